@@ -23,7 +23,6 @@ var pending = strings.Fields(`
 	internal
 	internal/api/people
 	internal/api/wearables
-	internal/apitest
 	internal/app
 	internal/app/apptest
 	internal/people/insurance

@@ -31,18 +31,15 @@ import (
 //
 // This holds even if the process dies at any moment:
 //
-//   - A handler makes its change and stores its answer in one transaction (Commit), so both
-//
-// exist or neither does. Without an answer nothing has happened, and a repeat runs as
-// if it were the first request.
+//   - A handler makes its change and stores its answer in one transaction (Commit), so
+//     both exist or neither does. Without an answer nothing has happened, and a repeat
+//     runs as if it were the first request.
 //   - A handler that calls another system between two transactions stores its progress in
-//
-// the first one (RecordProgress). The repeat reads it (Progress) and resumes.
+//     the first one (RecordProgress). The repeat reads it (Progress) and resumes.
 //   - A push has the same effect when it runs again, so it runs again.
 //   - An upload in parts consists of files and grows. No answer is stored; a repeat gets
-//
-// the current state (RecordRenewal). If the upload was never started or no longer
-// exists, the repeat starts it again.
+//     the current state (RecordRenewal). If the upload was never started or no longer
+//     exists, the repeat starts it again.
 //
 // docs/decisions/0008-idempotent-answers.md gives the reasons. idempotency_store.go has
 // the storage.

@@ -21,8 +21,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// canaries are marks for everything that must never be seen outside an answer
-// to its own team: not in logs, not in metrics, and on disk only sealed.
+// canaries are marks for data that must appear only in answers to its own team. Logs
+// and metrics must not contain them, and files only in sealed form.
 var canaries = map[string]string{
 	"first name":          "Canaryfirst",
 	"last name":           "Canarylast",
@@ -38,9 +38,9 @@ var canaries = map[string]string{
 	"broken body":         "canarybroken",
 }
 
-// findable is stored as it is, being the team's own word and not personal. The
-// search must find it, or it would find nothing else either.
-const findable = "findable-reference"
+// unsealedMark is stored unsealed, because it is the team's own id and not personal. If the
+// search does not find it, the search is broken.
+const unsealedMark = "findable-reference"
 
 const (
 	canaryPerson = `"first_name":"Canaryfirst","last_name":"Canarylast","email":"canary7@example.com","phone_number":"+14155557007",
@@ -49,11 +49,11 @@ const (
 	canaryPush = `{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"2026-03-01T12:00:00Z","value":187.25,"unit":"bpm"}]}`
 )
 
-func TestNobodyElseSeesHealthData(t *testing.T) {
+func TestHealthDataStaysPrivate(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		log := &apptest.Buffer{}
-		s, stop := startLoud(t, d, log)
-		secrets := s.live(t)
+		s, stop := startWithDebugLog(t, d, log)
+		secrets := s.useEverything(t)
 		s.misuse(t)
 		metrics := s.metrics(t)
 		stop()
@@ -76,8 +76,8 @@ func TestNobodyElseSeesHealthData(t *testing.T) {
 	})
 }
 
-// startLoud starts a service that logs all it can.
-func startLoud(t *testing.T, d storetest.Database, log *apptest.Buffer) (s *service, stop func()) {
+// startWithDebugLog starts a service with the most verbose log.
+func startWithDebugLog(t *testing.T, d storetest.Database, log *apptest.Buffer) (s *service, stop func()) {
 	t.Helper()
 	cfg := apptest.Config(t, d)
 	cfg.MetricsListen = "127.0.0.1:0"
@@ -102,21 +102,21 @@ func startLoud(t *testing.T, d storetest.Database, log *apptest.Buffer) (s *serv
 	return &service{Service: &apptest.Service{App: a, Key: apptest.Key, Log: log}}, stop
 }
 
-// live does what teams do, with a mark in every field, and returns the secrets
-// that it was given.
-func (s *service) live(t *testing.T) map[string]string {
+// useEverything sends typical requests with a mark in every field. It returns the secrets that
+// the service created.
+func (s *service) useEverything(t *testing.T) map[string]string {
 	t.Helper()
-	user := s.field(t, "POST", "/v2/user", `{"client_user_id":"`+findable+`","fallback_birth_date":"1932-08-11"}`, "user_id")
+	user := s.requestField(t, "POST", "/v2/user", `{"client_user_id":"`+unsealedMark+`","fallback_birth_date":"1932-08-11"}`, "user_id")
 	base := "/v2/user/" + user
-	s.good(t, "PATCH", base+"/info", `{`+canaryPerson+`}`)
-	s.good(t, "POST", base+"/insurance", `{"payor_code":"MEDFED","member_id":"CANARYMEMBER","relationship":"Self","insured":{`+canaryPerson+`}}`)
-	s.good(t, "GET", base+"/info/latest", "")
-	s.good(t, "GET", base+"/insurance/latest", "")
-	s.good(t, "GET", "/v2/team/users/search?query_id=Canarylast", "")
-	s.good(t, "POST", "/v2/timeseries/"+user+"/heartrate", canaryPush)
-	s.good(t, "GET", "/v2/timeseries/"+user+"/heartrate/grouped?start_date=2026-01-01", "")
+	s.requestOK(t, "PATCH", base+"/info", `{`+canaryPerson+`}`)
+	s.requestOK(t, "POST", base+"/insurance", `{"payor_code":"MEDFED","member_id":"CANARYMEMBER","relationship":"Self","insured":{`+canaryPerson+`}}`)
+	s.requestOK(t, "GET", base+"/info/latest", "")
+	s.requestOK(t, "GET", base+"/insurance/latest", "")
+	s.requestOK(t, "GET", "/v2/team/users/search?query_id=Canarylast", "")
+	s.requestOK(t, "POST", "/v2/timeseries/"+user+"/heartrate", canaryPush)
+	s.requestOK(t, "GET", "/v2/timeseries/"+user+"/heartrate/grouped?start_date=2026-01-01", "")
 	packed := s.pushMany(t, user)
-	link := s.field(t, "POST", base+"/create_portal_url", `{"context":"communications"}`, "url")
+	link := s.requestField(t, "POST", base+"/create_portal_url", `{"context":"communications"}`, "url")
 	_, token, _ := strings.Cut(strings.TrimPrefix(link, "http://"), "/")
 	token = token[strings.LastIndexByte(token, '/')+1:]
 	if len(token) < 8 {
@@ -127,15 +127,15 @@ func (s *service) live(t *testing.T) map[string]string {
 	s.send(t, request{method: "GET", path: path}, "")
 	s.send(t, request{method: "POST", path: path, body: []byte("method=email"), headers: form}, "")
 	s.send(t, request{method: "POST", path: path + "/code", body: []byte("code=canarybroken"), headers: form}, "")
-	id := s.field(t, "POST", base+"/imports", canaryExport, "id")
-	if status := s.ended(t, base+"/imports/"+id); status != "succeeded" {
+	id := s.requestField(t, "POST", base+"/imports", canaryExport, "id")
+	if status := s.waitForEnd(t, base+"/imports/"+id); status != "succeeded" {
 		t.Fatalf("the import %s", status)
 	}
 	return map[string]string{"API key": apptest.Key, "portal token": token, "a block of samples": packed}
 }
 
-// pushMany pushes samples enough for a mark that their packed block has, of
-// which no value can be seen as text, and returns it.
+// pushMany pushes enough samples for a recognizable part of their encoded block, which
+// contains no value as text. It returns this part.
 func (s *service) pushMany(t *testing.T, user string) (mark string) {
 	t.Helper()
 	var values []float64
@@ -144,8 +144,8 @@ func (s *service) pushMany(t *testing.T, user string) (mark string) {
 		values = append(values, 50+float64(i*37%101)+0.25)
 		data = append(data, fmt.Sprintf(`{"timestamp":"2026-02-20T12:%02d:00Z","value":%v,"unit":"bpm","source_type":"watch"}`, i, values[i]))
 	}
-	s.good(t, "POST", "/v2/timeseries/"+user+"/heartrate", `{"stage":"daily","provider":"apple_health_kit","data":[`+strings.Join(data, ",")+`]}`)
-	column := blocks.AppendFloats(nil, values)[1:] // behind its scale
+	s.requestOK(t, "POST", "/v2/timeseries/"+user+"/heartrate", `{"stage":"daily","provider":"apple_health_kit","data":[`+strings.Join(data, ",")+`]}`)
+	column := blocks.AppendFloats(nil, values)[1:] // after its scale
 	whole := blocks.Columns{Time: make([]int64, len(values)), Value: values}
 	for i := range whole.Time {
 		whole.Time[i] = int64(i) * 60_000_000
@@ -162,11 +162,11 @@ const canaryExport = `<?xml version="1.0"?><HealthData locale="en_US"><ExportDat
 	<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Canaryfirst’s Watch" unit="count/min" value="187.25"
 		creationDate="2026-02-01 12:00:00 +0000" startDate="2026-02-01 12:00:00 +0000" endDate="2026-02-01 12:00:00 +0000"/></HealthData>`
 
-// misuse sends what clients send by mistake: marks in bodies that do not read,
-// in fields of the wrong kind, in queries, paths and headers.
+// misuse sends typical mistakes of clients: marks in bodies that do not parse, in
+// fields of the wrong type, in queries, paths and headers.
 func (s *service) misuse(t *testing.T) {
 	t.Helper()
-	user := s.field(t, "POST", "/v2/user", `{"client_user_id":"misused"}`, "user_id")
+	user := s.requestField(t, "POST", "/v2/user", `{"client_user_id":"misused"}`, "user_id")
 	for _, r := range []request{
 		{method: "PATCH", path: "/v2/user/" + user + "/info", body: []byte(`{"first_name":"Canaryfirst","dob":"canarybroken"`)},
 		{method: "PATCH", path: "/v2/user/" + user + "/info", body: []byte(`{"first_name":["Canaryfirst"],"email":"canarybroken","address":"7007 Canary Street"}`)},
@@ -186,9 +186,9 @@ func (s *service) misuse(t *testing.T) {
 		if got.status/100 == 5 {
 			t.Errorf("%v was answered %d", r, got.status)
 		}
-		if got.status == http.StatusAccepted { // an import that will fail
+		if got.status == http.StatusAccepted { // an import that fails later
 			for _, id := range identifier.FindAllString(string(got.body), 1) {
-				s.ended(t, r.path+"/"+id)
+				s.waitForEnd(t, r.path+"/"+id)
 			}
 		}
 		s.send(t, r, canaries["wrong key"])
@@ -217,7 +217,7 @@ func (s *service) metrics(t *testing.T) string {
 	return string(text)
 }
 
-// searchFiles looks for the marks in everything that the service wrote.
+// searchFiles looks for the marks in all files that the service wrote.
 func searchFiles(t *testing.T, dir string, marks map[string]string) {
 	t.Helper()
 	found := false
@@ -229,7 +229,7 @@ func searchFiles(t *testing.T, dir string, marks map[string]string) {
 		if err != nil {
 			return err
 		}
-		found = found || strings.Contains(string(content), findable)
+		found = found || strings.Contains(string(content), unsealedMark)
 		for name, mark := range marks {
 			if strings.Contains(string(content), mark) {
 				t.Errorf("%s lies open in %s", name, filepath.Base(path))

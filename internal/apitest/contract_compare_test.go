@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// comparison walks two schemas at once and says where a client that was
-// written for the one would be surprised by the other.
+// comparison compares two schemas and reports differences that would break a client of
+// the first one.
 //
-// What is answered must be something that the contract allows: nothing that it
-// names is missing, what it calls required is always there, null and words only
-// where it has them. What is sent is the other way round: whatever the contract
-// allows must be taken.
+// Answers must be allowed by the contract. They contain every field of the contract,
+// always the required ones, and null or enum values only where the contract has them.
+// For requests the direction is reversed: the service must accept everything that the
+// contract allows.
 type comparison struct {
 	theirs, ours *document
 	answered     bool
-	seen         map[[2]*schema]bool // pairs that were, or are being, compared
+	seen         map[[2]*schema]bool // pairs already compared, or in progress
 	found        func(at, what string)
 }
 
 // leaf is a schema without choices and references.
 type leaf struct {
 	*schema
-	at string // the contract's name for it, or the way to it
+	at string // the name in the contract, or the path to it
 }
 
-// leaves lists what a schema allows besides null, and whether it allows null.
+// leaves returns the alternatives of a schema except null, and whether null is allowed.
 func (d *document) leaves(s *schema, at string) (all []leaf, null bool) {
 	if s != nil && s.Ref != "" {
 		return d.leaves(d.resolve(s), strings.TrimPrefix(s.Ref, "#/components/schemas/"))
@@ -40,7 +40,7 @@ func (d *document) leaves(s *schema, at string) (all []leaf, null bool) {
 			more, maybe := d.leaves(one, at)
 			all, null = append(all, more...), null || maybe
 		}
-		return oneList(all), null
+		return mergeEnums(all), null
 	}
 	if len(s.AllOf) == 1 {
 		return d.leaves(s.AllOf[0], at)
@@ -51,7 +51,7 @@ func (d *document) leaves(s *schema, at string) (all []leaf, null bool) {
 			continue
 		}
 		one := *s
-		one.Type = words{kind}
+		one.Type = stringOrList{kind}
 		one.Enum = slices.DeleteFunc(slices.Clone(s.Enum), func(word any) bool { return word == nil })
 		if s.Const != nil {
 			one.Enum = []any{s.Const}
@@ -64,9 +64,9 @@ func (d *document) leaves(s *schema, at string) (all []leaf, null bool) {
 	return all, null
 }
 
-// oneList makes one list of the words of a union's members.
-func oneList(all []leaf) []leaf {
-	isList := func(l leaf) bool { return slices.Equal(l.Type, words{"string"}) && len(l.Enum) > 0 }
+// mergeEnums merges the enums of a union's members.
+func mergeEnums(all []leaf) []leaf {
+	isList := func(l leaf) bool { return slices.Equal(l.Type, stringOrList{"string"}) && len(l.Enum) > 0 }
 	i := slices.IndexFunc(all, isList)
 	if i < 0 {
 		return all
@@ -81,7 +81,7 @@ func oneList(all []leaf) []leaf {
 	return append(slices.DeleteFunc(slices.Clone(all), isList), leaf{&list, all[i].at})
 }
 
-// compare reports every difference at a place that has the two schemas.
+// compare reports every difference between two schemas at a place.
 func (c *comparison) compare(theirs, ours *schema, at string) {
 	pair := [2]*schema{c.theirs.resolve(theirs), c.ours.resolve(ours)}
 	if c.seen[pair] {
@@ -105,8 +105,8 @@ func (c *comparison) compare(theirs, ours *schema, at string) {
 	}
 }
 
-// closest compares a leaf with the one of the other side that differs least,
-// among those that are meant by the same words when there are any.
+// closest compares a leaf with the most similar leaf of the other side. It prefers
+// leaves with the same discriminating fields, if there are any.
 func (c *comparison) closest(one leaf, others []leaf) {
 	if kin := slices.DeleteFunc(slices.Clone(others), func(other leaf) bool { return !related(one, other) }); len(kin) > 0 {
 		others = kin
@@ -131,8 +131,8 @@ func (c *comparison) closest(one leaf, others []leaf) {
 	}
 }
 
-// related reports whether two members of unions are told from the others by the
-// same words: the fields that each must have, the other knows.
+// related reports whether two members of unions have the same discriminating fields:
+// each knows the fields that the other requires.
 func related(a, b leaf) bool {
 	knows := func(s leaf, names []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return s.Properties[name] == nil })
@@ -140,10 +140,10 @@ func related(a, b leaf) bool {
 	return len(a.Required)+len(b.Required) > 0 && knows(a, b.Required) && knows(b, a.Required)
 }
 
-// leaf compares two schemas without choices.
+// leaf compares two schemas without alternatives.
 func (c *comparison) leaf(t, o leaf) {
 	if len(t.Type) == 0 {
-		return // the contract leaves it open
+		return // the contract does not specify it
 	}
 	if len(o.Type) == 0 {
 		if c.answered {
@@ -181,8 +181,8 @@ func (c *comparison) words(t, o leaf) {
 	switch {
 	case len(wide) == 0:
 	case len(narrow) == 0 && c.answered:
-		// The contract's lists of words may grow, and ours too. Which words there
-		// are is seen where answers are compared.
+		// The contract's enums may grow, and so may ours. The comparison of answers
+		// checks the values.
 	case len(narrow) == 0:
 		c.found(t.at, fmt.Sprintf("takes the words %v only", ours))
 	default:
@@ -212,15 +212,15 @@ func (c *comparison) format(t, o leaf) {
 	}
 }
 
-// roomy are bounds of ours that surprise nobody where the contract has none.
-// They keep the work of a request bounded and are far above what clients send.
-var roomy = map[string]float64{"maximum": 500, "maxLength": 200, "maxItems": 20}
+// allowedBounds are bounds that do not affect clients where the contract has none. They limit
+// the work per request and are far above the values of clients.
+var allowedBounds = map[string]float64{"maximum": 500, "maxLength": 200, "maxItems": 20}
 
-// least are the bounds from below that need no saying: a count is not negative
-// and a page not empty; a text or a list that must be there says something.
-const least = 1
+// minLowerBound is the largest lower bound that needs no comparison: counts are not negative,
+// pages not empty, and required texts and lists not empty.
+const minLowerBound = 1
 
-// limits compares bounds of what is sent; they are meant to be the same.
+// limits compares bounds of requests, which must be equal.
 func (c *comparison) limits(t, o leaf) {
 	for _, bound := range []struct {
 		what         string
@@ -233,11 +233,11 @@ func (c *comparison) limits(t, o leaf) {
 		{"maxLength", number(t.MaxLength), number(o.MaxLength)},
 		{"maxItems", number(t.MaxItems), number(o.MaxItems)},
 	} {
-		most, above := roomy[bound.what]
+		most, above := allowedBounds[bound.what]
 		switch {
 		case bound.theirs == nil && bound.ours == nil, bound.theirs != nil && bound.ours != nil && *bound.theirs == *bound.ours:
 		case bound.theirs == nil && above && *bound.ours >= most:
-		case bound.theirs == nil && !above && *bound.ours <= least:
+		case bound.theirs == nil && !above && *bound.ours <= minLowerBound:
 		default:
 			c.found(t.at, fmt.Sprintf("%s is %s, not %s", bound.what, orNone(bound.ours), orNone(bound.theirs)))
 		}
@@ -272,7 +272,7 @@ func (c *comparison) object(t, o leaf) {
 				c.found(at, "is not always there")
 			}
 			c.defaults(t.Properties[name], ours, at)
-		case o.Additional != nil && o.Additional.schema != nil: // a map here
+		case o.Additional != nil && o.Additional.schema != nil: // also a map here
 			c.compare(t.Properties[name], o.Additional.schema, at)
 		default:
 			c.found(at, "is missing")
@@ -290,8 +290,7 @@ func (c *comparison) object(t, o leaf) {
 	}
 }
 
-// additional compares a map of the contract with what is a map here too, or an
-// object.
+// additional compares a map of the contract with a map or an object of ours.
 func (c *comparison) additional(t, o leaf) {
 	if o.Additional != nil && o.Additional.schema != nil {
 		c.compare(t.Additional.schema, o.Additional.schema, t.at+".*")
@@ -302,12 +301,12 @@ func (c *comparison) additional(t, o leaf) {
 	}
 }
 
-// defaults compares what an absent field of a request means.
+// defaults compares the defaults of an absent field of a request.
 func (c *comparison) defaults(theirs, ours *schema, at string) {
 	if c.answered || theirs == nil || ours == nil {
 		return
 	}
-	plain := func(value any) string { // absent, false and empty are one
+	plain := func(value any) string { // absent, false and empty are equivalent
 		if text := fmt.Sprint(value); !slices.Contains([]string{"<nil>", "false", ""}, text) {
 			return text
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -14,20 +15,19 @@ import (
 )
 
 // contract is the published contract of the reference, in the same form as our
-// own document, so that what judges answers by the one judges them by the
-// other too. It is read in place; a test that needs it skips where it is not.
+// document, so that the same code checks answers against both. The file is not in this
+// repository. Tests that need it skip without it.
 type contract struct {
 	*document
 	deprecated map[string]bool
-	events     map[string]string // event type, or its beginning and ".*", to schema
+	events     map[string]string // event type, or its prefix and ".*", to schema
 }
 
-// contractPath is beside the public sample files.
+// contractPath is next to the public sample files.
 const contractPath = "../reference/contract.json"
 
-// readContract gives the contract and the one of the reference's management
-// API, whose schemas have names of their own. They are read once and changed
-// by nobody.
+// readContract returns the contract and the contract of the reference's management API,
+// whose schemas have separate names. They are parsed once and must not be changed.
 func readContract(t *testing.T) (data, management *contract) {
 	t.Helper()
 	both, err := parseContract(testdata.Shared(t, contractPath))
@@ -67,23 +67,23 @@ func parseContract(path string) (bothContracts, error) {
 	return parsedContract.bothContracts, nil
 }
 
-// atHand reports whether the contract is there, and skips nothing.
-func atHand(t *testing.T) bool {
+// hasContract reports whether the contract exists, without skipping the test.
+func hasContract(t *testing.T) bool {
 	t.Helper()
-	asks := &asker{TB: t}
+	asks := &skipRecorder{TB: t}
 	testdata.Shared(asks, contractPath)
 	return !asks.told
 }
 
-// asker is a test that hears that it should skip and goes on.
-type asker struct {
+// skipRecorder is a test that records a skip and continues.
+type skipRecorder struct {
 	testing.TB
 	told bool
 }
 
-func (a *asker) Skipf(string, ...any) { a.told = true }
+func (a *skipRecorder) Skipf(string, ...any) { a.told = true }
 
-// contractText is how the contract is written.
+// contractText is the file format of the contract.
 type contractText struct {
 	Operations []struct {
 		Method     string                     `json:"method"`
@@ -116,8 +116,8 @@ func (p *contractParam) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &p.shape)
 }
 
-// contractSchema is a schema as the contract writes it: the name of another, a
-// shape, or one for each media type.
+// contractSchema is a schema in the contract's format: the name of another schema, a
+// shape, or one shape per media type.
 type contractSchema struct {
 	contractWords
 	named   string
@@ -136,7 +136,7 @@ type contractWords struct {
 	Fields     map[string]contractSchema `json:"fields"`
 	Values     *contractSchema           `json:"values"`
 	Keys       *contractSchema           `json:"keys"`
-	Additional *either                   `json:"additional"`
+	Additional *boolOrSchema             `json:"additional"`
 	Items      *contractSchema           `json:"items"`
 	Prefix     []contractSchema          `json:"prefix_items"`
 	AnyOf      []contractSchema          `json:"any_of"`
@@ -176,7 +176,7 @@ func (c *contractSchema) schema() *schema {
 		Pattern: c.Pattern, Items: c.Items.schema(), Additional: c.Additional,
 	}
 	if c.Type != "" && c.Type != "any" {
-		s.Type = words{c.Type}
+		s.Type = stringOrList{c.Type}
 	}
 	for _, one := range c.AnyOf {
 		s.AnyOf = append(s.AnyOf, one.schema())
@@ -191,13 +191,13 @@ func (c *contractSchema) schema() *schema {
 		s.put(name, field.schema(), field.Required)
 	}
 	switch {
-	case c.Keys != nil && c.Keys.Const != nil: // a map of one key is an object of one property
+	case c.Keys != nil && c.Keys.Const != nil: // a map with one key is an object with one property
 		s.put(fmt.Sprint(c.Keys.Const), c.Values.schema(), true)
 	case c.Values != nil:
-		s.Additional = &either{allowed: true, schema: c.Values.schema()}
+		s.Additional = &boolOrSchema{allowed: true, schema: c.Values.schema()}
 	}
 	if c.Nullable {
-		return &schema{AnyOf: []*schema{s, {Type: words{"null"}}}, Default: c.Default}
+		return &schema{AnyOf: []*schema{s, {Type: stringOrList{"null"}}}, Default: c.Default}
 	}
 	return s
 }
@@ -212,7 +212,7 @@ func (s *schema) put(name string, of *schema, required bool) {
 	}
 }
 
-// drop takes a property away.
+// drop removes a property.
 func (s *schema) drop(name string) {
 	delete(s.Properties, name)
 	s.Required = slices.DeleteFunc(s.Required, func(one string) bool { return one == name })
@@ -252,7 +252,7 @@ func (c contractText) parse() *contract {
 	return out
 }
 
-// content gives the shapes of a body by their media types.
+// content returns the shapes of a body by media type.
 func (c *contractSchema) content() map[string]media {
 	switch {
 	case c == nil:
@@ -265,4 +265,114 @@ func (c *contractSchema) content() map[string]media {
 		content[kind] = media{of.schema()}
 	}
 	return content
+}
+
+// contractCheck checks all answers that tests of this package receive against the contract.
+// It is nil if the contract does not exist.
+type contractCheck struct {
+	of []*contract
+
+	mu   sync.Mutex
+	kept map[string]bool // operations that succeeded
+}
+
+// loadContractCheck reads the contract if it exists. Only the tests about the contract itself
+// skip without it.
+func loadContractCheck(t *testing.T) *contractCheck {
+	t.Helper()
+	if !hasContract(t) {
+		return nil
+	}
+	data, management := readContract(t)
+	return &contractCheck{of: []*contract{data, management}, kept: map[string]bool{}}
+}
+
+// checkAnswer returns an error if an answer violates the contract. It ignores requests with a
+// path or a query parameter that the contract does not have.
+func (p *contractCheck) checkAnswer(d *document, r request, got answer) error {
+	if p == nil {
+		return nil
+	}
+	c, theirs, ok := p.find(d, r)
+	if !ok || hasUnknownQuery(theirs, r) {
+		return nil
+	}
+	if got.status/100 != 2 && theirs.Responses[fmt.Sprint(got.status)] == nil {
+		return nil // the contract has few error answers; judge checks their shape
+	}
+	if err := c.check(theirs, got.status, got.header.Get("content-type"), got.body); err != nil {
+		return fmt.Errorf("the contract's %v: %w", theirs, err)
+	}
+	if got.status/100 == 2 {
+		p.mu.Lock()
+		p.kept[theirs.String()] = true
+		p.mu.Unlock()
+	}
+	return nil
+}
+
+// find returns the contract's operation for a request. It must be served by the same
+// operation of ours, because some of our own paths look like an id in the contract's
+// paths.
+func (p *contractCheck) find(d *document, r request) (c *contract, theirs operation, ok bool) {
+	path, _, _ := strings.Cut(r.path, "?")
+	wanted := operation{Method: r.method, Path: strings.TrimSuffix(path, "/")}
+	ours, ok := d.serving(wanted)
+	if !ok {
+		return nil, theirs, false
+	}
+	for _, c := range p.of {
+		theirs, ok := c.serving(wanted)
+		if by, served := d.serving(theirs); ok && served && by.Path == ours.Path {
+			return c, theirs, true
+		}
+	}
+	return nil, theirs, false
+}
+
+// hasUnknownQuery reports whether the query has a parameter that the contract does not have.
+func hasUnknownQuery(theirs operation, r request) bool {
+	_, text, _ := strings.Cut(r.path, "?")
+	query, err := url.ParseQuery(text)
+	return err != nil || slices.ContainsFunc(slices.Collect(maps.Keys(query)), func(name string) bool {
+		return !slices.ContainsFunc(theirs.Params, func(p parameter) bool { return p.In == "query" && p.Name == name })
+	})
+}
+
+// succeeded reports whether an operation of the contract has returned a success that
+// follows the contract.
+func (p *contractCheck) succeeded(o operation) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.kept[o.String()]
+}
+
+// The check itself is tested here.
+func TestContractCheck(t *testing.T) {
+	c := &contract{document: &document{operations: []operation{
+		{Method: "GET", Path: "/team/{id}", Responses: map[string]*response{"200": {Content: map[string]media{
+			"application/json": {Schema: parseSchema(t, `{"type":"object","required":["id"]}`)},
+		}}}},
+	}}}
+	d := &document{operations: []operation{{Method: "GET", Path: "/team/{team_id}"}, {Method: "GET", Path: "/team/outbox"}}}
+	for _, test := range []struct {
+		name, path, body string
+		status           int
+		good             bool
+	}{
+		{"what it promises", "/team/1", `{"id":1}`, 200, true},
+		{"a slash at the end", "/team/1/", `{"id":1}`, 200, true},
+		{"less than it promises", "/team/1", `{}`, 200, false},
+		{"less, with a slash", "/team/1/", `{}`, 200, false},
+		{"another success", "/team/1", `{"id":1}`, 201, false},
+		{"a refusal that it does not list", "/team/1", `{}`, 404, true},
+		{"a path of our own that looks like an id", "/team/outbox", `{}`, 200, true},
+		{"a query of our own", "/team/1?explain=true", `{}`, 200, true},
+	} {
+		p := &contractCheck{of: []*contract{c}, kept: map[string]bool{}}
+		got := answer{test.status, map[string][]string{"Content-Type": {"application/json"}}, []byte(test.body)}
+		if err := p.checkAnswer(d, request{method: "GET", path: test.path}, got); (err == nil) != test.good {
+			t.Errorf("%s: %v", test.name, err)
+		}
+	}
 }

@@ -1,13 +1,14 @@
-// Package apitest holds the tests that cover every operation of the API
-// because they are generated from the OpenAPI document that the service itself
-// serves. A new route is covered on its first day.
+// Package apitest tests every operation of the API. The tests are generated from the
+// OpenAPI document of the running service, so they cover a new route at once.
 //
-//   - truth_test.go sends broken and whole requests and compares every answer
-//     with the document: never a 5xx, always a declared status and its shape;
-//   - isolation_test.go uses one team's ids with another team's key and wants
-//     exactly the answer that an unknown id gets;
-//   - canary_test.go puts a mark into every personal field and looks for it in
-//     everything that was logged and measured.
+//   - answers_test.go sends invalid and valid requests and compares every answer with
+//     the document: never a 5xx, always a declared status and its schema.
+//   - isolation_test.go uses one team's ids with another team's key. It requires the same
+//     answer as for an unknown id.
+//   - canary_test.go puts a mark into every personal field. It searches the log, the
+//     metrics and the files for these marks.
+//   - contract_test.go compares the document and the answers with the contract of the
+//     reference, if it exists.
 //
-// They start the service as `hale serve` does, on each engine.
+// They start the service like `hale serve`, on each engine.
 package apitest

@@ -10,41 +10,41 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// notCarriedOut are the operations that take an Idempotency-Key and that a plain
-// request does not get through, with the reason. Their refusals are repeated too.
-var notCarriedOut = map[string]string{
+// refusedOperations are operations with an Idempotency-Key for which the generated request
+// does not succeed, with the reason. Their refusals are repeated too.
+var refusedOperations = map[string]string{
 	"POST /v3/order/{order_id}/phlebotomy/appointment/book":    "needs an order of a visit at home, and a slot that is free",
 	"POST /v3/order/{order_id}/phlebotomy/appointment/request": "needs an order of a visit at home",
 	"POST /v3/order/{order_id}/psc/appointment/book":           "needs an order that its lab has taken, and a slot that is free",
 }
 
-// unused gives an operation something that the fixture has used already.
-var unused = map[string]func(t *testing.T, s *service, f *fixture){
-	"POST /v2/user": func(_ *testing.T, _ *service, f *fixture) { f.ids["client_user_id"] = somebody() },
+// unusedValues replaces values of the fixture that an operation cannot use twice.
+var unusedValues = map[string]func(t *testing.T, s *service, f *fixture){
+	"POST /v2/user": func(_ *testing.T, _ *service, f *fixture) { f.ids["client_user_id"] = newUserName() },
 	"POST /v2/link/connect/demo": func(t *testing.T, s *service, f *fixture) {
-		f.ids["user_id"] = s.field(t, "POST", "/v2/user", `{"client_user_id":"`+somebody()+`"}`, "user_id")
+		f.ids["user_id"] = s.requestField(t, "POST", "/v2/user", `{"client_user_id":"`+newUserName()+`"}`, "user_id")
 	},
 }
 
-// Every operation that takes an Idempotency-Key is carried out and gives its first answer again,
-// and answers in the transaction of its change: a handler that does not is
+// Every operation with an Idempotency-Key runs once and returns the first answer again.
+// It stores the answer in the transaction of its change: a handler that does not is
 // logged (docs/decisions/0008-idempotent-answers.md).
-func TestEveryCreationIsRepeatedWithItsAnswer(t *testing.T) {
+func TestIdempotentCreations(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	for _, o := range s.doc.operations {
 		if !slices.ContainsFunc(o.Params, func(p parameter) bool { return p.In == "header" && p.Name == "Idempotency-Key" }) {
 			continue
 		}
 		t.Run(o.String(), func(t *testing.T) {
-			own, f := s.apart(t)
-			if prepare := unused[o.String()]; prepare != nil {
+			own, f := s.newTeamWithFixture(t)
+			if prepare := unusedValues[o.String()]; prepare != nil {
 				prepare(t, own, f)
 			}
-			r := own.whole(t, o, f.knownTo(o))
+			r := own.minimalRequest(t, o, f.valuesFor(o))
 			r.headers["idempotency-key"] = "the same"
 			first := own.send(t, r, own.Key)
 			again := own.send(t, r, own.Key)
-			if reason := notCarriedOut[o.String()]; (first.status/100 == 2) != (reason == "") {
+			if reason := refusedOperations[o.String()]; (first.status/100 == 2) != (reason == "") {
 				t.Errorf("%v\nwas answered %d %.300s\nthe reason why it is not carried out: %q", r, first.status, first.body, reason)
 			}
 			own.judge(t, o, r, first)

@@ -10,10 +10,10 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// forPhones are the operations that a phone may call for its own user: sending
-// data and reading it. The list stands here and not in the document, so that
-// opening another to phones shows twice.
-func forPhones(o operation) bool {
+// isForPhones reports whether a phone may call an operation for its own user: to send and
+// read data. The list is repeated here, so that a change of the permissions needs two
+// edits.
+func isForPhones(o operation) bool {
 	switch name := o.String(); {
 	case strings.HasPrefix(o.Path, "/v2/summary/") && strings.HasSuffix(o.Path, "/{user_id}"):
 		return o.Method == http.MethodGet || o.Method == http.MethodPost
@@ -32,52 +32,52 @@ func forPhones(o operation) bool {
 			"GET /v2/user/{user_id}/device/{device_id}",
 			"GET /v2/user/providers/{user_id}",
 			"POST /v2/link/provider/manual/{provider}",
-		}, name) || ofSessions(o)
+		}, name) || isAboutSessions(o)
 	}
 }
 
-// ofSessions are operations whose path names a session and not its user: another
-// user's is unknown there.
-func ofSessions(o operation) bool {
+// isAboutSessions reports whether the path of an operation names a session instead of its
+// user. Another user's session is unknown there.
+func isAboutSessions(o operation) bool {
 	return slices.Contains([]string{
 		"GET /v2/timeseries/workouts/{workout_id}/stream",
 		"GET /v2/timeseries/sleep/{sleep_id}/stream",
 	}, o.String())
 }
 
-// A phone's token opens its own user's data and nothing else: of every
-// operation, with its user's id, another user's of the team, and one that
-// nobody has.
-func TestAPhoneReachesItsOwnUsersDataOnly(t *testing.T) {
+// A phone's token gives access to its own user's data only. The test calls every
+// operation with the id of its user, of another user of the team, and with an unknown
+// id.
+func TestPhoneReachesOnlyItsOwnUsersData(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	mine, others := s.fixture(t), &fixture{ids: map[string]string{}}
-	others.ids["user_id"] = s.field(t, "POST", "/v2/user", `{"client_user_id":"somebody-else"}`, "user_id")
+	others.ids["user_id"] = s.requestField(t, "POST", "/v2/user", `{"client_user_id":"somebody-else"}`, "user_id")
 	s.sessions(t, others)
-	signIn := s.field(t, "POST", "/v2/user/"+mine.ids["user_id"]+"/sign_in_token", "", "sign_in_token")
-	token := s.field(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+signIn+`"}`, "access_token")
+	signIn := s.requestField(t, "POST", "/v2/user/"+mine.ids["user_id"]+"/sign_in_token", "", "sign_in_token")
+	token := s.requestField(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+signIn+`"}`, "access_token")
 	before := s.dataOf(t, others)
 	opened := 0
 	for _, o := range s.doc.operations {
 		if o.Public {
 			continue
 		}
-		own, foreign, nobody := mine.known(), mine.known(), mine.known()
+		own, foreign, nobody := mine.values(), mine.values(), mine.values()
 		refused := http.StatusForbidden
 		named := []string{"user_id"}
-		if ofSessions(o) {
+		if isAboutSessions(o) {
 			refused, named = http.StatusNotFound, []string{"workout_id", "sleep_id"}
 		}
 		for _, name := range named {
 			foreign[name], nobody[name] = others.ids[name], unknownLike(others.ids[name])
 		}
 		status := func(values map[string]string) int {
-			r := s.whole(t, o, values)
+			r := s.minimalRequest(t, o, values)
 			r.headers["authorization"] = "Bearer " + token
 			got := s.send(t, r, "")
 			s.judge(t, o, r, got)
 			return got.status
 		}
-		if got := status(own); forPhones(o) {
+		if got := status(own); isForPhones(o) {
 			opened++
 			if got == http.StatusForbidden || got == http.StatusUnauthorized {
 				t.Errorf("%v for its own user was answered %d", o, got)
@@ -99,14 +99,14 @@ func TestAPhoneReachesItsOwnUsersDataOnly(t *testing.T) {
 	}
 }
 
-// dataOf is what the team reads of one user's data.
+// dataOf returns the team's view of one user's data.
 func (s *service) dataOf(t *testing.T, f *fixture) string {
 	t.Helper()
 	var all strings.Builder
 	for _, o := range s.doc.operations {
-		if o.Method == http.MethodGet && forPhones(o) {
-			got := s.send(t, s.whole(t, o, f.known()), s.Key)
-			fmt.Fprintf(&all, "%v %d %s\n", o, got.status, steady(got.body))
+		if o.Method == http.MethodGet && isForPhones(o) {
+			got := s.send(t, s.minimalRequest(t, o, f.values()), s.Key)
+			fmt.Fprintf(&all, "%v %d %s\n", o, got.status, withoutVolatileParts(got.body))
 		}
 	}
 	return all.String()

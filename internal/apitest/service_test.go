@@ -18,36 +18,35 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// service is a running service, as one of its teams calls it, with the document
-// that it serves.
+// service is a running service with its document, called as one of its teams.
 type service struct {
 	*apptest.Service
 	doc      *document
-	promises *promises
-	// keyed sends every creation with an Idempotency-Key of its own, so that its
-	// answer is kept.
+	promises *contractCheck
+	// keyed sends every creation with a separate Idempotency-Key, so that its answer is
+	// stored.
 	keyed bool
 }
 
-// start starts a service whose lab leaves orders where they are.
+// start starts a service whose lab does not advance orders.
 func start(t *testing.T, d storetest.Database, change ...func(*app.Options)) *service {
 	t.Helper()
-	s := &service{promises: promised(t), Service: apptest.StartWith(t, d, func(o *app.Options) {
+	s := &service{promises: loadContractCheck(t), Service: apptest.StartWith(t, d, func(o *app.Options) {
 		o.Networks = []networks.Network{&networktest.Lab{Pending: true}}
 		for _, fn := range change {
 			fn(o)
 		}
 	})}
-	s.doc = parseDocument(t, s.good(t, "GET", "/openapi.json", ""))
+	s.doc = parseDocument(t, s.requestOK(t, "GET", "/openapi.json", ""))
 	return s
 }
 
-// another is the same service for a team of its own.
-func (s *service) another(name string) *service {
+// newTeam returns the same service for a new team.
+func (s *service) newTeam(name string) *service {
 	return &service{s.NewTeam(name), s.doc, s.promises, s.keyed}
 }
 
-// answer is what came back.
+// answer is an HTTP response.
 type answer struct {
 	status int
 	header http.Header
@@ -60,9 +59,8 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// send sends a drawn or built request with a key, and no key when it is empty,
-// and holds the answer against the reference's contract. Redirects are answers
-// too.
+// send sends a request with a key, or without one if the key is empty, and checks the
+// answer against the reference's contract. It does not follow redirects.
 func (s *service) send(t fataler, r request, key string) answer {
 	t.Helper()
 	var body io.Reader
@@ -92,7 +90,7 @@ func (s *service) send(t fataler, r request, key string) answer {
 	if s.doc == nil { // the document itself
 		return got
 	}
-	if err := s.promises.hold(s.doc, r, got); err != nil {
+	if err := s.promises.checkAnswer(s.doc, r, got); err != nil {
 		t.Fatalf("%v\n%v\nanswer: %.1500s", r, err, got.body)
 	}
 	return got
@@ -100,8 +98,8 @@ func (s *service) send(t fataler, r request, key string) answer {
 
 var transport = &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4}
 
-// good sends a request that must succeed.
-func (s *service) good(t *testing.T, method, path, body string) []byte {
+// requestOK sends a request that must succeed.
+func (s *service) requestOK(t *testing.T, method, path, body string) []byte {
 	t.Helper()
 	r := request{method: method, path: path, headers: map[string]string{"content-type": "application/json"}}
 	if body != "" {
@@ -117,37 +115,37 @@ func (s *service) good(t *testing.T, method, path, body string) []byte {
 	return got.body
 }
 
-// make sends a request that must succeed and returns the object it answers,
-// nil for one that answers none.
-func (s *service) make(t *testing.T, method, path, body string) map[string]any {
+// requestObject sends a request that must succeed and returns the object of the answer, nil if
+// it has no body.
+func (s *service) requestObject(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
-	text := s.good(t, method, path, body)
+	text := s.requestOK(t, method, path, body)
 	if len(text) == 0 || text[0] != '{' {
 		return nil
 	}
 	return mustDecode(t, string(text)).(map[string]any)
 }
 
-// field is make for one field of the answer.
-func (s *service) field(t *testing.T, method, path, body, name string) string {
+// requestField is make for one field of the answer.
+func (s *service) requestField(t *testing.T, method, path, body, name string) string {
 	t.Helper()
-	value := s.make(t, method, path, body)[name]
+	value := s.requestObject(t, method, path, body)[name]
 	if value == nil {
 		t.Fatalf("%s %s answered no %s", method, path, name)
 	}
 	return fmt.Sprint(value)
 }
 
-// get reads into v what must be there.
+// get decodes the answer, which must be 200, into v.
 func (s *service) get(t *testing.T, path string, v any) {
 	t.Helper()
-	if err := json.Unmarshal(s.good(t, "GET", path, ""), v); err != nil {
+	if err := json.Unmarshal(s.requestOK(t, "GET", path, ""), v); err != nil {
 		t.Fatalf("GET %s: %v", path, err)
 	}
 }
 
-// await asks until it is done.
-func await(t *testing.T, what string, done func() bool) {
+// waitUntil polls until done returns true.
+func waitUntil(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(90 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {

@@ -14,16 +14,16 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// ends are the first and last moments that can be written, some of which are in
-// another year on another clock.
-var ends = []string{
+// extremeDates are the first and the last representable times. Some of them are in another year
+// in another time zone.
+var extremeDates = []string{
 	"0001-01-01", "9999-12-31", "9999-12-25", "0001-01-01T00:00:00Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z", "9999-12-31T23:59:59-12:00",
 	"9999-12-31T23:59:59", "0000-01-01T00:00:00Z",
 }
 
-// Whatever date a caller names, the answer is no 5xx, and neither is that of
-// anything that reads what was stored with it.
-func TestTheEndsOfTheCalendar(t *testing.T) {
+// For every date of a request, the answer is not a 5xx. The same holds for later reads
+// of the stored data.
+func TestExtremeDates(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	f := s.fixture(t)
 	reads := func(after string) {
@@ -31,8 +31,8 @@ func TestTheEndsOfTheCalendar(t *testing.T) {
 			if o.Method != http.MethodGet {
 				continue
 			}
-			r, dates := s.dates(t, o, f.knownTo(o))
-			if got := s.send(t, r.ofAllTime(dates), s.Key); got.status >= http.StatusInternalServerError {
+			r, dates := s.requestWithDates(t, o, f.valuesFor(o))
+			if got := s.send(t, r.withFullRange(dates), s.Key); got.status >= http.StatusInternalServerError {
 				t.Errorf("after %s: %v\nwas answered %d: %.300s", after, r, got.status, got.body)
 			}
 		}
@@ -42,7 +42,7 @@ func TestTheEndsOfTheCalendar(t *testing.T) {
 			continue
 		}
 		stored := 0
-		for _, r := range s.atTheEnds(t, o, f.knownTo(o)) {
+		for _, r := range s.requestsWithExtremeDates(t, o, f.valuesFor(o)) {
 			got := s.send(t, r, s.Key)
 			if got.status >= http.StatusInternalServerError {
 				t.Errorf("%v\nwas answered %d: %.300s", r, got.status, got.body)
@@ -58,28 +58,27 @@ func TestTheEndsOfTheCalendar(t *testing.T) {
 	}
 }
 
-// dates is a whole request of an operation, and the parameters of its query that
-// take a date.
-func (s *service) dates(t *testing.T, o operation, values map[string]string) (whole request, names []string) {
+// requestWithDates returns a valid request of an operation, and the date parameters of its query.
+func (s *service) requestWithDates(t *testing.T, o operation, values map[string]string) (whole request, names []string) {
 	t.Helper()
-	whole = s.whole(t, o, values)
-	if text, special := datedBodies[o.String()]; special {
+	whole = s.minimalRequest(t, o, values)
+	if text, special := bodiesWithDates[o.String()]; special {
 		whole.body = []byte(text)
 	}
 	for _, p := range o.Params {
-		if p.In == "query" && (s.takesDate(p.Schema, 0) || dated.MatchString(p.Name)) {
+		if p.In == "query" && (s.takesDate(p.Schema, 0) || dateName.MatchString(p.Name)) {
 			names = append(names, p.Name)
 		}
 	}
 	return whole, names
 }
 
-// with is a request with other values in its query.
-func (r request) with(query map[string]string) request {
+// withQuery returns the request with other values in its query.
+func (r request) withQuery(query map[string]string) request {
 	base, text, _ := strings.Cut(r.path, "?")
 	given, err := url.ParseQuery(text)
 	if err != nil {
-		panic(err) // we made it
+		panic(err) // the path is generated here
 	}
 	for name, value := range query {
 		given.Set(name, value)
@@ -91,8 +90,8 @@ func (r request) with(query map[string]string) request {
 	return r
 }
 
-// ofAllTime is a request from the first day to the last.
-func (r request) ofAllTime(dates []string) request {
+// withFullRange returns the request for the range from the first day to the last.
+func (r request) withFullRange(dates []string) request {
 	query := map[string]string{}
 	for _, name := range dates {
 		query[name] = "0001-01-01"
@@ -100,22 +99,22 @@ func (r request) ofAllTime(dates []string) request {
 			query[name] = "9999-12-31"
 		}
 	}
-	return r.with(query)
+	return r.withQuery(query)
 }
 
-// atTheEnds are requests of an operation in which one place after the other
-// that takes a date, and then all of the query's, has each of the ends.
-func (s *service) atTheEnds(t *testing.T, o operation, values map[string]string) (all []request) {
+// requestsWithExtremeDates returns requests of an operation in which one date after the other has each
+// of the ends, and then all dates of the query at once.
+func (s *service) requestsWithExtremeDates(t *testing.T, o operation, values map[string]string) (all []request) {
 	t.Helper()
-	whole, dates := s.dates(t, o, values)
-	for _, end := range ends {
+	whole, dates := s.requestWithDates(t, o, values)
+	for _, end := range extremeDates {
 		every := map[string]string{}
 		for _, name := range dates {
 			every[name] = end
-			all = append(all, whole.with(map[string]string{name: end}))
+			all = append(all, whole.withQuery(map[string]string{name: end}))
 		}
 		if len(dates) > 1 {
-			all = append(all, whole.with(every))
+			all = append(all, whole.withQuery(every))
 		}
 	}
 	if o.Body == nil {
@@ -123,7 +122,7 @@ func (s *service) atTheEnds(t *testing.T, o operation, values map[string]string)
 	}
 	value := mustDecode(t, string(whole.body))
 	s.eachDate(o.Body, value, 0, func(set func(string)) {
-		for _, end := range ends {
+		for _, end := range extremeDates {
 			set(end)
 			body, err := json.Marshal(value)
 			if err != nil {
@@ -141,8 +140,8 @@ func (s *service) atTheEnds(t *testing.T, o operation, values map[string]string)
 	return all
 }
 
-// datedBodies have dates that the plainest bodies lack.
-var datedBodies = map[string]string{
+// bodiesWithDates have dates that the minimal bodies do not have.
+var bodiesWithDates = map[string]string{
 	"POST /v2/summary/sleep/{user_id}":             `{"stage":"daily","provider":"apple_health_kit","data":[{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z"}]}`,
 	"POST /v2/summary/sleep_cycle/{user_id}":       `{"stage":"daily","provider":"apple_health_kit","data":[{"session_start":"2026-03-01T22:00:00Z","session_end":"2026-03-02T06:00:00Z"}]}`,
 	"POST /v2/summary/workouts/{user_id}":          `{"stage":"daily","provider":"apple_health_kit","data":[{"time_start":"2026-03-01T10:00:00Z","time_end":"2026-03-01T11:00:00Z"}]}`,
@@ -151,7 +150,7 @@ var datedBodies = map[string]string{
 		"queries":[{"select":[{"group_key":"*"},{"func":"max","arg":{"timeseries":"heartrate","field":"value"}}],"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}]}]}`,
 }
 
-var dated = regexp.MustCompile(`(^|_)(date|dob|birth|at|time|start|end|since|until|day|anchor|stop|from|to|by)$`)
+var dateName = regexp.MustCompile(`(^|_)(date|dob|birth|at|time|start|end|since|until|day|anchor|stop|from|to|by)$`)
 
 func (s *service) takesDate(of *schema, depth int) bool {
 	of = s.doc.resolve(of)
@@ -162,8 +161,8 @@ func (s *service) takesDate(of *schema, depth int) bool {
 		slices.ContainsFunc(slices.Concat(of.AnyOf, of.OneOf, of.AllOf), func(c *schema) bool { return s.takesDate(c, depth+1) })
 }
 
-// eachDate calls try for each place of a value that takes a date, whether it is
-// there or not, and for all that are there. Afterwards the value is as it was.
+// eachDate calls try for each date of a value, existing or possible, and for all
+// existing ones at once. It restores the value afterwards.
 func (s *service) eachDate(of *schema, value any, depth int, try func(set func(string))) {
 	of = s.doc.resolve(of)
 	if of == nil || depth > 8 {
@@ -189,13 +188,13 @@ func (s *service) eachDate(of *schema, value any, depth int, try func(set func(s
 		given, has := before[name]
 		text, isText := given.(string)
 		switch {
-		case s.takesDate(p, 0) || dated.MatchString(name) && (!has || isText):
+		case s.takesDate(p, 0) || dateName.MatchString(name) && (!has || isText):
 			if text != "" {
 				there = append(there, name)
 			}
 			try(func(end string) { object[name] = end })
 		case given == nil || fmt.Sprint(given) == "[]":
-			object[name] = s.sample(p, name)
+			object[name] = s.sampleValue(p, name)
 			s.eachDate(p, object[name], depth+1, try)
 		default:
 			s.eachDate(p, given, depth+1, try)
@@ -212,22 +211,22 @@ func (s *service) eachDate(of *schema, value any, depth int, try func(set func(s
 	}
 }
 
-// sample is an object, or a list of one thing; nil where a schema has neither.
-func (s *service) sample(of *schema, name string) any {
+// sampleValue returns an object, or a list of one item, or nil if the schema allows neither.
+func (s *service) sampleValue(of *schema, name string) any {
 	of = s.doc.resolve(of)
 	if of == nil {
 		return nil
 	}
 	for _, choice := range slices.Concat(of.AnyOf, of.OneOf, of.AllOf) {
-		if value := s.sample(choice, name); value != nil {
+		if value := s.sampleValue(choice, name); value != nil {
 			return value
 		}
 	}
 	switch {
 	case slices.Contains(of.Type, "object"):
-		return s.doc.plain(of, name, nil)
+		return s.doc.simplestValue(of, name, nil)
 	case slices.Contains(of.Type, "array"):
-		return []any{s.doc.plain(of.Items, name, nil)}
+		return []any{s.doc.simplestValue(of.Items, name, nil)}
 	}
 	return nil
 }

@@ -1,6 +1,161 @@
 package apitest
 
-// libraryCalls are what programs do with client libraries, in order.
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/app"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/testdata"
+)
+
+// call is one request as a client library of the reference sends it, and the values to
+// save from its answer. $names stand for saved values.
+type call struct {
+	line string // method, path and query
+	body string
+	keep string // name=place.in.0.answer, separated by spaces
+	// until is a place of the answer and its expected value. The call is repeated until
+	// the answer has it.
+	until  string
+	status int // 0 means 200
+}
+
+// library is a client of a running service that sends the reference's key header.
+type library struct {
+	*service
+	header string
+	values map[string]string
+}
+
+// All requests that a program sends with a client library of the reference work in the
+// library's form. This includes its key header, paths with and without a final slash,
+// lists as repeated parameters, its form of instants, and null for absent values. send
+// checks each answer against the contract. The test also checks that each changing
+// operation of the contract has succeeded once.
+func TestCallsOfClientLibraries(t *testing.T) {
+	data, management := readContract(t)
+	header := contractKeyHeader(t)
+	s := start(t, storetest.NewSQLite(t), func(o *app.Options) {
+		o.Networks = nil // with its default lab, the sandbox advances orders
+		o.Config.APIKeyHeaders = []string{"x-service-api-key", header}
+	})
+	l := &library{s, header, map[string]string{
+		"somebody": newUserName(), "demo_name": newUserName(), "soon": time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"),
+		"tomorrow": time.Now().AddDate(0, 0, 2).Format(time.DateOnly), "later": time.Now().AddDate(0, 0, 9).Format(time.DateOnly),
+		"address": orderAddress, "patient": orderPatient,
+	}}
+	for _, area := range libraryCalls {
+		t.Run(area.name, func(t *testing.T) {
+			for _, c := range area.calls {
+				l.call(t, c)
+			}
+		})
+	}
+	for _, c := range []*contract{data, management} {
+		for _, o := range c.operations {
+			_, served := s.doc.serving(o)
+			if served && o.Method != http.MethodGet && !s.promises.succeeded(o) {
+				t.Errorf("%v: no call has succeeded", o)
+			}
+		}
+	}
+}
+
+// contractKeyHeader returns the header in which the reference's libraries send keys.
+func contractKeyHeader(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(testdata.Shared(t, contractPath))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var raw struct {
+		Security struct{ APIKeyAuth struct{ Name string } }
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		t.Fatal(err)
+	}
+	return raw.Security.APIKeyAuth.Name
+}
+
+func (l *library) call(t *testing.T, c call) {
+	t.Helper()
+	method, path, _ := strings.Cut(l.fill(c.line), " ")
+	path, headers, _ := strings.Cut(path, " ")
+	r := request{method: method, path: path, headers: map[string]string{l.header: l.Key, "accept": "*/*"}}
+	if name, value, ok := strings.Cut(headers, "="); ok {
+		r.headers[name] = value
+	}
+	if c.body != "" {
+		r.headers["content-type"], r.body = "application/json", []byte(l.fill(c.body))
+	}
+	want := max(c.status, http.StatusOK)
+	var got answer
+	done := func() bool {
+		got = l.send(t, r, "")
+		if got.status != want {
+			t.Fatalf("%v\nwas answered %d: %.700s", r, got.status, got.body)
+		}
+		if c.until == "" {
+			return true
+		}
+		where, word, _ := strings.Cut(c.until, "=")
+		return valueAt(t, got.body, where) == word
+	}
+	waitUntil(t, r.String()+" until "+c.until, done)
+	for _, one := range strings.Fields(c.keep) {
+		name, where, _ := strings.Cut(one, "=")
+		if l.values[name] = valueAt(t, got.body, where); l.values[name] == "" {
+			t.Fatalf("%v\nanswers nothing at %s: %.700s", r, where, got.body)
+		}
+	}
+}
+
+func (l *library) fill(text string) string {
+	return os.Expand(text, func(name string) string {
+		value, ok := l.values[name]
+		if !ok {
+			panic("nothing was kept as " + name)
+		}
+		return value
+	})
+}
+
+// valueAt returns the value at a place of an answer, such as data.0.id, or "" if it is
+// absent.
+func valueAt(t *testing.T, body []byte, where string) string {
+	t.Helper()
+	value, err := decode(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range strings.SplitSeq(where, ".") {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			i, err := strconv.Atoi(name)
+			if err != nil || i >= len(v) {
+				return ""
+			}
+			value = v[i]
+		default:
+			return ""
+		}
+	}
+	if value == nil {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// libraryCalls are the requests of programs that use client libraries, in order.
 var libraryCalls = []struct {
 	name  string
 	calls []call
@@ -176,7 +331,7 @@ var libraryCalls = []struct {
 	}},
 }
 
-// libraryQuery is a query with everything that a library sends of its own.
+// libraryQuery is a query with all fields that a library adds.
 const libraryQuery = `{"slug":"sleeps","title":"Sleeps","query":{"select":[{"group_key":"*"},{"func":"count","arg":{"sleep":"id"}}],
 	"group_by":[{"date_trunc":{"value":1,"unit":"day"},"arg":{"index":"sleep"}}],"where":null},
 	"query_config":{"provider_priority_overrides":null},"scheduling_preferences":{"minimum_gap_duration_second":3600},"export_preferences":null}`
