@@ -10,10 +10,9 @@ import (
 
 var fileName = regexp.MustCompile(`[\w/*.-]*[\w*]\.go\b`)
 
-// The comment of a package is a guide through its files. A file that it names,
-// alone or as a pattern, is there: in the package, below internal or below the
-// root.
-func TestFilesThatPackageCommentsNameAreThere(t *testing.T) {
+// Comments of packages describe their files. A file or a pattern in them must exist: in the
+// package, below internal or below the root.
+func TestPackageCommentsNameExistingFiles(t *testing.T) {
 	names := 0
 	for file := range sources(t) {
 		path := file.position(file.syntax.Package).Filename
@@ -23,18 +22,18 @@ func TestFilesThatPackageCommentsNameAreThere(t *testing.T) {
 		}
 		for _, name := range fileName.FindAllString(syntax.Doc.Text(), -1) {
 			names++
-			if !anywhere(t, name, file.dir, ".", "..") {
-				t.Errorf("%s names %s, which is not there", filepath.ToSlash(path), name)
+			if !existsIn(t, name, file.dir, ".", "..") {
+				t.Errorf("%s names %s, which does not exist", filepath.ToSlash(path), name)
 			}
 		}
 	}
 	if names == 0 {
-		t.Error("no comment of a package names a file: the search is broken")
+		t.Error("found no file name in a package comment: the search is broken")
 	}
 }
 
-// anywhere reports whether a pattern finds a file in one of the folders.
-func anywhere(t *testing.T, pattern string, folders ...string) bool {
+// existsIn reports whether a pattern matches a file in one of the folders.
+func existsIn(t *testing.T, pattern string, folders ...string) bool {
 	t.Helper()
 	for _, folder := range folders {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))

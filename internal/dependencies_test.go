@@ -6,20 +6,20 @@ import (
 	"testing"
 )
 
-// A module that we import has a line in the record of dependencies, which says
-// what for and instead of what.
-func TestEveryDependencyHasItsReason(t *testing.T) {
+// Each imported module has a line in the record of dependencies, with its purpose and the
+// alternative.
+func TestEveryDependencyHasAReason(t *testing.T) {
 	record := readText(t, "../docs/decisions/0001-dependencies.md")
 	required := directRequirements(readText(t, "../go.mod"))
 	for _, path := range required {
 		if !strings.Contains(record, "`"+path) {
-			t.Errorf("%s is required and has no line in docs/decisions/0001-dependencies.md", path)
+			t.Errorf("%s has no line in docs/decisions/0001-dependencies.md", path)
 		}
 	}
 }
 
-// directRequirements lists the modules that go.mod requires for our own
-// imports. `go mod tidy` marks all others as indirect.
+// directRequirements returns the modules that go.mod requires for our own imports.
+// `go mod tidy` marks all others as indirect.
 func directRequirements(modfile string) []string {
 	var paths []string
 	inside := false

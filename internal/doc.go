@@ -1,7 +1,10 @@
-// Package internal holds the tests that keep the whole house in order: which
-// package may import which (imports_test.go), which modules there are and what
-// for (dependencies_test.go), who may speak HTTP and who may read the clock
-// (habits_test.go), and that pages and comments name what is there
-// (documents_test.go, comments_test.go). They read the source, so a rule that is
-// broken names the file and the line.
+// Package internal contains the tests of rules for the whole repository. They read the
+// source, so each error names the file and the line.
+//
+//	imports_test.go       which packages may import which
+//	dependencies_test.go  each module has its reason in docs/decisions
+//	restrictions_test.go  which packages may use HTTP, the clock and the SQL driver
+//	english_test.go       plain English in comments, texts, names and pages
+//	documents_test.go     links in pages lead to existing files
+//	comments_test.go      package comments name existing files
 package internal

@@ -11,8 +11,8 @@ import (
 
 var link = regexp.MustCompile(`\]\(([^)#\s]+)(?:#[^)]*)?\)`)
 
-// A page that sends a reader to another page must not send them nowhere.
-func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
+// Links in pages must lead to existing files.
+func TestLinksInDocuments(t *testing.T) {
 	links := 0
 	err := filepath.WalkDir("..", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -30,7 +30,7 @@ func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
 			}
 			links++
 			if _, err := os.Stat(filepath.Join(filepath.Dir(name), m[1])); err != nil {
-				t.Errorf("%s links to %s, which is not there", filepath.ToSlash(strings.TrimPrefix(name, "../")), m[1])
+				t.Errorf("%s links to %s, which does not exist", filepath.ToSlash(strings.TrimPrefix(name, "../")), m[1])
 			}
 		}
 		return nil
@@ -39,6 +39,6 @@ func TestLinksInDocumentsLeadSomewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if links == 0 {
-		t.Error("no page links to another: the search is broken")
+		t.Error("found no link: the search is broken")
 	}
 }

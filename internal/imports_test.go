@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// A row names packages, each with the packages below it, and the rows that they
-// may import. Packages of one row may import each other. The longest name
-// decides which row a package belongs to. Labs and wearables never import each
-// other, so either half can be read alone.
+// Each row lists packages, including the packages below them, and the rows that they may
+// import. Packages of one row may import each other. The longest matching name decides
+// the row of a package. Labs and wearables do not import each other, so a reader can read
+// either half alone.
 var rows = []struct{ name, packages, mayImport string }{
 	{"vocabulary", "platform/fault platform/ids platform/civil platform/patch platform/paging platform/secrets", ""},
 	{"columns", "platform/blocks platform/rows", ""},
@@ -51,7 +51,7 @@ func TestImportsFollowTheTable(t *testing.T) {
 	for file := range sources(t) {
 		from, ok := rowOf(file.dir)
 		if !ok {
-			t.Errorf("%s is in no row of the table: add it to one", file.dir)
+			t.Errorf("%s is in no row of the table: add it to a row", file.dir)
 			continue
 		}
 		seen[from] = true
@@ -73,11 +73,11 @@ func TestImportsFollowTheTable(t *testing.T) {
 	}
 	for _, r := range rows {
 		if !seen[r.name] {
-			t.Errorf("no source belongs to the row %q: remove it", r.name)
+			t.Errorf("the row %q has no source: remove it", r.name)
 		}
 		for _, to := range imports(r.name) {
 			if !used[[2]string{r.name, to}] {
-				t.Errorf("no package in the row %q imports the row %q: remove the word", r.name, to)
+				t.Errorf("no package in the row %q imports the row %q: remove it from mayImport", r.name, to)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ type source struct {
 
 func (s source) position(p token.Pos) token.Position { return s.set.Position(p) }
 
-// sources yields every Go file below internal but tests and testdata folders.
+// sources yields every Go file below internal, except tests and testdata folders.
 func sources(t *testing.T) func(yield func(source) bool) {
 	t.Helper()
 	return func(yield func(source) bool) {

@@ -9,20 +9,20 @@ import (
 	"testing"
 )
 
-// Domains know no HTTP: a door, a job, the command line and a simulator move
-// the same things. These packages are where HTTP belongs.
+// Domains do not use HTTP, because the API, jobs, the command line and the sandbox call
+// the same functions. Only these packages may use it.
 var mayUseHTTP = map[string]string{
-	"api":               "the JSON door",
-	"portal":            "the HTML door",
-	"platform/ops":      "health, metrics and traces are HTTP",
+	"api":               "the JSON API",
+	"portal":            "the HTML pages",
+	"platform/ops":      "health, metrics and traces use HTTP",
 	"app":               "starts the servers",
 	"cli":               "calls the API",
 	"platform/webhooks": "posts to endpoints",
 	"people/messages":   "posts to the SMS gateway",
-	"harness":           "calls the server from the outside",
+	"harness":           "calls the server as a client",
 }
 
-func TestOnlyDoorsKnowHTTP(t *testing.T) {
+func TestDomainsDoNotUseHTTP(t *testing.T) {
 	for file := range sources(t) {
 		if may := holds(mayUseHTTP, file.dir); may {
 			continue
@@ -34,21 +34,21 @@ func TestOnlyDoorsKnowHTTP(t *testing.T) {
 			}
 			if imported == "net/http" || imported == "html/template" ||
 				strings.HasPrefix(imported, "github.com/go-chi/") || strings.HasPrefix(imported, "github.com/danielgtaylor/huma/") {
-				t.Errorf("%s: %s may not import %s: doors know HTTP, domains do not", file.position(spec.Pos()), file.dir, imported)
+				t.Errorf("%s: %s may not import %s: domains do not use HTTP", file.position(spec.Pos()), file.dir, imported)
 			}
 		}
 	}
 }
 
-// There is one clock, which app hands to store; all else asks tx.Now() or
-// db.Now(), so that a test can move time. These packages may read the real one.
+// app gives one clock to store. All other code calls tx.Now() or db.Now(), so that a test
+// can change the time. Only these packages may read the real clock.
 var mayReadTheClock = map[string]string{
 	"app":            "owns the clock",
-	"api":            "measures how long a request took",
-	"platform/store": "its default, and how long a commit took",
-	"cli":            "draws progress for a person",
-	"platform/ops":   "measures how long a request took",
-	"harness":        "measures from the outside",
+	"api":            "measures the duration of a request",
+	"platform/store": "the default clock, and the duration of a commit",
+	"cli":            "displays progress",
+	"platform/ops":   "measures the duration of a request",
+	"harness":        "measures as a client",
 }
 
 func TestOnlyTheAppReadsTheClock(t *testing.T) {
@@ -62,16 +62,16 @@ func TestOnlyTheAppReadsTheClock(t *testing.T) {
 	}
 }
 
-// store names the error of a row that is not there, so that a domain needs to
-// know no other package for it. These read a database of their own.
-var mayAskTheDriver = map[string]string{
-	"platform/store":                  "names it",
-	"wearables/formats/healthconnect": "reads the database that a phone exported",
+// Domains use store.ErrNoRows for a missing row. Only these packages may use the error of
+// the driver.
+var mayUseTheDriver = map[string]string{
+	"platform/store":                  "defines store.ErrNoRows",
+	"wearables/formats/healthconnect": "reads the SQLite file that a phone exported",
 }
 
-func TestRowsThatAreNotThereHaveOneName(t *testing.T) {
+func TestMissingRowsHaveOneError(t *testing.T) {
 	for file := range sources(t) {
-		if _, may := mayAskTheDriver[file.dir]; may {
+		if _, may := mayUseTheDriver[file.dir]; may {
 			continue
 		}
 		for _, at := range uses(file, "sql", "ErrNoRows") {
@@ -80,8 +80,7 @@ func TestRowsThatAreNotThereHaveOneName(t *testing.T) {
 	}
 }
 
-// Code over health data stays within the type system: no package unsafe, and so
-// no go:linkname, which needs it.
+// No package imports unsafe. This also excludes go:linkname, which requires it.
 func TestNoUnsafe(t *testing.T) {
 	for file := range sources(t) {
 		for _, spec := range file.syntax.Imports {
@@ -92,7 +91,7 @@ func TestNoUnsafe(t *testing.T) {
 	}
 }
 
-// uses lists where a file names something of a package.
+// uses returns the positions at which a file uses a name of a package.
 func uses(file source, pkg, name string) (at []token.Position) {
 	ast.Inspect(file.syntax, func(n ast.Node) bool {
 		if selector, ok := n.(*ast.SelectorExpr); ok && selector.Sel.Name == name {
@@ -105,7 +104,7 @@ func uses(file source, pkg, name string) (at []token.Position) {
 	return at
 }
 
-// holds reports whether a table names the package or one above it.
+// holds reports whether a table contains the package or one of its parents.
 func holds(table map[string]string, dir string) bool {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if _, ok := table[dir]; ok {
