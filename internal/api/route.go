@@ -157,7 +157,7 @@ func (rt Route) register(a *API, r chi.Router) {
 // All other operations require the team's key.
 func (rt Route) OwnData() Route {
 	rt.ownData = true
-	rt.op.Description += "A phone that is signed in as the user may call it for that user, with its access token."
+	rt.op.Description += "The phone of a signed-in user may call this operation for that user, with its access token."
 	return rt
 }
 

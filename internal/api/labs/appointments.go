@@ -43,7 +43,7 @@ func (h *Handlers) appointmentRoutes() []api.Route {
 		api.Patch(center+"/reschedule", h.reschedulePSC, "Move an appointment at a service center to another time").Sensitive(),
 		api.Patch(center+"/cancel", h.cancelPSC, "Cancel an appointment at a service center").Sensitive(),
 		api.Get("/v2/team/appointment_settings", h.getAppointmentSettings, "Get your settings for appointments").Tag("order"),
-		api.Patch("/v2/team/appointment_settings", h.setAppointmentSettings, "Turn your switches of appointments").Tag("order"),
+		api.Patch("/v2/team/appointment_settings", h.setAppointmentSettings, "Change your settings for appointments").Tag("order"),
 	}
 }
 
