@@ -25,8 +25,6 @@ var pending = strings.Fields(`
 	internal/app
 	internal/app/apptest
 	internal/people/insurance
-	internal/people/users
-	internal/people/users/person
 	internal/platform/teams
 	internal/wearables
 	internal/wearables/aggregate

@@ -99,9 +99,9 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 	case errors.As(err, &object) && object.Detail() != nil:
 		r.detail = object.Detail()
 	}
-	var beside interface{ Beside() map[string]any }
+	var beside interface{ BodyFields() map[string]any }
 	if errors.As(err, &beside) {
-		r.beside = beside.Beside()
+		r.beside = beside.BodyFields()
 	}
 	var after interface{ RetryAfter() int }
 	if errors.As(err, &after) {

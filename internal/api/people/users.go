@@ -210,7 +210,7 @@ func (h *Handlers) undoDeleteUser(ctx context.Context, c api.Caller, in *undoDel
 	if err != nil {
 		return nil, err
 	}
-	return h.CommitSuccess(ctx, func(tx *store.Tx) error { return users.Undo(ctx, tx, c.Team, ref) })
+	return h.CommitSuccess(ctx, func(tx *store.Tx) error { return users.UndoDelete(ctx, tx, c.Team, ref) })
 }
 
 type searchUsersIn struct {

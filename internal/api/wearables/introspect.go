@@ -157,7 +157,7 @@ func (in *introspectIn) walk(ctx context.Context, tx *store.Tx, c api.Caller, pa
 			return err
 		}
 	}
-	if page.users, err = users.Walk(ctx, tx, c.Team, at.After, in.UserLimit+1); err != nil {
+	if page.users, err = users.ListIDs(ctx, tx, c.Team, at.After, in.UserLimit+1); err != nil {
 		return err
 	}
 	if int64(len(page.users)) > in.UserLimit {

@@ -271,7 +271,7 @@ func TestDeletedUserGetsNoMessages(t *testing.T) {
 			t.Errorf("queued: %s", got)
 		}
 		r.write(func(ctx context.Context, tx *store.Tx) error {
-			return users.Undo(ctx, tx, r.team, users.Ref{ID: &r.user.ID})
+			return users.UndoDelete(ctx, tx, r.team, users.Ref{ID: &r.user.ID})
 		})
 		r.moved(r.event("walk_in_test", "completed"))
 		if got := r.stored(); got != "queued" {

@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Creating and reading users at the domain, from 64 goroutines, committed to
-// SQLite as it runs in production but for the last fsync:
+// These benchmarks create and read users from 64 goroutines, on SQLite as in
+// production, except for the last fsync:
 //
 //	go test ./internal/people/users -run xxx -bench . -benchtime 3s
 func BenchmarkCreate(b *testing.B) {

@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// clock is moved by tests.
+// clock is advanced by tests.
 type clock struct{ now time.Time }
 
 func newClock() *clock { return &clock{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
@@ -29,10 +29,10 @@ func del(db *store.DB, team teams.ID, id users.ID) error {
 }
 
 func undo(db *store.DB, team teams.ID, ref users.Ref) error {
-	return write(db, team, func(ctx context.Context, tx *store.Tx) error { return users.Undo(ctx, tx, team, ref) })
+	return write(db, team, func(ctx context.Context, tx *store.Tx) error { return users.UndoDelete(ctx, tx, team, ref) })
 }
 
-func TestDeleteHides(t *testing.T) {
+func TestDeletedUserIsHidden(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		user := userstest.New(t, db, team, users.NewUser{ClientUserID: "x"})
@@ -57,7 +57,7 @@ func TestDeleteHides(t *testing.T) {
 	})
 }
 
-func TestUndo(t *testing.T) {
+func TestUndoDelete(t *testing.T) {
 	clk := newClock()
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
@@ -83,7 +83,7 @@ func TestUndo(t *testing.T) {
 	})
 }
 
-func TestUndoIsRefusedWhenTheNameWasTaken(t *testing.T) {
+func TestUndoDeleteOfATakenClientUserID(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		first := userstest.New(t, db, team, users.NewUser{ClientUserID: "x"})
@@ -103,7 +103,7 @@ func TestUndoIsRefusedWhenTheNameWasTaken(t *testing.T) {
 	})
 }
 
-func TestUndoAfterTheGracePeriod(t *testing.T) {
+func TestUndoDeleteAfterTheGracePeriod(t *testing.T) {
 	clk := newClock()
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
@@ -119,7 +119,7 @@ func TestUndoAfterTheGracePeriod(t *testing.T) {
 	})
 }
 
-// runJobs lets the jobs that are due run to their end.
+// runJobs runs the due jobs to their end.
 func runJobs(t *testing.T, db *store.DB) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
@@ -162,8 +162,12 @@ func TestErasure(t *testing.T) {
 		keep := userstest.New(t, db, team, users.NewUser{ClientUserID: "keep", BirthDate: ptr(civil.MustParse("1990-01-01"))})
 		user := userstest.New(t, db, team, users.NewUser{ClientUserID: "x", BirthDate: ptr(civil.MustParse("1984-12-10"))})
 		userstest.WithInfo(t, db, user, userstest.Info())
+		mustCreateCode(t, db, link(t, db, user, users.Communications).Token)
 		if err := del(db, team, user.ID); err != nil {
 			t.Fatal(err)
+		}
+		if n := rowsOf(t, db, "portal_links", user.ID); n != 0 {
+			t.Errorf("%d links with codes left after the deletion", n)
 		}
 		clk.advance(users.Grace + time.Second)
 		runJobs(t, db)
@@ -173,7 +177,7 @@ func TestErasure(t *testing.T) {
 			}
 		}
 		if n := rowsOf(t, db, "users", keep.ID); n != 1 {
-			t.Error("another user's row went along")
+			t.Error("another user's row was erased")
 		}
 		if got, err := get(t, db, team, keep.ID); err != nil || got.BirthDate == nil {
 			t.Errorf("another user can no longer be read: %v", err)
@@ -185,7 +189,7 @@ func TestErasure(t *testing.T) {
 	})
 }
 
-// userTables are all tables that keep rows about users, and the keys, but for
+// userTables returns all tables with rows about users, and the keys. It leaves out
 // the feed of events, which keeps numbers and types.
 func userTables(t *testing.T, db *store.DB) (all []string) {
 	t.Helper()
@@ -228,12 +232,12 @@ func rowsOf(t *testing.T, db *store.DB, table string, user users.ID) (n int) {
 	return n
 }
 
-func TestErasureSparesTheReturned(t *testing.T) {
+func TestRestoredUserIsNotErased(t *testing.T) {
 	clk := newClock()
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		user := userstest.New(t, db, team, users.NewUser{ClientUserID: "x"})
-		for range 2 { // deleted, brought back, deleted again, brought back
+		for range 2 { // deleted and restored twice
 			if err := del(db, team, user.ID); err != nil {
 				t.Fatal(err)
 			}
@@ -275,9 +279,9 @@ func TestErasureWaitsForTheLatestDeletion(t *testing.T) {
 	})
 }
 
-// A node whose clock is slow may bring somebody back whose erasure has begun
-// elsewhere. Their key stays, without which nothing of theirs could be read.
-func TestErasureStopsForTheReturned(t *testing.T) {
+// A node with a slow clock may restore a user whose erasure has begun on another
+// node. The user keeps the key.
+func TestUserRestoredDuringErasure(t *testing.T) {
 	clk := newClock()
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID

@@ -1,21 +1,28 @@
-// Package users has the end users of a team: the people whose data the
-// service keeps.
+// Package users has the end users of a team: the people whose data the service
+// stores.
 //
-// A user is known by the user_id we issue and by the team's own
-// client_user_id, which is unique among the team's users that are not deleted.
-// Beside these a user has a few fallbacks for data that lacks them, bounds
-// for ingestion, demographics (who the person is, needed before insurance,
-// orders and the portal), and links into the portal.
+// A user has the user_id that we issue and the team's own client_user_id, which is
+// unique among the team's users that are not deleted. A user also has fallbacks for
+// data without a time zone or an age, bounds for ingestion, demographics (needed for
+// insurance, orders and the portal), and links into the portal.
 //
-// Everything personal is sealed with a key of the user's own; deleting the key
-// erases it. A deleted user can be brought back for seven days; then a job
-// removes every row that any domain keeps about the user and shreds the key.
-// The app registers the rows of every domain for that (erasure.go).
+// Personal data is sealed with the user's own key. Deleting the key erases it. A
+// deleted user can be restored for seven days. Then a job removes the rows of every
+// domain about the user and shreds the key. The app registers those rows
+// (deletion.go).
 //
-// Reads in this order: users.go, check.go, sql.go, errors.go, list.go, walk.go,
-// zones.go (the fallback zones that somebody had),
-// counts.go, bulk.go (many users at once), deletion.go, erasure.go, info.go,
-// search.go and names.go (the sealed names, in memory), portal_links.go,
-// portal_checks.go (codes for new devices), portal_sessions.go. The rules for names, addresses and numbers are in
-// users/person.
+// Reading order:
+//
+//	users.go            the user: create, read, change; errors
+//	sql.go              rows
+//	list.go             pages of users, and the counts behind them
+//	bulk.go             many users in one query
+//	zones.go            former fallback time zones
+//	deletion.go         deletion, restoring, erasure
+//	info.go             demographics; package person has their rules
+//	search.go           search by id and by name; names are sealed, so an index of
+//	                    them is in memory
+//	portal_links.go     links into the portal
+//	portal_checks.go    codes and dates of birth for new devices
+//	portal_sessions.go  sessions in the portal
 package users

@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Info is who a user is: demographics, as laboratories and insurers need them.
+// Info holds a user's demographics, as laboratories and insurers need them.
 //
 // Spec: Latest user info. Reference 5.7.
 type Info struct {
@@ -24,7 +24,7 @@ type Info struct {
 	LastName          string            `json:"last_name"`
 	Email             string            `json:"email"`
 	PhoneNumber       string            `json:"phone_number"` // E.164
-	Gender            string            `json:"gender"`       // as given
+	Gender            string            `json:"gender"`       // any word
 	BirthDate         civil.Date        `json:"dob"`
 	Address           person.Address    `json:"address"`
 	MedicalProxy      *person.Guarantor `json:"medical_proxy,omitempty"` // speaks for a minor
@@ -34,7 +34,7 @@ type Info struct {
 	GenderIdentity    string            `json:"gender_identity,omitempty"`
 }
 
-// The words that the optional fields of Info may hold.
+// The values of the optional fields of Info.
 //
 // Spec: Latest user info, table of nullable enums.
 var (
@@ -44,17 +44,17 @@ var (
 	Identities   = []string{"male", "female", "female_to_male_ftm_transgender_male_trans_man", "male_to_female_mtf_transgender_female_trans_woman", "genderqueer", "other"}
 )
 
-// longestGender is in characters. The spec leaves the word open.
-const longestGender = 50
+// maxGender is in characters. The specification allows any word.
+const maxGender = 50
 
-// tidy checks all fields and brings them into the form they are kept in.
-func (i *Info) tidy(today civil.Date) error {
+// normalize checks all fields and brings them into the stored form.
+func (i *Info) normalize(today civil.Date) error {
 	form := person.NewForm(today)
 	i.FirstName = form.Name("first_name", i.FirstName)
 	i.LastName = form.Name("last_name", i.LastName)
 	i.Email = form.Email("email", i.Email)
 	i.PhoneNumber = form.Phone("phone_number", i.PhoneNumber)
-	i.Gender = form.Text("gender", i.Gender, longestGender)
+	i.Gender = form.Text("gender", i.Gender, maxGender)
 	form.BirthDate("dob", i.BirthDate)
 	i.Address = form.Address("address", i.Address)
 	if i.MedicalProxy != nil {
@@ -68,17 +68,17 @@ func (i *Info) tidy(today civil.Date) error {
 	return form.Err()
 }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Info) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// Name is the person's full name.
+// Name returns the full name.
 func (i Info) Name() string { return strings.TrimSpace(i.FirstName + " " + i.LastName) }
 
-// PutInfo replaces a user's demographics. Earlier versions stay as history.
+// PutInfo replaces a user's demographics. Earlier versions remain as history.
 //
 // Reference 5.7, PATCH info.
 func PutInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID, info Info) (Info, error) {
-	if err := info.tidy(civil.DateOf(tx.Now())); err != nil {
+	if err := info.normalize(civil.DateOf(tx.Now())); err != nil {
 		return Info{}, err
 	}
 	version, err := nextNameVersion(ctx, tx, team)
@@ -89,7 +89,7 @@ func PutInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID, info Info)
 	err = tx.QueryRow(ctx, `UPDATE users SET info_rev = info_rev + 1, info_version = $3
 		WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL RETURNING info_rev`, team, id, version).Scan(&rev)
 	if errors.Is(err, store.ErrNoRows) {
-		return Info{}, notFound()
+		return Info{}, notFoundError()
 	}
 	if err != nil {
 		return Info{}, fmt.Errorf("users: numbering the demographics of %s: %w", id, err)
@@ -110,14 +110,14 @@ func PutInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID, info Info)
 	return info, nil
 }
 
-// LatestInfo returns the demographics in force. A user without any is a
-// NotFound fault of its own, see IsNoInfo.
+// LatestInfo returns the current demographics. A user without any is a NotFound fault
+// for which IsNoInfo is true.
 //
 // Spec: Users, GET /v2/user/{user_id}/info/latest.
 func LatestInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Info, error) {
 	user, err := Get(ctx, tx, team, id)
 	if fault.Is(err, fault.NotFound) {
-		return Info{}, notFound()
+		return Info{}, notFoundError()
 	}
 	if err != nil {
 		return Info{}, err
@@ -130,7 +130,7 @@ func LatestInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Info, 
 
 var errNoInfo = fault.New(fault.NotFound, "User demographics data not found")
 
-// IsNoInfo reports that a user exists but nobody gave its demographics.
+// IsNoInfo reports whether the user exists but has no demographics.
 func IsNoInfo(err error) bool { return errors.Is(err, errNoInfo) }
 
 func readInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID, rev int64) (Info, error) {

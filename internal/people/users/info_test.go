@@ -31,7 +31,7 @@ func TestInfoReplacesAndKeepsHistory(t *testing.T) {
 		_, err := latestInfo(t, db, user)
 		wantFault(t, err, fault.NotFound, "User demographics data not found")
 		if !users.IsNoInfo(err) {
-			t.Error("a user without demographics is not told from no user")
+			t.Error("IsNoInfo is false for a user without demographics")
 		}
 		first := userstest.Info()
 		income := int64(48000)
@@ -64,13 +64,13 @@ func TestInfoIsSealed(t *testing.T) {
 		})
 		for _, word := range []string{"Byron", "1984", "Springfield", "dob"} {
 			if bytes.Contains(stored, []byte(word)) {
-				t.Errorf("%q stands in the row", word)
+				t.Errorf("the row contains %q", word)
 			}
 		}
 	})
 }
 
-func TestInfoIsTidied(t *testing.T) {
+func TestInfoIsNormalized(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		given := userstest.Info()

@@ -69,8 +69,7 @@ func TestListIsNewestFirst(t *testing.T) {
 	})
 }
 
-// Pages over several blocks, with gaps where users were deleted, show each
-// user once and in order.
+// Pages that cross blocks with deleted users show each user once, in order.
 func TestListCrossesBlocks(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
@@ -109,7 +108,7 @@ func TestListCrossesBlocks(t *testing.T) {
 	})
 }
 
-// checkCounts compares the kept counts with counted ones.
+// checkCounts compares the stored counts with the rows.
 func checkCounts(t *testing.T, db *store.DB, team teams.ID) {
 	t.Helper()
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -124,7 +123,7 @@ func checkCounts(t *testing.T, db *store.DB, team teams.ID) {
 		var all int64
 		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM users WHERE team_id = $1 AND deleted_at IS NULL`, team).Scan(&all)
 		if kept, keptErr := users.Count(ctx, tx, team); err != nil || keptErr != nil || kept != all {
-			t.Errorf("kept count %d, counted %d, %v %v", kept, all, err, keptErr)
+			t.Errorf("stored count %d, counted %d, %v %v", kept, all, err, keptErr)
 		}
 		return nil
 	})

@@ -280,7 +280,7 @@ func TestCodesOfBadLinks(t *testing.T) {
 	})
 }
 
-// The row helps nobody without the link's token.
+// Without the link's token, the row does not help to guess the code.
 func TestCodeIsHashedAtRest(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)

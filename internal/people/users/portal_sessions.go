@@ -89,7 +89,7 @@ func Enter(ctx context.Context, tx *store.Tx, token, device, page secrets.Text, 
 // NewPage returns the secret of a page whose form uses a link.
 func NewPage() secrets.Text { return newToken() }
 
-// resendWindow is how long after the first time the same page may be sent again.
+// The same page may be sent again within resendWindow.
 const resendWindow = time.Minute
 
 // EnterAgain returns the session that a page has opened, for a person who

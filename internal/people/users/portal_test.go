@@ -108,7 +108,7 @@ func TestLaunchLink(t *testing.T) {
 	})
 }
 
-func TestLaunchLinkLetsOneIn(t *testing.T) {
+func TestLaunchLinkOpensOneSession(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		made := link(t, db, patient(t, db), users.Launch)
 		var in atomic.Int64
@@ -122,7 +122,7 @@ func TestLaunchLinkLetsOneIn(t *testing.T) {
 		}
 		wg.Wait()
 		if in.Load() != 1 {
-			t.Errorf("%d came in", in.Load())
+			t.Errorf("%d sessions were opened", in.Load())
 		}
 	})
 }
@@ -184,15 +184,14 @@ func TestSessionNeedsTouchOnceAMinute(t *testing.T) {
 	}
 }
 
-// What was being made while its person was deleted, which no deletion could see,
-// opens nothing.
-func TestNothingOpensForADeletedUser(t *testing.T) {
+// Links and sessions that are inserted during the user's deletion open nothing.
+func TestDeletedUserHasNoPortal(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)
 		if err := del(db, user.Team, user.ID); err != nil {
 			t.Fatal(err)
 		}
-		const token = secrets.Text("made-meanwhile")
+		const token = secrets.Text("inserted-meanwhile")
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 			_, err := tx.Exec(ctx, `INSERT INTO portal_links (token_hash, team_id, user_id, context, created_on, expires_on, tries, order_id)
 				VALUES ($1, $2, $3, 'launch', $4, $5, 0, NULL)`, secrets.Hash(token.Reveal()), user.Team, user.ID, tx.Now(), tx.Now().Add(time.Minute))

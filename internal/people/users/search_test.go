@@ -32,7 +32,7 @@ func search(tb testing.TB, db *store.DB, team teams.ID, query string) map[string
 	return found
 }
 
-func named(tb testing.TB, db *store.DB, team teams.ID, clientID, first, last string) users.User {
+func newNamed(tb testing.TB, db *store.DB, team teams.ID, clientID, first, last string) users.User {
 	user := userstest.New(tb, db, team, users.NewUser{ClientUserID: clientID})
 	info := userstest.Info()
 	info.FirstName, info.LastName = first, last
@@ -43,10 +43,10 @@ func named(tb testing.TB, db *store.DB, team teams.ID, clientID, first, last str
 func TestSearch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team, other := userstest.Team(t, db).ID, userstest.Team(t, db).ID
-		ada := named(t, db, team, "ab-1", "Ada", "Byron King")
-		named(t, db, team, "AB-2", "Grace", "O'Neil")
-		named(t, db, team, "ab%3", "Jose", "Adams")
-		named(t, db, other, "ab-9", "Ada", "Other")
+		ada := newNamed(t, db, team, "ab-1", "Ada", "Byron King")
+		newNamed(t, db, team, "AB-2", "Grace", "O'Neil")
+		newNamed(t, db, team, "ab%3", "Jose", "Adams")
+		newNamed(t, db, other, "ab-9", "Ada", "Other")
 		for _, c := range []struct {
 			query string
 			want  []string
@@ -88,8 +88,8 @@ func TestSearch(t *testing.T) {
 func TestSearchFollowsChanges(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
-		user := named(t, db, team, "u1", "Ada", "Byron")
-		other := named(t, db, team, "u2", "Grace", "Hopper")
+		user := newNamed(t, db, team, "u1", "Ada", "Byron")
+		other := newNamed(t, db, team, "u2", "Grace", "Hopper")
 		expect := func(query string, want ...string) {
 			t.Helper()
 			found := search(t, db, team, query)
@@ -121,7 +121,7 @@ func TestSearchFollowsChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect("hopper")
-		named(t, db, team, "u3", "Kingsley", "Amis")
+		newNamed(t, db, team, "u3", "Kingsley", "Amis")
 		expect("king", "u1", "u3")
 	})
 }
@@ -145,14 +145,13 @@ func TestSearchIsNewestFirstAndBounded(t *testing.T) {
 	})
 }
 
-// However users change, the memory of names finds what a look at every user
-// finds.
-func TestSearchAgreesWithALookAtEveryUser(t *testing.T) {
+// After any changes, the index finds the same users as a scan.
+func TestSearchAgreesWithAScan(t *testing.T) {
 	db := storetest.SQLite(t)
 	team := userstest.Team(t, db).ID
 	names := []string{"Ada", "Adam", "Grace", "Gram", "Ivy"}
 	rapid.Check(t, func(rt *rapid.T) {
-		truth := map[string]string{} // client id to first name, of the living
+		truth := map[string]string{} // client id to first name of active users
 		prefix := fmt.Sprintf("p%d-", rand.Int64())
 		type member struct {
 			user    users.User
@@ -164,7 +163,7 @@ func TestSearchAgreesWithALookAtEveryUser(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(rt, "step") {
 			case 0:
 				name := rapid.SampledFrom(names).Draw(rt, "name")
-				m := &member{named(t, db, team, fmt.Sprint(prefix, len(all)), name, "X"), name, false}
+				m := &member{newNamed(t, db, team, fmt.Sprint(prefix, len(all)), name, "X"), name, false}
 				all = append(all, m)
 			case 1:
 				if m := pick(rt, all); m != nil && !m.deleted {
@@ -205,7 +204,7 @@ func TestSearchAgreesWithALookAtEveryUser(t *testing.T) {
 				}
 			}
 		}
-		for _, m := range all { // leave the team empty, so that the next run is not cut at the bound
+		for _, m := range all { // so that the next run does not reach the limit
 			if !m.deleted {
 				if err := del(db, team, m.user.ID); err != nil {
 					rt.Fatal(err)

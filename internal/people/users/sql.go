@@ -16,7 +16,7 @@ const columns = `team_id, user_id, block, client_user_id, created_on, deleted_at
 
 type scanner interface{ Scan(dest ...any) error }
 
-// row is a user as stored: the birth date still sealed.
+// row is a user as stored, with the birth date sealed.
 type row struct {
 	User
 	deletedAt   *time.Time
@@ -37,7 +37,7 @@ func scan(from scanner) (row, error) {
 	)
 }
 
-// open unseals what is sealed. It runs queries, so no rows may be open.
+// open unseals the birth date. It runs queries, so no rows may be open.
 func (r row) open(ctx context.Context, tx *store.Tx) (User, error) {
 	if r.zone != nil && r.zoneAt != nil {
 		r.TimeZone = &TimeZone{*r.zone, Manual, *r.zoneAt}
@@ -74,7 +74,7 @@ func (n nullDate) Scan(src any) error {
 	return nil
 }
 
-// find reads a user in whatever state, and when it was deleted, nil for never.
+// find reads a user in any state. The time is that of the deletion; nil for none.
 func find(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, *time.Time, error) {
 	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM users WHERE team_id = $1 AND user_id = $2`, team, id))
 	if err != nil || r.deletedAt != nil {
@@ -93,8 +93,8 @@ func findByClient(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID
 	return r.open(ctx, tx)
 }
 
-// many runs a query of users and opens them all.
-func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]User, error) {
+// queryUsers runs a query and opens its users.
+func queryUsers(ctx context.Context, tx *store.Tx, query string, args ...any) ([]User, error) {
 	rows, err := tx.Query(ctx, query, args...)
 	if err != nil {
 		return nil, err
@@ -120,8 +120,8 @@ func many(ctx context.Context, tx *store.Tx, query string, args ...any) ([]User,
 	return all, nil
 }
 
-// insert stores a new user in the block that is being filled. It returns
-// store.ErrNoRows when the client_user_id is taken.
+// insert stores a new user in the newest block. It returns store.ErrNoRows if the
+// client_user_id is taken.
 func insert(ctx context.Context, tx *store.Tx, user *User) error {
 	birthDate, err := user.sealBirthDate(ctx, tx)
 	if err != nil {
@@ -142,7 +142,7 @@ func lock(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 		return fmt.Errorf("users: locking %s: %w", id, err)
 	}
 	if n == 0 {
-		return gone(ctx, tx, team, id)
+		return absentError(ctx, tx, team, id)
 	}
 	return nil
 }
@@ -161,7 +161,7 @@ func save(ctx context.Context, tx *store.Tx, user *User) error {
 		user.Team, user.ID, user.ClientUserID, zone, zoneAt, birthDate, birthDateAt, user.IngestionStart, user.IngestionEnd)
 	switch {
 	case store.IsUnique(err), err == nil && n == 0: // a concurrent transaction can still take the name
-		return alreadyExists()
+		return conflictError()
 	case err != nil:
 		return fmt.Errorf("users: changing %s: %w", user.ID, err)
 	}

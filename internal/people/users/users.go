@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
+	"unicode/utf8"
 
+	"hale/internal/people/users/person"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -40,13 +43,13 @@ type User struct {
 	infoRev int64 // newest demographics; 0 for none
 }
 
-// LogValue names the user and nothing else.
+// LogValue logs only the id.
 func (u User) LogValue() slog.Value { return slog.StringValue(u.ID.String()) }
 
 // HasInfo reports whether the user's demographics are known.
 func (u User) HasInfo() bool { return u.infoRev > 0 }
 
-// TimeZone stands in for sources that carry no time zone.
+// TimeZone is the fallback for data without a time zone.
 //
 // Spec: User, FallbackTimeZone.
 type TimeZone struct {
@@ -55,8 +58,8 @@ type TimeZone struct {
 	UpdatedAt  time.Time
 }
 
-// BirthDate stands in for providers that give no age; it sets the maximum
-// heart rate.
+// BirthDate is the fallback for providers that give no age. The maximum heart rate
+// depends on it.
 //
 // Spec: User, FallbackBirthDate.
 type BirthDate struct {
@@ -65,7 +68,7 @@ type BirthDate struct {
 	UpdatedAt  time.Time
 }
 
-// NewUser is what a team gives to create a user.
+// NewUser holds the fields of a user to create.
 type NewUser struct {
 	ClientUserID   string
 	TimeZone       *string // IANA name
@@ -74,8 +77,8 @@ type NewUser struct {
 	IngestionEnd   *civil.Date
 }
 
-// Create adds a user to team. It returns a *TakenError when another active
-// user of the team already holds the client_user_id.
+// Create adds a user to a team. It returns a *TakenError if another active user of
+// the team has the client_user_id.
 //
 // Spec: Users, POST /v2/user/.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, n NewUser) (User, error) {
@@ -90,7 +93,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n NewUser) (User, 
 	user.setBirthDate(n.BirthDate, tx.Now())
 	err := insert(ctx, tx, &user)
 	if errors.Is(err, store.ErrNoRows) {
-		return User{}, taken(ctx, tx, team, n.ClientUserID)
+		return User{}, takenError(ctx, tx, team, n.ClientUserID)
 	}
 	if err != nil {
 		return User{}, fmt.Errorf("users: creating: %w", err)
@@ -112,8 +115,8 @@ func (u *User) setBirthDate(day *civil.Date, now time.Time) {
 	}
 }
 
-// Get returns a user of the team. Unknown, foreign and deleted ones are
-// NotFound.
+// Get returns a user of the team. An unknown or deleted user, or one of another team,
+// is a NotFound fault.
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) {
 	user, deleted, err := find(ctx, tx, team, id)
 	switch {
@@ -129,12 +132,12 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) 
 	return user, nil
 }
 
-// Exists returns a NotFound fault unless the user is there and active.
+// Exists returns a NotFound fault unless the team has the active user.
 func Exists(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	var one int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM users WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL`, team, id).Scan(&one)
 	if errors.Is(err, store.ErrNoRows) {
-		return notFound()
+		return notFoundError()
 	}
 	return err
 }
@@ -147,7 +150,7 @@ func ClientUserID(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (name
 	err = tx.QueryRow(ctx, `SELECT client_user_id FROM users WHERE team_id = $1 AND user_id = $2 AND (deleted_at IS NULL OR deleted_at > $3)`,
 		team, id, tx.Now().Add(-Grace)).Scan(&name)
 	if errors.Is(err, store.ErrNoRows) {
-		return "", notFound()
+		return "", notFoundError()
 	}
 	if err != nil {
 		return "", fmt.Errorf("users: reading the name of %s: %w", id, err)
@@ -161,7 +164,7 @@ func ClientUserID(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (name
 func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string) (User, error) {
 	user, err := findByClient(ctx, tx, team, clientUserID)
 	if errors.Is(err, store.ErrNoRows) {
-		return User{}, notFound()
+		return User{}, notFoundError()
 	}
 	if err != nil {
 		return User{}, fmt.Errorf("users: resolving: %w", err)
@@ -169,8 +172,8 @@ func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID stri
 	return user, nil
 }
 
-// Lookup returns the active user that a person names on a command line, by
-// user_id or by client_user_id.
+// Lookup returns the active user with a user_id or a client_user_id, as typed on a
+// command line.
 func Lookup(ctx context.Context, tx *store.Tx, team teams.ID, name string) (User, error) {
 	if id, err := ids.Parse[User](name); err == nil {
 		user, err := Get(ctx, tx, team, id)
@@ -181,7 +184,7 @@ func Lookup(ctx context.Context, tx *store.Tx, team teams.ID, name string) (User
 	return Resolve(ctx, tx, team, name)
 }
 
-// Update is a change of a user, field by field.
+// Update changes fields of a user.
 type Update struct {
 	ClientUserID   patch.Field[string]
 	TimeZone       patch.Field[string]
@@ -190,8 +193,8 @@ type Update struct {
 	IngestionEnd   patch.Field[civil.Date]
 }
 
-// Change applies an update. Absent fields stay, null clears, a value sets. The
-// client_user_id cannot be cleared, so null leaves it unchanged.
+// Change applies an update. An absent field stays, null clears it, a value sets it.
+// The client_user_id cannot be cleared, so null leaves it unchanged.
 //
 // Spec: Users, PATCH /v2/user/{user_id}. Reference 5.4.
 func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (User, error) {
@@ -213,13 +216,13 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err := save(ctx, tx, &user); err != nil || user.zoneName() == zone {
 		return user, err
 	}
-	if err := leaveZone(ctx, tx, team, id, zone); err != nil {
+	if err := insertFormerZone(ctx, tx, team, id, zone); err != nil {
 		return user, err
 	}
 	return user, runHooks(ctx, tx, team, id, "changing", func(r Records) Hook { return r.OnZone })
 }
 
-// zoneName is the name of the fallback time zone; empty for none.
+// zoneName returns the name of the fallback time zone; empty for none.
 func (u *User) zoneName() string {
 	if u.TimeZone == nil {
 		return ""
@@ -243,4 +246,138 @@ func (u Update) apply(user *User, now time.Time) {
 	}
 	u.IngestionStart.Apply(&user.IngestionStart)
 	u.IngestionEnd.Apply(&user.IngestionEnd)
+}
+
+// maxClientID is in characters. The specification names no limit.
+const maxClientID = 256
+
+// maxZone is longer than any IANA name. Errors do not repeat longer texts.
+const maxZone = 64
+
+func (n NewUser) check(today civil.Date) error {
+	bounds := boundsFault(n.IngestionStart, n.IngestionEnd)
+	return fault.Join(clientIDFault(n.ClientUserID), zoneFault(n.TimeZone), birthDateFault(n.BirthDate, today), bounds)
+}
+
+// check checks the update alone. Change checks the bounds with the stored ones.
+func (u Update) check(today civil.Date) error {
+	var faults []*fault.Error
+	if u.ClientUserID.Set && !u.ClientUserID.Null {
+		faults = append(faults, clientIDFault(u.ClientUserID.Value))
+	}
+	if u.TimeZone.Set && !u.TimeZone.Null {
+		faults = append(faults, zoneFault(&u.TimeZone.Value))
+	}
+	if u.BirthDate.Set && !u.BirthDate.Null {
+		faults = append(faults, birthDateFault(&u.BirthDate.Value, today))
+	}
+	return fault.Join(faults...)
+}
+
+// clientIDFault checks a client_user_id. It is stored byte for byte, without
+// trimming or folding.
+func clientIDFault(id string) *fault.Error {
+	bad := func(code, msg string) *fault.Error {
+		return fault.New(fault.Invalid, msg).At("client_user_id").WithType(code)
+	}
+	switch {
+	case id == "":
+		return bad("string_too_short", "String should have at least 1 character")
+	case utf8.RuneCountInString(id) > maxClientID:
+		return bad("string_too_long", fmt.Sprintf("String should have at most %d characters", maxClientID))
+	case !utf8.ValidString(id) || strings.ContainsRune(id, 0):
+		return bad("value_error", "Value error, client_user_id must be text without NUL characters")
+	}
+	return nil
+}
+
+func zoneFault(name *string) *fault.Error {
+	if name == nil {
+		return nil
+	}
+	if _, err := civil.Zone(*name); err == nil {
+		return nil
+	}
+	msg := "Value error, Invalid IANA time zone"
+	if len(*name) <= maxZone {
+		msg += ": " + *name
+	}
+	return fault.New(fault.Invalid, msg).At("fallback_time_zone")
+}
+
+func birthDateFault(day *civil.Date, today civil.Date) *fault.Error {
+	if day == nil {
+		return nil
+	}
+	form := person.NewForm(today)
+	form.BirthDate("fallback_birth_date", *day)
+	return form.First()
+}
+
+// boundsFault refuses an ingestion window that ends before it starts. Both days
+// belong to the window, so one day is a valid window.
+func boundsFault(start, end *civil.Date) *fault.Error {
+	if start == nil || end == nil || !end.Before(*start) {
+		return nil
+	}
+	return fault.New(fault.Invalid, "Value error, ingestion_end must not be before ingestion_start").At("ingestion_end")
+}
+
+func checkBounds(start, end *civil.Date) error {
+	return fault.Join(boundsFault(start, end))
+}
+
+// TakenError refuses a client_user_id that another active user of the team has.
+//
+// Spec: Errors, first row. Reference 5.3.
+type TakenError struct {
+	User      ID
+	CreatedOn time.Time
+}
+
+func (e *TakenError) Error() string { return "Client user id already exists." }
+
+// Kind is Refused: the reference answers 400.
+func (e *TakenError) Kind() fault.Kind { return fault.Refused }
+
+// Detail returns the object in the reference's answer.
+func (e *TakenError) Detail() map[string]any {
+	detail := e.BodyFields()
+	detail["error_type"], detail["error_message"] = "INVALID_REQUEST", e.Error()
+	return detail
+}
+
+// BodyFields returns the fields that the specification puts into the body itself.
+func (e *TakenError) BodyFields() map[string]any {
+	return map[string]any{"user_id": e.User.String(), "created_on": e.CreatedOn.UTC().Format("2006-01-02T15:04:05-07:00")}
+}
+
+func takenError(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string) error {
+	holder, err := findByClient(ctx, tx, team, clientUserID)
+	if errors.Is(err, store.ErrNoRows) { // the other user was deleted between the two statements
+		return store.ErrLostRace
+	}
+	if err != nil {
+		return fmt.Errorf("users: reading the user of a client_user_id: %w", err)
+	}
+	return &TakenError{holder.ID, holder.CreatedOn}
+}
+
+func notFoundError() error { return fault.New(fault.NotFound, "User not found") }
+
+// absentError returns the error of a change to an absent user. A user in the grace
+// period has its own error.
+func absentError(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
+	_, deleted, err := find(ctx, tx, team, id)
+	switch {
+	case err != nil && !errors.Is(err, store.ErrNoRows):
+		return fmt.Errorf("users: reading %s: %w", id, err)
+	case err == nil && inGrace(deleted, tx.Now()):
+		return fault.New(fault.NotFound, "User is already scheduled for deletion")
+	}
+	return fault.New(fault.NotFound, "User is not, or no longer, in the team")
+}
+
+func conflictError() error {
+	return fault.New(fault.Conflict, "Client user id already exists")
 }

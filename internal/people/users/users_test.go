@@ -121,7 +121,7 @@ func TestCreateRules(t *testing.T) {
 		{"not UTF-8", users.NewUser{ClientUserID: "a\xff"}, "body.client_user_id"},
 		{"no such zone", users.NewUser{ClientUserID: "a", TimeZone: ptr("Mars/Olympus")}, "body.fallback_time_zone: Value error, Invalid IANA time zone: Mars/Olympus"},
 		{"empty zone", users.NewUser{ClientUserID: "a", TimeZone: ptr("")}, "body.fallback_time_zone"},
-		{"a zone of the machine", users.NewUser{ClientUserID: "a", TimeZone: ptr("Local")}, "body.fallback_time_zone"},
+		{"zone of the machine", users.NewUser{ClientUserID: "a", TimeZone: ptr("Local")}, "body.fallback_time_zone"},
 		{"born tomorrow and a half", users.NewUser{ClientUserID: "a", BirthDate: day("2100-01-01")}, "body.fallback_birth_date"},
 		{"ends before it starts", users.NewUser{ClientUserID: "a", IngestionStart: day("2026-01-02"), IngestionEnd: day("2026-01-01")}, "body.ingestion_end"},
 	}
@@ -160,7 +160,7 @@ func TestOtherTeamsUserIsUnknown(t *testing.T) {
 			},
 			"delete": func(ctx context.Context, tx *store.Tx, id users.ID) error { return users.Delete(ctx, tx, mine, id) },
 			"undo": func(ctx context.Context, tx *store.Tx, id users.ID) error {
-				return users.Undo(ctx, tx, mine, users.Ref{ID: &id})
+				return users.UndoDelete(ctx, tx, mine, users.Ref{ID: &id})
 			},
 			"info": func(ctx context.Context, tx *store.Tx, id users.ID) error {
 				_, err := users.LatestInfo(ctx, tx, mine, id)
@@ -186,7 +186,7 @@ func TestOtherTeamsUserIsUnknown(t *testing.T) {
 	})
 }
 
-func TestChangeKeepsAbsentNullAndValueApart(t *testing.T) {
+func TestChangeOfAbsentNullAndSetFields(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		user := userstest.New(t, db, team, users.NewUser{
@@ -258,7 +258,7 @@ func count(tb testing.TB, db *store.DB, team teams.ID) (n int64) {
 	return n
 }
 
-func TestCreatingAtTheSameTime(t *testing.T) {
+func TestConcurrentCreation(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		const writers, each = 16, 20
@@ -267,7 +267,7 @@ func TestCreatingAtTheSameTime(t *testing.T) {
 		for w := range writers {
 			wg.Go(func() {
 				for i := range each {
-					name := fmt.Sprintf("shared-%d", i) // every writer wants every name
+					name := fmt.Sprintf("shared-%d", i) // every writer tries every name
 					err := write(db, team, func(ctx context.Context, tx *store.Tx) error {
 						_, err := users.Create(ctx, tx, team, users.NewUser{ClientUserID: name})
 						return err
@@ -275,7 +275,7 @@ func TestCreatingAtTheSameTime(t *testing.T) {
 					var taken *users.TakenError
 					switch {
 					case err == nil:
-						if _, twice := created.LoadOrStore(name, true); twice {
+						if _, duplicate := created.LoadOrStore(name, true); duplicate {
 							t.Errorf("%s created twice", name)
 						}
 					case errors.As(err, &taken):
@@ -293,7 +293,7 @@ func TestCreatingAtTheSameTime(t *testing.T) {
 	})
 }
 
-func TestUpdatedAtIsTheMomentOfTheChange(t *testing.T) {
+func TestUpdatedAtIsTheTimeOfTheChange(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID

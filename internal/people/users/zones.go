@@ -9,8 +9,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Zones are the fallback time zones that a user has and had. A new one holds
-// for what comes in from then on.
+// Zones are the current and the former fallback time zones of a user. A new zone
+// applies to data that arrives after the change.
 type Zones struct {
 	now    *TimeZone
 	former []formerZone // in order
@@ -21,8 +21,8 @@ type formerZone struct {
 	zone  *TimeZone
 }
 
-// ZonesOf reads the zones of a user. Those from before they were noted are
-// not known.
+// ZonesOf reads the zones of a user. Zones from before former zones were recorded are
+// unknown.
 func ZonesOf(ctx context.Context, tx *store.Tx, user User) (Zones, error) {
 	z := Zones{now: user.TimeZone}
 	rows, err := tx.Query(ctx, `SELECT until_at, zone FROM former_zones WHERE team_id = $1 AND user_id = $2 ORDER BY until_at`, user.Team, user.ID)
@@ -44,7 +44,7 @@ func ZonesOf(ctx context.Context, tx *store.Tx, user User) (Zones, error) {
 	return z, rows.Err()
 }
 
-// At is the zone at an instant; nil for none.
+// At returns the zone at an instant; nil for none.
 func (z *Zones) At(at time.Time) *TimeZone {
 	for _, f := range z.former {
 		if at.Before(f.until) {
@@ -54,12 +54,12 @@ func (z *Zones) At(at time.Time) *TimeZone {
 	return z.now
 }
 
-// leaveZone notes the zone that a user had until now.
-func leaveZone(ctx context.Context, tx *store.Tx, team teams.ID, id ID, zone string) error {
+// insertFormerZone records the zone that a user had until now.
+func insertFormerZone(ctx context.Context, tx *store.Tx, team teams.ID, id ID, zone string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO former_zones (team_id, user_id, until_at, zone) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (user_id, until_at) DO NOTHING`, team, id, store.Micros(tx.Now()), zone)
 	if err != nil {
-		return fmt.Errorf("users: noting a former zone: %w", err)
+		return fmt.Errorf("users: recording a former zone: %w", err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What zone held at an instant is known also when it is another one now.
+// The zone at an instant is known after later changes.
 func TestFormerZones(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {

@@ -22,20 +22,20 @@ var States = map[string]string{
 	"AA": "Armed Forces Americas", "AE": "Armed Forces Europe", "AP": "Armed Forces Pacific",
 }
 
-// US is the country that an address without one is in.
+// US is the country of an address without one.
 const US = "US"
 
-// Address checks an address and fills in the country.
+// Address checks an address and sets a missing country to US.
 //
-// Reference 1.9: zip and state rules hold in the United States.
+// Reference 1.9: zip and state rules apply in the United States.
 func (f Form) Address(field string, a Address) Address {
 	in := f.In(field)
-	a.FirstLine = in.Text("first_line", a.FirstLine, longestLine)
-	a.SecondLine = in.Optional("second_line", a.SecondLine, longestLine)
-	a.City = in.Text("city", a.City, longestLine)
-	a.AccessNotes = in.Optional("access_notes", a.AccessNotes, longestNotes)
+	a.FirstLine = in.Text("first_line", a.FirstLine, maxLine)
+	a.SecondLine = in.Optional("second_line", a.SecondLine, maxLine)
+	a.City = in.Text("city", a.City, maxLine)
+	a.AccessNotes = in.Optional("access_notes", a.AccessNotes, maxNotes)
 	a.Country = in.country(a.Country)
-	a.State = in.Text("state", a.State, longestLine)
+	a.State = in.Text("state", a.State, maxLine)
 	a.Zip = in.Text("zip", a.Zip, 20)
 	if a.Country != US {
 		return a

@@ -6,8 +6,8 @@ import (
 
 // Email checks the syntax of an address as mail servers in use take it: a
 // local part of at most 64 characters without spaces, and a domain of at least
-// two labels. The domain is lower-cased. Quoted local parts and bare IP
-// addresses, which RFC 5321 allows and nobody is reached at, are refused.
+// two labels. The domain is lower-cased. It refuses quoted local parts and bare IP
+// addresses, which RFC 5321 allows but people do not use.
 func (f Form) Email(field, text string) string {
 	text = f.Text(field, text, 254)
 	at := strings.LastIndexByte(text, '@')
@@ -53,8 +53,8 @@ func isDomain(s string) bool {
 }
 
 // Phone brings a telephone number into E.164 form, +14155550132. Numbers
-// without a country code are read as North American. The rule is length only:
-// whether a number is in service, nobody can tell from its digits.
+// without a country code are read as North American. It checks the length only: the
+// digits do not show whether a number is in service.
 //
 // Reference 1.9, telephone rule.
 func (f Form) Phone(field, text string) string {

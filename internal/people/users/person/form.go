@@ -11,36 +11,36 @@ import (
 
 // Lengths in characters.
 const (
-	longestName  = 50
-	longestLine  = 200
-	longestNotes = 1000
-	oldest       = 130 // years
+	maxName  = 50
+	maxLine  = 200
+	maxNotes = 1000
+	maxAge   = 130 // years
 )
 
-// Form checks the fields of one request. Its methods take a field's name and
-// value and return the tidied value.
+// Form checks the fields of one request. Its methods take a field's name and value,
+// and return the normalized value.
 type Form struct {
 	at     []string
 	today  civil.Date
 	faults *[]*fault.Error
 }
 
-// NewForm starts a form whose fields stand in the request body. Today bounds
-// dates of birth.
+// NewForm returns a form for the fields of the request body. today bounds dates of
+// birth.
 func NewForm(today civil.Date) Form {
 	return Form{at: []string{"body"}, today: today, faults: new([]*fault.Error)}
 }
 
-// In is the same form for the fields of an object inside it.
+// In returns the same form for the fields of a nested object.
 func (f Form) In(field string) Form {
 	f.at = append(slices.Clip(f.at), field)
 	return f
 }
 
-// Err is what was wrong, or nil.
+// Err returns all faults, or nil.
 func (f Form) Err() error { return fault.Join(*f.faults...) }
 
-// First is the first thing that was wrong, or nil.
+// First returns the first fault, or nil.
 func (f Form) First() *fault.Error {
 	if len(*f.faults) == 0 {
 		return nil
@@ -72,22 +72,22 @@ func (f Form) Optional(field, text string, limit int) string {
 	case utf8.RuneCountInString(text) > limit:
 		f.Fail(field, "string_too_long", "String is longer than allowed")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, isControl):
-		f.value(field, "the text has characters that cannot be kept")
+		f.value(field, "the text has control characters or is not UTF-8")
 	}
 	return text
 }
 
-// isControl finds NUL, which PostgreSQL refuses, and its invisible relatives;
-// line breaks are part of notes.
+// isControl finds control characters. PostgreSQL refuses NUL. Notes may have line
+// breaks and tabs.
 func isControl(r rune) bool { return r < ' ' && r != '\n' && r != '\t' && r != '\r' || r == 0x7f }
 
-// Name checks a first or last name: 1 to 50 characters, ASCII letters, digits
-// and - . , ' in words with single spaces, as laboratories' systems take them.
+// Name checks a first or last name: 1 to 50 characters, ASCII letters, digits and
+// - . , ' in words with single spaces. Laboratories' systems accept no others.
 //
 // Reference 1.9, name rule.
 func (f Form) Name(field, name string) string {
 	before := len(*f.faults)
-	name = f.Text(field, name, longestName)
+	name = f.Text(field, name, maxName)
 	if len(*f.faults) == before && !isName(name) {
 		f.value(field, "a name has ASCII letters, digits and - . , ' only, starts with a letter or digit, and has single spaces")
 	}
@@ -113,14 +113,14 @@ func isAlphanumeric(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// OneOf checks a word of a closed list; empty means that none was given.
+// OneOf checks a word of a closed list. It accepts an empty word.
 func (f Form) OneOf(field, word string, words []string) {
 	if word != "" && !slices.Contains(words, word) {
 		f.Fail(field, "enum", fault.EnumMessage(words))
 	}
 }
 
-// Required is OneOf for a word that must be there.
+// Required is OneOf for a required word.
 func (f Form) Required(field, word string, words []string) {
 	if word == "" {
 		f.Fail(field, "missing", "Field required")
@@ -129,12 +129,12 @@ func (f Form) Required(field, word string, words []string) {
 	f.OneOf(field, word, words)
 }
 
-// BirthDate checks that a person may have been born that day.
+// BirthDate checks that a date is not in the future or too long ago.
 func (f Form) BirthDate(field string, day civil.Date) {
 	switch {
-	case day.After(f.today.AddDays(1)): // east of UTC the day is already a day on
+	case day.After(f.today.AddDays(1)): // east of UTC it may be tomorrow
 		f.value(field, "the date is in the future")
-	case day.Year < f.today.Year-oldest:
+	case day.Year < f.today.Year-maxAge:
 		f.value(field, "the date is too long ago")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// Address is a postal address. Outside the United States State and Zip are
-// whatever the country uses.
+// Address is a postal address. Outside the United States, State and Zip have the
+// country's own form.
 type Address struct {
 	FirstLine   string `json:"first_line"`
 	SecondLine  string `json:"second_line,omitempty"`
@@ -18,8 +18,8 @@ type Address struct {
 	AccessNotes string `json:"access_notes,omitempty"`
 }
 
-// Guarantor is who answers for a bill, and also who speaks for a patient that
-// cannot (medical proxy).
+// Guarantor is a person who is liable for a bill, or who speaks for a patient (medical
+// proxy).
 //
 // Spec: Insurance record, GuarantorDetails.
 type Guarantor struct {
@@ -32,8 +32,8 @@ type Guarantor struct {
 	HouseholdSize   *int64  `json:"household_size,omitempty"`   // people
 }
 
-// LogValue keeps where people live out of logs.
+// LogValue keeps personal data out of logs.
 func (Address) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
-// LogValue keeps a person out of logs.
+// LogValue keeps personal data out of logs.
 func (Guarantor) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }

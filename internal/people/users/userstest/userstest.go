@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Team makes a sandbox team.
+// Team creates a sandbox team.
 func Team(tb testing.TB, db *store.DB) teams.Team {
 	tb.Helper()
 	var team teams.Team
@@ -27,8 +27,8 @@ func Team(tb testing.TB, db *store.DB) teams.Team {
 
 var serial atomic.Int64
 
-// New makes a user of the team. An empty client_user_id is replaced by one
-// that nothing else has.
+// New creates a user of the team. It replaces an empty client_user_id by a unique
+// one.
 func New(tb testing.TB, db *store.DB, team teams.ID, n users.NewUser) users.User {
 	tb.Helper()
 	if n.ClientUserID == "" {
@@ -42,7 +42,7 @@ func New(tb testing.TB, db *store.DB, team teams.ID, n users.NewUser) users.User
 	return user
 }
 
-// Info is demographics that keep every rule.
+// Info returns valid demographics.
 func Info() users.Info {
 	return users.Info{
 		FirstName: "Ada", LastName: "Byron", Email: "ada@example.org", PhoneNumber: "+14155550132", Gender: "female",
@@ -51,7 +51,7 @@ func Info() users.Info {
 	}
 }
 
-// WithInfo gives a user demographics.
+// WithInfo stores demographics of a user.
 func WithInfo(tb testing.TB, db *store.DB, user users.User, info users.Info) {
 	tb.Helper()
 	Write(tb, db, func(ctx context.Context, tx *store.Tx) error {
@@ -60,7 +60,7 @@ func WithInfo(tb testing.TB, db *store.DB, user users.User, info users.Info) {
 	})
 }
 
-// Write runs fn for every team and fails the test when it fails.
+// Write runs fn as the system and fails the test if fn fails.
 func Write(tb testing.TB, db *store.DB, fn func(ctx context.Context, tx *store.Tx) error) {
 	tb.Helper()
 	ctx := store.AsSystem(context.Background())

@@ -85,7 +85,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 			if err != nil || q.Archived {
 				return gone(err)
 			}
-			page, err := users.Walk(ctx, tx, q.Team, last, pageOfUsers)
+			page, err := users.ListIDs(ctx, tx, q.Team, last, pageOfUsers)
 			if err != nil || len(page) == 0 {
 				return err
 			}

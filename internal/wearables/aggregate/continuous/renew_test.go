@@ -59,7 +59,7 @@ func TestARunDueWhileTheUserIsDeleted(t *testing.T) {
 		}
 		r.through()
 		r.write(func(tx *store.Tx) error {
-			return users.Undo(r.ctx, tx, r.user.Team, users.Ref{ID: &r.user.ID})
+			return users.UndoDelete(r.ctx, tx, r.user.Team, users.Ref{ID: &r.user.ID})
 		})
 		if got := r.due(); !slices.Equal(got, []string{"queries.refresh"}) {
 			t.Errorf("asked for %v", got)
@@ -86,7 +86,7 @@ func TestAQueryMadeBeforeAUserCameBack(t *testing.T) {
 			t.Errorf("for a deleted user %v", got)
 		}
 		r.write(func(tx *store.Tx) error {
-			return users.Undo(r.ctx, tx, r.user.Team, users.Ref{ID: &r.user.ID})
+			return users.UndoDelete(r.ctx, tx, r.user.Team, users.Ref{ID: &r.user.ID})
 		})
 		if got := r.due(); !slices.Equal(got, []string{"queries.refresh"}) {
 			t.Errorf("asked for %v", got)
