@@ -149,6 +149,10 @@ func (q *endpointQueue) readDue(ctx context.Context, tx *store.Tx, lane, most in
 func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [lanes]int) (got [lanes]claim, err error) {
 	claimed, attempts := q.claimedKeys()
 	now := store.Micros(tx.Now())
+	var since [lanes]int64
+	if !q.since.IsZero() {
+		since[laneNew] = store.Micros(q.since)
+	}
 	var b store.Batch
 	events.AddPreferIndexes(tx, &b)
 	// A claim need not survive a crash, which ends the node's lease as well, so its
@@ -165,13 +169,13 @@ func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [l
 				FROM webhook_deliveries d CROSS JOIN LATERAL (
 					SELECT v.seq, v.type, v.user_id, v.created_at, CASE WHEN v.size <= $9 THEN v.body END AS body FROM events v
 					WHERE v.id = d.event_id AND v.team_id = d.team_id AND v.seq IS NOT NULL OFFSET 0) AS v
-				WHERE `+dueRows+` AND (d.node = $6 OR `+jobs.Free("d.node")+`)
+				WHERE `+dueRows+` AND d.due_at >= $10 AND (d.node = $6 OR `+jobs.Free("d.node")+`)
 					AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($7::uuid[], $8::bigint[]))
 				ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
 			UPDATE webhook_deliveries d SET node = $6 FROM c
 			WHERE d.event_id = c.event_id AND d.endpoint_id = $2 AND d.team_id = $1
 			RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.attempts, d.tries, `+revision+`, c.body`,
-			q.team, q.id, lane, now, n, q.d.cfg.Node.ID(), claimed, attempts, claimedBody)
+			q.team, q.id, lane, now, n, q.d.cfg.Node.ID(), claimed, attempts, claimedBody, since[lane])
 		if lane == laneRetry {
 			b.Query(got[lane].scanNext, nextRetry, q.team, q.id, now)
 		}

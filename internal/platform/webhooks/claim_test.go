@@ -42,6 +42,27 @@ func (r *fixture) abandon() (id events.ID) {
 	return id
 }
 
+// The transaction of an event may take longer than the span that most claims read. A
+// claim from the beginning finds the event, before the next sweep.
+func TestEventOfASlowTransaction(t *testing.T) {
+	db := storetest.Postgres(t)
+	r := newFixture(t, db, webhooks.Config{})
+	rc := newReceiver(t, nil)
+	r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
+	r.emit(1)
+	waitFor(t, time.Minute, "the first is posted", func() bool { return rc.total() == 1 })
+	for n := 2; n <= 3; n++ { // the first claim may still be one from the beginning
+		r.write(func(tx *store.Tx) error {
+			id, err := events.Emit(system, tx, r.event(n))
+			if err == nil {
+				_, err = tx.Exec(system, `UPDATE webhook_deliveries SET due_at = due_at - 5000000 WHERE event_id = $1`, id)
+			}
+			return err
+		})
+		waitFor(t, 5*time.Second, "an older one is posted", func() bool { return rc.total() == n })
+	}
+}
+
 // A delivery that a lost claim of this node left is claimed by the next claim, although
 // the endpoint is busy. The claimed ones are not posted again.
 func TestAbandonedClaims(t *testing.T) {

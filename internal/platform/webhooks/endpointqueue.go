@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
@@ -22,6 +23,11 @@ const (
 	claimPause = 2 * time.Millisecond
 	// claimRetry is the wait after a claim that failed.
 	claimRetry = 250 * time.Millisecond
+	// recentEvents is the span of new events that most claims read on PostgreSQL. Index
+	// entries of older deliveries are dead but stay until the next vacuum, and each claim
+	// would step over them. Once in a span a claim reads from the beginning: it finds
+	// events whose transactions took longer.
+	recentEvents = 2 * time.Second
 
 	// leastWindow is the window of an endpoint that does not answer: enough to notice
 	// that it answers again.
@@ -49,6 +55,9 @@ type endpointQueue struct {
 	retryAt  time.Time             // when the next retry is due; zero if none is known
 	late     bool                  // a sweep found rows that the queue should have claimed
 	claimAt  time.Time             // when the last claim began
+	drained  bool                  // the last claim of new events took all that it could see
+	since    time.Time             // the present claim of new events begins there; zero for the beginning
+	fullAt   time.Time             // when the last claim of new events began that read from the beginning
 	claimed  map[claimKey]struct{} // claimed and not yet recorded
 	waiting  [lanes]fifo           // claimed and not yet with a worker
 	workers  int                   // each has one delivery
@@ -99,8 +108,9 @@ func (q *endpointQueue) step(ctx context.Context) (wait time.Duration, ok bool) 
 			q.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", q.id, "error", err)
 			q.addDue(most)
 			pause = claimRetry
+		} else {
+			q.accept(got, most)
 		}
-		q.accept(got, most)
 	}
 	if q.needsTarget() {
 		if err := q.loadTarget(ctx); err != nil {
@@ -131,6 +141,7 @@ func (q *endpointQueue) addEvents() {
 func (q *endpointQueue) addDue(most [lanes]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.drained = false
 	for lane, n := range most {
 		q.due[lane] = q.due[lane] || n > 0
 	}
@@ -141,7 +152,7 @@ func (q *endpointQueue) addDue(most [lanes]int) {
 func (q *endpointQueue) refresh(revision int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.due = [lanes]bool{true, true, true}
+	q.due, q.drained = [lanes]bool{true, true, true}, false
 	q.revision = max(q.revision, revision)
 	q.notify()
 }
@@ -157,7 +168,7 @@ func (q *endpointQueue) discover(b *backlog, starting bool) {
 		case at.After(now):
 			q.retryBy(at)
 		default:
-			q.due[lane] = true
+			q.due[lane], q.drained = true, false
 			q.late = q.late || !starting && now.Sub(at) > overdue && q.claimAt.Before(at)
 		}
 	}
@@ -183,6 +194,9 @@ func (q *endpointQueue) plan() (most [lanes]int, pause time.Duration) {
 	if !q.retryAt.IsZero() && !now.Before(q.retryAt) {
 		q.due[laneRetry], q.retryAt = true, time.Time{}
 	}
+	if !q.since.IsZero() && now.Sub(q.fullAt) >= recentEvents {
+		q.due[laneNew] = true
+	}
 	for lane := range q.due {
 		if n := q.waiting[lane].len(); q.due[lane] && n <= maxInFlight {
 			most[lane] = claimSize - n
@@ -198,7 +212,19 @@ func (q *endpointQueue) plan() (most [lanes]int, pause time.Duration) {
 		q.due[lane] = q.due[lane] && n == 0
 	}
 	q.claimAt = now
+	if most[laneNew] > 0 {
+		q.planSince(now)
+	}
 	return most, 0
+}
+
+// planSince decides where the claim of new events begins. q.mu is held.
+func (q *endpointQueue) planSince(now time.Time) {
+	if q.drained && q.d.db.Engine() == store.Postgres && now.Sub(q.fullAt).Abs() < recentEvents {
+		q.since = now.Add(-recentEvents)
+		return
+	}
+	q.since, q.fullAt = time.Time{}, now
 }
 
 // claimAtMost claims when few other queues are claiming.
@@ -226,8 +252,12 @@ func (q *endpointQueue) accept(got [lanes]claim, most [lanes]int) {
 			q.waiting[lane].push(d)
 		}
 		q.revision = max(q.revision, c.revision)
-		if n := len(c.deliveries); n > 0 && n == most[lane] {
+		n := len(c.deliveries)
+		if n > 0 && n == most[lane] {
 			q.due[lane] = true
+		}
+		if lane == laneNew && most[lane] > 0 {
+			q.drained = n < most[lane]
 		}
 		if !c.nextRetry.IsZero() {
 			q.retryBy(c.nextRetry)
@@ -334,6 +364,9 @@ func (q *endpointQueue) startWorkers(pause time.Duration) (wait time.Duration, o
 	}
 	if !q.retryAt.IsZero() {
 		wait = min(wait, max(0, q.retryAt.Sub(now)))
+	}
+	if !q.since.IsZero() {
+		wait = min(wait, max(0, q.fullAt.Add(recentEvents).Sub(now)))
 	}
 	if q.target != nil {
 		q.limit.setRate(float64(q.target.rate) / float64(q.d.peers()))
