@@ -126,7 +126,7 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 			tx.Notify(numbered, team)
 			return nil
 		}, assignNumbers, numberAtOnce)
-		return tx.Run(ctx, &b)
+		return tx.Finish(ctx, &b)
 	})
 	if err != nil {
 		return 0, fmt.Errorf("events: numbering: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -135,6 +136,14 @@ func (tx *Tx) Run(ctx context.Context, b *Batch) error {
 	return tx.pipeline(ctx, parts)
 }
 
+// Finish runs b as the last statements of a transaction. On PostgreSQL the commit
+// belongs to the same round trip, so fn must return Finish's error and do nothing with
+// tx after it.
+func (tx *Tx) Finish(ctx context.Context, b *Batch) error {
+	tx.finish = tx.db.engine == Postgres && len(b.parts) > 0
+	return tx.Run(ctx, b)
+}
+
 func (tx *Tx) one(ctx context.Context, p *part) error {
 	if p.each == nil {
 		n, err := tx.Exec(ctx, p.text, p.args...)
@@ -158,6 +167,9 @@ func (tx *Tx) one(ctx context.Context, p *part) error {
 
 // pipeline sends all statements and then reads the results.
 func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
+	if tx.ended {
+		return errEnded
+	}
 	var failed error
 	err := tx.pg.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
@@ -172,8 +184,13 @@ func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 		for i := range parts {
 			sent.Queue(parts[i].text, bind(parts[i].args)...)
 		}
+		if tx.finish {
+			sent.Queue("COMMIT")
+		}
 		answers := c.Conn().SendBatch(ctx, &sent)
-		failed = tx.answers(answers, parts)
+		if failed = tx.answers(answers, parts); tx.finish {
+			failed = tx.finished(answers, failed)
+		}
 		// An error of the transaction goes to the caller. An error returned here
 		// would close the connection.
 		if err := answers.Close(); failed == nil {
@@ -182,6 +199,23 @@ func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 		return nil
 	})
 	return errors.Join(err, failed)
+}
+
+// finished reads the answer to the COMMIT of Finish. failed is the error of the
+// statements before it. PostgreSQL skips the COMMIT after an error of its own only.
+func (tx *Tx) finished(answers pgx.BatchResults, failed error) error {
+	var refused *pgconn.PgError
+	if errors.As(failed, &refused) {
+		return failed
+	}
+	if failed == nil {
+		failed = checkCommit(answers.Exec())
+	}
+	if failed != nil {
+		return fmt.Errorf("%w: %w", errCommitUnknown, failed)
+	}
+	tx.ended = true
+	return nil
 }
 
 func (tx *Tx) answers(from pgx.BatchResults, parts []part) error {

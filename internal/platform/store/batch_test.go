@@ -53,6 +53,74 @@ func TestFailedBatchCommitsNothing(t *testing.T) {
 	})
 }
 
+// Finish commits with its batch, or not at all. The listeners are called after it.
+func TestFinish(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		notified := 0
+		defer db.OnCommit("test", func(uuid.UUID) { notified++ })()
+		finish := func(teams ...uuid.UUID) error {
+			return db.Write(ctx, func(tx *store.Tx) error {
+				tx.Notify("test", teams[0])
+				var b store.Batch
+				for _, team := range teams {
+					b.Exec(nil, `INSERT INTO teams (id, name, environment, settings, created_at) VALUES ($1, $2, $3, '{}', $4)`, team, "One", "sandbox", tx.Now())
+				}
+				return tx.Finish(ctx, &b)
+			})
+		}
+		one, two := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+		if err := finish(one); err != nil || notified != 1 {
+			t.Errorf("%v, notified %d times", err, notified)
+		}
+		if err := finish(two, one); !store.IsUnique(err) || notified != 1 {
+			t.Errorf("a team that exists: %v, notified %d times", err, notified)
+		}
+		n := -1
+		if err := db.Read(ctx, func(tx *store.Tx) error {
+			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM teams WHERE id IN ($1, $2)`, one, two).Scan(&n)
+		}); err != nil || n != 1 {
+			t.Errorf("%d rows, %v", n, err)
+		}
+	})
+}
+
+func TestStatementAfterFinish(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	for name, after := range map[string]func(tx *store.Tx) error{
+		"a statement": func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `SELECT 1`)
+			return err
+		},
+		"a batch": func(tx *store.Tx) error {
+			var b store.Batch
+			b.Exec(nil, `SELECT 1`)
+			return tx.Run(ctx, &b)
+		},
+	} {
+		err := db.Write(ctx, func(tx *store.Tx) error {
+			var b store.Batch
+			b.Exec(nil, `SELECT 1`)
+			if err := tx.Finish(ctx, &b); err != nil {
+				t.Error(err)
+			}
+			return after(tx)
+		})
+		if err == nil {
+			t.Errorf("%s after the commit was run", name)
+		}
+	}
+	if err := db.Write(ctx, func(tx *store.Tx) error {
+		var b store.Batch
+		b.Exec(nil, `SELECT 1 / 0`)
+		_ = tx.Finish(ctx, &b)
+		return nil
+	}); err == nil {
+		t.Error("Write returned no error although Finish failed")
+	}
+}
+
 // PostgreSQL answers the COMMIT of a transaction with a failed statement with
 // ROLLBACK and no error. Write must return an error.
 func TestIgnoredErrorIsNoCommit(t *testing.T) {

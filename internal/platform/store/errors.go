@@ -98,7 +98,7 @@ func isUnavailable(err error) bool {
 
 // markLost wraps the error of a transaction in Unavailable if its connection broke.
 func markLost(ctx context.Context, raw *sql.Conn, err error) error {
-	if ctx.Err() != nil || fault.KindOf(err) != fault.Internal {
+	if ctx.Err() != nil || fault.KindOf(err) != fault.Internal || errors.Is(err, errCommitUnknown) {
 		return err
 	}
 	gone := false

@@ -92,7 +92,10 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 	if err := fn(tx); err != nil {
 		return markLost(ctx, raw, err)
 	}
-	if tx.begin == "" {
+	if tx.finish && !tx.ended { // fn returned no error although Finish failed
+		return errStatementFailed
+	}
+	if tx.begin == "" && !tx.ended {
 		if err := commit(ctx, raw); err != nil {
 			if readOnly {
 				return markLost(ctx, raw, fmt.Errorf("store: ending a read: %w", err))
@@ -105,20 +108,24 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 	return nil
 }
 
-// commit commits the transaction. If a statement of it failed, PostgreSQL answers
-// COMMIT with ROLLBACK and no error, which commit turns into an error.
+// commit commits the transaction.
 func commit(ctx context.Context, raw *sql.Conn) error {
 	return raw.Raw(func(driver any) error {
 		c, ok := driver.(*stdlib.Conn)
 		if !ok {
 			return fmt.Errorf("store: committing on a %T", driver)
 		}
-		tag, err := c.Conn().Exec(ctx, "COMMIT")
-		if err == nil && tag.String() != "COMMIT" {
-			err = errStatementFailed
-		}
-		return err
+		return checkCommit(c.Conn().Exec(ctx, "COMMIT"))
 	})
+}
+
+// checkCommit checks the answer to a COMMIT. If a statement of the transaction failed,
+// PostgreSQL answers with ROLLBACK and no error.
+func checkCommit(tag pgconn.CommandTag, err error) error {
+	if err == nil && tag.String() != "COMMIT" {
+		return errStatementFailed
+	}
+	return err
 }
 
 // errCommitUnknown marks a write that may or may not be committed: COMMIT failed or
@@ -128,6 +135,9 @@ var errCommitUnknown = errors.New("store: committing")
 // errStatementFailed is returned for a transaction that continued after a failed
 // statement.
 var errStatementFailed = errors.New("store: a statement of the transaction failed, so nothing was committed")
+
+// errEnded is returned for a statement after Finish.
+var errEnded = errors.New("store: a statement after the end of the transaction")
 
 // rollback ends the transaction, also after the request ended. The pool discards a
 // connection that cannot roll back.

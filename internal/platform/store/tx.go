@@ -18,6 +18,8 @@ type Tx struct {
 	now      time.Time
 	readOnly bool
 	begin    string // PostgreSQL: sent with the first statement, then empty
+	finish   bool   // PostgreSQL: the present batch ends with COMMIT
+	ended    bool   // PostgreSQL: Finish has committed
 	scope    string // PostgreSQL: the team whose rows are visible, "*" for all
 	after    []func()
 	notices  map[notice]struct{}
@@ -79,6 +81,9 @@ func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, erro
 
 // start begins the PostgreSQL transaction before its first statement.
 func (tx *Tx) start(ctx context.Context) error {
+	if tx.ended {
+		return errEnded
+	}
 	if tx.begin == "" {
 		return nil
 	}

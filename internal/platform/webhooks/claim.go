@@ -70,31 +70,40 @@ const nextRetry = `SELECT MIN(due_at) FROM webhook_deliveries
 
 // claim takes at most the given number of due rows of each lane.
 func (q *endpointQueue) claim(ctx context.Context, most [lanes]int) (got [lanes]claim, err error) {
-	// SQLite could read on another connection, but after each commit that one finds
-	// its cache empty; the writer's is warm.
-	err = q.d.db.Write(ctx, func(tx *store.Tx) (err error) {
-		if tx.Engine() == store.SQLite {
-			got, err = q.claimSQLite(ctx, tx, most)
-		} else {
+	if q.d.db.Engine() == store.Postgres {
+		err = q.d.db.Write(ctx, func(tx *store.Tx) (err error) {
 			got, err = q.claimPostgres(ctx, tx, most)
+			return err
+		})
+		if err == nil {
+			err = q.d.db.Read(ctx, func(tx *store.Tx) error {
+				q.openBodies(ctx, tx, got)
+				return nil
+			})
 		}
-		if err != nil {
-			return fmt.Errorf("webhooks: claiming: %w", err)
-		}
-		for lane := range got {
-			q.openBodies(ctx, tx, got[lane].deliveries)
-		}
-		return nil
-	})
-	return got, err
+	} else {
+		// SQLite could read on another connection, but after each commit that one finds
+		// its cache empty; the writer's is warm.
+		err = q.d.db.Write(ctx, func(tx *store.Tx) (err error) {
+			got, err = q.claimSQLite(ctx, tx, most)
+			q.openBodies(ctx, tx, got)
+			return err
+		})
+	}
+	if err != nil {
+		return got, fmt.Errorf("webhooks: claiming: %w", err)
+	}
+	return got, nil
 }
 
 // openBodies opens the envelopes that came with a claim. The worker reports one
 // that does not open.
-func (q *endpointQueue) openBodies(ctx context.Context, tx *store.Tx, all []*claimedDelivery) {
-	for _, c := range all {
-		if c.body != nil {
-			c.body, _ = events.Open(ctx, tx, q.team, c.user, c.event, c.body)
+func (q *endpointQueue) openBodies(ctx context.Context, tx *store.Tx, got [lanes]claim) {
+	for lane := range got {
+		for _, c := range got[lane].deliveries {
+			if c.body != nil {
+				c.body, _ = events.Open(ctx, tx, q.team, c.user, c.event, c.body)
+			}
 		}
 	}
 }
@@ -180,7 +189,7 @@ func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [l
 			b.Query(got[lane].scanNext, nextRetry, q.team, q.id, now)
 		}
 	}
-	if err := tx.Run(ctx, &b); err != nil {
+	if err := tx.Finish(ctx, &b); err != nil {
 		return got, err
 	}
 	for lane := range got {
