@@ -113,7 +113,7 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 	err = s.DB.Write(ctx, func(tx *store.Tx) error {
 		n = 0
 		var b store.Batch
-		AddPreferIndexes(tx, &b)
+		AddKeepPlans(tx, &b)
 		// The next statement begins when the lock is free, and sees everything that
 		// was committed, and numbered, before.
 		b.Exec(nil, takeSequencerLock)
@@ -147,12 +147,19 @@ func PreferIndexes(ctx context.Context, tx *store.Tx) error {
 }
 
 // AddPreferIndexes is PreferIndexes as the first statement of a batch.
-func AddPreferIndexes(tx *store.Tx, b *store.Batch) {
+func AddPreferIndexes(tx *store.Tx, b *store.Batch) { addPlanSettings(tx, b, "force_custom_plan") }
+
+// AddKeepPlans is AddPreferIndexes for statements that have one way through the
+// indexes, whatever the size of the tables. They keep their plans: to plan them costs
+// as much as to run them.
+func AddKeepPlans(tx *store.Tx, b *store.Batch) { addPlanSettings(tx, b, "force_generic_plan") }
+
+func addPlanSettings(tx *store.Tx, b *store.Batch, mode string) {
 	if tx.Engine() == store.SQLite {
 		return
 	}
-	b.Query(func(store.Scanner) error { return nil }, `SELECT set_config('plan_cache_mode', 'force_custom_plan', TRUE),
+	b.Query(func(store.Scanner) error { return nil }, `SELECT set_config('plan_cache_mode', $1, TRUE),
 		set_config('enable_seqscan', 'off', TRUE), set_config('enable_bitmapscan', 'off', TRUE), set_config('enable_sort', 'off', TRUE),
 		set_config('enable_hashjoin', 'off', TRUE), set_config('enable_mergejoin', 'off', TRUE),
-		set_config('idle_in_transaction_session_timeout', '10s', TRUE)`)
+		set_config('idle_in_transaction_session_timeout', '10s', TRUE)`, mode)
 }

@@ -55,14 +55,13 @@ type claim struct {
 // reads a larger one itself.
 const claimedBody = 8 << 10
 
-// dueRows selects pending and due deliveries (d) of one lane of an endpoint that is
-// on. $1 team, $2 endpoint, $3 lane, $4 now.
-const dueRows = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4
-	AND ` + revision + ` IS NOT NULL`
+// dueRows selects pending and due deliveries (d) of one lane of an endpoint. $1 team, $2
+// endpoint, $3 lane, $4 now.
+const dueRows = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = $3 AND d.due_at <= $4`
 
-// revision is that of the endpoint. It is NULL while the endpoint is off, or holds
-// older deliveries after it was switched on.
-const revision = `(SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.hold_before IS NULL AND e.deleted_at IS NULL)`
+// revision selects that of the endpoint: no row while the endpoint is off, or holds older
+// deliveries after it was switched on.
+const revision = `SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $1 AND e.id = $2 AND e.state = 'on' AND e.hold_before IS NULL AND e.deleted_at IS NULL`
 
 // nextRetry selects when the next retry will be due. $1 team, $2 endpoint, $3 now.
 const nextRetry = `SELECT MIN(due_at) FROM webhook_deliveries
@@ -131,9 +130,9 @@ func (q *endpointQueue) claimSQLite(ctx context.Context, tx *store.Tx, most [lan
 }
 
 func (q *endpointQueue) readDue(ctx context.Context, tx *store.Tx, lane, most int) (got claim, err error) {
-	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.attempts, c.tries, `+revision+`,
+	rows, err := tx.Query(ctx, `SELECT c.event_id, v.seq, v.type, v.user_id, v.created_at, c.attempts, c.tries, (`+revision+`),
 			CASE WHEN v.size <= $5 THEN v.body END
-		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+dueRows+` ORDER BY d.due_at, d.event_id LIMIT 10000) AS c
+		FROM (SELECT d.event_id, d.due_at, d.attempts, d.tries FROM webhook_deliveries d WHERE `+dueRows+` AND (`+revision+`) IS NOT NULL ORDER BY d.due_at, d.event_id LIMIT 10000) AS c
 		CROSS JOIN events v WHERE v.team_id = $1 AND v.id = c.event_id`,
 		q.team, q.id, lane, store.Micros(tx.Now()), claimedBody)
 	if err != nil {
@@ -151,6 +150,27 @@ func (q *endpointQueue) readDue(ctx context.Context, tx *store.Tx, lane, most in
 	return got, rows.Err()
 }
 
+// claimRows claims due rows of a lane on PostgreSQL. $1 team, $2 endpoint, $3 lane, $4 now,
+// $5 most rows, $6 node, $7 and $8 rows that the queue has claimed, $9 size of the largest
+// body, $10 earliest due time.
+//
+// It has one way through the indexes, whatever the size of the tables, because PostgreSQL
+// keeps the plan that it made for empty ones. OFFSET 0 keeps the lookup of the event a
+// lookup, and COALESCE keeps it from the index of numbers. The UPDATE takes its whole key
+// from c: with $1 and $2 it could read all deliveries of the endpoint.
+var claimRows = `WITH e AS MATERIALIZED (` + revision + `),
+	c AS MATERIALIZED (
+		SELECT d.event_id, d.endpoint_id, d.team_id, v.seq, v.type, v.user_id, v.created_at, v.body
+		FROM webhook_deliveries d CROSS JOIN LATERAL (
+			SELECT v.seq, v.type, v.user_id, v.created_at, CASE WHEN v.size <= $9 THEN v.body END AS body FROM events v
+			WHERE v.id = d.event_id AND v.team_id = d.team_id AND COALESCE(v.seq, 0) > 0 OFFSET 0) AS v
+		WHERE ` + dueRows + ` AND (SELECT revision FROM e) IS NOT NULL AND d.due_at >= $10 AND (d.node = $6 OR ` + jobs.Free("d.node") + `)
+			AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($7::uuid[], $8::bigint[]))
+		ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
+	UPDATE webhook_deliveries d SET node = $6 FROM c
+	WHERE d.event_id = c.event_id AND d.endpoint_id = c.endpoint_id AND d.team_id = c.team_id
+	RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.attempts, d.tries, (SELECT revision FROM e), c.body`
+
 // claimPostgres marks due rows as this node's. It skips rows that another node has
 // claimed or is claiming, and rows that the queue has claimed before, under the node's
 // present id or an earlier one. A row that has the node's mark and is not claimed was
@@ -163,7 +183,7 @@ func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [l
 		since[laneNew] = store.Micros(q.since)
 	}
 	var b store.Batch
-	events.AddPreferIndexes(tx, &b)
+	events.AddKeepPlans(tx, &b)
 	// A claim need not survive a crash, which ends the node's lease as well, so its
 	// commit does not wait for the disk.
 	b.Query(func(store.Scanner) error { return nil }, `SELECT set_config('synchronous_commit', 'off', TRUE)`)
@@ -171,19 +191,7 @@ func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [l
 		if n == 0 {
 			continue
 		}
-		// OFFSET 0 keeps the lookup of the event a lookup: as a plain join it tempts
-		// PostgreSQL, while there are no statistics, to begin with the wrong table.
-		b.Query(func(row store.Scanner) error { return got[lane].scan(row, lane) }, `WITH c AS MATERIALIZED (
-				SELECT d.event_id, v.seq, v.type, v.user_id, v.created_at, v.body
-				FROM webhook_deliveries d CROSS JOIN LATERAL (
-					SELECT v.seq, v.type, v.user_id, v.created_at, CASE WHEN v.size <= $9 THEN v.body END AS body FROM events v
-					WHERE v.id = d.event_id AND v.team_id = d.team_id AND v.seq IS NOT NULL OFFSET 0) AS v
-				WHERE `+dueRows+` AND d.due_at >= $10 AND (d.node = $6 OR `+jobs.Free("d.node")+`)
-					AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($7::uuid[], $8::bigint[]))
-				ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
-			UPDATE webhook_deliveries d SET node = $6 FROM c
-			WHERE d.event_id = c.event_id AND d.endpoint_id = $2 AND d.team_id = $1
-			RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.attempts, d.tries, `+revision+`, c.body`,
+		b.Query(func(row store.Scanner) error { return got[lane].scan(row, lane) }, claimRows,
 			q.team, q.id, lane, now, n, q.d.cfg.Node.ID(), claimed, attempts, claimedBody, since[lane])
 		if lane == laneRetry {
 			b.Query(got[lane].scanNext, nextRetry, q.team, q.id, now)
