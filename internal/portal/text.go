@@ -8,6 +8,7 @@ import (
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
+	"hale/internal/wearables"
 )
 
 // text holds every word of the pages in one language. The pages fill the printf
@@ -212,70 +213,19 @@ var englishVisits = map[string]string{
 	string(appointments.Cancelled):  "It was cancelled.",
 }
 
-// englishResources describes resources for people. Resources with the same
-// description are shown once.
-var englishResources = map[string]string{
-	"activity":                       "Daily activity",
-	"afib_burden":                    "Irregular heart rhythm",
-	"basal_body_temperature":         "Body temperature",
-	"blood_oxygen":                   "Blood oxygen",
-	"blood_pressure":                 "Blood pressure",
-	"body":                           "Body measurements",
-	"body_mass_index":                "Body mass index",
-	"body_temperature":               "Body temperature",
-	"body_temperature_delta":         "Body temperature",
-	"caffeine":                       "Caffeine",
-	"calories_active":                "Energy used",
-	"calories_basal":                 "Energy used",
-	"carbohydrates":                  "Carbohydrates",
-	"cholesterol":                    "Cholesterol",
-	"daylight_exposure":              "Time in daylight",
-	"device":                         "Your devices",
-	"distance":                       "Distance",
-	"electrocardiogram":              "Heart recordings (ECG)",
-	"electrocardiogram_voltage":      "Heart recordings (ECG)",
-	"fall":                           "Falls",
-	"fat":                            "Body fat",
-	"floors_climbed":                 "Floors climbed",
-	"forced_expiratory_volume_1":     "Breathing tests",
-	"forced_vital_capacity":          "Breathing tests",
-	"glucose":                        "Blood sugar",
-	"handwashing":                    "Hand washing",
-	"heart_rate_alert":               "Heart rate alerts",
-	"heart_rate_recovery_one_minute": "Heart rate after exercise",
-	"heartrate":                      "Heart rate",
-	"hrv":                            "Heart rate variability",
-	"hypnogram":                      "Sleep stages",
-	"ige":                            "Allergy test (IgE)",
-	"igg":                            "Allergy test (IgG)",
-	"inhaler_usage":                  "Inhaler use",
-	"insulin_injection":              "Insulin",
-	"lean_body_mass":                 "Lean body mass",
-	"meal":                           "Meals",
-	"menstrual_cycle":                "Menstrual cycle",
-	"mindfulness_minutes":            "Mindfulness",
-	"note":                           "Notes",
-	"peak_expiratory_flow_rate":      "Breathing tests",
-	"profile":                        "Profile (such as height and sex)",
-	"respiratory_rate":               "Breathing rate",
-	"sleep":                          "Sleep",
-	"sleep_apnea_alert":              "Sleep apnea alerts",
-	"sleep_breathing_disturbance":    "Breathing during sleep",
-	"sleep_cycle":                    "Sleep stages",
-	"sleep_stream":                   "Sleep stages",
-	"stand_duration":                 "Standing",
-	"stand_hour":                     "Standing",
-	"steps":                          "Steps",
-	"stress_level":                   "Stress level",
-	"uv_exposure":                    "Sun exposure",
-	"vo2_max":                        "Fitness level (VO₂ max)",
-	"waist_circumference":            "Waist size",
-	"water":                          "Water",
-	"weight":                         "Weight",
-	"wheelchair_push":                "Wheelchair pushes",
-	"workout_distance":               "Workouts",
-	"workout_duration":               "Workouts",
-	"workout_stream":                 "Workout details and routes",
-	"workout_swimming_stroke":        "Swimming strokes",
-	"workouts":                       "Workouts",
-}
+// englishResources describes resources for people, by their names in events. Resources
+// with the same description are shown once.
+var englishResources = func() map[string]string {
+	all := map[string]string{
+		"device":                "Your devices",
+		"sleep_stream":          "Sleep stages",
+		wearables.WorkoutStream: "Workout details and routes",
+	}
+	for _, r := range wearables.Resources() {
+		all[r.Event] = r.Label
+	}
+	for _, d := range wearables.Documents() {
+		all[d.Name] = d.Label
+	}
+	return all
+}()

@@ -36,7 +36,9 @@ type Field struct {
 // Reference 7.5.
 type Document struct {
 	Name string // activity; also in paths and event types
-	Key  string // of the list in a read; empty where a read has another shape
+	// Label is for people: Daily activity.
+	Label string
+	Key   string // of the list in a read; empty where a read has another shape
 	// Start and End name the fields of a session's bounds; empty for days.
 	Start, End string
 	Longest    time.Duration // longest plausible session; 0 means any
@@ -81,7 +83,7 @@ var flat = []Field{
 }
 
 var documents = []*Document{
-	{Name: "activity", Key: "activity", Dated: true, Fields: fields(days, []Field{
+	{Name: "activity", Label: "Daily activity", Key: "activity", Dated: true, Fields: fields(days, []Field{
 		{"calories_total", Number, "kcal, with basal", ""},
 		{"calories_active", Number, "kcal", ""},
 		{"steps", Integer, "count", ""},
@@ -97,7 +99,7 @@ var documents = []*Document{
 		{"wheelchair_use", Flag, "true or null", ""},
 		{"wheelchair_push", Integer, "count", ""},
 	})},
-	{Name: "body", Key: "body", Dated: true, Fields: fields(days, []Field{
+	{Name: "body", Label: "Body measurements", Key: "body", Dated: true, Fields: fields(days, []Field{
 		{"weight", Number, "kg", ""},
 		{"fat", Number, "%", ""},
 		{"water_percentage", Number, "%", ""},
@@ -108,14 +110,14 @@ var documents = []*Document{
 		{"lean_body_mass_kilogram", Number, "kg", ""},
 		{"waist_circumference_centimeter", Number, "cm", ""},
 	})},
-	{Name: "profile", Fields: fields([]Field{
+	{Name: "profile", Label: "Profile (such as height and sex)", Fields: fields([]Field{
 		{"height", Integer, "cm", ""},
 		{"birth_date", Day, "", ""},
 		{"wheelchair_use", Flag, "true or null", ""},
 		{"gender", Text, "female, male, other, unknown", ""},
 		{"sex", Text, "female, male, other", ""},
 	})},
-	{Name: "sleep", Key: "sleep", Dated: true, Wakes: true, Start: "bedtime_start", End: "bedtime_stop", Longest: 24 * time.Hour, Fields: fields(days, []Field{
+	{Name: "sleep", Label: "Sleep", Key: "sleep", Dated: true, Wakes: true, Start: "bedtime_start", End: "bedtime_stop", Longest: 24 * time.Hour, Fields: fields(days, []Field{
 		{"bedtime_start", Moment, "", ""},
 		{"bedtime_stop", Moment, "", ""},
 		{"type", Text, "long_sleep (3 h or more), short_sleep, acknowledged_nap, unknown (ongoing)", `"unknown"`},
@@ -141,7 +143,7 @@ var documents = []*Document{
 		{"respiratory_rate", Number, "breaths/min", ""},
 		{"sleep_stream", Object, "Deprecated: read the stream.", ""},
 	})},
-	{Name: "sleep_cycle", Key: "sleep_cycle", Dated: true, Wakes: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Parallel: true, Fields: fields([]Field{
+	{Name: "sleep_cycle", Label: "Sleep stages", Key: "sleep_cycle", Dated: true, Wakes: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Parallel: true, Fields: fields([]Field{
 		{"sleep_id", UUID, "The sleep it belongs to.", ""},
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},
@@ -150,7 +152,7 @@ var documents = []*Document{
 		{"stage_type", List, "-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual", "[]"},
 		{"time_zone", Text, "IANA name", ""},
 	}, flat)},
-	{Name: "workouts", Key: "workouts", Dated: true, Start: "time_start", End: "time_end", Longest: 7 * 24 * time.Hour, Fields: fields([]Field{
+	{Name: "workouts", Label: "Workouts", Key: "workouts", Dated: true, Start: "time_start", End: "time_end", Longest: 7 * 24 * time.Hour, Fields: fields([]Field{
 		{"title", Text, "", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
 		{"average_hr", Integer, "bpm", ""},
@@ -176,7 +178,7 @@ var documents = []*Document{
 		{"map", Object, "polyline and summary_polyline", ""},
 		{"provider_id", Text, "The provider's own id.", `""`},
 	})},
-	{Name: "meal", Key: "meals", Dated: true, Start: "timestamp", Fields: fields([]Field{
+	{Name: "meal", Label: "Meals", Key: "meals", Dated: true, Start: "timestamp", Fields: fields([]Field{
 		{"priority_id", Integer, "Deprecated.", "0"},
 		{"source_id", Integer, "Deprecated.", "0"},
 		{"provider_id", Text, "Deprecated.", `""`},
@@ -190,7 +192,7 @@ var documents = []*Document{
 		{"source_app_id", Text, "", ""},
 		{"source_device_id", UUID, "", ""},
 	})},
-	{Name: "menstrual_cycle", Key: "menstrual_cycle", Dated: true, Foretold: 366 * 24 * time.Hour, Fields: fields([]Field{
+	{Name: "menstrual_cycle", Label: "Menstrual cycle", Key: "menstrual_cycle", Dated: true, Foretold: 366 * 24 * time.Hour, Fields: fields([]Field{
 		{"period_start", Day, "", ""},
 		{"period_end", Day, "", ""},
 		{"cycle_end", Day, "", ""},
@@ -206,7 +208,7 @@ var documents = []*Document{
 		{"sexual_activity", List, "date, protection_used", "[]"},
 		{"basal_body_temperature", List, "date, value in °C", "[]"},
 	}, flat)},
-	{Name: "electrocardiogram", Key: "electrocardiogram", Dated: true, Start: "session_start", End: "session_end", Fields: fields([]Field{
+	{Name: "electrocardiogram", Label: "Heart recordings (ECG)", Key: "electrocardiogram", Dated: true, Start: "session_start", End: "session_end", Fields: fields([]Field{
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},
 		{"voltage_sample_count", Integer, "", "0"},
@@ -218,7 +220,7 @@ var documents = []*Document{
 		{"time_zone", Text, "IANA name", ""},
 		{"source_device_model", Text, "", ""},
 	}, flat)},
-	{Name: NoteResource, Dated: true, Start: "timestamp", Fields: fields([]Field{
+	{Name: NoteResource, Label: "Notes", Dated: true, Start: "timestamp", Fields: fields([]Field{
 		{"timestamp", Moment, "With an offset.", ""},
 		{"end", Moment, "The same as timestamp when absent.", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},

@@ -15,9 +15,13 @@ import (
 type Resource struct {
 	Name     string // path segment: heartrate, body_weight
 	Event    string // in event types; differs from Name for weight and fat only
+	Label    string // for people: Heart rate
 	Unit     string
 	Interval bool // samples have start and end
-	Pair     bool // systolic and diastolic instead of value
+	// QueryLength says that queries have a duration of its samples, as they have of an
+	// Interval, although reads have none.
+	QueryLength bool
+	Pair        bool // systolic and diastolic instead of value
 	// Types lists the words of a sample's type; nil means that it has no type. AnyType
 	// allows every word, as for allergens and leads.
 	Types   []string

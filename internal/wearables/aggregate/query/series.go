@@ -6,28 +6,19 @@ import (
 	"hale/internal/wearables"
 )
 
-// seriesNames are the time series that queries may read, by their names in
-// events.
+// seriesNames are the time series that queries may read, by their names in events:
+// all that are stored.
 //
-// Reference contract: DiscreteTimeseriesExpr, IntervalTimeseriesExpr and the
-// series with fields of their own.
-var seriesNames = slices.Concat(discreteSeries, intervalSeries, []string{
-	"insulin_injection", "blood_pressure", "body_temperature", "body_temperature_delta", "workout_duration", "note",
-})
-
-var discreteSeries = []string{
-	"glucose", "heartrate", "hrv", "ige", "igg", "cholesterol", "weight", "fat", "blood_oxygen",
-	"electrocardiogram_voltage", "respiratory_rate", "stress_level",
-}
-
-var intervalSeries = []string{
-	"steps", "distance", "vo2_max", "heart_rate_alert", "stand_hour", "sleep_breathing_disturbance", "water", "caffeine",
-	"mindfulness_minutes", "calories_active", "floors_climbed", "calories_basal", "afib_burden", "stand_duration",
-	"sleep_apnea_alert", "wheelchair_push", "forced_expiratory_volume_1", "forced_vital_capacity",
-	"peak_expiratory_flow_rate", "inhaler_usage", "fall", "uv_exposure", "daylight_exposure", "handwashing",
-	"basal_body_temperature", "body_mass_index", "lean_body_mass", "waist_circumference",
-	"heart_rate_recovery_one_minute", "workout_swimming_stroke", "workout_distance", "carbohydrates",
-}
+// Reference contract: DiscreteTimeseriesExpr, IntervalTimeseriesExpr and the series with
+// fields of their own.
+var seriesNames = func() (names []string) {
+	for _, r := range wearables.Resources() {
+		if wearables.KeepsData(r.Event) {
+			names = append(names, r.Event)
+		}
+	}
+	return names
+}()
 
 // SeriesNames lists the time series that queries may read.
 func SeriesNames() []string { return slices.Clone(seriesNames) }
@@ -80,18 +71,17 @@ var notes = &Table{
 // SeriesTable is the table of a time series.
 func SeriesTable(name string) *Table { return seriesTables[name] }
 
-// fieldsOf are the fields of a series of numbers beside the common ones.
+// fieldsOf returns the fields of a series of numbers, without the common ones.
 func fieldsOf(name string) []Column {
-	value := Column{Name: "value", Kind: Number, From: FromValue}
-	length := Column{Name: "duration", Kind: Number, From: FromLength}
-	switch {
-	case name == "blood_pressure":
-		return []Column{{Name: "systolic", Kind: Number, From: FromValue}, {Name: "diastolic", Kind: Number, From: FromValue2}}
-	case slices.Contains(discreteSeries, name):
-		return []Column{value}
-	}
-	columns := []Column{length, value}
 	r, _ := wearables.ResourceNamed(name)
+	if r.Pair {
+		return []Column{{Name: "systolic", Kind: Number, From: FromValue}, {Name: "diastolic", Kind: Number, From: FromValue2}}
+	}
+	var columns []Column
+	if r.Interval || r.QueryLength {
+		columns = append(columns, Column{Name: "duration", Kind: Number, From: FromLength})
+	}
+	columns = append(columns, Column{Name: "value", Kind: Number, From: FromValue})
 	for _, e := range r.Extra {
 		columns = append(columns, Column{Name: e.Name, Kind: Text, From: FromExtra + e.Name})
 	}
