@@ -80,7 +80,7 @@ func New(d Deps) *API {
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
-		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{held: map[claim]bool{}},
+		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{running: map[claim]bool{}},
 		ownDataOperations: map[string]bool{}, openOperations: map[string]bool{},
 	}
 	a.router.Use(extendReadDeadline, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)

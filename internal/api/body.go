@@ -26,7 +26,7 @@ func decompress(next http.Handler) http.Handler {
 			WriteDetail(w, http.StatusUnsupportedMediaType, "Content-Encoding should be gzip, deflate or absent")
 			return
 		}
-		r.Body = &decompressedBody{from: r.Body, open: open}
+		r.Body = &decompressedBody{source: r.Body, open: open}
 		r.Header.Del("Content-Encoding")
 		r.ContentLength = -1
 		next.ServeHTTP(w, r)
@@ -67,14 +67,14 @@ func inflate(from io.Reader) (io.Reader, error) {
 
 // decompressedBody starts reading when the handler does.
 type decompressedBody struct {
-	from io.ReadCloser
-	open func(io.Reader) (io.Reader, error)
-	body io.Reader
+	source io.ReadCloser
+	open   func(io.Reader) (io.Reader, error)
+	body   io.Reader
 }
 
 func (u *decompressedBody) Read(p []byte) (int, error) {
 	if u.body == nil {
-		body, err := u.open(u.from)
+		body, err := u.open(u.source)
 		if err != nil {
 			return 0, err
 		}
@@ -83,7 +83,7 @@ func (u *decompressedBody) Read(p []byte) (int, error) {
 	return u.body.Read(p)
 }
 
-func (u *decompressedBody) Close() error { return u.from.Close() }
+func (u *decompressedBody) Close() error { return u.source.Close() }
 
 // maxReadPause is the maximum pause between two reads of a body.
 const maxReadPause = 2 * time.Minute

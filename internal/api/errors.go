@@ -35,7 +35,7 @@ type problem struct {
 type refusal struct {
 	status int
 	detail any            // text, object or []problem
-	beside map[string]any // other fields at the top level
+	fields map[string]any // other fields at the top level
 	header http.Header
 }
 
@@ -50,7 +50,7 @@ func (r *refusal) GetHeaders() http.Header { return r.header }
 // MarshalJSON returns {"detail": …} with the other top-level fields.
 func (r *refusal) MarshalJSON() ([]byte, error) {
 	body := map[string]any{"detail": r.detail}
-	for name, v := range r.beside {
+	for name, v := range r.fields {
 		body[name] = v
 	}
 	return json.Marshal(body)
@@ -99,9 +99,9 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 	case errors.As(err, &object) && object.Detail() != nil:
 		r.detail = object.Detail()
 	}
-	var beside interface{ BodyFields() map[string]any }
-	if errors.As(err, &beside) {
-		r.beside = beside.BodyFields()
+	var withFields interface{ BodyFields() map[string]any }
+	if errors.As(err, &withFields) {
+		r.fields = withFields.BodyFields()
 	}
 	var after interface{ RetryAfter() int }
 	if errors.As(err, &after) {
@@ -296,15 +296,15 @@ func location(path string) []any {
 	return loc
 }
 
-// longestInput is the maximum length of the input that a 422 returns.
-const longestInput = 100
+// maxInput is the maximum length of the input that a 422 returns.
+const maxInput = 100
 
 // shortInput returns the bad value if it is a short scalar. It omits objects and long
 // texts.
 func shortInput(v any) any {
 	switch v := v.(type) {
 	case string:
-		if len(v) <= longestInput {
+		if len(v) <= maxInput {
 			return v
 		}
 	case bool, float64, int64, int, uint64:

@@ -44,11 +44,11 @@ import (
 // docs/decisions/0008-idempotent-answers.md gives the reasons. idempotency_store.go has
 // the storage.
 const (
-	idempotencyHeader  = "Idempotency-Key"
-	idempotencyTwin    = "X-Idempotency-Key"
-	idempotencyErrors  = "X-Idempotency-Error"
-	dryRunParameter    = "dry_run"
-	longestIdempotency = 255
+	idempotencyHeader = "Idempotency-Key"
+	idempotencyTwin   = "X-Idempotency-Key"
+	idempotencyErrors = "X-Idempotency-Error"
+	dryRunParameter   = "dry_run"
+	maxIdempotencyKey = 255
 	// IdempotencyRetention is the time for which answers are stored. It is the time that the
 	// reference promises for bookings at service centers (reference 1.10).
 	IdempotencyRetention = 14 * 24 * time.Hour
@@ -60,7 +60,7 @@ const (
 )
 
 func idempotencyParameters() []*huma.Param {
-	limit := longestIdempotency
+	limit := maxIdempotencyKey
 	key := huma.Param{
 		Name: idempotencyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MaxLength: &limit},
 		Description: "Makes the request safe to repeat: the same key and body get the first answer again.",
@@ -79,8 +79,8 @@ const metaRepeatable = "hale.repeatable"
 
 // claims contains the keys whose first request runs on this node.
 type claims struct {
-	mu   sync.Mutex
-	held map[claim]bool
+	mu      sync.Mutex
+	running map[claim]bool
 }
 
 type claim struct {
@@ -91,17 +91,17 @@ type claim struct {
 func (c *claims) take(k claim) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.held[k] {
+	if c.running[k] {
 		return false
 	}
-	c.held[k] = true
+	c.running[k] = true
 	return true
 }
 
 func (c *claims) release(k claim) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.held, k)
+	delete(c.running, k)
 }
 
 // Attempt is one execution of a request with an idempotency key.
@@ -219,8 +219,8 @@ func idempotencyKey(r *http.Request) string {
 // attempt claims the key of a request on this node. The caller must release the claim.
 func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 	key := idempotencyKey(r)
-	if len(key) > longestIdempotency {
-		return nil, fault.Newf(fault.Invalid, "String should have at most %d characters", longestIdempotency).WithType("string_too_long").At("header", idempotencyHeader)
+	if len(key) > maxIdempotencyKey {
+		return nil, fault.Newf(fault.Invalid, "String should have at most %d characters", maxIdempotencyKey).WithType("string_too_long").At("header", idempotencyHeader)
 	}
 	at := &Attempt{claim: claimOf(CallerOf(r.Context()), key), node: a.nodeID(), success: success}
 	if !a.running.take(at.claim) {

@@ -181,7 +181,7 @@ func (a *API) takeOver(ctx context.Context, at *Attempt, row *storedRow) error {
 	})
 }
 
-// ForgetIdempotency deletes answers older than IdempotencyKept.
+// ForgetIdempotency deletes answers older than IdempotencyRetention.
 func ForgetIdempotency(ctx context.Context, tx *store.Tx) (int64, error) {
 	return tx.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < $1`, tx.Now().Add(-IdempotencyRetention))
 }

@@ -12,11 +12,11 @@ import (
 // So such a body is refused.
 
 // duplicateError names the duplicate member of an object.
-type duplicateError struct{ at string }
+type duplicateError struct{ place string }
 
 // Error returns the text in the form of huma's validator messages.
 func (e *duplicateError) Error() string {
-	return "value_error" + separator + "Value error, duplicate field" + separator + e.at
+	return "value_error" + separator + "Value error, duplicate field" + separator + e.place
 }
 
 // openValue is an object or list of the body that is being read.
@@ -44,9 +44,9 @@ func checkMembers(body []byte) error {
 			open = append(open, openValue{})
 		case token == json.Delim('}'), token == json.Delim(']'):
 			open = open[:len(open)-1]
-			open[len(open)-1].next()
+			open[len(open)-1].advance()
 		case top.names == nil || top.value:
-			top.next()
+			top.advance()
 		default:
 			top.name, top.value = name, true
 			if folded := strings.ToLower(strings.ToUpper(name)); !top.names[folded] {
@@ -58,8 +58,8 @@ func checkMembers(body []byte) error {
 	}
 }
 
-// next is called after each value.
-func (l *openValue) next() {
+// advance is called after each value.
+func (l *openValue) advance() {
 	l.value = false
 	l.index++
 }
@@ -77,7 +77,7 @@ func pathOf(open []openValue) string {
 			path.WriteString(l.name)
 		}
 	}
-	if path.Len() > longestInput {
+	if path.Len() > maxInput {
 		return ""
 	}
 	return path.String()

@@ -111,11 +111,11 @@ func (a *API) panicked(w middleware.WrapResponseWriter, r *http.Request, p any) 
 	}
 }
 
-// longestRequestID is the maximum length of an id from the caller.
-const longestRequestID = 64
+// maxRequestID is the maximum length of an id from the caller.
+const maxRequestID = 64
 
 func plainID(id string) bool {
-	if id == "" || len(id) > longestRequestID {
+	if id == "" || len(id) > maxRequestID {
 		return false
 	}
 	for i := range len(id) {

@@ -13,8 +13,8 @@ import (
 
 // booking describes the requests for one kind of appointment.
 type booking struct {
-	method, path     string // of the order's test; the path below the order
-	ask, where, call string // path and body for free times; body of a cancellation
+	method, path                     string // of the order's test; the path below the order
+	slotsPath, slotsBody, cancelBody string // path and body for free times; body of a cancellation
 }
 
 var bookings = []booking{
@@ -39,7 +39,7 @@ func TestAnotherTeamsAppointmentIsUnknown(t *testing.T) {
 			mine := us.createVisitOrder(t, b.method)
 			for _, x := range []struct{ method, path, body string }{
 				{"GET", "", ""},
-				{"PATCH", "/cancel", b.call},
+				{"PATCH", "/cancel", b.cancelBody},
 				{"POST", "/book", `{"booking_key":"` + us.bookingKeys(t, b)[0] + `"}`},
 				{"PATCH", "/reschedule", `{"booking_key":"` + us.bookingKeys(t, b)[1] + `"}`},
 			} {
@@ -50,7 +50,7 @@ func TestAnotherTeamsAppointmentIsUnknown(t *testing.T) {
 				t.Errorf("%s: %s\nbecame %s", b.method, before, after)
 			}
 			theirs.requestObject(t, "PATCH", path+"/reschedule", `{"booking_key":"`+keys[1]+`"}`) // which works for the own team
-			theirs.requestObject(t, "PATCH", path+"/cancel", b.call)
+			theirs.requestObject(t, "PATCH", path+"/cancel", b.cancelBody)
 		}
 	})
 }
@@ -92,7 +92,7 @@ func (s *service) createVisitOrder(t *testing.T, method string) (order string) {
 // bookingKeys returns booking keys of some free times.
 func (s *service) bookingKeys(t *testing.T, b booking) (keys []string) {
 	t.Helper()
-	days, _ := s.requestObject(t, "POST", b.ask, b.where)["slots"].([]any)
+	days, _ := s.requestObject(t, "POST", b.slotsPath, b.slotsBody)["slots"].([]any)
 	for _, day := range days {
 		for _, slot := range day.(map[string]any)["slots"].([]any) {
 			keys = append(keys, slot.(map[string]any)["booking_key"].(string))

@@ -15,10 +15,10 @@ import (
 // For requests the direction is reversed: the service must accept everything that the
 // contract allows.
 type comparison struct {
-	theirs, ours *document
-	answered     bool
-	seen         map[[2]*schema]bool // pairs already compared, or in progress
-	found        func(at, what string)
+	theirs, ours  *document
+	isAnswer      bool
+	comparedPairs map[[2]*schema]bool // pairs already compared, or in progress
+	report        func(at, what string)
 }
 
 // leaf is a schema without choices and references.
@@ -84,20 +84,20 @@ func mergeEnums(all []leaf) []leaf {
 // compare reports every difference between two schemas at a place.
 func (c *comparison) compare(theirs, ours *schema, at string) {
 	pair := [2]*schema{c.theirs.resolve(theirs), c.ours.resolve(ours)}
-	if c.seen[pair] {
+	if c.comparedPairs[pair] {
 		return
 	}
-	c.seen[pair] = true
+	c.comparedPairs[pair] = true
 	t, theirNull := c.theirs.leaves(theirs, at)
 	o, ourNull := c.ours.leaves(ours, at)
 	switch {
-	case c.answered && ourNull && !theirNull:
-		c.found(at, "may be null")
-	case !c.answered && theirNull && !ourNull:
-		c.found(at, "refuses null")
+	case c.isAnswer && ourNull && !theirNull:
+		c.report(at, "may be null")
+	case !c.isAnswer && theirNull && !ourNull:
+		c.report(at, "refuses null")
 	}
 	from, to := t, o
-	if c.answered {
+	if c.isAnswer {
 		from, to = o, t
 	}
 	for _, one := range from {
@@ -115,9 +115,9 @@ func (c *comparison) closest(one leaf, others []leaf) {
 	for i, other := range others {
 		var found []func()
 		try := *c
-		try.seen = maps.Clone(c.seen)
-		try.found = func(at, what string) { found = append(found, func() { c.found(at, what) }) }
-		if c.answered {
+		try.comparedPairs = maps.Clone(c.comparedPairs)
+		try.report = func(at, what string) { found = append(found, func() { c.report(at, what) }) }
+		if c.isAnswer {
 			try.leaf(other, leaf{one.schema, other.at})
 		} else {
 			try.leaf(one, leaf{other.schema, one.at})
@@ -146,22 +146,22 @@ func (c *comparison) leaf(t, o leaf) {
 		return // the contract does not specify it
 	}
 	if len(o.Type) == 0 {
-		if c.answered {
-			c.found(t.at, "is not described")
+		if c.isAnswer {
+			c.report(t.at, "is not described")
 		}
 		return
 	}
 	narrow, wide := t.Type[0], o.Type[0]
-	if c.answered {
+	if c.isAnswer {
 		narrow, wide = wide, narrow
 	}
 	if narrow != wide && (narrow != "integer" || wide != "number") {
-		c.found(t.at, fmt.Sprintf("is of type %s, not %s", o.Type[0], t.Type[0]))
+		c.report(t.at, fmt.Sprintf("is of type %s, not %s", o.Type[0], t.Type[0]))
 		return
 	}
 	c.words(t, o)
 	c.format(t, o)
-	if !c.answered {
+	if !c.isAnswer {
 		c.limits(t, o)
 	}
 	switch t.Type[0] {
@@ -175,19 +175,19 @@ func (c *comparison) leaf(t, o leaf) {
 func (c *comparison) words(t, o leaf) {
 	theirs, ours := asTexts(t.Enum), asTexts(o.Enum)
 	narrow, wide := theirs, ours
-	if c.answered {
+	if c.isAnswer {
 		narrow, wide = ours, theirs
 	}
 	switch {
 	case len(wide) == 0:
-	case len(narrow) == 0 && c.answered:
+	case len(narrow) == 0 && c.isAnswer:
 		// The contract's enums may grow, and so may ours. The comparison of answers
 		// checks the values.
 	case len(narrow) == 0:
-		c.found(t.at, fmt.Sprintf("takes the words %v only", ours))
+		c.report(t.at, fmt.Sprintf("takes the words %v only", ours))
 	default:
 		if extra := slices.DeleteFunc(narrow, func(word string) bool { return slices.Contains(wide, word) }); len(extra) > 0 {
-			c.found(t.at, map[bool]string{true: "may be ", false: "refuses "}[c.answered]+strings.Join(extra, ", "))
+			c.report(t.at, map[bool]string{true: "may be ", false: "refuses "}[c.isAnswer]+strings.Join(extra, ", "))
 		}
 	}
 }
@@ -207,8 +207,8 @@ func (c *comparison) format(t, o leaf) {
 	if t.Type[0] != "string" || t.Format == o.Format || len(o.Enum) > 0 {
 		return
 	}
-	if c.answered && theirs || !c.answered && ours {
-		c.found(t.at, fmt.Sprintf("has the format %q, not %q", o.Format, t.Format))
+	if c.isAnswer && theirs || !c.isAnswer && ours {
+		c.report(t.at, fmt.Sprintf("has the format %q, not %q", o.Format, t.Format))
 	}
 }
 
@@ -239,11 +239,11 @@ func (c *comparison) limits(t, o leaf) {
 		case bound.theirs == nil && above && *bound.ours >= most:
 		case bound.theirs == nil && !above && *bound.ours <= minLowerBound:
 		default:
-			c.found(t.at, fmt.Sprintf("%s is %s, not %s", bound.what, orNone(bound.ours), orNone(bound.theirs)))
+			c.report(t.at, fmt.Sprintf("%s is %s, not %s", bound.what, orNone(bound.ours), orNone(bound.theirs)))
 		}
 	}
 	if t.Pattern != o.Pattern {
-		c.found(t.at, fmt.Sprintf("pattern is %s, not %s", o.Pattern, t.Pattern))
+		c.report(t.at, fmt.Sprintf("pattern is %s, not %s", o.Pattern, t.Pattern))
 	}
 }
 
@@ -268,20 +268,20 @@ func (c *comparison) object(t, o leaf) {
 		switch {
 		case ours != nil:
 			c.compare(t.Properties[name], ours, at)
-			if c.answered && slices.Contains(t.Required, name) && !slices.Contains(o.Required, name) {
-				c.found(at, "is not always there")
+			if c.isAnswer && slices.Contains(t.Required, name) && !slices.Contains(o.Required, name) {
+				c.report(at, "is not always there")
 			}
 			c.defaults(t.Properties[name], ours, at)
 		case o.Additional != nil && o.Additional.schema != nil: // also a map here
 			c.compare(t.Properties[name], o.Additional.schema, at)
 		default:
-			c.found(at, "is missing")
+			c.report(at, "is missing")
 		}
 	}
-	if !c.answered {
+	if !c.isAnswer {
 		for _, name := range o.Required {
 			if !slices.Contains(t.Required, name) {
-				c.found(t.at+"."+name, "is required")
+				c.report(t.at+"."+name, "is required")
 			}
 		}
 	}
@@ -303,7 +303,7 @@ func (c *comparison) additional(t, o leaf) {
 
 // defaults compares the defaults of an absent field of a request.
 func (c *comparison) defaults(theirs, ours *schema, at string) {
-	if c.answered || theirs == nil || ours == nil {
+	if c.isAnswer || theirs == nil || ours == nil {
 		return
 	}
 	plain := func(value any) string { // absent, false and empty are equivalent
@@ -313,6 +313,6 @@ func (c *comparison) defaults(theirs, ours *schema, at string) {
 		return "nothing"
 	}
 	if t, o := plain(theirs.Default), plain(ours.Default); t != o {
-		c.found(at, fmt.Sprintf("is %v when absent, not %v", o, t))
+		c.report(at, fmt.Sprintf("is %v when absent, not %v", o, t))
 	}
 }

@@ -108,8 +108,8 @@ var knownDifferences = []struct {
 // amendments are deliberate differences between the contract's schemas and our answers.
 // The tests of documents and of answers both apply them.
 var amendments = []struct {
-	at     string // schema.field, or several fields separated by spaces; * for every schema with the field
-	to     string // JSON Schema that replaces it; empty removes the field
+	fields string // schema.field, or several fields separated by spaces; * for every schema with the field
+	schema string // JSON Schema that replaces it; empty removes the field
 	reason string
 }{
 	{"*.client_user_id", `{"type":"string"}`, "Spec: Envelope, a string; the contract's own samples are no UUIDs either"},
@@ -133,9 +133,9 @@ var amendments = []struct {
 // amendedAnswers are operations whose successful answer deliberately differs from the
 // contract.
 var amendedAnswers = []struct {
-	of, status string
-	to         string // JSON Schema of our answer
-	reason     string
+	operation, status string
+	schema            string // JSON Schema of our answer
+	reason            string
 }{
 	{"PATCH /v2/user/{user_id}", "200", `{"type":"object","required":["detail"]}`, "Spec: Users, PATCH answers with detail, not with 204"},
 }
@@ -144,24 +144,24 @@ var amendedAnswers = []struct {
 func (c *contract) amend() {
 	for _, a := range amendedAnswers {
 		for i, o := range c.operations {
-			if o.String() == a.of {
+			if o.String() == a.operation {
 				c.operations[i].Responses = map[string]*response{
-					a.status: {Content: map[string]media{"application/json": {mustSchema(a.to)}}},
+					a.status: {Content: map[string]media{"application/json": {mustSchema(a.schema)}}},
 				}
 			}
 		}
 	}
 	for _, a := range amendments {
-		name, fields, _ := strings.Cut(a.at, ".")
+		name, fields, _ := strings.Cut(a.fields, ".")
 		for of, s := range c.schemas {
 			for field := range strings.FieldsSeq(fields) {
 				if s.Properties[field] == nil || name != "*" && name != of {
 					continue
 				}
-				if a.to == "" {
+				if a.schema == "" {
 					s.drop(field)
 				} else {
-					s.Properties[field] = mustSchema(a.to)
+					s.Properties[field] = mustSchema(a.schema)
 				}
 			}
 		}

@@ -72,16 +72,16 @@ func hasContract(t *testing.T) bool {
 	t.Helper()
 	asks := &skipRecorder{TB: t}
 	testdata.Shared(asks, contractPath)
-	return !asks.told
+	return !asks.skipped
 }
 
 // skipRecorder is a test that records a skip and continues.
 type skipRecorder struct {
 	testing.TB
-	told bool
+	skipped bool
 }
 
-func (a *skipRecorder) Skipf(string, ...any) { a.told = true }
+func (a *skipRecorder) Skipf(string, ...any) { a.skipped = true }
 
 // contractText is the file format of the contract.
 type contractText struct {
@@ -272,8 +272,8 @@ func (c *contractSchema) content() map[string]media {
 type contractCheck struct {
 	of []*contract
 
-	mu   sync.Mutex
-	kept map[string]bool // operations that succeeded
+	mu                  sync.Mutex
+	succeededOperations map[string]bool // operations that succeeded
 }
 
 // loadContractCheck reads the contract if it exists. Only the tests about the contract itself
@@ -284,7 +284,7 @@ func loadContractCheck(t *testing.T) *contractCheck {
 		return nil
 	}
 	data, management := readContract(t)
-	return &contractCheck{of: []*contract{data, management}, kept: map[string]bool{}}
+	return &contractCheck{of: []*contract{data, management}, succeededOperations: map[string]bool{}}
 }
 
 // checkAnswer returns an error if an answer violates the contract. It ignores requests with a
@@ -305,7 +305,7 @@ func (p *contractCheck) checkAnswer(d *document, r request, got answer) error {
 	}
 	if got.status/100 == 2 {
 		p.mu.Lock()
-		p.kept[theirs.String()] = true
+		p.succeededOperations[theirs.String()] = true
 		p.mu.Unlock()
 	}
 	return nil
@@ -344,7 +344,7 @@ func hasUnknownQuery(theirs operation, r request) bool {
 func (p *contractCheck) succeeded(o operation) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.kept[o.String()]
+	return p.succeededOperations[o.String()]
 }
 
 // The check itself is tested here.
@@ -369,7 +369,7 @@ func TestContractCheck(t *testing.T) {
 		{"a path of our own that looks like an id", "/team/outbox", `{}`, 200, true},
 		{"a query of our own", "/team/1?explain=true", `{}`, 200, true},
 	} {
-		p := &contractCheck{of: []*contract{c}, kept: map[string]bool{}}
+		p := &contractCheck{of: []*contract{c}, succeededOperations: map[string]bool{}}
 		got := answer{test.status, map[string][]string{"Content-Type": {"application/json"}}, []byte(test.body)}
 		if err := p.checkAnswer(d, request{method: "GET", path: test.path}, got); (err == nil) != test.good {
 			t.Errorf("%s: %v", test.name, err)

@@ -20,7 +20,7 @@ import (
 
 // Client libraries of the reference work with this service. Each operation of the
 // contract is served, accepts all requests that the contract allows, and returns the
-// answers that it promises. kept lists deliberate differences, with their reasons.
+// answers that it promises. knownDifferences lists deliberate differences, with their reasons.
 func TestTheContractIsServed(t *testing.T) {
 	data, management := readContract(t)
 	s := start(t, storetest.NewSQLite(t))
@@ -86,7 +86,7 @@ func compareOperations(td, od *document, theirs, ours operation, found func(stri
 		return func(at, what string) { found(direction + " " + at + " " + what) }
 	}
 	sent := func() *comparison {
-		return &comparison{theirs: td, ours: od, seen: map[[2]*schema]bool{}, found: report("sent")}
+		return &comparison{theirs: td, ours: od, comparedPairs: map[[2]*schema]bool{}, report: report("sent")}
 	}
 	compareParams(sent, theirs, ours)
 	switch {
@@ -111,7 +111,7 @@ func compareOperations(td, od *document, theirs, ours operation, found func(stri
 			continue
 		}
 		for kind, content := range declared.Content {
-			c := comparison{theirs: td, ours: od, answered: true, seen: map[[2]*schema]bool{}, found: report("answered")}
+			c := comparison{theirs: td, ours: od, isAnswer: true, comparedPairs: map[[2]*schema]bool{}, report: report("answered")}
 			if mine, ok := answer.Content[kind]; ok {
 				c.compare(content.Schema, mine.Schema, theirs.String())
 			} else if content.Schema != nil && (len(content.Schema.Type) > 0 || content.Schema.Ref != "") {
@@ -129,12 +129,12 @@ func compareParams(sent func() *comparison, theirs, ours operation) {
 		at := fmt.Sprintf("%v %s %s", theirs, t.In, t.Name)
 		i := slices.IndexFunc(ours.Params, func(o parameter) bool { return o.In == t.In && strings.EqualFold(o.Name, t.Name) })
 		if i < 0 {
-			sent().found(at, "is not taken")
+			sent().report(at, "is not taken")
 			continue
 		}
 		o := ours.Params[i]
 		if o.Required && !t.Required {
-			sent().found(at, "is required")
+			sent().report(at, "is required")
 		}
 		c := sent()
 		c.compare(notNull(t.Schema), notNull(o.Schema), at)
@@ -143,7 +143,7 @@ func compareParams(sent func() *comparison, theirs, ours operation) {
 	for _, o := range ours.Params {
 		known := slices.ContainsFunc(theirs.Params, func(t parameter) bool { return o.In == t.In && strings.EqualFold(o.Name, t.Name) })
 		if o.In != "path" && o.Required && !known {
-			sent().found(fmt.Sprintf("%v %s %s", theirs, o.In, o.Name), "is required")
+			sent().report(fmt.Sprintf("%v %s %s", theirs, o.In, o.Name), "is required")
 		}
 	}
 }

@@ -249,7 +249,7 @@ func (h *Handlers) listLabTests(ctx context.Context, c api.Caller, in *listLabTe
 		if f.Account, err = accountInQuery(ctx, tx, c, in.LabAccountID); err != nil || !ok {
 			return err
 		}
-		if f.After, err = in.after(f); err != nil {
+		if f.After, err = in.position(f); err != nil {
 			return err
 		}
 		f.Limit = in.Limit + 1
@@ -271,8 +271,8 @@ func (h *Handlers) listLabTests(ctx context.Context, c api.Caller, in *listLabTe
 	return api.Answer(body), nil
 }
 
-// after returns the position from the cursor, nil for the first page.
-func (in *listLabTestsIn) after(f catalogue.TestFilter) (*catalogue.TestPlace, error) {
+// position returns the position from the cursor, nil for the first page.
+func (in *listLabTestsIn) position(f catalogue.TestFilter) (*catalogue.TestPlace, error) {
 	if in.NextCursor == "" {
 		return nil, nil
 	}

@@ -19,7 +19,7 @@ import (
 
 const (
 	aPatient = `{"first_name":"Ada","last_name":"Byron","dob":"1984-12-10","gender":"female","phone_number":"+14155550132","email":"ada@example.org"}`
-	// The escaped quotes test labTestHole.
+	// The escaped quotes test labTestPlaceholder.
 	anAddress = `{"receiver_name":"Ada \"lab_test\":0 Byron","first_line":"1 Main Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US","phone_number":"+14155550132"}`
 )
 

@@ -320,7 +320,7 @@ func phlebotomyOf(offers []places.Offer) phlebotomyBody {
 // requestedLab is a lab in the answer of area info.
 type requestedLab struct {
 	catalogue.Lab
-	named bool // the request names the lab, so the answer includes it even without centers
+	explicit bool // the request names the lab, so the answer includes it even without centers
 }
 
 // labsAsked returns the labs of the request: those of the catalogue, and those that it
@@ -392,7 +392,7 @@ func (h *Handlers) centralLabs(ctx context.Context, tx *store.Tx, c api.Caller, 
 	for _, lab := range asked {
 		found, err := h.Places.Count(ctx, tx, viewer(c), places.Query{Lab: lab.Slug, From: place.Point, Miles: in.Radius.miles()})
 		switch {
-		case errors.Is(err, places.ErrNoSites) && !lab.named:
+		case errors.Is(err, places.ErrNoSites) && !lab.explicit:
 			continue
 		case err != nil && !errors.Is(err, places.ErrNoSites):
 			return nil, err

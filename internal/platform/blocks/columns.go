@@ -125,7 +125,7 @@ func (c *Columns) check() error {
 	}
 	for _, m := range [...]int{len(c.Value), orN(len(c.End), n), orN(len(c.Offset), n), orN(len(c.Value2), n)} {
 		if m != n {
-			return fmt.Errorf("blocks: a column has %d elements beside %d times", m, n)
+			return fmt.Errorf("blocks: a column has %d elements for %d times", m, n)
 		}
 	}
 	return nil

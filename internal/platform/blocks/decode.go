@@ -16,7 +16,7 @@ func Decode(dst *Columns, data []byte) error {
 		dst.fill(l.flags&flagEnd != 0, l.flags&flagOffset != 0, l.flags&flagValue2 != 0)
 		r.columns(dst, h, l)
 	}
-	if r.bad || len(r.data) > 0 {
+	if r.failed || len(r.data) > 0 {
 		*dst = kept
 		return errDamaged
 	}
@@ -67,7 +67,7 @@ func (r *reader) times(t []int64, first int64, unit uint64, s *scratch) {
 	}
 	s.steps64 = sized(s.steps64, len(t)-1)
 	r.uints(s.steps64)
-	if r.bad {
+	if r.failed {
 		return
 	}
 	now := first
@@ -85,7 +85,7 @@ func (r *reader) ends(end, t []int64, s *scratch) {
 	unit := r.uvarint()
 	s.steps64 = sized(s.steps64, len(t))
 	r.uints(s.steps64)
-	if r.bad {
+	if r.failed {
 		return
 	}
 	for i, d := range s.steps64 {
@@ -96,7 +96,7 @@ func (r *reader) ends(end, t []int64, s *scratch) {
 func (r *reader) offsets(dst []int32) {
 	for len(dst) > 0 {
 		x, n := r.varint(), r.uvarint()
-		if r.bad || n == 0 || n > uint64(len(dst)) || x != int64(int32(x)) {
+		if r.failed || n == 0 || n > uint64(len(dst)) || x != int64(int32(x)) {
 			r.fail()
 			return
 		}

@@ -36,7 +36,7 @@ func Floats(dst []float64, data []byte, n int) (values []float64, rest []byte, e
 	r := reader{data: data}
 	scale := r.byte()
 	values = r.values(dst, n, scale)
-	if r.bad {
+	if r.failed {
 		return dst, data, errDamaged
 	}
 	return values, r.data, nil
@@ -153,7 +153,7 @@ func (r *reader) values(dst []float64, n int, scale byte) []float64 {
 func (r *reader) scaled(dst []float64, p float64) {
 	var group [packSize]uint64
 	last := int64(0)
-	for len(dst) > 0 && !r.bad {
+	for len(dst) > 0 && !r.failed {
 		out := dst[:min(packSize, len(dst))]
 		dst = dst[len(out):]
 		width, first := r.byte(), r.varint()

@@ -41,7 +41,7 @@ type layout struct {
 }
 
 func (r *reader) header() (h Header, l layout, err error) {
-	if version := r.byte(); r.bad || version != Version {
+	if version := r.byte(); r.failed || version != Version {
 		return h, l, errVersion
 	}
 	l.flags = r.byte()
@@ -55,7 +55,7 @@ func (r *reader) header() (h Header, l layout, err error) {
 		l.scale = r.byte()
 		r.totals(&h, l.scale)
 	}
-	if r.bad || l.flags&^flagsKnown != 0 {
+	if r.failed || l.flags&^flagsKnown != 0 {
 		return h, l, errDamaged
 	}
 	return h, l, nil

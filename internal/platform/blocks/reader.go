@@ -5,11 +5,11 @@ import "encoding/binary"
 // reader reads a block. After the first error every read returns zeros, so callers
 // check once, at the end of a column.
 type reader struct {
-	data []byte
-	bad  bool
+	data   []byte
+	failed bool
 }
 
-func (r *reader) fail() { r.data, r.bad = nil, true }
+func (r *reader) fail() { r.data, r.failed = nil, true }
 
 func (r *reader) byte() byte {
 	if len(r.data) == 0 {
@@ -52,7 +52,7 @@ func (r *reader) uints(dst []uint64) {
 	case asRuns:
 		r.runs(dst)
 	case asPacked:
-		for len(dst) > 0 && !r.bad {
+		for len(dst) > 0 && !r.failed {
 			group := dst[:min(packSize, len(dst))]
 			dst = dst[len(group):]
 			base := r.uvarint()
@@ -69,7 +69,7 @@ func (r *reader) uints(dst []uint64) {
 func (r *reader) runs(dst []uint64) {
 	for len(dst) > 0 {
 		x, n := r.uvarint(), r.uvarint()
-		if r.bad || n == 0 || n > uint64(len(dst)) {
+		if r.failed || n == 0 || n > uint64(len(dst)) {
 			r.fail()
 			return
 		}

@@ -59,16 +59,16 @@ func (r *reader) xor(dst []float64) {
 				lead, size = int(b.read(6)), int(b.read(6))+1
 			}
 			if size == 0 || lead+size > 64 {
-				b.bad = true
+				b.failed = true
 			}
-			if b.bad {
+			if b.failed {
 				break
 			}
 			last ^= b.read(size) << (64 - lead - size)
 		}
 		dst[i+1] = math.Float64frombits(last)
 	}
-	if r.bad || b.bad {
+	if r.failed || b.failed {
 		r.fail()
 		return
 	}
@@ -77,23 +77,23 @@ func (r *reader) xor(dst []float64) {
 
 // bitWriter appends numbers of any width, lowest bit first.
 type bitWriter struct {
-	dst  []byte
-	acc  uint64
-	used uint
+	dst      []byte
+	acc      uint64
+	usedBits uint
 }
 
 func (w *bitWriter) write(x uint64, width int) {
-	w.acc |= x << w.used
-	w.used += uint(width)
-	if w.used >= 64 {
+	w.acc |= x << w.usedBits
+	w.usedBits += uint(width)
+	if w.usedBits >= 64 {
 		w.dst = binary.LittleEndian.AppendUint64(w.dst, w.acc)
-		w.used -= 64
-		w.acc = x >> (uint(width) - w.used)
+		w.usedBits -= 64
+		w.acc = x >> (uint(width) - w.usedBits)
 	}
 }
 
 func (w *bitWriter) close() []byte {
-	for ; w.used > 0; w.used -= min(w.used, 8) {
+	for ; w.usedBits > 0; w.usedBits -= min(w.usedBits, 8) {
 		w.dst = append(w.dst, byte(w.acc))
 		w.acc >>= 8
 	}
@@ -106,13 +106,13 @@ type bitReader struct {
 	loaded int // bytes of data already in acc
 	acc    uint64
 	have   uint // bits left in acc
-	bad    bool
+	failed bool
 }
 
 func (b *bitReader) read(width int) uint64 {
 	w := uint(width)
 	if b.have < w {
-		return b.across(w)
+		return b.readAcross(w)
 	}
 	x := b.acc & (^uint64(0) >> (64 - w))
 	b.acc >>= w
@@ -120,13 +120,13 @@ func (b *bitReader) read(width int) uint64 {
 	return x
 }
 
-// across reads a number that is only partly in the accumulator.
-func (b *bitReader) across(w uint) uint64 {
+// readAcross reads a number that is only partly in the accumulator.
+func (b *bitReader) readAcross(w uint) uint64 {
 	low, have := b.acc, b.have
 	b.load()
 	need := w - have
 	if b.have < need {
-		b.bad = true
+		b.failed = true
 		return 0
 	}
 	high := b.acc & (^uint64(0) >> (64 - need))

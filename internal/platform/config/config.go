@@ -154,7 +154,7 @@ const Masked = "********"
 func (c *Config) Values() []Value {
 	list := make([]Value, 0, len(settings))
 	for _, s := range settings {
-		text := format(s.at(c))
+		text := format(s.field(c))
 		if s.Secret {
 			text = mask(text)
 		}

@@ -27,15 +27,15 @@ const (
 // Origin describes the source of one value.
 type Origin struct {
 	Source Source
-	// Where is the flag, the variable, or file:line; empty for a default.
-	Where string
+	// Name is the flag, the variable, or file:line; empty for a default.
+	Name string
 }
 
 func (o Origin) String() string {
-	if o.Where == "" {
+	if o.Name == "" {
 		return string(o.Source)
 	}
-	return string(o.Source) + " " + o.Where
+	return string(o.Source) + " " + o.Name
 }
 
 // Input contains the sources of a configuration.
@@ -69,9 +69,9 @@ func Load(in Input) (*Config, error) {
 	for _, s := range settingsInOrder() {
 		value, err := find(s, in, file, c)
 		if err == nil {
-			err = assign(s.at(c), value.texts, s.ZeroOK)
+			err = assign(s.field(c), value.texts, s.ZeroOK)
 		}
-		if err == nil && len(s.Values) > 0 && !slices.Contains(s.Values, format(s.at(c))) {
+		if err == nil && len(s.Values) > 0 && !slices.Contains(s.Values, format(s.field(c))) {
 			err = errors.New("must be " + strings.Join(s.Values, " or "))
 		}
 		c.origins[s.Key] = value.origin
@@ -141,7 +141,7 @@ func find(s Setting, in Input, file map[string]textValue, c *Config) (textValue,
 		path, inFile := level(s.FileKey(), s.FileEnv())
 		switch {
 		case ok && inFile:
-			return value, fmt.Errorf("is given twice, also by %s", path.origin.Where)
+			return value, fmt.Errorf("is given twice, also by %s", path.origin.Name)
 		case ok:
 			return value, nil
 		case inFile:

@@ -68,7 +68,7 @@ func TestPrecedence(t *testing.T) {
 
 func TestEverySettingReadsFromEverySource(t *testing.T) {
 	sample := func(s Setting) string {
-		switch s.at(new(Config)).(type) {
+		switch s.field(new(Config)).(type) {
 		case *time.Duration:
 			return "45s"
 		case *Bytes:
@@ -114,7 +114,7 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", source, err)
 				}
-				if got := format(s.at(c)); got != text || c.Origin(s.Key).Source != source {
+				if got := format(s.field(c)); got != text || c.Origin(s.Key).Source != source {
 					t.Errorf("%s: got %q from %s, want %q", source, got, c.Origin(s.Key), text)
 				}
 			}
@@ -227,13 +227,13 @@ func TestZeroes(t *testing.T) {
 			continue
 		}
 		for _, text := range []string{"0", "0d"} {
-			if _, span := s.at(new(Config)).(*time.Duration); !span && text == "0d" {
+			if _, span := s.field(new(Config)).(*time.Duration); !span && text == "0d" {
 				continue
 			}
 			c, err := Load(Input{LookupEnv: environ(s.Env + "=" + text)})
 			if err != nil {
 				t.Errorf("%s: %v", s.Key, err)
-			} else if got := format(s.at(c)); strings.Trim(got, "0s") != "" {
+			} else if got := format(s.field(c)); strings.Trim(got, "0s") != "" {
 				t.Errorf("%s = %s, want 0", s.Key, got)
 			}
 		}

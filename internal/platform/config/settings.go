@@ -35,7 +35,7 @@ type Setting struct {
 	// machine can read command lines. The -file flag remains.
 	NoFlag bool
 
-	at    func(*Config) any
+	field func(*Config) any
 	check func(*Config) error
 }
 
@@ -46,10 +46,10 @@ func (s Setting) FileKey() string { return s.Key + "-file" }
 func (s Setting) FileEnv() string { return s.Env + "_FILE" }
 
 // IsList reports whether the setting takes several values.
-func (s Setting) IsList() bool { _, ok := s.at(new(Config)).(*[]string); return ok }
+func (s Setting) IsList() bool { _, ok := s.field(new(Config)).(*[]string); return ok }
 
 // IsSwitch reports whether the setting is on or off.
-func (s Setting) IsSwitch() bool { _, ok := s.at(new(Config)).(*bool); return ok }
+func (s Setting) IsSwitch() bool { _, ok := s.field(new(Config)).(*bool); return ok }
 
 // Settings returns all settings, in the order of the documentation.
 func Settings() []Setting { return append([]Setting(nil), settings...) }
@@ -58,164 +58,164 @@ var settings = []Setting{
 	{
 		Key: "listen", Env: "HALE_LISTEN", Default: "127.0.0.1:8080",
 		Usage: "address of the API, host:port; port 0 picks a free one",
-		at:    func(c *Config) any { return &c.Listen },
+		field: func(c *Config) any { return &c.Listen },
 		check: func(c *Config) error { return checkAddress(c.Listen) },
 	},
 	{
 		Key: "base-url", Env: "HALE_BASE_URL",
 		Usage: "address of the API for callers; derived from listen when empty",
-		at:    func(c *Config) any { return &c.BaseURL },
+		field: func(c *Config) any { return &c.BaseURL },
 		check: func(c *Config) error { return checkOrigin(c.BaseURL) },
 	},
 	{
 		Key: "environment", Env: "HALE_ENVIRONMENT", Default: Sandbox,
 		Usage:  "sandbox or production",
 		Values: []string{Sandbox, Production},
-		at:     func(c *Config) any { return &c.Environment },
+		field:  func(c *Config) any { return &c.Environment },
 	},
 	{
 		Key: "api-key-header", Env: "HALE_API_KEY_HEADERS", Default: "x-service-api-key",
 		Usage: "request header that may contain the API key; repeatable",
-		at:    func(c *Config) any { return &c.APIKeyHeaders },
+		field: func(c *Config) any { return &c.APIKeyHeaders },
 		check: func(c *Config) error { return checkHeaderNames(c.APIKeyHeaders) },
 	},
 	{
 		Key: "bootstrap-api-key", Env: "HALE_BOOTSTRAP_API_KEY", Secret: true, NoFlag: true,
 		Usage: "key of the first team, if there is no team yet; generated and printed once when empty",
-		at:    func(c *Config) any { return &c.BootstrapAPIKey },
+		field: func(c *Config) any { return &c.BootstrapAPIKey },
 	},
 	{
 		Key: "body-limit", Env: "HALE_BODY_LIMIT", Default: "1MiB",
 		Usage: "largest request body",
-		at:    func(c *Config) any { return &c.BodyLimit },
+		field: func(c *Config) any { return &c.BodyLimit },
 	},
 	{
 		Key: "ingest-limit", Env: "HALE_INGEST_LIMIT", Default: "64MiB",
 		Usage: "largest request body with samples",
-		at:    func(c *Config) any { return &c.IngestLimit },
+		field: func(c *Config) any { return &c.IngestLimit },
 	},
 	{
 		Key: "import-limit", Env: "HALE_IMPORT_LIMIT", Default: "16GiB",
 		Usage: "largest uploaded export",
-		at:    func(c *Config) any { return &c.ImportLimit },
+		field: func(c *Config) any { return &c.ImportLimit },
 	},
 	{
 		Key: "rate-limit", Env: "HALE_RATE_LIMIT", Default: "0", InProduction: "200",
 		Usage: "requests per second and key; 0 means no limit",
-		at:    func(c *Config) any { return &c.RateLimit },
+		field: func(c *Config) any { return &c.RateLimit },
 	},
 	{
 		Key: "rate-burst", Env: "HALE_RATE_BURST", Default: "400",
 		Usage: "requests of one key that may arrive at once",
-		at:    func(c *Config) any { return &c.RateBurst },
+		field: func(c *Config) any { return &c.RateBurst },
 		check: func(c *Config) error { return checkBurst(c) },
 	},
 	{
 		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",
 		Usage: "maximum time that a shutdown waits for requests and webhook posts",
-		at:    func(c *Config) any { return &c.ShutdownDrain },
+		field: func(c *Config) any { return &c.ShutdownDrain },
 	},
 	{
 		Key: "data", Env: "HALE_DATA", Default: "./hale-data",
 		Usage: "folder of the embedded database, the root key and the uploads",
-		at:    func(c *Config) any { return &c.Data },
+		field: func(c *Config) any { return &c.Data },
 		check: func(c *Config) error { return checkSet(c.Data) },
 	},
 	{
 		Key: "database", Env: "HALE_DATABASE", Secret: true,
 		Usage: "postgres:// URL; embedded SQLite in the data folder when empty",
-		at:    func(c *Config) any { return &c.Database },
+		field: func(c *Config) any { return &c.Database },
 		check: func(c *Config) error { return checkURL(c.Database.Reveal(), "postgres", "postgresql") },
 	},
 	{
 		Key: "database-connections", Env: "HALE_DATABASE_CONNECTIONS", Default: "0",
 		Usage: "maximum number of connections to PostgreSQL; 0 derives it from the number of cores",
-		at:    func(c *Config) any { return &c.DatabaseConnections },
+		field: func(c *Config) any { return &c.DatabaseConnections },
 	},
 	{
 		Key: "sqlite-synchronous", Env: "HALE_SQLITE_SYNCHRONOUS", Default: "FULL",
 		Usage:  "commits survive a power failure (FULL) or only a crash of the process (NORMAL)",
 		Values: []string{"FULL", "NORMAL"},
-		at:     func(c *Config) any { return &c.SQLiteSynchronous },
+		field:  func(c *Config) any { return &c.SQLiteSynchronous },
 	},
 	{
 		Key: "sqlite-mmap", Env: "HALE_SQLITE_MMAP", Default: "true",
 		Usage: "read the database through memory-mapped pages",
-		at:    func(c *Config) any { return &c.SQLiteMmap },
+		field: func(c *Config) any { return &c.SQLiteMmap },
 	},
 	{
 		Key: "root-key", Env: "HALE_ROOT_KEY", Secret: true, NoFlag: true,
 		Usage: "32 bytes in base64 that encrypt all other keys; a file in the data folder when empty",
-		at:    func(c *Config) any { return &c.RootKey },
+		field: func(c *Config) any { return &c.RootKey },
 		check: func(c *Config) error { return checkRootKey(c.RootKey.Reveal()) },
 	},
 	{
 		Key: "event-retention", Env: "HALE_EVENT_RETENTION", Default: "30d",
 		Usage: "time for which events can be read and replayed",
-		at:    func(c *Config) any { return &c.EventRetention },
+		field: func(c *Config) any { return &c.EventRetention },
 	},
 	{
 		Key: "ledger-retention", Env: "HALE_LEDGER_RETENTION", Default: "90d",
 		Usage:  "time for which original pushed bodies and uploaded files are stored; 0 means as long as their users exist",
 		ZeroOK: true,
-		at:     func(c *Config) any { return &c.LedgerRetention },
+		field:  func(c *Config) any { return &c.LedgerRetention },
 	},
 	{
 		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
 		Usage: "allow webhooks to loopback and private networks",
-		at:    func(c *Config) any { return &c.WebhookAllowPrivate },
+		field: func(c *Config) any { return &c.WebhookAllowPrivate },
 	},
 	{
 		Key: "smtp-url", Env: "HALE_SMTP_URL", Secret: true,
 		Usage: "smtp:// or smtps:// server for e-mails to patients; none are sent when empty",
-		at:    func(c *Config) any { return &c.SMTPURL },
+		field: func(c *Config) any { return &c.SMTPURL },
 		check: func(c *Config) error { return checkURL(c.SMTPURL.Reveal(), "smtp", "smtps") },
 	},
 	{
 		Key: "mail-from", Env: "HALE_MAIL_FROM",
 		Usage: "sender of e-mails to patients; needed with smtp-url",
-		at:    func(c *Config) any { return &c.MailFrom },
+		field: func(c *Config) any { return &c.MailFrom },
 		check: func(c *Config) error { return checkMailFrom(c.MailFrom) },
 	},
 	{
 		Key: "sms-gateway-url", Env: "HALE_SMS_GATEWAY_URL",
 		Usage: "URL that receives SMS to patients by POST; none are sent when empty",
-		at:    func(c *Config) any { return &c.SMSGatewayURL },
+		field: func(c *Config) any { return &c.SMSGatewayURL },
 		check: func(c *Config) error { return checkURL(c.SMSGatewayURL, "http", "https") },
 	},
 	{
 		Key: "sms-gateway-secret", Env: "HALE_SMS_GATEWAY_SECRET", Secret: true, NoFlag: true,
 		Usage: "whsec_ secret that signs the posts to the SMS gateway; needed with sms-gateway-url",
-		at:    func(c *Config) any { return &c.SMSGatewaySecret },
+		field: func(c *Config) any { return &c.SMSGatewaySecret },
 	},
 	{
 		Key: "networks", Env: "HALE_NETWORKS",
 		Usage: "file that configures the connections to labs, YAML or JSON; see docs/hl7.md",
-		at:    func(c *Config) any { return &c.Networks },
+		field: func(c *Config) any { return &c.Networks },
 	},
 	{
 		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",
 		Usage: "address of /metrics, /livez, /readyz and /debug/pprof/ for monitoring; off disables it",
-		at:    func(c *Config) any { return &c.MetricsListen },
+		field: func(c *Config) any { return &c.MetricsListen },
 		check: func(c *Config) error { return checkOptionalAddress(c.MetricsListen) },
 	},
 	{
 		Key: "otlp-endpoint", Env: "HALE_OTLP_ENDPOINT", EnvAlso: "OTEL_EXPORTER_OTLP_ENDPOINT",
 		Usage: "URL of an OpenTelemetry collector (OTLP over HTTP); no traces when empty",
-		at:    func(c *Config) any { return &c.OTLPEndpoint },
+		field: func(c *Config) any { return &c.OTLPEndpoint },
 		check: func(c *Config) error { return checkURL(c.OTLPEndpoint, "http", "https") },
 	},
 	{
 		Key: "log-format", Env: "HALE_LOG_FORMAT", Default: "text",
 		Usage:  "text or json",
 		Values: []string{"text", "json"},
-		at:     func(c *Config) any { return &c.LogFormat },
+		field:  func(c *Config) any { return &c.LogFormat },
 	},
 	{
 		Key: "log-level", Env: "HALE_LOG_LEVEL", Default: "info",
 		Usage:  "debug, info, warn or error",
 		Values: []string{"debug", "info", "warn", "error"},
-		at:     func(c *Config) any { return &c.LogLevel },
+		field:  func(c *Config) any { return &c.LogLevel },
 	},
 }
 

@@ -13,16 +13,16 @@ import (
 
 // claimedJob is a job that this node runs.
 type claimedJob struct {
-	id          ID
-	team        uuid.UUID
-	kind        string
-	key         string
-	args        string
-	attempts    int
-	maxAttempts int
-	node        uuid.UUID
-	started     int64    // microseconds, as in the row; tells the attempts of a node apart
-	before      Progress // of the earlier attempt
+	id            ID
+	team          uuid.UUID
+	kind          string
+	key           string
+	args          string
+	attempts      int
+	maxAttempts   int
+	node          uuid.UUID
+	startedAt     int64    // microseconds, as in the row; tells the attempts of a node apart
+	priorProgress Progress // of the earlier attempt
 }
 
 // claim marks up to limit due jobs of a kind as running on the node.
@@ -40,8 +40,8 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, limit
 	var all []claimedJob
 	for rows.Next() {
 		var c claimedJob
-		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.maxAttempts, &c.node, &c.started,
-			&c.before.Done, &c.before.Total, &c.before.Note); err != nil {
+		if err := rows.Scan(&c.id, &c.team, &c.kind, &c.key, &c.args, &c.attempts, &c.maxAttempts, &c.node, &c.startedAt,
+			&c.priorProgress.Done, &c.priorProgress.Total, &c.priorProgress.Note); err != nil {
 			return nil, err
 		}
 		all = append(all, c)
@@ -119,7 +119,7 @@ func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
 		WHERE team_id = $9 AND id = $10 AND status = 'running' AND node = $11 AND started_at = $12`,
 		string(o.status), store.Micros(o.runAt), o.attempts, store.Micros(o.ended),
 		o.err, done, total, text,
-		o.team, o.id, o.node, o.started)
+		o.team, o.id, o.node, o.startedAt)
 	if err != nil {
 		return false, fmt.Errorf("jobs: recording: %w", err)
 	}
@@ -131,7 +131,7 @@ func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
 func saveProgress(ctx context.Context, tx *store.Tx, c claimedJob, p Progress) (stop bool, err error) {
 	err = tx.QueryRow(ctx, `UPDATE jobs SET progress_done = $1, progress_total = $2, progress_note = $3
 		WHERE team_id = $4 AND id = $5 AND status = 'running' AND node = $6 AND started_at = $7 RETURNING cancel`,
-		p.Done, p.Total, p.Note, c.team, c.id, c.node, c.started).Scan(&stop)
+		p.Done, p.Total, p.Note, c.team, c.id, c.node, c.startedAt).Scan(&stop)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, ErrLost
 	}
@@ -157,7 +157,7 @@ func runningOn(ctx context.Context, tx *store.Tx, node uuid.UUID) ([]runningJob,
 	var all []runningJob
 	for rows.Next() {
 		var h runningJob
-		if err := rows.Scan(&h.id, &h.team, &h.kind, &h.attempts, &h.node, &h.started, &h.cancel); err != nil {
+		if err := rows.Scan(&h.id, &h.team, &h.kind, &h.attempts, &h.node, &h.startedAt, &h.cancel); err != nil {
 			return nil, err
 		}
 		all = append(all, h)

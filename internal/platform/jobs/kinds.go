@@ -22,7 +22,7 @@ type ID = ids.ID[Job]
 type Kind[Args any] struct {
 	name       string
 	limits     Limits
-	every      time.Duration
+	interval   time.Duration
 	cancelable bool
 	run        func(ctx context.Context, run *Run, args Args) error
 }
@@ -69,7 +69,7 @@ func (k Kind[Args]) With(l Limits) Kind[Args] {
 // Every makes the kind periodic: the runner keeps one job of it, with zero Args and no
 // team, and runs it again each time after it ends. One node at a time runs it.
 func (k Kind[Args]) Every(d time.Duration) Kind[Args] {
-	k.every = d
+	k.interval = d
 	return k
 }
 
@@ -93,7 +93,7 @@ type Handler interface {
 }
 
 func (k Kind[Args]) bounds() Limits        { return k.limits }
-func (k Kind[Args]) period() time.Duration { return k.every }
+func (k Kind[Args]) period() time.Duration { return k.interval }
 
 func (k Kind[Args]) call(ctx context.Context, run *Run, raw []byte) error {
 	if k.run == nil {
@@ -119,7 +119,7 @@ type Run struct {
 
 	mu          sync.Mutex
 	progressNow Progress
-	written     time.Time
+	writtenAt   time.Time
 }
 
 // DB returns the database. The context of the function is limited to the job's team; it

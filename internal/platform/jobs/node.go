@@ -42,7 +42,7 @@ type Node struct {
 
 	mu     sync.Mutex
 	id     uuid.UUID
-	others peerLeases
+	peers  peerLeases
 	lost   chan struct{} // closed when the id has expired
 	lapsed chan struct{} // closed when another node has left or expired
 }
@@ -82,7 +82,7 @@ func (n *Node) ID() uuid.UUID {
 func (n *Node) Peers() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return 1 + len(n.others)
+	return 1 + len(n.peers)
 }
 
 // Lost returns a channel that is closed when the current id expires. Other nodes may
@@ -200,7 +200,7 @@ func (n *Node) untilRenewal() time.Duration {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	wait := n.lease / renewalsPerLease
-	for _, until := range n.others {
+	for _, until := range n.peers {
 		wait = min(wait, until.Sub(n.db.Now()))
 	}
 	return max(wait, time.Millisecond)
@@ -270,14 +270,14 @@ func (n *Node) removeExpired(ctx context.Context, tx *store.Tx, own uuid.UUID) (
 func (n *Node) setPeers(alive peerLeases) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for id := range n.others {
+	for id := range n.peers {
 		if _, still := alive[id]; !still {
 			close(n.lapsed)
 			n.lapsed = make(chan struct{})
 			break
 		}
 	}
-	n.others = alive
+	n.peers = alive
 }
 
 // Free returns the SQL condition for a row that can be claimed: its node column

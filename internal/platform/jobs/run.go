@@ -15,7 +15,7 @@ import (
 // launch runs a claimed job on a new goroutine.
 func (r *Runner) launch(base context.Context, k Handler, c claimedJob) {
 	ctx, cancel := context.WithCancelCause(base)
-	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel, progressNow: c.before}
+	run := &Run{ID: c.id, Team: c.team, Key: c.key, Attempt: c.attempts, runner: r, job: c, cancel: cancel, progressNow: c.priorProgress}
 	r.mu.Lock()
 	r.running[c.id] = run
 	r.busy[c.kind]++
@@ -128,9 +128,9 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 	now := r.runner.db.Now()
 	r.mu.Lock()
 	r.progressNow = Progress{done, total, text}
-	write := now.Sub(r.written) >= progressEvery
+	write := now.Sub(r.writtenAt) >= progressEvery
 	if write {
-		r.written = now
+		r.writtenAt = now
 	}
 	r.mu.Unlock()
 	if !write {
@@ -179,7 +179,7 @@ func (r *Run) Save(ctx context.Context, tx *store.Tx, p Progress) error {
 }
 
 // Saved returns the progress of the earlier attempt, zero for the first attempt.
-func (r *Run) Saved() Progress { return r.job.before }
+func (r *Run) Saved() Progress { return r.job.priorProgress }
 
 func (r *Run) progress() Progress {
 	r.mu.Lock()

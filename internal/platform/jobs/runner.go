@@ -134,7 +134,7 @@ func (r *Runner) startDue(ctx, base context.Context) time.Duration {
 		if free == 0 {
 			continue
 		}
-		due, err := r.due(ctx, k.Name())
+		due, err := r.nextDueTime(ctx, k.Name())
 		if err != nil {
 			r.log.ErrorContext(ctx, "reading due jobs", "kind", k.Name(), "error", err)
 			continue
@@ -158,7 +158,7 @@ func (r *Runner) freeSlots(k Handler) int {
 	return max(0, k.bounds().Concurrency-r.busy[k.Name()])
 }
 
-func (r *Runner) due(ctx context.Context, kind string) (at time.Time, err error) {
+func (r *Runner) nextDueTime(ctx context.Context, kind string) (at time.Time, err error) {
 	err = r.db.Read(ctx, func(tx *store.Tx) error {
 		at, err = nextDue(ctx, tx, kind)
 		return err
@@ -271,7 +271,7 @@ func (r *Runner) Settle(ctx context.Context) error {
 
 func (r *Runner) isIdle(ctx context.Context) (bool, error) {
 	for _, k := range r.kinds {
-		due, err := r.due(ctx, k.Name())
+		due, err := r.nextDueTime(ctx, k.Name())
 		if err != nil || !due.IsZero() && !due.After(r.db.Now()) {
 			return false, err
 		}
@@ -371,7 +371,7 @@ func (r *Runner) findStrays(ctx context.Context) (strays []outcome) {
 	for _, h := range all {
 		run := r.running[h.id]
 		switch {
-		case run == nil || run.job.node != h.node || run.job.started != h.started:
+		case run == nil || run.job.node != h.node || run.job.startedAt != h.startedAt:
 			strays = append(strays, outcome{claimedJob: h.claimedJob, status: Queued, runAt: now, attempts: h.attempts - 1, ended: now})
 		case h.cancel:
 			run.cancel(ErrCanceled)
@@ -388,8 +388,8 @@ type Waiting struct {
 
 // dueJobs is the count of a kind at the last sweep.
 type dueJobs struct {
-	jobs  int
-	first time.Time // due time of the oldest; zero for none
+	jobs      int
+	oldestDue time.Time // due time of the oldest; zero for none
 }
 
 // waitingCounts has the counts of the last sweep by kind.
@@ -407,8 +407,8 @@ func (r *Runner) Waiting() map[string]Waiting {
 	all := make(map[string]Waiting, len(r.noticed.kind))
 	for kind, due := range r.noticed.kind {
 		w := Waiting{Jobs: due.jobs}
-		if !due.first.IsZero() {
-			w.Oldest = max(0, now.Sub(due.first))
+		if !due.oldestDue.IsZero() {
+			w.Oldest = max(0, now.Sub(due.oldestDue))
 		}
 		all[kind] = w
 	}
@@ -446,7 +446,7 @@ func countDue(ctx context.Context, tx *store.Tx, kind string) (dueJobs, error) {
 		return due, fmt.Errorf("jobs: counting due jobs: %w", err)
 	}
 	if first != nil {
-		due.first = *first
+		due.oldestDue = *first
 	}
 	return due, nil
 }

@@ -51,16 +51,16 @@ const reuseTime = time.Second
 
 type sharedCheck struct {
 	Check
-	mu    sync.Mutex
-	last  *outcome  // nil before the first run
-	since time.Time // when it started to fail; zero while it passes
+	mu           sync.Mutex
+	lastRun      *outcome  // nil before the first run
+	failingSince time.Time // when it started to fail; zero while it passes
 }
 
 // outcome is the result of one run of a check. Read it after done is closed.
 type outcome struct {
-	done chan struct{}
-	err  error
-	at   time.Time
+	done    chan struct{}
+	err     error
+	endedAt time.Time
 }
 
 // NewHealth returns a Health with checks. now is the clock for the age of an outcome.
@@ -127,11 +127,11 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 // even if the check hangs.
 func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	check.mu.Lock()
-	o := check.last
-	begin := o == nil || o.over() && h.now().Sub(o.at) >= reuseTime
+	o := check.lastRun
+	begin := o == nil || o.isDone() && h.now().Sub(o.endedAt) >= reuseTime
 	if begin {
 		o = &outcome{done: make(chan struct{})}
-		check.last = o
+		check.lastRun = o
 	}
 	check.mu.Unlock()
 	if begin {
@@ -150,7 +150,7 @@ func (h *Health) outcome(ctx context.Context, check *sharedCheck) error {
 	}
 }
 
-func (o *outcome) over() bool {
+func (o *outcome) isDone() bool {
 	select {
 	case <-o.done:
 		return true
@@ -166,7 +166,7 @@ func (h *Health) run(ctx context.Context, check *sharedCheck, o *outcome) {
 		o.err = fmt.Errorf("%s: %w", noAnswer, o.err)
 	}
 	h.note(check, o.err)
-	o.at = h.now()
+	o.endedAt = h.now()
 	close(o.done)
 }
 
@@ -174,12 +174,12 @@ func (h *Health) run(ctx context.Context, check *sharedCheck, o *outcome) {
 func (h *Health) note(check *sharedCheck, err error) {
 	now := h.now()
 	check.mu.Lock()
-	since := check.since
+	since := check.failingSince
 	switch {
 	case err == nil:
-		check.since = time.Time{}
+		check.failingSince = time.Time{}
 	case since.IsZero():
-		check.since = now
+		check.failingSince = now
 	}
 	check.mu.Unlock()
 	switch failed := !since.IsZero(); {

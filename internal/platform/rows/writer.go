@@ -25,9 +25,9 @@ type Writer struct {
 
 // prefixClock is the position of a time of day in the prefix.
 type prefixClock struct {
-	at  int
-	end bool // of Columns.End
-	day int64
+	position int
+	end      bool // of Columns.End
+	day      int64
 }
 
 // prefixSize is the capacity for most prefixes.
@@ -49,7 +49,7 @@ func (w *Writer) Row(dst []byte, i int) []byte {
 		dst = append(dst, w.prefix...)
 		for k := range w.clocks {
 			c := &w.clocks[k]
-			writeClock(dst[at+c.at:], uint32((w.instantAt(c.end, i)-c.day)/second))
+			writeClock(dst[at+c.position:], uint32((w.instantAt(c.end, i)-c.day)/second))
 		}
 	} else {
 		w.makePrefix(i)
