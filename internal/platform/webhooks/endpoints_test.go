@@ -351,7 +351,7 @@ func TestRotationOverlap(t *testing.T) {
 		err := db.Write(system, func(tx *store.Tx) error {
 			return webhooks.RotateSecret(system, tx, r.team, e.ID, nil, 8*24*time.Hour)
 		})
-		if !fault.Is(err, fault.Invalid) {
+		if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "body.overlap_seconds: ") {
 			t.Errorf("an overlap of eight days: %v", err)
 		}
 	})

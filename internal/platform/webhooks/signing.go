@@ -144,7 +144,7 @@ func CurrentSecret(ctx context.Context, tx *store.Tx, team teams.ID, id Endpoint
 // nothing, so a request may be repeated.
 func RotateSecret(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, s *Secret, overlap time.Duration) error {
 	if overlap < 0 || overlap > MaxOverlap {
-		return fault.New(fault.Invalid, "must be between 0 and 168 hours").At("body", "overlap_hours")
+		return fault.New(fault.Invalid, "must be between 0 and 604800 seconds").At("body", "overlap_seconds")
 	}
 	current, err := CurrentSecret(ctx, tx, team, id)
 	if err != nil {
