@@ -24,8 +24,6 @@ var pending = strings.Fields(`
 	internal/api/wearables
 	internal/app
 	internal/app/apptest
-	internal/people/insurance
-	internal/platform/teams
 	internal/wearables
 	internal/wearables/aggregate
 	internal/wearables/aggregate/continuous

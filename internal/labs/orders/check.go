@@ -280,7 +280,7 @@ func (v *review) findInsurance(ctx context.Context, user users.ID, billing catal
 		}
 		return nil
 	}
-	id, ok, err := insurance.InForce(ctx, v.tx, v.team, user)
+	id, ok, err := insurance.PrimaryID(ctx, v.tx, v.team, user)
 	switch {
 	case err != nil:
 		v.check(err)

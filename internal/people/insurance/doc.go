@@ -1,24 +1,21 @@
-// Package insurance keeps who pays for a person's laboratory work.
+// Package insurance stores the insurance of users, and the payors that pay for their
+// laboratory work.
 //
-// A record is never changed: a new one is added, and the newest primary record
-// is the one in force. Everything in a record is sealed with the user's key.
+// A record never changes. The team adds a new one, and orders bill the newest primary
+// record. A record is sealed with the user's key.
 //
-// The payor (the insurer) is named by a code, and the record keeps the
-// company's name and address as they were when it was made. A code that names
-// no payor is stored too, with a warning; orders cannot bill such a record until
-// the payor is imported. Payors come from four places: payors.json, which ships;
-// a file that the operator imports for all teams; the team's own; and the plans
-// of the states. Two codes stand for
-// a plan that depends on where the insured person lives: MEDFED, the federal
-// plan for older adults, and MAIDFED, the plan that each state runs with the
-// federal government; the record holds the code of the state's plan instead.
+// A code names the payor (the insurer). The record stores the company's name and
+// address as of its creation. A code that names no payor is stored too, with a
+// warning. Orders cannot bill such a record until the payor is imported.
 //
-//	insurance.go    records: adding one, the newest one
-//	inforce.go      the one that an order is billed to
-//	payors.go       what a payor is
-//	plans.go        the plans of the states
-//	directory.go    what ships and what was imported, in memory
-//	teampayors.go   what a team added; finding a code
-//	payorsearch.go  finding a payor by name or by a clearing house's code
-//	payorimport.go  the operator's CSV file
+// Payors have four sources: payors.json, which ships; a file that the operator imports
+// for all teams; the team's own payors; and the plans of the states. MEDFED is the
+// federal plan for older adults, and MAIDFED the plan that each state runs with the
+// federal government. For both, the record has the code of the plan in the insured
+// person's state.
+//
+//	insurance.go     records and their warnings
+//	payors.go        payors of the four sources; lookup by code
+//	payor_search.go  search by name or by a clearing house's code
+//	payor_import.go  the operator's CSV file
 package insurance

@@ -20,7 +20,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Relationship is what the user is to the insured person. The list may grow.
+// Relationship is the user's relationship to the insured person. The list may grow.
 type Relationship string
 
 // The relationships. Spec: Insurance record.
@@ -35,7 +35,7 @@ var (
 	genders       = []string{"female", "male", "other", "unknown"} // Reference 5.8
 )
 
-// Insured is the person that a policy is made out to.
+// Insured is the person named in a policy.
 //
 // Spec: Insurance record, PersonDetails.
 type Insured struct {
@@ -72,22 +72,22 @@ func (Insured) LogValue() slog.Value { return slog.StringValue(secrets.Withheld)
 
 // Limits of texts, in characters.
 const (
-	longestNumber = 100 // of member and group numbers
-	longestCode   = 200 // of codes that name no payor
-	longestGender = 100
+	maxNumber = 100 // of member and group numbers
+	maxCode   = 200 // of codes that name no payor
+	maxGender = 100
 )
 
-// tidy checks all fields and brings them into the form they are kept in.
-func (r *Record) tidy(today civil.Date) error {
+// normalize checks all fields and brings them into the stored form.
+func (r *Record) normalize(today civil.Date) error {
 	form := person.NewForm(today)
-	r.PayorCode = form.Text("payor_code", r.PayorCode, longestCode)
-	r.MemberID = form.Text("member_id", r.MemberID, longestNumber)
-	r.GroupID = form.Optional("group_id", r.GroupID, longestNumber)
+	r.PayorCode = form.Text("payor_code", r.PayorCode, maxCode)
+	r.MemberID = form.Text("member_id", r.MemberID, maxNumber)
+	r.GroupID = form.Optional("group_id", r.GroupID, maxNumber)
 	form.Required("relationship", string(r.Relationship), relationships)
 	in := form.In("insured")
 	r.Insured.FirstName = in.Name("first_name", r.Insured.FirstName)
 	r.Insured.LastName = in.Name("last_name", r.Insured.LastName)
-	r.Insured.Gender = tidyGender(in.Text("gender", r.Insured.Gender, longestGender))
+	r.Insured.Gender = normalizeGender(in.Text("gender", r.Insured.Gender, maxGender))
 	in.BirthDate("dob", r.Insured.BirthDate)
 	r.Insured.Email = in.Email("email", r.Insured.Email)
 	r.Insured.PhoneNumber = in.Phone("phone_number", r.Insured.PhoneNumber)
@@ -99,9 +99,9 @@ func (r *Record) tidy(today civil.Date) error {
 	return form.Err()
 }
 
-// tidyGender lower-cases a word that the reference lists, and keeps other texts: the
-// specification names no values.
-func tidyGender(text string) string {
+// normalizeGender lower-cases the words of the reference. It keeps other texts, because
+// the specification names no values.
+func normalizeGender(text string) string {
 	if word := strings.ToLower(text); slices.Contains(genders, word) {
 		return word
 	}
@@ -131,7 +131,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, r R
 	if err := users.Exists(ctx, tx, team, user); err != nil {
 		return Record{}, err
 	}
-	if err := r.tidy(civil.DateOf(tx.Now())); err != nil {
+	if err := r.normalize(civil.DateOf(tx.Now())); err != nil {
 		return Record{}, err
 	}
 	if err := r.setPayor(ctx, tx, team); err != nil {
@@ -142,7 +142,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, r R
 		return Record{}, fmt.Errorf("insurance: marshalling: %w", err)
 	}
 	id := tx.NewUUID()
-	sealed, err := tx.Seal(ctx, team.UUID(), user.UUID(), place(id), doc)
+	sealed, err := tx.Seal(ctx, team.UUID(), user.UUID(), sealPlace(id), doc)
 	if err != nil {
 		return Record{}, err
 	}
@@ -185,7 +185,7 @@ func (r Record) Warnings() []Warning {
 	return all
 }
 
-// stateOf returns the postal code of the state of a checked address; empty abroad.
+// stateOf returns the postal code of an address's state, or nothing outside the US.
 func stateOf(a person.Address) string {
 	if a.Country != person.US {
 		return ""
@@ -193,19 +193,19 @@ func stateOf(a person.Address) string {
 	return a.State
 }
 
-// Latest returns the newest record that is, or is not, a primary one.
+// Latest returns the newest primary record, or the newest of the others.
 //
 // Reference 5.8, GET insurance/latest.
 func Latest(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, primary bool) (Record, error) {
 	if err := users.Exists(ctx, tx, team, user); err != nil {
 		return Record{}, err
 	}
-	return one(ctx, tx, team, user, tx.QueryRow(ctx, `SELECT insurance_id, body FROM insurance
+	return openRecord(ctx, tx, team, user, tx.QueryRow(ctx, `SELECT insurance_id, body FROM insurance
 		WHERE team_id = $1 AND user_id = $2 AND is_primary = $3 ORDER BY created_on DESC, insurance_id DESC LIMIT 1`, team, user, primary))
 }
 
-// one opens a row of id and body, or answers NotFound.
-func one(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, row store.Row) (r Record, err error) {
+// openRecord opens a row of id and body, or returns a NotFound fault.
+func openRecord(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, row store.Row) (r Record, err error) {
 	var id uuid.UUID
 	var sealed []byte
 	err = row.Scan(&id, &sealed)
@@ -215,20 +215,43 @@ func one(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, row st
 	if err != nil {
 		return r, fmt.Errorf("insurance: reading: %w", err)
 	}
-	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), place(id), sealed)
+	doc, err := tx.Unseal(ctx, team.UUID(), user.UUID(), sealPlace(id), sealed)
 	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal(doc, &r); err != nil {
 		return r, fmt.Errorf("insurance: stored record %s: %w", id, err)
 	}
-	if r.Unknown != "" { // the payor may have been added since
+	if r.Unknown != "" { // an import may have added the payor
 		err = r.setPayor(ctx, tx, team)
 	}
 	return r, err
 }
 
-func place(id uuid.UUID) string { return "insurance.body:" + id.String() }
+func sealPlace(id uuid.UUID) string { return "insurance.body:" + id.String() }
 
 // UserRecords returns the rows of users in this package.
 func UserRecords() []users.Records { return users.RowsOf("insurance") }
+
+// PrimaryID returns the id of a user's newest primary record, which orders bill. It
+// returns false if there is none.
+//
+// Reference 1.18.
+func PrimaryID(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (uuid.UUID, bool, error) {
+	var id uuid.UUID
+	err := tx.QueryRow(ctx, `SELECT insurance_id FROM insurance WHERE team_id = $1 AND user_id = $2 AND is_primary = TRUE
+		ORDER BY created_on DESC, insurance_id DESC LIMIT 1`, team, user).Scan(&id)
+	if errors.Is(err, store.ErrNoRows) {
+		return uuid.Nil, false, nil
+	}
+	if err != nil {
+		return uuid.Nil, false, fmt.Errorf("insurance: reading the primary record: %w", err)
+	}
+	return id, true, nil
+}
+
+// Get returns one record of a user, or a NotFound fault.
+func Get(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id uuid.UUID) (Record, error) {
+	return openRecord(ctx, tx, team, user, tx.QueryRow(ctx, `SELECT insurance_id, body FROM insurance
+		WHERE team_id = $1 AND user_id = $2 AND insurance_id = $3`, team, user, id))
+}

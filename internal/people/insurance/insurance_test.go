@@ -101,7 +101,7 @@ func TestRecordsAreSealed(t *testing.T) {
 		})
 		for _, word := range []string{"Byron", "M-1", "UHC", "Austin"} {
 			if bytes.Contains(stored, []byte(word)) {
-				t.Errorf("%q stands in the row", word)
+				t.Errorf("the row contains %q", word)
 			}
 		}
 	})

@@ -11,11 +11,11 @@ import (
 
 func TestShippedPayors(t *testing.T) {
 	seen := map[string]bool{}
-	for _, e := range shipped() {
+	for _, e := range builtinEntries() {
 		switch {
-		case !wellFormed.MatchString(e.Code) || seen[e.Code]:
-			t.Errorf("%s is no code, or stands there twice", e.Code)
-		case strings.HasPrefix(e.Code, FederalPlan) || strings.HasPrefix(e.Code, StatePlan) || strings.HasPrefix(e.Code, codeMark):
+		case !codePattern.MatchString(e.Code) || seen[e.Code]:
+			t.Errorf("%s is not a code, or is there twice", e.Code)
+		case strings.HasPrefix(e.Code, FederalPlan) || strings.HasPrefix(e.Code, StatePlan) || strings.HasPrefix(e.Code, teamCodePrefix):
 			t.Errorf("%s is a code of another kind", e.Code)
 		case e.Name == "" || e.Aliases == nil:
 			t.Errorf("%s has no name", e.Code)
@@ -24,7 +24,7 @@ func TestShippedPayors(t *testing.T) {
 		}
 		seen[e.Code] = true
 		for provider := range e.External {
-			if provider != EveryHouse && provider != "stedi" {
+			if provider != AnyHouse && provider != "stedi" {
 				t.Errorf("%s: %s does not publish its numbers", e.Code, provider)
 			}
 		}
@@ -45,11 +45,11 @@ func TestPlansOfAllStates(t *testing.T) {
 			t.Errorf("%+v", p)
 		}
 		if federal := strings.HasPrefix(p.Code, FederalPlan); federal != (p.Address.Zip == "21244") {
-			t.Errorf("%s stands for an address that is not its own", p.Code)
+			t.Errorf("%s has another address", p.Code)
 		}
 	}
 	for _, state := range []string{"AE", "", "XX", "Oslo"} {
-		if p, ok := planOf(StatePlan, state); ok {
+		if p, ok := planInState(StatePlan, state); ok {
 			t.Errorf("%q has the plan %s", state, p.Code)
 		}
 	}
@@ -69,10 +69,10 @@ func FuzzParsePayors(f *testing.F) {
 			return
 		}
 		for _, e := range file.entries {
-			if !wellFormed.MatchString(e.Code) || e.Name == "" {
+			if !codePattern.MatchString(e.Code) || e.Name == "" {
 				t.Errorf("kept %+v", e)
 			}
-			nameOf(e.payor())
+			indexPayor(e.payor())
 		}
 	})
 }

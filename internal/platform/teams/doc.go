@@ -1,11 +1,11 @@
 // Package teams has the customer teams and their API keys.
 //
-// A team owns users, connections, orders, endpoints and everything else; its
-// API key names it on every request. A team lives in one environment, sandbox
-// or production, and so do its keys: sk_… and pk_….
+// Every other record belongs to a team: users, connections, orders, endpoints. An API
+// key names the team of a request. A team and its keys are in one environment: sandbox
+// (sk_…) or production (pk_…).
 //
-// Keys are stored by hash and shown once. Rotation makes a new key and lets
-// the old one live on for an overlap; revocation ends it at once.
+// Keys are stored as hashes and shown once. Rotation makes a new key, and the old one
+// works until an overlap ends. Revocation ends a key at once.
 //
-// Reads in this order: teams.go, switches.go (a team's settings), keys.go.
+// Reading order: teams.go, switches.go (a team's settings), keys.go.
 package teams

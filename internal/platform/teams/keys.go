@@ -17,33 +17,33 @@ import (
 // KeyID identifies an API key.
 type KeyID = ids.ID[Key]
 
-// Key is an API key without the key itself, which is shown once, when made.
+// Key describes an API key. The text of the key is shown once, at its creation.
 type Key struct {
 	ID        KeyID
 	Team      ID
 	Label     string
-	Hint      string // what may be shown: prefix and last four characters
+	Hint      string // prefix and last four characters, which may be shown
 	CreatedAt time.Time
-	ExpiresAt *time.Time // set by Rotate and Revoke; nil while the key has no end
+	ExpiresAt *time.Time // set by rotation and revocation; nil for no end
 	UsedAt    *time.Time // to the minute
 }
 
-// Live reports whether the key opens anything at the moment now.
+// Live reports whether the key is valid at now.
 func (k Key) Live(now time.Time) bool { return k.ExpiresAt == nil || now.Before(*k.ExpiresAt) }
 
 const (
 	keyRandom   = 40 // base62 characters, 238 bits
 	longestText = 200
-	// ShortestKey is the least length of a key given from outside.
+	// ShortestKey is the minimum length of a key that was not generated.
 	ShortestKey = 16
-	// PhonePrefix begins the access tokens of phones, and no key.
+	// PhonePrefix begins the access tokens of phones. No key begins with it.
 	PhonePrefix = "ua_"
-	// LongestOverlap bounds how long a rotated key lives on.
+	// LongestOverlap bounds the time for which a rotated key still works.
 	LongestOverlap = 7 * 24 * time.Hour
 )
 
-// NewKeyText makes the text of a key: prefix, random part and a checksum by
-// which a typing error can be told from a wrong key without asking anybody.
+// NewKeyText generates the text of a key: prefix, random part and checksum. The checksum
+// shows a typing error without a request.
 func NewKeyText(env Environment) secrets.Text {
 	prefix := "sk_"
 	if env == Production {
@@ -53,15 +53,15 @@ func NewKeyText(env Environment) secrets.Text {
 	return secrets.Text(fmt.Sprintf("%s%s%08x", prefix, body, crc32.ChecksumIEEE([]byte(body))))
 }
 
-// CreateKey makes a key for a team and returns its text, this once.
+// CreateKey generates a key for a team and returns its text.
 func CreateKey(ctx context.Context, tx *store.Tx, team Team, label string) (Key, secrets.Text, error) {
 	text := NewKeyText(team.Environment)
 	key, err := AddKey(ctx, tx, team, label, text)
 	return key, text, err
 }
 
-// AddKey stores a key whose text was chosen outside, such as one given at
-// first start. A key that exists already is a Conflict.
+// AddKey stores a key with a given text, such as one from the settings at the first
+// start. A key that exists is a Conflict.
 func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text secrets.Text) (Key, error) {
 	plain := text.Reveal()
 	if len(plain) < ShortestKey || len(plain) > longestText {
@@ -94,7 +94,7 @@ func scanKey(row scanner) (Key, error) {
 	return k, err
 }
 
-// Keys returns a team's keys, oldest first, ended ones too.
+// Keys returns a team's keys, also expired ones, oldest first.
 func Keys(ctx context.Context, tx *store.Tx, team ID) ([]Key, error) {
 	rows, err := tx.Query(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE team_id = $1 ORDER BY created_at, id`, team)
 	if err != nil {
@@ -121,7 +121,7 @@ func GetKey(ctx context.Context, tx *store.Tx, team ID, id KeyID) (Key, error) {
 	return k, err
 }
 
-// EndKey lets a key end at a moment; the earliest end counts.
+// EndKey sets the end of a key, unless it has an earlier one.
 func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) error {
 	n, err := tx.Exec(ctx, `UPDATE api_keys SET expires_at = CASE WHEN expires_at IS NULL OR expires_at > $1 THEN $1 ELSE expires_at END
 		WHERE team_id = $2 AND id = $3`, at, team, id)
@@ -131,8 +131,8 @@ func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) 
 	return err
 }
 
-// RotateKey makes a successor with the same label and lets the old key live
-// for the overlap, at most LongestOverlap.
+// RotateKey generates a key with the same label. The old key works until overlap has
+// passed, at most LongestOverlap.
 func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap time.Duration) (Key, secrets.Text, error) {
 	if overlap < 0 || overlap > LongestOverlap {
 		return Key{}, "", fault.Newf(fault.Invalid, "the overlap is between 0 and %s", LongestOverlap).At("overlap")
@@ -150,12 +150,12 @@ func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap t
 	return CreateKey(ctx, tx, team, old.Label)
 }
 
-// ErrNoKey is returned by Resolve for a text that is no live key: a wrong
-// one, an ended one and none at all, which nothing tells apart.
+// ErrNoKey is the error of Resolve for a wrong, an expired and a missing key. Callers
+// cannot distinguish the three.
 var ErrNoKey = errors.New("teams: no such API key")
 
-// Resolve finds the team and key of a key text. It does the same work
-// whether the text is missing, wrong or ended.
+// Resolve finds the team and key of a key text. It does the same work for a wrong, an
+// expired and a missing text.
 func Resolve(ctx context.Context, tx *store.Tx, text string) (Team, Key, error) {
 	key, err := scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, secrets.Hash(text)))
 	if errors.Is(err, store.ErrNoRows) || err == nil && !key.Live(tx.Now()) {

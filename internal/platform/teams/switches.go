@@ -6,7 +6,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Switch is one of a team's settings, as the operator turns it.
+// Switch is a setting of a team that the operator turns on or off.
 type Switch struct {
 	Name  string // as in the stored document
 	Means string
@@ -20,18 +20,18 @@ func (w Switch) On(t Team) bool { return w.get(t) }
 // Turn changes the switch in a team's settings.
 func (w Switch) Turn(s *Settings, on bool) { w.set(s, on) }
 
-// Switches are all settings of a team.
+// Switches has all settings of a team.
 var Switches = []Switch{
 	{
 		"reject_duplicate_connection", "refuse a provider account that another user of the team has connected",
 		func(t Team) bool { return t.Settings.RejectDuplicateConnection }, func(s *Settings, on bool) { s.RejectDuplicateConnection = on },
 	},
 	{
-		"push_historical_data", "send history as daily events, too",
+		"push_historical_data", "send history as daily events too",
 		func(t Team) bool { return t.Settings.PushHistoricalData }, func(s *Settings, on bool) { s.PushHistoricalData = on },
 	},
 	{
-		"partial_webhooks_enabled", "announce partial results of lab orders, too",
+		"partial_webhooks_enabled", "send events about partial results of lab orders",
 		func(t Team) bool { return t.Settings.PartialWebhooks }, func(s *Settings, on bool) { s.PartialWebhooks = on },
 	},
 	{
@@ -43,7 +43,7 @@ var Switches = []Switch{
 		func(t Team) bool { return t.Settings.ConsentsRequired }, func(s *Settings, on bool) { s.ConsentsRequired = on },
 	},
 	{
-		"redraws_enabled", "order anew what a lab could not measure",
+		"redraws_enabled", "order again the markers that a lab could not measure",
 		func(t Team) bool { return t.Settings.Redraws }, func(s *Settings, on bool) { s.Redraws = on },
 	},
 	{

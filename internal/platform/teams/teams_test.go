@@ -92,7 +92,7 @@ func TestAKeyOfAnotherTeamIsUnknown(t *testing.T) {
 			}
 			for name, err := range map[string]error{
 				"end": teams.EndKey(ctx, tx, mine.ID, key.ID, tx.Now()),
-				"get": second(teams.GetKey(ctx, tx, mine.ID, key.ID)),
+				"get": keyError(teams.GetKey(ctx, tx, mine.ID, key.ID)),
 			} {
 				if !fault.Is(err, fault.NotFound) {
 					t.Errorf("%s: %v", name, err)
@@ -106,7 +106,7 @@ func TestAKeyOfAnotherTeamIsUnknown(t *testing.T) {
 	})
 }
 
-func second(_ teams.Key, err error) error { return err }
+func keyError(_ teams.Key, err error) error { return err }
 
 func TestTheSameKeyTwiceIsAConflict(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

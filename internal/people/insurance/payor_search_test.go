@@ -203,7 +203,7 @@ func TestRefusedFiles(t *testing.T) {
 		{"payor_code,shoe\nA,B\n", "line 1"},
 		{"payor_code\nA\n", "name is missing"},
 		{"name,name,payor_code\nA,B,C\n", "twice"},
-		{"payor_code,name\nA,First\nA,Second\n", "line 3.payor_code: stands in line 2 already"},
+		{"payor_code,name\nA,First\nA,Second\n", "line 3.payor_code: is in line 2 already"},
 		{"payor_code,name\nmedfed_tx,Plan\n", "line 2.payor_code"},
 		{"payor_code,name\nteam-1,Mine\n", "line 2.payor_code"},
 		{"payor_code,name\n,No code\n", "line 2.payor_code"},

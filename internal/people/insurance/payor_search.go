@@ -14,21 +14,20 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Query asks for payors by name, by what a clearing house calls them, or by
-// both, which must agree then.
+// Query finds payors by name, by a clearing house's code, or by both together.
 //
 // Reference 1.18.
 type Query struct {
 	Name     string
 	Provider string // clearing house
-	Code     string // what it calls the payor
-	// Body tells that the query came in a body, whose fields have other names
-	// than the parameters of a URL.
+	Code     string // its code of the payor
+	// Body is set for a query in a request body. The names of its fields differ from
+	// those of URL parameters.
 	Body bool
 }
 
-// place is where the caller wrote a part of the query.
-func (q Query) place(parameter string) []string {
+// location returns the place of a parameter in the request.
+func (q Query) location(parameter string) []string {
 	switch {
 	case !q.Body:
 		return []string{"query", parameter}
@@ -38,11 +37,11 @@ func (q Query) place(parameter string) []string {
 	return []string{"body", parameter}
 }
 
-// mostFound bounds an answer.
-const mostFound = 50
+// maxFound bounds the result of a search.
+const maxFound = 50
 
-// named is a payor with its names, folded for comparing.
-type named struct {
+// indexedPayor is a payor with folded names, for search.
+type indexedPayor struct {
 	Payor
 	folded []foldedName
 }
@@ -54,15 +53,15 @@ type foldedName struct {
 	trigrams map[string]bool
 }
 
-func nameOf(p Payor) named {
-	n := named{Payor: p}
+func indexPayor(p Payor) indexedPayor {
+	n := indexedPayor{Payor: p}
 	for _, text := range append([]string{p.Name}, p.Aliases...) {
 		n.folded = append(n.folded, fold(text))
 	}
 	return n
 }
 
-// fold takes a name apart.
+// fold folds a name and splits it into words and trigrams.
 func fold(text string) foldedName {
 	plain := strings.Map(func(r rune) rune {
 		switch {
@@ -84,26 +83,26 @@ func fold(text string) foldedName {
 	return f
 }
 
-// How good a match is, from best to worst.
+// Scores of matches.
 const (
-	sameName     = 100.0
-	beginsWith   = 90.0
-	wordsBegin   = 80.0 // each word of the query begins a word of the name
-	alike        = 70.0 // times the share of trigrams in common
-	alikeAtLeast = 0.5
+	sameNameScore   = 100.0
+	prefixScore     = 90.0
+	wordPrefixScore = 80.0 // each word of the query begins a word of the name
+	trigramScore    = 70.0 // times the share of common trigrams
+	minTrigramShare = 0.5
 )
 
-// spelledRight is what every match has that is more than alike: beside one of
-// these, names that are merely alike are noise.
-const spelledRight = wordsBegin * 0.9
+// minExactScore is the lowest score of a match by words. If there is such a match,
+// Search drops those that only have common trigrams.
+const minExactScore = wordPrefixScore * 0.9
 
-// score compares a query with the names of a payor; 0 is no match.
-func (n named) score(query foldedName) float64 {
+// score compares a query with the names of a payor. It returns 0 for no match.
+func (n indexedPayor) score(query foldedName) float64 {
 	best := 0.0
 	for i, name := range n.folded {
 		s := name.score(query)
 		if i > 0 {
-			s *= 0.99 // an alias yields to a name that fits as well
+			s *= 0.99 // a name comes before an alias with the same score
 		}
 		best = max(best, s)
 	}
@@ -113,11 +112,11 @@ func (n named) score(query foldedName) float64 {
 func (f foldedName) score(query foldedName) float64 {
 	switch {
 	case f.text == query.text || strings.ReplaceAll(f.text, " ", "") == strings.ReplaceAll(query.text, " ", ""):
-		return sameName
+		return sameNameScore
 	case strings.HasPrefix(f.text, query.text):
-		return beginsWith
+		return prefixScore
 	case everyWordBegins(query.words, f.words):
-		return wordsBegin
+		return wordPrefixScore
 	}
 	common := 0
 	for t := range query.trigrams {
@@ -126,10 +125,10 @@ func (f foldedName) score(query foldedName) float64 {
 		}
 	}
 	share := 2 * float64(common) / float64(len(query.trigrams)+len(f.trigrams))
-	if share < alikeAtLeast {
+	if share < minTrigramShare {
 		return 0
 	}
-	return alike * share
+	return trigramScore * share
 }
 
 func everyWordBegins(query, words []string) bool {
@@ -141,23 +140,23 @@ func everyWordBegins(query, words []string) bool {
 	return true
 }
 
-// check brings a query into its form and refuses one that asks for nothing.
+// check trims a query, and refuses an empty or incomplete one.
 func (q *Query) check() error {
 	q.Name, q.Provider, q.Code = strings.TrimSpace(q.Name), strings.TrimSpace(q.Provider), strings.TrimSpace(q.Code)
 	switch {
 	case q.Provider != "" && !slices.Contains(ClearingHouses(), q.Provider):
-		return fault.NotInEnum(ClearingHouses()).At(q.place("provider")...)
+		return fault.NotInEnum(ClearingHouses()).At(q.location("provider")...)
 	case q.Provider != "" && q.Code == "":
-		return fault.New(fault.Invalid, "Value error, a provider needs its code of the payor").At(q.place("provider_payor_id")...)
+		return fault.New(fault.Invalid, "Value error, a provider needs its code of the payor").At(q.location("provider_payor_id")...)
 	case q.Provider == "" && q.Code != "":
-		return fault.New(fault.Invalid, "Value error, a code needs its provider").At(q.place("provider")...)
+		return fault.New(fault.Invalid, "Value error, a code needs its provider").At(q.location("provider")...)
 	case q.Provider == "" && fold(q.Name).text == "":
-		return fault.New(fault.Invalid, "Value error, give a name, or a provider and its code of the payor").At(q.place("insurance_name")...)
+		return fault.New(fault.Invalid, "Value error, give a name, or a provider and its code of the payor").At(q.location("insurance_name")...)
 	}
 	return nil
 }
 
-// Search finds payors, best first: those of the team and those of all.
+// Search finds payors of the team and of all teams, best match first.
 //
 // Reference 1.18, GET /v3/insurance/search/payor.
 func Search(ctx context.Context, tx *store.Tx, team teams.ID, q Query) ([]Payor, error) {
@@ -172,15 +171,15 @@ func Search(ctx context.Context, tx *store.Tx, team teams.ID, q Query) ([]Payor,
 	if err != nil {
 		return nil, err
 	}
-	hits := append(q.among(own), q.among(dir.names)...)
+	hits := append(q.match(own), q.match(dir.searchable)...)
 	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Code, b.Code))
 	})
-	if len(hits) > 0 && hits[0].score >= spelledRight {
-		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.score < spelledRight })
+	if len(hits) > 0 && hits[0].score >= minExactScore {
+		hits = slices.DeleteFunc(hits, func(h hit) bool { return h.score < minExactScore })
 	}
-	found := make([]Payor, 0, min(len(hits), mostFound))
-	for _, h := range hits[:min(len(hits), mostFound)] {
+	found := make([]Payor, 0, min(len(hits), maxFound))
+	for _, h := range hits[:min(len(hits), maxFound)] {
 		found = append(found, h.Payor)
 	}
 	return found, nil
@@ -191,15 +190,15 @@ type hit struct {
 	score float64
 }
 
-// among finds what matches.
-func (q Query) among(all []named) []hit {
+// match returns the payors that match the query.
+func (q Query) match(all []indexedPayor) []hit {
 	var hits []hit
 	query := fold(q.Name)
 	for _, n := range all {
-		if q.Provider != "" && !n.isCalled(q.Provider, q.Code) {
+		if q.Provider != "" && !n.hasExternal(q.Provider, q.Code) {
 			continue
 		}
-		score := sameName
+		score := sameNameScore
 		if query.text != "" {
 			score = n.score(query)
 		}

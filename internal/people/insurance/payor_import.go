@@ -16,28 +16,27 @@ import (
 	"hale/internal/platform/store"
 )
 
-// The columns of a file of payors, in any order. payor_code and name must be
-// there. Several aliases, and several external codes, stand in one cell with a
-// bar between them; an external code is provider:code, and * as the provider
-// is every clearing house.
+// payorHeader has the columns of a file of payors, in any order. payor_code and name
+// are required. A bar separates several aliases or external codes in one cell. An
+// external code is provider:code; the provider * means every clearing house.
 var payorHeader = []string{
 	"payor_code", "name", "aliases", "first_line", "second_line", "city", "state", "zip", "country", "external",
 }
 
 const (
-	mostImported = 100_000
-	mostProblems = 20 // told of one file
-	bar          = "|"
+	maxImported = 100_000
+	maxProblems = 20 // reported of one file
+	separator   = "|"
 )
 
-// PayorFile is a file of payors that was read and checked.
+// PayorFile has the checked payors of a file.
 type PayorFile struct{ entries []entry }
 
-// Len is how many payors the file has.
+// Len returns the number of payors.
 func (f PayorFile) Len() int { return len(f.entries) }
 
-// ParsePayors reads a CSV file of payors. An error is a fault.List that names
-// the line and the column of each problem, the first twenty of them.
+// ParsePayors reads a CSV file of payors. Its error is a fault.List with the line and
+// column of the first twenty problems.
 func ParsePayors(file io.Reader, today civil.Date) (PayorFile, error) {
 	rows := csv.NewReader(file)
 	rows.ReuseRecord = true
@@ -50,7 +49,7 @@ func ParsePayors(file io.Reader, today civil.Date) (PayorFile, error) {
 		return PayorFile{}, err
 	}
 	p := payorParser{columns: columns, today: today, lines: map[string]int{}}
-	for len(p.faults) < mostProblems {
+	for len(p.faults) < maxProblems {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -64,9 +63,9 @@ func ParsePayors(file io.Reader, today civil.Date) (PayorFile, error) {
 			return PayorFile{}, fmt.Errorf("insurance: reading payors: %w", err)
 		}
 		line, _ := rows.FieldPos(0)
-		p.take(line, row)
-		if len(p.entries) > mostImported {
-			return PayorFile{}, fault.Newf(fault.TooLarge, "a file may hold at most %d payors", mostImported)
+		p.addLine(line, row)
+		if len(p.entries) > maxImported {
+			return PayorFile{}, fault.Newf(fault.TooLarge, "a file may hold at most %d payors", maxImported)
 		}
 	}
 	if len(p.entries) == 0 && len(p.faults) == 0 {
@@ -75,16 +74,16 @@ func ParsePayors(file io.Reader, today civil.Date) (PayorFile, error) {
 	return PayorFile{p.entries}, fault.Join(p.faults...)
 }
 
-// readHeader finds where each column stands.
+// readHeader returns the position of each column.
 func readHeader(head []string) (map[string]int, error) {
 	columns := map[string]int{}
 	for i, name := range head {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))) // spreadsheets put a mark before the first
+		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff"))) // spreadsheets write a byte order mark
 		if !slices.Contains(payorHeader, name) {
 			return nil, fault.Newf(fault.Invalid, "column %d is none of %s", i+1, strings.Join(payorHeader, ", ")).At("line 1")
 		}
 		if _, twice := columns[name]; twice {
-			return nil, fault.Newf(fault.Invalid, "the column %s stands there twice", name).At("line 1")
+			return nil, fault.Newf(fault.Invalid, "the column %s is there twice", name).At("line 1")
 		}
 		columns[name] = i
 	}
@@ -99,7 +98,7 @@ func readHeader(head []string) (map[string]int, error) {
 type payorParser struct {
 	columns map[string]int
 	today   civil.Date
-	lines   map[string]int // where each code stood first
+	lines   map[string]int // first line of each code
 	entries []entry
 	faults  []*fault.Error
 }
@@ -112,33 +111,33 @@ func (p *payorParser) fail(line int, column, msg string) {
 	p.faults = append(p.faults, fault.New(fault.Invalid, msg).At(at...))
 }
 
-// take reads one line. What it keeps is copied: the reader uses row again.
-func (p *payorParser) take(line int, row []string) {
+// addLine reads one line. It copies the cells, because the reader reuses row.
+func (p *payorParser) addLine(line int, row []string) {
 	cell := func(name string) string {
 		if i, ok := p.columns[name]; ok {
 			return strings.Clone(strings.TrimSpace(row[i]))
 		}
 		return ""
 	}
-	e := entry{Code: tidyCode(cell("payor_code")), Name: cell("name"), Aliases: split(cell("aliases"))}
+	e := entry{Code: normalizeCode(cell("payor_code")), Name: cell("name"), Aliases: splitCell(cell("aliases"))}
 	before := len(p.faults)
-	_, plan, _ := planNamed(e.Code, "")
+	_, plan, _ := planOfCode(e.Code, "")
 	switch first := p.lines[e.Code]; {
-	case !wellFormed.MatchString(e.Code):
+	case !codePattern.MatchString(e.Code):
 		p.fail(line, "payor_code", "should have 1 to 64 letters, digits, hyphens or underscores")
-	case plan, strings.HasPrefix(e.Code, codeMark):
+	case plan, strings.HasPrefix(e.Code, teamCodePrefix):
 		p.fail(line, "payor_code", "begins like a code that this service makes itself")
 	case first > 0:
-		p.fail(line, "payor_code", fmt.Sprintf("stands in line %d already", first))
+		p.fail(line, "payor_code", fmt.Sprintf("is in line %d already", first))
 	}
 	p.lines[e.Code] = line
 	form := person.NewForm(p.today)
-	e.Name = form.Text("name", e.Name, longestName)
-	if len(e.Aliases) > mostAliases {
-		p.fail(line, "aliases", fmt.Sprintf("holds more than %d", mostAliases))
+	e.Name = form.Text("name", e.Name, maxName)
+	if len(e.Aliases) > maxAliases {
+		p.fail(line, "aliases", fmt.Sprintf("holds more than %d", maxAliases))
 	}
 	for _, alias := range e.Aliases {
-		form.Optional("aliases", alias, longestName)
+		form.Optional("aliases", alias, maxName)
 	}
 	e.Address = p.address(form, cell)
 	if bad := form.First(); bad != nil {
@@ -150,7 +149,7 @@ func (p *payorParser) take(line int, row []string) {
 	}
 }
 
-// address is nil when the line has none: a payor may come without.
+// address returns nil if the line has no address, which is allowed.
 func (p *payorParser) address(form person.Form, cell func(string) string) *person.Address {
 	a := person.Address{
 		FirstLine: cell("first_line"), SecondLine: cell("second_line"), City: cell("city"),
@@ -165,13 +164,13 @@ func (p *payorParser) address(form person.Form, cell func(string) string) *perso
 
 func (p *payorParser) external(line int, text string) map[string]string {
 	codes := map[string]string{}
-	for _, part := range split(text) {
+	for _, part := range splitCell(text) {
 		provider, code, ok := strings.Cut(part, ":")
 		provider, code = strings.TrimSpace(provider), strings.TrimSpace(code)
 		switch {
-		case !ok || code == "" || len(code) > longestExternal:
+		case !ok || code == "" || len(code) > maxExternal:
 			p.fail(line, "external", "should be provider:code, several with a bar between them")
-		case provider != EveryHouse && !slices.Contains(ClearingHouses(), provider):
+		case provider != AnyHouse && !slices.Contains(ClearingHouses(), provider):
 			p.fail(line, "external", "names a clearing house that is none of *, "+strings.Join(ClearingHouses(), ", "))
 		case codes[provider] != "":
 			p.fail(line, "external", "names a clearing house twice")
@@ -181,9 +180,9 @@ func (p *payorParser) external(line int, text string) map[string]string {
 	return codes
 }
 
-func split(cell string) []string {
+func splitCell(cell string) []string {
 	parts := []string{}
-	for part := range strings.SplitSeq(cell, bar) {
+	for part := range strings.SplitSeq(cell, separator) {
 		if part = strings.TrimSpace(part); part != "" {
 			parts = append(parts, part)
 		}
@@ -191,9 +190,8 @@ func split(cell string) []string {
 	return parts
 }
 
-// ImportPayors makes a file's payors those of all teams, beside the ones that
-// ship. It takes the place of an earlier import; a payor that ships under the
-// same code gives way.
+// ImportPayors adds a file's payors for all teams. It replaces an earlier import. An
+// imported payor replaces one that ships with the same code.
 func ImportPayors(ctx context.Context, tx *store.Tx, edition string, file PayorFile) error {
 	text, err := json.Marshal(file.entries)
 	if err != nil {
