@@ -9,6 +9,8 @@
 //     metrics and the files for these marks.
 //   - contract_test.go compares the document and the answers with the contract of the
 //     reference, if it exists.
+//   - plans_test.go explains every SQL statement and rejects plans whose cost grows with
+//     the size of a team.
 //
 // They start the service like `hale serve`, on each engine.
 package apitest

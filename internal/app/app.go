@@ -46,6 +46,8 @@ type Options struct {
 	// Committed, when set, is called after each commit and before anybody hears
 	// of it. Tests die there.
 	Committed func()
+	// Statement, when set, is called with each SQL statement. Tests collect them.
+	Statement func(text string, args []any)
 }
 
 // App is one running node.
@@ -138,7 +140,7 @@ func (a *App) openStore(ctx context.Context) error {
 	a.DB, err = store.Open(ctx, store.Options{
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
 		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
-		Observe: a.committed, LockHeld: a.lockHeld,
+		Observe: a.committed, LockHeld: a.lockHeld, Statement: a.Statement,
 	})
 	if err != nil {
 		return err

@@ -182,6 +182,9 @@ func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 			sent.Queue(`SELECT set_config('hale.team', $1, TRUE)`, tx.scope)
 		}
 		for i := range parts {
+			if tx.db.statement != nil {
+				tx.db.statement(parts[i].text, parts[i].args)
+			}
 			sent.Queue(parts[i].text, bind(parts[i].args)...)
 		}
 		if tx.finish {

@@ -54,6 +54,9 @@ type Options struct {
 	// LockHeld, when set, is called when a commit waited more than a second for
 	// SQLite's write lock, which another process held; at most once a minute.
 	LockHeld func(waited time.Duration)
+	// Statement, when set, is called with each statement of a transaction before it
+	// runs. It is for tests, such as the test of all query plans.
+	Statement func(text string, args []any)
 }
 
 // DB is an open database, safe for concurrent use.
@@ -68,7 +71,8 @@ type DB struct {
 	url      string
 	path     string // SQLite file
 
-	lockHeld func(time.Duration) // may be nil
+	lockHeld  func(time.Duration) // may be nil
+	statement func(string, []any) // may be nil
 
 	insertTexts sync.Map // insertKey: string
 
@@ -87,7 +91,7 @@ var ErrClosed = errors.New("store: the database is closed")
 // migrate: see Migrate.
 func Open(ctx context.Context, o Options) (_ *DB, err error) {
 	defer markUnavailable(&err)
-	db := &DB{now: o.Now, observe: o.Observe, lockHeld: o.LockHeld, root: o.Root, url: o.URL}
+	db := &DB{now: o.Now, observe: o.Observe, lockHeld: o.LockHeld, statement: o.Statement, root: o.Root, url: o.URL}
 	if db.now == nil {
 		db.now = time.Now
 	}

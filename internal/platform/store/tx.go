@@ -44,6 +44,9 @@ func (tx *Tx) Serial() bool { return tx.db.engine == SQLite && !tx.readOnly }
 // Exec runs a statement and returns the number of changed rows. On SQLite the end
 // of ctx does not interrupt it, because that would fail its whole group.
 func (tx *Tx) Exec(ctx context.Context, query string, args ...any) (int64, error) {
+	if tx.db.statement != nil {
+		tx.db.statement(query, args)
+	}
 	if tx.conn != nil {
 		return tx.conn.exec(query, args)
 	}
@@ -66,6 +69,9 @@ func (tx *Tx) QueryRow(ctx context.Context, query string, args ...any) Row {
 // Query runs a query. Close the rows before the next statement: PostgreSQL allows
 // one open result.
 func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	if tx.db.statement != nil {
+		tx.db.statement(query, args)
+	}
 	if tx.conn != nil {
 		return tx.conn.query(query, args)
 	}
