@@ -215,7 +215,9 @@ func (db *DB) enforceRowSecurity(ctx context.Context) error {
 	return nil
 }
 
-// createPolicies creates the missing policies, one node at a time.
+// createPolicies creates the missing policies, one node at a time, and replaces those
+// that read the setting for each row. In a subquery PostgreSQL reads it once for each
+// statement.
 const createPolicies = `DO $wall$
 DECLARE t text;
 BEGIN
@@ -224,11 +226,12 @@ BEGIN
 		SELECT c.table_name FROM information_schema.columns c
 		JOIN information_schema.tables b USING (table_schema, table_name)
 		WHERE c.table_schema = current_schema() AND c.column_name = 'team_id' AND b.table_type = 'BASE TABLE'
-		AND NOT EXISTS (SELECT 1 FROM pg_policies p WHERE p.schemaname = c.table_schema AND p.tablename = c.table_name AND p.policyname = 'one_team')
+		AND NOT EXISTS (SELECT 1 FROM pg_policies p WHERE p.schemaname = c.table_schema AND p.tablename = c.table_name AND p.policyname = 'one_team' AND p.qual LIKE '%SELECT%')
 	LOOP
 		EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY', t);
 		EXECUTE format('ALTER TABLE %I FORCE ROW LEVEL SECURITY', t);
-		EXECUTE format('CREATE POLICY one_team ON %I USING (current_setting(''hale.team'', true) = ''*'''
-			' OR team_id = NULLIF(NULLIF(current_setting(''hale.team'', true), ''*''), '''')::uuid)', t);
+		EXECUTE format('DROP POLICY IF EXISTS one_team ON %I', t);
+		EXECUTE format('CREATE POLICY one_team ON %I USING ((SELECT current_setting(''hale.team'', true)) = ''*'''
+			' OR team_id = (SELECT NULLIF(NULLIF(current_setting(''hale.team'', true), ''*''), '''')::uuid))', t);
 	END LOOP;
 END $wall$`

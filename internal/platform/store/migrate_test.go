@@ -211,3 +211,27 @@ func TestMigrationsCreatesNothing(t *testing.T) {
 		t.Errorf("%d tables were created, %v", tables, err)
 	}
 }
+
+// A database of an older binary has policies that read the setting for each row.
+func TestOldPoliciesAreReplaced(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	const outdated = `SELECT COUNT(*) FROM pg_policies WHERE policyname = 'one_team' AND qual NOT LIKE '%SELECT%'`
+	const policies = `SELECT COUNT(*) FROM pg_policies WHERE policyname = 'one_team'`
+	before := countRows(t, db, policies)
+	exec(ctx, t, db, `DROP POLICY one_team ON users`)
+	exec(ctx, t, db, `CREATE POLICY one_team ON users USING (current_setting('hale.team', true) = '*'
+		OR team_id = NULLIF(NULLIF(current_setting('hale.team', true), '*'), '')::uuid)`)
+	if n := countRows(t, db, outdated); n != 1 {
+		t.Fatalf("%d outdated policies", n)
+	}
+	if err := db.Migrate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n := countRows(t, db, outdated); n != 0 {
+		t.Errorf("%d outdated policies after migrating", n)
+	}
+	if n := countRows(t, db, policies); n != before || n == 0 {
+		t.Errorf("%d policies of %d", n, before)
+	}
+}
