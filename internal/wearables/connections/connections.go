@@ -157,12 +157,23 @@ func (l *BulkLookup) AddTo(tx *store.Tx, b *store.Batch, team teams.ID, all []us
 		l.documents[user] = doc
 		return err
 	}
-	users.AddForUsers(tx, all, func(operator string, list ...any) {
+	if tx.Engine() == store.Postgres {
+		b.Query(take, connectionsByKey, team, users.ArrayOf(all), provider)
+		return
+	}
+	users.AddForUsers(all, func(operator string, list ...any) {
 		args := append([]any{team}, list...)
 		b.Query(take, `SELECT user_id, resource_availability FROM connections
 			WHERE team_id = $1 AND user_id `+operator+` AND status <> 'paused' AND provider = $`+strconv.Itoa(len(args)+1), append(args, provider)...)
 	})
 }
+
+// connectionsByKey looks up the connections of an array of users on PostgreSQL. LATERAL
+// and OFFSET 0 make each one lookup by key. Without statistics, PostgreSQL would read the
+// whole team for = ANY.
+const connectionsByKey = `SELECT c.user_id, c.resource_availability FROM UNNEST($2::uuid[]) AS n(id) CROSS JOIN LATERAL (
+	SELECT user_id, resource_availability FROM connections
+	WHERE team_id = $1 AND user_id = n.id AND provider = $3 AND status <> 'paused' OFFSET 0) AS c`
 
 // Brings reports whether the user is connected, not paused, and the connection
 // has the resources: then Ensure has nothing to do.
