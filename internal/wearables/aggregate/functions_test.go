@@ -1,6 +1,7 @@
 package aggregate_test
 
 import (
+	"fmt"
 	"testing"
 
 	"hale/internal/platform/store"
@@ -79,6 +80,153 @@ func TestWhere(t *testing.T) {
 			if err != nil || got != `{"value":[`+want+`]}` {
 				t.Errorf("%s gave %s, %v; wanted %s", where, got, err, want)
 			}
+		}
+	})
+}
+
+// The further words of samples are columns. Samples of one time that differ in
+// them are different things, and one that came without them first is not
+// counted beside itself.
+func TestWordsAreColumns(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "")
+		at := []int64{instant(t, "2026-03-01T10:00:00Z")}
+		of1 := func(resource, kind, extra string, value float64) wearables.Samples {
+			return wearables.Samples{Resource: resource, Type: kind, Extra: extra, Source: watch, Time: at, End: at, Value: []float64{value}}
+		}
+		r.put(wearables.Batch{Samples: []wearables.Samples{
+			of1("body_temperature", "", "ear", 37), of1("body_temperature", "", "wrist", 33), of1("body_temperature", "", "", 37),
+			of1("insulin_injection", "rapid_acting", "bolus,standard,meal", 3), of1("insulin_injection", "rapid_acting", "bolus,extended,meal", 2),
+			of1("workout_duration", "", "", 5),
+		}})
+		field := func(resource, name string) string { return `{"timeseries":"` + resource + `","field":"` + name + `"}` }
+		r.expect("2026-03-01", 1, `{"select":[`+value("body_temperature")+`],"where":"sensor_location = 'ear'"}`, `{"value":[37]}`)
+		r.expect("2026-03-01", 1, choose(of("count", value("body_temperature"))), `{"count.value":[2]}`)
+		r.expect("2026-03-01", 1, choose(of("sum", value("insulin_injection"))), `{"sum.value":[5]}`)
+		r.expect("2026-03-01", 1, grouped([]string{field("insulin_injection", "delivery_form")}, of("sum", value("insulin_injection"))),
+			`{"group_key.0":["extended","standard"],"sum.value":[2,3]}`)
+		r.expect("2026-03-01", 1, choose(field("insulin_injection", "delivery_mode"), field("insulin_injection", "bolus_purpose")),
+			`{"delivery_mode":["bolus","bolus"],"bolus_purpose":["meal","meal"]}`)
+		r.expect("2026-03-01", 1, choose(field("workout_duration", "intensity"), value("workout_duration")), `{"intensity":[null],"value":[5]}`)
+	})
+}
+
+// Two apps on one watch wrote the same minute, and one of them another: to the
+// outside those are two samples, not three, and one group. Whoever asks about
+// the apps sees what each has.
+func TestWhatIsOneToTheOutsideCountsOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "")
+		other := watch
+		other.AppID = "com.example.mirror"
+		r.samples("steps", watch, 0, []string{"2026-03-01T10:00:00Z"}, []float64{100})
+		r.samples("steps", other, 0, []string{"2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"}, []float64{100, 7})
+		r.expect("2026-03-01", 1, choose(of("sum", value("steps"))), `{"sum.value":[107]}`)
+		keys := []string{trunc(1, "day", "timeseries"), `{"source":"source_provider"}`, `{"source":"source_type"}`}
+		r.expect("2026-03-01", 1, grouped(keys, of("count", value("steps"))),
+			`{"group_key.0":["2026-03-01T00:00:00"],"group_key.1":["apple_health_kit"],"group_key.2":["watch"],"count.value":[2]}`)
+		r.expect("2026-03-01", 1, grouped([]string{`{"source":"source_app_id"}`}, of("sum", value("steps"))),
+			`{"group_key.0":["com.example.mirror","com.example.watch"],"sum.value":[107,100]}`)
+		// Different words are different things.
+		for _, word := range []string{"cholesterol/ldl", "cholesterol/hdl"} {
+			s := wearables.Samples{Resource: "cholesterol", Type: word, Source: watch, Time: []int64{instant(t, "2026-03-01T10:00:00Z")}, Value: []float64{2}}
+			r.put(wearables.Batch{Samples: []wearables.Samples{s}})
+		}
+		r.expect("2026-03-01", 1, choose(of("count", value("cholesterol"))), `{"count.value":[2]}`)
+	})
+}
+
+// hours are n RFC 3339 hours from the beginning of a UTC day.
+func hours(day string, first, n int) (all []string, ones []float64) {
+	for i := range n {
+		all = append(all, fmt.Sprintf("%sT%02d:30:00Z", day, first+i))
+		ones = append(ones, 1)
+	}
+	return all, ones
+}
+
+// A day on which clocks change has 23 or 25 hours of data, and still is one
+// day; the hour that comes twice has twice as much.
+func TestDaysOnWhichClocksChange(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "Europe/Berlin")
+		for _, c := range []struct {
+			day, before  string
+			count, twice int
+		}{
+			{"2026-03-29", "2026-03-28", 23, 0}, // 02:00 becomes 03:00
+			{"2025-10-26", "2025-10-25", 25, 2}, // 03:00 becomes 02:00
+			{"2026-03-10", "2026-03-09", 24, 1},
+		} {
+			// Berlin's day begins at 22:00 or 23:00 UTC of the day before.
+			first := 23
+			if c.day == "2025-10-26" {
+				first = 22
+			}
+			at, values := hours(c.before, first, 24-first)
+			more, ones := hours(c.day, 0, c.count-(24-first))
+			r.samples("heartrate", watch, wearables.NoOffset, append(at, more...), twentyfold(append(values, ones...)))
+			day := grouped([]string{trunc(1, "day", "timeseries")}, of("count", value("heartrate")))
+			r.expect(c.day, 1, day, fmt.Sprintf(`{"group_key.0":["%sT00:00:00"],"count.value":[%d]}`, c.day, c.count))
+			at2 := fmt.Sprintf(`"where":"timestamp >= '%sT02:00:00' AND timestamp < '%[1]sT03:00:00'"`, c.day)
+			hour := `{"select":[` + of("count", value("heartrate")) + `],` + at2 + `}`
+			r.expect(c.day, 1, hour, fmt.Sprintf(`{"count.value":[%d]}`, c.twice))
+		}
+	})
+}
+
+// twentyfold makes believable heart rates of ones.
+func twentyfold(values []float64) []float64 {
+	for i := range values {
+		values[i] *= 60
+	}
+	return values
+}
+
+// Buckets of every unit, and every part of a moment.
+func TestBucketsAndParts(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "")
+		r.samples("heartrate", watch, 0, []string{"2026-01-01T00:07:30Z", "2026-03-02T23:59:59Z"}, []float64{60, 70})
+		for _, c := range []struct {
+			n          int
+			unit, want string
+		}{
+			{15, "minute", `"2026-01-01T00:00:00","2026-03-02T23:45:00"`},
+			{6, "hour", `"2026-01-01T00:00:00","2026-03-02T18:00:00"`},
+			{1, "day", `"2026-01-01T00:00:00","2026-03-02T00:00:00"`},
+			{1, "week", `"2025-12-29T00:00:00","2026-03-02T00:00:00"`}, // a Thursday and a Monday
+			{1, "month", `"2026-01-01T00:00:00","2026-03-01T00:00:00"`},
+			{3, "month", `"2026-01-01T00:00:00"`},
+			{1, "year", `"2026-01-01T00:00:00"`},
+		} {
+			want := `{"group_key.0":[` + c.want + `],"sum.value":[60,70]}`
+			if c.n == 3 || c.unit == "year" {
+				want = `{"group_key.0":[` + c.want + `],"sum.value":[130]}`
+			}
+			r.expect("2026-03-31", 365, grouped([]string{trunc(c.n, c.unit, "timeseries")}, of("sum", value("heartrate"))), want)
+		}
+		for part, want := range map[string]string{
+			"minute": `7,59`, "hour": `0,23`, "day": `1,2`, "week": `1,10`, "month": `1,3`, "weekday": `1,4`, "week_of_year": `1,10`, "day_of_year": `1,61`,
+		} {
+			sums := `60,70`
+			if part == "weekday" { // Thursday is 4, Monday 1
+				sums = `70,60`
+			}
+			r.expect("2026-03-31", 365, grouped([]string{`{"date_part":"` + part + `","arg":{"index":"timeseries"}}`}, of("sum", value("heartrate"))),
+				`{"group_key.0":[`+want+`],"sum.value":[`+sums+`]}`)
+		}
+	})
+}
+
+// What a clock showed is floating time already: no zone moves it.
+func TestFloatingTimeIsReadAsItStands(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db, "America/New_York")
+		for _, c := range []struct{ provider, want string }{{"abbott_libreview", "08"}, {"dexcom_v3", "03"}} {
+			r.samples("glucose", wearables.Source{Provider: c.provider}, wearables.NoOffset, []string{"2026-03-02T08:00:00Z"}, []float64{5})
+			hourly := grouped([]string{trunc(1, "hour", "timeseries")}, of("mean", value("glucose")), `"where":"source_provider = '`+c.provider+`'"`)
+			r.expect("2026-03-02", 1, hourly, `{"group_key.0":["2026-03-02T`+c.want+`:00:00"],"mean.value":[5]}`)
 		}
 	})
 }

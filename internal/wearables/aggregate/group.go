@@ -1,12 +1,15 @@
 package aggregate
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
 	"slices"
 
+	"hale/internal/platform/store"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/merged"
 )
 
 // groups parts the rows of a frame by the plan's keys.
@@ -135,4 +138,174 @@ func (g *groups) order() []int32 {
 		return 0
 	})
 	return order
+}
+
+// bestSources leaves of each group only the rows of its best source: of the
+// best kind, then of the provider that the query or the team prefers. So two
+// devices that counted the same steps are not added up.
+//
+// Reference 7.11.
+func (r *Request) bestSources(ctx context.Context, tx *store.Tx, f *frame, lists [][]int32) error {
+	if !r.Plan.Prioritised || len(f.origins) < 2 {
+		return nil
+	}
+	rank, err := r.ranking(ctx, tx, f.origins)
+	if err != nil {
+		return err
+	}
+	for n, rows := range lists {
+		best := slices.MinFunc(rows, func(a, b int32) int { return cmp.Compare(rank[f.origin[a]], rank[f.origin[b]]) })
+		lists[n] = slices.DeleteFunc(rows, func(row int32) bool { return f.origin[row] != f.origin[best] })
+	}
+	return nil
+}
+
+// ranking is the place of each origin, 0 for the best.
+func (r *Request) ranking(ctx context.Context, tx *store.Tx, all []origin) ([]int, error) {
+	preferred := map[string]int64{}
+	if dataType := r.Plan.Table.Priorities; dataType != "" {
+		stated, err := merged.Priorities(ctx, tx, r.User.Team.UUID(), dataType)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range stated {
+			preferred[p.Provider] = p.Priority
+		}
+	}
+	override := func(provider string) int {
+		if at := slices.Index(r.Overrides, provider); at >= 0 {
+			return at
+		}
+		return len(r.Overrides)
+	}
+	order := make([]int, len(all))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := all[i], all[j]
+		return cmp.Or(
+			cmp.Compare(merged.Rank(a.sourceType), merged.Rank(b.sourceType)),
+			cmp.Compare(override(a.provider), override(b.provider)),
+			cmp.Compare(preferred[b.provider], preferred[a.provider]),
+			cmp.Compare(a.provider, b.provider),
+			cmp.Compare(a.sourceType, b.sourceType),
+		)
+	})
+	rank := make([]int, len(all))
+	for place, i := range order {
+		rank[i] = place
+	}
+	return rank, nil
+}
+
+// reduce appends the value of an aggregate function over some rows, which are
+// in order of time. Nulls are passed over.
+func reduce(f query.Func, v *Vector, rows []int32, dst *Vector) {
+	switch f {
+	case query.Count:
+		dst.appendNumber(float64(countOf(v, rows)))
+	case query.Oldest, query.Newest, query.Min, query.Max:
+		if at := chosen(f, v, rows); at >= 0 {
+			dst.appendFrom(v, at)
+			return
+		}
+		dst.appendNull()
+	default:
+		if result, ok := calculated(f, numbers(v, rows)); ok {
+			dst.appendNumber(result)
+			return
+		}
+		dst.appendNull()
+	}
+}
+
+func countOf(v *Vector, rows []int32) (n int) {
+	for _, i := range rows {
+		if !v.Null[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// chosen is the row that has the wanted value; -1 when all are null. Of equal
+// values the earlier row counts.
+func chosen(f query.Func, v *Vector, rows []int32) int {
+	best := -1
+	for _, row := range rows {
+		i := int(row)
+		switch {
+		case v.Null[i]:
+		case best < 0, f == query.Newest,
+			f == query.Min && v.compare(i, best) < 0,
+			f == query.Max && v.compare(i, best) > 0:
+			best = i
+		}
+		if f == query.Oldest && best >= 0 {
+			break
+		}
+	}
+	return best
+}
+
+// numbers are the values that are not null.
+func numbers(v *Vector, rows []int32) []float64 {
+	all := make([]float64, 0, len(rows))
+	for _, i := range rows {
+		if !v.Null[i] {
+			all = append(all, v.Num[i])
+		}
+	}
+	return all
+}
+
+// calculated is a function of numbers; ok is false where it has no value. The
+// slice may be sorted on the way.
+func calculated(f query.Func, all []float64) (result float64, ok bool) {
+	n := float64(len(all))
+	if len(all) == 0 {
+		return 0, false
+	}
+	switch f {
+	case query.Sum:
+		result = sum(all)
+	case query.Mean:
+		result = sum(all) / n
+	case query.Median:
+		slices.Sort(all)
+		half := len(all) / 2
+		result = all[half]
+		if len(all)%2 == 0 {
+			result = all[half-1] + (all[half]-all[half-1])/2
+		}
+	case query.Stddev:
+		if len(all) < 2 {
+			return 0, false
+		}
+		mean := sum(all) / n
+		for i, x := range all {
+			all[i] = (x - mean) * (x - mean)
+		}
+		result = math.Sqrt(sum(all) / (n - 1))
+	default:
+		return 0, false
+	}
+	return result, !math.IsInf(result, 0) && !math.IsNaN(result)
+}
+
+// sum adds with the error of each step carried along (Neumaier), so that a
+// year of small steps adds up to what it should.
+func sum(all []float64) float64 {
+	total, lost := 0.0, 0.0
+	for _, x := range all {
+		next := total + x
+		if math.Abs(total) >= math.Abs(x) {
+			lost += (total - next) + x
+		} else {
+			lost += (x - next) + total
+		}
+		total = next
+	}
+	return total + lost
 }

@@ -2,9 +2,19 @@ package aggregate
 
 import (
 	"cmp"
+	"context"
+	"fmt"
+	"math"
 	"slices"
+	"strings"
+	"time"
 
+	"github.com/google/uuid"
+
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
 )
 
 // frame holds the rows of a table: what the plan's inputs ask for, and where
@@ -72,4 +82,311 @@ func (f *frame) sortByIndex() {
 	}
 	slices.SortStableFunc(rows, func(a, b int32) int { return cmp.Compare(f.index[a], f.index[b]) })
 	f.keep(rows)
+}
+
+// A series is read stretch by stretch, so that too much of it is noticed
+// before it is in memory. A stretch is cut to where it has few samples, or is
+// a block; the next one tries to be twice as long.
+const (
+	firstStretch = 32 * dayUS
+	fewSamples   = 400_000
+)
+
+// loadSeries reads the samples of a time series from all its sources.
+func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) {
+	all, err := storage.SeriesOf(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), r.Plan.Table.Series)
+	if err != nil {
+		return nil, err
+	}
+	f := newFrame(r.Plan)
+	keys := outsideKeysOf(r.Plan, all)
+	for i := range all {
+		s := &all[i]
+		taken := keys.taken(s)
+		var times []int64
+		from, to := max(s.Oldest, r.From-Zones), min(s.Newest+1, r.To+Zones)
+		for width := firstStretch; from < to; {
+			end, err := fit(ctx, tx, s, from, min(from+width, to), fewSamples)
+			if err != nil {
+				return nil, err
+			}
+			var found wearables.Samples
+			if err := storage.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
+				return nil, err
+			}
+			if len(f.index)+found.Len() > r.mostRows() {
+				return nil, errTooMuch
+			}
+			if !r.holds(f.bytes(found.Len())) {
+				return nil, errTooHeavy
+			}
+			r.addSamples(f, s, &found, taken)
+			times = append(times, found.Time...)
+			width, from = 2*(end-from), end
+		}
+		keys.note(s, times)
+	}
+	return f, nil
+}
+
+// fit cuts a stretch of a series to where it has few samples, or to one block:
+// a day of voltages may have forty million.
+func fit(ctx context.Context, tx *store.Tx, s *storage.Series, from, to int64, few int) (end int64, err error) {
+	end, _, err = storage.Fit(from, to, s.Width.Microseconds(), few, func(to int64) (int, error) {
+		return s.Count(ctx, tx, from, to)
+	})
+	return end, err
+}
+
+// addSamples adds the samples that lie within the request's time and at none
+// that is taken.
+func (r *Request) addSamples(f *frame, s *storage.Series, c *wearables.Samples, taken []int64) {
+	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.of(s.Source.Provider)
+	var rows []int32
+	for i, us := range c.Time {
+		at := wall.at(us, offsetAt(c, i))
+		if at < r.From || at >= r.To {
+			continue
+		}
+		if _, there := slices.BinarySearch(taken, us); there {
+			continue
+		}
+		rows = append(rows, int32(i))
+		f.index, f.origin = append(f.index, at), append(f.origin, from)
+	}
+	for i, in := range r.Plan.Inputs {
+		r.addColumn(&f.inputs[i], in, s, c, rows, f.index[len(f.index)-len(rows):])
+	}
+}
+
+// addColumn appends one column of some samples.
+func (r *Request) addColumn(dst *Vector, in query.Input, s *storage.Series, c *wearables.Samples, rows []int32, index []int64) {
+	word, constant := seriesWord(in.Column.From, s)
+	for k, i := range rows {
+		switch {
+		case constant && in.List == nil:
+			dst.appendText(word)
+		case in.List != nil && in.List.Func == query.Count:
+			dst.appendNumber(0) // no sample has a list
+		case in.Column.From == query.FromStart:
+			dst.appendTime(index[k])
+		case in.Column.From == query.FromValue:
+			dst.appendNumber(c.Value[i])
+		case in.Column.From == query.FromValue2 && len(c.Value2) > 0 && !math.IsNaN(c.Value2[i]):
+			dst.appendNumber(c.Value2[i])
+		case in.Column.From == query.FromLength && len(c.End) > 0:
+			dst.appendNumber(float64(c.End[i]-c.Time[i]) / 1e6)
+		case in.Column.From == query.FromOffset && offsetAt(c, int(i)) != wearables.NoOffset:
+			dst.appendNumber(float64(c.Offset[i]))
+		default:
+			dst.appendNull()
+		}
+	}
+}
+
+// seriesWord is a text that all samples of a series share.
+func seriesWord(from string, s *storage.Series) (word string, ok bool) {
+	switch from {
+	case query.FromProvider:
+		return s.Source.Provider, true
+	case query.FromType:
+		return s.Source.Type, true
+	case query.FromApp:
+		return s.Source.AppID, true
+	case query.FromDevice:
+		if s.Source.DeviceID != nil {
+			word = s.Source.DeviceID.String()
+		}
+		return word, true
+	case query.FromWorkout:
+		if s.Source.WorkoutID != nil {
+			word = s.Source.WorkoutID.String()
+		}
+		return word, true
+	case query.FromSport:
+		return s.Source.Sport, true
+	case query.FromWord:
+		return s.Type, true
+	}
+	name, ok := strings.CutPrefix(from, query.FromExtra)
+	if !ok {
+		return "", false
+	}
+	r, _ := wearables.ResourceNamed(s.Resource)
+	return r.ExtraWord(s.Extra, name), true
+}
+
+func offsetAt(c *wearables.Samples, i int) int32 {
+	if len(c.Offset) == 0 {
+		return wearables.NoOffset
+	}
+	return c.Offset[i]
+}
+
+// summariesAtOnce are in memory as they are stored. None is larger than an
+// event may be, so that this is some 50 MB at the very most.
+const summariesAtOnce = 200
+
+// each reads the summaries of a kind from all sources, some at a time.
+func (r *Request) each(ctx context.Context, tx *store.Tx, document string, do func(*storage.StoredSummary) error) error {
+	q := r.days(document)
+	q.Limit = summariesAtOnce
+	for {
+		page, err := storage.ListSummaries(ctx, tx, r.User.Team.UUID(), r.User.ID.UUID(), q)
+		if err != nil {
+			return err
+		}
+		for i := range page {
+			if err := do(&page[i]); err != nil {
+				return err
+			}
+		}
+		if len(page) < q.Limit {
+			return nil
+		}
+		q.After = &page[len(page)-1]
+	}
+}
+
+// loadSummaries reads the summaries of a kind, or notes, and the stages of the
+// nights where they are needed.
+func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (f *frame, err error) {
+	var nights map[uuid.UUID]*stages
+	if r.Plan.NeedsCycles() {
+		if nights, err = r.nights(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	f = newFrame(r.Plan)
+	err = r.each(ctx, tx, r.Plan.Table.Document, func(s *storage.StoredSummary) error {
+		doc, err := parseSummary(s, r.wall.of(s.Source.Provider))
+		if err != nil {
+			return fmt.Errorf("aggregate: a stored %s summary: %w", s.Resource, err)
+		}
+		doc.night = nights[s.ID]
+		return r.addSummary(f, doc)
+	})
+	return f, err
+}
+
+// addSummary adds a summary whose index lies within the request's time.
+func (r *Request) addSummary(f *frame, s *summary) error {
+	p := r.Plan
+	if p.Table.Name == "derived_readiness" && s.word("type") != "long_sleep" {
+		return nil
+	}
+	at, ok := s.time(&p.Table.Index)
+	if !ok || at < r.From || at >= r.To {
+		return nil
+	}
+	f.index = append(f.index, at)
+	f.origin = append(f.origin, f.originOf(origin{s.Source.Provider, s.Source.Type}))
+	for k, in := range p.Inputs {
+		s.appendTo(&f.inputs[k], in)
+		if in.Kind == query.Text {
+			f.texts += len(f.inputs[k].Text[len(f.index)-1])
+		}
+	}
+	switch {
+	case len(f.index) > r.mostRows():
+		return errTooMuch
+	case !r.holds(f.bytes(0)):
+		return errTooHeavy
+	}
+	return nil
+}
+
+// besides is how many days a summary's index may lie from its calendar date: a
+// session begins at most three from it and lasts one, and zones reach over
+// another.
+const besides = 6
+
+// days selects the summaries whose calendar date is near the request's time.
+// What has no such date, or one of another meaning, is read whole.
+func (r *Request) days(document string) storage.SummaryQuery {
+	q := storage.SummaryQuery{Resource: document}
+	if document == "profile" || document == "menstrual_cycle" {
+		return q
+	}
+	day := func(us int64, n int) string { return time.UnixMicro(us).UTC().AddDate(0, 0, n).Format(time.DateOnly) }
+	if r.From > query.FirstMoment+10*Zones {
+		q.From = day(r.From, -besides)
+	}
+	if r.To < query.EndOfTime-10*Zones {
+		q.To = day(r.To, besides)
+	}
+	return q
+}
+
+// nights finds the stages of sleeps, by the sleep's id.
+func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stages, error) {
+	nights := map[uuid.UUID]*stages{}
+	err := r.each(ctx, tx, "sleep_cycle", func(s *storage.StoredSummary) error {
+		if sleep, found := parseStages(s.Body); found != nil {
+			nights[sleep] = found
+		}
+		return nil
+	})
+	return nights, err
+}
+
+// To the outside a sample is known by its resource, provider, kind of source
+// and time. Two apps on one phone that write the same minute are kept apart
+// inside, and would be two rows of one thing here: a sum would count it twice,
+// and a group would have it twice. Such a sample counts once, that of the app
+// whose name comes first, unless the query asks about apps or devices.
+//
+// Spec: Events, timeseries events: the compound key.
+type outsideKeys struct {
+	times map[outside][]int64 // of series that were read, sorted
+	many  map[outside]bool    // keys that several series have
+}
+
+// outside is what is seen of a series from the outside. A distance belongs to
+// its workout and sport too.
+type outside struct{ provider, kind, word, extra, sport, workout string }
+
+func outsideOf(s *storage.Series) outside {
+	o := outside{s.Source.Provider, s.Source.Type, s.Type, s.Extra, s.Source.Sport, ""}
+	if s.Source.WorkoutID != nil {
+		o.workout = s.Source.WorkoutID.String()
+	}
+	return o
+}
+
+// outsideKeysOf looks for series that are one to the outside.
+func outsideKeysOf(p *query.Plan, all []storage.Series) *outsideKeys {
+	k := &outsideKeys{times: map[outside][]int64{}, many: map[outside]bool{}}
+	asked := slices.ContainsFunc(p.Inputs, func(in query.Input) bool {
+		return in.Column.From == query.FromApp || in.Column.From == query.FromDevice
+	})
+	if asked {
+		return k
+	}
+	seen := map[outside]bool{}
+	for i := range all {
+		o := outsideOf(&all[i])
+		k.many[o] = k.many[o] || seen[o]
+		seen[o] = true
+	}
+	return k
+}
+
+// taken are the times that series read before have under the same key.
+func (k *outsideKeys) taken(s *storage.Series) []int64 {
+	if o := outsideOf(s); k.many[o] {
+		return k.times[o]
+	}
+	return nil
+}
+
+// note remembers the times of a series that was read, for those that follow.
+func (k *outsideKeys) note(s *storage.Series, times []int64) {
+	o := outsideOf(s)
+	if !k.many[o] {
+		return
+	}
+	all := append(k.times[o], times...)
+	slices.Sort(all)
+	k.times[o] = slices.Compact(all)
 }

@@ -8,6 +8,7 @@ import (
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/storage"
 )
 
 // How much one query may read, and how many rows it may give. A year of a
@@ -170,4 +171,21 @@ func (r *Request) reduce(ctx context.Context, f *frame, g *groups, lists [][]int
 		}
 	}
 	return t, nil
+}
+
+// Extent is the floating time in which a plan may find data of a user. Only
+// samples tell; of documents it is all time.
+func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (from, to int64, err error) {
+	if p.Table.Document != "" {
+		return query.FirstMoment, query.EndOfTime, nil
+	}
+	all, err := storage.SeriesOf(ctx, tx, user.Team.UUID(), user.ID.UUID(), p.Table.Series)
+	if err != nil {
+		return 0, 0, err
+	}
+	from, to = query.EndOfTime, query.FirstMoment
+	for i := range all {
+		from, to = min(from, all[i].Oldest-Zones), max(to, all[i].Newest+Zones+1)
+	}
+	return from, to, nil
 }

@@ -1,12 +1,19 @@
 package derive
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"math"
+	"slices"
 	"time"
+
+	"github.com/google/uuid"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
 	"hale/internal/wearables/storage"
 )
 
@@ -112,4 +119,178 @@ func search(times []int64, at int64) int {
 		}
 	}
 	return low
+}
+
+// origin is who recorded something: a source without the sport or workout it
+// was recorded for. Origins can be compared.
+type origin struct {
+	kind, app string
+	device    uuid.UUID
+}
+
+func originOf(s wearables.Source) origin {
+	o := origin{kind: s.Type, app: s.AppID}
+	if s.DeviceID != nil {
+		o.device = *s.DeviceID
+	}
+	return o
+}
+
+// key is the origin as a part of a summary's key.
+func (o origin) key() string {
+	if o.device == uuid.Nil {
+		return o.kind + "|" + o.app
+	}
+	return o.kind + "|" + o.app + "|" + o.device.String()
+}
+
+// sourceOf is the one source of several values, or multiple_sources.
+func (d *Deriver) sourceOf(all []wearables.Source) wearables.Source {
+	if len(all) == 0 || slices.ContainsFunc(all, func(s wearables.Source) bool { return originOf(s) != originOf(all[0]) }) {
+		return wearables.Source{Provider: d.Provider, Type: "multiple_sources"}
+	}
+	s := all[0]
+	s.Sport, s.WorkoutID = "", nil
+	return s
+}
+
+// rounded rounds to a number of decimals. It happens once, at the edge: sums
+// are made from full values.
+func rounded(v float64, decimals int) *float64 {
+	p := math.Pow10(decimals)
+	r := math.Round(v*p) / p
+	if math.IsInf(r, 0) || math.IsNaN(r) {
+		return nil
+	}
+	return &r
+}
+
+func roundedOf(v *float64, decimals int) *float64 {
+	if v == nil {
+		return nil
+	}
+	return rounded(*v, decimals)
+}
+
+// whole rounds to an integer.
+func whole(v float64) *int64 {
+	if math.IsNaN(v) || math.Abs(v) > 1<<53 {
+		return nil
+	}
+	n := int64(math.Round(v))
+	return &n
+}
+
+func wholeOf(v *float64) *int64 {
+	if v == nil {
+		return nil
+	}
+	return whole(*v)
+}
+
+// encode writes a body. The types of this package hold nothing that JSON can
+// not say.
+func encode(body any) json.RawMessage {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		panic("derive: " + err.Error())
+	}
+	return raw
+}
+
+// instant is a moment of a session.
+func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
+
+// sessionKey tells the sessions of one provider apart: by their start and who
+// recorded them, never by their end or values, which are revised.
+func sessionKey(start int64, s wearables.Source) string {
+	return instant(start).Format("2006-01-02T15:04:05.999999Z") + "|" + originOf(s).key()
+}
+
+// offsetOrNil is nil for an offset that nobody stated.
+func offsetOrNil(offset int32) *int32 {
+	if offset == wearables.NoOffset {
+		return nil
+	}
+	return &offset
+}
+
+// interval is a stretch of time.
+type interval = merged.Span
+
+// part is an amount of something that was counted during an interval.
+type part struct {
+	interval
+	value float64
+}
+
+// contribution is what one source counted on one day.
+type contribution struct {
+	source wearables.Source
+	parts  []part
+}
+
+func (c *contribution) total() float64 {
+	sum := 0.0
+	for _, p := range c.parts {
+		sum += p.value
+	}
+	return sum
+}
+
+// total is a sum over several sources and who contributed to it.
+type total struct {
+	value   float64
+	sources []wearables.Source
+}
+
+// merge adds up what several sources counted on one day without counting the
+// same time twice: sources come in order of their type's priority, and of
+// each interval only the share counts that no better source covers.
+//
+// What a person typed in stays out when it is more than ten times what any
+// device counted that day: such entries are slips or goals.
+func merge(all []contribution) (total, bool) {
+	all = slices.DeleteFunc(slices.Clone(all), func(c contribution) bool { return len(c.parts) == 0 })
+	all = withoutSlips(all)
+	if len(all) == 0 {
+		return total{}, false
+	}
+	slices.SortStableFunc(all, func(a, b contribution) int {
+		return cmp.Or(
+			cmp.Compare(merged.Rank(a.source.Type), merged.Rank(b.source.Type)),
+			cmp.Compare(b.total(), a.total()),
+			cmp.Compare(a.source.AppID, b.source.AppID))
+	})
+	var m total
+	var covered merged.Coverage
+	for i, c := range all {
+		share := 0.0
+		counted := make([]interval, len(c.parts))
+		for k, p := range c.parts {
+			share += p.value * covered.Share(p.interval)
+			counted[k] = p.interval
+		}
+		if share > 0 || len(m.sources) == 0 {
+			m.value += share
+			m.sources = append(m.sources, c.source)
+		}
+		covered.Add(counted, i)
+	}
+	return m, true
+}
+
+// slipFactor is how many times the devices' count a typed entry may be.
+const slipFactor = 10
+
+func withoutSlips(all []contribution) []contribution {
+	device := 0.0
+	for _, c := range all {
+		if c.source.Type != "app" {
+			device = max(device, c.total())
+		}
+	}
+	return slices.DeleteFunc(all, func(c contribution) bool {
+		return c.source.Type == "app" && device > 0 && c.total() > slipFactor*device
+	})
 }

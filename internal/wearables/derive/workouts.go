@@ -3,9 +3,13 @@ package derive
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
+	"time"
+
+	"github.com/twpayne/go-polyline"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
@@ -264,4 +268,286 @@ func (d *Deriver) maximum(day civil.Date) float64 {
 		return 220 - assumedAge
 	}
 	return 220 - float64(age)
+}
+
+// Course is one quantity over a workout, in order of time.
+type Course struct {
+	Time  []int64 // UTC microseconds
+	Value []float64
+}
+
+// near is the value at each time; NaN where none was measured close by, and
+// nil when there is none at all.
+func (c Course) near(times []int64) []float64 {
+	return beatsAt(times, &track{wearables.Samples{Time: c.Time, Value: c.Value}})
+}
+
+// clock is the times that a stream without a route has: those of the heart
+// rate, else of the quantity that was measured most often.
+func (w *Workout) clock(heart *track) []int64 {
+	if heart != nil && heart.Len() > 0 {
+		return heart.Time
+	}
+	var most []int64
+	for _, c := range []Course{w.Speeds, w.Powers, w.Cadences} {
+		if len(c.Time) > len(most) {
+			most = c.Time
+		}
+	}
+	return most
+}
+
+// courses adds what the workout's own sensors measured to its stream. The
+// speed of a place goes before that of a sensor.
+func (w *Workout) courses(s *wearables.Stream) {
+	s.Power, s.Cadence = w.Powers.near(s.Time), w.Cadences.near(s.Time)
+	speeds := w.Speeds.near(s.Time)
+	if s.Velocity == nil {
+		s.Velocity = speeds
+		return
+	}
+	s.Velocity = slices.Clone(s.Velocity)
+	for i := range speeds {
+		if math.IsNaN(s.Velocity[i]) {
+			s.Velocity[i] = speeds[i]
+		}
+	}
+}
+
+// How many places a polyline may have. A full one of ten thousand places is
+// some fifty kilobytes and fits into an event.
+const (
+	mostPlaces    = 10_000
+	mostInSummary = 250
+)
+
+// mapOf writes a route as Google polylines, one true and one rough.
+func mapOf(points []Point) *routeMap {
+	return &routeMap{Polyline: encoded(thinned(points, mostPlaces)), Summary: encoded(thinned(points, mostInSummary))}
+}
+
+func encoded(points []Point) string {
+	coords := make([][]float64, len(points))
+	for i, p := range points {
+		coords[i] = []float64{p.Lat, p.Lng}
+	}
+	return string(polyline.EncodeCoords(coords))
+}
+
+// thinned leaves out places that lie close to the last one kept, with a
+// distance that doubles until few enough are left. First and last always stay.
+func thinned(points []Point, most int) []Point {
+	if len(points) <= most {
+		return points
+	}
+	points = slices.Clone(points)
+	for least := 1.0; len(points) > most; least *= 2 {
+		kept, last := points[:1], points[len(points)-1]
+		for _, p := range points[1 : len(points)-1] {
+			if apart(kept[len(kept)-1], p, least) {
+				kept = append(kept, p) // never past the place that is looked at
+			}
+		}
+		points = append(kept, last)
+	}
+	return points
+}
+
+// radius of the Earth, m, and one degree in radians.
+const (
+	radius = 6371008.8
+	degree = math.Pi / 180
+)
+
+// apart is whether two places are at least so many metres from each other,
+// on a flat map: it decides about many places and need not be exact.
+func apart(a, b Point, least float64) bool {
+	y := (b.Lat - a.Lat) * degree * radius
+	if y >= least || y <= -least {
+		return true
+	}
+	x := (b.Lng - a.Lng) * degree * radius * math.Cos(a.Lat*degree)
+	return x*x+y*y >= least*least
+}
+
+// metres is the distance between two places on a sphere.
+func metres(a, b Point) float64 {
+	dLat, dLng := (b.Lat-a.Lat)*degree, (b.Lng-a.Lng)*degree
+	h := math.Pow(math.Sin(dLat/2), 2) + math.Cos(a.Lat*degree)*math.Cos(b.Lat*degree)*math.Pow(math.Sin(dLng/2), 2)
+	return 2 * radius * math.Asin(math.Min(1, math.Sqrt(h)))
+}
+
+// mostInStream bounds the rows of a stream: a day at one a second.
+const mostInStream = 86_400
+
+// nearBeat is how far a heart-rate sample may be from the place it goes with.
+const nearBeat = 10 * secondUS
+
+// streamOf makes the course of a workout: one row per place of the route with
+// the heart rate nearest to it, or without a route one row per beat, or per
+// reading of the sensor that gave the most. What else was measured stands beside.
+func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
+	places := increasing(w.Route)
+	if len(places) == 0 {
+		times := w.clock(heart)
+		if len(times) == 0 || len(times) > mostInStream {
+			return wearables.Stream{}, false
+		}
+		s := wearables.Stream{Time: slices.Clone(times), HeartRate: beatsAt(times, heart)}
+		w.courses(&s)
+		return s, true
+	}
+	if len(places) > mostInStream {
+		places = places[:mostInStream]
+	}
+	n := len(places)
+	s := wearables.Stream{
+		Time: make([]int64, n), Lat: make([]float64, n), Lng: make([]float64, n), Distance: make([]float64, n),
+		Altitude: make([]float64, n), Velocity: make([]float64, n),
+	}
+	along := 0.0
+	for i, p := range places {
+		if i > 0 {
+			along += metres(places[i-1], p)
+		}
+		s.Time[i], s.Lat[i], s.Lng[i] = p.Time, p.Lat, p.Lng
+		s.Altitude[i], s.Velocity[i] = p.Altitude, p.Speed
+		s.Distance[i] = math.Round(along*100) / 100
+	}
+	s.HeartRate = beatsAt(s.Time, heart)
+	w.courses(&s)
+	return s, true
+}
+
+// increasing leaves out places that are not after the one before: some
+// phones write two in one second.
+func increasing(points []Point) []Point {
+	sorted := slices.Clone(points)
+	slices.SortStableFunc(sorted, func(a, b Point) int { return cmp.Compare(a.Time, b.Time) })
+	return slices.CompactFunc(sorted, func(a, b Point) bool { return a.Time == b.Time })
+}
+
+// beatsAt is the heart rate at each time; NaN where none is near.
+func beatsAt(times []int64, heart *track) []float64 {
+	if heart == nil || heart.Len() == 0 {
+		return nil
+	}
+	beats := make([]float64, len(times))
+	for i, at := range times {
+		beats[i] = math.NaN()
+		k := search(heart.Time, at)
+		if k == heart.Len() || k > 0 && at-heart.Time[k-1] < heart.Time[k]-at {
+			k--
+		}
+		if d := heart.Time[k] - at; -nearBeat <= d && d <= nearBeat {
+			beats[i] = heart.Value[k]
+		}
+	}
+	return beats
+}
+
+// Zoneless is a workout that was stored without heart-rate zones.
+type Zoneless struct {
+	Key        string // of its Summary
+	stored     storage.StoredSummary
+	start, end int64 // UTC microseconds
+	day        civil.Date
+}
+
+// ZonelessWorkout reads a stored workout; ok is false when it has zones, or no
+// bounds to look for heart rate in, or a key that is not that of a session:
+// those were made by a reader that has seen its heart rate already.
+func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
+	wire, err := storage.AppendSummary(nil, s, "")
+	if err != nil {
+		return w, false
+	}
+	var body struct {
+		Start  time.Time  `json:"time_start"`
+		End    time.Time  `json:"time_end"`
+		Date   civil.Date `json:"calendar_date"`
+		Zones  []int64    `json:"hr_zones"`
+		Offset int32      `json:"timezone_offset"`
+	}
+	if json.Unmarshal(wire, &body) != nil || len(body.Zones) > 0 || body.Start.IsZero() || !body.End.After(body.Start) {
+		return w, false
+	}
+	w = Zoneless{
+		Key:    body.Start.UTC().Format(time.RFC3339Nano) + "|" + s.Source.Type + "|" + s.Source.AppID,
+		stored: *s, start: body.Start.UnixMicro(), end: body.End.UnixMicro(), day: body.Date,
+	}
+	if w.day.IsZero() {
+		w.day = localDate(w.start, body.Offset)
+	}
+	return w, wearables.SummaryID(s.User, s.Source.Provider, s.Resource, w.Key) == s.ID && w.end-w.start <= longestWorkout
+}
+
+// nearEnd is how close to the end of a workout its heart rate has to come
+// before all of it is taken to be there.
+const nearEnd = 2 * 60 * secondUS
+
+// Zones are the seconds in each of the six zones, of the heart rate that the
+// provider's series or the workout's own stream has; nil while there is none,
+// and unless partly is given, while it does not reach to the end.
+//
+// Reference 7.5, workouts.
+func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *Zoneless, partly bool) ([]int64, error) {
+	hearts, err := d.seriesNamed(ctx, tx, "heartrate")
+	if err != nil {
+		return nil, err
+	}
+	found, err := load(ctx, tx, hearts, w.start, w.end+1)
+	if err != nil {
+		return nil, err
+	}
+	heart := bestTrack(found["heartrate"], w.stored.Source)
+	if heart == nil {
+		if heart, err = streamed(ctx, tx, w); err != nil {
+			return nil, err
+		}
+	}
+	if heart == nil || !partly && w.end-heart.Time[heart.Len()-1] > nearEnd {
+		return nil, nil
+	}
+	return zones(heart, w.end, d.maximum(w.day)), nil
+}
+
+// streamed is the heart rate of a workout's stream; nil when it has none.
+func streamed(ctx context.Context, tx *store.Tx, w *Zoneless) (*track, error) {
+	s, err := storage.ReadStream(ctx, tx, &w.stored)
+	if err != nil {
+		return nil, err
+	}
+	t := &track{}
+	for i, v := range s.HeartRate {
+		if v > 0 { // not where it is missing
+			t.Time, t.Value = append(t.Time, s.Time[i]), append(t.Value, v)
+		}
+	}
+	if t.Len() == 0 {
+		return nil, nil
+	}
+	return t, nil
+}
+
+// WithZones is the workout with its zones, to be stored.
+func (w *Zoneless) WithZones(all []int64) wearables.Summary {
+	return wearables.Summary{
+		Resource: "workouts", Key: w.Key, Source: w.stored.Source, Date: w.stored.StatedDay(),
+		Start: instant(w.start), End: instant(w.end),
+		Body: encode(struct {
+			Zones []int64 `json:"hr_zones"`
+		}{all}),
+	}
+}
+
+// BirthFrom reads what a stored profile says of the person's age.
+func BirthFrom(s *storage.StoredSummary) *Person {
+	var body struct {
+		Birth civil.Date `json:"birth_date"`
+	}
+	if json.Unmarshal(s.Body, &body) != nil || body.Birth.IsZero() {
+		return nil
+	}
+	return &Person{Birth: body.Birth}
 }

@@ -2,10 +2,13 @@ package continuous
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"hale/internal/platform/fault"
@@ -195,4 +198,126 @@ func seconds(gap *time.Duration) any {
 		return nil
 	}
 	return int64(*gap / time.Second)
+}
+
+// errNotFound is the answer for unknown queries and those of other teams.
+func errNotFound() error { return fault.New(fault.NotFound, "Continuous query not found") }
+
+const queryColumns = `id, team_id, slug, title, status, query, config, minimum_gap, data_events`
+
+func scan(row interface{ Scan(...any) error }) (q Query, err error) {
+	var status, text, config string
+	var gap sql.NullInt64
+	if err := row.Scan(&q.ID, &q.Team, &q.Slug, &q.Title, &status, &text, &config, &gap, &q.DataEvents); err != nil {
+		return q, err
+	}
+	q.Archived = status == "archived"
+	if gap.Valid {
+		d := time.Duration(gap.Int64) * time.Second
+		q.MinimumGap = &d
+	}
+	q.Query, q.Config, err = query.DecodeQuery([]byte(`{"query":`+text+`,"config":`+config+`}`), "query", "config")
+	if err != nil {
+		return q, fmt.Errorf("continuous: the stored query %v: %w", q.ID, err)
+	}
+	if q.plan, err = query.Compile(q.Query); err != nil {
+		return q, fmt.Errorf("continuous: the stored query %v: %w", q.ID, err)
+	}
+	return q, nil
+}
+
+// Get reads a query of the team, an archived one too.
+func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Query, error) {
+	return found(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries WHERE team_id = $1 AND id = $2`, team, id))
+}
+
+// Find reads a query by its id, or an active one by its slug, which may look
+// like an id.
+func Find(ctx context.Context, tx *store.Tx, team teams.ID, idOrSlug string) (Query, error) {
+	if id, err := ids.Parse[Query](idOrSlug); err == nil {
+		if q, err := Get(ctx, tx, team, id); !fault.Is(err, fault.NotFound) {
+			return q, err
+		}
+	}
+	return found(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries
+		WHERE team_id = $1 AND slug = $2 AND status = 'active'`, team, idOrSlug))
+}
+
+func found(row store.Row) (Query, error) {
+	q, err := scan(row)
+	if errors.Is(err, store.ErrNoRows) {
+		return Query{}, errNotFound()
+	}
+	return q, err
+}
+
+// List reads the team's active queries, the oldest first.
+func List(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
+	rows, err := tx.Query(ctx, `SELECT `+queryColumns+` FROM continuous_queries
+		WHERE team_id = $1 AND status = 'active' ORDER BY id`, team)
+	if err != nil {
+		return nil, fmt.Errorf("continuous: listing queries: %w", err)
+	}
+	defer rows.Close()
+	var all []Query
+	for rows.Next() {
+		q, err := scan(rows)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, q)
+	}
+	return all, rows.Err()
+}
+
+// remembered is how long a process trusts what it knows of a team's queries.
+// A change made by another node is seen after that, which delays the first run
+// of a new query to the data that comes next: that run looks at everything.
+const remembered = 5 * time.Second
+
+// mostKnown bounds the memory for teams.
+const mostKnown = 10_000
+
+// known are the active queries of teams, so that storing data of a team
+// without any costs no statement.
+var known queries
+
+type queries struct {
+	mu    sync.RWMutex
+	teams map[teams.ID]entry
+}
+
+type entry struct {
+	queries []Query
+	until   time.Time
+}
+
+// of are the team's active queries.
+func (k *queries) of(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
+	k.mu.RLock()
+	e, ok := k.teams[team]
+	k.mu.RUnlock()
+	if now := tx.Now(); ok && now.Before(e.until) && now.After(e.until.Add(-2*remembered)) {
+		return e.queries, nil
+	}
+	all, err := List(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	until := tx.Now().Add(remembered)
+	tx.AfterCommit(func() {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		if k.teams == nil || len(k.teams) >= mostKnown {
+			k.teams = map[teams.ID]entry{}
+		}
+		k.teams[team] = entry{all, until}
+	})
+	return all, nil
+}
+
+func (k *queries) forget(team teams.ID) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.teams, team)
 }

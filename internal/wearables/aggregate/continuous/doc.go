@@ -10,25 +10,23 @@
 //
 // The order of reading:
 //
-//	definition.go, sql.go, known.go   queries, and what a process remembers of them
-//	changed.go   what a change of data makes stale, and the job that it asks for
-//	backfill.go  a new query, and the data that was there before it
-//	gap.go       a new gap, and the runs that wait for the end of the old one
-//	job.go       one run: begin, compute on a snapshot, store
-//	compute.go   the rows of the stale time, stretch by stretch
-//	pages.go     results at rest
-//	delta.go     what is new, and its events
-//	history.go   runs
+//	definition.go  the stored queries, and their cache
+//	changed.go     marks a query stale for a user and schedules the job
+//	backfill.go    runs a new query over existing data
+//	gap.go         changes the minimum gap, and reschedules waiting runs
+//	job.go         one run: begin, compute on a snapshot, store
+//	results.go     stored result pages, changed rows and their events
+//	history.go     the list of runs
 //
-// # What commits together
+// # Transactions
 //
 // The transaction that stores data also marks the query stale for the user and
-// asks for the job; a process that dies the next moment loses neither. A run
-// takes the stale time over and reads one snapshot. What it found, the events
-// about the rows that are new or changed, and its line in the history are one
-// commit, which ends that time; a run that fails leaves it to the next one. What
-// a change of data makes stale meanwhile is the next run's, and no more than
-// that: however steadily data comes in, the work shrinks to what is new.
+// schedules the job, so a crash loses neither. A run takes over the stale time
+// and reads one snapshot. One commit then stores the result, the events about
+// new and changed rows and the line in the history, and ends the stale time. A
+// run that fails leaves the stale time to the next run. Changes during a run
+// are stale time for the next run only, so each run covers only new data, even
+// when data arrives all the time.
 //
 // Reference 7.12, 8.3, 9.6.
 package continuous

@@ -1,9 +1,17 @@
 package query
 
 import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 )
 
 // Bounds of one request. A question that needs more is better asked in parts.
@@ -241,4 +249,341 @@ func (a *Align) windowName() string {
 		return "span"
 	}
 	return "max_age"
+}
+
+// Where an expression may stand. The forms are told apart by one field each.
+var (
+	selectable = forms("func", "group_key", "value_macro", "timeseries", "index", "select", "source")
+	groupable  = forms("date_trunc", "date_part", "value_macro", "timeseries", "source")
+	countable  = forms("value_macro", "timeseries", "index", "select") // of aggregate functions
+	listed     = forms("value_macro", "timeseries")                    // of unnest
+	indexed    = []string{"index"}
+)
+
+// forms are the given ones and the columns of every table.
+func forms(names ...string) []string { return append(names, tableNames...) }
+
+func decodeExprs(n node, least, most int, allowed []string) ([]Expr, error) {
+	items, err := n.items(least, most)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Expr, len(items))
+	for i, item := range items {
+		if all[i], err = decodeExpr(item, allowed); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func decodeExpr(n node, allowed []string) (e Expr, err error) {
+	o, err := n.object()
+	if err != nil {
+		return e, err
+	}
+	if o.has("placeholder") {
+		return e, wrong(n.at, "a placeholder stands for something that you fill in")
+	}
+	form := ""
+	for _, name := range allowed {
+		if !o.has(name) {
+			continue
+		}
+		if form != "" {
+			return e, wrong(n.at, "an expression has one of "+form+" and "+name+", not both")
+		}
+		form = name
+	}
+	e.at = n.at
+	switch form {
+	case "":
+		return e, wrong(n.at, "an expression here has one of: "+strings.Join(allowed, ", "))
+	case "func":
+		e.Op = OfFunc
+		if e.Func, err = decodeFunc(o); err == nil {
+			e.Arg, err = decodeArg(o, "arg", countable)
+		}
+	case "select":
+		return decodeList(o)
+	case "date_trunc":
+		e.Op = OfTrunc
+		if e.Period, err = decodePeriod(o.child(form, o.fields[form])); err == nil {
+			e.Arg, err = decodeArg(o, "arg", indexed)
+		}
+	case "date_part":
+		e.Op = OfPart
+		if e.Name, err = o.child(form, o.fields[form]).word(Parts()); err == nil {
+			e.Arg, err = decodeArg(o, "arg", indexed)
+		}
+	case "group_key":
+		e.Op = OfKey
+		e.Key, err = decodeKey(o.child(form, o.fields[form]))
+	case "value_macro":
+		e.Op = OfMacro
+		e.Name, err = o.child(form, o.fields[form]).word(macroNames)
+		if version, ok := o.take("version"); ok && err == nil {
+			_, err = version.word([]string{"automatic"})
+		}
+	case "timeseries":
+		return decodeSeries(o)
+	case "index":
+		e.Op = OfIndex
+		e.Table, err = o.child(form, o.fields[form]).word(append(tableNames[:len(tableNames):len(tableNames)], timeseries))
+	case "source":
+		e.Op = OfSource
+		e.Name, err = o.child(form, o.fields[form]).word(sourceColumns)
+	default:
+		e.Op, e.Table = OfTable, form
+		e.Name, err = o.child(form, o.fields[form]).word(Tables[form].names())
+	}
+	return e, err
+}
+
+func decodeFunc(o object) (Func, error) {
+	n, err := o.need("func")
+	if err != nil {
+		return "", err
+	}
+	word, err := n.word(Funcs())
+	return Func(word), err
+}
+
+func decodeArg(o object, name string, allowed []string) (*Expr, error) {
+	n, err := o.need(name)
+	if err != nil {
+		return nil, err
+	}
+	e, err := decodeExpr(n, allowed)
+	return &e, err
+}
+
+func decodeKey(n node) (int, error) {
+	if n.v == "*" {
+		return AllKeys, nil
+	}
+	return n.integer(0, mostKeys-1)
+}
+
+func decodeSeries(o object) (e Expr, err error) {
+	e = Expr{Op: OfSeries, at: o.at}
+	if e.Table, err = o.child(timeseries, o.fields[timeseries]).word(seriesNames); err != nil {
+		return e, err
+	}
+	field, err := o.need("field")
+	if err != nil {
+		return e, err
+	}
+	e.Name, err = field.word(SeriesTable(e.Table).names())
+	return e, err
+}
+
+// decodeList reads a subquery over the elements of a list column.
+func decodeList(o object) (e Expr, err error) {
+	e = Expr{Op: OfList, at: o.at}
+	of, err := o.need("select")
+	if err != nil {
+		return e, err
+	}
+	inner, err := of.object()
+	if err != nil {
+		return e, err
+	}
+	if inner.has("placeholder") {
+		return e, wrong(of.at, "a placeholder stands for something that you fill in")
+	}
+	if e.Func, err = decodeFunc(inner); err != nil {
+		return e, err
+	}
+	if e.Func == Oldest || e.Func == Newest {
+		return e, wrong(of.at, "oldest and newest are not for subqueries: elements of a list have no order in time")
+	}
+	from, err := o.need("from")
+	if err != nil {
+		return e, err
+	}
+	source, err := from.object()
+	if err != nil {
+		return e, err
+	}
+	if e.Arg, err = decodeArg(source, "unnest", listed); err != nil {
+		return e, err
+	}
+	if arg, ok := inner.take("arg"); ok {
+		if e.Field, err = decodeField(arg, e.Arg); err != nil {
+			return e, err
+		}
+	} else if e.Func != Count {
+		return e, wrong(append(of.at, "arg"), "only count takes null")
+	}
+	e.Where, err = decodeText(o, "where")
+	return e, err
+}
+
+// decodeField reads {"element": true} or {"menstrual_flow": "date"}.
+func decodeField(n node, of *Expr) (string, error) {
+	o, err := n.object()
+	if err != nil {
+		return "", err
+	}
+	if v, ok := o.fields[ElementField]; ok {
+		if v != true {
+			return "", o.child(ElementField, v).fail("enum", "Input should be true")
+		}
+		return ElementField, o.only(ElementField)
+	}
+	if of.Op != OfTable || !o.has(of.Name) { // only summaries have lists of objects
+		return "", wrong(n.at, "the argument is a field of the unnested column, or element")
+	}
+	if err := o.only("field_for", of.Name); err != nil {
+		return "", err
+	}
+	if table, ok := o.take("field_for"); ok {
+		if _, err := table.word([]string{of.Table}); err != nil {
+			return "", err
+		}
+	}
+	column := Tables[of.Table].Column(of.Name)
+	return o.child(of.Name, o.fields[of.Name]).word(column.fieldNames())
+}
+
+// node is a value of a JSON document and the path that leads to it.
+type node struct {
+	at []string
+	v  any
+}
+
+// parse reads one JSON document. Mistakes in it are about the body as a whole.
+func parse(data []byte) (node, error) {
+	n := node{at: []string{"body"}}
+	if !utf8.Valid(data) {
+		return n, n.fail("json_invalid", "the body is not UTF-8")
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&n.v); err != nil {
+		if err == io.EOF {
+			return n, n.fail("missing", "Field required")
+		}
+		return n, n.fail("json_invalid", "JSON decode error")
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return n, n.fail("json_invalid", "JSON decode error")
+	}
+	return n, nil
+}
+
+// fail is a fault at this place. It never repeats what stands there.
+func (n node) fail(code, sentence string) *fault.Error { return failAt(n.at, code, sentence) }
+
+func failAt(at []string, code, sentence string) *fault.Error {
+	return fault.New(fault.Invalid, sentence).At(at...).WithType(code)
+}
+
+// wrong is the fault of something well formed that makes no sense here.
+func wrong(at []string, sentence string) *fault.Error {
+	return failAt(at, "value_error", "Value error, "+sentence)
+}
+
+func (n node) child(name string, v any) node { return node{append(slices.Clone(n.at), name), v} }
+
+// object is the node as an object.
+func (n node) object() (object, error) {
+	m, ok := n.v.(map[string]any)
+	if !ok {
+		return object{}, n.fail("model_attributes_type", "Input should be a valid dictionary or object to extract fields from")
+	}
+	return object{n, m}, nil
+}
+
+// object is a node whose fields can be asked for.
+type object struct {
+	node
+	fields map[string]any
+}
+
+func (o object) has(name string) bool { _, ok := o.fields[name]; return ok }
+
+// need is a field that must be there.
+func (o object) need(name string) (node, error) {
+	v, ok := o.fields[name]
+	n := o.child(name, v)
+	if !ok {
+		return n, n.fail("missing", "Field required")
+	}
+	return n, nil
+}
+
+// take is a field that may be absent; null counts as absent.
+func (o object) take(name string) (node, bool) {
+	v := o.fields[name]
+	return o.child(name, v), v != nil
+}
+
+// only refuses fields beside the given ones, where one that is passed over would
+// give another answer than the one that was asked for.
+func (o object) only(names ...string) error {
+	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
+		if !slices.Contains(names, name) {
+			return o.child(name, nil).fail("extra_forbidden", "Extra inputs are not permitted")
+		}
+	}
+	return nil
+}
+
+// items are the elements of a list, at most most.
+func (n node) items(least, most int) ([]node, error) {
+	list, ok := n.v.([]any)
+	switch {
+	case !ok:
+		return nil, n.fail("list_type", "Input should be a valid list")
+	case len(list) < least:
+		return nil, n.fail("too_short", "List should have at least "+strconv.Itoa(least)+" items")
+	case len(list) > most:
+		return nil, n.fail("too_long", "List should have at most "+strconv.Itoa(most)+" items")
+	}
+	all := make([]node, len(list))
+	for i, v := range list {
+		all[i] = n.child(strconv.Itoa(i), v)
+	}
+	return all, nil
+}
+
+// text is a string of at most most bytes.
+func (n node) text(most int) (string, error) {
+	s, ok := n.v.(string)
+	if !ok {
+		return "", n.fail("string_type", "Input should be a valid string")
+	}
+	if len(s) > most {
+		return "", n.fail("string_too_long", "String should have at most "+strconv.Itoa(most)+" characters")
+	}
+	return s, nil
+}
+
+// word is one of a few strings.
+func (n node) word(allowed []string) (string, error) {
+	s, ok := n.v.(string)
+	if !ok || !slices.Contains(allowed, s) {
+		return "", n.fail("enum", fault.EnumMessage(allowed))
+	}
+	return s, nil
+}
+
+// integer is a whole number between two bounds.
+func (n node) integer(least, most int) (int, error) {
+	number, ok := n.v.(json.Number)
+	if !ok {
+		return 0, n.fail("int_type", "Input should be a valid integer")
+	}
+	i, err := strconv.Atoi(number.String())
+	switch {
+	case err != nil:
+		return 0, n.fail("int_type", "Input should be a valid integer")
+	case i < least:
+		return 0, n.fail("greater_than_equal", "Input should be greater than or equal to "+strconv.Itoa(least))
+	case i > most:
+		return 0, n.fail("less_than_equal", "Input should be less than or equal to "+strconv.Itoa(most))
+	}
+	return i, nil
 }

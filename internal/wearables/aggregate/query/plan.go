@@ -3,6 +3,7 @@ package query
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Plan is a query in which everything is resolved.
@@ -225,4 +226,185 @@ func (p *Plan) Resources() []string {
 // NeedsCycles says whether any input is computed from the stages of nights.
 func (p *Plan) NeedsCycles() bool {
 	return slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Column.NeedsCycles() })
+}
+
+// input is the position of a plain column among the inputs.
+func (p *Plan) input(c *Column) int {
+	at := slices.IndexFunc(p.Inputs, func(in Input) bool { return in.List == nil && in.Column.Name == c.Name && in.Column.From == c.From })
+	if at < 0 {
+		at = len(p.Inputs)
+		p.Inputs = append(p.Inputs, Input{Column: c, Kind: c.Kind})
+	}
+	return at
+}
+
+// column resolves a name in a condition: the table's own columns, the source
+// columns and the index.
+func (p *Plan) column(name string) (int, Kind, bool) {
+	c := p.Table.Column(name)
+	if c == nil && name == indexColumn {
+		c = &p.Table.Index
+	}
+	if c == nil || c.From == unpublished {
+		return 0, "", false
+	}
+	if c.Kind == List {
+		return 0, List, true
+	}
+	return p.input(c), c.Kind, true
+}
+
+// expr finds the column that a plain expression means.
+func (p *Plan) expr(e *Expr) (*Column, error) {
+	var c *Column
+	switch e.Op {
+	case OfTable, OfSeries, OfSource:
+		c = p.Table.Column(e.Name)
+	case OfMacro:
+		c = find(macros, e.Name)
+	case OfIndex:
+		c = &p.Table.Index
+	default:
+	}
+	if c == nil {
+		return nil, wrong(e.at, "not a column of the table")
+	}
+	if c.From == unpublished {
+		return nil, wrong(e.at, "this column has no published formula and is not offered; see docs/aggregation.md")
+	}
+	return c, nil
+}
+
+// scalar is the position of the input that an expression of single values
+// means, and what it is called.
+func (p *Plan) scalar(e *Expr) (at int, kind Kind, name string, err error) {
+	if e.Op == OfList {
+		return p.list(e)
+	}
+	c, err := p.expr(e)
+	if err != nil {
+		return 0, "", "", err
+	}
+	if c.Kind == List {
+		return 0, "", "", wrong(e.at, "a list is read through a subquery")
+	}
+	return p.input(c), c.Kind, c.Name, nil
+}
+
+// list resolves a subquery.
+func (p *Plan) list(e *Expr) (at int, kind Kind, name string, err error) {
+	c, err := p.expr(e.Arg)
+	if err != nil {
+		return 0, "", "", err
+	}
+	if c.Kind != List {
+		return 0, "", "", wrong(e.Arg.at, "only a list can be unnested")
+	}
+	l := &ListQuery{Func: e.Func, Field: -1}
+	name = string(e.Func) + "." + c.Name
+	of := Integer // of a count
+	if e.Field != "" {
+		if l.Field = slices.IndexFunc(c.Fields, func(f Column) bool { return f.Name == e.Field }); l.Field < 0 {
+			return 0, "", "", wrong(e.at, "the elements of this list have no such field")
+		}
+		name += "." + e.Field
+		of = c.Fields[l.Field].Kind
+	}
+	if kind, err = e.Func.result(of, e.at); err != nil {
+		return 0, "", "", err
+	}
+	l.Where, err = condition(e.Where, e.at, func(name string) (int, Kind, bool) {
+		i := slices.IndexFunc(c.Fields, func(f Column) bool { return f.Name == name })
+		if i < 0 {
+			return 0, "", false
+		}
+		return i, c.Fields[i].Kind, true
+	})
+	if err != nil {
+		return 0, "", "", err
+	}
+	if e.Where != nil {
+		l.text = strings.TrimSpace(*e.Where)
+	}
+	at = slices.IndexFunc(p.Inputs, func(in Input) bool {
+		return in.List != nil && in.Column.Name == c.Name && in.List.Func == l.Func && in.List.Field == l.Field && in.List.text == l.text
+	})
+	if at < 0 {
+		at = len(p.Inputs)
+		p.Inputs = append(p.Inputs, Input{Column: c, List: l, Kind: kind})
+	}
+	return at, kind, name, nil
+}
+
+// output resolves one selected expression.
+func (p *Plan) output(e *Expr) error {
+	switch e.Op {
+	case OfKey:
+		return p.selectKeys(e)
+	case OfFunc:
+		at, kind, name, err := p.scalar(e.Arg)
+		if err != nil {
+			return err
+		}
+		if kind, err = e.Func.result(kind, e.at); err != nil {
+			return err
+		}
+		return p.add(e, Output{Name: string(e.Func) + "." + name, Kind: kind, Key: -1, Input: at, Func: e.Func})
+	default:
+	}
+	if p.Aggregated {
+		return wrong(e.at, "beside group_by or an aggregate function, a column is selected through an aggregate function")
+	}
+	at, kind, name, err := p.scalar(e)
+	if err != nil {
+		return err
+	}
+	return p.add(e, Output{Name: name, Kind: kind, Key: -1, Input: at})
+}
+
+func (p *Plan) selectKeys(e *Expr) error {
+	if e.Key >= len(p.Keys) || len(p.Keys) == 0 {
+		return wrong(e.at, "group_by has no such key; the first one is 0")
+	}
+	for i, k := range p.Keys {
+		if e.Key != AllKeys && e.Key != i {
+			continue
+		}
+		if err := p.add(e, Output{Name: k.Name, Kind: k.Kind, Key: i}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds an output, whose name must be its own.
+func (p *Plan) add(e *Expr, o Output) error {
+	if slices.ContainsFunc(p.Outputs, func(other Output) bool { return other.Name == o.Name }) {
+		return wrong(e.at, "selects "+strconv.Quote(o.Name)+" twice")
+	}
+	p.Outputs = append(p.Outputs, o)
+	return nil
+}
+
+// result is the kind of a function's result over values of a kind.
+func (f Func) result(of Kind, at []string) (Kind, error) {
+	switch f {
+	case Count:
+		return Integer, nil
+	case Mean, Median, Stddev:
+		if of.numeric() {
+			return Number, nil
+		}
+	case Sum:
+		if of.numeric() {
+			return of, nil
+		}
+	case Min, Max:
+		if of != Flag {
+			return of, nil
+		}
+	default:
+		return of, nil
+	}
+	return "", wrong(at, string(f)+" does not take a "+string(of))
 }
