@@ -48,8 +48,8 @@ func TestCellsOfABatch(t *testing.T) {
 	})
 }
 
-// What a query holds is bounded by its bytes: of rows before they are grouped,
-// of texts, and of the results of a batch together.
+// The limit on bytes covers the rows of a query before they are grouped, its texts, and
+// the results of a batch together.
 func TestBytesOfABatch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, "")

@@ -20,9 +20,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What a query gives, from stored blocks to the table, is what a reader of the
-// rules finds by hand in the samples that a plain read has: whose clock counts,
-// what is one to the outside, which rows are kept, which source is the best.
+// A query over stored blocks gives the table that a person finds by hand in the samples
+// of a plain read. The test covers time zones, duplicates with one external key,
+// filters and the choice of the best source.
 func TestQueriesAgainstPlainReads(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
 	rapid.Check(t, func(rt *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// Work on rows in memory ends when nobody waits for it any more.
+// Work on rows in memory ends when its context is canceled.
 func TestWorkEndsWithItsContext(t *testing.T) {
 	p := plan("day", "mean", true)
 	where, _, err := query.DecodeQuery([]byte(`{"query":{"select":[{"timeseries":"heartrate","field":"value"}],"where":"value > 10"}}`), "query", "config")

@@ -141,8 +141,8 @@ func (s *summary) moment(from string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// measured is when a body was measured: the instant that the provider stated,
-// or else the day, whose midnight the store writes as one of UTC.
+// measured returns when a body was measured: the instant that the provider stated,
+// otherwise the midnight of the day, which the store writes as UTC.
 func (s *summary) measured() (us int64, ok bool) {
 	text, _ := s.fields["date"].(string)
 	t, err := time.Parse(time.RFC3339, text)
@@ -317,7 +317,7 @@ func shortOf(v float64, bounds ...float64) (n int) {
 	return n
 }
 
-// stages is what the stages of a night tell.
+// stages holds the values that follow from the stages of a night.
 type stages struct {
 	lastAsleep *int64 // end of the last stage that is not awake, UTC microseconds
 	awakenings int

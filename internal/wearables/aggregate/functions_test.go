@@ -111,9 +111,9 @@ func TestWordsAreColumns(t *testing.T) {
 	})
 }
 
-// Two apps on one watch wrote the same minute, and one of them another: to the
-// outside those are two samples, not three, and one group. Whoever asks about
-// the apps sees what each has.
+// Two apps on one watch wrote the same minute, and one of them wrote another minute. In
+// reads those are two samples and one group. A query that selects the app sees the
+// samples of each.
 func TestWhatIsOneToTheOutsideCountsOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, "")
@@ -219,7 +219,7 @@ func TestBucketsAndParts(t *testing.T) {
 	})
 }
 
-// What a clock showed is floating time already: no zone moves it.
+// Floating time is stored as the clock showed it, so no zone moves it.
 func TestFloatingTimeIsReadAsItStands(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, "America/New_York")

@@ -37,7 +37,7 @@ func group(ctx context.Context, p *query.Plan, f *frame, most int) (*groups, err
 		for i := range values {
 			code = appendCode(code, &values[i], row)
 		}
-		if row > 0 && slices.Equal(code, before) { // most rows stand beside their like
+		if row > 0 && slices.Equal(code, before) { // most rows follow a row of the same group
 			g.of[row] = g.of[row-1]
 			continue
 		}
@@ -69,7 +69,7 @@ func (g *groups) len() int {
 	return g.keys[0].Len()
 }
 
-// keyValues is what a key makes of its input.
+// keyValues computes the values of a key from its input.
 func keyValues(k query.Key, in *Vector) Vector {
 	if k.Trunc == nil && k.Part == "" {
 		return *in

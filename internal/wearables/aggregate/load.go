@@ -29,7 +29,7 @@ type frame struct {
 	texts int // bytes of all texts that the rows do not share
 }
 
-// origin is what sources are chosen by.
+// origin is the part of a source by which the best source is chosen.
 type origin struct{ provider, sourceType string }
 
 func newFrame(p *query.Plan) *frame {
@@ -46,7 +46,7 @@ func newFrame(p *query.Plan) *frame {
 	return f
 }
 
-// bytes is what the frame holds with so many rows more.
+// bytes returns the size of the frame with that many more rows.
 func (f *frame) bytes(more int) int { return (len(f.index)+more)*f.width + f.texts }
 
 func (f *frame) originOf(o origin) int32 {
@@ -296,13 +296,13 @@ func (r *Request) addSummary(f *frame, s *summary) error {
 	return nil
 }
 
-// besides is how many days a summary's index may lie from its calendar date: a
-// session begins at most three from it and lasts one, and zones reach over
-// another.
+// dateSlack is the largest distance, in days, between a summary's index and its
+// calendar date. A session begins at most three days from it and lasts one day; zones
+// add another.
 const besides = 6
 
-// days selects the summaries whose calendar date is near the request's time.
-// What has no such date, or one of another meaning, is read whole.
+// days selects the summaries whose calendar date is near the request's time. Summaries
+// without a date, or with a date of another meaning, are all read.
 func (r *Request) days(document string) storage.SummaryQuery {
 	q := storage.SummaryQuery{Resource: document}
 	if document == "profile" || document == "menstrual_cycle" {
@@ -342,8 +342,8 @@ type outsideKeys struct {
 	many  map[outside]bool    // keys that several series have
 }
 
-// outside is what is seen of a series from the outside. A distance belongs to
-// its workout and sport too.
+// externalKey is the visible part of a series' key. For a distance it includes the
+// workout and the sport.
 type outside struct{ provider, kind, word, extra, sport, workout string }
 
 func outsideOf(s *storage.Series) outside {

@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// What grouping and reducing give, for any rows and any choice of keys and
-// functions, is what a reader of the rules would write down row by row.
+// Grouping and reducing any rows, by any keys and functions, gives the same result as
+// applying the rules row by row.
 func TestGroupsAgainstAPlainReading(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(drawRow), 0, 60).Draw(t, "rows")

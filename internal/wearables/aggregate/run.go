@@ -64,7 +64,7 @@ func (r *Request) holds(bytes int) bool {
 	return bytes <= most-r.held
 }
 
-// mostResults is how many rows the result may have.
+// mostResults returns the largest number of rows of the result.
 func (r *Request) mostResults() int {
 	cells := r.MostCells
 	if cells == 0 {
@@ -73,7 +73,7 @@ func (r *Request) mostResults() int {
 	return min(MostResults, max(0, cells-r.used)/len(r.Plan.Outputs))
 }
 
-// MostOf is how many rows the result of one plan may have.
+// RowLimit returns the largest number of rows of one plan's result.
 func MostOf(p *query.Plan) int { return (&Request{Plan: p}).mostResults() }
 
 // RunAll answers a batch of queries that are alike but for their plans. All
@@ -92,8 +92,7 @@ func RunAll(ctx context.Context, tx *store.Tx, r Request, plans []*query.Plan) (
 	return tables, nil
 }
 
-// stride is how many rows are worked on between two looks at the context, which
-// ends when nobody waits for the answer any more.
+// stride is the number of rows between two checks of the context.
 const stride = 1 << 16
 
 // Run answers a query in the caller's transaction, whose snapshot all of it

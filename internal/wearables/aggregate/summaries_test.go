@@ -97,7 +97,7 @@ func TestBestSourceOfEachGroup(t *testing.T) {
 	})
 }
 
-// What is computed from a sleep, by hand.
+// The macros of a sleep, computed by hand.
 func TestMacros(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, "")
@@ -144,8 +144,8 @@ func TestSubqueries(t *testing.T) {
 	})
 }
 
-// A sleep lasted from its start to its stop, and what nobody told of it follows
-// from what was told, as reads have it.
+// A sleep lasts from its start to its stop. Fields that the provider did not state
+// follow from the others, as in reads.
 func TestWhatFollowsOfASleep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db, "Europe/Berlin")

@@ -37,8 +37,8 @@ func (t *Table) Len() int {
 	return t.Columns[0].Len()
 }
 
-// Bytes is about what the table takes in memory and written out. A text counts
-// as often as it stands there.
+// Bytes estimates the size of the table in memory and when written. A text counts once
+// per occurrence.
 func (t *Table) Bytes() (n int) {
 	for i := range t.Columns {
 		n += t.Len() * width(t.Columns[i].Kind)
@@ -193,7 +193,7 @@ func (v *Vector) appendParsed(value any) {
 	}
 }
 
-// rowsAtOnce is how many rows are turned into Parquet's own values at once.
+// rowsAtOnce is the number of rows that are converted to Parquet values at once.
 const rowsAtOnce = 4096
 
 // WriteParquet writes the table as one Parquet file with its columns in their

@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// Vector is one column: its values stand in the slice that its kind needs.
+// Vector is one column. The slice for its kind holds the values.
 type Vector struct {
 	Kind query.Kind
 	Null []bool    // of every row
@@ -20,7 +20,7 @@ type Vector struct {
 	Text []string
 }
 
-// width is how many bytes a value takes, without those of a text.
+// width returns the bytes of one value, without those of a text.
 func width(k query.Kind) int {
 	if k == query.Text {
 		return 1 + 16
@@ -166,6 +166,6 @@ func (w *wall) look(us int64) {
 	}
 }
 
-// Zones is how far floating time may be from UTC. Real offsets reach from -12
-// to +14 hours; stated ones are taken up to 26.
+// LargestOffset is the largest distance of floating time from UTC. Real offsets reach
+// from -12 to +14 hours; stated ones are accepted up to 26.
 const Zones = 26 * int64(time.Hour/time.Microsecond)

@@ -220,7 +220,7 @@ func (a *activityOfDay) summary(d *Deriver, day civil.Date) (wearables.Summary, 
 	}, true
 }
 
-// heartDay is what one source measured on one day.
+// heartDay holds the heart rate of one source on one day.
 type heartDay struct {
 	source        wearables.Source
 	n             int

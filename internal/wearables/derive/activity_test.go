@@ -41,8 +41,8 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// Over any days, those of 23 and 25 hours too, no step is lost or counted
-// twice, and each part lies in the day that it counts for.
+// Over any days, including those of 23 and 25 hours, no step is lost or counted twice,
+// and each part is within the day that it counts for.
 func TestPartsCoverAllDays(t *testing.T) {
 	zones := []*time.Location{
 		zone(t, "Europe/Berlin"), zone(t, "America/Santiago"), zone(t, "Asia/Beirut"),

@@ -43,9 +43,8 @@ type Deriver struct {
 	Stored func(wearables.Batch, wearables.Result)
 }
 
-// Days derives the activity and body of the days from the stored series, with
-// no more facts than they hold. Sleep is not a series: whoever has stages of
-// sleep gives them to a Deriver.
+// Days derives the activity and body of the days from the stored series alone. Sleep is
+// not a series: callers that have stages of sleep use a Deriver.
 func Days(ctx context.Context, db *store.DB, in Ingester, user users.User, provider string, days []civil.Date) error {
 	d := &Deriver{DB: db, Ingester: in, User: user, Provider: provider}
 	return d.Days(ctx, days)
@@ -143,7 +142,7 @@ func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
 	return err
 }
 
-// zone is where the user is said to live, for samples without an offset.
+// zone returns the user's fallback zone, for samples without an offset.
 func (d *Deriver) zone() *time.Location { return wearables.FallbackFor(d.User, d.Provider) }
 
 // DaysOf adds the local days to set whose summaries may change with the
@@ -184,9 +183,8 @@ func (s *Sleeper) DaysOf(set map[civil.Date]bool, zone *time.Location) {
 	}
 }
 
-// dayOf is the day of an instant of a session, where it was. Where nobody stated
-// the offset it is that of the fallback zone, which a new session gets as well;
-// one that is stored keeps what it has.
+// dayOf returns the local day of an instant of a session. Without a stated offset, a
+// new session uses the fallback zone; a stored session keeps its offset.
 func (d *Deriver) dayOf(ctx context.Context, tx *store.Tx, resource, key string, at int64, offset int32) (civil.Date, error) {
 	if offset != wearables.NoOffset {
 		return localDate(at, offset), nil
@@ -208,7 +206,7 @@ func (d *Deriver) dayOf(ctx context.Context, tx *store.Tx, resource, key string,
 	return localDate(at, known.Offset), nil
 }
 
-// stated is an offset, or 0 where nobody stated one.
+// offsetOrZero returns 0 for an offset that was not stated.
 func stated(offset int32) int32 {
 	if offset == wearables.NoOffset {
 		return 0

@@ -21,8 +21,8 @@ type Point struct {
 	Speed    float64 // m/s; NaN when not known
 }
 
-// Workout is one session of sport as its app told it. What is not known is
-// nil. Heart-rate zones are derived from the stored heart-rate series.
+// Workout is one session of sport as its app reported it. Unknown fields are nil.
+// Heart-rate zones are derived from the stored heart-rate series.
 type Workout struct {
 	Key     string // of the stored workout that it is; empty makes it of the start and the source
 	ID      string // the provider's own id; empty when it gives none
@@ -42,7 +42,7 @@ type Workout struct {
 	MeanBPM *float64 // as the app says; else it comes from the series
 	MaxBPM  *float64
 	Route   []Point
-	// What sensors measured on the way: m/s, W, revolutions or steps a minute.
+	// Readings of sensors during the workout: m/s, W, revolutions or steps a minute.
 	Speeds, Powers, Cadences Course
 }
 
@@ -58,7 +58,7 @@ type DayFacts struct {
 // Facts are those of many days.
 type Facts map[civil.Date]DayFacts
 
-// Sleeper is what one source knows of sleep.
+// Sleeper holds the sleep data of one source.
 type Sleeper struct {
 	Source   wearables.Source
 	Segments []Segment
@@ -84,7 +84,7 @@ const (
 	InBed  int8 = 100
 )
 
-// Person is what a provider says about the person.
+// Person holds the provider's facts about the person.
 type Person struct {
 	Birth      civil.Date // zero when not known
 	Sex        string     // female, male, other; empty when not known

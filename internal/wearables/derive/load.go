@@ -22,7 +22,7 @@ const (
 	dayUS    = 86400 * secondUS
 )
 
-// track is what one stored series holds around the days in question.
+// track holds the samples of one stored series around the requested days.
 type track struct {
 	wearables.Samples
 }
@@ -70,7 +70,7 @@ func (t *track) offset(i int, zone *time.Location) int32 {
 	return offsetIn(zone, t.Time[i])
 }
 
-// end is where sample i ends; a measurement ends where it starts.
+// end returns the end of sample i; for a measurement it is its start.
 func (t *track) end(i int) int64 {
 	if len(t.End) > 0 {
 		return max(t.End[i], t.Time[i])
@@ -121,8 +121,8 @@ func search(times []int64, at int64) int {
 	return low
 }
 
-// origin is who recorded something: a source without the sport or workout it
-// was recorded for. Origins can be compared.
+// origin identifies the recorder of a value: a source without its sport and workout.
+// Origins are comparable.
 type origin struct {
 	kind, app string
 	device    uuid.UUID
@@ -207,7 +207,7 @@ func sessionKey(start int64, s wearables.Source) string {
 	return instant(start).Format("2006-01-02T15:04:05.999999Z") + "|" + originOf(s).key()
 }
 
-// offsetOrNil is nil for an offset that nobody stated.
+// offsetOrNil returns nil for an offset that was not stated.
 func offsetOrNil(offset int32) *int32 {
 	if offset == wearables.NoOffset {
 		return nil
@@ -224,7 +224,7 @@ type part struct {
 	value float64
 }
 
-// contribution is what one source counted on one day.
+// contribution holds the counts of one source on one day.
 type contribution struct {
 	source wearables.Source
 	parts  []part
@@ -244,12 +244,12 @@ type total struct {
 	sources []wearables.Source
 }
 
-// merge adds up what several sources counted on one day without counting the
-// same time twice: sources come in order of their type's priority, and of
-// each interval only the share counts that no better source covers.
+// merge adds up the counts of several sources on one day without counting a time twice.
+// Sources are in order of their type's priority. An interval counts only for the share
+// that no better source covers.
 //
-// What a person typed in stays out when it is more than ten times what any
-// device counted that day: such entries are slips or goals.
+// A typed entry of more than ten times the count of any device that day is left out:
+// such entries are slips or goals.
 func merge(all []contribution) (total, bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(c contribution) bool { return len(c.parts) == 0 })
 	all = withoutSlips(all)
@@ -280,7 +280,7 @@ func merge(all []contribution) (total, bool) {
 	return m, true
 }
 
-// slipFactor is how many times the devices' count a typed entry may be.
+// slipFactor is the largest accepted ratio of a typed entry to the devices' count.
 const slipFactor = 10
 
 func withoutSlips(all []contribution) []contribution {

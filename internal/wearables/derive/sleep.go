@@ -150,8 +150,8 @@ func hypnogram(all []Segment) []Segment {
 	return equalJoined(stages)
 }
 
-// outside is what is left of s outside the taken segments, which are in order
-// and do not overlap.
+// outside returns the parts of s outside the taken segments, which are in order and do
+// not overlap.
 func outside(s Segment, taken []Segment) []Segment {
 	var left []Segment
 	i := sort.Search(len(taken), func(i int) bool { return taken[i].End > s.Start })

@@ -220,7 +220,7 @@ func highest(values []float64) float64 {
 // Reference 7.5, workouts.
 var zoneBounds = []float64{0.5, 0.6, 0.7, 0.8, 0.9}
 
-// longestBeat is how long one sample speaks for, at most.
+// longestSample limits the time that one heart-rate sample stands for.
 const longestBeat = 30 * secondUS
 
 // zones adds up the seconds in each zone: every sample counts until the next
@@ -245,7 +245,7 @@ func zones(t *track, end int64, maximum float64) []int64 {
 	return seconds
 }
 
-// assumedAge stands in where nobody knows the age.
+// assumedAge is used when the age is unknown.
 const assumedAge = 30
 
 // maximum is the maximum heart rate on a day: 220 less the age in whole years,
@@ -359,8 +359,8 @@ const (
 	degree = math.Pi / 180
 )
 
-// apart is whether two places are at least so many metres from each other,
-// on a flat map: it decides about many places and need not be exact.
+// areApart reports whether two places are at least so many metres apart, on a flat map.
+// It runs for many places and need not be exact.
 func apart(a, b Point, least float64) bool {
 	y := (b.Lat - a.Lat) * degree * radius
 	if y >= least || y <= -least {
@@ -380,12 +380,14 @@ func metres(a, b Point) float64 {
 // mostInStream bounds the rows of a stream: a day at one a second.
 const mostInStream = 86_400
 
-// nearBeat is how far a heart-rate sample may be from the place it goes with.
+// nearSample is the largest distance in time between a heart-rate sample and the place
+// of a route that it belongs to.
 const nearBeat = 10 * secondUS
 
-// streamOf makes the course of a workout: one row per place of the route with
-// the heart rate nearest to it, or without a route one row per beat, or per
-// reading of the sensor that gave the most. What else was measured stands beside.
+// streamOf builds the stream of a workout. With a route it has one row per place and
+// the nearest heart rate. Without a route it has one row per heart-rate sample, or per
+// reading of the sensor with the most readings. Other readings fill the remaining
+// columns.
 func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 	places := increasing(w.Route)
 	if len(places) == 0 {
@@ -454,9 +456,9 @@ type Zoneless struct {
 	day        civil.Date
 }
 
-// ZonelessWorkout reads a stored workout; ok is false when it has zones, or no
-// bounds to look for heart rate in, or a key that is not that of a session:
-// those were made by a reader that has seen its heart rate already.
+// ZonelessWorkout reads a stored workout. ok is false if the workout has zones, or no
+// start and end, or a key of another form than a session's. Keys of another form come
+// from a reader that has already seen the workout's heart rate.
 func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
 	wire, err := storage.AppendSummary(nil, s, "")
 	if err != nil {
@@ -482,13 +484,13 @@ func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
 	return w, wearables.SummaryID(s.User, s.Source.Provider, s.Resource, w.Key) == s.ID && w.end-w.start <= longestWorkout
 }
 
-// nearEnd is how close to the end of a workout its heart rate has to come
-// before all of it is taken to be there.
+// nearEnd is the tolerance at the end of a workout: heart rate that reaches this close
+// to the end counts as complete.
 const nearEnd = 2 * 60 * secondUS
 
-// Zones are the seconds in each of the six zones, of the heart rate that the
-// provider's series or the workout's own stream has; nil while there is none,
-// and unless partly is given, while it does not reach to the end.
+// Zones returns the seconds in each of the six zones. It uses the heart rate of the
+// provider's series, or of the workout's own stream. It returns nil if there is none,
+// and, unless partly is set, if the heart rate does not reach to the end.
 //
 // Reference 7.5, workouts.
 func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *Zoneless, partly bool) ([]int64, error) {

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// Day is what a merged line amounts to on one local day.
+// Day holds the values of a merged line on one local day.
 type Day struct {
 	Date civil.Date
 	Type string // the samples' type word, mostly empty
@@ -52,23 +52,22 @@ type Days struct {
 // DaysRange is which days to read.
 type DaysRange struct {
 	First, Last civil.Date
-	// Zone is where the user is said to live, for samples that state no offset;
-	// nil means UTC.
+	// Zone is the user's zone, for samples that state no offset; nil means UTC.
 	Zone *time.Location
 	Most int // days in a page; 0 means PageDays
 }
 
-// PageDays is how many days one page has: a year, and a leap day.
+// PageDays is the number of days in a page: a leap year.
 const PageDays = 366
 
-// zones is how far local days may begin from those of UTC. Real offsets reach
-// from -12 to +14 hours; stated ones are taken up to 26.
+// largestOffset is the largest distance of a local day from the UTC day. Real offsets
+// reach from -12 to +14 hours; stated ones are accepted up to 26.
 const zones = 26 * hourUS
 
-// ReadDays merges one page of days. A day is the local one where the person
-// was: by the offset that a sample states, else by the zone. So it has 23
-// hours when the clocks go forward and 25 when they go back. What reaches over
-// midnight counts for both days by its share of time.
+// ReadDays merges one page of days. A day is local to the person: it follows the offset
+// of each sample, or the zone if the sample states none. So it has 23 hours when the
+// clocks go forward and 25 when they go back. A piece that crosses midnight counts for
+// both days by its share of time.
 func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, error) {
 	r, err := q.open(ctx, tx, false)
 	if err != nil {
@@ -177,9 +176,9 @@ func (d *daily) numberOf(p Piece) int64 {
 	return numberOf(civil.DateOf(time.UnixMicro(p.Start).In(zone)))
 }
 
-// begin is when a local day begins where a piece was measured. Where a zone
-// left a day out, as Samoa did when it crossed the date line, it is when the
-// next one does.
+// begin returns the start of a local day at the place of a piece. A zone may skip a
+// day, as Samoa did when it crossed the date line; then it is the start of the next
+// day.
 func (d *daily) begin(n int64, p Piece) int64 {
 	zone := d.zoneOf(p)
 	switch {

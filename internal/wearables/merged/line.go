@@ -15,7 +15,7 @@ type Span struct{ Start, End int64 }
 
 func (v Span) length() int64 { return v.End - v.Start }
 
-// Coverage is time that is taken, and by whom. The zero Coverage is empty.
+// Coverage maps time to the source that covers it. The zero Coverage is empty.
 type Coverage struct {
 	spans   []claim // in order, without overlap
 	moments map[int64]int
@@ -26,8 +26,8 @@ type claim struct {
 	owner int
 }
 
-// Share is the share of a span that nobody has taken, 0 to 1. A moment is in
-// or out as a whole.
+// Share returns the free share of a span, 0 to 1. A moment is free or covered as a
+// whole.
 func (c *Coverage) Share(v Span) float64 {
 	free := int64(0)
 	moment := 0.0
@@ -146,19 +146,18 @@ type Piece struct {
 	Source int   // position among the sources, best first
 	By     int   // of a piece that was set aside: the better source, or apart; else -1
 	Offset int32 // seconds east of UTC, or wearables.NoOffset
-	// Value is what the piece counts, or the level; Value2 diastolic pressure.
+	// Value is the piece's count, or the level; Value2 is diastolic pressure.
 	Value, Value2 float64
 }
 
 // apart is By of what is no part of the line and takes no time of others.
 const apart = -2
 
-// longest is how long an interval may be. A longer one counts as if all of it
-// lay in its first day, so that a piece depends on the samples of two days
-// around it and on no others.
+// longest is the longest interval. A longer one counts as if all of it were in its
+// first day. So a piece depends only on the samples of two days around it.
 const longest = dayUS
 
-// track is what one source measured around the time in question.
+// track holds the samples of one source around the requested time.
 type track struct {
 	source int
 	wearables.Samples
@@ -198,10 +197,9 @@ type line struct {
 	parts, most int // into which samples were cut, and may be
 }
 
-// mostParts bounds the work and the memory for one stretch, which may be a day
-// with the days around it. What people wear gives a few parts for each sample; long
-// intervals that start at every second beside others of seconds give one for
-// each pair of them.
+// mostParts bounds the work and the memory for one stretch, which may be a day with the
+// days around it. Wearables give a few parts for each sample. Long intervals that start
+// every second, beside others of seconds, give one part for each pair.
 const mostParts = 2_000_000
 
 var errCrowded = fault.New(fault.Unprocessable, "too many samples lie beside one another to be merged; read /grouped")

@@ -168,8 +168,8 @@ func drawTracks(t *rapid.T) []*track {
 	return all
 }
 
-// What is kept and what is set aside make up every sample: no time and no
-// value is lost, none is made up, and no two sources count the same time.
+// The kept and the set-aside pieces of all samples add up to the samples: no time and
+// no value is lost or added, and no two sources count the same time.
 func TestSumsKeepEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
@@ -230,7 +230,7 @@ func length(all []Span) (n int64) {
 	return n
 }
 
-// amount is what a source alone counts within a span.
+// amount returns the count of one source alone within a span.
 func amount(s *track, within Span) (sum float64) {
 	for i := range s.Time {
 		v := s.span(i)

@@ -209,9 +209,9 @@ func TestWhatIsMerged(t *testing.T) {
 	})
 }
 
-// What one source tells in different words does not cover itself: a bolus is no
-// part of the basal rate that it interrupts. A worse source is covered by all of
-// it, and what came without words first does not count beside itself.
+// Samples of one source with different words do not cover each other: a bolus is no
+// part of the basal rate that it interrupts. A better source covers all words of a
+// worse one. A sample that first arrived without words does not count twice.
 func TestWordsOfOneSourceAreMergedTogether(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
 		pump, pen := wearables.Source{Type: "insulin_pump"}, wearables.Source{Type: "app"}
@@ -346,7 +346,7 @@ func TestTooManyPiecesAreRefused(t *testing.T) {
 	})
 }
 
-// Whatever offset a sample states, its day is found.
+// The day of a sample is found for any stated offset.
 func TestDaysOfFarOffsets(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
 		for _, hours := range []int{-26, 26} {
@@ -361,7 +361,7 @@ func TestDaysOfFarOffsets(t *testing.T) {
 	})
 }
 
-// Years without data are passed over, and a page of days goes on at the next.
+// Years without data are skipped, and a page of days continues after them.
 func TestPagesOfDays(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
 		for _, year := range []int{2005, 2025, 2026} {

@@ -20,7 +20,7 @@ type Query struct {
 	Provider   string              // only this one's sources; empty means all
 }
 
-// Source is where pieces come from: a series, without its samples.
+// Source describes the source of pieces: a series without its samples.
 type Source struct {
 	wearables.Source
 	Type  string // the samples' type word, mostly empty
@@ -73,7 +73,7 @@ func (r *reader) source(i int) Source {
 	return Source{r.series[i].Source, r.series[i].Type, r.series[i].Extra}
 }
 
-// extent is where pieces may start and end.
+// extent returns the time in which pieces may start and end.
 func (r *reader) extent() Span {
 	v := Span{math.MaxInt64, math.MinInt64}
 	for _, s := range r.series {
@@ -139,7 +139,7 @@ func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int
 	return storage.Fit(from, to, dayUS, crowd, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
 }
 
-// count is how many samples are read to merge a stretch.
+// count returns the number of samples that merging a stretch reads.
 func (r *reader) count(ctx context.Context, tx *store.Tx, from, to int64) (n int, err error) {
 	first, last := around(from, to)
 	for i := range r.series {
@@ -219,8 +219,8 @@ type Page struct {
 	Next    *int64  // start of the first piece of the next page, UTC microseconds; nil at the end
 }
 
-// Range is a part of a merged line. What reaches over its edges counts for the
-// share inside.
+// Range is a part of a merged line. A piece that crosses its edges counts for the share
+// inside.
 type Range struct {
 	Span
 	Through bool   // with what was measured at End, and intervals no longer than to End
@@ -229,8 +229,8 @@ type Range struct {
 	Explain bool   // tell what was set aside
 }
 
-// Read merges one page of a range. What a piece is does not depend on the
-// range or the page in which it is asked for, so pages fit together.
+// Read merges one page of a range. A piece does not depend on the range or on the page
+// that asks for it, so pages fit together.
 func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	r, err := q.open(ctx, tx, in.Explain)
 	if err != nil {

@@ -20,12 +20,13 @@ import (
 // about. Their runs are jobs of a kind of their own, so that data that comes in
 // waits for none of them, and their rows are announced like other new rows.
 
-// backfillAfter is when the walk begins. By then every node knows the query,
-// so that a change that one of them does not mark lies before the walk.
+// backfillDelay is the time before the walk begins. By then every node has loaded the
+// query. So a change that a node did not mark is older than the walk, and the walk
+// finds it.
 const backfillAfter = 2 * remembered
 
-// pageOfUsers is how many users one transaction looks at: few enough that
-// nobody waits for it.
+// usersPerPage limits the users of one transaction, so that other writers do not wait
+// for it.
 const pageOfUsers = 100
 
 // backfillArgs name a query.
@@ -51,9 +52,9 @@ func (q *Query) askToBackfill(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// Reordered has the team's results computed anew, user by user, that choose
-// among the sources of some types of data: its order of providers for them is
-// another one.
+// Reordered recomputes results after the team changed its order of providers for some
+// types of data. It covers the queries that choose among the sources of those types,
+// user by user.
 //
 // Reference 7.11.
 func Reordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []string) error {
@@ -75,8 +76,8 @@ func Reordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []str
 	return nil
 }
 
-// backfill marks the query stale for every user with data that it asks about.
-// Run again, it marks them again, and runs that find nothing new tell nobody.
+// backfill marks the query stale for every user with data that it asks about. Running
+// it again marks them again; runs that find no new rows send no events.
 func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 	for last, more := (users.ID{}), true; more; {
 		err := db.Write(ctx, func(tx *store.Tx) error {

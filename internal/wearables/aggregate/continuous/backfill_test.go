@@ -15,8 +15,8 @@ import (
 	"hale/internal/wearables/aggregate/continuous"
 )
 
-// The result table of a new query has what was there before it, for those who
-// have such data and for nobody else, and the rows are told of.
+// The result table of a new query covers existing data, for the users who have such
+// data and for no other user. Its rows are announced.
 func TestANewQueryIsAnsweredForWhatIsThere(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)

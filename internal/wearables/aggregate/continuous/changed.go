@@ -37,9 +37,9 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 	return nil
 }
 
-// stale is the time, UTC microseconds, whose rows the changes may have
-// touched. A summary's index may move with any of its fields, and an aligned
-// row depends on rows far away, so those are computed anew as a whole.
+// stale returns the time, in UTC microseconds, whose rows the changes may have touched.
+// A summary's index may move with any of its fields, and an aligned row depends on rows
+// far away. So those are recomputed for all time.
 func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bool) {
 	from, to = query.EndOfTime, query.FirstMoment
 	wanted := q.plan.Resources()
@@ -56,9 +56,9 @@ func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bo
 	return from, to, concerned
 }
 
-// renew marks the queries stale, over all time, that ask about data that the
-// user has: when the user's floating time is another one, and when the user is
-// back from a deletion, during which no run looked and no new query was filled.
+// renew marks the queries about the user's data stale for all time. It runs when the
+// user's time zone changes. It also runs when the user is restored after a deletion:
+// until then runs and backfills skip the user.
 func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
 	all, err := known.of(ctx, tx, team)
 	if err != nil || len(all) == 0 {
@@ -99,7 +99,7 @@ func (q *Query) mark(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs],
 	return q.ask(ctx, tx, kind, user, q.notBefore(now, started))
 }
 
-// notBefore is when the next run may start.
+// notBefore returns the earliest start of the next run.
 func (q *Query) notBefore(now time.Time, started sql.NullInt64) time.Time {
 	if q.MinimumGap != nil && started.Valid {
 		if next := store.FromMicros(started.Int64).Add(*q.MinimumGap); next.After(now) {

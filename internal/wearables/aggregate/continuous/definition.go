@@ -42,8 +42,8 @@ type Query struct {
 // Plan is the query, compiled.
 func (q *Query) Plan() *query.Plan { return q.plan }
 
-// MostActive is how many queries of a team may be active. Each is looked at
-// whenever data comes in.
+// MostActive limits the active queries of a team. Incoming data is checked against each
+// of them.
 const MostActive = 50
 
 // New is a query to be stored.
@@ -152,8 +152,7 @@ type Update struct {
 	MinimumGap *time.Duration // nil takes it away
 }
 
-// Change changes a query, and of it what the update names and nothing else.
-// What it asks never changes.
+// Change updates the named fields of a query. The question it asks never changes.
 func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (Query, error) {
 	var title any
 	if u.Title != nil {
@@ -270,9 +269,9 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
 	return all, rows.Err()
 }
 
-// remembered is how long a process trusts what it knows of a team's queries.
-// A change made by another node is seen after that, which delays the first run
-// of a new query to the data that comes next: that run looks at everything.
+// cacheTTL limits how long a process uses its cached list of a team's queries. A change
+// made on another node is seen after that. This only delays the first run of a new
+// query to the next data, and that run covers all time.
 const remembered = 5 * time.Second
 
 // mostKnown bounds the memory for teams.

@@ -21,7 +21,7 @@ import (
 // there are any.
 var calls = regexp.MustCompile(`curl -s -H "x-service-api-key: \$HALE_API_KEY" "\$HALE_URL([^"]*)"(?: -d '([^']*)')?`)
 
-// What the page tells a reader to type works, in its order.
+// The commands of the page work, in its order.
 func TestThePageWorks(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/aggregation.md")
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 	"hale/internal/platform/store"
 )
 
-// A run is asked for at the end of the gap after the one before. More than one
-// job may ask for it, of one kind for a change of data and of another for a walk
-// over many users, so that the gap is looked at again when a run begins: so a
-// longer one counts for the runs that wait already. For a shorter one, or none,
-// a job walks over their users and asks for the runs anew.
+// A run is scheduled for the end of the gap after the run before. Changes of data and
+// walks over many users schedule jobs of different kinds, so more than one job may ask
+// for the same run. A run therefore checks the gap again when it begins, and a longer
+// gap also applies to runs that already wait. When the gap gets shorter or is removed,
+// a job walks over the waiting users and reschedules their runs.
 
-// startedBy is when the run before must have started at the latest for another
-// one to start now; nil where that does not matter.
+// startedBy returns the latest start of the run before that still allows a run now; nil
+// if every start allows it.
 func (q *Query) startedBy(now time.Time) *time.Time {
 	if q.MinimumGap == nil || q.Archived {
 		return nil
@@ -30,8 +30,7 @@ func (q *Query) startedBy(now time.Time) *time.Time {
 	return &latest
 }
 
-// gapLeft is how long a run for the user still has to wait; 0 where nothing
-// waits.
+// gapLeft returns how long a run for the user still has to wait; 0 if no run waits.
 func (q *Query) gapLeft(ctx context.Context, tx *store.Tx, user users.ID) (time.Duration, error) {
 	var started sql.NullInt64
 	err := tx.QueryRow(ctx, `SELECT started_at FROM continuous_query_states
@@ -46,7 +45,7 @@ func (q *Query) gapLeft(ctx context.Context, tx *store.Tx, user users.ID) (time.
 	return q.notBefore(tx.Now(), started).Sub(tx.Now()), nil
 }
 
-// RescheduleJob asks anew for the runs of a query that wait.
+// RescheduleJob reschedules the waiting runs of a query.
 var RescheduleJob = jobs.Define("queries.reschedule", func(ctx context.Context, run *jobs.Run, args backfillArgs) error {
 	return reschedule(ctx, run.DB(), run.Team, args.Query)
 }).With(jobs.Limits{Concurrency: 1})
@@ -60,7 +59,7 @@ func (q *Query) askToReschedule(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// waiter is a user for whom a run is due, and when the last one started.
+// waiter is a user with a due run, and the start of the user's last run.
 type waiter struct {
 	user    users.ID
 	started sql.NullInt64

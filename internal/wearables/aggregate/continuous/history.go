@@ -27,7 +27,7 @@ type Task struct {
 	id uuid.UUID
 }
 
-// kept is how long a run is remembered.
+// runRetention limits the age of the runs in the history.
 const kept = 30 * 24 * time.Hour
 
 // record writes the run's line, and forgets the oldest ones.

@@ -112,10 +112,10 @@ func gone(err error) error {
 	return err
 }
 
-// start takes the stale time over, with what a run before it left undone;
-// started is false when there is none, and within the gap after the run before.
-// A job that tries again to end its own run waits for no gap. What gets stale
-// from now on is for the run that follows.
+// start takes over the stale time and the unfinished time of an earlier run. started is
+// false if there is none, and during the gap after the run before. A job that retries
+// its own run waits for no gap. Time that gets stale after start belongs to the next
+// run.
 func (t *task) start(ctx context.Context, tx *store.Tx, user users.ID, job jobs.ID) (started bool, err error) {
 	var scheduled sql.NullInt64
 	err = tx.QueryRow(ctx, `UPDATE continuous_query_states SET runs = runs + 1, started_at = $4, run_job = $5,
@@ -192,7 +192,7 @@ func queryOf(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Query, e
 	return Get(ctx, tx, ids.FromUUID[teams.Team](team), id)
 }
 
-// stretch is how much time is computed at once, at first.
+// stretch is the time that is computed at once, to begin with.
 const stretch = int64(32 * 24 * 3600 * 1e6)
 
 // compute finds the rows of the stale time. Every row belongs to one bucket,
@@ -232,7 +232,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// atOnce is how many buckets a stretch has.
+// bucketsAtOnce is the number of buckets in a stretch.
 func atOnce(period query.Period) int {
 	width := period.Add(0, 1)
 	return max(1, int(stretch/width))

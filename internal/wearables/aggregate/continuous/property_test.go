@@ -31,9 +31,8 @@ var keptUp = []string{
 		"group_by":[{"date_trunc":{"unit":"month"},"arg":{"index":"timeseries"}},{"date_part":"weekday","arg":{"index":"timeseries"}}]}`,
 }
 
-// However data comes in, late, revised, with another offset, while a run is on
-// its way, the table in the end is the one that the query gives when it is
-// asked anew, and another run finds nothing more to tell.
+// Data arrives late, revised, with another offset, or during a run. In the end the
+// table equals a fresh run of the query, and another run finds no changes.
 func TestTablesAreWhatTheQueryGives(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC) })
 	rapid.Check(t, func(rt *rapid.T) {
@@ -92,7 +91,7 @@ func (r *rig) drawn(rt *rapid.T) {
 	}
 }
 
-// anew is what the query gives of all time.
+// fresh runs the query over all time.
 func (r *rig) anew(q continuous.Query) (text string) {
 	r.t.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) error {

@@ -135,9 +135,8 @@ func TestRunsThatWaitComeWhenTheGapGoes(t *testing.T) {
 	})
 }
 
-// With another order of providers the results that choose among them are
-// computed anew, and no others: in the transaction that changes it, a job is
-// asked for.
+// A new order of providers recomputes the results that choose among them, and no
+// others. The transaction that changes the order schedules the job.
 func TestAnotherOrderOfProviders(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)

@@ -43,7 +43,7 @@ func pageOf(us, width int64) int64 {
 	return page
 }
 
-// layout is what the columns of a query's result mean.
+// layout describes the columns of a query's result.
 type layout struct {
 	bucket int   // column of the date_trunc
 	keys   []int // columns of all group keys, in their order
@@ -252,8 +252,8 @@ func (t *task) announce(ctx context.Context, tx *store.Tx, delta *aggregate.Tabl
 	return err
 }
 
-// payloads halves the rows until each part fits. A single row that does not is
-// left out: it stands in the result table, and no event could ever hold it.
+// payloads halves the rows until each part fits into an event. A single row that is too
+// large for an event is left out; the result table still has it.
 func (t *task) payloads(dst [][]byte, rows *aggregate.Table, room int) [][]byte {
 	slug, _ := json.Marshal(t.query.Slug) // a string always marshals
 	payload := append([]byte(`[{"query_id":"`), t.query.ID.String()...)

@@ -92,7 +92,7 @@ func (r *rig) begin(q continuous.Query) (end func()) {
 	return end
 }
 
-// stale is how many hours wait for a run; 0 for none.
+// stale returns the number of hours that wait for a run.
 func (r *rig) stale(q continuous.Query) (hours float64) {
 	r.t.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
@@ -171,8 +171,8 @@ func TestARunThatWasOvertakenStoresNothing(t *testing.T) {
 	})
 }
 
-// Users of a new query wait behind one another and hold up nobody whose data
-// changes.
+// Users of a new query wait behind one another. Users whose data changes do not wait
+// for them.
 func TestBackfillHasJobsOfItsOwn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
@@ -224,8 +224,8 @@ func (r *rig) through() {
 	})
 }
 
-// A row that is larger than an event may be stands in the result table, and the
-// others are told of.
+// A row that is too large for an event stays in the result table. The other rows are
+// announced.
 func TestARowThatNoEventHolds(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)

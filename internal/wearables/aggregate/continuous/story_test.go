@@ -112,7 +112,7 @@ func TestStoryOfAContinuousQuery(t *testing.T) {
 			t.Errorf("the first event %s", got)
 		}
 		s.push("2026-03-02T22", 7) // 23:00 in Berlin
-		s.push("2026-03-02T22", 7) // again: nothing changes, nobody is told
+		s.push("2026-03-02T22", 7) // again: no changes, no event
 		if got := s.await(2); got != delta(`"2026-03-02T00:00:00"`, `57`) {
 			t.Errorf("the second event %s", got)
 		}
@@ -205,7 +205,7 @@ func TestStoryOfRevisedSummaries(t *testing.T) {
 			s.Expect(http.StatusOK, "POST", "/v2/summary/body/"+s.user, fmt.Sprintf(
 				`{"stage":"daily","provider":"apple_health_kit","data":[{"calendar_date":%q,"weight":%v,"source_type":"scale"}]}`, day, weight), nil)
 		}
-		awaitQuiet := func(want string) { // which runs when it likes, and tells nobody
+		awaitQuiet := func(want string) { // which runs at any time, and sends no event
 			t.Helper()
 			got := ""
 			for range 500 {

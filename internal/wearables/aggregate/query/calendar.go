@@ -6,9 +6,9 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Floating time has no zones, so a day is always 24 hours of it: the day on
-// which clocks go forward has an hour in which nothing happens, the one on
-// which they go back an hour in which twice as much does.
+// Floating time has no zones, so a day always has 24 hours. On the day on which clocks
+// go forward one of them is empty; on the day on which they go back one has twice the
+// data.
 
 const (
 	secondUS = int64(1_000_000)

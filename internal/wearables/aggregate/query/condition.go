@@ -27,8 +27,8 @@ const (
 	closeToken
 )
 
-// syntaxError is a mistake in a condition. Its text names the position and
-// never what stands there.
+// syntaxError is a mistake in a condition. Its text names the position and never
+// repeats the input.
 type syntaxError struct {
 	at   int
 	says string

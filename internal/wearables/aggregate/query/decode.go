@@ -251,7 +251,7 @@ func (a *Align) windowName() string {
 	return "max_age"
 }
 
-// Where an expression may stand. The forms are told apart by one field each.
+// The places of an expression. One field identifies each form of expression.
 var (
 	selectable = forms("func", "group_key", "value_macro", "timeseries", "index", "select", "source")
 	groupable  = forms("date_trunc", "date_part", "value_macro", "timeseries", "source")
@@ -473,7 +473,7 @@ func parse(data []byte) (node, error) {
 	return n, nil
 }
 
-// fail is a fault at this place. It never repeats what stands there.
+// fail returns a fault at this place. It never repeats the value.
 func (n node) fail(code, sentence string) *fault.Error { return failAt(n.at, code, sentence) }
 
 func failAt(at []string, code, sentence string) *fault.Error {

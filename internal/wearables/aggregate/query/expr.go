@@ -24,14 +24,14 @@ type Expr struct {
 	Name  string // column, field, macro or date part
 	Func  Func   // OfFunc, OfList
 	Arg   *Expr  // OfFunc: of what; OfList: the unnested column; OfTrunc, OfPart: the index
-	// Field is what OfList takes of each element: a field's name, ElementField,
-	// or nothing, which counts the elements.
+	// Field is the field that OfList takes from each element: a name, or ElementField.
+	// When empty, OfList counts the elements.
 	Field  string
 	Where  *string // OfList
 	Key    int     // OfKey; AllKeys for "*"
 	Period Period  // OfTrunc
 
-	at []string // where it stands in the request
+	at []string // its path in the request
 }
 
 // AllKeys is the Key of {"group_key": "*"}.
@@ -115,7 +115,7 @@ type Query struct {
 	at []string
 }
 
-// Batch is what one request asks: queries about one stretch of time.
+// Batch holds the queries of one request, all about one stretch of time.
 type Batch struct {
 	Timeframe Timeframe
 	Queries   []Query

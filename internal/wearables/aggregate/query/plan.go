@@ -198,8 +198,8 @@ func (p *Plan) selectsKeys() bool {
 	return true
 }
 
-// CheckContinuous says whether the query can be kept up to date as data comes
-// in: its rows must have buckets of time and be told apart by what it selects.
+// CheckContinuous reports whether the query can be kept up to date as data arrives. Its
+// rows must have time buckets, and the selected columns must identify them.
 //
 // Reference 7.12, 9.6.
 func (p *Plan) CheckContinuous(q Query) error {

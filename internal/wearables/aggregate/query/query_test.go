@@ -26,8 +26,7 @@ func compileText(body string) (*Plan, Query, error) {
 
 func one(q string) string { return `{` + timeframe + `,"queries":[` + q + `]}` }
 
-// Every mistake is told at its place, and nothing of what stands there is
-// repeated.
+// Every mistake is reported at its place, without repeating the value.
 func TestMistakesAreToldAtTheirPlace(t *testing.T) {
 	q := "body.queries.0."
 	for body, want := range map[string]string{
@@ -98,7 +97,7 @@ func TestMistakesAreToldAtTheirPlace(t *testing.T) {
 	}
 }
 
-// A period is one of its unit where no value is told, as null or not at all.
+// A period without a value, or with null, is one unit long.
 func TestPeriodWithoutAValue(t *testing.T) {
 	for _, value := range []string{"", `"value":null,`, `"value":1,`} {
 		_, q, err := compileText(one(`{"select":[{"func":"sum","arg":` + steps + `}],"group_by":[{"date_trunc":{` + value + `"unit":"week"},"arg":{"index":"timeseries"}}]}`))
@@ -134,7 +133,7 @@ func TestQueriesSurviveTheirText(t *testing.T) {
 	}
 }
 
-// shape is what a plan gives.
+// shape describes the columns of a plan.
 func shape(p *Plan) string {
 	text, err := json.Marshal(map[string]any{"outputs": p.Outputs, "keys": p.Keys, "where": p.Where, "align": p.Align, "inputs": p.Inputs, "best": p.Prioritised})
 	if err != nil {
@@ -171,8 +170,8 @@ func TestContinuousQueries(t *testing.T) {
 	}
 }
 
-// Whatever comes in, the decoder answers with a fault of the caller's or with
-// a query that survives its text.
+// For any input, the decoder returns a fault of the caller or a query that encodes and
+// decodes to itself.
 func FuzzDecodeBatch(f *testing.F) {
 	for _, q := range everyForm {
 		f.Add([]byte(one(q)))

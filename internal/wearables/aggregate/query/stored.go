@@ -2,8 +2,8 @@ package query
 
 import "time"
 
-// Stored is the body that makes a continuous query. What its texts may be is
-// for package continuous to say.
+// StoredQuery is the body that creates a continuous query. Package continuous checks
+// its texts.
 //
 // Reference 9.6, CreateContinuousQueryBody.
 type Stored struct {

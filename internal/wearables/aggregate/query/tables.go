@@ -28,9 +28,9 @@ func (k Kind) numeric() bool { return k == Number || k == Integer }
 type Column struct {
 	Name string
 	Kind Kind
-	// From is where the value stands: a path into the summary's document, such
-	// as heart_rate.avg_bpm or hr_zones.0, or one of the store's own words, which
-	// begin with $. Empty means that nothing stored has it: the column is null.
+	// From names the place of the value: a path into the summary's document, such as
+	// heart_rate.avg_bpm or hr_zones.0, or one of the store's own words, which begin
+	// with $. Empty means that no stored value exists: the column is null.
 	From string
 	// Scale turns the stored unit into the column's; 0 means that they are one.
 	Scale float64
@@ -62,7 +62,7 @@ const (
 	FromMeasured = "$measured" // the day of a body summary, or its instant where one was stated
 )
 
-// Table is what queries read: one kind of summary, or one time series.
+// Table is the input of a query: one kind of summary, or one time series.
 type Table struct {
 	Name     string // in expressions
 	Document string // kind of document that is stored, such as a summary; empty for samples
@@ -82,7 +82,7 @@ var tableNames = []string{"sleep", "derived_readiness", "activity", "workout", "
 // TableNames lists the tables of summaries.
 func TableNames() []string { return slices.Clone(tableNames) }
 
-// sourceColumns are what {"source": …} may name, of any table.
+// sourceColumns are the columns that {"source": …} may name, of any table.
 var sourceColumns = []string{"source_provider", "source_type", "source_app_id", "source_workout_id", "source_sport"}
 
 // SourceColumns lists the columns that every table has.
@@ -193,8 +193,8 @@ var Tables = map[string]*Table{
 			integer("recovery_readiness_score", "recovery_readiness_score"),
 		}, sources, []Column{{Name: "time_zone", Kind: Text}}),
 	},
-	// A row for the long sleep of each day. What weighs several nights against
-	// each other has no published formula, and is refused by the plan.
+	// A row for the long sleep of each day. Values that compare several nights have no
+	// published formula; the plan refuses them.
 	"derived_readiness": {
 		Name: "derived_readiness", Document: "sleep", Resource: "sleep", Priorities: "sleep",
 		Index: Column{Name: indexColumn, Kind: Date, From: "calendar_date"},
@@ -296,7 +296,7 @@ var Tables = map[string]*Table{
 	},
 }
 
-// indexColumn is what an index is called in results and conditions.
+// indexColumn is the name of an index in results and conditions.
 const indexColumn = "timestamp"
 
 // unpublished marks a column whose formula the reference keeps to itself.
