@@ -17,8 +17,8 @@ var plainDay = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 // keep holds all of a text in memory.
 func keep(dst []byte) []byte { return dst }
 
-// Whatever the parts, their samples stand in order of time, and those of one
-// moment in the order of the parts.
+// For any parts, their samples are in order of time; samples of one moment are in the
+// order of the parts.
 func TestPlainIsInOrder(t *testing.T) {
 	type row struct {
 		Timestamp time.Time

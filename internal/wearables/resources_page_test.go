@@ -79,7 +79,7 @@ func remarks() string {
 		"Samples are taken of all but " + resources.Quoted(closed) + ". Notes are texts: they have a path and a shape of their own, below.\n"
 }
 
-// valuesOf is what a field's value may be.
+// valuesOf describes the values of a field.
 func valuesOf(s *wearables.Shape) string {
 	switch {
 	case len(s.Words) > 0:

@@ -268,7 +268,7 @@ func (nothing) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "n
 
 type tasksBody struct {
 	Data       []taskBody `json:"data" doc:"The latest first."`
-	NextCursor *string    `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	NextCursor *string    `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 }
 
 // taskBody is one run.
@@ -312,7 +312,7 @@ func accepts(header, packed string) (bool, error) {
 	return false, nil
 }
 
-// preference is how much each media range of an Accept header is wanted, 0 to 1.
+// preference holds the weight of each media range of an Accept header, 0 to 1.
 type preference map[string]float64
 
 // preferences reads the ranges that can be understood; the last of two that are
@@ -337,7 +337,7 @@ func preferences(header string) preference {
 	return all
 }
 
-// of is how much a media type is wanted: by the closest range that has it.
+// weight returns the weight of a media type, that of the most specific matching range.
 func (p preference) of(media string) float64 {
 	family, _, _ := strings.Cut(media, "/")
 	for _, name := range []string{media, family + "/*", "*/*"} {
@@ -348,7 +348,7 @@ func (p preference) of(media string) float64 {
 	return 0
 }
 
-// writeResults sends JSON while it is made of the columns.
+// writeResults encodes JSON from the columns while it is sent.
 func writeResults(tables []*aggregate.Table) *api.Encoded {
 	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte {
 		dst = append(dst, `{"results":[`...)
@@ -387,7 +387,7 @@ func writeParquet(t *aggregate.Table) (*api.Encoded, error) {
 func sendAs(media string, body []byte) *api.Encoded {
 	return &api.Encoded{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", media)
-		_, _ = ctx.BodyWriter().Write(body) // a caller that hung up is nobody to tell
+		_, _ = ctx.BodyWriter().Write(body) // the caller has closed the connection
 	}}
 }
 

@@ -12,9 +12,9 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// The language of queries in OpenAPI, made of the tables that its decoder has.
+// The OpenAPI schema of the query language, generated from the decoder's tables.
 
-// queryBatchBody is what one request asks.
+// queryBatchBody is the body of a query request.
 //
 // Reference 7.12, QueryBatch.
 type queryBatchBody struct {

@@ -40,7 +40,7 @@ type connectionBody struct {
 	ResourceAvailability map[string]connections.Availability `json:"resource_availability"`
 }
 
-// connectionProblem is why a connection does not work.
+// connectionProblem is the reason why a connection does not work.
 //
 // Reference 6.5.
 type connectionProblem struct {
@@ -146,7 +146,7 @@ func (h *Handlers) connectRoutes() []api.Route {
 	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData()
 	return []api.Route{rt.Describe(func(op *huma.Operation) {
 		op.Description += " Data that is sent connects the user by itself; this is for apps that ask the person first. " +
-			"A user who is connected already stays so, and nobody is told again."
+			"A user who is connected already stays connected, without another event."
 	})}
 }
 
@@ -165,8 +165,8 @@ type connectedBody struct {
 	user users.ID
 }
 
-// connectPhone is what SDKs call once the person agreed. The user stands in the
-// body, so that a phone's right to it is checked here.
+// connectPhone is called by SDKs after the person agreed. The body names the user, so
+// the phone's right to that user is checked here.
 //
 // Reference 6.9.
 func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPhoneIn) (*api.Out[connectedBody], error) {

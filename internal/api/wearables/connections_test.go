@@ -116,7 +116,7 @@ func TestWhatConnectingRefuses(t *testing.T) {
 	})
 }
 
-// A paused connection is connected anew by removing it first.
+// Connecting a paused connection again requires removing it first.
 func TestConnectingWhatIsPaused(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		const path = "/v2/link/provider/manual/health_connect"

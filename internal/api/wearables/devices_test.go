@@ -66,7 +66,8 @@ func TestAPhoneTellsOfItsDevice(t *testing.T) {
 	})
 }
 
-// What a device says of itself is kept as it is or refused with the field's name.
+// The facts that a device states are stored unchanged, or refused with the name of the
+// field.
 func TestDevicesAreKeptAsTold(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path := d.Path("/v2/user/{user_id}/device")
@@ -94,8 +95,8 @@ func TestDevicesAreKeptAsTold(t *testing.T) {
 	})
 }
 
-// After the end of collection a device connects nobody and is not kept, as
-// nothing that is pushed is.
+// After the end of collection a device connects no user and is not stored. The same
+// holds for pushed data.
 func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 	now := calltest.March
 	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
@@ -136,8 +137,8 @@ func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 	})
 }
 
-// A value that names a device which is not its user's is rejected and counted,
-// through every door; what stands beside it is stored.
+// A value that names another user's device is rejected and counted, on every route. The
+// other values are stored.
 func TestValuesOfUnknownDevices(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		tell := func() string {

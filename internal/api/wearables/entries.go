@@ -24,10 +24,10 @@ func (h *Handlers) manualRoutes() []api.Route {
 	}
 }
 
-// mostEntries is how many entries one body may have: people type.
+// mostEntries limits the entries of one body, which people type.
 const mostEntries = 10_000
 
-// pushedEntries is a list of values of any kinds that somebody typed in.
+// pushedEntries is a list of typed values of any kinds.
 type pushedEntries struct {
 	TimeZone string        `json:"time_zone,omitempty" doc:"IANA zone of the person, for entries that state no offset."`
 	Data     []pushedEntry `json:"data" maxItems:"10000"`
@@ -197,7 +197,7 @@ func (p *entries) name() string {
 	return p.series.Name
 }
 
-// body is what a phone would send of the entries.
+// body converts the entries to the body that a phone would send.
 func (p *entries) body() []byte {
 	text := append([]byte(`{"stage":"daily","provider":`), strconv.Quote(users.Manual)...)
 	if p.zone != nil {

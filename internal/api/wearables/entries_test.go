@@ -53,7 +53,7 @@ func TestEntriesAreStoredAsManual(t *testing.T) {
 			len(connected.Providers[0].ResourceAvailability) != 3 {
 			t.Errorf("%+v", connected)
 		}
-		// Nobody can be asked for what a person has not typed yet.
+		// Values that a person has not typed yet cannot be requested.
 		d.Status(http.StatusOK, d.Do("POST", d.Path("/v2/user/refresh/{user_id}"), ""))
 	})
 }

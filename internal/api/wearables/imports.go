@@ -97,7 +97,7 @@ func (h *Handlers) createImport(ctx context.Context, c api.Caller, w http.Respon
 	if err := h.DB.Read(ctx, func(tx *store.Tx) error { return users.Exists(ctx, tx, c.Team, id) }); err != nil {
 		return err
 	}
-	var at *api.Attempt // nil without an Idempotency-Key; a refusal is decided anew
+	var at *api.Attempt // nil without an Idempotency-Key; refusals are not replayed
 	if api.HasIdempotencyKey(r) {
 		if at, err = h.NewAttempt(r, http.StatusAccepted); err != nil {
 			return err
@@ -219,7 +219,7 @@ func (h *Handlers) cancelImport(ctx context.Context, c api.Caller, in *importPat
 func describeUpload(op *huma.Operation) {
 	op.Tags = []string{"imports"}
 	op.Description = "The body is the file itself, of any kind that can be imported, with or without Content-Encoding: gzip. " +
-		"The answer comes when the file is safely on disk; the work goes on in the background. " +
+		"The answer comes when the file is safely on disk; the import runs in the background. " +
 		"The same file may be sent again: what is there already is left as it is."
 	text := func(format string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: format} }
 	kind := text("")
@@ -302,8 +302,8 @@ func (h *Handlers) beginUpload(ctx context.Context, c api.Caller, in *beginUploa
 	return api.Answer(uploadOf(&p, made)), nil
 }
 
-// begunUpload is what the same request began before, as it is now; NotFound where
-// there is no such request, or its upload is gone.
+// begunUpload returns the upload that an earlier attempt of the same request began, in
+// its current state. It returns NotFound if there is none or it was removed.
 func begunUpload(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID) (imports.Partial, *imports.Import, error) {
 	what, _ := api.Progress(ctx)
 	id, err := ids.Parse[imports.Partial](what)
@@ -409,8 +409,8 @@ const offsetHeader = "Upload-Offset"
 // describePart says in OpenAPI what appendUpload reads by hand.
 func describePart(op *huma.Operation) {
 	op.Tags = []string{"imports"}
-	op.Description = "The body is the file from the offset on, to its end or not. What arrives stays, also when the line breaks: " +
-		"ask for the offset and go on there. A part that does not begin at the offset is refused with 409. " +
+	op.Description = "The body is the file from the offset on; it may end before the file does. The received bytes are stored, also when the connection breaks: " +
+		"ask for the offset and continue there. A part that does not begin at the offset is refused with 409. " +
 		"With the last byte the file becomes an import."
 	text := func(format string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: format} }
 	op.Parameters = []*huma.Param{

@@ -26,7 +26,7 @@ import (
 	"hale/internal/wearables/imports"
 )
 
-// importDoor is a served door with one user and nobody who works on imports.
+// importServer serves one user; no worker runs the imports.
 type importDoor struct {
 	t      *testing.T
 	server *httptest.Server

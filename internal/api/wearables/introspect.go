@@ -58,7 +58,7 @@ func (in *introspectIn) known() error {
 type resourcesBody struct {
 	Data       []userResourcesBody `json:"data"`
 	Next       *string             `json:"next" deprecated:"true" doc:"The same as next_cursor."`
-	NextCursor *string             `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	NextCursor *string             `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 }
 
 type userResourcesBody struct {
@@ -190,8 +190,8 @@ func (p *userPage) providers(user users.ID, only string, heard map[string]map[st
 	return slugs
 }
 
-// since is when a user's connection to a provider was made; the beginning of
-// time when there is none.
+// since returns the time at which a user's connection to a provider was made, or the
+// zero time if there is none.
 func (p *userPage) since(user uuid.UUID, provider string) time.Time {
 	for _, link := range p.links[ids.FromUUID[users.User](user)] {
 		if link.Provider.Slug == provider {
@@ -207,7 +207,7 @@ func (p *userPage) since(user uuid.UUID, provider string) time.Time {
 type pullsBody struct {
 	Data       []userPullsBody `json:"data"`
 	Next       *string         `json:"next" deprecated:"true" doc:"The same as next_cursor."`
-	NextCursor *string         `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	NextCursor *string         `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 }
 
 type userPullsBody struct {

@@ -105,7 +105,7 @@ func TestIntrospectHistory(t *testing.T) {
 	})
 }
 
-// A provider that is connected anew has its past before it again.
+// A provider that is connected again has its history to send again.
 func TestIntrospectHistoryOfANewConnection(t *testing.T) {
 	now := calltest.March
 	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {

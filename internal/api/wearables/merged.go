@@ -39,15 +39,15 @@ func (mergedName) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// mergedBody is an addition of ours: one line of samples made of those of
-// several sources.
+// mergedBody is an extension of the reference: one line of samples, merged from several
+// sources.
 type mergedBody struct {
 	Resource   string       `json:"resource"`
 	Unit       string       `json:"unit"`
 	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
 	Data       []PieceBody  `json:"data" doc:"In order of start."`
 	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"With explain=true: what does not count, because a better source was there or because it is no part of the line."`
-	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 }
 
 // PieceBody is a sample, or the share of its interval that counts. It has a
@@ -78,7 +78,7 @@ type mergedIn struct {
 	Explain    bool       `query:"explain" doc:"Also list what was set aside, and for which source."`
 }
 
-// mergedCursor is where a page ended: the time from which the next one is.
+// mergedCursor is the end of a page: the time at which the next one starts.
 type mergedCursor struct {
 	Resource string `json:"r"`
 	Time     int64  `json:"t"`
@@ -154,7 +154,7 @@ type daysBody struct {
 	Unit       string       `json:"unit"`
 	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
 	Data       []dayBody    `json:"data" doc:"Days that have data, in order."`
-	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 }
 
 type dayBody struct {
@@ -229,7 +229,7 @@ func (h *Handlers) readDays(ctx context.Context, c api.Caller, in *daysIn) (*api
 	return api.WriteJSON(endPage(body, daysCursor{q.Resource.Name, *page.Next})), nil
 }
 
-// zoneOf is where a user is said to live; nil when nobody said it.
+// zoneOf returns the user's stated zone; nil if there is none.
 func zoneOf(user users.User) *time.Location {
 	if user.TimeZone == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// counted is what a phone and a watch push: hours of steps, of which the watch
-// was there for the second.
+// pushOverlap pushes the steps of a phone and a watch, hour by hour; the watch covers
+// the second hour only.
 const counted = `[
 	{"timestamp":"2026-02-01T08:00:00Z","end":"2026-02-01T09:00:00Z","value":600,"source_type":"phone","source_app_id":"com.example.phone","timezone_offset":3600},
 	{"timestamp":"2026-02-01T09:00:00Z","end":"2026-02-01T10:00:00Z","value":900,"source_type":"phone","source_app_id":"com.example.phone","timezone_offset":3600},

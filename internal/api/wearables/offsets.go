@@ -28,8 +28,8 @@ type offsetsOfSource struct {
 }
 
 type offsetCount struct {
-	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC; null where nobody knows."`
-	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Stated by the person's device or by whoever typed the value in, stated by the provider, given by the user's fallback_time_zone, or not at all."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC; null if unknown."`
+	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Stated by the person's device or by the person who typed the value in, stated by the provider, given by the user's fallback_time_zone, or not at all."`
 	Count          int64    `json:"count" doc:"Samples."`
 	First          api.Time `json:"first" doc:"When the first of them starts."`
 	Last           api.Time `json:"last" doc:"When the last of them starts."`
@@ -74,9 +74,8 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 	return api.Answer(body), nil
 }
 
-// foundBy says how an offset was found. What a phone sends or a person types in
-// is stated there; of everything else the provider states it, in its files and
-// replies.
+// foundBy returns the origin of an offset. For pushed and typed values it is the device
+// or the person. For all other values it is the provider, in its files and replies.
 func foundBy(how storage.OffsetOrigin, provider string) string {
 	switch {
 	case how == storage.Unstated:

@@ -12,8 +12,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Where an offset comes from is told: the phone's zone, the provider's file,
-// the user's fallback, nobody.
+// The origin of an offset is reported: the phone's zone, the provider's file, the
+// user's fallback, or none.
 func TestHowOffsetsWereFoundIsTold(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody

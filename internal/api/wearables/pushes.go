@@ -15,8 +15,8 @@ import (
 	"hale/internal/wearables/push"
 )
 
-// PushHead is what every push says about itself. It has a capital because the
-// document does not see into embedded types without one.
+// PushHead holds the fields that every push has. It is exported because OpenAPI
+// generation skips unexported embedded types.
 type PushHead struct {
 	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and is announced when it is complete; daily values are announced one by one."`
 	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
@@ -26,7 +26,7 @@ type PushHead struct {
 	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"No more history of this resource follows."`
 }
 
-// pushedSamples is what a phone sends.
+// pushedSamples is the body of a phone's push of samples.
 type pushedSamples struct {
 	PushHead
 	Data []pushedSample `json:"data" maxItems:"100000"`
@@ -179,7 +179,7 @@ func pushed(r wearables.Result, rejects []push.Reject) pushBody {
 	return body
 }
 
-// pushedSeries is what a phone has of several resources when it wakes up.
+// pushedSeries is the body of a phone that pushes several resources at once.
 type pushedSeries struct {
 	PushHead
 	Source *pushedSource             `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
@@ -252,7 +252,7 @@ func seriesAnswer(body *push.Series, result wearables.Result) pushedSeriesBody {
 	return pushedSeriesBody{countsOf(result, len(rejected) > 0), rejected}
 }
 
-// pushedPeople is what a gateway has gathered of several users.
+// pushedPeople is the body of a gateway that pushes for several users.
 type pushedPeople struct {
 	Stage    string         `json:"stage" enum:"daily" doc:"History is pushed for one user at a time."`
 	Provider string         `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
@@ -270,8 +270,8 @@ type pushedPerson struct {
 
 type peopleIn struct{ RawBody []byte }
 
-// personBody is what became of one user's samples. With success false nothing
-// of them is stored.
+// personBody is the outcome of one user's samples. If success is false, none of them is
+// stored.
 type personBody struct {
 	UserID users.ID `json:"user_id" format:"uuid"`
 	PushCounts
@@ -284,10 +284,10 @@ type pushedPeopleBody struct {
 	Users []personBody `json:"users" doc:"In the order in which they were sent."`
 }
 
-// pushPeople is pushSeries for several users: each one's samples are stored
-// whole or not at all, and the refusal of one does not touch the others. What is
-// no refusal, such as a database that is away, is the answer to the whole
-// request; sent again, what was stored is unchanged.
+// pushPeople is pushSeries for several users. The samples of each user are stored whole
+// or not at all, and a refusal does not affect the other users. Any other error, such
+// as an unreachable database, fails the whole request. The caller then sends it again,
+// and stored samples are counted as unchanged.
 func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (*api.Out[pushedPeopleBody], error) {
 	body, err := push.ParseUsers(in.RawBody)
 	if err != nil {
@@ -314,7 +314,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 	return api.Answer(told), nil
 }
 
-// toldOf is what the answer says of one user. The error is the whole request's.
+// outcomeOf builds the answer for one user. An error fails the whole request.
 func (h *Handlers) toldOf(ctx context.Context, p *push.UserPart, one *ingest.Push) (personBody, error) {
 	if one.Err == nil {
 		stored := seriesAnswer(p.Series, one.Result)
@@ -328,8 +328,8 @@ func (h *Handlers) toldOf(ctx context.Context, p *push.UserPart, one *ingest.Pus
 	return body, nil
 }
 
-// keepSamples is what puts a pushed body of samples into the ledger, in the
-// transaction that stores the samples.
+// keepSamples stores a pushed body of samples in the ledger, in the transaction that
+// stores the samples.
 func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packed) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil

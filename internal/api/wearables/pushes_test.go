@@ -40,8 +40,8 @@ func TestABatchSentAgainUnderItsKeyIsAnsweredAsBefore(t *testing.T) {
 	})
 }
 
-// The node died after the samples were stored and before there was an answer:
-// the phone sends again, and is told that they are there.
+// The node dies after the samples are stored and before the answer is sent. The phone
+// sends again and learns that they are stored.
 func TestABatchWhoseAnswerWasLostIsTakenAgain(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, body := d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3))
@@ -219,8 +219,8 @@ func TestZonesOfPushedSummaries(t *testing.T) {
 	})
 }
 
-// History is told value by value as well where the team wants that, through
-// every door, and its end is told in any case.
+// History is announced value by value if the team asks for it, on every route. Its end
+// is always announced.
 func TestHistoryValueByValue(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for _, on := range []bool{false, true} {
@@ -252,8 +252,8 @@ func TestHistoryValueByValue(t *testing.T) {
 	})
 }
 
-// A session is filed under the day of the place where it was, whoever says it:
-// the text of its instants, the device's zone or the user's.
+// A session is filed under the local day of its place. The text of its instants, the
+// device's zone or the user's zone state the place.
 func TestDaysOfPushedSessions(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for _, c := range []struct{ resource, item, head, zone, day, offset string }{
@@ -285,7 +285,7 @@ func TestDaysOfPushedSessions(t *testing.T) {
 	})
 }
 
-// wokeUp is what a phone has at once: of its watch, its sensor and itself.
+// wakeUp is the body of a phone with data of its watch, its sensor and itself.
 const wokeUp = `{"stage":"daily","provider":"apple_health_kit","time_zone":"Europe/Berlin","source":{"type":"watch","app_id":"com.example"},"series":{
 	"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":61},{"timestamp":"2026-03-01T10:01:00Z","value":62},
 		{"timestamp":"2026-03-01T10:02:00Z","value":9000},{"timestamp":"2026-03-01T10:03:00Z","value":1,"unit":"stone"}],
@@ -453,8 +453,8 @@ func (d userCaller) people(n int) []users.User {
 	return all
 }
 
-// What is gathered of several users is what each would have sent, also where
-// one has more than share a transaction, and the first time and later.
+// A push for several users gives the same result as a push for each. It holds for a
+// user with more samples than fit into a shared transaction, and for repeated pushes.
 func TestPeopleArePushedTogether(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		apart, together := d.people(3), d.people(3)
@@ -499,8 +499,7 @@ func (d userCaller) kept(user users.User) string {
 	return strings.Join(all, " ")
 }
 
-// Who is refused does not touch the others; another team's user is an unknown
-// one.
+// A refused user does not affect the others. Another team's user is unknown.
 func TestWhoIsRefusedAmongPeople(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		stranger := userstest.New(t, d.DB, userstest.Team(t, d.DB).ID, users.NewUser{})
@@ -521,8 +520,8 @@ func TestWhoIsRefusedAmongPeople(t *testing.T) {
 	})
 }
 
-// A value that breaks a rule is left out, and said of its user. A body that
-// cannot be read in one place is stored for nobody.
+// A value that breaks a rule is left out and reported for its user. A body with a
+// syntax error is refused for all users.
 func TestPeopleAreRefusedTogether(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		who := d.people(2)

@@ -21,10 +21,10 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// The raw reads answer what a provider said, word for word, beside the id of
-// the summary that was made of it. A summary that was pushed has the object
-// that was pushed; one that was derived from a file has the file's payload and
-// what was derived, since the file has no such object.
+// The raw reads return the provider's data byte by byte, with the id of the summary
+// that it became. For a pushed summary the data is the pushed object. A summary that
+// was derived from a file has no such object: the data is the file's payload and the
+// derived values.
 //
 // Reference 7.9.
 func (h *Handlers) rawRoutes() []api.Route {
@@ -214,7 +214,7 @@ const mostRaw = 64 << 20
 var errRawTooLarge = fault.New(fault.Unprocessable,
 	"the bodies of this time are too large for one answer; ask for a shorter time, or for one provider")
 
-// data is what the provider said of a summary.
+// data returns the provider's data of a summary.
 func (p *payloads) data(ctx context.Context, from ledger.Origin, s *storage.StoredSummary) (json.RawMessage, error) {
 	one, err := p.find(ctx, from)
 	if err != nil {
@@ -302,15 +302,15 @@ type rawSource struct {
 	Logo string `json:"logo"`
 }
 
-// RawHead is what all raw summaries have. It has a capital because the document
-// does not see into embedded types without one.
+// RawHead holds the fields that all raw summaries have. It is exported because OpenAPI
+// generation skips unexported embedded types.
 type RawHead struct {
 	Timestamp  api.Time   `json:"timestamp" doc:"Start of the session; of a day, its midnight in UTC."`
 	Data       rawObject  `json:"data"`
 	UserID     users.ID   `json:"user_id" format:"uuid"`
 	ProviderID string     `json:"provider_id" deprecated:"true" doc:"The provider's own id, else ours."`
 	SourceID   int        `json:"source_id" deprecated:"true"`
-	ID         uuid.UUID  `json:"id" format:"uuid" doc:"Of the summary that was made of it."`
+	ID         uuid.UUID  `json:"id" format:"uuid" doc:"Of the summary that it became."`
 	DeviceID   *uuid.UUID `json:"source_device_id" format:"uuid"`
 	CreatedAt  api.Time   `json:"created_at"`
 	UpdatedAt  api.Time   `json:"updated_at"`
@@ -336,7 +336,7 @@ type rawWorkout struct {
 	Sport      rawSport `json:"sport"`
 }
 
-// rawSport is what a workout was.
+// rawSport is the sport of a workout.
 type rawSport struct {
 	ID   int    `json:"id" deprecated:"true"`
 	Name string `json:"name"`

@@ -105,8 +105,8 @@ func TestRawFollowsTheNewestPayload(t *testing.T) {
 	})
 }
 
-// What one read opens is bounded, however small it is at rest. One body can be
-// read, whatever its size.
+// One read decompresses a bounded number of bytes, however small they are when stored.
+// A single body is always readable.
 func TestRawIsBounded(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		padding := strings.Repeat(" ", 40<<20)

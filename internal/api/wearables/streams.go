@@ -66,7 +66,7 @@ func (h *Handlers) session(ctx context.Context, tx *store.Tx, c api.Caller, id u
 	return s, err
 }
 
-// sleepStreamBody is what was measured during a sleep.
+// sleepStreamBody holds the measurements during a sleep.
 //
 // Reference 7.8.
 type sleepStreamBody struct {

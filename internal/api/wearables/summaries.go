@@ -187,7 +187,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	return api.Answer(pushed(result, rejects)), nil
 }
 
-// pushedSummaries is what a phone sends.
+// pushedSummaries is the body of a phone's push of summaries.
 type pushedSummaries[D documentName] struct{}
 
 // Schema is the head of a push with a list of summaries.
@@ -203,7 +203,7 @@ func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// pushedSummary is made of the table of what a push takes.
+// pushedSummary has the fields of the table of pushed fields.
 func pushedSummary[D documentName]() *huma.Schema {
 	d := documentOf[D]()
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
@@ -254,7 +254,7 @@ func documentOf[D documentName]() *wearables.Document {
 // summaryOf is one summary on the wire.
 type summaryOf[D documentName] struct{}
 
-// Schema is made of the document's table of fields.
+// Schema is generated from the document's table of fields.
 func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, f := range documentOf[D]().Fields {

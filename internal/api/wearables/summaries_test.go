@@ -334,8 +334,8 @@ func (d userCaller) reads(of *wearables.Document, fields map[string]any) map[str
 	return all[of.Key][0]
 }
 
-// What the document says that a push takes is taken, and is read back; what a
-// read has beside it is not.
+// Every field that the OpenAPI document lists for a push is accepted and read back.
+// Fields that only a read has are not.
 func TestDocumentedFieldsAreTaken(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for name, needed := range least {

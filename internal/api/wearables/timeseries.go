@@ -31,7 +31,7 @@ func (h *Handlers) timeseriesRoutes() []api.Route {
 	}
 }
 
-// sourceBody is where values come from.
+// sourceBody identifies the source of values.
 //
 // Reference 7.3.
 type sourceBody struct {
@@ -97,8 +97,8 @@ type groupBody struct {
 }
 
 type groupsBody struct {
-	Groups     map[string][]groupBody `json:"groups" doc:"By provider slug: one group for each source. A group may go on in the next page."`
-	NextCursor *string                `json:"next_cursor" doc:"Pass it as next_cursor to go on; null at the end."`
+	Groups     map[string][]groupBody `json:"groups" doc:"By provider slug: one group for each source. A group may continue in the next page."`
+	NextCursor *string                `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 	Next       *string                `json:"next" deprecated:"true" doc:"The same as next_cursor."`
 }
 
@@ -112,7 +112,7 @@ type samplesIn struct {
 	Cursor     string   `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
 }
 
-// samplesCursor is where a page ended. It stays true while data comes in.
+// samplesCursor is the end of a page. It stays valid while data arrives.
 type samplesCursor struct {
 	Resource string `json:"r"`
 	Series   int64  `json:"s"`
@@ -220,7 +220,7 @@ func (h *Handlers) plainSeriesRoutes() []api.Route {
 	return all
 }
 
-// PlainRange is what the ungrouped reads take. They have no pages.
+// PlainRange holds the parameters of the ungrouped reads, which have no pages.
 type PlainRange struct {
 	UserID    users.ID `path:"user_id" format:"uuid"`
 	StartDate string   `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
@@ -267,8 +267,8 @@ func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, reso
 	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte { return wearables.AppendPlain(dst, all, spill) }), nil
 }
 
-// What the table of time series says of units, ranges, words and further fields
-// goes into the document here.
+// Units, ranges, words and further fields of time series are copied from their table
+// into the OpenAPI document here.
 //
 // Reference 7.7.
 

@@ -148,7 +148,7 @@ func TestDeregister(t *testing.T) {
 		if err := deregister(user, "apple_health_kit"); err != nil || len(list(t, db, user)) != 0 {
 			t.Errorf("%v, left %+v", err, list(t, db, user))
 		}
-		if err := ensure(db, user, "apple_health_kit", "sleep"); err != nil { // the phone goes on sending
+		if err := ensure(db, user, "apple_health_kit", "sleep"); err != nil { // the phone continues to send
 			t.Fatal(err)
 		}
 		if again := list(t, db, user); len(again) != 1 || again[0].ID == first.ID {

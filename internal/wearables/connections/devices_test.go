@@ -25,8 +25,8 @@ func unlike(first rune, n int) string {
 	return b.String()
 }
 
-// Whatever Check lets through is kept as it is, in both databases: two devices
-// that differ in one character are two.
+// A device that passes Check is stored unchanged, in both databases: two devices that
+// differ in one character are two.
 func TestLongTextsTellDevicesApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})

@@ -6,8 +6,8 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// Whose past a file brings is known of every kind, so that an import of it
-// shows where that past would be.
+// Every kind of file names the provider of its history, so that an import appears in
+// the history of that provider.
 func TestKindsSayWhosePastTheyBring(t *testing.T) {
 	for _, kind := range kinds {
 		if _, known := providers.Find(kind.Provider); known == kind.Recording {

@@ -386,8 +386,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// An upload in parts lasts as long as somebody goes on with it, and a day more;
-// what became of it is known for a day.
+// An upload in parts stays while the client continues it, and one day more. Its outcome
+// can be read for a day.
 func TestSweepOfUploadsInParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)

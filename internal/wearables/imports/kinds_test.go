@@ -104,7 +104,7 @@ func TestKindsAreToldApart(t *testing.T) {
 	}
 }
 
-// What is of no maker in the catalogue is of no kind.
+// A file of no maker in the catalogue has no kind.
 func TestFilesOfNobodyAreRefused(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
 	folder := testdata.Shared(t, "wearables/sensorbio")

@@ -151,7 +151,7 @@ func (s *Service) claim(ctx context.Context, p *Partial) error {
 			return fmt.Errorf("imports: completing an upload: %w", err)
 		}
 		if n == 0 {
-			return fault.New(fault.Conflict, "An import is being made of this upload")
+			return fault.New(fault.Conflict, "this upload is being imported")
 		}
 		return nil
 	})

@@ -62,7 +62,7 @@ func (b *bed) partial(user users.ID, id imports.PartialID) (p imports.Partial, e
 	return p, err
 }
 
-// chunks is how many pieces of uploads in parts are stored.
+// chunks returns the number of stored pieces of uploads in parts.
 func (b *bed) chunks() (n int) {
 	b.t.Helper()
 	err := b.db.Read(b.ctx, func(tx *store.Tx) error {
@@ -157,9 +157,9 @@ func TestPartsOfAnySize(t *testing.T) {
 	})
 }
 
-// While a file is made an import of, which takes its time, whoever sends the last
-// part again waits: nothing is done twice, and nothing is taken away. A node that
-// dies meanwhile holds up nobody.
+// While an upload is turned into an import, which takes time, a client that sends the
+// last part again waits. No step runs twice, and no data is removed. A node that dies
+// during this time does not block others.
 func TestTheLastPartAgain(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
 	data := export(t, 1)
@@ -190,7 +190,7 @@ func TestTheLastPartAgain(t *testing.T) {
 	}
 }
 
-// What can be tried again stays, and what cannot is removed.
+// A failure that a retry may fix keeps the upload; any other failure removes it.
 func TestUploadsThatCannotBeCompleted(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
 	data := export(t, 1)
@@ -258,8 +258,8 @@ func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 	}
 }
 
-// The node that took the file dies for good with its answer; another goes on
-// from the ledger, as one does that has a backup of the database alone.
+// The node that took the file dies for good with its answer. Another node resumes from
+// the ledger, as after restoring a backup of the database alone.
 func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -278,7 +278,8 @@ func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
 	})
 }
 
-// What was left out is told by its first record, never by what that says.
+// The error about a skipped record names the position of the record and never its
+// content.
 func TestFirstOfWhatWasLeftOut(t *testing.T) {
 	b := newBed(t, storetest.SQLite(t))
 	record := func(kind, unit, value, start string) string {

@@ -19,7 +19,7 @@ import (
 
 const phone = "apple_health_kit"
 
-// tell connects the user, as a device does that is told of.
+// tell connects the user, as a device does that is announced.
 func (b *bed) tell() {
 	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
 		return connections.Ensure(ctx, tx, b.user, phone, nil)
@@ -123,9 +123,9 @@ func (b *bed) pastsTold() (n int) {
 	return n
 }
 
-// An export may be a file for each resource. Each brings the past of its own, and
-// the next one of the same resource what is new. So it is again when the provider
-// was removed and is connected anew.
+// An export may be a file for each resource. Each file brings the history of its
+// resource, and the next file of the same resource brings new data. The same holds
+// after the provider is removed and connected again.
 func TestThePastComesFileByFile(t *testing.T) {
 	beats := `{"data":[{"bpm":61,"source":"rest","timestamp":"2025-03-05T08:00:00+00:00"}],"next_token":null}`
 	later := strings.Replace(beats, "08:00", "09:00", 1)

@@ -144,7 +144,7 @@ func (s *story) events() map[string]int {
 	return counts
 }
 
-// What is no export, or holds nothing of use, is told clearly.
+// A file that is no export, or has no usable data, is refused with a clear error.
 func TestStoryOfBadFiles(t *testing.T) {
 	s := begin(t, storetest.NewSQLite(t))
 	for text, says := range map[string]string{

@@ -50,7 +50,7 @@ func TestEventsOfManySamples(t *testing.T) {
 	})
 }
 
-// What one event has no room for is announced by a second one.
+// Values that do not fit into one event are announced by a second one.
 func TestSamplesOfSeveralEvents(t *testing.T) {
 	each(t, func(f fixture) {
 		values := make([]float64, 7*1440)

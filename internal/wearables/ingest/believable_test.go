@@ -50,8 +50,8 @@ func TestEveryNumberOfASummaryHasBounds(t *testing.T) {
 	}
 }
 
-// What no body and no device gives is counted and left out of its summary,
-// with what cannot be without it.
+// A value that no body and no device can give is counted and left out of its summary,
+// with the values that depend on it.
 func TestWhatIsLeftOutOfASummary(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, c := range []struct{ resource, body, has, hasNot string }{
@@ -80,8 +80,7 @@ func TestWhatIsLeftOutOfASummary(t *testing.T) {
 	})
 }
 
-// Where nothing else is told there is nothing to store, and stages without
-// their times are none.
+// Without other values no summary is stored. Stages without their times are ignored.
 func TestASummaryOfNothingBelievable(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, s := range []wearables.Summary{
@@ -173,9 +172,9 @@ func TestWhatMayLieAhead(t *testing.T) {
 	})
 }
 
-// A rate is one of ten minutes at least: what phones counted in that time they
-// may write with a few seconds. What somebody typed in has no length, and no
-// rate; a day has its bounds all the same.
+// A rate covers at least ten minutes: phones may report the counts of that time with a
+// length of some seconds. A typed value has no length and no rate; the limits of a day
+// still apply.
 func TestHowManyStepsThereMayBe(t *testing.T) {
 	each(t, func(f fixture) {
 		for i, c := range []struct {

@@ -107,8 +107,8 @@ func TestAfterTheCatchUpNothingIsTaken(t *testing.T) {
 	})
 }
 
-// A paused connection takes nothing, also after the end was moved; one that is
-// made anew does.
+// A paused connection stores no data, also after the end was moved; a connection that
+// is made again does.
 func TestAPausedConnectionTakesNothing(t *testing.T) {
 	each(t, func(f fixture) {
 		b := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day, 61)}}

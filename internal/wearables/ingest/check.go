@@ -18,7 +18,7 @@ type limits struct {
 	from, to         int64 // of the user's ingestion bounds, local; to is exclusive
 }
 
-// maxAhead is how far a clock in another zone, or a wrong one, may be ahead.
+// maxAhead limits how far ahead a clock may be: in another zone, or set wrong.
 const maxAhead = 26 * time.Hour
 
 var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
@@ -61,7 +61,7 @@ func (l *limits) refuseDate(d civil.Date, further time.Duration) string {
 	return ""
 }
 
-// maxFromDate is how far the start of a session may be from its calendar date:
+// maxFromDate limits the distance between the start of a session and its calendar date:
 // another day and another zone.
 const maxFromDate = 3 * 24 * time.Hour
 

@@ -93,8 +93,8 @@ func TestWordsThatAFieldDoesNotHave(t *testing.T) {
 	})
 }
 
-// What came without words and comes again with them is one measurement, on
-// every page and in whatever order the two came.
+// A measurement without words that arrives again with words is one measurement, on
+// every page and in either order.
 func TestWordsThatComeLater(t *testing.T) {
 	each(t, func(f fixture) {
 		other := doses(day, "", 7)

@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// profile is what a file says of a person; year 0 says nothing of when.
+// profile returns a profile as a file states it; year 0 states no time.
 func profile(height, year int) wearables.Summary {
 	s := wearables.Summary{
 		Resource: "profile", Key: "profile", Source: wearables.Source{Provider: "withings"},

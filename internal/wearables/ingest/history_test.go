@@ -47,7 +47,7 @@ func TestARepeatedAnnouncementCountsNothing(t *testing.T) {
 	})
 }
 
-// A history that is empty connects, and is told once, whatever comes after it.
+// An empty history connects the user and is announced once, whatever data follows.
 func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 	each(t, func(f fixture) {
 		done := func(resources ...string) {
@@ -59,7 +59,7 @@ func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		done() // nothing of anything connects nobody
+		done() // an empty batch connects no user
 		if got := f.types(); len(got) != 0 {
 			t.Error(got)
 		}
@@ -73,7 +73,7 @@ func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 	})
 }
 
-// What is refused is of no time; what is there already is.
+// A refused value does not extend the history's range; an unchanged one does.
 func TestRangesOfWhatIsAccepted(t *testing.T) {
 	each(t, func(f fixture) {
 		first := civil.MustParse("2026-03-01")
@@ -120,7 +120,7 @@ func TestRangesOfWhatIsAccepted(t *testing.T) {
 	})
 }
 
-// pulled is what introspection tells of the user's heart rates.
+// pulled returns the introspection of the user's heart rates.
 func (f fixture) pulled() (p storage.Pull) {
 	f.t.Helper()
 	if err := f.db.Read(f.ctx, func(tx *store.Tx) error {
@@ -138,8 +138,8 @@ func (f fixture) pulled() (p storage.Pull) {
 	return p
 }
 
-// A history whose range nobody told is of what came with it and after it. A side
-// that was told stands, also where all that came lies beyond it.
+// A history without a stated range has the range of its values, whether they arrived
+// with it or after it. A stated side stays, also if all values are beyond it.
 func TestTheRangeOfAHistory(t *testing.T) {
 	each(t, func(f fixture) {
 		now, first, last := clock(), day, day.AddDate(0, 0, 9)
@@ -177,8 +177,8 @@ func TestTheRangeOfAHistory(t *testing.T) {
 	})
 }
 
-// What comes of a history after its end is counted with it, whether its end
-// comes again or not; what comes by itself, or was there, is not counted again.
+// Historical values that arrive after the end of a history count for it, whether the
+// end is sent again or not. Daily values and known values do not count again.
 func TestDaysOfAHistoryThatGrows(t *testing.T) {
 	each(t, func(f fixture) {
 		kept := func() (n *int64) {

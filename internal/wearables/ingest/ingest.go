@@ -37,9 +37,8 @@ func New(db *store.DB, listeners ...Listener) *Ingester {
 	return &Ingester{db: db, listeners: listeners, devices: &connections.KnownDevices{DB: db}}
 }
 
-// NewReprocessor returns an ingester of data that was received before and is
-// stored again. It connects nobody, and it takes data of a user whose collection
-// has ended since.
+// NewReprocessor returns an ingester for data that is reprocessed. It connects no user,
+// and it accepts data of a user whose collection has ended since.
 func NewReprocessor(db *store.DB, listeners ...Listener) *Ingester {
 	return &Ingester{db: db, listeners: listeners, reprocess: true}
 }
@@ -99,9 +98,9 @@ func (in *Ingester) checkDevices(ctx context.Context, team teams.ID, user users.
 // connects reports whether storing a job connects the user to the provider.
 func (j *job) connects() bool { return !j.in.reprocess && len(j.resources) > 0 }
 
-// maxSmall is how many samples are merged inside the writing transaction.
-// Planning on a reader keeps the one writer free while whole days are packed.
-// For a few samples the second transaction costs more than the merging.
+// maxSmall is the largest number of samples that are merged inside the writing
+// transaction. Planning on a reader keeps the one writer free while whole days are
+// packed. For a few samples the second transaction costs more than the merging.
 const maxSmall = 256
 
 // isSmall reports whether a batch has few samples and nothing more.

@@ -199,8 +199,8 @@ func TestTheDayOfASession(t *testing.T) {
 	})
 }
 
-// A meal that was stored under the day of UTC has that of its place when it is
-// told again with it, and keeps it when it is told without.
+// A meal that was stored under the UTC day moves to its local day when it arrives again
+// with an offset. It stays there when it arrives without one.
 func TestAMealIsFiledAnew(t *testing.T) {
 	each(t, func(f fixture) {
 		for i, c := range []struct{ day, want, filed string }{
@@ -247,9 +247,9 @@ func TestTheDayFollowsTheEnd(t *testing.T) {
 	})
 }
 
-// A session that shows no day, and was filed under another one before it was
-// noted who stated it, is filed under that of its place when it is told again.
-// What nobody sees is not announced.
+// Older rows do not record the origin of the day. A session without a visible day that
+// was filed under another one moves to the day of its place when it arrives again.
+// Changes that no read shows are not announced.
 func TestASessionIsFiledAnew(t *testing.T) {
 	each(t, func(f fixture) {
 		cycle := wearables.Summary{
@@ -339,7 +339,7 @@ func TestWhatWasReadMarkedIsNoNews(t *testing.T) {
 			t.Errorf("offsets %v, want %v; %d events more", got, want, len(f.events())-sent)
 		}
 
-		// What is changed and what is new is announced without the mark.
+		// Changed and new values are announced without the mark.
 		copied[0].Value = slices.Clone(copied[0].Value)
 		copied[0].Value[2] = 70
 		f.ingest(again)

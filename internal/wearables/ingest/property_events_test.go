@@ -21,8 +21,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// said is what an event announced of one key: of a sample that of its series and
-// its start, of a day its date.
+// announced is one key's part of an event: for a sample the values of its series and
+// its start, for a day its date.
 type said struct{ verb, key, value string }
 
 // inOrder are announcements as text, whatever their order was.

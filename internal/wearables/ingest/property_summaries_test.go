@@ -58,7 +58,7 @@ func TestRevisionsOfDaysAreAnnouncedAsTheyAreStored(t *testing.T) {
 		for range rapid.IntRange(1, 6).Draw(rt, "batches") {
 			batch := wearables.Batch{Summaries: slices.Concat(drawDays(rt), drawDays(rt))}
 			f.store(rt, batch)
-			if rapid.Bool().Draw(rt, "more") { // before anybody has looked
+			if rapid.Bool().Draw(rt, "more") { // before the first reader
 				continue
 			}
 			said := len(f.told())

@@ -74,7 +74,7 @@ func TestRevisionsAreAnnouncedAsTheyAreStored(t *testing.T) {
 				batch.Samples = append(batch.Samples, drawRevision(rt))
 			}
 			f.store(rt, batch)
-			if rapid.Bool().Draw(rt, "more") { // before anybody has looked
+			if rapid.Bool().Draw(rt, "more") { // before the first reader
 				continue
 			}
 			said := len(f.told())
@@ -124,7 +124,7 @@ func drawRevision(t *rapid.T) wearables.Samples {
 	return s
 }
 
-// describe is what was stored, without the pointers of sources.
+// describe returns the stored values, without the pointers of sources.
 func describe(groups []wearables.Samples) []string {
 	var all []string
 	for _, g := range groups {

@@ -28,7 +28,7 @@ import (
 // mostInBatch bounds how many pushes one transaction stores.
 const mostInBatch = 256
 
-// Push is what is pushed for one user, and its outcome.
+// Push is the pushed data of one user, and its outcome.
 type Push struct {
 	User  users.ID
 	Batch wearables.Batch
@@ -45,8 +45,8 @@ func (in *Ingester) Push(ctx context.Context, team teams.ID, id users.ID, b wear
 	return who[0], all[0].Result, all[0].Err
 }
 
-// PushAll is Push for several users, each of whom occurs once. It stores the
-// push of each user whole or not at all, independently of the others.
+// PushAll is Push for several users, each at most once. It stores the push of each user
+// whole or not at all, independently of the others.
 func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []users.User {
 	waiting := make([]*pendingPush, len(all))
 	for i := range all {

@@ -99,7 +99,7 @@ func TestRangesAreHalfOpen(t *testing.T) {
 	})
 }
 
-// A place in a series of somebody else's is no end.
+// A position in another user's series ends the page.
 func TestAPlaceOfAnotherUserIsRefused(t *testing.T) {
 	each(t, func(f fixture) {
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 60, 61)}})

@@ -204,8 +204,8 @@ func TestWhatThePlanRefusesIsHeardAsFailed(t *testing.T) {
 	})
 }
 
-// What one version of a new summary states counts, also where the version
-// before it in the batch stated nothing.
+// The values of every version of a new summary count, also if an earlier version in the
+// batch has none.
 func TestWhatIsStatedBesidesWhatIsNot(t *testing.T) {
 	each(t, func(f fixture) {
 		f = f.zoned("Europe/Berlin")
@@ -228,8 +228,8 @@ func TestWhatIsStatedBesidesWhatIsNot(t *testing.T) {
 	})
 }
 
-// What a later version leaves out of a map is gone; what it leaves out of an
-// object stays.
+// A key that a later version of a map leaves out is removed. A field that a later
+// version of an object leaves out stays.
 func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, body := range []string{
@@ -279,8 +279,8 @@ func TestStagesThatContradict(t *testing.T) {
 	})
 }
 
-// What no field of a summary can be although each number in it may be is left
-// out, and a cycle that ends before it begins is refused.
+// A value that its field excludes is left out, even if each of its numbers is valid. A
+// cycle that ends before it begins is refused.
 func TestValuesThatContradict(t *testing.T) {
 	each(t, func(f fixture) {
 		for i, c := range []struct{ resource, body, want, counts string }{
@@ -446,8 +446,8 @@ func TestASleepLastsFromStartToStop(t *testing.T) {
 	})
 }
 
-// What nobody tells of a sleep follows from what is told, in reads and events,
-// and follows when that is revised.
+// Fields of a sleep that were not stated follow from the others, in reads and events,
+// and follow their revisions.
 func TestWhatFollowsOfASleep(t *testing.T) {
 	each(t, func(f fixture) {
 		for i, c := range []struct {

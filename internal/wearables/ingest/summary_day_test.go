@@ -81,9 +81,8 @@ var daysOfVersions = []struct {
 	}},
 }
 
-// A day that somebody stated stays until another one is stated; one that was
-// found by the place follows what is told of the place. It is the same for the
-// versions in one batch.
+// A stated day stays until another one is stated. A day that was found from the place
+// follows later facts about the place. The same holds for versions in one batch.
 func TestTheDayOfLaterVersions(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, c := range daysOfVersions {
@@ -134,8 +133,8 @@ func TestBoundsOfAVersionWithoutADay(t *testing.T) {
 	})
 }
 
-// Who stated the day of an older row was not noted: there it is the day that is
-// not that of the place.
+// Older rows do not record the origin of their day. A day that differs from the day of
+// the place is taken as stated.
 func TestTheDayOfOlderRows(t *testing.T) {
 	each(t, func(f fixture) {
 		for _, versions := range [][]version{

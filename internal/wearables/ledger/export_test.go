@@ -9,7 +9,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// EraseTable is what deleting a user does to one of this package's tables.
+// EraseTable erases a user's rows in one table of this package, as deleting the user
+// does.
 func EraseTable(ctx context.Context, tx *store.Tx, table string, team teams.ID, user users.ID) (bool, error) {
 	for _, r := range UserRecords() {
 		if r.Name == table {

@@ -116,8 +116,8 @@ func TestRetentionForgetsHours(t *testing.T) {
 	})
 }
 
-// Who keeps a body while the last other one of its hour is forgotten has an
-// hour to find it by; and one that comes once more just then is kept.
+// A body that is stored while the last other body of its hour is removed has an hour by
+// which it is found. A body that arrives again at that time is stored.
 func TestABodyThatComesWhileItsHourIsForgotten(t *testing.T) {
 	t.Run("new", func(t *testing.T) { comesWhileForgotten(t, "new") })
 	t.Run("once more", func(t *testing.T) { comesWhileForgotten(t, "old") })

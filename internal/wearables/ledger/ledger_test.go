@@ -98,7 +98,7 @@ func (b *bed) file(data []byte) ledger.File {
 	return ledger.File{Team: b.user.Team, User: b.user.ID, Kind: "fit", Path: path, Size: int64(len(data)), SHA256: sum[:]}
 }
 
-// count is how many rows of a table the team has.
+// count returns the team's rows in a table.
 func (b *bed) count(table string) (n int) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) error {
@@ -327,7 +327,7 @@ func TestUnknownPayloads(t *testing.T) {
 	})
 }
 
-// BenchmarkKeep is what the ledger adds to a push: packing before the
+// BenchmarkKeep measures the cost of the ledger for a push: packing before the
 // transaction and a row in it.
 func BenchmarkKeep(b *testing.B) {
 	db := storetest.SQLite(b)

@@ -7,8 +7,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What is asked of one user does not walk over those of others, however many
-// bodies are kept.
+// Queries for one user do not scan the rows of other users, however many bodies are
+// stored.
 func TestAUsersPayloadsAreFoundByTheirHours(t *testing.T) {
 	db := storetest.SQLite(t)
 	for query, args := range map[string]int{

@@ -10,7 +10,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// LogoPath is where the doors serve the logo of a slug: LogoPath + slug + ".svg".
+// LogoPath is the path of the logos of all servers: LogoPath + slug + ".svg".
 const LogoPath = "/static/providers/"
 
 // Logos is the base URL of the service that serves the logos, without a trailing

@@ -29,9 +29,9 @@ var elsewhere = map[string]string{
 
 var supported = regexp.MustCompile(`(?m)^\| supported_resources \|.*Values: ([^|]+) \|$`)
 
-// Every value of the specification's list is in ours and has a home: a series,
-// a summary or a stream that is stored, or a domain of its own. The list stands
-// in one table, and nothing else is in it.
+// Every value of the specification's list is in ours and has a store: a series, a
+// summary, a stream, or a domain of its own. The list is one table and has no further
+// values.
 func TestEveryResourceHasAHome(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "../spec/interface-specification.md"))
 	if err != nil {

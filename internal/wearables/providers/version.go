@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Newer says whether the first of two versions, such as 10.0 and 9.6.3, is the
-// later one. They are compared part by part, and within a part, such as 10b or
-// Build 100, number by number, so that it does not matter which was heard of
-// first. What is no number is older than any.
+// Newer reports whether the first of two versions, such as 10.0 and 9.6.3, is the later
+// one. They are compared part by part. Within a part, such as 10b or Build 100, they
+// are compared number by number, so the order is total. A text is older than any
+// number.
 func Newer(a, b string) bool {
 	return cmp.Or(slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), natural), strings.Compare(a, b)) > 0
 }
@@ -41,7 +41,8 @@ func compareRuns(x, y string) int {
 	return strings.Compare(strings.ToLower(x), strings.ToLower(y))
 }
 
-// run is what a text that is not empty begins with: digits alone, or none.
+// leadingRun returns the leading digits of a text that is not empty, or its leading
+// characters without digits.
 func run(text string) string {
 	for i := range len(text) {
 		if isDigit(text[i]) != isDigit(text[0]) {

@@ -43,8 +43,8 @@ func TestNewerVersions(t *testing.T) {
 	}
 }
 
-// Versions stand in one line: of two that differ one is the newer, and what is
-// newer than the newer one is the newest.
+// The order of versions is total: of two that differ one is the newer, and a version
+// newer than that one is newer than both.
 func TestVersionsStandInOneLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		version := rapid.StringMatching(`[vVb]?[0-9]{0,3}[ab .]?[0-9]{0,2}[.]?[0-9a]{0,2}`)

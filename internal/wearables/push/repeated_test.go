@@ -55,7 +55,7 @@ func withoutPlace(err error) string {
 	return text
 }
 
-// looks are how apps write samples: where %s is, an instant or a number.
+// looks are the ways in which apps write samples: %s is an instant or a number.
 var looks = []string{
 	`{"timestamp":"%TZ","value":%N,"unit":"bpm","source_type":"watch"}`,
 	`{"timestamp":"%TZ","value":%N}`,
@@ -123,8 +123,7 @@ func clock(us int64) string {
 	return string(c.Append(nil, us))
 }
 
-// What a phone sends is kept as rows: without it, the test above would compare
-// little.
+// Bodies of phones are parsed as rows. Otherwise the test above would compare little.
 func TestBodiesOfOneShapeAreRows(t *testing.T) {
 	for i, look := range looks[:5] {
 		var list []string

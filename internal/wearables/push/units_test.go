@@ -6,8 +6,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// What comes in another unit is the nearest number in the resource's own: a
-// division is done as one, so that 2300 mg are 2.3 g and not 2.3000000000000003.
+// A value in another unit is converted to the nearest number in the resource's unit. A
+// division is computed as a division, so that 2300 mg are 2.3 g and not
+// 2.3000000000000003.
 func TestConvert(t *testing.T) {
 	for _, c := range []struct {
 		resource, kind, unit string

@@ -41,7 +41,7 @@ func TestPeopleAreWhatTheirEntriesAreApart(t *testing.T) {
 			head + `,"time_zone":"Asia/Tokyo","source":{"type":"ring"},"series":` + pulse + `}`,
 			head + `,"time_zone":"Europe/Berlin","source":{"type":"watch"},"series":` + pulse + `}`,
 		},
-		{ // in any order, with blanks, and with what nobody knows
+		{ // in any order, with blanks, and with unknown fields
 			` { "users" : [ {"note":[{}], "series": ` + pulse + `,"user_id":"` + anna + `"} ,` + entryOf(berta, pulse) + ` ], "more": 1, "provider": "apple_health_kit","stage" :"daily" } `,
 			`{"stage":"daily","provider": "apple_health_kit","series":` + pulse + `}`, `{"stage":"daily","provider": "apple_health_kit","series":` + pulse + `}`,
 		},

@@ -53,7 +53,7 @@ func Spaced(name string) string {
 	return b.String()
 }
 
-// sportNames are where common words differ from HealthKit's.
+// sportNames are the common words that differ from HealthKit's.
 var sportNames = map[string]string{
 	"TraditionalStrengthTraining":   "Strength Training",
 	"MixedMetabolicCardioTraining":  "Mixed Cardio",

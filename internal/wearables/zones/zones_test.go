@@ -178,8 +178,8 @@ func TestWhatIsThereAfterTwoDays(t *testing.T) {
 	})
 }
 
-// Somebody who trains every day has a workout that is waiting at all times.
-// Each has its own two days, and those that passed while nobody looked count.
+// A person who trains every day always has a workout that waits. Each workout has its
+// own two days. Days without a run count as well.
 func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 	each(t, func(r *rig) {
 		r.workout("")
@@ -235,7 +235,7 @@ func TestZonesStateNoDay(t *testing.T) {
 	})
 }
 
-// In the running service nobody has to ask: the job follows the push.
+// In the running service the job follows the push without a request.
 func TestZonesFollowAPush(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)

@@ -8,12 +8,12 @@ import (
 	"hale/internal/wearables"
 )
 
-// slot is how finely a day's movement is invented.
+// slot is the time resolution of a day's movement.
 const slot = 15 * time.Minute
 
 const perDay = 96 // slots of a day with 24 hours
 
-// day is what somebody does from one midnight to the next.
+// day is the day of a demo person, from midnight to midnight.
 type day struct {
 	*person
 	date     civil.Date
@@ -34,7 +34,7 @@ type sport struct {
 	kcal       float64 // a minute
 }
 
-// meal is when somebody eats, and how much of it becomes sugar.
+// meal is the time of a meal, and the amount of sugar in it.
 type meal struct {
 	at    time.Time
 	carbs float64 // g
@@ -82,10 +82,11 @@ func (d *day) exercise(kind int, much float64) {
 
 func hours(h float64) time.Duration { return time.Duration(h * float64(time.Hour)) }
 
-// reserve is how far the heart of the person can go above its rest, bpm.
+// reserve returns the difference between the person's maximum and resting heart rate,
+// bpm.
 func (d *day) reserve() float64 { return 220 - float64(d.date.Year-d.birth.Year) - d.rest }
 
-// sporting is whether a moment lies within the workout.
+// sporting reports whether a moment is within the workout.
 func (d *day) sporting(at time.Time) bool {
 	return d.sport != nil && !at.Before(d.sport.start) && at.Before(d.sport.end)
 }

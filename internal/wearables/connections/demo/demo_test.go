@@ -152,8 +152,8 @@ func TestEveryProviderBringsWhatItSays(t *testing.T) {
 	}
 }
 
-// Thirty days are there, and look like somebody's. Everybody is somebody else
-// in each run, so the bounds are those of what can be invented at all.
+// Thirty days are stored and look plausible. Each run generates another person, so the
+// limits are those of the generator.
 func TestAHistoryLooksLikeSomebodys(t *testing.T) {
 	each(t, func(r *rig) {
 		if err := r.connect("apple_health_kit"); err != nil {
@@ -251,8 +251,8 @@ func dayIn(wire json.RawMessage) string {
 	return one.Day
 }
 
-// The same time invented again is the same: nothing is stored and nobody is
-// told. What comes later is told value by value.
+// Generating the same time again gives the same data: no row is stored and no event is
+// sent. Later data is announced value by value.
 func TestTimeGoesOn(t *testing.T) {
 	each(t, func(r *rig) {
 		for _, slug := range []string{"oura", "freestyle_libre"} {

@@ -1,22 +1,22 @@
-// Package demo invents the data of demo connections: thirty days when a user
-// is connected, and what has happened since, every two hours.
+// Package demo generates the data of demo connections: thirty days when a user
+// connects, and new data every two hours.
 //
-// It works like the reader of an imported file. What it invents goes through
-// providers/files into the ordinary store: the same checks, the same summaries
-// made of samples, the same events, the same end of a history.
+// It works like the reader of an imported file. The generated data goes through
+// formats/files into the ordinary store, with the same checks, derived summaries,
+// events and end of history.
 //
-// Everything is computed from the user, the provider and the day, so the same
-// person has had the same night whenever one looks, and inventing a stretch of
-// time again changes nothing. Nobody's data stands behind it, and it says so:
-// devices are made by "Demo", workouts are called demos.
+// All values are computed from the user, the provider and the day. So the same person
+// always has the same night, and generating a stretch of time again changes no value.
+// The data comes from no real person and says so: the devices are from "Demo", and
+// workouts are called demos.
 //
 //	service.go    connecting, and the jobs
-//	fill.go       inventing a stretch of time and storing it
-//	person.go     who somebody is: their pulse at rest, their weight, their habits
-//	day.go        what somebody does on a day
-//	night.go      how somebody sleeps
+//	fill.go       generates a stretch of time and stores it
+//	person.go     the person: resting heart rate, weight, habits
+//	day.go        the activities of a day
+//	night.go      sleep
 //	vitals.go     heart, breath and sugar
-//	providers.go  what each provider brings
+//	providers.go  the resources of each provider
 //
 // Reference 6.8.
 package demo

@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// History is how many days a demo begins with.
+// History is the number of days that a new demo has.
 //
 // Reference 6.8.
 const History = 30
@@ -64,8 +64,8 @@ func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provid
 	return s.DB.Write(ctx, func(tx *store.Tx) error { return connections.SetFilled(ctx, tx, d, now) })
 }
 
-// begin lays out the days. A stretch that goes on begins at the midnight before
-// the last one that was seen whole, so that a night over it is whole.
+// begin lays out the days. A continued stretch begins at the midnight before the last
+// complete day, so that a night over that midnight is complete.
 func begin(user users.User, d connections.Demo, now time.Time) *filling {
 	f := &filling{person: personOf(user), to: now}
 	today := civil.DateOf(now.In(f.zone))

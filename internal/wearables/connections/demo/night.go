@@ -7,13 +7,13 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// bedOn is when somebody goes to bed in the evening of a day.
+// bedOn returns the bedtime in the evening of a day.
 func (p *person) bedOn(date civil.Date) time.Time {
 	r := p.random(date, aboutNight)
 	return date.In(p.zone).Add(hours(12 + p.bedtime + 1.2*(r.Float64()-0.5))).Truncate(time.Minute)
 }
 
-// wakeOn is when somebody gets up in the morning of a day.
+// wakeOn returns the time of getting up in the morning of a day.
 func (p *person) wakeOn(date civil.Date) time.Time {
 	r := p.random(date.AddDays(-1), aboutNight)
 	_ = r.Float64() // the way to bed

@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// person is who an invented somebody is.
+// person holds the facts about a demo person.
 type person struct {
 	seed     uint64
 	zone     *time.Location
@@ -53,8 +53,8 @@ func personOf(user users.User) *person {
 	return p
 }
 
-// What chance is asked about. Each has numbers of its own, so that a change of
-// one leaves the others as they were.
+// The topics of random numbers. Each has its own numbers, so that a change of one does
+// not change the others.
 const (
 	aboutPerson uint64 = iota
 	aboutDay
@@ -71,7 +71,7 @@ func (p *person) random(day civil.Date, about uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(p.seed, uint64(day.In(time.UTC).Unix())<<8|about)) //nolint:gosec // numbers that anybody may guess
 }
 
-// profile is what a provider says of the person.
+// profile returns the provider's facts about the person.
 func (p *person) profile() *derive.Person {
 	height := float64(int(p.height))
 	return &derive.Person{Birth: p.birth, Sex: p.sex, Height: &height}

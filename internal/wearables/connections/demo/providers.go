@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// brought is what a provider brings.
+// offering holds the resources of a provider.
 type brought struct {
 	resources       []string // of the connection
 	hardware, model string
@@ -83,8 +83,8 @@ func libre(f *filling) {
 	f.take(sensor, scans)
 }
 
-// wear is what something on the wrist or the finger measures; what a phone in
-// the pocket counted beside it comes along where there is one.
+// wear adds the measurements of a watch or ring. Where there is a phone, its counts
+// come along.
 func (f *filling) wear(worn wearables.Source, phone *wearables.Source, variability string, every time.Duration) {
 	hearts, moved := f.begin("heartrate", "", worn), f.movement(worn)
 	var counted *series

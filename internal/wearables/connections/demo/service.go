@@ -50,7 +50,7 @@ func (s *Service) ask(ctx context.Context, tx *store.Tx, d connections.Demo) err
 	return err
 }
 
-// Jobs are what the runner is to know.
+// Jobs returns the jobs of this package for the runner.
 func (s *Service) Jobs() []jobs.Handler { return []jobs.Handler{s.fillJob(), s.tendJob()} }
 
 func (s *Service) fillJob() jobs.Kind[args] {
@@ -63,12 +63,12 @@ func (s *Service) fillJob() jobs.Kind[args] {
 	})
 }
 
-// every is how often new data comes.
+// every is the interval between new data.
 //
 // Reference 6.8: every couple of hours.
 const every = 2 * time.Hour
 
-// atOnce is how many demos one transaction looks at.
+// demosAtOnce limits the demos that one transaction reads.
 const atOnce = 200
 
 func (s *Service) tendJob() jobs.Kind[struct{}] {

@@ -24,7 +24,7 @@ func (d *day) hearts(to *series) {
 	}
 }
 
-// pulse is the heart rate that goes with what somebody does.
+// pulse returns the heart rate that matches the person's activity.
 func (d *day) pulse(at time.Time) float64 {
 	switch {
 	case at.Before(d.wake) || !at.Before(d.bed): // asleep, slowest four hours before waking up
@@ -81,8 +81,8 @@ func (d *day) sugar(automatic, scans *series) {
 	}
 }
 
-// moves adds the movement of a day: everything that a watch sees, and the
-// share that a phone sees, which lies on a table now and then.
+// moves adds the movement of a day: all that a watch sees, and the share that a phone
+// sees. The phone is on a table now and then.
 func (d *day) moves(watch *movement, phone *series) {
 	r := d.random(d.date, aboutSteps)
 	for i, n := range d.steps {

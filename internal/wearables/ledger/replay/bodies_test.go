@@ -21,8 +21,8 @@ func TestABodyOfSeveralSeriesIsReadAgain(t *testing.T) {
 	}
 }
 
-// The further words of samples are in the bodies that were kept, also in those
-// that came when nobody read them.
+// The further words of samples are in the stored bodies, also in those from before the
+// words were read.
 func TestWordsOfKeptBodiesAreRead(t *testing.T) {
 	const list = `"insulin_injection":[{"timestamp":"2026-03-01T10:00:00Z","value":4,"type":"rapid_acting","delivery_mode":"bolus"}]`
 	for kind, body := range map[string]string{ledger.Series: `"series":{` + list + `}`, ledger.Samples: `"data"` + list[len(`"insulin_injection"`):]} {

@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// A user to whom something newer keeps coming, as while an export is imported,
-// holds up nobody and fails nothing: the run comes back.
+// A user who keeps receiving newer data, as during the import of an export, does not
+// block or fail the run: the run returns to the user.
 func TestAUserToWhomDataKeepsComing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)

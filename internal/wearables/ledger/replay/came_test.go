@@ -103,7 +103,7 @@ func (b *bed) keep(kind, resource, data string) {
 	})
 }
 
-// What is made only now has the offset that it would have had when it came: none
+// A value that is new today gets the offset that it would have had on arrival: none
 // before there was a fallback zone.
 func TestWhatIsMadeLaterHasTheZoneOfItsTime(t *testing.T) {
 	const (

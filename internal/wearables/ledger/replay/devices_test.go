@@ -12,8 +12,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// What was rejected because its device is none of the user's is in the ledger as
-// it came, and is rejected when that is read again.
+// Samples that were rejected because of another user's device are in the ledger as
+// received. Reprocessing rejects them again.
 func TestUnknownDevicesStayUnknown(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)

@@ -29,7 +29,7 @@ func (b *bed) same(what string, o Order) {
 	}
 }
 
-// fates are what becomes of an import that is not over by itself.
+// outcomes are the ends of an import that does not finish by itself.
 var fates = map[string]func(b *bed, made imports.Import){
 	"queued": func(*bed, imports.Import) {},
 	"running": func(b *bed, made imports.Import) {
@@ -76,7 +76,7 @@ func TestARevisionBeforeAFileThatIsPassedOver(t *testing.T) {
 	}
 }
 
-// storeQuietly stores other heart rates than were told.
+// storeQuietly stores other heart rates than the pushed ones.
 func (b *bed) storeQuietly(resource string, change func(s *wearables.Samples)) {
 	b.t.Helper()
 	s := b.samples(resource, "health_connect")
@@ -89,8 +89,8 @@ func (b *bed) storeQuietly(resource string, change func(s *wearables.Samples)) {
 	}
 }
 
-// What an older mapping had wrong is mended there as well, also where a body of
-// today's told of the same before, and members of objects by themselves.
+// Errors of an older mapping are corrected, also if a body with the current mapping
+// sent the same values before. Members of objects are corrected one by one.
 func TestWhatIsMendedBeforeAFileThatIsPassedOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -172,7 +172,7 @@ func TestAValueThatCameWhileAFileWasRead(t *testing.T) {
 	}
 }
 
-// What a phone and a file tell of one summary is looked at field by field.
+// Values of a phone and a file for one summary are compared field by field.
 func TestFieldsThatCameWhileAFileWasRead(t *testing.T) {
 	d, _ := wearables.DocumentNamed("activity")
 	told := map[string]any{"steps": 1, "distance": 2.0, "floors_climbed": 3, "heart_rate": map[string]any{"avg_bpm": 70, "max_bpm": 120}, "low": nil}

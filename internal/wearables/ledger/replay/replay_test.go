@@ -358,8 +358,8 @@ func TestARecordingOfAnEarlierMapping(t *testing.T) {
 	})
 }
 
-// A phone pushes for some days, then an export of the same days is imported.
-// Its activities and workouts are made of both, also when they are read again.
+// A phone pushes for some days, then an export of the same days is imported. Its
+// activities and workouts are derived from both, also after reprocessing.
 func TestAFileReadsWhatWasPushedBefore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -386,8 +386,8 @@ func asText(v any) string {
 	return string(text)
 }
 
-// What a fallback zone gave is no statement when it is read again, whether the
-// whole ledger is there or not.
+// An offset from a fallback zone does not count as stated when it is reprocessed,
+// whether the ledger is complete or not.
 func TestWhatAFallbackZoneGave(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -456,7 +456,7 @@ func TestWhatWasCanceledIsNotReadAgain(t *testing.T) {
 	})
 }
 
-// What an import had stored until it was canceled stays, and days go on being
+// The data that an import stored before it was canceled stays, and days are still
 // derived from it.
 func TestWhatACanceledImportStoredStays(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -482,7 +482,7 @@ func TestWhatACanceledImportStoredStays(t *testing.T) {
 	})
 }
 
-// What came in while the ledger was read is newer than what is to be stored.
+// Data that arrives while the ledger is read is newer than the reprocessed data.
 func TestNothingNewerIsOverwritten(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)

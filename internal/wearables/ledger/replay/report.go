@@ -7,7 +7,7 @@ type Changes struct {
 	Users      int64                       `json:"users" doc:"Users whose payloads were read."`
 	Payloads   int64                       `json:"payloads" doc:"Payloads that were read."`
 	Unreadable map[string]int64            `json:"unreadable" doc:"Payloads that today's mapping refuses, by kind."`
-	Resources  map[string]*ResourceChanges `json:"resources" doc:"What changed, by resource. What is absent did not change."`
+	Resources  map[string]*ResourceChanges `json:"resources" doc:"Changes by resource. Unchanged resources are absent."`
 }
 
 // ResourceChanges counts the values of one resource by outcome.

@@ -124,8 +124,8 @@ func TestAFallbackZoneThatCameLater(t *testing.T) {
 	})
 }
 
-// What was told twice is one thing, also when the first telling is forgotten or
-// was the file of an import that was canceled.
+// A value that arrived twice is one value, also if the first body was removed or was
+// the file of a canceled import.
 func TestTheSecondTelling(t *testing.T) {
 	const (
 		list = `{"activities":[{"activeDuration":1700000,"activityName":"Walk","duration":1805000,"logId":7001,"logType":"manual","startTime":"2024-05-06T18:10:23.000+02:00","steps":2600}],"pagination":{}}`
@@ -184,7 +184,7 @@ func (m *meanwhile) Ingest(ctx context.Context, user users.User, b wearables.Bat
 	return m.Sink.Ingest(ctx, user, b)
 }
 
-// What is pushed while a file is read is in the file's days.
+// Data that is pushed while a file is read counts for the file's days.
 func TestABodyThatCameWhileAFileWasRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -220,8 +220,8 @@ func TestAnImportThatIsNotOver(t *testing.T) {
 	})
 }
 
-// What a file put in the place of an older value stays when its import was
-// canceled: the body with the older value has been read by today's mapping.
+// A file's value that replaced an older value stays after its import was canceled: the
+// body with the older value has been read with the current mapping.
 func TestWhatACanceledImportCorrected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -276,7 +276,7 @@ func TestAfterCollectionHasEnded(t *testing.T) {
 	})
 }
 
-// A user to whom something newer came is begun again from nothing.
+// A user with newer data is started over.
 func TestBegunAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)
@@ -302,7 +302,7 @@ func TestBegunAgain(t *testing.T) {
 	})
 }
 
-// What is stored is laid into a scratch database whole, and nobody hears of it.
+// The stored data is copied completely into a scratch database, and no event is sent.
 func TestSeedingIsSilent(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBed(t, db)

@@ -48,7 +48,7 @@ func outing() []byte {
 	return binary.LittleEndian.AppendUint16(raw, sum)
 }
 
-// moments is how many the stream of each workout has.
+// moments is the number of moments in the stream of each workout.
 func (b *bed) moments() (all []int) {
 	b.t.Helper()
 	for _, workout := range b.summaries("workouts") {
