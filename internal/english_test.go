@@ -21,32 +21,9 @@ import (
 // a line with the rewrite of its folder. -english checks them all the same.
 var pending = strings.Fields(`
 	internal/api/people
-	internal/api/wearables
 	internal/app
 	internal/app/apptest
-	internal/wearables
-	internal/wearables/aggregate
-	internal/wearables/aggregate/continuous
-	internal/wearables/aggregate/query
-	internal/wearables/connections
-	internal/wearables/connections/demo
-	internal/wearables/derive
-	internal/wearables/formats/applehealth/applehealthtest
-	internal/wearables/formats/garmin
-	internal/wearables/imports
-	internal/wearables/ingest
-	internal/wearables/ledger
-	internal/wearables/ledger/replay
-	internal/wearables/merged
-	internal/wearables/providers
-	internal/wearables/push
-	internal/wearables/resources
-	internal/wearables/sports
-	internal/wearables/storage
-	internal/wearables/units
-	internal/wearables/zones
 	docs/performance.md
-	docs/resources.md
 `)
 
 var englishBelow = flag.String("english", "", "check only files below these folders, separated by commas")
@@ -77,7 +54,7 @@ var (
 	// question matches a sentence whose subject is a clause.
 	question = regexp.MustCompile(`(^|[.:] )(What|Who|Whose|Whatever) [^?]*$`)
 	// sql matches SQL, which is no sentence.
-	sql = regexp.MustCompile(`\b(SELECT|FROM|INSERT|UPDATE|VALUES|CONFLICT)\b`)
+	sql = regexp.MustCompile(`\b(SELECT|FROM|WHERE|INSERT|UPDATE|VALUES|CONFLICT)\b`)
 )
 
 // preformatted matches the indented lines of a comment.

@@ -215,7 +215,7 @@ func (a *App) forgetPayloads(ctx context.Context, run *jobs.Run, _ struct{}) err
 	}
 	before := run.DB().Now().Add(-a.Config.LedgerRetention)
 	for _, team := range all {
-		if _, err := ledger.Forget(ctx, run.DB(), team.ID, before); err != nil {
+		if _, err := ledger.RemoveExpired(ctx, run.DB(), team.ID, before); err != nil {
 			return err
 		}
 	}

@@ -293,6 +293,6 @@ func serveLogos(next http.Handler) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "image/svg+xml")
-		_, _ = w.Write(providers.Named(strings.TrimSuffix(name, ".svg")).Logo())
+		_, _ = w.Write(providers.FindOrName(strings.TrimSuffix(name, ".svg")).Logo())
 	})
 }

@@ -15,7 +15,7 @@ import (
 
 func TestEveryResourceHasAText(t *testing.T) {
 	offered := map[string]bool{}
-	for _, p := range providers.All() {
+	for _, p := range providers.List() {
 		for _, r := range p.SupportedResources {
 			offered[r] = true
 			if english.resources[r] == "" {

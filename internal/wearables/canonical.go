@@ -42,7 +42,7 @@ func AppendCanonical(dst []byte, v any) []byte {
 		switch {
 		case err == nil && f == math.Trunc(f) && math.Abs(f) <= maxWhole:
 			return strconv.AppendInt(dst, int64(f), 10) // readers of integers understand this
-		case err == nil && isShort(v):
+		case err == nil && isShortNumber(v):
 			return AppendNumber(dst, f)
 		}
 		return append(dst, v...)
@@ -77,8 +77,8 @@ func AppendCanonical(dst []byte, v any) []byte {
 // maxWhole is the largest range in which doubles are exact whole numbers.
 const maxWhole = 1 << 53
 
-// isShort reports whether a number has no more digits than a double always keeps.
-func isShort(n json.Number) bool {
+// isShortNumber reports whether a number has no more digits than a double always keeps.
+func isShortNumber(n json.Number) bool {
 	digits := 0
 	for _, c := range []byte(n) {
 		if c >= '0' && c <= '9' {

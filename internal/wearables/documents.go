@@ -49,7 +49,7 @@ type Document struct {
 	Fields     []Field
 }
 
-// The storage writes these; a summary's Body cannot set them.
+// storeFields are written by the storage; a summary's Body cannot set them.
 var storeFields = []string{
 	"id", "user_id", "source", "created_at", "updated_at",
 	"source_provider", "source_type", "source_app_id", "source_device_id", "source_id", "priority_id", "sleep_stream",
@@ -225,7 +225,7 @@ var documents = []*Document{
 		{"end", Moment, "The same as timestamp when absent.", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
 		{"value", Text, "The note itself.", ""},
-		{"tags", List, "What it is about.", ""},
+		{"tags", List, "Topics of the note.", ""},
 	}, flat)},
 }
 

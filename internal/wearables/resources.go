@@ -23,7 +23,7 @@ const (
 )
 
 var resourceTable = func() (all []Resource) {
-	for _, r := range resources.All() {
+	for _, r := range resources.List() {
 		all = append(all, Resource{r})
 	}
 	return all

@@ -12,45 +12,44 @@ import (
 	"hale/internal/wearables/resources"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/resources.md")
+var updatePage = flag.Bool("update", false, "rewrite docs/resources.md")
 
 const resourcesPage = "../../docs/resources.md"
 
-// The page is printed from the tables that samples and summaries are checked
-// by.
+// The page is generated from the tables that check samples and summaries.
 func TestResourcesPage(t *testing.T) {
 	page := printResources()
-	if *update {
+	if *updatePage {
 		if err := os.WriteFile(resourcesPage, []byte(page), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	kept, err := os.ReadFile(resourcesPage)
+	stored, err := os.ReadFile(resourcesPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(kept) != page {
-		t.Error("docs/resources.md is not what the tables say: go test ./internal/wearables -run TestResourcesPage -update")
+	if string(stored) != page {
+		t.Error("docs/resources.md differs from the tables: go test ./internal/wearables -run TestResourcesPage -update")
 	}
 }
 
 func printResources() string {
 	var b strings.Builder
 	b.WriteString("# Resources\n\n" +
-		"Printed from the tables that everything is checked by: `internal/wearables/resources/table.go` of time series, " +
-		"`internal/wearables/documents.go` and `shapes.go` of summaries. Change those and run `go generate ./internal/wearables`.\n\n" +
+		"This page is generated from the tables that check all data: `internal/wearables/resources/table.go` for time series, " +
+		"`internal/wearables/documents.go` and `shapes.go` for summaries. To change it, change the tables and run `go generate ./internal/wearables`.\n\n" +
 		"## Time series\n\n" +
-		"A sample outside its range is left out and counted as `implausible_value`; an interval that is steeper than the rate, too. " +
-		"Samples come back in the unit of the table, whichever they were sent in; the case of a unit does not matter. " +
-		"A field that nobody said is `null`.\n\n" +
-		"| Resource | Unit | Also taken | Samples | Range | `type` | Further fields |\n|---|---|---|---|---|---|---|\n")
+		"A sample outside its range, or an interval above the largest rate, is left out and counted as `implausible_value`. " +
+		"Reads return samples in the unit of the table. Pushes may use the other accepted units, in upper or lower case. " +
+		"A field that was not stated is `null`.\n\n" +
+		"| Resource | Unit | Other accepted units | Samples | Range | `type` | Further fields |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range wearables.Resources() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Unit, strings.Join(push.Units(&r), ", "), r.Shape(), r.Range(), r.TypeWords(), r.FieldWords())
 	}
 	b.WriteString("\n" + remarks())
 	b.WriteString("\n## Summaries\n\nEvery field is in every summary. A number outside its range is left out of its summary: see [reading data](reading-data.md).\n")
 	for _, d := range wearables.Documents() {
-		fmt.Fprintf(&b, "\n### %s\n\n| Field | Kind | Values | |\n|---|---|---|---|\n", d.Name)
+		fmt.Fprintf(&b, "\n### %s\n\n| Field | Kind | Values | Meaning |\n|---|---|---|---|\n", d.Name)
 		for _, f := range d.Fields {
 			if _, ok := d.Settable(f.Name); ok {
 				values, remark := valuesOf(f.Shape()), f.Doc
@@ -64,7 +63,7 @@ func printResources() string {
 	return b.String()
 }
 
-// remarks are on what the columns have no room for.
+// remarks returns the facts that no column has.
 func remarks() string {
 	var renamed, closed []string
 	for _, r := range wearables.Resources() {
@@ -75,8 +74,8 @@ func remarks() string {
 			closed = append(closed, r.Name)
 		}
 	}
-	return "The range of `blood_pressure` is of the systolic over the diastolic pressure. " + strings.Join(renamed, "; ") + ". " +
-		"Samples are taken of all but " + resources.Quoted(closed) + ". Notes are texts: they have a path and a shape of their own, below.\n"
+	return "The range of `blood_pressure` is that of the systolic, then that of the diastolic pressure. " + strings.Join(renamed, "; ") + ". " +
+		"Pushes may contain samples of all resources except " + resources.Quoted(closed) + ". Notes are texts with their own path and format, below.\n"
 }
 
 // valuesOf describes the values of a field.

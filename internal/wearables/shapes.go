@@ -37,21 +37,23 @@ type Member struct {
 	Null     bool // it may be null
 }
 
-func one(kind Kind) *Shape            { return &Shape{Kind: kind} }
+func shapeOfKind(kind Kind) *Shape    { return &Shape{Kind: kind} }
 func words(all ...string) *Shape      { return &Shape{Kind: Text, Words: all} }
 func listOf(each *Shape) *Shape       { return &Shape{Kind: List, Each: each} }
 func mapOf(each *Shape) *Shape        { return &Shape{Kind: Object, Each: each} }
 func object(members ...Member) *Shape { return &Shape{Kind: Object, Members: members} }
 
-func must(name string, s *Shape) Member { return Member{Name: name, Shape: s, Required: true} }
-func may(name string, s *Shape) Member  { return Member{Name: name, Shape: s, Null: true} }
+func requiredMember(name string, s *Shape) Member {
+	return Member{Name: name, Shape: s, Required: true}
+}
+func optionalMember(name string, s *Shape) Member { return Member{Name: name, Shape: s, Null: true} }
 
 // number and integer are numbers within bounds.
 func number(least, most float64) *Shape  { return &Shape{Kind: Number, Least: least, Most: most} }
 func integer(least, most float64) *Shape { return &Shape{Kind: Integer, Least: least, Most: most} }
 
-// like is a number with the bounds of a sample of the resource.
-func like(kind Kind, resource string) *Shape {
+// boundedLike is a number with the bounds of a sample of the resource.
+func boundedLike(kind Kind, resource string) *Shape {
 	r := resourcesByName[resource]
 	return &Shape{Kind: kind, Least: r.Min, Most: r.Max}
 }
@@ -60,25 +62,25 @@ func like(kind Kind, resource string) *Shape {
 func numbers(s *Shape, names ...string) []Member {
 	all := make([]Member, len(names))
 	for i, name := range names {
-		all[i] = may(name, s)
+		all[i] = optionalMember(name, s)
 	}
 	return all
 }
 
 // dated is a list of objects with a date.
 func dated(more ...Member) *Shape {
-	return listOf(object(append([]Member{must("date", one(Day))}, more...)...))
+	return listOf(object(append([]Member{requiredMember("date", shapeOfKind(Day))}, more...)...))
 }
 
 var (
-	energy    = object(must("unit", words("kcal")), must("value", number(0, 100_000)))
+	energy    = object(requiredMember("unit", words("kcal")), requiredMember("value", number(0, 100_000)))
 	nutrients = number(0, 100_000)
 	macros    = object(append(numbers(nutrients, "carbs", "protein", "alcohol", "water", "fibre", "sugar", "cholesterol"),
 		Member{Name: "fats", Shape: object(numbers(nutrients, "saturated", "monounsaturated", "polyunsaturated", "omega3", "omega6", "total")...)})...)
 	traces = mapOf(number(0, 1e9))
-	micros = object(may("minerals", traces), may("trace_elements", traces), may("vitamins", traces))
+	micros = object(optionalMember("minerals", traces), optionalMember("trace_elements", traces), optionalMember("vitamins", traces))
 
-	outcome = must("test_result", words("negative", "positive", "indeterminate"))
+	outcome = requiredMember("test_result", words("negative", "positive", "indeterminate"))
 )
 
 // Bounds of a day, and of a workout that lasts a week.
@@ -94,8 +96,8 @@ func percent(kind Kind) *Shape { return &Shape{Kind: kind, Least: 0, Most: 100} 
 var shapes = map[string]*Shape{
 	"timezone_offset": integer(-26*3600, 26*3600),
 
-	"calories_total":  like(Number, "calories_active"),
-	"calories_active": like(Number, "calories_active"),
+	"calories_total":  boundedLike(Number, "calories_active"),
+	"calories_active": boundedLike(Number, "calories_active"),
 	"steps":           integer(0, mostSteps),
 	"wheelchair_push": integer(0, mostSteps),
 	"distance":        number(0, farthestWay),
@@ -103,18 +105,18 @@ var shapes = map[string]*Shape{
 	"low":             number(0, wholeDay/60),
 	"medium":          number(0, wholeDay/60),
 	"high":            number(0, wholeDay/60),
-	"floors_climbed":  like(Integer, "floors_climbed"),
-	"heart_rate":      object(numbers(like(Number, "heartrate"), "avg_bpm", "min_bpm", "max_bpm", "resting_bpm", "avg_walking_bpm")...),
+	"floors_climbed":  boundedLike(Integer, "floors_climbed"),
+	"heart_rate":      object(numbers(boundedLike(Number, "heartrate"), "avg_bpm", "min_bpm", "max_bpm", "resting_bpm", "avg_walking_bpm")...),
 
-	"weight":                         like(Number, "body_weight"),
-	"fat":                            like(Number, "body_fat"),
+	"weight":                         boundedLike(Number, "body_weight"),
+	"fat":                            boundedLike(Number, "body_fat"),
 	"water_percentage":               percent(Number),
 	"muscle_mass_percentage":         percent(Number),
 	"bone_mass_percentage":           percent(Number),
 	"visceral_fat_index":             number(0, 1_000),
-	"body_mass_index":                like(Number, "body_mass_index"),
-	"lean_body_mass_kilogram":        like(Number, "lean_body_mass"),
-	"waist_circumference_centimeter": like(Number, "waist_circumference"),
+	"body_mass_index":                boundedLike(Number, "body_mass_index"),
+	"lean_body_mass_kilogram":        boundedLike(Number, "lean_body_mass"),
+	"waist_circumference_centimeter": boundedLike(Number, "waist_circumference"),
 
 	"height": integer(20, 300),
 	"gender": words("female", "male", "other", "unknown"),
@@ -132,22 +134,22 @@ var shapes = map[string]*Shape{
 	"score":                    percent(Integer),
 	"recovery_readiness_score": percent(Integer),
 	"efficiency":               percent(Number),
-	"hr_lowest":                like(Integer, "heartrate"),
-	"hr_average":               like(Integer, "heartrate"),
-	"hr_resting":               like(Integer, "heartrate"),
+	"hr_lowest":                boundedLike(Integer, "heartrate"),
+	"hr_average":               boundedLike(Integer, "heartrate"),
+	"hr_resting":               boundedLike(Integer, "heartrate"),
 	"hr_dip":                   number(-100, 100),
-	"average_hrv":              like(Number, "hrv"),
-	"respiratory_rate":         like(Number, "respiratory_rate"),
+	"average_hrv":              boundedLike(Number, "hrv"),
+	"respiratory_rate":         boundedLike(Number, "respiratory_rate"),
 	"skin_temperature":         number(5, 50),
-	"temperature_delta":        like(Number, "body_temperature_delta"),
+	"temperature_delta":        boundedLike(Number, "body_temperature_delta"),
 
 	"stage_start_offset_second": listOf(integer(0, wholeDay)),
 	"stage_end_offset_second":   listOf(integer(0, wholeDay)),
 	"stage_type":                listOf(&Shape{Kind: Integer, Numbers: []int{-1, 1, 2, 3, 4, 5}}),
 
-	"sport":                  object(must("id", one(Integer)), must("name", one(Text)), must("slug", one(Text))),
-	"average_hr":             like(Integer, "heartrate"),
-	"max_hr":                 like(Integer, "heartrate"),
+	"sport":                  object(requiredMember("id", shapeOfKind(Integer)), requiredMember("name", shapeOfKind(Text)), requiredMember("slug", shapeOfKind(Text))),
+	"average_hr":             boundedLike(Integer, "heartrate"),
+	"max_hr":                 boundedLike(Integer, "heartrate"),
 	"hr_zones":               listOf(integer(0, 8*wholeDay)),
 	"moving_time":            integer(0, 8*wholeDay),
 	"calories":               number(0, 200_000),
@@ -160,27 +162,27 @@ var shapes = map[string]*Shape{
 	"device_watts":           number(0, 10_000),
 	"max_watts":              number(0, 10_000),
 	"weighted_average_watts": number(0, 10_000),
-	"map":                    object(may("polyline", one(Text)), may("summary_polyline", one(Text))),
+	"map":                    object(optionalMember("polyline", shapeOfKind(Text)), optionalMember("summary_polyline", shapeOfKind(Text))),
 
 	"energy": energy,
 	"macros": macros,
 	"micros": micros,
-	"data":   mapOf(object(may("energy", energy), may("macros", macros), may("micros", micros))),
+	"data":   mapOf(object(optionalMember("energy", energy), optionalMember("macros", macros), optionalMember("micros", micros))),
 
-	"menstrual_flow":          dated(must("flow", words("unspecified", "none", "light", "medium", "heavy"))),
-	"cervical_mucus":          dated(must("quality", words("dry", "sticky", "creamy", "watery", "egg_white"))),
+	"menstrual_flow":          dated(requiredMember("flow", words("unspecified", "none", "light", "medium", "heavy"))),
+	"cervical_mucus":          dated(requiredMember("quality", words("dry", "sticky", "creamy", "watery", "egg_white"))),
 	"intermenstrual_bleeding": dated(),
-	"contraceptive":           dated(must("type", words("unspecified", "implant", "injection", "iud", "intravaginal_ring", "oral", "patch"))),
-	"detected_deviations": dated(must("deviation", words("persistent_intermenstrual_bleeding", "prolonged_menstrual_periods",
+	"contraceptive":           dated(requiredMember("type", words("unspecified", "implant", "injection", "iud", "intravaginal_ring", "oral", "patch"))),
+	"detected_deviations": dated(requiredMember("deviation", words("persistent_intermenstrual_bleeding", "prolonged_menstrual_periods",
 		"irregular_menstrual_cycles", "infrequent_menstrual_cycles"))),
-	"ovulation_test":         dated(must("test_result", words("negative", "positive", "luteinizing_hormone_surge", "estrogen_surge", "indeterminate"))),
+	"ovulation_test":         dated(requiredMember("test_result", words("negative", "positive", "luteinizing_hormone_surge", "estrogen_surge", "indeterminate"))),
 	"home_pregnancy_test":    dated(outcome),
 	"home_progesterone_test": dated(outcome),
-	"sexual_activity":        dated(may("protection_used", one(Flag))),
-	"basal_body_temperature": dated(must("value", like(Number, "basal_body_temperature"))),
+	"sexual_activity":        dated(optionalMember("protection_used", shapeOfKind(Flag))),
+	"basal_body_temperature": dated(requiredMember("value", boundedLike(Number, "basal_body_temperature"))),
 
 	"voltage_sample_count":  integer(0, 100_000_000),
-	"heart_rate_mean":       like(Integer, "heartrate"),
+	"heart_rate_mean":       boundedLike(Integer, "heartrate"),
 	"sampling_frequency_hz": number(0, 100_000),
 
 	"tags": listOf(words(resourcesByName[NoteResource].Tags...)),
@@ -194,7 +196,7 @@ func (f Field) Shape() *Shape {
 	if s := shapes[f.Name]; s != nil {
 		return s
 	}
-	return one(f.Kind)
+	return shapeOfKind(f.Kind)
 }
 
 // ListedWords returns the words that a text, or each text of a list, may have.

@@ -16,7 +16,7 @@ import (
 
 // AppendSource appends a source object.
 func AppendSource(dst []byte, s Source, logos providers.Logos) []byte {
-	provider := providers.Named(s.Provider) // for the deprecated fields
+	provider := providers.FindOrName(s.Provider) // for the deprecated fields
 	kind := s.Type
 	if kind == "" {
 		kind = "unknown"

@@ -302,7 +302,7 @@ func accepts(header, packed string) (bool, error) {
 		return false, nil
 	}
 	asked := preferences(header)
-	json, archive := asked.of("application/json"), asked.of(packed)
+	json, archive := asked.weight("application/json"), asked.weight(packed)
 	switch _, named := asked[packed]; {
 	case archive > json, named && archive > 0 && archive == json:
 		return true, nil
@@ -338,7 +338,7 @@ func preferences(header string) preference {
 }
 
 // weight returns the weight of a media type, that of the most specific matching range.
-func (p preference) of(media string) float64 {
+func (p preference) weight(media string) float64 {
 	family, _, _ := strings.Cut(media, "/")
 	for _, name := range []string{media, family + "/*", "*/*"} {
 		if weight, there := p[name]; there {

@@ -92,7 +92,7 @@ func TestEventsOfATeamWithReferenceCompat(t *testing.T) {
 	})
 }
 
-func TestWhatConnectingRefuses(t *testing.T) {
+func TestRefusalsOfConnecting(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		phone := d.SignedIn().AccessToken
 		id, nobody := d.User.ID.String(), "019f0000-0000-7000-8000-000000000000"
@@ -117,7 +117,7 @@ func TestWhatConnectingRefuses(t *testing.T) {
 }
 
 // Connecting a paused connection again requires removing it first.
-func TestConnectingWhatIsPaused(t *testing.T) {
+func TestConnectingAPausedConnection(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		const path = "/v2/link/provider/manual/health_connect"
 		body := `{"user_id":"` + d.User.ID.String() + `"}`
@@ -201,8 +201,8 @@ func TestProviders(t *testing.T) {
 		AuthType *string `json:"auth_type"`
 	}
 	calltest.Decode(t, c.Want(200, "GET", "/v2/providers", ""), &all)
-	if len(all) != len(providers.All()) {
-		t.Errorf("%d providers served, %d in the catalogue", len(all), len(providers.All()))
+	if len(all) != len(providers.List()) {
+		t.Errorf("%d providers served, %d in the catalogue", len(all), len(providers.List()))
 	}
 	for _, p := range all {
 		if (p.AuthType == nil) != (p.Slug == "manual") {

@@ -54,7 +54,7 @@ func (in *createQueryIn) newQuery(c api.Caller) (n continuous.New, err error) {
 	if err := checkQueryBody(in.RawBody); err != nil {
 		return n, err
 	}
-	body, err := query.DecodeStored(in.RawBody)
+	body, err := query.DecodeStoredQuery(in.RawBody)
 	if err != nil {
 		return n, err
 	}

@@ -17,7 +17,7 @@ import (
 	"hale/internal/wearables/connections"
 )
 
-func TestAPhoneTellsOfItsDevice(t *testing.T) {
+func TestAPhoneAddsItsDevice(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path := d.Path("/v2/user/{user_id}/device")
 		for body, want := range map[string]int{
@@ -68,7 +68,7 @@ func TestAPhoneTellsOfItsDevice(t *testing.T) {
 
 // The facts that a device states are stored unchanged, or refused with the name of the
 // field.
-func TestDevicesAreKeptAsTold(t *testing.T) {
+func TestDevicesAreStoredUnchanged(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path := d.Path("/v2/user/{user_id}/device")
 		serial := strings.Repeat("語", 69)

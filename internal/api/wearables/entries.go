@@ -107,7 +107,7 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 		rejects = append(rejects, p.rejects(result)...)
 	}
 	slices.SortFunc(rejects, func(x, y push.Reject) int { return x.First - y.First })
-	return api.Answer(pushed(result, rejects)), nil
+	return api.Answer(pushAnswer(result, rejects)), nil
 }
 
 // allOf runs what is there, in order; nil when nothing is.

@@ -16,7 +16,7 @@ import (
 // words.
 func FuzzEntries(f *testing.F) {
 	for _, body := range []string{
-		typedIn, `{"data":[]}`, `{"data":[null]}`, `[]`, `{"data":{}}`, "{\"time_zone\":\"\\u0000\",\"data\":[]}",
+		enteredBody, `{"data":[]}`, `{"data":[null]}`, `[]`, `{"data":{}}`, "{\"time_zone\":\"\\u0000\",\"data\":[]}",
 		`{"time_zone":1,"data":[{"resource":"heartrate","timestamp":"2026-03-01T07:00:00Z","value":60}]}`,
 		`{"data":[{"resource":"heartrate","timestamp":"2026-03-01T07:00:00Z","value":1e400}]}`,
 		`{"data":[{"resource":"steps","timestamp":"9999-12-31T23:59:59Z","end":"0001-01-01T00:00:00Z","value":-0}]}`,

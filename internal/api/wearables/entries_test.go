@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/connections"
 )
 
-const typedIn = `{"time_zone":"Europe/Berlin","data":[
+const enteredBody = `{"time_zone":"Europe/Berlin","data":[
 	{"resource":"body_weight","timestamp":"2026-03-01T07:00:00Z","value":154.3,"unit":"lb"},
 	{"resource":"meal","timestamp":"2026-03-01T12:00:00Z","name":"Soup"},
 	{"resource":"weight","timestamp":"2026-03-02T07:00:00+01:00","value":7000},
@@ -20,13 +20,13 @@ const typedIn = `{"time_zone":"Europe/Berlin","data":[
 func TestEntriesAreStoredAsManual(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
-		text := d.Post(d.Path("/v2/user/{user_id}/entries"), typedIn, &pushed)
+		text := d.Post(d.Path("/v2/user/{user_id}/entries"), enteredBody, &pushed)
 		want := `{"success":true,"created":3,"updated":0,"unchanged":0,"rejected":[` +
 			`{"reason":"implausible_value","count":1,"first":2},{"reason":"implausible_time","count":1,"first":4},{"reason":"unknown_unit","count":1,"first":5}]}`
 		if strings.TrimSpace(text) != want {
 			t.Errorf("got  %s\nwant %s", text, want)
 		}
-		if d.Post(d.Path("/v2/user/{user_id}/entries"), typedIn, &pushed); pushed.Created+pushed.Updated != 0 || pushed.Unchanged != 3 {
+		if d.Post(d.Path("/v2/user/{user_id}/entries"), enteredBody, &pushed); pushed.Created+pushed.Updated != 0 || pushed.Unchanged != 3 {
 			t.Errorf("again %+v", pushed)
 		}
 

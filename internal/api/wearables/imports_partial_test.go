@@ -12,14 +12,14 @@ import (
 
 // A beginning sent again under its Idempotency-Key is answered with how the
 // upload is by then; where that is gone, another one is begun.
-func TestABeginningUnderAKey(t *testing.T) {
+func TestAnUploadInPartsBeginsUnderAKey(t *testing.T) {
 	var file bytes.Buffer
 	if _, err := applehealthtest.Write(&file, applehealthtest.Options{Days: 1}); err != nil {
 		t.Fatal(err)
 	}
 	whole := file.Bytes()
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newImportDoor(t, db)
+		d := newImportServer(t, db)
 		path := "/v2/user/" + d.user.ID.String() + "/uploads"
 		body := []byte(fmt.Sprintf(`{"size":%d}`, len(whole)))
 		begin := func(offset int) map[string]any {

@@ -27,7 +27,7 @@ import (
 )
 
 // importServer serves one user; no worker runs the imports.
-type importDoor struct {
+type importServer struct {
 	t      *testing.T
 	server *httptest.Server
 	key    string
@@ -35,7 +35,7 @@ type importDoor struct {
 	spool  string
 }
 
-func newImportDoor(t *testing.T, db *store.DB) *importDoor {
+func newImportServer(t *testing.T, db *store.DB) *importServer {
 	t.Helper()
 	team := userstest.Team(t, db)
 	var key string
@@ -50,10 +50,10 @@ func newImportDoor(t *testing.T, db *store.DB) *importDoor {
 	}, routes.Services{Imports: &imports.Service{DB: db, Dir: spool, MaxUpload: 4 << 20}})
 	server := httptest.NewServer(door)
 	t.Cleanup(func() { server.Close(); door.Close() })
-	return &importDoor{t, server, key, userstest.New(t, db, team.ID, users.NewUser{}), spool}
+	return &importServer{t, server, key, userstest.New(t, db, team.ID, users.NewUser{}), spool}
 }
 
-func (d *importDoor) call(method, path string, body []byte, header ...string) (int, map[string]any) {
+func (d *importServer) call(method, path string, body []byte, header ...string) (int, map[string]any) {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(d.t.Context(), method, d.server.URL+path, bytes.NewReader(body))
 	if err != nil {
@@ -85,7 +85,7 @@ func TestUploadIsAccepted(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newImportDoor(t, db)
+		d := newImportServer(t, db)
 		path := "/v2/user/" + d.user.ID.String() + "/imports"
 		status, made := d.call("POST", path+"?kind=apple-health&history_only=true", file.Bytes(), "Content-Type", "application/xml")
 		if status != http.StatusAccepted || made["status"] != "queued" || made["kind"] != "apple_health" || made["history_only"] != true || made["size"] != float64(file.Len()) {
@@ -122,7 +122,7 @@ func TestAnUploadUnderAKey(t *testing.T) {
 	}
 	other := append([]byte("<!-- another -->\n"), file.Bytes()...)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newImportDoor(t, db)
+		d := newImportServer(t, db)
 		path := "/v2/user/" + d.user.ID.String() + "/imports"
 		status, made := d.call("POST", path, file.Bytes(), "Idempotency-Key", "export-1")
 		if status != http.StatusAccepted {
@@ -164,7 +164,7 @@ func TestAnUploadUnderAKey(t *testing.T) {
 // An upload in parts is begun once under a key.
 func TestAnUploadInPartsUnderAKey(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newImportDoor(t, db)
+		d := newImportServer(t, db)
 		path := "/v2/user/" + d.user.ID.String() + "/uploads"
 		status, begun := d.call("POST", path, []byte(`{"size":5}`), "Idempotency-Key", "export-1")
 		if status != http.StatusCreated {
@@ -180,7 +180,7 @@ func TestAnUploadInPartsUnderAKey(t *testing.T) {
 }
 
 func TestUploadIsRefused(t *testing.T) {
-	d := newImportDoor(t, storetest.SQLite(t))
+	d := newImportServer(t, storetest.SQLite(t))
 	path := "/v2/user/" + d.user.ID.String() + "/imports"
 	unknown := "/v2/user/00000000-0000-4000-8000-000000000000/imports"
 	cases := []struct {

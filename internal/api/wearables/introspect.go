@@ -46,7 +46,7 @@ func (in *introspectIn) known() error {
 		return nil
 	}
 	var slugs []string
-	for _, p := range providers.All() {
+	for _, p := range providers.List() {
 		slugs = append(slugs, p.Slug)
 	}
 	return fault.NotInEnum(slugs).At("query", "provider").WithInput(in.Provider)
@@ -297,7 +297,7 @@ func (h *Handlers) pullsOf(provider string, pulls map[string]storage.Pull) provi
 	for resource, p := range pulls {
 		body.Pulled[resource] = h.pullOf(p)
 	}
-	for _, resource := range providers.Named(provider).SupportedResources {
+	for _, resource := range providers.FindOrName(provider).SupportedResources {
 		if _, pulled := pulls[resource]; !pulled && wearables.KeepsData(resource) {
 			body.NotPulled = append(body.NotPulled, resource)
 		}
@@ -334,7 +334,7 @@ func withPast(pulls map[string]storage.Pull, provider string, past imports.Histo
 		}
 	}
 	if len(open) == 0 {
-		open = providers.Named(provider).SupportedResources
+		open = providers.FindOrName(provider).SupportedResources
 	}
 	state := storage.Pull{
 		Status: statusOfPast(past), Scheduled: past.Created, Started: past.Started, Ended: past.Finished,

@@ -15,7 +15,7 @@ import (
 
 // pushOverlap pushes the steps of a phone and a watch, hour by hour; the watch covers
 // the second hour only.
-const counted = `[
+const pushOverlap = `[
 	{"timestamp":"2026-02-01T08:00:00Z","end":"2026-02-01T09:00:00Z","value":600,"source_type":"phone","source_app_id":"com.example.phone","timezone_offset":3600},
 	{"timestamp":"2026-02-01T09:00:00Z","end":"2026-02-01T10:00:00Z","value":900,"source_type":"phone","source_app_id":"com.example.phone","timezone_offset":3600},
 	{"timestamp":"2026-02-01T09:30:00Z","end":"2026-02-01T10:30:00Z","value":1200,"source_type":"watch","timezone_offset":3600},
@@ -23,13 +23,13 @@ const counted = `[
 
 func sourceText(kind, app string) string {
 	return `{"provider":"apple_health_kit","type":"` + kind + `","app_id":` + app + `,"device_id":null,"sport":null,"workout_id":null,"name":"` +
-		providers.Named("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"}`
+		providers.FindOrName("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"}`
 }
 
 func TestMergedIsOneLine(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
-		d.Post(d.Path("/v2/timeseries/{user_id}/steps"), calltest.PushText(counted), &pushed)
+		d.Post(d.Path("/v2/timeseries/{user_id}/steps"), calltest.PushText(pushOverlap), &pushed)
 		base := d.Path("/v2/timeseries/{user_id}/steps")
 		head := `{"resource":"steps","unit":"count","sources":[` + sourceText("watch", "null") + `,` + sourceText("phone", `"com.example.phone"`) + `],`
 		data := `"data":[` +

@@ -82,7 +82,7 @@ func foundBy(how storage.OffsetOrigin, provider string) string {
 		return "none"
 	case how == storage.ByFallback:
 		return "fallback"
-	case provider == users.Manual || providers.Named(provider).PushedByPhone():
+	case provider == users.Manual || providers.FindOrName(provider).PushedByPhone():
 		return "device"
 	}
 	return "provider"

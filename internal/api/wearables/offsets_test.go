@@ -14,7 +14,7 @@ import (
 
 // The origin of an offset is reported: the phone's zone, the provider's file, the
 // user's fallback, or none.
-func TestHowOffsetsWereFoundIsTold(t *testing.T) {
+func TestOriginsOfOffsets(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
 		path := d.Path("/v2/timeseries/{user_id}/heartrate")

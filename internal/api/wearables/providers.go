@@ -32,7 +32,7 @@ type providerBody struct {
 }
 
 func (h *Handlers) listProviders(_ context.Context, _ api.Caller, in *listProvidersIn) (*api.Out[[]providerBody], error) {
-	rows := providers.All()
+	rows := providers.List()
 	if in.SourceType != "" {
 		rows = providers.OfType(in.SourceType)
 	}

@@ -109,7 +109,7 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	if err := h.finishPush(ctx, user, &body.Head, r.Event, result); err != nil {
 		return nil, err
 	}
-	return api.Answer(pushed(result, body.Rejects(rejects, result))), nil
+	return api.Answer(pushAnswer(result, body.Rejects(rejects, result))), nil
 }
 
 func (h *Handlers) pushingUser(ctx context.Context, c api.Caller, id users.ID) (user users.User, err error) {
@@ -171,7 +171,7 @@ func (h *Handlers) finishHistory(ctx context.Context, user users.User, head *pus
 	return h.Ingester.HistoricalDone(ctx, user, head.Provider, done)
 }
 
-func pushed(r wearables.Result, rejects []push.Reject) pushBody {
+func pushAnswer(r wearables.Result, rejects []push.Reject) pushBody {
 	body := pushBody{countsOf(r, len(rejects) > 0), []rejectBody{}}
 	for _, reject := range rejects {
 		body.Rejected = append(body.Rejected, rejectBody(reject))
@@ -307,7 +307,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 	h.Ingester.PushAll(ctx, c.Team, all)
 	told := pushedPeopleBody{make([]personBody, len(all))}
 	for i := range all {
-		if told.Users[i], err = h.toldOf(ctx, &body.Each[i], &all[i]); err != nil {
+		if told.Users[i], err = h.outcomeOf(ctx, &body.Each[i], &all[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -315,7 +315,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 }
 
 // outcomeOf builds the answer for one user. An error fails the whole request.
-func (h *Handlers) toldOf(ctx context.Context, p *push.UserPart, one *ingest.Push) (personBody, error) {
+func (h *Handlers) outcomeOf(ctx context.Context, p *push.UserPart, one *ingest.Push) (personBody, error) {
 	if one.Err == nil {
 		stored := seriesAnswer(p.Series, one.Result)
 		return personBody{UserID: one.User, PushCounts: stored.PushCounts, Rejected: stored.Rejected}, nil

@@ -286,7 +286,7 @@ func TestDaysOfPushedSessions(t *testing.T) {
 }
 
 // wakeUp is the body of a phone with data of its watch, its sensor and itself.
-const wokeUp = `{"stage":"daily","provider":"apple_health_kit","time_zone":"Europe/Berlin","source":{"type":"watch","app_id":"com.example"},"series":{
+const wakeUp = `{"stage":"daily","provider":"apple_health_kit","time_zone":"Europe/Berlin","source":{"type":"watch","app_id":"com.example"},"series":{
 	"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":61},{"timestamp":"2026-03-01T10:01:00Z","value":62},
 		{"timestamp":"2026-03-01T10:02:00Z","value":9000},{"timestamp":"2026-03-01T10:03:00Z","value":1,"unit":"stone"}],
 	"glucose":[{"timestamp":"2026-03-01T10:00:00Z","value":90.091,"unit":"mg/dL","source_type":"automatic"}],
@@ -299,13 +299,13 @@ func TestSeriesArePushedTogether(t *testing.T) {
 		var pushed pushedSeriesBody
 		rejected := `"rejected":[{"resource":"heartrate","reason":"implausible_value","count":1,"first":2},` +
 			`{"resource":"heartrate","reason":"unknown_unit","count":1,"first":3},{"resource":"steps","reason":"implausible_time","count":1,"first":1}]}`
-		if got, want := strings.TrimSpace(d.Post(path, wokeUp, &pushed)), `{"success":true,"created":4,"updated":0,"unchanged":0,`+rejected; got != want {
+		if got, want := strings.TrimSpace(d.Post(path, wakeUp, &pushed)), `{"success":true,"created":4,"updated":0,"unchanged":0,`+rejected; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := strings.Join(d.EventTypes(), " "); strings.Count(got, "daily.data.") != 3 {
 			t.Errorf("told %s", got)
 		}
-		if got, want := strings.TrimSpace(d.Post(path, wokeUp, &pushed)), `{"success":true,"created":0,"updated":0,"unchanged":4,`+rejected; got != want {
+		if got, want := strings.TrimSpace(d.Post(path, wakeUp, &pushed)), `{"success":true,"created":0,"updated":0,"unchanged":4,`+rejected; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := strings.Join(d.EventTypes(), " "); strings.Count(got, "daily.data.") != 3 {
@@ -367,7 +367,7 @@ func TestSeriesAreRefusedTogether(t *testing.T) {
 		if kept, told := d.payloads(d.User), strings.Join(d.EventTypes(), " "); len(kept) > 0 || strings.Contains(told, "daily.") {
 			t.Errorf("stored %+v, told %s", kept, told)
 		}
-		d.Status(http.StatusNotFound, d.Do(http.MethodPost, "/v2/timeseries/3fa85f64-5717-4562-b3fc-2c963f66afa6", wokeUp))
+		d.Status(http.StatusNotFound, d.Do(http.MethodPost, "/v2/timeseries/3fa85f64-5717-4562-b3fc-2c963f66afa6", wakeUp))
 	})
 }
 
@@ -436,8 +436,8 @@ func (d userCaller) payloads(user users.User) (all []ledger.Payload) {
 	return all
 }
 
-// gathered is a body of several users; lists are their heart rates.
-func gathered(who []users.User, lists ...string) string {
+// mergePushes is a body of several users; lists are their heart rates.
+func mergePushes(who []users.User, lists ...string) string {
 	all := make([]string, len(who))
 	for i, u := range who {
 		all[i] = fmt.Sprintf(`{"user_id":"%s","series":{"heartrate":%s}}`, u.ID, lists[i%len(lists)])
@@ -460,7 +460,7 @@ func TestPeopleArePushedTogether(t *testing.T) {
 		apart, together := d.people(3), d.people(3)
 		for _, lists := range [][]string{{calltest.Heartbeats(3), calltest.Heartbeats(300), `[]`}, {calltest.Heartbeats(5), calltest.Heartbeats(5), calltest.Heartbeats(5)}} {
 			var all pushedPeopleBody
-			d.Post("/v2/timeseries", gathered(together, lists...), &all)
+			d.Post("/v2/timeseries", mergePushes(together, lists...), &all)
 			for i := range apart {
 				var one pushedSeriesBody
 				body := `{"stage":"daily","provider":"apple_health_kit","source":{"type":"watch"},"series":{"heartrate":` + lists[i] + `}}`
@@ -500,14 +500,14 @@ func (d userCaller) kept(user users.User) string {
 }
 
 // A refused user does not affect the others. Another team's user is unknown.
-func TestWhoIsRefusedAmongPeople(t *testing.T) {
+func TestARefusedUserAmongPeople(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		stranger := userstest.New(t, d.DB, userstest.Team(t, d.DB).ID, users.NewUser{})
 		nobody := users.User{ID: users.ID{7}}
 		who := d.people(2)
 		refused := `"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[],"status":404,"detail":"Not found"}`
 		for round, counts := range []string{`"created":2,"updated":0,"unchanged":0`, `"created":0,"updated":0,"unchanged":2`} {
-			w := d.Do(http.MethodPost, "/v2/timeseries", gathered([]users.User{who[0], stranger, nobody, who[1]}, calltest.Heartbeats(2)))
+			w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes([]users.User{who[0], stranger, nobody, who[1]}, calltest.Heartbeats(2)))
 			d.Status(http.StatusOK, w)
 			text := w.Body.String()
 			if strings.Count(text, refused) != 2 || strings.Count(text, `"success":true,`+counts+`,"rejected":[]}`) != 2 {
@@ -525,7 +525,7 @@ func TestWhoIsRefusedAmongPeople(t *testing.T) {
 func TestPeopleAreRefusedTogether(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		who := d.people(2)
-		w := d.Do(http.MethodPost, "/v2/timeseries", gathered(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":"x"}]`))
+		w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":"x"}]`))
 		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `["body","users",1,"series","heartrate",0,"value"]`) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
@@ -533,7 +533,7 @@ func TestPeopleAreRefusedTogether(t *testing.T) {
 			t.Errorf("kept %+v", kept)
 		}
 		var all pushedPeopleBody
-		d.Post("/v2/timeseries", gathered(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":9000}]`), &all)
+		d.Post("/v2/timeseries", mergePushes(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":9000}]`), &all)
 		if got := all.Users[1].Rejected; len(got) != 1 || got[0] != (seriesRejectBody{"heartrate", "implausible_value", 1, 0}) || all.Users[0].Created != 2 {
 			t.Errorf("%+v", all)
 		}
@@ -564,8 +564,8 @@ func TestGatewaysAndPhonesAtOnce(t *testing.T) {
 			})
 		}
 		for minute := range minutes {
-			push("/v2/timeseries", gathered(who, at(minute)))
-			push("/v2/timeseries", gathered(who[1:], at(minute)))
+			push("/v2/timeseries", mergePushes(who, at(minute)))
+			push("/v2/timeseries", mergePushes(who[1:], at(minute)))
 			push("/v2/timeseries/"+who[minute%len(who)].ID.String(), `{"stage":"daily","provider":"apple_health_kit","source":{"type":"watch"},"series":{"heartrate":`+at(minute)+`}}`)
 		}
 		all.Wait()

@@ -185,7 +185,7 @@ func (h *Handlers) rawOneOf(s *storage.StoredSummary, data json.RawMessage) rawO
 }
 
 func rawSourceOf(slug string, logos providers.Logos) rawSource {
-	p := providers.Named(slug)
+	p := providers.FindOrName(slug)
 	return rawSource{Name: p.Name, Slug: slug, Logo: logos.URL(slug)}
 }
 

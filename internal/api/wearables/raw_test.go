@@ -45,7 +45,7 @@ func (d userCaller) fixed(text string) string {
 	return strings.TrimSpace(text)
 }
 
-func TestRawIsWhatWasPushed(t *testing.T) {
+func TestRawEqualsThePush(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		d.pushSummary("activity", `[{"calendarDate":"2026-03-01","steps":10,"ownWord":{"x":[1, 2]}},{"calendar_date":"2026-03-02","steps":20,"source_type":"watch"}]`)
 		d.pushSummary("workouts", `[{"time_start":"2026-03-01T10:00:00Z","time_end":"2026-03-01T11:00:00Z","title":"Early","provider_id":"w-1"}]`)
@@ -95,7 +95,7 @@ func TestRawFollowsTheNewestPayload(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		ctx := store.WithTeam(t.Context(), d.Team.ID.UUID())
-		if n, err := ledger.Forget(ctx, d.DB, d.Team.ID, calltest.March.AddDate(0, 0, 1)); n != 2 || err != nil {
+		if n, err := ledger.RemoveExpired(ctx, d.DB, d.Team.ID, calltest.March.AddDate(0, 0, 1)); n != 2 || err != nil {
 			t.Fatalf("forgot %d, %v", n, err)
 		}
 		d.Get(path, &got)

@@ -184,7 +184,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	for _, r := range result.Rejections {
 		rejects = append(rejects, push.Reject{Reason: r.Reason, Count: r.Count, First: r.Part})
 	}
-	return api.Answer(pushed(result, rejects)), nil
+	return api.Answer(pushAnswer(result, rejects)), nil
 }
 
 // pushedSummaries is the body of a phone's push of summaries.
@@ -265,8 +265,8 @@ func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// always are the fields that are never null.
-var always = []string{
+// alwaysPresent are the fields that are never null.
+var alwaysPresent = []string{
 	"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type",
 	"bedtime_start", "bedtime_stop", "session_start", "session_end", "time_start", "time_end", "timestamp", "period_start", "sleep_id",
 }
@@ -283,7 +283,7 @@ func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
 	if f.Name == "wheelchair_use" {
 		s.Enum = []any{true}
 	}
-	if f.Default == "" && !slices.Contains(always, f.Name) && s.Type != "null" {
+	if f.Default == "" && !slices.Contains(alwaysPresent, f.Name) && s.Type != "null" {
 		maybeNull(s)
 	}
 	return s

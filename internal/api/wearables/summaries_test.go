@@ -336,7 +336,7 @@ func (d userCaller) reads(of *wearables.Document, fields map[string]any) map[str
 
 // Every field that the OpenAPI document lists for a push is accepted and read back.
 // Fields that only a read has are not.
-func TestDocumentedFieldsAreTaken(t *testing.T) {
+func TestDocumentedFieldsAreAccepted(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for name, needed := range least {
 			of, _ := wearables.DocumentNamed(name)

@@ -44,7 +44,7 @@ func TestPushedSamplesAreReadBack(t *testing.T) {
 		var groups groupsBody
 		text := d.Get(d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-02-01&end_date=2026-02-01"), &groups)
 		wantText := `{"groups":{"apple_health_kit":[{"source":{"provider":"apple_health_kit","type":"watch","app_id":"com.example","device_id":null,` +
-			`"sport":null,"workout_id":null,"name":"` + providers.Named("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},` +
+			`"sport":null,"workout_id":null,"name":"` + providers.FindOrName("apple_health_kit").Name + `","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},` +
 			`"data":[{"timestamp":"2026-02-01T00:00:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":99},` +
 			`{"timestamp":"2026-02-01T00:01:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":61},` +
 			`{"timestamp":"2026-02-01T00:02:00+00:00","timezone_offset":3600,"type":null,"unit":"bpm","value":62}]}]},"next_cursor":null,"next":null}`

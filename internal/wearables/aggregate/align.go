@@ -27,7 +27,7 @@ func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
 		}
 	}
 	period := *p.Keys[trunc].Trunc
-	now := period.Truncate(r.wall.at(r.Now.UnixMicro(), wearables.NoOffset))
+	now := period.Truncate(r.wall.floatingTime(r.Now.UnixMicro(), wearables.NoOffset))
 
 	var order []string
 	parts := map[string][]int32{}
@@ -44,7 +44,7 @@ func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
 		rows := parts[code]
 		slices.SortFunc(rows, func(a, b int32) int { return t.Columns[bucket].compare(int(a), int(b)) })
 		first, last := t.Columns[bucket].Time[rows[0]], t.Columns[bucket].Time[rows[len(rows)-1]]
-		line, ok := spine(p.Align, period, first, last, now, r.mostResults()-total)
+		line, ok := timeBuckets(p.Align, period, first, last, now, r.mostResults()-total)
 		if !ok {
 			return nil, errTooWide
 		}
@@ -63,8 +63,8 @@ func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
 	return out.Sorted(append([]int{bucket}, others...)), nil
 }
 
-// spine lists the buckets of a partition.
-func spine(a *query.Align, period query.Period, first, last, now int64, most int) (line []int64, ok bool) {
+// timeBuckets lists the buckets of a partition.
+func timeBuckets(a *query.Align, period query.Period, first, last, now int64, most int) (line []int64, ok bool) {
 	if a.Window != nil && a.Mode != query.CarryForward {
 		first = period.Truncate(max(a.Window.Add(first, -1), query.FirstMoment))
 	}

@@ -13,7 +13,7 @@ import (
 func TestAlign(t *testing.T) {
 	now := func() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
 	storetest.EachAt(t, now, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.day("body", "2026-03-01", watch, `{"weight":80}`)
 		r.day("body", "2026-03-04", watch, `{"weight":82}`)
 		r.day("body", "2026-03-08", watch, `{"fat":20}`)
@@ -25,7 +25,7 @@ func TestAlign(t *testing.T) {
 			{`{"mode":"carry_nearest","span":null}`, "01", `80,80,82,82,82,82,82,82`, `20,20,20,20,20,20,20,20`},
 			{`{"mode":"carry_nearest","span":{"unit":"day"}}`, "28", `80,80,80,82,82,82,null,null,null,null`, `null,null,null,null,null,null,null,20,20,20`},
 		} {
-			weight, fat := of("mean", `{"body":"weight_kilogram"}`), of("mean", `{"body":"fat_mass_percentage"}`)
+			weight, fat := aggregateOf("mean", `{"body":"weight_kilogram"}`), aggregateOf("mean", `{"body":"fat_mass_percentage"}`)
 			got := r.ask("2026-03-31", 31, grouped([]string{trunc(1, "day", "body")}, weight+","+fat, `"align":{"carry":`+c.carry+`}`))
 			if c.first == "28" { // the day before the first one, which it reaches
 				c.fat = `null,null,null,null,null,null,null,20,20,20`
@@ -45,20 +45,20 @@ func TestAlign(t *testing.T) {
 // Every combination of the other keys has a line of its own.
 func TestAlignByPartition(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.day("activity", "2026-03-01", watch, `{"steps":1}`)
 		r.day("activity", "2026-03-03", watch, `{"steps":3}`)
 		r.day("activity", "2026-03-02", phone, `{"steps":20}`)
 		keys := []string{trunc(1, "day", "activity"), `{"source":"source_type"}`}
-		r.expect("2026-03-03", 3, grouped(keys, of("sum", `{"activity":"steps"}`), `"align":{"carry":{"mode":"carry_forward"}}`), `{
+		r.expect("2026-03-03", 3, grouped(keys, aggregateOf("sum", `{"activity":"steps"}`), `"align":{"carry":{"mode":"carry_forward"}}`), `{
 			"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00","2026-03-02T00:00:00","2026-03-03T00:00:00"],
 			"group_key.1":["watch","phone","watch","watch"],"sum.steps":[1,20,1,3]}`)
-		if _, err := r.try("2026-03-03", 3650, `{"select":[{"group_key":"*"},`+of("sum", value("steps"))+`],"group_by":[`+trunc(1, "minute", "timeseries")+
+		if _, err := r.try("2026-03-03", 3650, `{"select":[{"group_key":"*"},`+aggregateOf("sum", value("steps"))+`],"group_by":[`+trunc(1, "minute", "timeseries")+
 			`],"align":{"carry":{"mode":"carry_backward","max_age":{"value":50,"unit":"year"}}}}`); err != nil {
 			t.Errorf("no data at all makes no rows: %v", err)
 		}
 		r.samples("steps", watch, 0, []string{"2026-03-01T08:00:00Z"}, []float64{10})
-		if _, err := r.try("2026-03-03", 3650, `{"select":[{"group_key":"*"},`+of("sum", value("steps"))+`],"group_by":[`+trunc(1, "minute", "timeseries")+
+		if _, err := r.try("2026-03-03", 3650, `{"select":[{"group_key":"*"},`+aggregateOf("sum", value("steps"))+`],"group_by":[`+trunc(1, "minute", "timeseries")+
 			`],"align":{"carry":{"mode":"carry_backward","max_age":{"value":50,"unit":"year"}}}}`); err == nil || !strings.Contains(err.Error(), "too many rows") {
 			t.Errorf("fifty years of minutes: %v", err)
 		}

@@ -18,11 +18,11 @@ import (
 // The results of a batch are bounded together, by their rows and columns.
 func TestCellsOfABatch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.samples("steps", watch, 0, []string{"2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"}, []float64{10, 20, 30})
 		pairs := choose(`{"index":"timeseries"}`, value("steps"))
-		one := choose(of("sum", value("steps")))
-		hours := grouped([]string{trunc(1, "hour", "timeseries")}, of("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)
+		one := choose(aggregateOf("sum", value("steps")))
+		hours := grouped([]string{trunc(1, "hour", "timeseries")}, aggregateOf("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)
 		for _, c := range []struct {
 			name    string
 			cells   int
@@ -52,12 +52,12 @@ func TestCellsOfABatch(t *testing.T) {
 // the results of a batch together.
 func TestBytesOfABatch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.samples("steps", watch, 0, []string{"2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"}, []float64{10, 20, 30})
 		r.day("activity", "2026-03-01", watch, `{"steps":9000,"time_zone":"Europe/Berlin"}`)
 		r.day("activity", "2026-03-02", watch, `{"steps":100,"time_zone":"Europe/Berlin"}`)
-		one := choose(of("sum", value("steps"))) // 3 rows of 12 + 9 bytes
-		both := choose(of("sum", value("steps")), of("count", `{"timeseries":"steps","field":"source_type"}`))
+		one := choose(aggregateOf("sum", value("steps"))) // 3 rows of 12 + 9 bytes
+		both := choose(aggregateOf("sum", value("steps")), aggregateOf("count", `{"timeseries":"steps","field":"source_type"}`))
 		zones := choose(`{"activity":"time_zone"}`) // 2 rows of 12 + 17 + 13 bytes
 		for _, c := range []struct {
 			name    string
@@ -74,8 +74,8 @@ func TestBytesOfABatch(t *testing.T) {
 			{"texts that are too long", 83, []string{zones}, true},
 			{"results of a batch", 144, []string{zones, zones}, false},
 			{"results of a batch, a byte too many", 143, []string{zones, zones}, true},
-			{"a key of its own", 63, []string{grouped([]string{trunc(1, "day", "timeseries")}, of("count", value("steps")))}, true},
-			{"filled buckets", 150, []string{grouped([]string{trunc(1, "minute", "timeseries")}, of("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)}, true},
+			{"a key of its own", 63, []string{grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("count", value("steps")))}, true},
+			{"filled buckets", 150, []string{grouped([]string{trunc(1, "minute", "timeseries")}, aggregateOf("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)}, true},
 		} {
 			_, err := r.all(aggregate.Request{MostBytes: c.bytes}, c.queries...)
 			if refused := fault.Is(err, fault.Unprocessable); refused != c.refused || !refused && err != nil {
@@ -88,7 +88,7 @@ func TestBytesOfABatch(t *testing.T) {
 // Summaries are read some at a time, and all of them count.
 func TestManySummaries(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		const n = 2*200 + 50 // two whole pages, and one that is not
 		var b wearables.Batch
 		for i := range n {
@@ -98,12 +98,12 @@ func TestManySummaries(t *testing.T) {
 			})
 		}
 		r.put(b)
-		r.expect("2026-01-01", 3650, choose(of("count", `{"body":"weight_kilogram"}`)), fmt.Sprintf(`{"count.weight_kilogram":[%d]}`, n))
+		r.expect("2026-01-01", 3650, choose(aggregateOf("count", `{"body":"weight_kilogram"}`)), fmt.Sprintf(`{"count.weight_kilogram":[%d]}`, n))
 	})
 }
 
 // all answers a batch within bounds.
-func (r *rig) all(bounds aggregate.Request, queries ...string) (tables []*aggregate.Table, err error) {
+func (r *fixture) all(bounds aggregate.Request, queries ...string) (tables []*aggregate.Table, err error) {
 	r.t.Helper()
 	b, err := query.DecodeBatch(batch("2026-03-02", 7, strings.Join(queries, ",")))
 	if err != nil {

@@ -27,7 +27,7 @@ func TestQueriesAgainstPlainReads(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
 	rapid.Check(t, func(rt *rapid.T) {
 		c := drawCase(rt)
-		r := newRig(t, db, c.zone)
+		r := newFixture(t, db, c.zone)
 		for _, s := range c.series {
 			if _, err := r.in.Ingest(r.ctx, r.user, wearables.Batch{Provider: s.Source.Provider, Stage: wearables.Daily, Samples: []wearables.Samples{s}}); err != nil {
 				rt.Fatal(err)
@@ -64,7 +64,7 @@ func TestQueriesAgainstPlainReads(t *testing.T) {
 	})
 }
 
-func (r *rig) prefer(provider string, priority int64) {
+func (r *fixture) prefer(provider string, priority int64) {
 	r.t.Helper()
 	err := r.db.Write(r.ctx, func(tx *store.Tx) error {
 		return merged.SetPriorities(r.ctx, tx, r.user.Team.UUID(), []merged.Change{{DataType: "timeseries", Provider: provider, Priority: &priority}})
@@ -150,9 +150,9 @@ func (c *bruteCase) query() string {
 		keys = append(keys, `{"source":"`+name+`"}`)
 	}
 	if c.where == "" {
-		return grouped(keys, of(c.function, value("steps")))
+		return grouped(keys, aggregateOf(c.function, value("steps")))
 	}
-	return grouped(keys, of(c.function, value("steps")), fmt.Sprintf(`"where":%q`, c.where))
+	return grouped(keys, aggregateOf(c.function, value("steps")), fmt.Sprintf(`"where":%q`, c.where))
 }
 
 // plainSample is one row of a plain read.
@@ -164,7 +164,7 @@ type plainSample struct {
 }
 
 // plainSamples reads what there is, one row for what is one to the outside.
-func (c *bruteCase) plainSamples(t *rapid.T, r *rig) (all []plainSample) {
+func (c *bruteCase) plainSamples(t *rapid.T, r *fixture) (all []plainSample) {
 	var groups []wearables.Samples
 	err := r.db.Read(r.ctx, func(tx *store.Tx) (err error) {
 		groups, _, err = storage.ListSamples(context.WithoutCancel(r.ctx), tx, r.user.Team.UUID(), r.user.ID.UUID(), storage.SamplesQuery{Resource: "steps", To: 1 << 60})
@@ -201,7 +201,7 @@ func (c *bruteCase) plainSamples(t *rapid.T, r *rig) (all []plainSample) {
 }
 
 // byHand is the table, line by line.
-func (c *bruteCase) byHand(t *rapid.T, r *rig) (lines []string) {
+func (c *bruteCase) byHand(t *rapid.T, r *fixture) (lines []string) {
 	to := civil.MustParse(c.anchor).AddDays(1).In(time.UTC).UnixMicro()
 	from := to - int64(c.days)*86_400e6
 	kept := slices.DeleteFunc(c.plainSamples(t, r), func(s plainSample) bool {

@@ -20,12 +20,12 @@ import (
 type summary struct {
 	*storage.StoredSummary
 	fields map[string]any
-	wall   *wall
+	wall   *wallClock
 	offset int32
 	night  *stages // of a sleep, where known
 }
 
-func parseSummary(s *storage.StoredSummary, w *wall) (*summary, error) {
+func parseSummary(s *storage.StoredSummary, w *wallClock) (*summary, error) {
 	d := json.NewDecoder(bytes.NewReader(s.Body))
 	d.UseNumber()
 	out := &summary{StoredSummary: s, wall: w, offset: wearables.NoOffset}
@@ -117,9 +117,9 @@ func (s *summary) word(from string) string {
 func (s *summary) time(c *query.Column) (us int64, ok bool) {
 	switch c.From {
 	case query.FromCreated:
-		return s.wall.at(s.CreatedAt.UnixMicro(), wearables.NoOffset), true
+		return s.wall.floatingTime(s.CreatedAt.UnixMicro(), wearables.NoOffset), true
 	case query.FromUpdated:
-		return s.wall.at(s.UpdatedAt.UnixMicro(), wearables.NoOffset), true
+		return s.wall.floatingTime(s.UpdatedAt.UnixMicro(), wearables.NoOffset), true
 	case query.FromMeasured:
 		return s.measured()
 	}
@@ -131,7 +131,7 @@ func (s *summary) time(c *query.Column) (us int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	return s.wall.at(t.UnixMicro(), s.offset), true
+	return s.wall.floatingTime(t.UnixMicro(), s.offset), true
 }
 
 // moment is an instant of the document.
@@ -149,7 +149,7 @@ func (s *summary) measured() (us int64, ok bool) {
 	if day, known := s.fields["calendar_date"].(string); known && (err != nil || t.UTC().Format("2006-01-02T15:04:05") == day+"T00:00:00") {
 		return parseDate(day)
 	}
-	return s.wall.at(t.UnixMicro(), s.offset), err == nil
+	return s.wall.floatingTime(t.UnixMicro(), s.offset), err == nil
 }
 
 func parseDate(text string) (us int64, ok bool) {
@@ -253,7 +253,7 @@ func (s *summary) appendMacro(dst *Vector, name string) {
 		}
 	case "awake_at":
 		if s.night != nil && s.night.lastAsleep != nil {
-			dst.appendTime(s.wall.at(*s.night.lastAsleep, s.offset))
+			dst.appendTime(s.wall.floatingTime(*s.night.lastAsleep, s.offset))
 			return
 		}
 	case "awakenings":
@@ -298,17 +298,17 @@ func sleepScore(s *summary) (score int, ok bool) {
 	if !okAsleep || !okEfficiency {
 		return 0, false
 	}
-	points := shortOf(asleep/3600, 7, 6, 5) + shortOf(efficiency, 85, 75, 65)
+	points := penaltyPoints(asleep/3600, 7, 6, 5) + penaltyPoints(efficiency, 85, 75, 65)
 	most := 6
 	if latency, ok := number(s.fields["latency"]); ok {
-		points += shortOf(-latency/60, -15, -30, -60) // the shorter the better
+		points += penaltyPoints(-latency/60, -15, -30, -60) // the shorter the better
 		most = 9
 	}
 	return (100*(most-points) + most/2) / most, true
 }
 
-// shortOf counts the bounds that a value does not reach.
-func shortOf(v float64, bounds ...float64) (n int) {
+// penaltyPoints counts the bounds that a value does not reach.
+func penaltyPoints(v float64, bounds ...float64) (n int) {
 	for _, bound := range bounds {
 		if v < bound {
 			n++

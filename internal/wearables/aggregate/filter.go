@@ -34,22 +34,22 @@ func (f *frame) filter(ctx context.Context, c *query.Condition) error {
 // appendMatching appends the rows, [from, to), for which a condition is true.
 func appendMatching(rows []int32, c *query.Condition, columns []Vector, from, to int) []int32 {
 	for i := from; i < to; i++ {
-		if c == nil || holds(c, columns, i) == yes {
+		if c == nil || evaluate(c, columns, i) == yes {
 			rows = append(rows, int32(i))
 		}
 	}
 	return rows
 }
 
-// holds evaluates a condition for one row.
-func holds(c *query.Condition, columns []Vector, i int) truth {
+// evaluate evaluates a condition for one row.
+func evaluate(c *query.Condition, columns []Vector, i int) truth {
 	switch c.Op {
 	case "AND":
-		return min(holds(c.Left, columns, i), holds(c.Right, columns, i))
+		return min(evaluate(c.Left, columns, i), evaluate(c.Right, columns, i))
 	case "OR":
-		return max(holds(c.Left, columns, i), holds(c.Right, columns, i))
+		return max(evaluate(c.Left, columns, i), evaluate(c.Right, columns, i))
 	case "NOT":
-		return yes - holds(c.Left, columns, i)
+		return yes - evaluate(c.Left, columns, i)
 	}
 	a, okA := valueOf(&c.A, columns, i)
 	b, okB := valueOf(&c.B, columns, i)

@@ -13,7 +13,7 @@ import (
 // 80 on one morning, 70 on the next.
 func TestFunctions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.samples("heartrate", watch, 0,
 			[]string{"2026-03-01T08:00:00Z", "2026-03-01T08:01:00Z", "2026-03-01T09:00:00Z", "2026-03-02T08:00:00Z"}, []float64{64, 60, 80, 70})
 		v := value("heartrate")
@@ -21,16 +21,16 @@ func TestFunctions(t *testing.T) {
 			"mean": `68,70`, "min": `60,70`, "max": `80,70`, "sum": `204,70`, "count": `3,1`,
 			"median": `64,70`, "stddev": `10.583005244258363,null`, "oldest": `64,70`, "newest": `80,70`,
 		} {
-			r.expect("2026-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, of(function, v)),
+			r.expect("2026-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf(function, v)),
 				`{"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00"],"`+function+`.value":[`+want+`]}`)
 		}
-		r.expect("2026-03-02", 2, choose(of("median", v)), `{"median.value":[67]}`)
-		r.expect("2026-03-02", 2, choose(of("stddev", v), of("sum", v)), `{"stddev.value":[8.698658900466592],"sum.value":[274]}`)
-		r.expect("2026-03-02", 2, choose(of("min", `{"index":"timeseries"}`), of("max", `{"index":"timeseries"}`), of("count", v)),
+		r.expect("2026-03-02", 2, choose(aggregateOf("median", v)), `{"median.value":[67]}`)
+		r.expect("2026-03-02", 2, choose(aggregateOf("stddev", v), aggregateOf("sum", v)), `{"stddev.value":[8.698658900466592],"sum.value":[274]}`)
+		r.expect("2026-03-02", 2, choose(aggregateOf("min", `{"index":"timeseries"}`), aggregateOf("max", `{"index":"timeseries"}`), aggregateOf("count", v)),
 			`{"min.timestamp":["2026-03-01T08:00:00"],"max.timestamp":["2026-03-02T08:00:00"],"count.value":[4]}`)
 		// Nothing there is one group of nothing without keys, and no group with them.
-		r.expect("2025-03-02", 2, choose(of("sum", v), of("count", v)), `{"sum.value":[null],"count.value":[0]}`)
-		r.expect("2025-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, of("sum", v)), `{"group_key.0":[],"sum.value":[]}`)
+		r.expect("2025-03-02", 2, choose(aggregateOf("sum", v), aggregateOf("count", v)), `{"sum.value":[null],"count.value":[0]}`)
+		r.expect("2025-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("sum", v)), `{"group_key.0":[],"sum.value":[]}`)
 		r.expect("2026-03-01", 1, choose(`{"index":"timeseries"}`, v, `{"source":"source_type"}`, `{"timeseries":"heartrate","field":"timezone_offset"}`), `{
 			"timestamp":["2026-03-01T08:00:00","2026-03-01T08:01:00","2026-03-01T09:00:00"],"value":[64,60,80],
 			"source_type":["watch","watch","watch"],"timezone_offset":[0,0,0]}`)
@@ -40,7 +40,7 @@ func TestFunctions(t *testing.T) {
 // The timeframe is in floating time and ends with the anchor's last moment.
 func TestTimeframe(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		// Tokyo: the evening of the 1st in UTC is the morning of the 2nd there.
 		r.samples("heartrate", watch, 9*3600,
 			[]string{"2026-03-01T14:59:59Z", "2026-03-01T15:00:00Z", "2026-03-02T14:59:59Z", "2026-03-02T15:00:00Z"}, []float64{61, 62, 63, 64})
@@ -52,7 +52,7 @@ func TestTimeframe(t *testing.T) {
 // Conditions run before grouping; what is missing is neither true nor false.
 func TestWhere(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.samples("heartrate", watch, wearables.NoOffset, []string{"2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z"}, []float64{60, 80})
 		r.samples("heartrate", phone, 3600, []string{"2026-03-01T10:00:00Z"}, []float64{100})
 		for where, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestWhere(t *testing.T) {
 // counted beside itself.
 func TestWordsAreColumns(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		at := []int64{instant(t, "2026-03-01T10:00:00Z")}
 		of1 := func(resource, kind, extra string, value float64) wearables.Samples {
 			return wearables.Samples{Resource: resource, Type: kind, Extra: extra, Source: watch, Time: at, End: at, Value: []float64{value}}
@@ -101,9 +101,9 @@ func TestWordsAreColumns(t *testing.T) {
 		}})
 		field := func(resource, name string) string { return `{"timeseries":"` + resource + `","field":"` + name + `"}` }
 		r.expect("2026-03-01", 1, `{"select":[`+value("body_temperature")+`],"where":"sensor_location = 'ear'"}`, `{"value":[37]}`)
-		r.expect("2026-03-01", 1, choose(of("count", value("body_temperature"))), `{"count.value":[2]}`)
-		r.expect("2026-03-01", 1, choose(of("sum", value("insulin_injection"))), `{"sum.value":[5]}`)
-		r.expect("2026-03-01", 1, grouped([]string{field("insulin_injection", "delivery_form")}, of("sum", value("insulin_injection"))),
+		r.expect("2026-03-01", 1, choose(aggregateOf("count", value("body_temperature"))), `{"count.value":[2]}`)
+		r.expect("2026-03-01", 1, choose(aggregateOf("sum", value("insulin_injection"))), `{"sum.value":[5]}`)
+		r.expect("2026-03-01", 1, grouped([]string{field("insulin_injection", "delivery_form")}, aggregateOf("sum", value("insulin_injection"))),
 			`{"group_key.0":["extended","standard"],"sum.value":[2,3]}`)
 		r.expect("2026-03-01", 1, choose(field("insulin_injection", "delivery_mode"), field("insulin_injection", "bolus_purpose")),
 			`{"delivery_mode":["bolus","bolus"],"bolus_purpose":["meal","meal"]}`)
@@ -114,25 +114,25 @@ func TestWordsAreColumns(t *testing.T) {
 // Two apps on one watch wrote the same minute, and one of them wrote another minute. In
 // reads those are two samples and one group. A query that selects the app sees the
 // samples of each.
-func TestWhatIsOneToTheOutsideCountsOnce(t *testing.T) {
+func TestSamplesWithOneExternalKeyCountOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		other := watch
 		other.AppID = "com.example.mirror"
 		r.samples("steps", watch, 0, []string{"2026-03-01T10:00:00Z"}, []float64{100})
 		r.samples("steps", other, 0, []string{"2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"}, []float64{100, 7})
-		r.expect("2026-03-01", 1, choose(of("sum", value("steps"))), `{"sum.value":[107]}`)
+		r.expect("2026-03-01", 1, choose(aggregateOf("sum", value("steps"))), `{"sum.value":[107]}`)
 		keys := []string{trunc(1, "day", "timeseries"), `{"source":"source_provider"}`, `{"source":"source_type"}`}
-		r.expect("2026-03-01", 1, grouped(keys, of("count", value("steps"))),
+		r.expect("2026-03-01", 1, grouped(keys, aggregateOf("count", value("steps"))),
 			`{"group_key.0":["2026-03-01T00:00:00"],"group_key.1":["apple_health_kit"],"group_key.2":["watch"],"count.value":[2]}`)
-		r.expect("2026-03-01", 1, grouped([]string{`{"source":"source_app_id"}`}, of("sum", value("steps"))),
+		r.expect("2026-03-01", 1, grouped([]string{`{"source":"source_app_id"}`}, aggregateOf("sum", value("steps"))),
 			`{"group_key.0":["com.example.mirror","com.example.watch"],"sum.value":[107,100]}`)
 		// Different words are different things.
 		for _, word := range []string{"cholesterol/ldl", "cholesterol/hdl"} {
 			s := wearables.Samples{Resource: "cholesterol", Type: word, Source: watch, Time: []int64{instant(t, "2026-03-01T10:00:00Z")}, Value: []float64{2}}
 			r.put(wearables.Batch{Samples: []wearables.Samples{s}})
 		}
-		r.expect("2026-03-01", 1, choose(of("count", value("cholesterol"))), `{"count.value":[2]}`)
+		r.expect("2026-03-01", 1, choose(aggregateOf("count", value("cholesterol"))), `{"count.value":[2]}`)
 	})
 }
 
@@ -149,7 +149,7 @@ func hours(day string, first, n int) (all []string, ones []float64) {
 // day; the hour that comes twice has twice as much.
 func TestDaysOnWhichClocksChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "Europe/Berlin")
+		r := newFixture(t, db, "Europe/Berlin")
 		for _, c := range []struct {
 			day, before  string
 			count, twice int
@@ -165,18 +165,18 @@ func TestDaysOnWhichClocksChange(t *testing.T) {
 			}
 			at, values := hours(c.before, first, 24-first)
 			more, ones := hours(c.day, 0, c.count-(24-first))
-			r.samples("heartrate", watch, wearables.NoOffset, append(at, more...), twentyfold(append(values, ones...)))
-			day := grouped([]string{trunc(1, "day", "timeseries")}, of("count", value("heartrate")))
+			r.samples("heartrate", watch, wearables.NoOffset, append(at, more...), asHeartRates(append(values, ones...)))
+			day := grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("count", value("heartrate")))
 			r.expect(c.day, 1, day, fmt.Sprintf(`{"group_key.0":["%sT00:00:00"],"count.value":[%d]}`, c.day, c.count))
 			at2 := fmt.Sprintf(`"where":"timestamp >= '%sT02:00:00' AND timestamp < '%[1]sT03:00:00'"`, c.day)
-			hour := `{"select":[` + of("count", value("heartrate")) + `],` + at2 + `}`
+			hour := `{"select":[` + aggregateOf("count", value("heartrate")) + `],` + at2 + `}`
 			r.expect(c.day, 1, hour, fmt.Sprintf(`{"count.value":[%d]}`, c.twice))
 		}
 	})
 }
 
-// twentyfold makes believable heart rates of ones.
-func twentyfold(values []float64) []float64 {
+// asHeartRates makes believable heart rates of ones.
+func asHeartRates(values []float64) []float64 {
 	for i := range values {
 		values[i] *= 60
 	}
@@ -186,7 +186,7 @@ func twentyfold(values []float64) []float64 {
 // Buckets of every unit, and every part of a moment.
 func TestBucketsAndParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.samples("heartrate", watch, 0, []string{"2026-01-01T00:07:30Z", "2026-03-02T23:59:59Z"}, []float64{60, 70})
 		for _, c := range []struct {
 			n          int
@@ -204,7 +204,7 @@ func TestBucketsAndParts(t *testing.T) {
 			if c.n == 3 || c.unit == "year" {
 				want = `{"group_key.0":[` + c.want + `],"sum.value":[130]}`
 			}
-			r.expect("2026-03-31", 365, grouped([]string{trunc(c.n, c.unit, "timeseries")}, of("sum", value("heartrate"))), want)
+			r.expect("2026-03-31", 365, grouped([]string{trunc(c.n, c.unit, "timeseries")}, aggregateOf("sum", value("heartrate"))), want)
 		}
 		for part, want := range map[string]string{
 			"minute": `7,59`, "hour": `0,23`, "day": `1,2`, "week": `1,10`, "month": `1,3`, "weekday": `1,4`, "week_of_year": `1,10`, "day_of_year": `1,61`,
@@ -213,19 +213,19 @@ func TestBucketsAndParts(t *testing.T) {
 			if part == "weekday" { // Thursday is 4, Monday 1
 				sums = `70,60`
 			}
-			r.expect("2026-03-31", 365, grouped([]string{`{"date_part":"` + part + `","arg":{"index":"timeseries"}}`}, of("sum", value("heartrate"))),
+			r.expect("2026-03-31", 365, grouped([]string{`{"date_part":"` + part + `","arg":{"index":"timeseries"}}`}, aggregateOf("sum", value("heartrate"))),
 				`{"group_key.0":[`+want+`],"sum.value":[`+sums+`]}`)
 		}
 	})
 }
 
 // Floating time is stored as the clock showed it, so no zone moves it.
-func TestFloatingTimeIsReadAsItStands(t *testing.T) {
+func TestFloatingTimeIsReadUnchanged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "America/New_York")
+		r := newFixture(t, db, "America/New_York")
 		for _, c := range []struct{ provider, want string }{{"abbott_libreview", "08"}, {"dexcom_v3", "03"}} {
 			r.samples("glucose", wearables.Source{Provider: c.provider}, wearables.NoOffset, []string{"2026-03-02T08:00:00Z"}, []float64{5})
-			hourly := grouped([]string{trunc(1, "hour", "timeseries")}, of("mean", value("glucose")), `"where":"source_provider = '`+c.provider+`'"`)
+			hourly := grouped([]string{trunc(1, "hour", "timeseries")}, aggregateOf("mean", value("glucose")), `"where":"source_provider = '`+c.provider+`'"`)
 			r.expect("2026-03-02", 1, hourly, `{"group_key.0":["2026-03-02T`+c.want+`:00:00"],"mean.value":[5]}`)
 		}
 	})

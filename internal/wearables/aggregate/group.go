@@ -206,13 +206,13 @@ func reduce(f query.Func, v *Vector, rows []int32, dst *Vector) {
 	case query.Count:
 		dst.appendNumber(float64(countOf(v, rows)))
 	case query.Oldest, query.Newest, query.Min, query.Max:
-		if at := chosen(f, v, rows); at >= 0 {
+		if at := chooseRow(f, v, rows); at >= 0 {
 			dst.appendFrom(v, at)
 			return
 		}
 		dst.appendNull()
 	default:
-		if result, ok := calculated(f, numbers(v, rows)); ok {
+		if result, ok := calculate(f, numbers(v, rows)); ok {
 			dst.appendNumber(result)
 			return
 		}
@@ -229,9 +229,9 @@ func countOf(v *Vector, rows []int32) (n int) {
 	return n
 }
 
-// chosen is the row that has the wanted value; -1 when all are null. Of equal
+// chooseRow is the row that has the wanted value; -1 when all are null. Of equal
 // values the earlier row counts.
-func chosen(f query.Func, v *Vector, rows []int32) int {
+func chooseRow(f query.Func, v *Vector, rows []int32) int {
 	best := -1
 	for _, row := range rows {
 		i := int(row)
@@ -260,9 +260,9 @@ func numbers(v *Vector, rows []int32) []float64 {
 	return all
 }
 
-// calculated is a function of numbers; ok is false where it has no value. The
+// calculate is a function of numbers; ok is false where it has no value. The
 // slice may be sorted on the way.
-func calculated(f query.Func, all []float64) (result float64, ok bool) {
+func calculate(f query.Func, all []float64) (result float64, ok bool) {
 	n := float64(len(all))
 	if len(all) == 0 {
 		return 0, false

@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// rig is a user of a team, and what is said of them.
-type rig struct {
+// fixture is a user of a team, and what is said of them.
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	in   *ingest.Ingester
@@ -25,20 +25,20 @@ type rig struct {
 	ctx  context.Context
 }
 
-func newRig(t *testing.T, db *store.DB, zone string) *rig {
+func newFixture(t *testing.T, db *store.DB, zone string) *fixture {
 	t.Helper()
 	team := userstest.Team(t, db)
 	n := users.NewUser{}
 	if zone != "" {
 		n.TimeZone = &zone
 	}
-	r := &rig{t: t, db: db, in: ingest.New(db), user: userstest.New(t, db, team.ID, n)}
+	r := &fixture{t: t, db: db, in: ingest.New(db), user: userstest.New(t, db, team.ID, n)}
 	r.ctx = store.WithTeam(t.Context(), team.ID.UUID())
 	return r
 }
 
 // put stores a batch; all of it must be new.
-func (r *rig) put(b wearables.Batch) {
+func (r *fixture) put(b wearables.Batch) {
 	r.t.Helper()
 	if b.Provider == "" {
 		b.Provider = "apple_health_kit"
@@ -51,7 +51,7 @@ func (r *rig) put(b wearables.Batch) {
 }
 
 // samples stores values of a resource at RFC 3339 times.
-func (r *rig) samples(resource string, source wearables.Source, offset int32, at []string, values []float64) {
+func (r *fixture) samples(resource string, source wearables.Source, offset int32, at []string, values []float64) {
 	r.t.Helper()
 	s := wearables.Samples{Resource: resource, Source: source, Value: values}
 	for _, text := range at {
@@ -82,7 +82,7 @@ func batch(anchor string, days int, q string) []byte {
 }
 
 // ask runs one query and returns its table as JSON.
-func (r *rig) ask(anchor string, days int, q string) string {
+func (r *fixture) ask(anchor string, days int, q string) string {
 	r.t.Helper()
 	text, err := r.try(anchor, days, q)
 	if err != nil {
@@ -91,7 +91,7 @@ func (r *rig) ask(anchor string, days int, q string) string {
 	return text
 }
 
-func (r *rig) try(anchor string, days int, q string) (string, error) {
+func (r *fixture) try(anchor string, days int, q string) (string, error) {
 	r.t.Helper()
 	t, err := r.table(anchor, days, q)
 	if err != nil {
@@ -100,7 +100,7 @@ func (r *rig) try(anchor string, days int, q string) (string, error) {
 	return string(t.AppendJSON(nil, nil)), nil
 }
 
-func (r *rig) table(anchor string, days int, q string) (t *aggregate.Table, err error) {
+func (r *fixture) table(anchor string, days int, q string) (t *aggregate.Table, err error) {
 	r.t.Helper()
 	b, err := query.DecodeBatch(batch(anchor, days, q))
 	if err != nil {
@@ -125,7 +125,7 @@ func (r *rig) table(anchor string, days int, q string) (t *aggregate.Table, err 
 }
 
 // expect compares a table with one written as JSON.
-func (r *rig) expect(anchor string, days int, q, want string) {
+func (r *fixture) expect(anchor string, days int, q, want string) {
 	r.t.Helper()
 	if got := r.ask(anchor, days, q); got != strings.Join(strings.Fields(want), "") {
 		r.t.Errorf("%s\ngave   %s\nwanted %s", q, got, want)
@@ -140,7 +140,9 @@ var (
 // value is {"timeseries": …} and mean and so on around it.
 func value(resource string) string { return `{"timeseries":"` + resource + `","field":"value"}` }
 
-func of(function, expr string) string { return `{"func":"` + function + `","arg":` + expr + `}` }
+func aggregateOf(function, expr string) string {
+	return `{"func":"` + function + `","arg":` + expr + `}`
+}
 
 func trunc(n int, unit, table string) string {
 	return fmt.Sprintf(`{"date_trunc":{"value":%d,"unit":%q},"arg":{"index":%q}}`, n, unit, table)

@@ -99,12 +99,12 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		return nil, err
 	}
 	f := newFrame(r.Plan)
-	keys := outsideKeysOf(r.Plan, all)
+	keys := findExternalKeys(r.Plan, all)
 	for i := range all {
 		s := &all[i]
-		taken := keys.taken(s)
+		taken := keys.seenTimes(s)
 		var times []int64
-		from, to := max(s.Oldest, r.From-Zones), min(s.Newest+1, r.To+Zones)
+		from, to := max(s.Oldest, r.From-LargestOffset), min(s.Newest+1, r.To+LargestOffset)
 		for width := firstStretch; from < to; {
 			end, err := fit(ctx, tx, s, from, min(from+width, to), fewSamples)
 			if err != nil {
@@ -124,7 +124,7 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			times = append(times, found.Time...)
 			width, from = 2*(end-from), end
 		}
-		keys.note(s, times)
+		keys.record(s, times)
 	}
 	return f, nil
 }
@@ -141,10 +141,10 @@ func fit(ctx context.Context, tx *store.Tx, s *storage.Series, from, to int64, f
 // addSamples adds the samples that lie within the request's time and at none
 // that is taken.
 func (r *Request) addSamples(f *frame, s *storage.Series, c *wearables.Samples, taken []int64) {
-	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.of(s.Source.Provider)
+	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.forProvider(s.Source.Provider)
 	var rows []int32
 	for i, us := range c.Time {
-		at := wall.at(us, offsetAt(c, i))
+		at := wall.floatingTime(us, offsetAt(c, i))
 		if at < r.From || at >= r.To {
 			continue
 		}
@@ -259,7 +259,7 @@ func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (f *frame, er
 	}
 	f = newFrame(r.Plan)
 	err = r.each(ctx, tx, r.Plan.Table.Document, func(s *storage.StoredSummary) error {
-		doc, err := parseSummary(s, r.wall.of(s.Source.Provider))
+		doc, err := parseSummary(s, r.wall.forProvider(s.Source.Provider))
 		if err != nil {
 			return fmt.Errorf("aggregate: a stored %s summary: %w", s.Resource, err)
 		}
@@ -299,7 +299,7 @@ func (r *Request) addSummary(f *frame, s *summary) error {
 // dateSlack is the largest distance, in days, between a summary's index and its
 // calendar date. A session begins at most three days from it and lasts one day; zones
 // add another.
-const besides = 6
+const dateSlack = 6
 
 // days selects the summaries whose calendar date is near the request's time. Summaries
 // without a date, or with a date of another meaning, are all read.
@@ -309,11 +309,11 @@ func (r *Request) days(document string) storage.SummaryQuery {
 		return q
 	}
 	day := func(us int64, n int) string { return time.UnixMicro(us).UTC().AddDate(0, 0, n).Format(time.DateOnly) }
-	if r.From > query.FirstMoment+10*Zones {
-		q.From = day(r.From, -besides)
+	if r.From > query.FirstMoment+10*LargestOffset {
+		q.From = day(r.From, -dateSlack)
 	}
-	if r.To < query.EndOfTime-10*Zones {
-		q.To = day(r.To, besides)
+	if r.To < query.EndOfTime-10*LargestOffset {
+		q.To = day(r.To, dateSlack)
 	}
 	return q
 }
@@ -337,53 +337,53 @@ func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stag
 // whose name comes first, unless the query asks about apps or devices.
 //
 // Spec: Events, timeseries events: the compound key.
-type outsideKeys struct {
-	times map[outside][]int64 // of series that were read, sorted
-	many  map[outside]bool    // keys that several series have
+type externalKeys struct {
+	times  map[externalKey][]int64 // of series that were read, sorted
+	shared map[externalKey]bool    // keys that several series have
 }
 
 // externalKey is the visible part of a series' key. For a distance it includes the
 // workout and the sport.
-type outside struct{ provider, kind, word, extra, sport, workout string }
+type externalKey struct{ provider, kind, word, extra, sport, workout string }
 
-func outsideOf(s *storage.Series) outside {
-	o := outside{s.Source.Provider, s.Source.Type, s.Type, s.Extra, s.Source.Sport, ""}
+func externalKeyOf(s *storage.Series) externalKey {
+	o := externalKey{s.Source.Provider, s.Source.Type, s.Type, s.Extra, s.Source.Sport, ""}
 	if s.Source.WorkoutID != nil {
 		o.workout = s.Source.WorkoutID.String()
 	}
 	return o
 }
 
-// outsideKeysOf looks for series that are one to the outside.
-func outsideKeysOf(p *query.Plan, all []storage.Series) *outsideKeys {
-	k := &outsideKeys{times: map[outside][]int64{}, many: map[outside]bool{}}
+// findExternalKeys looks for series that are one to the outside.
+func findExternalKeys(p *query.Plan, all []storage.Series) *externalKeys {
+	k := &externalKeys{times: map[externalKey][]int64{}, shared: map[externalKey]bool{}}
 	asked := slices.ContainsFunc(p.Inputs, func(in query.Input) bool {
 		return in.Column.From == query.FromApp || in.Column.From == query.FromDevice
 	})
 	if asked {
 		return k
 	}
-	seen := map[outside]bool{}
+	seen := map[externalKey]bool{}
 	for i := range all {
-		o := outsideOf(&all[i])
-		k.many[o] = k.many[o] || seen[o]
+		o := externalKeyOf(&all[i])
+		k.shared[o] = k.shared[o] || seen[o]
 		seen[o] = true
 	}
 	return k
 }
 
-// taken are the times that series read before have under the same key.
-func (k *outsideKeys) taken(s *storage.Series) []int64 {
-	if o := outsideOf(s); k.many[o] {
+// seenTimes are the times that series read before have under the same key.
+func (k *externalKeys) seenTimes(s *storage.Series) []int64 {
+	if o := externalKeyOf(s); k.shared[o] {
 		return k.times[o]
 	}
 	return nil
 }
 
-// note remembers the times of a series that was read, for those that follow.
-func (k *outsideKeys) note(s *storage.Series, times []int64) {
-	o := outsideOf(s)
-	if !k.many[o] {
+// record remembers the times of a series that was read, for those that follow.
+func (k *externalKeys) record(s *storage.Series, times []int64) {
+	o := externalKeyOf(s)
+	if !k.shared[o] {
 		return
 	}
 	all := append(k.times[o], times...)

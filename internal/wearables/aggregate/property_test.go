@@ -27,7 +27,7 @@ func TestGroupsAgainstAPlainReading(t *testing.T) {
 		r := Request{Plan: p}
 		f := frameOf(p, rows)
 		got := reduced(t, r, f)
-		if want := naive(rows, unit, function, byType); describe(got) != want {
+		if want := countByRules(rows, unit, function, byType); describe(got) != want {
 			t.Fatalf("gave\n%swanted\n%s", describe(got), want)
 		}
 	})
@@ -99,9 +99,9 @@ func frameOf(p *query.Plan, rows []row) *frame {
 	return f
 }
 
-// naive reads the rules word by word, with the calendar of package time and
+// countByRules reads the rules word by word, with the calendar of package time and
 // without any of the code above.
-func naive(rows []row, unit query.Unit, function query.Func, byType bool) string {
+func countByRules(rows []row, unit query.Unit, function query.Func, byType bool) string {
 	type place struct{ bucket, kind string }
 	groups := map[place][]float64{}
 	for _, r := range rows {
@@ -141,13 +141,13 @@ func naive(rows []row, unit query.Unit, function query.Func, byType bool) string
 		if byType {
 			line += " " + p.kind
 		}
-		lines = append(lines, line+" "+naively(function, values)+"\n")
+		lines = append(lines, line+" "+reduceByRules(function, values)+"\n")
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "")
 }
 
-func naively(function query.Func, values []float64) string {
+func reduceByRules(function query.Func, values []float64) string {
 	if function == query.Count {
 		return fmt.Sprint(len(values))
 	}
@@ -208,7 +208,7 @@ func describe(t *Table) string {
 }
 
 // A table that is written and read again is the same table.
-func TestTablesSurviveTheirText(t *testing.T) {
+func TestTablesRoundTripThroughJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := rapid.SliceOfN(rapid.Custom(drawRow), 0, 20).Draw(t, "rows")
 		p := plan("hour", "mean", true)

@@ -42,7 +42,7 @@ type Request struct {
 	MostCells int       // of the results of a batch; 0 means MostCells
 	MostBytes int       // to hold at once; 0 means MostBytes
 
-	wall wall
+	wall wallClock
 	used int // cells of the results before this one
 	held int // bytes of the results before this one
 }
@@ -74,7 +74,7 @@ func (r *Request) mostResults() int {
 }
 
 // RowLimit returns the largest number of rows of one plan's result.
-func MostOf(p *query.Plan) int { return (&Request{Plan: p}).mostResults() }
+func RowLimit(p *query.Plan) int { return (&Request{Plan: p}).mostResults() }
 
 // RunAll answers a batch of queries that are alike but for their plans. All
 // results are there before the first is used, so together they are bounded.
@@ -106,7 +106,7 @@ func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
 }
 
 func (r *Request) run(ctx context.Context, tx *store.Tx) (*Table, error) {
-	r.wall = wallOf(r.User)
+	r.wall = wallClockOf(r.User)
 	load := r.loadSeries
 	if r.Plan.Table.Document != "" {
 		load = r.loadSummaries
@@ -184,7 +184,7 @@ func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (
 	}
 	from, to = query.EndOfTime, query.FirstMoment
 	for i := range all {
-		from, to = min(from, all[i].Oldest-Zones), max(to, all[i].Newest+Zones+1)
+		from, to = min(from, all[i].Oldest-LargestOffset), max(to, all[i].Newest+LargestOffset+1)
 	}
 	return from, to, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // day stores a summary of a day.
-func (r *rig) day(resource, day string, source wearables.Source, body string) {
+func (r *fixture) day(resource, day string, source wearables.Source, body string) {
 	r.t.Helper()
 	r.put(wearables.Batch{Provider: source.Provider, Summaries: []wearables.Summary{{
 		Resource: resource, Key: day + "|" + source.Type, Source: source, Date: civil.MustParse(day), Body: json.RawMessage(body),
@@ -20,7 +20,7 @@ func (r *rig) day(resource, day string, source wearables.Source, body string) {
 }
 
 // night stores a sleep and gives its id.
-func (r *rig) night(start, stop, body string) string {
+func (r *fixture) night(start, stop, body string) string {
 	r.t.Helper()
 	from, _ := time.Parse(time.RFC3339, start)
 	to, _ := time.Parse(time.RFC3339, stop)
@@ -33,7 +33,7 @@ func (r *rig) night(start, stop, body string) string {
 // The columns of an activity: renamed, nested, in other units, and missing.
 func TestColumnsOfActivity(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.day("activity", "2026-03-01", watch, `{"steps":9000,"distance":6500.5,"low":90,"heart_rate":{"avg_bpm":71.5,"min_bpm":50},"wheelchair_use":true,"timezone_offset":3600}`)
 		r.day("activity", "2026-03-02", watch, `{"steps":100}`)
 		c := func(name string) string { return `{"activity":"` + name + `"}` }
@@ -42,7 +42,7 @@ func TestColumnsOfActivity(t *testing.T) {
 			"timestamp":["2026-03-01","2026-03-02"],"steps":[9000,100],"distance_meter":[6500.5,null],"intensity_low_second":[5400,null],
 			"heart_rate_mean":[71.5,null],"heart_rate_maximum":[null,null],"wheelchair_use":[true,null],"time_zone_offset":[3600,null],
 			"source_type":["watch","watch"],"duration_active_second":[null,null],"source_sport":[null,null]}`)
-		r.expect("2026-03-08", 14, grouped([]string{trunc(1, "week", "activity")}, of("sum", c("steps"))),
+		r.expect("2026-03-08", 14, grouped([]string{trunc(1, "week", "activity")}, aggregateOf("sum", c("steps"))),
 			`{"group_key.0":["2026-02-23T00:00:00","2026-03-02T00:00:00"],"sum.steps":[9000,100]}`)
 		r.expect("2026-03-02", 1, `{"select":[`+c("steps")+`],"where":"wheelchair_use = TRUE OR date > '2026-03-01'"}`, `{"steps":[100]}`)
 	})
@@ -52,7 +52,7 @@ func TestColumnsOfActivity(t *testing.T) {
 // they were written down, which no zone moves for a clock that has none.
 func TestNotes(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "Asia/Tokyo")
+		r := newFixture(t, db, "Asia/Tokyo")
 		libre := wearables.Source{Provider: "freestyle_libre", Type: "app"}
 		r.day("note", "2026-03-01", watch, `{"timestamp":"2026-03-01T20:00:00+00:00","value":"Soup","tags":["food","exercise"],"timezone_offset":3600}`)
 		r.day("note", "2026-03-02", watch, `{"timestamp":"2026-03-01T21:00:00+00:00","value":"Tea"}`)
@@ -65,7 +65,7 @@ func TestNotes(t *testing.T) {
 			"timestamp":["2026-03-01T21:00:00","2026-03-02T06:00:00","2026-03-03T08:00:00"],"content":["Soup","Tea","Bread"],
 			"source_provider":["apple_health_kit","apple_health_kit","freestyle_libre"],"timezone_offset":[3600,32400,null],
 			"type":[null,null,null],"source_sport":[null,null,null],"count.tags.element":[2,0,1]}`)
-		r.expect("2026-03-08", 30, grouped([]string{trunc(1, "month", "timeseries"), c("source_provider")}, of("sum", tags(`,"where":"element = 'food'"`))),
+		r.expect("2026-03-08", 30, grouped([]string{trunc(1, "month", "timeseries"), c("source_provider")}, aggregateOf("sum", tags(`,"where":"element = 'food'"`))),
 			`{"group_key.0":["2026-03-01T00:00:00","2026-03-01T00:00:00"],"group_key.1":["apple_health_kit","freestyle_libre"],"sum.count.tags.element":[1,1]}`)
 	})
 }
@@ -74,13 +74,13 @@ func TestNotes(t *testing.T) {
 // counts, unless the sources are what is asked about.
 func TestBestSourceOfEachGroup(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		mirror := wearables.Source{Provider: "health_connect", Type: "watch"}
 		r.day("activity", "2026-03-01", phone, `{"steps":500}`)
 		r.day("activity", "2026-03-01", watch, `{"steps":700}`)
 		r.day("activity", "2026-03-01", mirror, `{"steps":650}`)
 		r.day("activity", "2026-03-02", phone, `{"steps":40}`)
-		sum, day := of("sum", `{"activity":"steps"}`), trunc(1, "day", "activity")
+		sum, day := aggregateOf("sum", `{"activity":"steps"}`), trunc(1, "day", "activity")
 		days := `{"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00"],"sum.steps":`
 		r.expect("2026-03-02", 2, grouped([]string{day}, sum), days+`[700,40]}`)
 		r.expect("2026-03-02", 2, grouped([]string{day}, sum, `"where":"source_type != 'watch'"`), days+`[500,40]}`)
@@ -100,7 +100,7 @@ func TestBestSourceOfEachGroup(t *testing.T) {
 // The macros of a sleep, computed by hand.
 func TestMacros(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		sleep := r.night("2026-03-01T22:00:00Z", "2026-03-02T06:00:00Z",
 			`{"type":"long_sleep","timezone_offset":3600,"duration":28800,"total":23400,"efficiency":81,"latency":1200}`)
 		from, to := time.UnixMicro(instant(t, "2026-03-01T22:00:00Z")).UTC(), time.UnixMicro(instant(t, "2026-03-02T06:00:00Z")).UTC()
@@ -116,14 +116,14 @@ func TestMacros(t *testing.T) {
 			"timestamp":["2026-03-02T07:00:00","2026-03-03T08:00:00"],"sleep_score":[67,null],"chronotype":["lark","third"],
 			"asleep_at":["2026-03-01T23:20:00",null],"awake_at":["2026-03-02T06:46:40",null],"awakenings":[3,null]}`)
 		r.expect("2026-03-03", 3, choose(`{"derived_readiness":"date"}`, `{"derived_readiness":"sleep_score"}`), `{"date":["2026-03-02"],"sleep_score":[67]}`)
-		r.expect("2026-03-03", 3, choose(of("max", m("awake_at")), of("mean", m("sleep_score"))), `{"max.awake_at":["2026-03-02T06:46:40"],"mean.sleep_score":[67]}`)
+		r.expect("2026-03-03", 3, choose(aggregateOf("max", m("awake_at")), aggregateOf("mean", m("sleep_score"))), `{"max.awake_at":["2026-03-02T06:46:40"],"mean.sleep_score":[67]}`)
 	})
 }
 
 // Lists are read through subqueries, which may be aggregated again.
 func TestSubqueries(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.day("menstrual_cycle", "2026-03-01", phone, `{"period_start":"2026-03-01",
 			"menstrual_flow":[{"date":"2026-03-01","flow":"heavy"},{"date":"2026-03-02","flow":"light"},{"date":"2026-03-03","flow":"light"}],
 			"basal_body_temperature":[{"date":"2026-03-01","value":36.4},{"date":"2026-03-02","value":36.6}]}`)
@@ -139,30 +139,30 @@ func TestSubqueries(t *testing.T) {
 			temperature,
 		), `{"period_start":["2026-03-01","2026-03-29"],"count.menstrual_flow":[2,0],"max.menstrual_flow.date":["2026-03-03",null],
 			"mean.basal_body_temperature.value":[36.5,null]}`)
-		r.expect("2026-03-31", 60, grouped([]string{trunc(1, "year", "menstrual_cycle")}, of("max", temperature)+","+of("sum", sub("count", "null", "menstrual_flow", ""))),
+		r.expect("2026-03-31", 60, grouped([]string{trunc(1, "year", "menstrual_cycle")}, aggregateOf("max", temperature)+","+aggregateOf("sum", sub("count", "null", "menstrual_flow", ""))),
 			`{"group_key.0":["2026-01-01T00:00:00"],"max.mean.basal_body_temperature.value":[36.5],"sum.count.menstrual_flow":[3]}`)
 	})
 }
 
 // A sleep lasts from its start to its stop. Fields that the provider did not state
 // follow from the others, as in reads.
-func TestWhatFollowsOfASleep(t *testing.T) {
+func TestDerivedFieldsOfASleep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "Europe/Berlin")
+		r := newFixture(t, db, "Europe/Berlin")
 		r.night("2026-03-28T22:00:00Z", "2026-03-29T06:00:00Z", `{"light":10000,"deep":5000,"rem":5000}`) // the clocks go forward
 		r.night("2026-03-30T22:00:00Z", "2026-03-31T06:00:00Z", `{"duration":100}`)
 		duration := `{"sleep":"duration_second"}`
 		r.expect("2026-03-31", 7, choose(duration, `{"sleep":"type"}`, `{"sleep":"stage_asleep_second"}`, `{"sleep":"efficiency"}`),
 			`{"duration_second":[28800,28800],"type":["long_sleep","long_sleep"],"stage_asleep_second":[20000,null],"efficiency":[69.4,null]}`)
-		r.expect("2026-03-31", 7, choose(of("sum", duration)), `{"sum.duration_second":[57600]}`)
+		r.expect("2026-03-31", 7, choose(aggregateOf("sum", duration)), `{"sum.duration_second":[57600]}`)
 		r.expect("2026-03-31", 7, choose(`{"derived_readiness":"date"}`), `{"date":["2026-03-29","2026-03-31"]}`)
 	})
 }
 
 // A cycle that cannot be read leaves the night without its stages.
-func TestACycleThatIsNone(t *testing.T) {
+func TestInvalidCycle(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		sleep := r.night("2026-03-01T22:00:00Z", "2026-03-02T06:00:00Z", `{}`)
 		from := time.UnixMicro(instant(t, "2026-03-01T22:00:00Z")).UTC()
 		r.put(wearables.Batch{Summaries: []wearables.Summary{{
@@ -190,7 +190,7 @@ func TestACycleThatIsNone(t *testing.T) {
 // by its own time.
 func TestASessionFarFromItsDate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		from, to := instant(t, "2026-03-03T23:00:00Z"), instant(t, "2026-03-04T22:00:00Z")
 		r.put(wearables.Batch{Summaries: []wearables.Summary{{
 			Resource: "sleep", Key: "far", Source: watch, Date: civil.MustParse("2026-03-01"),

@@ -247,7 +247,7 @@ func WriteArchive(w io.Writer, tables []*Table, at time.Time) error {
 }
 
 func (t *Table) schema() *parquet.Schema {
-	root := ordered{Group: parquet.Group{}}
+	root := orderedGroup{Group: parquet.Group{}}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		root.Group[c.Name] = parquet.Optional(leaf(c.Kind))
@@ -273,15 +273,15 @@ func leaf(k query.Kind) parquet.Node {
 	}
 }
 
-// ordered is a group that keeps the order in which its columns were selected;
+// orderedGroup is a group that keeps the order in which its columns were selected;
 // parquet.Group sorts them by name.
-type ordered struct {
+type orderedGroup struct {
 	parquet.Group
 	names []string
 }
 
 // Fields lists the columns in their order.
-func (g ordered) Fields() []parquet.Field {
+func (g orderedGroup) Fields() []parquet.Field {
 	fields := g.Group.Fields()
 	slices.SortFunc(fields, func(a, b parquet.Field) int {
 		return slices.Index(g.names, a.Name()) - slices.Index(g.names, b.Name())

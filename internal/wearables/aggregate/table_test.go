@@ -22,7 +22,7 @@ import (
 // order, types, values and nulls.
 func TestParquet(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.day("activity", "2026-03-01", watch, `{"steps":9000,"distance":6500.5,"wheelchair_use":true}`)
 		r.day("activity", "2026-02-27", phone, `{"steps":1}`)
 		c := func(name string) string { return `{"activity":"` + name + `"}` }
@@ -69,9 +69,9 @@ func TestParquet(t *testing.T) {
 // Buckets are floating timestamps, and an archive has one file for each query.
 func TestParquetArchive(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, "")
+		r := newFixture(t, db, "")
 		r.samples("heartrate", watch, 3600, []string{"2026-03-01T08:00:00Z", "2026-03-01T08:01:00Z"}, []float64{60, 61})
-		hourly, err := r.table("2026-03-01", 1, grouped([]string{trunc(1, "hour", "timeseries")}, of("mean", value("heartrate"))))
+		hourly, err := r.table("2026-03-01", 1, grouped([]string{trunc(1, "hour", "timeseries")}, aggregateOf("mean", value("heartrate"))))
 		if err != nil {
 			t.Fatal(err)
 		}

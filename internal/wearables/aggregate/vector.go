@@ -107,51 +107,51 @@ func (v *Vector) order(i, j int) int {
 	return v.compare(i, j)
 }
 
-// wall turns instants into floating time: what the clock on the person's wall
+// wallClock turns instants into floating time: what the clock on the person's wall
 // showed. A value that states its offset knows; for others the zone in which
 // the user is said to live counts, and UTC without one.
-type wall struct {
+type wallClock struct {
 	zone *time.Location // nil means UTC
 
 	// from and to bound the instants for which the zone's offset is known.
 	from, to, offset int64
 }
 
-func wallOf(user users.User) wall {
+func wallClockOf(user users.User) wallClock {
 	if user.TimeZone == nil {
-		return wall{}
+		return wallClock{}
 	}
 	zone, err := civil.Zone(user.TimeZone.Name)
 	if err != nil { // a zone that left the database
-		return wall{}
+		return wallClock{}
 	}
-	return wall{zone: zone}
+	return wallClock{zone: zone}
 }
 
-// of is the wall for a provider's values, which no zone moves where they float
+// forProvider is the wall for a provider's values, which no zone moves where they float
 // already.
-func (w *wall) of(provider string) *wall {
+func (w *wallClock) forProvider(provider string) *wallClock {
 	if wearables.Floats(provider) {
-		return &wall{}
+		return &wallClock{}
 	}
 	return w
 }
 
-// at is the floating time of an instant.
-func (w *wall) at(us int64, offset int32) int64 {
+// floatingTime is the floating time of an instant.
+func (w *wallClock) floatingTime(us int64, offset int32) int64 {
 	switch {
 	case offset != wearables.NoOffset:
 		return us + int64(offset)*1e6
 	case w.zone == nil:
 		return us
 	case us < w.from || us >= w.to:
-		w.look(us)
+		w.loadOffset(us)
 	}
 	return us + w.offset
 }
 
-// look finds the zone's offset at an instant and for how long it holds.
-func (w *wall) look(us int64) {
+// loadOffset finds the zone's offset at an instant and for how long it holds.
+func (w *wallClock) loadOffset(us int64) {
 	t := time.UnixMicro(us).In(w.zone)
 	_, seconds := t.Zone()
 	start, end := t.ZoneBounds()
@@ -168,4 +168,4 @@ func (w *wall) look(us int64) {
 
 // LargestOffset is the largest distance of floating time from UTC. Real offsets reach
 // from -12 to +14 hours; stated ones are accepted up to 26.
-const Zones = 26 * int64(time.Hour/time.Microsecond)
+const LargestOffset = 26 * int64(time.Hour/time.Microsecond)

@@ -88,11 +88,11 @@ func available() Availability {
 // It runs with every batch of data, so it reads first and mostly returns then.
 func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
 	var b store.Batch
-	Hold(tx, &b, user.Team)
+	LockConnections(tx, &b, user.Team)
 	if err := tx.Run(ctx, &b); err != nil {
 		return fmt.Errorf("connections: locking: %w", err)
 	}
-	if brings, err := bringsAll(ctx, tx, user, provider, resources); err != nil || brings {
+	if brings, err := hasAllResources(ctx, tx, user, provider, resources); err != nil || brings {
 		return err
 	}
 	c, err := find(ctx, tx, user.Team, user.ID, provider)
@@ -102,20 +102,20 @@ func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string,
 	if err != nil {
 		return fmt.Errorf("connections: reading: %w", err)
 	}
-	return c.add(ctx, tx, resources)
+	return c.addResources(ctx, tx, resources)
 }
 
-// Hold adds a lock to b: no connection of the team is removed or paused before the
+// LockConnections adds a lock to b: no connection of the team is removed or paused before the
 // transaction ends, so later reads stay true until it commits. SQLite has one writer
 // and needs no lock. Triggers of the table take the other side.
-func Hold(tx *store.Tx, b *store.Batch, team teams.ID) {
+func LockConnections(tx *store.Tx, b *store.Batch, team teams.ID) {
 	if tx.Engine() == store.Postgres {
 		b.Exec(nil, `SELECT pg_advisory_xact_lock_shared(hashtextextended('partings:' || $1::text, 0))`, team.String())
 	}
 }
 
-// bringsAll reports whether the connection has the resources.
-func bringsAll(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) (bool, error) {
+// hasAllResources reports whether the connection has the resources.
+func hasAllResources(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) (bool, error) {
 	var doc string
 	var status Status
 	err := tx.QueryRow(ctx, `SELECT status, resource_availability FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3`,
@@ -190,7 +190,7 @@ func create(ctx context.Context, tx *store.Tx, user users.User, provider string,
 		return err
 	}
 	c := Connection{
-		ID: ids.FromUUID[Connection](tx.NewUUID()), Team: user.Team, User: user.ID, Provider: providers.Named(provider),
+		ID: ids.FromUUID[Connection](tx.NewUUID()), Team: user.Team, User: user.ID, Provider: providers.FindOrName(provider),
 		Status: Connected, CreatedOn: tx.Now(), Resources: Resources{},
 	}
 	for _, r := range resources {
@@ -212,9 +212,9 @@ func create(ctx context.Context, tx *store.Tx, user users.User, provider string,
 	return announceCreated(ctx, tx, user, c)
 }
 
-// add makes further resources available. It compares the document that it read, so that
+// addResources makes further resources available. It compares the document that it read, so that
 // two transactions do not lose each other's change.
-func (c Connection) add(ctx context.Context, tx *store.Tx, resources []string) error {
+func (c Connection) addResources(ctx context.Context, tx *store.Tx, resources []string) error {
 	before, err := json.Marshal(c.Resources)
 	if err != nil {
 		return fmt.Errorf("connections: marshalling resources: %w", err)
@@ -259,7 +259,7 @@ func scan(row interface{ Scan(dest ...any) error }) (Connection, error) {
 	if err := row.Scan(&c.Team, &c.User, &slug, &c.ID, &c.Status, store.ScanTime(&c.CreatedOn), &doc); err != nil {
 		return Connection{}, err
 	}
-	c.Provider = providers.Named(slug)
+	c.Provider = providers.FindOrName(slug)
 	if err := json.Unmarshal([]byte(doc), &c.Resources); err != nil {
 		return Connection{}, fmt.Errorf("connections: resources of %s: %w", c.ID, err)
 	}

@@ -22,12 +22,12 @@ import (
 	"hale/internal/wearables/connections"
 )
 
-func ensure(db *store.DB, user users.User, provider string, resources ...string) error {
+func mustEnsure(db *store.DB, user users.User, provider string, resources ...string) error {
 	ctx := store.WithTeam(context.Background(), user.Team.UUID())
 	return db.Write(ctx, func(tx *store.Tx) error { return connections.Ensure(ctx, tx, user, provider, resources) })
 }
 
-func list(t *testing.T, db *store.DB, user users.User) (all []connections.Connection) {
+func mustList(t *testing.T, db *store.DB, user users.User) (all []connections.Connection) {
 	t.Helper()
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
 		all, err = connections.List(ctx, tx, user.Team, user.ID)
@@ -68,11 +68,11 @@ func TestEnsureConnectsOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		for _, resources := range [][]string{{"heartrate"}, {"heartrate"}, {"sleep", "heartrate"}, nil} {
-			if err := ensure(db, user, "apple_health_kit", resources...); err != nil {
+			if err := mustEnsure(db, user, "apple_health_kit", resources...); err != nil {
 				t.Fatal(err)
 			}
 		}
-		all := list(t, db, user)
+		all := mustList(t, db, user)
 		if len(all) != 1 || all[0].Status != connections.Connected || all[0].Provider.Name != "Apple HealthKit" || len(all[0].Resources) != 2 {
 			t.Fatalf("connections %+v", all)
 		}
@@ -93,13 +93,13 @@ func TestEnsureAtTheSameTimeLosesNothing(t *testing.T) {
 		var wg sync.WaitGroup
 		for _, r := range resources {
 			wg.Go(func() {
-				if err := ensure(db, user, "health_connect", r); err != nil {
+				if err := mustEnsure(db, user, "health_connect", r); err != nil {
 					t.Error(err)
 				}
 			})
 		}
 		wg.Wait()
-		all := list(t, db, user)
+		all := mustList(t, db, user)
 		if len(all) != 1 || len(all[0].Resources) != len(resources) {
 			t.Errorf("connections %+v", all)
 		}
@@ -113,14 +113,14 @@ func TestEnsureRefusesTheDeleted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		users.Register(db, connections.UserRecords()...)
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
-		if err := ensure(db, user, "oura", "sleep"); err != nil {
+		if err := mustEnsure(db, user, "oura", "sleep"); err != nil {
 			t.Fatal(err)
 		}
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, user.Team, user.ID) })
-		if all := list(t, db, user); len(all) != 0 {
+		if all := mustList(t, db, user); len(all) != 0 {
 			t.Errorf("deleting left %+v", all)
 		}
-		if err := ensure(db, user, "fitbit", "sleep"); !fault.Is(err, fault.NotFound) {
+		if err := mustEnsure(db, user, "fitbit", "sleep"); !fault.Is(err, fault.NotFound) {
 			t.Errorf("connecting a deleted user: %v", err)
 		}
 	})
@@ -134,10 +134,10 @@ func TestDeregister(t *testing.T) {
 			ctx := store.WithTeam(context.Background(), user.Team.UUID())
 			return db.Write(ctx, func(tx *store.Tx) error { return connections.Deregister(ctx, tx, user.Team, of.ID, provider) })
 		}
-		if err := ensure(db, user, "apple_health_kit", "sleep"); err != nil {
+		if err := mustEnsure(db, user, "apple_health_kit", "sleep"); err != nil {
 			t.Fatal(err)
 		}
-		first := list(t, db, user)[0]
+		first := mustList(t, db, user)[0]
 		for name, err := range map[string]error{
 			"unknown provider": deregister(user, "nope"), "not connected": deregister(user, "oura"), "another team's user": deregister(other, "apple_health_kit"),
 		} {
@@ -145,13 +145,13 @@ func TestDeregister(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if err := deregister(user, "apple_health_kit"); err != nil || len(list(t, db, user)) != 0 {
-			t.Errorf("%v, left %+v", err, list(t, db, user))
+		if err := deregister(user, "apple_health_kit"); err != nil || len(mustList(t, db, user)) != 0 {
+			t.Errorf("%v, left %+v", err, mustList(t, db, user))
 		}
-		if err := ensure(db, user, "apple_health_kit", "sleep"); err != nil { // the phone continues to send
+		if err := mustEnsure(db, user, "apple_health_kit", "sleep"); err != nil { // the phone continues to send
 			t.Fatal(err)
 		}
-		if again := list(t, db, user); len(again) != 1 || again[0].ID == first.ID {
+		if again := mustList(t, db, user); len(again) != 1 || again[0].ID == first.ID {
 			t.Errorf("connected anew as %+v", again)
 		}
 	})
@@ -168,7 +168,7 @@ func TestRunChangesWithTheConnection(t *testing.T) {
 			return id
 		}
 		none := run()
-		if err := ensure(db, user, "apple_health_kit", "sleep"); err != nil {
+		if err := mustEnsure(db, user, "apple_health_kit", "sleep"); err != nil {
 			t.Fatal(err)
 		}
 		if none != "" || run() == "" {
@@ -185,7 +185,7 @@ func TestLinks(t *testing.T) {
 			user := userstest.New(t, db, team, users.NewUser{})
 			all = append(all, user.ID)
 			if i%3 == 0 {
-				if err := ensure(db, user, "oura", "sleep"); err != nil {
+				if err := mustEnsure(db, user, "oura", "sleep"); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -273,7 +273,7 @@ func TestRefresh(t *testing.T) {
 		if _, err := refresh(); !fault.Is(err, fault.Refused) {
 			t.Errorf("without connections: %v", err)
 		}
-		if err := ensure(db, user, "apple_health_kit", "sleep"); err != nil {
+		if err := mustEnsure(db, user, "apple_health_kit", "sleep"); err != nil {
 			t.Fatal(err)
 		}
 		for range 8 {
@@ -290,7 +290,7 @@ func TestRefresh(t *testing.T) {
 			}
 		}
 		now = now.Add(52 * time.Minute)
-		if err := ensure(db, user, "oura", "sleep", "activity"); err != nil {
+		if err := mustEnsure(db, user, "oura", "sleep", "activity"); err != nil {
 			t.Fatal(err)
 		}
 		if failed, err := refresh(); err != nil || !slices.Equal(failed, []string{"oura/activity", "oura/sleep"}) {
@@ -308,7 +308,7 @@ func TestMeasure(t *testing.T) {
 			if i == 1 {
 				now = now.Add(time.Second)
 			}
-			if err := ensure(db, userstest.New(t, db, team, users.NewUser{}), provider, "sleep"); err != nil {
+			if err := mustEnsure(db, userstest.New(t, db, team, users.NewUser{}), provider, "sleep"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/connections"
 )
 
-// unlike is a text of n characters that no index compresses.
-func unlike(first rune, n int) string {
+// anotherDevice is a text of n characters that no index compresses.
+func anotherDevice(first rune, n int) string {
 	var b strings.Builder
 	for range n {
 		b.WriteRune(first + rune(rand.IntN(16_000)))
@@ -30,7 +30,7 @@ func unlike(first rune, n int) string {
 func TestLongTextsTellDevicesApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
-		long := func() string { return unlike('一', 199) }
+		long := func() string { return anotherDevice('一', 199) }
 		d := connections.Device{
 			Provider: "apple_health_kit", SourceType: "exercise_machine", AppID: long() + "a", Manufacturer: long() + "a",
 			Model: long() + "a", ExternalID: long() + "a", Version: long() + "a",

@@ -64,7 +64,7 @@ func readLinks(ctx context.Context, tx *store.Tx, found map[users.ID][]Link, tea
 		if err := rows.Scan(&user, &slug, store.ScanTime(&link.CreatedOn)); err != nil {
 			return fmt.Errorf("connections: reading links: %w", err)
 		}
-		link.Provider = providers.Named(slug)
+		link.Provider = providers.FindOrName(slug)
 		found[user] = append(found[user], link)
 	}
 	return rows.Err()

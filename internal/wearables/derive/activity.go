@@ -39,8 +39,8 @@ type activityBody struct {
 	WheelchairPush *int64     `json:"wheelchair_push"`
 }
 
-// sums are the resources that add up over a day.
-var sums = []string{"steps", "distance", "calories_active", "calories_basal", "floors_climbed", "wheelchair_push"}
+// summedResources are the resources that add up over a day.
+var summedResources = []string{"steps", "distance", "calories_active", "calories_basal", "floors_climbed", "wheelchair_push"}
 
 // dayParts are the counted intervals of one resource, cut at local midnight:
 // by day, by source.
@@ -53,7 +53,7 @@ func (d *Deriver) partsByDay(all []*track, first, last int64) dayParts {
 	days := dayParts{}
 	zone := d.zone()
 	for _, t := range all {
-		if !merged.Counts(t.Resource, t.Source) {
+		if !merged.InLine(t.Resource, t.Source) {
 			continue
 		}
 		for i := range t.Time {
@@ -88,10 +88,10 @@ func (d dayParts) add(day int64, source wearables.Source, p part) {
 	d[day] = append(list, contribution{source, []part{p}})
 }
 
-// stated are the sources of activities that are stored already, where the
+// statedSources are the sources of activities that are stored already, where the
 // provider tells the totals of days: whose day it is, and where, is not for a
 // series to say then.
-func (d *Deriver) stated(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]wearables.Source, error) {
+func (d *Deriver) statedSources(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]wearables.Source, error) {
 	if !d.TotalsStated {
 		return nil, nil
 	}
@@ -118,7 +118,7 @@ func (d *Deriver) stated(ctx context.Context, tx *store.Tx, days []civil.Date) (
 func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Date]wearables.Source) []wearables.Summary {
 	first, last := numberOfDate(days[0]), numberOfDate(days[len(days)-1])
 	byResource := map[string]dayParts{}
-	for _, name := range sums {
+	for _, name := range summedResources {
 		if !d.TotalsStated {
 			byResource[name] = d.partsByDay(found[name], first, last)
 		}
@@ -132,7 +132,7 @@ func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Da
 	for _, day := range days {
 		n := numberOfDate(day)
 		a := activityOfDay{facts: d.Facts[day]}
-		for _, name := range sums {
+		for _, name := range summedResources {
 			a.sum(name, byResource[name][n])
 		}
 		a.heart(hearts[n])
@@ -171,17 +171,17 @@ func (a *activityOfDay) sum(name string, all []contribution) {
 	a.sources = append(a.sources, m.sources...)
 	switch name {
 	case "steps":
-		a.body.Steps = whole(m.value)
+		a.body.Steps = roundToInt(m.value)
 	case "distance":
-		a.body.Distance = rounded(m.value, 2)
+		a.body.Distance = roundTo(m.value, 2)
 	case "calories_active":
-		a.body.CaloriesActive = rounded(m.value, 2)
+		a.body.CaloriesActive = roundTo(m.value, 2)
 	case "calories_basal":
 		a.basal = &m.value
 	case "floors_climbed":
-		a.body.Floors = whole(m.value)
+		a.body.Floors = roundToInt(m.value)
 	case "wheelchair_push":
-		a.body.WheelchairPush = whole(m.value)
+		a.body.WheelchairPush = roundToInt(m.value)
 		yes := true
 		a.body.WheelchairUse = &yes
 	}
@@ -194,24 +194,24 @@ func (a *activityOfDay) heart(h *heartDay) {
 		return
 	}
 	a.any = true
-	a.body.HeartRate = &heartRate{Resting: roundedOf(f.RestingBPM, 1), Walking: roundedOf(f.WalkingBPM, 1)}
+	a.body.HeartRate = &heartRate{Resting: roundToOrNil(f.RestingBPM, 1), Walking: roundToOrNil(f.WalkingBPM, 1)}
 	if h != nil {
 		a.sources = append(a.sources, h.source)
-		a.body.HeartRate.Avg = rounded(h.sum/float64(h.n), 1)
-		a.body.HeartRate.Min, a.body.HeartRate.Max = rounded(h.min, 1), rounded(h.max, 1)
+		a.body.HeartRate.Avg = roundTo(h.sum/float64(h.n), 1)
+		a.body.HeartRate.Min, a.body.HeartRate.Max = roundTo(h.min, 1), roundTo(h.max, 1)
 	}
 }
 
 func (a *activityOfDay) summary(d *Deriver, day civil.Date) (wearables.Summary, bool) {
 	if a.facts.ActiveKcal != nil {
 		a.any = true
-		a.body.CaloriesActive = roundedOf(a.facts.ActiveKcal, 2)
+		a.body.CaloriesActive = roundToOrNil(a.facts.ActiveKcal, 2)
 	}
 	if !a.any {
 		return wearables.Summary{}, false
 	}
 	if a.body.CaloriesActive != nil && a.basal != nil {
-		a.body.CaloriesTotal = rounded(*a.body.CaloriesActive+*a.basal, 2)
+		a.body.CaloriesTotal = roundTo(*a.body.CaloriesActive+*a.basal, 2)
 	}
 	a.body.DailyMovement = a.body.Distance
 	return wearables.Summary{
@@ -270,7 +270,7 @@ type firstOffset struct {
 func (d *Deriver) firstOffsets(found tracks, first, last int64) map[int64]firstOffset {
 	days := map[int64]firstOffset{}
 	zone := d.zone()
-	for _, name := range append([]string{"heartrate"}, sums...) {
+	for _, name := range append([]string{"heartrate"}, summedResources...) {
 		for _, t := range found[name] {
 			for i, at := range t.Time {
 				if zone == nil && (len(t.Offset) == 0 || t.Offset[i] == wearables.NoOffset) {

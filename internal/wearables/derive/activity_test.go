@@ -179,7 +179,7 @@ func TestSourceOfADayWithOneSource(t *testing.T) {
 	}
 }
 
-func TestBodiesStayApart(t *testing.T) {
+func TestBodiesOfSourcesAreNotMerged(t *testing.T) {
 	utc := time.UTC
 	at := func(h int) time.Time { return time.Date(2024, 7, 1, h, 0, 0, 0, utc) }
 	scale, typed := source("scale"), source("app")

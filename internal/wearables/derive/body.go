@@ -55,7 +55,7 @@ func (d *Deriver) bodies(found tracks, wanted map[civil.Date]bool) []wearables.S
 				if all[at] == nil {
 					all[at] = &bodyBody{}
 				}
-				*f.field(all[at]) = rounded(t.Value[i], 4)
+				*f.field(all[at]) = roundTo(t.Value[i], 4)
 			}
 		}
 	}
@@ -85,7 +85,7 @@ func (d *Deriver) Profile(ctx context.Context) error {
 	if p == nil || p.Birth.IsZero() && p.Sex == "" && p.Height == nil && !p.Wheelchair {
 		return nil
 	}
-	body := profileBody{Height: wholeOf(p.Height)}
+	body := profileBody{Height: roundToIntOrNil(p.Height)}
 	if !p.Birth.IsZero() {
 		day := p.Birth.String()
 		body.BirthDate = &day

@@ -57,8 +57,8 @@ const stretch = 14
 // Around a stretch, samples may belong to its days that start before or after:
 // offsets reach from -12 to +14 hours, intervals and nights last up to a day.
 const (
-	before = 2 * dayUS
-	after  = dayUS
+	marginBefore = 2 * dayUS
+	marginAfter  = dayUS
 )
 
 // dayResources are the series that summaries of days and nights come from.
@@ -90,8 +90,8 @@ func (d *Deriver) Days(ctx context.Context, days []civil.Date) error {
 }
 
 func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
-	from := numberOfDate(days[0])*dayUS - before
-	to := (numberOfDate(days[len(days)-1])+1)*dayUS + after
+	from := numberOfDate(days[0])*dayUS - marginBefore
+	to := (numberOfDate(days[len(days)-1])+1)*dayUS + marginAfter
 	var found tracks
 	var stated map[civil.Date]wearables.Source
 	err := d.DB.Scan(ctx, func(tx *store.Tx) error {
@@ -102,7 +102,7 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 		if found, err = load(ctx, tx, all, from, to); err != nil {
 			return err
 		}
-		stated, err = d.stated(ctx, tx, days)
+		stated, err = d.statedSources(ctx, tx, days)
 		return err
 	})
 	if err != nil {
@@ -171,7 +171,7 @@ func DaysOf(set map[civil.Date]bool, s *wearables.Samples, zone *time.Location) 
 // an offset it may be a day of the zone, or of UTC.
 func (s *Sleeper) DaysOf(set map[civil.Date]bool, zone *time.Location) {
 	for _, g := range s.Segments {
-		first := dayNumber(g.End, stated(g.Offset))
+		first := dayNumber(g.End, offsetOrZero(g.Offset))
 		last := first + 1
 		if g.Offset == wearables.NoOffset {
 			n := dayNumber(g.End, offsetIn(zone, g.End))
@@ -207,7 +207,7 @@ func (d *Deriver) dayOf(ctx context.Context, tx *store.Tx, resource, key string,
 }
 
 // offsetOrZero returns 0 for an offset that was not stated.
-func stated(offset int32) int32 {
+func offsetOrZero(offset int32) int32 {
 	if offset == wearables.NoOffset {
 		return 0
 	}

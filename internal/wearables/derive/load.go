@@ -154,9 +154,9 @@ func (d *Deriver) sourceOf(all []wearables.Source) wearables.Source {
 	return s
 }
 
-// rounded rounds to a number of decimals. It happens once, at the edge: sums
+// roundTo rounds to a number of decimals. It happens once, at the edge: sums
 // are made from full values.
-func rounded(v float64, decimals int) *float64 {
+func roundTo(v float64, decimals int) *float64 {
 	p := math.Pow10(decimals)
 	r := math.Round(v*p) / p
 	if math.IsInf(r, 0) || math.IsNaN(r) {
@@ -165,15 +165,15 @@ func rounded(v float64, decimals int) *float64 {
 	return &r
 }
 
-func roundedOf(v *float64, decimals int) *float64 {
+func roundToOrNil(v *float64, decimals int) *float64 {
 	if v == nil {
 		return nil
 	}
-	return rounded(*v, decimals)
+	return roundTo(*v, decimals)
 }
 
-// whole rounds to an integer.
-func whole(v float64) *int64 {
+// roundToInt rounds to an integer.
+func roundToInt(v float64) *int64 {
 	if math.IsNaN(v) || math.Abs(v) > 1<<53 {
 		return nil
 	}
@@ -181,11 +181,11 @@ func whole(v float64) *int64 {
 	return &n
 }
 
-func wholeOf(v *float64) *int64 {
+func roundToIntOrNil(v *float64) *int64 {
 	if v == nil {
 		return nil
 	}
-	return whole(*v)
+	return roundToInt(*v)
 }
 
 // encode writes a body. The types of this package hold nothing that JSON can
@@ -252,7 +252,7 @@ type total struct {
 // such entries are slips or goals.
 func merge(all []contribution) (total, bool) {
 	all = slices.DeleteFunc(slices.Clone(all), func(c contribution) bool { return len(c.parts) == 0 })
-	all = withoutSlips(all)
+	all = dropSlips(all)
 	if len(all) == 0 {
 		return total{}, false
 	}
@@ -283,7 +283,7 @@ func merge(all []contribution) (total, bool) {
 // slipFactor is the largest accepted ratio of a typed entry to the devices' count.
 const slipFactor = 10
 
-func withoutSlips(all []contribution) []contribution {
+func dropSlips(all []contribution) []contribution {
 	device := 0.0
 	for _, c := range all {
 		if c.source.Type != "app" {

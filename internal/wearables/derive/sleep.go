@@ -47,7 +47,7 @@ func (d *Deriver) nights(ctx context.Context, found tracks, wanted map[civil.Dat
 	slices.SortFunc(sessions, func(a, b *session) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(originOf(a.source).key(), originOf(b.source).key()))
 	})
-	sessions = richest(sessions)
+	sessions = sourceWithMost(sessions)
 	if err := d.date(ctx, sessions); err != nil {
 		return nil, err
 	}
@@ -188,10 +188,10 @@ func equalJoined(all []Segment) []Segment {
 	return out
 }
 
-// richest leaves out sessions that another source recorded better: of two
+// sourceWithMost leaves out sessions that another source recorded better: of two
 // that share more than half of the shorter, the one with stages stays, then
 // the one with heart rate, then the longer. The samples of both remain.
-func richest(all []*session) []*session {
+func sourceWithMost(all []*session) []*session {
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *session) int {
 		return cmp.Or(
@@ -264,10 +264,10 @@ func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 	}
 	body := s.body()
 	if hrv := valuesIn(found["hrv"], s.interval, s.source); len(hrv) > 0 {
-		body.AverageHRV = rounded(mean(hrv), 1)
+		body.AverageHRV = roundTo(mean(hrv), 1)
 	}
 	if rate := valuesIn(found["respiratory_rate"], s.interval, s.source); len(rate) > 0 {
-		body.Respiratory = rounded(mean(rate), 1)
+		body.Respiratory = roundTo(mean(rate), 1)
 	}
 	sleep.Body = encode(body)
 	if len(s.stages) == 0 {
@@ -307,7 +307,7 @@ func (s *session) body() sleepBody {
 		for _, v := range s.heart {
 			lowest = min(lowest, v)
 		}
-		b.HRLowest, b.HRAverage = whole(lowest), whole(mean(s.heart))
+		b.HRLowest, b.HRAverage = roundToInt(lowest), roundToInt(mean(s.heart))
 	}
 	return b
 }
@@ -316,7 +316,7 @@ func (s *session) body() sleepBody {
 func (s *session) latency() *int64 {
 	for _, p := range s.stages {
 		if p.Stage != Awake {
-			return whole(float64((p.Start - s.Start) / secondUS))
+			return roundToInt(float64((p.Start - s.Start) / secondUS))
 		}
 	}
 	return nil

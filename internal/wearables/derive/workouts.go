@@ -114,7 +114,7 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	body := w.body()
 	if heart != nil {
 		if body.AverageHR == nil { // the app's own figures saw every beat
-			body.AverageHR, body.MaxHR = whole(mean(heart.Value)), whole(highest(heart.Value))
+			body.AverageHR, body.MaxHR = roundToInt(mean(heart.Value)), roundToInt(highest(heart.Value))
 		}
 		body.Zones = zones(heart, w.End, d.maximum(day))
 	}
@@ -160,15 +160,15 @@ func (d *Deriver) storeStreams(ctx context.Context, all []wearables.Stream) erro
 func (w *Workout) body() workoutBody {
 	b := workoutBody{
 		Offset: offsetOrNil(w.Offset), Sport: w.Sport, ProviderID: w.ID,
-		AverageHR: wholeOf(w.MeanBPM), MaxHR: wholeOf(w.MaxBPM),
-		Distance: roundedOf(w.Metres, 2), Calories: roundedOf(w.Kcal, 2), Moving: wholeOf(w.Moving),
-		Gain: roundedOf(w.Gain, 2), Watts: roundedOf(w.Watts, 1), MaxWatts: roundedOf(w.MaxW, 1), Steps: wholeOf(w.Steps),
+		AverageHR: roundToIntOrNil(w.MeanBPM), MaxHR: roundToIntOrNil(w.MaxBPM),
+		Distance: roundToOrNil(w.Metres, 2), Calories: roundToOrNil(w.Kcal, 2), Moving: roundToIntOrNil(w.Moving),
+		Gain: roundToOrNil(w.Gain, 2), Watts: roundToOrNil(w.Watts, 1), MaxWatts: roundToOrNil(w.MaxW, 1), Steps: roundToIntOrNil(w.Steps),
 	}
 	if w.Title != "" {
 		b.Title = &w.Title
 	}
 	if w.Metres != nil && w.Moving != nil && *w.Moving > 0 {
-		b.Speed = rounded(*w.Metres / *w.Moving, 3)
+		b.Speed = roundTo(*w.Metres / *w.Moving, 3)
 	}
 	if len(w.Route) > 1 {
 		b.Map = mapOf(w.Route)
@@ -188,7 +188,7 @@ func (b *workoutBody) route(points []Point) {
 			fastest = max(fastest, p.Speed)
 		}
 	}
-	b.Low, b.High, b.MaxSpeed = rounded(low, 2), rounded(high, 2), rounded(fastest, 3)
+	b.Low, b.High, b.MaxSpeed = roundTo(low, 2), roundTo(high, 2), roundTo(fastest, 3)
 }
 
 // bestTrack is the heart rate of the workout's own source, or of the source
@@ -221,7 +221,7 @@ func highest(values []float64) float64 {
 var zoneBounds = []float64{0.5, 0.6, 0.7, 0.8, 0.9}
 
 // longestSample limits the time that one heart-rate sample stands for.
-const longestBeat = 30 * secondUS
+const longestSample = 30 * secondUS
 
 // zones adds up the seconds in each zone: every sample counts until the next
 // one, but no longer than half a minute.
@@ -236,7 +236,7 @@ func zones(t *track, end int64, maximum float64) []int64 {
 		for zone < len(zoneBounds) && t.Value[i] >= zoneBounds[zone]*maximum {
 			zone++
 		}
-		micros[zone] += max(0, min(next-at, longestBeat))
+		micros[zone] += max(0, min(next-at, longestSample))
 	}
 	seconds := make([]int64, len(micros))
 	for i, us := range micros {
@@ -279,7 +279,7 @@ type Course struct {
 // near is the value at each time; NaN where none was measured close by, and
 // nil when there is none at all.
 func (c Course) near(times []int64) []float64 {
-	return beatsAt(times, &track{wearables.Samples{Time: c.Time, Value: c.Value}})
+	return heartRatesAt(times, &track{wearables.Samples{Time: c.Time, Value: c.Value}})
 }
 
 // clock is the times that a stream without a route has: those of the heart
@@ -323,7 +323,7 @@ const (
 
 // mapOf writes a route as Google polylines, one true and one rough.
 func mapOf(points []Point) *routeMap {
-	return &routeMap{Polyline: encoded(thinned(points, mostPlaces)), Summary: encoded(thinned(points, mostInSummary))}
+	return &routeMap{Polyline: encoded(thinPoints(points, mostPlaces)), Summary: encoded(thinPoints(points, mostInSummary))}
 }
 
 func encoded(points []Point) string {
@@ -334,9 +334,9 @@ func encoded(points []Point) string {
 	return string(polyline.EncodeCoords(coords))
 }
 
-// thinned leaves out places that lie close to the last one kept, with a
+// thinPoints leaves out places that lie close to the last one kept, with a
 // distance that doubles until few enough are left. First and last always stay.
-func thinned(points []Point, most int) []Point {
+func thinPoints(points []Point, most int) []Point {
 	if len(points) <= most {
 		return points
 	}
@@ -344,7 +344,7 @@ func thinned(points []Point, most int) []Point {
 	for least := 1.0; len(points) > most; least *= 2 {
 		kept, last := points[:1], points[len(points)-1]
 		for _, p := range points[1 : len(points)-1] {
-			if apart(kept[len(kept)-1], p, least) {
+			if areApart(kept[len(kept)-1], p, least) {
 				kept = append(kept, p) // never past the place that is looked at
 			}
 		}
@@ -361,7 +361,7 @@ const (
 
 // areApart reports whether two places are at least so many metres apart, on a flat map.
 // It runs for many places and need not be exact.
-func apart(a, b Point, least float64) bool {
+func areApart(a, b Point, least float64) bool {
 	y := (b.Lat - a.Lat) * degree * radius
 	if y >= least || y <= -least {
 		return true
@@ -382,7 +382,7 @@ const mostInStream = 86_400
 
 // nearSample is the largest distance in time between a heart-rate sample and the place
 // of a route that it belongs to.
-const nearBeat = 10 * secondUS
+const nearSample = 10 * secondUS
 
 // streamOf builds the stream of a workout. With a route it has one row per place and
 // the nearest heart rate. Without a route it has one row per heart-rate sample, or per
@@ -395,7 +395,7 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 		if len(times) == 0 || len(times) > mostInStream {
 			return wearables.Stream{}, false
 		}
-		s := wearables.Stream{Time: slices.Clone(times), HeartRate: beatsAt(times, heart)}
+		s := wearables.Stream{Time: slices.Clone(times), HeartRate: heartRatesAt(times, heart)}
 		w.courses(&s)
 		return s, true
 	}
@@ -416,7 +416,7 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 		s.Altitude[i], s.Velocity[i] = p.Altitude, p.Speed
 		s.Distance[i] = math.Round(along*100) / 100
 	}
-	s.HeartRate = beatsAt(s.Time, heart)
+	s.HeartRate = heartRatesAt(s.Time, heart)
 	w.courses(&s)
 	return s, true
 }
@@ -429,8 +429,8 @@ func increasing(points []Point) []Point {
 	return slices.CompactFunc(sorted, func(a, b Point) bool { return a.Time == b.Time })
 }
 
-// beatsAt is the heart rate at each time; NaN where none is near.
-func beatsAt(times []int64, heart *track) []float64 {
+// heartRatesAt is the heart rate at each time; NaN where none is near.
+func heartRatesAt(times []int64, heart *track) []float64 {
 	if heart == nil || heart.Len() == 0 {
 		return nil
 	}
@@ -441,25 +441,25 @@ func beatsAt(times []int64, heart *track) []float64 {
 		if k == heart.Len() || k > 0 && at-heart.Time[k-1] < heart.Time[k]-at {
 			k--
 		}
-		if d := heart.Time[k] - at; -nearBeat <= d && d <= nearBeat {
+		if d := heart.Time[k] - at; -nearSample <= d && d <= nearSample {
 			beats[i] = heart.Value[k]
 		}
 	}
 	return beats
 }
 
-// Zoneless is a workout that was stored without heart-rate zones.
-type Zoneless struct {
+// StoredWorkout is a workout that was stored without heart-rate zones.
+type StoredWorkout struct {
 	Key        string // of its Summary
 	stored     storage.StoredSummary
 	start, end int64 // UTC microseconds
 	day        civil.Date
 }
 
-// ZonelessWorkout reads a stored workout. ok is false if the workout has zones, or no
+// WorkoutWithoutZones reads a stored workout. ok is false if the workout has zones, or no
 // start and end, or a key of another form than a session's. Keys of another form come
 // from a reader that has already seen the workout's heart rate.
-func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
+func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
 	wire, err := storage.AppendSummary(nil, s, "")
 	if err != nil {
 		return w, false
@@ -474,7 +474,7 @@ func ZonelessWorkout(s *storage.StoredSummary) (w Zoneless, ok bool) {
 	if json.Unmarshal(wire, &body) != nil || len(body.Zones) > 0 || body.Start.IsZero() || !body.End.After(body.Start) {
 		return w, false
 	}
-	w = Zoneless{
+	w = StoredWorkout{
 		Key:    body.Start.UTC().Format(time.RFC3339Nano) + "|" + s.Source.Type + "|" + s.Source.AppID,
 		stored: *s, start: body.Start.UnixMicro(), end: body.End.UnixMicro(), day: body.Date,
 	}
@@ -493,7 +493,7 @@ const nearEnd = 2 * 60 * secondUS
 // and, unless partly is set, if the heart rate does not reach to the end.
 //
 // Reference 7.5, workouts.
-func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *Zoneless, partly bool) ([]int64, error) {
+func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *StoredWorkout, partly bool) ([]int64, error) {
 	hearts, err := d.seriesNamed(ctx, tx, "heartrate")
 	if err != nil {
 		return nil, err
@@ -504,7 +504,7 @@ func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *Zoneless, partly b
 	}
 	heart := bestTrack(found["heartrate"], w.stored.Source)
 	if heart == nil {
-		if heart, err = streamed(ctx, tx, w); err != nil {
+		if heart, err = streamHeart(ctx, tx, w); err != nil {
 			return nil, err
 		}
 	}
@@ -514,8 +514,8 @@ func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *Zoneless, partly b
 	return zones(heart, w.end, d.maximum(w.day)), nil
 }
 
-// streamed is the heart rate of a workout's stream; nil when it has none.
-func streamed(ctx context.Context, tx *store.Tx, w *Zoneless) (*track, error) {
+// streamHeart is the heart rate of a workout's stream; nil when it has none.
+func streamHeart(ctx context.Context, tx *store.Tx, w *StoredWorkout) (*track, error) {
 	s, err := storage.ReadStream(ctx, tx, &w.stored)
 	if err != nil {
 		return nil, err
@@ -533,7 +533,7 @@ func streamed(ctx context.Context, tx *store.Tx, w *Zoneless) (*track, error) {
 }
 
 // WithZones is the workout with its zones, to be stored.
-func (w *Zoneless) WithZones(all []int64) wearables.Summary {
+func (w *StoredWorkout) WithZones(all []int64) wearables.Summary {
 	return wearables.Summary{
 		Resource: "workouts", Key: w.Key, Source: w.stored.Source, Date: w.stored.StatedDay(),
 		Start: instant(w.start), End: instant(w.end),

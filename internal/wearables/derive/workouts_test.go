@@ -107,7 +107,7 @@ func TestThinned(t *testing.T) {
 		for i := range points {
 			points[i] = Point{Lat: rapid.Float64Range(-90, 90).Draw(t, "lat"), Lng: rapid.Float64Range(-180, 180).Draw(t, "lng")}
 		}
-		kept := thinned(points, 50)
+		kept := thinPoints(points, 50)
 		if len(kept) > max(50, 2) || kept[0] != points[0] || kept[len(kept)-1] != points[n-1] {
 			t.Fatalf("%d of %d", len(kept), n)
 		}

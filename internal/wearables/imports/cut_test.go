@@ -37,7 +37,7 @@ var oneRecord = map[string]bool{"strava/testdata/list.json": true, "runkeeper/te
 // A file that ends in the middle is read to where it ends, or its refusal says
 // that it does; that it is known then as what it is, whole or not.
 func TestCutFixturesAreReadToWhereTheyEnd(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
 	for kind, names := range jsonFixtures {
 		for _, name := range names {
@@ -64,15 +64,15 @@ var inValues = map[string]bool{
 	"open-wearables-test_ultrahuman_data_247.json": true, "librelinkup-graph.json": true, "go_oura-daily_stress-2.json": true,
 }
 
-// ofNoKind are files beside the real ones that are none to import.
-var ofNoKind = map[string]bool{
+// unknownFiles are files beside the real ones that are none to import.
+var unknownFiles = map[string]bool{
 	"shimmer-sleep-date-range-empty-sleep-list.json": true, "schema-v14.json": true, "librelinkup-connections.json": true,
 	"open-wearables-test_sensorbio_247_data.json": true, "stravalib-strava_swagger.json": true,
 }
 
 // So are the files that makers and other programs wrote.
 func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
 	seen, read := 0, 0
 	err := filepath.WalkDir(testdata.Shared(t, "wearables"), func(path string, _ fs.DirEntry, err error) error {
@@ -85,7 +85,7 @@ func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
 		}
 		whole, err := b.service.Receive(b.ctx, "", bytes.NewReader(raw))
 		if err != nil {
-			if !ofNoKind[filepath.Base(path)] {
+			if !unknownFiles[filepath.Base(path)] {
 				t.Errorf("%s: %v", filepath.Base(path), err)
 			}
 			return nil
@@ -110,7 +110,7 @@ func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
 
 // cut imports what there is of a file, with its kind named and not. It says
 // whether there was anything to read.
-func (b *bed) cut(name, kind string, raw []byte) bool {
+func (b *fixture) cut(name, kind string, raw []byte) bool {
 	b.t.Helper()
 	_, named := b.service.Receive(b.ctx, kind, bytes.NewReader(raw))
 	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(raw))

@@ -62,7 +62,7 @@ func TestHostileFiles(t *testing.T) {
 		"a gzip":                  gzipped.Bytes(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t, storetest.SQLite(t))
+			b := newFixture(t, storetest.SQLite(t))
 			_, err := b.service.Receive(b.ctx, "", bytes.NewReader(data))
 			if kind := fault.KindOf(err); kind != fault.Invalid {
 				t.Fatalf("%v: %v", kind, err)
@@ -74,7 +74,7 @@ func TestHostileFiles(t *testing.T) {
 	}
 	for name, data := range map[string][]byte{"a bomb of zeros": bomb, "a bomb of blanks": large} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t, storetest.SQLite(t))
+			b := newFixture(t, storetest.SQLite(t))
 			if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(data)); err == nil || !strings.Contains(err.Error(), "200 times") || len(b.files()) != 0 {
 				t.Errorf("%v, files %v", err, b.files())
 			}
@@ -128,7 +128,7 @@ func TestADocumentOverTheLimit(t *testing.T) {
 		"one byte beyond": {zipped(t, "export.xml", strings.NewReader(whole)), int64(len(exportHead+"</HealthData>") - 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBed(t, storetest.SQLite(t))
+			b := newFixture(t, storetest.SQLite(t))
 			b.service.MaxDocument = test.limit
 			_, err := b.service.Receive(b.ctx, "", bytes.NewReader(test.data))
 			if !fault.Is(err, fault.TooLarge) || !strings.Contains(err.Error(), fmt.Sprintf("larger than %d bytes", test.limit)) || len(b.files()) != 0 {
@@ -137,7 +137,7 @@ func TestADocumentOverTheLimit(t *testing.T) {
 		})
 	}
 	t.Run("as large as the limit", func(t *testing.T) {
-		b := newBed(t, storetest.SQLite(t))
+		b := newFixture(t, storetest.SQLite(t))
 		b.service.MaxDocument = int64(len(whole))
 		if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(zipped(t, "export.xml", strings.NewReader(whole)))); err != nil {
 			t.Error(err)
@@ -148,7 +148,7 @@ func TestADocumentOverTheLimit(t *testing.T) {
 // A document that is longer than the zip's directory says is read that far, and
 // the report tells that it is cut.
 func TestADocumentLargerThanItsZipSays(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.service.MaxDocument = 8 << 20
 	blanks := strings.NewReader(strings.Repeat(" ", 16<<20))
 	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(deflated(t, io.MultiReader(strings.NewReader(exportHead), blanks), 1<<20, 0)))
@@ -157,12 +157,12 @@ func TestADocumentLargerThanItsZipSays(t *testing.T) {
 	}
 	made := create(t, b, up)
 	defer b.work(b.service)()
-	if ended := b.over(made.ID); ended.Status != imports.Succeeded || !ended.Report.Truncated {
+	if ended := b.awaitEnd(made.ID); ended.Status != imports.Succeeded || !ended.Report.Truncated {
 		t.Errorf("%s: %s, %+v", ended.Status, ended.Error, ended.Report)
 	}
 }
 
-func create(t *testing.T, b *bed, up *imports.Upload) (made imports.Import) {
+func create(t *testing.T, b *fixture, up *imports.Upload) (made imports.Import) {
 	t.Helper()
 	if err := b.db.Write(b.ctx, func(tx *store.Tx) (err error) {
 		made, err = b.service.Create(b.ctx, tx, b.user, up, false)

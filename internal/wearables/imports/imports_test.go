@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).Wait"))
 }
 
-// bed is a service with one user and no runner yet.
-type bed struct {
+// fixture is a service with one user and no runner yet.
+type fixture struct {
 	t       *testing.T
 	db      *store.DB
 	service *imports.Service
@@ -45,10 +45,10 @@ type bed struct {
 	ctx     context.Context
 }
 
-func newBed(t *testing.T, db *store.DB) *bed {
+func newFixture(t *testing.T, db *store.DB) *fixture {
 	t.Helper()
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
-	return &bed{
+	return &fixture{
 		t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()),
 		service: &imports.Service{
 			DB: db, Dir: filepath.Join(t.TempDir(), "spool"),
@@ -67,7 +67,7 @@ func export(t *testing.T, days int) []byte {
 	return b.Bytes()
 }
 
-func (b *bed) upload(data []byte, historyOnly bool) imports.Import {
+func (b *fixture) upload(data []byte, historyOnly bool) imports.Import {
 	b.t.Helper()
 	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(data))
 	if err != nil {
@@ -87,7 +87,7 @@ func (b *bed) upload(data []byte, historyOnly bool) imports.Import {
 	return made
 }
 
-func (b *bed) get(id imports.ID) imports.Import {
+func (b *fixture) get(id imports.ID) imports.Import {
 	b.t.Helper()
 	var i imports.Import
 	err := b.db.Read(b.ctx, func(tx *store.Tx) (err error) {
@@ -101,7 +101,7 @@ func (b *bed) get(id imports.ID) imports.Import {
 }
 
 // work runs jobs until stop is called.
-func (b *bed) work(service *imports.Service) (stop func()) {
+func (b *fixture) work(service *imports.Service) (stop func()) {
 	b.t.Helper()
 	system := store.AsSystem(context.Background())
 	node, err := jobs.Join(system, b.db, time.Second, slog.New(slog.DiscardHandler))
@@ -122,7 +122,7 @@ func (b *bed) work(service *imports.Service) (stop func()) {
 }
 
 // await waits until the import has a status.
-func (b *bed) await(id imports.ID, want imports.Status) imports.Import {
+func (b *fixture) await(id imports.ID, want imports.Status) imports.Import {
 	b.t.Helper()
 	for range 1200 {
 		if i := b.get(id); i.Status == want {
@@ -134,7 +134,7 @@ func (b *bed) await(id imports.ID, want imports.Status) imports.Import {
 	return imports.Import{}
 }
 
-func (b *bed) files() []string {
+func (b *fixture) files() []string {
 	b.t.Helper()
 	entries, err := os.ReadDir(b.service.Dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -150,7 +150,7 @@ func (b *bed) files() []string {
 func TestImportRunsToItsEnd(t *testing.T) {
 	data := export(t, 4)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(data, false)
 		if made.Kind != applehealth.Kind.Name || made.Status != imports.Queued || made.Size != int64(len(data)) || len(b.files()) != 1 {
 			t.Fatalf("%+v, files %v", made, b.files())
@@ -180,7 +180,7 @@ func TestImportRunsToItsEnd(t *testing.T) {
 func TestTheSameFileTwiceIsOneImport(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		first := b.upload(data, false)
 		if second := b.upload(data, false); second.ID != first.ID || len(b.files()) != 1 {
 			t.Errorf("%s and %s, files %v", first.ID, second.ID, b.files())
@@ -195,7 +195,7 @@ func TestTheSameFileTwiceIsOneImport(t *testing.T) {
 func TestImportSurvivesAStop(t *testing.T) {
 	data := export(t, 40)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(data, true)
 		stop := b.work(b.service)
 		for range 400 {
@@ -221,7 +221,7 @@ func TestImportSurvivesAStop(t *testing.T) {
 func TestImportWaitsForTheNodeWithTheFile(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(data, false)
 		elsewhere := *b.service
 		elsewhere.Dir = t.TempDir()
@@ -239,7 +239,7 @@ func TestImportWaitsForTheNodeWithTheFile(t *testing.T) {
 func TestCancel(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(data, false)
 		cancel := func() error {
 			return db.Write(b.ctx, func(tx *store.Tx) error {
@@ -270,7 +270,7 @@ func TestCancel(t *testing.T) {
 func TestCanceledJob(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(data, false)
 		if err := db.Write(b.ctx, func(tx *store.Tx) error {
 			_, err := jobs.Cancel(b.ctx, tx, b.user.Team.UUID(), ids.FromUUID[jobs.Job](made.ID.UUID()))
@@ -290,7 +290,7 @@ func TestCanceledJob(t *testing.T) {
 func TestForeignImportIsUnknown(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(data, false)
 		other := userstest.New(t, db, b.user.Team, users.NewUser{})
 		stranger := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
@@ -308,7 +308,7 @@ func TestForeignImportIsUnknown(t *testing.T) {
 }
 
 func TestReceiveRefuses(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.service.MaxUpload = 10_000
 	whole := export(t, 1)
 	cases := []struct {
@@ -339,7 +339,7 @@ func TestReceiveRefuses(t *testing.T) {
 // A damaged file fails with a reason and is not tried again.
 func TestImportFails(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		made := b.upload(export(t, 1), false)
 		if err := os.WriteFile(filepath.Join(b.service.Dir, b.files()[0]), []byte("PK\x03\x04 no more"), 0o600); err != nil {
 			t.Fatal(err)
@@ -352,7 +352,7 @@ func TestImportFails(t *testing.T) {
 }
 
 // age makes files of the spool folder look as if they were written long ago.
-func (b *bed) age(by time.Duration, names ...string) {
+func (b *fixture) age(by time.Duration, names ...string) {
 	b.t.Helper()
 	long := time.Now().Add(-by)
 	for _, name := range names {
@@ -364,7 +364,7 @@ func (b *bed) age(by time.Duration, names ...string) {
 
 func TestSweep(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.upload(export(t, 1), false)
 		needed := b.files()[0]
 		for _, name := range []string{"orphan", "receiving.part", "abandoned.part", "fresh"} {
@@ -390,7 +390,7 @@ func TestSweep(t *testing.T) {
 // can be read for a day.
 func TestSweepOfUploadsInParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		data := export(t, 1)
 		begin := func() imports.Partial {
 			p, err := b.begun(imports.NewPartial{Size: int64(len(data))})
@@ -431,7 +431,7 @@ func TestSweepOfUploadsInParts(t *testing.T) {
 }
 
 // exec changes what a test cannot wait for.
-func (b *bed) exec(text string, args ...any) {
+func (b *fixture) exec(text string, args ...any) {
 	b.t.Helper()
 	if err := b.db.Write(b.ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(b.ctx, text, args...)
@@ -442,9 +442,9 @@ func (b *bed) exec(text string, args ...any) {
 }
 
 // The node that took a file is not the one that works on it.
-func TestEveryNodeIsKeptSwept(t *testing.T) {
+func TestEveryNodeSweeps(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.service.Ledger = &ledger.Ledger{}
 		if db.Engine() == store.SQLite {
 			t.Skip("SQLite has one node")

@@ -121,7 +121,7 @@ func (s *Service) recognise(path, name string) (string, error) {
 		titles = append(titles, k.Title)
 	}
 	if ends != nil {
-		return "", atBody(ends.Error())
+		return "", readerAtBody(ends.Error())
 	}
 	if is == "" {
 		is = "the file is none of those that can be imported: " + strings.Join(titles, ", ")
@@ -130,7 +130,7 @@ func (s *Service) recognise(path, name string) (string, error) {
 	if err == nil && early {
 		is = "the file ends in the middle, which may be why it is not known: " + is
 	}
-	return "", cmp.Or(err, atBody(is))
+	return "", cmp.Or(err, readerAtBody(is))
 }
 
 // unreadable returns the fault of a file that cannot be imported although its kind is
@@ -138,9 +138,9 @@ func (s *Service) recognise(path, name string) (string, error) {
 func unreadable(err error) error {
 	var refused *fault.Error
 	if errors.As(err, &refused) && refused.Kind() == fault.Unprocessable {
-		return atBody(refused.Message())
+		return readerAtBody(refused.Message())
 	}
 	return err
 }
 
-func atBody(text string) error { return fault.New(fault.Invalid, text).At("body") }
+func readerAtBody(text string) error { return fault.New(fault.Invalid, text).At("body") }

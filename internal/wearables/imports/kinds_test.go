@@ -17,7 +17,7 @@ import (
 )
 
 // Each kind's fixture is taken for that kind and no other.
-func TestKindsAreToldApart(t *testing.T) {
+func TestKindsAreDistinguished(t *testing.T) {
 	phone := healthConnect(t)
 	var zipped bytes.Buffer
 	z := zip.NewWriter(&zipped)
@@ -29,7 +29,7 @@ func TestKindsAreToldApart(t *testing.T) {
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	for _, test := range []struct {
 		name    string
 		content []byte
@@ -105,8 +105,8 @@ func TestKindsAreToldApart(t *testing.T) {
 }
 
 // A file of no maker in the catalogue has no kind.
-func TestFilesOfNobodyAreRefused(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+func TestUnknownFilesAreRefused(t *testing.T) {
+	b := newFixture(t, storetest.SQLite(t))
 	folder := testdata.Shared(t, "wearables/sensorbio")
 	entries, err := os.ReadDir(folder)
 	if err != nil || len(entries) == 0 {
@@ -128,7 +128,7 @@ func TestFilesOfNobodyAreRefused(t *testing.T) {
 
 // Every kind goes through the same job.
 func TestKindsRunToTheirEnd(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
 	for _, test := range []struct {
 		content         []byte

@@ -159,7 +159,7 @@ func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error)
 	digest := sha256.New()
 	err = s.write(up, func(to io.Writer) error { return s.readChunks(ctx, p, io.MultiWriter(to, digest)) })
 	if err != nil {
-		return nil, noRoom(err)
+		return nil, isDiskFull(err)
 	}
 	up.SHA256 = digest.Sum(nil)
 	if len(p.SHA256) > 0 && string(p.SHA256) != string(up.SHA256) {

@@ -23,9 +23,9 @@ const (
 // errNoPartial refuses the id of an unknown upload, or of another user.
 var errNoPartial = fault.New(fault.NotFound, "Upload not found")
 
-// errGone refuses to complete an upload that was abandoned meanwhile, or that another node
+// errUploadRemoved refuses to complete an upload that was abandoned meanwhile, or that another node
 // completed.
-var errGone = fault.New(fault.Conflict, "The upload no longer exists")
+var errUploadRemoved = fault.New(fault.Conflict, "The upload no longer exists")
 
 func scanPartial(row store.Scanner) (p Partial, err error) {
 	err = row.Scan(&p.Team, &p.User, &p.ID, &p.Kind, &p.Size, &p.SHA256, &p.HistoryOnly, &p.Offset, &p.Import, store.ScanTime(&p.CreatedAt))
@@ -121,7 +121,7 @@ func (s *Service) readChunks(ctx context.Context, p *Partial, to io.Writer) erro
 			err := tx.QueryRow(ctx, `SELECT data FROM upload_chunks WHERE team_id = $1 AND user_id = $2 AND upload_id = $3 AND at = $4`,
 				p.Team, p.User, p.ID, at).Scan(&sealed)
 			if errors.Is(err, store.ErrNoRows) {
-				return errGone
+				return errUploadRemoved
 			}
 			if err != nil {
 				return fmt.Errorf("imports: reading an upload: %w", err)

@@ -27,8 +27,8 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// over waits until an import is no longer worked on.
-func (b *bed) over(id imports.ID) imports.Import {
+// awaitEnd waits until an import is no longer worked on.
+func (b *fixture) awaitEnd(id imports.ID) imports.Import {
 	b.t.Helper()
 	for range 1200 {
 		if i := b.get(id); i.Status != imports.Queued && i.Status != imports.Running {
@@ -46,7 +46,7 @@ func sumOf(data []byte) string {
 }
 
 // begun begins an upload in parts.
-func (b *bed) begun(n imports.NewPartial) (p imports.Partial, err error) {
+func (b *fixture) begun(n imports.NewPartial) (p imports.Partial, err error) {
 	err = b.db.Write(b.ctx, func(tx *store.Tx) (err error) {
 		p, err = b.service.Begin(b.ctx, tx, b.user.Team, b.user.ID, n)
 		return err
@@ -54,7 +54,7 @@ func (b *bed) begun(n imports.NewPartial) (p imports.Partial, err error) {
 	return p, err
 }
 
-func (b *bed) partial(user users.ID, id imports.PartialID) (p imports.Partial, err error) {
+func (b *fixture) partial(user users.ID, id imports.PartialID) (p imports.Partial, err error) {
 	err = b.db.Read(b.ctx, func(tx *store.Tx) (err error) {
 		p, err = imports.GetPartial(b.ctx, tx, b.user.Team, user, id)
 		return err
@@ -63,7 +63,7 @@ func (b *bed) partial(user users.ID, id imports.PartialID) (p imports.Partial, e
 }
 
 // chunks returns the number of stored pieces of uploads in parts.
-func (b *bed) chunks() (n int) {
+func (b *fixture) chunks() (n int) {
 	b.t.Helper()
 	err := b.db.Read(b.ctx, func(tx *store.Tx) error {
 		return tx.QueryRow(b.ctx, `SELECT COUNT(*) FROM upload_chunks`).Scan(&n)
@@ -76,10 +76,10 @@ func (b *bed) chunks() (n int) {
 
 // A line that breaks, another node, the same command again: what arrived stays,
 // and the import is that of the whole file.
-func TestUploadsGoOn(t *testing.T) {
+func TestUploadsContinue(t *testing.T) {
 	data := export(t, 2)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		order := imports.NewPartial{Size: int64(len(data)), SHA256: sumOf(data)}
 		p, err := b.begun(order)
 		if err != nil || p.Offset != 0 {
@@ -126,7 +126,7 @@ func TestUploadsGoOn(t *testing.T) {
 			t.Errorf("afterwards %+v, %v", p, err)
 		}
 		defer b.work(&other)()
-		if i := b.over(made.ID); i.Status != imports.Succeeded || hex.EncodeToString(i.SHA256) != sumOf(data) || i.Size != int64(len(data)) {
+		if i := b.awaitEnd(made.ID); i.Status != imports.Succeeded || hex.EncodeToString(i.SHA256) != sumOf(data) || i.Size != int64(len(data)) {
 			t.Errorf("%+v", i)
 		}
 	})
@@ -139,7 +139,7 @@ func TestPartsOfAnySize(t *testing.T) {
 	rand.NewChaCha8([32]byte{1}).Read(noise)
 	data := slices.Concat([]byte(exportHead+"\n<!--"), []byte(hex.EncodeToString(noise)), []byte("--></HealthData>"))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		p, err := b.begun(imports.NewPartial{Size: int64(len(data)), Kind: "apple_health"})
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestPartsOfAnySize(t *testing.T) {
 // last part again waits. No step runs twice, and no data is removed. A node that dies
 // during this time does not block others.
 func TestTheLastPartAgain(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	data := export(t, 1)
 	p, err := b.begun(imports.NewPartial{Size: int64(len(data))})
 	if err != nil {
@@ -192,7 +192,7 @@ func TestTheLastPartAgain(t *testing.T) {
 
 // A failure that a retry may fix keeps the upload; any other failure removes it.
 func TestUploadsThatCannotBeCompleted(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	data := export(t, 1)
 	whole := func(n imports.NewPartial, data []byte) imports.Partial {
 		t.Helper()
@@ -232,8 +232,8 @@ func TestUploadsThatCannotBeCompleted(t *testing.T) {
 	}
 }
 
-func TestUploadsOfOthersAndOfNobody(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+func TestForeignAndMissingUploads(t *testing.T) {
+	b := newFixture(t, storetest.SQLite(t))
 	p, err := b.begun(imports.NewPartial{Size: 5})
 	if err != nil {
 		t.Fatal(err)
@@ -260,10 +260,10 @@ func TestUploadsOfOthersAndOfNobody(t *testing.T) {
 
 // The node that took the file dies for good with its answer. Another node resumes from
 // the ledger, as after restoring a backup of the database alone.
-func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
+func TestAnotherNodeResumesFromTheLedger(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.service.Ledger = &ledger.Ledger{}
 		made := b.upload(data, false)
 		if err := os.RemoveAll(b.service.Dir); err != nil {
@@ -272,7 +272,7 @@ func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
 		elsewhere := *b.service
 		elsewhere.Dir = t.TempDir()
 		defer b.work(&elsewhere)()
-		if i := b.over(made.ID); i.Status != imports.Succeeded || i.Report.Created == 0 {
+		if i := b.awaitEnd(made.ID); i.Status != imports.Succeeded || i.Report.Created == 0 {
 			t.Errorf("%+v", i)
 		}
 	})
@@ -280,8 +280,8 @@ func TestAnotherNodeGoesOnFromTheLedger(t *testing.T) {
 
 // The error about a skipped record names the position of the record and never its
 // content.
-func TestFirstOfWhatWasLeftOut(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+func TestFirstSkippedRecord(t *testing.T) {
+	b := newFixture(t, storetest.SQLite(t))
 	record := func(kind, unit, value, start string) string {
 		return `<Record type="` + kind + `" sourceName="Phone" unit="` + unit + `" value="` + value + `" startDate="` + start + `" endDate="` + start + `"/>` + "\n"
 	}
@@ -293,7 +293,7 @@ func TestFirstOfWhatWasLeftOut(t *testing.T) {
 		record("HKQuantityTypeIdentifierStepCount", "count", "10", "secret") +
 		record("HKQuantityTypeIdentifierOfNobody", "count", "10", at) + "</HealthData>"
 	defer b.work(b.service)()
-	i := b.over(b.upload([]byte(text), false).ID)
+	i := b.awaitEnd(b.upload([]byte(text), false).ID)
 	if i.Report == nil {
 		t.Fatalf("%+v", i)
 	}

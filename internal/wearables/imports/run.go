@@ -46,7 +46,7 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	switch ready, err := a.begin(ctx); {
 	case fault.Is(err, fault.NotFound): // the user was deleted
 		return jobs.Permanent(a.end(nil, err))
-	case errors.Is(err, errOver):
+	case errors.Is(err, errEnded):
 		return nil
 	case err != nil || !ready:
 		return err
@@ -61,8 +61,8 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	return a.end(outcome, err)
 }
 
-// errOver says that an import was canceled before the attempt.
-var errOver = errors.New("imports: already ended")
+// errEnded says that an import was canceled before the attempt.
+var errEnded = errors.New("imports: already ended")
 
 // attempt is one try at one import.
 type attempt struct {

@@ -57,7 +57,7 @@ func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Up
 	if err := s.save(ctx, up, body); err != nil {
 		receiving.Delete(up.name)
 		s.remove(up.name + unfinished)
-		return nil, noRoom(err)
+		return nil, isDiskFull(err)
 	}
 	if up.Kind, err = s.recognise(s.path(up.name), kind); err != nil {
 		up.Discard()
@@ -132,7 +132,7 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func noRoom(err error) error {
+func isDiskFull(err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return fault.New(fault.Unavailable, "There is no room for the upload")
 	}

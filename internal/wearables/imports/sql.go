@@ -112,7 +112,7 @@ func setStarted(ctx context.Context, tx *store.Tx, i *Import) error {
 	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', attempts = attempts + 1, error = '', started_at = $3
 		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, store.Micros(now))
 	if err == nil && n == 0 {
-		err = errOver
+		err = errEnded
 	}
 	i.Status, i.StartedAt = Running, &now
 	return err

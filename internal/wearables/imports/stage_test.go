@@ -19,20 +19,20 @@ import (
 
 const phone = "apple_health_kit"
 
-// tell connects the user, as a device does that is announced.
-func (b *bed) tell() {
+// addDevice connects the user, as a device does that is announced.
+func (b *fixture) addDevice() {
 	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
 		return connections.Ensure(ctx, tx, b.user, phone, nil)
 	})
 }
 
-func (b *bed) deregister(provider string) {
+func (b *fixture) deregister(provider string) {
 	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
 		return connections.Deregister(ctx, tx, b.user.Team, b.user.ID, provider)
 	})
 }
 
-func (b *bed) push(stage wearables.Stage) {
+func (b *fixture) push(stage wearables.Stage) {
 	b.t.Helper()
 	_, err := b.service.Sink.Ingest(b.ctx, b.user, wearables.Batch{Provider: phone, Stage: stage, Samples: []wearables.Samples{{
 		Resource: "heartrate", Source: wearables.Source{Type: "watch"}, Time: []int64{time.Now().Add(-time.Hour).UnixMicro()}, Value: []float64{61},
@@ -42,7 +42,7 @@ func (b *bed) push(stage wearables.Stage) {
 	}
 }
 
-func (b *bed) finishHistory() {
+func (b *fixture) finishHistory() {
 	b.t.Helper()
 	if err := b.service.Sink.HistoricalDone(b.ctx, b.user, phone, map[string]wearables.Range{"sleep": {}}); err != nil {
 		b.t.Fatal(err)
@@ -50,7 +50,7 @@ func (b *bed) finishHistory() {
 }
 
 // brokenOff leaves an import that has begun to fill the past and was canceled.
-func (b *bed) findUnfinished() {
+func (b *fixture) findUnfinished() {
 	b.t.Helper()
 	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(export(b.t, 2)))
 	if err != nil {
@@ -71,41 +71,41 @@ func (b *bed) findUnfinished() {
 
 // An export fills the past while nothing has filled it, whatever has made the
 // connection.
-func TestWhatFillsThePast(t *testing.T) {
+func TestKindsThatFillTheHistory(t *testing.T) {
 	data := export(t, 1)
 	for _, c := range []struct {
 		name   string
-		before func(b *bed)
+		before func(b *fixture)
 		fills  bool
 	}{
-		{"nothing came before", func(*bed) {}, true},
-		{"a device was told of", (*bed).tell, true},
-		{"a phone sends what is new", func(b *bed) { b.push(wearables.Daily) }, true},
-		{"a phone is sending the past", func(b *bed) { b.push(wearables.Historical) }, false},
-		{"a phone has sent the past", func(b *bed) { b.push(wearables.Historical); b.finishHistory() }, false},
-		{"a phone had no past", (*bed).finishHistory, false},
-		{"an import broke off", func(b *bed) { b.push(wearables.Historical); b.findUnfinished() }, true},
-		{"an import broke off before the provider was removed, and a phone is sending the past", func(b *bed) {
-			b.tell()
+		{"nothing came before", func(*fixture) {}, true},
+		{"a device was told of", (*fixture).addDevice, true},
+		{"a phone sends what is new", func(b *fixture) { b.push(wearables.Daily) }, true},
+		{"a phone is sending the past", func(b *fixture) { b.push(wearables.Historical) }, false},
+		{"a phone has sent the past", func(b *fixture) { b.push(wearables.Historical); b.finishHistory() }, false},
+		{"a phone had no past", (*fixture).finishHistory, false},
+		{"an import broke off", func(b *fixture) { b.push(wearables.Historical); b.findUnfinished() }, true},
+		{"an import broke off before the provider was removed, and a phone is sending the past", func(b *fixture) {
+			b.addDevice()
 			b.findUnfinished()
 			b.deregister(phone)
 			b.push(wearables.Historical)
 		}, false},
-		{"an import has filled the past", func(b *bed) { b.await(b.upload(export(b.t, 2), false).ID, imports.Succeeded) }, false},
-		{"it was filled before the provider was removed", func(b *bed) {
+		{"an import has filled the past", func(b *fixture) { b.await(b.upload(export(b.t, 2), false).ID, imports.Succeeded) }, false},
+		{"it was filled before the provider was removed", func(b *fixture) {
 			b.finishHistory()
 			b.deregister(phone)
-			b.tell()
+			b.addDevice()
 		}, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				b := newBed(t, db)
+				b := newFixture(t, db)
 				defer b.work(b.service)()
 				c.before(b)
-				told := b.pastsTold()
+				told := b.historyEvents()
 				b.await(b.upload(data, false).ID, imports.Succeeded)
-				if fills := b.pastsTold() > told; fills != c.fills {
+				if fills := b.historyEvents() > told; fills != c.fills {
 					t.Errorf("fills the past: %t, want %t", fills, c.fills)
 				}
 			})
@@ -113,7 +113,7 @@ func TestWhatFillsThePast(t *testing.T) {
 	}
 }
 
-func (b *bed) pastsTold() (n int) {
+func (b *fixture) historyEvents() (n int) {
 	b.t.Helper()
 	for kind, count := range filestest.Events(b.t, b.db, b.user) {
 		if strings.HasPrefix(kind, "historical.data.") {
@@ -126,13 +126,13 @@ func (b *bed) pastsTold() (n int) {
 // An export may be a file for each resource. Each file brings the history of its
 // resource, and the next file of the same resource brings new data. The same holds
 // after the provider is removed and connected again.
-func TestThePastComesFileByFile(t *testing.T) {
+func TestHistoryArrivesFileByFile(t *testing.T) {
 	beats := `{"data":[{"bpm":61,"source":"rest","timestamp":"2025-03-05T08:00:00+00:00"}],"next_token":null}`
 	later := strings.Replace(beats, "08:00", "09:00", 1)
 	workout := `{"data":[{"id":"w1","activity":"running","calories":210.5,"day":"2025-03-05","distance":5000,"end_datetime":"2025-03-05T09:30:00+01:00",` +
 		`"intensity":"moderate","label":null,"source":"manual","start_datetime":"2025-03-05T09:00:00+01:00"}],"next_token":null}`
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		defer b.work(b.service)()
 		for _, c := range []struct{ data, past string }{
 			{beats, "activity heartrate"},

@@ -31,8 +31,8 @@ func begin(t *testing.T, d storetest.Database) *story {
 	return s
 }
 
-// told is an import as the API tells it.
-type told struct {
+// eventKey is an import as the API tells it.
+type eventKey struct {
 	ID, Kind, Status string
 	Error            *string
 	Created          int
@@ -46,9 +46,9 @@ type told struct {
 }
 
 // send uploads a file and waits until its import is over.
-func (s *story) send(raw []byte) told {
+func (s *story) send(raw []byte) eventKey {
 	s.t.Helper()
-	var i told
+	var i eventKey
 	s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", string(raw), &i)
 	for range 600 {
 		if s.Get("/v2/user/"+s.user+"/imports/"+i.ID, &i); i.Status != "queued" && i.Status != "running" {
@@ -173,7 +173,7 @@ func TestStoryOfBadFiles(t *testing.T) {
 
 // Every public file is recognised by its content as what it is.
 func TestKindsAreRecognised(t *testing.T) {
-	b := newBed(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	for kind, folder := range map[string]string{"fit": "wearables/fit", "tcx": "wearables/tcx", "gpx": "wearables/gpx"} {
 		names, err := filepath.Glob(filepath.Join(testdata.Shared(t, folder), "*."+kind))
 		if err != nil || len(names) == 0 {

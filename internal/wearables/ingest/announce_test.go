@@ -11,7 +11,7 @@ import (
 // Events about many samples are kept by their columns. They must say what a read
 // of the same samples says, letter by letter.
 func TestEventsOfManySamples(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, resource := range []string{"heartrate", "steps", "blood_pressure", "insulin_injection", "glucose"} {
 			r, ok := wearables.ResourceNamed(resource)
 			if !ok {
@@ -52,13 +52,13 @@ func TestEventsOfManySamples(t *testing.T) {
 
 // Values that do not fit into one event are announced by a second one.
 func TestSamplesOfSeveralEvents(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		values := make([]float64, 7*1440)
 		for i := range values {
 			values[i] = 60 + float64(i%50)
 		}
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 60)}})
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day.AddDate(0, 0, 1), values...)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 60)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day.AddDate(0, 0, 1), values...)}})
 		n, sent := 0, f.events()[1:]
 		for _, e := range sent {
 			if len(e.Data) > 256<<10 {

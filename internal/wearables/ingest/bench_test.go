@@ -42,7 +42,7 @@ func minutes(from time.Time, n int) wearables.Samples {
 	for i := range values {
 		values[i] = math.Round(70 - 12*math.Cos(2*math.Pi*float64(i)/1440) + 3*math.Sin(float64(i*i)))
 	}
-	return beats(from, values...)
+	return heartRates(from, values...)
 }
 
 // BenchmarkOneSample is the life of a watch: one new sample into a day that
@@ -51,7 +51,7 @@ func BenchmarkOneSample(b *testing.B) {
 	benchEach(b, func(b *testing.B, _ *store.DB, in *ingest.Ingester, user users.User, ctx context.Context) {
 		i := 0
 		for b.Loop() {
-			one := beats(day.Add(time.Duration(i%1440)*time.Minute), float64(40+i%97))
+			one := heartRates(day.Add(time.Duration(i%1440)*time.Minute), float64(40+i%97))
 			mustIngest(b, in, ctx, user, wearables.Batch{Stage: wearables.Daily, Samples: []wearables.Samples{one}})
 			i++
 		}
@@ -111,7 +111,7 @@ func BenchmarkDayAmongWorkouts(b *testing.B) {
 		var all []wearables.Samples
 		for i := range 1000 {
 			id := uuid.New()
-			s := beats(day.AddDate(0, 0, -i), 5, 6, 7)
+			s := heartRates(day.AddDate(0, 0, -i), 5, 6, 7)
 			s.Resource, s.Source.WorkoutID = "workout_distance", &id
 			all = append(all, s)
 		}

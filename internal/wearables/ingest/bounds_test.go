@@ -41,7 +41,7 @@ func TestEnded(t *testing.T) {
 
 // The bounds are days where the person is, with a day to spare on both sides.
 func TestBoundsHaveADayToSpare(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		start, end := civil.MustParse("2026-03-14"), civil.MustParse("2026-03-15")
 		f.user.IngestionStart, f.user.IngestionEnd = &start, &end
 		in := func(at string, offset int32) bool {
@@ -49,7 +49,7 @@ func TestBoundsHaveADayToSpare(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := beats(when, 61)
+			s := heartRates(when, 61)
 			s.Offset = []int32{offset}
 			return f.ingest(wearables.Batch{Samples: []wearables.Samples{s}}).Created == 1
 		}
@@ -82,11 +82,11 @@ func TestBoundsHaveADayToSpare(t *testing.T) {
 	})
 }
 
-func TestAfterTheCatchUpNothingIsTaken(t *testing.T) {
-	each(t, func(f fixture) {
+func TestNoDataAfterTheCatchUp(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		kept := civil.DateOf(clock().AddDate(0, 0, -7))
 		f.user.IngestionEnd = &kept
-		b := wearables.Batch{Samples: []wearables.Samples{beats(day, 61, 62)}, Summaries: []wearables.Summary{
+		b := wearables.Batch{Samples: []wearables.Samples{heartRates(day, 61, 62)}, Summaries: []wearables.Summary{
 			{Resource: "activity", Key: "a", Date: civil.DateOf(day), Body: []byte(`{"steps":1}`)},
 		}}
 		if got := counts(f.ingest(b)); got != "3 created, 0 updated, 0 unchanged, 0 rejected" {
@@ -109,9 +109,9 @@ func TestAfterTheCatchUpNothingIsTaken(t *testing.T) {
 
 // A paused connection stores no data, also after the end was moved; a connection that
 // is made again does.
-func TestAPausedConnectionTakesNothing(t *testing.T) {
-	each(t, func(f fixture) {
-		b := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day, 61)}}
+func TestAPausedConnectionStoresNothing(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
+		b := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{heartRates(day, 61)}}
 		f.ingest(b)
 		f.setEnd(civil.DateOf(clock().AddDate(0, 0, -8)))
 		if n := f.pause(); n != 1 {
@@ -121,7 +121,7 @@ func TestAPausedConnectionTakesNothing(t *testing.T) {
 			t.Errorf("paused %d again", n)
 		}
 		f.setEnd(civil.DateOf(clock()))
-		b.Samples[0] = beats(day, 61, 62)
+		b.Samples[0] = heartRates(day, 61, 62)
 		before := len(f.events())
 		for range 2 {
 			r := f.ingest(b)

@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// doses makes one injection per hour from a time on.
-func doses(from time.Time, extra string, values ...float64) wearables.Samples {
+// insulinSamples makes one injection per hour from a time on.
+func insulinSamples(from time.Time, extra string, values ...float64) wearables.Samples {
 	s := wearables.Samples{Resource: "insulin_injection", Type: "rapid_acting", Extra: extra, Source: wearables.Source{Type: "insulin_pump"}, Value: values}
 	for i := range values {
 		s.Time = append(s.Time, from.Add(time.Duration(i)*time.Hour).UnixMicro())
@@ -23,8 +23,8 @@ func doses(from time.Time, extra string, values ...float64) wearables.Samples {
 	return s
 }
 
-// told is the words, hours and values of what is stored.
-func told(groups []wearables.Samples) string {
+// describeGroups is the words, hours and values of what is stored.
+func describeGroups(groups []wearables.Samples) string {
 	var all []string
 	for _, g := range groups {
 		for i, at := range g.Time {
@@ -37,14 +37,14 @@ func told(groups []wearables.Samples) string {
 // The two parts of one bolus begin at once. Their words keep them apart, in the
 // store and in events, and are read back.
 func TestWordsTellSamplesApart(t *testing.T) {
-	each(t, func(f fixture) {
-		batch := wearables.Batch{Samples: []wearables.Samples{doses(day, "bolus,standard,meal", 3), doses(day, "bolus,extended,meal", 2), doses(day, "basal,,", 1)}}
+	forEachEngine(t, func(f fixture) {
+		batch := wearables.Batch{Samples: []wearables.Samples{insulinSamples(day, "bolus,standard,meal", 3), insulinSamples(day, "bolus,extended,meal", 2), insulinSamples(day, "basal,,", 1)}}
 		for _, want := range []string{"3 created, 0 updated, 0 unchanged, 0 rejected", "0 created, 0 updated, 3 unchanged, 0 rejected"} {
 			if got := counts(f.ingest(batch)); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}
 		}
-		if got, want := told(f.samples("insulin_injection")), "bolus,standard,meal 0 3; bolus,extended,meal 0 2; basal,, 0 1"; got != want {
+		if got, want := describeGroups(f.samples("insulin_injection")), "bolus,standard,meal 0 3; bolus,extended,meal 0 2; basal,, 0 1"; got != want {
 			t.Errorf("stored %s, want %s", got, want)
 		}
 		var said []string
@@ -73,11 +73,11 @@ func TestWordsTellSamplesApart(t *testing.T) {
 }
 
 func TestWordsThatAFieldDoesNotHave(t *testing.T) {
-	each(t, func(f fixture) {
-		heart := beats(day, 61)
+	forEachEngine(t, func(f fixture) {
+		heart := heartRates(day, 61)
 		heart.Extra = "ear"
 		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{
-			doses(day, "bolus,,dessert", 1, 2), doses(day, "meal,,", 1), doses(day, "bolus", 1), doses(day, ",,", 1), heart, doses(day, ",,unknown", 1),
+			insulinSamples(day, "bolus,,dessert", 1, 2), insulinSamples(day, "meal,,", 1), insulinSamples(day, "bolus", 1), insulinSamples(day, ",,", 1), heart, insulinSamples(day, ",,unknown", 1),
 		}})
 		var got []string
 		for _, x := range r.Rejections {
@@ -96,18 +96,18 @@ func TestWordsThatAFieldDoesNotHave(t *testing.T) {
 // A measurement without words that arrives again with words is one measurement, on
 // every page and in either order.
 func TestWordsThatComeLater(t *testing.T) {
-	each(t, func(f fixture) {
-		other := doses(day, "", 7)
+	forEachEngine(t, func(f fixture) {
+		other := insulinSamples(day, "", 7)
 		other.Source.AppID = "com.example.pen"
-		long := doses(day, "", 8)
+		long := insulinSamples(day, "", 8)
 		long.Type = "long_acting"
-		plain, full := doses(day, "", 1, 2, 3, 4, 5), doses(day.Add(time.Hour), "bolus,,meal", 2, 3)
-		again := doses(day.Add(4*time.Hour), "basal,,", 9)
+		plain, full := insulinSamples(day, "", 1, 2, 3, 4, 5), insulinSamples(day.Add(time.Hour), "bolus,,meal", 2, 3)
+		again := insulinSamples(day.Add(4*time.Hour), "basal,,", 9)
 		for _, s := range []wearables.Samples{again, plain, full, other, long} {
 			f.ingest(wearables.Batch{Samples: []wearables.Samples{s}})
 		}
 		want := " 0 8; bolus,,meal 1 2; bolus,,meal 2 3; basal,, 4 9;  0 1;  3 4;  0 7"
-		if got := told(f.samples("insulin_injection")); got != want {
+		if got := describeGroups(f.samples("insulin_injection")); got != want {
 			t.Errorf("stored %s\nwant   %s", got, want)
 		}
 		var paged []wearables.Samples
@@ -119,7 +119,7 @@ func TestWordsThatComeLater(t *testing.T) {
 				break
 			}
 		}
-		if got := told(paged); got != want {
+		if got := describeGroups(paged); got != want {
 			t.Errorf("pages of %s\nwant     %s", got, want)
 		}
 	})

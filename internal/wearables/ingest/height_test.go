@@ -23,7 +23,7 @@ func profile(height, year int) wearables.Summary {
 	return s
 }
 
-func (f fixture) tall(want int) {
+func (f fixture) withHeight(want int) {
 	f.t.Helper()
 	all := f.summaries("profile")
 	if len(all) != 1 || !strings.Contains(all[0], fmt.Sprintf(`"height":%d,`, want)) || !strings.Contains(all[0], `"sex":"female"`) {
@@ -40,13 +40,13 @@ func (f fixture) another() fixture {
 // counts.
 func TestTheLastHeightCounts(t *testing.T) {
 	heights := []wearables.Summary{profile(170, 2020), profile(168, 2022), profile(170, 2024)}
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 			f = f.another()
 			for _, i := range order {
 				f.ingest(wearables.Batch{Summaries: heights[i : i+1]})
 			}
-			f.tall(170)
+			f.withHeight(170)
 			for _, i := range order {
 				if r := f.ingest(wearables.Batch{Summaries: heights[i : i+1]}); r.Unchanged != 1 || r.Created+r.Updated != 0 {
 					t.Errorf("%v and %d again: %+v", order, i, r.Counts)
@@ -58,7 +58,7 @@ func TestTheLastHeightCounts(t *testing.T) {
 
 // A height of no moment is that of today.
 func TestAHeightOfNoMoment(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		put := func(s wearables.Summary, want wearables.Counts) {
 			t.Helper()
 			if r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}}); r.Counts != want {
@@ -69,17 +69,17 @@ func TestAHeightOfNoMoment(t *testing.T) {
 		put(profile(172, 0), wearables.Counts{Updated: 1})
 		put(profile(170, 2020), wearables.Counts{Unchanged: 1})
 		put(profile(171, 2025), wearables.Counts{Unchanged: 1})
-		f.tall(172)
+		f.withHeight(172)
 		put(profile(173, 0), wearables.Counts{Updated: 1})
 		put(profile(174, 2031), wearables.Counts{Updated: 1}) // by a clock that is ahead
 		put(profile(174, 2031), wearables.Counts{Unchanged: 1})
-		f.tall(174)
+		f.withHeight(174)
 	})
 }
 
 // One that is read again is that of the day on which it came first.
 func TestAHeightThatIsReadAgain(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, one := range []struct{ height, measured, came, want int }{
 			{180, 2024, 0, 180}, {172, 0, 2023, 180}, {171, 0, 2025, 171}, {170, 2030, 2024, 171}, {169, 2026, 2026, 169},
 		} {
@@ -88,7 +88,7 @@ func TestAHeightThatIsReadAgain(t *testing.T) {
 				s.Came = time.Date(one.came, 6, 1, 7, 0, 0, 0, time.UTC)
 			}
 			f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
-			f.tall(one.want)
+			f.withHeight(one.want)
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 // A final chunk that comes again opens no block: those here can not be.
 func TestARepeatedAnnouncementCountsNothing(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		days := func() (n int64) {
 			if err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 				return tx.QueryRow(f.ctx, `SELECT days FROM history_announced WHERE team_id = $1`, f.user.Team).Scan(&n)
@@ -48,8 +48,8 @@ func TestARepeatedAnnouncementCountsNothing(t *testing.T) {
 }
 
 // An empty history connects the user and is announced once, whatever data follows.
-func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
-	each(t, func(f fixture) {
+func TestAnEmptyHistoryIsAnnouncedOnce(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		done := func(resources ...string) {
 			ranges := map[string]wearables.Range{}
 			for _, r := range resources {
@@ -64,7 +64,7 @@ func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 			t.Error(got)
 		}
 		done("glucose")
-		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{beats(day, 61)}})
+		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(day, 61)}})
 		done("glucose", "heartrate")
 		want := []string{"provider.connection.created", "historical.data.glucose.created", "historical.data.heartrate.created"}
 		if got := f.allTypes(); !slices.Equal(got, want) {
@@ -75,7 +75,7 @@ func TestAnEmptyHistoryIsToldOnce(t *testing.T) {
 
 // A refused value does not extend the history's range; an unchanged one does.
 func TestRangesOfWhatIsAccepted(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		first := civil.MustParse("2026-03-01")
 		f.user.IngestionStart = &first
 		steps := wearables.Samples{
@@ -83,7 +83,7 @@ func TestRangesOfWhatIsAccepted(t *testing.T) {
 			Time: []int64{day.AddDate(-10, 0, 0).UnixMicro(), day.Add(time.Hour).UnixMicro(), day.Add(2 * time.Hour).UnixMicro()},
 			End:  []int64{day.AddDate(-10, 0, 0).UnixMicro(), day.Add(5 * time.Hour).UnixMicro(), day.Add(3 * time.Hour).UnixMicro()},
 		}
-		old := beats(day.AddDate(-1, 0, 0), 61)
+		old := heartRates(day.AddDate(-1, 0, 0), 61)
 		ride := wearables.Summary{
 			Resource: "workouts", Key: "ride", Date: civil.MustParse("2026-03-02"), Start: day, End: day.Add(time.Hour), Body: []byte(`{}`),
 		}
@@ -141,7 +141,7 @@ func (f fixture) pulled() (p storage.Pull) {
 // A history without a stated range has the range of its values, whether they arrived
 // with it or after it. A stated side stays, also if all values are beyond it.
 func TestTheRangeOfAHistory(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		now, first, last := clock(), day, day.AddDate(0, 0, 9)
 		ends := func(told wearables.Range, start, end time.Time, days int64) {
 			t.Helper()
@@ -154,7 +154,7 @@ func TestTheRangeOfAHistory(t *testing.T) {
 		}
 		ends(wearables.Range{}, now, now, 0)
 		f = f.another()
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(first, 61)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(first, 61)}})
 		ends(wearables.Range{}, now, now, 0) // an empty history beside what came by itself
 		for _, c := range []struct{ told, want wearables.Range }{
 			{wearables.Range{}, wearables.Range{Start: first, End: last}},
@@ -164,8 +164,8 @@ func TestTheRangeOfAHistory(t *testing.T) {
 			{wearables.Range{End: first.Add(-time.Hour)}, wearables.Range{Start: first.Add(-time.Hour), End: first.Add(-time.Hour)}},
 		} {
 			f = f.another()
-			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{beats(last, 61)}})
-			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{beats(first, 61)}})
+			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(last, 61)}})
+			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(first, 61)}})
 			days := int64(0)
 			for _, at := range []time.Time{first, last} {
 				if !at.Before(c.want.Start) && !at.After(c.want.End) {
@@ -180,7 +180,7 @@ func TestTheRangeOfAHistory(t *testing.T) {
 // Historical values that arrive after the end of a history count for it, whether the
 // end is sent again or not. Daily values and known values do not count again.
 func TestDaysOfAHistoryThatGrows(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		kept := func() (n *int64) {
 			t.Helper()
 			if err := f.db.Read(f.ctx, func(tx *store.Tx) error {
@@ -198,7 +198,7 @@ func TestDaysOfAHistoryThatGrows(t *testing.T) {
 		}
 		come := func(stage wearables.Stage, days ...int) {
 			for _, n := range days {
-				f.ingest(wearables.Batch{Stage: stage, Samples: []wearables.Samples{beats(day.AddDate(0, 0, n), 61)}})
+				f.ingest(wearables.Batch{Stage: stage, Samples: []wearables.Samples{heartRates(day.AddDate(0, 0, n), 61)}})
 			}
 		}
 		come(wearables.Historical, 0, 1)

@@ -43,8 +43,8 @@ func NewReprocessor(db *store.DB, listeners ...Listener) *Ingester {
 	return &Ingester{db: db, listeners: listeners, reprocess: true}
 }
 
-// errTooDense says that one block would hold more than it can.
-var errTooDense = fault.New(fault.Unprocessable, "too many samples of one series within a short time")
+// errBlockTooLarge says that one block would hold more than it can.
+var errBlockTooLarge = fault.New(fault.Unprocessable, "too many samples of one series within a short time")
 
 // errBusy says that other transactions wrote first, every time.
 var errBusy = fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")

@@ -41,7 +41,7 @@ type fixture struct {
 	ctx  context.Context
 }
 
-func each(t *testing.T, fn func(f fixture)) {
+func forEachEngine(t *testing.T, fn func(f fixture)) {
 	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db)
 		fn(fixture{
@@ -136,8 +136,8 @@ func watch() wearables.Source {
 	return wearables.Source{Type: "watch", AppID: "com.apple.health.1"}
 }
 
-// beats makes one heart rate per minute from a time on.
-func beats(from time.Time, values ...float64) wearables.Samples {
+// heartRates makes one heart rate per minute from a time on.
+func heartRates(from time.Time, values ...float64) wearables.Samples {
 	s := wearables.Samples{Resource: "heartrate", Source: watch(), Value: values}
 	for i := range values {
 		s.Time = append(s.Time, from.Add(time.Duration(i)*time.Minute).UnixMicro())
@@ -151,15 +151,15 @@ func counts(r wearables.Result) string {
 }
 
 func TestCreatedThenUpdatedThenNothing(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		noon := day.Add(12 * time.Hour)
-		if got := counts(f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(noon, 61, 62, 63)}})); got != "3 created, 0 updated, 0 unchanged, 0 rejected" {
+		if got := counts(f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(noon, 61, 62, 63)}})); got != "3 created, 0 updated, 0 unchanged, 0 rejected" {
 			t.Error(got)
 		}
-		if got := counts(f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(noon, 61, 70, 63, 64)}})); got != "1 created, 1 updated, 2 unchanged, 0 rejected" {
+		if got := counts(f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(noon, 61, 70, 63, 64)}})); got != "1 created, 1 updated, 2 unchanged, 0 rejected" {
 			t.Error(got)
 		}
-		if got := counts(f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(noon, 61, 70, 63, 64)}})); got != "0 created, 0 updated, 4 unchanged, 0 rejected" {
+		if got := counts(f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(noon, 61, 70, 63, 64)}})); got != "0 created, 0 updated, 4 unchanged, 0 rejected" {
 			t.Error(got)
 		}
 
@@ -183,12 +183,12 @@ func TestCreatedThenUpdatedThenNothing(t *testing.T) {
 }
 
 func TestSourcesDoNotOverwriteEachOther(t *testing.T) {
-	each(t, func(f fixture) {
-		a, b, c := beats(day, 61), beats(day, 70), beats(day, 80)
+	forEachEngine(t, func(f fixture) {
+		a, b, c := heartRates(day, 61), heartRates(day, 70), heartRates(day, 80)
 		b.Source.AppID = "com.example.other"
 		c.Source.Type = "phone"
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{a, b, c}})
-		f.ingest(wearables.Batch{Provider: "fitbit", Samples: []wearables.Samples{beats(day, 90)}})
+		f.ingest(wearables.Batch{Provider: "fitbit", Samples: []wearables.Samples{heartRates(day, 90)}})
 		groups := f.samples("heartrate")
 		var got []string
 		for _, g := range groups {
@@ -207,13 +207,13 @@ func TestSourcesDoNotOverwriteEachOther(t *testing.T) {
 // Files carry app ids as their apps wrote them: what no text column takes is
 // left out, and what is too long is cut.
 func TestSourcesAreTidied(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for id, want := range map[string]string{
 			"com.\x00example\xff.one":      "com.example.one",
 			strings.Repeat("é", 200):       strings.Repeat("é", 128),
 			"x" + strings.Repeat("é", 200): "x" + strings.Repeat("é", 127),
 		} {
-			app := beats(day, 61)
+			app := heartRates(day, 61)
 			app.Resource, app.Source.AppID, app.Source.Sport = "heartrate", id, "\x00"
 			night := wearables.Summary{
 				Resource: "sleep", Key: want, Source: wearables.Source{AppID: id}, Date: civil.DateOf(day),
@@ -232,16 +232,16 @@ func TestSourcesAreTidied(t *testing.T) {
 }
 
 func TestWhatIsRejected(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		start := civil.MustParse("2026-03-01")
 		f.user.IngestionStart = &start
-		heart := beats(day, 61, 15, 400, 62)
-		old := beats(day.AddDate(0, 0, -3), 60)
-		older := beats(day.AddDate(0, 0, -5), 60)
-		ancient := beats(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), 60)
-		unknown := beats(day, 61)
+		heart := heartRates(day, 61, 15, 400, 62)
+		old := heartRates(day.AddDate(0, 0, -3), 60)
+		older := heartRates(day.AddDate(0, 0, -5), 60)
+		ancient := heartRates(time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), 60)
+		unknown := heartRates(day, 61)
 		unknown.Resource = "mood"
-		typed := beats(day, 61)
+		typed := heartRates(day, 61)
 		typed.Type = "sdnn"
 		steps := wearables.Samples{
 			Resource: "steps", Source: watch(),
@@ -253,9 +253,9 @@ func TestWhatIsRejected(t *testing.T) {
 			Resource: "blood_pressure", Source: watch(), Time: []int64{day.UnixMicro(), day.UnixMicro() + 1, day.UnixMicro() + 2},
 			Value: []float64{120, 80, 120}, Value2: []float64{80, 120, math.NaN()},
 		}
-		bad := beats(day, 61)
+		bad := heartRates(day, 61)
 		bad.Value = append(bad.Value, 62)
-		toaster := beats(day, 61)
+		toaster := heartRates(day, 61)
 		toaster.Source.Type = "toaster"
 		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{heart, old, older, ancient, unknown, typed, steps, pressure, bad, toaster}})
 		if got := counts(r); got != "4 created, 0 updated, 0 unchanged, 14 rejected" {
@@ -278,12 +278,12 @@ func TestWhatIsRejected(t *testing.T) {
 }
 
 func TestHistoricalValuesAreNotAnnounced(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{beats(day, 61)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":5}`)}})
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(day, 61)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":5}`)}})
 		if got := f.types(); len(got) != 0 {
 			t.Fatalf("announced %v", got)
 		}
-		f.ingest(wearables.Batch{Stage: wearables.Historical, Push: true, Samples: []wearables.Samples{beats(day, 62)}})
+		f.ingest(wearables.Batch{Stage: wearables.Historical, Push: true, Samples: []wearables.Samples{heartRates(day, 62)}})
 		if got := f.types(); !slices.Equal(got, []string{"daily.data.heartrate.updated"}) {
 			t.Fatalf("announced %v", got)
 		}
@@ -291,7 +291,7 @@ func TestHistoricalValuesAreNotAnnounced(t *testing.T) {
 }
 
 func TestHistoryIsAnnouncedOncePerRun(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		done := func(resources ...string) {
 			ranges := map[string]wearables.Range{}
 			for _, r := range resources {
@@ -307,7 +307,7 @@ func TestHistoryIsAnnouncedOncePerRun(t *testing.T) {
 		if got := f.types(); !slices.Equal(got, want) {
 			t.Fatalf("events %v, want %v", got, want)
 		}
-		provider := providers.Named("apple_health_kit")
+		provider := providers.FindOrName("apple_health_kit")
 		wantData := `{"user_id":"` + f.user.ID.String() + `","start_date":"2026-03-01T00:00:00+00:00","end_date":"2026-03-02T00:00:00+00:00",` +
 			`"provider":"apple_health_kit","source":{"provider":"apple_health_kit","type":"unknown","app_id":null,"device_id":null,"sport":null,` +
 			`"workout_id":null,"name":"` + provider.Name + `","slug":"apple_health_kit","logo":"` + providers.Logos("").URL(provider.Slug) + `"}}`
@@ -327,12 +327,12 @@ func TestHistoryIsAnnouncedOncePerRun(t *testing.T) {
 }
 
 func TestEventsAreSplit(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		values := make([]float64, 6000)
 		for i := range values {
 			values[i] = 60 + float64(i%50)
 		}
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, values...)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, values...)}})
 		total := 0
 		for _, e := range f.events() {
 			var data struct {
@@ -359,10 +359,10 @@ func TestEventsAreSplit(t *testing.T) {
 
 // A batch and the connection that it makes are stored together or not at all.
 func TestConnectsInTheTransaction(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		weight := wearables.Samples{Resource: "body_weight", Source: watch(), Time: []int64{day.UnixMicro()}, Value: []float64{70}}
 		batch := wearables.Batch{
-			Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day, 61), weight},
+			Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{heartRates(day, 61), weight},
 			Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)},
 		}
 		deleted := f
@@ -391,7 +391,7 @@ func TestConnectsInTheTransaction(t *testing.T) {
 }
 
 func TestManyWritersOfOneSeriesLoseNothing(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		const writers, each = 8, 12
 		var wg sync.WaitGroup
 		for w := range writers {
@@ -399,7 +399,7 @@ func TestManyWritersOfOneSeriesLoseNothing(t *testing.T) {
 				for i := range each {
 					at := day.Add(time.Duration(i*writers+w) * time.Minute)
 					if _, err := f.in.Ingest(f.ctx, f.user, wearables.Batch{
-						Provider: "x", Stage: wearables.Daily, Samples: []wearables.Samples{beats(at, 60+float64(w))},
+						Provider: "x", Stage: wearables.Daily, Samples: []wearables.Samples{heartRates(at, 60+float64(w))},
 					}); err != nil {
 						t.Error(err)
 					}
@@ -418,7 +418,7 @@ func TestManyWritersOfOneSeriesLoseNothing(t *testing.T) {
 }
 
 func TestBloodPressureAndTypes(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		at := day.UnixMicro()
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{
 			{Resource: "blood_pressure", Source: watch(), Time: []int64{at}, Value: []float64{120}, Value2: []float64{80}},
@@ -435,11 +435,11 @@ func TestBloodPressureAndTypes(t *testing.T) {
 }
 
 func TestErasureLeavesNothing(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)}})
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 61)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)}})
 		other := f
 		other.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
-		other.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}})
+		other.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 61)}})
 		err := f.db.Write(f.ctx, func(tx *store.Tx) error { return eraseAll(f.ctx, tx, f.user) })
 		if err != nil {
 			t.Fatal(err)

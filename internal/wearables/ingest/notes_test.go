@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// noted is a note as a door or an import hands it in.
-func noted(at time.Time, kind, body string) wearables.Summary {
+// noteOf is a note as a door or an import hands it in.
+func noteOf(at time.Time, kind, body string) wearables.Summary {
 	return wearables.Summary{
 		Resource: "note", Key: at.UTC().Format(time.RFC3339Nano) + "|" + kind + "|", Start: at,
 		Source: wearables.Source{Type: kind}, Body: json.RawMessage(body),
@@ -39,10 +39,10 @@ func (f fixture) notes(from, to time.Time, provider string) (all []storage.Note)
 
 // A note is stored, read and announced as a sample whose value is a text.
 func TestNotesAreSamplesOfText(t *testing.T) {
-	each(t, func(f fixture) {
-		first := noted(day, "phone", `{"value":"before lunch","tags":["food"],"timezone_offset":3600}`)
-		second := noted(day.Add(time.Hour), "phone", `{"value":"a long walk","end":"2026-03-01T09:00:00Z"}`)
-		other := noted(day, "app", `{"value":"six units","tags":["insulin_injection","unspecified"]}`)
+	forEachEngine(t, func(f fixture) {
+		first := noteOf(day, "phone", `{"value":"before lunch","tags":["food"],"timezone_offset":3600}`)
+		second := noteOf(day.Add(time.Hour), "phone", `{"value":"a long walk","end":"2026-03-01T09:00:00Z"}`)
+		other := noteOf(day, "app", `{"value":"six units","tags":["insulin_injection","unspecified"]}`)
 		batch := wearables.Batch{Summaries: []wearables.Summary{second, first, other}}
 		for _, want := range []string{"3 created, 0 updated, 0 unchanged, 0 rejected", "0 created, 0 updated, 3 unchanged, 0 rejected"} {
 			if got := counts(f.ingest(batch)); got != want {
@@ -105,11 +105,11 @@ func TestNotesAreSamplesOfText(t *testing.T) {
 }
 
 func TestNotesThatAreRefused(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		got := f.ingest(wearables.Batch{Summaries: []wearables.Summary{
-			noted(day, "phone", `{"value":null}`), noted(day, "phone", `{"value":""}`), noted(day, "phone", `{"value":"x","tags":["weather"]}`),
-			noted(day, "phone", `{"value":7}`), noted(day, "phone", `{"value":"x","end":"2026-02-01T00:00:00Z"}`),
-			noted(day, "phone", `{"value":"`+strings.Repeat("x", 300<<10)+`"}`),
+			noteOf(day, "phone", `{"value":null}`), noteOf(day, "phone", `{"value":""}`), noteOf(day, "phone", `{"value":"x","tags":["weather"]}`),
+			noteOf(day, "phone", `{"value":7}`), noteOf(day, "phone", `{"value":"x","end":"2026-02-01T00:00:00Z"}`),
+			noteOf(day, "phone", `{"value":"`+strings.Repeat("x", 300<<10)+`"}`),
 		}})
 		var reasons []string
 		for _, r := range got.Rejections {
@@ -126,10 +126,10 @@ func TestNotesThatAreRefused(t *testing.T) {
 
 // The example of an event about notes is what is sent of such a note.
 func TestTheExampleOfANoteIsWhatIsSent(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		at := time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
 		f.ingest(wearables.Batch{Summaries: []wearables.Summary{
-			noted(at, "watch", `{"value":"before lunch","tags":["food"],"timezone_offset":3600,"end":"2026-03-01T07:45:00Z"}`),
+			noteOf(at, "watch", `{"value":"before lunch","tags":["food"],"timezone_offset":3600,"end":"2026-03-01T07:45:00Z"}`),
 		}})
 		sent := string(f.events()[0].Data)
 		for _, kind := range resources.EventTypes() {

@@ -22,9 +22,9 @@ func (f fixture) zoned(name string) fixture {
 	return f
 }
 
-// bare is beats that say nothing of where the person was.
-func bare(from time.Time, values ...float64) wearables.Samples {
-	s := beats(from, values...)
+// withoutOffsets is beats that say nothing of where the person was.
+func withoutOffsets(from time.Time, values ...float64) wearables.Samples {
+	s := heartRates(from, values...)
 	s.Offset = nil
 	return s
 }
@@ -39,15 +39,15 @@ func (f fixture) offsets(resource string) []int32 {
 }
 
 func TestTheFallbackZoneFillsInFromThenOn(t *testing.T) {
-	each(t, func(f fixture) {
-		before := bare(day, 61)
+	forEachEngine(t, func(f fixture) {
+		before := withoutOffsets(day, 61)
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{before}})
 
 		f = f.zoned("Europe/Berlin")
-		stated := bare(day.Add(time.Hour), 62)
+		stated := withoutOffsets(day.Add(time.Hour), 62)
 		stated.Offset = []int32{-18000}
-		summer := bare(time.Date(2026, 3, 20, 23, 0, 0, 0, time.UTC), 64) // the zone has no summer time yet
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, bare(day.Add(2*time.Hour), 63), summer}})
+		summer := withoutOffsets(time.Date(2026, 3, 20, 23, 0, 0, 0, time.UTC), 64) // the zone has no summer time yet
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, withoutOffsets(day.Add(2*time.Hour), 63), summer}})
 		want := []int32{wearables.NoOffset, -18000, 3600, 3600}
 		if got := f.offsets("heartrate"); !slices.Equal(got, want) {
 			t.Errorf("offsets %v, want %v", got, want)
@@ -61,14 +61,14 @@ func TestTheFallbackZoneFillsInFromThenOn(t *testing.T) {
 
 		// The same again, with another zone: stored values stay as they are.
 		f = f.zoned("Asia/Tokyo")
-		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{before, stated, bare(day.Add(2*time.Hour), 63), summer}})
+		r := f.ingest(wearables.Batch{Samples: []wearables.Samples{before, stated, withoutOffsets(day.Add(2*time.Hour), 63), summer}})
 		if got := counts(r); got != "0 created, 0 updated, 4 unchanged, 0 rejected" {
 			t.Error(got)
 		}
 		if got := f.offsets("heartrate"); !slices.Equal(got, want) || len(f.events()) != sent {
 			t.Errorf("sent again they are %v, with %d events more", got, len(f.events())-sent)
 		}
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{bare(day.Add(2*time.Hour), 99)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day.Add(2*time.Hour), 99)}})
 		if got := f.offsets("heartrate"); !slices.Equal(got, want) {
 			t.Errorf("a new value moved the offset: %v", got)
 		}
@@ -76,12 +76,12 @@ func TestTheFallbackZoneFillsInFromThenOn(t *testing.T) {
 }
 
 func TestHowAnOffsetWasFoundIsKept(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{bare(day, 61)}})
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 61)}})
 		f = f.zoned("Asia/Kolkata")
-		stated := bare(day.Add(time.Hour), 62)
+		stated := withoutOffsets(day.Add(time.Hour), 62)
 		stated.Offset = []int32{19800}
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, bare(day.Add(2*time.Hour), 63, 64)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, withoutOffsets(day.Add(2*time.Hour), 63, 64)}})
 		var got []string
 		if err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 			all, err := storage.OffsetsOf(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(),
@@ -105,10 +105,10 @@ func TestHowAnOffsetWasFoundIsKept(t *testing.T) {
 }
 
 func TestFloatingTimeHasNoFallback(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		f = f.zoned("Europe/Berlin")
 		for _, provider := range []string{"freestyle_libre", "abbott_libreview", "wahoo", "hammerhead", "google_fit"} {
-			s := bare(day, 5)
+			s := withoutOffsets(day, 5)
 			s.Resource, s.Source.Provider = "glucose", provider
 			f.ingest(wearables.Batch{Provider: provider, Samples: []wearables.Samples{s}})
 		}
@@ -121,7 +121,7 @@ func TestFloatingTimeHasNoFallback(t *testing.T) {
 }
 
 func TestNewSummariesGetTheFallbackZone(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		day := civil.DateOf(day)
 		activity := wearables.Summary{Resource: "activity", Key: "a", Date: day, Body: []byte(`{"steps":7}`)}
 		stated := wearables.Summary{Resource: "activity", Key: "b", Date: day, Body: []byte(`{"steps":7,"timezone_offset":-18000}`)}
@@ -158,7 +158,7 @@ func TestNewSummariesGetTheFallbackZone(t *testing.T) {
 
 // A session that says no day has that of the place where it was.
 func TestTheDayOfASession(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		at := func(text string) time.Time {
 			at, err := time.Parse(time.RFC3339, text)
 			if err != nil {
@@ -201,8 +201,8 @@ func TestTheDayOfASession(t *testing.T) {
 
 // A meal that was stored under the UTC day moves to its local day when it arrives again
 // with an offset. It stays there when it arrives without one.
-func TestAMealIsFiledAnew(t *testing.T) {
-	each(t, func(f fixture) {
+func TestAMealMovesToItsLocalDay(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct{ day, want, filed string }{
 			{"", "1 created, 0 updated, 0 unchanged, 0 rejected", "2026-03-01"},
 			{"2026-03-02", "0 created, 1 updated, 0 unchanged, 0 rejected", "2026-03-02"},
@@ -230,7 +230,7 @@ func TestAMealIsFiledAnew(t *testing.T) {
 
 // The day of a session that says none follows its end.
 func TestTheDayFollowsTheEnd(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		f = f.zoned("America/Los_Angeles")
 		for _, c := range []struct {
 			length time.Duration
@@ -250,13 +250,13 @@ func TestTheDayFollowsTheEnd(t *testing.T) {
 // Older rows do not record the origin of the day. A session without a visible day that
 // was filed under another one moves to the day of its place when it arrives again.
 // Changes that no read shows are not announced.
-func TestASessionIsFiledAnew(t *testing.T) {
-	each(t, func(f fixture) {
+func TestASessionMovesToItsLocalDay(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		cycle := wearables.Summary{
 			Resource: "sleep_cycle", Key: "k", Date: civil.DateOf(day), Start: day.Add(14 * time.Hour), End: day.Add(22 * time.Hour), Body: []byte(`{"time_zone":"Asia/Tokyo"}`),
 		}
 		f.ingest(wearables.Batch{Summaries: []wearables.Summary{cycle}})
-		f.unnoted()
+		f.forgetDayOrigin()
 		cycle.Date = civil.Date{}
 		const want = "0 created, 0 updated, 1 unchanged, 0 rejected"
 		if got := counts(f.ingest(wearables.Batch{Summaries: []wearables.Summary{cycle}})); got != want {
@@ -270,7 +270,7 @@ func TestASessionIsFiledAnew(t *testing.T) {
 
 // The bounds of a user hold for the local day of a session that says none.
 func TestBoundsOfASessionWithoutADay(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		f = f.zoned("America/Los_Angeles")
 		f.user.IngestionStart = &civil.Date{Year: 2026, Month: 3, Day: 3}
 		run := wearables.Summary{Resource: "workouts", Key: "k", Start: day.Add(27 * time.Hour), End: day.Add(28 * time.Hour), Body: []byte(`{}`)}
@@ -308,13 +308,13 @@ func (f fixture) datesOf(resource string) (all []string) {
 
 // A copy of what is stored, given back, changes nothing: what a fallback gave
 // is not taken for stated, and what was stored without one stays so.
-func TestWhatWasReadMarkedIsNoNews(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{bare(day, 61)}})
+func TestMarkedOffsetsAreNotAnnounced(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 61)}})
 		f = f.zoned("Europe/Berlin")
-		stated := bare(day.Add(time.Hour), 62)
+		stated := withoutOffsets(day.Add(time.Hour), 62)
 		stated.Offset = []int32{-18000}
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, bare(day.Add(2*time.Hour), 63)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{stated, withoutOffsets(day.Add(2*time.Hour), 63)}})
 		want, sent := f.offsets("heartrate"), len(f.events())
 
 		var copied []wearables.Samples

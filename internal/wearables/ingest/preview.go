@@ -79,15 +79,15 @@ func (w *summaryPlan) changes(ctx context.Context, tx *store.Tx, j *job) ([]Chan
 		if err != nil {
 			return nil, err
 		}
-		if c.Fields, err = differing(was.Body, w.body); err != nil {
+		if c.Fields, err = changedFields(was.Body, w.body); err != nil {
 			return nil, err
 		}
 	}
 	return []Change{c}, nil
 }
 
-// differing returns the names of fields that differ between two canonical documents.
-func differing(older, newer []byte) ([]string, error) {
+// changedFields returns the names of fields that differ between two canonical documents.
+func changedFields(older, newer []byte) ([]string, error) {
 	var a, b map[string]json.RawMessage
 	if err := json.Unmarshal(older, &a); err != nil {
 		return nil, err

@@ -23,10 +23,10 @@ import (
 
 // announced is one key's part of an event: for a sample the values of its series and
 // its start, for a day its date.
-type said struct{ verb, key, value string }
+type announced struct{ verb, key, value string }
 
-// inOrder are announcements as text, whatever their order was.
-func inOrder(all []said) (texts []string) {
+// sortedTexts are announcements as text, whatever their order was.
+func sortedTexts(all []announced) (texts []string) {
 	for _, e := range all {
 		texts = append(texts, fmt.Sprint(e))
 	}
@@ -88,9 +88,9 @@ func (f fixture) push(b wearables.Batch) wearables.Result {
 	return r
 }
 
-// told is everything that was announced to the team of the fixture about single
+// announcedOf is everything that was announced to the team of the fixture about single
 // values, in the order of numbers.
-func (f fixture) told() (all []said) {
+func (f fixture) announcedOf() (all []announced) {
 	f.t.Helper()
 	if err := (&events.Sequencer{DB: f.db}).Settle(store.AsSystem(f.ctx)); err != nil {
 		f.t.Fatal(err)
@@ -103,7 +103,7 @@ func (f fixture) told() (all []said) {
 				if err := json.Unmarshal(m.Body, &e); err != nil {
 					return err
 				}
-				all = append(all, f.saidBy(e)...)
+				all = append(all, f.announcedBy(e)...)
 			}
 			after, more = page.Next, page.HasMore
 			return err
@@ -115,8 +115,8 @@ func (f fixture) told() (all []said) {
 	return all
 }
 
-// saidBy takes an event apart.
-func (f fixture) saidBy(e event) (all []said) {
+// announcedBy takes an event apart.
+func (f fixture) announcedBy(e event) (all []announced) {
 	f.t.Helper()
 	name, ours := strings.CutPrefix(e.Type, "daily.data.")
 	if !ours {
@@ -132,11 +132,11 @@ func (f fixture) saidBy(e event) (all []said) {
 	}
 	if samples.Data == nil {
 		key, value := f.dayOf(e.Data)
-		return []said{{verb, key, value}}
+		return []announced{{verb, key, value}}
 	}
 	for _, sample := range samples.Data {
 		key, value := f.sampleOf(resource, samples.Source, sample)
-		all = append(all, said{verb, key, value})
+		all = append(all, announced{verb, key, value})
 	}
 	return all
 }

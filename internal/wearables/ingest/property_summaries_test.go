@@ -43,8 +43,8 @@ func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 		if got, want := g.bodies(), f.bodies(); !slices.Equal(got, want) {
 			rt.Fatalf("in pieces\n%q\nat once\n%q", got, want)
 		}
-		if got, want := g.told(), f.told(); len(want) != len(all) || !slices.Equal(inOrder(got), inOrder(want)) {
-			rt.Fatalf("announced in pieces\n%v\nat once\n%v", inOrder(got), inOrder(want))
+		if got, want := g.announcedOf(), f.announcedOf(); len(want) != len(all) || !slices.Equal(sortedTexts(got), sortedTexts(want)) {
+			rt.Fatalf("announced in pieces\n%v\nat once\n%v", sortedTexts(got), sortedTexts(want))
 		}
 	})
 }
@@ -61,13 +61,13 @@ func TestRevisionsOfDaysAreAnnouncedAsTheyAreStored(t *testing.T) {
 			if rapid.Bool().Draw(rt, "more") { // before the first reader
 				continue
 			}
-			said := len(f.told())
-			if r := f.store(rt, batch); r.Created+r.Updated != 0 || len(f.told()) != said {
-				rt.Fatalf("again it gave %+v and announced %v", r.Counts, f.told()[said:])
+			said := len(f.announcedOf())
+			if r := f.store(rt, batch); r.Created+r.Updated != 0 || len(f.announcedOf()) != said {
+				rt.Fatalf("again it gave %+v and announced %v", r.Counts, f.announcedOf()[said:])
 			}
 		}
 		last := map[string]string{}
-		for _, e := range f.told() {
+		for _, e := range f.announcedOf() {
 			was, known := last[e.key]
 			if known == (e.verb == "created") || was == e.value {
 				rt.Fatalf("%+v after %q", e, was)

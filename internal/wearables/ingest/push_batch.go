@@ -233,7 +233,7 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 		ids[i], p.alone = p.id, false
 	}
 	var b store.Batch
-	connections.Hold(tx, &b, key.team)
+	connections.LockConnections(tx, &b, key.team)
 	var lookup users.BulkLookup
 	lookup.AddTo(tx, &b, key.team, ids)
 	var links connections.BulkLookup
@@ -267,7 +267,7 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 		if p.alone {
 			continue
 		}
-		if err := p.job.mergeInto(ctx, tx, stored); errors.Is(err, errTooDense) {
+		if err := p.job.mergeInto(ctx, tx, stored); errors.Is(err, errBlockTooLarge) {
 			p.alone = true
 		} else if err != nil {
 			return nil, err

@@ -32,14 +32,14 @@ func TestRemovalWaitsForAPushBatch(t *testing.T) {
 			return err
 		},
 	}
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		t := f.t
 		users.Register(f.db, connections.UserRecords()...)
 		for name, remove := range removals {
 			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
-			f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}})
+			f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 61)}})
 			removed := make(chan error, 1)
-			b := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day.Add(time.Hour), 62)}}
+			b := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{heartRates(day.Add(time.Hour), 62)}}
 			r, err := f.in.PushInBatch(f.ctx, f.user.Team, f.user.ID, b, func() {
 				go func() { removed <- f.db.Write(f.ctx, func(tx *store.Tx) error { return remove(f, tx) }) }()
 				select {
@@ -62,13 +62,13 @@ func TestRemovalWaitsForAPushBatch(t *testing.T) {
 // A push after the user was deleted is refused. After the connection was removed
 // it connects again, and a paused connection takes nothing.
 func TestPushAfterARemoval(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		t := f.t
 		push := func(want int, kind fault.Kind, events ...string) {
 			t.Helper()
 			before := len(f.allTypes())
 			_, r, err := f.in.Push(f.ctx, f.user.Team, f.user.ID, wearables.Batch{
-				Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{beats(day.Add(time.Hour), 62)},
+				Provider: "apple_health_kit", Stage: wearables.Daily, Samples: []wearables.Samples{heartRates(day.Add(time.Hour), 62)},
 			})
 			if got := f.allTypes()[before:]; r.Created != want || fault.KindOf(err) != kind || !slices.Equal(got, events) {
 				t.Errorf("%+v, %v, events %v", r, err, got)
@@ -77,7 +77,7 @@ func TestPushAfterARemoval(t *testing.T) {
 		change := func(fn func(tx *store.Tx) error) {
 			t.Helper()
 			f.user = userstest.New(t, f.db, f.user.Team, users.NewUser{})
-			f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 61)}})
+			f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 61)}})
 			if err := f.db.Write(f.ctx, fn); err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +108,7 @@ func TestEventNumbersFollowReplacement(t *testing.T) {
 			f.user = userstest.New(t, db, f.user.Team, users.NewUser{})
 			all.Go(func() {
 				for v := range values {
-					b := wearables.Batch{Samples: []wearables.Samples{beats(day, float64(60+v))}}
+					b := wearables.Batch{Samples: []wearables.Samples{heartRates(day, float64(60+v))}}
 					if (i+v)%4 == 3 {
 						f.imported(b)
 					} else {

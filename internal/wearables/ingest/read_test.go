@@ -13,15 +13,15 @@ import (
 
 // TestPagesCoverEverySampleOnce, also when samples come in between pages.
 func TestPagesCoverEverySampleOnce(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		values := make([]float64, 5000)
 		for i := range values {
 			values[i] = float64(40 + i%100)
 		}
-		phone := beats(day, values[:700]...)
+		phone := heartRates(day, values[:700]...)
 		phone.Source.Type = "phone"
-		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{beats(day, values...), phone}})
-		f.ingest(wearables.Batch{Stage: wearables.Historical, Provider: "fitbit", Samples: []wearables.Samples{beats(day, values[:3]...)}})
+		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(day, values...), phone}})
+		f.ingest(wearables.Batch{Stage: wearables.Historical, Provider: "fitbit", Samples: []wearables.Samples{heartRates(day, values[:3]...)}})
 
 		seen := map[string][]int64{}
 		var after *storage.Place
@@ -43,7 +43,7 @@ func TestPagesCoverEverySampleOnce(t *testing.T) {
 			}
 			after = next
 			// A sample before the place is not seen, and moves nothing.
-			early := beats(day.Add(30*time.Second+time.Duration(pages)*time.Minute), 99)
+			early := heartRates(day.Add(30*time.Second+time.Duration(pages)*time.Minute), 99)
 			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{early}})
 		}
 		for key, want := range map[string]int{"apple_health_kit phone": 700, "apple_health_kit watch": 5000, "fitbit watch": 3} {
@@ -67,8 +67,8 @@ func (f fixture) page(q storage.SamplesQuery) (groups []wearables.Samples, next 
 }
 
 func TestRangesAreHalfOpen(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day.Add(-2*time.Minute), 60, 61, 62, 63, 64)}})
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day.Add(-2*time.Minute), 60, 61, 62, 63, 64)}})
 		groups, _ := f.page(storage.SamplesQuery{Resource: "heartrate", From: day.Add(-time.Minute).UnixMicro(), To: day.Add(2 * time.Minute).UnixMicro()})
 		if len(groups) != 1 || !slices.Equal(groups[0].Value, []float64{61, 62, 63}) {
 			t.Errorf("got %+v", groups)
@@ -101,8 +101,8 @@ func TestRangesAreHalfOpen(t *testing.T) {
 
 // A position in another user's series ends the page.
 func TestAPlaceOfAnotherUserIsRefused(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 60, 61)}})
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 60, 61)}})
 		q := storage.SamplesQuery{Resource: "heartrate", To: clock().UnixMicro(), After: &storage.Place{Series: 1, Time: day.UnixMicro()}}
 		if groups, next := f.page(q); len(groups) != 1 || groups[0].Len() != 1 || next != nil {
 			t.Errorf("%+v, %v", groups, next)
@@ -124,10 +124,10 @@ func TestAPlaceOfAnotherUserIsRefused(t *testing.T) {
 
 // A list of series says when their samples begin and end.
 func TestSeriesKnowTheirExtent(t *testing.T) {
-	each(t, func(f fixture) {
-		phone := beats(day, 60)
+	forEachEngine(t, func(f fixture) {
+		phone := heartRates(day, 60)
 		phone.Source.Type = "phone"
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{phone, beats(day.AddDate(0, 0, -40), 61, 62), beats(day.AddDate(0, 0, 3), 63)}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{phone, heartRates(day.AddDate(0, 0, -40), 61, 62), heartRates(day.AddDate(0, 0, 3), 63)}})
 		err := f.db.Read(f.ctx, func(tx *store.Tx) error {
 			for _, resource := range []string{"", "heartrate"} {
 				all, err := storage.SeriesOf(f.ctx, tx, f.user.Team.UUID(), f.user.ID.UUID(), resource)
@@ -154,8 +154,8 @@ func TestSeriesKnowTheirExtent(t *testing.T) {
 }
 
 func TestAnotherTeamSeesNothing(t *testing.T) {
-	each(t, func(f fixture) {
-		f.ingest(wearables.Batch{Samples: []wearables.Samples{beats(day, 60)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)}})
+	forEachEngine(t, func(f fixture) {
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 60)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)}})
 		other := otherTeam(f)
 		err := f.db.Read(other.ctx, func(tx *store.Tx) error {
 			team := other.user.Team.UUID()

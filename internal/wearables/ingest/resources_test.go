@@ -56,8 +56,8 @@ func exampleOf(r *wearables.Resource) wearables.Samples {
 }
 
 // The examples are samples that are believed.
-func TestExamplesAreBelieved(t *testing.T) {
-	each(t, func(f fixture) {
+func TestExamplesArePlausible(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for _, r := range wearables.Resources() {
 			if !r.Push {
 				continue

@@ -136,12 +136,12 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 		return nil
 	}
 	if announces {
-		collect(&ws.created, add, ch.Created)
-		collect(&ws.updated, add, ch.Updated)
+		appendRows(&ws.created, add, ch.Created)
+		appendRows(&ws.updated, add, ch.Updated)
 	}
 	n := ws.merged.Len()
 	if n > blocks.MaxSamples {
-		return errTooDense
+		return errBlockTooLarge
 	}
 	var err error
 	if ws.packed, err = blocks.Append(ws.packed[:0], &ws.merged); err != nil {
@@ -154,8 +154,8 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 	return nil
 }
 
-// collect appends the samples at the positions to dst, runs of neighbours at once.
-func collect(dst, from *blocks.Columns, at []int32) {
+// appendRows appends the samples at the positions to dst, runs of neighbours at once.
+func appendRows(dst, from *blocks.Columns, at []int32) {
 	for i := 0; i < len(at); {
 		j := i + 1
 		for j < len(at) && at[j] == at[j-1]+1 {

@@ -52,7 +52,7 @@ func (f fixture) sleepStream(s wearables.Summary) (got storage.SleepStream) {
 // The sleeps of a day are stored in the order of their ids, and the sources of
 // several days in any order.
 func TestHypnogramsAreInOrderOfSourceAndTime(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		ring := wearables.Source{Provider: "oura", Type: "ring"}
 		phone := wearables.Source{Type: "phone"}
 		var all []wearables.Summary
@@ -78,7 +78,7 @@ func TestHypnogramsAreInOrderOfSourceAndTime(t *testing.T) {
 
 // A sleep has no pages, however dense the samples and however many the sources.
 func TestASleepStreamHasEverySample(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		const n = storage.PageSamples/2 + 1_000
 		var all []wearables.Samples
 		for _, kind := range []string{"watch", "chest_strap"} {
@@ -101,8 +101,8 @@ func TestASleepStreamHasEverySample(t *testing.T) {
 }
 
 // A cycle that cannot be read says nothing; the night beside it still does.
-func TestACycleThatIsNoneIsPassedOver(t *testing.T) {
-	each(t, func(f fixture) {
+func TestInvalidCyclesAreSkipped(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		bad, good := sleep(watch(), day, day.Add(time.Hour), `[2]`), sleep(watch(), day.AddDate(0, 0, 1), day.AddDate(0, 0, 1).Add(time.Hour), `[1]`)
 		f.ingest(wearables.Batch{Summaries: append(bad, good...)})
 		team, user := f.user.Team.UUID(), f.user.ID.UUID()
@@ -129,7 +129,7 @@ func TestACycleThatIsNoneIsPassedOver(t *testing.T) {
 
 // The stages are where the sleep was, else where their cycle says.
 func TestWhereTheStagesOfASleepWere(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {
 			sleep, cycle string
 			want         int32

@@ -43,7 +43,7 @@ func (f fixture) summaries(resource string) []string {
 }
 
 func TestSummaryVersions(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		put := func(body string) wearables.Result {
 			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{activity("2026-03-01", body)}})
 		}
@@ -76,7 +76,7 @@ func TestSummaryVersions(t *testing.T) {
 }
 
 func TestEverySummaryHasEveryField(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, d := range wearables.Documents() {
 			s := wearables.Summary{Resource: d.Name, Key: "k", Source: watch(), Body: json.RawMessage(`{}`), Start: day, End: day.Add(time.Hour)}
 			if d.Dated {
@@ -104,7 +104,7 @@ func TestEverySummaryHasEveryField(t *testing.T) {
 }
 
 func TestSummariesThatAreRefused(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		wrong := activity("2026-03-01", `{"steps":1}`)
 		wrong.Resource = "mood"
 		backwards := wearables.Summary{
@@ -142,7 +142,7 @@ func TestSummariesThatAreRefused(t *testing.T) {
 // How large a document is shows when it is written, and joined with the one
 // that is there.
 func TestADocumentThatGrowsTooLarge(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		put := func(stage wearables.Stage, body string, streams ...wearables.Stream) wearables.Result {
 			s := run()
 			s.Body = json.RawMessage(body)
@@ -171,8 +171,8 @@ func TestADocumentThatGrowsTooLarge(t *testing.T) {
 
 // An attempt of which nothing could be stored is a failure, also where only the
 // plan shows that.
-func TestWhatThePlanRefusesIsHeardAsFailed(t *testing.T) {
-	each(t, func(f fixture) {
+func TestRefusalsOfThePlanAreReported(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		heard := func() string {
 			var found storage.StatisticsByUser
 			err := f.db.Read(f.ctx, func(tx *store.Tx) (err error) {
@@ -206,8 +206,8 @@ func TestWhatThePlanRefusesIsHeardAsFailed(t *testing.T) {
 
 // The values of every version of a new summary count, also if an earlier version in the
 // batch has none.
-func TestWhatIsStatedBesidesWhatIsNot(t *testing.T) {
-	each(t, func(f fixture) {
+func TestStatedAndMissingFields(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		f = f.zoned("Europe/Berlin")
 		night := wearables.Summary{
 			Resource: "sleep_cycle", Key: "night", Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour), Source: watch(),
@@ -231,12 +231,12 @@ func TestWhatIsStatedBesidesWhatIsNot(t *testing.T) {
 // A key that a later version of a map leaves out is removed. A field that a later
 // version of an object leaves out stays.
 func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, body := range []string{
 			`{"data":{"apple":{"energy":{"unit":"kcal","value":52}}},"macros":{"carbs":14,"fats":{"total":1}},"micros":{"minerals":{"iron":1},"vitamins":{"vitamin_c":4}}}`,
 			`{"data":{"pear":{}},"macros":{"protein":1,"fats":{"saturated":0.5}},"micros":{"minerals":{"zinc":2},"vitamins":null}}`,
 		} {
-			meal := about("meal", body)
+			meal := summaryOf("meal", body)
 			meal.Key = "lunch"
 			f.ingest(wearables.Batch{Summaries: []wearables.Summary{meal}})
 		}
@@ -250,7 +250,7 @@ func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
 // The three lists of a sleep cycle belong together, and its stages follow each
 // other.
 func TestStagesThatContradict(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct{ starts, ends, types, reason string }{
 			{"[0]", "[600,700]", "[1]", wearables.ShortColumns},
 			{"[0]", "[600]", "[]", wearables.ShortColumns},
@@ -282,7 +282,7 @@ func TestStagesThatContradict(t *testing.T) {
 // A value that its field excludes is left out, even if each of its numbers is valid. A
 // cycle that ends before it begins is refused.
 func TestValuesThatContradict(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct{ resource, body, want, counts string }{
 			{"profile", `{"height":180,"birth_date":"2026-03-23"}`, `"height":180,"birth_date":null`, "1 created, 0 updated, 0 unchanged, 1 rejected"},
 			{"profile", `{"height":180,"birth_date":"1700-01-01"}`, `"height":180,"birth_date":null`, "0 created, 0 updated, 1 unchanged, 1 rejected"},
@@ -294,7 +294,7 @@ func TestValuesThatContradict(t *testing.T) {
 			{"menstrual_cycle", `{"cycle_end":"2026-02-01"}`, ``, "0 created, 0 updated, 0 unchanged, 1 rejected"},
 			{"menstrual_cycle", `{"period_end":"2026-03-01","cycle_end":"2026-03-28"}`, `"period_end":"2026-03-01","cycle_end":"2026-03-28"`, "1 created, 0 updated, 0 unchanged, 0 rejected"},
 		} {
-			s := about(c.resource, c.body)
+			s := summaryOf(c.resource, c.body)
 			s.Key = "k"
 			if got := counts(f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})); got != c.counts {
 				t.Errorf("%d: %s, want %s", i, got, c.counts)
@@ -314,7 +314,7 @@ func run() wearables.Summary {
 }
 
 func TestStreams(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		stream := wearables.Stream{WorkoutKey: "run-1"}
 		for i := range 300 {
 			stream.Time = append(stream.Time, day.Add(time.Duration(i)*time.Second).UnixMicro())
@@ -372,7 +372,7 @@ func TestStreams(t *testing.T) {
 
 // Two streams of one workout in a batch once raced with each other for ever.
 func TestTheLastStreamOfAWorkoutCounts(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		stream := func(power float64) wearables.Stream {
 			return wearables.Stream{WorkoutKey: "run-1", Time: []int64{day.UnixMicro()}, Power: []float64{power}}
 		}
@@ -391,7 +391,7 @@ func TestTheLastStreamOfAWorkoutCounts(t *testing.T) {
 // Zones that are found later, and a phone that sends its workout again, tell
 // the same moments in other words: that is no news.
 func TestTheSameMomentInOtherWords(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		run := func(start, end, rest string) wearables.Result {
 			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
 				Resource: "workouts", Key: "k", Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
@@ -423,7 +423,7 @@ func TestTheSameMomentInOtherWords(t *testing.T) {
 }
 
 func TestASleepLastsFromStartToStop(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		put := func(stop time.Time, body string) {
 			f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
 				Resource: "sleep", Key: "k", Source: watch(), Date: civil.DateOf(day), Start: day, End: stop, Body: json.RawMessage(body),
@@ -448,8 +448,8 @@ func TestASleepLastsFromStartToStop(t *testing.T) {
 
 // Fields of a sleep that were not stated follow from the others, in reads and events,
 // and follow their revisions.
-func TestWhatFollowsOfASleep(t *testing.T) {
-	each(t, func(f fixture) {
+func TestDerivedFieldsOfASleep(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {
 			hours int
 			body  string
@@ -496,7 +496,7 @@ func TestWhatFollowsOfASleep(t *testing.T) {
 // Instants are read and sent in UTC, however they were written. The same ones
 // in another spelling, whatever is stored, are no news.
 func TestInstantsAreOfUTC(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		put := func(start, end string) wearables.Result {
 			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
 				Resource: "sleep", Key: "k", Source: watch(), Start: day.Add(-2 * time.Hour), End: day.Add(6 * time.Hour),
@@ -525,7 +525,7 @@ func TestInstantsAreOfUTC(t *testing.T) {
 }
 
 func TestSummariesThatBeganTogether(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 		for i, start := range []time.Time{at, at.Add(time.Microsecond), at, at.AddDate(0, 0, 1)} {
 			f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
@@ -553,7 +553,7 @@ func TestSummariesThatBeganTogether(t *testing.T) {
 // The sessions of one day are read, on one page or on several, and announced in
 // the order in which they began, whatever their ids are.
 func TestSessionsInTheOrderOfTime(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 		var batch wearables.Batch
 		var want []string

@@ -84,25 +84,25 @@ var daysOfVersions = []struct {
 // A stated day stays until another one is stated. A day that was found from the place
 // follows later facts about the place. The same holds for versions in one batch.
 func TestTheDayOfLaterVersions(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, c := range daysOfVersions {
 			f := f.another()
 			var all []wearables.Summary
 			for i, v := range c.versions {
 				f.ingest(wearables.Batch{Summaries: []wearables.Summary{v.summary(c.resource)}})
-				f.filed(fmt.Sprintf("%s, version %d", c.says, i), c.resource, v.want)
+				f.expectDay(fmt.Sprintf("%s, version %d", c.says, i), c.resource, v.want)
 
 				all = append(all, v.summary(c.resource))
 				once := f.another()
 				once.ingest(wearables.Batch{Summaries: all})
-				once.filed(fmt.Sprintf("%s, %d versions at once", c.says, i+1), c.resource, v.want)
+				once.expectDay(fmt.Sprintf("%s, %d versions at once", c.says, i+1), c.resource, v.want)
 			}
 		}
 	})
 }
 
-// filed expects the one summary of a resource under a day, and the day in it.
-func (f fixture) filed(what, resource, want string) {
+// expectDay expects the one summary of a resource under a day, and the day in it.
+func (f fixture) expectDay(what, resource, want string) {
 	f.t.Helper()
 	if got := f.datesOf(resource); len(got) != 1 || got[0] != want {
 		f.t.Errorf("%s: filed under %v, want %s", what, got, want)
@@ -123,7 +123,7 @@ func (f fixture) filed(what, resource, want string) {
 // A stated day that lies within the bounds of a user counts for the other
 // versions in its batch.
 func TestBoundsOfAVersionWithoutADay(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		f.user.IngestionStart = &civil.Date{Year: 2026, Month: 3, Day: 2}
 		stated, more := version{day: "2026-03-02", hours: 8, body: `{}`}, version{hours: 8, body: `{"hr_average":55}`}
 		r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{stated.summary("sleep"), more.summary("sleep")}})
@@ -136,7 +136,7 @@ func TestBoundsOfAVersionWithoutADay(t *testing.T) {
 // Older rows do not record the origin of their day. A day that differs from the day of
 // the place is taken as stated.
 func TestTheDayOfOlderRows(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, versions := range [][]version{
 			{{"2026-03-02", 8, `{}`, "2026-03-02"}, {"", 8, `{"hr_average":55}`, "2026-03-02"}},
 			{{"2026-03-01", 8, `{}`, "2026-03-01"}, {"", 10, `{}`, "2026-03-02"}},
@@ -144,8 +144,8 @@ func TestTheDayOfOlderRows(t *testing.T) {
 			f := f.another()
 			for _, v := range versions {
 				f.ingest(wearables.Batch{Summaries: []wearables.Summary{v.summary("sleep")}})
-				f.filed(fmt.Sprintf("%+v", v), "sleep", v.want)
-				f.unnoted()
+				f.expectDay(fmt.Sprintf("%+v", v), "sleep", v.want)
+				f.forgetDayOrigin()
 			}
 		}
 	})
@@ -153,7 +153,7 @@ func TestTheDayOfOlderRows(t *testing.T) {
 
 // A copy knows which days were stated.
 func TestStatedDaysAreCopied(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		for _, v := range []version{{day: "2026-03-02", hours: 8, body: `{}`}, {hours: 8, body: `{}`}} {
 			f := f.another()
 			s := v.summary("sleep")
@@ -176,9 +176,9 @@ func TestStatedDaysAreCopied(t *testing.T) {
 	})
 }
 
-// unnoted makes the user's summaries such as were stored before it was noted who
+// forgetDayOrigin makes the user's summaries such as were stored before it was noted who
 // stated their day.
-func (f fixture) unnoted() {
+func (f fixture) forgetDayOrigin() {
 	f.t.Helper()
 	if err := f.db.Write(f.ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(f.ctx, `UPDATE summaries SET day_stated = FALSE WHERE team_id = $1 AND user_id = $2`, f.user.Team, f.user.ID)

@@ -17,13 +17,13 @@ const (
 	chunksAtOnce   = 100
 )
 
-// Forget removes a team's payloads that were last received before an instant, and returns
+// RemoveExpired removes a team's payloads that were last received before an instant, and returns
 // how many. Their data stays.
-func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) (forgotten int64, err error) {
+func RemoveExpired(ctx context.Context, db *store.DB, team teams.ID, before time.Time) (forgotten int64, err error) {
 	for {
 		var n int64
 		err := db.Write(ctx, func(tx *store.Tx) (err error) {
-			n, err = forgetSome(ctx, tx, team, before)
+			n, err = removeSome(ctx, tx, team, before)
 			return err
 		})
 		if err != nil {
@@ -36,9 +36,9 @@ func Forget(ctx context.Context, db *store.DB, team teams.ID, before time.Time) 
 	}
 }
 
-// forgetSome removes the oldest payloads: many without chunks, or one with chunks. It waits
+// removeSome removes the oldest payloads: many without chunks, or one with chunks. It waits
 // for a payload that is received again at the same moment, and keeps that.
-func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Time) (int64, error) {
+func removeSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Time) (int64, error) {
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM payloads WHERE team_id = $1 AND last_at < $2 ORDER BY last_at, id LIMIT $3`+tx.ForUpdate(),
 		team, store.Micros(before), payloadsAtOnce)
 	if err != nil {
@@ -60,7 +60,7 @@ func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Ti
 		return 0, err
 	}
 	for i := range old {
-		more, err := old[i].forget(ctx, tx)
+		more, err := old[i].remove(ctx, tx)
 		if err != nil || more || old[i].Size > chunkSize {
 			return int64(i + 1), err
 		}
@@ -68,8 +68,8 @@ func forgetSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Ti
 	return int64(len(old)), nil
 }
 
-// forget removes a payload. more reports that chunks are left, and so the payload.
-func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err error) {
+// remove removes a payload. more reports that chunks are left, and so the payload.
+func (p *Payload) remove(ctx context.Context, tx *store.Tx) (more bool, err error) {
 	if p.Size > chunkSize || p.chunks > 0 || !p.whole { // the count of chunks is written last
 		n, err := tx.Exec(ctx, `DELETE FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 AND number IN (
 			SELECT number FROM payload_chunks WHERE team_id = $1 AND user_id = $2 AND payload_id = $3 ORDER BY number DESC LIMIT $4)`,
@@ -89,16 +89,16 @@ func (p *Payload) forget(ctx context.Context, tx *store.Tx) (more bool, err erro
 	if _, err := tx.Exec(ctx, `DELETE FROM payloads WHERE `+byKey, p.key()...); err != nil {
 		return false, err
 	}
-	if err := p.forgetHour(ctx, tx); err != nil {
+	if err := p.removeHour(ctx, tx); err != nil {
 		return false, err
 	}
 	_, err = tx.Exec(ctx, `UPDATE payload_keys SET forgotten = TRUE WHERE team_id = $1 AND user_id = $2 AND NOT forgotten`, p.Team, p.User)
 	return false, err
 }
 
-// forgetHour removes the hour of the last payload about it. It waits for a transaction that
+// removeHour removes the hour of the last payload about it. It waits for a transaction that
 // stores another payload of the hour, which has locked the row.
-func (p *Payload) forgetHour(ctx context.Context, tx *store.Tx) error {
+func (p *Payload) removeHour(ctx context.Context, tx *store.Tx) error {
 	about := hourIn(p.ID)
 	if about == noHour {
 		return nil

@@ -12,12 +12,12 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-func (b *bed) about(body string, first int64) (id ledger.ID) {
+func (b *fixture) about(body string, first int64) (id ledger.ID) {
 	b.t.Helper()
 	return b.keepPacked(ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", []byte(body)).WithTime(first))
 }
 
-func (b *bed) hours() []int64 {
+func (b *fixture) hours() []int64 {
 	b.t.Helper()
 	var all []int64
 	b.write(func(tx *store.Tx) error {
@@ -43,7 +43,7 @@ func (b *bed) hours() []int64 {
 func TestBodiesAboutAnyHour(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro()
 	hour := time.Hour.Microseconds()
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		other := *b
 		other.user = userstest.New(t, b.db, b.user.Team, users.NewUser{})
 		other.about("another user's", noon)
@@ -93,15 +93,15 @@ func TestBodiesAboutAnyHour(t *testing.T) {
 }
 
 // An hour is forgotten with the last body that is about it.
-func TestRetentionForgetsHours(t *testing.T) {
+func TestRetentionRemovesHours(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro()
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		b.about("old", noon)
 		b.later(time.Hour)
 		b.about("newer", noon)
 		forget := func(before time.Time) {
 			t.Helper()
-			if n, err := ledger.Forget(b.ctx, b.db, b.user.Team, before); n != 1 || err != nil {
+			if n, err := ledger.RemoveExpired(b.ctx, b.db, b.user.Team, before); n != 1 || err != nil {
 				t.Fatalf("forgot %d, %v", n, err)
 			}
 		}
@@ -118,14 +118,14 @@ func TestRetentionForgetsHours(t *testing.T) {
 
 // A body that is stored while the last other body of its hour is removed has an hour by
 // which it is found. A body that arrives again at that time is stored.
-func TestABodyThatComesWhileItsHourIsForgotten(t *testing.T) {
-	t.Run("new", func(t *testing.T) { comesWhileForgotten(t, "new") })
-	t.Run("once more", func(t *testing.T) { comesWhileForgotten(t, "old") })
+func TestABodyThatArrivesWhileItsHourIsRemoved(t *testing.T) {
+	t.Run("new", func(t *testing.T) { keepDuringRemoval(t, "new") })
+	t.Run("once more", func(t *testing.T) { keepDuringRemoval(t, "old") })
 }
 
-func comesWhileForgotten(t *testing.T, body string) {
+func keepDuringRemoval(t *testing.T, body string) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro()
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		b.about("old", noon)
 		b.later(time.Hour)
 		forgotten := make(chan error, 1)
@@ -139,7 +139,7 @@ func comesWhileForgotten(t *testing.T, body string) {
 				return err
 			}
 			go func() {
-				_, err := ledger.Forget(b.ctx, b.db, b.user.Team, b.now.Add(-time.Minute))
+				_, err := ledger.RemoveExpired(b.ctx, b.db, b.user.Team, b.now.Add(-time.Minute))
 				forgotten <- err
 			}()
 			time.Sleep(300 * time.Millisecond) // it comes as far as it can

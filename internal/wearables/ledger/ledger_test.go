@@ -25,8 +25,8 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// bed is a ledger with one user.
-type bed struct {
+// fixture is a ledger with one user.
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	ctx  context.Context
@@ -35,29 +35,29 @@ type bed struct {
 	now  *time.Time
 }
 
-func each(t *testing.T, fn func(b *bed)) {
+func forEachEngine(t *testing.T, fn func(b *fixture)) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
-		fn(&bed{t: t, db: db, user: user, ctx: store.WithTeam(t.Context(), user.Team.UUID()), l: &ledger.Ledger{}, now: &now})
+		fn(&fixture{t: t, db: db, user: user, ctx: store.WithTeam(t.Context(), user.Team.UUID()), l: &ledger.Ledger{}, now: &now})
 	})
 }
 
-func (b *bed) later(d time.Duration) { *b.now = b.now.Add(d) }
+func (b *fixture) later(d time.Duration) { *b.now = b.now.Add(d) }
 
-func (b *bed) write(fn func(tx *store.Tx) error) {
+func (b *fixture) write(fn func(tx *store.Tx) error) {
 	b.t.Helper()
 	if err := b.db.Write(b.ctx, fn); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bed) keep(body []byte) (id ledger.ID) {
+func (b *fixture) keep(body []byte) (id ledger.ID) {
 	b.t.Helper()
 	return b.keepPacked(ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", body))
 }
 
-func (b *bed) keepPacked(packed *ledger.Packed) (id ledger.ID) {
+func (b *fixture) keepPacked(packed *ledger.Packed) (id ledger.ID) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		var kept store.Batch
@@ -69,7 +69,7 @@ func (b *bed) keepPacked(packed *ledger.Packed) (id ledger.ID) {
 	return id
 }
 
-func (b *bed) list() (all []ledger.Payload) {
+func (b *fixture) list() (all []ledger.Payload) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		all, err = ledger.List(b.ctx, tx, b.user.Team, b.user.ID)
@@ -78,7 +78,7 @@ func (b *bed) list() (all []ledger.Payload) {
 	return all
 }
 
-func (b *bed) body(p ledger.Payload) (body []byte) {
+func (b *fixture) body(p ledger.Payload) (body []byte) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		body, err = p.Body(b.ctx, tx)
@@ -88,7 +88,7 @@ func (b *bed) body(p ledger.Payload) (body []byte) {
 }
 
 // file is an upload of the user.
-func (b *bed) file(data []byte) ledger.File {
+func (b *fixture) file(data []byte) ledger.File {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "upload")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -99,7 +99,7 @@ func (b *bed) file(data []byte) ledger.File {
 }
 
 // count returns the team's rows in a table.
-func (b *bed) count(table string) (n int) {
+func (b *fixture) count(table string) (n int) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) error {
 		return tx.QueryRow(b.ctx, `SELECT COUNT(*) FROM `+table+` WHERE team_id = $1`, b.user.Team).Scan(&n)
@@ -116,8 +116,8 @@ func noise(n int) []byte {
 	return body
 }
 
-func TestKeptAsItCame(t *testing.T) {
-	each(t, func(b *bed) {
+func TestBodiesAreStoredUnchanged(t *testing.T) {
+	forEachEngine(t, func(b *fixture) {
 		bodies := [][]byte{[]byte(`{"data":[]}`), bytes.Repeat([]byte(`{"value":61},`), 300_000), noise(3<<20 + 17), {}}
 		for _, body := range bodies {
 			b.keep(body)
@@ -141,7 +141,7 @@ func TestKeptAsItCame(t *testing.T) {
 // The same body again is the same payload, later than what came in between;
 // another user's is another.
 func TestTheSameBodyAgain(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		large := noise(2 << 20)
 		for _, body := range [][]byte{[]byte("a"), large, []byte("b"), []byte("a"), large} {
 			b.keep(body)
@@ -164,8 +164,8 @@ func TestTheSameBodyAgain(t *testing.T) {
 
 // A file comes back as it was, also when the first attempt at keeping it broke
 // off; until it is whole it is not there.
-func TestFilesComeBack(t *testing.T) {
-	each(t, func(b *bed) {
+func TestFilesAreRestored(t *testing.T) {
+	forEachEngine(t, func(b *fixture) {
 		data := append(noise(2<<20+5), bytes.Repeat([]byte("x"), 1<<20)...)
 		f := b.file(data)
 		broken, cancel := context.WithCancel(b.ctx)
@@ -199,7 +199,7 @@ func TestFilesComeBack(t *testing.T) {
 }
 
 func TestLaterPayloadsTakeOverSummaries(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		one, two := uuid.New(), uuid.New()
 		first := b.keep([]byte("first"))
 		second := b.keep([]byte("second"))
@@ -220,7 +220,7 @@ func TestLaterPayloadsTakeOverSummaries(t *testing.T) {
 }
 
 func TestRetention(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		b.keep(noise(3 << 20))
 		old := b.keep([]byte("old"))
 		b.write(func(tx *store.Tx) error {
@@ -238,10 +238,10 @@ func TestRetention(t *testing.T) {
 		if incomplete() {
 			t.Error("incomplete before anything was forgotten")
 		}
-		if n, err := ledger.Forget(b.ctx, b.db, teams.ID{}, b.now.Add(time.Hour)); n != 0 || err != nil {
+		if n, err := ledger.RemoveExpired(b.ctx, b.db, teams.ID{}, b.now.Add(time.Hour)); n != 0 || err != nil {
 			t.Errorf("another team forgot %d, %v", n, err)
 		}
-		if n, err := ledger.Forget(b.ctx, b.db, b.user.Team, b.now.Add(-time.Minute)); n != 2 || err != nil {
+		if n, err := ledger.RemoveExpired(b.ctx, b.db, b.user.Team, b.now.Add(-time.Minute)); n != 2 || err != nil {
 			t.Errorf("forgot %d, %v", n, err)
 		}
 		all := b.list()
@@ -253,7 +253,7 @@ func TestRetention(t *testing.T) {
 
 // A small file that was never written to its end leaves no chunk behind.
 func TestRetentionOfABrokenFile(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		f := b.file([]byte("the beginning of a file"))
 		if _, err := b.l.KeepFile(b.ctx, b.db, f); err != nil {
 			t.Fatal(err)
@@ -262,7 +262,7 @@ func TestRetentionOfABrokenFile(t *testing.T) {
 			_, err := tx.Exec(b.ctx, `UPDATE payloads SET whole = FALSE, chunks = 0, packed = 0 WHERE team_id = $1`, b.user.Team)
 			return err
 		})
-		if n, err := ledger.Forget(b.ctx, b.db, b.user.Team, b.now.Add(time.Hour)); n != 1 || err != nil {
+		if n, err := ledger.RemoveExpired(b.ctx, b.db, b.user.Team, b.now.Add(time.Hour)); n != 1 || err != nil {
 			t.Errorf("forgot %d, %v", n, err)
 		}
 		if b.count("payloads") != 0 || b.count("payload_chunks") != 0 {
@@ -273,7 +273,7 @@ func TestRetentionOfABrokenFile(t *testing.T) {
 
 // A payload that is being read is later than what came meanwhile.
 func TestTouch(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		file := b.keep([]byte("file"))
 		b.later(time.Second)
 		b.keep([]byte("push"))
@@ -287,7 +287,7 @@ func TestTouch(t *testing.T) {
 
 // Erasing a user leaves nothing, and what a copy still has can not be opened.
 func TestErasure(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		b.keep(noise(3 << 20))
 		b.keep([]byte("small"))
 		all := b.list()
@@ -314,7 +314,7 @@ func TestErasure(t *testing.T) {
 }
 
 func TestUnknownPayloads(t *testing.T) {
-	each(t, func(b *bed) {
+	forEachEngine(t, func(b *fixture) {
 		id := b.keep([]byte("mine"))
 		other := userstest.New(t, b.db, b.user.Team, users.NewUser{})
 		err := b.db.Read(b.ctx, func(tx *store.Tx) error {
@@ -364,8 +364,8 @@ func BenchmarkKeep(b *testing.B) {
 	}
 }
 
-func TestRowsComeBack(t *testing.T) {
-	each(t, func(b *bed) {
+func TestRowsAreRestored(t *testing.T) {
+	forEachEngine(t, func(b *fixture) {
 		text := rows.Table{
 			Head: []byte(`{"data":[{"value":`), Tail: []byte(`Z"}]}`),
 			Fields:     []rows.Field{rows.Value, rows.Start},
@@ -401,7 +401,7 @@ func TestRowsComeBack(t *testing.T) {
 
 // Steps of a short interval are judged over ten minutes since these versions, so
 // what older ones refused is to be read again, from whatever can tell of steps.
-func TestWhatTellsOfStepsIsReadAgain(t *testing.T) {
+func TestPayloadsWithStepsAreReprocessed(t *testing.T) {
 	for kind, older := range map[string]int{
 		ledger.Samples: 2, ledger.Series: 2, "apple_health": 2, "health_connect": 2, "fitbit": 2,
 		"withings": 1, "fit": 1, "garmin": 1, "google_fit": 1, "polar": 1,

@@ -46,12 +46,12 @@ const chunkSize = 1 << 20
 // The fastest level: bodies of samples are as small as with the next one, and small ones
 // are three times as fast. A chunk is one frame.
 var (
-	encoder = must(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(chunkSize),
+	encoder = mustInit(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(chunkSize),
 		zstd.WithEncoderCRC(false), zstd.WithLowerEncoderMem(true)))
-	decoder = must(zstd.NewReader(nil, zstd.WithDecoderMaxMemory(2*chunkSize), zstd.WithDecoderConcurrency(0)))
+	decoder = mustInit(zstd.NewReader(nil, zstd.WithDecoderMaxMemory(2*chunkSize), zstd.WithDecoderConcurrency(0)))
 )
 
-func must[T any](v T, err error) T {
+func mustInit[T any](v T, err error) T {
 	if err != nil {
 		panic("ledger: zstd: " + err.Error())
 	}

@@ -14,7 +14,7 @@ import (
 // BenchmarkMonth merges 30 days of a watch's value a minute with a phone's
 // every five, and writes the JSON: as one line, and by day.
 func BenchmarkMonth(b *testing.B) {
-	p := newPerson(b, storetest.NewSQLite(b).Open(b, func() time.Time { return now }))
+	p := newPerson(b, storetest.NewSQLite(b).Open(b, func() time.Time { return testTime }))
 	for i, resource := range []string{"steps", "heartrate"} {
 		for every, source := range map[int]wearables.Source{1: watch, 5: phone} {
 			s := steps(source, march, 30*1440, every)

@@ -62,7 +62,7 @@ const PageDays = 366
 
 // largestOffset is the largest distance of a local day from the UTC day. Real offsets
 // reach from -12 to +14 hours; stated ones are accepted up to 26.
-const zones = 26 * hourUS
+const largestOffset = 26 * hourUS
 
 // ReadDays merges one page of days. A day is local to the person: it follows the offset
 // of each sample, or the zone if the sample states none. So it has 23 hours when the
@@ -77,8 +77,8 @@ func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, e
 	if within.Start > within.End {
 		return Days{}, nil
 	}
-	first := max(numberOf(in.First), floorDiv(within.Start-zones, dayUS))
-	last := min(numberOf(in.Last), floorDiv(within.End+zones, dayUS))
+	first := max(numberOf(in.First), floorDiv(within.Start-largestOffset, dayUS))
+	last := min(numberOf(in.Last), floorDiv(within.End+largestOffset, dayUS))
 	most := int64(in.Most)
 	if most == 0 {
 		most = PageDays
@@ -87,7 +87,7 @@ func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, e
 	for len(page.Days) == 0 && first <= last { // years without data are passed over
 		end := min(first+most-1, last)
 		d := daily{reader: r, zone: in.Zone, first: first, last: end, days: map[dayKey]*Day{}}
-		if err := r.walk(ctx, tx, first*dayUS-zones-longest, (end+1)*dayUS+zones, d.add); err != nil {
+		if err := r.walk(ctx, tx, first*dayUS-largestOffset-longestInterval, (end+1)*dayUS+largestOffset, d.add); err != nil {
 			return Days{}, err
 		}
 		page = d.page()
@@ -210,7 +210,7 @@ func (d *daily) page() Days {
 			used[i] = true
 		}
 	}
-	names := naming(used)
+	names := newSourceList(used)
 	for _, i := range names.order {
 		page.Sources = append(page.Sources, d.source(i))
 	}

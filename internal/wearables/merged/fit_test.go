@@ -73,7 +73,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 
 // Intervals of an hour beside those of seconds cut one another into many parts.
 // Whether they are too many is the same in whichever range a day is read.
-func TestWhatIsTooCrowdedDependsOnNoRange(t *testing.T) {
+func TestTooManyPartsDoesNotDependOnTheRange(t *testing.T) {
 	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return first.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})

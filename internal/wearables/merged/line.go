@@ -150,12 +150,12 @@ type Piece struct {
 	Value, Value2 float64
 }
 
-// apart is By of what is no part of the line and takes no time of others.
-const apart = -2
+// notInLine is By of what is no part of the line and takes no time of others.
+const notInLine = -2
 
-// longest is the longest interval. A longer one counts as if all of it were in its
+// longestInterval is the longest interval. A longer one counts as if all of it were in its
 // first day. So a piece depends only on the samples of two days around it.
-const longest = dayUS
+const longestInterval = dayUS
 
 // track holds the samples of one source around the requested time.
 type track struct {
@@ -166,14 +166,14 @@ type track struct {
 func (t *track) span(i int) Span {
 	v := Span{t.Time[i], t.Time[i]}
 	if len(t.End) > 0 && t.End[i] > v.Start {
-		v.End = min(t.End[i], v.Start+longest)
+		v.End = min(t.End[i], v.Start+longestInterval)
 	}
 	return v
 }
 
-// besides says that two tracks are of one source and type, and differ in the
+// differsInWordsOnly says that two tracks are of one source and type, and differ in the
 // further words of their samples only.
-func (t *track) besides(o *track) bool {
+func (t *track) differsInWordsOnly(o *track) bool {
 	return t.Type == o.Type && t.Extra != o.Extra && t.Source.Same(o.Source)
 }
 
@@ -202,7 +202,7 @@ type line struct {
 // every second, beside others of seconds, give one part for each pair.
 const mostParts = 2_000_000
 
-var errCrowded = fault.New(fault.Unprocessable, "too many samples lie beside one another to be merged; read /grouped")
+var errTooManyParts = fault.New(fault.Unprocessable, "too many samples lie beside one another to be merged; read /grouped")
 
 func (l *line) sort() {
 	for _, pieces := range [][]Piece{l.kept, l.aside} {
@@ -223,7 +223,7 @@ func (l *line) addSums(tracks []*track) error {
 	var taken Coverage
 	var own []Span
 	for n, t := range tracks {
-		if n > 0 && !t.besides(tracks[n-1]) {
+		if n > 0 && !t.differsInWordsOnly(tracks[n-1]) {
 			taken.Add(own, tracks[n-1].source)
 			own = own[:0]
 		}
@@ -238,7 +238,7 @@ func (l *line) addSums(tracks []*track) error {
 				l.add(p)
 			})
 			if l.parts > l.most {
-				return errCrowded
+				return errTooManyParts
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (l *line) addLevels(tracks []*track) {
 	var taken Coverage
 	var own []Span
 	for n, t := range tracks {
-		if n > 0 && !t.besides(tracks[n-1]) {
+		if n > 0 && !t.differsInWordsOnly(tracks[n-1]) {
 			taken.Add(own, tracks[n-1].source)
 			own = own[:0]
 		}

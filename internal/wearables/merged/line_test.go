@@ -21,8 +21,8 @@ func samples(source int, triples ...float64) *track {
 	return t
 }
 
-// beats makes a track of levels at minutes.
-func beats(source int, minutes ...int64) *track {
+// heartRates makes a track of levels at minutes.
+func heartRates(source int, minutes ...int64) *track {
 	t := &track{source: source}
 	for _, m := range minutes {
 		t.Time = append(t.Time, m*minuteUS)
@@ -31,18 +31,18 @@ func beats(source int, minutes ...int64) *track {
 	return t
 }
 
-func kept(start, end int64, value float64, source int) Piece {
+func keptPiece(start, end int64, value float64, source int) Piece {
 	return Piece{Span: Span{start, end}, Value: value, Source: source, By: -1, Offset: wearables.NoOffset}
 }
 
-func aside(start, end int64, value float64, source, by int) Piece {
-	p := kept(start, end, value, source)
+func coveredPiece(start, end int64, value float64, source, by int) Piece {
+	p := keptPiece(start, end, value, source)
 	p.By = by
 	return p
 }
 
-// summed is the line of a few tracks that add up.
-func summed(tracks []*track) line {
+// sumOfKept is the line of a few tracks that add up.
+func sumOfKept(tracks []*track) line {
 	l := line{explain: true, most: mostParts}
 	if err := l.addSums(tracks); err != nil {
 		panic(err)
@@ -57,59 +57,59 @@ func TestSums(t *testing.T) {
 		tracks      []*track
 		kept, aside []Piece
 	}{
-		{"one source", []*track{samples(0, 0, 10, 5, 10, 20, 7)}, []Piece{kept(0, 10, 5, 0), kept(10, 20, 7, 0)}, nil},
+		{"one source", []*track{samples(0, 0, 10, 5, 10, 20, 7)}, []Piece{keptPiece(0, 10, 5, 0), keptPiece(10, 20, 7, 0)}, nil},
 		{
 			"a mirror counts once",
 			[]*track{samples(0, 0, 10, 5), samples(1, 0, 10, 6)},
-			[]Piece{kept(0, 10, 5, 0)},
-			[]Piece{aside(0, 10, 6, 1, 0)},
+			[]Piece{keptPiece(0, 10, 5, 0)},
+			[]Piece{coveredPiece(0, 10, 6, 1, 0)},
 		},
 		{
 			"the second fills a gap pro rata",
 			[]*track{samples(0, 6, 10, 1), samples(1, 0, 20, 40)},
-			[]Piece{kept(0, 6, 12, 1), kept(6, 10, 1, 0), kept(10, 20, 20, 1)},
-			[]Piece{aside(6, 10, 8, 1, 0)},
+			[]Piece{keptPiece(0, 6, 12, 1), keptPiece(6, 10, 1, 0), keptPiece(10, 20, 20, 1)},
+			[]Piece{coveredPiece(6, 10, 8, 1, 0)},
 		},
 		{
 			"the third yields to both",
 			[]*track{samples(0, 0, 4, 1), samples(1, 2, 8, 6), samples(2, 0, 10, 10)},
-			[]Piece{kept(0, 4, 1, 0), kept(4, 8, 4, 1), kept(8, 10, 2, 2)},
-			[]Piece{aside(0, 4, 4, 2, 0), aside(2, 4, 2, 1, 0), aside(4, 8, 4, 2, 1)},
+			[]Piece{keptPiece(0, 4, 1, 0), keptPiece(4, 8, 4, 1), keptPiece(8, 10, 2, 2)},
+			[]Piece{coveredPiece(0, 4, 4, 2, 0), coveredPiece(2, 4, 2, 1, 0), coveredPiece(4, 8, 4, 2, 1)},
 		},
 		{
 			"samples of one source do not cover each other",
 			[]*track{samples(0, 0, 10, 5, 5, 15, 5)},
-			[]Piece{kept(0, 10, 5, 0), kept(5, 15, 5, 0)},
+			[]Piece{keptPiece(0, 10, 5, 0), keptPiece(5, 15, 5, 0)},
 			nil,
 		},
 		{
 			"a moment inside is covered",
 			[]*track{samples(0, 0, 10, 5), samples(1, 5, 5, 9)},
-			[]Piece{kept(0, 10, 5, 0)},
-			[]Piece{aside(5, 5, 9, 1, 0)},
+			[]Piece{keptPiece(0, 10, 5, 0)},
+			[]Piece{coveredPiece(5, 5, 9, 1, 0)},
 		},
 		{
 			"a moment at the end is not",
 			[]*track{samples(0, 0, 10, 5), samples(1, 10, 10, 9)},
-			[]Piece{kept(0, 10, 5, 0), kept(10, 10, 9, 1)},
+			[]Piece{keptPiece(0, 10, 5, 0), keptPiece(10, 10, 9, 1)},
 			nil,
 		},
 		{
 			"the same moment counts once",
 			[]*track{samples(0, 5, 5, 9), samples(1, 5, 5, 9)},
-			[]Piece{kept(5, 5, 9, 0)},
-			[]Piece{aside(5, 5, 9, 1, 0)},
+			[]Piece{keptPiece(5, 5, 9, 0)},
+			[]Piece{coveredPiece(5, 5, 9, 1, 0)},
 		},
 		{
 			"a moment covers no interval",
 			[]*track{samples(0, 5, 5, 9), samples(1, 0, 10, 8)},
-			[]Piece{kept(0, 10, 8, 1), kept(5, 5, 9, 0)},
+			[]Piece{keptPiece(0, 10, 8, 1), keptPiece(5, 5, 9, 0)},
 			nil,
 		},
-		{"longer than a day", []*track{samples(0, 0, float64(3*dayUS), 30)}, []Piece{kept(0, dayUS, 30, 0)}, nil},
+		{"longer than a day", []*track{samples(0, 0, float64(3*dayUS), 30)}, []Piece{keptPiece(0, dayUS, 30, 0)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := summed(c.tracks)
+			l := sumOfKept(c.tracks)
 			if !slices.Equal(l.kept, c.kept) || !slices.Equal(l.aside, c.aside) {
 				t.Errorf("kept  %v\nwant  %v\naside %v\nwant  %v", l.kept, c.kept, l.aside, c.aside)
 			}
@@ -129,12 +129,12 @@ func TestLevels(t *testing.T) {
 		tracks []*track
 		want   []int64
 	}{
-		{"one source", []*track{beats(0, 1, 2, 3)}, []int64{1, 2, 3}},
-		{"the second is set aside", []*track{beats(0, 0, 5, 10, 15), beats(1, 1, 6, 12)}, []int64{0, 5, 10, 15}},
-		{"no gap of twice the spacing", []*track{beats(0, 0, 5, 10, 20, 25), beats(1, 15)}, []int64{0, 5, 10, 20, 25}},
-		{"a gap of more is filled", []*track{beats(0, 0, 5, 10, 22, 27), beats(1, 14, 16, 18)}, []int64{0, 5, 10, 16, 22, 27}},
-		{"few samples speak for an hour", []*track{beats(0, 100), beats(1, 39, 41, 160, 161)}, []int64{39, 100, 161}},
-		{"what was set aside covers nothing", []*track{beats(0, 100), beats(1, 110), beats(2, 165)}, []int64{100, 165}},
+		{"one source", []*track{heartRates(0, 1, 2, 3)}, []int64{1, 2, 3}},
+		{"the second is set aside", []*track{heartRates(0, 0, 5, 10, 15), heartRates(1, 1, 6, 12)}, []int64{0, 5, 10, 15}},
+		{"no gap of twice the spacing", []*track{heartRates(0, 0, 5, 10, 20, 25), heartRates(1, 15)}, []int64{0, 5, 10, 20, 25}},
+		{"a gap of more is filled", []*track{heartRates(0, 0, 5, 10, 22, 27), heartRates(1, 14, 16, 18)}, []int64{0, 5, 10, 16, 22, 27}},
+		{"few samples speak for an hour", []*track{heartRates(0, 100), heartRates(1, 39, 41, 160, 161)}, []int64{39, 100, 161}},
+		{"what was set aside covers nothing", []*track{heartRates(0, 100), heartRates(1, 110), heartRates(2, 165)}, []int64{100, 165}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			l := line{explain: true}
@@ -173,7 +173,7 @@ func drawTracks(t *rapid.T) []*track {
 func TestSumsKeepEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		l := summed(tracks)
+		l := sumOfKept(tracks)
 		given, lies := 0.0, []Span(nil)
 		for _, s := range tracks {
 			for i := range s.Time {
@@ -215,7 +215,7 @@ func TestSumsKeepEverythingOnce(t *testing.T) {
 func TestSumsLeaveTheBestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		alone, among := summed(tracks[:1]), summed(tracks)
+		alone, among := sumOfKept(tracks[:1]), sumOfKept(tracks)
 		among.kept = slices.DeleteFunc(among.kept, func(p Piece) bool { return p.Source != 0 })
 		if !slices.Equal(alone.kept, among.kept) {
 			t.Fatalf("alone %v\namong %v", alone.kept, among.kept)

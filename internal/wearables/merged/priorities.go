@@ -13,12 +13,12 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// sums are the resources whose values add up over time; what they count may
+// additive are the resources whose values add up over time; what they count may
 // be spread over an interval. The shape of a sample does not tell: a body
 // temperature has a start and an end, and calories_basal may have neither.
 //
 // Reference 7.1, 7.7.
-var sums = map[string]bool{
+var additive = map[string]bool{
 	"caffeine": true, "calories_active": true, "calories_basal": true, "carbohydrates": true, "daylight_exposure": true,
 	"distance": true, "fall": true, "floors_climbed": true, "handwashing": true, "heart_rate_alert": true,
 	"inhaler_usage": true, "insulin_injection": true, "mindfulness_minutes": true, "sleep_apnea_alert": true,
@@ -26,22 +26,22 @@ var sums = map[string]bool{
 	"wheelchair_push": true, "workout_distance": true, "workout_duration": true, "workout_swimming_stroke": true,
 }
 
-// unmerged have values that are no quantities: words, and stages of sleep.
-var unmerged = map[string]bool{"note": true, "hypnogram": true}
+// notMergeable have values that are no quantities: words, and stages of sleep.
+var notMergeable = map[string]bool{"note": true, "hypnogram": true}
 
 // AddsUp says whether a resource's values add up over time. All others are
 // levels.
-func AddsUp(r *wearables.Resource) bool { return sums[r.Name] }
+func AddsUp(r *wearables.Resource) bool { return additive[r.Name] }
 
-// Can says whether a resource can be merged.
-func Can(r *wearables.Resource) bool { return !unmerged[r.Name] }
+// CanMerge says whether a resource can be merged.
+func CanMerge(r *wearables.Resource) bool { return !notMergeable[r.Name] }
 
-// Counts says whether a series belongs into its resource's merged line. The
+// InLine says whether a series belongs into its resource's merged line. The
 // distance of a workout on a bicycle or in water is no part of what a person
 // walked, but it is in a wheelchair, for which there are two words.
 //
 // Reference 7.7, distance.
-func Counts(resource string, s wearables.Source) bool {
+func InLine(resource string, s wearables.Source) bool {
 	switch s.Sport {
 	case "", "wheelchair_pushing", "wheelchair_push":
 		return true
@@ -84,11 +84,11 @@ func Rank(sourceType string) int {
 	return len(typeOrder)
 }
 
-// inOrder sorts series by their sources, best first: by the team's priority of
+// sortBySource sorts series by their sources, best first: by the team's priority of
 // the provider, then by the type of source. The rest only keeps the order the
 // same whenever it is asked for, and what is alike but for its words together:
 // there the order is that of wearables.SeriesOf.
-func inOrder(all []storage.Series, priorities map[string]int64) {
+func sortBySource(all []storage.Series, priorities map[string]int64) {
 	slices.SortStableFunc(all, func(a, b storage.Series) int {
 		return cmp.Or(
 			cmp.Compare(priorities[b.Source.Provider], priorities[a.Source.Provider]),
@@ -164,8 +164,8 @@ func SetPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID, changes []
 	return nil
 }
 
-// byProvider are the team's priorities for series.
-func byProvider(ctx context.Context, tx *store.Tx, team uuid.UUID) (map[string]int64, error) {
+// providerPriorities are the team's priorities for series.
+func providerPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID) (map[string]int64, error) {
 	all, err := Priorities(ctx, tx, team, Timeseries)
 	if err != nil {
 		return nil, err

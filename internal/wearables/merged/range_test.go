@@ -52,7 +52,7 @@ func TestARangeToAnInstant(t *testing.T) {
 
 // A zone that left a day out has what was counted around it on the days that
 // there were.
-func TestADayThatNeverWas(t *testing.T) {
+func TestASkippedDay(t *testing.T) {
 	apia, err := civil.Zone("Pacific/Apia")
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 	"hale/internal/wearables/merged"
 )
 
-var now = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+var testTime = time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
 
 // person has wearable data.
 type person struct {
@@ -42,7 +42,7 @@ func newPerson(t testing.TB, db *store.DB) person {
 }
 
 func eachPerson(t *testing.T, fn func(t *testing.T, p person)) {
-	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) { fn(t, newPerson(t, db)) })
+	storetest.EachAt(t, func() time.Time { return testTime }, func(t *testing.T, db *store.DB) { fn(t, newPerson(t, db)) })
 }
 
 func (p person) ingest(samples ...wearables.Samples) {
@@ -171,7 +171,7 @@ func TestOneNumber(t *testing.T) {
 
 // Types of one resource are different quantities, those of glucose are not; a
 // ride is no walk.
-func TestWhatIsMerged(t *testing.T) {
+func TestMergeableResources(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
 		one := func(resource, kind string, source wearables.Source, minute int, value float64) wearables.Samples {
 			at := march.Add(time.Duration(minute) * time.Minute).UnixMicro()
@@ -389,7 +389,7 @@ func TestPagesOfDays(t *testing.T) {
 // line is the same; however it is cut into pages, the pages are the line; and
 // days that are aligned with a range have its sum.
 func TestTheLineIsOne(t *testing.T) {
-	db := storetest.NewSQLite(t).Open(t, func() time.Time { return now })
+	db := storetest.NewSQLite(t).Open(t, func() time.Time { return testTime })
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPerson(t, db)
 		resource := rapid.SampledFrom([]string{"steps", "heartrate"}).Draw(rt, "resource")
@@ -410,12 +410,12 @@ func TestTheLineIsOne(t *testing.T) {
 		var pieces, aside []string
 		for {
 			page := p.read(q, paged)
-			pieces, aside = append(pieces, unnamed(page, page.Pieces)...), append(aside, unnamed(page, page.Aside)...)
+			pieces, aside = append(pieces, describePieces(page, page.Pieces)...), append(aside, describePieces(page, page.Aside)...)
 			if paged.After = page.Next; page.Next == nil {
 				break
 			}
 		}
-		if fmt.Sprint(pieces, aside) != fmt.Sprint(unnamed(whole, whole.Pieces), unnamed(whole, whole.Aside)) {
+		if fmt.Sprint(pieces, aside) != fmt.Sprint(describePieces(whole, whole.Pieces), describePieces(whole, whole.Aside)) {
 			rt.Fatalf("pages\n%v\n%v\nwhole\n%v\n%v", pieces, aside, whole.Pieces, whole.Aside)
 		}
 		first := civil.DateOf(march)
@@ -429,9 +429,9 @@ func TestTheLineIsOne(t *testing.T) {
 	})
 }
 
-// unnamed gives pieces the type of their source in place of its position,
+// describePieces gives pieces the type of their source in place of its position,
 // which differs from page to page.
-func unnamed(page merged.Page, pieces []merged.Piece) (all []string) {
+func describePieces(page merged.Page, pieces []merged.Piece) (all []string) {
 	for _, p := range pieces {
 		by := ""
 		if p.By >= 0 {

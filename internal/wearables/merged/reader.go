@@ -32,9 +32,9 @@ type reader struct {
 	sums, explain bool
 	most          int // parts in a stretch
 
-	series []storage.Series // best first
-	lines  [][]int          // positions in series: one line for each quantity
-	apart  []int            // of those that are in no line, where the reader explains
+	series    []storage.Series // best first
+	lines     [][]int          // positions in series: one line for each quantity
+	notInLine []int            // of those that are in no line, where the reader explains
 }
 
 // open finds the series of a query and puts them in order: those of the line,
@@ -44,19 +44,19 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 	if err != nil {
 		return nil, err
 	}
-	priorities, err := byProvider(ctx, tx, q.Team)
+	priorities, err := providerPriorities(ctx, tx, q.Team)
 	if err != nil {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(s storage.Series) bool {
-		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !Counts(s.Resource, s.Source)
+		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !InLine(s.Resource, s.Source)
 	})
-	inOrder(all, priorities)
+	sortBySource(all, priorities)
 	r := &reader{sums: AddsUp(q.Resource), explain: explain, most: mostParts, series: all}
 	lines := map[string]int{}
 	for i := range all {
-		if !Counts(all[i].Resource, all[i].Source) {
-			r.apart = append(r.apart, i)
+		if !InLine(all[i].Resource, all[i].Source) {
+			r.notInLine = append(r.notInLine, i)
 			continue
 		}
 		name := quantity(&all[i])
@@ -77,7 +77,7 @@ func (r *reader) source(i int) Source {
 func (r *reader) extent() Span {
 	v := Span{math.MaxInt64, math.MinInt64}
 	for _, s := range r.series {
-		v.Start, v.End = min(v.Start, s.Oldest), max(v.End, s.Newest+longest+1)
+		v.Start, v.End = min(v.Start, s.Oldest), max(v.End, s.Newest+longestInterval+1)
 	}
 	return v
 }
@@ -120,10 +120,10 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64, n int) (found line, end int64, err error) {
 	midnight := (floorDiv(from, dayUS) + 1) * dayUS
 	for end = to; ; {
-		if err = errCrowded; n <= r.most { // each sample is a part at least
+		if err = errTooManyParts; n <= r.most { // each sample is a part at least
 			found, err = r.stretch(ctx, tx, from, end)
 		}
-		if !errors.Is(err, errCrowded) || end <= midnight {
+		if !errors.Is(err, errTooManyParts) || end <= midnight {
 			return found, end, err
 		}
 		end = max(midnight, from+(end-from)/2)
@@ -141,7 +141,7 @@ func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int
 
 // count returns the number of samples that merging a stretch reads.
 func (r *reader) count(ctx context.Context, tx *store.Tx, from, to int64) (n int, err error) {
-	first, last := around(from, to)
+	first, last := readWindow(from, to)
 	for i := range r.series {
 		if !r.series[i].Within(first, last) {
 			continue
@@ -155,17 +155,17 @@ func (r *reader) count(ctx context.Context, tx *store.Tx, from, to int64) (n int
 	return n, nil
 }
 
-// around is the time whose samples say what the pieces that start in [from, to)
+// readWindow is the time whose samples say what the pieces that start in [from, to)
 // are: up to a day before and behind, and those whole UTC days set the spacing
 // of levels.
-func around(from, to int64) (first, last int64) {
-	return floorDiv(from-longest, dayUS) * dayUS, (floorDiv(to+longest-1, dayUS) + 1) * dayUS
+func readWindow(from, to int64) (first, last int64) {
+	return floorDiv(from-longestInterval, dayUS) * dayUS, (floorDiv(to+longestInterval-1, dayUS) + 1) * dayUS
 }
 
 // stretch merges the pieces that start in [from, to).
 func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l line, err error) {
 	l.explain, l.most = r.explain, r.most
-	first, last := around(from, to)
+	first, last := readWindow(from, to)
 	for _, members := range r.lines {
 		tracks, err := r.tracks(ctx, tx, members, first, last)
 		if err != nil {
@@ -180,13 +180,13 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 			return line{}, err
 		}
 	}
-	tracks, err := r.tracks(ctx, tx, r.apart, first, last)
+	tracks, err := r.tracks(ctx, tx, r.notInLine, first, last)
 	if err != nil {
 		return line{}, err
 	}
 	for _, t := range tracks {
 		for i := range t.Time {
-			l.aside = append(l.aside, t.piece(i, t.span(i), apart))
+			l.aside = append(l.aside, t.piece(i, t.span(i), notInLine))
 		}
 	}
 	outside := func(p Piece) bool { return p.Start < from || p.Start >= to }
@@ -240,7 +240,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	if most == 0 {
 		most = storage.PageSamples
 	}
-	from := in.Start - longest // a piece may reach into the range
+	from := in.Start - longestInterval // a piece may reach into the range
 	if in.After != nil {
 		from = *in.After
 	}
@@ -307,7 +307,7 @@ func (p *Page) name(r *reader) {
 			}
 		}
 	}
-	at := naming(used)
+	at := newSourceList(used)
 	for _, i := range at.order {
 		p.Sources = append(p.Sources, r.source(i))
 	}
@@ -321,14 +321,14 @@ func (p *Page) name(r *reader) {
 	}
 }
 
-// names are the sources that an answer lists, and where.
-type names struct {
+// sourceList are the sources that an answer lists, and where.
+type sourceList struct {
 	order    []int
 	position map[int]int
 }
 
-func naming(used map[int]bool) names {
-	n := names{position: map[int]int{}}
+func newSourceList(used map[int]bool) sourceList {
+	n := sourceList{position: map[int]int{}}
 	for i := range used {
 		n.order = append(n.order, i)
 	}

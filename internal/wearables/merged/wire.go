@@ -57,7 +57,7 @@ func appendPieces(dst []byte, r *wearables.Resource, page *Page, pieces []Piece)
 		switch {
 		case p.By >= 0:
 			dst = strconv.AppendInt(append(dst, `,"covered_by":`...), int64(p.By), 10)
-		case p.By == apart:
+		case p.By == notInLine:
 			dst = append(dst, `,"covered_by":null`...)
 		}
 		dst = append(dst, '}')

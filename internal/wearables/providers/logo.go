@@ -29,16 +29,16 @@ func LogosOf(db store.Owner) Logos { return logos.Of(db) }
 // URL returns the address of a provider's logo.
 func (l Logos) URL(slug string) string { return string(l) + LogoPath + slug + ".svg" }
 
-// grounds are tile colours on which white letters have a contrast of at least
+// logoColors are tile colours on which white letters have a contrast of at least
 // 4.5 to 1 (WCAG 2.2, 1.4.3).
-var grounds = []string{"#1f4e79", "#2e5a3a", "#5b3a6e", "#7a3b2e", "#3a4a5b", "#6b4e16", "#1d5c63", "#5a2a4a"}
+var logoColors = []string{"#1f4e79", "#2e5a3a", "#5b3a6e", "#7a3b2e", "#3a4a5b", "#6b4e16", "#1d5c63", "#5a2a4a"}
 
 // Logo draws the provider's tile: its initials on a quiet colour that follows
 // from the slug. The same slug always gives the same picture.
 func (p Provider) Logo() []byte {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(p.Slug)) // never fails
-	ground := grounds[int(h.Sum32()%uint32(len(grounds)))]
+	ground := logoColors[int(h.Sum32()%uint32(len(logoColors)))]
 	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64" role="img" aria-label="%s">`+
 		`<rect width="64" height="64" rx="14" fill="%s"/>`+
 		`<text x="32" y="33" fill="#fff" font-family="system-ui,sans-serif" font-size="26" font-weight="600" text-anchor="middle" dominant-baseline="central">%s</text>`+

@@ -60,8 +60,8 @@ func (p Provider) PushedByPhone() bool { return p.AuthType != nil && *p.AuthType
 var catalogueFile []byte
 
 var (
-	all    = mustParse(catalogueFile)
-	bySlug = index(all)
+	catalogue = mustParse(catalogueFile)
+	bySlug    = index(catalogue)
 )
 
 func mustParse(file []byte) []Provider {
@@ -82,14 +82,14 @@ func index(rows []Provider) map[string]Provider {
 	return m
 }
 
-// All lists the catalogue in its own order.
-func All() []Provider { return slices.Clone(all) }
+// List lists the catalogue in its own order.
+func List() []Provider { return slices.Clone(catalogue) }
 
 // OfType lists the providers of one source type, or of one way to connect: the
 // specification does not say which words the filter takes, and both are asked
 // for. There are none for an unknown word, since the lists may grow.
 func OfType(word string) []Provider {
-	return slices.DeleteFunc(All(), func(p Provider) bool {
+	return slices.DeleteFunc(List(), func(p Provider) bool {
 		return string(p.SourceType) != word && (p.AuthType == nil || string(*p.AuthType) != word)
 	})
 }
@@ -100,9 +100,9 @@ func Find(slug string) (Provider, bool) {
 	return p, ok
 }
 
-// Named is Find for a slug that is already stored: a provider that left the
+// FindOrName is Find for a slug that is already stored: a provider that left the
 // catalogue keeps its slug as its name.
-func Named(slug string) Provider {
+func FindOrName(slug string) Provider {
 	if p, ok := bySlug[slug]; ok {
 		return p
 	}

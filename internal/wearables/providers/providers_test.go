@@ -18,7 +18,7 @@ const live = `fitbit google_health garmin oura strava wahoo withings polar crono
 func TestCatalogueHasEveryProvider(t *testing.T) {
 	want := strings.Fields(live)
 	var got []string
-	for _, p := range All() {
+	for _, p := range List() {
 		got = append(got, p.Slug)
 	}
 	slices.Sort(want)
@@ -32,7 +32,7 @@ func TestCatalogueRows(t *testing.T) {
 	auth := []AuthType{OAuth, TeamOAuth, SDK, Password, Email, App}
 	kinds := []SourceType{AppSource, BLESource, DeviceSource, LabSource, TypedIn}
 	slug := regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	for _, p := range All() {
+	for _, p := range List() {
 		t.Run(p.Slug, func(t *testing.T) {
 			if !slug.MatchString(p.Slug) || p.Name == "" || !strings.HasSuffix(p.Description, ".") {
 				t.Errorf("slug, name or description is not right: %+v", p)
@@ -75,7 +75,7 @@ func TestOfType(t *testing.T) {
 	if rows := OfType("telepathy"); len(rows) != 0 {
 		t.Errorf("unknown source type gave %d rows", len(rows))
 	}
-	if len(All()) != len(strings.Fields(live)) {
+	if len(List()) != len(strings.Fields(live)) {
 		t.Error("filtering changed the catalogue")
 	}
 }
@@ -87,13 +87,13 @@ func TestFind(t *testing.T) {
 	if _, ok := Find("Oura"); ok {
 		t.Error("slugs are exact")
 	}
-	if p := Named("gone_brand"); p.Name != "gone_brand" {
+	if p := FindOrName("gone_brand"); p.Name != "gone_brand" {
 		t.Errorf("a provider that left the catalogue is called %q", p.Name)
 	}
 }
 
 func TestLogoIsAPictureOfTheName(t *testing.T) {
-	for _, p := range append(All(), Provider{Slug: "x", Name: `<&">`}, Provider{Slug: "", Name: ""}) {
+	for _, p := range append(List(), Provider{Slug: "x", Name: `<&">`}, Provider{Slug: "", Name: ""}) {
 		var svg struct {
 			XMLName xml.Name `xml:"http://www.w3.org/2000/svg svg"`
 			Label   string   `xml:"aria-label,attr"`

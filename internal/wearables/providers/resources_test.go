@@ -13,9 +13,9 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// elsewhere are the resources that are no wearable data that is stored, and
+// otherStores are the resources that are no wearable data that is stored, and
 // where they live.
-var elsewhere = map[string]string{
+var otherStores = map[string]string{
 	"hypnogram":     "read from sleep_cycle, which replaced it",
 	"sleep_stream":  "read from the series of the night",
 	"device":        "connections",
@@ -32,7 +32,7 @@ var supported = regexp.MustCompile(`(?m)^\| supported_resources \|.*Values: ([^|
 // Every value of the specification's list is in ours and has a store: a series, a
 // summary, a stream, or a domain of its own. The list is one table and has no further
 // values.
-func TestEveryResourceHasAHome(t *testing.T) {
+func TestEveryResourceHasAStore(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "../spec/interface-specification.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestEveryResourceHasAHome(t *testing.T) {
 		if !providers.IsResource(name) {
 			t.Errorf("%s is not in our table", name)
 		}
-		if _, other := elsewhere[name]; wearables.KeepsData(name) == other {
+		if _, other := otherStores[name]; wearables.KeepsData(name) == other {
 			t.Errorf("%s has no home, or two", name)
 		}
 	}

@@ -18,7 +18,7 @@ func Newer(a, b string) bool {
 // texts, in which case does not matter.
 func natural(a, b string) int {
 	for a != "" && b != "" {
-		x, y := run(a), run(b)
+		x, y := leadingRun(a), leadingRun(b)
 		a, b = a[len(x):], b[len(y):]
 		if by := compareRuns(x, y); by != 0 {
 			return by
@@ -43,7 +43,7 @@ func compareRuns(x, y string) int {
 
 // leadingRun returns the leading digits of a text that is not empty, or its leading
 // characters without digits.
-func run(text string) string {
+func leadingRun(text string) string {
 	for i := range len(text) {
 		if isDigit(text[i]) != isDigit(text[0]) {
 			return text[:i]

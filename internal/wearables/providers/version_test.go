@@ -45,7 +45,7 @@ func TestNewerVersions(t *testing.T) {
 
 // The order of versions is total: of two that differ one is the newer, and a version
 // newer than that one is newer than both.
-func TestVersionsStandInOneLine(t *testing.T) {
+func TestTheOrderOfVersionsIsTotal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		version := rapid.StringMatching(`[vVb]?[0-9]{0,3}[ab .]?[0-9]{0,2}[.]?[0-9a]{0,2}`)
 		a, b, c := version.Draw(t, "a"), version.Draw(t, "b"), version.Draw(t, "c")

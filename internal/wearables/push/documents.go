@@ -230,7 +230,7 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 			s.field = d.End
 			return s.wrong("missing", "Field required")
 		}
-		if d.Name == "note" && unsaid(fields["value"]) {
+		if d.Name == "note" && isMissing(fields["value"]) {
 			s.field = "value"
 			return s.wrong("missing", "Field required")
 		}
@@ -248,7 +248,7 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 // place sets the place of a summary that does not state it: by the offset in the text of
 // its start, or by the device's zone. A session without a field for it gets its day.
 func (one *draft) place(d *wearables.Document, name string) {
-	if !unsaid(one.fields["timezone_offset"]) || !unsaid(one.fields["time_zone"]) || one.Start.IsZero() && one.Date.IsZero() {
+	if !isMissing(one.fields["timezone_offset"]) || !isMissing(one.fields["time_zone"]) || one.Start.IsZero() && one.Date.IsZero() {
 		return
 	}
 	zone, err := civil.Zone(name)
@@ -286,7 +286,7 @@ func (one *draft) place(d *wearables.Document, name string) {
 	}
 }
 
-func unsaid(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
+func isMissing(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
 
 // addSportID gives a sport without an id HealthKit's number of its slug, as imports do,
 // or that of "other". The number is deprecated, but clients read it.
@@ -297,7 +297,7 @@ func addSportID(raw []byte) []byte {
 	}
 	sport["id"] = wearables.OtherSport
 	slug, _ := sport["slug"].(string)
-	if known, ok := sports.OfSlug(slug); ok {
+	if known, ok := sports.BySlug(slug); ok {
 		sport["id"] = known.ID
 	}
 	out, _ := json.Marshal(sport) // it was JSON

@@ -60,7 +60,7 @@ func (m *moments) local(b []byte) (us int64, ok bool) {
 		copy(m.date[:], b)
 		m.day, m.set = day.UnixMicro(), true
 	}
-	hour, minute, second := two(b[11:]), two(b[14:]), two(b[17:])
+	hour, minute, second := twoDigits(b[11:]), twoDigits(b[14:]), twoDigits(b[17:])
 	if hour > 23 || minute > 59 || second > 59 {
 		return 0, false
 	}
@@ -75,12 +75,12 @@ func offsetOf(b []byte) (int32, bool) {
 	if len(b) < 3 || (b[0] != '+' && b[0] != '-') {
 		return 0, false
 	}
-	hour, minute := two(b[1:]), 0
+	hour, minute := twoDigits(b[1:]), 0
 	switch {
 	case len(b) == 6 && b[3] == ':':
-		minute = two(b[4:])
+		minute = twoDigits(b[4:])
 	case len(b) == 5:
-		minute = two(b[3:])
+		minute = twoDigits(b[3:])
 	case len(b) != 3:
 		return 0, false
 	}
@@ -97,8 +97,8 @@ func offsetOf(b []byte) (int32, bool) {
 	return offset, true
 }
 
-// two parses two digits; 100 or more if they are not.
-func two(b []byte) int {
+// twoDigits parses two digits; 100 or more if they are not.
+func twoDigits(b []byte) int {
 	if len(b) < 2 || b[0]-'0' > 9 || b[1]-'0' > 9 {
 		return 100
 	}

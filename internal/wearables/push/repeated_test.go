@@ -13,9 +13,9 @@ import (
 	"hale/internal/platform/rows"
 )
 
-// apart puts a space between samples, which keeps each of them from being read
+// splitSamples puts a space between samples, which keeps each of them from being read
 // as the one before it.
-func apart(body []byte) []byte {
+func splitSamples(body []byte) []byte {
 	return bytes.ReplaceAll(body, []byte("},{"), []byte("}, {"))
 }
 
@@ -23,7 +23,7 @@ func apart(body []byte) []byte {
 // kept of it.
 func sameEitherWay(body []byte) error {
 	got, err := Parse(body, insulin)
-	want, wantErr := Parse(apart(body), insulin)
+	want, wantErr := Parse(splitSamples(body), insulin)
 	if (err == nil) != (wantErr == nil) || err != nil && wantErr != nil && withoutPlace(err) != withoutPlace(wantErr) {
 		return fmt.Errorf("gives %w, with care %w", err, wantErr)
 	}
@@ -55,8 +55,8 @@ func withoutPlace(err error) string {
 	return text
 }
 
-// looks are the ways in which apps write samples: %s is an instant or a number.
-var looks = []string{
+// sampleForms are the ways in which apps write samples: %s is an instant or a number.
+var sampleForms = []string{
 	`{"timestamp":"%TZ","value":%N,"unit":"bpm","source_type":"watch"}`,
 	`{"timestamp":"%TZ","value":%N}`,
 	`{"value":%N,"startDate":"%T+02:00","endDate":"%E+02:00","sourceBundle":"com.example","productType":"Watch6,1"}`,
@@ -99,12 +99,12 @@ func drawAlike(t *rapid.T) (list []string) {
 		rapid.SampledFrom([]string{"0", "0.0", "0.0001", "007", "1.", "null", "12345678901234567", `"7"`}),
 	)
 	steady := rapid.Bool().Draw(t, "steady")
-	look := rapid.SampledFrom(looks).Draw(t, "look")
+	look := rapid.SampledFrom(sampleForms).Draw(t, "look")
 	numbers := rapid.SampledFrom([]*rapid.Generator[string]{number, rapid.StringMatching(`[1-9][0-9]`), rapid.StringMatching(`[1-9]\.[0-9]`)}).Draw(t, "numbers")
-	at := at("2024-02-28T22:00:00Z")
+	at := micros("2024-02-28T22:00:00Z")
 	for range rapid.IntRange(1, 60).Draw(t, "n") {
 		if !steady && rapid.IntRange(0, 20).Draw(t, "turn") == 0 {
-			look = rapid.SampledFrom(looks).Draw(t, "look")
+			look = rapid.SampledFrom(sampleForms).Draw(t, "look")
 		}
 		at += rapid.SampledFrom([]int64{60e6, 60e6, 3600e6, 86400e6}).Draw(t, "step")
 		if !steady && rapid.IntRange(0, 30).Draw(t, "back") == 0 {
@@ -125,10 +125,10 @@ func clock(us int64) string {
 
 // Bodies of phones are parsed as rows. Otherwise the test above would compare little.
 func TestBodiesOfOneShapeAreRows(t *testing.T) {
-	for i, look := range looks[:5] {
+	for i, look := range sampleForms[:5] {
 		var list []string
 		for k := range 40 {
-			at := at("2024-02-28T23:50:00Z") + int64(k)*60e6
+			at := micros("2024-02-28T23:50:00Z") + int64(k)*60e6
 			list = append(list, strings.NewReplacer("%T", clock(at), "%E", clock(at+60e6), "%N", fmt.Sprint(70+k)).Replace(look))
 		}
 		body := body("[" + strings.Join(list, ",") + "]")
@@ -144,7 +144,7 @@ func TestBodiesOfOneShapeAreRows(t *testing.T) {
 }
 
 func FuzzAlike(f *testing.F) {
-	for _, look := range looks {
+	for _, look := range sampleForms {
 		one := strings.NewReplacer("%T", "2024-02-28T23:50:00", "%E", "2024-02-28T23:51:00", "%N", "72.5", "%t", "2024-02-28T23:50:00Z").Replace(look)
 		f.Add(one, strings.Replace(one, "72.5", "8", 1), one)
 	}

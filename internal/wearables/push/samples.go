@@ -113,7 +113,7 @@ func (p *parser) samples(most int, within []string) error {
 		}
 		p.index, p.field = i, ""
 		p.body.Count++
-		if err := p.one(i); err != nil {
+		if err := p.parseSample(i); err != nil {
 			return err
 		}
 		if r := p.more(); i == 0 {
@@ -125,8 +125,8 @@ func (p *parser) samples(most int, within []string) error {
 	return err
 }
 
-// one reads a sample.
-func (p *parser) one(index int) error {
+// parseSample reads a sample.
+func (p *parser) parseSample(index int) error {
 	p.peek()
 	p.sample, p.form = sample{offset: wearables.NoOffset}, form{from: p.pos}
 	clear(p.words)

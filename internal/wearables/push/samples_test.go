@@ -24,7 +24,7 @@ func body(data string) []byte {
 	return []byte(`{"stage":"daily","provider":"apple_health_kit","data":` + data + `}`)
 }
 
-func at(text string) int64 {
+func micros(text string) int64 {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		panic(err)
@@ -49,7 +49,7 @@ func TestBothFormsOfSample(t *testing.T) {
 	if got.Stage != wearables.Historical || !got.Final || got.Provider != "apple_health_kit" || got.Count != 3 {
 		t.Errorf("head %+v", got.Head)
 	}
-	if want := at("2017-03-08T23:59:59Z"); got.End.UnixMicro() != want || got.Start.UnixMicro() != at("2017-03-01T00:00:00Z") {
+	if want := micros("2017-03-08T23:59:59Z"); got.End.UnixMicro() != want || got.Start.UnixMicro() != micros("2017-03-01T00:00:00Z") {
 		t.Errorf("range %v to %v", got.Start, got.End)
 	}
 	if len(got.Groups) != 3 {
@@ -57,10 +57,10 @@ func TestBothFormsOfSample(t *testing.T) {
 	}
 	first, second, third := got.Groups[0], got.Groups[1], got.Groups[2]
 	if first.Source.Type != "watch" || first.Source.AppID != "com.apple.health.1" || first.Unit != "bpm" ||
-		first.Time[0] != at("2017-03-07T06:30:00Z") || first.End[0] != at("2017-03-07T06:31:00Z") || first.Offset[0] != 7200 {
+		first.Time[0] != micros("2017-03-07T06:30:00Z") || first.End[0] != micros("2017-03-07T06:31:00Z") || first.Offset[0] != 7200 {
 		t.Errorf("first %+v", first)
 	}
-	if second.Time[0] != at("2017-03-07T06:31:00Z")+250_000 || second.Offset[0] != 7200 || second.Value[0] != 62.5 || second.Index[0] != 1 {
+	if second.Time[0] != micros("2017-03-07T06:31:00Z")+250_000 || second.Offset[0] != 7200 || second.Value[0] != 62.5 || second.Index[0] != 1 {
 		t.Errorf("second %+v", second)
 	}
 	if third.Source.Type != "phone" || third.Source.AppID != "aé😀" || third.Offset[0] != 7200 || third.End != nil {
@@ -194,7 +194,7 @@ func TestNumbersAreExact(t *testing.T) {
 func TestMomentsAgreeWithTime(t *testing.T) {
 	var m moments
 	rapid.Check(t, func(t *rapid.T) {
-		us := rapid.Int64Range(at("1950-01-01T00:00:00Z"), at("2100-01-01T00:00:00Z")).Draw(t, "instant")
+		us := rapid.Int64Range(micros("1950-01-01T00:00:00Z"), micros("2100-01-01T00:00:00Z")).Draw(t, "instant")
 		minutes := rapid.SampledFrom([]int{0, 60, -210, 345, 14 * 60}).Draw(t, "offset")
 		layout := rapid.SampledFrom([]string{time.RFC3339Nano, "2006-01-02 15:04:05.999999Z0700", "2006-01-02T15:04:05.999999Z07:00"}).Draw(t, "layout")
 		text := time.UnixMicro(us).In(time.FixedZone("", minutes*60)).Format(layout)

@@ -21,7 +21,7 @@ func seriesBody(series string, more ...string) []byte {
 
 // TestSeriesAreWhatTheirListsAreApart: a body of several resources is stored
 // as the bodies of each would be, one after the other.
-func TestSeriesAreWhatTheirListsAreApart(t *testing.T) {
+func TestSeriesEqualTheirSeparateLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom([]string{"", `,"time_zone":"Europe/Helsinki"`}).Draw(t, "zone")
 		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"heartrate", "glucose", "steps", "blood_pressure", "body_weight", "insulin_injection"}), 0, 6, rapid.ID[string]).Draw(t, "names")

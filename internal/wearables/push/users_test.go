@@ -28,7 +28,7 @@ func entryOf(user, series string, more ...string) string {
 
 // Each entry means what it would mean in a body of its own, with what is said
 // for all in the places where it says nothing itself.
-func TestPeopleAreWhatTheirEntriesAreApart(t *testing.T) {
+func TestPeopleEqualTheirSeparateEntries(t *testing.T) {
 	head := `{"stage":"daily","provider":"apple_health_kit"`
 	for _, c := range []struct{ body, anna, berta string }{
 		{

@@ -77,12 +77,12 @@ var byName = func() map[string]*Resource {
 	return named
 }()
 
-// All lists every kind of time series, in the order of the reference.
-func All() []Resource { return slices.Clone(table) }
+// List lists every kind of time series, in the order of the reference.
+func List() []Resource { return slices.Clone(table) }
 
-// Named finds a kind of time series by its path segment or by its name in
+// Find finds a kind of time series by its path segment or by its name in
 // events.
-func Named(name string) (*Resource, bool) {
+func Find(name string) (*Resource, bool) {
 	r, ok := byName[name]
 	return r, ok
 }

@@ -22,58 +22,58 @@ var table = []Resource{
 	metric("afib_burden", "Irregular heart rhythm", interval, "%", 0, 100, 2, perMonth),
 	metric("basal_body_temperature", "Body temperature", interval, "°C", 25, 45, 36.4, perMonth),
 	metric("blood_oxygen", "Blood oxygen", discrete, "%", 50, 100, 97, perDay),
-	pair(metric("blood_pressure", "Blood pressure", discrete, "mmHg", 40, 300, 118, perMonth), 20, 200, 76),
-	renamed(metric("body_fat", "Body fat", discrete, "%", 1, 75, 18.2, perMonth), "fat"),
+	asPair(metric("blood_pressure", "Blood pressure", discrete, "mmHg", 40, 300, 118, perMonth), 20, 200, 76),
+	withEvent(metric("body_fat", "Body fat", discrete, "%", 1, 75, 18.2, perMonth), "fat"),
 	metric("body_mass_index", "Body mass index", interval, "index", 5, 150, 22.6, perMonth),
-	extra(metric("body_temperature", "Body temperature", interval, "°C", 25, 45, 36.8, perDay), sensorLocation),
-	extra(metric("body_temperature_delta", "Body temperature", interval, "°C", -20, 20, -0.2, perDay), sensorLocation),
-	renamed(metric("body_weight", "Weight", discrete, "kg", 1, 500, 71.4, perMonth), "weight"),
+	withFields(metric("body_temperature", "Body temperature", interval, "°C", 25, 45, 36.8, perDay), sensorLocation),
+	withFields(metric("body_temperature_delta", "Body temperature", interval, "°C", -20, 20, -0.2, perDay), sensorLocation),
+	withEvent(metric("body_weight", "Weight", discrete, "kg", 1, 500, 71.4, perMonth), "weight"),
 	metric("caffeine", "Caffeine", interval, "g", 0, 20, 0.08, perMonth),
 	metric("calories_active", "Energy used", interval, "kcal", 0, 20_000, 4.2, perDay),
 	withLength(metric("calories_basal", "Energy used", discrete, "kcal", 0, 20_000, 71, perDay)),
 	metric("carbohydrates", "Carbohydrates", interval, "g", 0, 5_000, 45, perMonth),
-	always(typed(metric("cholesterol", "Cholesterol", discrete, "mmol/L", 0, 60, 4.9, perMonth),
+	typeRequired(withTypes(metric("cholesterol", "Cholesterol", discrete, "mmol/L", 0, 60, 4.9, perMonth),
 		"cholesterol/ldl", "cholesterol/hdl", "cholesterol/total", "cholesterol/triglycerides")),
 	metric("daylight_exposure", "Time in daylight", interval, "min", 0, 1_500, 12, perDay),
 	metric("distance", "Distance", interval, "m", 0, 1_000_000, 812.5, perDay),
-	always(anyType(metric("electrocardiogram_voltage", "Heart recordings (ECG)", discrete, "mV", -100, 100, 0.11, perHour), "lead_1")),
+	typeRequired(withAnyType(metric("electrocardiogram_voltage", "Heart recordings (ECG)", discrete, "mV", -100, 100, 0.11, perHour), "lead_1")),
 	metric("fall", "Falls", interval, "count", 0, 10_000, 1, perMonth),
 	withLength(metric("floors_climbed", "Floors climbed", discrete, "count", 0, 10_000, 3, perDay)),
 	metric("forced_expiratory_volume_1", "Breathing tests", interval, "L", 0, 20, 3.1, perMonth),
 	metric("forced_vital_capacity", "Breathing tests", interval, "L", 0, 20, 4.2, perMonth),
-	typed(metric("glucose", "Blood sugar", discrete, "mmol/L", 0.6, 50, 5.4, perDay), "automatic", "manual_scan"),
+	withTypes(metric("glucose", "Blood sugar", discrete, "mmol/L", 0.6, 50, 5.4, perDay), "automatic", "manual_scan"),
 	metric("handwashing", "Hand washing", interval, "count", 0, 10_000, 1, perMonth),
-	kinds(metric("heart_rate_alert", "Heart rate alerts", interval, "count", 1, 1, 1, perMonth),
+	withKinds(metric("heart_rate_alert", "Heart rate alerts", interval, "count", 1, 1, 1, perMonth),
 		"low_heart_rate", "high_heart_rate", "irregular_rhythm"),
 	metric("heart_rate_recovery_one_minute", "Heart rate after exercise", interval, "count", 0, 300, 28, perMonth),
 	metric("heartrate", "Heart rate", discrete, "bpm", 20, 300, 62, perDay),
-	typed(metric("hrv", "Heart rate variability", discrete, "rmssd", 0, 1_000, 48, perDay), "rmssd", "sdnn"),
+	withTypes(metric("hrv", "Heart rate variability", discrete, "rmssd", 0, 1_000, 48, perDay), "rmssd", "sdnn"),
 	notPushed(metric(Hypnogram, "Sleep stages", interval, "stage", -1, 5, 2, perDay)),
-	always(anyType(metric("ige", "Allergy test (IgE)", discrete, "FSU", 0, 1_000_000, 1.2, perMonth), "baha_grass")),
-	always(anyType(metric("igg", "Allergy test (IgG)", discrete, "FSU", 0, 1_000_000, 0.7, perMonth), "dairy")),
+	typeRequired(withAnyType(metric("ige", "Allergy test (IgE)", discrete, "FSU", 0, 1_000_000, 1.2, perMonth), "baha_grass")),
+	typeRequired(withAnyType(metric("igg", "Allergy test (IgG)", discrete, "FSU", 0, 1_000_000, 0.7, perMonth), "dairy")),
 	metric("inhaler_usage", "Inhaler use", interval, "count", 0, 10_000, 1, perMonth),
-	extra(kinds(metric("insulin_injection", "Insulin", interval, "unit", 0, 1_000, 6, perMonth),
-		"rapid_acting", "long_acting"), such(oneOf("delivery_mode", "basal", "bolus"), "bolus"),
+	withFields(withKinds(metric("insulin_injection", "Insulin", interval, "unit", 0, 1_000, 6, perMonth),
+		"rapid_acting", "long_acting"), withExample(oneOf("delivery_mode", "basal", "bolus"), "bolus"),
 		oneOf("delivery_form", "standard", "extended"), oneOf("bolus_purpose", "meal", "correction", "mixed", "unknown")),
 	metric("lean_body_mass", "Lean body mass", interval, "kg", 1, 500, 57.9, perMonth),
 	metric("mindfulness_minutes", "Mindfulness", interval, "min", 0, 1_500, 10, perMonth),
-	text(metric("note", "Notes", interval, "text", 0, 0, 0, perMonth), "food", "exercise", "insulin_injection", "unspecified"),
+	textOnly(metric("note", "Notes", interval, "text", 0, 0, 0, perMonth), "food", "exercise", "insulin_injection", "unspecified"),
 	metric("peak_expiratory_flow_rate", "Breathing tests", interval, "L/min", 0, 2_000, 480, perMonth),
 	metric("respiratory_rate", "Breathing rate", discrete, "bpm", 3, 80, 14, perDay),
 	metric("sleep_apnea_alert", "Sleep apnea alerts", interval, "count", 0, 10_000, 1, perMonth),
-	typed(metric("sleep_breathing_disturbance", "Breathing during sleep", interval, "count", 0, 10_000, 1, perMonth),
+	withTypes(metric("sleep_breathing_disturbance", "Breathing during sleep", interval, "count", 0, 10_000, 1, perMonth),
 		"elevated", "not_elevated"),
 	metric("stand_duration", "Standing", interval, "min", 0, 1_500, 4, perDay),
-	kinds(metric("stand_hour", "Standing", interval, "count", 0, 1_500, 1, perDay), "stood", "idle"),
-	rated(metric("steps", "Steps", interval, "count", 0, 100_000, 214, perDay), 300),
+	withKinds(metric("stand_hour", "Standing", interval, "count", 0, 1_500, 1, perDay), "stood", "idle"),
+	withRate(metric("steps", "Steps", interval, "count", 0, 100_000, 214, perDay), 300),
 	metric("stress_level", "Stress level", discrete, "%", 0, 100, 31, perDay),
 	metric("uv_exposure", "Sun exposure", interval, "index", 0, 50, 4, perMonth),
 	metric("vo2_max", "Fitness level (VO₂ max)", interval, "mL/kg/min", 5, 120, 46.1, perMonth),
 	metric("waist_circumference", "Waist size", interval, "cm", 10, 400, 82, perMonth),
 	withLength(metric("water", "Water", discrete, "ml", 0, 50_000, 250, perMonth)),
-	rated(metric("wheelchair_push", "Wheelchair pushes", interval, "count", 0, 100_000, 40, perDay), 300),
+	withRate(metric("wheelchair_push", "Wheelchair pushes", interval, "count", 0, 100_000, 40, perDay), 300),
 	metric("workout_distance", "Workouts", interval, "m", 0, 1_000_000, 1000, perDay),
-	extra(metric("workout_duration", "Workouts", interval, "min", 0, 10_080, 35, perMonth), oneOf("intensity", "low", "medium", "high")),
+	withFields(metric("workout_duration", "Workouts", interval, "min", 0, 10_080, 35, perMonth), oneOf("intensity", "low", "medium", "high")),
 	metric("workout_swimming_stroke", "Swimming strokes", interval, "count", 0, 100_000, 18, perDay),
 }
 
@@ -86,33 +86,36 @@ func metric(name, label string, interval bool, unit string, least, most, example
 	}
 }
 
-func renamed(r Resource, event string) Resource { r.Event = event; return r }
-func anyType(r Resource, example string) Resource {
+func withEvent(r Resource, event string) Resource { r.Event = event; return r }
+func withAnyType(r Resource, example string) Resource {
 	r.AnyType, r.Example.Type = true, example
 	return r
 }
-func always(r Resource) Resource                   { r.Typed = true; return r }
-func kinds(r Resource, types ...string) Resource   { r.Kinds = true; return always(typed(r, types...)) }
-func rated(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
-func withLength(r Resource) Resource               { r.QueryLength = true; return r }
-func notPushed(r Resource) Resource                { r.Push = false; return r }
-func extra(r Resource, fields ...Extra) Resource   { r.Extra = fields; return r }
-func such(e Extra, example string) Extra           { e.Example = example; return e }
+func typeRequired(r Resource) Resource { r.Typed = true; return r }
+func withKinds(r Resource, types ...string) Resource {
+	r.Kinds = true
+	return typeRequired(withTypes(r, types...))
+}
+func withRate(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
+func withLength(r Resource) Resource                  { r.QueryLength = true; return r }
+func notPushed(r Resource) Resource                   { r.Push = false; return r }
+func withFields(r Resource, fields ...Extra) Resource { r.Extra = fields; return r }
+func withExample(e Extra, example string) Extra       { e.Example = example; return e }
 
-func text(r Resource, tags ...string) Resource {
+func textOnly(r Resource, tags ...string) Resource {
 	r.Push, r.Text, r.Tags = false, true, tags
 	return r
 }
 
-func typed(r Resource, types ...string) Resource {
+func withTypes(r Resource, types ...string) Resource {
 	r.Types, r.Example.Type = types, types[0]
 	return r
 }
 
-func pair(r Resource, leastLow, mostLow, example float64) Resource {
+func asPair(r Resource, leastLow, mostLow, example float64) Resource {
 	r.Pair, r.LeastLow, r.MostLow, r.Example.Low = true, leastLow, mostLow, example
 	return r
 }
 
-var sensorLocation = such(oneOf("sensor_location", "armpit", "body", "ear", "finger", "gastrointestinal", "mouth", "rectum", "toe",
+var sensorLocation = withExample(oneOf("sensor_location", "armpit", "body", "ear", "finger", "gastrointestinal", "mouth", "rectum", "toe",
 	"eardrum", "temporal_artery", "forehead", "wrist"), "wrist")

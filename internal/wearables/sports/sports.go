@@ -8,24 +8,24 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// Named is the sport of a name of the list, such as CrossCountrySkiing.
-func Named(name string) (sport derive.Sport, ok bool) {
-	sport, ok = byName[name]
+// ByName is the sport of a name of the list, such as CrossCountrySkiing.
+func ByName(name string) (sport derive.Sport, ok bool) {
+	sport, ok = sportsByName[name]
 	return sport, ok
 }
 
-// OfSlug is the sport of a slug of the list, such as cross_country_skiing.
-func OfSlug(slug string) (sport derive.Sport, ok bool) {
-	sport, ok = bySlug[slug]
+// BySlug is the sport of a slug of the list, such as cross_country_skiing.
+func BySlug(slug string) (sport derive.Sport, ok bool) {
+	sport, ok = sportsBySlug[slug]
 	return sport, ok
 }
 
-var byName, bySlug = func() (byName, bySlug map[string]derive.Sport) {
+var sportsByName, sportsBySlug = func() (byName, bySlug map[string]derive.Sport) {
 	byName, bySlug = map[string]derive.Sport{}, map[string]derive.Sport{}
 	for name, id := range activities {
 		words, renamed := sportNames[name]
 		if !renamed {
-			words = Spaced(name)
+			words = SplitName(name)
 		}
 		sport := derive.Sport{ID: id, Name: words, Slug: SlugOf(words)}
 		byName[name] = sport
@@ -41,8 +41,8 @@ func SlugOf(words string) string { return slugs.Replace(strings.ToLower(words)) 
 
 var slugs = strings.NewReplacer(" ", "_", "-", "_", "&", "and")
 
-// Spaced writes CrossCountrySkiing as "Cross Country Skiing".
-func Spaced(name string) string {
+// SplitName writes CrossCountrySkiing as "Cross Country Skiing".
+func SplitName(name string) string {
 	var b strings.Builder
 	for i, r := range name {
 		if i > 0 && r >= 'A' && r <= 'Z' {

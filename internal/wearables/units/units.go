@@ -27,7 +27,7 @@ func Ratio(mul, div float64) Scale { return Scale{mul, 0, div} }
 //
 // Source: NIST SP 811, appendix B.
 var (
-	Same = Multiply(1)
+	Identity = Multiply(1)
 
 	// Metres.
 	Mile = Multiply(1609.344)

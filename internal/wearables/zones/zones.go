@@ -138,7 +138,7 @@ func zonesOf(ctx context.Context, tx *store.Tx, user users.User, workouts []stor
 	l := result{found: map[string][]wearables.Summary{}}
 	derivers := map[string]*derive.Deriver{}
 	for i := range workouts {
-		w, ok := derive.ZonelessWorkout(&workouts[i])
+		w, ok := derive.WorkoutWithoutZones(&workouts[i])
 		if !ok {
 			continue
 		}

@@ -22,10 +22,10 @@ import (
 	"hale/internal/wearables/zones"
 )
 
-var began = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// rig is a user whose phone sends things.
-type rig struct {
+// fixture is a user whose phone sends things.
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	in   *ingest.Ingester
@@ -33,7 +33,7 @@ type rig struct {
 	now  *time.Time
 }
 
-func (r *rig) send(resource, body string) {
+func (r *fixture) send(resource, body string) {
 	r.t.Helper()
 	d, _ := wearables.DocumentNamed(resource)
 	parsed, err := push.ParseSummaries([]byte(body), d)
@@ -45,28 +45,28 @@ func (r *rig) send(resource, body string) {
 	}
 }
 
-func (r *rig) ctx() context.Context {
+func (r *fixture) ctx() context.Context {
 	return store.WithTeam(context.Background(), r.user.Team.UUID())
 }
 
 // workout sends one of an hour; extra are further members.
-func (r *rig) workout(extra string) {
+func (r *fixture) workout(extra string) {
 	r.t.Helper()
-	r.workoutAt(began, extra)
+	r.workoutAt(testTime, extra)
 }
 
-func (r *rig) workoutAt(began time.Time, extra string) {
+func (r *fixture) workoutAt(began time.Time, extra string) {
 	r.t.Helper()
 	r.send("workouts", fmt.Sprintf(`{"stage":"daily","provider":"health_connect","data":[{"time_start":%q,"time_end":%q,"calendar_date":"2026-03-01",
 		"source_type":"watch","app_id":"com.example.sport"%s}]}`, began.Format(time.RFC3339), began.Add(time.Hour).Format(time.RFC3339), extra))
 }
 
 // hearts stores a beat every ten seconds, minutes of each rate in turn.
-func (r *rig) hearts(minutes int, rates ...float64) {
+func (r *fixture) hearts(minutes int, rates ...float64) {
 	r.t.Helper()
 	s := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch", AppID: "com.example.heart"}}
 	for i := range minutes * 6 {
-		s.Time = append(s.Time, began.Add(time.Duration(i)*10*time.Second).UnixMicro())
+		s.Time = append(s.Time, testTime.Add(time.Duration(i)*10*time.Second).UnixMicro())
 		s.Value = append(s.Value, rates[i*len(rates)/(minutes*6)])
 	}
 	if _, err := r.in.Ingest(r.ctx(), r.user, wearables.Batch{Provider: "health_connect", Stage: wearables.Daily, Samples: []wearables.Samples{s}}); err != nil {
@@ -75,17 +75,17 @@ func (r *rig) hearts(minutes int, rates ...float64) {
 }
 
 // look has the service look, and gives the zones of the first workout.
-func (r *rig) look() (waiting bool, found []int) {
+func (r *fixture) look() (waiting bool, found []int) {
 	r.t.Helper()
 	waiting, err := (&zones.Service{Ingester: r.in}).AddZones(r.ctx(), r.db, r.user.Team, r.user.ID)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return waiting, r.zones()[began]
+	return waiting, r.zones()[testTime]
 }
 
 // zones are those of all workouts that have some, by when they began.
-func (r *rig) zones() map[time.Time][]int {
+func (r *fixture) zones() map[time.Time][]int {
 	r.t.Helper()
 	found := map[time.Time][]int{}
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
@@ -111,19 +111,19 @@ func (r *rig) zones() map[time.Time][]int {
 	return found
 }
 
-func each(t *testing.T, fn func(r *rig)) {
-	now := began.Add(3 * time.Hour)
+func forEachEngine(t *testing.T, fn func(r *fixture)) {
+	now := testTime.Add(3 * time.Hour)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
-		now = began.Add(3 * time.Hour)
+		now = testTime.Add(3 * time.Hour)
 		born := civil.MustParse("1976-03-02") // 49 on the day, 50 on the next
-		fn(&rig{t, db, ingest.New(db), userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
+		fn(&fixture{t, db, ingest.New(db), userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{BirthDate: &born}), &now})
 	})
 }
 
 // Zones come with the heart rate, in whatever order things arrive: 220 − 49 is
 // 171, so 80, 95, 110, 130, 150 and 160 lie in one zone each.
 func TestZonesComeWithTheHeartRate(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		r.workout("")
 		if waiting, found := r.look(); !waiting || found != nil {
 			r.t.Errorf("without heart rate: waiting %v, zones %v", waiting, found)
@@ -145,8 +145,8 @@ func TestZonesComeWithTheHeartRate(t *testing.T) {
 }
 
 // The provider's word goes first: its zones, and its birth date.
-func TestTheProviderKnowsBetter(t *testing.T) {
-	each(t, func(r *rig) {
+func TestZonesOfTheProviderStay(t *testing.T) {
+	forEachEngine(t, func(r *fixture) {
 		r.send("profile", `{"stage":"daily","provider":"health_connect","data":[{"birth_date":"1926-01-01"}]}`) // 100 years: 120
 		r.workout("")
 		r.hearts(60, 119)
@@ -154,7 +154,7 @@ func TestTheProviderKnowsBetter(t *testing.T) {
 			r.t.Errorf("by the provider's birth date %v", found)
 		}
 	})
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		r.workout(`,"hr_zones":[1,2,3,4,5,6]`)
 		r.hearts(60, 119)
 		if waiting, found := r.look(); waiting || !slices.Equal(found, []int{1, 2, 3, 4, 5, 6}) {
@@ -164,8 +164,8 @@ func TestTheProviderKnowsBetter(t *testing.T) {
 }
 
 // After two days what is there counts; where nothing is, nothing is guessed.
-func TestWhatIsThereAfterTwoDays(t *testing.T) {
-	each(t, func(r *rig) {
+func TestPartialHeartRateAfterTwoDays(t *testing.T) {
+	forEachEngine(t, func(r *fixture) {
 		r.workout("")
 		*r.now = r.now.Add(48 * time.Hour)
 		if waiting, found := r.look(); waiting || found != nil {
@@ -181,7 +181,7 @@ func TestWhatIsThereAfterTwoDays(t *testing.T) {
 // A person who trains every day always has a workout that waits. Each workout has its
 // own two days. Days without a run count as well.
 func TestEachWorkoutHasItsTwoDays(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		r.workout("")
 		r.hearts(10, 119)
 		for day := 1; day < 4; day++ {
@@ -189,7 +189,7 @@ func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 				r.t.Fatalf("with ten minutes of the hour, after %d days: %v", day-1, found)
 			}
 			*r.now = r.now.Add(23 * time.Hour)
-			r.workoutAt(began.Add(time.Duration(day)*23*time.Hour), "")
+			r.workoutAt(testTime.Add(time.Duration(day)*23*time.Hour), "")
 		}
 		if waiting, found := r.look(); !waiting || !slices.Equal(found, []int{0, 0, 620, 0, 0, 0}) {
 			r.t.Errorf("waiting %v, zones %v", waiting, found)
@@ -199,10 +199,10 @@ func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 
 // A file brings more workouts than are read at once.
 func TestManyWorkouts(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		const n = 250
 		for i := range n {
-			r.workoutAt(began.Add(time.Duration(i)*time.Minute), "")
+			r.workoutAt(testTime.Add(time.Duration(i)*time.Minute), "")
 		}
 		r.hearts(n+60, 119)
 		if waiting, _ := r.look(); waiting || len(r.zones()) != n {
@@ -214,10 +214,10 @@ func TestManyWorkouts(t *testing.T) {
 // Zones say nothing of the day: one that was found by the place still follows
 // it.
 func TestZonesStateNoDay(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		send := func(extra string) {
 			r.send("workouts", fmt.Sprintf(`{"stage":"daily","provider":"health_connect","data":[{"time_start":%q,"time_end":%q,
-				"source_type":"watch","app_id":"com.example.sport"%s}]}`, began.Format(time.RFC3339), began.Add(time.Hour).Format(time.RFC3339), extra))
+				"source_type":"watch","app_id":"com.example.sport"%s}]}`, testTime.Format(time.RFC3339), testTime.Add(time.Hour).Format(time.RFC3339), extra))
 		}
 		send("")
 		r.hearts(60, 80)

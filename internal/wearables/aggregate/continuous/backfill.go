@@ -23,11 +23,11 @@ import (
 // backfillDelay is the time before the walk begins. By then every node has loaded the
 // query. So a change that a node did not mark is older than the walk, and the walk
 // finds it.
-const backfillAfter = 2 * remembered
+const backfillDelay = 2 * cacheTTL
 
 // usersPerPage limits the users of one transaction, so that other writers do not wait
 // for it.
-const pageOfUsers = 100
+const usersPerPage = 100
 
 // backfillArgs name a query.
 type backfillArgs struct {
@@ -44,10 +44,10 @@ var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run 
 // one run after the other.
 var FillJob = jobs.Define("queries.fill", refresh).With(jobs.Limits{Concurrency: 1, Timeout: runTime, Attempts: attempts})
 
-// askToBackfill asks for the walk of a query.
-func (q *Query) askToBackfill(ctx context.Context, tx *store.Tx) error {
+// scheduleBackfill asks for the walk of a query.
+func (q *Query) scheduleBackfill(ctx context.Context, tx *store.Tx) error {
 	_, err := BackfillJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
-		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillAfter),
+		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillDelay),
 	})
 	return err
 }
@@ -69,7 +69,7 @@ func Reordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []str
 		if p := all[i].plan; !p.Prioritised || !slices.Contains(dataTypes, p.Table.Priorities) {
 			continue
 		}
-		if err := all[i].askToBackfill(ctx, tx); err != nil {
+		if err := all[i].scheduleBackfill(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -84,9 +84,9 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 			more = false
 			q, err := queryOf(ctx, tx, team, id)
 			if err != nil || q.Archived {
-				return gone(err)
+				return ignoreNotFound(err)
 			}
-			page, err := users.ListIDs(ctx, tx, q.Team, last, pageOfUsers)
+			page, err := users.ListIDs(ctx, tx, q.Team, last, usersPerPage)
 			if err != nil || len(page) == 0 {
 				return err
 			}
@@ -102,7 +102,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 					return err
 				}
 			}
-			tx.AfterCommit(func() { last, more = page[len(page)-1], len(page) == pageOfUsers })
+			tx.AfterCommit(func() { last, more = page[len(page)-1], len(page) == usersPerPage })
 			return nil
 		})
 		if err != nil {

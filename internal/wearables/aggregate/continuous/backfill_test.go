@@ -17,7 +17,7 @@ import (
 
 // The result table of a new query covers existing data, for the users who have such
 // data and for no other user. Its rows are announced.
-func TestANewQueryIsAnsweredForWhatIsThere(t *testing.T) {
+func TestANewQueryCoversStoredData(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)
 		s.push("2026-03-01T10", 100)

@@ -23,7 +23,7 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 	if len(changes) == 0 {
 		return nil
 	}
-	all, err := known.of(ctx, tx, user.Team)
+	all, err := cachedQueries.forTeam(ctx, tx, user.Team)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bo
 // user's time zone changes. It also runs when the user is restored after a deletion:
 // until then runs and backfills skip the user.
 func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-	all, err := known.of(ctx, tx, team)
+	all, err := cachedQueries.forTeam(ctx, tx, team)
 	if err != nil || len(all) == 0 {
 		return err
 	}
@@ -96,7 +96,7 @@ func (q *Query) mark(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs],
 	if err != nil {
 		return fmt.Errorf("continuous: marking a query stale: %w", err)
 	}
-	return q.ask(ctx, tx, kind, user, q.notBefore(now, started))
+	return q.schedule(ctx, tx, kind, user, q.notBefore(now, started))
 }
 
 // notBefore returns the earliest start of the next run.
@@ -109,8 +109,8 @@ func (q *Query) notBefore(now time.Time, started sql.NullInt64) time.Time {
 	return now
 }
 
-// ask asks for the job, one for each user however often it is asked.
-func (q *Query) ask(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, at time.Time) error {
+// schedule asks for the job, one for each user however often it is asked.
+func (q *Query) schedule(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, at time.Time) error {
 	_, err := kind.Enqueue(ctx, tx, jobArgs{Query: q.ID, User: user}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String() + "/" + user.String(), At: at,
 	})

@@ -141,8 +141,8 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, err
 	if made == 0 {
 		return Query{}, fault.New(fault.Conflict, "another continuous query has this slug")
 	}
-	tx.AfterCommit(func() { known.forget(team) })
-	return q, q.askToBackfill(ctx, tx)
+	tx.AfterCommit(func() { cachedQueries.forget(team) })
+	return q, q.scheduleBackfill(ctx, tx)
 }
 
 // Update is a change; what is nil stays.
@@ -164,18 +164,18 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err := checkGap(u.MinimumGap); err != nil {
 		return Query{}, err
 	}
-	q, err := found(tx.QueryRow(ctx, `UPDATE continuous_queries SET title = COALESCE(CAST($3 AS TEXT), title),
+	q, err := scanOne(tx.QueryRow(ctx, `UPDATE continuous_queries SET title = COALESCE(CAST($3 AS TEXT), title),
 			minimum_gap = CASE WHEN $4 THEN CAST($5 AS BIGINT) ELSE minimum_gap END, updated_at = $6
 		WHERE team_id = $1 AND id = $2 RETURNING `+queryColumns,
 		team, id, title, u.SetGap, seconds(u.MinimumGap), store.Micros(tx.Now())))
 	if err != nil {
 		return Query{}, err
 	}
-	tx.AfterCommit(func() { known.forget(team) })
+	tx.AfterCommit(func() { cachedQueries.forget(team) })
 	if !u.SetGap {
 		return q, nil
 	}
-	return q, q.askToReschedule(ctx, tx)
+	return q, q.scheduleReschedule(ctx, tx)
 }
 
 // Archive ends a query. Its results and its history stay to be read by its id.
@@ -188,7 +188,7 @@ func Archive(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	if n == 0 {
 		return errNotFound()
 	}
-	tx.AfterCommit(func() { known.forget(team) })
+	tx.AfterCommit(func() { cachedQueries.forget(team) })
 	return nil
 }
 
@@ -227,7 +227,7 @@ func scan(row interface{ Scan(...any) error }) (q Query, err error) {
 
 // Get reads a query of the team, an archived one too.
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Query, error) {
-	return found(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries WHERE team_id = $1 AND id = $2`, team, id))
+	return scanOne(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries WHERE team_id = $1 AND id = $2`, team, id))
 }
 
 // Find reads a query by its id, or an active one by its slug, which may look
@@ -238,11 +238,11 @@ func Find(ctx context.Context, tx *store.Tx, team teams.ID, idOrSlug string) (Qu
 			return q, err
 		}
 	}
-	return found(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries
+	return scanOne(tx.QueryRow(ctx, `SELECT `+queryColumns+` FROM continuous_queries
 		WHERE team_id = $1 AND slug = $2 AND status = 'active'`, team, idOrSlug))
 }
 
-func found(row store.Row) (Query, error) {
+func scanOne(row store.Row) (Query, error) {
 	q, err := scan(row)
 	if errors.Is(err, store.ErrNoRows) {
 		return Query{}, errNotFound()
@@ -272,50 +272,50 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
 // cacheTTL limits how long a process uses its cached list of a team's queries. A change
 // made on another node is seen after that. This only delays the first run of a new
 // query to the next data, and that run covers all time.
-const remembered = 5 * time.Second
+const cacheTTL = 5 * time.Second
 
-// mostKnown bounds the memory for teams.
-const mostKnown = 10_000
+// maxCachedTeams bounds the memory for teams.
+const maxCachedTeams = 10_000
 
-// known are the active queries of teams, so that storing data of a team
+// cachedQueries are the active queries of teams, so that storing data of a team
 // without any costs no statement.
-var known queries
+var cachedQueries queryCache
 
-type queries struct {
+type queryCache struct {
 	mu    sync.RWMutex
-	teams map[teams.ID]entry
+	teams map[teams.ID]cacheEntry
 }
 
-type entry struct {
+type cacheEntry struct {
 	queries []Query
 	until   time.Time
 }
 
-// of are the team's active queries.
-func (k *queries) of(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
+// forTeam are the team's active queries.
+func (k *queryCache) forTeam(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
 	k.mu.RLock()
 	e, ok := k.teams[team]
 	k.mu.RUnlock()
-	if now := tx.Now(); ok && now.Before(e.until) && now.After(e.until.Add(-2*remembered)) {
+	if now := tx.Now(); ok && now.Before(e.until) && now.After(e.until.Add(-2*cacheTTL)) {
 		return e.queries, nil
 	}
 	all, err := List(ctx, tx, team)
 	if err != nil {
 		return nil, err
 	}
-	until := tx.Now().Add(remembered)
+	until := tx.Now().Add(cacheTTL)
 	tx.AfterCommit(func() {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		if k.teams == nil || len(k.teams) >= mostKnown {
-			k.teams = map[teams.ID]entry{}
+		if k.teams == nil || len(k.teams) >= maxCachedTeams {
+			k.teams = map[teams.ID]cacheEntry{}
 		}
-		k.teams[team] = entry{all, until}
+		k.teams[team] = cacheEntry{all, until}
 	})
 	return all, nil
 }
 
-func (k *queries) forget(team teams.ID) {
+func (k *queryCache) forget(team teams.ID) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.teams, team)

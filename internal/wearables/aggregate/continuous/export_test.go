@@ -20,14 +20,14 @@ var (
 	Reschedule = reschedule
 )
 
-// AskToFill asks for a run of a query for a user, at once, as a walk over many
+// ScheduleFill asks for a run of a query for a user, at once, as a walk over many
 // users does.
-func AskToFill(ctx context.Context, tx *store.Tx, team uuid.UUID, query ID, user users.ID) error {
+func ScheduleFill(ctx context.Context, tx *store.Tx, team uuid.UUID, query ID, user users.ID) error {
 	q, err := queryOf(ctx, tx, team, query)
 	if err != nil {
 		return err
 	}
-	return q.ask(ctx, tx, FillJob, user, tx.Now())
+	return q.schedule(ctx, tx, FillJob, user, tx.Now())
 }
 
 // Begin starts a run as a job of its own does and gives what is left of it to
@@ -69,8 +69,8 @@ func Compute(ctx context.Context, t *testing.T, db *store.DB, q Query, user user
 	return db.Read(ctx, func(tx *store.Tx) error { return run.compute(ctx, tx) })
 }
 
-// HoldAtMost bounds the bytes and the cells of results while a test runs.
-func HoldAtMost(t *testing.T, bytes, cells int) {
+// LimitBytes bounds the bytes and the cells of results while a test runs.
+func LimitBytes(t *testing.T, bytes, cells int) {
 	bytesBefore, cellsBefore := mostBytes, mostCells
 	mostBytes, mostCells = bytes, cells
 	t.Cleanup(func() { mostBytes, mostCells = bytesBefore, cellsBefore })

@@ -50,11 +50,11 @@ var RescheduleJob = jobs.Define("queries.reschedule", func(ctx context.Context, 
 	return reschedule(ctx, run.DB(), run.Team, args.Query)
 }).With(jobs.Limits{Concurrency: 1})
 
-// askToReschedule asks for the walk. It begins when every node knows the new
+// scheduleReschedule asks for the walk. It begins when every node knows the new
 // gap, so that no run that is asked for by the old one escapes it.
-func (q *Query) askToReschedule(ctx context.Context, tx *store.Tx) error {
+func (q *Query) scheduleReschedule(ctx context.Context, tx *store.Tx) error {
 	_, err := RescheduleJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
-		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillAfter),
+		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillDelay),
 	})
 	return err
 }
@@ -78,10 +78,10 @@ func reschedule(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error 
 		err = db.Write(ctx, func(tx *store.Tx) error {
 			q, err := queryOf(ctx, tx, team, id)
 			if err != nil {
-				return gone(err)
+				return ignoreNotFound(err)
 			}
 			for _, w := range page {
-				if err := q.ask(ctx, tx, FillJob, w.user, q.notBefore(tx.Now(), w.started)); err != nil {
+				if err := q.schedule(ctx, tx, FillJob, w.user, q.notBefore(tx.Now(), w.started)); err != nil {
 					return err
 				}
 			}
@@ -90,7 +90,7 @@ func reschedule(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error 
 		if err != nil {
 			return err
 		}
-		last, more = page[len(page)-1].user, len(page) == pageOfUsers
+		last, more = page[len(page)-1].user, len(page) == usersPerPage
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func reschedule(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error 
 func waitingAfter(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, after users.ID) (page []waiter, err error) {
 	rows, err := tx.Query(ctx, `SELECT user_id, started_at FROM continuous_query_states
 		WHERE team_id = $1 AND user_id > $2 AND query_id = $3 AND scheduled_at IS NOT NULL ORDER BY user_id LIMIT $4`,
-		team, after, id, pageOfUsers)
+		team, after, id, usersPerPage)
 	if err != nil {
 		return nil, fmt.Errorf("continuous: looking for runs that wait: %w", err)
 	}

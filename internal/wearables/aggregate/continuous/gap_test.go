@@ -16,26 +16,26 @@ import (
 	"hale/internal/wearables/aggregate/continuous"
 )
 
-// gapRig is a rig with a clock, a query with a gap, and jobs that try to run it.
-type gapRig struct {
-	*rig
+// gapFixture is a fixture with a clock, a query with a gap, and jobs that try to run it.
+type gapFixture struct {
+	*fixture
 	q   continuous.Query
 	now time.Time
 }
 
-// eachGap runs fn with a query whose gap is an hour.
-func eachGap(t *testing.T, fn func(r *gapRig)) {
-	r := &gapRig{}
+// forEachGap runs fn with a query whose gap is an hour.
+func forEachGap(t *testing.T, fn func(r *gapFixture)) {
+	r := &gapFixture{}
 	storetest.EachAt(t, func() time.Time { return r.now }, func(t *testing.T, db *store.DB) {
 		r.now = time.Date(2026, 3, 5, 12, 0, 0, 0, time.UTC)
-		r.rig = newRig(t, db)
+		r.fixture = newFixture(t, db)
 		r.q = r.create(stepsByDay)
 		r.gap(time.Hour)
 		fn(r)
 	})
 }
 
-func (r *gapRig) gap(gap time.Duration) {
+func (r *gapFixture) gap(gap time.Duration) {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) (err error) {
 		r.q, err = continuous.Change(r.ctx, tx, r.user.Team, r.q.ID, continuous.Update{SetGap: true, MinimumGap: &gap})
@@ -46,7 +46,7 @@ func (r *gapRig) gap(gap time.Duration) {
 func aJob() jobs.ID { return ids.FromUUID[jobs.Job](uuid.New()) }
 
 // try has a job begin a run, which must not begin before a while is over.
-func (r *gapRig) try(what string, job jobs.ID, wait time.Duration) (end func()) {
+func (r *gapFixture) try(what string, job jobs.ID, wait time.Duration) (end func()) {
 	r.t.Helper()
 	end, got := continuous.BeginFor(r.ctx, r.t, r.db, r.q, r.user, job)
 	if got != wait || end != nil && wait > 0 {
@@ -58,7 +58,7 @@ func (r *gapRig) try(what string, job jobs.ID, wait time.Duration) (end func()) 
 // Whichever jobs wait for one user, of a change of data or of a walk over many
 // users, their runs keep the gap.
 func TestAllJobsKeepOneGap(t *testing.T) {
-	eachGap(t, func(r *gapRig) {
+	forEachGap(t, func(r *gapFixture) {
 		r.steps("2026-03-01T10:00:00Z", 100)
 		fill, refresh := aJob(), aJob()
 		r.try("the change of data", refresh, 0)()
@@ -82,7 +82,7 @@ func TestAllJobsKeepOneGap(t *testing.T) {
 
 // A gap that was made longer counts for the runs that wait already.
 func TestALongerGapCountsForRunsThatWait(t *testing.T) {
-	eachGap(t, func(r *gapRig) {
+	forEachGap(t, func(r *gapFixture) {
 		r.steps("2026-03-01T10:00:00Z", 100)
 		r.try("at first", aJob(), 0)()
 		r.steps("2026-03-02T10:00:00Z", 7)
@@ -98,7 +98,7 @@ func TestALongerGapCountsForRunsThatWait(t *testing.T) {
 // A job that tries again to end its run waits for no gap, and has no such right
 // when the run is over.
 func TestAttemptsAtOneRunKeepNoGap(t *testing.T) {
-	eachGap(t, func(r *gapRig) {
+	forEachGap(t, func(r *gapFixture) {
 		r.steps("2026-03-01T10:00:00Z", 100)
 		own, other := aJob(), aJob()
 		r.try("the first attempt", own, 0)
@@ -113,7 +113,7 @@ func TestAttemptsAtOneRunKeepNoGap(t *testing.T) {
 
 // Where no gap is asked for, another node's clock does not matter.
 func TestWithoutAGapNothingWaits(t *testing.T) {
-	eachGap(t, func(r *gapRig) {
+	forEachGap(t, func(r *gapFixture) {
 		r.write(func(tx *store.Tx) (err error) {
 			r.q, err = continuous.Change(r.ctx, tx, r.user.Team, r.q.ID, continuous.Update{SetGap: true})
 			return err
@@ -140,7 +140,7 @@ func TestAJobWithinTheGapWaits(t *testing.T) {
 		team := uuid.MustParse(strings.Split(s.org, "/")[3])
 		ctx := store.WithTeam(t.Context(), team)
 		if err := s.DB.Write(ctx, func(tx *store.Tx) error {
-			return continuous.AskToFill(ctx, tx, team, must(ids.Parse[continuous.Query](id)), must(ids.Parse[users.User](s.user)))
+			return continuous.ScheduleFill(ctx, tx, team, must(ids.Parse[continuous.Query](id)), must(ids.Parse[users.User](s.user)))
 		}); err != nil {
 			t.Fatal(err)
 		}

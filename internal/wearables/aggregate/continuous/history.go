@@ -28,7 +28,7 @@ type Task struct {
 }
 
 // runRetention limits the age of the runs in the history.
-const kept = 30 * 24 * time.Hour
+const runRetention = 30 * 24 * time.Hour
 
 // record writes the run's line, and forgets the oldest ones.
 func (t *task) record(ctx context.Context, tx *store.Tx, status, says string) error {
@@ -38,7 +38,7 @@ func (t *task) record(ctx context.Context, tx *store.Tx, status, says string) er
 		store.Micros(tx.Now()), says)
 	if err == nil {
 		_, err = tx.Exec(ctx, `DELETE FROM continuous_query_tasks WHERE team_id = $1 AND user_id = $2 AND query_id = $3 AND ended_at < $4`,
-			t.query.Team, t.user.ID, t.query.ID, store.Micros(tx.Now().Add(-kept)))
+			t.query.Team, t.user.ID, t.query.ID, store.Micros(tx.Now().Add(-runRetention)))
 	}
 	if err != nil {
 		return fmt.Errorf("continuous: recording a run: %w", err)

@@ -100,12 +100,12 @@ func begin(ctx context.Context, db *store.DB, team uuid.UUID, job jobs.ID, args 
 		t = next
 		return nil
 	})
-	return t, wait, gone(err)
+	return t, wait, ignoreNotFound(err)
 }
 
-// gone passes over queries and users that are not there any more. A user that
+// ignoreNotFound passes over queries and users that are not there any more. A user that
 // comes back has all queries marked again.
-func gone(err error) error {
+func ignoreNotFound(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
@@ -203,10 +203,10 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	period := *p.Keys[p.TruncKey()].Trunc
 	t.begin, t.end = period.Truncate(query.FirstMoment), query.EndOfTime
 	if t.from > query.FirstMoment {
-		t.begin = period.Truncate(max(t.from-aggregate.Zones, query.FirstMoment))
+		t.begin = period.Truncate(max(t.from-aggregate.LargestOffset, query.FirstMoment))
 	}
 	if t.to < query.EndOfTime {
-		t.end = period.Add(period.Truncate(t.to+aggregate.Zones), 1)
+		t.end = period.Add(period.Truncate(t.to+aggregate.LargestOffset), 1)
 	}
 	t.fresh, t.bytes = aggregate.Empty(p), 0
 	from, to, err := aggregate.Extent(ctx, tx, t.user, p)
@@ -217,10 +217,10 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 		return t.add(ctx, tx, max(t.begin, from), min(t.end, to))
 	}
 	from, to = max(t.begin, period.Truncate(from)), min(t.end, to)
-	for buckets := atOnce(period); from < to; {
+	for buckets := bucketsAtOnce(period); from < to; {
 		next := min(to, period.Add(from, buckets))
 		err := t.add(ctx, tx, from, next)
-		if fault.Is(err, fault.Unprocessable) && buckets > 1 && t.fresh.Len() < aggregate.MostOf(p) && t.bytes <= mostBytes {
+		if fault.Is(err, fault.Unprocessable) && buckets > 1 && t.fresh.Len() < aggregate.RowLimit(p) && t.bytes <= mostBytes {
 			buckets = max(1, buckets/8)
 			continue
 		}
@@ -233,7 +233,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 }
 
 // bucketsAtOnce is the number of buckets in a stretch.
-func atOnce(period query.Period) int {
+func bucketsAtOnce(period query.Period) int {
 	width := period.Add(0, 1)
 	return max(1, int(stretch/width))
 }
@@ -256,7 +256,7 @@ func (t *task) add(ctx context.Context, tx *store.Tx, from, to int64) error {
 	if err != nil {
 		return err
 	}
-	if t.fresh.Len()+rows.Len() > aggregate.MostOf(t.query.plan) {
+	if t.fresh.Len()+rows.Len() > aggregate.RowLimit(t.query.plan) {
 		return errTooLong
 	}
 	if t.bytes += rows.Bytes(); t.bytes > mostBytes {

@@ -15,9 +15,9 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// keptUp are queries whose rows depend on changes in different ways: of one
+// currentQueries are queries whose rows depend on changes in different ways: of one
 // bucket, of the best source in it, of buckets far away, of what is revised.
-var keptUp = []string{
+var currentQueries = []string{
 	`{"select":[{"group_key":"*"},{"func":"sum","arg":{"timeseries":"steps","field":"value"}}],
 		"group_by":[{"date_trunc":{"unit":"week","value":2},"arg":{"index":"timeseries"}}]}`,
 	`{"select":[{"group_key":"*"},{"func":"newest","arg":{"timeseries":"steps","field":"value"}},{"func":"count","arg":{"timeseries":"steps","field":"source_app_id"}}],
@@ -33,11 +33,11 @@ var keptUp = []string{
 
 // Data arrives late, revised, with another offset, or during a run. In the end the
 // table equals a fresh run of the query, and another run finds no changes.
-func TestTablesAreWhatTheQueryGives(t *testing.T) {
+func TestTablesEqualAFreshQuery(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return time.Date(2026, 4, 10, 12, 0, 0, 0, time.UTC) })
 	rapid.Check(t, func(rt *rapid.T) {
-		r := newRig(t, db)
-		text := rapid.SampledFrom(keptUp).Draw(rt, "query")
+		r := newFixture(t, db)
+		text := rapid.SampledFrom(currentQueries).Draw(rt, "query")
 		q := r.create(`{"slug":"kept","title":"","query":` + text + `}`)
 		for range rapid.IntRange(1, 8).Draw(rt, "changes") {
 			r.drawn(rt)
@@ -53,30 +53,30 @@ func TestTablesAreWhatTheQueryGives(t *testing.T) {
 			}
 		}
 		r.settle(q)
-		got, want := r.result(q), r.anew(q)
+		got, want := r.result(q), r.fresh(q)
 		if got != want {
 			rt.Fatalf("%s\nthe table  %s\nasked anew %s", text, got, want)
 		}
-		before := r.told()
+		before := r.announced()
 		if err := continuous.Backfill(r.ctx, db, r.user.Team.UUID(), q.ID); err != nil {
 			rt.Fatal(err)
 		}
 		r.settle(q)
-		if again := r.result(q); r.told() != before || again != want {
+		if again := r.result(q); r.announced() != before || again != want {
 			rt.Fatalf("a run that found nothing new told of it, or made of\n%s\nthis\n%s", want, again)
 		}
 	})
 }
 
 // settle runs until nothing is stale.
-func (r *rig) settle(q continuous.Query) {
+func (r *fixture) settle(q continuous.Query) {
 	for end := continuous.Begin(r.ctx, r.t, r.db, q, r.user); end != nil; end = continuous.Begin(r.ctx, r.t, r.db, q, r.user) {
 		end()
 	}
 }
 
 // drawn stores some samples of some source, new ones or others in their place.
-func (r *rig) drawn(rt *rapid.T) {
+func (r *fixture) drawn(rt *rapid.T) {
 	provider := rapid.SampledFrom([]string{"apple_health_kit", "oura"}).Draw(rt, "provider")
 	s := wearables.Samples{Resource: "steps", Source: wearables.Source{Provider: provider, Type: rapid.SampledFrom([]string{"watch", "phone"}).Draw(rt, "type")}}
 	first := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC).Add(time.Duration(rapid.SampledFrom([]int{0, 1, 2, 24, 30, 400, 1500, 2000}).Draw(rt, "hour")) * time.Hour)
@@ -92,7 +92,7 @@ func (r *rig) drawn(rt *rapid.T) {
 }
 
 // fresh runs the query over all time.
-func (r *rig) anew(q continuous.Query) (text string) {
+func (r *fixture) fresh(q continuous.Query) (text string) {
 	r.t.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
 		user, err := users.Get(r.ctx, tx, r.user.Team, r.user.ID)
@@ -122,8 +122,8 @@ func keysOf(q continuous.Query) []int {
 	return all
 }
 
-// told counts the events about results.
-func (r *rig) told() (n int) {
+// announced counts the events about results.
+func (r *fixture) announced() (n int) {
 	r.t.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
 		return tx.QueryRow(r.ctx, `SELECT COUNT(*) FROM events WHERE team_id = $1 AND type = 'continuous_query.result_table.changed'`, r.user.Team).Scan(&n)

@@ -50,7 +50,7 @@ func TestAnotherZoneMovesRows(t *testing.T) {
 // for again when the user is back.
 func TestARunDueWhileTheUserIsDeleted(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		q := r.create(stepsByDay)
 		r.steps("2026-03-01T10:00:00Z", 100)
 		r.write(func(tx *store.Tx) error { return users.Delete(r.ctx, tx, r.user.Team, r.user.ID) })
@@ -74,7 +74,7 @@ func TestARunDueWhileTheUserIsDeleted(t *testing.T) {
 // A query made while a user was deleted is answered when the user is back.
 func TestAQueryMadeBeforeAUserCameBack(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.steps("2026-03-01T10:00:00Z", 100)
 		r.write(func(tx *store.Tx) error { return users.Delete(r.ctx, tx, r.user.Team, r.user.ID) })
 		q := r.create(stepsByDay)
@@ -96,9 +96,9 @@ func TestAQueryMadeBeforeAUserCameBack(t *testing.T) {
 }
 
 // Runs that wait for the end of a gap come when the gap goes.
-func TestRunsThatWaitComeWhenTheGapGoes(t *testing.T) {
+func TestWaitingRunsStartWhenTheGapIsRemoved(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		gap := 366 * 24 * time.Hour
 		q := r.create(stepsByDay)
 		change := func(gap *time.Duration) {

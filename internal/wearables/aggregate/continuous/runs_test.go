@@ -21,9 +21,9 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// rig is a user of a team without a running service: a test begins and ends
+// fixture is a user of a team without a running service: a test begins and ends
 // runs itself.
-type rig struct {
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	in   *ingest.Ingester
@@ -31,26 +31,26 @@ type rig struct {
 	ctx  context.Context
 }
 
-func newRig(t *testing.T, db *store.DB) *rig {
+func newFixture(t *testing.T, db *store.DB) *fixture {
 	t.Helper()
 	users.Register(db, continuous.UserRecords()...)
 	team := userstest.Team(t, db)
-	return &rig{
+	return &fixture{
 		t: t, db: db, in: ingest.New(db, continuous.Changed),
 		user: userstest.New(t, db, team.ID, users.NewUser{}), ctx: store.WithTeam(t.Context(), team.ID.UUID()),
 	}
 }
 
-func (r *rig) write(fn func(tx *store.Tx) error) {
+func (r *fixture) write(fn func(tx *store.Tx) error) {
 	r.t.Helper()
 	if err := r.db.Write(r.ctx, fn); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-func (r *rig) create(body string) (q continuous.Query) {
+func (r *fixture) create(body string) (q continuous.Query) {
 	r.t.Helper()
-	stored, err := query.DecodeStored([]byte(body))
+	stored, err := query.DecodeStoredQuery([]byte(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func (r *rig) create(body string) (q continuous.Query) {
 }
 
 // steps stores a minute of steps.
-func (r *rig) steps(at string, value float64) {
+func (r *fixture) steps(at string, value float64) {
 	r.t.Helper()
 	moment, err := time.Parse(time.RFC3339, at)
 	if err != nil {
@@ -74,7 +74,7 @@ func (r *rig) steps(at string, value float64) {
 	}}})
 }
 
-func (r *rig) put(b wearables.Batch) {
+func (r *fixture) put(b wearables.Batch) {
 	r.t.Helper()
 	b.Provider, b.Stage = "apple_health_kit", wearables.Daily
 	if result, err := r.in.Ingest(r.ctx, r.user, b); err != nil || result.Rejected > 0 {
@@ -83,7 +83,7 @@ func (r *rig) put(b wearables.Batch) {
 }
 
 // begin starts a run; there must be something to do.
-func (r *rig) begin(q continuous.Query) (end func()) {
+func (r *fixture) begin(q continuous.Query) (end func()) {
 	r.t.Helper()
 	end = continuous.Begin(r.ctx, r.t, r.db, q, r.user)
 	if end == nil {
@@ -93,7 +93,7 @@ func (r *rig) begin(q continuous.Query) (end func()) {
 }
 
 // stale returns the number of hours that wait for a run.
-func (r *rig) stale(q continuous.Query) (hours float64) {
+func (r *fixture) stale(q continuous.Query) (hours float64) {
 	r.t.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
 		return tx.QueryRow(r.ctx, `SELECT COALESCE(stale_to - stale_from, 0) / 3600e6 FROM continuous_query_states
@@ -105,7 +105,7 @@ func (r *rig) stale(q continuous.Query) (hours float64) {
 	return hours
 }
 
-func (r *rig) result(q continuous.Query) (text string) {
+func (r *fixture) result(q continuous.Query) (text string) {
 	r.t.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) error {
 		t, err := q.Result(r.ctx, tx, r.user.ID)
@@ -122,9 +122,9 @@ func (r *rig) result(q continuous.Query) (text string) {
 
 // However steadily data comes in, a run leaves nothing stale but what came
 // while it was on its way, and what a run left undone is done by the next.
-func TestARunTakesOverWhatIsStale(t *testing.T) {
+func TestARunTakesOverStaleTime(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		q := r.create(stepsByDay)
 		r.steps("2026-03-01T10:00:00Z", 100)
 		if all := r.stale(q); all < 1e6 {
@@ -156,7 +156,7 @@ func TestARunTakesOverWhatIsStale(t *testing.T) {
 // too.
 func TestARunThatWasOvertakenStoresNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		q := r.create(stepsByDay)
 		r.steps("2026-03-01T10:00:00Z", 100)
 		slow, fast := r.begin(q), r.begin(q)
@@ -175,7 +175,7 @@ func TestARunThatWasOvertakenStoresNothing(t *testing.T) {
 // for them.
 func TestBackfillHasJobsOfItsOwn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.steps("2026-03-01T10:00:00Z", 100)
 		q := r.create(stepsByDay)
 		if err := continuous.Backfill(r.ctx, db, r.user.Team.UUID(), q.ID); err != nil {
@@ -192,7 +192,7 @@ func TestBackfillHasJobsOfItsOwn(t *testing.T) {
 }
 
 // due are the kinds of the jobs for runs that may begin.
-func (r *rig) due() (kinds []string) {
+func (r *fixture) due() (kinds []string) {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) error {
 		rows, err := tx.Query(r.ctx, `SELECT kind FROM jobs WHERE status = 'queued' AND kind IN ('queries.fill', 'queries.refresh')
@@ -216,7 +216,7 @@ func (r *rig) due() (kinds []string) {
 
 // through ends the jobs that wait, as the runner does when their function is
 // through.
-func (r *rig) through() {
+func (r *fixture) through() {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) error {
 		_, err := tx.Exec(r.ctx, `UPDATE jobs SET status = 'succeeded', finished_at = 0 WHERE status = 'queued'`)
@@ -226,9 +226,9 @@ func (r *rig) through() {
 
 // A row that is too large for an event stays in the result table. The other rows are
 // announced.
-func TestARowThatNoEventHolds(t *testing.T) {
+func TestARowTooLargeForAnEvent(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		line := func(f string) string {
 			return `{"func":"` + f + `","arg":{"workout":"map_polyline"}}`
 		}
@@ -267,13 +267,13 @@ func TestARowThatNoEventHolds(t *testing.T) {
 // computed: rows of 9 and 9 bytes, one for each day.
 func TestBytesOfAResult(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		q := r.create(stepsByDay)
 		for _, at := range []string{"2025-01-01T10:00:00Z", "2025-06-01T10:00:00Z", "2026-01-01T10:00:00Z"} {
 			r.steps(at, 10)
 		}
 		for bytes, fits := range map[int]bool{53: false, 54: true} {
-			continuous.HoldAtMost(t, bytes, 100)
+			continuous.LimitBytes(t, bytes, 100)
 			if err := continuous.Compute(r.ctx, t, db, q, r.user); fits != (err == nil) || !fits && !fault.Is(err, fault.Unprocessable) {
 				t.Errorf("%d bytes: %v", bytes, err)
 			}
@@ -284,7 +284,7 @@ func TestBytesOfAResult(t *testing.T) {
 // A slug may look like an id, and is one all the same.
 func TestASlugLikeAnID(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		const slug = "0197f3a0-1111-7222-8333-444455556666"
 		q := r.create(strings.Replace(stepsByDay, "steps-by-day", slug, 1))
 		for name, fits := range map[string]bool{slug: true, q.ID.String(): true, strings.Replace(slug, "6666", "6667", 1): false} {
@@ -299,7 +299,7 @@ func TestASlugLikeAnID(t *testing.T) {
 // A result that grew over many runs is read as long as it fits.
 func TestAResultTooLargeToRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		q := r.create(stepsByDay)
 		for _, at := range []string{"2025-01-01T10:00:00Z", "2025-06-01T10:00:00Z", "2026-01-01T10:00:00Z"} {
 			r.steps(at, 10)
@@ -309,7 +309,7 @@ func TestAResultTooLargeToRead(t *testing.T) {
 			bytes, cells int
 			fits         bool
 		}{{10_000, 6, true}, {10_000, 5, false}, {50, 6, false}} {
-			continuous.HoldAtMost(t, c.bytes, c.cells)
+			continuous.LimitBytes(t, c.bytes, c.cells)
 			err := db.Read(r.ctx, func(tx *store.Tx) error { _, err := q.Result(r.ctx, tx, r.user.ID); return err })
 			if c.fits != (err == nil) || !c.fits && !fault.Is(err, fault.Unprocessable) {
 				t.Errorf("%+v: %v", c, err)
@@ -321,7 +321,7 @@ func TestAResultTooLargeToRead(t *testing.T) {
 // Two changes of a query at once, of its title and of its gap, both count.
 func TestChangesOfAQueryAtOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		q := r.create(stepsByDay)
 		done := make(chan error, 1)
 		gap, title := 2*time.Hour, "Other"

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func at(t *testing.T, text string) int64 {
+func parseTime(t *testing.T, text string) int64 {
 	t.Helper()
 	us, ok := parseFloating(text)
 	if !ok {
@@ -28,10 +28,10 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 		{Period{2, Week}, "1969-12-31", "1969-12-29", "1970-01-14"},
 		{Period{90, Minute}, "1969-12-31T23:59:00", "1969-12-31T22:30:00", "1970-01-01T01:29:00"},
 	} {
-		if got := c.p.Truncate(at(t, c.at)); got != at(t, c.begin) {
+		if got := c.p.Truncate(parseTime(t, c.at)); got != parseTime(t, c.begin) {
 			t.Errorf("%v of %s begins %v", c.p, c.at, time.UnixMicro(got).UTC())
 		}
-		if got := c.p.Add(at(t, c.at), 1); got != at(t, c.next) {
+		if got := c.p.Add(parseTime(t, c.at), 1); got != parseTime(t, c.next) {
 			t.Errorf("%v after %s is %v", c.p, c.at, time.UnixMicro(got).UTC())
 		}
 	}
@@ -39,7 +39,7 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 
 // A bucket holds what it was made for, begins itself, and ends where the next
 // one begins.
-func TestBucketsLieSideBySide(t *testing.T) {
+func TestBucketsAreAdjacent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Period{rapid.IntRange(1, 40).Draw(t, "value"), Unit(rapid.SampledFrom(Units()).Draw(t, "unit"))}
 		us := rapid.Int64Range(FirstMoment+40*400*dayUS, EndOfTime-40*400*dayUS).Draw(t, "moment")
@@ -66,7 +66,7 @@ func TestTimeframesEndWithTheirAnchor(t *testing.T) {
 		if err := d.Anchor.UnmarshalText([]byte("2026-03-31")); err != nil {
 			t.Fatal(err)
 		}
-		if from, to := d.Bounds(); from != at(t, c.from) || to != at(t, c.to) {
+		if from, to := d.Bounds(); from != parseTime(t, c.from) || to != parseTime(t, c.to) {
 			t.Errorf("%v is from %v to %v", c.past, time.UnixMicro(from).UTC(), time.UnixMicro(to).UTC())
 		}
 	}

@@ -62,7 +62,7 @@ func lex(s string) ([]token, error) {
 				return nil, &syntaxError{t.at, "an exclamation mark without ="}
 			}
 		case c == '\'':
-			text, n, ok := quoted(s[i:])
+			text, n, ok := lexQuoted(s[i:])
 			if !ok {
 				return nil, &syntaxError{t.at, "a string that does not end"}
 			}
@@ -95,8 +95,8 @@ func lex(s string) ([]token, error) {
 	return append(all, token{kind: endToken, at: len(s) + 1}), nil
 }
 
-// quoted reads a string in single quotes; two of them inside mean one.
-func quoted(s string) (text string, n int, ok bool) {
+// lexQuoted reads a string in single quotes; two of them inside mean one.
+func lexQuoted(s string) (text string, n int, ok bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {
 		if s[i] != '\'' {
@@ -281,10 +281,10 @@ func (c *cond) resolve(find resolver) (*Condition, error) {
 	if out.A.Input < 0 && out.B.Input < 0 {
 		return nil, &syntaxError{c.a.at, "a comparison without a column"}
 	}
-	if out.A, err = agree(out.A, out.B, c.a.at); err != nil {
+	if out.A, err = checkKinds(out.A, out.B, c.a.at); err != nil {
 		return nil, err
 	}
-	out.B, err = agree(out.B, out.A, c.b.at)
+	out.B, err = checkKinds(out.B, out.A, c.b.at)
 	return out, err
 }
 
@@ -312,9 +312,9 @@ func operand(t token, find resolver) (Operand, error) {
 	return Operand{Kind: kind, Input: input}, nil
 }
 
-// agree makes o comparable with other. Text beside a moment or a date is read
+// checkKinds makes o comparable with other. Text beside a moment or a date is read
 // as one.
-func agree(o, other Operand, at int) (Operand, error) {
+func checkKinds(o, other Operand, at int) (Operand, error) {
 	if sort(o.Kind) == sort(other.Kind) {
 		return o, nil
 	}
@@ -366,5 +366,5 @@ func condition(text *string, at []string, find resolver) (*Condition, error) {
 			return c, nil
 		}
 	}
-	return nil, wrong(append(at[:len(at):len(at)], "where"), err.Error())
+	return nil, valueError(append(at[:len(at):len(at)], "where"), err.Error())
 }

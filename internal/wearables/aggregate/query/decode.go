@@ -73,7 +73,7 @@ func decodeTimeframe(n node) (t Timeframe, err error) {
 		return t, err
 	}
 	if o.has("placeholder") {
-		return t, wrong(n.at, "a placeholder stands for something that you fill in")
+		return t, valueError(n.at, "a placeholder stands for something that you fill in")
 	}
 	kind, err := o.need("type")
 	if err != nil {
@@ -141,7 +141,7 @@ func decodeConfig(o object, name string) (c Config, err error) {
 			return c, err
 		}
 		if slices.Contains(c.Overrides, slug) {
-			return c, wrong(item.at, "this provider stands twice in the list")
+			return c, valueError(item.at, "this provider stands twice in the list")
 		}
 		c.Overrides = append(c.Overrides, slug)
 	}
@@ -180,11 +180,11 @@ func decodeQuery(n node) (q Query, err error) {
 	if err != nil {
 		return q, err
 	}
-	if q.Select, err = decodeExprs(list, 1, mostExprs, selectable); err != nil {
+	if q.Select, err = decodeExprs(list, 1, mostExprs, selectForms); err != nil {
 		return q, err
 	}
 	if list, ok := o.take("group_by"); ok {
-		if q.GroupBy, err = decodeExprs(list, 0, mostKeys, groupable); err != nil {
+		if q.GroupBy, err = decodeExprs(list, 0, mostKeys, groupForms); err != nil {
 			return q, err
 		}
 	}
@@ -253,11 +253,11 @@ func (a *Align) windowName() string {
 
 // The places of an expression. One field identifies each form of expression.
 var (
-	selectable = forms("func", "group_key", "value_macro", "timeseries", "index", "select", "source")
-	groupable  = forms("date_trunc", "date_part", "value_macro", "timeseries", "source")
-	countable  = forms("value_macro", "timeseries", "index", "select") // of aggregate functions
-	listed     = forms("value_macro", "timeseries")                    // of unnest
-	indexed    = []string{"index"}
+	selectForms   = forms("func", "group_key", "value_macro", "timeseries", "index", "select", "source")
+	groupForms    = forms("date_trunc", "date_part", "value_macro", "timeseries", "source")
+	argumentForms = forms("value_macro", "timeseries", "index", "select") // of aggregate functions
+	listForms     = forms("value_macro", "timeseries")                    // of unnest
+	indexForms    = []string{"index"}
 )
 
 // forms are the given ones and the columns of every table.
@@ -283,7 +283,7 @@ func decodeExpr(n node, allowed []string) (e Expr, err error) {
 		return e, err
 	}
 	if o.has("placeholder") {
-		return e, wrong(n.at, "a placeholder stands for something that you fill in")
+		return e, valueError(n.at, "a placeholder stands for something that you fill in")
 	}
 	form := ""
 	for _, name := range allowed {
@@ -291,30 +291,30 @@ func decodeExpr(n node, allowed []string) (e Expr, err error) {
 			continue
 		}
 		if form != "" {
-			return e, wrong(n.at, "an expression has one of "+form+" and "+name+", not both")
+			return e, valueError(n.at, "an expression has one of "+form+" and "+name+", not both")
 		}
 		form = name
 	}
 	e.at = n.at
 	switch form {
 	case "":
-		return e, wrong(n.at, "an expression here has one of: "+strings.Join(allowed, ", "))
+		return e, valueError(n.at, "an expression here has one of: "+strings.Join(allowed, ", "))
 	case "func":
 		e.Op = OfFunc
 		if e.Func, err = decodeFunc(o); err == nil {
-			e.Arg, err = decodeArg(o, "arg", countable)
+			e.Arg, err = decodeArg(o, "arg", argumentForms)
 		}
 	case "select":
 		return decodeList(o)
 	case "date_trunc":
 		e.Op = OfTrunc
 		if e.Period, err = decodePeriod(o.child(form, o.fields[form])); err == nil {
-			e.Arg, err = decodeArg(o, "arg", indexed)
+			e.Arg, err = decodeArg(o, "arg", indexForms)
 		}
 	case "date_part":
 		e.Op = OfPart
 		if e.Name, err = o.child(form, o.fields[form]).word(Parts()); err == nil {
-			e.Arg, err = decodeArg(o, "arg", indexed)
+			e.Arg, err = decodeArg(o, "arg", indexForms)
 		}
 	case "group_key":
 		e.Op = OfKey
@@ -390,13 +390,13 @@ func decodeList(o object) (e Expr, err error) {
 		return e, err
 	}
 	if inner.has("placeholder") {
-		return e, wrong(of.at, "a placeholder stands for something that you fill in")
+		return e, valueError(of.at, "a placeholder stands for something that you fill in")
 	}
 	if e.Func, err = decodeFunc(inner); err != nil {
 		return e, err
 	}
 	if e.Func == Oldest || e.Func == Newest {
-		return e, wrong(of.at, "oldest and newest are not for subqueries: elements of a list have no order in time")
+		return e, valueError(of.at, "oldest and newest are not for subqueries: elements of a list have no order in time")
 	}
 	from, err := o.need("from")
 	if err != nil {
@@ -406,7 +406,7 @@ func decodeList(o object) (e Expr, err error) {
 	if err != nil {
 		return e, err
 	}
-	if e.Arg, err = decodeArg(source, "unnest", listed); err != nil {
+	if e.Arg, err = decodeArg(source, "unnest", listForms); err != nil {
 		return e, err
 	}
 	if arg, ok := inner.take("arg"); ok {
@@ -414,7 +414,7 @@ func decodeList(o object) (e Expr, err error) {
 			return e, err
 		}
 	} else if e.Func != Count {
-		return e, wrong(append(of.at, "arg"), "only count takes null")
+		return e, valueError(append(of.at, "arg"), "only count takes null")
 	}
 	e.Where, err = decodeText(o, "where")
 	return e, err
@@ -433,7 +433,7 @@ func decodeField(n node, of *Expr) (string, error) {
 		return ElementField, o.only(ElementField)
 	}
 	if of.Op != OfTable || !o.has(of.Name) { // only summaries have lists of objects
-		return "", wrong(n.at, "the argument is a field of the unnested column, or element")
+		return "", valueError(n.at, "the argument is a field of the unnested column, or element")
 	}
 	if err := o.only("field_for", of.Name); err != nil {
 		return "", err
@@ -480,8 +480,8 @@ func failAt(at []string, code, sentence string) *fault.Error {
 	return fault.New(fault.Invalid, sentence).At(at...).WithType(code)
 }
 
-// wrong is the fault of something well formed that makes no sense here.
-func wrong(at []string, sentence string) *fault.Error {
+// valueError is the fault of something well formed that makes no sense here.
+func valueError(at []string, sentence string) *fault.Error {
 	return failAt(at, "value_error", "Value error, "+sentence)
 }
 

@@ -104,7 +104,7 @@ func (q *Query) table() (*Table, error) {
 		default:
 		}
 		if t != nil && found != nil && t != found {
-			return wrong(e.at, "a query reads one table")
+			return valueError(e.at, "a query reads one table")
 		}
 		if t != nil {
 			found = t
@@ -123,9 +123,9 @@ func (q *Query) table() (*Table, error) {
 	}
 	switch {
 	case found == nil:
-		return nil, wrong(append(q.at[:len(q.at):len(q.at)], "select"), "no expression says which table is read")
+		return nil, valueError(append(q.at[:len(q.at):len(q.at)], "select"), "no expression says which table is read")
 	case index != nil && found.Series == "":
-		return nil, wrong(index.at, "a query reads one table")
+		return nil, valueError(index.at, "a query reads one table")
 	}
 	return found, nil
 }
@@ -139,7 +139,7 @@ func (p *Plan) group(exprs []Expr) error {
 		switch e.Op {
 		case OfTrunc:
 			if truncs++; truncs > 1 {
-				return wrong(e.at, "a query has at most one date_trunc")
+				return valueError(e.at, "a query has at most one date_trunc")
 			}
 			k.Kind, k.Trunc = Moment, &e.Period
 			k.Input = p.input(&p.Table.Index)
@@ -152,7 +152,7 @@ func (p *Plan) group(exprs []Expr) error {
 				return err
 			}
 			if c.Kind == List {
-				return wrong(e.at, "a list cannot be a group key")
+				return valueError(e.at, "a list cannot be a group key")
 			}
 			source[c.From] = true
 			k.Kind, k.Input = c.Kind, p.input(c)
@@ -169,16 +169,16 @@ func (p *Plan) group(exprs []Expr) error {
 func (p *Plan) align(a *Align) error {
 	trunc := p.TruncKey()
 	if trunc < 0 {
-		return wrong(a.at, "an aligned query is grouped by a date_trunc")
+		return valueError(a.at, "an aligned query is grouped by a date_trunc")
 	}
 	if slices.ContainsFunc(p.Keys, func(k Key) bool { return k.Part != "" }) {
-		return wrong(a.at, "date_part does not mix with align")
+		return valueError(a.at, "date_part does not mix with align")
 	}
 	if !p.selectsKeys() {
-		return wrong(a.at, "an aligned query selects all its group keys")
+		return valueError(a.at, "an aligned query selects all its group keys")
 	}
 	if a.Window != nil && a.Window.nominal() < p.Keys[trunc].Trunc.nominal() {
-		return wrong(append(a.at[:len(a.at):len(a.at)], a.windowName()), "must not be shorter than a bucket")
+		return valueError(append(a.at[:len(a.at):len(a.at)], a.windowName()), "must not be shorter than a bucket")
 	}
 	p.Align = a
 	return nil
@@ -205,10 +205,10 @@ func (p *Plan) selectsKeys() bool {
 func (p *Plan) CheckContinuous(q Query) error {
 	at := append(q.at[:len(q.at):len(q.at)], "group_by")
 	if p.TruncKey() < 0 {
-		return wrong(at, "a continuous query is grouped by exactly one date_trunc")
+		return valueError(at, "a continuous query is grouped by exactly one date_trunc")
 	}
 	if !p.selectsKeys() {
-		return wrong(append(at[:len(at)-1:len(at)-1], "select"), "a continuous query selects all its group keys")
+		return valueError(append(at[:len(at)-1:len(at)-1], "select"), "a continuous query selects all its group keys")
 	}
 	return nil
 }
@@ -267,10 +267,10 @@ func (p *Plan) expr(e *Expr) (*Column, error) {
 	default:
 	}
 	if c == nil {
-		return nil, wrong(e.at, "not a column of the table")
+		return nil, valueError(e.at, "not a column of the table")
 	}
 	if c.From == unpublished {
-		return nil, wrong(e.at, "this column has no published formula and is not offered; see docs/aggregation.md")
+		return nil, valueError(e.at, "this column has no published formula and is not offered; see docs/aggregation.md")
 	}
 	return c, nil
 }
@@ -286,7 +286,7 @@ func (p *Plan) scalar(e *Expr) (at int, kind Kind, name string, err error) {
 		return 0, "", "", err
 	}
 	if c.Kind == List {
-		return 0, "", "", wrong(e.at, "a list is read through a subquery")
+		return 0, "", "", valueError(e.at, "a list is read through a subquery")
 	}
 	return p.input(c), c.Kind, c.Name, nil
 }
@@ -298,14 +298,14 @@ func (p *Plan) list(e *Expr) (at int, kind Kind, name string, err error) {
 		return 0, "", "", err
 	}
 	if c.Kind != List {
-		return 0, "", "", wrong(e.Arg.at, "only a list can be unnested")
+		return 0, "", "", valueError(e.Arg.at, "only a list can be unnested")
 	}
 	l := &ListQuery{Func: e.Func, Field: -1}
 	name = string(e.Func) + "." + c.Name
 	of := Integer // of a count
 	if e.Field != "" {
 		if l.Field = slices.IndexFunc(c.Fields, func(f Column) bool { return f.Name == e.Field }); l.Field < 0 {
-			return 0, "", "", wrong(e.at, "the elements of this list have no such field")
+			return 0, "", "", valueError(e.at, "the elements of this list have no such field")
 		}
 		name += "." + e.Field
 		of = c.Fields[l.Field].Kind
@@ -353,7 +353,7 @@ func (p *Plan) output(e *Expr) error {
 	default:
 	}
 	if p.Aggregated {
-		return wrong(e.at, "beside group_by or an aggregate function, a column is selected through an aggregate function")
+		return valueError(e.at, "beside group_by or an aggregate function, a column is selected through an aggregate function")
 	}
 	at, kind, name, err := p.scalar(e)
 	if err != nil {
@@ -364,7 +364,7 @@ func (p *Plan) output(e *Expr) error {
 
 func (p *Plan) selectKeys(e *Expr) error {
 	if e.Key >= len(p.Keys) || len(p.Keys) == 0 {
-		return wrong(e.at, "group_by has no such key; the first one is 0")
+		return valueError(e.at, "group_by has no such key; the first one is 0")
 	}
 	for i, k := range p.Keys {
 		if e.Key != AllKeys && e.Key != i {
@@ -380,7 +380,7 @@ func (p *Plan) selectKeys(e *Expr) error {
 // add adds an output, whose name must be its own.
 func (p *Plan) add(e *Expr, o Output) error {
 	if slices.ContainsFunc(p.Outputs, func(other Output) bool { return other.Name == o.Name }) {
-		return wrong(e.at, "selects "+strconv.Quote(o.Name)+" twice")
+		return valueError(e.at, "selects "+strconv.Quote(o.Name)+" twice")
 	}
 	p.Outputs = append(p.Outputs, o)
 	return nil
@@ -406,5 +406,5 @@ func (f Func) result(of Kind, at []string) (Kind, error) {
 	default:
 		return of, nil
 	}
-	return "", wrong(at, string(f)+" does not take a "+string(of))
+	return "", valueError(at, string(f)+" does not take a "+string(of))
 }

@@ -6,7 +6,7 @@ import "time"
 // its texts.
 //
 // Reference 9.6, CreateContinuousQueryBody.
-type Stored struct {
+type StoredQuery struct {
 	Slug, Title      string
 	Query            Query
 	Config           Config
@@ -15,8 +15,8 @@ type Stored struct {
 	FHIRObservations bool
 }
 
-// DecodeStored reads the body. Every fault names the place.
-func DecodeStored(data []byte) (s Stored, err error) {
+// DecodeStoredQuery reads the body. Every fault names the place.
+func DecodeStoredQuery(data []byte) (s StoredQuery, err error) {
 	root, err := parse(data)
 	if err != nil {
 		return s, err
@@ -74,7 +74,7 @@ func decodeGap(body object) (*time.Duration, error) {
 	return &d, err
 }
 
-func decodeExports(body object, s *Stored) error {
+func decodeExports(body object, s *StoredQuery) error {
 	s.DataEvents = true
 	n, ok := body.take("export_preferences")
 	if !ok {

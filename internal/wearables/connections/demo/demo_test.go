@@ -25,13 +25,13 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// watched is a sink that notes what is refused: nothing that is invented may be.
-type watched struct {
+// checkingSink is a sink that notes what is refused: nothing that is invented may be.
+type checkingSink struct {
 	*ingest.Ingester
 	t *testing.T
 }
 
-func (w watched) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+func (w checkingSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
 	r, err := w.Ingester.Ingest(ctx, user, b)
 	for _, refused := range r.Rejections {
 		w.t.Errorf("%s: %d refused: %s", refused.Resource, refused.Count, refused.Reason)
@@ -39,8 +39,8 @@ func (w watched) Ingest(ctx context.Context, user users.User, b wearables.Batch)
 	return r, err
 }
 
-// rig is a service at a moment that the test turns.
-type rig struct {
+// fixture is a service at a moment that the test turns.
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	s    *demo.Service
@@ -48,40 +48,40 @@ type rig struct {
 	now  *time.Time
 }
 
-// each runs a test on both engines, on a day after the clocks were changed in
+// forEachEngine runs a test on both engines, on a day after the clocks were changed in
 // Berlin, so that the history has a day of 23 hours.
-func each(t *testing.T, fn func(r *rig)) {
+func forEachEngine(t *testing.T, fn func(r *fixture)) {
 	now := new(time.Time)
 	*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return *now }, func(t *testing.T, db *store.DB) {
 		*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
 		users.Register(db, connections.UserRecords()...)
 		zone := "Europe/Berlin"
-		r := &rig{t: t, db: db, now: now, user: userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{TimeZone: &zone})}
-		r.s = &demo.Service{DB: db, Sink: watched{ingest.New(db), t}}
+		r := &fixture{t: t, db: db, now: now, user: userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{TimeZone: &zone})}
+		r.s = &demo.Service{DB: db, Sink: checkingSink{ingest.New(db), t}}
 		fn(r)
 	})
 }
 
-func (r *rig) ctx() context.Context {
+func (r *fixture) ctx() context.Context {
 	return store.WithTeam(context.Background(), r.user.Team.UUID())
 }
 
-func (r *rig) connect(provider string) error {
+func (r *fixture) connect(provider string) error {
 	return r.db.Write(r.ctx(), func(tx *store.Tx) error {
 		return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, provider)
 	})
 }
 
-func (r *rig) fill(provider string) {
+func (r *fixture) fill(provider string) {
 	r.t.Helper()
 	if err := r.s.Fill(r.ctx(), r.user.Team, r.user.ID, provider); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// told counts the team's events by type.
-func (r *rig) told() map[string]int {
+// events counts the team's events by type.
+func (r *fixture) events() map[string]int {
 	r.t.Helper()
 	sequencer := events.Sequencer{DB: r.db}
 	if err := sequencer.Settle(r.t.Context()); err != nil {
@@ -111,10 +111,10 @@ func (r *rig) told() map[string]int {
 
 // The resources of a demo are some that the catalogue has for the provider,
 // and what is stored stays within them.
-func TestEveryProviderBringsWhatItSays(t *testing.T) {
+func TestEveryProviderBringsItsResources(t *testing.T) {
 	for _, slug := range connections.DemoProviders {
 		t.Run(slug, func(t *testing.T) {
-			each(t, func(r *rig) {
+			forEachEngine(t, func(r *fixture) {
 				r.t = t
 				if err := r.connect(slug); err != nil {
 					t.Fatal(err)
@@ -127,7 +127,7 @@ func TestEveryProviderBringsWhatItSays(t *testing.T) {
 					conn = all[0]
 					return err
 				})
-				counts := r.told()
+				counts := r.events()
 				for resource := range conn.Resources {
 					if resource == "workout_stream" { // comes with workouts and has no history of its own
 						continue
@@ -154,8 +154,8 @@ func TestEveryProviderBringsWhatItSays(t *testing.T) {
 
 // Thirty days are stored and look plausible. Each run generates another person, so the
 // limits are those of the generator.
-func TestAHistoryLooksLikeSomebodys(t *testing.T) {
-	each(t, func(r *rig) {
+func TestAHistoryLooksPlausible(t *testing.T) {
+	forEachEngine(t, func(r *fixture) {
 		if err := r.connect("apple_health_kit"); err != nil {
 			r.t.Fatal(err)
 		}
@@ -213,7 +213,7 @@ func TestAHistoryLooksLikeSomebodys(t *testing.T) {
 }
 
 // summaries are the stored ones of a resource, by day.
-func summaries[T any](r *rig, resource string) []T {
+func summaries[T any](r *fixture, resource string) []T {
 	r.t.Helper()
 	var all []T
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
@@ -253,19 +253,19 @@ func dayIn(wire json.RawMessage) string {
 
 // Generating the same time again gives the same data: no row is stored and no event is
 // sent. Later data is announced value by value.
-func TestTimeGoesOn(t *testing.T) {
-	each(t, func(r *rig) {
+func TestLaterDataIsAnnounced(t *testing.T) {
+	forEachEngine(t, func(r *fixture) {
 		for _, slug := range []string{"oura", "freestyle_libre"} {
 			if err := r.connect(slug); err != nil {
 				r.t.Fatal(err)
 			}
 			r.fill(slug)
-			before := r.told()
+			before := r.events()
 			r.fill(slug)
 			if err := r.connect(slug); err != nil {
 				r.t.Fatal(err)
 			}
-			if after := r.told(); !maps.Equal(before, after) {
+			if after := r.events(); !maps.Equal(before, after) {
 				r.t.Errorf("%s: %v became %v", slug, before, after)
 			}
 		}
@@ -274,7 +274,7 @@ func TestTimeGoesOn(t *testing.T) {
 		for _, slug := range []string{"oura", "freestyle_libre"} {
 			r.fill(slug)
 		}
-		counts := r.told()
+		counts := r.events()
 		for _, name := range []string{
 			"daily.data.heartrate.created", "daily.data.steps.created", "daily.data.sleep.created", "daily.data.activity.updated",
 			"daily.data.glucose.created",
@@ -291,7 +291,7 @@ func TestTimeGoesOn(t *testing.T) {
 
 // Two runs over pieces of time leave what one run over all of it leaves.
 func TestPiecesMakeTheWhole(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		if err := r.connect("fitbit"); err != nil {
 			r.t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func TestPiecesMakeTheWhole(t *testing.T) {
 			r.fill("fitbit")
 		}
 		pieces := r.samples()
-		whole := &rig{t: r.t, db: r.db, s: r.s, now: r.now, user: r.user}
+		whole := &fixture{t: r.t, db: r.db, s: r.s, now: r.now, user: r.user}
 		userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 			return connections.Deregister(ctx, tx, r.user.Team, r.user.ID, "fitbit")
 		})
@@ -316,7 +316,7 @@ func TestPiecesMakeTheWhole(t *testing.T) {
 }
 
 // samples counts the user's heart beats and steps.
-func (r *rig) samples() (n int) {
+func (r *fixture) samples() (n int) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		n = 0
@@ -340,7 +340,7 @@ func (r *rig) samples() (n int) {
 
 // Real and invented data do not meet in one user, and production has none.
 func TestWhoMayBeConnected(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		real := userstest.New(r.t, r.db, r.user.Team, users.NewUser{})
 		ensure := func(user users.User, provider string) error {
 			return r.db.Write(r.ctx(), func(tx *store.Tx) error {
@@ -392,7 +392,7 @@ func TestWhoMayBeConnected(t *testing.T) {
 // After a week the user is removed, whatever was connected when, and a
 // connection that was taken away gets nothing more until then.
 func TestTheEnd(t *testing.T) {
-	each(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		system := store.AsSystem(context.Background())
 		for _, slug := range []string{"oura", "fitbit"} {
 			if err := r.connect(slug); err != nil {

@@ -57,7 +57,7 @@ func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provid
 	}
 	now := s.DB.Now()
 	f := begin(who, d, now)
-	byProvider[provider].bring(f)
+	byProvider[provider].generate(f)
 	if err := s.store(ctx, f, d, who, settings); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}

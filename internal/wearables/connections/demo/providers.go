@@ -10,41 +10,41 @@ import (
 )
 
 // offering holds the resources of a provider.
-type brought struct {
+type offering struct {
 	resources       []string // of the connection
 	hardware, model string
-	bring           func(f *filling)
+	generate        func(f *filling)
 }
 
 // byProvider has each provider with demo data. The resources are names that the
 // provider has in the catalogue.
 //
 // Reference 6.4, 11.
-var byProvider = map[string]brought{
+var byProvider = map[string]offering{
 	"apple_health_kit": {
 		resources: []string{
 			"profile", "activity", "sleep", "sleep_cycle", "body", "workouts", "steps", "distance", "calories_active",
 			"heartrate", "hrv", "respiratory_rate", "blood_oxygen", "weight",
 		},
-		hardware: "watch", model: "Demo Watch", bring: apple,
+		hardware: "watch", model: "Demo Watch", generate: apple,
 	},
 	"fitbit": {
 		resources: []string{
 			"profile", "activity", "sleep", "sleep_cycle", "body", "workouts", "steps", "distance", "calories_active",
 			"heartrate", "hrv", "respiratory_rate", "blood_oxygen", "weight",
 		},
-		hardware: "watch", model: "Demo Band", bring: fitbit,
+		hardware: "watch", model: "Demo Band", generate: fitbit,
 	},
 	"oura": {
 		resources: []string{
 			"profile", "activity", "sleep", "sleep_cycle", "workouts", "steps", "distance", "calories_active",
 			"heartrate", "hrv", "respiratory_rate",
 		},
-		hardware: "ring", model: "Demo Ring", bring: oura,
+		hardware: "ring", model: "Demo Ring", generate: oura,
 	},
 	"freestyle_libre": {
 		resources: []string{"glucose"},
-		hardware:  "automatic", model: "Demo Sensor", bring: libre,
+		hardware:  "automatic", model: "Demo Sensor", generate: libre,
 	},
 }
 

@@ -39,11 +39,11 @@ func (s *Service) Connect(ctx context.Context, tx *store.Tx, team teams.ID, user
 	if err := ensureDevice(ctx, tx, who, provider); err != nil {
 		return err
 	}
-	return s.ask(ctx, tx, connections.Demo{Team: team, User: user, Provider: provider})
+	return s.schedule(ctx, tx, connections.Demo{Team: team, User: user, Provider: provider})
 }
 
-// ask asks for what a demo has not got yet.
-func (s *Service) ask(ctx context.Context, tx *store.Tx, d connections.Demo) error {
+// schedule asks for what a demo has not got yet.
+func (s *Service) schedule(ctx context.Context, tx *store.Tx, d connections.Demo) error {
 	_, err := s.fillJob().Enqueue(ctx, tx, args{d.User, d.Provider}, jobs.Options{
 		Team: d.Team.UUID(), Key: d.User.String() + "/" + d.Provider,
 	})
@@ -63,16 +63,16 @@ func (s *Service) fillJob() jobs.Kind[args] {
 	})
 }
 
-// every is the interval between new data.
+// fillInterval is the interval between new data.
 //
 // Reference 6.8: every couple of hours.
-const every = 2 * time.Hour
+const fillInterval = 2 * time.Hour
 
 // demosAtOnce limits the demos that one transaction reads.
-const atOnce = 200
+const demosAtOnce = 200
 
 func (s *Service) tendJob() jobs.Kind[struct{}] {
-	return jobs.Define("connections.demo", func(ctx context.Context, _ *jobs.Run, _ struct{}) error { return s.Tend(ctx) }).Every(every)
+	return jobs.Define("connections.demo", func(ctx context.Context, _ *jobs.Run, _ struct{}) error { return s.Tend(ctx) }).Every(fillInterval)
 }
 
 // Tend deletes the users of demos that are over, and asks for new data of every
@@ -81,7 +81,7 @@ func (s *Service) Tend(ctx context.Context) error {
 	for {
 		var ended []connections.Demo
 		err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			if ended, err = connections.EndedDemos(ctx, tx, atOnce); err != nil {
+			if ended, err = connections.EndedDemos(ctx, tx, demosAtOnce); err != nil {
 				return err
 			}
 			for _, d := range ended {
@@ -94,7 +94,7 @@ func (s *Service) Tend(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if len(ended) < atOnce {
+		if len(ended) < demosAtOnce {
 			break
 		}
 	}
@@ -102,17 +102,17 @@ func (s *Service) Tend(ctx context.Context) error {
 	for {
 		var living []connections.Demo
 		err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			if living, err = connections.ActiveDemos(ctx, tx, last, atOnce); err != nil {
+			if living, err = connections.ActiveDemos(ctx, tx, last, demosAtOnce); err != nil {
 				return err
 			}
 			for _, d := range living {
-				if err := s.ask(ctx, tx, d); err != nil {
+				if err := s.schedule(ctx, tx, d); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
-		if err != nil || len(living) < atOnce {
+		if err != nil || len(living) < demosAtOnce {
 			return err
 		}
 		last = living[len(living)-1]

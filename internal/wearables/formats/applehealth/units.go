@@ -11,7 +11,7 @@ import (
 // makes the record rejected: a wrong number is worse than none.
 type spellings map[string]units.Scale
 
-var unitOne = units.Same
+var unitOne = units.Identity
 
 // Units of the families.
 var (

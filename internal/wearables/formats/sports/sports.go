@@ -11,19 +11,19 @@ import (
 )
 
 // OtherSport is an unnamed sport.
-var OtherSport, _ = list.Named("Other")
+var OtherSport, _ = list.ByName("Other")
 
 // NamedSport is the sport of a name of HealthKit's list, such as
 // CrossCountrySkiing, or of a word in that form that is not in the list: that
 // becomes its own slug, with the number of Other.
 func NamedSport(name string) derive.Sport {
-	if s, ok := list.Named(name); ok {
+	if s, ok := list.ByName(name); ok {
 		return s
 	}
 	if name == "" || len(name) > 60 || name[0] <= '9' || !isName(name) {
 		return OtherSport
 	}
-	words := list.Spaced(name)
+	words := list.SplitName(name)
 	return derive.Sport{ID: OtherSport.ID, Name: words, Slug: list.SlugOf(words)}
 }
 

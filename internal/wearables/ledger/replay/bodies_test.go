@@ -6,7 +6,7 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-func TestABodyOfSeveralSeriesIsReadAgain(t *testing.T) {
+func TestABodyOfSeveralSeriesIsReprocessed(t *testing.T) {
 	batch, err := batchOf(&ledger.Payload{Kind: ledger.Series}, []byte(`{"stage":"historical","provider":"health_connect","series":{
 		"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":61}],
 		"body_weight":[{"timestamp":"2026-03-01T10:00:00Z","value":80000,"unit":"g"}]}}`))
@@ -23,7 +23,7 @@ func TestABodyOfSeveralSeriesIsReadAgain(t *testing.T) {
 
 // The further words of samples are in the stored bodies, also in those from before the
 // words were read.
-func TestWordsOfKeptBodiesAreRead(t *testing.T) {
+func TestWordsOfStoredBodiesAreRead(t *testing.T) {
 	const list = `"insulin_injection":[{"timestamp":"2026-03-01T10:00:00Z","value":4,"type":"rapid_acting","delivery_mode":"bolus"}]`
 	for kind, body := range map[string]string{ledger.Series: `"series":{` + list + `}`, ledger.Samples: `"data"` + list[len(`"insulin_injection"`):]} {
 		p := ledger.Payload{Kind: kind, Resource: "insulin_injection"}

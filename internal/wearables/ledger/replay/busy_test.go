@@ -17,7 +17,7 @@ import (
 // block or fail the run: the run returns to the user.
 func TestAUserToWhomDataKeepsComing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		first := b.user
 		others := []users.User{first, userstest.New(t, db, first.Team, users.NewUser{})}
 		for _, b.user = range others {

@@ -23,9 +23,9 @@ func (c *calendar) now() time.Time { return time.Now().Add(-time.Duration(c.behi
 
 func (c *calendar) daysAgo(n int) { c.behind.Store(int64(time.Duration(n) * 24 * time.Hour)) }
 
-// tall is an Apple Health export with a height of 180 that was measured some
+// heightProfile is an Apple Health export with a height of 180 that was measured some
 // days ago.
-func tall(t *testing.T, daysAgo int) []byte {
+func heightProfile(t *testing.T, daysAgo int) []byte {
 	t.Helper()
 	day := time.Now().AddDate(0, 0, -daysAgo).UTC().Format("2006-01-02") + " 08:00:00 +0000"
 	var b bytes.Buffer
@@ -45,25 +45,25 @@ func tall(t *testing.T, daysAgo int) []byte {
 
 // A height of no moment is that of the day on which it came, also when it is
 // read again, and one that was measured later stays.
-func TestHeightsAreReadAgain(t *testing.T) {
+func TestHeightsAreReprocessed(t *testing.T) {
 	const (
 		account  = `{"polar-user-id":7,"member-id":"m-1","birthdate":"1979-10-11","gender":"FEMALE","height":172}`
 		measured = `{"id":3,"transaction-id":9,"created":"DAYT07:11:33.000Z","maximum-heart-rate":186,"weight":71.5,"height":180.0}`
 	)
-	for name, story := range map[string]func(t *testing.T, b *bed, c *calendar){
-		"a push, then a file": func(t *testing.T, b *bed, c *calendar) {
+	for name, story := range map[string]func(t *testing.T, b *fixture, c *calendar){
+		"a push, then a file": func(t *testing.T, b *fixture, c *calendar) {
 			c.daysAgo(365)
 			b.pushSummariesOf("apple_health_kit", "profile", `{"height":172,"sex":"female"}`)
 			c.daysAgo(0)
-			b.upload(tall(t, 150))
+			b.upload(heightProfile(t, 150))
 		},
-		"a file, then a file": func(t *testing.T, b *bed, c *calendar) {
+		"a file, then a file": func(t *testing.T, b *fixture, c *calendar) {
 			c.daysAgo(365)
 			b.upload([]byte(account))
 			c.daysAgo(0)
 			b.upload([]byte(strings.ReplaceAll(measured, "DAY", time.Now().AddDate(0, 0, -150).UTC().Format("2006-01-02"))))
 		},
-		"a file that comes again and is not read": func(t *testing.T, b *bed, c *calendar) {
+		"a file that comes again and is not read": func(t *testing.T, b *fixture, c *calendar) {
 			c.daysAgo(365)
 			b.upload([]byte(account))
 			c.daysAgo(100)
@@ -76,10 +76,10 @@ func TestHeightsAreReadAgain(t *testing.T) {
 			var c calendar
 			storetest.EachAt(t, c.now, func(t *testing.T, db *store.DB) {
 				c.daysAgo(366)
-				b := newBed(t, db)
+				b := newFixture(t, db)
 				story(t, b, &c)
 				for _, o := range []Order{{Every: true}, {}} {
-					b.same("read again", o)
+					b.expectUnchanged("read again", o)
 					b.stale()
 				}
 				if all := b.summaries("profile"); len(all) != 1 || !strings.Contains(string(all[0].Body), `"height":180`) {
@@ -91,7 +91,7 @@ func TestHeightsAreReadAgain(t *testing.T) {
 }
 
 // keep puts a body into the ledger of which an older mapping made nothing.
-func (b *bed) keep(kind, resource, data string) {
+func (b *fixture) keep(kind, resource, data string) {
 	b.t.Helper()
 	packed := ledger.Pack(kind, "health_connect", resource, []byte(`{"stage":"daily","provider":"health_connect","data":[`+data+`]}`))
 	b.write(func(tx *store.Tx) error {
@@ -105,13 +105,13 @@ func (b *bed) keep(kind, resource, data string) {
 
 // A value that is new today gets the offset that it would have had on arrival: none
 // before there was a fallback zone.
-func TestWhatIsMadeLaterHasTheZoneOfItsTime(t *testing.T) {
+func TestNewValuesHaveTheZoneOfTheirArrival(t *testing.T) {
 	const (
 		steps   = `{"timestamp":"2026-02-0DT08:00:00Z","end":"2026-02-0DT08:00:05Z","value":426}`
 		workout = `{"time_start":"2026-02-0DT23:30:00Z","time_end":"2026-02-0DT23:50:00Z","distance":3000}`
 	)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		for i, zone := range []string{"", "Europe/Berlin", "Asia/Tokyo"} {
 			if zone != "" {
 				b.change(users.Update{TimeZone: patch.Set(zone)})

@@ -12,7 +12,7 @@ import (
 // read again, whether it is stored still or not.
 func TestADayThatWasStatedBefore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		const bounds = `{"bedtime_start":"2026-02-01T15:00:00Z","bedtime_stop":"2026-02-01T23:30:00Z",`
 		b.pushSummaries("sleep", bounds+`"calendar_date":"2026-02-02"},`+bounds+`"hr_average":55}`)
 		b.changesNothing("while it is stored", 1)

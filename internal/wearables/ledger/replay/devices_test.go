@@ -16,7 +16,7 @@ import (
 // received. Reprocessing rejects them again.
 func TestUnknownDevicesStayUnknown(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		packed := ledger.Pack(ledger.Samples, "health_connect", "glucose", []byte(`{"stage":"daily","provider":"health_connect","data":[`+
 			`{"timestamp":"2026-02-01T11:00:00Z","value":5,"source_device_id":"`+uuid.NewString()+`"},{"timestamp":"2026-02-01T12:00:00Z","value":6}]}`))
 		b.write(func(tx *store.Tx) error {

@@ -34,7 +34,7 @@ func (p *person) readings() (all []reading) {
 	for i := range p.payloads {
 		l := &p.payloads[i]
 		if isFile(*l) {
-			all = append(all, reading{payload: l, at: l.LastAt, told: earlier(p.spans[l.ID].To, l.LastAt), rule: p.ruleOf(l)})
+			all = append(all, reading{payload: l, at: l.LastAt, told: earlierOf(p.spans[l.ID].To, l.LastAt), rule: p.ruleOf(l)})
 			continue
 		}
 		between := func(file *ledger.Payload) bool { return l.FirstAt.Before(file.LastAt) && file.LastAt.Before(l.LastAt) }
@@ -54,7 +54,7 @@ func (p *person) readings() (all []reading) {
 	return all
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
 	}

@@ -17,8 +17,8 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// same runs an order and wants nothing to come out differently.
-func (b *bed) same(what string, o Order) {
+// expectUnchanged runs an order and wants nothing to come out differently.
+func (b *fixture) expectUnchanged(what string, o Order) {
 	b.t.Helper()
 	before := len(b.events())
 	if r := b.run(o); len(r.Report.Resources) != 0 {
@@ -30,15 +30,15 @@ func (b *bed) same(what string, o Order) {
 }
 
 // outcomes are the ends of an import that does not finish by itself.
-var fates = map[string]func(b *bed, made imports.Import){
-	"queued": func(*bed, imports.Import) {},
-	"running": func(b *bed, made imports.Import) {
+var outcomes = map[string]func(b *fixture, made imports.Import){
+	"queued": func(*fixture, imports.Import) {},
+	"running": func(b *fixture, made imports.Import) {
 		b.write(func(tx *store.Tx) error {
 			_, err := tx.Exec(b.ctx, `UPDATE imports SET status = 'running' WHERE team_id = $1 AND id = $2`, b.user.Team, made.ID)
 			return err
 		})
 	},
-	"canceled": func(b *bed, made imports.Import) {
+	"canceled": func(b *fixture, made imports.Import) {
 		b.write(func(tx *store.Tx) error {
 			_, err := b.uploads.Cancel(b.ctx, tx, b.user.Team, b.user.ID, made.ID)
 			return err
@@ -48,11 +48,11 @@ var fates = map[string]func(b *bed, made imports.Import){
 
 // A body of an older mapping is read again, and those that revised it since are
 // not undone, when a file follows that is not to be read.
-func TestARevisionBeforeAFileThatIsPassedOver(t *testing.T) {
-	for name, fate := range fates {
+func TestARevisionBeforeASkippedFile(t *testing.T) {
+	for name, fate := range outcomes {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				b := newBed(t, db)
+				b := newFixture(t, db)
 				b.pushSummaries("activity", `{"calendar_date":"2026-02-01","steps":3000,"distance":1500,"heart_rate":{"avg_bpm":70,"max_bpm":120}}`)
 				b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60},{"timestamp":"2026-02-01T09:00:00Z","value":61}]`)
 				b.upload([]byte(ride))
@@ -64,7 +64,7 @@ func TestARevisionBeforeAFileThatIsPassedOver(t *testing.T) {
 				made := b.begin(export(t, 2))
 				b.storeQuietly("heartrate", func(s *wearables.Samples) { s.Time, s.Value = s.Time[:1], []float64{71} }) // by the file
 				fate(b, made)
-				b.same(name, Order{})
+				b.expectUnchanged(name, Order{})
 				if got := string(b.summaries("activity")[len(b.summaries("activity"))-1].Body); !strings.Contains(got, `"steps":9000`) || !strings.Contains(got, `"avg_bpm":75`) {
 					t.Errorf("%s", got)
 				}
@@ -77,7 +77,7 @@ func TestARevisionBeforeAFileThatIsPassedOver(t *testing.T) {
 }
 
 // storeQuietly stores other heart rates than the pushed ones.
-func (b *bed) storeQuietly(resource string, change func(s *wearables.Samples)) {
+func (b *fixture) storeQuietly(resource string, change func(s *wearables.Samples)) {
 	b.t.Helper()
 	s := b.samples(resource, "health_connect")
 	s.End, s.Offset = nil, nil
@@ -91,9 +91,9 @@ func (b *bed) storeQuietly(resource string, change func(s *wearables.Samples)) {
 
 // Errors of an older mapping are corrected, also if a body with the current mapping
 // sent the same values before. Members of objects are corrected one by one.
-func TestWhatIsMendedBeforeAFileThatIsPassedOver(t *testing.T) {
+func TestCorrectionsBeforeASkippedFile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.idle = true
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60},{"timestamp":"2026-02-01T09:00:00Z","value":61}]`)
 		b.stale()
@@ -112,14 +112,14 @@ func TestWhatIsMendedBeforeAFileThatIsPassedOver(t *testing.T) {
 	})
 }
 
-// amid is a sink that is busy once, when the first heart rates come.
-type amid struct {
+// pushDuringIngest is a sink that is busy once, when the first heart rates come.
+type pushDuringIngest struct {
 	files.Sink
 	busy   func(beats wearables.Samples)
 	before bool // they are stored
 }
 
-func (m *amid) Ingest(ctx context.Context, user users.User, b wearables.Batch) (r wearables.Result, err error) {
+func (m *pushDuringIngest) Ingest(ctx context.Context, user users.User, b wearables.Batch) (r wearables.Result, err error) {
 	at := slices.IndexFunc(b.Samples, func(s wearables.Samples) bool { return s.Resource == "heartrate" })
 	busy := m.busy
 	if at < 0 || busy == nil {
@@ -142,9 +142,9 @@ func TestAValueThatCameWhileAFileWasRead(t *testing.T) {
 	for name, before := range map[string]bool{"behind the file's": false, "before the file's": true} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				b := newBed(t, db)
+				b := newFixture(t, db)
 				var push func(more float64)
-				b.uploads.Sink = &amid{Sink: b.sink, before: before, busy: func(s wearables.Samples) {
+				b.uploads.Sink = &pushDuringIngest{Sink: b.sink, before: before, busy: func(s wearables.Samples) {
 					at, value, source := time.UnixMicro(s.Time[0]).UTC().Format(time.RFC3339Nano), s.Value[0], s.Source
 					push = func(more float64) {
 						b.pushOf("apple_health_kit", "heartrate", fmt.Sprintf(`[{"timestamp":"%s","value":%v,"source_type":"%s","source_app_id":"%s"}]`,
@@ -156,7 +156,7 @@ func TestAValueThatCameWhileAFileWasRead(t *testing.T) {
 				stays := func(what string, o Order) {
 					t.Helper()
 					beats := b.samples("heartrate", "apple_health_kit").Value
-					b.same(what, o)
+					b.expectUnchanged(what, o)
 					if got := b.samples("heartrate", "apple_health_kit").Value; !slices.Equal(got, beats) {
 						t.Errorf("%s: %v, was %v", what, got[0], beats[0])
 					}

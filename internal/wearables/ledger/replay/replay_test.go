@@ -29,8 +29,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// bed is a store with a ledger and one user whose doors are the real ones.
-type bed struct {
+// fixture is a store with a ledger and one user whose doors are the real ones.
+type fixture struct {
 	t       *testing.T
 	db      *store.DB
 	ctx     context.Context
@@ -42,18 +42,18 @@ type bed struct {
 	idle    bool // no import is worked on
 }
 
-func newBed(t *testing.T, db *store.DB) *bed {
+func newFixture(t *testing.T, db *store.DB) *fixture {
 	t.Helper()
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 	dir := filepath.Join(t.TempDir(), "spool")
-	b := &bed{t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()), ledger: &ledger.Ledger{}}
+	b := &fixture{t: t, db: db, user: user, ctx: store.WithTeam(context.Background(), user.Team.UUID()), ledger: &ledger.Ledger{}}
 	b.sink = ingest.New(db)
 	b.uploads = &imports.Service{DB: db, Ledger: b.ledger, Sink: b.sink, Dir: dir}
 	b.service = &Service{DB: db, Sink: ingest.NewReprocessor(db), Imports: b.uploads, Dir: dir}
 	return b
 }
 
-func (b *bed) write(fn func(tx *store.Tx) error) {
+func (b *fixture) write(fn func(tx *store.Tx) error) {
 	b.t.Helper()
 	if err := b.db.Write(b.ctx, fn); err != nil {
 		b.t.Fatal(err)
@@ -61,7 +61,7 @@ func (b *bed) write(fn func(tx *store.Tx) error) {
 }
 
 // work runs jobs until fn says that it is done.
-func (b *bed) work(done func() bool) {
+func (b *fixture) work(done func() bool) {
 	b.t.Helper()
 	system := store.AsSystem(context.Background())
 	node, err := jobs.Join(system, b.db, time.Second, slog.New(slog.DiscardHandler))
@@ -90,7 +90,7 @@ func (b *bed) work(done func() bool) {
 }
 
 // receive takes a file as the door does, until it is in the ledger.
-func (b *bed) receive(data []byte) *imports.Upload {
+func (b *fixture) receive(data []byte) *imports.Upload {
 	b.t.Helper()
 	up, err := b.uploads.Receive(b.ctx, "", bytes.NewReader(data))
 	if err != nil {
@@ -103,7 +103,7 @@ func (b *bed) receive(data []byte) *imports.Upload {
 }
 
 // begin makes the import of a file that waits for its job.
-func (b *bed) begin(data []byte) (made imports.Import) {
+func (b *fixture) begin(data []byte) (made imports.Import) {
 	b.t.Helper()
 	up := b.receive(data)
 	b.write(func(tx *store.Tx) (err error) {
@@ -114,7 +114,7 @@ func (b *bed) begin(data []byte) (made imports.Import) {
 }
 
 // upload imports a file and waits for the end.
-func (b *bed) upload(data []byte) {
+func (b *fixture) upload(data []byte) {
 	b.t.Helper()
 	made := b.begin(data)
 	b.work(func() bool {
@@ -130,12 +130,12 @@ func (b *bed) upload(data []byte) {
 }
 
 // push stores a body of samples as its door does.
-func (b *bed) push(resource, data string) {
+func (b *fixture) push(resource, data string) {
 	b.t.Helper()
 	b.pushOf("health_connect", resource, data)
 }
 
-func (b *bed) pushOf(provider, resource, data string) {
+func (b *fixture) pushOf(provider, resource, data string) {
 	b.t.Helper()
 	text := []byte(`{"stage":"daily","provider":"` + provider + `","data":` + data + `}`)
 	r, _ := wearables.ResourceNamed(resource)
@@ -155,7 +155,7 @@ func (b *bed) pushOf(provider, resource, data string) {
 }
 
 // run orders a run and waits for its end.
-func (b *bed) run(o Order) (r Run) {
+func (b *fixture) run(o Order) (r Run) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		r, err = b.service.Create(b.ctx, tx, b.user.Team, o)
@@ -174,7 +174,7 @@ func (b *bed) run(o Order) (r Run) {
 	return r
 }
 
-func (b *bed) events() (names []string) {
+func (b *fixture) events() (names []string) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) error {
 		names = nil
@@ -195,7 +195,7 @@ func (b *bed) events() (names []string) {
 	return names
 }
 
-func (b *bed) samples(resource, provider string) (all wearables.Samples) {
+func (b *fixture) samples(resource, provider string) (all wearables.Samples) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) error {
 		groups, _, err := storage.ListSamples(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), storage.SamplesQuery{
@@ -209,7 +209,7 @@ func (b *bed) samples(resource, provider string) (all wearables.Samples) {
 	return all
 }
 
-func (b *bed) summaries(resource string) (all []storage.StoredSummary) {
+func (b *fixture) summaries(resource string) (all []storage.StoredSummary) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		all, err = storage.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
@@ -218,9 +218,9 @@ func (b *bed) summaries(resource string) (all []storage.StoredSummary) {
 	return all
 }
 
-// spoil makes the store look as if another mapping had read everything: one
+// corrupt makes the store look as if another mapping had read everything: one
 // heart rate is wrong, and so is one day's distance.
-func (b *bed) spoil() {
+func (b *fixture) corrupt() {
 	b.t.Helper()
 	beat := b.samples("heartrate", "apple_health_kit")
 	beat.Time, beat.Value, beat.Offset, beat.End = beat.Time[:1], []float64{beat.Value[0] + 1}, beat.Offset[:1], nil
@@ -272,9 +272,9 @@ func exportOf(t *testing.T, o applehealthtest.Options) []byte {
 
 // An import and some pushes, then a mapping that was wrong and is mended: what
 // it had wrong is updated and announced, and nothing else.
-func TestStoryOfAMendedMapping(t *testing.T) {
+func TestStoryOfACorrectedMapping(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.upload(export(t, 3))
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60,"source_type":"watch"}]`)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":70,"source_type":"watch"},{"timestamp":"2026-02-01T08:01:00Z","value":71,"source_type":"watch"}]`)
@@ -290,7 +290,7 @@ func TestStoryOfAMendedMapping(t *testing.T) {
 		}
 		beats, days := b.samples("heartrate", "apple_health_kit"), b.summaries("activity")
 
-		b.spoil()
+		b.corrupt()
 		want := `{"activity":{"created":0,"updated":1,"first_created":null,"first_updated":{"provider":"apple_health_kit","source_type":"SOURCE","day":"DAY","fields":["distance"]}},` +
 			`"heartrate":{"created":0,"updated":1,"first_created":null,"first_updated":{"provider":"apple_health_kit","source_type":"TYPE","day":"","fields":[]}}}`
 		last := days[len(days)-1]
@@ -339,7 +339,7 @@ func TestARecordingOfAnEarlierMapping(t *testing.T) {
 		<trkpt lat="46.0" lon="14.0"><time>2026-02-01T08:00:00Z</time><extensions><hr>98</hr></extensions></trkpt>
 		<trkpt lat="46.001" lon="14.0"><time>2026-02-01T08:01:00Z</time><extensions><hr>99</hr></extensions></trkpt></trkseg></trk></gpx>`
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		start := time.Date(2026, 2, 1, 8, 0, 0, 0, time.UTC)
 		unknown := wearables.Source{Type: "unknown"}
 		if _, err := b.sink.Ingest(b.ctx, b.user, wearables.Batch{Provider: "garmin", Stage: wearables.Daily, Summaries: []wearables.Summary{{
@@ -362,7 +362,7 @@ func TestARecordingOfAnEarlierMapping(t *testing.T) {
 // activities and workouts are derived from both, also after reprocessing.
 func TestAFileReadsWhatWasPushedBefore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.pushOf("apple_health_kit", "wheelchair_push", `[{"timestamp":"2026-03-30T08:00:00Z","end":"2026-03-30T09:00:00Z","value":77,"source_type":"watch"}]`)
 		b.pushOf("apple_health_kit", "steps", `[{"timestamp":"2026-03-30T01:00:00Z","end":"2026-03-30T01:30:00Z","value":500,"source_type":"watch"}]`)
 		b.upload(export(t, 2))
@@ -388,9 +388,9 @@ func asText(v any) string {
 
 // An offset from a fallback zone does not count as stated when it is reprocessed,
 // whether the ledger is complete or not.
-func TestWhatAFallbackZoneGave(t *testing.T) {
+func TestOffsetsOfAFallbackZone(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		zone := "Europe/Berlin"
 		b.user = userstest.New(t, db, b.user.Team, users.NewUser{TimeZone: &zone})
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
@@ -411,9 +411,9 @@ func TestWhatAFallbackZoneGave(t *testing.T) {
 }
 
 // Days are derived from all samples, also from those whose payload is gone.
-func TestWithoutTheWholeLedger(t *testing.T) {
+func TestAnIncompleteLedger(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.upload(export(t, 2))
 		b.write(func(tx *store.Tx) error {
 			_, err := tx.Exec(b.ctx, `UPDATE payload_keys SET forgotten = TRUE WHERE team_id = $1`, b.user.Team)
@@ -427,9 +427,9 @@ func TestWithoutTheWholeLedger(t *testing.T) {
 
 // The file of an import that was canceled is not read again, in whichever way
 // that was done; neither is one that no import came of. Uploaded once more, it is.
-func TestWhatWasCanceledIsNotReadAgain(t *testing.T) {
+func TestCanceledImportsAreNotReprocessed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		data, second, third := export(t, 2), export(t, 3), export(t, 4)
 		made := b.begin(data)
 		b.write(func(tx *store.Tx) error {
@@ -458,9 +458,9 @@ func TestWhatWasCanceledIsNotReadAgain(t *testing.T) {
 
 // The data that an import stored before it was canceled stays, and days are still
 // derived from it.
-func TestWhatACanceledImportStoredStays(t *testing.T) {
+func TestDataOfACanceledImportStays(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.upload(export(t, 2))
 		b.write(func(tx *store.Tx) error {
 			_, err := tx.Exec(b.ctx, `UPDATE imports SET status = 'canceled' WHERE team_id = $1`, b.user.Team)
@@ -485,7 +485,7 @@ func TestWhatACanceledImportStoredStays(t *testing.T) {
 // Data that arrives while the ledger is read is newer than the reprocessed data.
 func TestNothingNewerIsOverwritten(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
 		run := Run{Team: b.user.Team, ID: ids.FromUUID[Run](b.user.ID.UUID()), Report: *newChanges()}
 		p := &person{attempt: &attempt{Service: b.service, run: &run}, user: b.user, seen: newChanges()}
@@ -504,7 +504,7 @@ func TestNothingNewerIsOverwritten(t *testing.T) {
 // A payload that today's mapping refuses costs itself and nothing around it.
 func TestUnreadablePayloads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
 		packed := ledger.Pack(ledger.Samples, "health_connect", "heartrate", []byte(`{"data":[`))
 		b.write(func(tx *store.Tx) error {

@@ -21,12 +21,12 @@ import (
 )
 
 // pushSummaries stores summaries as their door does.
-func (b *bed) pushSummaries(resource, data string) {
+func (b *fixture) pushSummaries(resource, data string) {
 	b.t.Helper()
 	b.pushSummariesOf("health_connect", resource, data)
 }
 
-func (b *bed) pushSummariesOf(provider, resource, data string) {
+func (b *fixture) pushSummariesOf(provider, resource, data string) {
 	b.t.Helper()
 	text := []byte(`{"stage":"daily","provider":"` + provider + `","data":[` + data + `]}`)
 	d, _ := wearables.DocumentNamed(resource)
@@ -47,7 +47,7 @@ func (b *bed) pushSummariesOf(provider, resource, data string) {
 	}
 }
 
-func (b *bed) change(u users.Update) {
+func (b *fixture) change(u users.Update) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		b.user, err = users.Change(b.ctx, tx, b.user.Team, b.user.ID, u)
@@ -56,7 +56,7 @@ func (b *bed) change(u users.Update) {
 }
 
 // stale makes the ledger look as if another mapping had read everything.
-func (b *bed) stale() {
+func (b *fixture) stale() {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) error {
 		_, err := tx.Exec(b.ctx, `UPDATE payloads SET mapping = 0 WHERE team_id = $1`, b.user.Team)
@@ -65,7 +65,7 @@ func (b *bed) stale() {
 }
 
 // changesNothing reads everything again and wants to hear nothing.
-func (b *bed) changesNothing(what string, payloads int64) {
+func (b *fixture) changesNothing(what string, payloads int64) {
 	b.t.Helper()
 	before := len(b.events())
 	if r := b.run(Order{Every: true}); len(r.Report.Resources) != 0 || r.Report.Payloads != payloads {
@@ -76,10 +76,10 @@ func (b *bed) changesNothing(what string, payloads int64) {
 	}
 }
 
-// forget ends the retention of everything that came so far.
-func (b *bed) forget() {
+// removePayloads ends the retention of everything that came so far.
+func (b *fixture) removePayloads() {
 	b.t.Helper()
-	if n, err := ledger.Forget(b.ctx, b.db, b.user.Team, b.db.Now()); n == 0 || err != nil {
+	if n, err := ledger.RemoveExpired(b.ctx, b.db, b.user.Team, b.db.Now()); n == 0 || err != nil {
 		b.t.Fatalf("forgot %d, %v", n, err)
 	}
 }
@@ -99,7 +99,7 @@ const clock = `{"weight":[{"bmi":23.5,"date":"2024-05-06","logId":9001,"source":
 // an offset is read again.
 func TestAFallbackZoneThatCameLater(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.pushSummaries("workouts", `{"time_start":"2026-02-01T23:30:00Z","time_end":"2026-02-01T23:50:00Z","provider_id":"a","distance":3000}`)
 		b.pushSummaries("sleep", `{"bedtime_start":"2026-02-01T15:00:00Z","bedtime_stop":"2026-02-01T23:30:00Z"}`)
 		b.pushSummaries("activity", `{"calendar_date":"2026-02-01","steps":77}`)
@@ -112,7 +112,7 @@ func TestAFallbackZoneThatCameLater(t *testing.T) {
 			b.change(users.Update{TimeZone: zone})
 			b.changesNothing("the zone is "+zone.Value, 5)
 		}
-		b.forget()
+		b.removePayloads()
 		b.change(users.Update{TimeZone: patch.Set("Europe/Berlin")})
 		b.push("heartrate", `[{"timestamp":"2026-02-02T08:00:00Z","value":61}]`)
 		b.change(users.Update{TimeZone: patch.Set("Asia/Tokyo")})
@@ -126,14 +126,14 @@ func TestAFallbackZoneThatCameLater(t *testing.T) {
 
 // A value that arrived twice is one value, also if the first body was removed or was
 // the file of a canceled import.
-func TestTheSecondTelling(t *testing.T) {
+func TestAValueThatArrivesTwice(t *testing.T) {
 	const (
 		list = `{"activities":[{"activeDuration":1700000,"activityName":"Walk","duration":1805000,"logId":7001,"logType":"manual","startTime":"2024-05-06T18:10:23.000+02:00","steps":2600}],"pagination":{}}`
 		day  = `{"activities":[{"activityId":2,"activityParentName":"Walk","duration":1800000,"hasStartTime":true,"logId":7001,"startDate":"2024-05-06","startTime":"18:10","steps":2600}],"summary":{"caloriesOut":2000,"sedentaryMinutes":700}}`
 	)
-	for name, gone := range map[string]func(b *bed){
-		"forgotten": (*bed).forget,
-		"canceled": func(b *bed) {
+	for name, gone := range map[string]func(b *fixture){
+		"forgotten": (*fixture).removePayloads,
+		"canceled": func(b *fixture) {
 			b.write(func(tx *store.Tx) error {
 				_, err := tx.Exec(b.ctx, `UPDATE imports SET status = 'canceled' WHERE team_id = $1`, b.user.Team)
 				return err
@@ -142,7 +142,7 @@ func TestTheSecondTelling(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				b := newBed(t, db)
+				b := newFixture(t, db)
 				b.upload([]byte(list))
 				gone(b)
 				b.upload([]byte(day))
@@ -162,7 +162,7 @@ const night = `[{"timestamp":"2026-03-30T01:00:00Z","end":"2026-03-30T01:30:00Z"
 // days of the file were made.
 func TestABodyOnBothSidesOfAFile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.pushOf("apple_health_kit", "steps", night)
 		b.upload(export(t, 2))
 		b.pushOf("apple_health_kit", "steps", night)
@@ -170,13 +170,13 @@ func TestABodyOnBothSidesOfAFile(t *testing.T) {
 	})
 }
 
-// meanwhile is a sink that is busy once, before the first samples are there.
-type meanwhile struct {
+// ingestDuringRead is a sink that is busy once, before the first samples are there.
+type ingestDuringRead struct {
 	files.Sink
 	busy func()
 }
 
-func (m *meanwhile) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+func (m *ingestDuringRead) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
 	if m.busy != nil {
 		m.busy()
 		m.busy = nil
@@ -187,8 +187,8 @@ func (m *meanwhile) Ingest(ctx context.Context, user users.User, b wearables.Bat
 // Data that is pushed while a file is read counts for the file's days.
 func TestABodyThatCameWhileAFileWasRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
-		b.uploads.Sink = &meanwhile{b.sink, func() { b.pushOf("apple_health_kit", "steps", night) }}
+		b := newFixture(t, db)
+		b.uploads.Sink = &ingestDuringRead{b.sink, func() { b.pushOf("apple_health_kit", "steps", night) }}
 		b.upload(export(t, 2))
 		b.changesNothing("pushed meanwhile", 2)
 	})
@@ -198,7 +198,7 @@ func TestABodyThatCameWhileAFileWasRead(t *testing.T) {
 // read again: that is for the import to say.
 func TestAnImportThatIsNotOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.idle = true
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
 		made := b.begin(export(t, 2))
@@ -222,9 +222,9 @@ func TestAnImportThatIsNotOver(t *testing.T) {
 
 // A file's value that replaced an older value stays after its import was canceled: the
 // body with the older value has been read with the current mapping.
-func TestWhatACanceledImportCorrected(t *testing.T) {
+func TestCorrectionsOfACanceledImport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":100}]`)
 		made := b.begin(export(t, 2))
 		corrected := b.samples("heartrate", "health_connect")
@@ -256,7 +256,7 @@ func TestWhatACanceledImportCorrected(t *testing.T) {
 // is over.
 func TestAfterCollectionHasEnded(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)
 		wrong := b.samples("heartrate", "health_connect")
 		wrong.Value = []float64{55}
@@ -277,11 +277,11 @@ func TestAfterCollectionHasEnded(t *testing.T) {
 }
 
 // A user with newer data is started over.
-func TestBegunAgain(t *testing.T) {
+func TestAUserIsStartedOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		b.upload(export(t, 2))
-		b.spoil()
+		b.corrupt()
 		newer := 1
 		b.service.Sink = ingest.NewReprocessor(db, func(ctx context.Context, tx *store.Tx, _ users.User, _ []wearables.Touched) error {
 			if newer--; newer < 0 {
@@ -305,7 +305,7 @@ func TestBegunAgain(t *testing.T) {
 // The stored data is copied completely into a scratch database, and no event is sent.
 func TestSeedingIsSilent(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBed(t, db)
+		b := newFixture(t, db)
 		var days []string
 		for i := range 205 {
 			days = append(days, `{"calendar_date":"`+civil.MustParse("2025-03-01").AddDays(i).String()+`","steps":77}`)

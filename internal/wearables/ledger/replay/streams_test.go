@@ -49,7 +49,7 @@ func outing() []byte {
 }
 
 // moments is the number of moments in the stream of each workout.
-func (b *bed) moments() (all []int) {
+func (b *fixture) moments() (all []int) {
 	b.t.Helper()
 	for _, workout := range b.summaries("workouts") {
 		b.write(func(tx *store.Tx) error {
@@ -65,36 +65,36 @@ func (b *bed) moments() (all []int) {
 
 // A copy that breaks off does not take the place of the whole one's course when
 // it is read again, also where the whole one is not.
-func TestACopyThatBreaksOffIsReadAgain(t *testing.T) {
+func TestAnInterruptedCopyIsRepeated(t *testing.T) {
 	whole := outing()
 	cut := whole[:len(whole)*55/100]
 	for name, c := range map[string]struct {
-		gone  func(b *bed)
+		gone  func(b *fixture)
 		order [][]byte // the first is gone before the second comes
 	}{
-		"forgotten": {(*bed).forget, [][]byte{whole, cut}},
-		"canceled": {func(b *bed) {
+		"forgotten": {(*fixture).removePayloads, [][]byte{whole, cut}},
+		"canceled": {func(b *fixture) {
 			b.write(func(tx *store.Tx) error {
 				_, err := tx.Exec(b.ctx, `UPDATE imports SET status = 'canceled' WHERE team_id = $1`, b.user.Team)
 				return err
 			})
 		}, [][]byte{whole, cut}},
-		"both there":               {func(*bed) {}, [][]byte{whole, cut}},
-		"both there, cut first":    {func(*bed) {}, [][]byte{cut, whole}},
-		"the cut one is forgotten": {(*bed).forget, [][]byte{cut, whole}},
+		"both there":               {func(*fixture) {}, [][]byte{whole, cut}},
+		"both there, cut first":    {func(*fixture) {}, [][]byte{cut, whole}},
+		"the cut one is forgotten": {(*fixture).removePayloads, [][]byte{cut, whole}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
-				b := newBed(t, db)
+				b := newFixture(t, db)
 				b.upload(c.order[0])
 				c.gone(b)
 				b.upload(c.order[1])
 				if got := b.moments(); !slices.Equal(got, []int{181}) {
 					t.Fatalf("%v moments", got)
 				}
-				b.same("read again", Order{Every: true})
+				b.expectUnchanged("read again", Order{Every: true})
 				b.stale()
-				b.same("by another mapping", Order{})
+				b.expectUnchanged("by another mapping", Order{})
 				if got := b.moments(); !slices.Equal(got, []int{181}) {
 					t.Errorf("read again: %v moments", got)
 				}

@@ -163,7 +163,7 @@ const header = `<?xml version="1.0" encoding="UTF-8"?>
 <!ATTLIST HealthData
   locale CDATA #REQUIRED
 >
-<!ELEMENT Record ((MetadataEntry|HeartRateVariabilityMetadataList)*)>
+` + `<!ELEMENT Record ((MetadataEntry|HeartRateVariabilityMetadataList)*)>
 <!ATTLIST Record
   type          CDATA #REQUIRED
   unit          CDATA #IMPLIED
@@ -175,7 +175,7 @@ const header = `<?xml version="1.0" encoding="UTF-8"?>
   startDate     CDATA #REQUIRED
   endDate       CDATA #REQUIRED
 >
-<!-- Note: Any Records that appear as children of a correlation also appear as top-level records in this document. -->
+` + `<!-- Note: Any Records that appear as children of a correlation also appear as top-level records in this document. -->
 <!ELEMENT Correlation ((MetadataEntry|Record)*)>
 <!ELEMENT Workout ((MetadataEntry|WorkoutEvent|WorkoutRoute|WorkoutStatistics)*)>
 <!ELEMENT FileReference EMPTY>

@@ -12,8 +12,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// about is a summary of a day, or of an hour of it.
-func about(resource, body string) wearables.Summary {
+// summaryOf is a summary of a day, or of an hour of it.
+func summaryOf(resource, body string) wearables.Summary {
 	s := wearables.Summary{Resource: resource, Key: body, Source: watch(), Date: civil.DateOf(day), Body: json.RawMessage(body)}
 	if d, _ := wearables.DocumentNamed(resource); d.Start != "" {
 		s.Start, s.End = day.Add(6*time.Hour), day.Add(7*time.Hour)
@@ -52,8 +52,8 @@ func TestEveryNumberOfASummaryHasBounds(t *testing.T) {
 
 // A value that no body and no device can give is counted and left out of its summary,
 // with the values that depend on it.
-func TestWhatIsLeftOutOfASummary(t *testing.T) {
-	each(t, func(f fixture) {
+func TestImplausibleFieldsOfASummary(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for _, c := range []struct{ resource, body, has, hasNot string }{
 			{"activity", `{"steps":-5,"distance":0,"heart_rate":{"avg_bpm":9000,"min_bpm":48}}`, `"distance":0,"low":null`, `:9000`},
 			{"activity", `{"steps":-1,"heart_rate":{"min_bpm":48.5}}`, `"heart_rate":{"min_bpm":48.5}`, `:-1`},
@@ -67,7 +67,7 @@ func TestWhatIsLeftOutOfASummary(t *testing.T) {
 			},
 			{"electrocardiogram", `{"heart_rate_mean":2000}`, `"heart_rate_mean":null`, `:2000`},
 		} {
-			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{about(c.resource, c.body)}})
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{summaryOf(c.resource, c.body)}})
 			if r.Created != 1 || r.Rejected == 0 || len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.Implausible {
 				t.Errorf("%s: %+v", c.body, r)
 			}
@@ -81,14 +81,14 @@ func TestWhatIsLeftOutOfASummary(t *testing.T) {
 }
 
 // Without other values no summary is stored. Stages without their times are ignored.
-func TestASummaryOfNothingBelievable(t *testing.T) {
-	each(t, func(f fixture) {
+func TestASummaryWithoutPlausibleValues(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for _, s := range []wearables.Summary{
-			about("activity", `{"steps":-5,"time_zone":"Europe/Berlin"}`),
-			about("activity", `{"heart_rate":{"avg_bpm":9000,"min_bpm":null}}`),
-			about("body", `{"weight":0}`),
-			about("sleep_cycle", `{"stage_start_offset_second":[0],"stage_end_offset_second":[1e15],"stage_type":[2]}`),
-			about("sleep_cycle", `{"stage_start_offset_second":[-60],"stage_end_offset_second":[60],"stage_type":[2]}`),
+			summaryOf("activity", `{"steps":-5,"time_zone":"Europe/Berlin"}`),
+			summaryOf("activity", `{"heart_rate":{"avg_bpm":9000,"min_bpm":null}}`),
+			summaryOf("body", `{"weight":0}`),
+			summaryOf("sleep_cycle", `{"stage_start_offset_second":[0],"stage_end_offset_second":[1e15],"stage_type":[2]}`),
+			summaryOf("sleep_cycle", `{"stage_start_offset_second":[-60],"stage_end_offset_second":[60],"stage_type":[2]}`),
 		} {
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
 			if r.Counts != (wearables.Counts{Rejected: 1}) || r.Rejections[0].Reason != wearables.Implausible {
@@ -96,7 +96,7 @@ func TestASummaryOfNothingBelievable(t *testing.T) {
 			}
 		}
 		for _, body := range []string{`{"steps":1e16}`, `{"distance":1e999}`, `{"steps":1e300}`} { // which no reader can hold
-			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{about("activity", body)}})
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{summaryOf("activity", body)}})
 			if r.Rejected != 1 || r.Rejections[0].Reason != wearables.BadDocument {
 				t.Errorf("%s: %+v", body, r)
 			}
@@ -109,9 +109,9 @@ func TestASummaryOfNothingBelievable(t *testing.T) {
 
 // Whole numbers are written so that readers of integers understand them.
 func TestWholeNumbersAreWrittenPlainly(t *testing.T) {
-	each(t, func(f fixture) {
+	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Summaries: []wearables.Summary{
-			about("workouts", `{"sport":{"id":4e15,"name":"a","slug":"a"},"steps":1e2,"moving_time":60.00000000000000000}`),
+			summaryOf("workouts", `{"sport":{"id":4e15,"name":"a","slug":"a"},"steps":1e2,"moving_time":60.00000000000000000}`),
 		}})
 		if got := f.summaries("workouts"); len(got) != 1 ||
 			!strings.Contains(got[0], `"id":4000000000000000,`) || !strings.Contains(got[0], `"steps":100,`) || !strings.Contains(got[0], `"moving_time":60,`) {
@@ -121,8 +121,8 @@ func TestWholeNumbersAreWrittenPlainly(t *testing.T) {
 }
 
 // A session lies near its day, and in a time that there is.
-func TestWhenASessionMayBe(t *testing.T) {
-	each(t, func(f fixture) {
+func TestBoundsOfSessions(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {
 			start, end time.Time
 			reason     string
@@ -133,7 +133,7 @@ func TestWhenASessionMayBe(t *testing.T) {
 			{day.Add(-26 * time.Hour), day.Add(-25 * time.Hour), ""},
 			{day.Add(26 * time.Hour), day.Add(27 * time.Hour), ""},
 		} {
-			s := about("electrocardiogram", `{}`)
+			s := summaryOf("electrocardiogram", `{}`)
 			s.Key, s.Start, s.End = fmt.Sprint(i), c.start, c.end
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
 			if got := fmt.Sprint(r.Rejections); c.reason == "" && r.Created != 1 || c.reason != "" && !strings.Contains(got, c.reason) {
@@ -145,8 +145,8 @@ func TestWhenASessionMayBe(t *testing.T) {
 
 // A cycle is foretold, a year ahead at most and within the user's bounds; a day
 // of anything else has been.
-func TestWhatMayLieAhead(t *testing.T) {
-	each(t, func(f fixture) {
+func TestInstantsInTheFuture(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		today := civil.DateOf(clock())
 		for _, c := range []struct {
 			resource, body string
@@ -175,8 +175,8 @@ func TestWhatMayLieAhead(t *testing.T) {
 // A rate covers at least ten minutes: phones may report the counts of that time with a
 // length of some seconds. A typed value has no length and no rate; the limits of a day
 // still apply.
-func TestHowManyStepsThereMayBe(t *testing.T) {
-	each(t, func(f fixture) {
+func TestRatesOfSteps(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {
 			length time.Duration
 			value  float64
