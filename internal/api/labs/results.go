@@ -157,6 +157,26 @@ type resultsBody struct {
 	Transaction orders.TransactionDocument `json:"order_transaction"`
 	Revision    *int                       `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
 	Corrected   bool                       `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
+	Reported    *reportedPatientBody       `json:"reported_patient" nullable:"true" doc:"The person as the laboratory reported it; metadata has the patient of the order. null if the laboratory named none."`
+}
+
+// reportedPatientBody is the person on the laboratory's report.
+type reportedPatientBody struct {
+	FirstName *string `json:"first_name" nullable:"true"`
+	LastName  *string `json:"last_name" nullable:"true"`
+	BirthDate *string `json:"dob" nullable:"true" doc:"yyyy-mm-dd"`
+	Gender    *string `json:"gender" nullable:"true" doc:"As reported: female, male, other or unknown."`
+}
+
+func reportedPatientBodyOf(p networks.ReportedPatient) *reportedPatientBody {
+	if p == (networks.ReportedPatient{}) {
+		return nil
+	}
+	b := reportedPatientBody{FirstName: nonEmpty(p.FirstName), LastName: nonEmpty(p.LastName), Gender: nonEmpty(p.Gender)}
+	if !p.DOB.IsZero() {
+		b.BirthDate = nonEmpty(p.DOB.String())
+	}
+	return &b
 }
 
 // resultsMetadataBody is the metadata of a laboratory report.
@@ -433,7 +453,7 @@ func resultsMetadataOf(o *orders.Order, v *results.Version, at time.Time) result
 func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.Transaction) resultsBody {
 	b := resultsBody{
 		Metadata: resultsMetadataOf(o, v, at), Results: make([]biomarkerBody, len(v.Results)), Missing: make([]missingResultBody, len(v.Missing)),
-		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected,
+		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected, Reported: reportedPatientBodyOf(v.Patient),
 	}
 	for i, r := range v.Results {
 		b.Results[i] = biomarkerBodyOf(r)

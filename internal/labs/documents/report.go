@@ -81,6 +81,15 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
 		field{"Control number", s.Order.SampleID}, field{"Ordered (UTC)", formatDay(o.PlacedAt.UTC())}, field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
 		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", formatMinute(r.CreatedAt.UTC())}, field{"Overall", label(r.Interpretation)},
 	)
+	if reported := r.Patient; reported != (networks.ReportedPatient{}) {
+		born := ""
+		if !reported.DOB.IsZero() {
+			born = formatDay(reported.DOB.In(time.UTC))
+		}
+		p.fields(3,
+			field{"Patient as reported", joinNonEmpty(", ", reported.LastName, reported.FirstName)}, field{"Date of birth as reported", born}, field{"Sex as reported", label(reported.Gender)},
+		)
+	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
 		number := sp.Number

@@ -7,14 +7,13 @@ import (
 
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
-	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 )
 
 // process applies a report to its order, or passes it to the queue of
 // unmatched results.
 func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byte) error {
-	o, candidates, why, err := match(ctx, tx, q.Report)
+	o, candidates, why, err := match(ctx, tx, q.Arrival)
 	if err != nil {
 		return err
 	}
@@ -43,11 +42,10 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byt
 // Results under our own number from the network that has the order are as good
 // as that answer. The job that places the order then has nothing left to do.
 func confirmReceipt(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
-	placed, err := ids.Parse[orders.Order](a.Report.Placer)
-	if err != nil || placed != o.ID || a.Network != o.Network || !awaitsReceipt(o, tx.Now()) {
-		return nil //nolint:nilerr // a report without our number confirms nothing
+	if !namesNumber(o, a.Report) || a.Network != o.Network || !awaitsReceipt(o, tx.Now()) {
+		return nil
 	}
-	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: moveChange(a.Report, tx.Now(), nil)})
+	_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: moveChange(a.Report, tx.Now(), nil)})
 	return err
 }
 
@@ -66,7 +64,7 @@ func resultsRefused(o *orders.Order) Reason {
 	switch {
 	case o.Status.Stage(o.Method) == orders.StageCancelled:
 		return WasCancelled
-	case !o.Status.HasRequisition() || o.Registrable && o.Body.Patient == nil:
+	case !o.Status.HasRequisition() || o.Body.Patient == nil:
 		return WrongMoment
 	}
 	return ""

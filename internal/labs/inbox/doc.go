@@ -6,8 +6,9 @@
 // about one order run in the order of their arrival, reports about different
 // orders run at the same time.
 //
-// A report names its order by our order number or by the sample id, and must
-// be about the same person. It moves the order with orders.Advance, which
+// A report names its order by our order number or by the sample id. It must
+// come through the order's network, from the order's laboratory, and must name
+// the order's patient (package identity). It moves the order with orders.Advance, which
 // ignores late reports. Its results and visits go to the packages that keep
 // them, in the same transaction. Results that match no order go to the queue
 // of unmatched results.

@@ -16,3 +16,6 @@ func RawOf(ctx context.Context, tx *store.Tx, report uuid.UUID) ([]byte, error) 
 	}
 	return tx.Unseal(ctx, m.team, m.subject.UUID, m.place+m.id.String(), m.sealed)
 }
+
+// IdentityMismatch exposes identityMismatch.
+var IdentityMismatch = identityMismatch

@@ -64,14 +64,17 @@ type Unmatched interface {
 	TakeUnmatched(ctx context.Context, tx *store.Tx, a Arrival, why Reason, candidates []orders.Order) error
 }
 
-// Reason says why a report is not applied to an order.
+// Reason says why a report is not applied to an order. It contains no personal
+// data. For a report on another person, or without the facts that identify a
+// person, it is a Problem of package identity.
 type Reason string
 
-// The reasons. Candidates are the orders that were found and rejected.
+// The other reasons. Candidates are the orders that were found and rejected.
 const (
 	NoOrder      Reason = "no_order"      // neither our number nor the sample id is known
-	OtherPerson  Reason = "other_person"  // the order has another patient
+	OtherNetwork Reason = "other_network" // the order was placed through another network
 	OtherLab     Reason = "other_lab"     // the order is with another lab, or the sender is no known lab
+	OtherAccount Reason = "other_account" // the order is with another account of the lab
 	WasCancelled Reason = "was_cancelled" // results of an order that was cancelled
 	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have results yet
 )
@@ -188,7 +191,8 @@ var _ orders.Answers = (*Service)(nil)
 
 // TakeAnswer stores a lab's answer to an order and applies its reports at
 // once. The user is known, so the rows are sealed with that user's key from
-// the start. An answer that is stored already changes nothing.
+// the start. An answer that is stored already changes nothing. Results in an
+// answer must name the order's patient, as in any other message.
 func (s *Service) TakeAnswer(ctx context.Context, tx *store.Tx, o *orders.Order, m networks.Message) error {
 	of := owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()}
 	message := tx.NewUUID()
@@ -198,26 +202,48 @@ func (s *Service) TakeAnswer(ctx context.Context, tx *store.Tx, o *orders.Order,
 	}
 	for n, report := range m.Reports {
 		a := Arrival{ID: tx.NewUUID(), Network: m.Network, Key: reportKey(m.Network, m.Key, int64(n)), ReceivedAt: tx.Now(), Report: report}
-		if err := s.apply(ctx, tx, o, a); err != nil {
+		if err := s.takeAnswered(ctx, tx, o, a, message, n); err != nil {
 			return err
-		}
-		doc, err := json.Marshal(report)
-		if err != nil {
-			return fmt.Errorf("inbox: marshalling a report: %w", err)
-		}
-		body, err := tx.Seal(ctx, of.team, of.user, reportPlace+a.ID.String(), doc)
-		if err != nil {
-			return err
-		}
-		now := store.Micros(tx.Now())
-		_, err = tx.Exec(ctx, `INSERT INTO inbox_reports (team_id, user_id, order_id, id, message_id, n, lane, state, received_at, handled_at, body)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, 'applied', $8, $8, $9)`,
-			of.team, of.user, of.order, a.ID, message, n, "order:"+o.ID.String(), now, body)
-		if err != nil {
-			return fmt.Errorf("inbox: storing a report: %w", err)
 		}
 	}
 	return nil
+}
+
+// takeAnswered applies and stores the n-th report of an answer.
+func (s *Service) takeAnswered(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival, message uuid.UUID, n int) error {
+	var why Reason
+	var err error
+	if a.Report.Results != nil {
+		if why, err = mismatch(ctx, tx, o, a); err != nil {
+			return err
+		}
+	}
+	state := "unmatched"
+	if why == "" {
+		state = "applied"
+		if err := s.apply(ctx, tx, o, a); err != nil {
+			return err
+		}
+	}
+	doc, err := json.Marshal(a.Report)
+	if err != nil {
+		return fmt.Errorf("inbox: marshalling a report: %w", err)
+	}
+	body, err := tx.Seal(ctx, o.Team.UUID(), o.User.UUID(), reportPlace+a.ID.String(), doc)
+	if err != nil {
+		return err
+	}
+	now := store.Micros(tx.Now())
+	_, err = tx.Exec(ctx, `INSERT INTO inbox_reports (team_id, user_id, order_id, id, message_id, n, lane, state, received_at, handled_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
+		o.Team.UUID(), o.User.UUID(), o.ID.UUID(), a.ID, message, n, "order:"+o.ID.String(), state, now, body)
+	if err != nil {
+		return fmt.Errorf("inbox: storing a report: %w", err)
+	}
+	if why == "" || s.Handlers.Unmatched == nil {
+		return nil
+	}
+	return s.Handlers.Unmatched.TakeUnmatched(ctx, tx, a, why, []orders.Order{*o})
 }
 
 // UserRecords returns the rows of users in this package.

@@ -19,6 +19,7 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/orders/orderstest"
 	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
@@ -90,17 +91,23 @@ func (r *rig) TakeUnmatched(_ context.Context, _ *store.Tx, a inbox.Arrival, why
 	return nil
 }
 
-// put sends reports of the labs that have the orders, unless they name another
-// lab.
+// put sends reports of the labs that have the orders, about their patients,
+// unless they name another lab or patient.
 func (r *rig) put(key string, reports ...networks.Report) {
 	r.t.Helper()
 	for i := range reports {
 		if reports[i].Lab == "" {
 			reports[i].Lab = r.lab(reports[i])
 		}
+		if reports[i].Patient == (networks.ReportedPatient{}) {
+			reports[i].Patient = adaByron
+		}
 	}
 	r.send(orders.SandboxNetwork, key, reports...)
 }
+
+// adaByron is the patient of the orders of package orderstest.
+var adaByron = networks.ReportedPatient{FirstName: "Ada", LastName: "Byron", DOB: civil.MustParse("1984-12-10"), Gender: "female"}
 
 // send sends a message as a network does.
 func (r *rig) send(network, key string, reports ...networks.Report) {
@@ -261,8 +268,8 @@ func TestResultsFindTheirOrder(t *testing.T) {
 			{networks.Report{Placer: early.ID.String()}, "wrong_moment 1"},
 			{networks.Report{Placer: unconfirmed.ID.String(), SampleID: "S1"}, "results"},
 			{networks.Report{Placer: other.ID.String(), Lab: "another lab"}, "other_lab 1"},
-			{networks.Report{SampleID: other.SampleID, Patient: networks.ReportedPatient{LastName: "Hopper"}}, "other_person 1"},
-			{networks.Report{SampleID: good.SampleID, Patient: networks.ReportedPatient{FirstName: "A.", LastName: "BY-RON"}}, "results"},
+			{networks.Report{SampleID: other.SampleID, Patient: networks.ReportedPatient{LastName: "Hopper"}}, "last_name_mismatch 1"},
+			{networks.Report{SampleID: good.SampleID, Patient: networks.ReportedPatient{FirstName: "A.", LastName: "BY-RON", DOB: adaByron.DOB}}, "results"},
 		} {
 			c.report.Results = &networks.ResultSet{}
 			key := uuid.NewString()
@@ -282,11 +289,11 @@ func TestResultsFindTheirOrder(t *testing.T) {
 		}
 		// A report of another network is not enough.
 		key := uuid.NewString()
-		report := networks.Report{Placer: elsewhere.ID.String(), Results: &networks.ResultSet{}}
+		report := networks.Report{Placer: elsewhere.ID.String(), Patient: adaByron, Results: &networks.ResultSet{}}
 		report.Lab = r.lab(report)
 		r.send(orders.HL7Network, key, report)
 		r.settle()
-		if got := r.outcomes[orders.HL7Network+":"+key+":0"]; got != "wrong_moment 1" {
+		if got := r.outcomes[orders.HL7Network+":"+key+":0"]; got != "other_network 1" {
 			t.Errorf("results from elsewhere: %q", got)
 		}
 		for _, o := range []orders.Order{other, early, elsewhere} {

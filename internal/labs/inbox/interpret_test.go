@@ -24,7 +24,7 @@ import (
 type resultsHandler struct{}
 
 func (resultsHandler) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a inbox.Arrival) error {
-	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: a.ReceivedAt, SampleID: a.Report.SampleID, Set: *a.Report.Results})
+	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: a.ReceivedAt, SampleID: a.Report.SampleID, Patient: a.Report.Patient, Set: *a.Report.Results})
 }
 
 // reportStatus reports a status of some tests of an order, and waits.

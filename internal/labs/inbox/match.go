@@ -3,9 +3,9 @@ package inbox
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/fault"
@@ -33,25 +33,42 @@ func laneOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error
 
 // match finds the order that a report is about, or says why no candidate is
 // it.
-func match(ctx context.Context, tx *store.Tx, r networks.Report) (o orders.Order, candidates []orders.Order, why Reason, err error) {
-	if candidates, err = namedOrders(ctx, tx, r); err != nil {
+func match(ctx context.Context, tx *store.Tx, a Arrival) (o orders.Order, candidates []orders.Order, why Reason, err error) {
+	if candidates, err = namedOrders(ctx, tx, a.Report); err != nil {
 		return orders.Order{}, nil, "", err
 	}
 	why = NoOrder
 	for _, c := range candidates {
-		ok, err := isWithLab(ctx, tx, &c, r.Lab)
-		switch {
-		case err != nil:
+		if why, err = mismatch(ctx, tx, &c, a); err != nil {
 			return orders.Order{}, nil, "", err
-		case !ok:
-			why = OtherLab
-		case !matchesPatient(&c, r.Patient):
-			why = OtherPerson
-		default:
+		}
+		if why == "" {
 			return c, candidates, "", nil
 		}
 	}
 	return orders.Order{}, candidates, why, nil
+}
+
+// mismatch says why a report that names an order is not applied to it; it is
+// empty when network, laboratory, account and patient are the order's.
+func mismatch(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) (Reason, error) {
+	if a.Network != o.Network {
+		return OtherNetwork, nil
+	}
+	ok, err := isWithLab(ctx, tx, o, a.Report.Lab)
+	if err != nil || !ok {
+		return OtherLab, err
+	}
+	if a.Report.Results != nil && a.Report.Account != "" {
+		account, err := catalogue.AccountOf(ctx, tx, o.Team, o.Account)
+		if err != nil {
+			return "", err
+		}
+		if account.Number != "" && account.Number != a.Report.Account {
+			return OtherAccount, nil
+		}
+	}
+	return identityMismatch(o, a.Report), nil
 }
 
 // namedOrders returns the orders that a report names: by our number, else by
@@ -92,32 +109,31 @@ func isWithLab(ctx context.Context, tx *store.Tx, o *orders.Order, slug string) 
 		return false, err
 	}
 	lab, ok := offered.Lab(o.Lab)
-	return !ok || lab.Slug == slug, nil
+	return ok && lab.Slug == slug, nil
 }
 
-// matchesPatient reports whether the person on a report can be the order's
-// patient. Of the facts that both sides know, only the spelling of the first
-// name may differ.
-func matchesPatient(o *orders.Order, p networks.ReportedPatient) bool {
-	known := o.Body.Patient
-	if known == nil {
-		return true
+// identityMismatch names the fact for which the person on a report is not
+// certainly the order's patient; it is empty when there is none. Results need
+// every identifying fact. Other reports, and results of a lab that never sends
+// names under our own number, may lack facts, but may not contradict.
+func identityMismatch(o *orders.Order, r networks.Report) Reason {
+	p := o.Body.Patient
+	if p == nil { // an unregistered kit, which cannot have results
+		return ""
 	}
-	if p.LastName != "" && foldName(p.LastName) != foldName(known.LastName) {
-		return false
+	c := identity.Compare(identity.Person{FirstName: p.FirstName, LastName: p.LastName, DOB: p.BirthDate, Gender: p.Gender}, identity.Person(r.Patient))
+	problems := c.Problems()
+	if r.Results == nil || r.IdentityByNumber && namesNumber(o, r) {
+		problems = c.Mismatches()
 	}
-	if !p.DOB.IsZero() && p.DOB != known.BirthDate {
-		return false
+	if len(problems) == 0 {
+		return ""
 	}
-	return true
+	return Reason(problems[0])
 }
 
-// foldName returns a name's letters in lower case.
-func foldName(name string) string {
-	return strings.Map(func(r rune) rune {
-		if r == ' ' || r == '-' || r == '\'' || r == '.' || r == ',' {
-			return -1
-		}
-		return r
-	}, strings.ToLower(name))
+// namesNumber reports whether a report repeats our number of an order.
+func namesNumber(o *orders.Order, r networks.Report) bool {
+	id, err := ids.Parse[orders.Order](r.Placer)
+	return err == nil && id == o.ID
 }

@@ -6,8 +6,8 @@
 // job judges each (match.go): it looks for candidates by sample and by person,
 // scores them with reasons (score.go), and decides on one of nine decisions
 // (verdict.go). Only a safe match becomes the order's result automatically
-// (isSafe): one order, and the same person including the birth date. Every
-// other result waits until a person accepts, rejects or forwards it
+// (isSafe): one order that the report names, and the same person by the rule of
+// package identity. Every other result waits until a person accepts, rejects or forwards it
 // (review.go).
 //
 // A wrong match puts one person's health data into another person's record, so

@@ -27,11 +27,11 @@ func (q *Queue) Match(ctx context.Context, db *store.DB, team teams.ID, id ID, r
 	var likely []orders.ID
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		likely = nil
-		_, r, err := readArrived(ctx, tx, team, id)
+		i, r, err := readArrived(ctx, tx, team, id)
 		if err != nil {
 			return err
 		}
-		found, err := q.findOrders(ctx, tx, team, newReportFacts(r))
+		found, err := q.findOrders(ctx, tx, team, newReportFacts(i.Network, r))
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (q *Queue) Match(ctx context.Context, db *store.DB, team teams.ID, id ID, r
 		if err != nil {
 			return err
 		}
-		for _, c := range judge(newReportFacts(r), among).Candidates {
+		for _, c := range judge(newReportFacts(i.Network, r), among).Candidates {
 			likely = append(likely, c.Order)
 		}
 		return nil
@@ -76,7 +76,7 @@ func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 	if err != nil {
 		return err
 	}
-	v := judge(newReportFacts(r), among)
+	v := judge(newReportFacts(i.Network, r), among)
 	i.Decision, i.AccountDiffers, i.Candidates, i.UpdatedAt = v.Decision, v.AccountDiffers, v.Candidates, tx.Now()
 	if v.Safe != nil && !review {
 		o, err := orders.Get(ctx, tx, team, *v.Safe)
@@ -112,7 +112,7 @@ func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *or
 	if r.Results == nil {
 		return fmt.Errorf("matching: the report %s has no results", i.ID)
 	}
-	a := results.Arrival{Key: i.Key, At: r.At, SampleID: r.SampleID, Account: r.Account, Set: *r.Results}
+	a := results.Arrival{Key: i.Key, At: r.At, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results}
 	if err := results.Take(ctx, tx, o, a); err != nil {
 		return err
 	}
@@ -237,9 +237,9 @@ const (
 )
 
 // newReportFacts returns a report's facts for the comparison.
-func newReportFacts(r networks.Report) reportFacts {
+func newReportFacts(network string, r networks.Report) reportFacts {
 	s := summarise(r)
-	return reportFacts{Person: s.Patient, Lab: r.Lab, Account: r.Account, SampleID: r.SampleID, Placer: r.Placer, Markers: s.Markers, At: r.At}
+	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, SampleID: r.SampleID, Placer: r.Placer, Markers: s.Markers, At: r.At}
 }
 
 // findOrders looks for orders that a report may belong to: by our number, by

@@ -5,11 +5,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-
-	"golang.org/x/text/unicode/norm"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 )
@@ -23,6 +21,7 @@ const (
 // reportFacts holds the facts of a report that are compared with orders.
 type reportFacts struct {
 	Person   Person
+	Network  string
 	Lab      string // slug; empty for an unknown sender
 	Account  string // number
 	SampleID string
@@ -44,9 +43,10 @@ type knownOrder struct {
 type finding struct {
 	order   *knownOrder
 	named   bool // the report names the order's number or sample
-	person  personMatch
-	lab     agreement
-	account agreement
+	person  identity.Comparison
+	network identity.Agreement
+	lab     identity.Agreement
+	account identity.Agreement
 	overlap Overlap
 	state   orderState
 }
@@ -83,9 +83,10 @@ func examine(r reportFacts, o *knownOrder) finding {
 	return finding{
 		order:   o,
 		named:   r.SampleID != "" && r.SampleID == o.SampleID || r.Placer != "" && r.Placer == o.ID.String(),
-		person:  comparePersons(r.Person, o.Person),
-		lab:     compareTexts(r.Lab, o.Lab),
-		account: compareTexts(r.Account, o.Account),
+		person:  identity.Compare(identity.Person(r.Person), identity.Person(o.Person)),
+		network: identity.CompareTexts(r.Network, o.Network),
+		lab:     identity.CompareTexts(r.Lab, o.Lab),
+		account: identity.CompareTexts(r.Account, o.Account),
 		overlap: overlapOf(r.Markers, o.Markers),
 		state:   orderStateOf(&o.Order),
 	}
@@ -117,23 +118,29 @@ func (f finding) grounds() Grounds {
 	if f.named {
 		count(0.4, SameSample)
 	}
-	score += f.person.points()
+	score += personPoints(f.person)
 	switch {
-	case f.person.contradicts():
+	case f.person.Contradicts():
 		against(maxOtherPerson, PersonDiffers)
-	case f.person.isSamePerson():
+	case f.person.IsSamePerson():
 		g.Reasons = append(g.Reasons, PersonSame)
 	default:
 		most = min(most, maxWithoutPerson)
 	}
-	switch f.lab {
-	case agrees:
-		count(0.1, SameLab)
-	case differs:
-		against(maxOtherLab, OtherLab)
-	case unknownAgreement:
+	for _, problem := range f.person.Problems() {
+		g.Reasons = append(g.Reasons, Reason(problem))
 	}
-	if f.account == differs {
+	if f.network == identity.Differs {
+		against(maxOtherLab, OtherNetwork)
+	}
+	switch f.lab {
+	case identity.Agrees:
+		count(0.1, SameLab)
+	case identity.Differs:
+		against(maxOtherLab, OtherLab)
+	case identity.Unknown:
+	}
+	if f.account == identity.Differs {
 		against(maxClosed, OtherAccount)
 	}
 	switch why := f.overlap.reason(); why {
@@ -159,111 +166,18 @@ func (f finding) grounds() Grounds {
 	return g
 }
 
-// points returns a person's points. A birth date says most.
-func (l personMatch) points() float64 {
+// personPoints returns the points of a person. A birth date says most.
+func personPoints(c identity.Comparison) float64 {
 	var sum float64
 	for _, part := range []struct {
-		got    agreement
+		got    identity.Agreement
 		points float64
-	}{{l.DOB, 0.22}, {l.Last, 0.16}, {l.First, 0.12}, {l.Sex, 0.05}} {
-		if part.got == agrees {
+	}{{c.DOB, 0.22}, {c.Last, 0.16}, {c.First, 0.12}, {c.Sex, 0.05}} {
+		if part.got == identity.Agrees {
 			sum += part.points
 		}
 	}
 	return sum
-}
-
-// personMatch compares the persons of a report and an order, field by field.
-type personMatch struct {
-	First, Last, DOB, Sex agreement
-}
-
-// agreement compares two values that may be unknown.
-type agreement int8
-
-// The agreements.
-const (
-	unknownAgreement agreement = iota
-	agrees
-	differs
-)
-
-// comparePersons compares two persons. Names are compared by their letters; a
-// middle name or initial on one side only is no difference.
-func comparePersons(a, b Person) personMatch {
-	return personMatch{
-		First: compareFirstNames(a.FirstName, b.FirstName),
-		Last:  compareTexts(letters(a.LastName), letters(b.LastName)),
-		DOB:   compareDates(a, b),
-		Sex:   compareTexts(sexLetter(a.Gender), sexLetter(b.Gender)),
-	}
-}
-
-func compareTexts(a, b string) agreement {
-	switch {
-	case a == "" || b == "":
-		return unknownAgreement
-	case a == b:
-		return agrees
-	}
-	return differs
-}
-
-func compareDates(a, b Person) agreement {
-	switch {
-	case a.DOB.IsZero() || b.DOB.IsZero():
-		return unknownAgreement
-	case a.DOB == b.DOB:
-		return agrees
-	}
-	return differs
-}
-
-// compareFirstNames agrees when the names have the same letters, or when one
-// is the other with more names after it.
-func compareFirstNames(a, b string) agreement {
-	if got := compareTexts(letters(a), letters(b)); got != differs {
-		return got
-	}
-	one, other := strings.Fields(a), strings.Fields(b)
-	if len(one) > 0 && len(other) > 0 && len(one) != len(other) && letters(one[0]) == letters(other[0]) {
-		return agrees
-	}
-	return differs
-}
-
-// sexLetter returns the letter that labs write; empty when the sex is unknown.
-func sexLetter(word string) string {
-	switch strings.ToLower(strings.TrimSpace(word)) {
-	case "f", "female":
-		return "f"
-	case "m", "male":
-		return "m"
-	}
-	return ""
-}
-
-// letters returns a name's letters and digits, lower case and without accents.
-func letters(name string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
-			return -1
-		}
-		return unicode.ToLower(r)
-	}, norm.NFD.String(name))
-}
-
-// isSamePerson reports that it is the same person: every identifying field is
-// known and equal, and the sex does not contradict.
-func (l personMatch) isSamePerson() bool {
-	return l.DOB == agrees && l.Last == agrees && l.First == agrees && l.Sex != differs
-}
-
-// contradicts reports that it cannot be the same person, or that a reviewer
-// should decide. First names are spelled in many ways, so a different one
-// counts only together with another difference.
-func (l personMatch) contradicts() bool {
-	return l.DOB == differs || l.Last == differs || l.First == differs && l.DOB != agrees
 }
 
 // Overlap compares the reported tests with the ordered markers.

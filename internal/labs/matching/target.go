@@ -3,6 +3,7 @@ package matching
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
@@ -199,10 +200,10 @@ func (t target) details(ctx context.Context, tx *store.Tx, user users.ID) (order
 
 // genderOf returns a word that labs know.
 func genderOf(word string) string {
-	switch sexLetter(word) {
-	case "f":
+	switch strings.ToLower(strings.TrimSpace(word)) {
+	case "f", "female":
 		return "female"
-	case "m":
+	case "m", "male":
 		return "male"
 	}
 	return "unknown"

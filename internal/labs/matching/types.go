@@ -46,7 +46,8 @@ const (
 	SeveralPeople Decision = "multiple_demo_match"
 	// OtherPerson found an order by its sample, with another patient.
 	OtherPerson Decision = "match_sample_id_mismatch_demo"
-	// PersonMatch found one open order by the person alone.
+	// PersonMatch found one open order by the person alone. It always waits
+	// for review.
 	PersonMatch Decision = "match_demo"
 	// NoMatch found no order.
 	NoMatch Decision = "no_match"
@@ -98,7 +99,8 @@ const (
 	Option     Kind = "order_option"
 )
 
-// Reason is a fact for or against a candidate.
+// Reason is a fact for or against a candidate. Each problem of package identity
+// is one.
 type Reason string
 
 // The reasons.
@@ -110,6 +112,7 @@ const (
 	InvalidCollection Reason = "invalid_collection_state"
 	PersonDiffers     Reason = "demographic_mismatch"
 	PersonSame        Reason = "demographic_match"
+	OtherNetwork      Reason = "network_mismatch"
 	OtherLab          Reason = "possible_wrong_lab"
 	SameLab           Reason = "same_lab"
 	SameUser          Reason = "same_user" // the user of another, likelier candidate

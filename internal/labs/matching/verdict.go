@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"hale/internal/labs/identity"
 	"hale/internal/labs/orders"
 )
 
@@ -30,9 +31,9 @@ func judge(r reportFacts, among []knownOrder) verdict {
 	} else {
 		v.Decision, best = decideByPerson(filterFindings(findings, finding.isPlausible))
 	}
-	v.AccountDiffers = best != nil && best.account == differs
+	v.AccountDiffers = best != nil && best.account == identity.Differs
 	v.Candidates = candidates(findings)
-	if best != nil && isSafe(r, v.Decision, *best, findings) {
+	if best != nil && isSafe(v.Decision, *best, findings) {
 		v.Safe = &best.order.ID
 	}
 	return v
@@ -41,7 +42,7 @@ func judge(r reportFacts, among []knownOrder) verdict {
 // isPlausible reports that it is an order of this person, with these tests.
 // Labs have their own codes, so the codes of another lab decide nothing.
 func (f finding) isPlausible() bool {
-	return f.person.isSamePerson() && (f.lab != agrees || f.overlap.reason() != MarkersNone)
+	return f.person.IsSamePerson() && (f.lab != identity.Agrees || f.overlap.reason() != MarkersNone)
 }
 
 func filterFindings(all []finding, want func(finding) bool) []finding {
@@ -59,9 +60,9 @@ func filterFindings(all []finding, want func(finding) bool) []finding {
 func decideByName(named []finding) (Decision, *finding) {
 	f := &named[0]
 	switch {
-	case f.person.contradicts():
+	case f.person.Contradicts():
 		return OtherPerson, f
-	case f.lab == differs:
+	case f.lab == identity.Differs:
 		return WrongLab, f
 	}
 	if d, ok := closedDecision(f.state); ok {
@@ -73,9 +74,9 @@ func decideByName(named []finding) (Decision, *finding) {
 // decideByPerson decides by the orders of the same person: an open one at the
 // lab, then one without a sample, then one at another lab, then a closed one.
 func decideByPerson(same []finding) (Decision, *finding) {
-	here := filterFindings(same, func(f finding) bool { return f.lab != differs })
+	here := filterFindings(same, func(f finding) bool { return f.lab != identity.Differs })
 	elsewhere := filterFindings(same, func(f finding) bool {
-		return f.lab == differs && f.state != stateCompleted && f.state != stateCancelled
+		return f.lab == identity.Differs && f.state != stateCompleted && f.state != stateCancelled
 	})
 	switch waiting := filterFindings(here, func(f finding) bool { return f.state == stateOpen }); {
 	case len(waiting) > 1:
@@ -112,26 +113,17 @@ func closedDecision(s orderState) (Decision, bool) {
 	return "", false
 }
 
-// isSafe reports whether a match is safe: no other order fits, the order waits
-// for results of that lab under that account, and the person is the same
-// including the birth date. Without the sample, the sex and every marker must
-// agree too, and the sample ids must not contradict each other.
-func isSafe(r reportFacts, d Decision, best finding, all []finding) bool {
-	if !best.person.isSamePerson() || best.lab != agrees || best.account == differs || best.state != stateOpen {
+// isSafe reports whether a match is safe: the report names the order's number
+// or sample and came through its network, no other order fits, the order waits
+// for results of that lab under that account, it has some of the reported
+// tests, and the person is the same. A match by the person alone always waits
+// for review.
+func isSafe(d Decision, best finding, all []finding) bool {
+	if d != SampleMatch || !best.person.IsSamePerson() || best.network == identity.Differs || best.lab != identity.Agrees ||
+		best.account == identity.Differs || best.state != stateOpen || best.overlap.reason() == MarkersNone {
 		return false
 	}
-	rivals := filterFindings(all, func(f finding) bool {
-		return f.order.ID != best.order.ID && f.state == stateOpen && (f.named || f.person.isSamePerson())
-	})
-	switch d {
-	case SampleMatch:
-		return !slices.ContainsFunc(rivals, func(f finding) bool { return f.named }) && best.overlap.reason() != MarkersNone
-	case PersonMatch:
-		return len(rivals) == 0 && best.person.Sex == agrees && best.overlap.reason() == MarkersExact &&
-			(r.SampleID == "" || best.order.SampleID == "") && r.Placer == ""
-	default:
-		return false
-	}
+	return !slices.ContainsFunc(all, func(f finding) bool { return f.named && f.order.ID != best.order.ID && f.state == stateOpen })
 }
 
 // maxCandidates bounds the candidates that reviewers see.
@@ -142,10 +134,10 @@ const maxCandidates = 20
 func candidates(findings []finding) []Candidate {
 	var all []Candidate
 	for _, f := range findings {
-		if !f.named && f.person.Last != agrees && f.person.DOB != agrees {
+		if !f.named && f.person.Last != identity.Agrees && f.person.DOB != identity.Agrees {
 			continue
 		}
-		c := Candidate{User: f.order.User, Order: f.order.ID, Kind: Option, SamePerson: f.person.isSamePerson(), Grounds: f.grounds()}
+		c := Candidate{User: f.order.User, Order: f.order.ID, Kind: Option, SamePerson: f.person.IsSamePerson(), Grounds: f.grounds()}
 		if f.named {
 			c.Kind = Provenance
 		}

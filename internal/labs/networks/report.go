@@ -18,7 +18,10 @@ type Report struct {
 	Lab, Account string
 	// Patient is the lab's patient of the sample.
 	Patient ReportedPatient
-	At      time.Time
+	// IdentityByNumber marks a lab that never sends names: our order number
+	// alone identifies the patient.
+	IdentityByNumber bool `json:",omitempty"`
+	At               time.Time
 
 	// Status is a low-level order status that the network observed (transit_customer,
 	// delivered_to_lab, sample_error …); empty when the report only brings results.

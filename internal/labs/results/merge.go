@@ -20,6 +20,9 @@ type Report struct {
 	SampleID string             `json:"sample_id,omitempty"`
 	Account  string             `json:"account,omitempty"`
 	Set      networks.ResultSet `json:"set"`
+	// Patient is the person as reported; zero in reports that were stored
+	// before the field existed.
+	Patient networks.ReportedPatient `json:"patient,omitzero"`
 
 	// Document is the SHA-256 of the PDF that came with it. The PDF is stored
 	// separately.
@@ -27,6 +30,9 @@ type Report struct {
 
 	id     uuid.UUID
 	digest [sha256.Size]byte
+	// unnamed is the digest without the patient. Reports that were stored
+	// before the field existed have it.
+	unnamed [sha256.Size]byte
 }
 
 // completeness orders reports: partial, final, corrected.
@@ -68,6 +74,7 @@ type mergedReport struct {
 	laboratory string
 	clia       string
 	account    string
+	patient    networks.ReportedPatient
 	comments   []string
 	document   uuid.UUID // the report whose PDF counts; zero for none
 }
@@ -95,7 +102,7 @@ func merge(reports []Report, own string) mergedReport {
 		}
 		m.corrected = m.corrected || r.Set.Corrected
 		m.laboratory, m.clia = cmp.Or(r.Set.Laboratory, m.laboratory), cmp.Or(r.Set.CLIA, m.clia)
-		m.account = cmp.Or(r.Account, m.account)
+		m.account, m.patient = cmp.Or(r.Account, m.account), cmp.Or(r.Patient, m.patient)
 		for _, comment := range r.Set.Comments {
 			if comment = strings.TrimSpace(comment); comment != "" && !slices.Contains(m.comments, comment) {
 				m.comments = append(m.comments, comment)

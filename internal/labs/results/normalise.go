@@ -18,7 +18,7 @@ import (
 func buildVersion(e *expectations, m mergedReport) Version {
 	v := Version{
 		Status: m.status, Corrected: m.corrected, Interpretation: orders.Normal, Samples: m.samples,
-		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Comments: m.comments,
+		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Patient: m.patient, Comments: m.comments,
 	}
 	sex, age := e.patient(m.samples)
 	for _, f := range m.results {

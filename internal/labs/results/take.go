@@ -22,7 +22,9 @@ type Arrival struct {
 	// At is the time of the report.
 	At                time.Time
 	SampleID, Account string
-	Set               networks.ResultSet
+	// Patient is the person as the lab reported it.
+	Patient networks.ReportedPatient
+	Set     networks.ResultSet
 }
 
 // Take stores a report of an order. When the report changes the order's
@@ -42,7 +44,7 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(known, func(r Report) bool { return r.digest == next.digest }) {
+	if slices.ContainsFunc(known, func(r Report) bool { return r.digest == next.digest || r.digest == next.unnamed }) {
 		return nil
 	}
 	if err := storeReport(ctx, tx, o, next, doc, a.Set.PDF); err != nil {
@@ -59,11 +61,16 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 		sum := sha256.Sum256(a.Set.PDF)
 		r.Document, r.Set.PDF = sum[:], nil
 	}
+	unnamed, err := json.Marshal(r)
+	if err != nil {
+		return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
+	}
+	r.Patient = a.Patient
 	doc, err := json.Marshal(r)
 	if err != nil {
 		return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
 	}
-	r.digest = sha256.Sum256(doc)
+	r.digest, r.unnamed = sha256.Sum256(doc), sha256.Sum256(unnamed)
 	return r, doc, nil
 }
 
@@ -112,7 +119,7 @@ func isSameVersion(a, b Version) (bool, error) {
 // missing result. A repeated report with a new date or document has neither.
 func changesResults(before, after Version) (bool, error) {
 	for _, v := range []*Version{&before, &after} {
-		v.Samples, v.Comments, v.Laboratory, v.CLIA, v.Account, v.Corrected = nil, nil, "", "", "", false
+		v.Samples, v.Comments, v.Laboratory, v.CLIA, v.Account, v.Corrected, v.Patient = nil, nil, "", "", "", false, networks.ReportedPatient{}
 	}
 	same, err := isSameVersion(before, after)
 	return !same, err

@@ -71,7 +71,7 @@ func joinVersions(all []Revision) Version {
 			v.Status = Partial
 		}
 		v.Corrected = v.Corrected || next.Corrected
-		v.Laboratory, v.CLIA, v.Account = next.Laboratory, next.CLIA, next.Account
+		v.Laboratory, v.CLIA, v.Account, v.Patient = next.Laboratory, next.CLIA, next.Account, next.Patient
 		v.Comments = append(slices.Clone(v.Comments), next.Comments...)
 	}
 	v.Interpretation = orders.Normal

@@ -56,7 +56,9 @@ type Version struct {
 	Laboratory     string                `json:"laboratory,omitempty"`
 	CLIA           string                `json:"clia,omitempty"`
 	Account        string                `json:"account,omitempty"` // number
-	Comments       []string              `json:"comments,omitempty"`
+	// Patient is the person on the last report that names one.
+	Patient  networks.ReportedPatient `json:"patient,omitzero"`
+	Comments []string                 `json:"comments,omitempty"`
 }
 
 // LogValue keeps results out of logs.

@@ -69,7 +69,7 @@ func (r *reader) draft(q *request) *draft {
 	}
 	d := &draft{reader: r, patient: q.patient, report: networks.Report{
 		Placer: placer, SampleID: filler, Lab: r.slug, Account: r.account(q),
-		Patient: reportedPatient(q.patient.pid), At: r.header.Time.UTC(),
+		Patient: reportedPatient(q.patient.pid), IdentityByNumber: r.lab.Identity == identityByNumber, At: r.header.Time.UTC(),
 	}}
 	d.results.set.Comments = slices.Clone(q.patient.notes)
 	r.drafts = append(r.drafts, d)

@@ -65,6 +65,9 @@ type Lab struct {
 	CodeSystem string `yaml:"code_system"`
 	// Zone is the IANA zone of times without an offset; the default is UTC.
 	Zone string `yaml:"zone"`
+	// Identity is patient (default) or order_number. A lab that never sends
+	// names identifies the patient by our order number alone.
+	Identity string `yaml:"identity"`
 	// Timeout bounds the time to an answer; the default is 30 seconds.
 	Timeout time.Duration `yaml:"timeout"`
 }
@@ -161,6 +164,9 @@ func (s Settings) Check() error {
 		if _, err := time.LoadLocation(lab.Zone); err != nil {
 			fail(at+"zone", "must be an IANA time zone")
 		}
+		if !slices.Contains([]string{"", identityByPatient, identityByNumber}, lab.Identity) {
+			fail(at+"identity", "must be patient or order_number")
+		}
 		if lab.Timeout < 0 {
 			fail(at+"timeout", "must not be negative")
 		}
@@ -170,6 +176,12 @@ func (s Settings) Check() error {
 	}
 	return errors.Join(wrong...)
 }
+
+// The values of Lab.Identity.
+const (
+	identityByPatient = "patient"
+	identityByNumber  = "order_number"
+)
 
 var supportedVersions = []string{"2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1", "2.6", "2.7", "2.7.1", "2.8"}
 
