@@ -150,14 +150,14 @@ func (h *Handlers) getTransactionResults(ctx context.Context, c api.Caller, in *
 //
 // Reference 3, LabResultsRaw.
 type resultsBody struct {
-	Metadata    resultsMetadataBody        `json:"metadata"`
-	Results     []biomarkerBody            `json:"results" nullable:"false"`
-	Missing     []missingResultBody        `json:"missing_results" nullable:"true" doc:"Expected results that will not arrive."`
-	Samples     map[string]specimenBody    `json:"sample_information" nullable:"true" doc:"By the source_sample_id of results."`
-	Transaction orders.TransactionDocument `json:"order_transaction"`
-	Revision    *int                       `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
-	Corrected   bool                       `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
-	Reported    *reportedPatientBody       `json:"reported_patient" nullable:"true" doc:"The person as the laboratory reported it; metadata has the patient of the order. null if the laboratory named none."`
+	Metadata    resultsMetadataBody             `json:"metadata"`
+	Results     []biomarkerBody                 `json:"results" nullable:"false"`
+	Missing     []missingResultBody             `json:"missing_results" nullable:"true" doc:"Expected results that will not arrive."`
+	Samples     map[string]specimenBody         `json:"sample_information" nullable:"true" doc:"By the source_sample_id of results."`
+	Transaction orders.TransactionDocument      `json:"order_transaction"`
+	Revision    *int                            `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
+	Corrected   bool                            `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
+	Reported    api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person as the laboratory reported it; metadata has the patient of the order. null if the laboratory named none."`
 }
 
 // reportedPatientBody is the person on the laboratory's report.
@@ -453,7 +453,7 @@ func resultsMetadataOf(o *orders.Order, v *results.Version, at time.Time) result
 func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.Transaction) resultsBody {
 	b := resultsBody{
 		Metadata: resultsMetadataOf(o, v, at), Results: make([]biomarkerBody, len(v.Results)), Missing: make([]missingResultBody, len(v.Missing)),
-		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected, Reported: reportedPatientBodyOf(v.Patient),
+		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected, Reported: api.Nullable(reportedPatientBodyOf(v.Patient)),
 	}
 	for i, r := range v.Results {
 		b.Results[i] = biomarkerBodyOf(r)

@@ -18,6 +18,7 @@ import (
 	"hale/internal/labs/orders/orderstest"
 	"hale/internal/labs/results"
 	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
@@ -45,6 +46,9 @@ func atTheLab(t testing.TB) (*calltest.Caller, *orders.Order) {
 	return c, &o
 }
 
+// asReported is the patient of the orders as a lab writes her.
+var asReported = networks.ReportedPatient{FirstName: "ADA M.", LastName: "BYRON", DOB: civil.MustParse("1984-12-10"), Gender: "female"}
+
 func takeResults(c *calltest.Caller, t testing.TB, o *orders.Order, key string, set networks.ResultSet) {
 	t.Helper()
 	userstest.Write(t, c.DB, func(ctx context.Context, tx *store.Tx) error {
@@ -53,7 +57,7 @@ func takeResults(c *calltest.Caller, t testing.TB, o *orders.Order, key string, 
 			return err
 		}
 		*o = now
-		return results.Take(ctx, tx, o, results.Arrival{Key: key, At: time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC), Account: "A-17", Set: set})
+		return results.Take(ctx, tx, o, results.Arrival{Key: key, At: time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC), Account: "A-17", Patient: asReported, Set: set})
 	})
 }
 

@@ -17,11 +17,11 @@ func compareFirstNames(a, b string) Agreement {
 	if len(x) == 0 || len(y) == 0 {
 		return Unknown
 	}
-	if joined(x) == joined(y) {
+	if joinWords(x) == joinWords(y) {
 		return Agrees
 	}
 	for i := range min(len(x), len(y)) {
-		if !agreeGiven(joined(x[i:i+1]), joined(y[i:i+1])) {
+		if !agreeGiven(joinWords(x[i:i+1]), joinWords(y[i:i+1])) {
 			return Differs
 		}
 	}
@@ -45,7 +45,7 @@ func compareLastNames(a, b string) Agreement {
 	if len(x) == 0 || len(y) == 0 {
 		return Unknown
 	}
-	if joined(x) == joined(y) {
+	if joinWords(x) == joinWords(y) {
 		return Agrees
 	}
 	x, y = splitHyphens(x), splitHyphens(y)
@@ -115,7 +115,7 @@ var plainLetters = map[rune]string{
 	'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'ł': "l", 'đ': "d", 'ð': "d", 'þ': "th", 'ı': "i", 'ħ': "h",
 }
 
-func joined(name []string) string { return strings.ReplaceAll(strings.Join(name, ""), "-", "") }
+func joinWords(name []string) string { return strings.ReplaceAll(strings.Join(name, ""), "-", "") }
 
 func splitHyphens(name []string) []string {
 	return strings.FieldsFunc(strings.Join(name, "-"), func(r rune) bool { return r == '-' })

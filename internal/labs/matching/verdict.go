@@ -113,10 +113,10 @@ func closedDecision(s orderState) (Decision, bool) {
 	return "", false
 }
 
-// isSafe reports whether a match is safe: the report names the order's number
-// or sample and came through its network, no other order fits, the order waits
-// for results of that lab under that account, it has some of the reported
-// tests, and the person is the same. A match by the person alone always waits
+// isSafe reports whether a match is safe. The report must name the order's
+// number or sample, come through its network and from its lab and account, name
+// its patient, and have some of its tests. The order must wait for results, and
+// no other open order may be named. A match by the person alone always waits
 // for review.
 func isSafe(d Decision, best finding, all []finding) bool {
 	if d != SampleMatch || !best.person.IsSamePerson() || best.network == identity.Differs || best.lab != identity.Agrees ||

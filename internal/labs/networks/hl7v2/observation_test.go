@@ -11,6 +11,7 @@ import (
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
+	"hale/internal/platform/civil"
 )
 
 func reports(t *testing.T, text string, lab Lab) []networks.Report {
@@ -313,4 +314,30 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A report carries its lab's setting of the identity, and the person of PID.
+func TestReportedIdentity(t *testing.T) {
+	lines := []string{
+		`MSH|^~\&|NLIS|NORTH|HALE||20260304||ORU^R01|1|P|2.5.1`, `PID|1||7||BYRON^ADA^M^JR||19841210|F`,
+		`OBR|1|0195d3c0-0000-7000-8000-000000000001||1^T^L`, `OBX|1|NM|1^T^L||5|||N|||F`,
+	}
+	for _, c := range []struct {
+		pid      string
+		identity string
+		want     networks.ReportedPatient
+	}{
+		{lines[1], "", networks.ReportedPatient{FirstName: "ADA", LastName: "BYRON", DOB: civil.MustParse("1984-12-10"), Gender: "female"}},
+		{`PID|1||7||||1984`, "patient", networks.ReportedPatient{}},
+		{`PID|1||7||^^^^^^L`, identityByNumber, networks.ReportedPatient{}},
+	} {
+		m, err := hl7.Parse([]byte(strings.Join([]string{lines[0], c.pid, lines[2], lines[3]}, "\r")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reports := readReports(m, m.Header(), "northlab", Lab{Identity: c.identity})
+		if len(reports) != 1 || reports[0].Patient != c.want || reports[0].IdentityByNumber != (c.identity == identityByNumber) {
+			t.Errorf("%s: %d reports of %v", c.pid, len(reports), reports)
+		}
+	}
 }

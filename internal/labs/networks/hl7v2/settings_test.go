@@ -29,6 +29,7 @@ networks:
         charset: 8859/1
         zone: America/New_York
         timeout: 20s
+        identity: order_number
 `
 
 func TestParseSettings(t *testing.T) {
@@ -38,7 +39,7 @@ func TestParseSettings(t *testing.T) {
 		Labs: map[string]Lab{"northlab": {
 			Address: "lab.example.com:6661", TLS: &TLS{Authority: "ca.pem", ServerName: "lab.example.com"},
 			Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH",
-			Order: "ORM", Version: "2.3.1", Charset: "8859/1", Zone: "America/New_York", Timeout: 20 * time.Second,
+			Order: "ORM", Version: "2.3.1", Charset: "8859/1", Zone: "America/New_York", Timeout: 20 * time.Second, Identity: "order_number",
 		}},
 	}
 	got, err := ParseSettings([]byte(document))
@@ -76,6 +77,7 @@ func TestWrongSettings(t *testing.T) {
 		lab("version: '2.3'"):                  "OML needs version 2.5 or later",
 		lab("charset: KLINGON"):                "charset: is not supported",
 		lab("zone: Mars/Base"):                 "zone: must be an IANA time zone",
+		lab("identity: none"):                  "identity: must be patient or order_number",
 		lab("timeout: -1s"):                    "timeout: must not be negative",
 		lab("tls: {key: k}"):                   "needs both of certificate and key",
 		lab("order: OML") + "      y: {application: A, lab_application: x}\n": "are also those of x",
