@@ -18,19 +18,41 @@ import (
 	"hale/internal/platform/store"
 )
 
+// restored describes a restore, or with --dry-run the check of a backup.
+type restored struct {
+	manifest
+	RootKeyCheck keyCheck `json:"root_key_check"`
+	Data         string   `json:"restored_to,omitempty"`
+}
+
+var restoredView = view{
+	id:      "path",
+	columns: append(backupView.columns[:len(backupView.columns):len(backupView.columns)], column{"root key", "root_key_check"}, column{"restored to", "restored_to"}),
+}
+
+// keyCheck tells whether the root key decrypts the database of a backup.
+type keyCheck string
+
+const (
+	keyFits      keyCheck = "checked"
+	keyNotNeeded keyCheck = "not needed: nothing is encrypted"
+	keyMissing   keyCheck = "not checked: there is no root key"
+)
+
 func (s *shell) restoreCommand() *cobra.Command {
 	var force, dryRun bool
 	c := &cobra.Command{
-		Use: "restore FOLDER", Short: "put a backup into the data folder",
-		Long: `Check a backup and put it into the data folder. It checks every page of the
-database, its migrations, and that the root key opens the sealed data.
+		Use: "restore FOLDER", Short: "check a backup and restore it into the data folder",
+		Long: `Check a backup and restore it into the data folder. The command checks every page
+of the database, its migrations, and that the root key decrypts it. Without a root
+key it says that the key was not checked.
 
-The data folder must be empty except for backups. --force sets existing data
-aside in a folder before-restore-… inside of it; nothing is deleted. A restore is
-refused while hale serve uses the folder. --dry-run makes the same checks on a
+The data folder must be empty except for backups. --force moves existing data into
+a folder before-restore-… inside the data folder and deletes nothing. The command
+fails while hale serve uses the folder. --dry-run makes the same checks on a
 temporary copy, also while hale serve runs.
 
-Files that root restores belong to the owner of the data folder.`,
+If root runs the command, the files belong to the owner of the data folder.`,
 		Example: examples(
 			"hale restore /backups/hale-2026-03-01",
 			"hale restore ./copy --data /var/lib/hale --force",
@@ -39,7 +61,7 @@ Files that root restores belong to the owner of the data folder.`,
 		Args: takes("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
-	c.Flags().BoolVar(&force, "force", false, "set aside what is in the data folder")
+	c.Flags().BoolVar(&force, "force", false, "move existing data into a folder before-restore-…")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "check the backup and change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := s.embedded(c)
@@ -60,7 +82,7 @@ Files that root restores belong to the owner of the data folder.`,
 
 // readManifest checks that a folder is a whole backup.
 func readManifest(folder string) (manifest, error) {
-	const hint = "FOLDER is one that hale backup made"
+	const hint = "FOLDER is a folder that hale backup created"
 	var m manifest
 	info, err := os.Stat(folder)
 	switch {
@@ -74,7 +96,7 @@ func readManifest(folder string) (manifest, error) {
 	path := filepath.Join(folder, manifestFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return m, withHint(fault.Newf(fault.NotFound, "%s is no backup: it has no %s", folder, manifestFile), hint)
+		return m, withHint(fault.Newf(fault.NotFound, "%s is not a backup: it has no %s", folder, manifestFile), hint)
 	}
 	if err != nil {
 		return m, fileTrouble(path, err)
@@ -90,7 +112,7 @@ func readManifest(folder string) (manifest, error) {
 		return m, err
 	}
 	if sum != m.SHA256 || size != m.Bytes {
-		return m, errors.New("the backup is damaged: its database is not the one that was written")
+		return m, errors.New("the backup is damaged: its database has changed since the backup")
 	}
 	return m, nil
 }
@@ -132,7 +154,7 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 		return err
 	}
 	if len(before) > 0 && !force {
-		return withHint(fault.Newf(fault.Conflict, "%s is not empty", cfg.Data), "--force sets aside what is there and deletes nothing")
+		return withHint(fault.Newf(fault.Conflict, "%s is not empty", cfg.Data), "--force moves existing data into a folder and deletes nothing")
 	}
 	if err := removeStaging(cfg.Data); err != nil {
 		return err
@@ -141,7 +163,7 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	if err := os.Mkdir(staging, 0o700); err != nil {
 		return err
 	}
-	keyFits, err := s.stage(ctx, cfg, from, staging)
+	key, err := s.stage(ctx, cfg, from, staging)
 	if err == nil {
 		err = ownByFolder(cfg.Data, stagingFolder)
 	}
@@ -153,12 +175,12 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	}
 	switch {
 	case cfg.RootKey != "":
-		s.say("the folder has no %s of its own: hale serve needs the root-key that you gave here (%s)", secrets.RootFileName, cfg.Origin("root-key"))
-	case !keyFits:
-		s.say("put your copy of %s into %s before hale serve: without it nothing sealed can be read", secrets.RootFileName, absolute(cfg.Data))
+		s.say("the folder has no %s: give hale serve the same root-key setting (%s)", secrets.RootFileName, cfg.Origin("root-key"))
+	case key == keyMissing:
+		s.say("put your copy of %s into %s before you start hale serve: without it the data cannot be decrypted", secrets.RootFileName, absolute(cfg.Data))
 	}
-	m.Path, m.Integrity = absolute(cfg.Data), "checked"
-	return s.showValue(backupView, m)
+	m.Path, m.Integrity = absolute(from), "checked"
+	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: absolute(cfg.Data)})
 }
 
 // rehearse makes all checks of a restore, on a copy of the backup beside what
@@ -168,16 +190,13 @@ func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m
 	if err != nil {
 		return err
 	}
-	keyFits, err := s.stage(ctx, cfg, from, staging)
+	key, err := s.stage(ctx, cfg, from, staging)
 	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
 		return err
 	}
-	if !keyFits {
-		s.say("there is no %s here: whether it opens what is sealed was not checked", secrets.RootFileName)
-	}
-	s.sayDone("the backup is whole; nothing was changed")
+	s.sayDone("the backup is valid; nothing was changed")
 	m.Path, m.Integrity = absolute(from), "checked"
-	return s.showValue(backupView, m)
+	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key})
 }
 
 // standing is a folder, or else the nearest above it that is there.
@@ -207,14 +226,13 @@ func removeStaging(data string) error {
 	return nil
 }
 
-// stage copies the backup into the staging folder and checks it there. keyFits
-// tells that its root key is there, or that it needs none.
-func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging string) (keyFits bool, err error) {
+// stage copies the backup into the staging folder and checks it there.
+func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging string) (keyCheck, error) {
 	if err := copyFile(filepath.Join(from, store.FileName), filepath.Join(staging, store.FileName)); err != nil {
-		return false, err
+		return "", err
 	}
 	if err := stageRootKey(cfg, from, staging); err != nil {
-		return false, err
+		return "", err
 	}
 	return s.checkRestored(ctx, cfg, staging)
 }
@@ -235,35 +253,37 @@ func stageRootKey(cfg *config.Config, from, staging string) error {
 	return nil
 }
 
-// checkRestored reads the whole staged database. keyFits tells that its root
-// key is there, or that it needs none.
-func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging string) (keyFits bool, err error) {
+// checkRestored reads the whole staged database and tries the root key.
+func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging string) (key keyCheck, err error) {
 	staged := *cfg
 	staged.Data = staging
 	root, err := existingRoot(&staged)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	db, err := s.openDatabase(store.AsSystem(ctx), &staged)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := db.Check(ctx); err != nil {
-		return false, err
+		return "", err
 	}
 	if err := db.RefuseNewer(ctx); err != nil {
-		return false, err
+		return "", err
 	}
 	if root == nil {
 		sealed, err := anythingSealed(store.AsSystem(ctx), db)
-		return !sealed, err
+		if !sealed {
+			return keyNotNeeded, err
+		}
+		return keyMissing, err
 	}
 	if err := db.ProveRoot(store.AsSystem(ctx)); err != nil {
-		return false, withHint(fmt.Errorf("the root key does not open this backup: %w", err),
-			"give the one it was made with: --root-key-file FILE")
+		return "", withHint(fmt.Errorf("wrong root key for this backup: %w", err),
+			"give the root key of the installation that made it: --root-key-file FILE")
 	}
-	return true, nil
+	return keyFits, nil
 }
 
 // swap sets the previous data aside and puts the staged files in its place. The
@@ -291,7 +311,7 @@ func (s *shell) swap(data, staging string, before []string) error {
 	if err := moveAll(staging, data, staged); err != nil {
 		return errors.Join(err, moveAll(aside, data, before), os.Remove(aside))
 	}
-	s.say("what was there is in %s", absolute(aside))
+	s.say("the previous data is in %s", absolute(aside))
 	return nil
 }
 
