@@ -16,9 +16,9 @@ import (
 
 func (s *shell) teamsCommand() *cobra.Command {
 	c := noun(&cobra.Command{
-		Use: "teams", Short: "make and list teams",
+		Use: "teams", Short: "create, list and change teams",
 		Long: `Create and list teams. A team owns its users, keys, events and all other data. The
-commands work on the database itself, also while hale serve runs, and need no
+commands work on the database directly, also while hale serve runs, and need no
 API key.`,
 		Example: examples("hale teams list", `hale teams create "Acme Health"`),
 	}, s.teamsCreate(), s.teamsList(), s.teamsShow(), s.teamsRename(), s.teamsSettings())
@@ -40,13 +40,13 @@ func lineOfTeam(t teams.Team) teamLine {
 var teamView = view{
 	id:      "team_id",
 	columns: []column{{"team", "team_id"}, {"name", "name"}, {"environment", "environment"}, {"created", "created_at"}},
-	none:    "no teams yet: hale teams create makes one",
+	none:    "no teams yet: hale teams create creates one",
 }
 
 func (s *shell) teamsCreate() *cobra.Command {
 	var environment string
 	c := &cobra.Command{
-		Use: "create NAME", Short: "make a team",
+		Use: "create NAME", Short: "create a team",
 		Example: examples(
 			`hale teams create "Acme Health"`,
 			`hale teams create "Acme Health" --environment production`,
@@ -60,7 +60,11 @@ func (s *shell) teamsCreate() *cobra.Command {
 			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				var team teams.Team
+				var others []teams.Team
 				err := db.Write(ctx, func(tx *store.Tx) (err error) {
+					if others, err = teams.List(ctx, tx); err != nil {
+						return err
+					}
 					if team, err = teams.Create(ctx, tx, args[0], env); err != nil {
 						return err
 					}
@@ -69,13 +73,25 @@ func (s *shell) teamsCreate() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				s.sayDone("made; hale keys create --team %s makes it an API key", team.ID)
+				s.warnOfName(others, team)
+				s.sayDone("created; hale keys create --team %s creates its API key", team.ID)
 				return s.showValue(teamView, lineOfTeam(team))
 			})
 		},
 	}
 	c.Flags().StringVar(&environment, "environment", string(teams.Sandbox), "sandbox or production")
 	return c
+}
+
+// warnOfName warns if another team has the name of a team: the name then selects
+// neither of them.
+func (s *shell) warnOfName(others []teams.Team, team teams.Team) {
+	for _, other := range others {
+		if other.Name == team.Name && other.ID != team.ID {
+			s.say("warning: another team has this name (%s); commands need the id instead of the name", other.ID)
+			return
+		}
+	}
 }
 
 func (s *shell) teamsList() *cobra.Command {
@@ -118,7 +134,7 @@ func (s *shell) teamsShow() *cobra.Command {
 
 func (s *shell) teamsRename() *cobra.Command {
 	return &cobra.Command{
-		Use: "rename TEAM NAME", Short: "give a team another name",
+		Use: "rename TEAM NAME", Short: "rename a team",
 		Example: examples("hale teams rename 'First team' 'Acme Health'"),
 		Args:    takes("TEAM", "NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -128,7 +144,11 @@ func (s *shell) teamsRename() *cobra.Command {
 					return err
 				}
 				var team teams.Team
+				var others []teams.Team
 				err = db.Write(ctx, func(tx *store.Tx) (err error) {
+					if others, err = teams.List(ctx, tx); err != nil {
+						return err
+					}
 					if team, err = teams.Get(ctx, tx, found.ID); err != nil {
 						return err
 					}
@@ -138,6 +158,7 @@ func (s *shell) teamsRename() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				s.warnOfName(others, team)
 				return s.showValue(teamView, lineOfTeam(team))
 			})
 		},
@@ -172,7 +193,7 @@ func findTeam(ctx context.Context, db *store.DB, name string) (teams.Team, error
 	case len(found) == 0:
 		return teams.Team{}, withHint(fault.New(fault.NotFound, "no such team"), "hale teams list shows them")
 	case name == "":
-		return teams.Team{}, withHint(badUsagef("there are %d teams: say which", len(all)), "--team takes an id or a name; hale teams list shows them")
+		return teams.Team{}, withHint(badUsagef("there are %d teams: name one with --team", len(all)), "--team takes an id or a name; hale teams list shows them")
 	}
-	return teams.Team{}, withHint(fault.New(fault.Conflict, "several teams have this name"), "take the id; hale teams list shows it")
+	return teams.Team{}, withHint(fault.New(fault.Conflict, "several teams have this name"), "use the id of the team; hale teams list shows it")
 }
