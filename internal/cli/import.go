@@ -30,14 +30,15 @@ type importOrder struct {
 
 func (s *shell) importCommand() *cobra.Command {
 	c := s.calls(s.importVerb(&cobra.Command{
-		Use: "import FILE", Short: "import an export of health data",
+		Use: "import FILE", Short: "import a file of health data",
 		Long: `Import a file of health data for a user: an export, such as the export.zip of
 Apple Health, or a recording, such as a FIT, TCX or GPX file. Hale recognizes the
-kind by the content; a sub-command names it.
+kind of the file from its content. You can also name the kind; a dash and an
+underscore are the same: apple-health, apple_health.
 
 The file streams to the server, which answers when it is on disk. Ctrl-C, or a
 restart of the server, does not stop the import after that. Importing a file
-again is harmless: unchanged data stays as it is.`,
+again is safe: data that did not change stays the same.`,
 		Example: examples(
 			"hale import export.zip --user anna",
 			"hale import morning-run.fit --user anna",
@@ -48,7 +49,7 @@ again is harmless: unchanged data stays as it is.`,
 	one := c.Args
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 2 { // a word before the file, which is no sub-command
-			return withHint(badUsagef("takes one FILE, and %q is no kind of file", args[0]), "hale import --help lists the kinds; without one it is recognised")
+			return withHint(badUsagef("takes one FILE; %q is not a kind of file", args[0]), "hale import --help lists the kinds; without a kind Hale recognizes the file")
 		}
 		return one(c, args)
 	}
@@ -57,18 +58,28 @@ again is harmless: unchanged data stays as it is.`,
 		c.AddCommand(s.importVerb(&cobra.Command{
 			Use: kind + " FILE", Short: "import a file of the kind " + kind,
 			Example: examples("hale import " + kind + " FILE --user anna"),
+			Aliases: aliasesOf(kind),
 		}, kind))
 	}
 	return c
+}
+
+// aliasesOf returns the spelling of a kind with underscores, as the API and the
+// documentation of formats write it.
+func aliasesOf(kind string) []string {
+	if name := strings.ReplaceAll(kind, "-", "_"); name != kind {
+		return []string{name}
+	}
+	return nil
 }
 
 func (s *shell) importVerb(c *cobra.Command, kind string) *cobra.Command {
 	order := importOrder{kind: kind}
 	c.Args = takes("FILE")
 	flags := c.Flags()
-	flags.StringVar(&order.user, "user", "", "whose data it is: user_id or client_user_id")
-	flags.BoolVar(&order.historyOnly, "history-only", false, "announce it as history alone, without an event for each piece of data")
-	flags.BoolVar(&order.noWait, "no-wait", false, "end when the file is uploaded")
+	flags.StringVar(&order.user, "user", "", "owner of the data: user_id or client_user_id")
+	flags.BoolVar(&order.historyOnly, "history-only", false, "send only historical events, no event for each value")
+	flags.BoolVar(&order.noWait, "no-wait", false, "exit after the upload")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if order.user == "" {
 			return badUsagef("needs --user, a user_id or client_user_id")
@@ -120,10 +131,10 @@ var importView = view{
 		{"unchanged", "unchanged"},
 		{"rejected", "rejected"},
 		{"skipped", "skipped"},
-		{"copies", "report.copies"},
+		{"duplicates", "report.copies"},
 		{"days", "report.days"},
 		{"workouts", "report.workouts"},
-		{"damaged places", "report.damaged"},
+		{"damaged sections", "report.damaged"},
 		{"truncated", "report.truncated"},
 		{"error", "error"},
 	},
@@ -145,10 +156,10 @@ func (s *shell) importFile(ctx context.Context, path string, order importOrder) 
 	}
 	var started importState
 	if err := json.Unmarshal(body, &started); err != nil {
-		return fmt.Errorf("the answer to the upload is not what was expected: %w", err)
+		return fmt.Errorf("unexpected answer to the upload: %w", err)
 	}
 	if order.noWait {
-		s.sayDone("uploaded; hale jobs wait %s follows it", started.ID)
+		s.sayDone("uploaded; hale jobs wait %s waits for the import", started.ID)
 		return s.show(importView, body)
 	}
 	return s.awaitImport(ctx, client.Path("v2", "user", user, "imports", started.ID), started.ID)
@@ -193,7 +204,7 @@ func (s *shell) upload(ctx context.Context, file *os.File, size int64, user stri
 	})
 	meter.Finish(err == nil)
 	if errors.Is(err, context.Canceled) {
-		return nil, withHint(errInterrupted, "nothing was imported; the same command starts again")
+		return nil, withHint(errInterrupted, "nothing was imported; run the same command to start again")
 	}
 	return body, err
 }
@@ -215,7 +226,7 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 		return step{done: p.Done, total: p.Total, note: note, over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
-		return withHint(errInterrupted, "the import itself continues: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
+		return withHint(errInterrupted, "the import continues on the server: hale jobs wait %s waits for it, hale jobs cancel %s stops it", id, id)
 	}
 	if err != nil {
 		return err
@@ -224,7 +235,7 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 		return err
 	}
 	if state.Report.Truncated {
-		s.say("truncated: the file ends in the middle; what came before was kept")
+		s.say("truncated: the file ends in the middle; the data before that was imported")
 	}
 	s.sayRejected(&state)
 	s.sayLeft(&state)
@@ -242,15 +253,15 @@ func (s *shell) sayLeft(state *importState) {
 	})
 	for i, name := range types {
 		if i == mostLeft {
-			s.sayDone("and %d types more; -o json has them all", len(types)-i)
+			s.sayDone("and %d more types; -o json lists all", len(types)-i)
 			return
 		}
 		first := state.Report.FirstSkipped[name]
 		where := ""
 		if first.Record > 0 {
-			where = fmt.Sprintf(", first number %d of its type", first.Record)
+			where = fmt.Sprintf(", first at record %d of this type", first.Record)
 		}
-		s.sayDone("left out: %d of %s (%s%s)", state.left(name), name, leftReason(first.Reason), where)
+		s.sayDone("skipped: %d of %s (%s%s)", state.left(name), name, leftReason(first.Reason), where)
 	}
 }
 
@@ -262,7 +273,7 @@ func (s *shell) sayRejected(state *importState) {
 	})
 	for i, name := range rules {
 		if i == mostLeft {
-			s.sayDone("and %d rules more; -o json has them all", len(rules)-i)
+			s.sayDone("and %d more rules; -o json lists all", len(rules)-i)
 			return
 		}
 		first, example := state.Report.FirstRejected[name], ""
