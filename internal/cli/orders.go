@@ -10,19 +10,20 @@ import (
 
 	"hale/internal/cli/client"
 	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
 )
 
 func (s *shell) ordersCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
-		Use: "orders", Short: "find, follow and cancel lab orders",
-		Long:    `Find, follow and cancel lab orders. New ones come through the API; see docs/ordering.md.`,
+		Use: "orders", Short: "list and cancel lab orders",
+		Long:    `List, show and cancel lab orders. Create orders with the API; see docs/ordering.md.`,
 		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
 	}, s.ordersList(), s.ordersGet(), s.ordersCancel(), s.ordersResend()))
 }
 
-const listsOrders = "hale orders list shows the orders there are"
+const listsOrders = "hale orders list shows all orders"
 
 func orderArg(text string) (orders.ID, error) {
 	return idArg[orders.Order]("ORDER", "an order", text, listsOrders)
@@ -69,19 +70,19 @@ func (s *shell) ordersList() *cobra.Command {
 			}
 			var answer struct{ Total int }
 			if err := json.Unmarshal(body, &answer); err == nil && page*size < answer.Total {
-				s.sayDone("%d in all; --page %d shows what follows", answer.Total, page+1)
+				s.sayDone("%d orders in total; --page %d shows the next ones", answer.Total, page+1)
 			}
 			return s.show(ordersView, body)
 		},
 	}
 	flags := c.Flags()
-	flags.StringSliceVar(&statuses, "status", nil, "only these statuses, such as partial_results")
-	flags.StringSliceVar(&methods, "method", nil, "only these collection methods")
-	flags.StringVar(&search, "search", "", "order, user, patient's name or birth date, recipient")
+	flags.StringSliceVar(&statuses, "status", nil, "only orders with these statuses, such as partial_results")
+	flags.StringSliceVar(&methods, "method", nil, "only orders with these collection methods")
+	flags.StringVar(&search, "search", "", "search for an id of an order or user, a patient's name or birth date, or a recipient")
 	flags.StringVar(&user, "user", "", "only orders of this user: user_id or client_user_id")
-	flags.StringVar(&order, "sort", "", "created_at, patient_name or last_status")
-	flags.IntVar(&page, "page", 1, "which page")
-	flags.IntVar(&size, "size", 50, "orders on a page, at most 100")
+	flags.StringVar(&order, "sort", "", "sort by created_at, patient_name or last_status")
+	flags.IntVar(&page, "page", 1, "number of the page")
+	flags.IntVar(&size, "size", 50, "orders per page, at most 100")
 	return c
 }
 
@@ -115,6 +116,9 @@ func (s *shell) ordersCancel() *cobra.Command {
 				return err
 			}
 			body, err := s.call(c.Context(), http.MethodPost, client.Path("v3", "order", id.String(), "cancel"), nil, nil)
+			if fault.Is(err, fault.Refused) { // the order's status does not allow it
+				return &conflict{err}
+			}
 			if err != nil {
 				return err
 			}

@@ -19,19 +19,19 @@ import (
 
 func (s *shell) serveCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "serve", Short: "run the service: API, portal, workers",
-		Long: `Run the whole service: API, portal and workers. It creates its data folder and
+		Use: "serve", Short: "run the service: API, portal and workers",
+		Long: `Run the whole service: API, portal and workers. It creates the data folder and
 migrates the database. If there is no team yet, it creates one with an API key,
 and prints the key once.
 
-SIGTERM or Ctrl-C stops it. It refuses new requests and finishes running ones for
-at most --shutdown-drain. A second signal ends it at once. Neither loses an
-acknowledged change.`,
+SIGTERM or Ctrl-C stops the service. It refuses new requests and finishes running
+requests within --shutdown-drain. A second signal stops it at once. No acknowledged
+change is lost.`,
 		Example: examples(
 			"hale serve",
 			"hale serve --listen :8080 --data /var/lib/hale --environment production",
 			"hale serve --database postgres://hale@db.example/hale",
-			"hale serve --webhook-allow-private   # let webhooks reach this machine, for trials",
+			"hale serve --webhook-allow-private   # for tests: allow webhooks to this machine",
 		),
 		Args: takes(),
 	}
@@ -50,7 +50,7 @@ acknowledged change.`,
 func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	log := ops.NewLogger(s.err, cfg.LogFormat, cfg.LogLevel)
 	for _, name := range config.UnknownVariables(s.environ) {
-		log.Warn("no setting reads this variable; is it misspelt?", "variable", name)
+		log.Warn("unknown variable: check the spelling", "variable", name)
 	}
 	// The node outlives the signal: Stop drains it.
 	running := context.WithoutCancel(ctx)
@@ -78,15 +78,16 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 }
 
 // doctorLooks is the hint about what the doctor examines.
-const doctorLooks = "hale doctor looks for the reason"
+const doctorLooks = "hale doctor shows more"
 
-// placeHeld is a folder or an address that something else has.
-type placeHeld struct{ error }
+// conflict is an error about the state of an object, or about a folder or an address
+// in use.
+type conflict struct{ error }
 
-func (e *placeHeld) Unwrap() error { return e.error }
+func (e *conflict) Unwrap() error { return e.error }
 
-// Kind is that of a conflict.
-func (*placeHeld) Kind() fault.Kind { return fault.Conflict }
+// Kind returns the kind of a conflict.
+func (*conflict) Kind() fault.Kind { return fault.Conflict }
 
 // explainStart says plainly why the node does not start.
 func explainStart(err error, cfg *config.Config) error {
@@ -94,7 +95,7 @@ func explainStart(err error, cfg *config.Config) error {
 	var folder *fs.PathError
 	switch {
 	case errors.Is(err, app.ErrInUse):
-		return withHint(&placeHeld{errors.New("the data folder is in use")}, "another hale serve uses %s; --data names another folder", cfg.Data)
+		return withHint(&conflict{errors.New("the data folder is in use")}, "another hale serve uses %s; set --data to use another folder", cfg.Data)
 	case errors.As(err, &address):
 		return addressTrouble(address.Setting, address.Address, err)
 	case errors.As(err, &folder) && folder.Path == cfg.Data:
@@ -107,7 +108,7 @@ func explainStart(err error, cfg *config.Config) error {
 
 // folderTrouble says why the data folder cannot be used.
 func folderTrouble(err *fs.PathError) error {
-	return withHint(sayingf(err, "the data folder %s cannot be used: %s", err.Path, reasonOf(err)), "%s", "--data names another; "+doctorLooks)
+	return withHint(sayingf(err, "the data folder %s cannot be used: %s", err.Path, reasonOf(err)), "%s", "set --data to another folder; "+doctorLooks)
 }
 
 // addressTrouble says why an address of a setting cannot be had. All but a taken
@@ -116,17 +117,17 @@ func addressTrouble(setting, address string, err error) error {
 	if addressInUse(err) {
 		free := "--listen 127.0.0.1:0 picks a free port"
 		if setting != "listen" {
-			free = "--" + setting + " names another address; off does without"
+			free = "set --" + setting + " to another address or off"
 		}
-		return withHint(sayingf(&placeHeld{err}, "the address %s is taken", address), "something listens there already; %s", free)
+		return withHint(sayingf(&conflict{err}, "the address %s is taken", address), "another program listens there; %s", free)
 	}
-	hint := "--" + setting + " names another address; :8080 is every address of this machine"
+	hint := "set --" + setting + " to another address; :8080 means all addresses of this machine"
 	var name *net.DNSError
 	switch {
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return withHint(badUsage(sayingf(err, "%s is no address of this machine", address)), "%s", hint)
+		return withHint(badUsage(sayingf(err, "%s is not an address of this machine", address)), "%s", hint)
 	case errors.Is(err, fs.ErrPermission):
-		return withHint(badUsage(sayingf(err, "this user may not listen at %s", address)), "%s", "ports below 1024 are kept for root; "+hint)
+		return withHint(badUsage(sayingf(err, "this user may not listen at %s", address)), "%s", "ports below 1024 are reserved for root; "+hint)
 	case errors.As(err, &name):
 		return withHint(badUsage(sayingf(err, "cannot listen at %s: %s", address, reasonOf(err))), "%s", hint)
 	}
@@ -140,12 +141,12 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 	key := "sk_…"
 	switch {
 	case a.First == nil:
-		line("api key", "as before; hale keys create makes another")
+		line("api key", "unchanged; hale keys create creates another")
 	case a.First.Given:
-		line("api key", "the one that was given")
+		line("api key", "set by bootstrap-api-key")
 	default:
 		key = a.First.Key.Reveal()
-		line("api key", key+"   shown this once: keep it")
+		line("api key", key+"   shown only once: save it now")
 	}
 	line("docs", a.URL()+"/docs")
 	if metrics := a.MetricsURL(); metrics != "" {
@@ -153,11 +154,11 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 	}
 	line("data", dataPlace(cfg))
 	if a.RootKeyMade {
-		line("root key", absolute(rootKeyPath(cfg))+"   new: keep a copy in another place,")
-		line("", "without it nothing sealed in this database can ever be read")
+		line("root key", absolute(rootKeyPath(cfg))+"   new: keep a copy in another place;")
+		line("", "without it, personal data in this database cannot be decrypted")
 	}
 	if !cfg.WebhookAllowPrivate && !cfg.Production() {
-		line("webhooks", "go to public addresses only; for a receiver on this machine use")
+		line("webhooks", "allowed to public addresses only; for a receiver on this machine use")
 		line("", "hale listen, or start with --webhook-allow-private")
 	}
 	fmt.Fprintf(s.out, `
