@@ -2,11 +2,13 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"hale/internal/platform/config"
 )
 
 func (s *shell) configCommand() *cobra.Command {
 	return noun(&cobra.Command{
-		Use: "config", Short: "see what is set, and by what",
+		Use: "config", Short: "show the settings and their origin",
 		Example: examples("hale config show --origin"),
 	}, s.configShow())
 }
@@ -16,7 +18,7 @@ func (s *shell) configShow() *cobra.Command {
 	c := &cobra.Command{
 		Use: "show", Short: "show all settings; secrets are masked",
 		Long: `Show every setting as hale serve would see it with the same flags, the same
-environment and the same file. A flag wins over the environment, the
+environment and the same file. A flag has priority over the environment, the
 environment over the file, the file over the default. Secrets are masked.`,
 		Example: examples(
 			"hale config show",
@@ -31,6 +33,9 @@ environment over the file, the file over the default. Secrets are masked.`,
 		cfg, err := s.settings(c)
 		if err != nil {
 			return err
+		}
+		for _, name := range config.UnknownVariables(s.environ) {
+			s.say("unknown variable %s: check the spelling", name)
 		}
 		columns := []column{{"setting", "key"}, {"value", "value"}}
 		if origin {
