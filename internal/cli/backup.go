@@ -38,7 +38,7 @@ var backupView = view{
 	id: "path",
 	columns: []column{
 		{"backup", "path"},
-		{"made", "made_at"},
+		{"created", "made_at"},
 		{"database bytes", "bytes"},
 		{"root key inside", "root_key"},
 		{"integrity", "integrity"},
@@ -48,24 +48,24 @@ var backupView = view{
 func (s *shell) backupCommand() *cobra.Command {
 	var withRootKey bool
 	c := &cobra.Command{
-		Use: "backup FOLDER", Short: "copy the embedded database, also while serving",
+		Use: "backup FOLDER", Short: "copy the embedded database, also while hale serve runs",
 		Long: `Copy the embedded database to a new folder, also while hale serve runs. The copy
-is the database at one moment, with every acknowledged upload. An upload that was
-still arriving starts again.
+is the database at one moment, with every acknowledged upload. An upload that has
+not finished starts again.
 
-Personal data in it is sealed. It contains the root key only with
---with-root-key. Keep the two in different places: with both, all data can be
-read; without the key, none.
+Personal data in the copy is encrypted. The copy contains the root key only with
+--with-root-key. Keep backup and key in different places. With both, all data can
+be read. Without the key, no personal data can be read.
 
-Inside the data folder, which may be the only storage of a container, backups go
-below its folder backups. Later backups leave that folder out.
+Inside the data folder, which may be the only storage of a container, backups must
+be in its folder backups. A backup does not contain that folder.
 
 PostgreSQL is backed up with its own tools, such as pg_dump.`,
 		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json"),
 		Args:    takes("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
-	c.Flags().BoolVar(&withRootKey, "with-root-key", false, "put the root key into the backup, which makes it readable")
+	c.Flags().BoolVar(&withRootKey, "with-root-key", false, "copy the root key into the backup; with it, all data of the backup can be read")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		cfg, err := s.embedded(c)
 		if err != nil {
@@ -86,8 +86,8 @@ func (s *shell) embedded(c *cobra.Command) (*config.Config, error) {
 		return nil, err
 	}
 	if isPostgres(cfg) {
-		return nil, withHint(fault.New(fault.Refused, "this is for the embedded database"),
-			"PostgreSQL has pg_dump and pg_restore; keep the root key with them, in another place")
+		return nil, withHint(fault.New(fault.Refused, "this command works on the embedded database only"),
+			"for PostgreSQL use pg_dump and pg_restore; keep a copy of the root key in another place")
 	}
 	return cfg, nil
 }
@@ -108,7 +108,7 @@ func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, w
 	if withRootKey {
 		err := copyFile(rootKeyPath(cfg), filepath.Join(target, secrets.RootFileName))
 		if errors.Is(err, os.ErrNotExist) {
-			return fault.Newf(fault.NotFound, "there is no root key in %s to put into the backup", cfg.Data)
+			return fault.Newf(fault.NotFound, "no root key in %s to copy into the backup", cfg.Data)
 		}
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ const backupsFolder = "backups"
 func makeTarget(data, target string) error {
 	if way, ok := inside(data, target); ok && way != "." {
 		if !strings.HasPrefix(way, backupsFolder+string(filepath.Separator)) {
-			return withHint(badUsagef("%s is in the data folder", target), "%s is the place for backups there: %s",
+			return withHint(badUsagef("%s is in the data folder", target), "put backups there into %s: %s",
 				filepath.Join(data, backupsFolder), filepath.Join(data, backupsFolder, filepath.Base(target)))
 		}
 		if err := os.MkdirAll(filepath.Join(data, backupsFolder), 0o700); err != nil {
@@ -151,9 +151,9 @@ func makeTarget(data, target string) error {
 	err := os.Mkdir(target, 0o700)
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return withHint(fault.Newf(fault.Conflict, "%s is there already", target), "a backup goes into a new folder")
+		return withHint(fault.Newf(fault.Conflict, "%s already exists", target), "name a new folder")
 	case errors.Is(err, os.ErrNotExist):
-		return withHint(fault.Newf(fault.NotFound, "%s: no such folder", filepath.Dir(target)), "make it; a backup makes only its own")
+		return withHint(fault.Newf(fault.NotFound, "%s: no such folder", filepath.Dir(target)), "create it first; hale backup creates only FOLDER itself")
 	}
 	return fileTrouble(target, err)
 }

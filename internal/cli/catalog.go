@@ -20,9 +20,9 @@ import (
 func (s *shell) catalogCommand() *cobra.Command {
 	c := noun(&cobra.Command{
 		Use: "catalog", Short: "labs, markers, lab accounts and physicians",
-		Long: `What can be ordered, and under which account. Sandbox teams have an invented
-catalogue; labs that are imported here are seen by every team. The commands work
-on the database itself, also while hale serve runs, and need no API key.`,
+		Long: `Manage labs, lab tests, lab accounts and physicians. Sandbox teams have an invented
+catalogue. Every team sees the labs that you import. The commands work on the
+database directly, also while hale serve runs, and need no API key.`,
 		Example: examples("hale catalog import compendium.csv --lab lab.json", "hale catalog labs", "hale catalog accounts list"),
 	}, s.catalogImport(), s.catalogLabs(), s.catalogApprove(), s.catalogAccounts(), s.catalogPhysicians(), s.catalogPayors(), s.catalogICD10())
 	addSettings(c.PersistentFlags(), storageSettings...)
@@ -36,13 +36,13 @@ func (s *shell) catalogImport() *cobra.Command {
 	var part, dryRun bool
 	c := &cobra.Command{
 		Use: "import FILE", Short: "import a lab's compendium, CSV or JSON",
-		Long: `Import what a lab offers. FILE is a compendium in CSV (a line of column names,
-then one entry a line) or JSON; docs/lab-catalogue.md describes both. A lab that
-was never imported is described by the JSON file itself or by --lab FILE.json.
+		Long: `Import the tests of a lab. FILE is a compendium in CSV (a line of column names,
+then one entry per line) or JSON; docs/lab-catalogue.md describes both. For a new
+lab, the JSON file itself or --lab FILE.json must describe the lab.
 
-The file is the lab's whole list: what it no longer names becomes inactive,
-unless --part says that more exists. A file with any problem changes nothing;
-all problems are shown with their lines.`,
+The file is the complete list of the lab. Entries that it does not contain become
+inactive, except with --part. If the file has a problem, nothing changes, and the
+command shows all problems with their lines.`,
 		Example: examples("hale catalog import compendium.json", "hale catalog import compendium.csv --lab lab.json",
 			"hale catalog import additions.csv --lab acme_lab --part"),
 		Args: takes("FILE"),
@@ -73,8 +73,8 @@ all problems are shown with their lines.`,
 		},
 	}
 	c.Flags().StringVar(&lab, "lab", "", "slug of the lab, or a JSON file that describes it")
-	c.Flags().BoolVar(&part, "part", false, "the file is not the whole list: leave what it does not name")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "check and report, but change nothing")
+	c.Flags().BoolVar(&part, "part", false, "the file is only a part of the list: keep all other entries")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "check and report without changing anything")
 	return c
 }
 
@@ -93,7 +93,7 @@ func readCompendium(name string) (*catalogue.Compendium, error) {
 	case ".csv":
 		return catalogue.ReadCSV(text)
 	}
-	return nil, badUsagef("the name of a compendium ends in .csv or .json")
+	return nil, badUsagef("the file name of a compendium must end in .csv or .json")
 }
 
 func readBounded(name string) ([]byte, error) {
@@ -161,20 +161,20 @@ func (s *shell) catalogLabs() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&team, "team", "", "id or name; may be left out when there is one team")
+	c.Flags().StringVar(&team, "team", "", "id or name; not needed if there is only one team")
 	return c
 }
 
 var labsView = view{
 	id:      "slug",
 	columns: []column{{"id", "id"}, {"slug", "slug"}, {"name", "name"}, {"collection methods", "methods"}, {"sample types", "sample_types"}},
-	none:    "no labs yet: hale catalog import brings them",
+	none:    "no labs yet: import them with hale catalog import",
 }
 
 func (s *shell) catalogApprove() *cobra.Command {
 	var team string
 	c := &cobra.Command{
-		Use: "approve LAB_TEST", Short: "make a team's lab test orderable",
+		Use: "approve LAB_TEST", Short: "approve a team's lab test, so that it can be ordered",
 		Example: examples("hale catalog approve 019f0000-0000-7000-8000-000000000000 --team Acme"),
 		Args:    takes("LAB_TEST"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -199,7 +199,7 @@ func (s *shell) catalogApprove() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&team, "team", "", "id or name; may be left out when there is one team")
+	c.Flags().StringVar(&team, "team", "", "id or name; not needed if there is only one team")
 	return c
 }
 

@@ -13,9 +13,10 @@ import (
 
 func (s *shell) catalogAccounts() *cobra.Command {
 	return noun(&cobra.Command{
-		Use: "accounts", Short: "accounts with labs, under which orders are placed",
-		Long: `Accounts with labs. One with an owner may be linked to further teams; one
-without (--platform) is open to every team that has no account with the lab.`,
+		Use: "accounts", Short: "accounts with labs, used to place orders",
+		Long: `Accounts with labs. An account that belongs to a team can be linked to other teams.
+A platform account (--platform) has no owner; every team without its own account
+with the lab can use it.`,
 		Example: examples("hale catalog accounts list", "hale catalog accounts add --team Acme --lab acme_lab --number 12345"),
 	}, s.accountsList(), s.accountsAdd(), s.accountsStatus(), s.accountsLink(true), s.accountsLink(false))
 }
@@ -44,7 +45,7 @@ var accountView = view{
 		{"owner", "owner"},
 		{"teams", "teams"},
 	},
-	none: "no accounts yet: hale catalog accounts add makes one; sandbox teams have the platform's",
+	none: "no accounts yet: hale catalog accounts add adds one; sandbox teams use the platform account",
 }
 
 func accountLines(ctx context.Context, tx *store.Tx, only catalogue.AccountID) ([]accountLine, error) {
@@ -133,15 +134,15 @@ func (s *shell) accountsAdd() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&team, "team", "", "owner: id or name; may be left out when there is one team")
-	c.Flags().BoolVar(&platform, "platform", false, "open to every team; --team then only says whose labs are meant")
+	c.Flags().StringVar(&team, "team", "", "owner: id or name; not needed if there is only one team")
+	c.Flags().BoolVar(&platform, "platform", false, "open the account to every team; --team then only selects the labs")
 	c.Flags().StringVar(&lab, "lab", "", "slug of the lab")
 	c.Flags().StringVar((*string)(&n.Status), "status", string(catalogue.AccountActive), "active, pending, suspended or ready_to_launch")
 	c.Flags().StringVar((*string)(&n.Flow), "flow", string(catalogue.NotDelegated), "not_delegated, order_delegated, result_delegated or fully_delegated")
 	c.Flags().StringVar(&n.Number, "number", "", "the account's number at the lab")
-	c.Flags().StringVar(&n.Name, "name", "", "what people call it")
+	c.Flags().StringVar(&n.Name, "name", "", "name of the account")
 	c.Flags().StringVar(&n.DefaultNotes, "notes", "", "clinical notes for every requisition, at most 1000 characters")
-	c.Flags().StringSliceVar(&n.BusinessUnits, "business-units", nil, "the lab's regional companies that honour it")
+	c.Flags().StringSliceVar(&n.BusinessUnits, "business-units", nil, "regional companies of the lab that accept it")
 	c.Flags().StringVar(&billing, "billing", "{}", "all, or JSON of billing types to states")
 	return c
 }
@@ -168,9 +169,9 @@ func (s *shell) accountsStatus() *cobra.Command {
 
 // accountsLink is the command that links, or the one that unlinks.
 func (s *shell) accountsLink(link bool) *cobra.Command {
-	use, short, change := "link", "let a team order under an account", catalogue.LinkAccount
+	use, short, change := "link", "allow a team to order under an account", catalogue.LinkAccount
 	if !link {
-		use, short, change = "unlink", "take that back; placed orders stay", catalogue.UnlinkAccount
+		use, short, change = "unlink", "remove a team from an account; placed orders stay", catalogue.UnlinkAccount
 	}
 	return &cobra.Command{
 		Use: use + " ACCOUNT TEAM", Short: short,

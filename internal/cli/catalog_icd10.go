@@ -63,8 +63,8 @@ func (s *shell) listCommand(c *cobra.Command, read func(file io.Reader, name str
 			return s.showValue(listView, done)
 		})
 	}
-	c.Flags().StringVar(&edition, "edition", "", "what to call this list; the year in the file's name when left out")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "check the file, but change nothing")
+	c.Flags().StringVar(&edition, "edition", "", "name of this edition (default: the year in the file name)")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "check the file without changing anything")
 	return c
 }
 
@@ -86,11 +86,11 @@ func yearIn(path string) string { return year.FindString(filepath.Base(path)) }
 
 func (s *shell) catalogICD10() *cobra.Command {
 	return s.listCommand(&cobra.Command{
-		Use: "import-icd10 FILE", Short: "import the official codes of diagnoses",
-		Long: `Import the yearly list of ICD-10-CM, for all teams, in place of the common codes
-that ship. FILE is one of the official files: icd10cm-order-YEAR.txt has the
-codes, icd10cm-tabular-YEAR.xml the Excludes notes. Both are published each year
-by CMS. CSV with the columns code, billable, description is taken as well.`,
+		Use: "import-icd10 FILE", Short: "import the official diagnosis codes",
+		Long: `Import the yearly list of ICD-10-CM for all teams. It replaces the built-in list of
+common codes. FILE is one of the official files that CMS publishes each year:
+icd10cm-order-YEAR.txt has the codes, icd10cm-tabular-YEAR.xml the Excludes notes.
+CSV with the columns code, billable and description works too.`,
 		Example: examples("hale catalog import-icd10 icd10cm-order-2026.txt", "hale catalog import-icd10 icd10cm-tabular-2026.xml"),
 	}, func(file io.Reader, name string) (string, int, listImport, error) {
 		if strings.EqualFold(filepath.Ext(name), ".xml") {
@@ -109,8 +109,8 @@ by CMS. CSV with the columns code, billable, description is taken as well.`,
 func (s *shell) catalogPayors() *cobra.Command {
 	return s.listCommand(&cobra.Command{
 		Use: "import-payors FILE", Short: "import payors for all teams",
-		Long: `Import payors for all teams, beside those that ship and in place of an earlier
-import. FILE is CSV; docs/insurance.md describes its columns.`,
+		Long: `Import payors for all teams. They replace an earlier import and add to the built-in
+payors. FILE is CSV; docs/insurance.md describes its columns.`,
 		Example: examples("hale catalog import-payors payors.csv", "hale catalog import-payors payors.csv --dry-run"),
 	}, func(file io.Reader, _ string) (string, int, listImport, error) {
 		payors, err := insurance.ParsePayors(file, civil.DateOf(s.now()))

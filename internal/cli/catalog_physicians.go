@@ -13,11 +13,11 @@ import (
 func (s *shell) catalogPhysicians() *cobra.Command {
 	var team string
 	c := noun(&cobra.Command{
-		Use: "physicians", Short: "a team's physicians, in whose name it orders",
+		Use: "physicians", Short: "a team's ordering physicians",
 		Example: examples("hale catalog physicians list --team Acme",
 			"hale catalog physicians add Jane Example 1234567893 --states AZ,CA --team Acme"),
 	}, s.physiciansList(&team), s.physiciansAdd(&team), s.physiciansRemove(&team))
-	c.PersistentFlags().StringVar(&team, "team", "", "id or name; may be left out when there is one team")
+	c.PersistentFlags().StringVar(&team, "team", "", "id or name; not needed if there is only one team")
 	return c
 }
 
@@ -80,13 +80,13 @@ func (s *shell) physiciansAdd(team *string) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringSliceVar(&p.States, "states", nil, "states of the licence, such as AZ,CA")
+	c.Flags().StringSliceVar(&p.States, "states", nil, "states of the license, such as AZ,CA")
 	return c
 }
 
 func (s *shell) physiciansRemove(team *string) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NPI", Short: "remove a physician; orders keep theirs",
+		Use: "remove NPI", Short: "remove a physician; existing orders do not change",
 		Example: examples("hale catalog physicians remove 1234567893 --team Acme"),
 		Args:    takes("NPI"),
 		RunE: func(c *cobra.Command, args []string) error {

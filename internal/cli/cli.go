@@ -74,8 +74,8 @@ func (s *shell) root() *cobra.Command {
 		Short: "an open, self-hosted health-data and lab-ordering service",
 		Long: `hale is an open, self-hosted health-data and lab-ordering service in one binary.
 
-hale serve runs it. The other commands work on a data folder or call a running
-server; those that call one read HALE_URL and HALE_API_KEY.`,
+hale serve runs the service. Other commands work on a data folder or call a running
+server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 		Example: `  hale serve
   hale users create anna
   hale import export.zip --user anna
@@ -99,8 +99,8 @@ server; those that call one read HALE_URL and HALE_API_KEY.`,
 	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.backupCommand(), s.restoreCommand())
 	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.importCommand(), s.queryCommand(), s.renormaliseCommand())
 	addGroup(root, "labs", "Lab ordering:", s.ordersCommand(), s.resultsCommand(), s.catalogCommand(), s.pscCommand(), s.outboxCommand(), s.sandboxCommand())
-	addGroup(root, "events", "Events out:", s.listenCommand(), s.webhooksCommand(), s.eventsCommand())
-	addGroup(root, "look", "Look closer:", s.jobsCommand(), s.apiCommand(), s.versionCommand())
+	addGroup(root, "events", "Events and webhooks:", s.listenCommand(), s.webhooksCommand(), s.eventsCommand())
+	addGroup(root, "look", "Other:", s.jobsCommand(), s.apiCommand(), s.versionCommand())
 	root.SetHelpCommandGroupID("look")
 	root.SetCompletionCommandGroupID("look")
 	root.InitDefaultHelpCmd()

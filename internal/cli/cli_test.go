@@ -215,7 +215,7 @@ func TestUnknownVariableIsReportedByTheDoctor(t *testing.T) {
 	if code := term.run(context.Background(), []string{"doctor"}); code != 0 {
 		t.Errorf("exit code %d: %s", code, &term.err)
 	}
-	if !strings.Contains(term.out.String(), "nothing reads HALE_DATBASE") {
+	if !strings.Contains(term.out.String(), "unknown variables: HALE_DATBASE") {
 		t.Errorf("said %s", &term.out)
 	}
 }

@@ -60,7 +60,7 @@ func takes(names ...string) cobra.PositionalArgs {
 		case most == 0 && len(args) > 0:
 			return badUsagef("takes no arguments, not %s", quoted(args))
 		case most > 0 && len(args) > most:
-			return badUsagef("takes %s and not also %s", strings.Join(names, " "), quoted(args[most:]))
+			return badUsagef("takes only %s, unexpected: %s", strings.Join(names, " "), quoted(args[most:]))
 		}
 		return nil
 	}

@@ -52,7 +52,7 @@ func mustExist(cfg *config.Config) error {
 	_, err := os.Stat(filepath.Join(cfg.Data, store.FileName))
 	if errors.Is(err, os.ErrNotExist) {
 		return withHint(fault.Newf(fault.NotFound, "no database in %s", cfg.Data),
-			"hale serve or hale migrate up makes one; --data names another folder")
+			"hale serve or hale migrate up creates one; set --data to use another folder")
 	}
 	return err
 }
@@ -125,8 +125,8 @@ func mustBeMigrated(ctx context.Context, db *store.DB) error {
 		return err
 	}
 	if len(pending) > 0 {
-		return withHint(fault.Newf(fault.Unavailable, "the database lacks %s of this version", plural(len(pending), "migration")),
-			"hale migrate up applies them")
+		return withHint(fault.Newf(fault.Unavailable, "the database needs %s", plural(len(pending), "migration")),
+			"apply with hale migrate up")
 	}
 	return nil
 }

@@ -29,18 +29,18 @@ type finding struct {
 func (s *shell) doctorCommand() *cobra.Command {
 	var deep bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "look for what is wrong before it hurts",
-		Long: `Look for what is wrong before it hurts: settings, data folder, disk, root key,
-database, migrations, clock, addresses, webhook policy. It changes nothing and
-may run beside hale serve. A lock that another process holds is waited for two
-seconds. Give it the flags, environment and file of the server.
+		Use: "doctor", Short: "check configuration, disk, keys and database",
+		Long: `Check settings, networks file, data folder, disk, root key, database, migrations,
+clock, addresses and webhook policy. It changes nothing and can run while hale
+serve runs. It waits two seconds for a lock of another process. Use the same
+flags, environment and file as for hale serve.
 
-The exit code is 1 when something is broken; warnings alone are 0.`,
+The exit code is 1 if something is broken, and 0 if there are only warnings.`,
 		Example: examples("hale doctor", "hale doctor --deep", "hale doctor -o json | jq -r '.[] | select(.verdict != \"ok\")'"),
 		Args:    takes(),
 	}
 	addSettings(c.Flags())
-	c.Flags().BoolVar(&deep, "deep", false, "also read the whole embedded database and look for damage")
+	c.Flags().BoolVar(&deep, "deep", false, "also read the whole embedded database and check it for damage")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := s.settings(c)
 		if err != nil {

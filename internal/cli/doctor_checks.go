@@ -20,9 +20,9 @@ import (
 
 func (s *shell) examineVariables() finding {
 	if unknown := config.UnknownVariables(s.environ); len(unknown) > 0 {
-		return finding{"settings", unwell, "nothing reads " + strings.Join(unknown, ", "), "hale config show -o json lists the variables there are"}
+		return finding{"settings", unwell, "unknown variables: " + strings.Join(unknown, ", "), "hale config show -o json lists the known variables"}
 	}
-	return finding{Check: "settings", Verdict: good, Detail: "readable, none unknown"}
+	return finding{Check: "settings", Verdict: good, Detail: "valid"}
 }
 
 // probeSize is the number of bytes that the doctor writes to test the disk.
@@ -32,22 +32,22 @@ func examineFolder(cfg *config.Config) finding {
 	info, err := os.Stat(cfg.Data)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return finding{"data folder", good, absolute(cfg.Data) + " is not there yet", "hale serve makes it"}
+		return finding{"data folder", good, absolute(cfg.Data) + " does not exist yet", "hale serve creates it"}
 	case err != nil:
-		return finding{"data folder", broken, err.Error(), "let the user that runs hale own it"}
+		return finding{"data folder", broken, err.Error(), "make the user that runs hale its owner"}
 	case !info.IsDir():
-		return finding{"data folder", broken, absolute(cfg.Data) + " is a file", "--data names a folder"}
+		return finding{"data folder", broken, absolute(cfg.Data) + " is a file", "set --data to a folder"}
 	}
 	probe, err := os.CreateTemp(cfg.Data, ".doctor-*")
 	if err != nil {
-		return finding{"data folder", broken, "not writable: " + err.Error(), "let the user that runs hale own it"}
+		return finding{"data folder", broken, "not writable: " + err.Error(), "make the user that runs hale its owner"}
 	}
 	_, err = probe.Write(make([]byte, probeSize))
 	if err := errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
 		return finding{"data folder", broken, "not writable: " + err.Error(), unwritten}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return finding{"data folder", unwell, "other users of this machine may look into " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
+		return finding{"data folder", unwell, "other users of this machine can read " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
 	}
 	return finding{Check: "data folder", Verdict: good, Detail: absolute(cfg.Data)}
 }
@@ -75,16 +75,16 @@ func room(free uint64) finding {
 	f := finding{Check: "disk", Verdict: good, Detail: progress.Size(int64(free)) + " free"}
 	switch {
 	case free < ops.MinFree:
-		f.Verdict, f.Hint = broken, "make room: below "+progress.Size(ops.MinFree)+" a node takes itself out of rotation"
+		f.Verdict, f.Hint = broken, "free some space: below "+progress.Size(ops.MinFree)+" a node reports that it is not ready"
 	case free < comfortable:
-		f.Verdict, f.Hint = unwell, "large imports need room for the upload and for the database"
+		f.Verdict, f.Hint = unwell, "large imports need space for the upload and for the database"
 	}
 	return f
 }
 
 func examineRootKey(cfg *config.Config) finding {
 	if cfg.RootKey != "" {
-		return finding{Check: "root key", Verdict: good, Detail: "given by " + cfg.Origin("root-key").String()}
+		return finding{Check: "root key", Verdict: good, Detail: "set by " + cfg.Origin("root-key").String()}
 	}
 	path := rootKeyPath(cfg)
 	info, err := os.Stat(path)
@@ -92,13 +92,13 @@ func examineRootKey(cfg *config.Config) finding {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); err == nil {
 			return finding{"root key", unwell, "there is a database and no " + path, "put your copy there before hale serve makes a new one, which opens nothing old"}
 		}
-		return finding{"root key", good, "none yet", "hale serve makes one; keep a copy in another place"}
+		return finding{"root key", good, "none yet", "hale serve creates one; keep a copy in another place"}
 	}
 	if err != nil {
 		return finding{"root key", broken, err.Error(), ""}
 	}
 	if _, _, err := secrets.RootFile(cfg.Data); err != nil {
-		return finding{"root key", broken, err.Error(), "put your copy of " + path + " there"}
+		return finding{"root key", broken, err.Error(), "restore your copy of " + path}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
 		return finding{"root key", broken, "other users of this machine can read " + path, "chmod 600 " + path}
@@ -112,7 +112,7 @@ var built = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func (s *shell) examineClock() finding {
 	now := s.now().UTC()
 	if now.Before(built) {
-		return finding{"clock", broken, "it is " + now.Format(time.RFC3339) + " here", "set the clock: signatures and due times depend on it"}
+		return finding{"clock", broken, "this machine's clock shows " + now.Format(time.RFC3339), "set the clock: signatures and due times depend on it"}
 	}
 	return finding{Check: "clock", Verdict: good, Detail: now.Format(time.RFC3339)}
 }
@@ -129,17 +129,17 @@ func examineAddress(ctx context.Context, name, address string) finding {
 		return finding{Check: name, Verdict: good, Detail: address + " is free"}
 	}
 	if !addressInUse(err) {
-		return finding{name, broken, addressTrouble(name, address, err).Error(), "--" + name + " names another address"}
+		return finding{name, broken, addressTrouble(name, address, err).Error(), "set --" + name + " to another address"}
 	}
 	if ready, alive := askReady(ctx, config.DeriveBaseURL(address)); alive {
 		f := finding{Check: name, Verdict: good, Detail: "hale serves " + address + " and is ready"}
 		if !ready {
 			f.Verdict, f.Detail = broken, "hale serves "+address+" and is not ready"
-			f.Hint = "curl " + config.DeriveBaseURL(address) + "/readyz names the check that fails; the log line `not ready` has the reason"
+			f.Hint = "curl " + config.DeriveBaseURL(address) + "/readyz shows the failing check; the log line `not ready` has the reason"
 		}
 		return f
 	}
-	return finding{name, unwell, "something else listens at " + address, "--" + name + " names another address"}
+	return finding{name, unwell, "another program listens at " + address, "set --" + name + " to another address"}
 }
 
 // askReady asks a node how it is; alive tells that there is one.
@@ -165,9 +165,9 @@ func askReady(ctx context.Context, base string) (ready, alive bool) {
 func examineWebhooks(cfg *config.Config) finding {
 	switch {
 	case cfg.WebhookAllowPrivate && cfg.Production():
-		return finding{"webhooks", unwell, "may reach loopback and private networks, in production", "leave webhook-allow-private off unless every receiver is your own"}
+		return finding{"webhooks", unwell, "allowed to loopback and private networks, in production", "turn webhook-allow-private off unless you own every receiver"}
 	case cfg.WebhookAllowPrivate:
-		return finding{Check: "webhooks", Verdict: good, Detail: "may reach loopback and private networks"}
+		return finding{Check: "webhooks", Verdict: good, Detail: "allowed to loopback and private networks"}
 	}
-	return finding{Check: "webhooks", Verdict: good, Detail: "go to public addresses only; hale listen serves a receiver on this machine"}
+	return finding{Check: "webhooks", Verdict: good, Detail: "allowed to public addresses only; hale listen forwards to a receiver on this machine"}
 }

@@ -18,7 +18,7 @@ import (
 func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bool) []finding {
 	if !isPostgres(cfg) {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); errors.Is(err, os.ErrNotExist) {
-			return []finding{{"database", good, "none yet", "hale serve makes it"}}
+			return []finding{{"database", good, "none yet", "hale serve creates it"}}
 		}
 	}
 	ctx, cancel := context.WithCancel(store.AsSystem(ctx))
@@ -47,7 +47,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	if skew > store.MaxSkew {
 		findings = append(findings, finding{
 			"database clock", unwell, fmt.Sprintf("differs from this machine's by %s", skew.Round(time.Millisecond)),
-			"let both follow the same time server: nodes tell by their own clocks when work is due",
+			"synchronize both clocks with the same time server: nodes start due work by their own clocks",
 		})
 	}
 	if deep && db.Engine() == store.SQLite {
@@ -76,8 +76,8 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 	switch {
 	case ctx.Err() != nil, store.IsLocked(err):
 		return finding{
-			"database", broken, fmt.Sprintf("the write lock is held by another process, for more than %s by now", lockWait),
-			"find what has the database open" + holders(db.Path()) + " and end its transaction; reads continue",
+			"database", broken, fmt.Sprintf("another process has held the write lock for more than %s", lockWait),
+			"find the process that has the database open" + holders(db.Path()) + " and end its transaction; reads still work",
 		}
 	case err != nil && err.Error() != errUndo.Error():
 		return finding{"database", broken, "cannot be written: " + err.Error(), unwritten}
@@ -85,7 +85,7 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 	return readable
 }
 
-const unwritten = "is the disk full or mounted read-only, may this user write?"
+const unwritten = "check whether the disk is full or read-only, and whether this user may write"
 
 // holders returns a command that lists the processes with an open file; empty for a
 // server.
@@ -93,7 +93,7 @@ func holders(path string) string {
 	if path == "" {
 		return ""
 	}
-	return " (fuser -v " + path + " lists it, and hale serve)"
+	return " (fuser -v " + path + " lists it and hale serve)"
 }
 
 // unopened is the finding about a database that does not answer, and what to look
@@ -102,12 +102,12 @@ func unopened(cfg *config.Config, err error) finding {
 	f := finding{Check: "database", Verdict: broken, Detail: withoutPackage(databaseTrouble(err).Error())}
 	switch {
 	case isPostgres(cfg):
-		f.Hint = "is the address right, does it run, may this user in?"
+		f.Hint = "check the address, that PostgreSQL runs, and that this user may connect"
 	case store.IsLocked(err):
-		f.Detail = fmt.Sprintf("another process has the whole database locked, for more than %s by now", lockWait)
-		f.Hint = "find it" + holders(filepath.Join(cfg.Data, store.FileName)) + " and end it"
+		f.Detail = fmt.Sprintf("another process has locked the whole database for more than %s", lockWait)
+		f.Hint = "find that process" + holders(filepath.Join(cfg.Data, store.FileName)) + " and end it"
 	default:
-		f.Hint = "may this user read and write the data folder? When the file is damaged, stop hale serve and restore the last backup"
+		f.Hint = "check that this user may read and write the data folder; if the file is damaged, stop hale serve and restore the last backup"
 	}
 	return f
 }
@@ -136,14 +136,14 @@ func (s *shell) askDatabase(ctx context.Context, db *store.DB) (version string, 
 
 func examineMigrations(ctx context.Context, db *store.DB) finding {
 	if err := db.RefuseNewer(ctx); err != nil {
-		return finding{"migrations", broken, err.Error(), "this version opens a backup that was made before the newer one ran"}
+		return finding{"migrations", broken, err.Error(), "run the newer version, or restore a backup that was made before it ran"}
 	}
 	pending, err := pendingMigrations(ctx, db)
 	switch {
 	case err != nil:
 		return finding{"migrations", broken, err.Error(), ""}
 	case len(pending) > 0:
-		return finding{"migrations", unwell, plural(len(pending), "migration") + " to be applied", "hale serve does it at start, hale migrate up now"}
+		return finding{"migrations", unwell, plural(len(pending), "migration") + " pending", "hale serve applies them at start, hale migrate up now"}
 	}
 	return finding{Check: "migrations", Verdict: good, Detail: "up to date"}
 }
@@ -154,37 +154,37 @@ func examineRole(ctx context.Context, db *store.DB) finding {
 	case err != nil:
 		return finding{"row security", broken, err.Error(), ""}
 	case above:
-		return finding{"row security", unwell, "the role of the database is not bound by it", "use one that owns its tables and is no superuser"}
+		return finding{"row security", unwell, "the database role bypasses it", "use a role that owns its tables and is not a superuser"}
 	}
-	return finding{Check: "row security", Verdict: good, Detail: "binds the role of the database"}
+	return finding{Check: "row security", Verdict: good, Detail: "applies to the database role"}
 }
 
 func examineSeals(ctx context.Context, cfg *config.Config, db *store.DB) finding {
 	root, err := existingRoot(cfg)
 	if err != nil {
-		return finding{"seals", broken, err.Error(), ""}
+		return finding{"encryption", broken, err.Error(), ""}
 	}
 	sealed, err := anythingSealed(ctx, db)
 	switch {
 	case err != nil:
-		return finding{"seals", broken, err.Error(), ""}
+		return finding{"encryption", broken, err.Error(), ""}
 	case !sealed:
-		return finding{Check: "seals", Verdict: good, Detail: "nothing is sealed yet"}
+		return finding{Check: "encryption", Verdict: good, Detail: "nothing is encrypted yet"}
 	case root == nil:
-		return finding{"seals", broken, "the database holds sealed values and there is no root key", "put back your copy of the root key"}
+		return finding{"encryption", broken, "the database holds encrypted values and there is no root key", "restore your copy of the root key"}
 	}
 	switch err := db.ProveRoot(ctx); {
 	case errors.Is(err, secrets.ErrSealed):
-		return finding{"seals", broken, "the root key does not open what is sealed", "put back the root key that this database was made with"}
+		return finding{"encryption", broken, "wrong root key: it does not decrypt this database", "restore the root key that this database was created with"}
 	case err != nil:
-		return finding{"seals", broken, err.Error(), ""}
+		return finding{"encryption", broken, err.Error(), ""}
 	}
-	return finding{Check: "seals", Verdict: good, Detail: "the root key opens what is sealed"}
+	return finding{Check: "encryption", Verdict: good, Detail: "the root key decrypts the database"}
 }
 
 func examinePages(ctx context.Context, db *store.DB) finding {
 	if err := db.Check(ctx); err != nil {
 		return finding{"pages", broken, err.Error(), "stop hale serve and restore the last backup"}
 	}
-	return finding{Check: "pages", Verdict: good, Detail: "every page of the database reads well"}
+	return finding{Check: "pages", Verdict: good, Detail: "every page of the database is readable"}
 }

@@ -29,7 +29,7 @@ func TestTheDoctorSeesAHeldWriteLock(t *testing.T) {
 	examine(exitOK, "ok       database")
 	err := other.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE instance SET pinged_at = pinged_at WHERE id = 1`)
-		examine(exitFailure, "the write lock is held by another process, for more than 2s by now\n")
+		examine(exitFailure, "another process has held the write lock for more than 2s\n")
 		examine(exitFailure, "fuser -v "+other.Path())
 		return err
 	})

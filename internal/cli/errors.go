@@ -117,12 +117,12 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 	}
 	switch answer.Kind() {
 	case fault.Unauthenticated:
-		return "set HALE_API_KEY to a live key; hale keys create makes one"
+		return "set HALE_API_KEY to a live key; hale keys create creates one"
 	case fault.Unavailable:
 		if answer.Status == 0 {
-			return "is hale serve running at " + s.serverURL() + "? HALE_URL or --server name another place"
+			return "is hale serve running at " + s.serverURL() + "? set HALE_URL or --server for another address"
 		}
-		return "try again in a moment; the server's log and hale doctor have the reason"
+		return "try again in a moment; the server's log and hale doctor show the reason"
 	case fault.Internal:
 		if answer.RequestID != "" {
 			return "the server's log has more under request_id " + answer.RequestID

@@ -16,9 +16,9 @@ import (
 
 func (s *shell) eventsCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
-		Use: "events", Short: "read the feed of events",
-		Long: `Read the event feed. A team's events have the numbers 1, 2, 3, … without a gap. A
-reader that continues from its last number can prove that it missed nothing.`,
+		Use: "events", Short: "read the event feed",
+		Long: `Read the event feed. The events of a team have the numbers 1, 2, 3, … without a gap.
+A reader that continues after its last number misses no event.`,
 		Example: examples("hale events list --after 0", "hale events tail", "hale events types"),
 	}, s.eventsList(), s.eventsTail(), s.eventsTypes()))
 }
@@ -26,7 +26,7 @@ reader that continues from its last number can prove that it missed nothing.`,
 var eventsView = view{
 	list: "events", id: "id",
 	columns: []column{{"number", "seq"}, {"type", "event_type"}, {"user", "event.user_id"}, {"created", "created_at"}, {"id", "id"}},
-	none:    "nothing after that number",
+	none:    "no events after that number",
 }
 
 func (s *shell) eventsList() *cobra.Command {
@@ -53,19 +53,19 @@ func (s *shell) eventsList() *cobra.Command {
 				return err
 			}
 			if page.HasMore {
-				s.sayDone("there is more: --after %d", page.Next)
+				s.sayDone("more events follow: --after %d", page.Next)
 			}
 			return s.show(eventsView, body)
 		},
 	}
-	c.Flags().Int64Var(&after, "after", 0, "list what follows this number")
-	c.Flags().IntVar(&limit, "limit", 100, "how many, at most 1000")
+	c.Flags().Int64Var(&after, "after", 0, "list the events after this number")
+	c.Flags().IntVar(&limit, "limit", 100, "number of items, at most 1000")
 	addTypes(c, &types)
 	return c
 }
 
 func addTypes(c *cobra.Command, types *[]string) {
-	c.Flags().StringSliceVar(types, "types", nil, "only these event types; commas or repeated")
+	c.Flags().StringSliceVar(types, "types", nil, "only these event types; separated by commas or repeated")
 	_ = c.RegisterFlagCompletionFunc("types", completeTypes)
 }
 
@@ -83,8 +83,8 @@ func (s *shell) eventsTail() *cobra.Command {
 	var types []string
 	c := &cobra.Command{
 		Use: "tail", Short: "print events as they happen",
-		Long: `Print events as they happen, until Ctrl-C. It begins with the next event, or after
-the number given by --after. -o jsonl prints everything about each.`,
+		Long: `Print events as they happen, until Ctrl-C. The first one is the next event, or the
+event after the number given by --after. -o jsonl prints whole events.`,
 		Example: examples("hale events tail", "hale events tail --after 0 --types provider.connection.created -o jsonl"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -100,7 +100,7 @@ the number given by --after. -o jsonl prints everything about each.`,
 			return endless(f.follow(c.Context(), after, s.printEvent))
 		},
 	}
-	c.Flags().Int64Var(&after, "after", 0, "begin after this number instead of now")
+	c.Flags().Int64Var(&after, "after", 0, "start after this number instead of now")
 	addTypes(c, &types)
 	return c
 }
@@ -144,7 +144,7 @@ func endless(err error) error {
 
 func (s *shell) eventsTypes() *cobra.Command {
 	return &cobra.Command{
-		Use: "types", Short: "list the event types there are",
+		Use: "types", Short: "list all event types",
 		Example: examples("hale events types", "hale events types -o id | grep sleep"),
 		Args:    takes(),
 		RunE: func(*cobra.Command, []string) error {
@@ -156,7 +156,7 @@ func (s *shell) eventsTypes() *cobra.Command {
 			for _, t := range app.EventTypes().Types() {
 				lines = append(lines, line{t.Name, t.Sentence})
 			}
-			return s.showValue(view{id: "event_type", columns: []column{{"type", "event_type"}, {"when", "sentence"}}}, lines)
+			return s.showValue(view{id: "event_type", columns: []column{{"type", "event_type"}, {"description", "sentence"}}}, lines)
 		},
 	}
 }

@@ -62,19 +62,19 @@ func (s *shell) uploadInParts(ctx context.Context, server *client.Client, file *
 		return nil, err
 	}
 	if err := json.Unmarshal(body, &state); err != nil {
-		return nil, fmt.Errorf("the answer to the upload is not what was expected: %w", err)
+		return nil, fmt.Errorf("unexpected answer to the upload: %w", err)
 	}
 	p := &parts{
 		shell: s, server: server, file: file, size: size, path: client.Path("v2", "user", user, "uploads", state.ID),
 		meter: progress.Start(s.err, progress.Options{Label: "upload", Unit: progress.Bytes, Total: size, Terminal: s.terminal}),
 	}
 	if state.Offset > 0 {
-		s.sayDone("resuming the upload that broke off at %d of %d bytes", state.Offset, size)
+		s.sayDone("resuming the upload at %d of %d bytes", state.Offset, size)
 	}
 	made, err := p.run(ctx, state)
 	p.meter.Finish(err == nil)
 	if errors.Is(err, context.Canceled) {
-		return nil, withHint(errInterrupted, "nothing was imported; the same command resumes the upload")
+		return nil, withHint(errInterrupted, "nothing was imported; run the same command to resume the upload")
 	}
 	return made, err
 }
@@ -94,7 +94,7 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 		if next.Offset == state.Offset && !next.whole() {
 			p.stuck += pauseBetween
 			if p.stuck > patience {
-				return nil, withHint(fault.New(fault.Unavailable, "no part of the upload arrives"), "the same command resumes the upload")
+				return nil, withHint(fault.New(fault.Unavailable, "the upload makes no progress"), "run the same command to resume the upload")
 			}
 			if err := sleep(ctx, pauseBetween); err != nil {
 				return nil, err
@@ -126,7 +126,7 @@ func (p *parts) where(ctx context.Context, cause error) (state uploadState, err 
 			return state, err
 		}
 	}
-	return state, withHint(cause, "the same command resumes the upload")
+	return state, withHint(cause, "run the same command to resume the upload")
 }
 
 // send sends everything behind an offset.

@@ -89,8 +89,8 @@ func TestLargeFilesGoInPartsOverABreakingLine(t *testing.T) {
 	if !bytes.Equal(p.got.Bytes(), data) || p.sum != hex.EncodeToString(sum[:]) {
 		t.Errorf("%d bytes arrived of %d", p.got.Len(), len(data))
 	}
-	if all := term.out.String() + term.err.String(); !strings.Contains(all, "left out: 7 of Odd (bad date, first number 3 of its type)") {
-		t.Errorf("what was left out is not told:\n%s", all)
+	if all := term.out.String() + term.err.String(); !strings.Contains(all, "skipped: 7 of Odd (bad date, first at record 3 of this type)") {
+		t.Errorf("the skipped records are missing:\n%s", all)
 	}
 }
 

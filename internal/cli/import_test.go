@@ -99,10 +99,10 @@ func TestImportTellsWhatIsMissing(t *testing.T) {
 		t.Errorf("the report is\n%s", &term.out)
 	}
 	for _, want := range []string{
-		"truncated: the file ends in the middle; what came before was kept\n",
+		"truncated: the file ends in the middle; the data before that was imported\n",
 		"rejected: 4 of heartrate (implausible value, first at 2021-04-24T20:31:37Z of source type watch)\n" +
 			"rejected: 1 of profile (bad document)\n",
-		"left out: 2 of device (no matching resource, first number 3 of its type)\n",
+		"skipped: 2 of device (no matching resource, first at record 3 of this type)\n",
 	} {
 		if !strings.Contains(term.err.String(), want) {
 			t.Errorf("%q is not said:\n%s", want, &term.err)
@@ -132,8 +132,8 @@ func TestCtrlC(t *testing.T) {
 		at   string // interrupted when this is asked for
 		hint string
 	}{
-		{"during the upload", "POST", "hint: nothing was imported; the same command starts again"},
-		{"during the work", "GET", "hint: the import itself continues: hale jobs wait i-1 follows it"},
+		{"during the upload", "POST", "hint: nothing was imported; run the same command to start again"},
+		{"during the work", "GET", "hint: the import continues on the server: hale jobs wait i-1 waits for it"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

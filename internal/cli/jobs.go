@@ -19,17 +19,17 @@ import (
 
 func (s *shell) jobsCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
-		Use: "jobs", Short: "see and cancel background work",
-		Long: `See and cancel the background work of a team: imports, erasures of deleted users
-and the like. A job survives a restart of the server, and one whose node dies is
-taken over. Jobs that ended are kept for seven days. Those that a server runs for
-itself are of no team: /metrics and the log have them.`,
+		Use: "jobs", Short: "list and cancel background jobs",
+		Long: `List and cancel the background jobs of a team, such as imports and erasures of
+deleted users. A job survives a restart of the server. If a node fails, another
+one takes over its jobs. Finished jobs are kept for seven days. Jobs of the server
+itself belong to no team; /metrics and the log show them.`,
 		Example:     examples("hale jobs list --status failed", "hale jobs wait 0198…"),
-		Annotations: map[string]string{absentHint: listsJobs + "; those that ended are kept for seven days"},
+		Annotations: map[string]string{absentHint: listsJobs + "; finished jobs are kept for seven days"},
 	}, s.jobsList(), s.jobsShow(), s.jobsCancel(), s.jobsWait()))
 }
 
-const listsJobs = "hale jobs list shows the jobs there are"
+const listsJobs = "hale jobs list shows all jobs"
 
 // jobPath checks the id of a job, and is where the API has it.
 func jobPath(text string) (string, error) {
@@ -42,7 +42,7 @@ var jobColumns = []column{
 	{"kind", "kind"},
 	{"status", "status"},
 	{"done", "progress.done"},
-	{"of", "progress.total"},
+	{"total", "progress.total"},
 	{"note", "progress.note"},
 	{"attempts", "attempts"},
 	{"created", "created_at"},
@@ -81,8 +81,8 @@ func (s *shell) jobsList() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&kind, "kind", "", "only jobs of this kind")
-	c.Flags().StringVar(&status, "status", "", "only queued, running, succeeded, failed or canceled ones")
-	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 500")
+	c.Flags().StringVar(&status, "status", "", "only jobs with this status: queued, running, succeeded, failed or canceled")
+	c.Flags().IntVar(&limit, "limit", 50, "number of items, at most 500")
 	return c
 }
 
@@ -104,8 +104,8 @@ func (s *shell) jobsShow() *cobra.Command {
 func (s *shell) jobsCancel() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "cancel JOB", Short: "stop a job; what it did stays",
-		Long: `Stop a job; its results so far stay. Imports, replays and reprocessing can be
+		Use: "cancel JOB", Short: "cancel a job; its results so far stay",
+		Long: `Cancel a job; its results so far stay. Imports, replays and reprocessing can be
 canceled. Jobs that complete an earlier decision cannot, such as the erasure of a
 deleted user or the placing of an order.`,
 		Example: examples("hale jobs cancel 0198…", "hale jobs cancel 0198… --dry-run"),
@@ -125,7 +125,7 @@ deleted user or the placing of an order.`,
 			return s.show(jobView, body)
 		},
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the job and leave it")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the job without canceling it")
 	return c
 }
 
@@ -149,7 +149,7 @@ func (s *shell) jobsCancelDry(ctx context.Context, path string) error {
 func (s *shell) jobsWait() *cobra.Command {
 	var timeout time.Duration
 	c := &cobra.Command{
-		Use: "wait JOB", Short: "wait for a job; the exit code tells how it ended",
+		Use: "wait JOB", Short: "wait for a job; the exit code is its outcome",
 		Example: examples("hale jobs wait 0198… && echo done", "hale jobs wait 0198… --timeout 10m"),
 		Args:    takes("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -158,7 +158,7 @@ func (s *shell) jobsWait() *cobra.Command {
 				return err
 			}
 			if timeout < 0 {
-				return badUsagef("--timeout must be longer than nothing, or 0 to wait as long as it takes")
+				return badUsagef("--timeout must be positive, or 0 for no limit")
 			}
 			var job jobState
 			ctx := c.Context()
@@ -174,7 +174,7 @@ func (s *shell) jobsWait() *cobra.Command {
 				return step{p.Done, p.Total, p.Note, hasEnded(job.Status), job.Status == succeeded}, err
 			}})
 			if errors.Is(err, context.DeadlineExceeded) {
-				return fault.Newf(fault.Unavailable, "the job is not over after %s", timeout)
+				return fault.Newf(fault.Unavailable, "the job has not finished after %s", timeout)
 			}
 			if err != nil {
 				return err
@@ -185,6 +185,6 @@ func (s *shell) jobsWait() *cobra.Command {
 			return outcome("job", job.Status, job.Error)
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "give up waiting after this long; 0 never does")
+	c.Flags().DurationVar(&timeout, "timeout", 0, "maximum time to wait; 0 means no limit")
 	return c
 }

@@ -17,16 +17,16 @@ import (
 func (s *shell) keysCommand() *cobra.Command {
 	var team string
 	c := noun(&cobra.Command{
-		Use: "keys", Short: "make, rotate and revoke API keys",
-		Long: `Make, rotate and revoke API keys. A key is shown once, when it is made; the
-database keeps its hash. Running servers notice a change within five seconds.
-The commands work on the database itself and need no API key.`,
+		Use: "keys", Short: "create, rotate and revoke API keys",
+		Long: `Create, rotate and revoke API keys. A key is shown once, when it is created; the
+database stores only its hash. Running servers notice a change within five seconds.
+The commands work on the database directly and need no API key.`,
 		Example: examples("hale keys create --label laptop", "hale keys list", "hale keys rotate KEY_ID --overlap 24h"),
 
 		Annotations: map[string]string{absentHint: "hale keys list --all shows the ids"},
 	}, s.keysCreate(&team), s.keysList(&team), s.keysRotate(&team), s.keysExpire(&team), s.keysRevoke(&team))
 	addSettings(c.PersistentFlags(), storageSettings...)
-	c.PersistentFlags().StringVar(&team, "team", "", "team, by id or name; may be left out when there is only one")
+	c.PersistentFlags().StringVar(&team, "team", "", "team: id or name; not needed if there is only one")
 	return c
 }
 
@@ -64,7 +64,7 @@ var keyView = view{
 		{"ends", "expires_at"},
 		{"created", "created_at"},
 	},
-	none: "no keys: hale keys create makes one",
+	none: "no keys: hale keys create creates one",
 }
 
 var newKeyView = view{
@@ -86,7 +86,7 @@ func (s *shell) withTeam(c *cobra.Command, name string, fn func(ctx context.Cont
 func (s *shell) keysCreate(name *string) *cobra.Command {
 	var label string
 	c := &cobra.Command{
-		Use: "create", Short: "make a key and print it, this once",
+		Use: "create", Short: "create a key and print it once",
 		Example: examples(
 			"hale keys create --label laptop",
 			"hale keys create --team Acme",
@@ -103,11 +103,11 @@ func (s *shell) keysCreate(name *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s.sayDone("made; this is the only time the key is shown")
+			s.sayDone("created; this is the only time the key is shown")
 			return s.showValue(newKeyView, s.lineOfKey(key, text))
 		},
 	}
-	c.Flags().StringVar(&label, "label", "", "what the key is for")
+	c.Flags().StringVar(&label, "label", "", "purpose of the key")
 	return c
 }
 
@@ -141,14 +141,14 @@ func (s *shell) keysList(name *string) *cobra.Command {
 			})
 		},
 	}
-	c.Flags().BoolVar(&all, "all", false, "list keys that have ended too")
+	c.Flags().BoolVar(&all, "all", false, "also list ended keys")
 	return c
 }
 
 func (s *shell) keysRotate(name *string) *cobra.Command {
 	var overlap string
 	c := &cobra.Command{
-		Use: "rotate KEY_ID", Short: "make a successor; the old key lives on for the overlap",
+		Use: "rotate KEY_ID", Short: "create a successor; the old key stays valid for the overlap",
 		Example: examples("hale keys rotate 0198… --overlap 24h", "hale keys rotate 0198… --overlap 0s -o id"),
 		Args:    takes("KEY_ID"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -169,18 +169,18 @@ func (s *shell) keysRotate(name *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s.sayDone("made; the old key ends in %s", overlap)
+			s.sayDone("created; the old key ends in %s", overlap)
 			return s.showValue(newKeyView, s.lineOfKey(key, text))
 		},
 	}
-	c.Flags().StringVar(&overlap, "overlap", "24h", "how long the old key lives on, at most 7d")
+	c.Flags().StringVar(&overlap, "overlap", "24h", "time for which the old key stays valid, at most 7d")
 	return c
 }
 
 func (s *shell) keysExpire(name *string) *cobra.Command {
 	var after string
 	c := &cobra.Command{
-		Use: "expire KEY_ID", Short: "let a key end later, without a successor",
+		Use: "expire KEY_ID", Short: "end a key after a time, without a successor",
 		Example: examples("hale keys expire 0198… --in 72h"),
 		Args:    takes("KEY_ID"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -191,7 +191,7 @@ func (s *shell) keysExpire(name *string) *cobra.Command {
 			return s.endKey(c, *name, args[0], false, func(now time.Time) time.Time { return now.Add(span) })
 		},
 	}
-	c.Flags().StringVar(&after, "in", "24h", "how long the key still lives")
+	c.Flags().StringVar(&after, "in", "24h", "time until the key ends")
 	return c
 }
 
@@ -205,7 +205,7 @@ func (s *shell) keysRevoke(name *string) *cobra.Command {
 			return s.endKey(c, *name, args[0], dryRun, func(now time.Time) time.Time { return now })
 		},
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the key and leave it")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the key without revoking it")
 	return c
 }
 
@@ -237,7 +237,7 @@ func (s *shell) endKey(c *cobra.Command, name, text string, dryRun bool, at func
 func keyID(text string) (teams.KeyID, error) {
 	id, err := ids.Parse[teams.Key](text)
 	if err != nil {
-		return id, withHint(fault.New(fault.Invalid, "KEY_ID must be the id of a key, such as "+exampleID+", and not the key itself"),
+		return id, withHint(fault.New(fault.Invalid, "KEY_ID must be the id of a key, such as "+exampleID+", not the key itself"),
 			"hale keys list shows the ids")
 	}
 	return id, nil

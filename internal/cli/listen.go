@@ -31,11 +31,13 @@ func (s *shell) listenCommand() *cobra.Command {
 	var printSecret bool
 	c := s.calls(&cobra.Command{
 		Use: "listen", Short: "forward events to a receiver on this machine",
-		Long: `Forward events to a receiver on this machine, signed and with the headers of a real
-webhook. It reads the event feed, so the server does not need to reach you.
+		Long: `Forward events to a receiver on this machine, with the signature and the headers of
+a webhook. The command reads the event feed, so the server does not need to reach
+this machine.
 
 It starts with the next event, or after the number given by --after, and runs
-until Ctrl-C. Every event is posted once; its line shows the receiver's answer.
+until Ctrl-C. It posts every event once and prints a line with the receiver's
+answer.
 
 The signing secret is derived from the API key and stays the same. --print-secret
 prints it for the receiver.`,
@@ -48,9 +50,9 @@ prints it for the receiver.`,
 	})
 	flags := c.Flags()
 	flags.StringVar(&forwardTo, "forward-to", "", "URL of the receiver")
-	flags.StringVar(&secretText, "secret", "", "sign with this whsec_ secret instead")
-	flags.BoolVar(&printSecret, "print-secret", false, "print the signing secret and end")
-	flags.Int64Var(&after, "after", 0, "begin after this event number instead of now")
+	flags.StringVar(&secretText, "secret", "", "whsec_ secret for the signature (default: derived from the API key)")
+	flags.BoolVar(&printSecret, "print-secret", false, "print the signing secret and exit")
+	flags.Int64Var(&after, "after", 0, "start after this event number instead of now")
 	addTypes(c, &types)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		secret, err := s.listenSecret(secretText)
@@ -75,7 +77,7 @@ prints it for the receiver.`,
 			}
 		}
 		l := newListener(s, target, secret)
-		s.say("forwarding events after number %d to %s; Ctrl-C ends", after, target)
+		s.say("forwarding events after number %d to %s; stop with Ctrl-C", after, target)
 		err = endless(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
 		l.sum()
 		return err
@@ -102,7 +104,7 @@ func (s *shell) listenSecret(text string) (webhooks.Secret, error) {
 	}
 	key := s.apiKey()
 	if key == "" {
-		return webhooks.Secret{}, withHint(fault.New(fault.Unauthenticated, "no API key"), "set HALE_API_KEY to a live key; hale keys create makes one")
+		return webhooks.Secret{}, withHint(fault.New(fault.Unauthenticated, "no API key"), "set HALE_API_KEY to a live key; hale keys create creates one")
 	}
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write([]byte("hale listen"))
@@ -146,7 +148,7 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
 		l.next = e.Seq
-		line.Error = cmp.Or(e.Problem, "its user is erased")
+		line.Error = cmp.Or(e.Problem, "the user has been erased")
 		return l.print(line)
 	}
 	began := l.s.now()
@@ -214,7 +216,7 @@ func (l *listener) print(line forwarded) error {
 // sum prints the totals and how to resume.
 func (l *listener) sum() {
 	if l.sent+l.refused > 0 {
-		l.s.say("%s forwarded, %s refused; --after %d continues from here",
+		l.s.say("%s forwarded, %s failed; continue with --after %d",
 			progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), l.next)
 	}
 }

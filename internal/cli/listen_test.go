@@ -97,10 +97,10 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 		}
 		lines = append(lines, f)
 	}
-	if len(lines) < 2 || lines[0].Status != 200 || lines[1].Error != "its user is erased" {
+	if len(lines) < 2 || lines[0].Status != 200 || lines[1].Error != "the user has been erased" {
 		t.Errorf("lines %+v", lines)
 	}
-	for _, want := range []string{"service unavailable; trying again", "--after 6 continues from here"} {
+	for _, want := range []string{"service unavailable; trying again", "continue with --after 6"} {
 		if !strings.Contains(term.err.String(), want) {
 			t.Errorf("talk lacks %q: %s", want, &term.err)
 		}

@@ -12,10 +12,10 @@ import (
 
 func (s *shell) migrateCommand() *cobra.Command {
 	c := noun(&cobra.Command{
-		Use: "migrate", Short: "bring the database to what this version expects",
-		Long: `Bring the database to what this version expects. hale serve does it by itself at
-start; on PostgreSQL with several nodes one of them does it while the others
-wait. Migrations only go forward.`,
+		Use: "migrate", Short: "apply database migrations",
+		Long: `Apply the database migrations of this version. hale serve also applies them at
+start. With several nodes on PostgreSQL, one node applies them and the others
+wait. Migrations cannot be reverted.`,
 		Example: examples("hale migrate status", "hale migrate up --database postgres://hale@db.example/hale"),
 	}, s.migrateStatus(), s.migrateUp())
 	addSettings(c.PersistentFlags(), storageSettings...)
@@ -73,7 +73,7 @@ func (s *shell) showMigrations(ctx context.Context, db *store.DB) error {
 
 func (s *shell) migrateUp() *cobra.Command {
 	return &cobra.Command{
-		Use: "up", Short: "apply what is pending; makes the database when there is none",
+		Use: "up", Short: "apply pending migrations; create the database if there is none",
 		Example: examples("hale migrate up", "hale migrate up --data /var/lib/hale"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {

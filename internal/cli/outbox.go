@@ -29,7 +29,7 @@ func (s *shell) outboxCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "outbox", Short: "list messages to patients by SMS and e-mail",
 		Long: `List messages to patients by SMS and e-mail, newest first. A sandbox team sends
-nothing: its messages stay here. Planned reminders are scheduled until their time.`,
+nothing: its messages stay here. Planned reminders have the state scheduled until they are due.`,
 		Example: examples("hale outbox", "hale outbox --user anna --state scheduled", "hale outbox --order 0198… -o json"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -54,10 +54,10 @@ nothing: its messages stay here. Planned reminders are scheduled until their tim
 		},
 	}
 	flags := c.Flags()
-	flags.StringVar(&user, "user", "", "only to this user: user_id or client_user_id")
-	flags.StringVar(&order, "order", "", "only about this order")
-	flags.StringVar(&channel, "channel", "", "only sms or email")
-	flags.StringVar(&state, "state", "", "only scheduled, queued, sent, outbox, failed or cleared ones")
-	flags.IntVar(&limit, "limit", 50, "how many, at most 500")
+	flags.StringVar(&user, "user", "", "only messages to this user: user_id or client_user_id")
+	flags.StringVar(&order, "order", "", "only messages about this order")
+	flags.StringVar(&channel, "channel", "", "only this channel: sms or email")
+	flags.StringVar(&state, "state", "", "only this state: scheduled, queued, sent, outbox, failed or cleared")
+	flags.IntVar(&limit, "limit", 50, "number of items, at most 500")
 	return s.calls(c)
 }

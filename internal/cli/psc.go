@@ -16,13 +16,14 @@ import (
 
 func (s *shell) pscCommand() *cobra.Command {
 	c := noun(&cobra.Command{
-		Use: "psc", Short: "where samples are drawn: service centers and phlebotomists",
+		Use: "psc", Short: "places of sample collection: service centers and phlebotomists",
 		Long: `Import the patient service centers of labs, and the ZIP codes that phlebotomists
-visit. The commands work on the database itself, also while hale serve runs, and
-need no API key. Running servers see a change at once.
+visit. The commands work on the database directly, also while hale serve runs, and
+need no API key. Running servers use a change at once.
 
-A team sees its own list of a lab's centers (--team), otherwise the list of all
-teams. In the sandbox, without either, it sees invented centers.`,
+If a team has its own list of a lab's centers (--team), it uses that list.
+Otherwise it uses the list for all teams. A sandbox team without a list uses
+invented centers.`,
 		Example: examples("hale psc import centers.csv --lab labcorp --full", "hale psc import-coverage visits.csv",
 			"hale psc list", "hale psc sample --lab quest > example.csv"),
 	}, s.pscImport(), s.pscImportCoverage(), s.pscList(), s.pscRemove(), s.pscSample())
@@ -41,29 +42,29 @@ type pscOrder struct {
 
 func (o *pscOrder) flags(c *cobra.Command, full string) {
 	flags := c.Flags()
-	flags.StringVar(&o.team, "team", "", "for this team alone, by id or name; everybody's when left out")
+	flags.StringVar(&o.team, "team", "", "import for one team only: id or name (default: for all teams)")
 	flags.BoolVar(&o.full, "full", false, full)
-	flags.BoolVar(&o.skip, "skip-invalid", false, "import the good lines of a file that has bad ones")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "check and count, and leave everything as it is")
+	flags.BoolVar(&o.skip, "skip-invalid", false, "import the valid lines of a file that has invalid ones")
+	flags.BoolVar(&o.dryRun, "dry-run", false, "check and count without changing anything")
 }
 
 func (s *shell) pscImport() *cobra.Command {
 	var o pscOrder
 	c := &cobra.Command{
 		Use: "import FILE", Short: "import the patient service centers of labs",
-		Long: `Import the patient service centers of labs from CSV with a line of titles, from
-JSON with an object on each line, or from GeoJSON; - is standard input. A center
-is known again by its lab and site_code. Nothing changes when a line is wrong.
+		Long: `Import the patient service centers of labs from CSV with a header line, from JSON
+with one object per line, or from GeoJSON; - is standard input. Lab and site_code
+identify a center. If a line is invalid, nothing changes.
 
 Fields: lab_slug, site_code, name, first_line, second_line, city, state,
 zip_code, lat, lng, phone, fax, website, timezone, capabilities, hours, active,
-valid_from, valid_to. docs/places.md tells what each may be.`,
+valid_from, valid_to. docs/places.md describes them.`,
 		Example: examples("hale psc import centers.csv", "hale psc import centers.geojson --lab labcorp --full",
 			"hale psc import - --team 'Acme Health' --dry-run < centers.csv"),
 		Args: takes("FILE"),
 	}
-	c.Flags().StringVar(&o.lab, "lab", "", "slug of the lab, for lines that name none")
-	o.flags(c, "end what the file does not name, of the labs it names")
+	c.Flags().StringVar(&o.lab, "lab", "", "slug of the lab, for lines without one")
+	o.flags(c, "deactivate centers that the file does not contain, for the labs in it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return importPlaces(s, c, args[0], o,
 			func(file io.Reader) (places.ImportFile[places.Site], error) { return places.ReadSites(file, o.lab) }, places.ImportSites)
@@ -75,16 +76,16 @@ func (s *shell) pscImportCoverage() *cobra.Command {
 	var o pscOrder
 	c := &cobra.Command{
 		Use: "import-coverage FILE", Short: "import the ZIP codes that phlebotomists visit",
-		Long: `Import the ZIP codes that phlebotomists visit from CSV with a line of titles, or
-from JSON with an object on each line; - is standard input. Nothing changes when
-a line is wrong.
+		Long: `Import the ZIP codes that phlebotomists visit from CSV with a header line, or from
+JSON with one object per line; - is standard input. If a line is invalid, nothing
+changes.
 
 Fields: provider, zip, tier (appointment-ready or appointment-request), days
 (Mo-Fr), earliest and latest (07:00), lead_hours.`,
 		Example: examples("hale psc import-coverage visits.csv", "hale psc import-coverage visits.csv --full --dry-run"),
 		Args:    takes("FILE"),
 	}
-	o.flags(c, "remove what the file does not name, of the providers it names")
+	o.flags(c, "remove ZIP codes that the file does not contain, for the providers in it")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return importPlaces(s, c, args[0], o, places.ReadOffers, places.ImportOffers)
 	}
@@ -102,9 +103,9 @@ var (
 	pscListView = view{
 		id: "lab",
 		columns: []column{
-			{"lab", "lab"}, {"for", "for"}, {"centers", "centers"}, {"active", "active"}, {"imported", "imported_at"},
+			{"lab", "lab"}, {"team", "for"}, {"centers", "centers"}, {"active", "active"}, {"imported", "imported_at"},
 		},
-		none: "nothing imported: teams in sandbox see made-up centers, others none",
+		none: "nothing imported: sandbox teams use invented centers, other teams have none",
 	}
 )
 
@@ -141,7 +142,7 @@ func importPlaces[T any](s *shell, c *cobra.Command, path string, o pscOrder, re
 			return err
 		})
 		if errors.Is(err, errOnlyLooking) {
-			s.sayDone("nothing was changed; this would be")
+			s.sayDone("nothing was changed; an import would have this result")
 			err = nil
 		}
 		if err != nil {

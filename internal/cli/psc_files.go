@@ -41,22 +41,22 @@ func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (
 		s.say("and %s more", plural(found.Unlisted, "problem"))
 	}
 	for _, name := range found.Ignored {
-		s.say("the field %s means nothing here and was left out", name)
+		s.say("the unknown field %s was ignored", name)
 	}
 	bad := found.Lines - len(found.Rows)
 	if bad > 0 && !o.skip {
 		return nil, withHint(fault.Newf(fault.Invalid, "%s of %d cannot be imported; nothing was changed", plural(bad, "line"), found.Lines),
-			"--skip-invalid imports the others")
+			"--skip-invalid imports the valid lines")
 	}
 	if bad > 0 && o.full {
-		return nil, badUsagef("--full would end what the bad lines are about: correct them first, or leave --full out")
+		return nil, badUsagef("--full would deactivate the entries of the invalid lines: correct these lines, or do not use --full")
 	}
 	return found.Rows, nil
 }
 
 func (s *shell) pscList() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "show which lists of service centers there are",
+		Use: "list", Short: "list the imported lists of service centers",
 		Example: examples("hale psc list", "hale psc list -o json"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -86,8 +86,9 @@ func (s *shell) pscRemove() *cobra.Command {
 	var o pscOrder
 	c := &cobra.Command{
 		Use: "remove LAB", Short: "remove a lab's list of service centers",
-		Long: `Remove a lab's list of service centers, everybody's or with --team one team's.
-The next list counts again: everybody's, and in sandbox the made-up one.`,
+		Long: `Remove a lab's list of service centers for all teams, or with --team the list of one
+team. The next list applies: the list for all teams, or in the sandbox the invented
+centers.`,
 		Example: examples("hale psc remove labcorp --dry-run", "hale psc remove labcorp --team 'Acme Health'"),
 		Args:    takes("LAB"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -114,17 +115,17 @@ The next list counts again: everybody's, and in sandbox the made-up one.`,
 			})
 		},
 	}
-	c.Flags().StringVar(&o.team, "team", "", "the list of this team, by id or name; everybody's when left out")
-	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "count, and leave everything as it is")
+	c.Flags().StringVar(&o.team, "team", "", "the list of one team: id or name (default: the list for all teams)")
+	c.Flags().BoolVar(&o.dryRun, "dry-run", false, "count without changing anything")
 	return c
 }
 
 func (s *shell) pscSample() *cobra.Command {
 	var lab string
 	c := &cobra.Command{
-		Use: "sample", Short: "print the made-up centers of the sandbox as CSV",
-		Long: `Print the made-up service centers of the sandbox as CSV, which hale psc import
-reads: an example of the format, and a large file to try things with.`,
+		Use: "sample", Short: "print the invented centers of the sandbox as CSV",
+		Long: `Print the invented service centers of the sandbox as CSV. hale psc import can read
+the file; use it as an example of the format or as a large test file.`,
 		Example: examples("hale psc sample | head", "hale psc sample --lab quest > example.csv"),
 		Args:    takes(),
 		RunE: func(*cobra.Command, []string) error {
@@ -135,12 +136,12 @@ reads: an example of the format, and a large file to try things with.`,
 				}
 			}
 			if len(sites) == 0 {
-				return fault.New(fault.NotFound, "this lab has no made-up centers")
+				return fault.New(fault.NotFound, "this lab has no invented centers")
 			}
 			out := bufio.NewWriter(s.out)
 			return errors.Join(places.WriteSites(out, sites), out.Flush())
 		},
 	}
-	c.Flags().StringVar(&lab, "lab", "", "of this lab alone, by its slug")
+	c.Flags().StringVar(&lab, "lab", "", "only centers of this lab (slug)")
 	return c
 }

@@ -29,10 +29,10 @@ type question struct {
 func (s *shell) queryCommand() *cobra.Command {
 	var q question
 	c := s.calls(&cobra.Command{
-		Use: "query USER", Short: "ask about a user's wearable data: sums, means, groups",
-		Long: `Query a user's wearable data. -d has a query (select, group_by, where, align) for
-the time of --past and --anchor, or a whole request with a timeframe and several
-queries, as in the API. docs/aggregation.md describes queries.`,
+		Use: "query USER", Short: "query a user's wearable data: sums, means, groups",
+		Long: `Query a user's wearable data. -d is one query (select, group_by, where, align) for
+the time of --past and --anchor. It can also be a whole request of the API, with a
+timeframe and several queries. docs/aggregation.md describes queries.`,
 		Example: examples(
 			`hale query anna --past 7d -d '{"select":[{"func":"sum","arg":{"timeseries":"steps","field":"value"}}]}'`,
 			"hale query anna -d @sleep.json -o json",
@@ -42,10 +42,10 @@ queries, as in the API. docs/aggregation.md describes queries.`,
 		RunE: func(c *cobra.Command, args []string) error { return s.query(c, q, args[0]) },
 	})
 	flags := c.Flags()
-	flags.StringVarP(&q.data, "data", "d", "", "the query or the request as JSON; @FILE reads a file, - standard input")
-	flags.StringVar(&q.past, "past", "30d", "how far back: a number and h, d, w, mo or y")
-	flags.StringVar(&q.anchor, "anchor", "", "last day that counts, YYYY-MM-DD (default today)")
-	flags.StringVar(&q.parquet, "parquet", "", "write the result to this Parquet file instead; several queries get numbered files")
+	flags.StringVarP(&q.data, "data", "d", "", "query or request as JSON; @FILE reads a file, - reads standard input")
+	flags.StringVar(&q.past, "past", "30d", "length of the time range: a number and h, d, w, mo or y")
+	flags.StringVar(&q.anchor, "anchor", "", "last day of the time range, YYYY-MM-DD (default today)")
+	flags.StringVar(&q.parquet, "parquet", "", "write the result to this Parquet file instead; for several queries, the files are numbered")
 	return c
 }
 
@@ -54,7 +54,7 @@ const archive = "application/vnd.vital.tar+gzip+parquet"
 
 func (s *shell) query(c *cobra.Command, q question, user string) error {
 	if s.format == formatID {
-		return badUsagef("results have no ids: -o takes table, json or jsonl here")
+		return badUsagef("results have no ids: use -o table, json or jsonl")
 	}
 	if q.data == "" {
 		return badUsagef("-d is missing: the query, such as @query.json")
@@ -103,7 +103,7 @@ func (q question) body(text []byte, now time.Time) ([]byte, error) {
 		return text, nil
 	}
 	if given["select"] == nil {
-		return nil, badUsagef("-d has neither select nor queries")
+		return nil, badUsagef("-d needs select or queries")
 	}
 	value, unit, err := q.period()
 	if err != nil {
@@ -138,7 +138,7 @@ func (q question) period() (value int, unit string, err error) {
 func (s *shell) saveParquet(answer []byte, path string) error {
 	zipped, err := gzip.NewReader(bytes.NewReader(answer))
 	if err != nil {
-		return fmt.Errorf("the answer is no archive: %w", err)
+		return fmt.Errorf("the answer is not an archive: %w", err)
 	}
 	var files [][]byte
 	for packed := tar.NewReader(zipped); ; {

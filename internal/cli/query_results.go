@@ -61,7 +61,7 @@ func (s *shell) showResults(answer []byte) error {
 		} `json:"results"`
 	}
 	if err := json.Unmarshal(answer, &results); err != nil {
-		return fmt.Errorf("the answer is not what was expected: %w", err)
+		return fmt.Errorf("unexpected answer: %w", err)
 	}
 	for i := range results.Results {
 		t := &results.Results[i].Table

@@ -31,9 +31,9 @@ func (s *shell) apiCommand() *cobra.Command {
 	var r rawCall
 	c := s.calls(&cobra.Command{
 		Use: "api [METHOD] PATH", Short: "call any operation of the API",
-		Long: `Call any operation of the API and print its answer. An answer that refuses is
-printed too, and decides the exit code. METHOD may be left out: it is POST with
--d, and GET without.`,
+		Long: `Call any operation of the API and print its answer. The command also prints an
+error answer, and sets the exit code by its status. Without METHOD it uses POST if
+there is a body (-d), otherwise GET.`,
 		Example: examples(
 			"hale api /v2/user -q limit=5",
 			`hale api POST /v2/user -d '{"client_user_id":"anna"}' -H 'Idempotency-Key: 1'`,
@@ -44,10 +44,10 @@ printed too, and decides the exit code. METHOD may be left out: it is POST with
 		RunE: func(c *cobra.Command, args []string) error { return s.rawCall(c, r, args) },
 	})
 	flags := c.Flags()
-	flags.StringVarP(&r.data, "data", "d", "", "request body; @FILE reads a file, - or @- standard input")
+	flags.StringVarP(&r.data, "data", "d", "", "request body; @FILE reads a file, - or @- reads standard input")
 	flags.StringArrayVarP(&r.query, "query", "q", nil, "query parameter NAME=VALUE; repeatable")
 	flags.StringArrayVarP(&r.headers, "header", "H", nil, "request header 'Name: value'; repeatable")
-	flags.BoolVarP(&r.show, "include", "i", false, "print status and headers of the answer on stderr")
+	flags.BoolVarP(&r.show, "include", "i", false, "print the status and headers of the answer to stderr")
 	return c
 }
 
@@ -89,9 +89,9 @@ func (s *shell) plainRefusal(err error) error {
 	text, hint := refused.Error(), ""
 	switch {
 	case refused.Status == http.StatusMethodNotAllowed:
-		text, hint = "the API does not take this METHOD at this path", s.serverURL()+"/docs lists what it takes"
+		text, hint = "the API has no such METHOD for this path", s.serverURL()+"/docs lists all operations"
 	case refused.Status == http.StatusNotFound && text == http.StatusText(http.StatusNotFound):
-		text, hint = "the API has no such path", s.serverURL()+"/docs lists what it has"
+		text, hint = "the API has no such path", s.serverURL()+"/docs lists all paths"
 	default:
 		return sayingf(err, "%s", text)
 	}

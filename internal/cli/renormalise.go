@@ -25,7 +25,7 @@ func (s *shell) renormaliseCommand() *cobra.Command {
 	}
 	var noWait bool
 	c := s.calls(&cobra.Command{
-		Use: "renormalise", Short: "read what came in again with today's mapping",
+		Use: "renormalise", Short: "reprocess stored payloads with the current mapping",
 		Long: `Reprocess stored payloads with the current mapping. Changed values are updated,
 with an event. Unchanged values send no event.
 
@@ -40,9 +40,9 @@ Without --every only users with payloads of an older mapping are processed.
 	})
 	flags := c.Flags()
 	flags.StringVar(&who, "user", "", "only this user: user_id or client_user_id")
-	flags.BoolVar(&order.DryRun, "dry-run", false, "tell what would change and change nothing")
-	flags.BoolVar(&order.Every, "every", false, "also what today's mapping has read already")
-	flags.BoolVar(&noWait, "no-wait", false, "end when the work is queued")
+	flags.BoolVar(&order.DryRun, "dry-run", false, "list the changes without making them")
+	flags.BoolVar(&order.Every, "every", false, "also reprocess payloads that the current mapping has already processed")
+	flags.BoolVar(&noWait, "no-wait", false, "exit when the job is queued")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		ctx := c.Context()
 		if who != "" {
@@ -58,10 +58,10 @@ Without --every only users with payloads of an older mapping are processed.
 		}
 		var started renormaliseState
 		if err := json.Unmarshal(body, &started); err != nil {
-			return fmt.Errorf("the answer is not what was expected: %w", err)
+			return fmt.Errorf("unexpected answer: %w", err)
 		}
 		if noWait {
-			s.sayDone("queued; hale jobs wait %s follows it", started.ID)
+			s.sayDone("queued; hale jobs wait %s waits for it", started.ID)
 			return s.show(renormaliseView, body)
 		}
 		return s.awaitRenormalise(ctx, started.ID)
@@ -96,8 +96,8 @@ var renormaliseView = view{
 		{"run", "id"},
 		{"status", "status"},
 		{"dry run", "dry_run"},
-		{"users looked at", "users_done"},
-		{"users read again", "report.users"},
+		{"users checked", "users_done"},
+		{"users reprocessed", "report.users"},
 		{"payloads", "report.payloads"},
 		{"error", "error"},
 	},
@@ -113,7 +113,7 @@ func (s *shell) awaitRenormalise(ctx context.Context, id string) error {
 		return step{done: state.Done, total: state.Total, note: "users", over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
-		return withHint(errInterrupted, "the work continues: hale jobs wait %s follows it, hale jobs cancel %s stops it", id, id)
+		return withHint(errInterrupted, "the job continues on the server: hale jobs wait %s waits for it, hale jobs cancel %s stops it", id, id)
 	}
 	if err != nil {
 		return err

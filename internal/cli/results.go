@@ -19,17 +19,18 @@ import (
 
 func (s *shell) resultsCommand() *cobra.Command {
 	review := noun(&cobra.Command{
-		Use: "review", Short: "decide about results that fit no order",
-		Long: `Decide about results without an order that wait for an operator: results of teams
-without a queue, and those of which a team was unsure. See
-docs/unmatched-results.md. The commands work on the database itself, also while
-hale serve runs. list prints no names; show names the person on the report.`,
+		Use: "review", Short: "assign or reject results without an order",
+		Long: `Assign or reject results without an order that need an operator: results of teams
+without a queue, and results that a team passed on. See docs/unmatched-results.md.
+The commands work on the database directly, also while hale serve runs. list prints
+no names of persons. show prints the name of the person on the report.`,
 		Example: examples("hale results review list", "hale results review show RESULT", "hale results review accept RESULT --order ORDER",
 			"hale results review reject RESULT --note 'not one of ours'"),
 	}, s.reviewList(), s.reviewShow(), s.reviewAccept(), s.reviewReject(), s.reviewReturn())
 	c := noun(&cobra.Command{
-		Use: "results", Short: "results that need a person",
-		Long:    `Results that need a person. Those of an order come with hale api GET /v3/order/ORDER/result.`,
+		Use: "results", Short: "lab results that need a decision",
+		Long: `Lab results that need a decision. For the results of an order use
+hale api GET /v3/order/ORDER/result.`,
 		Example: examples("hale results review list"),
 	}, review)
 	addSettings(c.PersistentFlags(), append([]string{"base-url", "listen"}, storageSettings...)...) // links to requisitions carry the former
@@ -70,12 +71,12 @@ var reviewView = view{
 		{"result", "result_id"},
 		{"team", "team"},
 		{"lab", "lab"},
-		{"found", "decision_code"},
+		{"reason", "decision_code"},
 		{"orders", "candidates"},
 		{"status", "status"},
-		{"came", "created_at"},
+		{"received", "created_at"},
 	},
-	none: "no results wait for you",
+	none: "no results need a decision",
 }
 
 func lineOfReview(ctx context.Context, tx *store.Tx, team teams.Team, i *matching.Item) (reviewLine, error) {
@@ -97,12 +98,12 @@ func (s *shell) reviewList() *cobra.Command {
 	var name string
 	var limit int
 	c := &cobra.Command{
-		Use: "list", Short: "list results that wait for you, oldest first",
+		Use: "list", Short: "list results that need a decision, oldest first",
 		Example: examples("hale results review list", "hale results review list --team Acme -o id"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 1 {
-				return badUsagef("--limit is 1 or more")
+				return badUsagef("--limit must be 1 or more")
 			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				all, err := s.someTeams(ctx, db, name)
@@ -120,14 +121,14 @@ func (s *shell) reviewList() *cobra.Command {
 				slices.SortFunc(lines, func(a, b reviewLine) int { return a.CreatedAt.Compare(b.CreatedAt) })
 				lines = lines[:min(limit, len(lines))]
 				if more := total - len(lines); more > 0 {
-					s.sayDone("%d more wait; --limit %d shows all", more, total)
+					s.sayDone("%d more results; --limit %d shows all", more, total)
 				}
 				return s.showValue(reviewView, lines)
 			})
 		},
 	}
-	c.Flags().StringVar(&name, "team", "", "id or name; all teams when left out")
-	c.Flags().IntVar(&limit, "limit", 100, "how many at most")
+	c.Flags().StringVar(&name, "team", "", "id or name (default: all teams)")
+	c.Flags().IntVar(&limit, "limit", 100, "maximum number of results")
 	return c
 }
 
@@ -164,7 +165,7 @@ func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lin
 
 func (s *shell) reviewShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show RESULT", Short: "show one, with the person on the report and the orders that it may belong to",
+		Use: "show RESULT", Short: "show a result, the person on the report and the candidate orders",
 		Example: examples("hale results review show RESULT -o json"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -201,7 +202,7 @@ func (s *shell) reviewShow() *cobra.Command {
 func (s *shell) onResult(c *cobra.Command, word string, fn func(ctx context.Context, db *store.DB, team teams.Team, id matching.ID) error) error {
 	id, err := ids.Parse[matching.Item](word)
 	if err != nil {
-		return badUsagef("RESULT is an id, as hale results review list shows it")
+		return badUsagef("RESULT must be an id; hale results review list shows it")
 	}
 	return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 		var team teams.Team

@@ -16,16 +16,17 @@ import (
 func (s *shell) reviewAccept() *cobra.Command {
 	var order, user, note string
 	c := &cobra.Command{
-		Use: "accept RESULT", Short: "make it the result of an order",
-		Long: `Make it the result of an order: the one named, the one of the user named, or, with
-neither, the only order of the very person. An order that cannot have results is
-made again; the order that has the result then is printed.`,
+		Use: "accept RESULT", Short: "assign the result to an order",
+		Long: `Assign the result to an order. --order selects the order, or --user selects the
+order of a user. Without both, exactly one order of the same person must match. If
+the order cannot take results anymore, Hale creates a new order like it. The
+command prints the order that has the result.`,
 		Example: examples("hale results review accept RESULT", "hale results review accept RESULT --order ORDER", "hale results review accept RESULT --user USER"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			choice := matching.Choice{Note: noteOf(note)}
 			if order != "" {
-				id, err := idArg[orders.Order]("--order", "an order", order, "hale results review show RESULT has the orders that it may belong to")
+				id, err := idArg[orders.Order]("--order", "an order", order, "hale results review show RESULT lists the candidate orders")
 				if err != nil {
 					return err
 				}
@@ -35,7 +36,7 @@ made again; the order that has the result then is printed.`,
 				if user != "" {
 					found, err := users.Lookup(ctx, tx, team, user)
 					if fault.Is(err, fault.NotFound) {
-						return "", badUsagef("--user is a user_id or a client_user_id of the team")
+						return "", badUsagef("--user must be a user_id or client_user_id of the team")
 					}
 					if err != nil {
 						return "", err
@@ -43,12 +44,12 @@ made again; the order that has the result then is printed.`,
 					choice.User = &found.ID
 				}
 				o, err := matching.OperatorAccept(ctx, tx, team, id, choice)
-				return "accepted for the order " + o.ID.String(), err
+				return "assigned to the order " + o.ID.String(), err
 			})
 		},
 	}
-	c.Flags().StringVar(&order, "order", "", "the order whose result it is")
-	c.Flags().StringVar(&user, "user", "", "whose result it is: user_id or client_user_id")
+	c.Flags().StringVar(&order, "order", "", "assign the result to this order")
+	c.Flags().StringVar(&user, "user", "", "assign the result to an order of this user: user_id or client_user_id")
 	addNote(c, &note)
 	return c
 }
@@ -73,13 +74,13 @@ func (s *shell) reviewReject() *cobra.Command {
 func (s *shell) reviewReturn() *cobra.Command {
 	var note string
 	c := &cobra.Command{
-		Use: "return RESULT", Short: "leave it to its team, which must decide itself (result_reviews_enabled)",
+		Use: "return RESULT", Short: "return a result to its team for a decision (needs result_reviews_enabled)",
 		Example: examples("hale results review return RESULT --note 'the name is that of a sister, please ask'"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
 				_, err := matching.ReturnToTeam(ctx, tx, team, id, noteOf(note))
-				return "waits for the team", err
+				return "returned to the team", err
 			})
 		},
 	}
@@ -88,7 +89,7 @@ func (s *shell) reviewReturn() *cobra.Command {
 }
 
 func addNote(c *cobra.Command, note *string) {
-	c.Flags().StringVar(note, "note", "", "why; the team can read it")
+	c.Flags().StringVar(note, "note", "", "reason; the team can read it")
 }
 
 func noteOf(text string) *string {
@@ -115,7 +116,7 @@ func (s *shell) decide(c *cobra.Command, word string, fn func(ctx context.Contex
 			return err
 		})
 		if fault.Is(err, fault.NotFound) {
-			return withHint(fault.New(fault.Refused, "this result does not wait for you"), "hale results review list shows those that do")
+			return withHint(fault.New(fault.Refused, "this result needs no decision here"), "hale results review list shows the results that do")
 		}
 		if err != nil {
 			return err

@@ -12,28 +12,28 @@ import (
 var (
 	sandboxView = view{
 		list: "plans", id: "order_id",
-		columns: []column{{"due", "due_at"}, {"order", "order_id"}, {"act", "act"}, {"status", "status"}},
+		columns: []column{{"due", "due_at"}, {"order", "order_id"}, {"step", "act"}, {"status", "status"}},
 		none:    "nothing is planned",
 	}
 	sandboxScriptView = view{
 		list: "data", id: "name",
-		columns: []column{{"script", "name"}, {"test kits only", "testkits_only"}, {"what happens", "story"}},
+		columns: []column{{"scenario", "name"}, {"test kits only", "testkits_only"}, {"description", "story"}},
 	}
 )
 
 func (s *shell) sandboxCommand() *cobra.Command {
 	return noun(&cobra.Command{
-		Use: "sandbox", Short: "turn the clock of the built-in lab",
-		Long: `Work the built-in lab of a sandbox team. It writes down what it will do with an
-order and when; nothing happens before its clock is turned. How an order fares is
-a script, success unless hale sandbox run says otherwise.`,
+		Use: "sandbox", Short: "control the built-in lab of a sandbox team",
+		Long: `Control the built-in lab of a sandbox team. The lab plans the steps of an order and
+their times. Steps happen only when you advance its clock. A scenario defines the
+steps: success by default, another one with hale sandbox run.`,
 		Example: examples("hale sandbox show", "hale sandbox advance 3d", "hale sandbox run 0198… critical", "hale sandbox scripts"),
 	}, s.sandboxShow(), s.sandboxAdvance(), s.sandboxRun(), s.sandboxScripts())
 }
 
 func (s *shell) sandboxShow() *cobra.Command {
 	return s.calls(&cobra.Command{
-		Use: "show", Short: "what the lab is going to do",
+		Use: "show", Short: "show the planned steps of the lab",
 		Example: examples("hale sandbox show", "hale sandbox show -o json"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -44,13 +44,13 @@ func (s *shell) sandboxShow() *cobra.Command {
 
 func (s *shell) sandboxAdvance() *cobra.Command {
 	return s.calls(&cobra.Command{
-		Use: "advance DURATION", Short: "turn the clock, so that everything due happens",
+		Use: "advance DURATION", Short: "advance the clock; everything due happens",
 		Example: examples("hale sandbox advance 3d", "hale sandbox advance 90m", "hale sandbox advance 0s"),
 		Args:    takes("DURATION"),
 		RunE: func(c *cobra.Command, args []string) error {
 			span, err := config.ParseDuration(args[0])
 			if err != nil || span < 0 {
-				return badUsagef("DURATION must be like 3d or 90m, not %s", args[0])
+				return badUsagef("DURATION must be a time span such as 3d or 90m, not %s", args[0])
 			}
 			body, err := s.call(c.Context(), http.MethodPost, "/v3/sandbox/advance", nil, map[string]any{"seconds": int64(span.Seconds())})
 			if err != nil {
@@ -63,9 +63,9 @@ func (s *shell) sandboxAdvance() *cobra.Command {
 
 func (s *shell) sandboxRun() *cobra.Command {
 	return s.calls(&cobra.Command{
-		Use: "run ORDER SCRIPT", Short: "let an order fare in a way",
-		Long: `Let an order fare in a way from here on. Nothing happens yet: turn the clock with
-hale sandbox advance.`,
+		Use: "run ORDER SCRIPT", Short: "run a scenario on an order",
+		Long: `Plan the steps of a scenario for an order, from its current state. Nothing happens
+yet: advance the clock with hale sandbox advance.`,
 		Example: examples("hale sandbox run 0198… lost_kit", "hale sandbox run 0198… critical && hale sandbox advance 14d"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
@@ -88,7 +88,7 @@ hale sandbox advance.`,
 
 func (s *shell) sandboxScripts() *cobra.Command {
 	return s.calls(&cobra.Command{
-		Use: "scripts", Short: "the ways in which an order can fare",
+		Use: "scripts", Short: "list the scenarios",
 		Example: examples("hale sandbox scripts"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {

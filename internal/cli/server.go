@@ -22,8 +22,8 @@ const defaultURL = "http://127.0.0.1:8080"
 func (s *shell) calls(c *cobra.Command) *cobra.Command {
 	flags := c.PersistentFlags()
 	flags.StringVar(&s.server.url, "server", "", "base URL of the server (env HALE_URL) (default "+defaultURL+")")
-	flags.StringVar(&s.server.key, "api-key", "", "API key (env HALE_API_KEY, which other users of this machine cannot see)")
-	flags.StringVar(&s.server.header, "api-key-header", "", "header that carries the key; Authorization when empty")
+	flags.StringVar(&s.server.key, "api-key", "", "API key; prefer the environment, which other users of this machine cannot see (env HALE_API_KEY)")
+	flags.StringVar(&s.server.header, "api-key-header", "", "request header for the key (default Authorization)")
 	return c
 }
 

@@ -74,10 +74,10 @@ func (s *shell) settings(c *cobra.Command) (*config.Config, error) {
 	cfg, err := config.Load(config.Input{Flags: given, LookupEnv: s.lookupEnv, File: file})
 	var unread *fs.PathError
 	if errors.As(err, &unread) && unread.Path == file {
-		err = sayingf(err, "the file of settings %s: %s", file, reasonOf(err))
+		err = sayingf(err, "settings file %s: %s", file, reasonOf(err))
 	}
 	if err != nil {
-		return nil, badUsage(withHint(err, "docs/operations.md lists the settings; %s --help their flags", c.CommandPath()))
+		return nil, badUsage(withHint(err, "docs/operations.md lists the settings, %s --help their flags", c.CommandPath()))
 	}
 	return cfg, nil
 }

@@ -16,13 +16,13 @@ type switchLine struct {
 	Means string `json:"means"`
 }
 
-var switchView = view{id: "setting", columns: []column{{"setting", "setting"}, {"on", "on"}, {"means", "means"}}}
+var switchView = view{id: "setting", columns: []column{{"setting", "setting"}, {"on", "on"}, {"description", "means"}}}
 
 func (s *shell) teamsSettings() *cobra.Command {
 	return &cobra.Command{
-		Use: "settings TEAM [SETTING=on|off]…", Short: "show or turn a team's settings",
-		Long: `Show a team's settings, or turn some of them. A change counts from the next
-request on; hale serve need not be started again.`,
+		Use: "settings TEAM [SETTING=on|off]…", Short: "show or change a team's settings",
+		Long: `Show a team's settings, or change some of them. A change applies from the next
+request; a restart of hale serve is not needed.`,
 		Example: examples(
 			"hale teams settings Acme",
 			"hale teams settings Acme result_reviews_enabled=on partial_webhooks_enabled=off",
@@ -71,7 +71,7 @@ func switchesIn(words []string) ([]settingChange, error) {
 			return nil, err
 		}
 		if value != "on" && value != "off" {
-			return nil, badUsagef("%s is on or off, as in %s=on", name, name)
+			return nil, badUsagef("%s must be on or off, such as %s=on", name, name)
 		}
 		all = append(all, settingChange{w, value == "on"})
 	}

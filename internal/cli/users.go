@@ -55,13 +55,13 @@ func (s *shell) usersList() *cobra.Command {
 				Total int        `json:"total"`
 			}
 			if err := json.Unmarshal(body, &page); err == nil && offset+len(page.Users) < page.Total {
-				s.sayDone("%d of %d; --offset %d shows what follows", len(page.Users), page.Total, offset+len(page.Users))
+				s.sayDone("%d of %d users; --offset %d shows the next ones", len(page.Users), page.Total, offset+len(page.Users))
 			}
 			return s.show(usersView, body)
 		},
 	}
-	c.Flags().IntVar(&limit, "limit", 100, "how many, at most 500")
-	c.Flags().IntVar(&offset, "offset", 0, "how many to skip")
+	c.Flags().IntVar(&limit, "limit", 100, "number of users, at most 500")
+	c.Flags().IntVar(&offset, "offset", 0, "number of users to skip")
 	return c
 }
 
@@ -91,7 +91,7 @@ func (s *shell) findUser(ctx context.Context, name string) (body json.RawMessage
 		body, err = s.call(ctx, http.MethodGet, client.Path("v2", "user", "resolve", name), nil, nil)
 	}
 	if fault.Is(err, fault.NotFound) {
-		return nil, "", withHint(err, "hale users search finds the beginning of an id; deleted users are not found")
+		return nil, "", withHint(err, "hale users search finds users by the beginning of an id; it does not find deleted users")
 	}
 	if err != nil {
 		return nil, "", err
@@ -105,7 +105,7 @@ func (s *shell) findUser(ctx context.Context, name string) (body json.RawMessage
 func (s *shell) usersCreate() *cobra.Command {
 	var zone, birth, from, to string
 	c := &cobra.Command{
-		Use: "create CLIENT_USER_ID", Short: "create a user under your own id for them",
+		Use: "create CLIENT_USER_ID", Short: "create a user with your own id",
 		Example: examples(
 			"hale users create anna",
 			"hale users create anna --time-zone Europe/Vienna --ingestion-start 2020-01-01",
@@ -130,8 +130,8 @@ func (s *shell) usersCreate() *cobra.Command {
 			return s.show(userView, body)
 		},
 	}
-	c.Flags().StringVar(&zone, "time-zone", "", "IANA time zone for data that names none, such as Europe/Vienna")
-	c.Flags().StringVar(&birth, "birth-date", "", "birth date for data that needs one, YYYY-MM-DD")
+	c.Flags().StringVar(&zone, "time-zone", "", "IANA time zone for data without one, such as Europe/Vienna")
+	c.Flags().StringVar(&birth, "birth-date", "", "birth date for calculations that need it, YYYY-MM-DD")
 	c.Flags().StringVar(&from, "ingestion-start", "", "ignore data before this day, YYYY-MM-DD")
 	c.Flags().StringVar(&to, "ingestion-end", "", "ignore data after this day, YYYY-MM-DD")
 	return c
@@ -141,8 +141,8 @@ func (s *shell) usersDelete() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use: "delete USER", Short: "delete a user; erased after seven days",
-		Long: `Delete a user. Its connections end at once, its data is erased after seven days;
-until then hale users undelete brings it back.`,
+		Long: `Delete a user. The user's connections end at once. The data is erased after seven
+days; until then hale users undelete restores the user.`,
 		Example: examples("hale users delete anna", "hale users delete anna --dry-run"),
 		Args:    takes("USER"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -157,24 +157,24 @@ until then hale users undelete brings it back.`,
 			if _, err := s.call(c.Context(), http.MethodDelete, client.Path("v2", "user", id), nil, nil); err != nil {
 				return err
 			}
-			s.sayDone("deleted; hale users undelete %s brings it back for seven days", id)
+			s.sayDone("deleted; hale users undelete %s restores the user within seven days", id)
 			return s.showValue(view{id: "user_id"}, map[string]any{"user_id": id, "deleted": true})
 		},
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the user and leave it")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the user without deleting it")
 	return c
 }
 
 func (s *shell) usersUndelete() *cobra.Command {
 	return &cobra.Command{
-		Use: "undelete USER", Short: "bring back a user deleted less than seven days ago",
+		Use: "undelete USER", Short: "restore a user deleted less than seven days ago",
 		Example: examples("hale users undelete 0198…", "hale users undelete anna"),
 		Args:    takes("USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := s.undelete(c.Context(), args[0]); err != nil {
 				return err
 			}
-			s.sayDone("brought back; its connections stay ended")
+			s.sayDone("restored; the connections of the user stay ended")
 			body, _, err := s.findUser(c.Context(), args[0])
 			if err != nil {
 				return err

@@ -38,7 +38,7 @@ func version() string {
 
 func (s *shell) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "say which version this is",
+		Use: "version", Short: "print the version",
 		Example: examples("hale version", "hale version -o json"),
 		Args:    takes(),
 		RunE: func(*cobra.Command, []string) error {

@@ -14,16 +14,16 @@ import (
 func (s *shell) webhooksCommand() *cobra.Command {
 	return s.calls(noun(
 		&cobra.Command{
-			Use: "webhooks", Short: "endpoints that events are posted to",
-			Long: `Manage the endpoints that events are posted to, look at what became of each
-attempt, and send again what did not arrive.`,
+			Use: "webhooks", Short: "manage endpoints that receive events",
+			Long: `Manage the endpoints that receive events by POST. List deliveries and attempts, and
+send events again.`,
 			Example: examples(
 				"hale webhooks add https://api.example/hook",
 				"hale webhooks attempts ep_… --state failed",
 				"hale webhooks recover ep_… --since 24h",
 			),
 			Annotations: map[string]string{
-				absentHint: "hale webhooks list shows the endpoints there are", "filter_types": "--types",
+				absentHint: "hale webhooks list shows all endpoints", "filter_types": "--types",
 				"from_seq": "--from", "to_seq": "--to", "message_id": "MESSAGE", "key": "--secret", "overlap_seconds": "--overlap",
 				"event_type": "TYPE",
 			},
@@ -49,9 +49,9 @@ var endpointColumns = []column{
 }
 
 var (
-	endpointsView = view{list: "data", id: "id", columns: endpointColumns, none: "no webhooks: hale webhooks add URL makes one"}
+	endpointsView = view{list: "data", id: "id", columns: endpointColumns, none: "no webhooks: hale webhooks add URL creates one"}
 	endpointView  = view{id: "id", columns: append(slices.Clone(endpointColumns),
-		column{"why it is off", "disabled_reason"}, column{"failing since", "failing_since"}, column{"last success", "last_success_at"})}
+		column{"disabled reason", "disabled_reason"}, column{"failing since", "failing_since"}, column{"last success", "last_success_at"})}
 )
 
 func endpointPath(id string, more ...string) string {
@@ -70,8 +70,8 @@ type endpointFlags struct {
 func (f *endpointFlags) add(c *cobra.Command) {
 	flags := c.Flags()
 	addTypes(c, &f.types)
-	flags.StringVar(&f.description, "description", "", "what the endpoint is for")
-	flags.IntVar(&f.rate, "rate-limit", 0, "posts per second at most")
+	flags.StringVar(&f.description, "description", "", "purpose of the endpoint")
+	flags.IntVar(&f.rate, "rate-limit", 0, "maximum posts per second")
 }
 
 // body has the settings whose flags were given.
@@ -101,7 +101,7 @@ func (s *shell) webhooksAdd() *cobra.Command {
 	var secret string
 	var disabled bool
 	c := &cobra.Command{
-		Use: "add URL", Short: "make an endpoint and print its signing secret",
+		Use: "add URL", Short: "create an endpoint and print its signing secret",
 		Example: examples(
 			"hale webhooks add https://api.example/hook",
 			"hale webhooks add https://api.example/hook --types daily.data.sleep.created,daily.data.sleep.updated",
@@ -110,8 +110,8 @@ func (s *shell) webhooksAdd() *cobra.Command {
 		Args: takes("URL"),
 	}
 	f.add(c)
-	c.Flags().StringVar(&secret, "secret", "", "signing secret to use, whsec_ and base64; made when left out")
-	c.Flags().BoolVar(&disabled, "disabled", false, "hold its events until it is enabled")
+	c.Flags().StringVar(&secret, "secret", "", "signing secret, whsec_ and base64 (default: a new one)")
+	c.Flags().BoolVar(&disabled, "disabled", false, "create it disabled; its events are held")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body := f.body(c)
 		body["url"] = args[0]
@@ -180,7 +180,7 @@ func (s *shell) webhooksUpdate() *cobra.Command {
 	var f endpointFlags
 	var address string
 	c := &cobra.Command{
-		Use: "update WEBHOOK", Short: "change an endpoint; what is not named stays",
+		Use: "update WEBHOOK", Short: "change the given fields of an endpoint",
 		Example: examples(
 			"hale webhooks update ep_… --url https://api.example/v2/hook",
 			"hale webhooks update ep_… --all-types --no-rate-limit",
@@ -190,14 +190,14 @@ func (s *shell) webhooksUpdate() *cobra.Command {
 	f.add(c)
 	c.Flags().StringVar(&address, "url", "", "post to this URL")
 	c.Flags().BoolVar(&f.allTypes, "all-types", false, "post events of every type")
-	c.Flags().BoolVar(&f.noRate, "no-rate-limit", false, "post as fast as events come")
+	c.Flags().BoolVar(&f.noRate, "no-rate-limit", false, "remove the rate limit")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body := f.body(c)
 		if c.Flags().Changed("url") {
 			body["url"] = address
 		}
 		if len(body) == 0 {
-			return badUsagef("nothing to change: name a flag")
+			return badUsagef("nothing to change: give at least one flag")
 		}
 		return s.changeEndpoint(c, args[0], body)
 	}
@@ -215,10 +215,10 @@ func (s *shell) changeEndpoint(c *cobra.Command, id string, body map[string]any)
 func (s *shell) webhooksEnable() *cobra.Command {
 	var since string
 	c := &cobra.Command{
-		Use: "enable WEBHOOK", Short: "post to an endpoint again",
-		Long: `Post to an endpoint again. Events that were held meanwhile stay held, until hale
-webhooks recover sends them, unless --send-held-since says from when on to send
-them now.`,
+		Use: "enable WEBHOOK", Short: "enable an endpoint",
+		Long: `Enable an endpoint. Events that were held while it was disabled stay held;
+hale webhooks recover sends them. --send-held-since sends held events from that
+time at once.`,
 		Example: examples("hale webhooks enable ep_…", "hale webhooks enable ep_… --send-held-since 24h"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -233,13 +233,13 @@ them now.`,
 			return s.changeEndpoint(c, args[0], body)
 		},
 	}
-	c.Flags().StringVar(&since, "send-held-since", "", "a moment, or a time span before now such as 24h")
+	c.Flags().StringVar(&since, "send-held-since", "", "send held events since a time, or since a time span before now such as 24h")
 	return c
 }
 
 func (s *shell) webhooksDisable() *cobra.Command {
 	return &cobra.Command{
-		Use: "disable WEBHOOK", Short: "hold events back from an endpoint",
+		Use: "disable WEBHOOK", Short: "disable an endpoint; its events are held",
 		Example: examples("hale webhooks disable ep_…"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -251,7 +251,7 @@ func (s *shell) webhooksDisable() *cobra.Command {
 func (s *shell) webhooksRemove() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "remove WEBHOOK", Short: "remove an endpoint; what is pending for it is not sent",
+		Use: "remove WEBHOOK", Short: "remove an endpoint; its pending events are not sent",
 		Example: examples("hale webhooks remove ep_…", "hale webhooks remove ep_… --dry-run"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -266,6 +266,6 @@ func (s *shell) webhooksRemove() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the endpoint and leave it")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show the endpoint without removing it")
 	return c
 }

@@ -11,15 +11,16 @@ import (
 
 // These commands change the custom headers and the signature of an endpoint's posts.
 
-var headersView = view{columns: []column{{"shown", "headers"}, {"not shown", "sensitive"}}}
+var headersView = view{columns: []column{{"visible headers", "headers"}, {"hidden headers", "sensitive"}}}
 
 func (s *shell) webhooksHeaders() *cobra.Command {
 	var lines []string
 	var clear bool
 	c := &cobra.Command{
-		Use: "headers WEBHOOK", Short: "show or replace an endpoint's own headers",
-		Long: `Show the headers that are sent to an endpoint besides ours, or replace all of them.
-Values that look secret are stored sealed and not shown again.`,
+		Use: "headers WEBHOOK", Short: "show or replace the custom headers of an endpoint",
+		Long: `Show the custom headers that Hale sends to an endpoint, or replace all of them.
+Values that look secret are stored encrypted and not shown again; only the names of
+these headers are listed.`,
 		Example: examples(
 			"hale webhooks headers ep_…",
 			"hale webhooks headers ep_… -H 'X-Stage: test' -H 'Authorization: Basic …'",
@@ -44,8 +45,8 @@ Values that look secret are stored sealed and not shown again.`,
 			return s.showGet(c.Context(), headersView, path, nil)
 		},
 	}
-	c.Flags().StringArrayVarP(&lines, "header", "H", nil, "header 'Name: value' to send; repeatable, replaces all")
-	c.Flags().BoolVar(&clear, "clear", false, "send none but ours")
+	c.Flags().StringArrayVarP(&lines, "header", "H", nil, "header 'Name: value' to send; repeatable; replaces all custom headers")
+	c.Flags().BoolVar(&clear, "clear", false, "remove all custom headers")
 	return c
 }
 
@@ -65,7 +66,7 @@ func (s *shell) webhooksSecret() *cobra.Command {
 func (s *shell) webhooksRotate() *cobra.Command {
 	var secret, overlap string
 	c := &cobra.Command{
-		Use: "rotate WEBHOOK", Short: "change the signing secret; both sign for the overlap",
+		Use: "rotate WEBHOOK", Short: "change the signing secret; the old one stays valid for the overlap",
 		Example: examples("hale webhooks rotate ep_…", "hale webhooks rotate ep_… --overlap 2h --secret whsec_…"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -80,11 +81,11 @@ func (s *shell) webhooksRotate() *cobra.Command {
 			if _, err := s.call(c.Context(), http.MethodPost, endpointPath(args[0], "secret", "rotate"), nil, body); err != nil {
 				return err
 			}
-			s.sayDone("rotated; the old secret signs too for %s", overlap)
+			s.sayDone("rotated; the old secret also signs for %s", overlap)
 			return s.showGet(c.Context(), secretView, endpointPath(args[0], "secret"), nil)
 		},
 	}
-	c.Flags().StringVar(&secret, "secret", "", "secret to use, whsec_ and base64; made when left out")
-	c.Flags().StringVar(&overlap, "overlap", "24h", "how long the old secret signs too, at most 7d")
+	c.Flags().StringVar(&secret, "secret", "", "new secret, whsec_ and base64 (default: a random one)")
+	c.Flags().StringVar(&overlap, "overlap", "24h", "time for which the old secret also signs, at most 7d")
 	return c
 }

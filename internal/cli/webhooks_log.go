@@ -16,9 +16,9 @@ var deliveryColumns = []column{
 	{"message", "message_id"},
 	{"type", "event_type"},
 	{"state", "state"},
-	{"tries", "attempts"},
+	{"attempts", "attempts"},
 	{"code", "response_code"},
-	{"next try", "next_attempt_at"},
+	{"next attempt", "next_attempt_at"},
 	{"ended", "ended_at"},
 }
 
@@ -30,10 +30,10 @@ var (
 			{"at", "attempted_at"},
 			{"message", "message_id"},
 			{"type", "event_type"},
-			{"try", "number"},
+			{"attempt", "number"},
 			{"code", "response_code"},
 			{"problem", "problem"},
-			{"took ms", "took_ms"},
+			{"duration ms", "took_ms"},
 		},
 		none: "no attempts",
 	}
@@ -45,7 +45,7 @@ var (
 		{"pending", "counts.pending"},
 		{"failed", "counts.failed"},
 		{"held", "counts.held"},
-		{"not for it", "counts.apart"},
+		{"not subscribed", "counts.apart"},
 		{"open", "open.message_id"},
 	}}
 )
@@ -54,14 +54,14 @@ func (s *shell) webhooksDeliveries() *cobra.Command {
 	var state, name string
 	var limit int
 	c := &cobra.Command{
-		Use: "deliveries WEBHOOK [MESSAGE]", Short: "what became of events, or the attempts for one",
+		Use: "deliveries WEBHOOK [MESSAGE]", Short: "list deliveries, or the attempts of one message",
 		Example: examples(
 			"hale webhooks deliveries ep_… --state pending",
 			"hale webhooks deliveries ep_… msg_… -o json   # requests and answers too",
 		),
 		Annotations: map[string]string{
 			"event_type": "--type",
-			absentHint:   "hale webhooks list shows the endpoints there are, hale webhooks deliveries WEBHOOK its messages",
+			absentHint:   "hale webhooks list shows all endpoints, hale webhooks deliveries WEBHOOK its messages",
 		},
 		Args: takesUpTo("WEBHOOK", "MESSAGE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -74,9 +74,9 @@ func (s *shell) webhooksDeliveries() *cobra.Command {
 			return s.showLog(c.Context(), deliveriesView, endpointPath(args[0], "deliveries"), query, limit)
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "only pending, sent, failed or held ones")
+	c.Flags().StringVar(&state, "state", "", "only this state: pending, sent, failed or held")
 	c.Flags().StringVar(&name, "type", "", "only this event type")
-	c.Flags().IntVar(&limit, "limit", 50, "how many, newest first, at most 500")
+	c.Flags().IntVar(&limit, "limit", 50, "number of deliveries, newest first, at most 500")
 	return c
 }
 
@@ -118,7 +118,7 @@ func (s *shell) webhooksAttempts() *cobra.Command {
 	var state string
 	var limit int
 	c := &cobra.Command{
-		Use: "attempts WEBHOOK", Short: "the attempts to post, newest events first",
+		Use: "attempts WEBHOOK", Short: "list attempts to post, newest events first",
 		Example: examples("hale webhooks attempts ep_…", "hale webhooks attempts ep_… --state failed -o jsonl"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -127,17 +127,17 @@ func (s *shell) webhooksAttempts() *cobra.Command {
 			return s.showLog(c.Context(), attemptsView, endpointPath(args[0], "attempts"), query, limit)
 		},
 	}
-	c.Flags().StringVar(&state, "state", "", "only attempts that were ok or failed")
-	c.Flags().IntVar(&limit, "limit", 50, "how many, at most 200")
+	c.Flags().StringVar(&state, "state", "", "only this state: ok or failed")
+	c.Flags().IntVar(&limit, "limit", 50, "number of attempts, at most 200")
 	return c
 }
 
 func (s *shell) webhooksReconcile() *cobra.Command {
 	var from, to int64
 	c := &cobra.Command{
-		Use: "reconcile WEBHOOK", Short: "account for every event of a range of numbers",
-		Long: `Account for every event of a range of numbers: how many an endpoint has answered
-with 2xx, and which it has not.`,
+		Use: "reconcile WEBHOOK", Short: "count delivered and open events in a range of numbers",
+		Long: `Check every event in a range of numbers: the number of events that the endpoint
+answered with 2xx, and the messages that it did not.`,
 		Example: examples("hale webhooks reconcile ep_…", "hale webhooks reconcile ep_… --from 1200 --to 1300 -o json"),
 		Args:    takes("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -149,6 +149,6 @@ with 2xx, and which it has not.`,
 		},
 	}
 	c.Flags().Int64Var(&from, "from", 1, "first event number")
-	c.Flags().Int64Var(&to, "to", 0, "last event number; the last there is when left out")
+	c.Flags().Int64Var(&to, "to", 0, "last event number (default: the latest event)")
 	return c
 }

@@ -20,9 +20,9 @@ func (s *shell) webhooksReplay() *cobra.Command {
 	var from, to int64
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "replay WEBHOOK [MESSAGE]", Short: "send one message again, or a range of event numbers",
-		Long: `Send one message again, or every event of a range of numbers, delivered before or
-not. A message keeps its id, so that a receiver can tell that it has it.`,
+		Use: "replay WEBHOOK [MESSAGE]", Short: "send one message again, or the events in a range of numbers",
+		Long: `Send one message again, or every event in a range of numbers, whether or not it was
+delivered before. A message keeps its id, so that a receiver can detect duplicates.`,
 		Example: examples(
 			"hale webhooks replay ep_… msg_…",
 			"hale webhooks replay ep_… --from 1200 --to 1300",
@@ -40,14 +40,14 @@ not. A message keeps its id, so that a receiver can tell that it has it.`,
 			case from == 0 && to == 0 && len(args) == 2:
 				body["message_id"] = args[1]
 			default:
-				return badUsagef("needs MESSAGE, or --from with or without --to")
+				return badUsagef("needs MESSAGE or --from")
 			}
 			return s.sendAgain(c, args[0], "replay", body)
 		},
 	}
 	c.Flags().Int64Var(&from, "from", 0, "first event number")
-	c.Flags().Int64Var(&to, "to", 0, "last event number; the last there is when left out")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say how many messages would be sent")
+	c.Flags().Int64Var(&to, "to", 0, "last event number (default: the latest event)")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of messages without sending them")
 	return c
 }
 
@@ -55,7 +55,7 @@ func (s *shell) webhooksRecover() *cobra.Command {
 	var since string
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "recover WEBHOOK", Short: "send again all that failed or was held since a moment",
+		Use: "recover WEBHOOK", Short: "send failed and held events again",
 		Example: examples(
 			"hale webhooks recover ep_… --since 24h",
 			"hale webhooks recover ep_… --since 2026-03-01T12:00:00Z --dry-run",
@@ -69,8 +69,8 @@ func (s *shell) webhooksRecover() *cobra.Command {
 			return s.sendAgain(c, args[0], "recover", map[string]any{"since": at, "dry_run": dryRun})
 		},
 	}
-	c.Flags().StringVar(&since, "since", "", "a moment, or a time span before now such as 24h")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only say how many messages would be sent")
+	c.Flags().StringVar(&since, "since", "", "a time, or a time span before now such as 24h")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "print the number of messages without sending them")
 	return c
 }
 
@@ -83,7 +83,7 @@ func (s *shell) moment(flag, text string) (string, error) {
 	}
 	span, err := config.ParseDuration(text)
 	if err != nil || span <= 0 {
-		return "", badUsagef("%s must be a moment such as 2026-03-01T12:00:00Z, or a time span before now such as 24h", flag)
+		return "", badUsagef("%s must be a time such as 2026-03-01T12:00:00Z, or a time span before now such as 24h", flag)
 	}
 	return s.now().UTC().Add(-span).Format(time.RFC3339), nil
 }
@@ -101,21 +101,21 @@ func (s *shell) sendAgain(c *cobra.Command, id, verb string, body map[string]any
 		return err
 	}
 	if started.Job != "" {
-		s.sayDone("being sent; hale jobs wait %s follows it", started.Job)
+		s.sayDone("sending; hale jobs wait %s waits for it", started.Job)
 	}
 	return s.show(replayView, answer)
 }
 
 var trialView = view{id: "message_id", columns: []column{
-	{"message", "message_id"}, {"code", "response_code"}, {"problem", "problem"}, {"took ms", "took_ms"}, {"answer", "response"},
+	{"message", "message_id"}, {"code", "response_code"}, {"problem", "problem"}, {"duration ms", "took_ms"}, {"answer", "response"},
 }}
 
 func (s *shell) webhooksExample() *cobra.Command {
 	var to string
 	c := &cobra.Command{
 		Use: "example TYPE", Short: "show an example of an event type, or post it",
-		Long: `Show an example of an event type, with invented values. With --to it is posted to an
-endpoint at once, signed like a real one, and the receiver's answer is shown.`,
+		Long: `Show an example of an event type, with invented values. --to posts it to an endpoint
+at once, signed like a real event, and shows the receiver's answer.`,
 		Example: examples(
 			"hale webhooks example daily.data.sleep.created",
 			"hale webhooks example daily.data.sleep.created --to ep_…",
@@ -133,7 +133,7 @@ endpoint at once, signed like a real one, and the receiver's answer is shown.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "post it to this endpoint")
+	c.Flags().StringVar(&to, "to", "", "post the example to this endpoint")
 	return c
 }
 

@@ -197,9 +197,9 @@ func reasonOf(err error) string {
 	var name *net.DNSError
 	switch {
 	case errors.As(err, &name) && name.IsNotFound:
-		return "no machine has that name"
+		return "no such host"
 	case errors.As(err, &name):
-		return "its name cannot be looked up"
+		return "the host name cannot be resolved"
 	case errors.As(err, &number):
 		return number.Error()
 	}
@@ -220,7 +220,7 @@ func databaseTrouble(err error) error {
 	var op *net.OpError
 	switch {
 	case errors.As(err, &refusal):
-		return sayingf(err, "no way into PostgreSQL: %s", refusal.Error())
+		return sayingf(err, "PostgreSQL refused the connection: %s", refusal.Error())
 	case errors.As(err, &op) && op.Addr != nil:
 		return sayingf(err, "no answer from PostgreSQL at %s: %s", op.Addr, reasonOf(err))
 	case errors.As(err, &op):
