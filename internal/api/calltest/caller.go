@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "rewrite the golden wire files")
 // Caller sends requests as one team.
 type Caller struct {
 	T    testing.TB
-	Door http.Handler
+	API  http.Handler
 	DB   *store.DB
 	Team teams.ID
 	Key  string
@@ -40,9 +40,9 @@ type Caller struct {
 }
 
 // NewTeamCaller returns a caller of a new team at the same API.
-func NewTeamCaller(t testing.TB, db *store.DB, door http.Handler, now *time.Time) *Caller {
+func NewTeamCaller(t testing.TB, db *store.DB, handler http.Handler, now *time.Time) *Caller {
 	t.Helper()
-	c := &Caller{T: t, Door: door, DB: db, Now: now}
+	c := &Caller{T: t, API: handler, DB: db, Now: now}
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 		team, err := teams.Create(ctx, tx, "Example team", teams.Sandbox)
 		if err != nil {
@@ -60,7 +60,7 @@ func (c *Caller) Do(method, path, body string) (int, string) {
 	r := httptest.NewRequestWithContext(c.T.Context(), method, path, strings.NewReader(body))
 	r.Header.Set("x-service-api-key", c.Key)
 	w := httptest.NewRecorder()
-	c.Door.ServeHTTP(w, r)
+	c.API.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 
@@ -149,7 +149,7 @@ func (c *Caller) SendWithIdempotencyKey(key, path, body string) (int, string) {
 	r.Header.Set("x-service-api-key", c.Key)
 	r.Header.Set("Idempotency-Key", key)
 	w := httptest.NewRecorder()
-	c.Door.ServeHTTP(w, r)
+	c.API.ServeHTTP(w, r)
 	return w.Code, w.Body.String()
 }
 

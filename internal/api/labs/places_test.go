@@ -20,9 +20,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// placesDoor calls an API as a sandbox team. It has one imported site besides the
+// placesCaller calls an API as a sandbox team. It has one imported site besides the
 // generated ones of other labs.
-type placesDoor struct {
+type placesCaller struct {
 	calltest.UserCaller
 	labs map[string]catalogue.Lab
 }
@@ -33,9 +33,9 @@ func newPlacesAPI(db *store.DB) *api.API {
 	return a
 }
 
-func eachPlacesDoor(t *testing.T, fn func(d placesDoor)) {
+func eachPlacesCaller(t *testing.T, fn func(d placesCaller)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := placesDoor{UserCaller: calltest.UserCaller{
+		d := placesCaller{UserCaller: calltest.UserCaller{
 			T: t, DB: db, Team: userstest.Team(t, db),
 			API: newPlacesAPI(db),
 		}, labs: map[string]catalogue.Lab{}}
@@ -65,7 +65,7 @@ func eachPlacesDoor(t *testing.T, fn func(d placesDoor)) {
 	})
 }
 
-func (d placesDoor) get(path string, want int) (body string) {
+func (d placesCaller) get(path string, want int) (body string) {
 	d.T.Helper()
 	w := d.Do(http.MethodGet, path, "")
 	if w.Code != want {
@@ -76,7 +76,7 @@ func (d placesDoor) get(path string, want int) (body string) {
 
 // The complete answer, field by field.
 func TestPSCInfo(t *testing.T) {
-	eachPlacesDoor(t, func(d placesDoor) {
+	eachPlacesCaller(t, func(d placesCaller) {
 		path := fmt.Sprintf("/v3/order/psc/info?zip_code=85004&lab_id=%d", d.labs["crl"].ID)
 		const near = `{"metadata":{"name":"Example Draw Site","state":"AZ","city":"Phoenix","zip_code":"85004-0001","first_line":"1 Example Street",` +
 			`"second_line":"","phone_number":"","fax_number":"","hours":null,"website":null},"distance":"3","site_code":"PHX1",` +
@@ -108,7 +108,7 @@ func TestPSCInfo(t *testing.T) {
 
 // With reference_compat, distances are numbers, as in the reference.
 func TestPSCDistanceOfATeamWithReferenceCompat(t *testing.T) {
-	eachPlacesDoor(t, func(d placesDoor) {
+	eachPlacesCaller(t, func(d placesCaller) {
 		path := fmt.Sprintf("/v3/order/psc/info?zip_code=85004&lab_id=%d", d.labs["crl"].ID)
 		text := d.get(path, 200)
 		team := d.Team
@@ -125,7 +125,7 @@ func TestPSCDistanceOfATeamWithReferenceCompat(t *testing.T) {
 
 // A requested lab has zero centers if the team has no such lab.
 func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
-	eachPlacesDoor(t, func(d placesDoor) {
+	eachPlacesCaller(t, func(d placesCaller) {
 		production := d
 		production.Team = teamIn(t, d.DB, teams.Production)
 		production.Key = d.NewKey(production.Team)
@@ -149,7 +149,7 @@ func TestAreaInfoOfALabThatTheTeamHasNot(t *testing.T) {
 
 // In sandbox, sites are generated. An answer has at most thirty, sorted by distance.
 func TestPSCInfoInSandbox(t *testing.T) {
-	eachPlacesDoor(t, func(d placesDoor) {
+	eachPlacesCaller(t, func(d placesCaller) {
 		var body struct {
 			Slug   string `json:"slug"`
 			Places []struct {
@@ -194,7 +194,7 @@ func teamIn(t *testing.T, db *store.DB, env teams.Environment) (team teams.Team)
 }
 
 func TestPlacesRefusals(t *testing.T) {
-	eachPlacesDoor(t, func(d placesDoor) {
+	eachPlacesCaller(t, func(d placesCaller) {
 		psc := fmt.Sprintf("/v3/order/psc/info?lab_id=%d&zip_code=", d.labs["quest"].ID)
 		const area = "/v3/order/area/info?zip_code="
 		one := func(kind, loc, msg, input string) string {
@@ -240,7 +240,7 @@ func TestPlacesRefusals(t *testing.T) {
 }
 
 func TestAreaInfo(t *testing.T) {
-	eachPlacesDoor(t, func(d placesDoor) {
+	eachPlacesCaller(t, func(d placesCaller) {
 		crl := fmt.Sprintf(`"crl":{"patient_service_centers":{"within_radius":%%d,"radius":%%q,"capabilities":%%s,"appointment_with_vital":%%v},`+
 			`"supported_bill_types":["client_bill","patient_bill"],"lab_id":%d}`, d.labs["crl"].ID)
 		both := `["stat","appointment_scheduling_via_junction"]`

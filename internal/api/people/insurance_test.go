@@ -20,7 +20,7 @@ func TestPayorShapes(t *testing.T) {
 	var body payorBody
 	calltest.Decode(t, made, &body)
 	c.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", body.PayorCode)
-	other := calltest.NewTeamCaller(t, c.DB, c.Door, c.Now)
+	other := calltest.NewTeamCaller(t, c.DB, c.API, c.Now)
 	other.Want(200, "GET", base+"?provider=availity&provider_payor_id=EX001", "", "[]")
 	id := c.User("a")
 	c.Want(200, "POST", "/v2/user/"+id+"/insurance", calltest.Replace(t, calltest.GoodInsurance, "UHC", body.PayorCode), `"name":"Example Mutual"`)

@@ -49,7 +49,7 @@ func TestOutboxShapes(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("%d messages on all pages", len(seen))
 	}
-	other := calltest.NewTeamCaller(t, c.DB, c.Door, c.Now)
+	other := calltest.NewTeamCaller(t, c.DB, c.API, c.Now)
 	other.Want(200, "GET", "/v2/team/outbox", "", `"data":[]`)
 	other.Want(404, "GET", "/v2/team/outbox?user_id="+id, "", "User not found")
 	c.Want(422, "GET", "/v2/team/outbox?user_id=x", "", "user_id")
@@ -65,7 +65,7 @@ func TestMessageSettings(t *testing.T) {
 	c.Want(200, "PATCH", path, `{"sms_enabled":false,"reminders_enabled":true}`, `{"sms_enabled":false,"email_enabled":true,"reminders_enabled":true}`)
 	c.Want(200, "PATCH", path, `{"sms_enabled":null}`, `"sms_enabled":false`)
 	c.Want(200, "GET", path, "", `{"sms_enabled":false,"email_enabled":true,"reminders_enabled":true}`)
-	calltest.NewTeamCaller(t, c.DB, c.Door, c.Now).Want(200, "GET", path, "", `"sms_enabled":true`)
+	calltest.NewTeamCaller(t, c.DB, c.API, c.Now).Want(200, "GET", path, "", `"sms_enabled":true`)
 	c.Want(422, "PATCH", path, `{"sms_enabled":"yes"}`, "sms_enabled")
 	tell(c, c.User("a"), uuid.New(), "testkit", "ordered")
 	c.Want(200, "GET", "/v2/team/outbox", "", `"data":[]`)

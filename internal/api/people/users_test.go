@@ -193,7 +193,7 @@ func TestHead(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), "HEAD", path, nil)
 		r.Header.Set("X-Service-Api-Key", c.Key)
 		w := httptest.NewRecorder()
-		c.Door.ServeHTTP(w, r)
+		c.API.ServeHTTP(w, r)
 		if w.Code != want {
 			t.Errorf("HEAD %s: %d, want %d", path, w.Code, want)
 		}
@@ -211,7 +211,7 @@ func TestAllowNamesTheMethods(t *testing.T) {
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), "PUT", path, nil)
 		w := httptest.NewRecorder()
-		c.Door.ServeHTTP(w, r)
+		c.API.ServeHTTP(w, r)
 		if got := strings.Join(w.Header()["Allow"], ","); w.Code != 405 || got != want {
 			t.Errorf("PUT %s: %d, Allow %q, want %q", path, w.Code, got, want)
 		}

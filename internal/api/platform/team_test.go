@@ -21,7 +21,7 @@ func TestMetricsAndTeam(t *testing.T) {
 	if strings.Contains(team, c.Key) || strings.Contains(team, "secret") {
 		t.Errorf("the team object holds a secret: %s", team)
 	}
-	c.Want(404, "GET", "/v2/team/"+calltest.NewTeamCaller(t, c.DB, c.Door, c.Now).Team.String(), "", "Team not found")
+	c.Want(404, "GET", "/v2/team/"+calltest.NewTeamCaller(t, c.DB, c.API, c.Now).Team.String(), "", "Team not found")
 }
 
 // The flow of a team depends on its accounts.

@@ -9,7 +9,7 @@ import (
 
 func TestBadAndForeignUserIDs(t *testing.T) {
 	c := newCaller(t)
-	other := calltest.NewTeamCaller(t, c.DB, c.Door, c.Now)
+	other := calltest.NewTeamCaller(t, c.DB, c.API, c.Now)
 	foreign := other.User("theirs")
 	unknown := "00000000-0000-4000-8000-000000000000"
 	for _, x := range []struct{ method, before, after, body string }{

@@ -162,7 +162,7 @@ func TestRefreshUser(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), "POST", path, nil)
 	r.Header.Set("x-service-api-key", c.Key)
 	w := httptest.NewRecorder()
-	c.Door.ServeHTTP(w, r)
+	c.API.ServeHTTP(w, r)
 	if w.Code != 429 || w.Header().Get("Retry-After") != "3600" {
 		t.Errorf("ninth refresh: %d, Retry-After %q: %s", w.Code, w.Header().Get("Retry-After"), w.Body)
 	}
