@@ -11,13 +11,14 @@ FUZZTIME ?= 20s
 CYCLES   ?= 200
 CHECKS   ?= 1000
 ENGINES  ?= sqlite,postgres
+DAYS     ?= 1
 
 # Nothing here needs cgo. Said once for all, tests and binaries share what was
 # compiled.
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check test race cover truth fuzz walk crash bench check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check test race cover truth fuzz walk crash bench growth check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -97,3 +98,7 @@ crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engin
 bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
 	@scripts/ensure.sh postgres
 	$(GO) run ./bench -engines $(ENGINES) $(BENCH)
+
+growth: ## p50 and p99 of each call at 1,000 and 64,000 people and at 10,000 and 1,000,000 orders
+	@scripts/ensure.sh postgres
+	$(GO) run ./bench -growth -engines $(ENGINES) -days $(DAYS) $(BENCH)

@@ -42,6 +42,21 @@ func TestEveryMeasureRuns(t *testing.T) {
 	}
 }
 
+// Growth measures every call at two small sizes, so that each call keeps working.
+func TestGrowthRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the server and measures for a quarter of a minute")
+	}
+	*growthPeople, *growthOrders, *growthDays = "200,400", "200,400", 0.1
+	var out bytes.Buffer
+	if err := runGrowth(context.Background(), &out, []string{"sqlite"}, 20*time.Millisecond); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	if !strings.Contains(out.String(), "at 200 and 400 people") || !strings.Contains(out.String(), "at 200 and 400 orders") {
+		t.Errorf("a table is missing:\n%s", out.String())
+	}
+}
+
 func TestReadingAnswers(t *testing.T) {
 	answer := lean.Response{Status: 200, Body: []byte(`{"user_id": "7", "next_cursor":null,"x":[{"timestamp":"a"},{"timestamp":"b"}]}`)}
 	if id, err := textField(answer, "user_id"); err != nil || id != "7" {

@@ -4,6 +4,7 @@
 //
 //	bench [-engines sqlite,postgres] [-only NAME,…] [-for 10s] [-apple-mb 256]
 //		[-orders 1000000] [-orders-in DIR [-orders-database URL]]
+//	bench -growth [-people 1000,64000] [-days 1] [-orders-at 10000,1000000]
 //
 // The method of every figure is in docs/performance.md. No test asserts any of
 // them: a busy machine makes them smaller, never wrong.
@@ -80,6 +81,8 @@ func main() {
 		err = bareServer()
 	case *barePostsURL != "":
 		err = barePosts(*barePostsURL, eventConns, *barePostsCount, *barePostsSize)
+	case *growth:
+		err = runGrowth(ctx, os.Stdout, strings.Split(*engines, ","), *period/4)
 	default:
 		err = run(ctx, os.Stdout, strings.Split(*engines, ","), *only, *period, *appleMB)
 	}

@@ -1,0 +1,318 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"hale/internal/harness/lean"
+	"hale/internal/harness/load"
+	"hale/internal/harness/proc"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/pgtemp"
+)
+
+var (
+	growth       = flag.Bool("growth", false, "compare each call at two sizes of a team, and nothing else")
+	growthPeople = flag.String("people", "1000,64000", "growth: the two numbers of people; empty skips them")
+	growthOrders = flag.String("orders-at", "10000,1000000", "growth: the two numbers of orders; empty skips them")
+	growthDays   = flag.Float64("days", 1, "growth: days of heart rate of each person, one sample a minute")
+)
+
+// growthLimit is the largest factor by which a p50 may grow.
+const growthLimit = 1.5
+
+// growthCall is a call to measure. Path and body receive one of the ids, and n, which
+// differs in every call of a run.
+type growthCall struct {
+	name, method, path, body string
+}
+
+// peopleCalls are calls about people. {id} is a user, {client} its own name for it,
+// {n} a number.
+var peopleCalls = []growthCall{
+	{"list users, first page", "GET", "/v2/user?limit=100", ""},
+	{"list users, any page", "GET", "/v2/user?limit=100&offset={n}", ""},
+	{"get a user", "GET", "/v2/user/{id}", ""},
+	{"resolve a client id", "GET", "/v2/user/resolve/{client}", ""},
+	{"search users", "GET", "/v2/team/users/search?query_id={client}", ""},
+	{"providers of a user", "GET", "/v2/user/providers/{id}", ""},
+	{"devices of a user", "GET", "/v2/user/{id}/device", ""},
+	{"imports of a user", "GET", "/v2/user/{id}/imports", ""},
+	{"resources of all users", "GET", "/v2/introspect/resources", ""},
+	{"resources of a user", "GET", "/v2/introspect/resources?user_id={id}", ""},
+	{"history of all users", "GET", "/v2/introspect/historical_pull", ""},
+	{"heart rate of a day", "GET", "/v2/timeseries/{id}/heartrate/grouped?start_date=2025-01-01&end_date=2025-01-01", ""},
+	{"heart rate, merged", "GET", "/v2/timeseries/{id}/heartrate/merged?start_date=2025-01-01&end_date=2025-01-01", ""},
+	{"activity of a day", "GET", "/v2/summary/activity/{id}?start_date=2025-01-01&end_date=2025-01-01", ""},
+	{"sleep of a day", "GET", "/v2/summary/sleep/{id}?start_date=2025-01-01&end_date=2025-01-01", ""},
+	{"events, first page", "GET", "/v2/events", ""},
+	{"jobs", "GET", "/v2/jobs", ""},
+	{"messages", "GET", "/v2/team/outbox", ""},
+	{"webhooks", "GET", "/v2/webhooks", ""},
+	{"figures of the team", "GET", "/v2/user/metrics", ""},
+
+	{"create a user", "POST", "/v2/user", `{"client_user_id":"new-{n}"}`},
+	{"change a user", "PATCH", "/v2/user/{id}", `{"fallback_time_zone":"Europe/Berlin"}`},
+	{"set the information of a user", "PATCH", "/v2/user/{id}/info", `{"first_name":"Ada","last_name":"Example","email":"a@example.org","phone_number":"+14155550132",
+		"gender":"female","dob":"1984-12-10","address":{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}`},
+	{"information of a user", "GET", "/v2/user/{id}/info/latest", ""},
+	{"push a sample", "POST", "/v2/timeseries/{id}/heartrate", `{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"2025-03-01T00:00:00Z","value":6{d},"unit":"bpm"}]}`},
+	{"create a device", "POST", "/v2/user/{id}/device", `{"provider":"apple_health_kit","device_model":"Model {n}"}`},
+	{"sign-in token", "POST", "/v2/user/{id}/sign_in_token", ""},
+	{"refresh a user", "POST", "/v2/user/refresh/{id}", ""},
+	{"delete a user", "DELETE", "/v2/user/{id}", ""},
+}
+
+// orderCalls are calls about orders. {id} is an order, {user} its user and {name} its
+// patient.
+var orderCalls = []growthCall{
+	{"get an order", "GET", "/v3/order/{id}", ""},
+	{"list orders, newest first", "GET", "/v3/orders", ""},
+	{"list orders of a user", "GET", "/v3/orders?user_id={user}", ""},
+	{"list orders by status", "GET", "/v3/orders?status=completed", ""},
+	{"list orders by a name", "GET", "/v3/orders?patient_name={name}", ""},
+	{"list orders, any page", "GET", "/v3/orders?page={page}", ""},
+	{"lab tests", "GET", "/v3/lab_test", ""},
+	{"review queue", "GET", "/v3/unmatched_result", ""},
+	{"messages", "GET", "/v2/team/outbox?order_id={id}", ""},
+	{"jobs", "GET", "/v2/jobs", ""},
+	{"events, first page", "GET", "/v2/events", ""},
+	{"create an order", "POST", "/v3/order", "{order}"},
+	{"cancel an order", "POST", "/v3/order/{created}/cancel", ""},
+}
+
+// waits are the p50 and the p99 of a call.
+type waits struct{ p50, p99 time.Duration }
+
+// runGrowth measures each call at two sizes of a team on an installation of its own,
+// and prints both and their ratio.
+func runGrowth(ctx context.Context, out io.Writer, engines []string, period time.Duration) error {
+	dir, err := os.MkdirTemp("", "hale-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	binary, err := proc.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	for _, engine := range engines {
+		var cluster *pgtemp.Cluster
+		if engine == "postgres" {
+			if cluster, err = pgtemp.Start(ctx, pgtemp.Durable); err != nil {
+				return err
+			}
+			defer func() { _ = cluster.Stop() }() // a throwaway
+		}
+		compare := func(kind, sizes string, calls []growthCall, run func(ctx context.Context, b *bench, size int) (map[string]waits, error)) error {
+			if sizes == "" {
+				return nil
+			}
+			var took []map[string]waits
+			for _, text := range strings.Split(sizes, ",") {
+				size, err := strconv.Atoi(text)
+				if err != nil {
+					return fmt.Errorf("%s: %w", kind, err)
+				}
+				name := kind + "_" + text
+				b := &bench{
+					engine: engine, period: period, report: newReport(out),
+					key: "sk_bench0000000000000000000000000000", dir: filepath.Join(dir, engine+"-"+name),
+				}
+				var one map[string]waits
+				err = b.measure(ctx, measure{name, func(ctx context.Context, b *bench) error {
+					one, err = run(ctx, b, size)
+					return err
+				}}, binary, cluster)
+				if err != nil {
+					return fmt.Errorf("%s %s: %w", engine, name, err)
+				}
+				took = append(took, one)
+			}
+			printGrowth(out, engine, kind, sizes, calls, took)
+			return nil
+		}
+		if err := compare("people", *growthPeople, peopleCalls, measurePeople); err != nil {
+			return err
+		}
+		if err := compare("orders", *growthOrders, orderCalls, measureOrderCalls); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printGrowth(out io.Writer, engine, kind, sizes string, calls []growthCall, took []map[string]waits) {
+	fmt.Fprintf(out, "\n%s, p50 / p99 at %s %s\n\n", engine, strings.ReplaceAll(sizes, ",", " and "), kind)
+	for _, call := range calls {
+		first, last := took[0][call.name], took[len(took)-1][call.name]
+		factor := float64(last.p50) / float64(first.p50)
+		mark := ""
+		if factor > growthLimit {
+			mark = "grows"
+		}
+		fmt.Fprintf(out, "  %-32s %20s %20s  × %.2f %s\n", call.name, first, last, factor, mark)
+	}
+}
+
+func (w waits) String() string {
+	return fmt.Sprintf("%.2f / %.2f ms", float64(w.p50)/1e6, float64(w.p99)/1e6)
+}
+
+// measurePeople creates people with heart rates and measures the calls about them.
+func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, error) {
+	ids := make([]string, size)
+	create := lean.Head("POST", "/v2/user", b.server.Address(), "x-service-api-key: "+b.key)
+	err := b.seed(ctx, "people", size, func(w *load.Worker, n int) error {
+		answer, err := w.Do(create, fmt.Appendf(nil, `{"client_user_id":"person-%d"}`, n))
+		if err == nil {
+			ids[n], err = textField(answer, "user_id")
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	samples := int(*growthDays * minutesOfDay)
+	err = b.seed(ctx, "batches", size*((samples+minutesOfDay-1)/minutesOfDay), func(w *load.Worker, n int) error {
+		day := n / size
+		head := lean.Head("POST", pushPath(ids[n%size]), b.server.Address(), "x-service-api-key: "+b.key)
+		answer, err := w.Do(head, pushBody(day, 0, min(minutesOfDay, samples-day*minutesOfDay), pulse))
+		if err == nil && answer.Status/100 != 2 {
+			err = fmt.Errorf("a push was answered %d: %.300s", answer.Status, answer.Body)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b.measureCalls(ctx, peopleCalls, func(call growthCall, n int) (path, body string) {
+		person := rand.IntN(size) //nolint:gosec // any person
+		switch {
+		case call.method == "DELETE":
+			person = n % size
+		case strings.Contains(call.path, "/info"): // a user without information has no latest
+			person = n % 15
+		}
+		replace := strings.NewReplacer("{id}", ids[person], "{client}", "person-"+strconv.Itoa(person),
+			"{n}", strconv.Itoa(n*7919%size), "{d}", strconv.Itoa(n%10))
+		if call.method != "GET" {
+			replace = strings.NewReplacer("{id}", ids[person], "{n}", strconv.Itoa(n), "{d}", strconv.Itoa(n%10))
+		}
+		return replace.Replace(call.path), replace.Replace(call.body)
+	})
+}
+
+// measureOrderCalls fills a team with orders and measures the calls about them.
+func measureOrderCalls(ctx context.Context, b *bench, size int) (_ map[string]waits, err error) {
+	ctx = store.AsSystem(ctx)
+	db, err := store.Open(ctx, store.Options{Dir: b.dir, URL: b.database})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := b.server.Stop(); err != nil {
+		return nil, err
+	}
+	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // a repeatable clinic
+	for n := range 20 {
+		fmt.Fprintf(os.Stderr, "\r%s: %d of %d orders ", b.engine, size*n/20, size)
+		if err := s.run(ctx, size*(n+1)/20); err != nil {
+			return nil, err
+		}
+	}
+	order, err := s.request(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.server.Start(ctx); err != nil {
+		return nil, err
+	}
+	if err := firstList(ctx, b); err != nil {
+		return nil, err
+	}
+	var created []string
+	return b.measureCalls(ctx, orderCalls, func(call growthCall, n int) (path, body string) {
+		one := s.some[n%len(s.some)]
+		if strings.Contains(call.path, "{created}") {
+			created = append(created, b.createOrder(ctx, order))
+		}
+		id := ""
+		if len(created) > 0 {
+			id = created[len(created)-1]
+		}
+		replace := strings.NewReplacer("{id}", one.ID.String(), "{user}", one.User.String(), "{order}", string(order), "{name}", url.QueryEscape(one.Body.Patient.FirstName+" "+one.Body.Patient.LastName), "{created}", id,
+			"{page}", strconv.Itoa(1+n*7919%max(1, size/50)))
+		return replace.Replace(call.path), replace.Replace(call.body)
+	})
+}
+
+// createOrder returns the id of a new order, empty if that fails.
+func (b *bench) createOrder(ctx context.Context, order []byte) string {
+	var answer struct {
+		Order struct {
+			ID string `json:"id"`
+		} `json:"order"`
+	}
+	if err := b.call(ctx, "POST", "/v3/order", json.RawMessage(order), &answer); err != nil {
+		return ""
+	}
+	return answer.Order.ID
+}
+
+// seed calls do n times over several connections and prints the progress.
+func (b *bench) seed(ctx context.Context, what string, n int, do func(w *load.Worker, n int) error) error {
+	var done atomic.Int64
+	return load.Once(ctx, load.Plan{Address: b.server.Address(), Conns: 32}, n, func(w *load.Worker, i int) error {
+		if d := done.Add(1); d%int64(max(1, n/20)) == 0 {
+			fmt.Fprintf(os.Stderr, "\r%s: %d of %d %s   ", b.engine, d, n, what)
+		}
+		return do(w, i)
+	})
+}
+
+// measureCalls sends each call many times, one caller, and returns its waits.
+func (b *bench) measureCalls(ctx context.Context, calls []growthCall, fill func(call growthCall, n int) (path, body string)) (map[string]waits, error) {
+	fmt.Fprintln(os.Stderr)
+	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	const most, warm = 200, 10
+	all := map[string]waits{}
+	for _, call := range calls {
+		var took []time.Duration
+		for n, end := 0, time.Now().Add(b.period); n < 2*warm || n < most && time.Now().Before(end); n++ {
+			path, body := fill(call, n)
+			head := lean.Head(call.method, path, b.server.Address(), "x-service-api-key: "+b.key)
+			began := time.Now()
+			answer, err := conn.Do(head, []byte(body))
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", call.name, err)
+			}
+			if answer.Status/100 != 2 {
+				return nil, fmt.Errorf("%s: %s %s was answered %d: %.300s", call.name, call.method, path, answer.Status, answer.Body)
+			}
+			if n >= warm {
+				took = append(took, time.Since(began))
+			}
+		}
+		slices.Sort(took)
+		all[call.name] = waits{load.Quantile(took, .5), load.Quantile(took, .99)}
+	}
+	return all, nil
+}
