@@ -16,9 +16,9 @@ import (
 // Spec: Events, summary events. Reference 7.4, 7.5.
 type Summary struct {
 	Resource string // activity, body, sleep, sleep_cycle, workouts, profile, …
-	// Key tells the summary apart from the others of the user, provider and
-	// resource: "2017-03-07|phone|com.x", or a session's start. It must not
-	// change when values do. See SummaryID.
+	// Key identifies the summary among those of the user, provider and resource:
+	// "2017-03-07|phone|com.x", or a session's start. It must not change when the
+	// values do. See SummaryID.
 	Key        string
 	Source     Source
 	Date       civil.Date // calendar_date; zero for a profile, and for a session of which this version states no day

@@ -133,7 +133,7 @@ func checkOverrides(c query.Config, field string) error {
 	return nil
 }
 
-// isLab says whether the slug is one of a lab in the reference's contract.
+// isLab reports whether the slug is that of a lab in the reference's contract.
 func isLab(slug string) bool {
 	switch slug {
 	case "ayumetrix", "spiriplex", "ussl", "quest", "sonora_quest", "labcorp", "bioreference", "us_biotek", "manual",
@@ -294,9 +294,9 @@ func taskOf(q continuous.ID, user users.ID, t continuous.Task) taskBody {
 	return b
 }
 
-// accepts says whether an Accept header asks for the packed form: by its name,
-// and no less than for JSON. Without the header, and for whatever takes both,
-// the answer is JSON.
+// accepts reports whether an Accept header prefers the packed form: with a greater
+// weight than JSON, or by its name with the same weight. Otherwise, and without the
+// header, the answer is JSON.
 func accepts(header, packed string) (bool, error) {
 	if header == "" {
 		return false, nil

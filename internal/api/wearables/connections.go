@@ -241,7 +241,8 @@ func (h *Handlers) connectDemo(ctx context.Context, c api.Caller, in *connectDem
 	})
 }
 
-// refreshDemos makes what invented data is due, and says of which sources.
+// refreshDemos generates the data that is due for demo connections, and returns their
+// sources.
 func (h *Handlers) refreshDemos(ctx context.Context, c api.Caller, all []connections.Connection) (refreshed []string, err error) {
 	refreshed = []string{}
 	for _, one := range all {

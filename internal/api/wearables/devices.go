@@ -50,9 +50,9 @@ const pausedText = "The user's connection to this provider takes no data any mor
 // errPaused is the word of pushes for a user whose collection has ended.
 var errPaused = fault.New(fault.Refused, pausedText).WithDetail(map[string]any{"error_type": wearables.Paused, "error_message": pausedText})
 
-// tellDevice connects the user to the provider and stores a device under an id of
-// ours, which samples then name as source_device_id. The same device again has
-// the same id. Where pushes are rejected as connection_paused nothing is made.
+// tellDevice connects the user to the provider and stores a device under a new id,
+// which samples then name as source_device_id. The same device gets the same id again.
+// If pushes are rejected as connection_paused, no device is stored.
 func (h *Handlers) tellDevice(ctx context.Context, c api.Caller, in *tellDeviceIn) (*api.Out[connections.DeviceData], error) {
 	d, err := in.device()
 	if err != nil {

@@ -110,7 +110,8 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 	return api.Answer(pushAnswer(result, rejects)), nil
 }
 
-// allOf runs what is there, in order; nil when nothing is.
+// allOf runs the functions that are not nil, in order; it returns nil if there are
+// none.
 func allOf(steps []wearables.WithBatch) wearables.WithBatch {
 	steps = slices.DeleteFunc(steps, func(step wearables.WithBatch) bool { return step == nil })
 	if len(steps) == 0 {

@@ -135,9 +135,9 @@ func (h *Handlers) createImport(ctx context.Context, c api.Caller, w http.Respon
 	return nil
 }
 
-// beginImport makes an import of a file that is here whole, and keeps the answer
-// of an attempt in the transaction of that. A caller who hangs up now has sent
-// all of it, and finds the import in the list.
+// beginImport creates an import of a complete file, and stores the answer of an
+// idempotent request in the same transaction. A caller who disconnects now has sent the
+// whole file, and finds the import in the list.
 func (h *Handlers) beginImport(ctx context.Context, c api.Caller, id users.ID, up *imports.Upload, historyOnly bool, at *api.Attempt) (made imports.Import, err error) {
 	ctx = context.WithoutCancel(ctx)
 	if err = h.Imports.Share(ctx, c.Team, id, up); err == nil {

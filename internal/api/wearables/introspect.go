@@ -37,8 +37,8 @@ type introspectIn struct {
 	Cursor     string `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
 }
 
-// known wants a provider that exists, where one is named: an answer without it
-// would say that nothing was heard of it.
+// known refuses an unknown provider. An empty answer for it would say that the provider
+// sent no data.
 //
 // Reference 7.10, provider.
 func (in *introspectIn) known() error {
@@ -319,9 +319,9 @@ func (h *Handlers) pullOf(p storage.Pull) pullBody {
 	}
 }
 
-// withPast tells of an import how far it is: of the resources that it has
-// begun to bring, and of all that it may bring while that is not known.
-// Resources whose past is there stay as they are.
+// withPast adds the progress of an import: the resources that it has begun, or all that
+// it may contain while that is unknown. Resources with a complete history are
+// unchanged.
 func withPast(pulls map[string]storage.Pull, provider string, past imports.History) map[string]storage.Pull {
 	all := maps.Clone(pulls)
 	if all == nil {

@@ -82,7 +82,7 @@ type pushBody struct {
 	Rejected []rejectBody `json:"rejected"`
 }
 
-// pushSamples stores what a phone sends. Sending it again changes nothing.
+// pushSamples stores a phone's samples. Sending them again changes no data.
 func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*api.Out[pushBody], error) {
 	r, _ := wearables.ResourceNamed(string(in.Resource))
 	if r == nil || !r.Push {
@@ -139,8 +139,7 @@ func pushedBy(slug string) error {
 	return nil
 }
 
-// tellsHistory says whether history is sent value by value as well, which is a
-// team's choice.
+// tellsHistory reports whether the team also gets history value by value.
 //
 // Reference 8.5, push_historical_data.
 func (h *Handlers) tellsHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (tells bool, err error) {

@@ -199,8 +199,8 @@ type payloads struct {
 	size   int64 // bytes that were opened
 }
 
-// payload is one that was opened; said is what a pushed body has at the places
-// that are asked for. The rest of it is not kept.
+// payload is an unpacked payload; said has the members of a pushed body at the
+// requested places. The rest of the body is dropped.
 type payload struct {
 	ledger.Payload
 	said map[int]json.RawMessage

@@ -49,8 +49,8 @@ func (h *Handlers) readWorkoutStream(ctx context.Context, c api.Caller, in *work
 	return api.WriteJSON(wearables.AppendStream(nil, stream)), nil
 }
 
-// session finds a summary of one of the team's active users, or of the user whose
-// phone asks.
+// session finds a summary of one of the team's active users, or of the calling phone's
+// user.
 func (h *Handlers) session(ctx context.Context, tx *store.Tx, c api.Caller, id users.ID, resource, missing string) (storage.StoredSummary, error) {
 	s, err := storage.SummaryByID(ctx, tx, c.Team.UUID(), id.UUID(), resource)
 	if errors.Is(err, store.ErrNoRows) || err == nil && !c.User.IsZero() && users.ID(s.User) != c.User {

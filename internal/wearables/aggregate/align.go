@@ -8,10 +8,10 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// align gives every bucket of each partition a row, and fills what is null
-// from the nearest bucket that the mode allows. A partition is the rows whose
-// other group keys are the same; its line of buckets reaches from its first to
-// its last row, and as far beyond as values are carried, never past now.
+// align adds a row for every bucket of each partition and fills its nulls from the
+// nearest bucket that the mode allows. A partition has the rows with equal other group
+// keys. Its buckets reach from its first to its last row, and as far beyond as values
+// are carried, but not past now.
 //
 // Reference 7.12, ALIGN.
 func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
@@ -117,8 +117,8 @@ func (a aligned) column(p *query.Plan, t *Table, i int, o query.Output, isBucket
 	}
 }
 
-// carry finds for each bucket the one whose value it takes: its own, or the
-// nearest one within the window on the side that the mode looks to.
+// carry finds the bucket that each bucket takes its value from: itself, or the nearest
+// one within the window in the direction of the mode.
 func carry(a *query.Align, line []int64, has func(k int) bool) []int {
 	past, future := make([]int, len(line)), make([]int, len(line))
 	last := -1

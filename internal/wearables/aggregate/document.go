@@ -204,8 +204,8 @@ func number(v any) (float64, bool) {
 	return f, err == nil
 }
 
-// appendList appends what a subquery makes of the elements of one list. A list
-// that is missing is an empty one.
+// appendList appends the result of a subquery over the elements of one list. A missing
+// list counts as an empty one.
 func appendList(dst *Vector, list []any, in query.Input) {
 	fields := make([]Vector, len(in.Column.Fields))
 	for i := range fields {
@@ -270,9 +270,9 @@ var (
 	bedtimeStop  = query.Column{Kind: query.Moment, From: "bedtime_stop"}
 )
 
-// chronotype is by the middle of the sleep on the wall's clock.
+// chronotype classifies by the middle of the sleep, on the wall clock.
 //
-// Reference 7.12: lark from 17:00 to 03:30, third to 06:00, owl else.
+// Reference 7.12: lark from 17:00 to 03:30, third to 06:00, owl otherwise.
 func chronotype(middle int64) string {
 	day := int64(24 * time.Hour / time.Microsecond)
 	at := ((middle % day) + day) % day

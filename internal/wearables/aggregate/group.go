@@ -88,7 +88,8 @@ func keyValues(k query.Key, in *Vector) Vector {
 	return out
 }
 
-// appendCode writes a value so that different ones differ, beside others too.
+// appendCode encodes a value. Different values have different codes, and a code stays
+// unambiguous when it is joined with others.
 func appendCode(dst []byte, v *Vector, i int) []byte {
 	if v.Null[i] {
 		return append(dst, 0)
@@ -294,8 +295,8 @@ func calculate(f query.Func, all []float64) (result float64, ok bool) {
 	return result, !math.IsInf(result, 0) && !math.IsNaN(result)
 }
 
-// sum adds with the error of each step carried along (Neumaier), so that a
-// year of small steps adds up to what it should.
+// sum adds with compensation for rounding errors (Neumaier), so that a year of small
+// steps has the exact sum.
 func sum(all []float64) float64 {
 	total, lost := 0.0, 0.0
 	for _, x := range all {

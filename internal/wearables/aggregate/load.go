@@ -17,8 +17,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// frame holds the rows of a table: what the plan's inputs ask for, and where
-// each row comes from.
+// frame holds the rows of a table: the values of the plan's inputs, and the source of
+// each row.
 type frame struct {
 	index   []int64 // floating microseconds
 	origin  []int32 // position in origins
@@ -58,7 +58,7 @@ func (f *frame) originOf(o origin) int32 {
 	return int32(at)
 }
 
-// keep leaves only the given rows.
+// keep removes all rows except the given ones.
 func (f *frame) keep(rows []int32) {
 	index, origin := make([]int64, len(rows)), make([]int32, len(rows))
 	for k, i := range rows {
@@ -138,8 +138,8 @@ func fit(ctx context.Context, tx *store.Tx, s *storage.Series, from, to int64, f
 	return end, err
 }
 
-// addSamples adds the samples that lie within the request's time and at none
-// that is taken.
+// addSamples adds the samples within the request's time, except those at a time that is
+// taken.
 func (r *Request) addSamples(f *frame, s *storage.Series, c *wearables.Samples, taken []int64) {
 	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.forProvider(s.Source.Provider)
 	var rows []int32
@@ -269,7 +269,7 @@ func (r *Request) loadSummaries(ctx context.Context, tx *store.Tx) (f *frame, er
 	return f, err
 }
 
-// addSummary adds a summary whose index lies within the request's time.
+// addSummary adds a summary whose index is within the request's time.
 func (r *Request) addSummary(f *frame, s *summary) error {
 	p := r.Plan
 	if p.Table.Name == "derived_readiness" && s.word("type") != "long_sleep" {
@@ -330,11 +330,11 @@ func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stag
 	return nights, err
 }
 
-// To the outside a sample is known by its resource, provider, kind of source
-// and time. Two apps on one phone that write the same minute are kept apart
-// inside, and would be two rows of one thing here: a sum would count it twice,
-// and a group would have it twice. Such a sample counts once, that of the app
-// whose name comes first, unless the query asks about apps or devices.
+// externalKeys finds samples with equal external keys: resource, provider, kind of
+// source and time. Two apps on one phone may write the same minute. Both samples are
+// stored, but here they would be two rows of one sample: a sum would count it twice,
+// and a group would have it twice. Only the sample of the app whose name sorts first
+// counts, unless the query selects apps or devices.
 //
 // Spec: Events, timeseries events: the compound key.
 type externalKeys struct {

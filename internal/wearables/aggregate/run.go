@@ -11,11 +11,10 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// How much one query may read, and how many rows it may give. A year of a
-// value a minute is half a million. Cells are rows times columns, of all results
-// that are held at once. Bytes are those of the rows that one query holds while
-// it works, and of all results that are held at once; sorting and filtering
-// copy them once more.
+// Limits of one query. A year of a value a minute is half a million rows. MostCells
+// limits rows times columns, over all results that are held at once. MostBytes limits
+// the rows that one query holds while it works, and all results that are held at once;
+// sorting and filtering copy the rows once more.
 const (
 	MostRows    = 2_000_000
 	MostResults = 500_000
@@ -54,8 +53,7 @@ func (r *Request) mostRows() int {
 	return MostRows
 }
 
-// holds says whether so many bytes may be held, beside the results that there
-// are.
+// holds reports whether so many bytes may be held in addition to the earlier results.
 func (r *Request) holds(bytes int) bool {
 	most := r.MostBytes
 	if most == 0 {
@@ -76,8 +74,8 @@ func (r *Request) mostResults() int {
 // RowLimit returns the largest number of rows of one plan's result.
 func RowLimit(p *query.Plan) int { return (&Request{Plan: p}).mostResults() }
 
-// RunAll answers a batch of queries that are alike but for their plans. All
-// results are there before the first is used, so together they are bounded.
+// RunAll answers a batch of queries that differ only in their plans. All results are in
+// memory before the first is used, so the limits apply to their total.
 func RunAll(ctx context.Context, tx *store.Tx, r Request, plans []*query.Plan) ([]*Table, error) {
 	tables := make([]*Table, len(plans))
 	for i, plan := range plans {
@@ -172,8 +170,8 @@ func (r *Request) reduce(ctx context.Context, f *frame, g *groups, lists [][]int
 	return t, nil
 }
 
-// Extent is the floating time in which a plan may find data of a user. Only
-// samples tell; of documents it is all time.
+// Extent returns the floating time in which a plan may find data of a user. For series
+// it follows from their samples. For documents it is all time.
 func Extent(ctx context.Context, tx *store.Tx, user users.User, p *query.Plan) (from, to int64, err error) {
 	if p.Table.Document != "" {
 		return query.FirstMoment, query.EndOfTime, nil

@@ -76,7 +76,7 @@ func Empty(p *query.Plan) *Table {
 	return t
 }
 
-// Equal says whether two rows of tables with the same columns are the same.
+// Equal reports whether two rows of tables with the same columns are equal.
 func Equal(a *Table, i int, b *Table, j int) bool {
 	for k := range a.Columns {
 		v, w := &a.Columns[k].Vector, &b.Columns[k].Vector
@@ -97,8 +97,8 @@ func (t *Table) Code(row int, columns []int) string {
 	return string(code)
 }
 
-// AppendJSON appends the table as {"column": [values], …}, straight from its
-// columns. spill may send what is written so far on its way; nil keeps it.
+// AppendJSON appends the table as {"column": [values], …}, directly from its columns.
+// spill may send the text so far; nil collects all of it.
 //
 // Reference 7.12, AggregationResult.
 func (t *Table) AppendJSON(dst []byte, spill wearables.Spill) []byte {
@@ -196,9 +196,9 @@ func (v *Vector) appendParsed(value any) {
 // rowsAtOnce is the number of rows that are converted to Parquet values at once.
 const rowsAtOnce = 4096
 
-// WriteParquet writes the table as one Parquet file with its columns in their
-// order. All columns are optional. Moments are timestamps in microseconds that
-// are not adjusted to UTC, which is how Parquet says floating.
+// WriteParquet writes the table as one Parquet file with its columns in their order.
+// All columns are optional. Moments are timestamps in microseconds that are not
+// adjusted to UTC: Parquet's form of floating time.
 func (t *Table) WriteParquet(w io.Writer) error {
 	out := parquet.NewWriter(w, t.schema(), parquet.Compression(&zstd.Codec{}))
 	rows := make([]parquet.Row, 0, rowsAtOnce)

@@ -94,7 +94,7 @@ func (v *Vector) compare(i, j int) int {
 	}
 }
 
-// order is compare with nulls behind everything.
+// order is compare with nulls last.
 func (v *Vector) order(i, j int) int {
 	switch {
 	case v.Null[i] && v.Null[j]:
@@ -107,13 +107,13 @@ func (v *Vector) order(i, j int) int {
 	return v.compare(i, j)
 }
 
-// wallClock turns instants into floating time: what the clock on the person's wall
-// showed. A value that states its offset knows; for others the zone in which
-// the user is said to live counts, and UTC without one.
+// wallClock turns instants into floating time: the time on the clock at the person's
+// place. A value's own offset is used if it states one, otherwise the user's zone, and
+// UTC without one.
 type wallClock struct {
 	zone *time.Location // nil means UTC
 
-	// from and to bound the instants for which the zone's offset is known.
+	// from and to bound the instants for which offset is valid.
 	from, to, offset int64
 }
 

@@ -88,9 +88,8 @@ func (d dayParts) add(day int64, source wearables.Source, p part) {
 	d[day] = append(list, contribution{source, []part{p}})
 }
 
-// statedSources are the sources of activities that are stored already, where the
-// provider tells the totals of days: whose day it is, and where, is not for a
-// series to say then.
+// statedSources returns the sources of stored activities if the provider states the
+// totals of days. Then derived series do not change the source or the place of a day.
 func (d *Deriver) statedSources(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]wearables.Source, error) {
 	if !d.TotalsStated {
 		return nil, nil
@@ -227,9 +226,9 @@ type heartDay struct {
 	sum, min, max float64
 }
 
-// heartsByDay finds, for each day, the source with the most samples. Sources
-// are not mixed: a watch that measures in rest and a strap that measures in
-// sport would give an average of neither.
+// heartsByDay finds, for each day, the source with the most samples. Sources are not
+// mixed: a watch that measures at rest and a strap that measures during sport would
+// give an average of neither.
 func (d *Deriver) heartsByDay(all []*track, first, last int64) map[int64]*heartDay {
 	best := map[int64]*heartDay{}
 	zone := d.zone()
@@ -265,8 +264,8 @@ type firstOffset struct {
 	offset int32
 }
 
-// firstOffsets finds where the person was when each day began, by the first
-// sample of the day that tells.
+// firstOffsets finds the offset at the start of each day, from the day's first sample
+// that states one.
 func (d *Deriver) firstOffsets(found tracks, first, last int64) map[int64]firstOffset {
 	days := map[int64]firstOffset{}
 	zone := d.zone()

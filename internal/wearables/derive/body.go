@@ -21,7 +21,7 @@ type bodyBody struct {
 	Waist  *float64 `json:"waist_circumference_centimeter"`
 }
 
-// bodyFields say where a series goes.
+// bodyFields map series to fields of the body.
 var bodyFields = []struct {
 	resource string
 	field    func(*bodyBody) **float64
@@ -33,8 +33,8 @@ var bodyFields = []struct {
 	{"waist_circumference", func(b *bodyBody) **float64 { return &b.Waist }},
 }
 
-// bodies derives one body summary per day and source: what a scale measured
-// and what a person typed in stay apart. The last value of a day counts.
+// bodies derives one body summary per day and source: measured and typed values are
+// separate. The last value of a day counts.
 func (d *Deriver) bodies(found tracks, wanted map[civil.Date]bool) []wearables.Summary {
 	type place struct {
 		day    civil.Date
@@ -79,7 +79,7 @@ type profileBody struct {
 	Sex           *string `json:"sex"`
 }
 
-// Profile stores what the provider says about the person, if it says anything.
+// Profile stores the provider's facts about the person, if there are any.
 func (d *Deriver) Profile(ctx context.Context) error {
 	p := d.Person
 	if p == nil || p.Birth.IsZero() && p.Sex == "" && p.Height == nil && !p.Wheelchair {

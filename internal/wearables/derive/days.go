@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Ingester stores what was derived; *ingest.Ingester does.
+// Ingester stores derived summaries; *ingest.Ingester implements it.
 type Ingester interface {
 	Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error)
 }
@@ -31,15 +31,15 @@ type Deriver struct {
 	Facts    Facts           // what the provider states about days; may be nil
 	Person   *Person         // what it states about the person; may be nil
 	Sleep    []*Sleeper      // what its sources know of sleep; see Sleeper.DaysOf
-	// TotalsStated says that the provider tells the totals of days itself. Then
-	// steps, distance and energy of its series, which may be some hours of a
-	// day, are not added up in their place.
+	// TotalsStated means that the provider states the totals of days. Then steps,
+	// distance and energy of its series, which may cover only some hours of a day, are
+	// not added up.
 	TotalsStated bool
-	// HeartStated says the same of the average, lowest and highest heart rate.
+	// HeartStated is the same for the average, lowest and highest heart rate.
 	HeartStated bool
-	// Progress, when set, hears how many of the days are done.
+	// Progress, if set, is called with the number of finished days.
 	Progress func(done, total int)
-	// Stored, when set, hears what became of every batch of summaries.
+	// Stored, if set, is called with the outcome of every batch of summaries.
 	Stored func(wearables.Batch, wearables.Result)
 }
 
@@ -61,7 +61,7 @@ const (
 	marginAfter  = dayUS
 )
 
-// dayResources are the series that summaries of days and nights come from.
+// dayResources are the series from which the summaries of days and nights are derived.
 var dayResources = []string{
 	"steps", "distance", "calories_active", "calories_basal", "floors_climbed", "wheelchair_push", "heartrate",
 	"body_weight", "body_fat", "body_mass_index", "lean_body_mass", "waist_circumference",

@@ -5,8 +5,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Sport names what a workout was. ID is the number that HealthKit gives the
-// activity; it means nothing else and the reference has it deprecated.
+// Sport is the sport of a workout. ID is HealthKit's number of the activity, which the
+// reference has deprecated.
 type Sport struct {
 	ID   int    `json:"id"`
 	Name string `json:"name"`
@@ -50,8 +50,8 @@ type Workout struct {
 type DayFacts struct {
 	RestingBPM *float64
 	WalkingBPM *float64
-	// ActiveKcal is the platform's own sum over all sources. It knows the order
-	// of sources that the person chose, so it goes before a sum of ours.
+	// ActiveKcal is the platform's own sum over all sources. It uses the person's order
+	// of sources, so it is preferred to a sum computed here.
 	ActiveKcal *float64
 }
 

@@ -144,7 +144,7 @@ func (o origin) key() string {
 	return o.kind + "|" + o.app + "|" + o.device.String()
 }
 
-// sourceOf is the one source of several values, or multiple_sources.
+// sourceOf returns the common source of several values, or multiple_sources.
 func (d *Deriver) sourceOf(all []wearables.Source) wearables.Source {
 	if len(all) == 0 || slices.ContainsFunc(all, func(s wearables.Source) bool { return originOf(s) != originOf(all[0]) }) {
 		return wearables.Source{Provider: d.Provider, Type: "multiple_sources"}
@@ -154,8 +154,8 @@ func (d *Deriver) sourceOf(all []wearables.Source) wearables.Source {
 	return s
 }
 
-// roundTo rounds to a number of decimals. It happens once, at the edge: sums
-// are made from full values.
+// roundTo rounds to a number of decimals. Only final results are rounded, never the
+// terms of a sum.
 func roundTo(v float64, decimals int) *float64 {
 	p := math.Pow10(decimals)
 	r := math.Round(v*p) / p
@@ -188,8 +188,7 @@ func roundToIntOrNil(v *float64) *int64 {
 	return roundToInt(*v)
 }
 
-// encode writes a body. The types of this package hold nothing that JSON can
-// not say.
+// encode writes a body. All types of this package can be encoded as JSON.
 func encode(body any) json.RawMessage {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -201,8 +200,8 @@ func encode(body any) json.RawMessage {
 // instant is a moment of a session.
 func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
-// sessionKey tells the sessions of one provider apart: by their start and who
-// recorded them, never by their end or values, which are revised.
+// sessionKey identifies a session of one provider by its start and its recorder. It
+// does not use the end or the values, which may be revised.
 func sessionKey(start int64, s wearables.Source) string {
 	return instant(start).Format("2006-01-02T15:04:05.999999Z") + "|" + originOf(s).key()
 }

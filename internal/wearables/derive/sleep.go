@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/merged"
 )
 
-// Segments of one source belong to one session when the pause between them is
-// no longer than this; a phone that knows only the time in bed pauses longer.
+// Segments of one source belong to one session if the pause between them is not longer
+// than this. A phone that records only the time in bed has longer pauses.
 const (
 	longestPause      = 30 * 60 * secondUS
 	longestPhonePause = 120 * 60 * secondUS
@@ -127,9 +127,8 @@ func sessionOf(source wearables.Source, all []Segment) *session {
 	return s
 }
 
-// hypnogram lays segments, which are in order, end to end. Where two overlap,
-// a named stage goes before unstaged sleep, and the earlier before the later.
-// Gaps stay open.
+// hypnogram joins sorted segments. Where two overlap, a named stage has precedence over
+// unstaged sleep, and an earlier segment over a later one. Gaps remain.
 func hypnogram(all []Segment) []Segment {
 	var named, unstaged []Segment
 	for _, s := range all {
@@ -168,8 +167,8 @@ func outside(s Segment, taken []Segment) []Segment {
 	return left
 }
 
-// equalJoined cuts each segment where the one before ends, and joins
-// neighbours of one stage.
+// equalJoined cuts each segment where the one before ends, and joins adjacent segments
+// of one stage.
 func equalJoined(all []Segment) []Segment {
 	var out []Segment
 	for _, s := range all {
@@ -188,9 +187,9 @@ func equalJoined(all []Segment) []Segment {
 	return out
 }
 
-// sourceWithMost leaves out sessions that another source recorded better: of two
-// that share more than half of the shorter, the one with stages stays, then
-// the one with heart rate, then the longer. The samples of both remain.
+// sourceWithMost drops sessions that another source recorded better. Of two sessions
+// that share more than half of the shorter one, the one with stages stays, then the one
+// with heart rate, then the longer one. The samples of both stay stored.
 func sourceWithMost(all []*session) []*session {
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *session) int {
@@ -225,8 +224,7 @@ func (s *session) detail() int {
 	return 1
 }
 
-// sleepBody has the wire fields of a sleep that are derived; seconds where
-// nothing else is said.
+// sleepBody has the derived wire fields of a sleep, in seconds unless noted.
 //
 // Reference 7.5.
 type sleepBody struct {
@@ -279,9 +277,9 @@ func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 	return []wearables.Summary{sleep, cycle}
 }
 
-// body adds up the stages. Time asleep without a stage counts in total; parts
-// are not forced to add up. Without a word about being awake, it is the rest
-// of the time; a session that knows only the time in bed knows neither.
+// body adds up the stages. Time asleep without a stage counts in total, so the parts
+// need not add up. Without stages of being awake, the rest of the time counts as awake.
+// A session with only the time in bed has neither.
 func (s *session) body() sleepBody {
 	length := s.End - s.Start
 	b := sleepBody{
@@ -333,8 +331,8 @@ func (s *session) cycle(sleep uuid.UUID) cycleBody {
 	return b
 }
 
-// valuesIn are the values that one source measured during an interval: the
-// session's own source when it did, else the one with the most.
+// valuesIn returns the values of one source during an interval: the session's own
+// source if it has any, otherwise the source with the most.
 func valuesIn(all []*track, v interval, own wearables.Source) []float64 {
 	var best []float64
 	for _, t := range all {

@@ -132,8 +132,8 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	return nil
 }
 
-// storeStreams stores the streams whose workouts were taken; a workout that
-// the user's bounds leave out has no place for one.
+// storeStreams stores the streams of the stored workouts. A workout outside the user's
+// bounds is not stored, and neither is its stream.
 func (d *Deriver) storeStreams(ctx context.Context, all []wearables.Stream) error {
 	var kept []wearables.Stream
 	err := d.DB.Read(ctx, func(tx *store.Tx) error {
@@ -156,7 +156,7 @@ func (d *Deriver) storeStreams(ctx context.Context, all []wearables.Stream) erro
 	return d.ingest(ctx, wearables.Batch{Streams: kept})
 }
 
-// body writes what the workout itself says.
+// body writes the workout's own fields.
 func (w *Workout) body() workoutBody {
 	b := workoutBody{
 		Offset: offsetOrNil(w.Offset), Sport: w.Sport, ProviderID: w.ID,
@@ -214,8 +214,8 @@ func highest(values []float64) float64 {
 	return most
 }
 
-// Zones are six shares of the maximum heart rate. The top one takes what is
-// above the maximum.
+// zoneBounds separate six zones, as shares of the maximum heart rate. The top zone also
+// has the values above the maximum.
 //
 // Reference 7.5, workouts.
 var zoneBounds = []float64{0.5, 0.6, 0.7, 0.8, 0.9}
@@ -248,8 +248,8 @@ func zones(t *track, end int64, maximum float64) []int64 {
 // assumedAge is used when the age is unknown.
 const assumedAge = 30
 
-// maximum is the maximum heart rate on a day: 220 less the age in whole years,
-// which comes from the provider, else from the user, else is assumed.
+// maximum returns the maximum heart rate on a day: 220 minus the age in whole years.
+// The age comes from the provider, otherwise from the user, otherwise it is assumed.
 func (d *Deriver) maximum(day civil.Date) float64 {
 	var birth civil.Date
 	switch {
@@ -282,8 +282,8 @@ func (c Course) near(times []int64) []float64 {
 	return heartRatesAt(times, &track{wearables.Samples{Time: c.Time, Value: c.Value}})
 }
 
-// clock is the times that a stream without a route has: those of the heart
-// rate, else of the quantity that was measured most often.
+// clock returns the times of a stream without a route: those of the heart rate,
+// otherwise of the quantity with the most readings.
 func (w *Workout) clock(heart *track) []int64 {
 	if heart != nil && heart.Len() > 0 {
 		return heart.Time
@@ -297,8 +297,8 @@ func (w *Workout) clock(heart *track) []int64 {
 	return most
 }
 
-// courses adds what the workout's own sensors measured to its stream. The
-// speed of a place goes before that of a sensor.
+// courses adds the readings of the workout's own sensors to its stream. The speed of a
+// place has precedence over that of a sensor.
 func (w *Workout) courses(s *wearables.Stream) {
 	s.Power, s.Cadence = w.Powers.near(s.Time), w.Cadences.near(s.Time)
 	speeds := w.Speeds.near(s.Time)
@@ -314,8 +314,8 @@ func (w *Workout) courses(s *wearables.Stream) {
 	}
 }
 
-// How many places a polyline may have. A full one of ten thousand places is
-// some fifty kilobytes and fits into an event.
+// Limits of the places in a polyline. A full one of ten thousand places is some fifty
+// kilobytes and fits into an event.
 const (
 	mostPlaces    = 10_000
 	mostInSummary = 250
@@ -334,8 +334,8 @@ func encoded(points []Point) string {
 	return string(polyline.EncodeCoords(coords))
 }
 
-// thinPoints leaves out places that lie close to the last one kept, with a
-// distance that doubles until few enough are left. First and last always stay.
+// thinPoints drops places near the last kept one. It doubles the distance until few
+// enough places are left. The first and the last place always stay.
 func thinPoints(points []Point, most int) []Point {
 	if len(points) <= most {
 		return points
@@ -421,8 +421,8 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 	return s, true
 }
 
-// increasing leaves out places that are not after the one before: some
-// phones write two in one second.
+// increasing drops places that are not later than the one before: some phones write two
+// in one second.
 func increasing(points []Point) []Point {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b Point) int { return cmp.Compare(a.Time, b.Time) })
@@ -543,7 +543,7 @@ func (w *StoredWorkout) WithZones(all []int64) wearables.Summary {
 	}
 }
 
-// BirthFrom reads what a stored profile says of the person's age.
+// BirthFrom reads the birth date of a stored profile.
 func BirthFrom(s *storage.StoredSummary) *Person {
 	var body struct {
 		Birth civil.Date `json:"birth_date"`

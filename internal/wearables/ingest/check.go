@@ -148,8 +148,7 @@ func columnsOf(r *wearables.Resource, s *wearables.Samples) (c blocks.Columns, o
 
 const dayMicros = 24 * 3600 * 1_000_000
 
-// refuseSource returns the reason for which nothing is taken from a source, or
-// the empty string.
+// refuseSource returns the reason for rejecting a source's values, or the empty string.
 func refuseSource(s *wearables.Source) string {
 	switch {
 	case s.Type != "" && !wearables.KnownSourceType(s.Type):

@@ -9,9 +9,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// removeImplausible removes the numbers of a summary that no living body and no
-// working device gives, and counts them. The rest is stored: a heart rate of 9000
-// says nothing about the steps of the day. reason is set if nothing is left.
+// removeImplausible removes the numbers of a summary that no living body and no working
+// device can give, and counts them. The rest is stored: a heart rate of 9000 does not
+// affect the steps of the day. reason is set if no value is left.
 func removeImplausible(d *wearables.Document, fields map[string]any) (n int, reason string) {
 	for name, v := range fields {
 		s := wearables.ShapeNamed(name)

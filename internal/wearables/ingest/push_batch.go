@@ -276,8 +276,8 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 	return newBatchPlan(ctx, tx, batch)
 }
 
-// isOrdinary reports whether a job is a few samples of known series and nothing
-// more. It notes those series.
+// isOrdinary reports whether a job consists of a few samples of known series. It
+// records those series.
 func (j *job) isOrdinary() bool {
 	if len(j.summaries)+len(j.streams) > 0 || len(j.series) == 0 {
 		return false

@@ -149,7 +149,7 @@ func (d *daily) split(p Piece) {
 	}
 }
 
-// day is the day that a piece counts for; nil when it was not asked for.
+// day returns the day that a piece counts for; nil if it is outside the requested days.
 func (d *daily) day(n int64, p Piece) *Day {
 	if n < d.first || n > d.last {
 		return nil

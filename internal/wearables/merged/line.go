@@ -43,8 +43,8 @@ func (c *Coverage) Share(v Span) float64 {
 	return float64(free) / float64(v.length())
 }
 
-// Split cuts a span where its owner changes and gives the parts in order;
-// owner is -1 for a part that is free.
+// Split cuts a span where its owner changes and calls part in order; owner is -1 for a
+// free part.
 func (c *Coverage) Split(v Span, part func(v Span, owner int)) {
 	i := c.from(v.Start)
 	if v.End <= v.Start {
@@ -76,8 +76,7 @@ func (c *Coverage) from(at int64) int {
 	return sort.Search(len(c.spans), func(i int) bool { return c.spans[i].End > at })
 }
 
-// Add takes what is still free of the spans for an owner. A moment takes
-// nothing but itself.
+// Add assigns the free parts of the spans to an owner. A moment covers only itself.
 func (c *Coverage) Add(all []Span, owner int) {
 	var fresh []claim
 	for _, v := range Union(all) {
@@ -97,9 +96,8 @@ func (c *Coverage) Add(all []Span, owner int) {
 	c.insert(fresh)
 }
 
-// insert puts claims, which are in order too, among those that there are. A
-// line of a thousand workouts does it a thousand times, so nothing that stands
-// before them is touched.
+// insert merges sorted claims into the existing ones. It does not touch the claims
+// before them: a line of a thousand workouts calls it a thousand times.
 func (c *Coverage) insert(fresh []claim) {
 	old := len(c.spans) - 1
 	c.spans = append(c.spans, fresh...)
@@ -150,7 +148,7 @@ type Piece struct {
 	Value, Value2 float64
 }
 
-// notInLine is By of what is no part of the line and takes no time of others.
+// notInLine is the By of a piece that is not in the line and covers no other piece.
 const notInLine = -2
 
 // longestInterval is the longest interval. A longer one counts as if all of it were in its
@@ -171,8 +169,8 @@ func (t *track) span(i int) Span {
 	return v
 }
 
-// differsInWordsOnly says that two tracks are of one source and type, and differ in the
-// further words of their samples only.
+// differsInWordsOnly reports whether two tracks have the same source and type, and
+// differ only in the further words of their samples.
 func (t *track) differsInWordsOnly(o *track) bool {
 	return t.Type == o.Type && t.Extra != o.Extra && t.Source.Same(o.Source)
 }
@@ -213,12 +211,11 @@ func (l *line) sort() {
 	}
 }
 
-// addSums merges what adds up. tracks come best first. Each sample counts for
-// the share of its interval that no better source covers; samples of one
-// source do not cover each other, whatever their words.
+// addSums merges resources that add up. tracks are sorted, best first. Each sample
+// counts for the share of its interval that no better source covers. Samples of one
+// source do not cover each other, even with different words.
 //
-// The kept and the set-aside pieces of a sample make up its whole interval and
-// its whole value.
+// The kept and the set-aside pieces of a sample add up to its interval and its value.
 func (l *line) addSums(tracks []*track) error {
 	var taken Coverage
 	var own []Span
@@ -245,9 +242,9 @@ func (l *line) addSums(tracks []*track) error {
 	return nil
 }
 
-// addLevels merges levels. tracks come best first. A sample counts when no
-// better one was kept within the better source's usual spacing: so it fills
-// gaps that are longer than twice that, and nothing else.
+// addLevels merges levels. tracks are sorted, best first. A sample counts if no better
+// one was kept within the better source's usual spacing. So it only fills gaps longer
+// than twice that spacing.
 func (l *line) addLevels(tracks []*track) {
 	var taken Coverage
 	var own []Span

@@ -13,9 +13,9 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// additive are the resources whose values add up over time; what they count may
-// be spread over an interval. The shape of a sample does not tell: a body
-// temperature has a start and an end, and calories_basal may have neither.
+// additive has the resources whose values add up over time; a value may cover an
+// interval. The form of a sample is no criterion: a body temperature has a start and an
+// end, and calories_basal may have neither.
 //
 // Reference 7.1, 7.7.
 var additive = map[string]bool{
@@ -29,16 +29,15 @@ var additive = map[string]bool{
 // notMergeable have values that are no quantities: words, and stages of sleep.
 var notMergeable = map[string]bool{"note": true, "hypnogram": true}
 
-// AddsUp says whether a resource's values add up over time. All others are
-// levels.
+// AddsUp reports whether a resource's values add up over time. All others are levels.
 func AddsUp(r *wearables.Resource) bool { return additive[r.Name] }
 
-// CanMerge says whether a resource can be merged.
+// CanMerge reports whether a resource can be merged.
 func CanMerge(r *wearables.Resource) bool { return !notMergeable[r.Name] }
 
-// InLine says whether a series belongs into its resource's merged line. The
-// distance of a workout on a bicycle or in water is no part of what a person
-// walked, but it is in a wheelchair, for which there are two words.
+// InLine reports whether a series belongs to its resource's merged line. The distance
+// of a workout on a bicycle or in water is not part of the walked distance. The
+// distance in a wheelchair is; two words name that sport.
 //
 // Reference 7.7, distance.
 func InLine(resource string, s wearables.Source) bool {
@@ -84,10 +83,10 @@ func Rank(sourceType string) int {
 	return len(typeOrder)
 }
 
-// sortBySource sorts series by their sources, best first: by the team's priority of
-// the provider, then by the type of source. The rest only keeps the order the
-// same whenever it is asked for, and what is alike but for its words together:
-// there the order is that of wearables.SeriesOf.
+// sortBySource sorts series by their sources, best first: by the team's priority of the
+// provider, then by the type of source. The other criteria make the order stable. They
+// also keep series that differ only in their words together, in the order of
+// storage.SeriesOf.
 func sortBySource(all []storage.Series, priorities map[string]int64) {
 	slices.SortStableFunc(all, func(a, b storage.Series) int {
 		return cmp.Or(
@@ -116,8 +115,8 @@ type Priority struct {
 	Priority int64
 }
 
-// Priorities lists what the team has set, for one type of data or, when it is
-// empty, for all; the best provider of a type first.
+// Priorities lists the team's priorities, for one type of data, or for all if it is
+// empty; the best provider of a type first.
 //
 // Reference 5.10, 7.11.
 func Priorities(ctx context.Context, tx *store.Tx, team uuid.UUID, dataType string) ([]Priority, error) {
@@ -138,7 +137,7 @@ func Priorities(ctx context.Context, tx *store.Tx, team uuid.UUID, dataType stri
 	return all, rows.Err()
 }
 
-// Change sets a provider's priority; nil takes it away.
+// Change sets a provider's priority; nil removes it.
 type Change struct {
 	DataType, Provider string
 	Priority           *int64

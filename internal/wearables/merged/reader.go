@@ -13,7 +13,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Query says which line to merge.
+// Query selects the line to merge.
 type Query struct {
 	Team, User uuid.UUID
 	Resource   *wearables.Resource // one that Can be merged
@@ -27,7 +27,7 @@ type Source struct {
 	Extra string // and their further words
 }
 
-// reader walks along the series of a query.
+// reader reads the series of a query, stretch by stretch.
 type reader struct {
 	sums, explain bool
 	most          int // parts in a stretch
@@ -37,8 +37,8 @@ type reader struct {
 	notInLine []int            // of those that are in no line, where the reader explains
 }
 
-// open finds the series of a query and puts them in order: those of the line,
-// and those that are no part of it where it is to be explained.
+// open finds the series of a query and sorts them. For an explanation it also finds the
+// series that are not in the line.
 func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, error) {
 	all, err := storage.SeriesOf(ctx, tx, q.Team, q.User, q.Resource.Name)
 	if err != nil {
@@ -91,8 +91,8 @@ const (
 	sparse, crowd = 50_000, 400_000 // samples in a stretch
 )
 
-// walk gives the pieces that start in [from, to), stretch by stretch, until
-// each returns false.
+// walk passes the pieces that start in [from, to) to each, stretch by stretch, until it
+// returns false.
 func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each func(line) (more bool)) error {
 	within := r.extent()
 	from, to = max(from, within.Start), min(to, within.End)
@@ -113,10 +113,9 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 	return nil
 }
 
-// shorten merges a stretch of n samples, or as much of it as can be merged at
-// once. A UTC day is not cut further: whichever part of it is read, the samples
-// around it are the same. So whether a day is refused depends on them alone, and
-// not on the range in which it is read.
+// shorten merges a stretch of n samples, or as much of it as can be merged at once. A
+// UTC day is not cut further: every part of it needs the same samples around it. So
+// whether a day is refused depends on its samples only, and not on the requested range.
 func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64, n int) (found line, end int64, err error) {
 	midnight := (floorDiv(from, dayUS) + 1) * dayUS
 	for end = to; ; {
@@ -133,8 +132,8 @@ func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64, n in
 	}
 }
 
-// fit cuts a stretch to where no crowd of samples has to be read for it, and
-// counts them before any is. A day is not cut further.
+// fit shortens a stretch so that reading it needs a limited number of samples. It
+// counts them before it reads any. A day is not cut further.
 func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
 	return storage.Fit(from, to, dayUS, crowd, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
 }
@@ -155,9 +154,9 @@ func (r *reader) count(ctx context.Context, tx *store.Tx, from, to int64) (n int
 	return n, nil
 }
 
-// readWindow is the time whose samples say what the pieces that start in [from, to)
-// are: up to a day before and behind, and those whole UTC days set the spacing
-// of levels.
+// readWindow returns the time whose samples determine the pieces that start in [from,
+// to): up to a day before and after, and their whole UTC days, which set the spacing of
+// levels.
 func readWindow(from, to int64) (first, last int64) {
 	return floorDiv(from-longestInterval, dayUS) * dayUS, (floorDiv(to+longestInterval-1, dayUS) + 1) * dayUS
 }
@@ -262,7 +261,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	return p, nil
 }
 
-// clip appends the parts of pieces that lie in the range.
+// clip appends the parts of pieces that are within the range.
 func (in *Range) clip(dst, pieces []Piece, sums bool) []Piece {
 	dst = slices.Grow(dst, len(pieces))
 	for _, p := range pieces {
@@ -280,7 +279,7 @@ func (in *Range) clip(dst, pieces []Piece, sums bool) []Piece {
 	return dst
 }
 
-// end cuts the page where one of its lists is full, between two starts.
+// end cuts the page where one of its lists is full, between two start times.
 func (p *Page) end(most int) {
 	next := int64(math.MaxInt64)
 	for _, pieces := range [][]Piece{p.Pieces, p.Aside} {
@@ -296,7 +295,7 @@ func (p *Page) end(most int) {
 	p.Next = &next
 }
 
-// name lists the sources that the page speaks of, best first.
+// name lists the sources of the page's pieces, best first.
 func (p *Page) name(r *reader) {
 	used := map[int]bool{}
 	for _, pieces := range [][]Piece{p.Pieces, p.Aside} {

@@ -24,7 +24,7 @@ const (
 	App       AuthType = "app"
 )
 
-// SourceType says what stands behind a provider.
+// SourceType is the kind of source that a provider is.
 //
 // Reference 6.4, source_type of link sources.
 type SourceType string
@@ -52,8 +52,8 @@ type Provider struct {
 	SupportedResources []string `json:"supported_resources"`
 }
 
-// PushedByPhone reports whether data comes when a phone sends it, so that
-// there is nothing to pull.
+// PushedByPhone reports whether a phone sends the provider's data, so that it cannot be
+// pulled.
 func (p Provider) PushedByPhone() bool { return p.AuthType != nil && *p.AuthType == SDK }
 
 //go:embed catalogue.json

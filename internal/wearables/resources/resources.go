@@ -29,8 +29,8 @@ type Resource struct {
 	// Typed says that clients always read the type as text: it is empty, not null, if it
 	// is not stated.
 	Typed bool
-	// Kinds says that clients always read one of Types. A pushed sample must state it; a
-	// sample of a file may leave it out.
+	// Kinds means that clients always read one of Types. A pushed sample must state it;
+	// a sample of a file may leave it out.
 	Kinds bool
 	// Min and Max bound a plausible value, PerMinute the rate of an interval. A value
 	// without length has no rate: it may be a manual entry for a day.
@@ -40,7 +40,7 @@ type Resource struct {
 	LeastLow, MostLow float64
 	// Width is the time that one block covers. A dense first batch narrows it.
 	Width time.Duration
-	// Push says whether samples of it can be pushed. The few others have values that
+	// Push reports whether samples of it can be pushed. The few others have values that
 	// are texts, or are replaced by a summary.
 	Push bool
 	// Text says that values are texts, which are stored as documents. Tags lists the

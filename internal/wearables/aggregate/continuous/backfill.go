@@ -15,10 +15,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// A new query is answered for the data that is there already: a job walks over
-// the team's users and marks it stale for those who have data that it asks
-// about. Their runs are jobs of a kind of their own, so that data that comes in
-// waits for none of them, and their rows are announced like other new rows.
+// A new query also covers stored data. A job walks over the team's users and marks the
+// query stale for those with data that it asks about. Their runs are jobs of a separate
+// kind, so that new data does not wait for them. Their rows are announced like other
+// new rows.
 
 // backfillDelay is the time before the walk begins. By then every node has loaded the
 // query. So a change that a node did not mark is older than the walk, and the walk
@@ -44,7 +44,7 @@ var BackfillJob = jobs.Define("queries.backfill", func(ctx context.Context, run 
 // one run after the other.
 var FillJob = jobs.Define("queries.fill", refresh).With(jobs.Limits{Concurrency: 1, Timeout: runTime, Attempts: attempts})
 
-// scheduleBackfill asks for the walk of a query.
+// scheduleBackfill schedules the walk of a query.
 func (q *Query) scheduleBackfill(ctx context.Context, tx *store.Tx) error {
 	_, err := BackfillJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillDelay),
@@ -112,7 +112,7 @@ func backfill(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error {
 	return nil
 }
 
-// concerns says whether any provider brought data that the query asks about.
+// concerns reports whether any provider sent data that the query asks about.
 func (q *Query) concerns(heard map[string]map[string]storage.Statistics) bool {
 	wanted := q.plan.Resources()
 	for _, resources := range heard {

@@ -16,9 +16,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Changed marks the queries stale that a change of a user's data concerns, and
-// asks for the jobs that bring them up to date. It runs in the transaction
-// that changes the data.
+// Changed marks the queries stale that read the changed data, and schedules their jobs.
+// It runs in the transaction that changes the data.
 func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
 	if len(changes) == 0 {
 		return nil
@@ -79,8 +78,8 @@ func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) erro
 	return nil
 }
 
-// mark makes the query stale for the user and asks for a job of a kind. The
-// first time, all of the user's data counts.
+// mark makes the query stale for the user and schedules a job of a kind. The first
+// time, it covers all of the user's data.
 func (q *Query) mark(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, from, to int64) error {
 	var started sql.NullInt64
 	now := tx.Now()
@@ -109,7 +108,7 @@ func (q *Query) notBefore(now time.Time, started sql.NullInt64) time.Time {
 	return now
 }
 
-// schedule asks for the job, one for each user however often it is asked.
+// schedule schedules the job. Repeated calls for a user schedule it once.
 func (q *Query) schedule(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], user users.ID, at time.Time) error {
 	_, err := kind.Enqueue(ctx, tx, jobArgs{Query: q.ID, User: user}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String() + "/" + user.String(), At: at,

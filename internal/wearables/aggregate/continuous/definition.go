@@ -60,7 +60,7 @@ var (
 	titles = regexp.MustCompile(`^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\-.\s]{0,50}$`)
 )
 
-// CheckTitle says whether a title is well formed.
+// CheckTitle checks a title.
 //
 // Reference 9.6: letters, digits and ()&_-. and spaces, at most 50.
 func CheckTitle(title string) error {
@@ -81,7 +81,7 @@ func checkGap(gap *time.Duration) error {
 	return nil
 }
 
-// Check says whether the query may be stored, and compiles it.
+// Check checks whether the query may be stored, and compiles it.
 func (n *New) Check() (*query.Plan, error) {
 	if len(n.Slug) > 128 || !slugs.MatchString(n.Slug) {
 		return nil, fault.New(fault.Invalid, "String should have 1 to 128 lower-case letters, digits and single inner hyphens").
@@ -145,7 +145,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, err
 	return q, q.scheduleBackfill(ctx, tx)
 }
 
-// Update is a change; what is nil stays.
+// Update is a change of a query; nil fields stay unchanged.
 type Update struct {
 	Title      *string
 	SetGap     bool

@@ -50,8 +50,8 @@ var RescheduleJob = jobs.Define("queries.reschedule", func(ctx context.Context, 
 	return reschedule(ctx, run.DB(), run.Team, args.Query)
 }).With(jobs.Limits{Concurrency: 1})
 
-// scheduleReschedule asks for the walk. It begins when every node knows the new
-// gap, so that no run that is asked for by the old one escapes it.
+// scheduleReschedule schedules the walk. The walk begins when every node has loaded the
+// new gap, so that it finds every run that was scheduled with the old gap.
 func (q *Query) scheduleReschedule(ctx context.Context, tx *store.Tx) error {
 	_, err := RescheduleJob.Enqueue(ctx, tx, backfillArgs{q.ID}, jobs.Options{
 		Team: q.Team.UUID(), Key: q.ID.String(), At: tx.Now().Add(backfillDelay),
@@ -95,8 +95,8 @@ func reschedule(ctx context.Context, db *store.DB, team uuid.UUID, id ID) error 
 	return nil
 }
 
-// waitingAfter is the next page of users who wait, in the order of their ids.
-// It looks at all users of the team, so it is for a reader.
+// waitingAfter returns the next page of waiting users, in the order of their ids. It
+// scans all users of the team, so it runs on a reader.
 func waitingAfter(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID, after users.ID) (page []waiter, err error) {
 	rows, err := tx.Query(ctx, `SELECT user_id, started_at FROM continuous_query_states
 		WHERE team_id = $1 AND user_id > $2 AND query_id = $3 AND scheduled_at IS NOT NULL ORDER BY user_id LIMIT $4`,

@@ -13,8 +13,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Task is one run of a query for a user: one that ended, or the one that is
-// due or on its way.
+// Task is one run of a query for a user: finished, due or running.
 //
 // Reference 7.12, ContinuousQueryTaskHistoryEntry.
 type Task struct {
@@ -46,9 +45,8 @@ func (t *task) record(ctx context.Context, tx *store.Tx, status, says string) er
 	return nil
 }
 
-// History lists at most most runs for a user, the latest first: from the one
-// that is due, or those before another run. next is where the following page
-// begins; nil at the end.
+// History lists at most most runs for a user, the latest first. It starts with the due
+// run, or after another run. next is the start of the following page; nil at the end.
 func (q *Query) History(ctx context.Context, tx *store.Tx, user users.ID, before *ids.ID[Task], most int) (all []Task, next *ids.ID[Task], err error) {
 	if before == nil {
 		if all, err = q.pending(ctx, tx, user); err != nil {

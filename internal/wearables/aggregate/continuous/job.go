@@ -19,7 +19,7 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// jobArgs name what a job brings up to date.
+// jobArgs name the query and the user of a job.
 type jobArgs struct {
 	Query ID       `json:"query"`
 	User  users.ID `json:"user"`
@@ -33,7 +33,7 @@ const (
 // Job brings one query up to date for one user whose data changed.
 var Job = jobs.Define("queries.refresh", refresh).With(jobs.Limits{Concurrency: 2, Timeout: runTime, Attempts: attempts})
 
-// task is one run: what it was asked for, and what it sees.
+// task is one run: its query and time, and the snapshot that it reads.
 type task struct {
 	query      Query
 	user       users.User
@@ -71,11 +71,11 @@ func refresh(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	return err
 }
 
-// begin starts a run for a job; t is nil when there is nothing to do, or not
-// yet: then wait is the rest of the gap after the run before.
+// begin starts a run for a job. t is nil if there is no work, or no work yet: then wait
+// is the rest of the gap after the run before.
 //
-// The state's row comes before the user: what is read of the user after it is
-// as new as the change that marked it.
+// It reads the state's row before the user. So the user is at least as new as the
+// change that marked the state.
 func begin(ctx context.Context, db *store.DB, team uuid.UUID, job jobs.ID, args jobArgs) (t *task, wait time.Duration, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) error {
 		t, wait = nil, 0
@@ -103,8 +103,8 @@ func begin(ctx context.Context, db *store.DB, team uuid.UUID, job jobs.ID, args 
 	return t, wait, ignoreNotFound(err)
 }
 
-// ignoreNotFound passes over queries and users that are not there any more. A user that
-// comes back has all queries marked again.
+// ignoreNotFound ignores queries and users that no longer exist. A restored user has
+// all queries marked again.
 func ignoreNotFound(err error) error {
 	if fault.Is(err, fault.NotFound) {
 		return nil
@@ -140,8 +140,7 @@ func (t *task) start(ctx context.Context, tx *store.Tx, user users.ID, job jobs.
 	return true, nil
 }
 
-// finish stores what the run found, with its events and its line in the
-// history.
+// finish stores the results of the run, its events and its line in the history.
 func (t *task) finish(ctx context.Context, tx *store.Tx) error {
 	mine, err := t.release(ctx, tx, true)
 	if err != nil || !mine {
@@ -157,8 +156,8 @@ func (t *task) finish(ctx context.Context, tx *store.Tx) error {
 	return t.record(ctx, tx, "completed", "")
 }
 
-// fail leaves the result as it is. The time that the run took over stays noted,
-// so that the run after the next change looks at it again.
+// fail leaves the result unchanged. The run's stale time stays recorded, so that the
+// run after the next change covers it again.
 func (t *task) fail(ctx context.Context, tx *store.Tx, says string) error {
 	return t.close(ctx, tx, "error", says)
 }
@@ -171,9 +170,9 @@ func (t *task) close(ctx context.Context, tx *store.Tx, status, says string) err
 	return t.record(ctx, tx, status, says)
 }
 
-// release ends the run in the state's row; mine is false when another run
-// began meanwhile, whose result counts. The job of a change that came since it
-// began is waiting.
+// release ends the run in the state's row. mine is false if another run has begun
+// since; then the other result counts. A change since the start has scheduled its own
+// job.
 func (t *task) release(ctx context.Context, tx *store.Tx, done bool) (mine bool, err error) {
 	n, err := tx.Exec(ctx, `UPDATE continuous_query_states SET
 			run_from = CASE WHEN $6 THEN NULL ELSE run_from END,

@@ -19,8 +19,8 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// A page holds the rows whose buckets begin in one stretch of time. It is
-// sealed and written as a whole, so the stretch has some hundred buckets.
+// A page holds the rows whose buckets begin in one stretch of time. It is encrypted and
+// written as a whole, so the stretch has some hundred buckets.
 func pageWidth(p *query.Plan) int64 {
 	const day = int64(24 * 3600 * 1e6)
 	switch p.Keys[p.TruncKey()].Trunc.Unit {
@@ -138,7 +138,7 @@ func (q *Query) readable(ctx context.Context, tx *store.Tx, user users.ID) error
 	return nil
 }
 
-// Result is the whole result table of a user, in order of its group keys.
+// Result returns the whole result table of a user, in order of its group keys.
 func (q *Query) Result(ctx context.Context, tx *store.Tx, user users.ID) (*aggregate.Table, error) {
 	if err := q.readable(ctx, tx, user); err != nil {
 		return nil, err
@@ -155,8 +155,8 @@ func (q *Query) Result(ctx context.Context, tx *store.Tx, user users.ID) (*aggre
 	return t.Sorted(layoutOf(q.plan).keys), nil
 }
 
-// store puts the fresh rows in place of the stale ones and gives those that
-// are new or changed, told apart by their group keys.
+// store replaces the stale rows by the fresh ones. It returns the new and the changed
+// rows, which are compared by their group keys.
 func (t *task) store(ctx context.Context, tx *store.Tx) (delta *aggregate.Table, err error) {
 	q, l, width := &t.query, layoutOf(t.query.plan), pageWidth(t.query.plan)
 	old, err := q.readPages(ctx, tx, t.user.ID, pageOf(t.begin, width), pageOf(t.end-1, width))
@@ -193,8 +193,8 @@ func (t *task) store(ctx context.Context, tx *store.Tx) (delta *aggregate.Table,
 	return delta.Sorted(l.keys), nil
 }
 
-// merge makes a page's new rows of its old and its fresh ones. Old rows outside
-// the stale time stay; those inside that are not fresh are gone.
+// merge computes a page's new rows from its old and its fresh ones. Old rows outside
+// the stale time stay; those inside stay only if they are fresh.
 func (t *task) merge(l layout, was, fresh *aggregate.Table) (now, news *aggregate.Table, changed bool) {
 	before := map[string]int{}
 	var kept []int32

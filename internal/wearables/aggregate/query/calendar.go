@@ -116,7 +116,7 @@ func (t Timeframe) Bounds() (from, to int64) {
 	return max(from, FirstMoment), to
 }
 
-// FirstMoment and EndOfTime bound what can be asked for.
+// FirstMoment and EndOfTime bound the times in a query.
 var (
 	FirstMoment = civil.Date{Year: 1, Month: 1, Day: 1}.In(time.UTC).UnixMicro()
 	EndOfTime   = civil.Date{Year: 9999, Month: 12, Day: 31}.In(time.UTC).UnixMicro() + dayUS

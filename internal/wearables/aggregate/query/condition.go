@@ -255,10 +255,10 @@ type Operand struct {
 	Text  string
 }
 
-// resolver finds a column by name and tells its position.
+// resolver returns a column and its position, by name.
 type resolver func(name string) (input int, kind Kind, ok bool)
 
-// resolve gives the parsed condition its meaning.
+// resolve turns the parsed condition into a Condition.
 func (c *cond) resolve(find resolver) (*Condition, error) {
 	if c == nil {
 		return nil, nil
@@ -312,8 +312,8 @@ func operand(t token, find resolver) (Operand, error) {
 	return Operand{Kind: kind, Input: input}, nil
 }
 
-// checkKinds makes o comparable with other. Text beside a moment or a date is read
-// as one.
+// checkKinds makes o comparable with other. A text that is compared with a moment or a
+// date is parsed as one.
 func checkKinds(o, other Operand, at int) (Operand, error) {
 	if sort(o.Kind) == sort(other.Kind) {
 		return o, nil

@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Bounds of one request. A question that needs more is better asked in parts.
+// Limits of one request.
 const (
 	MostQueries = 20
 	mostExprs   = 100
@@ -148,8 +148,8 @@ func decodeConfig(o object, name string) (c Config, err error) {
 	return c, nil
 }
 
-// DecodeQuery reads the field name of the object in data, which holds a query,
-// and the query's config beside it. It is how a stored query is made.
+// DecodeQuery reads the named field of the object in data, which holds a query, and the
+// query's config in another field. Stored queries are created with it.
 func DecodeQuery(data []byte, name, config string) (q Query, c Config, err error) {
 	root, err := parse(data)
 	if err != nil {
@@ -260,7 +260,7 @@ var (
 	indexForms    = []string{"index"}
 )
 
-// forms are the given ones and the columns of every table.
+// forms returns the given names and the names of all tables.
 func forms(names ...string) []string { return append(names, tableNames...) }
 
 func decodeExprs(n node, least, most int, allowed []string) ([]Expr, error) {
@@ -453,7 +453,7 @@ type node struct {
 	v  any
 }
 
-// parse reads one JSON document. Mistakes in it are about the body as a whole.
+// parse reads one JSON document. Its errors concern the body as a whole.
 func parse(data []byte) (node, error) {
 	n := node{at: []string{"body"}}
 	if !utf8.Valid(data) {
@@ -480,7 +480,7 @@ func failAt(at []string, code, sentence string) *fault.Error {
 	return fault.New(fault.Invalid, sentence).At(at...).WithType(code)
 }
 
-// valueError is the fault of something well formed that makes no sense here.
+// valueError is the error for a well-formed value that is not valid at its place.
 func valueError(at []string, sentence string) *fault.Error {
 	return failAt(at, "value_error", "Value error, "+sentence)
 }
@@ -496,7 +496,7 @@ func (n node) object() (object, error) {
 	return object{n, m}, nil
 }
 
-// object is a node whose fields can be asked for.
+// object is a node with access to its fields.
 type object struct {
 	node
 	fields map[string]any
@@ -520,8 +520,8 @@ func (o object) take(name string) (node, bool) {
 	return o.child(name, v), v != nil
 }
 
-// only refuses fields beside the given ones, where one that is passed over would
-// give another answer than the one that was asked for.
+// only refuses unknown fields. Ignoring one could give another answer than the caller
+// expects.
 func (o object) only(names ...string) error {
 	for _, name := range slices.Sorted(maps.Keys(o.fields)) {
 		if !slices.Contains(names, name) {
@@ -561,7 +561,7 @@ func (n node) text(most int) (string, error) {
 	return s, nil
 }
 
-// word is one of a few strings.
+// word reads one of a few strings.
 func (n node) word(allowed []string) (string, error) {
 	s, ok := n.v.(string)
 	if !ok || !slices.Contains(allowed, s) {
@@ -570,7 +570,7 @@ func (n node) word(allowed []string) (string, error) {
 	return s, nil
 }
 
-// integer is a whole number between two bounds.
+// integer reads a whole number between two bounds.
 func (n node) integer(least, most int) (int, error) {
 	number, ok := n.v.(json.Number)
 	if !ok {

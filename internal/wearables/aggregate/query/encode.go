@@ -2,8 +2,8 @@ package query
 
 import "encoding/json"
 
-// MarshalJSON writes the query as it may be sent: what was left out stays
-// out.
+// MarshalJSON writes the query as a request may contain it, without the fields that
+// were left out.
 func (q Query) MarshalJSON() ([]byte, error) {
 	doc := map[string]any{"select": q.Select}
 	if len(q.GroupBy) > 0 {

@@ -1,6 +1,6 @@
 package query
 
-// Op says which form an expression has.
+// Op is the form of an expression.
 type Op int
 
 // The forms of expressions. Reference 7.12, in its order.
@@ -37,14 +37,14 @@ type Expr struct {
 // AllKeys is the Key of {"group_key": "*"}.
 const AllKeys = -1
 
-// ElementField names the whole element of a list of plain values.
+// ElementField names the element itself, in a list of plain values.
 const ElementField = "element"
 
 // Func is an aggregate function.
 type Func string
 
-// The aggregate functions. All but Count skip nulls and are null of nothing;
-// Count counts what is not null.
+// The aggregate functions. All except Count skip nulls and return null without values.
+// Count counts the values that are not null.
 const (
 	Mean   Func = "mean"
 	Min    Func = "min"
@@ -87,7 +87,7 @@ type Period struct {
 // Parts lists what date_part takes of a moment.
 func Parts() []string { return append(Units(), "weekday", "week_of_year", "day_of_year") }
 
-// Mode says from where an empty bucket is filled.
+// Mode is the direction from which an empty bucket is filled.
 type Mode string
 
 // The modes. CarryNearest prefers the past when both are as near.
@@ -97,7 +97,7 @@ const (
 	CarryNearest  Mode = "carry_nearest"
 )
 
-// Align asks for a row of every bucket, filled from its neighbours.
+// Align adds a row for every bucket, filled from its neighbours.
 type Align struct {
 	Mode   Mode
 	Window *Period // how far a value is carried; nil means any distance

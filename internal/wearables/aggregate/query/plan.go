@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Plan is a query in which everything is resolved.
+// Plan is a query with all names resolved and all types checked.
 type Plan struct {
 	Table *Table
 	// Inputs are the values that a row must bring, each once.
@@ -15,14 +15,14 @@ type Plan struct {
 	Keys    []Key
 	Outputs []Output
 	Align   *Align
-	// Aggregated says that outputs are of groups and not of rows. Without keys
+	// Aggregated means one output row per group instead of one per row. Without keys,
 	// all rows are one group.
 	Aggregated bool
-	// Prioritised says that of each group only the best source counts.
+	// Prioritised means that only the best source of each group counts.
 	Prioritised bool
 }
 
-// Input is one value of each row: a column, or what a subquery makes of a list.
+// Input is one value of each row: a column, or the result of a subquery over a list.
 type Input struct {
 	Column *Column
 	List   *ListQuery // nil for a plain column
@@ -83,7 +83,7 @@ func Compile(q Query) (*Plan, error) {
 	return p, nil
 }
 
-// table finds the one table that all expressions are about.
+// table returns the one table that all expressions use.
 func (q *Query) table() (*Table, error) {
 	var found *Table
 	var index *Expr // of some series
@@ -165,7 +165,7 @@ func (p *Plan) group(exprs []Expr) error {
 	return nil
 }
 
-// align checks what alignment asks of the rest of the query.
+// align checks the requirements of alignment on the rest of the query.
 func (p *Plan) align(a *Align) error {
 	trunc := p.TruncKey()
 	if trunc < 0 {
@@ -223,7 +223,7 @@ func (p *Plan) Resources() []string {
 	return all
 }
 
-// NeedsCycles says whether any input is computed from the stages of nights.
+// NeedsCycles reports whether any input is computed from the stages of nights.
 func (p *Plan) NeedsCycles() bool {
 	return slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Column.NeedsCycles() })
 }
@@ -275,8 +275,8 @@ func (p *Plan) expr(e *Expr) (*Column, error) {
 	return c, nil
 }
 
-// scalar is the position of the input that an expression of single values
-// means, and what it is called.
+// scalar returns the position and the name of the input for an expression of single
+// values.
 func (p *Plan) scalar(e *Expr) (at int, kind Kind, name string, err error) {
 	if e.Op == OfList {
 		return p.list(e)

@@ -9,8 +9,8 @@ import (
 // Kind is the type of a column's values.
 type Kind string
 
-// The kinds. Moments and dates are floating: what the clock on the person's
-// wall showed, as microseconds since 1970 began on that clock.
+// The kinds. Moments and dates are floating: microseconds since 1970 began, on the
+// clock at the person's place.
 const (
 	Number  Kind = "number"
 	Integer Kind = "integer"
@@ -21,7 +21,7 @@ const (
 	List    Kind = "list"
 )
 
-// numeric says whether values can be added up.
+// numeric reports whether values can be added up.
 func (k Kind) numeric() bool { return k == Number || k == Integer }
 
 // Column is one column of a table.
@@ -151,8 +151,7 @@ var macroNames = names(macros)
 // MacroNames lists the value macros.
 func MacroNames() []string { return slices.Clone(macroNames) }
 
-// NeedsCycles says whether the column is computed from the stages of the
-// night.
+// NeedsCycles reports whether the column is computed from the stages of the night.
 func (c *Column) NeedsCycles() bool {
 	return c.From == FromMacro+"awake_at" || c.From == FromMacro+"awakenings"
 }

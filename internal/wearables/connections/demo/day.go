@@ -104,7 +104,7 @@ type series struct {
 	from, to time.Time
 }
 
-// begin makes a series of what lies within a stretch of time.
+// begin returns an empty series of the stretch of time.
 func (f *filling) begin(resource, word string, source wearables.Source) *series {
 	return &series{Samples: wearables.Samples{Resource: resource, Type: word, Source: source}, p: f.person, from: f.from, to: f.to}
 }

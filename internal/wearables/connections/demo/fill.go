@@ -92,7 +92,7 @@ func (f *filling) take(all ...*series) {
 	}
 }
 
-// store takes what was invented the way that an imported file goes.
+// store stores the generated data like an imported file.
 func (s *Service) store(ctx context.Context, f *filling, d connections.Demo, user users.User, settings teams.Settings) error {
 	stage := wearables.Daily
 	if d.FilledTo == nil {
@@ -124,7 +124,7 @@ func (s *Service) store(ctx context.Context, f *filling, d connections.Demo, use
 	return to.Finish(ctx)
 }
 
-// ensureDevice gives the user the hardware that the data comes from.
+// ensureDevice adds the device of the generated data to the user.
 func ensureDevice(ctx context.Context, tx *store.Tx, user users.User, provider string) error {
 	p := byProvider[provider]
 	_, err := connections.EnsureDevice(ctx, tx, user, connections.Device{

@@ -42,7 +42,7 @@ func (s *Service) Connect(ctx context.Context, tx *store.Tx, team teams.ID, user
 	return s.schedule(ctx, tx, connections.Demo{Team: team, User: user, Provider: provider})
 }
 
-// schedule asks for what a demo has not got yet.
+// schedule schedules the missing jobs of a demo.
 func (s *Service) schedule(ctx context.Context, tx *store.Tx, d connections.Demo) error {
 	_, err := s.fillJob().Enqueue(ctx, tx, args{d.User, d.Provider}, jobs.Options{
 		Team: d.Team.UUID(), Key: d.User.String() + "/" + d.Provider,

@@ -2,8 +2,8 @@ package applehealth
 
 import "hale/internal/wearables"
 
-// columnKey tells the series of one file apart. The texts are those of rules,
-// so comparing them is cheap.
+// columnKey identifies a series within one file. The texts are those of rules, so
+// comparing them is cheap.
 type columnKey struct {
 	resource, kind, sport string
 	words                 string // wearables.ExtraText; mostly empty
@@ -50,8 +50,8 @@ func (c *columns) add(col *wearables.Samples, start int64, offset int32, value f
 	c.n++
 }
 
-// samples are the series gathered so far. Columns that nothing was added to
-// are nil, as wearables asks.
+// samples returns the series gathered so far. Columns without values are nil, as
+// package wearables requires.
 func (c *columns) samples() []wearables.Samples {
 	all := make([]wearables.Samples, len(c.order))
 	for i, col := range c.order {

@@ -58,9 +58,8 @@ func (c *course) add(p *pending) bool {
 	return true
 }
 
-// cut gives a workout the readings of its own source that lie within it; where
-// that has none of a quantity, as when a sensor is another source, those of the
-// source with the most.
+// cut gives a workout the readings of its own source during it. For a quantity without
+// such readings, as with a separate sensor, it uses the source with the most.
 func (c *course) cut(w *RoutedWorkout, source int) {
 	c.sort()
 	for kind, to := range map[string]*derive.Course{"speed": &w.Speeds, "power": &w.Powers, "cadence": &w.Cadences} {

@@ -88,7 +88,7 @@ type cycle struct {
 	lists       map[string][]map[string]any
 }
 
-// cycles makes summaries of the diaries. Entries before the first known period
+// cycles converts the diaries to summaries. Entries before the first known period
 // belong to no cycle and are counted as unpaired.
 func (r *Reader) cycles() ([]wearables.Summary, error) {
 	var all []wearables.Summary

@@ -107,9 +107,9 @@ func NewReader(give func(*Chunk) error) *Reader {
 	}
 }
 
-// Read reads a document to its end. A document that is cut short or damaged
-// is no error: what came before is given, and the report says Truncated. An
-// input that is no export at all is a fault of kind Unprocessable.
+// Read reads a document to its end. An incomplete or damaged document is no error: the
+// data before the damage is passed on, and the report has Truncated. An input that is
+// no export is an error of kind Unprocessable.
 func (r *Reader) Read(ctx context.Context, in io.Reader) (*files.Report, error) {
 	head, err := readHead(in)
 	if err != nil {
@@ -248,7 +248,7 @@ func (r *Reader) nest(depth *int, tag *xmlscan.Tag) {
 	}
 }
 
-// flush gives away what was gathered.
+// flush passes on the gathered data.
 func (r *Reader) flush() error { return r.Give(r.chunk()) }
 
 // chunk takes what was gathered.

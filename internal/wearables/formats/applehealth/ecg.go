@@ -186,8 +186,8 @@ func (r *recording) summary() (wearables.Summary, error) {
 	}, err
 }
 
-// recordings stores the electrocardiograms of a zip, one at a time. A file
-// that is none is counted and costs nothing else.
+// recordings stores the electrocardiograms of a zip, one at a time. A file in another
+// format is counted and does not affect the rest.
 func (im *importer) recordings(ctx context.Context) error {
 	if len(im.export.recordings) == 0 {
 		return nil

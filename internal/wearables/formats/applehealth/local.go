@@ -31,8 +31,8 @@ func localDate(micros int64, offset int32) civil.Date {
 // zoneMemo remembers time zones by name.
 type zoneMemo map[string]*time.Location
 
-// offset resolves a time zone at an instant. Where the measurement was made
-// goes before where the phone was when it wrote the export.
+// offset resolves a time zone at an instant. The zone of the measurement has precedence
+// over the zone of the phone when it wrote the export.
 func (z zoneMemo) offset(raw []byte, micros int64, otherwise int32) int32 {
 	zone, known := z[string(raw)]
 	if !known {

@@ -18,7 +18,7 @@ import (
 // lists by type, far from each other. A diary that puts its foods into correlations
 // names them there; their records are repeated outside, so only the names are used.
 
-// mealKey tells meals apart.
+// mealKey identifies a meal.
 type mealKey struct {
 	source int
 	start  int64

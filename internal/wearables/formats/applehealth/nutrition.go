@@ -49,7 +49,7 @@ func nutrients(in spellings, under string, names map[string]string) (all []rule)
 // day of twenty nutrients for eighteen years. Further portions join no meal.
 const maxPortions = 1 << 19
 
-// portionKey tells meals of one source apart.
+// portionKey identifies a meal of one source.
 type portionKey struct {
 	rule   *rule
 	source int

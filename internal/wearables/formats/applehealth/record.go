@@ -31,7 +31,7 @@ const (
 	latest   = 4_102_444_800_000_000 // 2100
 )
 
-// half tells the two numbers of one blood pressure apart.
+// half distinguishes the two numbers of one blood pressure.
 type half struct {
 	at     int64
 	source int
@@ -188,8 +188,8 @@ func (r *Reader) sleep(p *pending) bool {
 	return true
 }
 
-// pair joins the two halves of a blood pressure, which stand far apart: all
-// records of one type come before those of the next.
+// pair joins the two halves of a blood pressure, which are far apart: all records of
+// one type come before those of the next.
 func (r *Reader) pair(p *pending) {
 	other := half{p.start, p.source, systolic}
 	if p.rule.shape == systolic {

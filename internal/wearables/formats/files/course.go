@@ -24,7 +24,7 @@ type Moment struct {
 	Breaths     float64 // per minute
 }
 
-// MomentAt is a moment of which nothing but the time is known.
+// MomentAt returns a moment with a time and no other value.
 func MomentAt(micros int64) Moment {
 	m := Moment{Time: micros}
 	for _, c := range columns {

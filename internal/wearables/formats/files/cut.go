@@ -27,7 +27,7 @@ func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date
 	return all, err
 }
 
-// Measured says whether the store's provider has samples of a resource between
+// Measured reports whether the store's provider has samples of a resource between
 // two instants.
 func (s *Store) Measured(ctx context.Context, resource string, from, to time.Time) (found bool, err error) {
 	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
@@ -118,7 +118,7 @@ func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, erro
 // session, the other that of its first record.
 const nearly = int64(5 * time.Second / time.Microsecond)
 
-// copies says whether a stored workout with another key is the recording's. A
+// copies reports whether a stored workout with another key is the recording's. A
 // device records one workout at a time, so that of one device those that overlap
 // are one, where one of them broke off. Without a device they have to begin
 // together.
@@ -139,15 +139,15 @@ func (w *toldWorkout) copies(r *Recording, source *wearables.Source) bool {
 	return r.Start-nearly <= start && end <= r.End+nearly
 }
 
-// sameRecorder says whether two source types may be one device's: that it was on
+// sameRecorder reports whether two source types may be one device's: that it was on
 // a machine is known from the end of its file.
 func sameRecorder(a, b string) bool {
 	machine := func(kind string) bool { return kind == "exercise_machine" || kind == "watch" }
 	return a == b || machine(a) && machine(b)
 }
 
-// take gives the recording the key and the source type of the stored workout;
-// false where its key is not known any more.
+// take gives the recording the key and the source type of the stored workout. It
+// returns false if that key is no longer known.
 func (s *Store) take(w *toldWorkout, source *wearables.Source, r *Recording) bool {
 	own := r.Source
 	own.Type = source.Type
@@ -160,9 +160,9 @@ func (s *Store) take(w *toldWorkout, source *wearables.Source, r *Recording) boo
 	return false
 }
 
-// yields says whether a recording of a file that breaks off has nothing to add
-// to what is stored of its workout. A copy with totals goes before one without,
-// and of two alike the longer.
+// yields reports whether a recording of an incomplete file adds no data to its stored
+// workout. A copy with totals has precedence over one without, and otherwise the longer
+// one.
 func (r *Recording) yields(w *toldWorkout) bool {
 	switch {
 	case w == nil || !r.Cut:

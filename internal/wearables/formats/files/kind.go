@@ -21,13 +21,13 @@ type Kind struct {
 	// Recording says that a file holds one recording, such as a ride, and not
 	// the history of a person: a first one does not fill the past.
 	Recording bool
-	// Check tells by the content whether a file is of this kind, without reading it to
-	// the end. Other files give Unlike; a file that ends before its first complete
-	// record gives Cut; an unreadable one, such as a locked zip, gives another fault.
-	// limit bounds the document, uncompressed, in bytes; 0 leaves it to the kind.
+	// Check recognizes a file of this kind by its content, without reading it to the
+	// end. Other files give Unlike. A file that ends before its first complete record
+	// gives Cut. An unreadable file, such as a locked zip, gives another error. limit
+	// bounds the document, uncompressed, in bytes; 0 leaves it to the kind.
 	Check func(path string, limit int64) error
-	// Run imports a file. An outcome comes along with an error too: it tells
-	// what was stored before.
+	// Run imports a file. With an error it also returns an outcome: the data that was
+	// stored before.
 	Run func(ctx context.Context, in Input) (*Outcome, error)
 }
 
@@ -43,11 +43,10 @@ type Input struct {
 	// Stage says which stage data of a provider is in. It answers the same in
 	// every attempt at one import. Nil means daily.
 	Stage func(ctx context.Context, provider string) (wearables.Stage, error)
-	// Unheard says of which resources of a provider nothing was there before the
-	// file came, where another file has brought the rest of the past. Nil means of
-	// none.
+	// Unheard reports the resources of a provider that had no data before the file,
+	// where another file has brought the rest of the history. Nil means none.
 	Unheard func(ctx context.Context, provider string) (func(resource string) bool, error)
-	// Device finds or makes one of the user's devices. Nil keeps none.
+	// Device finds or creates one of the user's devices. Nil stores none.
 	Device   func(ctx context.Context, d Device) (uuid.UUID, error)
 	Progress func(Progress) // called often, from one goroutine at a time; may be nil
 }
@@ -55,8 +54,7 @@ type Input struct {
 // MaxDevices bounds the devices of one file, because each sends an event.
 const MaxDevices = 100
 
-// Device is the hardware that a file says it comes from; texts that it leaves
-// out are empty.
+// Device is the hardware that a file names as its source; missing texts are empty.
 type Device struct {
 	Provider, SourceType, Manufacturer, Model, ExternalID, Version string
 }
@@ -70,8 +68,8 @@ type Sink interface {
 // UnlikeError says that a file is not of a kind, so that it may be of another.
 type UnlikeError struct{ text string }
 
-// Unlike is the answer of a Check to a file of another kind. The text says
-// what is missing.
+// Unlike is the answer of a Check to a file of another kind. The text names the missing
+// part.
 func Unlike(text string) error { return &UnlikeError{text} }
 
 func (e *UnlikeError) Error() string { return e.text }
@@ -79,8 +77,8 @@ func (e *UnlikeError) Error() string { return e.text }
 // Kind makes it a fault.
 func (e *UnlikeError) Kind() fault.Kind { return fault.Unprocessable }
 
-// CutError says that a file seems to be of a kind, but ends in the middle of
-// its first record, so that nothing of it can be read.
+// CutError means that a file seems to be of a kind, but ends in the middle of its first
+// record, so that no record can be read.
 type CutError struct{ title string }
 
 // Cut is the answer of a Check to such a file. title is that of the kind.

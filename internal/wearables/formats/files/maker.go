@@ -46,9 +46,8 @@ var recorders = map[string]string{
 	"runkeeper": "app", "strava": "app",
 }
 
-// Recorder is the source type of a recording of a provider, so that a file and
-// a reply about one workout agree; unknown where the provider tells nothing of
-// it.
+// Recorder returns the source type of a recording of a provider, so that a file and a
+// reply about one workout agree; unknown if the provider states none.
 func Recorder(provider string) string { return cmp.Or(recorders[provider], "unknown") }
 
 // Text bounds a text that a file chooses.

@@ -6,7 +6,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// Report tells what was in a file. It holds types and counts, never values.
+// Report describes the contents of a file. It holds types and counts, never values.
 type Report struct {
 	Bytes     int64 // of the document, uncompressed
 	Records   int64 // that could have become something
@@ -22,8 +22,8 @@ type Report struct {
 	left map[*TypeCount]LeftOut
 }
 
-// LeftOut is the first record of a type that was left out: where it stands and
-// why, never what it says.
+// LeftOut is the first record of a type that was left out: its place and the reason,
+// never its values.
 type LeftOut struct {
 	Record int64  `json:"record" doc:"The how-manieth of its type it is in the file, from 1; 0 where only the end of the file showed it."`
 	Reason string `json:"reason" doc:"skipped (no resource for the type), bad_date, bad_value, bad_unit, unpaired or too_many."`
@@ -59,9 +59,9 @@ func (r *Report) Left(c *TypeCount) {
 	}
 }
 
-// LeftAt remembers a record that turned out to be left out after others of its
-// type had been read: the how-manieth it was, from 1, and why. The one that
-// stands first in the file counts.
+// LeftAt records a record that is found to be left out after others of its type were
+// read: its number among them, from 1, and the reason. The first one in the file
+// counts.
 func (r *Report) LeftAt(c *TypeCount, record int64, reason string) {
 	if was, known := r.left[c]; !known || was.Record == 0 || record < was.Record {
 		r.keepLeft(c, LeftOut{Record: record, Reason: reason})
@@ -127,7 +127,7 @@ func (r *Report) Type(name string) *TypeCount {
 	return c
 }
 
-// Outcome tells what an import found and what it changed.
+// Outcome holds the contents of an import and its changes.
 type Outcome struct {
 	Report
 	wearables.Counts

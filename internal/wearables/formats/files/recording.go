@@ -30,8 +30,8 @@ type Recording struct {
 	// These values cannot be computed from a course: the average power that a meter
 	// measured, and the average that weights harder parts more; W.
 	Metered, Weighted *float64
-	// Own says that the file is the device's own, which records one workout at a
-	// time; Cut that it breaks off, so that another copy may tell more.
+	// Own means that the file is the device's own, which records one workout at a time.
+	// Cut means that it is incomplete, so that another copy may have more.
 	Own, Cut bool
 }
 
@@ -109,9 +109,9 @@ func (s *Store) Aside(ctx context.Context, some []wearables.Samples) error {
 	return s.touch(ctx, some)
 }
 
-// touch marks the days of samples whose activity is known already, so that it
-// takes the samples in. A workout alone makes no activity of a day: that would
-// be a day whose only steps and heart rate are those of an hour.
+// touch marks the days of samples that have an activity already, so that it includes
+// the samples. A workout alone makes no activity of a day: that day would only have the
+// steps and heart rate of an hour.
 func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 	days := map[civil.Date]bool{}
 	for i := range some {

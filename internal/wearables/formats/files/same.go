@@ -14,11 +14,11 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// same finds the workout among those that are stored, told once with the
-// serial number of its device, as in the device's own file, and once without,
-// as in a reply of the maker's interface. Of one provider and kind of source,
-// and begun at the same instant, the two are one workout: it keeps its ids, its
-// device, and its end, which a reply that leaves out pauses tells too early.
+// same finds the stored workout of another file: once with the serial number of its
+// device, as in the device's own file, and once without, as in a reply of the maker's
+// interface. The two are one workout if they have the same provider, kind of source and
+// start. It keeps its ids, its device and its end; the end of a reply without pauses is
+// too early.
 func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 	start := time.UnixMicro(w.Start).UTC()
 	day := civil.DateOf(start)

@@ -44,8 +44,8 @@ func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*
 	return s, nil
 }
 
-// DaysAreStated says that the provider tells the totals of days itself, or
-// their heart rate: what its series have of a day is not put in their place.
+// DaysAreStated means that the provider states the totals of days, or their heart rate.
+// Then values from its series do not replace them.
 func (s *Store) DaysAreStated(totals, heart bool) {
 	s.deriver.TotalsStated, s.deriver.HeartStated = totals, heart
 }
@@ -78,7 +78,7 @@ func (s *Store) ingest(ctx context.Context, b wearables.Batch) error {
 	return err
 }
 
-// stored adds up what a batch changed, and when what was accepted of it is from.
+// stored adds up the changes of a batch, and the time of its accepted values.
 func (s *Store) stored(b wearables.Batch, r wearables.Result) {
 	s.outcome.add(b, r)
 	for resource, by := range r.Ranges {
@@ -92,7 +92,7 @@ func (s *Store) Workouts(ctx context.Context, all []derive.Workout) error {
 	return s.deriver.Workouts(ctx, all)
 }
 
-// Fact overlays what is newly known about a day.
+// Fact overlays new facts about a day.
 func (s *Store) Fact(day civil.Date, f derive.DayFacts) {
 	s.days[day] = true
 	known := s.deriver.Facts[day]
@@ -114,12 +114,12 @@ func (s *Store) Sleep(one *derive.Sleeper) {
 	one.DaysOf(s.days, s.zone)
 }
 
-// Person keeps what the file says about the person, for zones and the profile.
+// Person stores the file's facts about the person, for zones and the profile.
 func (s *Store) Person(p *derive.Person) { s.deriver.Person = p }
 
-// Finish derives the summaries of all days that the file touched, and says
-// that the history is complete where that is what the file brought. Resources
-// of which nothing was accepted have none.
+// Finish derives the summaries of all days that the file touched. If the file brought
+// the history, it announces that the history is complete. Resources without accepted
+// values have no history.
 func (s *Store) Finish(ctx context.Context) error {
 	s.told.Step, s.told.Done = Summarising, s.outcome.Bytes
 	s.told.Records, s.told.Skipped = s.outcome.Records, s.outcome.Skipped()
@@ -155,7 +155,7 @@ func (s *Store) past(ctx context.Context) (map[string]wearables.Range, error) {
 	return past, nil
 }
 
-// Tell says how far reading is: bytes of the document and records.
+// Tell reports the progress of reading: bytes of the document and records.
 func (s *Store) Tell(done, total, records, skipped int64) {
 	s.told.Done, s.told.Total, s.told.Records, s.told.Skipped = done, total, records, skipped
 	s.tell()

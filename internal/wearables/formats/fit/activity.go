@@ -205,7 +205,7 @@ func (p *part) afterSessions() (rest files.Course) {
 	return rest
 }
 
-// isCourse says whether records may be a workout by themselves.
+// isCourse reports whether records may be a workout by themselves.
 func isCourse(all files.Course) bool {
 	n := len(all)
 	return n >= 2 && all[n-1].Time-all[0].Time <= files.LongestWorkout.Microseconds()

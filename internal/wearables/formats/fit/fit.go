@@ -59,8 +59,8 @@ func atMost(limit int64) int64 {
 	return min(limit, defaultLimit)
 }
 
-// run imports a file. It is small enough to be read whole, and has to be:
-// the sessions that records belong to stand behind them.
+// run imports a file. It reads the file as a whole, which is small, because the
+// sessions of the records follow them.
 func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	outcome := files.NewOutcome()
 	if err := check(in.Path, in.Limit); err != nil {
@@ -118,7 +118,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	return outcome, nil
 }
 
-// describe says what sort of file it is, for one that holds nothing of use.
+// describe names the sort of a file that has no usable data.
 func describe(parts []*part) string {
 	for _, p := range parts {
 		if p.undated {

@@ -204,7 +204,7 @@ func (f *fileContent) empty() bool {
 	return len(f.recordings)+len(f.series)+len(f.aside)+len(f.resting)+len(f.levels)+len(f.nights) == 0
 }
 
-// find turns what was read into what is stored.
+// find converts the read messages to the values to store.
 func (p *part) find(ctx context.Context, owned *devices) (*fileContent, error) {
 	f := &fileContent{
 		provider: providerOf(p.id.Manufacturer), resting: p.resting, levels: p.levels, nights: p.nights, cut: p.cut, offset: p.offset,
@@ -237,7 +237,7 @@ func (p *part) find(ctx context.Context, owned *devices) (*fileContent, error) {
 	return f, nil
 }
 
-// from says where the series of the file come from.
+// from returns the source of the file's series.
 func (p *part) from(source wearables.Source, all []*wearables.Samples) (some []wearables.Samples) {
 	for _, s := range all {
 		s.Source = source

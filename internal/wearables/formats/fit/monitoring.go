@@ -14,9 +14,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// counters are the running totals of monitoring. A device counts steps, metres
-// and active energy for each type of activity by itself, on and on, and writes
-// how far it is; what is stored is what came since the time before.
+// counters are the running totals of monitoring. A device counts steps, metres and
+// active energy for each type of activity separately and writes the totals. The stored
+// value is the difference from the time before.
 type counters struct {
 	last   uint32 // the newest full timestamp, in seconds of FIT
 	began  int64  // when the file begins, UTC microseconds; 0 when not known
@@ -90,8 +90,8 @@ func steps(m *mesgdef.Monitoring) float64 {
 	return whole16(m.Cycles16)
 }
 
-// moment is the time of a message: whole, or its last two bytes, which count
-// on from the last whole one.
+// moment returns the time of a message: complete, or its last two bytes, which continue
+// from the last complete one.
 func (c *counters) moment(m *mesgdef.Monitoring) (time.Time, bool) {
 	if !m.Timestamp.IsZero() {
 		c.last = datetime.ToUint32(m.Timestamp)

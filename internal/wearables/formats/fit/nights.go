@@ -46,7 +46,7 @@ func (p *part) takeNight(m *mesgdef.HrvStatusSummary) fate {
 	return mapped
 }
 
-// tellsNights says whether the file has the variability of nights.
+// tellsNights reports whether the file has the variability of nights.
 func (f *fileContent) tellsNights() bool { return len(f.nights) > 0 || f.variability() != nil }
 
 func (f *fileContent) variability() *wearables.Samples {
@@ -142,8 +142,7 @@ func nightBefore(known []night, status time.Time) int {
 	return -1
 }
 
-// meanBetween is the mean of what was measured from start on until stop; NaN
-// where nothing was.
+// meanBetween returns the mean of the values from start until stop; NaN without values.
 func meanBetween(s *wearables.Samples, start, stop int64) float64 {
 	sum, n := 0.0, 0.0
 	if s != nil {

@@ -100,7 +100,7 @@ func (p *part) isStrap() bool {
 	return !p.named && p.strap.read > 0 && len(p.moments)+len(p.sessions)+len(p.series)+len(p.levels)+len(p.resting) == 0
 }
 
-// join takes over what the strap's own file says.
+// join takes over the values of the strap's own file.
 func (p *part) join(more *part) {
 	p.end, p.cut = more.end, p.cut || more.cut
 	if len(p.strap.seconds)+len(more.strap.seconds) > files.MaxMoments {

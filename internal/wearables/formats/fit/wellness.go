@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// takeStress keeps the stress of a moment. Below zero the device says why it
-// could not tell: too much movement, not worn.
+// takeStress stores the stress of a moment. A value below zero is the reason for a
+// missing value: too much movement, not worn.
 func (p *part) takeStress(m *mesgdef.StressLevel) fate {
 	if m.StressLevelValue < 0 || m.StressLevelValue > 100 {
 		return badValue

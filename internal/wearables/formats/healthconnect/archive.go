@@ -30,7 +30,7 @@ var (
 // maxMembers bounds how many members of a zip are looked at; exports have one.
 const maxMembers = 20
 
-// openArchive tells by its content what a file is.
+// openArchive recognizes a file by its content.
 func openArchive(path string, limit int64) (*archive, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -135,8 +135,8 @@ func (a *archive) checkMember() error {
 
 var damaged = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
 
-// extract gives the path of the database. The one from a zip is unpacked
-// beside the upload, where a sweep finds it after a crash; discard removes it.
+// extract returns the path of the database. From a zip it is unpacked beside the
+// upload, where a sweep finds it after a crash; discard removes it.
 func (a *archive) extract(ctx context.Context) (path string, discard func(), err error) {
 	if a.member == nil {
 		return a.path, func() {}, nil

@@ -19,7 +19,7 @@ const (
 	routeTable    = "exercise_route_table"
 )
 
-// Bounds on what is kept of workouts.
+// Bounds on the stored parts of workouts.
 const (
 	maxWorkouts = 100_000
 	maxPoints   = 200_000 // of one route

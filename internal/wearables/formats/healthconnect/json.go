@@ -190,7 +190,8 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 	return err
 }
 
-// tell says how far reading is. Storing is the other half of the way.
+// tell reports the progress of reading, which is half of the work; storing is the other
+// half.
 func (r *reader) tell(done int64) {
 	if r.progress != nil {
 		r.progress(files.Progress{Step: files.Reading, Done: done / 2, Total: r.size})

@@ -13,7 +13,7 @@ const (
 	stagesTable = "sleep_stages_table"
 )
 
-// Bounds on what is kept of nights until the end; a life has fewer.
+// Bounds on the nights that wait for the end; a life has fewer.
 const (
 	maxNights = 100_000
 	maxStages = 1 << 19

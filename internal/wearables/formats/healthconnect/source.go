@@ -76,8 +76,8 @@ func (db *database) readOrder(ctx context.Context, s *sources) error {
 // have no word of ours; a band is worn as a watch is.
 var deviceTypes = map[int64]string{1: "watch", 2: "phone", 3: "scale", 4: "ring", 6: "watch", 7: "chest_strap"}
 
-// makers are apps of one sort of device, for the many records whose device
-// says nothing.
+// makers are apps of one sort of device, for the many records that do not name their
+// device.
 var makers = []struct{ prefix, sourceType string }{
 	{"com.renpho", "scale"},
 	{"com.qingniu", "scale"},

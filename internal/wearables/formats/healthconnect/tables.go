@@ -2,7 +2,7 @@ package healthconnect
 
 import "strings"
 
-// shape says what the rows of a table are.
+// shape is the meaning of the rows of a table.
 type shape uint8
 
 const (

@@ -58,8 +58,8 @@ func (db *database) zones(ctx context.Context, fallback *time.Location) (*zones,
 	return z, nil
 }
 
-// listen finds the apps that know more than zero. A damaged table says what it
-// still can.
+// listen finds the apps that write other offsets than zero. A damaged table is read as
+// far as possible.
 func (z *zones) listen(ctx context.Context, db *database, table, offset string) error {
 	err := db.query(ctx, `SELECT app_info_id, MAX(`+offset+` <> 0) FROM `+table+` GROUP BY app_info_id`, 2, func(row []any) error {
 		if app, ok := integer(row[0]); ok && row[1] == int64(1) && len(z.speaks) < maxSources {

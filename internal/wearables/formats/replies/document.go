@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Document is an object by its fields. A field that is missing, null or of
-// another type than asked for says nothing.
+// Document is an object by its fields. A field that is missing, null or of another type
+// than requested has no value.
 type Document struct {
 	// Under is the name of the field or list that contains the document; empty at the
 	// top of a file.
@@ -107,8 +107,8 @@ func (d Document) Loose(name string) (float64, bool) {
 	return NumberOf(json.RawMessage(s))
 }
 
-// greatest is more than any number of a maker's, ids of thirty digits included:
-// what is reckoned from a number stays finite, which a body has to be.
+// greatest is more than any number of a maker, including ids of thirty digits. Results
+// computed from a number stay finite, as JSON requires.
 const greatest = 1e30
 
 // NumberOf reads a number that is in memory.
@@ -197,7 +197,7 @@ func Times(v *float64, factor float64) *float64 {
 // Minutes is an amount of seconds in minutes.
 func (d Document) Minutes(name string) *float64 { return Times(d.Amount(name), 1.0/60) }
 
-// Sum adds up what is stated; nil where nothing is.
+// Sum adds up the stated values; nil if there are none.
 func Sum(all ...*int64) (sum *int64) {
 	for _, v := range all {
 		if v == nil {

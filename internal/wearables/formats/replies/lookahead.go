@@ -8,14 +8,14 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Bounds of what is remembered of fields that stand behind a list.
+// Bounds of the remembered fields that follow a list.
 const (
 	mostLate    = 1 << 16 // pages
 	longestLate = 256     // bytes of a field
 )
 
-// lateField are fields beside lists that stand behind them, by the number of the
-// object, which both ways through the file count alike.
+// lateField are fields beside lists that follow them in the file, by the number of the
+// object. Both passes through the file count objects in the same way.
 type lateField struct {
 	names []string
 	found map[int]map[string]json.RawMessage

@@ -10,22 +10,21 @@ type Maker struct {
 	Kind     string // name of the kind of file, such as withings
 	Title    string // in sentences, such as "Withings JSON"
 	Provider string // the catalogue's slug
-	// Lists are the names under which long lists stand, and the objects around
-	// those: they are read one element at a time. Anything else must fit into
-	// MaxRecord.
+	// Lists are the names of long lists, and of the objects around them: they are read
+	// one element at a time. Every other value must fit into MaxRecord.
 	Lists []string
-	// Late are fields beside a list that its documents look up with Around.
-	// They are known to all of them, also where they stand behind the list.
+	// Late are fields beside a list that its documents look up with Around. All
+	// documents see them, also if the fields follow the list.
 	Late []string
-	// SumsDays says that the maker tells no totals of days, so that those are
-	// the sums of its series. Where it tells them, what a series has of a day is
-	// only a part, and is not put in the place of the total.
+	// SumsDays means that the maker states no totals of days, so they are the sums of
+	// its series. If the maker states totals, a series may have only a part of the day,
+	// and does not replace them.
 	SumsDays bool
-	// HeartOfDays says that the maker tells the average, lowest and highest heart
-	// rate of days. Then that of its series is not put in their place.
+	// HeartOfDays means that the maker states the average, lowest and highest heart
+	// rate of days. Then values from its series do not replace them.
 	HeartOfDays bool
-	// Open begins one reading. It is called for each file, and to recognise
-	// one: then nothing is taken.
+	// Open begins one reading. It is called for each file, and also to recognize a
+	// file: then no record is stored.
 	Open func(r *Reader) Reading
 }
 

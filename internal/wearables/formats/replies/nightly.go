@@ -29,13 +29,12 @@ type Nightly struct {
 	Found func(start, end time.Time, offset int32)
 }
 
-// mostNightly bounds what is kept so: a life of nights, with several documents
-// of each.
+// mostNightly bounds the values that wait: a life of nights, with several documents of
+// each.
 const mostNightly = 1 << 18
 
-// Nightly keeps what is said of a night until the end of the file: the night
-// may stand behind it, or have come with a file before. Without a night it is
-// Unpaired.
+// Nightly holds the values of a night until the end of the file: the night may follow,
+// or have come with an earlier file. Without a night they are Unpaired.
 func (r *Reader) Nightly(n Nightly) Verdict {
 	if len(r.nightly) == mostNightly {
 		return TooMany
@@ -50,7 +49,7 @@ func (r *Reader) Nightly(n Nightly) Verdict {
 // nightsAtOnce counts the days of stored nights that are read together.
 const nightsAtOnce = 60
 
-// joinNights adds what was said of nights to them.
+// joinNights adds the waiting values to their nights.
 func (r *Reader) joinNights(ctx context.Context) error {
 	byDay := map[civil.Date][]Nightly{}
 	for _, n := range r.nightly {
@@ -131,9 +130,8 @@ func nightsOf(stored []storage.StoredSummary) map[civil.Date][]storedNight {
 	return byDay
 }
 
-// mainNight is the night that what is said of a day is about: the long sleep,
-// and of several the one with the most sleep. A night that another reader made
-// has another key and is left alone.
+// mainNight returns the night that the values of a day belong to: the long sleep with
+// the most sleep. A night of another reader has another key and is not changed.
 func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, found bool) {
 	for _, n := range ofDay {
 		if n.id != wearables.SummaryID(n.user, source.Provider, "sleep", SessionKey(n.Start, source)) {

@@ -32,9 +32,8 @@ type Sink interface {
 	Tell(done, total, records, skipped int64)
 }
 
-// How many summaries are stored at once, how many workouts are kept back for
-// their heart rate, which may stand behind them, and how many moments of courses
-// may be kept so.
+// Limits: summaries that are stored at once, workouts that wait for a heart rate that
+// may follow them, and moments of courses that wait with them.
 const (
 	summariesAtOnce = 500
 	workoutsKept    = 1 << 12
@@ -119,8 +118,8 @@ func (r *Reader) end(ctx context.Context) error {
 	return r.keepDevices(ctx)
 }
 
-// Take tells what a document is and takes it, as the walk does: for documents
-// inside one that is taken as a whole.
+// Take recognizes a document and takes it, as the walk does. It is for documents inside
+// one that is taken as a whole.
 func (r *Reader) Take(d Document) { r.take(r.reading.recognise(d), &d) }
 
 // take reads a document and counts it.
@@ -224,8 +223,8 @@ func (r *Reader) Summary(s wearables.Summary, streams ...wearables.Stream) {
 // before it.
 func (r *Reader) Workout(w derive.Workout) { r.workouts = append(r.workouts, w) }
 
-// Recording stores a workout whose course the maker may tell as well, moment by
-// moment, and what no derived workout has, such as its highest speed.
+// Recording stores a workout whose course the maker may also state, moment by moment,
+// with the values that no derived workout has, such as its highest speed.
 func (r *Reader) Recording(w files.Recording) {
 	r.recorded = append(r.recorded, w)
 	r.moments += len(w.Course)

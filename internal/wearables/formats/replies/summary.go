@@ -36,10 +36,10 @@ type HeartRate struct {
 	Resting *float64 `json:"resting_bpm,omitempty"`
 }
 
-// Activity stores a day and is BadValue if it says nothing.
+// Activity stores a day. It returns BadValue if the day has no value.
 //
-// The key is that of a derived day, so that a day has one activity however its
-// data came.
+// The key is that of a derived day, so that a day has one activity from all kinds of
+// data.
 func (r *Reader) Activity(source wearables.Source, day civil.Date, body Activity) Verdict {
 	if body.HeartRate != nil && *body.HeartRate == (HeartRate{}) {
 		body.HeartRate = nil
@@ -54,8 +54,8 @@ func (r *Reader) Activity(source wearables.Source, day civil.Date, body Activity
 	return Mapped
 }
 
-// Sleep has the wire fields of a sleep that a maker states; seconds where
-// nothing else is said, nil what it does not say.
+// Sleep has the wire fields of a sleep that a maker states, in seconds unless noted;
+// nil if not stated.
 //
 // Reference 7.5.
 type Sleep struct {
@@ -138,8 +138,8 @@ func (b *Sleep) complete(length time.Duration) {
 	}
 }
 
-// SessionKey tells the sessions of a maker apart: by when they began and who
-// recorded them, as everywhere, so that what is said of one elsewhere finds it.
+// SessionKey identifies a session of a maker by its start and its recorder, like all
+// session keys, so that other documents about the session find it.
 func SessionKey(start time.Time, s wearables.Source) string {
 	return start.UTC().Format("2006-01-02T15:04:05.999999Z") + "|" + s.Type + "|" + s.AppID
 }

@@ -96,9 +96,9 @@ func LocalDay(at time.Time, offset int32) civil.Date {
 	return civil.DateOf(at)
 }
 
-// OffsetIn is the offset from UTC, in seconds, that holds at an instant in a
-// zone by its IANA name. Without a name that is known it is that of the user's
-// fallback zone; without one of those, wearables.NoOffset.
+// OffsetIn returns the offset from UTC, in seconds, at an instant in a zone, by its
+// IANA name. Without a known name it uses the user's fallback zone; without that it
+// returns wearables.NoOffset.
 func (r *Reader) OffsetIn(zone string, at time.Time) int32 {
 	if zone != "" {
 		if place, err := civil.Zone(zone); err == nil {

@@ -5,7 +5,7 @@ import "hale/internal/wearables"
 // Full is the number of samples to gather before storing them.
 const Full = 1 << 14
 
-// Key tells the series of one file apart.
+// Key identifies a series within one file.
 type Key struct {
 	Resource, Type string
 	Extra          string // wearables.ExtraText of further words; mostly empty

@@ -32,10 +32,10 @@ func Glucose(s, unit string) (float64, bool) {
 	return v, ok
 }
 
-// Millimolar says whether a unit, or the name of a column with one, is mmol/L.
+// Millimolar reports whether a unit, or the name of a column with one, is mmol/L.
 func Millimolar(unit string) bool { return strings.Contains(strings.ToLower(unit), "mmol") }
 
-// Glucosic says whether a text names one of the two units of glucose.
+// Glucosic reports whether a text names one of the two units of glucose.
 func Glucosic(unit string) bool {
 	return Millimolar(unit) || strings.Contains(strings.ToLower(unit), "mg/dl")
 }

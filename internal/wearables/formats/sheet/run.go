@@ -49,8 +49,8 @@ func size(file *os.File, limit int64) (int64, error) {
 	return info.Size(), nil
 }
 
-// Document is an export while it is read: what the reader needs, and where
-// what it finds goes.
+// Document is an export during reading: the input of the reader, and the target of its
+// values.
 type Document struct {
 	File   io.ReadSeeker
 	Zone   *time.Location // the user's fallback zone; nil when none is set
@@ -58,7 +58,7 @@ type Document struct {
 	Gather Gather
 	// Keep stores samples. Reading goes through Flush, which calls it.
 	Keep func(ctx context.Context, samples []wearables.Samples) error
-	// Tell hears how many bytes were read; may be nil.
+	// Tell is called with the number of bytes read; may be nil.
 	Tell func(done int64)
 
 	portions map[portionKey]*portion

@@ -14,8 +14,8 @@ import (
 // ErrCharset says that a document is in an encoding that is not read.
 var ErrCharset = errors.New("the document is in an encoding that is not read; UTF-8, UTF-16 and ISO-8859-1 are")
 
-// UTF8 gives a document in UTF-8, whatever it says it is in: the byte order
-// mark tells, else the XML declaration.
+// UTF8 returns a document in UTF-8. The byte order mark names its encoding, otherwise
+// the XML declaration.
 func UTF8(in io.Reader) (io.Reader, error) {
 	b := bufio.NewReaderSize(in, 4096)
 	head, err := b.Peek(200)

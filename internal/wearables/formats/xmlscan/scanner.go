@@ -20,7 +20,7 @@ var (
 	errDoctype    = errors.New("the DOCTYPE is too long or has no end")
 )
 
-// Kind tells the three forms of a tag apart.
+// Kind distinguishes the three forms of a tag.
 type Kind uint8
 
 // An Opening tag has a Closing one later; an Empty one, such as <Me/>, has none.
@@ -150,7 +150,7 @@ func (s *Scanner) fill() error {
 	return s.ended
 }
 
-// truncated says that the end came in the middle of something.
+// truncated returns the error for a document that ends in the middle of a token.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
