@@ -9,7 +9,7 @@
 //	err = a.Stop(ctx)       // drains
 //
 // Reads in this order: app.go, registry.go (what the domains register with a
-// database), first.go (the first team and key), listen.go, workers.go, doors.go.
+// database), first.go (the first team and key), listen.go, workers.go, mount.go.
 package app
 
 import (
@@ -34,7 +34,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Options are what an App is made of.
+// Options configure an App.
 type Options struct {
 	Config *config.Config
 	Log    *slog.Logger
@@ -43,8 +43,8 @@ type Options struct {
 	Version string
 	// Networks are the lab networks that this node speaks to.
 	Networks []networks.Network
-	// Committed, when set, is called after each commit and before anybody hears
-	// of it. Tests die there.
+	// Committed, if set, is called after each commit and before the caller gets its
+	// result. Tests kill the process there.
 	Committed func()
 	// Statement, when set, is called with each SQL statement. Tests collect them.
 	Statement func(text string, args []any)
@@ -58,7 +58,7 @@ type App struct {
 	Health  *ops.Health
 	// First is the team and key that Start made because there was no team; nil
 	// otherwise.
-	First *First
+	First *FirstTeam
 	// RootKeyMade tells that a root key file was made, of which a copy must be kept.
 	RootKeyMade bool
 
@@ -173,8 +173,8 @@ func (a *App) lockHeld(waited time.Duration) {
 		"waited", waited.Round(time.Millisecond), "file", a.DB.Path())
 }
 
-// ErrRootKey is returned when the root key does not open what the database
-// holds. Going on would seal new values with a key that opens nothing old.
+// ErrRootKey is returned if the root key does not open the stored data. A start would
+// seal new values with a key that opens none of the old ones.
 var ErrRootKey = errors.New("app: the root key is not the one that this database was sealed with; put the right one back")
 
 // proveRootKey refuses a foreign root key, and takes back one that was made

@@ -11,7 +11,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// visit is what a story looks at of an appointment.
+// visit holds the fields of an appointment that a story checks.
 type visit struct {
 	ID          string  `json:"id"`
 	Status      string  `json:"status"`

@@ -18,7 +18,7 @@ func TestEventsOfADeletedUser(t *testing.T) {
 		c := newClinic(t, d, nil)
 		box := c.postbox()
 		walkIn, visit := c.order("walk_in_test"), c.order("at_home_phlebotomy")
-		for _, o := range []seen{walkIn, visit} {
+		for _, o := range []orderView{walkIn, visit} {
 			simulate("received.*.requisition_created")(c, o.ID)
 			c.until(o.ID, full(c.methodOf(o.ID), "received.requisition_created")[0])
 		}

@@ -14,9 +14,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// On a full disk a write is answered 503, says so and changes nothing; reads go
-// on, and so do writes when there is room again. What was acknowledged is there
-// after a restart, and nothing else is.
+// On a full disk a write is answered with 503 and changes nothing. Reads continue, and
+// writes continue when there is room again. A restart keeps exactly the acknowledged
+// writes.
 func TestAFullDiskLosesNothing(t *testing.T) {
 	d := storetest.NewSQLite(t)
 	a := apptest.Start(t, d)
@@ -77,7 +77,7 @@ func TestAFullDiskLosesNothing(t *testing.T) {
 	}
 }
 
-// A commit that waits for another process is told of in the log, once a while.
+// The log reports a commit that waits for another process, at most once a minute.
 func TestAHeldWriteLockIsLogged(t *testing.T) {
 	d := storetest.NewSQLite(t)
 	a := apptest.Start(t, d)

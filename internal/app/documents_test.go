@@ -118,7 +118,7 @@ func (c *clinic) links(order string) {
 func TestImportedOrdersHaveNoRequisition(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
-		var made struct{ Order seen }
+		var made struct{ Order orderView }
 		c.Expect(200, "POST", "/v3/order/import", `{"user_id":"`+c.user+`","billing_type":"client_bill","order_set":{"lab_test_ids":["`+c.tests["walk_in_test"]+`"]},
 			"collection_method":"walk_in_test","patient_details":`+aPatient+`,"patient_address":`+anAddress+`,"sample_id":"CONTROL-1"}`, &made)
 		base := "/v3/order/" + made.Order.ID
@@ -154,8 +154,8 @@ func TestStoryOfANotice(t *testing.T) {
 			}{&has})
 			return has
 		}
-		insured := func(icd string) seen {
-			var made struct{ Order seen }
+		insured := func(icd string) orderView {
+			var made struct{ Order orderView }
 			body := strings.TrimSuffix(c.body("walk_in_test"), "}") + `,"billing_type":"commercial_insurance","icd_codes":` + icd + `}`
 			c.Expect(200, "POST", "/v3/order", body, &made)
 			return made.Order

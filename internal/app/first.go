@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// First is the team and key of a database that had no team.
-type First struct {
+// FirstTeam is the team and key of a database that had no team.
+type FirstTeam struct {
 	Team teams.Team
 	Key  secrets.Text // to be shown once
 	// Given tells that the key came from the configuration, so that there is
@@ -35,7 +35,7 @@ func (a *App) bootstrap(ctx context.Context) (err error) {
 // firstTeam makes a team and a key when there is no team, and the system's own
 // sealing key. Several nodes may start at once; one of them does it, and those
 // that have another root key find that it does not open that one's.
-func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
+func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
 		first = nil
 		if err := tx.Lock(ctx, "first team"); err != nil {
@@ -65,7 +65,7 @@ func (a *App) firstTeam(ctx context.Context) (first *First, err error) {
 		if err := catalogue.Seed(ctx, tx, team); err != nil {
 			return err
 		}
-		first = &First{Team: team, Key: key, Given: a.Config.BootstrapAPIKey != ""}
+		first = &FirstTeam{Team: team, Key: key, Given: a.Config.BootstrapAPIKey != ""}
 		return nil
 	})
 	return first, err

@@ -13,7 +13,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What the door and the database cost, without the network.
+// This benchmark measures handlers and database, without the network.
 func BenchmarkHandlers(b *testing.B) {
 	a := apptest.Start(b, storetest.NewSQLite(b))
 	call := func(b *testing.B, method, path, body string) *httptest.ResponseRecorder {

@@ -15,7 +15,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What a health check found ages by the clock that everything else goes by.
+// The result of a health check ages by the clock of the App.
 func TestHealthGoesByTheOneClock(t *testing.T) {
 	var passed atomic.Int64 // nanoseconds
 	began := time.Now()
@@ -53,8 +53,8 @@ func TestHealthGoesByTheOneClock(t *testing.T) {
 	}
 }
 
-// Whoever watches the node sees whether it is ready, the room on its disk and
-// what waits of each kind of job.
+// A monitor sees whether the node is ready, the room on its disk and the waiting jobs
+// of each kind.
 func TestFiguresOfANode(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d)

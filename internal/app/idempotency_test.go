@@ -56,8 +56,8 @@ func TestARefusalIsRepeatedAndAFailedValidationIsNot(t *testing.T) {
 	}
 }
 
-// However many send it at once, and to whichever node, one is carried out;
-// the others are told that it runs, or get its answer.
+// Of many equal requests at once, on any node, one is carried out. The others are
+// answered that it runs, or get its answer.
 func TestTheSameRequestManyTimesAtOnce(t *testing.T) {
 	d := storetest.NewPostgres(t)
 	nodes := []*apptest.Service{apptest.Start(t, d), apptest.Start(t, d)}
@@ -84,8 +84,8 @@ func TestTheSameRequestManyTimesAtOnce(t *testing.T) {
 	}
 }
 
-// A request that was begun on another node is left to it while that node lives.
-// Then, with nothing to go on with, it is not carried out a second time.
+// A request that began on another node is left to that node while it lives. After that,
+// without a stored answer, it is not carried out a second time.
 func TestABegunRequestBelongsToItsNode(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d)

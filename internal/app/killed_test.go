@@ -22,10 +22,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// These tests kill -9 a process that serves, right after one of its commits and
-// before anybody heard of it: after the first, the second, and so on, until the
-// request gets through. Whatever was durable then, the same request under the
-// same key must end in the one answer.
+// These tests kill -9 a serving process right after one of its commits and before the
+// caller gets its result: after the first commit, the second, and so on, until the
+// request succeeds. The same request with the same key must then end with one answer.
 
 // The environment of a test that is to be the server.
 const (
@@ -46,7 +45,7 @@ func TestServed(t *testing.T) {
 			made.Add(1)
 			if left.Add(-1) == 0 {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {} // nobody hears of the commit
+				select {} // the caller does not get the result
 			}
 		}
 	})

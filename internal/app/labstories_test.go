@@ -61,7 +61,7 @@ var kitStory = []string{
 // mailbox receives the webhooks of a team's orders.
 type mailbox struct {
 	mu   sync.Mutex
-	seen map[string]seen // by the id of the event
+	seen map[string]orderView // by the id of the event
 }
 
 func (m *mailbox) of(order string) (all []string) {
@@ -78,10 +78,10 @@ func (m *mailbox) of(order string) (all []string) {
 
 func (c *clinic) mailbox() *mailbox {
 	c.t.Helper()
-	m := &mailbox{seen: map[string]seen{}}
+	m := &mailbox{seen: map[string]orderView{}}
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var event struct {
-			Data seen `json:"data"`
+			Data orderView `json:"data"`
 		}
 		if err := json.NewDecoder(r.Body).Decode(&event); err != nil {
 			c.t.Error(err)
@@ -153,7 +153,7 @@ func TestStoriesOfTheSandbox(t *testing.T) {
 		c := newClinic(t, d, nil)
 		c.announcePartials()
 		box := c.mailbox()
-		made := make([]seen, len(stories))
+		made := make([]orderView, len(stories))
 		for i, s := range stories {
 			made[i] = c.order(s.method)
 			c.script(made[i].ID, s.script)
@@ -161,7 +161,7 @@ func TestStoriesOfTheSandbox(t *testing.T) {
 		for range 3 { // in three turns, so that something is read between
 			c.advance(20)
 			for _, o := range made {
-				c.Get("/v3/order/"+o.ID, new(seen))
+				c.Get("/v3/order/"+o.ID, new(orderView))
 			}
 		}
 		for i, s := range stories {
@@ -195,7 +195,7 @@ func TestSimulating(t *testing.T) {
 			}
 		}
 		visit := c.order("at_home_phlebotomy")
-		for _, body := range []string{"", "null"} { // nobody booked a visit, so the second call changes nothing
+		for _, body := range []string{"", "null"} { // no visit is booked, so the second call changes nothing
 			simulate(visit.ID, "", body)
 			if got := c.until(visit.ID, "received.at_home_phlebotomy.requisition_created"); len(got.Events) != 2 || got.SampleID == nil {
 				t.Errorf("events %v", got.path())

@@ -92,7 +92,7 @@ func (a *App) build(ctx context.Context) error {
 	a.api = routes.New(api.Deps{
 		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version,
 		KeyHeaders: cfg.APIKeyHeaders, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
-		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that somebody chose is for all
+		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that is set applies to all teams
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
 		Stopping: a.stopping, Node: a.workers.node,
 	}, services)
@@ -130,8 +130,8 @@ func (h acceptErrors) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, told)
 }
 
-// listenMachines takes the address for metrics. One that nobody chose and that
-// cannot be had, such as a taken port, only costs the metrics.
+// listenMachines opens the address of the metrics. If the default address cannot be
+// opened, for example because the port is taken, only the metrics are missing.
 func (a *App) listenMachines(ctx context.Context) (net.Listener, error) {
 	if a.Config.MetricsListen == "" {
 		return nil, nil
@@ -167,9 +167,9 @@ func (a *App) serve(s *http.Server, l net.Listener, name string) {
 // Failed tells of an error that a running node cannot survive.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// Stop takes the node out of rotation, lets requests and deliveries end side by
-// side, interrupts jobs, gives back the leases of what is not done, and closes
-// the database. What was acknowledged is on disk before it began.
+// Stop makes the node not ready, waits for requests and deliveries, interrupts jobs,
+// releases leases, and closes the database. Acknowledged writes are on disk before
+// that.
 func (a *App) Stop(ctx context.Context) error {
 	a.Health.Drain()
 	ctx, cancel := context.WithTimeout(ctx, a.Config.ShutdownDrain)
@@ -197,8 +197,8 @@ func (a *App) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// drain lets the requests of a server end, and cuts off those that have not
-// when the time is over: nobody was promised that they succeed.
+// drain waits for the requests of a server, and closes the connections of those that
+// have not ended in time. Their callers got no answer.
 func (a *App) drain(ctx context.Context, s *http.Server) error {
 	err := s.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -9,7 +9,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// What happens to an order is said to its patient, once: in a sandbox team, in
+// A patient gets one message about each change of an order; in a sandbox team it is in
 // the outbox.
 func TestOrdersAreToldToTheirPatient(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {

@@ -48,7 +48,7 @@ func play(script string, days int) act {
 // turn turns the lab's clock by some days.
 func turn(days int) act { return func(c *clinic, _ string) { c.advance(days) } }
 
-func placed(*clinic, string) {}
+func doNothing(*clinic, string) {}
 
 func cancel(c *clinic, order string) { c.Expect(200, "POST", "/v3/order/"+order+"/cancel", "", nil) }
 
@@ -65,93 +65,93 @@ func book(c *clinic, order string) {
 // methodOf is an order's method.
 func (c *clinic) methodOf(order string) string {
 	c.t.Helper()
-	var o seen
+	var o orderView
 	c.Get("/v3/order/"+order, &o)
 	return strings.Split(o.LastEvent.Status, ".")[1]
 }
 
 var stories = []story{
 	{"testkit", "completed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{turn(1), "received.requisition_created, collecting_sample.transit_customer", "active", "", ""},
 		{turn(20), "collecting_sample.out_for_delivery, collecting_sample.with_customer, collecting_sample.transit_lab, sample_with_lab.delivered_to_lab, completed.completed", "completed", "normal", ""},
 	}},
 	{"testkit", "corrected", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("completed.*.completed"), "received.requisition_created, collecting_sample.transit_customer, collecting_sample.out_for_delivery, " +
 			"collecting_sample.with_customer, collecting_sample.transit_lab, sample_with_lab.delivered_to_lab, completed.completed", "completed", "normal", ""},
 		{simulate("completed.*.corrected"), "completed.corrected", "completed", "normal", ""},
 	}},
 	{"testkit", "failed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{play("lost_kit", 30), "received.requisition_created, collecting_sample.transit_customer, failed.lost", "completed", "", ""},
 	}},
 	{"testkit", "cancelled", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{cancel, "cancelled.cancelled", "cancelled", "", ""},
 		{turn(30), "", "cancelled", "", ""},
 	}},
 	{"walk_in_test", "completed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{turn(1), "received.requisition_created", "active", "", ""},
 		{turn(20), "sample_with_lab.partial_results, completed.completed", "completed", "normal", ""},
 	}},
 	{"walk_in_test", "corrected", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{play("partial_then_corrected", 30), "received.requisition_created, sample_with_lab.partial_results, completed.completed, completed.corrected", "completed", "normal", ""},
 	}},
 	{"walk_in_test", "failed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{play("quantity_not_sufficient", 30), "received.requisition_created, failed.sample_error", "completed", "unknown", ""},
 	}},
 	{"walk_in_test", "cancelled", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{cancel, "cancelled.cancelled", "cancelled", "", ""},
 		{turn(30), "", "cancelled", "", ""},
 	}},
 	{"at_home_phlebotomy", "completed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{book, "new visit pending, collecting_sample.appointment_scheduled, visit scheduled", "active", "", "confirmed"},
 		{turn(30), "visit in_progress, collecting_sample.draw_completed, visit completed, completed.completed", "completed", "normal", "completed"},
 	}},
 	{"at_home_phlebotomy", "corrected", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{book, "new visit pending, collecting_sample.appointment_scheduled, visit scheduled", "active", "", "confirmed"},
 		{play("partial_then_corrected", 30), "visit in_progress, collecting_sample.draw_completed, visit completed, sample_with_lab.partial_results, completed.completed, completed.corrected", "completed", "normal", "completed"},
 	}},
 	{"at_home_phlebotomy", "failed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{book, "new visit pending, collecting_sample.appointment_scheduled, visit scheduled", "active", "", "confirmed"},
 		{play("hemolyzed", 30), "visit in_progress, collecting_sample.draw_completed, visit completed, failed.sample_error", "completed", "unknown", "completed"},
 	}},
 	{"at_home_phlebotomy", "cancelled", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{book, "new visit pending, collecting_sample.appointment_scheduled, visit scheduled", "active", "", "confirmed"},
 		{cancel, "cancelled.cancelled, visit cancelled", "cancelled", "", "cancelled"},
 		{turn(30), "", "cancelled", "", "cancelled"},
 	}},
 	{"on_site_collection", "completed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{turn(1), "received.requisition_created", "active", "", ""},
 		{draw, "sample_with_lab.draw_completed", "active", "", ""},
 		{turn(30), "completed.completed", "completed", "normal", ""},
 	}},
 	{"on_site_collection", "corrected", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{play("partial_then_corrected", 30), "received.requisition_created, sample_with_lab.draw_completed, sample_with_lab.partial_results, completed.completed, completed.corrected", "completed", "normal", ""},
 	}},
 	{"on_site_collection", "failed", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{play("hemolyzed", 30), "received.requisition_created, sample_with_lab.draw_completed, failed.sample_error", "completed", "unknown", ""},
 	}},
 	{"on_site_collection", "cancelled", []scene{
-		{placed, "new received.ordered", "active", "", ""},
+		{doNothing, "new received.ordered", "active", "", ""},
 		{simulate("received.*.requisition_created"), "received.requisition_created", "active", "", ""},
 		{cancel, "cancelled.cancelled", "cancelled", "", ""},
 		{turn(30), "", "cancelled", "", ""},
@@ -204,7 +204,7 @@ func (c *clinic) hears(box *postbox, order, method string, want []string) {
 	c.t.Helper()
 	var got []string
 	for range 1000 {
-		if got = without(method, box.of(order)); len(got) >= len(want) {
+		if got = exclude(method, box.of(order)); len(got) >= len(want) {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -223,9 +223,9 @@ func (c *clinic) reads(order, method string, heard []string, now scene) {
 			steps = append(steps, strings.TrimPrefix(says, "new "))
 		}
 	}
-	var o seen
+	var o orderView
 	c.Get("/v3/order/"+order, &o)
-	if got := without(method, o.path()); !slices.Equal(got, steps) || o.LastEvent.Status != o.path()[len(got)-1] || !strings.HasPrefix(o.LastEvent.Status, o.Status+".") {
+	if got := exclude(method, o.path()); !slices.Equal(got, steps) || o.LastEvent.Status != o.path()[len(got)-1] || !strings.HasPrefix(o.LastEvent.Status, o.Status+".") {
 		c.t.Errorf("the order is %s with a last event %s, and went %q", o.Status, o.LastEvent.Status, got)
 	}
 	var result struct {
@@ -251,12 +251,12 @@ func (c *clinic) found(path string, there bool, v any) {
 
 func (c *clinic) last(order string) string {
 	c.t.Helper()
-	var o seen
+	var o orderView
 	c.Get("/v3/order/"+order, &o)
 	return o.LastEvent.Status
 }
 
-// fed is what the feed has of an order.
+// fed holds the events of an order in the feed.
 func (c *clinic) fed(order, method string) (says []string) {
 	c.t.Helper()
 	for after, more := int64(0), true; more; {
@@ -273,11 +273,11 @@ func (c *clinic) fed(order, method string) (says []string) {
 		}
 		after, more = page.Next, page.More
 	}
-	return without(method, says)
+	return exclude(method, says)
 }
 
 // without leaves a method out of event strings.
-func without(method string, all []string) []string {
+func exclude(method string, all []string) []string {
 	short := make([]string, len(all))
 	for i, s := range all {
 		short[i] = strings.Replace(s, "."+method+".", ".", 1)

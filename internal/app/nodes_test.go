@@ -93,8 +93,8 @@ func push(t *testing.T, a *apptest.Service, name string) {
 	a.Expect(200, "POST", "/v2/timeseries/"+user.ID+"/heartrate", fmt.Sprintf(onePush, 1, 60), nil)
 }
 
-// Two nodes on one database share deliveries: each event arrives, from
-// whichever, and the numbers have no gap. One node stops; the other goes on.
+// Two nodes on one database share deliveries: each event arrives from one of them, and
+// the numbers have no gap. When one node stops, the other continues.
 func TestTwoNodesShareTheWork(t *testing.T) {
 	d := storetest.NewPostgres(t)
 	one := apptest.Start(t, d)
@@ -163,7 +163,7 @@ func TestAnUploadGoesOnAtAnotherNode(t *testing.T) {
 	}
 }
 
-// What was acknowledged before a stop is delivered after the next start.
+// Events that were acknowledged before a stop are delivered after the next start.
 func TestAStopLosesNothing(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		first, stop := apptest.StartStoppable(t, d)

@@ -19,7 +19,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// ordering is what hands orders to labs and takes what they report.
+// ordering holds the services that send orders to laboratories and receive results.
 type ordering struct {
 	lists   *orders.Index
 	placer  *orders.Placer
@@ -91,8 +91,8 @@ func orderListeners() []orders.Listener {
 	}
 }
 
-// tellPatient lets the patient know how the order is getting on. Of an order
-// that was imported nobody is told that it was made.
+// tellPatient sends the patient a message about the order's status. An imported order
+// sends no message about its creation.
 //
 // Reference 1.13, 1.19.
 func tellPatient(ctx context.Context, tx *store.Tx, c orders.Change) error {
@@ -106,8 +106,8 @@ func tellPatient(ctx context.Context, tx *store.Tx, c orders.Change) error {
 	})
 }
 
-// contactOf is who is told: the patient, or who a kit goes to while nobody has
-// registered it.
+// contactOf returns the recipient of messages: the patient, or the recipient of a kit
+// that is not registered yet.
 func contactOf(o *orders.Order) messages.Contact {
 	switch {
 	case o.Body.Patient != nil:

@@ -17,8 +17,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// seen is what a story looks at of an order.
-type seen struct {
+// orderView holds the fields of an order that a story checks.
+type orderView struct {
 	ID       string  `json:"id"`
 	Status   string  `json:"status"`
 	SampleID *string `json:"sample_id"`
@@ -52,7 +52,7 @@ type seen struct {
 	} `json:"lab_test"`
 }
 
-func (o seen) path() []string {
+func (o orderView) path() []string {
 	var all []string
 	for _, e := range o.Events {
 		all = append(all, e.Status)
@@ -99,7 +99,7 @@ func clinicOf(t *testing.T, s *apptest.Service, lab *networktest.Lab, name strin
 	}
 	s.Get("/v3/lab_test", &tests)
 	for _, test := range tests.Data {
-		var o seen
+		var o orderView
 		if err := json.Unmarshal(test.Markers, &o.LabTest.Markers); err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +109,7 @@ func clinicOf(t *testing.T, s *apptest.Service, lab *networktest.Lab, name strin
 }
 
 // answersTo answers what the markers must know.
-func answersTo(o seen) string {
+func answersTo(o orderView) string {
 	all := []string{}
 	for _, m := range o.LabTest.Markers {
 		if m.AOE == nil {
@@ -139,10 +139,10 @@ func (c *clinic) body(method string) string {
 }
 
 // order orders the team's lab test of a method.
-func (c *clinic) order(method string) seen {
+func (c *clinic) order(method string) orderView {
 	c.t.Helper()
 	var made struct {
-		Order   seen
+		Order   orderView
 		Status  string
 		Message string
 	}
@@ -153,12 +153,12 @@ func (c *clinic) order(method string) seen {
 	return made.Order
 }
 
-// until waits for an order to stand at a status.
-func (c *clinic) until(id, status string) seen {
+// until waits until an order has a status.
+func (c *clinic) until(id, status string) orderView {
 	c.t.Helper()
 	deadline := time.Now().Add(20 * time.Second)
 	for {
-		var o seen
+		var o orderView
 		c.Get("/v3/order/"+id, &o)
 		if o.LastEvent.Status == status {
 			if last := o.Events[len(o.Events)-1].Status; last != status || !strings.HasPrefix(status, o.Status+".") {
@@ -176,7 +176,7 @@ func (c *clinic) until(id, status string) seen {
 // hear reports a status from the lab's side and waits for it.
 func (c *clinic) hear(id, status, full string) {
 	c.t.Helper()
-	var o seen
+	var o orderView
 	c.Get("/v3/order/"+id, &o)
 	r := networks.Report{Placer: id, Lab: o.LabTest.Lab.Slug, Status: status, At: time.Now()} // the lab may never have been given the order
 	if err := c.lab.Report(c.t.Context(), id+status, r); err != nil {
@@ -218,7 +218,7 @@ func TestStoryOfAKit(t *testing.T) {
 			t.Errorf("the order was placed %d times", n)
 		}
 		var page struct {
-			Orders []seen
+			Orders []orderView
 			Total  int
 		}
 		c.Get("/v3/orders?status=corrected&patient_name=byron&order_transaction_id="+o.Transaction.ID, &page)
@@ -238,7 +238,7 @@ func TestStoryOfACancellation(t *testing.T) {
 			for _, want := range []string{"order cancelled", "order already cancelled"} {
 				var answer struct {
 					Message string
-					Order   seen
+					Order   orderView
 				}
 				c.Expect(200, "POST", "/v3/order/"+o.ID+"/cancel", ``, &answer)
 				if answer.Message != want || answer.Order.LastEvent.Status != "cancelled."+method+".cancelled" || answer.Order.Transaction.Status != "cancelled" {
@@ -261,7 +261,7 @@ func TestStoryOfACancellation(t *testing.T) {
 func TestStoryOfARegisteredKit(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
-		var made struct{ Order seen }
+		var made struct{ Order orderView }
 		c.Expect(200, "POST", "/v3/order/testkit", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,"shipping_details":%s}`, c.user, c.tests["testkit"], anAddress), &made)
 		if got := made.Order.path(); !slices.Equal(got, []string{"received.testkit.ordered", "received.testkit.awaiting_registration"}) {
 			t.Fatalf("events %v", got)
@@ -326,7 +326,7 @@ func TestOrderingTwice(t *testing.T) {
 	})
 }
 
-// What a lab refuses for good ends, with its reason kept for the team.
+// A final refusal by a laboratory ends the order, and the team can read its reason.
 func TestStoryOfARefusal(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Refuse: func(networks.Order) string { return "we do not serve this doctor" }})

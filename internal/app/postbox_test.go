@@ -25,7 +25,7 @@ type postbox struct {
 	mail map[string]letter // by the id of the event
 }
 
-// letter is what a story looks at of a delivery.
+// letter holds the fields of a delivery that a story checks.
 type letter struct {
 	seq   int64
 	about string // the order

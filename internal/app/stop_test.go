@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Somebody who waits for events, such as hale listen, gets what there is, and
-// is nothing that a stop waits for.
+// A caller that waits for events, such as hale listen, gets the present ones at a stop.
+// The stop does not wait for it.
 func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
 	a, stop := apptest.StartStoppable(t, storetest.NewSQLite(t))
 	answered := make(chan int, 1)

@@ -15,7 +15,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rehearsal is what a story looks at of a run.
+// rehearsal holds the fields of a run that a story checks.
 type rehearsal struct {
 	RunID       string `json:"run_id"`
 	Status      string
@@ -29,7 +29,7 @@ type rehearsal struct {
 	}
 }
 
-// reviewed is what a story looks at of an unmatched result.
+// reviewed holds the fields of an unmatched result that a story checks.
 type reviewed struct {
 	ID             string
 	Status         string

@@ -109,12 +109,12 @@ func administer(t *testing.T, s *apptest.Service) {
 	}
 }
 
-func (c *clinic) orderFromWireLab() seen { return c.orderOf(`"W1"`) }
+func (c *clinic) orderFromWireLab() orderView { return c.orderOf(`"W1"`) }
 
 // orderOf orders tests of the lab, by its codes.
-func (c *clinic) orderOf(codes string) seen {
+func (c *clinic) orderOf(codes string) orderView {
 	c.t.Helper()
-	var made struct{ Order seen }
+	var made struct{ Order orderView }
 	c.Expect(200, "POST", "/v3/order", fmt.Sprintf(
 		`{"user_id":%q,"order_set":{"add_on":{"provider_ids":[%s]}},"collection_method":"walk_in_test","patient_details":%s,"patient_address":%s}`,
 		c.user, codes, aPatient, anAddress), &made)

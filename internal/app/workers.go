@@ -22,8 +22,8 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// workers run beside the requests. They start together and are told to stop
-// together; the stop waits for their ends as long as it may.
+// workers run beside the requests. They start and stop together. A stop waits for them
+// within its time limit.
 type workers struct {
 	node *jobs.Node
 	all  []*worker
@@ -73,9 +73,9 @@ func (w *workers) halt(ctx context.Context) {
 	wait.Wait()
 }
 
-// leaving is how long a database that does not answer is asked to take this
-// node's claims back, even when the time of the stop is over.
-const leaving = 5 * time.Second
+// leaveTimeout is the time to release this node's claims at a stop. It applies even after
+// the time limit of the stop, if the database does not answer.
+const leaveTimeout = 5 * time.Second
 
 // leave gives this node's claims back, so that other nodes need not wait for
 // its lease.
@@ -83,7 +83,7 @@ func (w *workers) leave(ctx context.Context) error {
 	if w.node == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
 	defer cancel()
 	return w.node.Leave(ctx)
 }

@@ -96,7 +96,8 @@ func StartStoppable(t testing.TB, d storetest.Database) (s *Service, stop func()
 	return s, s.stop
 }
 
-// Config is what Start uses: defaults, a free port, webhooks to loopback.
+// Config returns the configuration of Start: defaults, a free port, webhooks to
+// loopback.
 func Config(t testing.TB, d storetest.Database) *config.Config {
 	t.Helper()
 	cfg, err := config.Load(config.Input{LookupEnv: func(string) (string, bool) { return "", false }})
