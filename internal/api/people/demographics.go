@@ -20,18 +20,18 @@ func (h *Handlers) demographicsRoutes() []api.Route {
 	}
 }
 
-// infoIn is demographics as they come in.
+// infoIn has the demographics of a request.
 //
 // Reference 5.7, UserInfoCreateRequest.
 type infoIn struct {
 	FirstName         string                        `json:"first_name"`
 	LastName          string                        `json:"last_name"`
 	Email             string                        `json:"email"`
-	PhoneNumber       string                        `json:"phone_number" doc:"Kept as E.164. Without a country code it is read as North American."`
+	PhoneNumber       string                        `json:"phone_number" doc:"Stored as E.164. A number without a country code is North American."`
 	Gender            string                        `json:"gender"`
 	DOB               api.DateText                  `json:"dob"`
 	Address           addressIn                     `json:"address"`
-	MedicalProxy      api.ObjectOrNull[GuarantorIn] `json:"medical_proxy" required:"false" doc:"Who speaks for a minor."`
+	MedicalProxy      api.ObjectOrNull[GuarantorIn] `json:"medical_proxy" required:"false" doc:"The representative of a minor."`
 	Race              *race                         `json:"race" required:"false"`
 	Ethnicity         *ethnicity                    `json:"ethnicity" required:"false"`
 	SexualOrientation *orientation                  `json:"sexual_orientation" required:"false"`
@@ -43,7 +43,7 @@ type putInfoIn struct {
 	Body infoIn
 }
 
-// infoBody is demographics on the wire.
+// infoBody has the demographics of an answer.
 //
 // Spec: Latest user info.
 type infoBody struct {
@@ -91,15 +91,15 @@ func (h *Handlers) putInfo(ctx context.Context, c api.Caller, in *putInfoIn) (*a
 	if err != nil {
 		return nil, err
 	}
-	var kept users.Info
+	var stored users.Info
 	err = h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		kept, err = users.PutInfo(ctx, tx, c.Team, in.UserID, info)
+		stored, err = users.PutInfo(ctx, tx, c.Team, in.UserID, info)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(infoOf(kept)), nil
+	return api.Answer(infoOf(stored)), nil
 }
 
 func (h *Handlers) latestInfo(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[infoBody], error) {
@@ -114,10 +114,10 @@ func (h *Handlers) latestInfo(ctx context.Context, c api.Caller, in *api.UserPat
 	return api.Answer(infoOf(info)), nil
 }
 
-// The parts that demographics and insurance share on the wire.
+// Types that demographics and insurance share.
 
-// addressIn takes both forms of the zip code: zip_code as in the spec's user
-// address, zip as in its other addresses and in the reference.
+// addressIn accepts both names of the zip code: zip_code as in the specification's user
+// address, and zip as in its other addresses and in the reference.
 //
 // Appendix A 5.
 type addressIn struct {
@@ -128,10 +128,10 @@ type addressIn struct {
 	Zip         *string `json:"zip" required:"false" doc:"12345 or 12345-6789. Either this or zip_code."`
 	ZipCode     *string `json:"zip_code" required:"false" doc:"Another name for zip."`
 	Country     *string `json:"country" required:"false" doc:"Two letters; US when absent."`
-	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"How to reach the door."`
+	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"Directions to the door."`
 }
 
-// address is the domain's form; at is where it stood, for the fault.
+// address converts an address. at is its place in the request, for the fault.
 func (a addressIn) address(at ...string) (person.Address, *fault.Error) {
 	zip := api.TextOf(a.Zip)
 	if zip == "" {
@@ -147,8 +147,8 @@ func (a addressIn) address(at ...string) (person.Address, *fault.Error) {
 	return domain, nil
 }
 
-// addressBody is an address going out, with both names of the zip code.
-// second_line is empty when there is none; the spec has no null there.
+// addressBody is an address of an answer, with both names of the zip code. second_line
+// is empty if there is none, because the specification has no null there.
 type addressBody struct {
 	FirstLine   string `json:"first_line"`
 	SecondLine  string `json:"second_line"`
@@ -182,7 +182,7 @@ func (g GuarantorIn) guarantor(at ...string) (person.Guarantor, *fault.Error) {
 	}, err
 }
 
-// GuarantorFrom is the domain's form, nil for none.
+// GuarantorFrom converts a guarantor; nil for none.
 func GuarantorFrom(in api.ObjectOrNull[GuarantorIn], at ...string) (*person.Guarantor, *fault.Error) {
 	if in.Value == nil {
 		return nil, nil
@@ -191,7 +191,7 @@ func GuarantorFrom(in api.ObjectOrNull[GuarantorIn], at ...string) (*person.Guar
 	return &guarantor, err
 }
 
-// guarantorBody leaves out what is not known: the spec has no null there.
+// guarantorBody omits unknown fields, because the specification has no null there.
 type guarantorBody struct {
 	FirstName       string      `json:"first_name"`
 	LastName        string      `json:"last_name"`
@@ -206,8 +206,8 @@ func guarantorOf(g person.Guarantor) guarantorBody {
 	return guarantorBody{g.FirstName, g.LastName, g.PhoneNumber, g.Email, addressOf(g.Address), g.HouseholdIncome, g.HouseholdSize}
 }
 
-// Words of the demographics' closed lists. OpenAPI names them; the domain
-// refuses others.
+// Words of the closed lists in demographics. OpenAPI names them; the domain refuses
+// other words.
 type (
 	race         string
 	ethnicity    string

@@ -12,11 +12,11 @@ import (
 // Handlers serve the operations.
 type Handlers struct {
 	*api.API
-	guesses *guessRation
+	guesses *guessLimiter
 }
 
 // New returns handlers with their own count of wrong link codes.
-func New(a *api.API) *Handlers { return &Handlers{API: a, guesses: newGuessRation()} }
+func New(a *api.API) *Handlers { return &Handlers{API: a, guesses: newGuessLimiter()} }
 
 // Routes returns every operation, one table per resource.
 func (h *Handlers) Routes() []api.Route {

@@ -40,7 +40,7 @@ type insuredIn struct {
 	Address     addressIn    `json:"address"`
 }
 
-// insuranceBody is a record on the wire.
+// insuranceBody is an insurance record in an answer.
 //
 // Spec: Insurance record.
 type insuranceBody struct {
@@ -118,17 +118,17 @@ func (h *Handlers) createInsurance(ctx context.Context, c api.Caller, in *create
 		return nil, err
 	}
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (insuranceBody, error) {
-		kept, err := insurance.Create(ctx, tx, c.Team, in.UserID, r)
+		made, err := insurance.Create(ctx, tx, c.Team, in.UserID, r)
 		if err != nil {
 			return insuranceBody{}, err
 		}
-		return insuranceOf(kept), nil
+		return insuranceOf(made), nil
 	})
 }
 
 type latestInsuranceIn struct {
 	api.UserPath
-	IsPrimary bool `query:"is_primary" default:"true" doc:"Whether to look among primary records or the others."`
+	IsPrimary bool `query:"is_primary" default:"true" doc:"true: the newest primary record. false: the newest of the others."`
 }
 
 func (h *Handlers) latestInsurance(ctx context.Context, c api.Caller, in *latestInsuranceIn) (*api.Out[insuranceBody], error) {
@@ -151,7 +151,7 @@ func (h *Handlers) payorRoutes() []api.Route {
 	}
 }
 
-// payorBody is a payor on the wire.
+// payorBody is a payor in an answer.
 //
 // Reference 1.18, ClientFacingPayor and ClientFacingPayorSearchResponse.
 type payorBody struct {
@@ -167,11 +167,11 @@ type oldPayorBody struct {
 	PayorDetails
 }
 
-// PayorDetails is what is known of a payor.
+// PayorDetails has the fields of a payor except its code.
 type PayorDetails struct {
 	Name    string      `json:"name"`
 	Aliases []string    `json:"aliases"`
-	Address addressBody `json:"org_address" doc:"Empty but for the country where it is not known."`
+	Address addressBody `json:"org_address" doc:"Only the country if the address is not known."`
 	Source  string      `json:"source" enum:"platform,team" doc:"team: added by POST /v3/payor."`
 }
 
@@ -182,9 +182,9 @@ func detailsOfPayor(p insurance.Payor) PayorDetails {
 func payorOf(p insurance.Payor) payorBody { return payorBody{p.Code, detailsOfPayor(p)} }
 
 type searchPayorsIn struct {
-	Name     string `query:"insurance_name" maxLength:"200" doc:"The name or an alias, also its beginning or misspelt."`
+	Name     string `query:"insurance_name" maxLength:"200" doc:"The name or an alias, its beginning, or a similar text."`
 	Provider string `query:"provider" enum:"change_healthcare,availity,stedi,waystar,claim_md,apero,pverify" doc:"Clearing house whose code provider_payor_id is."`
-	Code     string `query:"provider_payor_id" maxLength:"64" doc:"What the clearing house calls the payor."`
+	Code     string `query:"provider_payor_id" maxLength:"64" doc:"The clearing house's code of the payor."`
 }
 
 func (h *Handlers) searchPayors(ctx context.Context, c api.Caller, in *searchPayorsIn) (*api.Out[[]payorBody], error) {
@@ -203,7 +203,7 @@ type searchPayorsByBodyIn struct {
 	Body struct {
 		Name     *string `json:"insurance_name" required:"false" maxLength:"200"`
 		Provider *string `json:"provider" required:"false" doc:"change_healthcare, availity, stedi, waystar, claim_md, apero or pverify."`
-		Code     *string `json:"provider_id" required:"false" maxLength:"64" doc:"What the clearing house calls the payor."`
+		Code     *string `json:"provider_id" required:"false" maxLength:"64" doc:"The clearing house's code of the payor."`
 	}
 }
 
@@ -234,7 +234,7 @@ type createPayorIn struct {
 		Name     string    `json:"name" maxLength:"200"`
 		Address  addressIn `json:"address"`
 		Provider *string   `json:"provider" required:"false" doc:"Clearing house whose code provider_payor_id is: change_healthcare, availity, stedi, waystar, claim_md, apero or pverify."`
-		Code     *string   `json:"provider_payor_id" required:"false" maxLength:"64" doc:"What the clearing house calls the payor."`
+		Code     *string   `json:"provider_payor_id" required:"false" maxLength:"64" doc:"The clearing house's code of the payor."`
 	}
 }
 

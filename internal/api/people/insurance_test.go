@@ -1,6 +1,7 @@
 package people
 
 import (
+	"strings"
 	"testing"
 
 	"hale/internal/api/calltest"
@@ -41,4 +42,24 @@ func TestPayorRefusals(t *testing.T) {
 	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, "availity", "pigeon"), `"loc":["body","provider"]`)
 	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, `"zip":"78701",`, ""), `"loc":["body","address","zip"]`)
 	c.Want(422, "POST", "/v3/payor", calltest.Replace(t, goodPayor, "Example Mutual", " "), `"loc":["body","name"]`)
+}
+
+func TestInsuranceShapes(t *testing.T) {
+	c := newCaller(t)
+	id := c.User("a")
+	path := "/v2/user/" + id + "/insurance"
+	c.Want(404, "GET", path+"/latest", "", "Insurance not found")
+	calltest.Golden(t, "insurance_self", c.Want(200, "POST", path, calltest.GoodInsurance))
+	calltest.Golden(t, "insurance_self", c.Want(200, "GET", path+"/latest", ""))
+	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "Self", "Cousin", 1), `["body","relationship"]`, `"enum"`)
+	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "UHC", " ", 1), `["body","payor_code"]`)
+	spouse := strings.Replace(calltest.GoodInsurance, `"relationship":"Self"`, `"relationship":"Spouse","group_id":"G-7","is_primary":false,"guarantor":{"first_name":"Anne","last_name":"Byron",`+
+		`"phone_number":"+14155550133","email":"anne@example.org","household_income":48000,"household_size":2,"address":{"first_line":"1 Main Street","zip":"78701","state":"TX","city":"Austin","country":"US"}}`, 1)
+	spouse = strings.Replace(spouse, "UHC", "MAIDFED", 1)
+	calltest.Golden(t, "insurance_spouse", c.Want(200, "POST", path, spouse))
+	calltest.Golden(t, "insurance_spouse", c.Want(200, "GET", path+"/latest?is_primary=false", ""))
+	calltest.Golden(t, "insurance_self", c.Want(200, "GET", path+"/latest?is_primary=true", ""))
+	flagged := strings.NewReplacer("Self", "Other", "UHC", "Acme Health").Replace(calltest.GoodInsurance)
+	calltest.Golden(t, "insurance_flagged", c.Want(200, "POST", path, flagged))
+	calltest.Golden(t, "insurance_flagged", c.Want(200, "GET", path+"/latest", ""))
 }

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// What patients are told. The reference shows it only in its dashboard.
+// Messages to patients. The reference shows them only in its dashboard.
 
 func (h *Handlers) messageRoutes() []api.Route {
 	return []api.Route{
@@ -28,13 +28,13 @@ type messageBody struct {
 	UserID    users.ID    `json:"user_id" format:"uuid"`
 	OrderID   *uuid.UUID  `json:"order_id" format:"uuid" nullable:"true" doc:"Null for a code that opens the portal."`
 	Channel   string      `json:"channel" enum:"sms,email"`
-	Template  string      `json:"template" doc:"Which text it is, such as requisition_created.walk_in_test.sms."`
-	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"outbox: of a sandbox team, whose messages end here. cleared: a reminder that something made needless."`
-	Problem   *string     `json:"problem" doc:"Why it was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. Null for no problem."`
+	Template  string      `json:"template" doc:"Name of the text, such as requisition_created.walk_in_test.sms."`
+	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"outbox: of a sandbox team, whose messages are not sent. cleared: a reminder that is no longer needed."`
+	Problem   *string     `json:"problem" doc:"Why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. Null for no problem."`
 	Attempts  int         `json:"attempts"`
 	Recipient string      `json:"recipient" doc:"Telephone number or e-mail address."`
 	Subject   *string     `json:"subject" doc:"Of e-mails."`
-	Text      string      `json:"text" doc:"A link into the portal is in it once it was sent. A code is shown to sandbox teams only."`
+	Text      string      `json:"text" doc:"Contains the link into the portal once the message was sent. Only sandbox teams see codes."`
 	DueAt     api.Time    `json:"due_at"`
 	CreatedAt api.Time    `json:"created_at"`
 	EndedAt   *api.Time   `json:"ended_at" nullable:"true"`
@@ -58,7 +58,7 @@ type listOutboxIn struct {
 	Channel string   `query:"channel" enum:"sms,email"`
 	State   string   `query:"state" enum:"scheduled,queued,sent,outbox,failed,cleared"`
 	Limit   int      `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor  string   `query:"next_cursor" doc:"next_cursor of the page before."`
+	Cursor  string   `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type outboxBody struct {
@@ -69,7 +69,7 @@ type outboxBody struct {
 func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxIn) (*api.Out[outboxBody], error) {
 	f := messages.Filter{User: in.UserID, Channel: messages.Channel(in.Channel), State: messages.State(in.State), Limit: in.Limit + 1}
 	if in.OrderID != "" {
-		f.Order = uuid.MustParse(in.OrderID) // the form was checked
+		f.Order = uuid.MustParse(in.OrderID) // the schema was checked
 	}
 	if in.Cursor != "" {
 		if err := paging.Decode(in.Cursor, &f.Before); err != nil {
@@ -96,11 +96,11 @@ func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxI
 	return api.Answer(body), nil
 }
 
-// messageSettings are a team's switches.
+// messageSettings has a team's settings of messages.
 type messageSettings struct {
 	SMS       bool `json:"sms_enabled"`
 	Email     bool `json:"email_enabled"`
-	Reminders bool `json:"reminders_enabled" doc:"Reminders lead into the portal."`
+	Reminders bool `json:"reminders_enabled" doc:"Reminders have a link into the portal."`
 }
 
 func settingsOf(s messages.Settings) messageSettings {
@@ -121,7 +121,7 @@ type setMessageSettingsIn struct {
 		SMS       *bool `json:"sms_enabled" required:"false"`
 		Email     *bool `json:"email_enabled" required:"false"`
 		Reminders *bool `json:"reminders_enabled" required:"false"`
-	} `doc:"What is left out stays as it is."`
+	} `doc:"Absent fields stay unchanged."`
 }
 
 func (h *Handlers) setMessageSettings(ctx context.Context, c api.Caller, in *setMessageSettingsIn) (*api.Out[messageSettings], error) {

@@ -27,11 +27,11 @@ type createPortalURLIn struct {
 	}
 }
 
-// portalURLBody is a link.
+// portalURLBody has a link into the portal.
 //
 // Spec: Portal link.
 type portalURLBody struct {
-	URL       string `json:"url" format:"uri" doc:"A secret: whoever has it may get in."`
+	URL       string `json:"url" format:"uri" doc:"A secret: it opens the portal."`
 	ExpiresIn int64  `json:"expires_in" doc:"Seconds."`
 }
 
@@ -40,7 +40,7 @@ func (h *Handlers) createPortalURL(ctx context.Context, c api.Caller, in *create
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (body portalURLBody, err error) {
 		link, err := users.CreatePortalLink(ctx, tx, c.Team, in.UserID, purpose, in.Body.OrderID)
 		if err == nil && in.Body.OrderID != nil {
-			err = ownOrder(ctx, tx, c.Team, in.UserID, *in.Body.OrderID)
+			err = checkOrderOwner(ctx, tx, c.Team, in.UserID, *in.Body.OrderID)
 		}
 		if err != nil {
 			return body, err
@@ -49,8 +49,8 @@ func (h *Handlers) createPortalURL(ctx context.Context, c api.Caller, in *create
 	})
 }
 
-// ownOrder refuses an order that is not the user's like one that is not there.
-func ownOrder(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, order uuid.UUID) error {
+// checkOrderOwner refuses another user's order like an unknown one.
+func checkOrderOwner(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, order uuid.UUID) error {
 	o, err := orders.Get(ctx, tx, team, orders.ID(order))
 	if fault.Is(err, fault.NotFound) || err == nil && o.User != user {
 		return fault.New(fault.NotFound, "Order not found")

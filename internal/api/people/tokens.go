@@ -18,9 +18,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// What a team asks for may be asked for again under one Idempotency-Key: the
-// answer is sealed with the person's key, and its secret is as good as it was,
-// for one exchange. What a phone exchanges has rules of its own.
+// A team may repeat these requests with one Idempotency-Key. The stored answer is sealed
+// with the person's key, and its secret still works for one exchange. Exchanges by phones
+// have their own rules.
 func (h *Handlers) tokenRoutes() []api.Route {
 	return []api.Route{
 		api.Post("/v2/user/{user_id}/sign_in_token", h.createSignInToken, "Make a token with which a phone signs in as a user").Creates(),
@@ -57,15 +57,15 @@ func (h *Handlers) endSignIns(ctx context.Context, c api.Caller, in *api.UserPat
 
 type linkCodeIn struct {
 	UserID    users.ID             `query:"user_id" required:"true" format:"uuid"`
-	ExpiresAt api.Maybe[time.Time] `query:"expires_at" doc:"An hour from now when absent; within seven days."`
+	ExpiresAt api.Maybe[time.Time] `query:"expires_at" doc:"Within seven days. The default is in an hour."`
 }
 
-// linkCodeBody is a code and where an app takes it.
+// linkCodeBody has a code and the address that opens the app with it.
 //
 // Reference 6.9.
 type linkCodeBody struct {
-	Code        string   `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"For one exchange. Show it to the person; it is too short to be sent around."`
-	ExchangeURL string   `json:"exchange_url" doc:"Opens an app that has the scheme hale with the code, such as from a QR code."`
+	Code        string   `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"For one exchange. Show it to the person. It is too short to send."`
+	ExchangeURL string   `json:"exchange_url" doc:"Opens the app with the code, for example from a QR code. The scheme is hale."`
 	ExpiresAt   api.Time `json:"expires_at"`
 
 	user users.ID
@@ -82,24 +82,24 @@ func (h *Handlers) createLinkCode(ctx context.Context, c api.Caller, in *linkCod
 type exchangeIn struct {
 	Body struct {
 		SignInToken string `json:"sign_in_token,omitempty" maxLength:"256" doc:"Either this or code."`
-		Code        string `json:"code,omitempty" maxLength:"256" doc:"A link code, in capitals or not."`
+		Code        string `json:"code,omitempty" maxLength:"256" doc:"A link code, in upper or lower case."`
 	}
 	address string
 }
 
-// Resolve notes where the request comes from, for the ration of guesses.
+// Resolve stores the address of the caller, for the limit of guesses.
 func (in *exchangeIn) Resolve(ctx huma.Context) []error {
 	in.address = ctx.RemoteAddr()
 	return nil
 }
 
-// tokensBody is a pair of tokens, named as OAuth 2 names them.
+// tokensBody has a pair of tokens under the names of OAuth 2.
 type tokensBody struct {
-	UserID       users.ID `json:"user_id" format:"uuid" doc:"The one user that the tokens stand for."`
+	UserID       users.ID `json:"user_id" format:"uuid" doc:"The user of the tokens."`
 	AccessToken  string   `json:"access_token" doc:"A secret. Send it as Authorization: Bearer."`
 	TokenType    string   `json:"token_type" enum:"Bearer"`
-	ExpiresIn    int64    `json:"expires_in" doc:"Seconds that the access token is good for."`
-	RefreshToken string   `json:"refresh_token" doc:"A secret, for one renewal. An answer that got lost may be asked for again within an hour, and names the same refresh token."`
+	ExpiresIn    int64    `json:"expires_in" doc:"Lifetime of the access token in seconds."`
+	RefreshToken string   `json:"refresh_token" doc:"A secret, for one renewal. If the answer is lost, repeat the request within an hour: the answer has the same refresh token."`
 }
 
 func tokensOf(s tokens.Session) tokensBody {
@@ -113,13 +113,13 @@ func (h *Handlers) exchangeSignIn(ctx context.Context, _ api.Caller, in *exchang
 	if in.Body.Code == "" {
 		return h.exchange(ctx, tokens.SignInToken, secrets.Text(in.Body.SignInToken))
 	}
-	guess, err := h.guesses.take(in.address, h.DB.Now())
+	guess, err := h.guesses.reserve(in.address, h.DB.Now())
 	if err != nil {
 		return nil, err
 	}
 	body, err := h.exchange(ctx, tokens.LinkCode, tokens.NormalizeCode(in.Body.Code))
 	if !fault.Is(err, fault.Unauthenticated) {
-		guess.giveBack()
+		guess.cancel()
 	}
 	return body, err
 }
@@ -161,8 +161,7 @@ func (h *Handlers) refreshTokens(ctx context.Context, _ api.Caller, in *refreshT
 	return api.Answer(tokensOf(session)), nil
 }
 
-// signOut ends the session of a refresh token. One that is over already is
-// as good as signed out.
+// signOut ends the session of a refresh token. It succeeds if the session has ended.
 func (h *Handlers) signOut(ctx context.Context, _ api.Caller, in *refreshTokenIn) (*api.Out[api.SuccessBody], error) {
 	ctx = store.AsSystem(ctx)
 	var session tokens.SessionID
@@ -176,68 +175,67 @@ func (h *Handlers) signOut(ctx context.Context, _ api.Caller, in *refreshTokenIn
 	return done, err
 }
 
-// Subject returns the user whose key seals a kept answer.
+// Subject returns the user whose key seals a stored answer.
 func (b linkCodeBody) Subject() uuid.UUID { return b.user.UUID() }
 
-// A link code has 32 bits. What keeps it from being guessed is that wrong
-// guesses are few: ten in ten minutes from one address, thirty in a minute
-// from everywhere, on each node. With a hundred codes open all the time, any
-// number of addresses together need more than two years on average.
+// A link code has 32 bits. Each node limits wrong guesses: ten in ten minutes from one
+// address, thirty in a minute from all addresses. With a hundred open codes at all
+// times, a guess takes more than two years on average.
 const (
-	guessesFromOne  = 10
-	guessesFromAll  = 30
-	mostGuessers    = 10_000
-	guessFromOneIn  = time.Minute
-	guessFromAllIn  = 2 * time.Second
-	guessesTooOften = "Too many wrong codes; try again later"
+	burstFromOne    = 10
+	burstFromAll    = 30
+	maxAddresses    = 10_000
+	intervalFromOne = time.Minute
+	intervalFromAll = 2 * time.Second
+	tooManyGuesses  = "Too many wrong codes; try again later"
 )
 
-// guessRation counts wrong guesses. A right one costs nothing.
-type guessRation struct {
+// guessLimiter counts wrong guesses. A right guess is not counted.
+type guessLimiter struct {
 	mu        sync.Mutex
-	everyone  *rate.Limiter
+	all       *rate.Limiter
 	addresses map[string]*rate.Limiter
 }
 
-func newGuessRation() *guessRation {
-	return &guessRation{
-		everyone:  rate.NewLimiter(rate.Every(guessFromAllIn), guessesFromAll),
+func newGuessLimiter() *guessLimiter {
+	return &guessLimiter{
+		all:       rate.NewLimiter(rate.Every(intervalFromAll), burstFromAll),
 		addresses: map[string]*rate.Limiter{},
 	}
 }
 
-// guess is one that was taken from the ration and not judged yet.
+// guess is a guess that was counted and not checked yet.
 type guess struct {
-	at    time.Time
-	taken []*rate.Reservation
+	at           time.Time
+	reservations []*rate.Reservation
 }
 
-// giveBack undoes the guess: it was right, or nobody looked at it.
-func (g *guess) giveBack() {
-	for _, r := range g.taken {
+// cancel does not count the guess: it was right, or was not checked.
+func (g *guess) cancel() {
+	for _, r := range g.reservations {
 		r.CancelAt(g.at)
 	}
 }
 
-// take counts a guess before it is judged, so that many at once cannot pass
-// the ration together.
-func (g *guessRation) take(address string, now time.Time) (*guess, error) {
+// reserve counts a guess before it is checked, so that concurrent guesses cannot exceed
+// the limit.
+func (g *guessLimiter) reserve(address string, now time.Time) (*guess, error) {
 	taken := &guess{at: now}
-	for _, l := range []*rate.Limiter{g.of(address), g.everyone} {
+	for _, l := range []*rate.Limiter{g.limiterOf(address), g.all} {
 		r := l.ReserveN(now, 1)
 		if wait := r.DelayFrom(now); wait > 0 {
 			r.CancelAt(now)
-			taken.giveBack()
+			taken.cancel()
 			return nil, &tooManyGuessesError{wait}
 		}
-		taken.taken = append(taken.taken, r)
+		taken.reservations = append(taken.reservations, r)
 	}
 	return taken, nil
 }
 
-// guesser is who has a ration: an IPv4 address, or the network of an IPv6 one,
-// of which a single machine has 2^64.
-func guesser(address string) string {
+// guessSource is the source of guesses: an IPv4 address, or the /64 network of an IPv6
+// address, because one machine may have 2^64 addresses.
+func guessSource(address string) string {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return address
@@ -249,28 +247,28 @@ func guesser(address string) string {
 	return netip.PrefixFrom(host, 64).Masked().String()
 }
 
-func (g *guessRation) of(address string) *rate.Limiter {
-	host := guesser(address)
+func (g *guessLimiter) limiterOf(address string) *rate.Limiter {
+	host := guessSource(address)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l, ok := g.addresses[host]
 	if !ok {
-		if len(g.addresses) >= mostGuessers {
-			clear(g.addresses) // everyone's ration still holds
+		if len(g.addresses) >= maxAddresses {
+			clear(g.addresses) // the limit of all addresses remains
 		}
-		l = rate.NewLimiter(rate.Every(guessFromOneIn), guessesFromOne)
+		l = rate.NewLimiter(rate.Every(intervalFromOne), burstFromOne)
 		g.addresses[host] = l
 	}
 	return l
 }
 
-// tooManyGuessesError says when the next guess may be made.
+// tooManyGuessesError has the time until the next guess.
 type tooManyGuessesError struct{ wait time.Duration }
 
-func (e *tooManyGuessesError) Error() string { return guessesTooOften }
+func (e *tooManyGuessesError) Error() string { return tooManyGuesses }
 
 // Kind is TooMany.
 func (e *tooManyGuessesError) Kind() fault.Kind { return fault.TooMany }
 
-// RetryAfter is in seconds, rounded up.
+// RetryAfter returns the wait in seconds, rounded up.
 func (e *tooManyGuessesError) RetryAfter() int { return int((e.wait + time.Second - 1) / time.Second) }

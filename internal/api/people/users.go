@@ -65,13 +65,13 @@ func (h *Handlers) createUser(ctx context.Context, c api.Caller, in *createUserI
 }
 
 type listUsersIn struct {
-	Offset int64 `query:"offset" minimum:"0" default:"0" doc:"How many of the newest users to pass over."`
+	Offset int64 `query:"offset" minimum:"0" default:"0" doc:"Number of the newest users to skip."`
 	Limit  int64 `query:"limit" minimum:"1" maximum:"500" default:"100"`
 }
 
 type usersBody struct {
 	Users  []userBody `json:"users"`
-	Total  int64      `json:"total" doc:"All users there are."`
+	Total  int64      `json:"total" doc:"Number of all users."`
 	Offset int64      `json:"offset"`
 	Limit  int64      `json:"limit"`
 }
@@ -84,7 +84,7 @@ func (h *Handlers) listUsers(ctx context.Context, c api.Caller, in *listUsersIn)
 			return err
 		}
 		body.Total = page.Total
-		body.Users, err = withLinks(ctx, tx, c.Team, page.Users)
+		body.Users, err = bodiesOf(ctx, tx, c.Team, page.Users)
 		return err
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (h *Handlers) listUsers(ctx context.Context, c api.Caller, in *listUsersIn)
 }
 
 func (h *Handlers) getUser(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[userBody], error) {
-	return h.oneUser(ctx, func(tx *store.Tx) (users.User, error) {
+	return h.readUser(ctx, func(tx *store.Tx) (users.User, error) {
 		return users.Get(ctx, tx, c.Team, in.UserID)
 	})
 }
@@ -104,13 +104,13 @@ type resolveUserIn struct {
 }
 
 func (h *Handlers) resolveUser(ctx context.Context, c api.Caller, in *resolveUserIn) (*api.Out[userBody], error) {
-	return h.oneUser(ctx, func(tx *store.Tx) (users.User, error) {
+	return h.readUser(ctx, func(tx *store.Tx) (users.User, error) {
 		return users.Resolve(ctx, tx, c.Team, in.ClientUserID)
 	})
 }
 
-// oneUser reads a user and its connections.
-func (h *Handlers) oneUser(ctx context.Context, find func(tx *store.Tx) (users.User, error)) (*api.Out[userBody], error) {
+// readUser reads a user and its connections.
+func (h *Handlers) readUser(ctx context.Context, find func(tx *store.Tx) (users.User, error)) (*api.Out[userBody], error) {
 	var user users.User
 	var links map[users.ID][]connections.Link
 	err := h.DB.Peek(ctx, func(tx *store.Tx) (err error) {
@@ -170,8 +170,8 @@ func (h *Handlers) deleteUser(ctx context.Context, c api.Caller, in *api.UserPat
 	return done, err
 }
 
-// undoDeleteIn takes the user in the query, as the spec lists it, or in the
-// body, as the spec's sample sends it.
+// undoDeleteIn has the user in the query, as in the specification's list, or in the
+// body, as in its sample.
 type undoDeleteIn struct {
 	UserID       string `query:"user_id" format:"uuid" doc:"Either this or client_user_id."`
 	ClientUserID string `query:"client_user_id" doc:"Either this or user_id."`
@@ -224,7 +224,7 @@ func (h *Handlers) searchUsers(ctx context.Context, c api.Caller, in *searchUser
 		if err != nil {
 			return err
 		}
-		bodies, err = withLinks(ctx, tx, c.Team, found)
+		bodies, err = bodiesOf(ctx, tx, c.Team, found)
 		return err
 	})
 	if err != nil {
@@ -233,23 +233,22 @@ func (h *Handlers) searchUsers(ctx context.Context, c api.Caller, in *searchUser
 	return api.Answer(bodies), nil
 }
 
-// userBody is a user on the wire.
+// userBody is a user in an answer.
 //
 // Spec: User.
 type userBody struct {
-	UserID            users.ID                 `json:"user_id" format:"uuid" doc:"Our id of the user."`
+	UserID            users.ID                 `json:"user_id" format:"uuid" doc:"Hale's id of the user."`
 	TeamID            teams.ID                 `json:"team_id" format:"uuid"`
 	ClientUserID      string                   `json:"client_user_id" doc:"Your own reference for the user."`
 	CreatedOn         api.Time                 `json:"created_on"`
 	ConnectedSources  []connectedSource        `json:"connected_sources"`
-	FallbackTimeZone  api.OrNull[timeZoneBody] `json:"fallback_time_zone" doc:"For sources that carry no time zone."`
+	FallbackTimeZone  api.OrNull[timeZoneBody] `json:"fallback_time_zone" doc:"For data without a time zone."`
 	FallbackBirthDate *birthDateBody           `json:"fallback_birth_date,omitempty" doc:"For providers that give no age."`
-	IngestionStart    *civil.Date              `json:"ingestion_start" format:"date" doc:"First day to take data of."`
-	IngestionEnd      *civil.Date              `json:"ingestion_end" format:"date" doc:"Last day to take data of."`
+	IngestionStart    *civil.Date              `json:"ingestion_start" format:"date" doc:"First day to collect data of."`
+	IngestionEnd      *civil.Date              `json:"ingestion_end" format:"date" doc:"Last day to collect data of."`
 }
 
-// connectedSource names a provider twice: provider is the truer word, source
-// the one that callers know.
+// connectedSource has a provider twice: as provider and, as callers know it, as source.
 //
 // Spec: User, ConnectedSource. Appendix A 6.
 type connectedSource struct {
@@ -260,13 +259,13 @@ type connectedSource struct {
 
 type timeZoneBody struct {
 	ID         string   `json:"id" doc:"IANA name, such as Europe/Helsinki."`
-	SourceSlug string   `json:"source_slug" doc:"manual when you set it."`
+	SourceSlug string   `json:"source_slug" doc:"manual if you set it."`
 	UpdatedAt  api.Time `json:"updated_at"`
 }
 
 type birthDateBody struct {
 	Value      civil.Date `json:"value" format:"date"`
-	SourceSlug string     `json:"source_slug" doc:"manual when you set it."`
+	SourceSlug string     `json:"source_slug" doc:"manual if you set it."`
 	UpdatedAt  api.Time   `json:"updated_at"`
 }
 
@@ -288,8 +287,8 @@ func userOf(u users.User, links []connections.Link, logos providers.Logos) userB
 	return body
 }
 
-// withLinks reads the connections of some users and makes them bodies.
-func withLinks(ctx context.Context, tx *store.Tx, team teams.ID, all []users.User) ([]userBody, error) {
+// bodiesOf reads the connections of users and returns their bodies.
+func bodiesOf(ctx context.Context, tx *store.Tx, team teams.ID, all []users.User) ([]userBody, error) {
 	bodies := make([]userBody, len(all))
 	ids := make([]users.ID, len(all))
 	for i, u := range all {
@@ -305,7 +304,7 @@ func withLinks(ctx context.Context, tx *store.Tx, team teams.ID, all []users.Use
 	return bodies, nil
 }
 
-// providerName is a provider in short.
+// providerName has the short form of a provider.
 type providerName struct {
 	Name string `json:"name"`
 	Slug string `json:"slug"`
@@ -316,5 +315,5 @@ func nameOf(p providers.Provider, logos providers.Logos) providerName {
 	return providerName{p.Name, p.Slug, logos.URL(p.Slug)}
 }
 
-// Subject returns the user whose key seals a kept answer.
+// Subject returns the user whose key seals a stored answer.
 func (b userBody) Subject() uuid.UUID { return b.UserID.UUID() }

@@ -48,37 +48,3 @@ func TestInfoRefusals(t *testing.T) {
 	}
 	c.Want(200, "PATCH", "/v2/user/"+id+"/info", strings.Replace(calltest.GoodInfo, `"gender":`, `"medical_proxy":null,"race":null,"gender":`, 1))
 }
-
-func TestInsuranceShapes(t *testing.T) {
-	c := newCaller(t)
-	id := c.User("a")
-	path := "/v2/user/" + id + "/insurance"
-	c.Want(404, "GET", path+"/latest", "", "Insurance not found")
-	calltest.Golden(t, "insurance_self", c.Want(200, "POST", path, calltest.GoodInsurance))
-	calltest.Golden(t, "insurance_self", c.Want(200, "GET", path+"/latest", ""))
-	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "Self", "Cousin", 1), `["body","relationship"]`, `"enum"`)
-	c.Want(422, "POST", path, strings.Replace(calltest.GoodInsurance, "UHC", " ", 1), `["body","payor_code"]`)
-	spouse := strings.Replace(calltest.GoodInsurance, `"relationship":"Self"`, `"relationship":"Spouse","group_id":"G-7","is_primary":false,"guarantor":{"first_name":"Anne","last_name":"Byron",`+
-		`"phone_number":"+14155550133","email":"anne@example.org","household_income":48000,"household_size":2,"address":{"first_line":"1 Main Street","zip":"78701","state":"TX","city":"Austin","country":"US"}}`, 1)
-	spouse = strings.Replace(spouse, "UHC", "MAIDFED", 1)
-	calltest.Golden(t, "insurance_spouse", c.Want(200, "POST", path, spouse))
-	calltest.Golden(t, "insurance_spouse", c.Want(200, "GET", path+"/latest?is_primary=false", ""))
-	calltest.Golden(t, "insurance_self", c.Want(200, "GET", path+"/latest?is_primary=true", ""))
-	flagged := strings.NewReplacer("Self", "Other", "UHC", "Acme Health").Replace(calltest.GoodInsurance)
-	calltest.Golden(t, "insurance_flagged", c.Want(200, "POST", path, flagged))
-	calltest.Golden(t, "insurance_flagged", c.Want(200, "GET", path+"/latest", ""))
-}
-
-func TestPortalURL(t *testing.T) {
-	c := newCaller(t)
-	id := c.User("a")
-	path := "/v2/user/" + id + "/create_portal_url"
-	c.Want(422, "POST", path, `{"context":"launch"}`, "demographics")
-	c.Want(200, "PATCH", "/v2/user/"+id+"/info", calltest.GoodInfo)
-	calltest.Golden(t, "portal_launch", c.Want(200, "POST", path, `{"context":"launch"}`))
-	calltest.Golden(t, "portal_communications", c.Want(200, "POST", path, `{"context":"communications","order_id":null}`))
-	c.Want(404, "POST", path, `{"context":"launch","order_id":"00000000-0000-4000-8000-000000000005"}`, "Order not found")
-	c.Want(422, "POST", path, `{"context":"launch","order_id":"x"}`, "order_id")
-	c.Want(422, "POST", path, `{"context":"carrier pigeon"}`, `"enum"`)
-	c.Want(422, "POST", path, `{}`, `"missing"`)
-}
