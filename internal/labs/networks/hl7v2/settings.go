@@ -1,13 +1,15 @@
 package hl7v2
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"net"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,31 +94,107 @@ func ParseSettings(document []byte) (Settings, error) {
 		Networks map[string]yaml.Node `yaml:"networks"`
 	}
 	if err := yaml.Unmarshal(document, &sections); err != nil {
-		return Settings{}, yamlError("networks", err)
+		return Settings{}, yamlError(err)
 	}
 	section, ok := sections.Networks[Slug]
 	if !ok {
 		return Settings{}, nil
 	}
-	text, err := yaml.Marshal(&section)
-	if err != nil {
-		return Settings{}, fmt.Errorf("networks.%s: %w", Slug, err)
-	}
+	wrong := unknownKeys(&section, reflect.TypeFor[Settings](), 0)
 	var s Settings
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&s); err != nil {
-		return Settings{}, yamlError("networks."+Slug, err)
+	if err := section.Decode(&s); err != nil {
+		wrong = append(wrong, yamlError(err))
 	}
-	return s, s.Check()
+	if err := s.Check(); err != nil {
+		wrong = append(wrong, err)
+	}
+	return s, errors.Join(wrong...)
 }
 
-// yamlError describes a YAML error in lines that are not empty: they may quote
-// the text, which may have empty lines.
-func yamlError(section string, err error) error {
-	lines := strings.Split(strings.TrimPrefix(err.Error(), "yaml: "), "\n")
-	lines = slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
-	return errors.New(section + ": " + strings.Join(lines, "\n"))
+// maxAliases bounds the depth of keys and aliases, which may refer to themselves.
+const maxAliases = 16
+
+// unknownKeys returns an error for each key that a type does not have.
+func unknownKeys(n *yaml.Node, t reflect.Type, depth int) (wrong []error) {
+	for n.Kind == yaml.AliasNode && n.Alias != nil && depth < maxAliases {
+		n, depth = n.Alias, depth+1
+	}
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if n.Kind != yaml.MappingNode || depth >= maxAliases {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		inner, known := fieldType(t, key)
+		if !known {
+			wrong = append(wrong, fmt.Errorf("line %d: unknown key %s", key.Line, plainKey(key.Value)))
+			continue
+		}
+		wrong = append(wrong, unknownKeys(value, inner, depth+1)...)
+	}
+	return wrong
+}
+
+// plainKey returns a key, quoted if it is not one visible word.
+func plainKey(key string) string {
+	if quoted := strconv.Quote(key); key == "" || quoted != `"`+key+`"` || strings.Contains(key, " ") {
+		return quoted
+	}
+	return key
+}
+
+// fieldType returns the type of the value of a key.
+func fieldType(t reflect.Type, key *yaml.Node) (inner reflect.Type, known bool) {
+	switch {
+	case key.Tag == "!!merge": // the keys of another mapping
+		return t, true
+	case t.Kind() == reflect.Map:
+		return t.Elem(), true
+	case t.Kind() != reflect.Struct:
+		return t, true // Decode reports the wrong type
+	}
+	for i := range t.NumField() {
+		if t.Field(i).Tag.Get("yaml") == key.Value {
+			return t.Field(i).Type, true
+		}
+	}
+	return nil, false
+}
+
+// yamlError describes a YAML error without the names of Go types, one line for each
+// fault. The text of a syntax error may quote the document, which may have empty lines.
+func yamlError(err error) error {
+	var types *yaml.TypeError
+	if !errors.As(err, &types) {
+		return errors.New(strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
+	}
+	var wrong []error
+	for _, text := range types.Errors {
+		if m := wrongType.FindStringSubmatch(text); m != nil {
+			text = m[1] + ": must be " + wantedValue(m[2])
+		}
+		wrong = append(wrong, errors.New(strings.Join(strings.Fields(text), " ")))
+	}
+	return errors.Join(wrong...)
+}
+
+// wrongType matches the line and the Go type of a yaml.TypeError.
+var wrongType = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into ([^ ` + "`" + `]+)$`)
+
+func wantedValue(goType string) string {
+	switch goType {
+	case "bool":
+		return "true or false"
+	case "int":
+		return "a whole number"
+	case "string":
+		return "a text"
+	case "time.Duration":
+		return "a time span, such as 30s"
+	}
+	return "a mapping of keys to values"
 }
 
 // Check reports all errors in the settings. It sets no defaults.
