@@ -29,9 +29,11 @@ import (
 	"hale/internal/labs/networks"
 	"hale/internal/people/messages"
 	"hale/internal/platform/config"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Options configure an App.
@@ -79,6 +81,32 @@ type App struct {
 	beginStop        func()        // closes it, once
 }
 
+// SettingError is returned when a setting has a value that only a start uses.
+type SettingError struct{ Err error }
+
+func (e *SettingError) Error() string { return e.Err.Error() }
+
+func (e *SettingError) Unwrap() error { return e.Err }
+
+// Check checks the bootstrap key and the networks file. New calls it first.
+func Check(cfg *config.Config) error { return errors.Join(CheckBootstrapKey(cfg), CheckNetworks(cfg)) }
+
+// CheckBootstrapKey checks the key of the first team, if the settings contain one.
+func CheckBootstrapKey(cfg *config.Config) error {
+	if cfg.BootstrapAPIKey == "" {
+		return nil
+	}
+	err := teams.CheckKey(cfg.BootstrapAPIKey)
+	var wrong *fault.Error
+	if errors.As(err, &wrong) { // it names a field of the API
+		err = errors.New(wrong.Message())
+	}
+	if err != nil {
+		return &SettingError{fmt.Errorf("bootstrap-api-key (env HALE_BOOTSTRAP_API_KEY): %w", err)}
+	}
+	return nil
+}
+
 // New opens and migrates the database. Nothing listens or works yet.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	if o.Log == nil {
@@ -94,6 +122,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 			a.close()
 		}
 	}()
+	if err := Check(o.Config); err != nil { // before a root key is created
+		return nil, err
+	}
 	ctx = store.AsSystem(ctx)
 	if err := a.openStore(ctx); err != nil {
 		return nil, err
@@ -131,10 +162,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.RootKeyMade = made; made { // said here: a start that fails shows no first screen, and the next one makes no key
-		a.Log.Warn("a root key was made; keep a copy in another place, without it nothing sealed can ever be read",
-			"file", filepath.Join(cfg.Data, secrets.RootFileName))
-	}
+	a.RootKeyMade = made
 	a.links = &documents.Links{Root: root, BaseURL: a.URL}
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
 	a.DB, err = store.Open(ctx, store.Options{
@@ -156,7 +184,14 @@ func (a *App) openStore(ctx context.Context) error {
 	if above {
 		a.Log.Warn("the role of the database is not bound by row-level security, the second wall between teams: use one that owns its tables and is no superuser")
 	}
-	return a.proveRootKey(ctx)
+	if err := a.proveRootKey(ctx); err != nil {
+		return err
+	}
+	if made { // a start that fails later shows no first screen
+		a.Log.Warn("created a root key; keep a copy in another place: without it, personal data cannot be decrypted",
+			"file", filepath.Join(cfg.Data, secrets.RootFileName))
+	}
+	return nil
 }
 
 func (a *App) committed(took time.Duration, transactions int) {
@@ -175,7 +210,7 @@ func (a *App) lockHeld(waited time.Duration) {
 
 // ErrRootKey is returned if the root key does not open the stored data. A start would
 // seal new values with a key that opens none of the old ones.
-var ErrRootKey = errors.New("app: the root key is not the one that this database was sealed with; put the right one back")
+var ErrRootKey = errors.New("app: wrong root key: this database was encrypted with another one; restore that key")
 
 // proveRootKey refuses a foreign root key, and takes back one that was made
 // because the right one is missing.

@@ -2,8 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"strings"
+	"time"
 
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/inbox"
@@ -15,7 +19,9 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/people/messages"
+	"hale/internal/platform/config"
 	"hale/internal/platform/jobs"
+	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 )
 
@@ -61,20 +67,39 @@ func (a *App) ordering() (ordering, error) {
 	return o, nil
 }
 
-// labs are the real ones, as the file of networks sets them up. Without a file
-// there are none: orders for them wait, and their job says what is missing.
-func (a *App) labs() (*hl7v2.Network, error) {
+// labs returns the real labs of the networks file. Without a file there are none:
+// orders for them wait, and their job says what is missing.
+func (a *App) labs() (*hl7v2.Network, error) { return readNetworks(a.Config, a.Now, a.Log) }
+
+// CheckNetworks checks the networks file and the certificates that it names.
+func CheckNetworks(cfg *config.Config) error {
+	_, err := readNetworks(cfg, time.Now, ops.Discard())
+	return err
+}
+
+// readNetworks returns a SettingError with a line for each fault of the file.
+func readNetworks(cfg *config.Config, now func() time.Time, log *slog.Logger) (*hl7v2.Network, error) {
+	path := cfg.Networks
 	var settings hl7v2.Settings
-	if path := a.Config.Networks; path != "" {
+	if path != "" {
 		document, err := os.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("app: reading the networks: %w", err)
+			return nil, &SettingError{fmt.Errorf("networks file %s: %w", path, errors.Unwrap(err))}
 		}
 		if settings, err = hl7v2.ParseSettings(document); err != nil {
-			return nil, fmt.Errorf("app: %s: %w", path, err)
+			return nil, networksError(path, err)
 		}
 	}
-	return hl7v2.New(settings, a.Now, a.Log)
+	network, err := hl7v2.New(settings, now, log)
+	if err != nil {
+		return nil, networksError(path, err)
+	}
+	return network, nil
+}
+
+func networksError(path string, err error) error {
+	prefix := "networks file " + path + ": "
+	return &SettingError{errors.New(prefix + strings.ReplaceAll(err.Error(), "\n", "\n"+prefix))}
 }
 
 func (o ordering) jobs() []jobs.Handler {

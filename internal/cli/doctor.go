@@ -75,7 +75,8 @@ func isOrAre(n int, word string) string {
 // may wait for another process run side by side.
 func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []finding {
 	findings := []finding{
-		s.examineVariables(),
+		s.examineSettings(cfg),
+		examineNetworks(cfg),
 		examineFolder(cfg),
 		examineDisk(cfg),
 		examineRootKey(cfg),

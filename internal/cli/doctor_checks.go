@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"hale/internal/app"
 	"hale/internal/cli/progress"
 	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
@@ -18,11 +19,25 @@ import (
 	"hale/internal/platform/store"
 )
 
-func (s *shell) examineVariables() finding {
+func (s *shell) examineSettings(cfg *config.Config) finding {
+	if err := app.CheckBootstrapKey(cfg); err != nil {
+		return finding{"settings", broken, err.Error(), "correct the setting: hale serve does not start with it"}
+	}
 	if unknown := config.UnknownVariables(s.environ); len(unknown) > 0 {
 		return finding{"settings", unwell, "unknown variables: " + strings.Join(unknown, ", "), "hale config show -o json lists the known variables"}
 	}
 	return finding{Check: "settings", Verdict: good, Detail: "valid"}
+}
+
+// examineNetworks checks the networks file as hale serve does.
+func examineNetworks(cfg *config.Config) finding {
+	if err := app.CheckNetworks(cfg); err != nil {
+		return finding{"networks", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/hl7.md describes the networks file"}
+	}
+	if cfg.Networks == "" {
+		return finding{Check: "networks", Verdict: good, Detail: "no networks file"}
+	}
+	return finding{Check: "networks", Verdict: good, Detail: absolute(cfg.Networks) + " is valid"}
 }
 
 // probeSize is the number of bytes that the doctor writes to test the disk.
@@ -90,7 +105,7 @@ func examineRootKey(cfg *config.Config) finding {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); err == nil {
-			return finding{"root key", unwell, "there is a database and no " + path, "put your copy there before hale serve makes a new one, which opens nothing old"}
+			return finding{"root key", unwell, "there is a database and no " + path, "restore your copy of the key; hale serve does not start if the database was encrypted with another key"}
 		}
 		return finding{"root key", good, "none yet", "hale serve creates one; keep a copy in another place"}
 	}

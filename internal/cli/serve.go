@@ -57,7 +57,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	ops.LimitMemory(log)
 	a, err := app.New(running, app.Options{Config: cfg, Log: log, Now: s.now, Version: version()})
 	if err != nil {
-		return explainStart(withHint(err, doctorLooks), cfg)
+		return explainStart(err, cfg)
 	}
 	if err := a.Start(running); err != nil {
 		return explainStart(errors.Join(err, a.Stop(running)), cfg)
@@ -92,18 +92,21 @@ func (*conflict) Kind() fault.Kind { return fault.Conflict }
 // explainStart says plainly why the node does not start.
 func explainStart(err error, cfg *config.Config) error {
 	var address *app.ListenError
+	var setting *app.SettingError
 	var folder *fs.PathError
 	switch {
 	case errors.Is(err, app.ErrInUse):
 		return withHint(&conflict{errors.New("the data folder is in use")}, "another hale serve uses %s; set --data to use another folder", cfg.Data)
+	case errors.As(err, &setting):
+		return badUsage(withHint(err, "docs/operations.md describes the settings, docs/hl7.md the networks file"))
 	case errors.As(err, &address):
 		return addressTrouble(address.Setting, address.Address, err)
 	case errors.As(err, &folder) && folder.Path == cfg.Data:
 		return folderTrouble(folder)
 	case isPostgres(cfg):
-		return databaseTrouble(err)
+		return withHint(databaseTrouble(err), doctorLooks)
 	}
-	return err
+	return withHint(err, doctorLooks)
 }
 
 // folderTrouble says why the data folder cannot be used.
@@ -153,7 +156,7 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 		line("metrics", metrics+"/metrics")
 	}
 	line("data", dataPlace(cfg))
-	if a.RootKeyMade {
+	if cfg.RootKey == "" && (a.RootKeyMade || a.First != nil) { // a start that failed may have created the key
 		line("root key", absolute(rootKeyPath(cfg))+"   new: keep a copy in another place;")
 		line("", "without it, personal data in this database cannot be decrypted")
 	}

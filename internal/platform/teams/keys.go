@@ -60,15 +60,24 @@ func CreateKey(ctx context.Context, tx *store.Tx, team Team, label string) (Key,
 	return key, text, err
 }
 
+// CheckKey checks the text of a key given from outside.
+func CheckKey(text secrets.Text) error {
+	plain := text.Reveal()
+	if len(plain) < ShortestKey || len(plain) > longestText {
+		return fault.Newf(fault.Invalid, "an API key has %d to %d characters", ShortestKey, longestText).At("key")
+	}
+	if strings.HasPrefix(plain, PhonePrefix) || strings.ContainsFunc(plain, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fault.New(fault.Invalid, "an API key has visible ASCII characters only and does not begin with "+PhonePrefix).At("key")
+	}
+	return nil
+}
+
 // AddKey stores a key with a given text, such as one from the settings at the first
 // start. A key that exists is a Conflict.
 func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text secrets.Text) (Key, error) {
 	plain := text.Reveal()
-	if len(plain) < ShortestKey || len(plain) > longestText {
-		return Key{}, fault.Newf(fault.Invalid, "an API key has %d to %d characters", ShortestKey, longestText).At("key")
-	}
-	if strings.HasPrefix(plain, PhonePrefix) || strings.ContainsFunc(plain, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return Key{}, fault.New(fault.Invalid, "an API key has visible ASCII characters only and does not begin with "+PhonePrefix).At("key")
+	if err := CheckKey(text); err != nil {
+		return Key{}, err
 	}
 	if len(label) > longestText {
 		return Key{}, fault.Newf(fault.Invalid, "a label has at most %d characters", longestText).At("label")
