@@ -128,7 +128,7 @@ var documents = []*Document{
 		{"light", Integer, "s", "0"},
 		{"rem", Integer, "s", "0"},
 		{"deep", Integer, "s", "0"},
-		{"score", Integer, "1 to 100", ""},
+		{"score", Integer, "0 to 100", ""},
 		{"recovery_readiness_score", Integer, "0 to 100", ""},
 		{"hr_lowest", Integer, "bpm", ""},
 		{"hr_average", Integer, "bpm", ""},
