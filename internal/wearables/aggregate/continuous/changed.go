@@ -22,7 +22,7 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 	if len(changes) == 0 {
 		return nil
 	}
-	all, err := cachedQueries.forTeam(ctx, tx, user.Team)
+	all, err := cachedQueries.Of(tx).forTeam(ctx, tx, user.Team)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bo
 // user's time zone changes. It also runs when the user is restored after a deletion:
 // until then runs and backfills skip the user.
 func renew(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-	all, err := cachedQueries.forTeam(ctx, tx, team)
+	all, err := cachedQueries.Of(tx).forTeam(ctx, tx, team)
 	if err != nil || len(all) == 0 {
 		return err
 	}

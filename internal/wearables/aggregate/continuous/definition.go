@@ -141,7 +141,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, err
 	if made == 0 {
 		return Query{}, fault.New(fault.Conflict, "another continuous query has this slug")
 	}
-	tx.AfterCommit(func() { cachedQueries.forget(team) })
+	tx.AfterCommit(func() { cachedQueries.Of(tx).forget(team) })
 	return q, q.scheduleBackfill(ctx, tx)
 }
 
@@ -171,7 +171,7 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err != nil {
 		return Query{}, err
 	}
-	tx.AfterCommit(func() { cachedQueries.forget(team) })
+	tx.AfterCommit(func() { cachedQueries.Of(tx).forget(team) })
 	if !u.SetGap {
 		return q, nil
 	}
@@ -188,7 +188,7 @@ func Archive(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	if n == 0 {
 		return errNotFound()
 	}
-	tx.AfterCommit(func() { cachedQueries.forget(team) })
+	tx.AfterCommit(func() { cachedQueries.Of(tx).forget(team) })
 	return nil
 }
 
@@ -279,7 +279,7 @@ const maxCachedTeams = 10_000
 
 // cachedQueries are the active queries of teams, so that storing data of a team
 // without any costs no statement.
-var cachedQueries queryCache
+var cachedQueries = store.NewSlot(func() *queryCache { return &queryCache{} })
 
 type queryCache struct {
 	mu    sync.RWMutex
