@@ -46,7 +46,11 @@ function beStrict(type) {
 
 // newer are words of the specification, and junction's, that vital's enums lack
 // because it is older.
-const newer = ['corrected', 'lab_processing_blocked', 'sonora_quest', 'stool']
+const newer = [
+  'corrected', 'lab_processing_blocked', 'sonora_quest', 'stool',
+  // Reasons of unmatched results that Hale adds.
+  'last_name_mismatch', 'first_name_mismatch', 'birth_date_mismatch', 'sex_mismatch', 'last_name_missing', 'first_name_missing', 'birth_date_missing', 'network_mismatch',
+]
 
 // isNewer says whether a decoder found nothing wrong but such a word, alone or
 // at the end of an order's status.
