@@ -56,8 +56,10 @@ func TestLibrariesOfTheReference(t *testing.T) {
 		library string
 		compat  bool // the team's setting reference_compat
 	}{
-		{"junction", false}, {"junction", true},
-		{"vital", false}, {"vital", true},
+		{"junction", false},
+		{"junction", true},
+		{"vital", false},
+		{"vital", true},
 	} {
 		name, setting := run.library, "off"
 		if run.compat {

@@ -46,6 +46,7 @@ func object(members ...Member) *Shape { return &Shape{Kind: Object, Members: mem
 func requiredMember(name string, s *Shape) Member {
 	return Member{Name: name, Shape: s, Required: true}
 }
+
 func optionalMember(name string, s *Shape) Member { return Member{Name: name, Shape: s, Null: true} }
 
 // number and integer are numbers within bounds.

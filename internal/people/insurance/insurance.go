@@ -173,11 +173,15 @@ func (r Record) Warnings() []Warning {
 	var all []Warning
 	switch r.Unknown {
 	case PayorUnknown:
-		all = append(all, Warning{PayorUnknown, "payor_code",
-			"payor_code names no payor: GET /v3/insurance/search/payor finds codes, POST /v3/payor adds a payor"})
+		all = append(all, Warning{
+			PayorUnknown, "payor_code",
+			"payor_code names no payor: GET /v3/insurance/search/payor finds codes, POST /v3/payor adds a payor",
+		})
 	case StatePlanUnknown:
-		all = append(all, Warning{StatePlanUnknown, "payor_code",
-			"payor_code means the plan of a state: the insured person's address must be in a state of the US, the District of Columbia or a territory"})
+		all = append(all, Warning{
+			StatePlanUnknown, "payor_code",
+			"payor_code means the plan of a state: the insured person's address must be in a state of the US, the District of Columbia or a territory",
+		})
 	}
 	if r.Relationship != Self && r.Guarantor == nil {
 		all = append(all, Warning{GuarantorMissing, "guarantor", "guarantor is missing: it is needed unless relationship is Self"})

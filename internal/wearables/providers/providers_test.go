@@ -2,11 +2,12 @@ package providers
 
 import (
 	"encoding/xml"
-	"hale/internal/platform/store/storetest"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"hale/internal/platform/store/storetest"
 )
 
 // Reference 11 lists these and no others as live.
