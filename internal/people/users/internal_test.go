@@ -162,7 +162,7 @@ func TestEachDatabaseHasItsNameIndex(t *testing.T) {
 		return x
 	}
 	one, other := storetest.SQLite(t), storetest.SQLite(t)
-	if indexOf(one) != indexOf(one) {
+	if first, second := indexOf(one), indexOf(one); first != second {
 		t.Error("a database has two indexes")
 	}
 	if indexOf(one) == indexOf(other) {
