@@ -109,7 +109,7 @@ func absent(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## What is absent\n")
+	_, section, _ := strings.Cut(string(page), "\n## Absent operations\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	var all []string
 	for row := range strings.Lines(section) {
