@@ -41,7 +41,7 @@ for target in $targets; do
   fi
   echo "release: deb $arch"
   VERSION=$number ARCH=$arch BINARY=$binary UNIT=$work/hale.service COMPLETION=$work/completion \
-    tool nfpm package --config deploy/deb/nfpm.yaml --packager deb --target dist/ >/dev/null
+    tool nfpm package --config deploy/deb/nfpm.yaml --packager deb --target dist/
 done
 
 echo "release: chart"
