@@ -113,3 +113,15 @@ func holds(table map[string]string, dir string) bool {
 	}
 	return false
 }
+
+// No package has an init function, tests included. The app registers everything, so the
+// order of packages decides nothing.
+func TestNoPackageHasInit(t *testing.T) {
+	for file := range goFiles(t) {
+		for _, decl := range file.syntax.Decls {
+			if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
+				t.Errorf("%s: register it in app, or call a function from TestMain", file.position(fn.Pos()))
+			}
+		}
+	}
+}

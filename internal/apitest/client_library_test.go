@@ -47,7 +47,7 @@ func TestCallsOfClientLibraries(t *testing.T) {
 		o.Config.APIKeyHeaders = []string{"x-service-api-key", header}
 	})
 	l := &library{s, header, map[string]string{
-		"somebody": newUserName(), "demo_name": newUserName(), "soon": time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"),
+		"user_name": newUserName(), "demo_name": newUserName(), "soon": time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"),
 		"tomorrow": time.Now().AddDate(0, 0, 2).Format(time.DateOnly), "later": time.Now().AddDate(0, 0, 9).Format(time.DateOnly),
 		"address": orderAddress, "patient": orderPatient,
 	}}
@@ -161,12 +161,12 @@ var libraryCalls = []struct {
 	calls []call
 }{
 	{"people", []call{
-		{line: "POST /v2/user/", body: `{"client_user_id":"$somebody","fallback_time_zone":"Europe/Berlin","fallback_birth_date":null,"ingestion_start":null,"ingestion_end":null}`, keep: "user=user_id team=team_id"},
-		{line: "POST /v2/user", body: `{"client_user_id":"$somebody"}`, status: 400, keep: "held_by=detail.user_id held_since=detail.created_on"},
+		{line: "POST /v2/user/", body: `{"client_user_id":"$user_name","fallback_time_zone":"Europe/Berlin","fallback_birth_date":null,"ingestion_start":null,"ingestion_end":null}`, keep: "user=user_id team=team_id"},
+		{line: "POST /v2/user", body: `{"client_user_id":"$user_name"}`, status: 400, keep: "held_by=detail.user_id held_since=detail.created_on"},
 		{line: "GET /v2/user/?offset=0&limit=10", keep: "first=users.0.user_id"},
 		{line: "GET /v2/user?limit=100&offset=0", keep: "total=total"},
 		{line: "GET /v2/user/$user"},
-		{line: "GET /v2/user/resolve/$somebody"},
+		{line: "GET /v2/user/resolve/$user_name"},
 		{line: "PATCH /v2/user/$user", body: `{"fallback_time_zone":"Europe/Paris","fallback_birth_date":"1984-05-17","ingestion_end":null}`},
 		{line: "PATCH /v2/user/$user/info", body: `{` + somePerson + `,"medical_proxy":null,"race":"asian","ethnicity":null,"sexual_orientation":"dont_know","gender_identity":null}`},
 		{line: "PATCH /v2/user/$user/info", body: `{"first_name":"Given","last_name":"Family",` + someContact + `,"address":{"first_line":"1 Example Street","second_line":"","city":"Phoenix","state":"AZ","zip_code":"85004"}}`},
@@ -184,7 +184,7 @@ var libraryCalls = []struct {
 		{line: "GET /v2/providers?source_type=oauth"},
 		{line: "GET /v2/team/$team"},
 		{line: "GET /v2/team/$team/physicians"},
-		{line: "GET /v2/team/users/search?query_id=$somebody"},
+		{line: "GET /v2/team/users/search?query_id=$user_name"},
 		{line: "PATCH /v2/team/source/priorities", body: `[{"data_type":"sleep","provider":"oura","priority":2}]`},
 		{line: "GET /v2/team/source/priorities?data_type=sleep"},
 	}},

@@ -247,7 +247,7 @@ func someSample(r wearables.Resource) string {
 	return text + fmt.Sprintf(`,"value":%v}`, max(r.Min, min(60, r.Max)))
 }
 
-func init() {
+func addSummaryBodies() {
 	for name, data := range someSummaries {
 		validBodies["POST /v2/summary/"+name+"/{user_id}"] = `{"stage":"daily","provider":"apple_health_kit","data":[` + data + `]}`
 	}

@@ -179,7 +179,7 @@ var inventedByCaller = map[string]string{
 }
 
 // newUserName returns a new client_user_id.
-func newUserName() string { return fmt.Sprintf("somebody-%06d", count.Add(1)) }
+func newUserName() string { return fmt.Sprintf("user-name-%06d", count.Add(1)) }
 
 const (
 	someAddress = `"address":{"first_line":"1 Example Street","second_line":null,"city":"Phoenix","state":"AZ","zip":"85004","country":"US"}`
@@ -284,7 +284,7 @@ func (s *service) write(t *testing.T, fn func(ctx context.Context, tx *store.Tx)
 	}
 }
 
-func init() {
+func addPushBodies() {
 	validBodies["POST /v2/timeseries/{user_id}"] = `{"stage":"daily","provider":"apple_health_kit","series":{
 		"heartrate":[{"timestamp":"2026-03-01T12:00:00Z","value":70}],"glucose":[{"timestamp":"2026-03-01T12:00:00Z","value":5.1}]}}`
 	validBodies["POST /v2/timeseries"] = `{"stage":"daily","provider":"apple_health_kit","users":[
@@ -293,7 +293,7 @@ func init() {
 	validBodies["POST /v2/user/{user_id}/entries"] = `{"data":[{"resource":"body_weight","timestamp":"2026-03-01T12:00:00Z","value":70}]}`
 }
 
-func init() {
+func addAggregationBodies() {
 	validBodies["POST /v1/org/{org_id}/team/{team_id}/{environment}/continuous_query"] = fmt.Sprintf(someQuery, 0)
 	valuesByOperation["GET /v2/team/users/search"] = map[string]string{"query_id": "user_id"}
 }
@@ -323,7 +323,7 @@ func (s *service) continuousQuery(t *testing.T, f *fixture) {
 	})
 }
 
-func init() {
+func addReprocessingValues() {
 	valuesByOperation["GET /v2/team/renormalise/{run_id}"] = map[string]string{"run_id": "renormalise_id"}
 }
 

@@ -141,7 +141,7 @@ func unknownLike(id string) string {
 	if prefix, rest, ok := strings.Cut(id, "_"); ok && len(rest) > 10 {
 		return prefix + "_" + rest[:6] + strings.Repeat("0", len(rest)-6)
 	}
-	return "nobody-at-all"
+	return "no-such-user"
 }
 
 // volatileParts matches the parts of an answer that differ between calls: the ids of

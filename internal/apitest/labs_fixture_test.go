@@ -20,7 +20,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-func init() {
+func addCatalogueBodies() {
 	validBodies["POST /v3/lab_tests"] = someLabTest
 	validBodies["POST /v3/lab_tests/list_order_set_markers"] = `{"add_on":{"provider_ids":["70002"]}}`
 	validBodies["POST /v3/compendium/search"] = `{"mode":"crosswalk","query":"lipid panel"}`
@@ -64,7 +64,7 @@ func (s *service) activeTest(t *testing.T, body string) (id string) {
 
 const visitedAddress = `{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip_code":"85004"}`
 
-func init() {
+func addAppointmentBodies() {
 	const visit, center = "/v3/order/{order_id}/phlebotomy/appointment", "/v3/order/{order_id}/psc/appointment"
 	validBodies["POST /v3/order/phlebotomy/appointment/availability"] = visitedAddress
 	for _, path := range []string{visit, center} {
@@ -95,7 +95,7 @@ const (
 	orderPeople  = `"patient_details":` + orderPatient + `,"patient_address":` + orderAddress
 )
 
-func init() {
+func addOrderBodies() {
 	validBodies["POST /v3/order"] = `{"user_id":"$user_id","lab_test_id":"$lab_test_id","lab_account_id":"$lab_account_id",` + orderPeople + `}`
 	validBodies["POST /v3/order with order_set.lab_test_ids[]"] = `{"user_id":"$user_id",` + orderPeople + `}`
 	validBodies["POST /v3/order with order_set.lab_account_id"] = `{"user_id":"$user_id","order_set":{"lab_test_ids":["$lab_test_id"]},` + orderPeople + `}`
@@ -185,7 +185,7 @@ func (s *service) hasDueJobs(t *testing.T, kinds []string, soon time.Duration) b
 	return false
 }
 
-func init() {
+func addResultValues() {
 	simplestTexts["collection_date"] = "2026-03-01T12:00:00+00:00"
 	for _, paper := range []string{"requisition/pdf", "labels/pdf", "abn_pdf", "result", "result/metadata", "result/pdf"} {
 		valuesByOperation["GET /v3/order/{order_id}/"+paper] = map[string]string{"order_id": "reported_order_id"}
@@ -224,7 +224,7 @@ func someResults(o *orders.Order) results.Arrival {
 	}}
 }
 
-func init() {
+func addUnmatchedBodies() {
 	validBodies["POST /v3/unmatched_result/{raw_result_id}/accept"] = `{"order_id":"$order_id"}`
 	validBodies["POST /v3/unmatched_result/{raw_result_id}/resolve"] = `{"action":"unsure"}`
 	validBodies["POST /v3/unmatched_result_test"] = `{"case":"no_match","order_source":"managed"}`

@@ -12,6 +12,19 @@ import (
 const checkCount = "25"
 
 func TestMain(m *testing.M) {
+	for _, add := range []func(){
+		addSummaryBodies,
+		addPushBodies,
+		addAggregationBodies,
+		addReprocessingValues,
+		addCatalogueBodies,
+		addAppointmentBodies,
+		addOrderBodies,
+		addResultValues,
+		addUnmatchedBodies,
+	} {
+		add()
+	}
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "rapid.checks" })

@@ -414,7 +414,7 @@ func TestValidatorRefuses(t *testing.T) {
 			t.Errorf("%s was accepted: %s", name, text)
 		}
 	}
-	if err := d.validate(parseSchema(t, `{"$ref": "#/components/schemas/Nobody"}`), nil, "body"); err == nil {
+	if err := d.validate(parseSchema(t, `{"$ref": "#/components/schemas/Absent"}`), nil, "body"); err == nil {
 		t.Error("a reference to nothing was accepted")
 	}
 	if _, err := decode([]byte(`{} {}`)); err == nil {

@@ -51,7 +51,7 @@ func isAboutSessions(o operation) bool {
 func TestPhoneReachesOnlyItsOwnUsersData(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	mine, others := s.fixture(t), &fixture{ids: map[string]string{}}
-	others.ids["user_id"] = s.requestField(t, "POST", "/v2/user", `{"client_user_id":"somebody-else"}`, "user_id")
+	others.ids["user_id"] = s.requestField(t, "POST", "/v2/user", `{"client_user_id":"another-user"}`, "user_id")
 	s.sessions(t, others)
 	signIn := s.requestField(t, "POST", "/v2/user/"+mine.ids["user_id"]+"/sign_in_token", "", "sign_in_token")
 	token := s.requestField(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+signIn+`"}`, "access_token")
@@ -61,14 +61,14 @@ func TestPhoneReachesOnlyItsOwnUsersData(t *testing.T) {
 		if o.Public {
 			continue
 		}
-		own, foreign, nobody := mine.values(), mine.values(), mine.values()
+		own, foreign, unknown := mine.values(), mine.values(), mine.values()
 		refused := http.StatusForbidden
 		named := []string{"user_id"}
 		if isAboutSessions(o) {
 			refused, named = http.StatusNotFound, []string{"workout_id", "sleep_id"}
 		}
 		for _, name := range named {
-			foreign[name], nobody[name] = others.ids[name], unknownLike(others.ids[name])
+			foreign[name], unknown[name] = others.ids[name], unknownLike(others.ids[name])
 		}
 		status := func(values map[string]string) int {
 			r := s.minimalRequest(t, o, values)
@@ -85,7 +85,7 @@ func TestPhoneReachesOnlyItsOwnUsersData(t *testing.T) {
 		} else if got != http.StatusForbidden {
 			t.Errorf("%v, which is not for phones, was answered %d", o, got)
 		}
-		for _, values := range []map[string]string{foreign, nobody} {
+		for _, values := range []map[string]string{foreign, unknown} {
 			if got := status(values); got != refused {
 				t.Errorf("%v for %s was answered %d", o, values[named[0]], got)
 			}
