@@ -49,9 +49,9 @@ var (
 	typedSource = wearables.Source{Provider: Provider, Type: "app"}
 )
 
-// homes say what becomes of a type of event. Types without a home, such as
-// Alert or Exercise, whose effort no series of ours holds, have no row.
-var homes = map[string]sheet.Key{
+// resourceKeys maps a type of event to its resource. Types without a resource, such as
+// Alert or Exercise, have no row.
+var resourceKeys = map[string]sheet.Key{
 	"EGV":         {Resource: "glucose", Type: "automatic", Source: sensor},
 	"Calibration": {Resource: "glucose", Source: finger},
 	"Carbs":       {Resource: "carbohydrates", Source: typedSource},
@@ -61,9 +61,9 @@ var homes = map[string]sheet.Key{
 // insulins are the subtypes of insulin as types of samples.
 var insulins = map[string]string{"Fast-Acting": "rapid_acting", "Long-Acting": "long_acting"}
 
-// homeless lists known types of events without a resource. Only known names go into a
+// skippedTypes lists known types of events without a resource. Only known names go into a
 // report: other cells of the column may contain anything.
-var homeless = map[string]bool{
+var skippedTypes = map[string]bool{
 	"Alert": true, "Device": true, "Exercise": true, "Health": true, "Note": true, "Notes": true,
 	"FirstName": true, "LastName": true, "DateOfBirth": true,
 }
@@ -90,9 +90,9 @@ func read(ctx context.Context, d *sheet.Document) error {
 func (r *reader) row(row []string) {
 	r.Report.Records++
 	name := sheet.Cell(row, r.event)
-	key, ok := homes[name]
+	key, ok := resourceKeys[name]
 	if !ok {
-		if !homeless[name] {
+		if !skippedTypes[name] {
 			name = "other"
 		}
 		count := r.Report.Type(name)

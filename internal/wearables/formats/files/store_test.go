@@ -98,7 +98,7 @@ func TestWhatIsRefusedHasAnExample(t *testing.T) {
 		err = s.Summaries(ctx, []wearables.Summary{
 			{Resource: "activity", Key: "x", Source: wearables.Source{Type: "phone"}, Date: day, Body: []byte(`{"words":1}`)},
 			{Resource: "profile", Key: "profile", Source: wearables.Source{Type: "app"}, Body: []byte(`[]`)},
-		}, wearables.Stream{WorkoutKey: "nobody's", Time: beats.Time, HeartRate: []float64{60, 61, 62}})
+		}, wearables.Stream{WorkoutKey: "of no workout", Time: beats.Time, HeartRate: []float64{60, 61, 62}})
 		if err != nil {
 			t.Fatal(err)
 		}

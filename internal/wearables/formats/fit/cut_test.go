@@ -75,7 +75,7 @@ func TestCopiesThatBreakOff(t *testing.T) {
 		"swim and ride":                   {raw: outing(77, 0, true, 5, 2)},
 		"no number of the device":         {raw: outing(0, 0, true, 2)},
 		"its first record is late":        {raw: outing(77, 3, true, 2)},
-		"late, and nobody says when":      {outing(77, 3, false, 2), true},
+		"late, and not stated when":       {outing(77, 3, false, 2), true},
 		"late, without number or anybody": {outing(0, 3, false, 2), true},
 	} {
 		t.Run(name, func(t *testing.T) {

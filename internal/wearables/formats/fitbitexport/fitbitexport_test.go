@@ -252,7 +252,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for name, content := range map[string]string{
-		"minutes": "Id,ActivityMinute,Steps\n1,4/12/2016 1:00:00 AM,3\n", "nobody's": "ActivityHour,StepTotal\n", "text": "hello\n", "zip": "PK\x03\x04",
+		"minutes": "Id,ActivityMinute,Steps\n1,4/12/2016 1:00:00 AM,3\n", "unknown": "ActivityHour,StepTotal\n", "text": "hello\n", "zip": "PK\x03\x04",
 	} {
 		var unlike *files.UnlikeError
 		if err := check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {

@@ -365,7 +365,7 @@ func TestArchive(t *testing.T) {
 		t.Errorf("%v", nights.Start)
 	}
 	if steps := `[{"dateTime":"05/06/24 04:00:00","value":"12"}]`; Kind.Check(filestest.Save(t, []byte(steps)), 0) == nil {
-		t.Error("a list of nobody knows what passes")
+		t.Error("a list of unknown values passes")
 	}
 }
 
@@ -387,9 +387,9 @@ func TestDevices(t *testing.T) {
 func TestOtherFilesAreUnlike(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty list of sleep": `{"sleep":[]}`, "nothing": "", "text": "dateTime,value\n", "a number": "7", "zip": "PK\x03\x04",
-		"a total of nobody's": `{"steps":[{"dateTime":"2024-05-06","value":"1"}]}`, "another first": `[{"a":1},{"dateOfSleep":"2024-05-06","startTime":"2024-05-06T01:00:00","minutesAsleep":1}]`,
-		"an error":              `{"errors":[{"errorType":"expired_token","message":"Access token expired"}],"success":false}`,
-		"a dataset of nobody's": `{"dataset":[{"time":"00:00:00","value":1}]}`,
+		"an unknown total": `{"steps":[{"dateTime":"2024-05-06","value":"1"}]}`, "another first": `[{"a":1},{"dateOfSleep":"2024-05-06","startTime":"2024-05-06T01:00:00","minutesAsleep":1}]`,
+		"an error":           `{"errors":[{"errorType":"expired_token","message":"Access token expired"}],"success":false}`,
+		"an unknown dataset": `{"dataset":[{"time":"00:00:00","value":1}]}`,
 	} {
 		var unlike *files.UnlikeError
 		if err := Kind.Check(filestest.Save(t, []byte(content)), 0); !errors.As(err, &unlike) {

@@ -213,7 +213,7 @@ func TestProviderIsInTheCatalogue(t *testing.T) {
 func TestOtherFilesAreUnlike(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty dataset": `{"dataSourceId":"raw:com.google.weight:com.example:","point":[]}`, "nothing": "", "a number": "7", "zip": "PK\x03\x04",
-		"points of nobody's": `{"point":[{"startTimeNanos":"1","endTimeNanos":"2"}]}`, "an error": `{"error":{"code":401}}`,
+		"unknown points": `{"point":[{"startTimeNanos":"1","endTimeNanos":"2"}]}`, "an error": `{"error":{"code":401}}`,
 		"a session": `{"session":[{"id":"1","startTimeMillis":"1714978800000","endTimeMillis":"1714980600000","activityType":8}]}`,
 	} {
 		var unlike *files.UnlikeError

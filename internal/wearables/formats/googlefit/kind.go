@@ -55,7 +55,7 @@ func open(r *replies.Reader) replies.Reading {
 	typed("calories.expended", m.energy)
 	typed("activity.segment", m.activity)
 	typed("sleep.segment", m.sleep)
-	for _, name := range homeless {
+	for _, name := range skippedTypes {
 		typed(name, nil)
 	}
 	// A data type of an app's own, or one that is not known.
@@ -63,12 +63,11 @@ func open(r *replies.Reader) replies.Reading {
 	return replies.Reading{Resources: all, End: m.end}
 }
 
-// homeless are types without a home. Places and speeds are of no workout that
-// the platform names; cadences, powers and wheel turns likewise. A basal rate
-// is no amount of energy. Minutes of activity and heart points are scores of
-// the platform's own; running totals repeat what the deltas say, and summaries
-// what the points do.
-var homeless = []string{
+// skippedTypes are types that no resource stores. Places, speeds, cadences, powers and
+// wheel turns name no workout. A basal rate is not an amount of energy. Minutes of
+// activity and heart points are scores of the platform. Running totals repeat the
+// deltas, and summaries repeat the points.
+var skippedTypes = []string{
 	"location.sample", "location.bounding_box", "speed", "speed.summary", "cycling.pedaling.cadence", "cycling.pedaling.cumulative",
 	"cycling.wheel_revolution.cumulative", "cycling.wheel_revolution.rpm", "step_count.cadence", "power.sample", "power.summary",
 	"calories.bmr", "calories.bmr.summary", "active_minutes", "heart_minutes", "heart_minutes.summary", "step_count.cumulative",

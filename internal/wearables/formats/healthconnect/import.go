@@ -61,7 +61,7 @@ func importDatabase(ctx context.Context, in files.Input, db *database, from, siz
 	if err := m.storeWorkouts(ctx); err != nil {
 		return err
 	}
-	if err := m.countHomeless(ctx); err != nil {
+	if err := m.countSkipped(ctx); err != nil {
 		return err
 	}
 	outcome.Bytes = size
@@ -74,9 +74,9 @@ func (m *importer) tell() {
 	m.store.Tell(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
 }
 
-// countHomeless counts the rows of tables without a resource.
-func (m *importer) countHomeless(ctx context.Context) error {
-	for _, table := range homeless {
+// countSkipped counts the rows of tables without a resource.
+func (m *importer) countSkipped(ctx context.Context) error {
+	for _, table := range skippedTables {
 		if !m.db.has(table) {
 			continue
 		}

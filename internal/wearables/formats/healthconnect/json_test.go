@@ -388,7 +388,7 @@ func TestOtherJSONIsUnlike(t *testing.T) {
 	}
 	nameless := `[{"_id":"1","id":"1","app":"com.example.one","start":"2024-07-01T05:00:00Z","end":"2024-07-01T06:00:00Z","data":{"count":10}}]`
 	if err := check(filestest.Save(t, []byte(nameless)), 0); !errors.Is(err, errNameless) {
-		t.Errorf("records of which nobody knows what they are: %v", err)
+		t.Errorf("records of an unknown kind: %v", err)
 	}
 	one := `{"recordType":"Weight","time":"2024-07-01T12:00:00Z","weight":{"inGrams":1}}`
 	if err := check(filestest.Save(t, []byte(one)), 10); !fault.Is(err, fault.TooLarge) {

@@ -95,13 +95,13 @@ var forms = []form{
 	{record: "ExerciseSession", table: exerciseTable, span: true, also: []string{"exercise", "activitysession"}},
 }
 
-// homelessForms are the records that are counted alone: the table, and what
-// the client library or a writer calls it besides the table's own name.
-var homelessForms = func() (all []form) {
+// skippedForms are the records that are counted and not stored: the table, and the names
+// of the client library and of writers.
+var skippedForms = func() (all []form) {
 	also := map[string][]string{
 		"total_calories_burned_record_table": {"totalcalories"}, "menstruation_flow_record_table": {"menstruation"},
 	}
-	for _, table := range homeless {
+	for _, table := range skippedTables {
 		all = append(all, form{record: folded(name(table)), table: table, also: also[table]})
 	}
 	return all
@@ -113,7 +113,7 @@ func formNamed(s string) *form { return formsByName[folded(s)] }
 
 var formsByName = func() map[string]*form {
 	all := map[string]*form{}
-	for _, list := range [][]form{forms, homelessForms} {
+	for _, list := range [][]form{forms, skippedForms} {
 		for i := range list {
 			f := &list[i]
 			for _, name := range append([]string{folded(f.record)}, f.also...) {

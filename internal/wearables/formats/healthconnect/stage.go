@@ -51,7 +51,7 @@ var layout = func() map[string][]string {
 		stagesTable:  {"parent_key", "stage_start_time", "stage_end_time", "stage_type"},
 		routeTable:   {"parent_key", "timestamp_millis", "latitude", "longitude", "altitude"},
 	}
-	for _, list := range [][]form{forms, homelessForms} {
+	for _, list := range [][]form{forms, skippedForms} {
 		for i := range list {
 			f := &list[i]
 			all[f.table] = append(slices.Clone(commonColumns), f.columns()...)

@@ -82,10 +82,10 @@ var rules = []rule{
 	{table: "height_record_table", value: "height", shape: height, times: 100, category: bodyMeasurement},
 }
 
-// homeless are tables that are counted and have no series of ours. Total
+// skippedTables are tables that are counted and have no series of ours. Total
 // calories hold the active ones a second time, and a basal rate is no amount
 // of energy.
-var homeless = []string{
+var skippedTables = []string{
 	"total_calories_burned_record_table", "basal_metabolic_rate_record_table", "body_water_mass_record_table", "bone_mass_record_table",
 	"speed_record_table", "power_record_table", "steps_cadence_record_table", "cycling_pedaling_cadence_record_table",
 	"menstruation_flow_record_table", "menstruation_period_record_table", "intermenstrual_bleeding_record_table",

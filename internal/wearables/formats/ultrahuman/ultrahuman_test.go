@@ -138,7 +138,7 @@ func TestProviderIsInTheCatalogue(t *testing.T) {
 func TestOtherFilesAreUnlike(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty day": `{"data":{"metric_data":[]},"error":null,"status":200}`, "nothing": "", "a number": "7", "zip": "PK\x03\x04",
-		"a metric of nobody's": `{"type":"mood","object":{"value":1}}`, "an error": `{"error":"Unauthorized","status":401}`,
+		"an unknown metric": `{"type":"mood","object":{"value":1}}`, "an error": `{"error":"Unauthorized","status":401}`,
 		"a night of another ring": `{"bedtime_start":"2024-05-05T23:00:00+02:00","bedtime_end":"2024-05-06T06:00:00+02:00","type":"long_sleep"}`,
 	} {
 		var unlike *files.UnlikeError

@@ -50,11 +50,11 @@ func (g *group) add(m replies.Document) {
 	switch {
 	case !ok || !read:
 		g.Part(name, replies.BadValue)
-	case partial && position != whole && homes[kind]:
+	case partial && position != whole && storedMeasures[kind]:
 		g.Part(name, replies.Skipped)
-	case twice && homes[kind]:
+	case twice && storedMeasures[kind]:
 		g.Part(name, replies.Copy)
-	case !homes[kind]:
+	case !storedMeasures[kind]:
 		g.Part(name, replies.Skipped)
 	default:
 		g.values[kind] = value
@@ -99,8 +99,8 @@ func groupKind(d replies.Document, values map[int64]float64) string {
 	return unknown
 }
 
-// homes are the types that become something.
-var homes = map[int64]bool{
+// storedMeasures are the types with a resource.
+var storedMeasures = map[int64]bool{
 	weight: true, height: true, lean: true, fatRatio: true, diastolic: true, systolic: true, pulse: true, oxygen: true,
 	bodyTemp: true, muscle: true, water: true, bone: true, visceral: true, vo2Max: true,
 }
