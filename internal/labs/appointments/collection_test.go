@@ -75,7 +75,7 @@ func (r *rig) setCollected(o orders.Order, at time.Time) {
 func TestForeignVisits(t *testing.T) {
 	eachRig(t, func(r *rig) {
 		end := noon.Add(-3 * time.Hour)
-		foreign := networks.Visit{BookingID: "somebody else's", Status: "completed", Start: end.Add(-time.Hour), End: end}
+		foreign := networks.Visit{BookingID: "of another laboratory", Status: "completed", Start: end.Add(-time.Hour), End: end}
 		ahead := foreign
 		ahead.End = noon.Add(24 * time.Hour)
 		for name, c := range map[string]struct {
@@ -83,7 +83,7 @@ func TestForeignVisits(t *testing.T) {
 			visit  networks.Visit
 			moved  bool
 			stated time.Time // written on the sample, known before
-			want   time.Time // zero for now
+			want   time.Time // zero: the present
 		}{
 			"at home":                    {catalogue.AtHome, foreign, true, time.Time{}, end},
 			"at home, with a sample":     {catalogue.AtHome, foreign, true, end.Add(-time.Minute), end.Add(-time.Minute)},

@@ -163,7 +163,7 @@ func TestRanges(t *testing.T) {
 		}
 	}
 	if _, ok := (Assay{Ranges: ranges[:3]}).RangeFor("unknown", 30); ok {
-		t.Error("a range of one sex fits nobody whose sex is not known")
+		t.Error("a range of one sex fits a person whose sex is unknown")
 	}
 	for _, bad := range []string{"..", "5..1", "x", "1-2", "F=", "18-10=1..2", "1...2", "M=1.2.3..4", "-..5"} {
 		if got, err := ParseRanges(bad); err == nil {

@@ -161,7 +161,7 @@ func TestMissingDocuments(t *testing.T) {
 	}{
 		"a requisition before the lab has the order": {func(s *Subject) { s.Facts.Events = s.Facts.Events[:1] }, (*Subject).Requisition},
 		"a requisition of an imported order":         {func(s *Subject) { s.Facts.Events[1].Status = orders.RequisitionBypassed }, (*Subject).Requisition},
-		"a requisition of nobody":                    {func(s *Subject) { s.Order.Body.Patient = nil }, (*Subject).Requisition},
+		"a requisition without a patient":            {func(s *Subject) { s.Order.Body.Patient = nil }, (*Subject).Requisition},
 		"a notice that is not needed":                {func(s *Subject) { s.Order.HasABN = false }, (*Subject).Notice},
 		"labels without a number":                    {func(s *Subject) { s.Order.SampleID = "" }, func(s *Subject) ([]byte, error) { return s.Labels(1, placedAt) }},
 	} {

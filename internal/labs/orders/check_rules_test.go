@@ -242,7 +242,7 @@ var rules = []struct {
 		says: "Required AOE questions are not answered: Does the patient take an anticoagulant?",
 	},
 	{
-		name: "an answer to a question that nobody asked", given: func(c *requestBuilder) {
+		name: "an answer without a question", given: func(c *requestBuilder) {
 			c.r.Answers = append(append([]orders.Answer{}, c.r.Answers...), orders.Answer{MarkerID: -1, QuestionID: 1, Answer: "x"})
 		},
 		kind: fault.Refused, code: "unknown_question", at: "aoe_answers",

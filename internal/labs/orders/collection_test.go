@@ -47,7 +47,7 @@ func TestTimeOfCollection(t *testing.T) {
 		"a corrected time":                      {[]word{stated(at(2, 8, 40), at(4, 0, 0)), stated(at(1, 8, 40), at(5, 0, 0))}, at(1, 8, 40)},
 		"no time":                               {[]word{drawn(at(2, 9, 0)), stated(time.Time{}, at(4, 0, 0))}, at(2, 9, 0)},
 		"a time behind its report":              {[]word{drawn(at(2, 9, 0)), stated(at(12, 8, 40), at(4, 0, 0))}, at(2, 9, 0)},
-		"a time of a zone that nobody names":    {[]word{stated(at(4, 13, 0), at(4, 0, 0))}, at(4, 13, 0)},
+		"a time of an unknown zone":             {[]word{stated(at(4, 13, 0), at(4, 0, 0))}, at(4, 13, 0)},
 		"a report without a time":               {[]word{stated(at(12, 8, 40), time.Time{})}, at(12, 8, 40)},
 		"a date":                                {[]word{dated(2)}, at(2, 5, 0)},
 		"a date, of the day that is known":      {[]word{drawn(at(3, 4, 30)), dated(2)}, at(3, 4, 30)},

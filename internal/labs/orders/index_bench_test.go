@@ -30,7 +30,7 @@ func BenchmarkMatch(b *testing.B) {
 		{"search one in ten", Filter{Search: "ada"}},
 		{"search a letter", Filter{Search: "a"}},
 		{"search a birth date", Filter{Search: "1950-01-08"}},
-		{"search nobody", Filter{Search: "zzyzx"}},
+		{"search without a hit", Filter{Search: "zzyzx"}},
 		{"search an id", Filter{Search: "01234567-89ab"}},
 		{"by name, deep", Filter{Key: ByPatientName, Page: 19_000}},
 		{"by status, deep", Filter{Key: ByLastStatus, Page: 19_000}},

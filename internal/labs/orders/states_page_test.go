@@ -105,7 +105,7 @@ func TestTables(t *testing.T) {
 			}
 			pairs[[2]orders.Status{a.From, a.To}] = true
 			if a.By == 0 || !slices.Contains(orders.Statuses, a.To) {
-				t.Errorf("%s: %s to %s by nobody", c, a.From, a.To)
+				t.Errorf("%s: %s to %s by no cause", c, a.From, a.To)
 			}
 		}
 		for s := range seen {

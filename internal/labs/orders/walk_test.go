@@ -297,7 +297,7 @@ func (w *walk) check() {
 		delete(feed, o.ID)
 	}
 	if len(feed) > 0 {
-		w.t.Errorf("events of %d orders that nobody made", len(feed))
+		w.t.Errorf("events of %d orders that were not created", len(feed))
 	}
 }
 

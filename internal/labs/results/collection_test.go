@@ -81,7 +81,7 @@ func TestResultsWithoutATimeOfCollection(t *testing.T) {
 			})
 		}
 		b.collected(3, time.Time{}, networks.ResultSet{Partial: true, Results: b.all("F")[:1]})
-		shown("nobody says", time.Time{})
+		shown("not stated", time.Time{})
 		b.amend(func(o *orders.Order) { o.SetDrawn(morning, nil, nil) })
 		b.collected(4, time.Time{}, networks.ResultSet{Results: b.all("F")})
 		shown("the order says", morning)

@@ -61,7 +61,7 @@ func TestMissing(t *testing.T) {
 	}{
 		{"nothing is missing", networks.ResultSet{Results: []networks.Result{{ProviderID: "HGB", Value: "12"}}}, "[]"},
 		{"more is to come", networks.ResultSet{Partial: true, Results: []networks.Result{{ProviderID: "ZZ", Value: "12"}}}, "[]"},
-		{"nobody says why", networks.ResultSet{Results: []networks.Result{{ProviderID: "ZZ", Value: "12"}}}, "[hemoglobin unknown_failure 2]"},
+		{"no reason", networks.ResultSet{Results: []networks.Result{{ProviderID: "ZZ", Value: "12"}}}, "[hemoglobin unknown_failure 2]"},
 		{
 			"the comment says why",
 			networks.ResultSet{Results: []networks.Result{{ProviderID: "ZZ", Value: "12"}}, Comments: []string{"Specimen clotted"}},
@@ -76,7 +76,7 @@ func TestMissing(t *testing.T) {
 		{"one that it refused for its sample", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "HGB", Refused: true, Note: "QNS"}}}, "[hemoglobin quantity_not_sufficient_failure 2]"},
 		{"the rest of a test that is there", networks.ResultSet{Results: []networks.Result{{ProviderID: "HGB", Value: "12"}}, Missing: []networks.Missing{{ProviderID: "T1", Rest: true}}}, "[]"},
 		{"one that is not required", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "NIT", Name: "Nitrite"}}}, "[nitrite unknown_failure 1]"},
-		{"one that nobody ordered", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "Q9", Name: "Ninth"}}}, "[ninth unknown_failure 0]"},
+		{"one that is not ordered", networks.ResultSet{Partial: true, Missing: []networks.Missing{{ProviderID: "Q9", Name: "Ninth"}}}, "[ninth unknown_failure 0]"},
 	} {
 		v := buildVersion(panel("female"), merge([]Report{storedReport(t, Report{At: day, Set: c.set})}, "S"))
 		var got []string

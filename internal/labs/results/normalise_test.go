@@ -125,7 +125,7 @@ func TestInterpretation(t *testing.T) {
 		{"the lab says normal", "female", "HGB", "6", "g/dL", "", "N", "normal above no below yes catalogue"},
 		{"her range", "female", "HGB", "12.5", "g/dL", "", "", "normal above no below no catalogue"},
 		{"his range", "male", "HGB", "12.5", "g/dL", "", "", "abnormal above no below yes catalogue"},
-		{"nobody's range", "other", "HGB", "12.5", "g/dL", "", "", "normal above ? below ?"},
+		{"a range without an owner", "other", "HGB", "12.5", "g/dL", "", "", "normal above ? below ?"},
 		{"printed for each sex", "male", "HGB", "13.2", "g/dL", "M: 13.5-17.5 F: 12.0-15.5", "", "abnormal above no below yes report"},
 		{"printed for others", "other", "HGB", "13.2", "g/dL", "M: 13.5-17.5 F: 12.0-15.5", "", "unknown above ? below ?"},
 		{"less than can be measured", "female", "X", "<5", "", "0-10", "", "unknown above no below ? report"},

@@ -303,7 +303,7 @@ OBR-4 `,
 				}
 			}
 			if reports := readReports(m, m.Header(), "", Lab{}); len(reports) > 0 {
-				t.Errorf("an order of somebody else's became %d reports", len(reports))
+				t.Errorf("an order of another team became %d reports", len(reports))
 			}
 		})
 	}

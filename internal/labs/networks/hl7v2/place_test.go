@@ -172,7 +172,7 @@ func TestNotices(t *testing.T) {
 	for name, c := range map[string]struct {
 		orc20 string // of the answer
 		want  bool
-	}{"the lab wants one": {"1^^HL70339", true}, "nobody has signed": {"4", true}, "signed": {"2", false}, "none": {"", false}} {
+	}{"the lab wants one": {"1^^HL70339", true}, "not signed": {"4", true}, "signed": {"2", false}, "none": {"", false}} {
 		lab := fakeLab{answer: answersWith("MSA|AA|$ID", "ORC|OK|P1|F-1"+strings.Repeat("|", 17)+c.orc20)}
 		n := lab.network(t, modern)
 		order := bigOrder()

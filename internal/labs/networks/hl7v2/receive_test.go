@@ -98,15 +98,15 @@ func TestAccept(t *testing.T) {
 			message: strings.Replace(change("NLIS|NORTH|HALE", "NLIS|NORTH|H\xa5LE"), "|P|2.5.1", "|P|2.5.1||||||8859/3", 1),
 			want:    "H\ufffdLE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1,
 		},
-		"a sender that nobody knows": {
+		"an unknown sender": {
 			message: change("NLIS|NORTH", "OTHER|SOUTH"),
 			want:    "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^3|204^this sending application and facility are not configured here^HL70357|E||||this sending application and facility are not configured here",
 		},
-		"a sender that nobody knows, taken": {
+		"an unknown sender, taken": {
 			message: change("NLIS|NORTH", "OTHER|SOUTH"), unknown: true,
 			want: "HALE OTHER ACK^R01^ACK\nMSA|AA|N-7", stored: 1,
 		},
-		"a test message of a sender that nobody knows": {
+		"a test message of an unknown sender": {
 			message: strings.Replace(change("NLIS|NORTH", "OTHER|SOUTH"), "|P|2.5.1", "|T|2.5.1", 1), unknown: true,
 			want: "HALE OTHER ACK^R01^ACK\nMSA|AR|N-7\nERR||MSH^1^11|202^only production messages are accepted here^HL70357|E||||only production messages are accepted here",
 		},
@@ -118,7 +118,7 @@ func TestAccept(t *testing.T) {
 			message: change("ORU^R01^ORU_R01", "ADT^A01^ADT_A01"),
 			want:    "HALE NLIS ACK^A01^ACK\nMSA|AR|N-7\nERR||MSH^1^9|200^this message type is not supported here^HL70357|E||||this message type is not supported here",
 		},
-		"a character set that nobody reads": {
+		"an unknown character set": {
 			message: change("|P|2.5.1", "|P|2.5.1||||||ISO IR87"),
 			want:    "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^hl7: segment 1, field 18, byte 0: a character set that is not supported^HL70357|E||||hl7: segment 1, field 18, byte 0: a character set that is not supported",
 		},

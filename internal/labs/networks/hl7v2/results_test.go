@@ -21,7 +21,7 @@ func TestCollectionTimeWithoutResults(t *testing.T) {
 		"a status that changed":       {head("ORM^O01") + orc("SC") + obr, at("08:15:00")},
 		"an order with its sample":    {head("OML^O21") + orc("SC") + "OBR|1|" + orderA + "|F1|K\r" + spm, at("08:00:00")},
 		"a new order":                 {head("OML^O21") + orc("NW") + obr + "\r" + spm, ""},
-		"a time that somebody plans":  {head("ORL^O22") + "MSA|AA|1\r" + orc("OK") + obr, "status requisition_created tests K"},
+		"a planned time":              {head("ORL^O22") + "MSA|AA|1\r" + orc("OK") + obr, "status requisition_created tests K"},
 		"an answer with a sample":     {head("ORL^O22") + "MSA|AA|1\r" + orc("OK") + obr + "\r" + spm, "status requisition_created tests K\n" + at("08:00:00")},
 		"no time and nothing to say":  {head("ORM^O01") + orc("SC") + "OBR|1|" + orderA + "|F1|K|||soon", ""},
 		"two tests, the first counts": {head("ORM^O01") + orc("SC") + obr + "\r" + orc("SC") + "OBR|2|" + orderA + "|F1|NA|||20260303", at("08:15:00")},
@@ -38,12 +38,12 @@ func TestCollectionTimeWithoutResults(t *testing.T) {
 // its tests are missing, whatever their own status is.
 func TestRejectionsBesideValues(t *testing.T) {
 	for name, c := range map[string]struct{ status, code, missing string }{
-		"rejected":                   {"F", "RH", "missing CBC: CBC because collection_process_failure rest"},
-		"without a status":           {"", "RH", "missing CBC: CBC because collection_process_failure rest"},
-		"held up":                    {"", "RI", "partial missing CBC: CBC because order_entry_failure rest"},
-		"held up and rejected":       {"", "RI~QS", "missing CBC: CBC because order_entry_failure rest"},
-		"held up, and it gives up":   {"X", "RI", "missing CBC: CBC because order_entry_failure rest"},
-		"a reason that nobody knows": {"", "ZZ", "missing CBC: CBC rest"},
+		"rejected":                 {"F", "RH", "missing CBC: CBC because collection_process_failure rest"},
+		"without a status":         {"", "RH", "missing CBC: CBC because collection_process_failure rest"},
+		"held up":                  {"", "RI", "partial missing CBC: CBC because order_entry_failure rest"},
+		"held up and rejected":     {"", "RI~QS", "missing CBC: CBC because order_entry_failure rest"},
+		"held up, and it gives up": {"X", "RI", "missing CBC: CBC because order_entry_failure rest"},
+		"an unknown reason":        {"", "ZZ", "missing CBC: CBC rest"},
 	} {
 		got := describe(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC"+strings.Repeat("|", 21)+c.status+
 			"\rSPM|1"+strings.Repeat("|", 20)+c.code+"\r", modernNoZone()), time.UTC)

@@ -55,7 +55,7 @@ func TestShortestPath(t *testing.T) {
 		{"redrawn already", catalogue.WalkIn, orders.RedrawAvailable, "", nil, ""},
 
 		{"a fresh visit", catalogue.AtHome, orders.Ordered, "", nil, "requisition_created"},
-		{"a visit that nobody booked", catalogue.AtHome, orders.RequisitionCreated, "", nil, ""},
+		{"a visit that is not booked", catalogue.AtHome, orders.RequisitionCreated, "", nil, ""},
 		{"a booked visit", catalogue.AtHome, orders.AppointmentScheduled, "", visit, "visit in_progress visit completed completed"},
 		{"a requested visit", catalogue.AtHome, orders.AppointmentPending, "", &appointment{Requested: true}, "visit scheduled visit in_progress visit completed completed"},
 		{"a cancelled visit", catalogue.AtHome, orders.AppointmentCancelled, "", nil, ""},
