@@ -56,7 +56,7 @@ func bareServer() error {
 		answer(w, r, user{UserID: "5fa85f64-5717-4562-b3fc-2c963f66afa6", ClientUserID: in.ClientUserID})
 	})
 	router.Get("/v2/user/{user_id}", func(w http.ResponseWriter, r *http.Request) {
-		answer(w, r, user{UserID: chi.URLParam(r, "user_id"), ClientUserID: "somebody"})
+		answer(w, r, user{UserID: chi.URLParam(r, "user_id"), ClientUserID: "user-000"})
 	})
 	router.Post("/parse", bareParse)
 	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // lives until the parent kills it

@@ -163,17 +163,17 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 		network     []booking
 		want        int
 	}{
-		"all is well":                 {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
-		"what nobody heard came":      {made("a", "scheduled", later), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
-		"what nobody heard came not":  {made("a", "scheduled", at), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
-		"it is at another time":       {made("a", "scheduled", later), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 1},
-		"it is cancelled":             {made("a", cancelled, at), known, nil, map[string]history{"a": {"o", 2, cancelled}}, nil, 2}, // which the order is not
-		"it was not announced":        {made("a", "scheduled", at), known, nil, nil, []booking{row("a", booked)}, 1},
-		"an event is missing":         {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 1, "pending"}}, []booking{row("a", booked)}, 1},
-		"another one stands as well":  {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}, "z": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 1},
-		"the network has none":        {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", cancelled)}, 1},
-		"the network has another one": {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("z", booked)}, 1},
-		"the network has two":         {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked), row("z", booked)}, 2},
+		"all is well":                       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
+		"an unanswered change came":         {made("a", "scheduled", later), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
+		"an unanswered change did not come": {made("a", "scheduled", at), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
+		"it is at another time":             {made("a", "scheduled", later), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 1},
+		"it is cancelled":                   {made("a", cancelled, at), known, nil, map[string]history{"a": {"o", 2, cancelled}}, nil, 2}, // which the order is not
+		"it was not announced":              {made("a", "scheduled", at), known, nil, nil, []booking{row("a", booked)}, 1},
+		"an event is missing":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 1, "pending"}}, []booking{row("a", booked)}, 1},
+		"another one stands as well":        {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}, "z": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 1},
+		"the network has none":              {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", cancelled)}, 1},
+		"the network has another one":       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("z", booked)}, 1},
+		"the network has two":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked), row("z", booked)}, 2},
 	} {
 		c0, v := newClinic(nil, newFeed()), &verdict{}
 		o := storedOrder{ID: "o", Status: "collecting_sample", LastEvent: happening{"collecting_sample.at_home_phlebotomy.appointment_scheduled"}}

@@ -1,5 +1,5 @@
 // Package app wires the parts of Hale together and runs them: configuration,
-// database, clock, doors and workers. It knows every part and holds no rules.
+// database, clock, handlers and workers. It knows every part and holds no rules.
 //
 // Tests and `hale serve` start this same thing:
 //

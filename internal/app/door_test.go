@@ -36,9 +36,9 @@ func TestTheDoorRefusesWithoutTelling(t *testing.T) {
 			"wrong bearer": {[]string{"Authorization", "Bearer sk_nobody_has_this_key"}, "invalid token"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				nobody := *a
-				nobody.Key = ""
-				res := nobody.Do("GET", "/v2/user/", "", c.headers...)
+				keyless := *a
+				keyless.Key = ""
+				res := keyless.Do("GET", "/v2/user/", "", c.headers...)
 				defer res.Body.Close()
 				var body struct{ Detail string }
 				if err := json.NewDecoder(res.Body).Decode(&body); err != nil {

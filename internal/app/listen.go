@@ -81,7 +81,7 @@ func closeAll(listeners ...net.Listener) (err error) {
 	return err
 }
 
-// build makes the doors once the address is known, which links carry.
+// build makes the handlers once the address is known, because links contain it.
 func (a *App) build(ctx context.Context) error {
 	providers.ServeLogos(a.DB, providers.Logos(a.URL()))
 	services, err := a.services(ctx)
@@ -104,7 +104,7 @@ func (a *App) build(ctx context.Context) error {
 
 // newServer speaks HTTP/1.1 and HTTP/2 without TLS on one port. Uploads may
 // take hours, so only headers and idle connections have a deadline here; the
-// door bounds bodies by size and by their own read deadline.
+// API bounds bodies by size and by their own read deadline.
 func newServer(h http.Handler, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)

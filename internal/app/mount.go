@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// mount adds the doors that are not JSON: the portal's pages and the logos.
+// mount adds the handlers that are not JSON: the portal's pages and the logos.
 func (a *App) mount(router chi.Router) {
 	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL(), Messages: a.sending})
 	for _, pattern := range portal.Patterns {

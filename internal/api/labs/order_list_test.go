@@ -42,12 +42,12 @@ func TestOrderListParameters(t *testing.T) {
 		_, err = orders.Advance(ctx, tx, &o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: critical})
 		return err
 	})
-	const nobody = "019f0000-0000-7000-8000-000000000000"
+	const unknownID = "019f0000-0000-7000-8000-000000000000"
 	for _, test := range []struct {
 		name       string
 		hits, miss []string
 	}{
-		{"search_input", []string{made.Order.ID, made.Order.UserID, "Ada Byron", "byron", "1984-12-10"}, []string{nobody, "Hopper", "1984-12-11"}},
+		{"search_input", []string{made.Order.ID, made.Order.UserID, "Ada Byron", "byron", "1984-12-10"}, []string{unknownID, "Hopper", "1984-12-11"}},
 		{"start_date", []string{"2026-03-01", "2026-03-01T12:00:00Z", "2026-03-01T07:00:00-05:00"}, []string{"2026-03-02", "2026-03-01T12:00:01Z", "2026-03-01T07:00:01-05:00"}},
 		{"end_date", []string{"2026-03-01", "2026-03-01T12:00:00Z"}, []string{"2026-02-28", "2026-03-01T11:59:59Z"}},
 		{"updated_start_date", []string{"2026-03-02", "2026-03-02T09:00:00Z"}, []string{"2026-03-03", "2026-03-02T09:00:01Z"}},
@@ -60,8 +60,8 @@ func TestOrderListParameters(t *testing.T) {
 		{"user_id", []string{made.Order.UserID}, []string{c.User("another")}},
 		{"patient_name", []string{"ada"}, []string{"Hopper"}},
 		{"shipping_recipient_name", []string{"Byron"}, []string{"Hopper"}},
-		{"order_ids", []string{made.Order.ID}, []string{nobody}},
-		{"order_transaction_id", []string{made.Order.Transaction.ID}, []string{nobody}},
+		{"order_ids", []string{made.Order.ID}, []string{unknownID}},
+		{"order_transaction_id", []string{made.Order.Transaction.ID}, []string{unknownID}},
 	} {
 		for _, word := range test.hits {
 			c.Want(200, "GET", "/v3/orders?"+test.name+"="+url.QueryEscape(word), "", `"total":1,`)

@@ -110,9 +110,9 @@ func TestResultShapes(t *testing.T) {
 	if pdf := c.Want(200, "GET", path+"/result/pdf", ""); pdf != string(whole.PDF) {
 		t.Errorf("the document has %d bytes", len(pdf))
 	}
-	nobody := "/v3/order/019f0000-0000-7000-8000-000000000000"
+	unknownID := "/v3/order/019f0000-0000-7000-8000-000000000000"
 	for _, of := range []string{"/result", "/result/metadata", "/result/pdf", "/result/revisions", "/fhir"} {
-		c.Want(404, "GET", nobody+of, "", `"Order not found"`)
+		c.Want(404, "GET", unknownID+of, "", `"Order not found"`)
 	}
 }
 

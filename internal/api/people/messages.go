@@ -18,7 +18,7 @@ func (h *Handlers) messageRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/team/outbox", h.listOutbox, "List messages to patients, newest first").Tag("messages"),
 		api.Get("/v2/team/message_settings", h.getMessageSettings, "Get your switches of messages to patients").Tag("messages"),
-		api.Patch("/v2/team/message_settings", h.setMessageSettings, "Turn your switches of messages to patients").Tag("messages"),
+		api.Patch("/v2/team/message_settings", h.setMessageSettings, "Change which messages patients get").Tag("messages"),
 	}
 }
 

@@ -95,17 +95,17 @@ func TestEventsOfATeamWithReferenceCompat(t *testing.T) {
 func TestRefusalsOfConnecting(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		phone := d.SignedIn().AccessToken
-		id, nobody := d.User.ID.String(), "019f0000-0000-7000-8000-000000000000"
+		id, unknownID := d.User.ID.String(), "019f0000-0000-7000-8000-000000000000"
 		for _, c := range []struct {
 			provider, body   string
 			byPhone, byATeam int
 		}{
-			{"health_connect", `{"user_id":"` + nobody + `"}`, 403, 404},
+			{"health_connect", `{"user_id":"` + unknownID + `"}`, 403, 404},
 			{"health_connect", `{"user_id":"x"}`, 422, 422},
 			{"health_connect", `{}`, 422, 422},
 			{"oura", `{"user_id":"` + id + `"}`, 422, 422},
 			{"nobody", `{"user_id":"` + id + `"}`, 422, 422},
-			{"oura", `{"user_id":"` + nobody + `"}`, 403, 422},
+			{"oura", `{"user_id":"` + unknownID + `"}`, 403, 422},
 		} {
 			d.Status(c.byPhone, d.SendWithToken(phone, http.MethodPost, "/v2/link/provider/manual/"+c.provider, c.body))
 			d.Status(c.byATeam, d.Do(http.MethodPost, "/v2/link/provider/manual/"+c.provider, c.body))

@@ -45,11 +45,11 @@ func newImportServer(t *testing.T, db *store.DB) *importServer {
 		return err
 	})
 	spool := filepath.Join(t.TempDir(), "spool")
-	door := routes.New(api.Deps{
+	handler := routes.New(api.Deps{
 		DB: db, Log: slog.New(slog.DiscardHandler), Version: "test",
 	}, routes.Services{Imports: &imports.Service{DB: db, Dir: spool, MaxUpload: 4 << 20}})
-	server := httptest.NewServer(door)
-	t.Cleanup(func() { server.Close(); door.Close() })
+	server := httptest.NewServer(handler)
+	t.Cleanup(func() { server.Close(); handler.Close() })
 	return &importServer{t, server, key, userstest.New(t, db, team.ID, users.NewUser{}), spool}
 }
 

@@ -198,7 +198,7 @@ func TestIntrospectKnowsProviders(t *testing.T) {
 
 // A phone that does not say what its history covers: the bounds are those of
 // what came, in whatever chunks, and what comes after the end is counted too. A
-// range that ends before it starts is refused at every door.
+// range that ends before it starts is refused by every operation.
 func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody

@@ -503,11 +503,11 @@ func (d userCaller) kept(user users.User) string {
 func TestARefusedUserAmongPeople(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		stranger := userstest.New(t, d.DB, userstest.Team(t, d.DB).ID, users.NewUser{})
-		nobody := users.User{ID: users.ID{7}}
+		unknownUser := users.User{ID: users.ID{7}}
 		who := d.people(2)
 		refused := `"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[],"status":404,"detail":"Not found"}`
 		for round, counts := range []string{`"created":2,"updated":0,"unchanged":0`, `"created":0,"updated":0,"unchanged":2`} {
-			w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes([]users.User{who[0], stranger, nobody, who[1]}, calltest.Heartbeats(2)))
+			w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes([]users.User{who[0], stranger, unknownUser, who[1]}, calltest.Heartbeats(2)))
 			d.Status(http.StatusOK, w)
 			text := w.Body.String()
 			if strings.Count(text, refused) != 2 || strings.Count(text, `"success":true,`+counts+`,"rejected":[]}`) != 2 {

@@ -190,7 +190,7 @@ func TestTooMuchAtOnce(t *testing.T) {
 	})
 }
 
-// BenchmarkPushOne is one sample through the whole door.
+// BenchmarkPushOne pushes one sample through the whole handler.
 func BenchmarkPushOne(b *testing.B) {
 	db := storetest.SQLite(b)
 	team := userstest.Team(b, db)
@@ -358,7 +358,7 @@ func TestPlainSeriesReadOverPages(t *testing.T) {
 	})
 }
 
-// The further words of samples come in by every door that takes samples, and
+// The further words of samples are accepted by every operation that takes samples, and
 // are read back in every shape. One that a field does not have costs its sample
 // alone, and the answer names the field.
 func TestWordsOfSamplesAreReadBack(t *testing.T) {

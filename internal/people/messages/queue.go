@@ -30,7 +30,7 @@ type Message struct {
 	Recipient string // telephone number or e-mail address
 	FirstName string
 	Code      secrets.Text // of a portal code; empty in other messages
-	Due       time.Time    // zero for now
+	Due       time.Time    // zero: at once
 	Expires   time.Time    // not sent later than this; zero for no limit
 	Topic     string       // of a reminder; empty for other messages
 }

@@ -139,7 +139,7 @@ func TestScrapeDoesNotWaitForAHangingDisk(t *testing.T) {
 			t.Errorf("the scrape took %v", took)
 		}
 		if !strings.Contains(got, "hale_ready 0\n") || strings.Contains(got, "data_disk_size_bytes") {
-			t.Error("a disk that nobody has seen has no size, and the node is not ready")
+			t.Error("a disk that was not measured has no size, and the node is not ready")
 		}
 		close(hangs)
 	})

@@ -262,7 +262,7 @@ func TestRowSecurity(t *testing.T) {
 		t.Errorf("a team sees %d of 1 row", n)
 	}
 	if n := count(t.Context()); n != 0 {
-		t.Errorf("nobody sees %d rows", n)
+		t.Errorf("a reader without a team sees %d rows", n)
 	}
 	ctx := store.WithTeam(t.Context(), mine)
 	err := db.Write(ctx, func(tx *store.Tx) error {

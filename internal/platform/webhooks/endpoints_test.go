@@ -139,7 +139,7 @@ func TestGoneSwitchesOff(t *testing.T) {
 		if reason := r.get(e.ID).Reason; !strings.Contains(reason, "410") {
 			t.Errorf("reason %q", reason)
 		}
-		waitFor(t, time.Minute, "the owner is told", func() bool { return other.distinct() == 1 })
+		waitFor(t, time.Minute, "the owner has the event", func() bool { return other.distinct() == 1 })
 		r.emit(1)
 		time.Sleep(100 * time.Millisecond)
 		if gone.total() != 1 {

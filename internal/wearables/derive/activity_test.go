@@ -201,7 +201,7 @@ func TestBodiesOfSourcesAreNotMerged(t *testing.T) {
 		t.Errorf("%+v %s", all[1].Source, all[1].Body)
 	}
 	if none := d.bodies(found, nil); len(none) != 0 {
-		t.Errorf("%d summaries of days that nobody asked for", len(none))
+		t.Errorf("%d summaries of days that were not asked for", len(none))
 	}
 }
 

@@ -35,7 +35,7 @@ func TestMaximumHeartRate(t *testing.T) {
 	}{
 		{"the provider knows", &Person{Birth: born}, users.User{BirthDate: &users.BirthDate{Value: civil.MustParse("2000-01-01")}}, 220 - 39},
 		{"the user's own", &Person{}, users.User{BirthDate: &users.BirthDate{Value: civil.MustParse("2000-07-01")}}, 220 - 24},
-		{"nobody knows", nil, users.User{}, 190},
+		{"unknown zone", nil, users.User{}, 190},
 		{"born tomorrow", &Person{Birth: civil.MustParse("2024-07-02")}, users.User{}, 190},
 	}
 	for _, c := range cases {

@@ -96,7 +96,7 @@ func TestRangesOfWhatIsAccepted(t *testing.T) {
 			},
 			Streams: []wearables.Stream{
 				{WorkoutKey: "ride", Time: []int64{day.UnixMicro(), day.Add(time.Minute).UnixMicro()}, Power: []float64{200, 210}},
-				{WorkoutKey: "of nobody", Time: []int64{0, 1e6}, Power: []float64{200, 210}},
+				{WorkoutKey: "of no workout", Time: []int64{0, 1e6}, Power: []float64{200, 210}},
 			},
 		}
 		want := map[string]wearables.Range{

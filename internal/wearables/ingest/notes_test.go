@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// noteOf is a note as a door or an import hands it in.
+// noteOf is a note of a push or an import.
 func noteOf(at time.Time, kind, body string) wearables.Summary {
 	return wearables.Summary{
 		Resource: "note", Key: at.UTC().Format(time.RFC3339Nano) + "|" + kind + "|", Start: at,

@@ -142,7 +142,7 @@ func TestOneNumber(t *testing.T) {
 			t.Errorf("set aside %+v", a)
 		}
 		if page := p.read(p.query("steps"), merged.Range{Span: day(0)}); page.Aside != nil {
-			t.Error("an explanation that nobody asked for")
+			t.Error("an explanation without a request")
 		}
 
 		best := int64(3)

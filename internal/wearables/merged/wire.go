@@ -11,7 +11,7 @@ import (
 // plain samples: a month of one sample a minute is 43,200 objects.
 
 // AppendPage appends the fields of a page, from resource to set_aside, without
-// the braces around them, so that the door can add its cursor.
+// the braces around them, so that the API can add its cursor.
 func AppendPage(dst []byte, r *wearables.Resource, p *Page, logos providers.Logos, explain bool) []byte {
 	dst = appendHead(dst, r, p.Sources, logos)
 	dst = appendPieces(append(dst, `,"data":`...), r, p, p.Pieces)

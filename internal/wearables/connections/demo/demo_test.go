@@ -354,7 +354,7 @@ func TestWhoMayBeConnected(t *testing.T) {
 			return r.s.Connect(r.ctx(), tx, real.Team, real.ID, "oura")
 		})
 		if !fault.Is(err, fault.Refused) {
-			r.t.Errorf("somebody with real data was connected: %v", err)
+			r.t.Errorf("a user with real data was connected: %v", err)
 		}
 		if err := r.connect("whoop_v2"); !fault.Is(err, fault.Invalid) {
 			r.t.Errorf("a provider without invented data: %v", err)
@@ -426,7 +426,7 @@ func TestTheEnd(t *testing.T) {
 			r.t.Errorf("the time after: %v", err)
 		}
 		if err := r.s.Fill(r.ctx(), r.user.Team, r.user.ID, "oura"); !fault.Is(err, fault.NotFound) {
-			r.t.Errorf("data for somebody who is gone: %v", err)
+			r.t.Errorf("data for a deleted user: %v", err)
 		}
 	})
 }

@@ -29,7 +29,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// fixture is a store with a ledger and one user whose doors are the real ones.
+// fixture is a store with a ledger and one user, with the real services.
 type fixture struct {
 	t       *testing.T
 	db      *store.DB
@@ -89,7 +89,7 @@ func (b *fixture) work(done func() bool) {
 	}
 }
 
-// receive takes a file as the door does, until it is in the ledger.
+// receive stores a file as the API does, until it is in the ledger.
 func (b *fixture) receive(data []byte) *imports.Upload {
 	b.t.Helper()
 	up, err := b.uploads.Receive(b.ctx, "", bytes.NewReader(data))
@@ -129,7 +129,7 @@ func (b *fixture) upload(data []byte) {
 	}
 }
 
-// push stores a body of samples as its door does.
+// push stores a body of samples as the API does.
 func (b *fixture) push(resource, data string) {
 	b.t.Helper()
 	b.pushOf("health_connect", resource, data)

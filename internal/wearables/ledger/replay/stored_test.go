@@ -20,7 +20,7 @@ import (
 	"hale/internal/wearables/push"
 )
 
-// pushSummaries stores summaries as their door does.
+// pushSummaries stores summaries as the API does.
 func (b *fixture) pushSummaries(resource, data string) {
 	b.t.Helper()
 	b.pushSummariesOf("health_connect", resource, data)
