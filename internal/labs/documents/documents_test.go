@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 )
 
@@ -205,6 +207,15 @@ func TestReportFinality(t *testing.T) {
 	r := revision(0)
 	r.Missing, r.Samples, r.Comments = nil, nil, nil
 	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "There are no results yet.")
+}
+
+// The report shows the identity as the laboratory reported it, beside the order's.
+func TestReportShowsTheReportedPatient(t *testing.T) {
+	r := revision(3)
+	r.Patient = networks.ReportedPatient{FirstName: "ADA M", LastName: "BYRON-KING WITH-A-VERY-LONG-NAME", DOB: civil.MustParse("1984-12-10"), Gender: "female"}
+	pages := read(t, mustRender(t, papers(subject(1), r)["report"]))
+	wantInside(t, pages)
+	wantTexts(t, pages, "Patient as reported | Date of birth as reported | Sex as reported", "BYRON-KING | 12/10/1984 | Female", "WITH-A-VERY-LONG-NAME, ADA M")
 }
 
 // Every method and sample has instructions, and no list is empty.
