@@ -218,6 +218,7 @@ type biomarkerBody struct {
 	Below          *bool                 `json:"is_below_min_range" nullable:"true"`
 	Interpretation orders.Interpretation `json:"interpretation"`
 	Flag           string                `json:"source_interpretation" doc:"The laboratory's own flag."`
+	Conflict       *results.Conflict     `json:"flag_conflict" nullable:"true" doc:"Set when the flag contradicts the value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side."`
 	LOINC          *string               `json:"loinc" nullable:"true"`
 	LOINCSlug      *string               `json:"loinc_slug" nullable:"true"`
 	ProviderID     *string               `json:"provider_id" nullable:"true"`
@@ -352,6 +353,9 @@ func biomarkerBodyOf(r results.Result) biomarkerBody {
 		Interpretation: r.Interpretation, Flag: r.Flag, LOINC: nonEmpty(r.LOINC), LOINCSlug: nonEmpty(r.LOINCSlug), ProviderID: nonEmpty(r.ProviderID),
 		Markers: parentMarkers(r.Markers), Laboratory: nonEmpty(r.Laboratory), SampleID: nonEmpty(r.Sample), UCUM: nonEmpty(r.UCUM),
 		Bounds: boundsBody{Kind: r.Range.Kind, From: r.Range.From},
+	}
+	if r.Conflict != "" {
+		b.Conflict = &r.Conflict
 	}
 	if r.Number != nil {
 		b.Value = *r.Number

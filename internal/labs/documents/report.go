@@ -175,6 +175,9 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 			{words: one.Range.Text},
 			{words: siteNumber(sites, one.Laboratory)},
 		}})
+		if note := conflictNote(one); note != "" {
+			rows = append(rows, row{note: note})
+		}
 		for _, note := range one.Notes {
 			if note != one.Text {
 				rows = append(rows, row{note: note})
@@ -196,11 +199,28 @@ func markerName(r *results.Result) string {
 // has none.
 func flagOf(r *results.Result) string {
 	yes := func(b *bool) bool { return b != nil && *b }
-	if r.Flag != "" && r.Flag != hl7.FlagNormal {
+	sent, _ := hl7.FindFlag(r.Flag)
+	overruled := r.Conflict == results.NormalOutsideRange || r.Conflict == results.NormalBeyondLimit
+	if r.Flag != "" && sent.Code != hl7.FlagNormal && !overruled {
 		return r.Flag
 	}
 	if flag := hl7.FlagFor(string(r.Interpretation), yes(r.Above), yes(r.Below)); flag != hl7.FlagNormal {
 		return flag
+	}
+	return ""
+}
+
+// conflictNote says that the lab's flag contradicts the value.
+func conflictNote(r *results.Result) string {
+	switch r.Conflict {
+	case results.NormalOutsideRange:
+		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is outside the laboratory's own range.", r.Flag)
+	case results.NormalBeyondLimit:
+		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is beyond the critical limit.", r.Flag)
+	case results.InsideRange:
+		return fmt.Sprintf("The laboratory flagged this value %s. It is inside the laboratory's own range.", r.Flag)
+	case results.OtherSide:
+		return fmt.Sprintf("The laboratory flagged this value %s. It is on the other side of the laboratory's own range.", r.Flag)
 	}
 	return ""
 }

@@ -36,10 +36,15 @@ var observationStatuses = map[string]string{
 }
 
 // interpretationOf returns the lab's flag where FHIR has a code for it, otherwise
-// the code for our interpretation, word.
+// the code for our interpretation, word. A flag that says less than the word
+// gives way: the value contradicts it. The text is the flag as sent.
 func interpretationOf(word, flag string) []CodeableConcept {
 	code, _ := hl7.FindFlag(flag)
-	if code.Display == "" {
+	milder := code.Interpretation == "normal" && (word == "abnormal" || word == "critical") || code.Interpretation == "abnormal" && word == "critical"
+	switch {
+	case milder:
+		code, _ = hl7.FindFlag(hl7.FlagFor(word, code.High, code.Low))
+	case code.Display == "":
 		code, _ = hl7.FindFlag(hl7.FlagFor(word, false, false))
 	}
 	concept := CodeableConcept{Text: clean(flag)}

@@ -189,6 +189,9 @@ func TestInterpretations(t *testing.T) {
 		{"normal", "", "N", ""},
 		{"abnormal", "*", "A", "*"},
 		{"unknown", "?", "", "?"},
+		{"abnormal", "N", "A", "N"},
+		{"critical", "N", "AA", "N"},
+		{"critical", "H", "HH", "H"},
 	} {
 		got := interpretationOf(c.word, c.flag)
 		if len(got) != 1 || got[0].Text != c.text || (c.code == "") != (got[0].Coding == nil) || c.code != "" && got[0].Coding[0].Code != c.code {

@@ -24,13 +24,14 @@ func worseInterpretation(a, b orders.Interpretation) orders.Interpretation {
 	return a
 }
 
-// InterpretUnmatched sums up results that have no order yet, from their flags
-// and the ranges that the lab printed.
-func InterpretUnmatched(lab catalogue.Lab, all []networks.Result) orders.Interpretation {
+// InterpretUnmatched sums up results that have no order yet, from their flags,
+// the ranges that the lab printed, and the critical limits of the markers that
+// the report has.
+func InterpretUnmatched(lab catalogue.Lab, markers []*catalogue.Marker, all []networks.Result) orders.Interpretation {
 	if len(all) == 0 {
 		return orders.Unknown
 	}
-	e := expectations{lab: lab}
+	e := expectations{lab: lab, all: markers}
 	worst := orders.Normal
 	for _, one := range all {
 		worst = worseInterpretation(worst, e.normalise(sampledResult{Result: one}, "", -1).Interpretation)
@@ -39,8 +40,10 @@ func InterpretUnmatched(lab catalogue.Lab, all []networks.Result) orders.Interpr
 }
 
 // interpret compares a result with its range and sets its interpretation. The
-// lab's flag comes before any comparison. A value in the catalogue's critical
-// range is critical unless the lab flags it as normal.
+// lab's flag comes before any comparison, with one exception: a flag that
+// means normal does not make a value normal that is outside the range on the
+// report, or beyond the catalogue's critical limits. The flag stays as sent,
+// and Conflict marks the contradiction.
 //
 // A value beyond its range is abnormal. A value that cannot be compared with
 // its range is unknown. A result with neither range nor flag is normal: the
@@ -52,14 +55,39 @@ func (r *Result) interpret(v value, assay *catalogue.Assay, sex string, age int)
 		verdict := expected.Compare(*v.span)
 		r.Above, r.Below = verdict.Above, verdict.Below
 	}
-	r.setSide(flag)
 	reported := orders.Interpretation(flag.Interpretation)
+	critical := v.span != nil && r.isCritical(*v.span, assay)
+	r.Conflict = r.findConflict(flag, v, expected, critical)
+	r.setSide(flag)
 	if r.Interpretation = reported; reported == "" {
 		r.Interpretation = r.compareToRange(v, expected, assay)
 	}
-	if reported != orders.Normal && v.span != nil && r.isCritical(*v.span, assay) {
+	if r.Conflict == NormalOutsideRange {
+		r.Interpretation = orders.Abnormal
+	}
+	if critical {
 		r.Interpretation = orders.Critical
 	}
+}
+
+// findConflict compares a flag with the range on the report and with the
+// critical limits. Call it before setSide.
+func (r *Result) findConflict(flag hl7.Flag, v value, printed refrange.Range, critical bool) Conflict {
+	yes := func(b *bool) bool { return b != nil && *b }
+	normal := orders.Interpretation(flag.Interpretation) == orders.Normal
+	own := r.Range.From == FromReport
+	switch {
+	case normal && critical:
+		return NormalBeyondLimit
+	case normal && own && (yes(r.Above) || yes(r.Below)),
+		normal && v.span == nil && printed.Kind == refrange.Text && interpretWords(v.text, printed, nil) == orders.Abnormal:
+		return NormalOutsideRange
+	case own && (flag.High && yes(r.Below) || flag.Low && yes(r.Above)):
+		return OtherSide
+	case own && (flag.High || flag.Low) && r.Above != nil && r.Below != nil && !*r.Above && !*r.Below:
+		return InsideRange
+	}
+	return ""
 }
 
 // setSide takes the side from a flag where the numbers do not decide it.

@@ -116,13 +116,22 @@ func TestInterpretation(t *testing.T) {
 		name, sex                           string
 		code, value, unit, rng, flag, wants string
 	}{
-		{"the flag counts", "female", "HGB", "12", "g/dL", "11-15", "H", "abnormal above no below no report"},
+		{"the flag counts", "female", "HGB", "12", "g/dL", "11-15", "H", "abnormal above no below no report high_or_low_inside_range"},
 		{"a critical flag", "female", "HGB", "12", "g/dL", "", "HH", "critical above no below no catalogue"},
 		{"a flag in words", "female", "X", "12", "", "", "(High)", "abnormal above yes below no"},
 		{"beyond the critical limit", "female", "HGB", "6.9", "g/dL", "11-15", "L", "critical above no below yes report"},
 		{"at the critical limit", "female", "HGB", "7", "g/dL", "", "", "critical above no below yes catalogue"},
 		{"critical in another unit is not known", "female", "HGB", "7", "mmol/L", "", "", "normal above ? below ?"},
-		{"the lab says normal", "female", "HGB", "6", "g/dL", "", "N", "normal above no below yes catalogue"},
+		{"normal, below the usual range", "female", "HGB", "11", "g/dL", "", "N", "normal above no below yes catalogue"},
+		{"normal, below the lab's range", "female", "HGB", "11", "g/dL", "12-15", "N", "abnormal above no below yes report normal_outside_range"},
+		{"normal, above the lab's range", "female", "X", "99", "", "1-5", "(normal)", "abnormal above yes below no report normal_outside_range"},
+		{"normal, perhaps outside", "female", "X", ">4", "", "1-5", "N", "normal above ? below no report"},
+		{"normal, beyond the critical limit", "female", "HGB", "6", "g/dL", "", "N", "critical above no below yes catalogue normal_beyond_critical_limit"},
+		{"normal, beyond limit and range", "female", "HGB", "6", "g/dL", "11-15", "N", "critical above no below yes report normal_beyond_critical_limit"},
+		{"normal, the contrary in words", "female", "X", "Detected", "", "Not Detected", "N", "abnormal above ? below ? normal_outside_range"},
+		{"high inside the range", "female", "X", "3", "", "1-5", "H", "abnormal above no below no report high_or_low_inside_range"},
+		{"high below the range", "female", "X", "0", "", "1-5", "H", "abnormal above no below yes report high_or_low_on_the_other_side"},
+		{"critical inside the range", "female", "X", "3", "", "1-5", "LL", "critical above no below no report high_or_low_inside_range"},
 		{"her range", "female", "HGB", "12.5", "g/dL", "", "", "normal above no below no catalogue"},
 		{"his range", "male", "HGB", "12.5", "g/dL", "", "", "abnormal above no below yes catalogue"},
 		{"a range without an owner", "other", "HGB", "12.5", "g/dL", "", "", "normal above ? below ?"},
@@ -141,7 +150,10 @@ func TestInterpretation(t *testing.T) {
 		e := panel(c.sex)
 		sex, age := e.patient(nil)
 		r := e.normalise(sampledResult{Result: networks.Result{ProviderID: c.code, Name: c.code, Value: c.value, Unit: c.unit, Range: c.rng, Flag: c.flag}}, sex, age)
-		got := strings.TrimSpace(fmt.Sprintf("%s above %s below %s %s", r.Interpretation, side(r.Above), side(r.Below), r.Range.From))
+		got := strings.TrimSpace(fmt.Sprintf("%s above %s below %s %s", r.Interpretation, side(r.Above), side(r.Below), strings.TrimSpace(fmt.Sprintf("%s %s", r.Range.From, r.Conflict))))
+		if r.Flag != c.flag {
+			t.Errorf("%s: the flag became %q", c.name, r.Flag)
+		}
 		if got != c.wants {
 			t.Errorf("%s: %s, want %s", c.name, got, c.wants)
 		}
@@ -151,12 +163,12 @@ func TestInterpretation(t *testing.T) {
 // A report without an order is interpreted like the results of an order: both
 // use one table of flags.
 func TestInterpretUnmatched(t *testing.T) {
-	if got := InterpretUnmatched(catalogue.Lab{}, nil); got != orders.Unknown {
+	if got := InterpretUnmatched(catalogue.Lab{}, nil, nil); got != orders.Unknown {
 		t.Errorf("nothing is %s", got)
 	}
 	for _, f := range hl7.Flags {
 		want := cmp.Or(orders.Interpretation(f.Interpretation), orders.Normal)
-		if got := InterpretUnmatched(catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
+		if got := InterpretUnmatched(catalogue.Lab{}, nil, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
 			t.Errorf("%s is %s, want %s", f.Code, got, want)
 		}
 	}
@@ -170,9 +182,17 @@ func TestInterpretUnmatched(t *testing.T) {
 		{orders.Unknown, []networks.Result{{Value: "7", Range: "see chart 7"}, {Flag: "N"}}},
 		{orders.Normal, []networks.Result{{Value: "3", Range: "1-5"}, {Value: "Negative"}}},
 	} {
-		if got := InterpretUnmatched(catalogue.Lab{}, c.all); got != c.want {
+		if got := InterpretUnmatched(catalogue.Lab{}, nil, c.all); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
 		}
+	}
+}
+
+// The critical limits of the catalogue count without an order, too.
+func TestCriticalLimitWithoutAnOrder(t *testing.T) {
+	one := []networks.Result{{ProviderID: "HGB", TestProviderID: "T1", Value: "5.1", Unit: "g/dL", Flag: "N"}}
+	if got := InterpretUnmatched(catalogue.Lab{}, panel("female").all, one); got != orders.Critical {
+		t.Errorf("%s, want critical", got)
 	}
 }
 

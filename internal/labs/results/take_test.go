@@ -64,11 +64,12 @@ func (b *bench) read(fn func(tx *store.Tx) error) {
 	userstest.Write(b.t, b.db, func(_ context.Context, tx *store.Tx) error { return fn(tx) })
 }
 
-// value is a result of a required row as a lab reports it.
+// value is a result of a required row as a lab reports it. Its unit is not the
+// catalogue's, so only the flag decides.
 func (b *bench) value(row int, text, flag, status string) networks.Result {
 	r := b.owed[row]
 	return networks.Result{
-		ProviderID: r.ProviderID, Name: r.Name, LOINC: r.LOINC, Value: text, Unit: r.Assay.Unit, Flag: flag, Status: status,
+		ProviderID: r.ProviderID, Name: r.Name, LOINC: r.LOINC, Value: text, Unit: "1", Flag: flag, Status: status,
 		At: networks.Moment{Time: morning},
 	}
 }

@@ -97,8 +97,10 @@ type Result struct {
 	Above          *bool                 `json:"above,omitempty"`
 	Below          *bool                 `json:"below,omitempty"`
 	Interpretation orders.Interpretation `json:"interpretation"`
-	Flag           string                `json:"flag,omitempty"`   // the lab's own flag
-	Status         string                `json:"status,omitempty"` // HL7 table 0085: P, F, C
+	Flag           string                `json:"flag,omitempty"` // the lab's own flag
+	// Conflict is set when the flag contradicts the value.
+	Conflict Conflict `json:"conflict,omitempty"`
+	Status   string   `json:"status,omitempty"` // HL7 table 0085: P, F, C
 
 	At         networks.Moment `json:"at"`
 	Laboratory string          `json:"laboratory,omitempty"` // key into the sample's
@@ -107,6 +109,18 @@ type Result struct {
 	// result that was not ordered.
 	Markers []Marker `json:"markers,omitempty"`
 }
+
+// Conflict is a contradiction between a lab's flag and the value.
+type Conflict string
+
+// The conflicts. A flag that means normal is overruled. Any other flag counts,
+// because the lab may know more than the range says.
+const (
+	NormalOutsideRange Conflict = "normal_outside_range"          // outside the range on the report
+	NormalBeyondLimit  Conflict = "normal_beyond_critical_limit"  // at or beyond the catalogue's critical limit
+	InsideRange        Conflict = "high_or_low_inside_range"      // the value is inside the range on the report
+	OtherSide          Conflict = "high_or_low_on_the_other_side" // the value is on the other side of that range
+)
 
 // Reference is a result's reference range.
 type Reference struct {
