@@ -49,6 +49,28 @@ func TestUnits(t *testing.T) {
 	}
 }
 
+// People write units without the marks of UCUM.
+func TestPrintedUnit(t *testing.T) {
+	for unit, want := range map[string]string{
+		"m[IU]/L": "mIU/L", "u[IU]/mL": "uIU/mL", "k[IU]/L": "kIU/L", "mg/dL": "mg/dL", "10*3/uL": "x10E3/uL", "mg/g{creat}": "mg/g creat",
+		"mL/min/{1.73_m2}": "mL/min/1.73m2", "/[HPF]": "/hpf", "mm/h": "mm/hr", "{index_val}": "index val", "x10E3/uL": "x10E3/uL", "": "", "%": "%",
+	} {
+		if got := PrintedUnit(unit); got != want {
+			t.Errorf("%q is %q, want %q", unit, got, want)
+		}
+	}
+	for _, c := range codeTable() {
+		if printed := PrintedUnit(c.Unit); strings.ContainsAny(printed, "[]{}*_") {
+			t.Errorf("%s has the unit %q", c.Code, printed)
+		}
+	}
+	for printed, unit := range printedUnits() {
+		if again, ok := UCUM(PrintedUnit(unit)); !ok || again != unit {
+			t.Errorf("%s (%s) is written %s, which reads as %q", unit, printed, PrintedUnit(unit), again)
+		}
+	}
+}
+
 func TestSlug(t *testing.T) {
 	for name, want := range map[string]string{"T4, Free": "t4-free", " É 25-Hydroxy (D2+D3) ": "25-hydroxy-d2-d3", "—": ""} {
 		if got := Slug(name); got != want {
