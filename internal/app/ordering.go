@@ -16,6 +16,7 @@ import (
 	"hale/internal/labs/networks"
 	"hale/internal/labs/networks/hl7v2"
 	"hale/internal/labs/networks/sandboxlab"
+	"hale/internal/labs/networks/settingsfile"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/people/messages"
@@ -54,7 +55,7 @@ func (a *App) ordering() (ordering, error) {
 		return o, err
 	}
 	labs.Peers = a.workers.node.Peers
-	for _, n := range append([]networks.Network{o.sandbox, labs}, a.Networks...) {
+	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems()}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
 		if receiver, ok := n.(networks.Receiver); ok {
 			a.workers.add("lab network "+n.Slug(), func(ctx context.Context) error { return receiver.Run(ctx, o.inbox) })
@@ -86,8 +87,14 @@ func readNetworks(cfg *config.Config, now func() time.Time, log *slog.Logger) (*
 		if err != nil {
 			return nil, &SettingError{fmt.Errorf("networks file %s: %w", path, errors.Unwrap(err))}
 		}
+		if err := settingsfile.CheckSections(document, hl7v2.Slug); err != nil {
+			return nil, networksError(path, err)
+		}
 		if settings, err = hl7v2.ParseSettings(document); err != nil {
 			return nil, networksError(path, err)
+		}
+		if settings.IsExposed() && !cfg.InsecureHL7 {
+			return nil, networksError(path, errors.New("networks.hl7v2.listen: an address outside loopback needs tls with certificate, key and authority, or the setting insecure-hl7"))
 		}
 	}
 	network, err := hl7v2.New(settings, now, log)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"hale/internal/app"
@@ -28,6 +29,12 @@ const wireCompendium = `{
 
 // wired is a production team with one real lab.
 func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, string) {
+	t.Helper()
+	return wiredIn(t, d, teams.Production, "")
+}
+
+// wiredIn is wired for a team of an environment, with more settings of the lab.
+func wiredIn(t *testing.T, d storetest.Database, environment teams.Environment, settings string) (*clinic, *networktest.WireLab, string) {
 	t.Helper()
 	lab := &networktest.WireLab{
 		Codes: map[string][]networktest.WireResult{
@@ -50,12 +57,12 @@ func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, s
 	})
 	listen := freePort(t)
 	file := filepath.Join(t.TempDir(), "networks.yaml")
-	text := fmt.Sprintf("networks:\n  hl7v2:\n    listen: %s\n    labs:\n      wire_lab:\n        address: %s\n        application: %s\n        lab_application: %s\n        lab_facility: %s\n",
-		listen, address, networktest.WireCustomer, networktest.WireApplication, networktest.WireFacility)
+	text := fmt.Sprintf("networks:\n  hl7v2:\n    listen: %s\n    labs:\n      wire_lab:\n        address: %s\n        application: %s\n        lab_application: %s\n        lab_facility: %s\n%s",
+		listen, address, networktest.WireCustomer, networktest.WireApplication, networktest.WireFacility, settings)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Networks, o.Config.Environment = file, "production" })
+	s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Networks, o.Config.Environment = file, string(environment) })
 	administer(t, s)
 	c := &clinic{Service: s, t: t}
 	var user struct {
@@ -151,6 +158,30 @@ func TestStoryOverHL7(t *testing.T) {
 		c.eventually(func() bool { return lab.Orders()[gone.ID].Cancelled == 1 }, "the lab never heard of the cancellation")
 		if status, body := c.Call("POST", "/v3/order/"+gone.ID+"/test", ``); status != 404 {
 			t.Errorf("simulating a real order was answered %d %s", status, body)
+		}
+	})
+}
+
+// A sandbox order for a lab with a test system goes there, as a test message, and
+// its results come back.
+func TestStoryAtATestSystem(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c, lab, listen := wiredIn(t, d, teams.Sandbox, "        sandbox: true\n")
+		o := c.orderFromWireLab()
+		o = c.until(o.ID, "received.walk_in_test.requisition_created")
+		if taken := lab.Orders()[o.ID]; taken.Messages != 1 || o.SampleID == nil || *o.SampleID != taken.Number || taken.Processing != "T" {
+			t.Fatalf("the lab took %+v", taken)
+		}
+		if status, body := c.Call("POST", "/v3/order/"+o.ID+"/test", ``); status != 400 || !strings.Contains(string(body), "test system of the lab has this order") {
+			t.Errorf("simulating the order was answered %d %s", status, body)
+		}
+		if err := lab.Report(t.Context(), o.ID, "F", listen); err != nil {
+			t.Fatal(err)
+		}
+		c.until(o.ID, "completed.walk_in_test.completed")
+		results, _ := c.results(o.ID)
+		if len(results) != 1 || results[0]["result"] != "91" {
+			t.Errorf("results %v", results)
 		}
 	})
 }

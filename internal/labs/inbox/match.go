@@ -52,7 +52,7 @@ func match(ctx context.Context, tx *store.Tx, a Arrival) (o orders.Order, candid
 // mismatch says why a report that names an order is not applied to it; it is
 // empty when network, laboratory, account and patient are the order's.
 func mismatch(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) (Reason, error) {
-	if a.Network != o.Network {
+	if !mayReport(a, o) {
 		return OtherNetwork, nil
 	}
 	ok, err := isWithLab(ctx, tx, o, a.Report.Lab)
@@ -69,6 +69,14 @@ func mismatch(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) (Re
 		}
 	}
 	return identityMismatch(o, a.Report), nil
+}
+
+// mayReport reports whether a network reports about an order: the network that it
+// was placed with. The simulated phlebotomists also report about the visits of
+// orders at a lab's test system.
+func mayReport(a Arrival, o *orders.Order) bool {
+	visits := a.Network == orders.SandboxNetwork && o.Network == orders.HL7TestNetwork
+	return a.Network == o.Network || visits && a.Report.Visit != nil && a.Report.Results == nil
 }
 
 // namedOrders returns the orders that a report names: by our number, else by

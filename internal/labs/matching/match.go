@@ -159,6 +159,13 @@ func (q *Queue) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival
 	if err != nil {
 		return err
 	}
+	if ok && a.Network == orders.HL7TestNetwork { // a test system has no results of real patients
+		t, err := teams.Get(ctx, tx, team)
+		if err != nil {
+			return err
+		}
+		ok = t.Environment == teams.Sandbox
+	}
 	if !ok {
 		q.Log.WarnContext(ctx, "the team of a result is unknown; the result stays in the inbox", "report", a.ID, "reason", string(why))
 		return nil

@@ -7,7 +7,7 @@ import (
 
 // Network takes orders. It may also be a Booker, and a Receiver.
 type Network interface {
-	// Slug names the network: sandboxlab, hl7v2.
+	// Slug names the network: sandboxlab, hl7v2, hl7v2test.
 	Slug() string
 	// Place sends the order and returns the lab's receipt. It is called again
 	// after a crash or a timeout, so it must be idempotent by Order.ID. A
@@ -23,6 +23,14 @@ type Network interface {
 // simulator's clock. Run returns when ctx ends.
 type Receiver interface {
 	Run(ctx context.Context, in Inbox) error
+}
+
+// TestNetwork is the network of the test systems of real labs. The orders of a
+// sandbox team for such a lab go there, and not to the simulated laboratory.
+type TestNetwork interface {
+	Network
+	// Tests reports whether a lab has a test system.
+	Tests(lab string) bool
 }
 
 // Shipper is a network that sends out kits before they are registered.

@@ -222,10 +222,12 @@ func storeNew(ctx context.Context, tx *store.Tx, o *Order) error {
 	return announceChange(ctx, tx, Change{Order: o, Event: e, By: Call})
 }
 
-// The networks of orders. Orders of sandbox teams are never sent out.
+// The networks of orders. An order of a sandbox team is sent out only to the test
+// system of its lab: when it is placed, see Placer.route.
 const (
 	SandboxNetwork = "sandboxlab"
 	HL7Network     = "hl7v2"
+	HL7TestNetwork = "hl7v2test"
 )
 
 func networkOf(team teams.Team) string {

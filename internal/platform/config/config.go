@@ -93,6 +93,9 @@ type Config struct {
 	// Networks is the file that configures the connections to labs. If it is empty,
 	// only the sandbox's labs are available.
 	Networks string
+	// InsecureHL7 allows a listener for laboratories outside loopback without TLS and
+	// certificates of the labs.
+	InsecureHL7 bool
 
 	// MetricsListen is the address of /metrics, /livez, /readyz and Go's profiles, for
 	// monitoring. Empty means that there is no such listener.

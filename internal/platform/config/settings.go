@@ -194,6 +194,11 @@ var settings = []Setting{
 		field: func(c *Config) any { return &c.Networks },
 	},
 	{
+		Key: "insecure-hl7", Env: "HALE_INSECURE_HL7", Default: "false",
+		Usage: "allow labs to send results from other machines without TLS and certificates",
+		field: func(c *Config) any { return &c.InsecureHL7 },
+	},
+	{
 		Key: "metrics-listen", Env: "HALE_METRICS_LISTEN", Default: "127.0.0.1:9464",
 		Usage: "address of /metrics, /livez, /readyz and /debug/pprof/ for monitoring; off disables it",
 		field: func(c *Config) any { return &c.MetricsListen },

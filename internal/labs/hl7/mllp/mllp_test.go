@@ -14,6 +14,8 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -220,6 +222,43 @@ func TestConnectionsOverTheBoundWait(t *testing.T) {
 	}
 }
 
+// One address cannot keep the others out with idle connections: further ones are
+// closed, and a connection without a message ends soon.
+func TestIdleConnectionsOfAnAddress(t *testing.T) {
+	var crowded atomic.Int32
+	address, _ := start(t, &Server{Handle: echo, MaxPerAddress: 2, FirstMessageTimeout: 50 * time.Millisecond, OnCrowded: func(from string) {
+		if from == "127.0.0.1" {
+			crowded.Add(1)
+		}
+	}})
+	var open []net.Conn
+	for range 3 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		open = append(open, conn)
+	}
+	for i, conn := range slices.Backward(open) {
+		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d stays open: %v", i, err)
+		}
+	}
+	if crowded.Load() != 1 {
+		t.Errorf("%d connections were closed as crowded", crowded.Load())
+	}
+	c := &Client{Address: address}
+	t.Cleanup(c.Close)
+	for range 2 { // the second message after the time for a first one
+		if _, err := c.Exchange(t.Context(), []byte("x"), nil); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(60 * time.Millisecond)
+	}
+}
+
 // poor is a listener of a process without free file descriptors for a while.
 type poor struct {
 	net.Listener
@@ -349,11 +388,29 @@ func TestTLS(t *testing.T) {
 	}
 	trusted := x509.NewCertPool()
 	trusted.AddCert(certificate)
-	address, _ := start(t, &Server{Handle: echo, TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}})
+	pair := []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}
+	var peer atomic.Pointer[Peer]
+	handle := func(ctx context.Context, message []byte) []byte {
+		p := PeerOf(ctx)
+		peer.Store(&p)
+		return echo(ctx, message)
+	}
+	address, _ := start(t, &Server{Handle: handle, TLS: &tls.Config{Certificates: pair, ClientCAs: trusted, ClientAuth: tls.VerifyClientCertIfGiven}})
+	own := &Client{Address: address, TLS: &tls.Config{RootCAs: trusted, ServerName: "lab.test", Certificates: pair}}
+	t.Cleanup(own.Close)
+	if _, err := own.Exchange(t.Context(), []byte("x"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if p := peer.Load(); p.Address.String() != "127.0.0.1" || p.Certificate == nil || !p.Certificate.Equal(certificate) {
+		t.Errorf("the peer is %+v", p)
+	}
 	c := &Client{Address: address, TLS: &tls.Config{RootCAs: trusted, ServerName: "lab.test"}}
 	t.Cleanup(c.Close)
 	if answer, err := c.Exchange(t.Context(), []byte("x"), nil); err != nil || string(answer) != "X" {
 		t.Errorf("%q, %v", answer, err)
+	}
+	if p := peer.Load(); p.Certificate != nil {
+		t.Errorf("a peer without a certificate is %+v", p)
 	}
 	wrong := &Client{Address: address, TLS: &tls.Config{RootCAs: trusted, ServerName: "another.test"}}
 	if _, err := wrong.Exchange(t.Context(), []byte("x"), nil); err == nil {

@@ -5,8 +5,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 )
@@ -33,8 +35,17 @@ type Server struct {
 	// MaxConnections bounds the open connections; further ones wait to be
 	// accepted. The default is 256.
 	MaxConnections int
-	// IdleTimeout bounds the silence of a connection, and the time in which a
-	// message arrives; the default is 10 minutes.
+	// MaxPerAddress bounds the open connections of one IP address; further ones
+	// are closed at once. The default is 32.
+	MaxPerAddress int
+	// OnCrowded gets the address of a connection that was closed because of
+	// MaxPerAddress. It may be nil.
+	OnCrowded func(address string)
+	// FirstMessageTimeout bounds the time to the first message of a connection,
+	// with the TLS handshake; the default is 30 seconds.
+	FirstMessageTimeout time.Duration
+	// IdleTimeout bounds the silence of a connection after a message, and the
+	// time in which the next one arrives; the default is 10 minutes.
 	IdleTimeout time.Duration
 	// AnswerTimeout bounds the time to answer a message, writing included; the
 	// default is 1 minute.
@@ -42,6 +53,41 @@ type Server struct {
 	// DrainTimeout bounds the wait of a stop for messages that are being
 	// answered; the default is 15 seconds.
 	DrainTimeout time.Duration
+}
+
+// Peer is the other end of a connection.
+type Peer struct {
+	Address netip.Addr
+	// Certificate is the verified certificate of the peer; nil without one.
+	Certificate *x509.Certificate
+}
+
+type peerKey struct{}
+
+// PeerOf returns the peer of the message that Handle answers, given the context
+// of Handle. It is the zero Peer for any other context.
+func PeerOf(ctx context.Context) Peer {
+	peer, _ := ctx.Value(peerKey{}).(Peer)
+	return peer
+}
+
+// peerOf returns the peer of a connection whose TLS handshake is over.
+func peerOf(conn net.Conn) Peer {
+	p := Peer{Address: addressOf(conn)}
+	if secure, ok := conn.(*tls.Conn); ok {
+		if chains := secure.ConnectionState().VerifiedChains; len(chains) > 0 {
+			p.Certificate = chains[0][0]
+		}
+	}
+	return p
+}
+
+func addressOf(conn net.Conn) netip.Addr {
+	at, err := netip.ParseAddrPort(conn.RemoteAddr().String())
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap()
 }
 
 // longAgo is a deadline that ends a waiting read.
@@ -56,7 +102,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var (
 		work, abort = context.WithCancel(context.WithoutCancel(ctx))
 		slots       = make(chan struct{}, cmp.Or(s.MaxConnections, 256))
-		open        = connections{list: map[net.Conn]struct{}{}}
+		open        = connections{list: map[net.Conn]netip.Addr{}, count: map[netip.Addr]int{}, limit: cmp.Or(s.MaxPerAddress, 32)}
 		group       sync.WaitGroup
 		failure     error
 	)
@@ -75,7 +121,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			break
 		}
-		if !open.add(conn) {
+		added, crowded := open.add(conn)
+		if crowded {
+			<-slots
+			if s.OnCrowded != nil {
+				s.OnCrowded(addressOf(conn).String())
+			}
+			continue
+		}
+		if !added {
 			break
 		}
 		group.Go(func() {
@@ -126,15 +180,19 @@ const (
 func (s *Server) serve(ctx context.Context, conn net.Conn, open *connections) {
 	limit := cmp.Or(s.MaxMessage, 32<<20)
 	idle, answer := cmp.Or(s.IdleTimeout, 10*time.Minute), cmp.Or(s.AnswerTimeout, time.Minute)
+	first := cmp.Or(s.FirstMessageTimeout, 30*time.Second)
 	// One timer closes a connection that waits too long. Deadlines would read the
 	// clock for every message.
-	watch := time.AfterFunc(idle, func() { conn.Close() }) // the peer is gone or too slow
+	watch := time.AfterFunc(min(first, idle), func() { conn.Close() }) // the peer is gone or too slow
 	defer watch.Stop()
 	reader := bufio.NewReaderSize(conn, 16<<10)
 	var message, out []byte
-	for {
+	for known := false; ; {
 		var err error
 		message, err = readFrame(reader, message, limit)
+		if !known { // the handshake is over
+			ctx, known = context.WithValue(ctx, peerKey{}, peerOf(conn)), true
+		}
 		var reply []byte
 		switch {
 		case errors.Is(err, ErrTooLarge) && s.TooLarge != nil:
@@ -167,28 +225,40 @@ func shrink(buffer []byte) []byte {
 	return buffer
 }
 
-// connections holds the open connections, so that a stop can end their reads.
+// connections holds the open connections, so that a stop can end their reads,
+// and counts them by address.
 type connections struct {
 	mu       sync.Mutex
-	list     map[net.Conn]struct{}
+	list     map[net.Conn]netip.Addr
+	count    map[netip.Addr]int
+	limit    int
 	stopping bool
 }
 
-func (c *connections) add(conn net.Conn) bool {
+// add adds a connection, or closes it: crowded means that its address has too
+// many.
+func (c *connections) add(conn net.Conn) (added, crowded bool) {
+	from := addressOf(conn)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.stopping {
+	crowded = !c.stopping && from.IsValid() && c.count[from] >= c.limit
+	if c.stopping || crowded {
 		conn.Close() // it was never used
-		return false
+		return false, crowded
 	}
-	c.list[conn] = struct{}{}
-	return true
+	c.list[conn] = from
+	c.count[from]++
+	return true, false
 }
 
 func (c *connections) remove(conn net.Conn) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	from := c.list[conn]
 	delete(c.list, conn)
+	if c.count[from]--; c.count[from] == 0 {
+		delete(c.count, from)
+	}
 	conn.Close() // all answers are written
 }
 

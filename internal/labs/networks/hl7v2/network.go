@@ -24,10 +24,12 @@ type Network struct {
 	Peers func() int
 
 	settings Settings
-	clients  map[string]*mllp.Client
-	server   *tls.Config
-	now      func() time.Time
-	log      *slog.Logger
+	// clients are the connections for orders, by the key of the settings.
+	clients map[string]*mllp.Client
+	peers   map[string]*peer
+	server  *tls.Config
+	now     func() time.Time
+	log     *slog.Logger
 	// answerCount numbers the acknowledgements.
 	answerCount atomic.Uint32
 }
@@ -40,7 +42,14 @@ var (
 // New makes the network from checked settings, and reads the files of their
 // certificates. now stamps acknowledgements and cancellations.
 func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
-	n := &Network{settings: s, clients: map[string]*mllp.Client{}, now: now, log: log}
+	n := &Network{settings: s, clients: map[string]*mllp.Client{}, peers: map[string]*peer{}, now: now, log: log}
+	for key, lab := range s.Labs {
+		if peer, err := lab.Peer.compile(); err != nil {
+			return nil, fmt.Errorf("networks.%s.labs.%s.peer: %w", Slug, key, err)
+		} else if peer != nil {
+			n.peers[key] = peer
+		}
+	}
 	if s.TLS != nil {
 		config, err := s.TLS.load()
 		if err != nil {
@@ -88,8 +97,13 @@ func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 // Serve is Run on an open listener. It closes the listener.
 func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) error {
 	n.log.Info("taking HL7 messages", "listen", l.Addr().String(), "tls", n.server != nil)
+	if key := n.unboundLab(); key != "" {
+		n.log.Warn("several labs share the listener, and any peer may speak for one of them; set its peer", "lab", key)
+	}
 	server := mllp.Server{
-		Handle:   func(ctx context.Context, raw []byte) []byte { return n.Accept(ctx, in, raw) },
+		Handle: func(ctx context.Context, raw []byte) []byte {
+			return n.accept(ctx, in, origin{peer: mllp.PeerOf(ctx)}, raw)
+		},
 		TooLarge: n.tooLarge,
 		OnAcceptError: func(err error) {
 			n.log.Warn("a connection for HL7 messages could not be accepted; trying again", "error", err)
@@ -97,6 +111,10 @@ func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) 
 		TLS:            n.server,
 		MaxMessage:     n.settings.MaxMessage,
 		MaxConnections: n.settings.MaxConnections,
+		MaxPerAddress:  n.settings.MaxPerAddress,
+		OnCrowded: func(address string) {
+			n.log.Warn("an address has too many connections for HL7 messages; a connection was closed", "address", address)
+		},
 	}
 	return server.Serve(ctx, l)
 }

@@ -50,21 +50,54 @@ func (n *Network) Cancel(ctx context.Context, order networks.Order) error {
 // connection returns the lab's connection. It keeps sandbox orders from real
 // labs, and real orders from test systems, whatever the caller did.
 func (n *Network) connection(order networks.Order) (Lab, *mllp.Client, error) {
-	lab, known := n.settings.Labs[order.Lab]
-	client := n.clients[order.Lab]
+	key, known := n.connectionKey(order.Lab, order.Sandbox)
+	_, other := n.connectionKey(order.Lab, !order.Sandbox)
 	switch {
-	case !known:
-		return Lab{}, nil, fmt.Errorf("hl7v2: no connection is set up for the lab %s", order.Lab)
-	case client == nil:
-		return Lab{}, nil, fmt.Errorf("hl7v2: no address is set up for the lab %s", order.Lab)
-	case order.Sandbox && !lab.Sandbox:
-		return Lab{}, nil, &networks.Refusal{Reason: "sandbox orders do not go to a real lab"}
-	case lab.Sandbox && !order.Sandbox:
-		return Lab{}, nil, &networks.Refusal{Reason: "the lab's connection is for tests only, and the order is real"}
 	case len(order.Tests) == 0:
 		return Lab{}, nil, &networks.Refusal{Reason: "the order names no test"}
+	case !known && other && order.Sandbox:
+		return Lab{}, nil, &networks.Refusal{Reason: "sandbox orders do not go to a real lab"}
+	case !known && other:
+		return Lab{}, nil, &networks.Refusal{Reason: "the lab's connection is for tests only, and the order is real"}
+	case !known:
+		return Lab{}, nil, fmt.Errorf("hl7v2: no connection is set up for the lab %s", order.Lab)
+	case n.clients[key] == nil:
+		return Lab{}, nil, fmt.Errorf("hl7v2: no address is set up for the lab %s", order.Lab)
 	}
-	return lab, client, nil
+	return n.settings.Labs[key], n.clients[key], nil
+}
+
+// connectionKey finds the connection of a lab: that of its test system, or that
+// of its production system.
+func (n *Network) connectionKey(slug string, sandbox bool) (string, bool) {
+	for key, lab := range n.settings.Labs {
+		if lab.slug(key) == slug && lab.Sandbox == sandbox {
+			return key, true
+		}
+	}
+	return "", false
+}
+
+// TestSystems returns the network of the labs' test systems. It takes the orders
+// of sandbox teams, and has the connections of n.
+func (n *Network) TestSystems() networks.TestNetwork { return testNetwork{n} }
+
+type testNetwork struct{ *Network }
+
+// Run does nothing: the listener of the network receives the messages of test
+// systems too.
+func (testNetwork) Run(ctx context.Context, _ networks.Inbox) error {
+	<-ctx.Done()
+	return nil
+}
+
+// Slug names the network of test systems.
+func (testNetwork) Slug() string { return TestSlug }
+
+// Tests reports whether a lab has a test system that takes orders.
+func (n testNetwork) Tests(lab string) bool {
+	key, known := n.connectionKey(lab, true)
+	return known && n.clients[key] != nil
 }
 
 // exchange sends a message and reads its answer.
@@ -186,7 +219,11 @@ func (a answer) partialRefusal(order networks.Order) *networks.Message {
 	if len(refused.tests) == 0 {
 		return nil
 	}
-	return &networks.Message{Network: Slug, Key: "answer:" + order.ID.String(), Raw: a.raw, Reports: []networks.Report{{
+	network := Slug
+	if order.Sandbox {
+		network = TestSlug
+	}
+	return &networks.Message{Network: network, Key: "answer:" + order.ID.String(), Raw: a.raw, Reports: []networks.Report{{
 		Placer: order.ID.String(), Lab: order.Lab, At: a.m.Header().Time.UTC(), Refused: refused.tests, Reason: refused.reason(),
 	}}}
 }

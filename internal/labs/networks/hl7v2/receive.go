@@ -10,14 +10,29 @@ import (
 	"slices"
 
 	"hale/internal/labs/hl7"
+	"hale/internal/labs/hl7/mllp"
 	"hale/internal/labs/networks"
 )
 
-// Accept stores one message, or a batch, from a connection or a file. It
-// returns the acknowledgements to send, nil when the sender wants none. A
-// message is acknowledged with AA only after the Inbox stored it; when that
+// origin is the source of a message.
+type origin struct {
+	// peer is the other end of a connection.
+	peer mllp.Peer
+	// trusted means that the caller vouches for the sender.
+	trusted bool
+}
+
+// Accept stores one message, or a batch, of a sender that the caller vouches
+// for. It returns the acknowledgements to send, nil when the sender wants none.
+// A message is acknowledged with AA only after the Inbox stored it; when that
 // fails the answer is AE, and the lab sends it again.
 func (n *Network) Accept(ctx context.Context, in networks.Inbox, raw []byte) []byte {
+	return n.accept(ctx, in, origin{trusted: true}, raw)
+}
+
+// accept is Accept for a message from an origin. A sender with a peer is
+// accepted only from that peer.
+func (n *Network) accept(ctx context.Context, in networks.Inbox, from origin, raw []byte) []byte {
 	messages, err := hl7.Split(raw)
 	if err != nil {
 		n.log.Warn("an HL7 message cannot be read", "error", err)
@@ -25,21 +40,27 @@ func (n *Network) Accept(ctx context.Context, in networks.Inbox, raw []byte) []b
 	}
 	var answers []byte
 	for _, message := range messages {
-		answers = append(answers, n.acceptOne(ctx, in, message)...)
+		answers = append(answers, n.acceptOne(ctx, in, from, message)...)
 	}
 	return answers
 }
 
-func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) []byte {
+func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, from origin, raw []byte) []byte {
 	m, err := hl7.Parse(raw)
 	if err != nil {
 		n.log.Warn("an HL7 message cannot be read", "error", err)
 		return n.emit(n.rejectUnreadable(raw, hl7.SegmentSequence, err.Error()))
 	}
 	header := m.Header()
-	slug, lab, known := n.findSender(header)
+	key, lab, known := n.findSender(header)
+	slug, network := lab.slug(key), Slug
+	if lab.Sandbox {
+		network = TestSlug
+	}
 	var trouble *hl7.ErrorSegment
 	switch {
+	case known && !n.mayBe(key, from):
+		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this connection is not that of the sending application and facility", Segment: "MSH", Sequence: 1, Field: 3}
 	case !known && !n.settings.AcceptUnknown:
 		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this sending application and facility are not configured here", Segment: "MSH", Sequence: 1, Field: 3}
 	case !lab.Sandbox && header.Processing != "P" && header.Processing != "":
@@ -60,7 +81,7 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, raw []byte) 
 		return n.acknowledge(m, header, hl7.Rejected, trouble)
 	}
 	err = in.Put(ctx, networks.Message{
-		Network: Slug,
+		Network: network,
 		Key:     messageKey(header, raw),
 		Raw:     bytes.Clone(raw), // the connection reuses the buffer
 		Reports: reports,
@@ -80,24 +101,34 @@ func hasTooManyResults(r networks.Report) bool {
 	return r.Results != nil && len(r.Results.Results)+len(r.Results.Missing) > maxResults
 }
 
-// findSender finds the lab by MSH-3 and MSH-4. When several match, the one
-// whose settings have both wins.
-func (n *Network) findSender(header hl7.Header) (slug string, lab Lab, known bool) {
+// mayBe reports whether an origin may speak for a lab.
+func (n *Network) mayBe(key string, from origin) bool {
+	peer := n.peers[key]
+	return peer == nil || from.trusted || peer.matches(from.peer)
+}
+
+// findSender finds the connection by MSH-3, MSH-4 and, of a lab with two,
+// MSH-11. When several match, the one whose settings have both names wins.
+func (n *Network) findSender(header hl7.Header) (key string, lab Lab, known bool) {
 	best := -1
+	production := header.Processing == "P" || header.Processing == ""
 	for _, candidate := range slices.Sorted(maps.Keys(n.settings.Labs)) {
 		l := n.settings.Labs[candidate]
-		names := 0
+		fit := 0
 		if l.LabApplication != "" {
-			names++
+			fit += 2
 		}
 		if l.LabFacility != "" {
-			names++
+			fit += 2
 		}
-		if names > best && l.answersTo(header) {
-			slug, lab, known, best = candidate, l, true, names
+		if l.Sandbox != production {
+			fit++
+		}
+		if fit > best && l.answersTo(header) {
+			key, lab, known, best = candidate, l, true, fit
 		}
 	}
-	return slug, lab, known
+	return key, lab, known
 }
 
 // isSupported reports whether messages of this type are processed.

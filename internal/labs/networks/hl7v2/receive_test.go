@@ -3,10 +3,16 @@ package hl7v2
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -236,6 +242,69 @@ func TestFindSender(t *testing.T) {
 		n.Accept(t.Context(), &in, []byte(strings.Replace(result, "NLIS|NORTH", sender, 1)))
 		if len(in.messages) != 1 || in.messages[0].Reports[0].Lab != want {
 			t.Errorf("%s: %+v", sender, in.messages)
+		}
+	}
+}
+
+// A sender with a peer is accepted only from it.
+func TestPeers(t *testing.T) {
+	uri, err := url.Parse("urn:oid:2.16.840.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := &x509.Certificate{Raw: []byte("a certificate"), Subject: pkix.Name{CommonName: "North Lab"}, DNSNames: []string{"north.example.com"}, URIs: []*url.URL{uri}}
+	digest := sha256.Sum256(certificate.Raw)
+	fingerprint := strings.ToUpper(hex.EncodeToString(digest[:2])) + ":" + hex.EncodeToString(digest[2:])
+	at := func(address string) mllp.Peer { return mllp.Peer{Address: netip.MustParseAddr(address)} }
+	with := func(address string) mllp.Peer { p := at(address); p.Certificate = certificate; return p }
+	for name, c := range map[string]struct {
+		peer Peer
+		from mllp.Peer
+		want bool
+	}{
+		"an address":              {Peer{Addresses: []string{"192.0.2.7"}}, at("192.0.2.7"), true},
+		"a mapped address":        {Peer{Addresses: []string{"192.0.2.7"}}, at("::ffff:192.0.2.7"), true},
+		"a network":               {Peer{Addresses: []string{"198.51.100.1", "192.0.2.0/24"}}, at("192.0.2.99"), true},
+		"another address":         {Peer{Addresses: []string{"192.0.2.7"}}, at("192.0.2.8"), false},
+		"no address":              {Peer{Addresses: []string{"192.0.2.7"}}, mllp.Peer{}, false},
+		"a DNS name":              {Peer{Names: []string{"NORTH.example.com"}}, with("192.0.2.7"), true},
+		"a common name":           {Peer{Names: []string{"north lab"}}, with("192.0.2.7"), true},
+		"a URI":                   {Peer{Names: []string{"urn:oid:2.16.840.1"}}, with("192.0.2.7"), true},
+		"another name":            {Peer{Names: []string{"south.example.com"}}, with("192.0.2.7"), false},
+		"no certificate":          {Peer{Names: []string{"north.example.com"}}, at("192.0.2.7"), false},
+		"a fingerprint":           {Peer{Fingerprints: []string{fingerprint}}, with("192.0.2.7"), true},
+		"another fingerprint":     {Peer{Fingerprints: []string{strings.Repeat("00", 32)}}, with("192.0.2.7"), false},
+		"a fingerprint or a name": {Peer{Fingerprints: []string{fingerprint}, Names: []string{"south.example.com"}}, with("192.0.2.7"), true},
+		"address and name":        {Peer{Addresses: []string{"192.0.2.7"}, Names: []string{"north lab"}}, with("192.0.2.7"), true},
+		"a wrong address":         {Peer{Addresses: []string{"192.0.2.7"}, Names: []string{"north lab"}}, with("192.0.2.8"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bound, other := modern, modern
+			bound.Peer, other.LabFacility = &c.peer, "SOUTH"
+			n, _ := receiver(t, Settings{AcceptUnknown: true, Labs: map[string]Lab{"northlab": bound, "southlab": other}})
+			in := &inbox{}
+			answer := string(n.accept(t.Context(), in, origin{peer: c.from}, []byte(result)))
+			if got := strings.Contains(answer, "MSA|AA|"); got != c.want || len(in.messages) > 0 != c.want {
+				t.Errorf("answered %s, %d stored", answer, len(in.messages))
+			}
+			if !strings.Contains(string(n.accept(t.Context(), in, origin{peer: c.from}, []byte(strings.Replace(result, "|NORTH|", "|SOUTH|", 1)))), "MSA|AA|") {
+				t.Error("the peer of one lab restricts another lab")
+			}
+		})
+	}
+}
+
+// The messages of a test system come through a network of their own: their
+// orders are sandbox orders only.
+func TestMessagesOfATestSystem(t *testing.T) {
+	test := modern
+	test.Slug, test.Sandbox = "northlab", true
+	n, _ := receiver(t, Settings{Labs: map[string]Lab{"northlab": modern, "northlab-test": test}})
+	for processing, want := range map[string]string{"|P|": Slug, "|T|": TestSlug, "|D|": TestSlug} {
+		in := &inbox{}
+		n.Accept(t.Context(), in, []byte(strings.Replace(result, "|P|", processing, 1)))
+		if len(in.messages) != 1 || in.messages[0].Network != want || in.messages[0].Reports[0].Lab != "northlab" {
+			t.Errorf("%s: %+v", processing, in.messages)
 		}
 	}
 }

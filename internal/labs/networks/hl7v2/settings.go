@@ -6,20 +6,19 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"hale/internal/labs/hl7"
+	"hale/internal/labs/networks/settingsfile"
 )
 
-// Slug names this network.
-const Slug = "hl7v2"
+// Slug names the network of real orders, TestSlug that of labs' test systems.
+const (
+	Slug     = "hl7v2"
+	TestSlug = "hl7v2test"
+)
 
 // Settings hold the listener and the labs.
 type Settings struct {
@@ -32,21 +31,32 @@ type Settings struct {
 	MaxMessage int `yaml:"max_message"`
 	// MaxConnections bounds the connected labs; the default is 256.
 	MaxConnections int `yaml:"max_connections"`
+	// MaxPerAddress bounds the connections of one address; the default is 32.
+	MaxPerAddress int `yaml:"max_connections_per_address"`
 	// AcceptUnknown accepts messages of senders that are no lab of the
 	// settings; their results wait for review. Otherwise they are rejected.
 	AcceptUnknown bool `yaml:"accept_unknown"`
-	// Labs are the connections, by the slug of the lab.
+	// Labs are the connections, by the slug of the lab, or by any name with the
+	// slug in Lab.Slug.
 	Labs map[string]Lab `yaml:"labs"`
 }
 
 // Lab is the connection to one laboratory.
 type Lab struct {
+	// Slug is the slug of the lab in the catalogue; empty means the key of the
+	// connection. A lab may have two connections: one is for production, one for
+	// its test system.
+	Slug string `yaml:"lab"`
 	// Address is the host:port for orders; empty for a lab that only sends
 	// results.
 	Address string `yaml:"address"`
 	TLS     *TLS   `yaml:"tls"`
-	// Sandbox marks a lab's test system: it gets only sandbox orders.
+	// Sandbox marks a lab's test system: it gets the orders of sandbox teams, and
+	// no other orders.
 	Sandbox bool `yaml:"sandbox"`
+	// Peer restricts who may send messages in the lab's name; nil restricts
+	// nothing.
+	Peer *Peer `yaml:"peer"`
 
 	// Application and Facility are our names at the lab. An empty facility
 	// means the customer number of each order's account.
@@ -86,115 +96,32 @@ type TLS struct {
 	ServerName string `yaml:"server_name"`
 }
 
+// Peer describes the other end of a lab's connections. Every kind that is set
+// must match: a certificate, by name or fingerprint, and an address.
+type Peer struct {
+	// Names are DNS names, e-mail addresses, URIs or common names of
+	// certificates.
+	Names []string `yaml:"names"`
+	// Fingerprints are SHA-256 digests of certificates, in hexadecimal, with or
+	// without colons.
+	Fingerprints []string `yaml:"fingerprints"`
+	// Addresses are IP addresses or networks in CIDR notation.
+	Addresses []string `yaml:"addresses"`
+}
+
 // ParseSettings reads the section networks.hl7v2 of a YAML or JSON document. A
 // document without it is valid and has no labs; an unknown key is an error.
 // All errors are reported at once.
 func ParseSettings(document []byte) (Settings, error) {
-	var sections struct {
-		Networks map[string]yaml.Node `yaml:"networks"`
-	}
-	if err := yaml.Unmarshal(document, &sections); err != nil {
-		return Settings{}, yamlError(err)
-	}
-	section, ok := sections.Networks[Slug]
-	if !ok {
-		return Settings{}, nil
-	}
-	wrong := unknownKeys(&section, reflect.TypeFor[Settings](), 0)
 	var s Settings
-	if err := section.Decode(&s); err != nil {
-		wrong = append(wrong, yamlError(err))
+	wrong, err := settingsfile.Decode(document, Slug, &s)
+	if err != nil {
+		return Settings{}, err
 	}
 	if err := s.Check(); err != nil {
 		wrong = append(wrong, err)
 	}
 	return s, errors.Join(wrong...)
-}
-
-// maxAliases bounds the depth of keys and aliases, which may refer to themselves.
-const maxAliases = 16
-
-// unknownKeys returns an error for each key that a type does not have.
-func unknownKeys(n *yaml.Node, t reflect.Type, depth int) (wrong []error) {
-	for n.Kind == yaml.AliasNode && n.Alias != nil && depth < maxAliases {
-		n, depth = n.Alias, depth+1
-	}
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if n.Kind != yaml.MappingNode || depth >= maxAliases {
-		return nil
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i], n.Content[i+1]
-		inner, known := fieldType(t, key)
-		if !known {
-			wrong = append(wrong, fmt.Errorf("line %d: unknown key %s", key.Line, plainKey(key.Value)))
-			continue
-		}
-		wrong = append(wrong, unknownKeys(value, inner, depth+1)...)
-	}
-	return wrong
-}
-
-// plainKey returns a key, quoted if it is not one visible word.
-func plainKey(key string) string {
-	if quoted := strconv.Quote(key); key == "" || quoted != `"`+key+`"` || strings.Contains(key, " ") {
-		return quoted
-	}
-	return key
-}
-
-// fieldType returns the type of the value of a key.
-func fieldType(t reflect.Type, key *yaml.Node) (inner reflect.Type, known bool) {
-	switch {
-	case key.Tag == "!!merge": // the keys of another mapping
-		return t, true
-	case t.Kind() == reflect.Map:
-		return t.Elem(), true
-	case t.Kind() != reflect.Struct:
-		return t, true // Decode reports the wrong type
-	}
-	for i := range t.NumField() {
-		if t.Field(i).Tag.Get("yaml") == key.Value {
-			return t.Field(i).Type, true
-		}
-	}
-	return nil, false
-}
-
-// yamlError describes a YAML error without the names of Go types, one line for each
-// fault. The text of a syntax error may quote the document, which may have empty lines.
-func yamlError(err error) error {
-	var types *yaml.TypeError
-	if !errors.As(err, &types) {
-		return errors.New(strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " "))
-	}
-	var wrong []error
-	for _, text := range types.Errors {
-		if m := wrongType.FindStringSubmatch(text); m != nil {
-			text = m[1] + ": must be " + wantedValue(m[2])
-		}
-		wrong = append(wrong, errors.New(strings.Join(strings.Fields(text), " ")))
-	}
-	return errors.Join(wrong...)
-}
-
-// wrongType matches the line and the Go type of a yaml.TypeError.
-var wrongType = regexp.MustCompile(`(?s)^(line \d+): cannot unmarshal .* into ([^ ` + "`" + `]+)$`)
-
-func wantedValue(goType string) string {
-	switch goType {
-	case "bool":
-		return "true or false"
-	case "int":
-		return "a whole number"
-	case "string":
-		return "a text"
-	case "time.Duration":
-		return "a time span, such as 30s"
-	}
-	return "a mapping of keys to values"
 }
 
 // Check reports all errors in the settings. It sets no defaults.
@@ -207,13 +134,13 @@ func (s Settings) Check() error {
 		}
 	}
 	checkAddress("listen", s.Listen)
-	if s.MaxMessage < 0 || s.MaxConnections < 0 {
-		fail("max_message and max_connections", "must not be negative")
+	if s.MaxMessage < 0 || s.MaxConnections < 0 || s.MaxPerAddress < 0 {
+		fail("max_message, max_connections and max_connections_per_address", "must not be negative")
 	}
 	if s.TLS != nil && (s.TLS.Certificate == "" || s.TLS.Key == "") {
 		fail("tls", "needs a certificate and a key")
 	}
-	senders := map[string]string{}
+	senders, connections := map[string]string{}, map[string]string{}
 	for _, slug := range slices.Sorted(maps.Keys(s.Labs)) {
 		lab, at := s.Labs[slug], "labs."+slug+"."
 		checkAddress(at+"address", lab.Address)
@@ -223,11 +150,19 @@ func (s Settings) Check() error {
 		if lab.LabApplication == "" && lab.LabFacility == "" {
 			fail(at+"lab_application", "or lab_facility is needed to identify the sender of a message")
 		}
-		sender := strings.ToLower(lab.LabApplication + "|" + lab.LabFacility)
+		sender := fmt.Sprint(strings.ToLower(lab.LabApplication+"|"+lab.LabFacility), lab.Sandbox)
 		if other, taken := senders[sender]; taken {
 			fail(at+"lab_application", "and lab_facility are also those of "+other)
 		}
 		senders[sender] = slug
+		connection := fmt.Sprint(lab.slug(slug), lab.Sandbox)
+		if other, taken := connections[connection]; taken {
+			fail(at+"lab", "and sandbox are also those of "+other)
+		}
+		connections[connection] = slug
+		for _, problem := range lab.Peer.check(s.TLS) {
+			fail(at+"peer", problem)
+		}
 		if lab.Order != "" && lab.Order != "OML" && lab.Order != "ORM" {
 			fail(at+"order", "must be OML or ORM")
 		}
@@ -262,6 +197,9 @@ const (
 )
 
 var supportedVersions = []string{"2.2", "2.3", "2.3.1", "2.4", "2.5", "2.5.1", "2.6", "2.7", "2.7.1", "2.8"}
+
+// slug returns the slug of the lab, given the key of the connection.
+func (l Lab) slug(key string) string { return cmp.Or(l.Slug, key) }
 
 func (l Lab) order() string      { return cmp.Or(l.Order, "OML") }
 func (l Lab) version() string    { return cmp.Or(l.Version, "2.5.1") }

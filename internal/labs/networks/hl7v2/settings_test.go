@@ -12,7 +12,6 @@ import (
 const document = `
 listen: 127.0.0.1:8080   # settings of other parts are not ours
 networks:
-  sandboxlab: {seed: 7}
   hl7v2:
     listen: 127.0.0.1:2575
     max_message: 1000000
@@ -30,6 +29,13 @@ networks:
         zone: America/New_York
         timeout: 20s
         identity: order_number
+        peer: {names: [north.example.com], addresses: [192.0.2.0/24]}
+      northlab-test:
+        lab: northlab
+        sandbox: true
+        application: HALE
+        lab_application: NLIS
+        lab_facility: NORTH
 `
 
 func TestParseSettings(t *testing.T) {
@@ -40,7 +46,8 @@ func TestParseSettings(t *testing.T) {
 			Address: "lab.example.com:6661", TLS: &TLS{Authority: "ca.pem", ServerName: "lab.example.com"},
 			Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH",
 			Order: "ORM", Version: "2.3.1", Charset: "8859/1", Zone: "America/New_York", Timeout: 20 * time.Second, Identity: "order_number",
-		}},
+			Peer: &Peer{Names: []string{"north.example.com"}, Addresses: []string{"192.0.2.0/24"}},
+		}, "northlab-test": {Slug: "northlab", Sandbox: true, Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH"}},
 	}
 	got, err := ParseSettings([]byte(document))
 	if err != nil {
@@ -53,7 +60,7 @@ func TestParseSettings(t *testing.T) {
 	if err != nil || got.Labs["x"].order() != "OML" || got.Labs["x"].version() != "2.5.1" || got.Labs["x"].charset().String() != "UNICODE UTF-8" {
 		t.Errorf("JSON: %+v, %v", got, err)
 	}
-	for _, none := range []string{"", "listen: x", "networks: {sandboxlab: {}}"} {
+	for _, none := range []string{"", "listen: x", "networks: {}"} {
 		if got, err := ParseSettings([]byte(none)); err != nil || len(got.Labs) != 0 {
 			t.Errorf("%q: %+v, %v", none, got, err)
 		}
@@ -87,6 +94,12 @@ func TestWrongSettings(t *testing.T) {
 		lab("identity: none"):                  "identity: must be patient or order_number",
 		lab("timeout: -1s"):                    "timeout: must not be negative",
 		lab("tls: {key: k}"):                   "needs both of certificate and key",
+		lab("peer: {}"):                        "x.peer: needs names, fingerprints or addresses",
+		lab("peer: {names: x}"):                "line 4: must be a list",
+		lab("peer: {names: [x]}"):              "x.peer: names and fingerprints need networks.hl7v2.tls with an authority",
+		lab("peer: {fingerprints: ['00']}"):    "x.peer: fingerprints must be SHA-256",
+		lab("peer: {addresses: [lab.test]}"):   "x.peer: addresses must be IP addresses",
+		lab("lab: y") + "      y: {application: HALE, lab_application: Y}\n":  "labs.y.lab: and sandbox are also those of x",
 		lab("order: OML") + "      y: {application: A, lab_application: x}\n": "are also those of x",
 	} {
 		if _, err := ParseSettings([]byte(document)); err == nil || !strings.Contains(err.Error(), want) {
@@ -103,6 +116,24 @@ func TestMissingCertificates(t *testing.T) {
 	} {
 		if _, err := New(s, testTime, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "networks.hl7v2.") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A listener that other machines reach needs certificates of the labs.
+func TestExposedListener(t *testing.T) {
+	for listen, want := range map[string]bool{
+		"": false, "127.0.0.1:2575": false, "[::1]:2575": false, "localhost:2575": false,
+		"0.0.0.0:2575": true, ":2575": true, "10.0.0.1:2575": true, "[::]:2575": true, "hl7.example.com:2575": true,
+	} {
+		if got := (Settings{Listen: listen}).IsExposed(); got != want {
+			t.Errorf("%q: %v", listen, got)
+		}
+		if got := (Settings{Listen: listen, TLS: &TLS{Certificate: "c", Key: "k"}}).IsExposed(); got != want {
+			t.Errorf("%q with a certificate of the listener: %v", listen, got)
+		}
+		if (Settings{Listen: listen, TLS: &TLS{Certificate: "c", Key: "k", Authority: "a"}}).IsExposed() {
+			t.Errorf("%q with an authority", listen)
 		}
 	}
 }

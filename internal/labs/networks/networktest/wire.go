@@ -45,6 +45,8 @@ type WireOrder struct {
 	// differ from the first one.
 	Messages, Different int
 	Cancelled           int
+	// Processing is MSH-11 of the first message.
+	Processing string
 	// Number is the lab's own.
 	Number string
 
@@ -88,7 +90,7 @@ func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	}
 	header := m.Header()
 	orc := m.First("ORC")
-	number := l.record(orc.Get(2), orc.Get(1), raw)
+	number := l.record(orc.Get(2), orc.Get(1), header.Processing, raw)
 	ack := m.Acknowledge(hl7.Accepted, "A"+header.ControlID, header.Time.Time, nil)
 	for _, s := range m.Segments {
 		if s.Name() == "ORC" {
@@ -112,12 +114,12 @@ func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	return out
 }
 
-func (l *WireLab) record(placer, control string, raw []byte) (number string) {
+func (l *WireLab) record(placer, control, processing string, raw []byte) (number string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o, known := l.book[placer]
 	if !known {
-		o = &WireOrder{Number: fmt.Sprintf("W%06d", len(l.book)+1)}
+		o = &WireOrder{Processing: processing, Number: fmt.Sprintf("W%06d", len(l.book)+1)}
 		l.book[placer] = o
 	}
 	if control == "CA" {

@@ -71,6 +71,9 @@ func simulatedOrder(ctx context.Context, tx *store.Tx, team teams.ID, id orders.
 	if fault.Is(err, fault.NotFound) {
 		err = fault.New(fault.NotFound, "Order doesn't exist")
 	}
+	if err == nil && o.Network != orders.SandboxNetwork {
+		err = fault.New(fault.Refused, "The test system of the lab has this order: it reports, and nothing is simulated").WithType("order_at_test_system")
+	}
 	return o, err
 }
 
