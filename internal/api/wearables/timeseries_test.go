@@ -287,8 +287,8 @@ func TestPlainSeriesOnTheWire(t *testing.T) {
 	})
 }
 
-// Of two apps that send samples of the same key, the ungrouped series has those of
-// the app whose block changed last. The grouped series has a group for each app.
+// Of two apps that send samples of the same key, the ungrouped series has the sample
+// that was stored last. The grouped series has a group for each app.
 func TestPlainSeriesHaveOneSampleOfEachKey(t *testing.T) {
 	now := calltest.March
 	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
@@ -322,16 +322,80 @@ func TestPlainSeriesHaveOneSampleOfEachKey(t *testing.T) {
 		plain(63)
 		push("com.second", "phone", 70, "00") // another source type
 		push("com.second", "watch", 64, "05")
-		plain(70, 62, 64)
+		plain(70, 63, 64) // a later sample at another time changes nothing at this one
+		push("com.first", "watch", 65, "10")
+		push("com.second", "watch", 66, "15")
+		plain(70, 63, 64, 65, 66)
+		push("com.second", "watch", 67, "00")
+		push("com.first", "watch", 68, "20")
+		plain(70, 67, 64, 65, 66, 68)
 		var groups groupsBody
 		d.Get(d.Path("/v2/timeseries/{user_id}/heartrate/grouped?start_date=2026-02-01"), &groups)
 		got := map[string]int{}
 		for _, g := range groups.Groups["apple_health_kit"] {
 			got[g.Source.Type+" "+*g.Source.AppID] = len(g.Data)
 		}
-		if want := map[string]int{"watch com.first": 1, "watch com.second": 2, "phone com.second": 1}; !maps.Equal(got, want) {
+		if want := map[string]int{"watch com.first": 3, "watch com.second": 3, "phone com.second": 1}; !maps.Equal(got, want) {
 			t.Errorf("groups %v, want %v", got, want)
 		}
+	})
+}
+
+// A sample with words and one without have the same key. Reads have the later one.
+func TestTheLaterOfASampleWithAndWithoutWordsIsRead(t *testing.T) {
+	now := calltest.March
+	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
+		now = calltest.March
+		push := func(value float64, words string) {
+			t.Helper()
+			now = now.Add(time.Minute)
+			var pushed pushBody
+			d.Post(d.Path("/v2/timeseries/{user_id}/body_temperature"), calltest.PushText(fmt.Sprintf(
+				`[{"timestamp":"2026-02-01T08:00:00Z","value":%v%s}]`, value, words)), &pushed)
+			if pushed.Created+pushed.Updated != 1 {
+				t.Errorf("%v: %+v", value, pushed)
+			}
+		}
+		read := func(want ...string) {
+			t.Helper()
+			var plain []json.RawMessage
+			var groups struct {
+				Groups map[string][]struct{ Data []json.RawMessage }
+			}
+			d.Get(d.Path("/v2/timeseries/{user_id}/body_temperature?start_date=2026-02-01"), &plain)
+			d.Get(d.Path("/v2/timeseries/{user_id}/body_temperature/grouped?start_date=2026-02-01"), &groups)
+			grouped := groups.Groups["apple_health_kit"][0].Data
+			for name, all := range map[string][]json.RawMessage{"plain": plain, "grouped": grouped} {
+				var got []string
+				for _, s := range all {
+					var sample struct {
+						Value    float64
+						Location *string `json:"sensor_location"`
+					}
+					if err := json.Unmarshal(s, &sample); err != nil {
+						t.Fatal(err)
+					}
+					text := fmt.Sprint(sample.Value)
+					if sample.Location != nil {
+						text += " " + *sample.Location
+					}
+					got = append(got, text)
+				}
+				if slices.Sort(got); !slices.Equal(got, want) {
+					t.Errorf("%s: %q, want %q", name, got, want)
+				}
+			}
+		}
+		push(36.1, "")
+		push(36.2, `,"sensor_location":"ear"`)
+		read("36.2 ear")
+		push(36.3, "")
+		read("36.3")
+		push(36.4, `,"sensor_location":"ear"`)
+		push(36.5, `,"sensor_location":"wrist"`)
+		read("36.4 ear", "36.5 wrist")
+		push(36.6, "")
+		read("36.6")
 	})
 }
 

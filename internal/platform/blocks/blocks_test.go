@@ -220,6 +220,12 @@ func drawColumns(t *rapid.T) Columns {
 	if n > 0 && rapid.Bool().Draw(t, "second") {
 		c.Value2 = drawValues(t, n)
 	}
+	if n > 0 && rapid.Bool().Draw(t, "written") {
+		when := rapid.OneOf(rapid.Just(int64(1_750_000_000_000)), rapid.Int64Range(0, 1<<41), rapid.Int64())
+		for range n {
+			c.Written = append(c.Written, when.Draw(t, "written at"))
+		}
+	}
 	return c
 }
 
@@ -270,7 +276,7 @@ type fataler interface {
 func mustEqual(t fataler, got, want *Columns) {
 	t.Helper()
 	if !slices.Equal(got.Time, want.Time) || !slices.Equal(got.End, want.End) ||
-		!slices.Equal(got.Offset, want.Offset) ||
+		!slices.Equal(got.Offset, want.Offset) || !slices.Equal(got.Written, want.Written) ||
 		!slices.EqualFunc(got.Value, want.Value, sameBits) || !slices.EqualFunc(got.Value2, want.Value2, equalFloats) {
 		t.Fatalf("got  %v\nwant %v", *got, *want)
 	}

@@ -13,7 +13,7 @@ func Decode(dst *Columns, data []byte) error {
 	}
 	kept := *dst
 	if h.Count > 0 {
-		dst.fill(l.flags&flagEnd != 0, l.flags&flagOffset != 0, l.flags&flagValue2 != 0)
+		dst.fill(l.flags)
 		r.columns(dst, h, l)
 	}
 	if r.failed || len(r.data) > 0 {
@@ -49,6 +49,12 @@ func (r *reader) columns(dst *Columns, h Header, l layout) {
 		dst.Value2 = r.values(roomy(dst.Value2, cap(dst.Time)), n, r.byte())
 	} else if dst.hasValue2() {
 		dst.Value2 = appendSame(dst.Value2, math.NaN(), n)
+	}
+	if l.flags&flagWritten != 0 {
+		dst.Written = extend(roomy(dst.Written, cap(dst.Time)), n)
+		r.written(dst.Written[at:], s)
+	} else if dst.hasWritten() {
+		dst.Written = appendSame(dst.Written, 0, n)
 	}
 }
 
@@ -90,6 +96,18 @@ func (r *reader) ends(end, t []int64, s *scratch) {
 	}
 	for i, d := range s.steps64 {
 		end[i] = t[i] + int64(d*unit)
+	}
+}
+
+func (r *reader) written(dst []int64, s *scratch) {
+	dst[0] = r.varint()
+	s.steps64 = sized(s.steps64, len(dst)-1)
+	r.uints(s.steps64)
+	if r.failed {
+		return
+	}
+	for i, d := range s.steps64 {
+		dst[i+1] = dst[i] + unzigzag(d)
 	}
 }
 

@@ -44,6 +44,10 @@ func Append(dst []byte, c *Columns) ([]byte, error) {
 		scale := s.scale(c.Value2)
 		dst = s.appendValues(append(dst, scale), c.Value2, scale)
 	}
+	if c.hasWritten() {
+		dst = binary.AppendUvarint(dst, zigzag(c.Written[0]))
+		dst = appendUints(dst, s.differences(c.Written))
+	}
 	return dst, nil
 }
 
@@ -57,6 +61,9 @@ func (c *Columns) flags() byte {
 	}
 	if c.hasValue2() {
 		f |= flagValue2
+	}
+	if c.hasWritten() {
+		f |= flagWritten
 	}
 	return f
 }
@@ -85,6 +92,16 @@ func (s *scratch) durations(t, end []int64) (durations []uint64, unit uint64) {
 		durations[i] = uint64(end[i]) - uint64(t[i])
 	}
 	return durations, divideAll(durations)
+}
+
+// differences returns the zigzag of each number minus the one before.
+func (s *scratch) differences(v []int64) []uint64 {
+	differences := sized(s.steps64, len(v)-1)
+	s.steps64 = differences
+	for i := range differences {
+		differences[i] = zigzag(v[i+1] - v[i])
+	}
+	return differences
 }
 
 // divideAll divides v by its greatest common divisor and returns the divisor: 0 if v is

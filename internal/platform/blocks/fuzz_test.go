@@ -13,6 +13,7 @@ func FuzzDecode(f *testing.F) {
 		{},
 		heartRate(300), irregular(40), steps(200), doubles(30),
 		{Time: []int64{1}, Value: []float64{math.NaN()}, Value2: []float64{1}},
+		{Time: []int64{1, 2, 3}, Value: []float64{4, 5, 6}, Written: []int64{9, 9, 8}},
 	} {
 		packed, err := Append(nil, &c)
 		if err != nil {
@@ -72,6 +73,9 @@ func rawColumns(data []byte, columns byte) Columns {
 		}
 		if columns&flagValue2 != 0 {
 			c.Value2 = append(c.Value2, float64(b>>50)/100)
+		}
+		if columns&flagWritten != 0 {
+			c.Written = append(c.Written, int64(a))
 		}
 	}
 	return c

@@ -11,10 +11,11 @@ const Version = 1
 
 // Bits of the second byte of a block: the optional columns that it contains.
 const (
-	flagEnd    = 1 << 0
-	flagOffset = 1 << 1
-	flagValue2 = 1 << 2
-	flagsKnown = flagEnd | flagOffset | flagValue2
+	flagEnd     = 1 << 0
+	flagOffset  = 1 << 1
+	flagValue2  = 1 << 2
+	flagWritten = 1 << 3
+	flagsKnown  = flagEnd | flagOffset | flagValue2 | flagWritten
 )
 
 var (

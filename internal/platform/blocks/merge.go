@@ -16,7 +16,7 @@ func (ch *Changes) Reset() {
 
 // Merge appends the union of old and add to dst, which must be empty and distinct from
 // both. If both have a sample at one time, the added one replaces the old one. An added
-// sample without an offset takes the old offset.
+// sample without an offset takes the old offset. An equal one keeps the old Written.
 //
 // Spec: Events, timeseries ("a later sample with the same key replaces the earlier
 // value").
@@ -39,7 +39,7 @@ func Merge(dst, old, add *Columns, ch *Changes) {
 		dst.appendRange(old, from, i)
 		dst.appendRange(add, j, j+1)
 		if old.offsetAt(i) != NoOffset && add.offsetAt(j) == NoOffset {
-			dst.fill(false, true, false)
+			dst.fill(flagOffset)
 			dst.Offset[len(dst.Offset)-1] = old.Offset[i]
 		}
 		i++

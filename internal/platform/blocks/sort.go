@@ -45,7 +45,7 @@ func Sort(c Columns) (sorted Columns, repeated int) {
 func Pick(c *Columns, at []int32) Columns {
 	return Columns{
 		Time: take(c.Time, at), End: take(c.End, at), Offset: take(c.Offset, at),
-		Value: take(c.Value, at), Value2: take(c.Value2, at),
+		Value: take(c.Value, at), Value2: take(c.Value2, at), Written: take(c.Written, at),
 	}
 }
 

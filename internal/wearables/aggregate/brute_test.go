@@ -163,7 +163,8 @@ type plainSample struct {
 	length, value  float64
 }
 
-// plainSamples reads what there is, one row for what is one to the outside.
+// plainSamples reads what there is, one row for what is one to the outside. All samples
+// are stored in the same millisecond, so of two apps the later series counts.
 func (c *bruteCase) plainSamples(t *rapid.T, r *fixture) (all []plainSample) {
 	var groups []wearables.Samples
 	err := r.db.Read(r.ctx, func(tx *store.Tx) (err error) {
@@ -179,22 +180,24 @@ func (c *bruteCase) plainSamples(t *rapid.T, r *fixture) (all []plainSample) {
 			t.Fatal(err)
 		}
 	}
-	seen := map[string]bool{}
+	at := map[string]int{} // positions in all, by key
 	for _, g := range groups {
-		for i, at := range g.Time {
-			s := plainSample{g.Source.Provider, g.Source.Type, at, at, wearables.NoOffset, float64(g.End[i]-at) / 1e6, g.Value[i]}
+		for i, us := range g.Time {
+			s := plainSample{g.Source.Provider, g.Source.Type, us, us, wearables.NoOffset, float64(g.End[i]-us) / 1e6, g.Value[i]}
 			if len(g.Offset) > 0 {
 				s.offset = g.Offset[i]
 			}
 			shift := int(s.offset)
 			if s.offset == wearables.NoOffset {
-				_, shift = time.UnixMicro(at).In(zone).Zone()
+				_, shift = time.UnixMicro(us).In(zone).Zone()
 			}
 			s.wall += int64(shift) * 1e6
-			if key := fmt.Sprint(s.provider, s.kind, at); !seen[key] {
-				seen[key] = true
+			key := fmt.Sprint(s.provider, s.kind, us)
+			if _, ok := at[key]; !ok {
+				at[key] = len(all)
 				all = append(all, s)
 			}
+			all[at[key]] = s
 		}
 	}
 	return all

@@ -99,11 +99,11 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		return nil, err
 	}
 	f := newFrame(r.Plan)
-	keys := findExternalKeys(r.Plan, all)
+	if !selectsApps(r.Plan) {
+		storage.LatestOnly(all, externalKeyOf)
+	}
 	for i := range all {
 		s := &all[i]
-		taken := keys.seenTimes(s)
-		var times []int64
 		from, to := max(s.Oldest, r.From-LargestOffset), min(s.Newest+1, r.To+LargestOffset)
 		for width := firstStretch; from < to; {
 			end, err := fit(ctx, tx, s, from, min(from+width, to), fewSamples)
@@ -120,11 +120,9 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			if !r.holds(f.bytes(found.Len())) {
 				return nil, errTooHeavy
 			}
-			r.addSamples(f, s, &found, taken)
-			times = append(times, found.Time...)
+			r.addSamples(f, s, &found)
 			width, from = 2*(end-from), end
 		}
-		keys.record(s, times)
 	}
 	return f, nil
 }
@@ -138,17 +136,13 @@ func fit(ctx context.Context, tx *store.Tx, s *storage.Series, from, to int64, f
 	return end, err
 }
 
-// addSamples adds the samples within the request's time, except those at a time that is
-// taken.
-func (r *Request) addSamples(f *frame, s *storage.Series, c *wearables.Samples, taken []int64) {
+// addSamples adds the samples within the request's time.
+func (r *Request) addSamples(f *frame, s *storage.Series, c *wearables.Samples) {
 	from, wall := f.originOf(origin{s.Source.Provider, s.Source.Type}), r.wall.forProvider(s.Source.Provider)
 	var rows []int32
 	for i, us := range c.Time {
 		at := wall.floatingTime(us, offsetAt(c, i))
 		if at < r.From || at >= r.To {
-			continue
-		}
-		if _, there := slices.BinarySearch(taken, us); there {
 			continue
 		}
 		rows = append(rows, int32(i))
@@ -330,20 +324,14 @@ func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stag
 	return nights, err
 }
 
-// externalKeys finds samples with equal external keys: resource, provider, kind of
-// source and time. Two apps on one phone may write the same minute. Both samples are
-// stored, but here they would be two rows of one sample: a sum would count it twice,
-// and a group would have it twice. Only the sample of the app whose name sorts first
-// counts, unless the query selects apps or devices.
-//
-// Spec: Events, timeseries events: the compound key.
-type externalKeys struct {
-	times  map[externalKey][]int64 // of series that were read, sorted
-	shared map[externalKey]bool    // keys that several series have
-}
-
 // externalKey is the visible part of a series' key. For a distance it includes the
 // workout and the sport.
+//
+// Two apps on one phone may write the same minute. Both samples are stored, but here
+// they would be two rows of one sample: a sum would count it twice. Only the one that
+// was stored last counts, unless the query selects apps or devices.
+//
+// Spec: Events, timeseries events: the compound key.
 type externalKey struct{ provider, kind, word, extra, sport, workout string }
 
 func externalKeyOf(s *storage.Series) externalKey {
@@ -354,39 +342,9 @@ func externalKeyOf(s *storage.Series) externalKey {
 	return o
 }
 
-// findExternalKeys looks for series that are one to the outside.
-func findExternalKeys(p *query.Plan, all []storage.Series) *externalKeys {
-	k := &externalKeys{times: map[externalKey][]int64{}, shared: map[externalKey]bool{}}
-	asked := slices.ContainsFunc(p.Inputs, func(in query.Input) bool {
+// selectsApps reports whether a query needs the samples of each app or device.
+func selectsApps(p *query.Plan) bool {
+	return slices.ContainsFunc(p.Inputs, func(in query.Input) bool {
 		return in.Column.From == query.FromApp || in.Column.From == query.FromDevice
 	})
-	if asked {
-		return k
-	}
-	seen := map[externalKey]bool{}
-	for i := range all {
-		o := externalKeyOf(&all[i])
-		k.shared[o] = k.shared[o] || seen[o]
-		seen[o] = true
-	}
-	return k
-}
-
-// seenTimes are the times that series read before have under the same key.
-func (k *externalKeys) seenTimes(s *storage.Series) []int64 {
-	if o := externalKeyOf(s); k.shared[o] {
-		return k.times[o]
-	}
-	return nil
-}
-
-// record remembers the times of a series that was read, for those that follow.
-func (k *externalKeys) record(s *storage.Series, times []int64) {
-	o := externalKeyOf(s)
-	if !k.shared[o] {
-		return
-	}
-	all := append(k.times[o], times...)
-	slices.Sort(all)
-	k.times[o] = slices.Compact(all)
 }

@@ -131,6 +131,7 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 		keepStoredOffsets(&ws.old, add)
 	}
 	blocks.Merge(&ws.merged, &ws.old, add, ch)
+	storage.MarkWritten(&ws.merged)
 	w.counts.Add(wearables.Counts{Created: len(ch.Created), Updated: len(ch.Updated), Unchanged: ch.Unchanged})
 	if len(ch.Created)+len(ch.Updated) == 0 {
 		return nil

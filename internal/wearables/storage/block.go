@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,16 +24,52 @@ type Block struct {
 	sealed  []byte
 }
 
-// Open appends the samples of the block.
+// Open appends the samples of the block, each with when it was stored: UTC
+// milliseconds, or 1 if before that was recorded.
+//
+// A block contains these times only if they differ. Its greatest one means the last
+// change of the block, which the row has: a plan that packs a block does not know when
+// its transaction commits.
 func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.Columns) error {
 	packed, err := tx.Unseal(ctx, s.Team, s.User, placeOfBlock(s.ID, b.Bucket), b.sealed)
 	if err != nil {
 		return err
 	}
+	begin := dst.Len()
 	if err := blocks.Decode(dst, packed); err != nil {
 		return fmt.Errorf("storage: series %d of user %s: %w", s.ID, s.User, err)
 	}
+	changed := max(b.changed/1000, 1)
+	dst.Written = append(dst.Written, make([]int64, dst.Len()-len(dst.Written))...)
+	written := dst.Written[begin:]
+	if len(written) == 0 {
+		return nil
+	}
+	last := slices.Max(written)
+	for i, at := range written {
+		if at == last {
+			written[i] = changed
+		}
+	}
 	return nil
+}
+
+// MarkWritten sets when the samples of a merged block were stored: those of 0 are new.
+// See Open.
+func MarkWritten(merged *blocks.Columns) {
+	last, older := int64(0), false
+	for _, at := range merged.Written {
+		last, older = max(last, at), older || at != 0
+	}
+	if !older {
+		merged.Written = merged.Written[:0]
+		return
+	}
+	for i, at := range merged.Written {
+		if at == 0 {
+			merged.Written[i] = last + 1
+		}
+	}
 }
 
 // placeOfBlock names the place that the samples of a block are sealed for.
@@ -123,7 +160,7 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 	take := func(row store.Scanner) error {
 		var k BlockKey
 		var b Block
-		err := row.Scan(&k.User, &k.Series, &k.Bucket, &b.Rev, &b.n, &b.sealed)
+		err := row.Scan(&k.User, &k.Series, &k.Bucket, &b.Rev, &b.n, &b.changed, &b.sealed)
 		b.Bucket = k.Bucket
 		found[k] = b
 		return err
@@ -136,9 +173,9 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 			users, series, buckets = append(users, k.User), append(series, k.Series), append(buckets, k.Bucket)
 		}
 		// OFFSET 0 keeps each lookup a lookup, whatever the statistics say.
-		b.Query(take, `SELECT f.user_id, f.series_id, f.bucket, f.rev, f.n, f.data
+		b.Query(take, `SELECT f.user_id, f.series_id, f.bucket, f.rev, f.n, f.changed_at, f.data
 			FROM UNNEST($2::uuid[], $3::bigint[], $4::bigint[]) AS w(user_id, series_id, bucket)
-			CROSS JOIN LATERAL (SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.data FROM sample_blocks s
+			CROSS JOIN LATERAL (SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data FROM sample_blocks s
 				WHERE s.team_id = $1 AND s.user_id = w.user_id AND s.series_id = w.series_id AND s.bucket = w.bucket OFFSET 0) AS f`,
 			team, users, series, buckets)
 		return found, tx.Run(ctx, &b)
@@ -166,7 +203,7 @@ func selectBlocksOf(n int) string {
 		}
 		b.WriteString(store.Placeholders(1+3*i, 3))
 	}
-	return `SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.data FROM (VALUES ` + b.String() + `) AS w
+	return `SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data FROM (VALUES ` + b.String() + `) AS w
 		CROSS JOIN sample_blocks s ON s.user_id = w.column1 AND s.series_id = w.column2 AND s.bucket = w.column3
 		WHERE s.team_id = $` + strconv.Itoa(1+3*n)
 }

@@ -14,67 +14,105 @@ import (
 )
 
 // A sample has one key: resource, provider, source type and timestamp. Series are
-// finer, so several series may have a sample of one key.
+// finer, so several series may have a sample of one key. Each sample records when it
+// was stored, and the latest one counts.
 //
 // Words. An app may send a measurement without its words first and with them
-// later, or a stored body is reprocessed with a newer mapping. Every read leaves
-// out a sample without words if the same source has one with words, of the same
-// type and time.
+// later, or a stored body is reprocessed with a newer mapping. Of a sample with words
+// and one without, of the same source, type and time, every read has the later one.
+// Samples with different words are different: a thermometer in the ear, one on the
+// forehead.
 //
-// Apps. Grouped reads have a group for each app. LatestSamples keeps one sample of
-// each key.
+// Apps. Grouped reads have a group for each app. LatestSamples and aggregate queries
+// keep one sample of each key.
 //
 // Spec: Events, timeseries events: the compound key.
 
-// wordSeries collects the series with words that differ in nothing but those, in
-// the order of SeriesOf.
-type wordSeries struct {
-	key  SeriesKey // without words
-	with []Series
+// twin is a series with samples of the same keys as another one. Of two samples that
+// were stored in the same millisecond, that of the preferred twin counts.
+type twin struct {
+	Series
+	preferred bool
 }
 
-// add notes a series. For a series without words it returns those with words.
-func (w *wordSeries) add(key SeriesKey, s Series) []Series {
-	words := key.Extra
-	key.Extra = ""
-	if key != w.key {
-		*w = wordSeries{key: key}
+// linkWords links each series without words with those that differ from it in nothing
+// but their words.
+func linkWords(all []Series) {
+	worded := map[SeriesKey][]int{}
+	for i := range all {
+		if all[i].Extra != "" {
+			key := all[i].keyWithoutWords()
+			worded[key] = append(worded[key], i)
+		}
 	}
-	if words == "" {
-		return w.with
+	if len(worded) == 0 {
+		return
 	}
-	w.with = append(w.with, s)
-	return nil
+	for i := range all {
+		if all[i].Extra != "" {
+			continue
+		}
+		for _, k := range worded[all[i].keyWithoutWords()] {
+			link(&all[i], &all[k])
+		}
+	}
 }
 
-// removeWordless removes from dst, after begin, the samples that a series with words
-// has too.
-func (s *Series) removeWordless(ctx context.Context, tx *store.Tx, begin int, dst *blocks.Columns) error {
-	if len(s.withWords) == 0 || dst.Len() == begin {
-		return nil
+func (s *Series) keyWithoutWords() SeriesKey {
+	key := KeyOfSource(s.Source)
+	key.Resource, key.Type = s.Resource, s.Type
+	return key
+}
+
+// link makes two series twins. The second one is preferred.
+func link(a, b *Series) {
+	first, second := *a, *b
+	first.twins, second.twins = nil, nil
+	a.twins = append(a.twins, twin{second, true})
+	b.twins = append(b.twins, twin{first, false})
+}
+
+// LatestOnly links the series of one key, so that reading one leaves out samples that
+// another has later.
+func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
+	same := map[K][]int{}
+	for i := range all {
+		key := keyOf(&all[i])
+		for _, k := range same[key] {
+			link(&all[k], &all[i])
+		}
+		same[key] = append(same[key], i)
 	}
-	known := map[int64]bool{}
-	for i := range s.withWords {
-		first, last := dst.Time[begin], dst.Time[dst.Len()-1]
-		if !s.withWords[i].Within(first, last+1) {
+}
+
+// removeReplaced removes from dst, after begin, the samples that a twin has too, later.
+func (s *Series) removeReplaced(ctx context.Context, tx *store.Tx, begin int, dst *blocks.Columns) error {
+	for i := range s.twins {
+		t := &s.twins[i]
+		if dst.Len() == begin || !t.Within(dst.Time[begin], dst.Time[dst.Len()-1]+1) {
 			continue
 		}
 		var found blocks.Columns
-		if _, err := s.withWords[i].read(ctx, tx, first, last+1, math.MaxInt, true, &found, nil); err != nil {
+		if _, err := t.read(ctx, tx, dst.Time[begin], dst.Time[dst.Len()-1]+1, math.MaxInt, true, &found); err != nil {
 			return err
 		}
-		for _, at := range found.Time {
-			known[at] = true
-		}
-	}
-	for end := dst.Len(); end > begin; end-- {
-		first := end
-		for first > begin && known[dst.Time[first-1]] {
-			first--
-		}
-		if first < end {
-			dst.Cut(first, end)
-			end = first
+		k := found.Len() - 1
+		for end := dst.Len(); end > begin; end-- {
+			first := end
+			for first > begin {
+				for k >= 0 && found.Time[k] > dst.Time[first-1] {
+					k--
+				}
+				if k < 0 || found.Time[k] < dst.Time[first-1] || found.Written[k] < dst.Written[first-1] ||
+					found.Written[k] == dst.Written[first-1] && !t.preferred {
+					break
+				}
+				first--
+			}
+			if first < end {
+				dst.Cut(first, end)
+				end = first
+			}
 		}
 	}
 	return nil
@@ -84,7 +122,7 @@ func (s *Series) removeWordless(ctx context.Context, tx *store.Tx, begin int, ds
 var ErrTooMany = errors.New("storage: too many samples")
 
 // LatestSamples returns the samples of a query without pages, one of each key: of
-// several it keeps the one whose block changed last. Samples of different types or
+// several it keeps the one that was stored last. Samples of different types or
 // words have different keys. With more than most samples it returns ErrTooMany.
 func LatestSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery, most int) ([]wearables.Samples, error) {
 	if q.Resource == resources.Hypnogram {
@@ -94,16 +132,17 @@ func LatestSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sa
 	if err != nil {
 		return nil, err
 	}
+	LatestOnly(series, func(s *Series) SeriesKey {
+		return SeriesKey{Resource: s.Resource, Provider: s.Source.Provider, SourceType: s.Source.Type, Type: s.Type, Extra: s.Extra}
+	})
 	var groups []wearables.Samples
-	keys := map[SeriesKey][]candidate{}
 	for i := range series {
 		s := &series[i]
 		if q.Provider != "" && s.Source.Provider != q.Provider || !s.Within(q.From, q.To) {
 			continue
 		}
 		var c blocks.Columns
-		var changed []int64
-		more, err := s.read(ctx, tx, q.From, q.To, most, false, &c, &changed)
+		more, err := s.read(ctx, tx, q.From, q.To, most, false, &c)
 		if err != nil {
 			return nil, err
 		}
@@ -115,51 +154,7 @@ func LatestSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sa
 		}
 		group := wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
 		group.SetColumns(&c)
-		key := SeriesKey{Resource: s.Resource, Provider: s.Source.Provider, SourceType: s.Source.Type, Type: s.Type, Extra: s.Extra}
-		keys[key] = append(keys[key], candidate{len(groups), changed})
 		groups = append(groups, group)
 	}
-	for _, all := range keys {
-		keepLatest(groups, all)
-	}
 	return groups, nil
-}
-
-// candidate is a group of samples, with when the block of each changed.
-type candidate struct {
-	group   int
-	changed []int64
-}
-
-// keepLatest removes from groups of one key every sample but the latest of each
-// time. Of equally late ones it keeps that of the later group.
-func keepLatest(groups []wearables.Samples, all []candidate) {
-	if len(all) < 2 {
-		return
-	}
-	type latest struct {
-		changed int64
-		group   int
-	}
-	kept := map[int64]latest{}
-	for _, c := range all {
-		for i, at := range groups[c.group].Time {
-			if was, ok := kept[at]; !ok || c.changed[i] >= was.changed {
-				kept[at] = latest{c.changed[i], c.group}
-			}
-		}
-	}
-	for _, c := range all {
-		columns := groups[c.group].Columns()
-		var own []int32
-		for i, at := range columns.Time {
-			if kept[at].group == c.group {
-				own = append(own, int32(i))
-			}
-		}
-		if len(own) < columns.Len() {
-			columns = blocks.Pick(&columns, own)
-			groups[c.group].SetColumns(&columns)
-		}
-	}
 }

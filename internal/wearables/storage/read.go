@@ -22,15 +22,14 @@ func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst
 		return nil
 	}
 	c := dst.Columns()
-	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c, nil)
+	_, err := s.read(ctx, tx, from, to, math.MaxInt, false, &c)
 	dst.SetColumns(&c)
 	return err
 }
 
 // read appends samples that start in [from, to) to dst, at most most of them. more
-// reports that there are others. changed, unless nil, receives for each sample when
-// its block changed last.
-func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns, changed *[]int64) (more bool, err error) {
+// reports that there are others.
+func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns) (more bool, err error) {
 	if from >= to {
 		return false, nil
 	}
@@ -49,9 +48,6 @@ func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most in
 		for i := range stored {
 			if err := s.readBlock(ctx, tx, &stored[i], from, to, marked, dst); err != nil {
 				return false, err
-			}
-			for changed != nil && len(*changed) < dst.Len()-begin {
-				*changed = append(*changed, stored[i].changed)
 			}
 			if dst.Len()-begin > most {
 				dst.Truncate(begin + most)
@@ -89,7 +85,7 @@ func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *Block, from, to
 		times := dst.Time[begin:]
 		dst.Cut(begin, begin+sort.Search(len(times), func(i int) bool { return times[i] >= from }))
 	}
-	return s.removeWordless(ctx, tx, begin, dst)
+	return s.removeReplaced(ctx, tx, begin, dst)
 }
 
 // PageSamples bounds the samples in one page of a read. 30 days of one per minute
@@ -150,7 +146,7 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		}
 		group := wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
 		var c blocks.Columns
-		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c, nil)
+		more, err := s.read(ctx, tx, from, q.To, left, q.Marked, &c)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -27,7 +27,7 @@ type Series struct {
 	// microseconds. SeriesOf reads them.
 	Oldest, Newest int64
 
-	withWords []Series // the same series with words: see duplicates.go
+	twins []twin // series with samples of the same keys: see duplicates.go
 }
 
 // SeriesKey identifies a series of a user. It is finer than the key of a sample in
@@ -156,7 +156,6 @@ func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 	}
 	defer rows.Close()
 	var all []Series
-	var words wordSeries
 	for rows.Next() {
 		var s Series
 		var key SeriesKey
@@ -171,9 +170,9 @@ func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 		}
 		s = key.Series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond)
 		s.Oldest, s.Newest = oldest.Int64, newest.Int64
-		s.withWords = words.add(key, s)
 		all = append(all, s)
 	}
+	linkWords(all)
 	return all, rows.Err()
 }
 
