@@ -62,9 +62,14 @@ var refusals = map[string]*huma.Response{
 	"503": JSONResponse("Try again later; see Retry-After.", "ErrorBody"),
 }
 
-// documentErrors adds the error responses to an operation. huma's default would
-// describe its own error model.
-func documentErrors(op *huma.Operation) { op.Responses = maps.Clone(refusals) }
+// documentErrors adds the error responses to an operation and keeps those that
+// the operation describes itself. huma's default would describe its own error
+// model.
+func documentErrors(op *huma.Operation) {
+	own := op.Responses
+	op.Responses = maps.Clone(refusals)
+	maps.Copy(op.Responses, own)
+}
 
 func JSONResponse(what, schema string) *huma.Response {
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{

@@ -78,19 +78,7 @@ func (c *clinic) links(order string) {
 		c.t.Fatalf("requisition_form_url is %q", body.RequisitionFormURL)
 	}
 	get := func(address string) (int, []byte) {
-		req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, address, http.NoBody)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		defer res.Body.Close()
-		text, err := io.ReadAll(res.Body)
-		if err != nil {
-			c.t.Fatal(err)
-		}
+		res, text := c.open(address)
 		return res.StatusCode, text
 	}
 	status, text := get(body.RequisitionFormURL)
@@ -111,6 +99,47 @@ func (c *clinic) links(order string) {
 			c.t.Errorf("a wrong link was answered %d: %.200s", status, text)
 		}
 	}
+}
+
+// The link of a cancelled order answers with a page that says so. The team's
+// requisition says it too, and labels are refused.
+func TestPapersOfACancelledOrder(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{})
+		o := c.order("walk_in_test")
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		var body struct {
+			RequisitionFormURL string `json:"requisition_form_url"`
+		}
+		c.Get("/v3/order/"+o.ID, &body)
+		c.Expect(200, "POST", "/v3/order/"+o.ID+"/cancel", "", nil)
+		res, text := c.open(body.RequisitionFormURL)
+		if h := res.Header; res.StatusCode != http.StatusGone || !bytes.Contains(text, []byte("This order was cancelled")) || bytes.Contains(text, []byte("Byron")) ||
+			!strings.HasPrefix(h.Get("Content-Type"), "text/html") || h.Get("Cache-Control") != "private, no-store" || h.Get("Content-Security-Policy") == "" {
+			t.Errorf("the link was answered %d %v: %s", res.StatusCode, res.Header, text)
+		}
+		c.pdf("/v3/order/"+o.ID+"/requisition/pdf", "requisition-"+o.ID)
+		c.Expect(400, "GET", "/v3/order/"+o.ID+"/labels/pdf?collection_date=2026-03-05", "", nil)
+	})
+}
+
+// open requests an address without a key.
+func (c *clinic) open(address string) (*http.Response, []byte) {
+	c.t.Helper()
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, address, http.NoBody)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return res, text
 }
 
 // An imported order has no requisition, however far it gets; another team's

@@ -2,7 +2,9 @@ package labs
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,7 +24,7 @@ func (h *Handlers) documentRoutes() []api.Route {
 		writesPDF(api.Get("/v3/order/{order_id}/abn_pdf", h.noticePDF, "Get the notice that the insurance of an order may not pay")),
 		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get the collection instructions of an order")),
 		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get the collection instructions of a lab test").Tag("lab_tests")),
-		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition with the link in requisition_form_url").Open().Tag("order")),
+		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition with the link in requisition_form_url").Open().Tag("order").Describe(describeGone)),
 	}
 }
 
@@ -71,11 +73,11 @@ func (h *Handlers) orderInstructionsPDF(ctx context.Context, c api.Caller, in *O
 type labelsIn struct {
 	OrderPath
 	NumberOfLabels int64  `query:"number_of_labels" default:"3" minimum:"1" maximum:"100"`
-	CollectionDate string `query:"collection_date" required:"true" doc:"Date and time, or date, of the collection of the sample; printed in the given zone."`
+	CollectionDate string `query:"collection_date" required:"true" doc:"Date and time, or date, of the collection of the sample. Labels show it in the zone of the place. A date, or midnight, leaves room for the time of day."`
 }
 
 func (h *Handlers) labelsPDF(ctx context.Context, c api.Caller, in *labelsIn) (*api.Encoded, error) {
-	at, err := parseMoment("collection_date", in.CollectionDate)
+	at, err := parseCollectionTime("collection_date", in.CollectionDate)
 	if err != nil {
 		return nil, err
 	}
@@ -84,14 +86,15 @@ func (h *Handlers) labelsPDF(ctx context.Context, c api.Caller, in *labelsIn) (*
 	})
 }
 
-// parseMoment parses a date-time parameter and keeps its zone.
-func parseMoment(name, text string) (time.Time, error) {
+// parseCollectionTime parses a date or date-time parameter, with or without a
+// zone.
+func parseCollectionTime(name, text string) (documents.CollectionTime, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05", "2006-01-02 15:04:05", time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil && at.Year() >= 1 && at.Year() <= 9999 {
-			return at, nil
+			return documents.CollectionTime{Time: at, Zoned: layout == time.RFC3339Nano}, nil
 		}
 	}
-	return time.Time{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
+	return documents.CollectionTime{}, fault.New(fault.Invalid, "Input should be a valid date or datetime").At("query", name).WithType("datetime_parsing")
 }
 
 type testPaperIn struct {
@@ -128,5 +131,40 @@ func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requ
 		return nil, err
 	}
 	api.NoteTeam(ctx, team.String())
-	return h.orderPaper(store.WithTeam(ctx, team.UUID()), api.Caller{Team: team}, OrderPath{order}, "requisition", (*documents.Subject).Requisition)
+	body, err := h.orderPaper(store.WithTeam(ctx, team.UUID()), api.Caller{Team: team}, OrderPath{order}, "requisition", (*documents.Subject).PublicRequisition)
+	if errors.Is(err, documents.ErrCancelled) {
+		return cancelledPage(), nil
+	}
+	return body, err
+}
+
+// cancelledPage is the answer to the link of a cancelled order: a page for the
+// patient, who may stand at the counter of a service center.
+func cancelledPage() *api.Encoded {
+	const page = `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">
+<title>Order cancelled</title>
+<style>body{font:18px/1.5 system-ui,sans-serif;max-width:34em;margin:3em auto;padding:0 1em;color:#1a1a1a;background:#fff}</style></head>
+<body><main><h1>This order was cancelled</h1>
+<p>The laboratory will not test a sample for this order. Do not give a sample with an earlier copy of this form.</p>
+<p>Contact the clinic that ordered the test if you did not expect this.</p></main></body></html>
+`
+	return &api.Encoded{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", htmlType)
+		ctx.SetHeader("Cache-Control", "private, no-store")
+		ctx.SetHeader("X-Content-Type-Options", "nosniff")
+		ctx.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+		ctx.SetStatus(http.StatusGone)
+		_, _ = ctx.BodyWriter().Write([]byte(page)) // the caller may have disconnected
+	}}
+}
+
+const htmlType = "text/html; charset=utf-8"
+
+// describeGone documents the answer to the link of a cancelled order.
+func describeGone(op *huma.Operation) {
+	op.Responses = map[string]*huma.Response{"410": {
+		Description: "The order was cancelled: a page that says so.",
+		Content:     map[string]*huma.MediaType{htmlType: {Schema: &huma.Schema{Type: huma.TypeString}}},
+	}}
 }

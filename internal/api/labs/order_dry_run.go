@@ -36,9 +36,16 @@ type orderTrialBody struct {
 }
 
 type orderWarning struct {
-	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing. The list may grow."`
+	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing, patient_differs_from_user. The list may grow."`
 	Loc  []string `json:"loc"`
 	Msg  string   `json:"msg"`
+}
+
+func orderWarningsOf(found []*fault.Error) (all []orderWarning) {
+	for _, w := range found {
+		all = append(all, orderWarning{w.Code(), w.Loc(), w.Message()})
+	}
+	return all
 }
 
 type orderProblem struct {
@@ -116,9 +123,7 @@ func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request,
 	for _, p := range append(unread, problemsElsewhere(unread, found.Problems)...) {
 		trial.Problems = append(trial.Problems, orderProblem{api.StatusOf(p.Kind()), p.Code(), p.Loc(), p.Message()})
 	}
-	for _, w := range found.Warnings {
-		trial.Warnings = append(trial.Warnings, orderWarning{w.Code(), w.Loc(), w.Message()})
-	}
+	trial.Warnings = append(trial.Warnings, orderWarningsOf(found.Warnings)...)
 	trial.Valid = len(trial.Problems) == 0
 	return api.Answer(createdOrderBody{trial: trial}), nil
 }

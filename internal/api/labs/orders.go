@@ -53,6 +53,8 @@ type postOrderBody struct {
 	Order   orderBody `json:"order"`
 	Status  string    `json:"status" doc:"success"`
 	Message string    `json:"message"`
+	// Warnings are those of a dry run.
+	Warnings []orderWarning `json:"warnings,omitempty" doc:"Problems that do not block the order, as in a dry run; absent when there are none."`
 }
 
 // orderBodies encodes orders of the caller's team, in the given order.
@@ -89,7 +91,7 @@ func (h *Handlers) changeOrder(ctx context.Context, c api.Caller, change func(tx
 		if err != nil {
 			return postOrderBody{}, err
 		}
-		return postOrderBody{bodies[0], "success", message}, nil
+		return postOrderBody{Order: bodies[0], Status: "success", Message: message}, nil
 	})
 }
 
@@ -106,9 +108,16 @@ func (h *Handlers) createOrder(ctx context.Context, c api.Caller, in *createOrde
 	if err != nil {
 		return nil, err
 	}
-	made, err := h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
-		o, err := orders.Create(ctx, tx, c.Team, r)
-		return o, "Order created successfully", err
+	made, err := api.Commit(ctx, h.API, func(tx *store.Tx) (postOrderBody, error) {
+		o, warnings, err := orders.CreateWithWarnings(ctx, tx, c.Team, r)
+		if err != nil {
+			return postOrderBody{}, err
+		}
+		bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
+		if err != nil {
+			return postOrderBody{}, err
+		}
+		return postOrderBody{bodies[0], "success", "Order created successfully", orderWarningsOf(warnings)}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -172,7 +181,10 @@ func (h *Handlers) cancelOrder(ctx context.Context, c api.Caller, in *OrderPath)
 
 func (h *Handlers) completeDraw(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[postOrderBody], error) {
 	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
-		o, err := orders.CompleteDraw(ctx, tx, c.Team, in.OrderID)
+		o, already, err := orders.CompleteDraw(ctx, tx, c.Team, in.OrderID)
+		if already {
+			return o, "order already marked as drawn", err
+		}
 		return o, "order updated", err
 	})
 }

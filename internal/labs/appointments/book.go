@@ -3,6 +3,7 @@ package appointments
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -127,7 +128,7 @@ func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b B
 	}
 	a := s.draft(tx, &o, b.Kind, t.Slot.Provider, t.Network, b.Notes)
 	a.Body.Call = newCall(tx, TakeSlot, t.Slot, b.SyncWait, b.Async, b.AsyncWait)
-	if err := s.setPlace(ctx, tx, who, a, t); err != nil {
+	if err := s.setPlace(ctx, tx, who, a, &o, t); err != nil {
 		return nil, err
 	}
 	if err := t.use(ctx, tx, who.Team, b.Key); err != nil {
@@ -148,6 +149,9 @@ func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, 
 	if err := settings.checkAllowed(""); err != nil {
 		return nil, err
 	}
+	if err := r.Address.check("address"); err != nil {
+		return nil, err
+	}
 	place, err := s.checkCoverage(ctx, tx, who, r)
 	if err != nil {
 		return nil, err
@@ -163,9 +167,28 @@ func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, 
 		return nil, errNoAnswer
 	}
 	a := s.draft(tx, &o, Phlebotomy, r.Provider, offering[0], r.Notes)
-	a.TimeZone, a.Body.Address, a.Body.Place = place.TimeZone, r.Address, place.Point
+	a.TimeZone, a.Body.Address, a.Body.Place = place.TimeZone, r.Address.withNotesOf(&o), place.Point
 	a.Body.Call = newCall(tx, AskVisit, networks.Slot{Provider: r.Provider, Zone: place.TimeZone}, 0, true, 0)
 	return a, s.storeDraft(ctx, tx, a)
+}
+
+// withNotesOf returns the address with the access notes of the order's address,
+// if it has none and is in the same ZIP code. Elsewhere the notes are about
+// another door.
+func (a Address) withNotesOf(o *orders.Order) Address {
+	home := o.Body.Address
+	if a.AccessNotes == "" && home != nil && strings.HasPrefix(home.Zip, a.Zip[:min(len(a.Zip), 5)]) {
+		a.AccessNotes = home.AccessNotes
+	}
+	return a
+}
+
+// check refuses an address whose ZIP code is in another state.
+func (a Address) check(at ...string) error {
+	if state := strings.ToUpper(strings.TrimSpace(a.State)); len(state) == 2 && !places.IsInState(a.Zip, state) {
+		return fault.New(fault.Refused, "The zip code is in another state").At(append(append([]string{"body"}, at...), "zip_code")...).WithType("zip_state")
+	}
+	return nil
 }
 
 // checkCoverage checks that a provider takes requests for an address.
@@ -261,14 +284,14 @@ func newCall(tx *store.Tx, verb Verb, slot networks.Slot, wait time.Duration, as
 }
 
 // setPlace sets the place of an appointment's slot.
-func (s *Service) setPlace(ctx context.Context, tx *store.Tx, who places.Viewer, a *Appointment, t bookingKey) error {
+func (s *Service) setPlace(ctx context.Context, tx *store.Tx, who places.Viewer, a *Appointment, o *orders.Order, t bookingKey) error {
 	b := &a.Body
 	if a.Kind == Phlebotomy {
 		if t.Address == nil {
 			return errBadKey
 		}
 		place, _ := places.Zip(t.Address.Zip)
-		a.TimeZone, b.Address, b.Place = t.Slot.Zone, *t.Address, place.Point
+		a.TimeZone, b.Address, b.Place = t.Slot.Zone, t.Address.withNotesOf(o), place.Point
 		return nil
 	}
 	site, err := s.Places.Site(ctx, tx, who, t.Slot.Provider, t.Slot.Site)
@@ -354,7 +377,7 @@ func (s *Service) reschedule(ctx context.Context, tx *store.Tx, who places.Viewe
 		return nil, err
 	}
 	moved := a // with the new place
-	if err := s.setPlace(ctx, tx, who, &moved, t); err != nil {
+	if err := s.setPlace(ctx, tx, who, &moved, &o, t); err != nil {
 		return nil, err
 	}
 	a.Body.Call = newCall(tx, ChangeSlot, t.Slot, 0, false, 0)

@@ -1,13 +1,17 @@
 package appointments
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/people/users/userstest"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
 )
 
 // A phlebotomist is booked, rescheduled, and draws the sample.
@@ -45,6 +49,52 @@ func TestVisitAtHome(t *testing.T) {
 			r.t.Errorf("the order lacks its appointment or its draw: %+v", now)
 		}
 		r.check(o, Phlebotomy)
+	})
+}
+
+// The access notes of the order reach the phlebotomist of a visit at the same
+// place. The notes of the visit take precedence. A visit that is far away is
+// booked with a warning, and a ZIP code in another state is refused.
+func TestAddressOfAVisit(t *testing.T) {
+	eachRig(t, func(r *rig) {
+		plain, far := home, Address{FirstLine: "1 Farm Road", City: "Onalaska", State: "WI", Zip: "54650"}
+		plain.AccessNotes = ""
+		for i, c := range []struct {
+			at    Address
+			notes string
+			warns int
+		}{{plain, "Door at the back", 0}, {home, "Gate 4", 0}, {far, "", 1}} {
+			o := r.order(catalogue.AtHome, false)
+			userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
+				o.Body.Address.AccessNotes = "Door at the back"
+				return orders.SetReason(ctx, tx, &o, "") // stores the body
+			})
+			var d Document
+			var err error
+			if c.warns > 0 {
+				d, err = r.RequestVisit(r.ctx, r.who, Request{Order: o.ID, Provider: "phlebfinders", Address: c.at})
+			} else if found, missing := r.AtHome(r.ctx, r.who, c.at, nil); missing == nil {
+				d, err = r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: Phlebotomy, Key: found.Days[1].Slots[i].Key})
+			}
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			seen := r.agency.seen[len(r.agency.seen)-1].Patient.Address
+			if seen.AccessNotes != c.notes || c.notes != "" && (d.Address.AccessNotes == nil || *d.Address.AccessNotes != c.notes) || len(d.Warnings) != c.warns {
+				r.t.Errorf("%s: the phlebotomist gets %q, warnings %v", c.at.Zip, seen.AccessNotes, d.Warnings)
+			}
+			if c.warns > 0 && (d.Warnings[0].Code != "visit_far_from_patient" || !strings.Contains(d.Warnings[0].Msg, "about 1")) {
+				r.t.Errorf("warned: %+v", d.Warnings)
+			}
+		}
+		wrong := home
+		wrong.State = "NV"
+		if _, err := r.AtHome(r.ctx, r.who, wrong, nil); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("slots in another state: %v", err)
+		}
+		if _, err := r.RequestVisit(r.ctx, r.who, Request{Order: r.order(catalogue.AtHome, false).ID, Provider: "phlebfinders", Address: wrong}); !fault.Is(err, fault.Refused) {
+			r.t.Errorf("a request in another state: %v", err)
+		}
 	})
 }
 

@@ -40,6 +40,14 @@ type Document struct {
 	EventStatus Status               `json:"event_status" doc:"pending, reserved, scheduled, in_progress, completed, cancelled. The list may grow."`
 	EventData   DataDocument         `json:"event_data"`
 	Events      []EventDocument      `json:"events" nullable:"false"`
+	Warnings    []WarningDocument    `json:"warnings,omitempty" doc:"Problems that do not block the appointment; absent when there are none."`
+}
+
+// WarningDocument is a problem that does not block an appointment.
+type WarningDocument struct {
+	Code string   `json:"code" doc:"For programs: visit_far_from_patient. The list may grow."`
+	Loc  []string `json:"loc"`
+	Msg  string   `json:"msg"`
 }
 
 // AddressDocument is the address of a visit on the wire.
@@ -104,7 +112,27 @@ func DocumentOf(a *Appointment, o *orders.Order, history []Event) Document {
 		d.Events[i] = EventDocument{CreatedAt: orders.Instant(e.CreatedAt), Status: e.Status, Data: e.Data}
 		d.EventData = e.Data
 	}
+	if miles := milesFromPatient(a, o); a.Kind == Phlebotomy && miles > farMiles {
+		d.Warnings = []WarningDocument{{"visit_far_from_patient", []string{"address", "zip_code"}, fmt.Sprintf("The visit is about %.0f miles from the address of the order", miles)}}
+	}
 	return d
+}
+
+// farMiles is the distance between the ZIP codes of a visit and of its order
+// above which one of them is probably wrong.
+const farMiles = 50
+
+// milesFromPatient returns the distance from the visit to the address of the
+// order; 0 if it is unknown.
+func milesFromPatient(a *Appointment, o *orders.Order) float64 {
+	if o.Body.Address == nil || a.Body.Place == (places.Point{}) {
+		return 0
+	}
+	home, known := places.Zip(o.Body.Address.Zip)
+	if !known || !home.Located {
+		return 0
+	}
+	return home.Miles(a.Body.Place)
 }
 
 func document(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) (Document, error) {

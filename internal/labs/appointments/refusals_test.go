@@ -58,7 +58,7 @@ func TestRefusals(t *testing.T) {
 		}{
 			{"slot gone, sandbox", book(walk, AtCenter, taken.Key), fault.Refused, "taken"},
 			{"slot gone, production", func() error { return errTaken(false) }, fault.NotFound, "taken"},
-			{"no slots for ZIP", home("10001", nil), fault.NotFound, "zip_code"},
+			{"no slots for ZIP", home("85320", nil), fault.NotFound, "zip_code"},
 			{"no slots near ZIP", centers(CenterQuery{Zip: "00501", Radius: new(int)}), fault.NotFound, "No appointment slots"},
 			{"sites do not schedule", centers(CenterQuery{Codes: []string{no}}), fault.NotFound, "filtered out"},
 			{"bad key", book(walk, AtCenter, "nonsense"), fault.Refused, "booking keys"},

@@ -64,6 +64,9 @@ var (
 
 // AtHome finds the slots at which phlebotomists can come to an address.
 func (s *Service) AtHome(ctx context.Context, who places.Viewer, at Address, start *civil.Date) (Availability, error) {
+	if err := at.check(); err != nil {
+		return Availability{}, err
+	}
 	var offers []places.Offer
 	err := s.DB.Read(ctx, func(tx *store.Tx) error {
 		settings, err := SettingsOf(ctx, tx, who.Team)

@@ -12,6 +12,7 @@
 // # Reading order
 //
 //	subject.go      an order with the data of its papers
+//	times.go        times in the zone of the place
 //	requisition.go  the requisition, the labels and the notice
 //	report.go       the report of the results
 //	instructions.go how to give a sample

@@ -2,12 +2,14 @@ package documents
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
@@ -23,7 +25,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func papers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"requisition":  s.Requisition,
-		"labels":       func() ([]byte, error) { return s.Labels(3, collected) },
+		"labels":       func() ([]byte, error) { return s.Labels(3, CollectionTime{collected, true}) },
 		"notice":       s.Notice,
 		"instructions": s.Instructions,
 		"report":       func() ([]byte, error) { return s.Report(r) },
@@ -165,7 +167,7 @@ func TestMissingDocuments(t *testing.T) {
 		"a requisition of an imported order":         {func(s *Subject) { s.Facts.Events[1].Status = orders.RequisitionBypassed }, (*Subject).Requisition},
 		"a requisition without a patient":            {func(s *Subject) { s.Order.Body.Patient = nil }, (*Subject).Requisition},
 		"a notice that is not needed":                {func(s *Subject) { s.Order.HasABN = false }, (*Subject).Notice},
-		"labels without a number":                    {func(s *Subject) { s.Order.SampleID = "" }, func(s *Subject) ([]byte, error) { return s.Labels(1, placedAt) }},
+		"labels without a number":                    {func(s *Subject) { s.Order.SampleID = "" }, func(s *Subject) ([]byte, error) { return s.Labels(1, CollectionTime{placedAt, true}) }},
 	} {
 		s := subject(1)
 		if _, err := test.render(s); err != nil {
@@ -180,12 +182,93 @@ func TestMissingDocuments(t *testing.T) {
 
 func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
 	s := subject(1)
-	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15", "DOB 12/10/1984", "3/3")
+	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15 MST", "DOB 12/10/1984", "3/3")
 	s.Full.Sandbox = true
-	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(100, collected) }))
+	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(100, CollectionTime{collected, true}) }))
 	wantTexts(t, pages, "Acct 1234567890", "100/100")
 	if len(pages) != 100 {
 		t.Errorf("%d labels", len(pages))
+	}
+}
+
+// Every page of the papers of a cancelled order says so. Papers that leave the
+// team are refused.
+func TestCancelledOrders(t *testing.T) {
+	for _, status := range []orders.Status{orders.Cancelled, orders.DoNotProcess} {
+		s := subject(60)
+		s.Order.Status, s.Order.StatusAt = status, placedAt.Add(20*time.Hour)
+		for name, render := range papers(s, revision(1)) {
+			body, err := render()
+			switch name {
+			case "labels":
+				if !errors.Is(err, ErrCancelled) || !fault.Is(err, fault.Refused) || body != nil {
+					t.Errorf("labels: %v", err)
+				}
+				continue
+			case "report":
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages := read(t, body)
+			wantInside(t, pages)
+			for n, page := range pages {
+				if !strings.HasPrefix(page.text(), "CANCELLED on 03/05/2026 - do not collect") { // the 6th in London
+					t.Errorf("page %d of %s says\n%s", n+1, name, page.text())
+				}
+			}
+		}
+		if body, err := s.PublicRequisition(); !errors.Is(err, ErrCancelled) || body != nil {
+			t.Errorf("the public requisition: %v", err)
+		}
+	}
+	if _, err := subject(1).PublicRequisition(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Times are in the zone of the place, which is named. A time of day that was not
+// given is not printed.
+func TestTimesOfThePlace(t *testing.T) {
+	day := time.Date(2026, 3, 6, 0, 0, 0, 0, time.UTC)
+	at := day.Add(14*time.Hour + 15*time.Minute)
+	honolulu, err := civil.Zone("Pacific/Honolulu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		zone *time.Location
+		at   CollectionTime
+		want string
+	}{
+		{phoenix, CollectionTime{at, true}, "03/06/2026 07:15 MST"},
+		{honolulu, CollectionTime{at, true}, "03/06/2026 04:15 HST"},
+		{phoenix, CollectionTime{at, false}, "03/06/2026 14:15 MST"},
+		{phoenix, CollectionTime{day, false}, "03/06/2026  ____:____"},
+		{phoenix, CollectionTime{day, true}, "03/06/2026  ____:____"},
+		{nil, CollectionTime{at, true}, "03/06/2026 14:15 +00:00"},
+		{nil, CollectionTime{at, false}, "03/06/2026 14:15"},
+	} {
+		if got := (&Subject{Zone: c.zone}).collection(c.at); got != c.want {
+			t.Errorf("%v in %v: %q, want %q", c.at, c.zone, got, c.want)
+		}
+	}
+	east, utc := -5*3600, 0
+	for _, c := range []struct {
+		at   networks.Moment
+		want string
+	}{
+		{networks.Moment{}, ""},
+		{networks.Moment{Time: at, Offset: &east}, "03/06/2026 07:15 MST"},
+		{networks.Moment{Time: at}, "03/06/2026 14:15"},
+		{networks.Moment{Time: day.Add(5 * time.Hour), Offset: &east}, "03/06/2026"},
+		{networks.Moment{Time: day, Offset: &utc}, "03/06/2026"},
+		{networks.Moment{Time: day}, "03/06/2026"},
+	} {
+		if got := (&Subject{Zone: phoenix}).moment(c.at); got != c.want {
+			t.Errorf("%v: %q, want %q", c.at, got, c.want)
+		}
 	}
 }
 

@@ -25,15 +25,18 @@ type pdfDocument struct {
 	y     float64
 	wide  bool // the embedded font is loaded
 	coded bool // some letters are written as codes
+	// banner is written at the top of every page: that the order is cancelled.
+	banner string
 	// pageHeader is drawn at the top of every page but the first, and moves y.
 	pageHeader func()
 }
 
 // newLetterDocument begins a document of letter pages. title is a kind of
-// document, and foot is the last line of every page; neither may name a
-// person. made is the date in the file.
-func newLetterDocument(title, foot string, made time.Time) *pdfDocument {
+// document, foot is the last line of every page, and banner its first one;
+// none may name a person. made is the date in the file.
+func newLetterDocument(title, foot, banner string, made time.Time) *pdfDocument {
 	s := newDocument(title, fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}, made)
+	s.banner = banner
 	s.pdf.SetFooterFunc(func() {
 		s.pdf.SetTextColor(90, 90, 90)
 		s.writeLine(margin, pageHeight-margin+8, 7, "", printable(foot))
@@ -68,9 +71,24 @@ func newDocument(title string, size fpdf.SizeType, made time.Time) *pdfDocument 
 func (s *pdfDocument) addPage() {
 	s.pdf.AddPage()
 	s.y = margin
+	s.drawBanner()
 	if s.pageHeader != nil && s.pdf.PageNo() > 1 {
 		s.pageHeader()
 	}
+}
+
+// drawBanner draws the banner in white on black, which survives a fax.
+func (s *pdfDocument) drawBanner() {
+	if s.banner == "" {
+		return
+	}
+	const height, size = 20.0, 11.0
+	t := printable(s.banner)
+	s.pdf.SetFillColor(0, 0, 0)
+	s.pdf.Rect(margin, margin-height-4, innerWidth, height, "F")
+	s.pdf.SetTextColor(255, 255, 255)
+	s.writeLine(margin+(innerWidth-s.textWidth(size, "B", t))/2, margin-10, size, "B", t)
+	s.pdf.SetTextColor(0, 0, 0)
 }
 
 // ensureRoom begins a page when a block of a height does not fit on the

@@ -31,7 +31,7 @@ func (Reports) ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *
 // Report renders the results: the value, unit, range, flag and notes of each,
 // then the missing results and the laboratories.
 func (s *Subject) Report(r *results.Revision) ([]byte, error) {
-	p := newLetterDocument("Laboratory report", s.footer(), r.CreatedAt)
+	p := newLetterDocument("Laboratory report", s.footer(), "", r.CreatedAt)
 	s.reportHead(p, r)
 	sites := laboratories(r)
 	writeResults(p, r, sites)
@@ -78,8 +78,8 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
 	}
 	p.fields(3,
 		field{"Patient", lastFirst(o.Patient)}, field{"Date of birth", formatBirth(o.Patient)}, field{"Sex", label(o.Patient.Gender)}, field{"Patient ID", o.Patient.ID.String()},
-		field{"Control number", s.Order.SampleID}, field{"Ordered (UTC)", formatDay(o.PlacedAt.UTC())}, field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
-		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", formatMinute(r.CreatedAt.UTC())}, field{"Overall", label(r.Interpretation)},
+		field{"Control number", s.Order.SampleID}, field{"Ordered", s.minute(o.PlacedAt)}, field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
+		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", s.minute(r.CreatedAt)}, field{"Overall", label(r.Interpretation)},
 	)
 	if reported := r.Patient; reported != (networks.ReportedPatient{}) {
 		born := ""
@@ -100,7 +100,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
 		if sp.Fasting != nil {
 			fasting = yesNo(*sp.Fasting)
 		}
-		p.fields(5, field{"Sample", number}, field{"Collected", formatMoment(sp.Collected)}, field{"Received", formatMoment(sp.Received)}, field{"Reported", formatMoment(sp.Reported)}, field{"Fasting", fasting})
+		p.fields(5, field{"Sample", number}, field{"Collected", s.moment(sp.Collected)}, field{"Received", s.moment(sp.Received)}, field{"Reported", s.moment(sp.Reported)}, field{"Fasting", fasting})
 		if about := joinNonEmpty("; ", sp.Volume, sp.Information); about != "" {
 			p.paragraph(about, smallSize+1, "")
 		}
@@ -112,18 +112,6 @@ func account(s *Subject, r *results.Revision) string {
 		return r.Account
 	}
 	return s.Full.Account.Number
-}
-
-// formatMoment formats an instant in the zone of the laboratory when it gave
-// one.
-func formatMoment(m networks.Moment) string {
-	if m.Time.IsZero() {
-		return ""
-	}
-	if m.Offset == nil {
-		return m.Time.UTC().Format("01/02/2006 15:04")
-	}
-	return m.Time.In(time.FixedZone("", *m.Offset)).Format("01/02/2006 15:04 -07:00")
 }
 
 // site is a laboratory that performed tests, with its key in the results.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"codeberg.org/go-pdf/fpdf"
 
@@ -24,14 +23,23 @@ func (s *Subject) Requisition() ([]byte, error) {
 	if !orders.HasRequisition(s.Facts.Events) || s.Order.SampleID == "" || s.Order.Body.Patient == nil {
 		return nil, notFound("Requisition not found")
 	}
-	p := newLetterDocument("Laboratory requisition", s.footer(), s.placedAt())
+	p := newLetterDocument("Laboratory requisition", s.footer(), s.banner(), s.placedAt())
 	s.requisitionHead(p)
 	s.patient(p)
 	s.insurance(p)
 	s.writeTests(p)
-	s.collection(p)
+	s.writeCollection(p)
 	p.blanks("Authorized by (signature of the ordering physician)", "Date")
 	return p.output()
+}
+
+// PublicRequisition is Requisition for callers without a key. It refuses a
+// cancelled order with ErrCancelled.
+func (s *Subject) PublicRequisition() ([]byte, error) {
+	if s.Cancelled() {
+		return nil, ErrCancelled
+	}
+	return s.Requisition()
 }
 
 func (s *Subject) requisitionHead(p *pdfDocument) {
@@ -56,7 +64,7 @@ func (s *Subject) requisitionHead(p *pdfDocument) {
 		p.y += 16
 	}
 	p.fields(4,
-		field{"Control number", s.Order.SampleID}, field{"Ordered (UTC)", formatDay(o.PlacedAt.UTC())},
+		field{"Control number", s.Order.SampleID}, field{"Ordered", s.minute(o.PlacedAt)},
 		field{"Account number", o.Account.Number}, field{"Account", o.Account.Name},
 		field{"Bill to", billTo(s.Order.Billing)}, field{"Priority", priority(o.Priority)},
 		field{"Collection", label(s.Order.Method)}, field{"Panel", s.Facts.Test.Name},
@@ -181,7 +189,7 @@ func chosenAnswer(q catalogue.Question, code string) string {
 	return code
 }
 
-func (s *Subject) collection(p *pdfDocument) {
+func (s *Subject) writeCollection(p *pdfDocument) {
 	p.heading("Collection")
 	var samples []string
 	for _, sample := range s.samples() {
@@ -189,7 +197,7 @@ func (s *Subject) collection(p *pdfDocument) {
 	}
 	collected := ""
 	if at := s.Order.CollectedAt; at != nil {
-		collected = formatMinute(at.UTC())
+		collected = s.minute(*at)
 	}
 	p.fields(3, field{"Sample", strings.Join(samples, ", ")}, field{"Fasting needed", yesNo(s.Full.Fasting)}, field{"Collected", collected})
 	if collected == "" {
@@ -247,11 +255,14 @@ const (
 // Reference 1.15.
 const SandboxAccount = "1234567890"
 
-// Labels renders labels for the tubes, one on each page. collected is printed
-// in its own zone.
+// Labels renders labels for the tubes, one on each page. A cancelled order has
+// none: no tube may be filled for it.
 //
 // Reference 1.14.
-func (s *Subject) Labels(count int, collected time.Time) ([]byte, error) {
+func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
+	if s.Cancelled() {
+		return nil, ErrCancelled
+	}
 	if s.Order.SampleID == "" || s.Order.Body.Patient == nil {
 		return nil, notFound("Labels not found")
 	}
@@ -267,7 +278,7 @@ func (s *Subject) Labels(count int, collected time.Time) ([]byte, error) {
 	return p.output()
 }
 
-func (s *Subject) label(p *pdfDocument, account string, collected time.Time, number string) {
+func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime, number string) {
 	const width = labelWidth - 2*labelEdge
 	name := printable(lastFirst(s.Full.Patient))
 	size := 10.0
@@ -277,7 +288,7 @@ func (s *Subject) label(p *pdfDocument, account string, collected time.Time, num
 	name.letters = p.cut(name, size, "B", width)
 	p.writeLine(labelEdge, 15, size, "B", name)
 	p.labelLine(25, fmt.Sprintf("DOB %s   Sex %s", formatBirth(s.Full.Patient), label(s.Full.Patient.Gender)), number)
-	p.labelLine(34, "Collected "+collected.Format("01/02/2006 15:04"), "")
+	p.labelLine(34, "Collected "+s.collection(collected), "")
 	p.labelLine(43, "Acct "+account+"   "+s.Facts.Lab.Name, "")
 	p.drawCode128(s.Order.SampleID, 1, 48, labelWidth-2, 28)
 	id := printable(s.Order.SampleID)
@@ -310,7 +321,7 @@ func (s *Subject) Notice() ([]byte, error) {
 		return nil, notFound("ABN not found")
 	}
 	o := &s.Full
-	p := newLetterDocument("Advance notice of noncoverage", s.footer(), s.placedAt())
+	p := newLetterDocument("Advance notice of noncoverage", s.footer(), s.banner(), s.placedAt())
 	p.writeLine(margin, p.y+14, 15, "B", printable("ADVANCE NOTICE OF NONCOVERAGE"))
 	p.writeLine(margin, p.y+28, normalSize, "", printable("Your insurance may not pay for the tests below. Read this before your sample is taken."))
 	p.y += 34

@@ -19,6 +19,14 @@ var (
 	collected = time.Date(2026, 3, 6, 7, 15, 0, 0, time.FixedZone("", -7*3600))
 )
 
+var phoenix = func() *time.Location {
+	zone, err := civil.Zone("America/Phoenix")
+	if err != nil {
+		panic(err)
+	}
+	return zone
+}()
+
 func id(n byte) uuid.UUID {
 	all := uuid.MustParse("019f0000-0000-7000-8000-000000000000")
 	all[15] = n
@@ -28,6 +36,7 @@ func id(n byte) uuid.UUID {
 // subject is an order with every field and some markers, which its lab has.
 func subject(markers int) *Subject {
 	s := &Subject{
+		Zone: phoenix,
 		Order: orders.Order{
 			ID: orders.ID(id(1)), Method: catalogue.WalkIn, Status: orders.RequisitionCreated, CreatedAt: placedAt, SampleID: "S0012345678",
 			Billing: catalogue.CommercialInsurance, HasABN: true,

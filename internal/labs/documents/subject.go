@@ -20,6 +20,8 @@ type Subject struct {
 	Facts orders.Facts
 	// Full is the order as its lab gets it, so that paper and message agree.
 	Full networks.Order
+	// Zone is the zone of the place of the collection, nil if it is unknown.
+	Zone *time.Location
 }
 
 // Read reads the data for the papers of a team's order, or returns a NotFound
@@ -42,7 +44,29 @@ func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, e
 	if err != nil {
 		return nil, err
 	}
-	return &Subject{*o, facts[0], full}, nil
+	zone, err := zoneOfPlace(ctx, tx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Subject{*o, facts[0], full, zone}, nil
+}
+
+// Cancelled reports that the order was cancelled, or that the lab will not carry
+// it out. Its papers must not lead to a collection.
+func (s *Subject) Cancelled() bool {
+	return s.Order.Status.Stage(s.Order.Method) == orders.StageCancelled
+}
+
+// ErrCancelled refuses papers of a cancelled order that leave the team.
+var ErrCancelled = fault.New(fault.Refused, "The order is cancelled").WithType("order_cancelled")
+
+// banner returns the text at the top of every page of a cancelled order, empty
+// for other orders.
+func (s *Subject) banner() string {
+	if !s.Cancelled() {
+		return ""
+	}
+	return "CANCELLED on " + formatDay(s.local(s.Order.StatusAt)) + " - do not collect a sample for this order"
 }
 
 // placedAt returns the time when the lab got the order: the date in its
@@ -100,21 +124,6 @@ func address(a networks.Address) string {
 
 // lastFirst returns a name in the order in which labs file it.
 func lastFirst(p networks.Patient) string { return joinNonEmpty(", ", p.LastName, p.FirstName) }
-
-// formatDay formats a date as the papers of American labs do.
-func formatDay(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.Format("01/02/2006")
-}
-
-func formatMinute(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return at.Format("01/02/2006 15:04 MST")
-}
 
 func formatBirth(p networks.Patient) string {
 	if p.DOB.IsZero() {

@@ -73,26 +73,34 @@ func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *ci
 	return o, dispatch(ctx, tx, &o)
 }
 
-// CompleteDraw records that a sample was drawn on site.
+// CompleteDraw records that a sample was drawn on site. already reports that
+// this was recorded before: a repeated call changes nothing.
 //
 // Reference 1.14.
-func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
-	o, err := Get(ctx, tx, team, id)
-	if err != nil {
-		return Order{}, err
+func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Order, already bool, err error) {
+	if o, err = Get(ctx, tx, team, id); err != nil {
+		return Order{}, false, err
 	}
 	if o.Method != catalogue.OnSite {
-		return Order{}, fault.New(fault.Refused, "Only on-site collection orders can be marked as drawn")
+		return Order{}, false, fault.New(fault.Refused, "Only on-site collection orders can be marked as drawn")
 	}
 	common, worst, err := Turnaround(ctx, tx, &o)
 	if err != nil {
-		return Order{}, err
+		return Order{}, false, err
 	}
 	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.SetDrawn(tx.Now(), common, worst) }})
-	if err == nil && !changed {
-		err = fault.Newf(fault.Refused, "Order status %s cannot be marked as drawn", o.Full())
+	if err != nil || changed {
+		return o, false, err
 	}
-	return o, err
+	history, err := histories(ctx, tx, []Order{o})
+	if err != nil {
+		return Order{}, false, err
+	}
+	drawn := slices.ContainsFunc(history[o.ID], func(e Event) bool { return e.Status == DrawCompleted })
+	if !drawn || o.Status.Stage(o.Method) == StageCancelled {
+		return Order{}, false, fault.Newf(fault.Refused, "Order status %s cannot be marked as drawn", o.Full())
+	}
+	return o, true, nil
 }
 
 // SetSMS turns text messages about an order on or off.

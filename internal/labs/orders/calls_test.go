@@ -85,16 +85,17 @@ func TestReschedule(t *testing.T) {
 	})
 }
 
-// A sample can be marked as drawn once, after the requisition, and only on site.
-// The results then have expected dates.
+// A sample can be marked as drawn after the requisition, and only on site. The
+// results then have expected dates. A repeated call changes nothing.
 func TestCompleteDraw(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
+		repeated := false
 		draw := func(o *orders.Order) error {
 			return try(db, team.ID, func(ctx context.Context, tx *store.Tx) error {
-				drawn, err := orders.CompleteDraw(ctx, tx, team.ID, o.ID)
+				drawn, already, err := orders.CompleteDraw(ctx, tx, team.ID, o.ID)
 				if err == nil {
-					*o = drawn
+					*o, repeated = drawn, already
 				}
 				return err
 			})
@@ -104,7 +105,22 @@ func TestCompleteDraw(t *testing.T) {
 		if err := draw(&o); err != nil || o.Status != orders.DrawCompleted || o.CollectedAt == nil || !o.CollectedAt.Equal(o.StatusAt) {
 			t.Errorf("%v: %s, collected at %v", err, o.Full(), o.CollectedAt)
 		}
-		wantRefusal(t, draw(&o), fault.Refused, "Order status sample_with_lab.on_site_collection.draw_completed cannot be marked as drawn")
+		before := o
+		for _, later := range []orders.Status{orders.DrawCompleted, orders.PartialResults, orders.Completed} {
+			orderstest.MoveTo(t, db, &o, later)
+			if err := draw(&o); err != nil || !repeated || o.Status != later || !o.CollectedAt.Equal(*before.CollectedAt) {
+				t.Errorf("repeated after %s: %v, %v, %s", later, err, repeated, o.Status)
+			}
+		}
+		for _, drawn := range []bool{false, true} {
+			cancelled := orderstest.New(t, db, team.ID, catalogue.OnSite)
+			orderstest.MoveTo(t, db, &cancelled, orders.RequisitionCreated)
+			if drawn {
+				orderstest.MoveTo(t, db, &cancelled, orders.DrawCompleted)
+			}
+			orderstest.MoveTo(t, db, &cancelled, orders.Cancelled)
+			wantRefusal(t, draw(&cancelled), fault.Refused, "Order status cancelled.on_site_collection.cancelled cannot be marked as drawn")
+		}
 		written := o.StatusAt.Add(-time.Hour).UTC()
 		dated := orderstest.New(t, db, team.ID, catalogue.OnSite)
 		orderstest.MoveTo(t, db, &dated, orders.RequisitionCreated)

@@ -14,6 +14,7 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/diagnoses"
+	"hale/internal/labs/places"
 	"hale/internal/people/insurance"
 	"hale/internal/people/users"
 	"hale/internal/people/users/person"
@@ -33,8 +34,7 @@ type review struct {
 	form  person.Form
 	// faults in the order of the checks.
 	faults []*fault.Error
-	// warnings lists warnings that do not refuse the order; a dry run returns
-	// them.
+	// warnings lists warnings that do not refuse the order.
 	warnings []*fault.Error
 	// err is an internal error, which ends the request.
 	err error
@@ -69,7 +69,7 @@ func (v *review) refuse(code, msg string, loc ...string) {
 	v.faults = append(v.faults, fault.New(fault.Refused, msg).At(append([]string{"body"}, loc...)...).WithType(code))
 }
 
-// warn adds a warning for a dry run.
+// warn adds a warning.
 func (v *review) warn(code, msg string, loc ...string) {
 	v.warnings = append(v.warnings, fault.New(fault.Refused, msg).At(append([]string{"body"}, loc...)...).WithType(code))
 }
@@ -423,6 +423,32 @@ func (v *review) checkPatient(p *Patient) {
 	}
 }
 
+// warnOtherPerson warns of details of the patient that differ from those of the
+// user: the results of the order will be those of the user. The warnings do not
+// contain the values, which are personal.
+func (v *review) warnOtherPerson(ctx context.Context, user users.ID, p *Patient) {
+	info, err := users.LatestInfo(ctx, v.tx, v.team, user)
+	if fault.Is(err, fault.NotFound) { // no demographics, or an unknown user, which was reported before
+		return
+	}
+	if !v.check(err) {
+		return
+	}
+	for _, c := range []struct {
+		field string
+		same  bool
+	}{
+		{"first_name", Fold(p.FirstName) == Fold(info.FirstName)},
+		{"last_name", Fold(p.LastName) == Fold(info.LastName)},
+		{"dob", p.BirthDate == info.BirthDate},
+		{"gender", p.Gender == strings.ToLower(strings.TrimSpace(info.Gender))},
+	} {
+		if !c.same {
+			v.warn("patient_differs_from_user", c.field+" differs from the demographics of the user: check that the order is for the right person", "patient_details", c.field)
+		}
+	}
+}
+
 // checkPhone checks a telephone number. Area code 555 is never assigned; the
 // reference refuses it with a 400, after all invalid fields.
 func (v *review) checkPhone(form person.Form, number, object string) string {
@@ -443,6 +469,9 @@ func (v *review) checkAddress(field string, a *Address) {
 		form.Fail("country", "value_error", "Value error, orders are placed in the United States")
 	}
 	a.Receiver = form.Optional("receiver_name", a.Receiver, longestLine)
+	if !places.IsInState(a.Zip, a.State) {
+		v.refuse("zip_state", "The zip code is in another state", field, "zip")
+	}
 	if strings.TrimSpace(a.PhoneNumber) != "" {
 		a.PhoneNumber = v.checkPhone(form, a.PhoneNumber, field)
 	}

@@ -229,7 +229,12 @@ var rules = []struct {
 	},
 	// Dates, state, and requirements of the lab.
 	{
-		name: "a state that the lab is not licensed in", given: func(c *requestBuilder) { c.r.Address.State = "GU" },
+		name: "a zip code in another state", given: func(c *requestBuilder) { c.r.Address.State, c.r.Address.Zip = "NJ", "10001" },
+		kind: fault.Refused, code: "zip_state", at: "patient_address.zip",
+		says: "The zip code is in another state",
+	},
+	{
+		name: "a state that the lab is not licensed in", given: func(c *requestBuilder) { c.r.Address.State, c.r.Address.Zip = "GU", "96910" },
 		kind: fault.Refused, code: "lab_state", at: "patient_address.state",
 		says: "Lab Quillhaven Diagnostics (sandbox) does not support state GU",
 	},

@@ -188,8 +188,8 @@ func TestCreateRefuses(t *testing.T) {
 	})
 }
 
-// A dry run warns of problems for which Create does not refuse.
-func TestDryRunWarns(t *testing.T) {
+// A dry run and Create warn of problems for which the order is not refused.
+func TestWarnings(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		own := &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
 		agreed := []orders.Consent{{Type: orders.Consents[0]}}
@@ -206,6 +206,16 @@ func TestDryRunWarns(t *testing.T) {
 			"codes that are not part of each other": {func(r *orders.Request) {
 				r.Physician, r.ICDCodes = own, []string{"E21.3", "E83.52"}
 			}, []string{"icd_excludes2 body.icd_codes.1"}},
+			"another way to write the name": {func(r *orders.Request) {
+				r.Physician, r.Patient.FirstName, r.Patient.LastName = own, "ADA", "byron"
+			}, nil},
+			"another person": {func(r *orders.Request) {
+				r.Physician, r.Patient.FirstName, r.Patient.LastName, r.Patient.Gender = own, "Grace", "Hopper", "male"
+				r.Patient.BirthDate = r.Patient.BirthDate.AddDays(1)
+			}, []string{
+				"patient_differs_from_user body.patient_details.first_name", "patient_differs_from_user body.patient_details.last_name",
+				"patient_differs_from_user body.patient_details.dob", "patient_differs_from_user body.patient_details.gender",
+			}},
 		} {
 			c := newRequestBuilder(t, db)
 			x.given(&c.r)
@@ -217,12 +227,22 @@ func TestDryRunWarns(t *testing.T) {
 			var got []string
 			for _, w := range trial.Warnings {
 				got = append(got, w.Code()+" "+strings.Join(w.Loc(), "."))
+				for _, personal := range []string{"Grace", "Hopper", "Ada", "Byron", "1984"} {
+					if strings.Contains(w.Message(), personal) {
+						t.Errorf("%s: the warning contains %s", name, personal)
+					}
+				}
 			}
 			if len(trial.Problems) > 0 || !slices.Equal(got, x.want) {
 				t.Errorf("%s: %v, warnings %v", name, trial.Problems, got)
 			}
-			if _, err := c.create(); err != nil {
-				t.Errorf("%s: the order is refused: %v", name, err)
+			var warned []*fault.Error
+			err := c.db.Write(store.WithTeam(c.Context(), c.team.ID.UUID()), func(tx *store.Tx) (err error) {
+				_, warned, err = orders.CreateWithWarnings(c.Context(), tx, c.team.ID, c.r)
+				return err
+			})
+			if err != nil || len(warned) != len(x.want) {
+				t.Errorf("%s: created with %v, %d warnings", name, err, len(warned))
 			}
 		}
 	})

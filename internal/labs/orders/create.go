@@ -106,17 +106,24 @@ func (v *review) checkAddOn(a *AddOn, method *Method) {
 //
 // Reference 1.9.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, error) {
+	o, _, err := CreateWithWarnings(ctx, tx, team, r)
+	return o, err
+}
+
+// CreateWithWarnings is Create. It also returns the warnings that DryRun would
+// return.
+func CreateWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, []*fault.Error, error) {
 	v := newReview(tx, team)
 	o := v.requestOrder(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.ResolveOrderSet(ctx, tx, team, set, method, account)
 	})
 	if err := v.verdict(); err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
 	if err := storeNew(ctx, tx, &o); err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
-	return o, dispatch(ctx, tx, &o)
+	return o, v.warnings, dispatch(ctx, tx, &o)
 }
 
 // DryRunResult is the result of a dry run: the faults that would refuse the
@@ -141,6 +148,7 @@ func (v *review) requestOrder(ctx context.Context, r *Request, resolve resolver)
 	v.checkPhysician(r.Physician)
 	v.checkUser(ctx, r.User)
 	set, account := r.set(v)
+	v.warnOtherPerson(ctx, r.User, &r.Patient)
 	v.checkMinor(ctx, r.User, &r.Patient)
 	billed := v.findInsurance(ctx, r.User, r.Billing, r.ICDCodes)
 	if len(v.problems()) > 0 && len(set.TestIDs)+len(set.MarkerIDs)+len(set.ProviderIDs) == 0 {

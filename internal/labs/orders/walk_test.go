@@ -254,7 +254,7 @@ func (w *walk) call(rng *rand.Rand, o orders.Order) act {
 		case 0:
 			*now, _, err = orders.Cancel(ctx, tx, o.Team, o.ID)
 		case 1:
-			*now, err = orders.CompleteDraw(ctx, tx, o.Team, o.ID)
+			*now, _, err = orders.CompleteDraw(ctx, tx, o.Team, o.ID)
 		default:
 			*now, err = orders.Register(ctx, tx, o.Team, orders.Registration{SampleID: o.SampleID, Patient: orderstest.Patient(), Address: orderstest.Address()})
 		}

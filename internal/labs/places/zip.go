@@ -111,6 +111,39 @@ func Zip(code string) (Place, bool) {
 	return z.region(code)
 }
 
+// crossing are the ZIP codes whose addresses are in two states, with the state
+// that the table does not name or names.
+var crossing = map[string][2]string{
+	"02861": {"RI", "MA"}, "42223": {"KY", "TN"}, "59221": {"MT", "ND"}, "63673": {"MO", "IL"}, "71749": {"AR", "LA"},
+	"73949": {"OK", "TX"}, "81137": {"CO", "NM"}, "84536": {"UT", "AZ"}, "86044": {"AZ", "UT"}, "86515": {"AZ", "NM"},
+	"88063": {"NM", "TX"}, "89439": {"NV", "CA"}, "97635": {"OR", "CA"},
+}
+
+// IsInState reports whether addresses with a ZIP code can be in a state. A code
+// that is not in the table can be in each state of its region. An unknown code
+// can be in any state.
+func IsInState(code, state string) bool {
+	place, known := Zip(code)
+	if !known || place.State == "" || place.State == state {
+		return true
+	}
+	if both, ok := crossing[code[:5]]; ok {
+		return both[0] == state || both[1] == state
+	}
+	return place.Approximate && zips().regionIncludes(code, state)
+}
+
+// regionIncludes reports whether a code with the same first three digits is in a
+// state.
+func (z *zipTable) regionIncludes(code, state string) bool {
+	for i := z.searchLine(code[:3]); i < len(z.begins) && z.code(i)[:3] == code[:3]; i++ {
+		if p, _ := z.parseLine(i); p.State == state {
+			return true
+		}
+	}
+	return false
+}
+
 // region returns the mean of the codes with the same first three digits.
 func (z *zipTable) region(code string) (Place, bool) {
 	mean := Place{ZIP: code, Approximate: true}

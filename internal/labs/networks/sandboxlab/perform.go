@@ -102,7 +102,7 @@ func (l *Lab) draw(ctx context.Context, team teams.ID, id orders.ID) error {
 		var o orders.Order
 		err := l.DB.Write(ctx, func(tx *store.Tx) (err error) {
 			if o, err = orders.Get(ctx, tx, team, id); err == nil && o.Status.HasRequisition() {
-				_, err = orders.CompleteDraw(ctx, tx, team, id)
+				_, _, err = orders.CompleteDraw(ctx, tx, team, id)
 			}
 			return err
 		})
