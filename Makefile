@@ -47,7 +47,7 @@ chart-check: ## lint and render the Helm chart
 
 ## Every change
 test: ## every test, on SQLite and on a PostgreSQL that it brings along; vet is lint's
-	@scripts/ensure.sh postgres chromium clients
+	@scripts/ensure.sh postgres chromium sshd clients
 	$(WITH_PG) $(GO) test -vet=off -p $(ATONCE) -timeout $(TIMEOUT) $(PACKAGES)
 
 lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned in tools/go.mod
@@ -72,11 +72,11 @@ generate-check: ## fail when a generated file or go.mod is not what would be gen
 
 ## The long ones
 race: ## every test under the race detector
-	@scripts/ensure.sh postgres chromium gcc clients
+	@scripts/ensure.sh postgres chromium sshd gcc clients
 	$(WITH_PG) env CGO_ENABLED=1 $(GO) test -race -timeout 45m $(PACKAGES)
 
 cover: ## coverage of the whole suite, printed by function
-	@scripts/ensure.sh postgres chromium clients
+	@scripts/ensure.sh postgres chromium sshd clients
 	$(WITH_PG) $(GO) test -timeout $(TIMEOUT) -coverpkg=./internal/... -coverprofile=cover.out $(PACKAGES)
 	$(GO) tool cover -func=cover.out
 

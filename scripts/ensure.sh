@@ -2,6 +2,7 @@
 # ensure.sh THING... makes sure that this machine has what the tests use:
 #   postgres   initdb and postgres; never a running server, the tests start their own
 #   chromium   a browser for the portal's tests
+#   sshd       OpenSSH's server, which the tests of SFTP start as their own
 #   gcc        the C compiler that the race detector needs
 #   clients    the reference's client libraries, by npm, for the walks in clients/
 # Root on Debian gets a missing one from apt. Anybody else is told what to
@@ -12,6 +13,7 @@ have() {
   case $1 in
     postgres) have_postgres ;;
     chromium) command -v chromium chromium-browser google-chrome headless-shell >/dev/null ;;
+    sshd)     [ -x /usr/sbin/sshd ] ;;
     gcc)      command -v gcc >/dev/null ;;
     *)        echo "ensure: unknown thing: $1" >&2; exit 2 ;;
   esac
@@ -29,6 +31,7 @@ have_postgres() {
 package() {
   case $1 in
     postgres) echo postgresql ;;
+    sshd)     echo openssh-server ;;
     *)        echo "$1" ;;
   esac
 }

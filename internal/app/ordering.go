@@ -72,10 +72,14 @@ func (a *App) ordering() (ordering, error) {
 // orders for them wait, and their job says what is missing.
 func (a *App) labs() (*hl7v2.Network, error) { return readNetworks(a.Config, a.Now, a.Log) }
 
-// CheckNetworks checks the networks file and the certificates that it names.
+// CheckNetworks checks the networks file, and the certificates and folders that it
+// names.
 func CheckNetworks(cfg *config.Config) error {
-	_, err := readNetworks(cfg, time.Now, ops.Discard())
-	return err
+	labs, err := readNetworks(cfg, time.Now, ops.Discard())
+	if err != nil {
+		return err
+	}
+	return labs.CheckFolders()
 }
 
 // readNetworks returns a SettingError with a line for each fault of the file.

@@ -1,5 +1,5 @@
-// Package hl7v2 is the network of laboratories that use HL7 version 2 over
-// MLLP.
+// Package hl7v2 is the network of laboratories that use HL7 version 2, over
+// MLLP or in files.
 //
 // Orders go out as OML^O21 or ORM^O01. Results and statuses come in as
 // ORU^R01, ORL, ORR, ORM and OML. Settings describe the connection to each lab
@@ -14,6 +14,8 @@
 //
 //	settings.go   the settings
 //	network.go    the listener and the connections
+//	peer.go       the peers that may speak for a lab
+//	files.go      orders and results in files
 //	place.go      sending an order and reading the answer
 //	order.go      the order message
 //	receive.go    storing and acknowledging a message

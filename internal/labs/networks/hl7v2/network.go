@@ -7,14 +7,19 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"hale/internal/labs/hl7/mllp"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/networks/files"
 )
 
 // Network holds every lab of the settings.
@@ -26,10 +31,12 @@ type Network struct {
 	settings Settings
 	// clients are the connections for orders, by the key of the settings.
 	clients map[string]*mllp.Client
-	peers   map[string]*peer
-	server  *tls.Config
-	now     func() time.Time
-	log     *slog.Logger
+	// files are the folders of labs, by the same key.
+	files  map[string]*files.Exchange
+	peers  map[string]*peer
+	server *tls.Config
+	now    func() time.Time
+	log    *slog.Logger
 	// answerCount numbers the acknowledgements.
 	answerCount atomic.Uint32
 }
@@ -42,7 +49,7 @@ var (
 // New makes the network from checked settings, and reads the files of their
 // certificates. now stamps acknowledgements and cancellations.
 func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
-	n := &Network{settings: s, clients: map[string]*mllp.Client{}, peers: map[string]*peer{}, now: now, log: log}
+	n := &Network{settings: s, clients: map[string]*mllp.Client{}, files: map[string]*files.Exchange{}, peers: map[string]*peer{}, now: now, log: log}
 	for key, lab := range s.Labs {
 		if peer, err := lab.Peer.compile(); err != nil {
 			return nil, fmt.Errorf("networks.%s.labs.%s.peer: %w", Slug, key, err)
@@ -61,6 +68,9 @@ func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
 		n.server = config
 	}
 	for slug, lab := range s.Labs {
+		if lab.Files != nil {
+			n.files[slug] = &files.Exchange{Settings: *lab.Files, Lab: slug, Sends: lab.Address == "", MaxSize: int64(s.MaxMessage), Log: log}
+		}
 		if lab.Address == "" {
 			continue
 		}
@@ -80,18 +90,40 @@ func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
 // Slug names the network.
 func (*Network) Slug() string { return Slug }
 
-// Run receives messages from labs until ctx ends.
+// CheckFolders reports the folders of this machine that cannot be used.
+func (n *Network) CheckFolders() error {
+	var wrong []error
+	for _, key := range slices.Sorted(maps.Keys(n.files)) {
+		e := n.files[key]
+		if err := e.CheckFolder(e.Sends); err != nil {
+			wrong = append(wrong, fmt.Errorf("networks.%s.labs.%s.files: %w", Slug, key, err))
+		}
+	}
+	return errors.Join(wrong...)
+}
+
+// Run receives messages from labs until ctx ends: from connections and from
+// folders.
 func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 	defer n.close()
-	if n.settings.Listen == "" {
-		<-ctx.Done()
-		return nil
+	group, ctx := errgroup.WithContext(ctx)
+	for key, exchange := range n.files {
+		group.Go(func() error {
+			return exchange.Run(ctx, func(ctx context.Context, raw []byte) (string, error) { return n.takeFile(ctx, in, key, raw) })
+		})
 	}
-	l, err := n.listen(ctx)
-	if err != nil {
-		return err
-	}
-	return n.Serve(ctx, l, in)
+	group.Go(func() error {
+		if n.settings.Listen == "" {
+			<-ctx.Done()
+			return nil
+		}
+		l, err := n.listen(ctx)
+		if err != nil {
+			return err
+		}
+		return n.Serve(ctx, l, in)
+	})
+	return group.Wait()
 }
 
 // Serve is Run on an open listener. It closes the listener.

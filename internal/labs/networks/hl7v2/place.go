@@ -15,18 +15,26 @@ import (
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/hl7/mllp"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/networks/files"
 )
 
 // Place sends the order to its lab and waits for the answer. An order always
-// has the same bytes, so a lab that has it already sees a repetition.
+// has the same bytes, so a lab that has it already sees a repetition. An order
+// that goes out as a file has no answer, or the answer follows as a file.
 func (n *Network) Place(ctx context.Context, order networks.Order) (networks.Receipt, error) {
-	lab, client, err := n.connection(order)
+	lab, send, err := n.connection(order)
 	if err != nil {
 		return networks.Receipt{}, err
 	}
 	control := controlID("NW", order)
 	message := orderMessage(lab, order, control)
-	answer, err := n.exchange(ctx, client, message, control)
+	if send.files != nil {
+		if err := sendFile(ctx, send.files, message, fileName(order, "1-NW", control)); err != nil || lab.Files.Answers {
+			return networks.Receipt{Pending: true}, err
+		}
+		return networks.Receipt{SampleID: sampleNumber(order)}, nil
+	}
+	answer, err := exchange(ctx, send.client, message, control)
 	if err != nil {
 		return networks.Receipt{}, err
 	}
@@ -35,36 +43,57 @@ func (n *Network) Place(ctx context.Context, order networks.Order) (networks.Rec
 
 // Cancel sends the order again with the order control CA.
 func (n *Network) Cancel(ctx context.Context, order networks.Order) error {
-	lab, client, err := n.connection(order)
+	lab, send, err := n.connection(order)
 	if err != nil {
 		return err
 	}
 	control := controlID("CA", order)
-	answer, err := n.exchange(ctx, client, cancelMessage(lab, order, control, n.now()), control)
+	message := cancelMessage(lab, order, control, n.now())
+	if send.files != nil {
+		return sendFile(ctx, send.files, message, fileName(order, "2-CA", control))
+	}
+	answer, err := exchange(ctx, send.client, message, control)
 	if err != nil {
 		return err
 	}
 	return answer.checkCancellation()
 }
 
+// sender takes the orders of a lab: one of the two.
+type sender struct {
+	client *mllp.Client
+	files  *files.Exchange
+}
+
 // connection returns the lab's connection. It keeps sandbox orders from real
 // labs, and real orders from test systems, whatever the caller did.
-func (n *Network) connection(order networks.Order) (Lab, *mllp.Client, error) {
+func (n *Network) connection(order networks.Order) (Lab, sender, error) {
 	key, known := n.connectionKey(order.Lab, order.Sandbox)
 	_, other := n.connectionKey(order.Lab, !order.Sandbox)
 	switch {
 	case len(order.Tests) == 0:
-		return Lab{}, nil, &networks.Refusal{Reason: "the order names no test"}
+		return Lab{}, sender{}, &networks.Refusal{Reason: "the order names no test"}
 	case !known && other && order.Sandbox:
-		return Lab{}, nil, &networks.Refusal{Reason: "sandbox orders do not go to a real lab"}
+		return Lab{}, sender{}, &networks.Refusal{Reason: "sandbox orders do not go to a real lab"}
 	case !known && other:
-		return Lab{}, nil, &networks.Refusal{Reason: "the lab's connection is for tests only, and the order is real"}
+		return Lab{}, sender{}, &networks.Refusal{Reason: "the lab's connection is for tests only, and the order is real"}
 	case !known:
-		return Lab{}, nil, fmt.Errorf("hl7v2: no connection is set up for the lab %s", order.Lab)
-	case n.clients[key] == nil:
-		return Lab{}, nil, fmt.Errorf("hl7v2: no address is set up for the lab %s", order.Lab)
+		return Lab{}, sender{}, fmt.Errorf("hl7v2: no connection is set up for the lab %s", order.Lab)
 	}
-	return n.settings.Labs[key], n.clients[key], nil
+	send := n.senderOf(key)
+	if send == (sender{}) {
+		return Lab{}, sender{}, fmt.Errorf("hl7v2: no address or folder is set up for the lab %s", order.Lab)
+	}
+	return n.settings.Labs[key], send, nil
+}
+
+// senderOf returns the way of a connection's orders; zero when the lab only
+// sends results.
+func (n *Network) senderOf(key string) sender {
+	if client := n.clients[key]; client != nil {
+		return sender{client: client}
+	}
+	return sender{files: n.files[key]}
 }
 
 // connectionKey finds the connection of a lab: that of its test system, or that
@@ -97,16 +126,23 @@ func (testNetwork) Slug() string { return TestSlug }
 // Tests reports whether a lab has a test system that takes orders.
 func (n testNetwork) Tests(lab string) bool {
 	key, known := n.connectionKey(lab, true)
-	return known && n.clients[key] != nil
+	return known && n.senderOf(key) != (sender{})
 }
 
-// exchange sends a message and reads its answer.
-func (n *Network) exchange(ctx context.Context, client *mllp.Client, message *hl7.Message, control string) (answer, error) {
+// emitOrder writes a message. It refuses a character that the character set of
+// the lab lacks.
+func emitOrder(message *hl7.Message) ([]byte, error) {
 	raw, err := message.Emit()
 	var missing *hl7.CharsetError
 	if errors.As(err, &missing) {
-		return answer{}, &networks.Refusal{Reason: missing.Error()}
+		return nil, &networks.Refusal{Reason: missing.Error()}
 	}
+	return raw, err
+}
+
+// exchange sends a message and reads its answer.
+func exchange(ctx context.Context, client *mllp.Client, message *hl7.Message, control string) (answer, error) {
+	raw, err := emitOrder(message)
 	if err != nil {
 		return answer{}, err
 	}

@@ -18,6 +18,9 @@ import (
 type origin struct {
 	// peer is the other end of a connection.
 	peer mllp.Peer
+	// files is the key of the lab whose folder has the file; empty for a
+	// connection.
+	files string
 	// trusted means that the caller vouches for the sender.
 	trusted bool
 }
@@ -52,16 +55,31 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, from origin,
 		return n.emit(n.rejectUnreadable(raw, hl7.SegmentSequence, err.Error()))
 	}
 	header := m.Header()
+	lab, trouble, err := n.store(ctx, in, from, m, raw)
+	switch {
+	case err != nil:
+		n.log.Error("an HL7 message could not be stored", "lab", lab, "error", err)
+		return n.acknowledge(m, header, hl7.Errored, &hl7.ErrorSegment{Code: hl7.InternalError, Text: "the message could not be stored; please send it again"})
+	case trouble != nil:
+		n.log.Warn("an HL7 message was rejected", "lab", lab, "code", trouble.Code)
+		return n.acknowledge(m, header, hl7.Rejected, trouble)
+	}
+	return n.acknowledge(m, header, hl7.Accepted, nil)
+}
+
+// store stores a message, and returns the slug of its lab. trouble is the reason
+// for a final rejection; an error means that the message is not on disk.
+func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *hl7.Message, raw []byte) (slug string, trouble *hl7.ErrorSegment, err error) {
+	header := m.Header()
 	key, lab, known := n.findSender(header)
 	slug, network := lab.slug(key), Slug
 	if lab.Sandbox {
 		network = TestSlug
 	}
-	var trouble *hl7.ErrorSegment
 	switch {
 	case known && !n.mayBe(key, from):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this connection is not that of the sending application and facility", Segment: "MSH", Sequence: 1, Field: 3}
-	case !known && !n.settings.AcceptUnknown:
+	case !known && (!n.settings.AcceptUnknown || from.files != ""):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this sending application and facility are not configured here", Segment: "MSH", Sequence: 1, Field: 3}
 	case !lab.Sandbox && header.Processing != "P" && header.Processing != "":
 		// A message of a lab's test system must not reach a patient.
@@ -69,28 +87,20 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, from origin,
 	case !isSupported(header):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnsupportedMessageType, Text: "this message type is not supported here", Segment: "MSH", Sequence: 1, Field: 9}
 	}
-	var reports []networks.Report
-	if trouble == nil {
-		if reports = readReports(m, header, slug, lab); slices.ContainsFunc(reports, hasTooManyResults) {
-			// A final code: a retry of the message would fail again.
-			trouble = &hl7.ErrorSegment{Code: hl7.SegmentSequence, Text: "too many results of one order in one message"}
-		}
-	}
 	if trouble != nil {
-		n.log.Warn("an HL7 message was rejected", "lab", slug, "code", trouble.Code)
-		return n.acknowledge(m, header, hl7.Rejected, trouble)
+		return slug, trouble, nil
 	}
-	err = in.Put(ctx, networks.Message{
+	reports := readReports(m, header, slug, lab)
+	if slices.ContainsFunc(reports, hasTooManyResults) {
+		// A final code: a retry of the message would fail again.
+		return slug, &hl7.ErrorSegment{Code: hl7.SegmentSequence, Text: "too many results of one order in one message"}, nil
+	}
+	return slug, nil, in.Put(ctx, networks.Message{
 		Network: network,
 		Key:     messageKey(header, raw),
 		Raw:     bytes.Clone(raw), // the connection reuses the buffer
 		Reports: reports,
 	})
-	if err != nil {
-		n.log.Error("an HL7 message could not be stored", "lab", slug, "error", err)
-		return n.acknowledge(m, header, hl7.Errored, &hl7.ErrorSegment{Code: hl7.InternalError, Text: "the message could not be stored; please send it again"})
-	}
-	return n.acknowledge(m, header, hl7.Accepted, nil)
 }
 
 // maxResults bounds the values and missing results of one order in a message:
@@ -103,6 +113,9 @@ func hasTooManyResults(r networks.Report) bool {
 
 // mayBe reports whether an origin may speak for a lab.
 func (n *Network) mayBe(key string, from origin) bool {
+	if from.files != "" {
+		return from.files == key
+	}
 	peer := n.peers[key]
 	return peer == nil || from.trusted || peer.matches(from.peer)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hale/internal/labs/hl7"
+	"hale/internal/labs/networks/files"
 	"hale/internal/labs/networks/settingsfile"
 )
 
@@ -47,10 +48,13 @@ type Lab struct {
 	// connection. A lab may have two connections: one is for production, one for
 	// its test system.
 	Slug string `yaml:"lab"`
-	// Address is the host:port for orders; empty for a lab that only sends
-	// results.
+	// Address is the host:port for orders; empty for a lab that takes orders as
+	// files, or only sends results.
 	Address string `yaml:"address"`
 	TLS     *TLS   `yaml:"tls"`
+	// Files is a folder through which files are exchanged. Orders go there unless
+	// there is an Address.
+	Files *files.Settings `yaml:"files"`
 	// Sandbox marks a lab's test system: it gets the orders of sandbox teams, and
 	// no other orders.
 	Sandbox bool `yaml:"sandbox"`
@@ -128,6 +132,9 @@ func ParseSettings(document []byte) (Settings, error) {
 func (s Settings) Check() error {
 	var wrong []error
 	fail := func(at, problem string) { wrong = append(wrong, errors.New("networks."+Slug+"."+at+": "+problem)) }
+	failFiles := func(at string, problem error) {
+		wrong = append(wrong, fmt.Errorf("networks.%s.%sfiles.%w", Slug, at, problem))
+	}
 	checkAddress := func(at, address string) {
 		if _, port, err := net.SplitHostPort(address); address != "" && (err != nil || port == "") {
 			fail(at, "must be host:port")
@@ -160,6 +167,9 @@ func (s Settings) Check() error {
 			fail(at+"lab", "and sandbox are also those of "+other)
 		}
 		connections[connection] = slug
+		for _, problem := range lab.Files.Check() {
+			failFiles(at, problem)
+		}
 		for _, problem := range lab.Peer.check(s.TLS) {
 			fail(at+"peer", problem)
 		}

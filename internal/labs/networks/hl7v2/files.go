@@ -1,0 +1,71 @@
+package hl7v2
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"hale/internal/labs/hl7"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/networks/files"
+)
+
+// fileName returns the name of an order's file: the same each time. Names sort
+// by the time of the order, and a cancellation follows its order.
+func fileName(order networks.Order, kind, control string) string {
+	return order.PlacedAt.UTC().Format("20060102T150405.000000Z") + "-" + kind + "-" + control + ".hl7"
+}
+
+func sendFile(ctx context.Context, to *files.Exchange, message *hl7.Message, name string) error {
+	raw, err := emitOrder(message)
+	if err != nil {
+		return err
+	}
+	return to.Send(ctx, name, raw)
+}
+
+// takeFile stores the messages of a file of a lab. A message that is rejected is
+// the reason to set the file aside, with the other messages stored. An error
+// means that the file must be read again.
+func (n *Network) takeFile(ctx context.Context, in networks.Inbox, key string, raw []byte) (reason string, err error) {
+	messages, err := hl7.Split(raw)
+	if err != nil {
+		return "the file cannot be read: " + err.Error(), nil
+	}
+	var reasons []string
+	for i, message := range messages {
+		reason, err := n.takeMessage(ctx, in, key, message)
+		if err != nil {
+			return "", err
+		}
+		if reason != "" {
+			reasons = append(reasons, fmt.Sprintf("message %d of %d: %s", i+1, len(messages), reason))
+		}
+	}
+	return strings.Join(reasons, "\n"), nil
+}
+
+func (n *Network) takeMessage(ctx context.Context, in networks.Inbox, key string, raw []byte) (reason string, err error) {
+	m, err := hl7.Parse(raw)
+	if err != nil {
+		return "the message cannot be read: " + err.Error(), nil
+	}
+	if m.Header().Type == "ACK" {
+		return acknowledgementRefused(m), nil
+	}
+	_, trouble, err := n.store(ctx, in, origin{files: key}, m, raw)
+	if err != nil || trouble == nil {
+		return "", err
+	}
+	return trouble.Text, nil
+}
+
+// acknowledgementRefused returns the reason of an acknowledgement that does not
+// accept a message of ours; empty for one that does.
+func acknowledgementRefused(m *hl7.Message) string {
+	if (answer{m: m}).checkAcknowledgement() == nil {
+		return ""
+	}
+	msa := m.First("MSA")
+	return fmt.Sprintf("the lab answered %s to the message %s", msa.Get(1), msa.Get(2))
+}
