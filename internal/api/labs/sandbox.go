@@ -37,7 +37,7 @@ type simulateOrderIn struct {
 // simulationIn has the fields of the contract's SimulationFlags.
 type simulationIn struct {
 	Interpretation interpretationWord                `json:"interpretation,omitempty" default:"normal"`
-	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in turn. The default is numeric, comment and range."`
+	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in turn. By default each result has the type of the catalogue."`
 	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Omit one result as not measurable."`
 }
 
@@ -48,7 +48,6 @@ const simulationWait = 3 * time.Second
 func (h *Handlers) simulateOrder(ctx context.Context, c api.Caller, in *simulateOrderIn) (*api.Out[string], error) {
 	s := sandboxlab.Simulation{
 		Final: string(in.FinalStatus), Delay: time.Duration(in.Delay) * time.Second,
-		Outcome: sandboxlab.Outcome{Types: []string{"numeric", "comment", "range"}},
 	}
 	if in.Body != nil && in.Body.Value != nil {
 		b := in.Body.Value

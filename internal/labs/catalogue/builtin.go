@@ -36,6 +36,13 @@ type sandbox struct {
 	accounts  []Account
 	physician Physician
 	questions []Question
+	assays    map[string]assayRow
+}
+
+// KnownAssay returns the assay of the built-in catalogue for a LOINC code.
+func KnownAssay(code string) (Assay, bool) {
+	a, ok := builtinData().assays[code]
+	return a.Assay, ok
 }
 
 // builtinQuestion returns one of the questions that all labs share.
@@ -61,8 +68,8 @@ func KnownLab(slug string) (Lab, bool) {
 
 var builtinData = sync.OnceValue(mustReadBuiltin)
 
-// shippedCatalogue returns the catalogue of a sandbox without imports.
-var shippedCatalogue = sync.OnceValue(func() *Catalogue {
+// BuiltIn returns the catalogue of a sandbox team without imports.
+var BuiltIn = sync.OnceValue(func() *Catalogue {
 	b := builtinData()
 	return newCatalogue(b.labs, b.markers, b.accounts, &b.physician)
 })
@@ -84,6 +91,7 @@ func mustReadBuiltin() *sandbox {
 	assays := mustAssays()
 	b := &sandbox{
 		questions: questions,
+		assays:    assays,
 		// The national registry uses this number as an example.
 		physician: Physician{FirstName: "Sandbox", LastName: "Physician", NPI: "1234567893", States: States},
 	}
@@ -280,8 +288,8 @@ func Seed(ctx context.Context, tx *store.Tx, team teams.Team) error {
 		return nil
 	}
 	for _, s := range seededTests {
-		lab, _ := shippedCatalogue().LabBySlug(s.lab)
-		markers, err := shippedCatalogue().findMarkers(&lab, nil, s.codes)
+		lab, _ := BuiltIn().LabBySlug(s.lab)
+		markers, err := BuiltIn().findMarkers(&lab, nil, s.codes)
 		if err != nil {
 			return fmt.Errorf("catalogue: seeding %s: %w", s.name, err)
 		}

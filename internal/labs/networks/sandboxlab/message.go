@@ -172,6 +172,9 @@ func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
 		f[2], f[5] = hl7.Text("TX"), hl7.Text(r.value)
 	}
 	m.Add("OBX", f)
+	if r.note != "" {
+		m.Add("NTE", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text("L"), 3: hl7.Text(r.note)})
+	}
 }
 
 // columns of the report, in millimetres.
