@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 
-// until reads until done says so and returns what was read; ten seconds at the
-// longest.
+// until reads until done says so and returns what was read; a minute at the longest.
 export async function until(read, done) {
-  for (const end = Date.now() + 10000; ; ) {
+  for (const end = Date.now() + 60_000; ; ) {
     const answer = await read()
     if (done(answer)) return answer
     assert.ok(Date.now() < end, `still ${JSON.stringify(answer)?.slice(0, 500)}`)

@@ -270,15 +270,12 @@ func find(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provi
 	return scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3`, team, user, provider))
 }
 
-// listQuery selects a user's connections. The unary plus keeps connections_by_age out
-// of the plan: SQLite would read all connections of the team in its order.
-const listQuery = `SELECT ` + columns + ` FROM connections WHERE team_id = $1 AND user_id = $2 ORDER BY +created_on, provider`
-
 // List returns a user's connections, oldest first.
 //
 // Spec: Users, GET /v2/user/providers/{user_id}.
 func List(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Connection, error) {
-	rows, err := tx.Query(ctx, listQuery, team, user)
+	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM connections
+		WHERE team_id = $1 AND user_id = $2 ORDER BY created_on, provider`, team, user)
 	if err != nil {
 		return nil, fmt.Errorf("connections: listing: %w", err)
 	}

@@ -323,3 +323,62 @@ func TestMeasure(t *testing.T) {
 		})
 	})
 }
+
+// The kept numbers follow connections that are made, fail, recover and end, many at
+// once, and those of people whose rows are deleted.
+func TestTheMetricsAreThoseOfTheRows(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := userstest.Team(t, db).ID
+		check := func(when string) {
+			t.Helper()
+			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+				m, err := connections.Measure(ctx, tx, team)
+				if err != nil {
+					return err
+				}
+				var made, errored int64
+				err = tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(*) FILTER (WHERE status = 'error') FROM connections WHERE team_id = $1`, team).Scan(&made, &errored)
+				if m.Connected != made || m.Errored != errored || made > 0 && m.Weeks[len(m.Weeks)-1].All != made || made == 0 && len(m.Weeks) > 0 {
+					t.Errorf("%s: %+v, but %d connections, %d of them failing", when, m, made, errored)
+				}
+				return err
+			})
+		}
+		exec := func(query string, args ...any) {
+			t.Helper()
+			if err := db.Write(store.WithTeam(t.Context(), team.UUID()), func(tx *store.Tx) error {
+				_, err := tx.Exec(t.Context(), query, args...)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check("without any")
+		var all []users.User
+		for range 20 {
+			all = append(all, userstest.New(t, db, team, users.NewUser{}))
+		}
+		var wg sync.WaitGroup
+		for i, user := range all {
+			wg.Go(func() {
+				for _, provider := range []string{"oura", "fitbit", "garmin"}[:1+i%3] {
+					if err := mustEnsure(db, user, provider, "sleep"); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		wg.Wait()
+		check("made")
+		exec(`UPDATE connections SET status = 'error' WHERE team_id = $1 AND provider = 'fitbit'`, team)
+		check("failing")
+		exec(`UPDATE connections SET status = 'paused' WHERE team_id = $1 AND user_id = $2`, team, all[2].ID)
+		check("paused")
+		exec(`DELETE FROM connections WHERE team_id = $1 AND user_id = $2`, team, all[5].ID)
+		check("removed")
+		exec(`UPDATE connections SET status = 'connected' WHERE team_id = $1`, team)
+		check("recovered")
+		exec(`DELETE FROM connections WHERE team_id = $1`, team)
+		check("all removed")
+	})
+}

@@ -40,10 +40,10 @@ func Links(ctx context.Context, tx *store.Tx, team teams.ID, all ...users.ID) (m
 	return found, nil
 }
 
-// linksQuery selects the links of n users. The unary plus is explained at listQuery.
+// linksQuery selects the links of n users.
 func linksQuery(n int) string {
 	return `SELECT user_id, provider, created_on FROM connections
-		WHERE team_id = $1 AND user_id IN ` + store.Placeholders(2, n) + ` ORDER BY +created_on, provider`
+		WHERE team_id = $1 AND user_id IN ` + store.Placeholders(2, n) + ` ORDER BY created_on, provider`
 }
 
 func readLinks(ctx context.Context, tx *store.Tx, found map[users.ID][]Link, team teams.ID, part []users.ID) error {
