@@ -7,57 +7,74 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sort"
+	"strings"
+	"time"
+
+	"hale/internal/labs/reports/pages"
 )
 
+type options struct {
+	dir, only, classes, problems string
+	each                         int
+	seed                         uint64
+	generate                     bool
+}
+
 func main() {
-	dir := flag.String("dir", filepath.Join(os.TempDir(), "report-eval"), "folder for the corpus")
-	each := flag.Int("each", 16, "reports of each family")
-	seed := flag.Uint64("seed", 1, "start of the random numbers")
-	only := flag.String("family", "", "only this family")
-	generate := flag.Bool("generate", true, "generate and print the corpus, unless the folder has it")
+	var o options
+	flag.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "report-eval"), "folder for the corpus")
+	flag.IntVar(&o.each, "each", 16, "reports of each family")
+	flag.Uint64Var(&o.seed, "seed", 1, "start of the random numbers")
+	flag.StringVar(&o.only, "family", "", "only this family")
+	flag.StringVar(&o.classes, "classes", "text,scan,photo,fax", "classes of documents to read")
+	flag.StringVar(&o.problems, "problems", "", "file for the list of mistakes")
+	flag.BoolVar(&o.generate, "generate", true, "generate and print the corpus")
 	flag.Parse()
-	if err := run(context.Background(), *dir, *only, *each, *seed, *generate); err != nil {
+	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, dir, only string, each int, seed uint64, generate bool) error {
-	if generate {
-		if err := makeCorpus(ctx, dir, only, each, seed); err != nil {
+func run(ctx context.Context, o options) error {
+	if o.generate {
+		if err := makeCorpus(ctx, o); err != nil {
 			return err
 		}
 	}
-	return nil
+	return evaluate(ctx, o, os.Stdout)
 }
 
 // makeCorpus writes ID.html, ID.json and ID.pdf. One third is printed by
 // LibreOffice.
-func makeCorpus(ctx context.Context, dir, only string, each int, seed uint64) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+func makeCorpus(ctx context.Context, o options) error {
+	if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return err
 	}
 	var chromium, office []string
 	for f, family := range families {
-		if only != "" && family.name != only {
+		if o.only != "" && family.name != o.only {
 			continue
 		}
-		for i := range each {
+		for i := range o.each {
 			id := fmt.Sprintf("%s-%02d", family.name, i)
-			r := newReport(id, family.name, seed*1_000_003+uint64(f*1000+i), family.panels)
+			r := newReport(id, family.name, o.seed*1_000_003+uint64(f*1000+i), family.panels)
 			r.Printer = "chromium"
 			if i%3 == 2 {
 				r.Printer = "libreoffice"
 			}
 			html := family.html(r)
-			if err := os.WriteFile(filepath.Join(dir, id+".html"), []byte(html), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(o.dir, id+".html"), []byte(html), 0o644); err != nil {
 				return err
 			}
-			if err := writeJSON(filepath.Join(dir, id+".json"), r.finish()); err != nil {
+			if err := writeJSON(filepath.Join(o.dir, id+".json"), r.finish()); err != nil {
 				return err
 			}
 			if r.Printer == "chromium" {
@@ -67,8 +84,103 @@ func makeCorpus(ctx context.Context, dir, only string, each int, seed uint64) er
 			}
 		}
 	}
-	if err := printChromium(ctx, dir, chromium); err != nil {
+	if err := printChromium(ctx, o.dir, chromium); err != nil {
 		return err
 	}
-	return printLibreOffice(ctx, dir, office)
+	return printLibreOffice(ctx, o.dir, office)
+}
+
+func readTruth(path string) (t truth, err error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return t, err
+	}
+	return t, json.Unmarshal(data, &t)
+}
+
+// evaluate reads the corpus and prints the tables.
+func evaluate(ctx context.Context, o options, out io.Writer) error {
+	truths, err := filepath.Glob(filepath.Join(o.dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	sort.Strings(truths)
+	unseen := map[string]bool{}
+	for _, f := range families {
+		unseen[f.name] = f.unseen
+	}
+	var problems io.Writer
+	if o.problems != "" {
+		f, err := os.Create(o.problems)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		problems = f
+	}
+	reader := pages.NewReader(pages.Config{CacheDir: filepath.Join(o.dir, "cache")})
+	defer reader.Close()
+	classes := map[string]*tally{}
+	byFamily := map[string]*tally{}
+	for _, path := range truths {
+		want, err := readTruth(path)
+		if err != nil {
+			return err
+		}
+		if o.only != "" && want.Family != o.only {
+			continue
+		}
+		if strings.Contains(o.classes, "text") {
+			files, err := textFile(strings.TrimSuffix(path, ".json") + ".pdf")
+			if err != nil {
+				return err
+			}
+			t := measure(ctx, reader, want, files, problems)
+			kind := "text, seen"
+			if unseen[want.Family] {
+				kind = "text, unseen"
+			}
+			count(classes, kind, t)
+			count(classes, kind+", "+want.Printer, t)
+			count(byFamily, want.Family, t)
+		}
+	}
+	printTable(out, classes)
+	fmt.Fprintln(out)
+	printTable(out, byFamily)
+	return nil
+}
+
+func count(classes map[string]*tally, name string, t tally) {
+	if classes[name] == nil {
+		classes[name] = &tally{}
+	}
+	classes[name].add(t)
+}
+
+func textFile(path string) ([]pages.File, error) {
+	data, err := os.ReadFile(path)
+	return []pages.File{{Type: "application/pdf", Data: data}}, err
+}
+
+// measure reads one document and scores it.
+func measure(ctx context.Context, reader *pages.Reader, want truth, files []pages.File, problems io.Writer) tally {
+	start := time.Now()
+	got, err := reader.Read(ctx, files)
+	seconds := time.Since(start).Seconds()
+	if err != nil {
+		if problems != nil {
+			fmt.Fprintf(problems, "%s: FAILED: %v\n", want.ID, err)
+		}
+		t := tally{reports: 1, failed: 1, rows: len(want.Rows), seconds: seconds}
+		for _, row := range want.Rows {
+			if row.LOINC != "" {
+				t.codes++
+			}
+		}
+		return t
+	}
+	t := score(want, got, problems)
+	t.pages, t.seconds = len(got.Pages), seconds
+	return t
 }

@@ -44,6 +44,9 @@ var (
 	codeIndex = sync.OnceValue(func() map[string]*Code { return index(codeTable()) })
 )
 
+// All returns the whole table. Callers must not change it.
+func All() []*Code { return codeTable() }
+
 // Find looks up a code such as 2345-7.
 func Find(code string) (*Code, bool) {
 	c, ok := codeIndex()[code]

@@ -1,6 +1,161 @@
 package extract
 
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
 // Read reads a document. The error is a *Failure.
 func Read(doc Document) (Result, error) {
-	return Result{}, &Failure{Reason: InvalidInput, Detail: "no results of laboratory tests were found"}
+	if f := refuse(doc); f != nil {
+		return Result{}, f
+	}
+	result := readOnce(doc)
+	if second, ok := secondReading(doc); ok {
+		result = agree(result, readOnce(second), doc)
+	}
+	for _, p := range doc.Pages {
+		result.Pages = append(result.Pages, PageInfo{Width: p.Width, Height: p.Height, Source: p.Source})
+	}
+	if !isReport(result) {
+		return Result{}, &Failure{Reason: InvalidInput, Detail: "no results of laboratory tests were found: this does not look like a lab report"}
+	}
+	return result, nil
+}
+
+// isReport tells a report from other documents: it has known analytes, or several
+// unknown ones with units and ranges.
+func isReport(result Result) bool {
+	known, complete := 0, 0
+	for _, row := range result.Rows {
+		if row.Status != NoMatch {
+			known++
+		}
+		if row.Number != nil && row.UCUM != "" && row.Range.Kind != RangeNone && row.Range.Kind != RangeOther {
+			complete++
+		}
+	}
+	m := result.Metadata
+	head := m.CollectedText != "" || m.ReportedText != "" || m.Specimen != "" || m.Lab != ""
+	return known >= 2 || known == 1 && (head || complete > 0) || complete >= 3
+}
+
+func readOnce(doc Document) Result {
+	r := &reader{dict: theDictionary(), doc: doc}
+	r.commas = decimalCommasIn(doc)
+	for i, p := range doc.Pages {
+		r.pages = append(r.pages, arrange(p.Words, p.Source, i))
+	}
+	for i := range doc.Pages {
+		start := len(r.drafts)
+		panel, specimen := r.panel, r.specimen
+		r.readPage(i)
+		inTables := len(r.drafts) - start
+		after, afterSpecimen := r.panel, r.specimen
+		if inTables == 0 {
+			r.panel, r.specimen = panel, specimen
+		}
+		r.readSentences(i)
+		if inTables > 0 {
+			r.panel, r.specimen = after, afterSpecimen
+		}
+	}
+	var result Result
+	var who Patient
+	result.Metadata, who = r.readMetadata()
+	r.flags = slices.ContainsFunc(r.drafts, func(d draft) bool {
+		v, _ := ParseValue(d.value, r.commas)
+		class, _ := flagOf(flagText(d.flag, v.Flag))
+		return class == "H" || class == "L" || class == "A"
+	})
+	seen := map[string]bool{}
+	for _, d := range r.drafts {
+		row := r.judge(d, who)
+		key := strings.ToLower(row.Name) + "|" + row.Value + "|" + row.Unit + "|" + row.Panel
+		if seen[key] && row.Value != "" { // the same row again, such as in a summary
+			continue
+		}
+		seen[key] = true
+		result.Rows = append(result.Rows, row)
+	}
+	return result
+}
+
+var (
+	commaNumber = regexp.MustCompile(`^[<>≤≥]?\d{1,3},(\d+)$`)
+	pointNumber = regexp.MustCompile(`^[<>≤≥]?\d{1,4}\.\d+$`)
+)
+
+// decimalCommasIn reports whether a document writes 5,4 for 5.4.
+func decimalCommasIn(doc Document) bool {
+	commas, points := 0, 0
+	for _, p := range doc.Pages {
+		for _, w := range p.Words {
+			text := strings.Trim(w.Text, "()[]*HL")
+			if m := commaNumber.FindStringSubmatch(text); m != nil && len(m[1]) != 3 {
+				commas++
+			} else if pointNumber.MatchString(text) {
+				points++
+			}
+		}
+	}
+	return commas > 2 && commas > 2*points
+}
+
+// englishWords and otherWords are words that reports of a language have. They
+// decide together with the script of the letters.
+var (
+	englishWords = wordSet(`the of and for to in is with by test tests result results reference range ranges units unit patient name date birth sex collected reported specimen
+		sample laboratory lab report blood serum urine total count normal high low flag page value values negative positive detected female male age received physician interval method
+		status final doctor medical hospital white red cell cells glucose sodium potassium chloride calcium protein bilirubin acid iron free cholesterol phosphate`)
+	otherWords = wordSet(`le la les des du de et pour résultat résultats valeurs référence unités nom prénom naissance prélèvement laboratoire analyse analyses sang hématies leucocytes glycémie créatinine sexe médecin
+		el los las del y para resultado resultados valores referencia unidades nombre nacimiento fecha muestra laboratorio análisis sangre hematíes leucocitos glucosa creatinina sexo médico paciente edad
+		der die das und für ergebnis ergebnisse befund einheit einheiten referenzbereich normbereich geburtsdatum probe labor blut leukozyten erythrozyten kreatinin geschlecht arzt datum entnahme untersuchung
+		il gli dei e per risultato risultati valori riferimento unità cognome nascita campione esame esami sangue globuli emoglobina sesso medico
+		o os as dos das exame exames unidade resultado valores referência nascimento coleta laboratório sangue hemácias leucócitos médico
+		het een en voor uitslag uitslagen eenheid referentiewaarden geboortedatum monster bloed geslacht aanvrager
+		wynik wyniki badania badanie jednostka zakres krew pacjent data urodzenia płeć`)
+)
+
+func wordSet(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		set[w] = true
+	}
+	return set
+}
+
+// refuse returns why a document cannot be read at all.
+func refuse(doc Document) *Failure {
+	words, english, other, letters, foreign := 0, 0, 0, 0, 0
+	for _, p := range doc.Pages {
+		for _, w := range p.Words {
+			words++
+			text := strings.ToLower(strings.Trim(w.Text, ".,:;()[]"))
+			if englishWords[text] {
+				english++
+			} else if otherWords[text] {
+				other++
+			}
+			for _, c := range w.Text {
+				if unicode.IsLetter(c) {
+					letters++
+					if !unicode.Is(unicode.Latin, c) && c != 'µ' && c != 'μ' {
+						foreign++
+					}
+				}
+			}
+		}
+	}
+	switch {
+	case words < 5:
+		return &Failure{Reason: InvalidInput, Detail: "the document has no text"}
+	case letters > 20 && foreign*10 > letters*3:
+		return &Failure{Reason: NotEnglish, Detail: "the document is written in another script than English"}
+	case other >= 6 && other > english, other >= 4 && english < 2 && words >= 20:
+		return &Failure{Reason: NotEnglish, Detail: "the document is written in another language than English"}
+	}
+	return nil
 }

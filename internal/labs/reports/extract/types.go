@@ -211,7 +211,6 @@ const (
 	PrecisionDiffers Reason = "precision_differs" // fewer decimals than the range has
 	ValueUnreadable  Reason = "value_unreadable"  // the value has a shape of no grammar
 	ColumnUncertain  Reason = "column_uncertain"  // several columns may hold the current value
-	RangeNotChosen   Reason = "range_not_chosen"  // ranges by sex or age, and the report does not say which applies
 )
 
 // Failure says why a document gave no result, in a word for programs and a

@@ -1,8 +1,12 @@
 package pages
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image"
+	"image/jpeg"
+	_ "image/png" // a format of uploads
 
 	"hale/internal/labs/reports/extract"
 )
@@ -24,30 +28,206 @@ type Config struct {
 // Reader reads documents, one at a time. It needs about 4 s to compile its
 // WebAssembly module on the first PDF unless CacheDir holds the result of an
 // earlier start.
-type Reader struct{ config Config }
+type Reader struct {
+	config   Config
+	renderer *renderer // nil until the first PDF
+}
 
 // NewReader returns a reader. It opens nothing until the first document.
-func NewReader(config Config) *Reader { return &Reader{config} }
+func NewReader(config Config) *Reader {
+	if config.MaxPages <= 0 {
+		config.MaxPages = 30
+	}
+	if config.MaxPixels <= 0 {
+		config.MaxPixels = 60_000_000
+	}
+	if config.Tesseract == "" {
+		config.Tesseract = "tesseract"
+	}
+	return &Reader{config: config}
+}
 
 // Close frees the memory of the reader.
-func (r *Reader) Close() error { return nil }
+func (r *Reader) Close() error {
+	if r.renderer == nil {
+		return nil
+	}
+	err := r.renderer.close()
+	r.renderer = nil
+	return err
+}
+
+// openPDF opens a document within the limit of pages.
+func (r *Reader) openPDF(ctx context.Context, data []byte) (*pdf, error) {
+	if r.renderer == nil {
+		renderer, err := newRenderer(ctx, r.config.CacheDir)
+		if err != nil {
+			return nil, err
+		}
+		r.renderer = renderer
+	}
+	p, err := r.renderer.open(data)
+	if err != nil {
+		return nil, err
+	}
+	if p.pages > r.config.MaxPages {
+		p.close()
+		return nil, tooManyPages(p.pages, r.config.MaxPages)
+	}
+	return p, nil
+}
 
 // Check verifies files without reading their text: formats, page and pixel
 // counts, passwords. The error is an *extract.Failure with reason InvalidInput or
-// TooManyPages. It is cheap: images are not decoded beyond their headers.
+// TooManyPages. Images are not decoded beyond their headers.
 func (r *Reader) Check(ctx context.Context, files []File) (pages int, err error) {
-	return 0, errors.ErrUnsupported
+	if err := checkKinds(files, r.config); err != nil {
+		return 0, err
+	}
+	if files[0].Type == "application/pdf" {
+		p, err := r.openPDF(ctx, files[0].Data)
+		if err != nil {
+			return 0, err
+		}
+		defer p.close()
+		return p.pages, nil
+	}
+	for _, f := range files {
+		if _, err := r.imageHead(f); err != nil {
+			return 0, err
+		}
+	}
+	return len(files), nil
 }
 
-// Read reads a report. The error is an *extract.Failure unless ctx ended.
+// Read reads a report. The error is an *extract.Failure unless ctx ended or the
+// machine failed.
 func (r *Reader) Read(ctx context.Context, files []File) (extract.Result, error) {
-	return extract.Result{}, errors.ErrUnsupported
+	doc, err := r.Document(ctx, files)
+	if err != nil {
+		return extract.Result{}, err
+	}
+	return extract.Read(doc)
+}
+
+// Document returns the words of a report and where they are.
+func (r *Reader) Document(ctx context.Context, files []File) (extract.Document, error) {
+	if err := checkKinds(files, r.config); err != nil {
+		return extract.Document{}, err
+	}
+	if files[0].Type == "application/pdf" {
+		return r.pdfDocument(ctx, files[0].Data)
+	}
+	var doc extract.Document
+	for i, f := range files {
+		gray, err := r.decode(f)
+		if err != nil {
+			return doc, err
+		}
+		page, err := r.recognise(ctx, gray, true)
+		if err != nil {
+			return doc, err
+		}
+		page.Number = i + 1
+		doc.Pages = append(doc.Pages, page)
+	}
+	return doc, nil
+}
+
+// scanDPI is the resolution at which scanned pages of a PDF are rendered.
+const scanDPI = 300
+
+func (r *Reader) pdfDocument(ctx context.Context, data []byte) (extract.Document, error) {
+	var doc extract.Document
+	p, err := r.openPDF(ctx, data)
+	if err != nil {
+		return doc, err
+	}
+	defer p.close()
+	for i := range p.pages {
+		if err := ctx.Err(); err != nil {
+			return doc, err
+		}
+		page, err := p.words(i)
+		if err != nil {
+			return doc, pdfFailure(err)
+		}
+		if !hasText(page) {
+			gray, err := p.image(i, scanDPI, r.config.MaxPixels)
+			if err != nil {
+				return doc, pdfFailure(err)
+			}
+			if !blank(gray) {
+				if page, err = r.recognise(ctx, gray, false); err != nil {
+					return doc, err
+				}
+				page.Number = i + 1
+			}
+		}
+		doc.Pages = append(doc.Pages, page)
+	}
+	return doc, nil
+}
+
+func pdfFailure(err error) error {
+	var failure *extract.Failure
+	if errors.As(err, &failure) {
+		return err
+	}
+	return &extract.Failure{Reason: extract.InvalidInput, Detail: "a page of the PDF is damaged"}
+}
+
+// hasText reports whether a page's own characters can be read: there are enough
+// of them, and most are letters and digits that fonts map to real characters.
+func hasText(page extract.Page) bool {
+	letters, odd := 0, 0
+	for _, w := range page.Words {
+		for _, c := range w.Text {
+			switch {
+			case c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
+				letters++
+			case c == '\ufffd' || c < ' ' || c >= 0xe000 && c <= 0xf8ff:
+				odd++
+			}
+		}
+	}
+	return len(page.Words) >= 8 && letters >= 30 && odd*5 < letters
 }
 
 // Image returns a JPEG of one page for a reviewer, from 1. Boxes of rows are
 // fractions of its width and height.
 func (r *Reader) Image(ctx context.Context, files []File, page int) ([]byte, error) {
-	return nil, errors.ErrUnsupported
+	if err := checkKinds(files, r.config); err != nil {
+		return nil, err
+	}
+	var picture *image.Gray
+	if files[0].Type == "application/pdf" {
+		p, err := r.openPDF(ctx, files[0].Data)
+		if err != nil {
+			return nil, err
+		}
+		defer p.close()
+		if page < 1 || page > p.pages {
+			return nil, noPage(page)
+		}
+		if picture, err = p.image(page-1, 110, r.config.MaxPixels); err != nil {
+			return nil, pdfFailure(err)
+		}
+	} else {
+		if page < 1 || page > len(files) {
+			return nil, noPage(page)
+		}
+		gray, err := r.decode(files[page-1])
+		if err != nil {
+			return nil, err
+		}
+		picture = shrink(gray, 1600)
+	}
+	var b bytes.Buffer
+	if err := jpeg.Encode(&b, picture, &jpeg.Options{Quality: 80}); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // ErrNoTesseract is the cause of a failure to read a scan without the OCR

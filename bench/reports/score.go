@@ -1,0 +1,278 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"sort"
+	"strings"
+
+	"hale/internal/labs/reports/extract"
+)
+
+// tally counts rows of one class of documents.
+type tally struct {
+	reports, failed                             int
+	rows, found, value, unit, ranges, flag      int
+	all, codes, codesRight, extra               int
+	wrong, wrongUnflagged, extraUnflagged       int
+	review                                      int
+	name, birth, sex, lab, collected, accession int
+	birthWrong                                  int
+	pages                                       int
+	seconds                                     float64
+}
+
+func (t *tally) add(o tally) {
+	t.reports += o.reports
+	t.failed += o.failed
+	t.rows += o.rows
+	t.found += o.found
+	t.value += o.value
+	t.unit += o.unit
+	t.ranges += o.ranges
+	t.flag += o.flag
+	t.all += o.all
+	t.codes += o.codes
+	t.codesRight += o.codesRight
+	t.extra += o.extra
+	t.wrong += o.wrong
+	t.wrongUnflagged += o.wrongUnflagged
+	t.extraUnflagged += o.extraUnflagged
+	t.review += o.review
+	t.name += o.name
+	t.birth += o.birth
+	t.birthWrong += o.birthWrong
+	t.sex += o.sex
+	t.lab += o.lab
+	t.collected += o.collected
+	t.accession += o.accession
+	t.pages += o.pages
+	t.seconds += o.seconds
+}
+
+var notAlphanumeric = regexp.MustCompile(`[^a-z0-9%#]+`)
+
+func fold(s string) string { return notAlphanumeric.ReplaceAllString(strings.ToLower(s), "") }
+
+func squeeze(s string) string {
+	return strings.NewReplacer(" ", "", "–", "-", "≤", "<=", "μ", "µ").Replace(strings.ToLower(s))
+}
+
+// score compares a reading with the truth. Rows are paired by name in the order
+// of the report. problems, if not nil, gets a line for each mistake.
+func score(want truth, got extract.Result, problems io.Writer) tally {
+	t := tally{reports: 1, rows: len(want.Rows)}
+	report := func(format string, args ...any) {
+		if problems != nil {
+			fmt.Fprintf(problems, want.ID+": "+format+"\n", args...)
+		}
+	}
+	taken := make([]bool, len(got.Rows))
+	pair := func(w truthRow) int {
+		best, bestScore := -1, 0
+		for j, g := range got.Rows {
+			if taken[j] {
+				continue
+			}
+			s := 0
+			switch {
+			case fold(g.Name) == fold(w.Name):
+				s = 4
+			case similar(fold(g.Name), fold(w.Name)):
+				s = 3
+			case w.LOINC != "" && len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC:
+				s = 2
+			}
+			if s == 0 {
+				continue
+			}
+			s *= 4
+			if squeeze(g.Value) == squeeze(w.Value) {
+				s += 2
+			}
+			if g.Panel != "" && fold(g.Panel) == fold(w.Panel) {
+				s++
+			}
+			if s > bestScore {
+				best, bestScore = j, s
+			}
+		}
+		return best
+	}
+	for _, w := range want.Rows {
+		j := pair(w)
+		if w.LOINC != "" {
+			t.codes++
+		}
+		if j < 0 {
+			report("missed %q %q %s", w.Name, w.Value, w.Unit)
+			continue
+		}
+		taken[j] = true
+		g := got.Rows[j]
+		t.found++
+		if g.NeedsReview {
+			t.review++
+		}
+		value := squeeze(g.Value) == squeeze(w.Value)
+		unit := sameUnit(g.Unit, w.Unit)
+		ranges := sameBound(g.Range.Min, w.Min) && sameBound(g.Range.Max, w.Max) && (w.Expected == "" || fold(g.Range.Expected) == fold(w.Expected))
+		flag := flagClass(g.Flag) == w.Flag
+		code := w.LOINC == "" || len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC
+		count := func(ok bool, n *int) {
+			if ok {
+				*n++
+			}
+		}
+		count(value, &t.value)
+		count(unit, &t.unit)
+		count(ranges, &t.ranges)
+		count(flag, &t.flag)
+		count(value && unit && ranges && flag, &t.all)
+		if w.LOINC != "" {
+			count(code, &t.codesRight)
+			if !code {
+				best := "none"
+				if len(g.Matches) > 0 {
+					best = g.Matches[0].Code + " " + g.Matches[0].Display
+				}
+				report("code of %q %s is %s, want %s", w.Name, g.Unit, best, w.LOINC)
+			}
+		}
+		if !value {
+			t.wrong++
+			if !g.NeedsReview {
+				t.wrongUnflagged++
+				report("WRONG AND NOT FLAGGED")
+			}
+		}
+		if !value || !unit || !ranges || !flag {
+			report("%q: value %q want %q; unit %q want %q; range %q %s want %s %q; flag %q want %q; review %v %v", w.Name, g.Value, w.Value, g.Unit, w.Unit, g.Range.Text, bounds(g.Range.Min, g.Range.Max), bounds(w.Min, w.Max), w.Expected, g.Flag, w.Flag, g.NeedsReview, g.Reasons)
+		}
+	}
+	for j, g := range got.Rows {
+		if !taken[j] {
+			t.extra++
+			if !g.NeedsReview && g.Status != extract.NoMatch {
+				t.extraUnflagged++
+			}
+			report("extra row %q %q %q %q", g.Name, g.Value, g.Unit, g.Range.Text)
+		}
+	}
+	m, w := got.Metadata, want.Metadata
+	yes := func(ok bool, n *int, name, got, want string) {
+		if ok {
+			*n++
+		} else {
+			report("metadata %s %q want %q", name, got, want)
+		}
+	}
+	yes(strings.EqualFold(m.FirstName, w.FirstName) && strings.EqualFold(m.LastName, w.LastName), &t.name, "name", m.FirstName+"|"+m.LastName, w.FirstName+"|"+w.LastName)
+	yes(m.BirthDate == w.BirthDate, &t.birth, "birth date", m.BirthDate+" of "+m.BirthText, w.BirthDate)
+	if m.BirthDate != "" && m.BirthDate != w.BirthDate {
+		t.birthWrong++
+	}
+	yes(m.Gender == w.Gender, &t.sex, "sex", m.Gender, w.Gender)
+	yes(fold(m.Lab) == fold(w.Lab), &t.lab, "lab", m.Lab, w.Lab)
+	yes(m.CollectedDate == w.Collected && (m.ReportedDate == w.Reported), &t.collected, "dates", m.CollectedText+"="+m.CollectedDate+" "+m.ReportedText+"="+m.ReportedDate, w.Collected+" "+w.Reported)
+	yes(strings.EqualFold(m.Specimen, w.Specimen), &t.accession, "specimen", m.Specimen, w.Specimen)
+	return t
+}
+
+func similar(a, b string) bool {
+	if len(a) < 4 || len(b) < 4 {
+		return false
+	}
+	return strings.HasPrefix(a, b) && len(a)-len(b) <= 3 || strings.HasPrefix(b, a) && len(b)-len(a) <= 3 || distance(a, b)*6 <= max(len(a), len(b))
+}
+
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diagonal, row[j] = row[j], min(row[j]+1, row[j-1]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+func sameUnit(got, want string) bool {
+	unify := func(s string) string {
+		return strings.NewReplacer("^", "", "*", "", "µ", "u", "μ", "u").Replace(squeeze(s))
+	}
+	return unify(got) == unify(want)
+}
+
+func sameBound(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return *a == *b
+}
+
+func bounds(low, high *float64) string {
+	text := func(v *float64) string {
+		if v == nil {
+			return ""
+		}
+		return fmt.Sprint(*v)
+	}
+	return "[" + text(low) + ".." + text(high) + "]"
+}
+
+// flagClass maps a printed flag to H, L, A or C.
+func flagClass(flag string) string {
+	switch strings.ToLower(strings.Trim(flag, "()[] ")) {
+	case "h", "high", "+", "↑", "hi", "h*", "▲":
+		return "H"
+	case "l", "low", "-", "↓", "lo", "l*", "▼":
+		return "L"
+	case "a", "abnormal", "*", "**", "abn", "!":
+		return "A"
+	case "hh", "ll", "c", "critical", "aa":
+		return "C"
+	}
+	return ""
+}
+
+func ratio(a, b int) string {
+	if b == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f %%", 100*float64(a)/float64(b))
+}
+
+func printTable(w io.Writer, classes map[string]*tally) {
+	fmt.Fprintln(w, "| class | reports | rows | found | value | unit | range | flag | all four | LOINC top-1 | precision | for review | wrong, not flagged | extra rows, not flagged |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")
+	names := make([]string, 0, len(classes))
+	for name := range classes {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		t := classes[name]
+		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d | %d |\n", name, t.reports, t.rows, ratio(t.found, t.rows), ratio(t.value, t.rows), ratio(t.unit, t.rows),
+			ratio(t.ranges, t.rows), ratio(t.flag, t.rows), ratio(t.all, t.rows), ratio(t.codesRight, t.codes), ratio(t.value, t.found+t.extra), ratio(t.review, t.found), t.wrongUnflagged, t.extraUnflagged)
+	}
+	fmt.Fprintln(w, "\n| class | name | birth date | wrong birth date | sex | lab | both dates | accession | failed | pages | pages/s |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, name := range names {
+		t := classes[name]
+		rate := 0.0
+		if t.seconds > 0 {
+			rate = float64(t.pages) / t.seconds
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %d | %s | %s | %s | %s | %d | %d | %.2f |\n", name, ratio(t.name, t.reports), ratio(t.birth, t.reports), t.birthWrong, ratio(t.sex, t.reports), ratio(t.lab, t.reports), ratio(t.collected, t.reports), ratio(t.accession, t.reports), t.failed, t.pages, rate)
+	}
+}

@@ -1,0 +1,368 @@
+package extract
+
+import (
+	"math"
+	"regexp"
+	"strings"
+
+	"hale/internal/labs/loinc"
+)
+
+var (
+	calculatedName = regexp.MustCompile(`(?i)\bcalc|calculated|estimated|\begfr\b|anion gap|\bvldl\b|non.?hdl|globulin|% saturation|\beag\b|mean corpuscular|\bmc[hv]c?\b`)
+	sensitiveName  = regexp.MustCompile(`(?i)high[- ]sensitiv|\bhs[- ]?(?:crp|tn|trop)|ultra.?sensitive|sensitive`)
+	numberLike     = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
+)
+
+// judge turns a draft into a row: it reads value, unit and range, finds the code,
+// and decides what a person must look at.
+func (r *reader) judge(d draft, who Patient) Row {
+	page := r.pageOf(d.page)
+	row := Row{Name: d.name, Panel: d.panel, Page: page.Number, Kind: "unknown", Sensitivity: "unknown", SampleType: "unknown", Interpretation: "unknown"}
+	review := func(reason Reason) {
+		row.NeedsReview = true
+		for _, have := range row.Reasons {
+			if have == reason {
+				return
+			}
+		}
+		row.Reasons = append(row.Reasons, reason)
+	}
+	for _, reason := range d.reasons {
+		review(reason)
+	}
+	value, ok := ParseValue(d.value, r.commas)
+	if !ok {
+		value = r.oddValue(d.value, page.Source, review)
+	}
+	row.Value, row.Type, row.Number, row.Comparator = value.Text, value.Type, value.Number, value.Comparator
+	rngText := strings.TrimSpace(d.rng)
+	row.Unit, rngText = unitOf(d.unit, value.Rest, rngText, r.commas)
+	row.UCUM, _ = knownUnit(row.Unit)
+	row.Range = ParseRange(rngText, r.commas, who)
+	row.Flag = flagText(d.flag, value.Flag)
+
+	specimen := d.specimen
+	if s := specimenIn(d.name); s != "" {
+		specimen = s
+	}
+	row.Matches, row.Status = r.dict.match(d.name, context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil})
+	code := row.code()
+	row.SampleType = "unknown"
+	switch {
+	case specimen != "":
+		row.SampleType = specimen
+	case code != nil && row.Status == AutoMatch:
+		row.SampleType = sampleType(code.Specimen)
+	}
+	switch {
+	case code != nil && code.Unit == "{ratio}" || strings.HasSuffix(strings.ToLower(d.name), "ratio"):
+		row.Kind = "ratio"
+	case calculatedName.MatchString(d.name):
+		row.Kind = "calculated"
+	case strings.Contains(strings.ToLower(d.name), "direct"):
+		row.Kind = "direct"
+	}
+	if sensitiveName.MatchString(d.name) {
+		row.Sensitivity = "sensitive"
+	}
+	row.Box = r.boxOf(d)
+	row.Confidence = confidenceOf(d, row)
+	r.interpret(&row, review)
+	r.check(&row, value, page.Source, d, review)
+	return row
+}
+
+func (r *Row) code() *loinc.Code {
+	if len(r.Matches) == 0 || r.Status == NoMatch {
+		return nil
+	}
+	c, _ := loinc.Find(r.Matches[0].Code)
+	return c
+}
+
+// oddValue keeps a value of no known shape as it is printed.
+func (r *reader) oddValue(text string, source Source, review func(Reason)) Value {
+	text = plain(text)
+	v := Value{Text: text, Type: Comment}
+	if source == FromOCR && numberLike.MatchString(text) {
+		fixed := strings.NewReplacer("O", "0", "o", "0", "l", "1", "I", "1", "|", "1", "S", "5", "B", "8").Replace(text)
+		if again, ok := ParseValue(fixed, r.commas); ok {
+			v = again
+		}
+		review(ValueUnreadable)
+	} else if source == FromOCR || strings.ContainsAny(text, "0123456789") {
+		review(ValueUnreadable)
+	}
+	return v
+}
+
+// unitOf finds the unit: in its own column, after the value, or after the range.
+func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
+	unit = strings.Trim(strings.TrimSpace(column), ",;")
+	if _, known := knownUnit(unit); !known && unit != "" {
+		if u, after := takeUnit(unit); u != "" && after != "" {
+			if r := ParseRange(after, commas, Patient{Age: -1}); r.Kind != RangeOther && rng == "" {
+				rng = after
+			}
+			unit = u
+		} else if r := ParseRange(unit, commas, Patient{Age: -1}); r.Kind != RangeOther && r.Kind != RangeNone && rng == "" {
+			rng, unit = unit, ""
+		}
+	}
+	if unit == "" && afterValue != "" {
+		u, after := takeUnit(afterValue)
+		if u != "" {
+			unit = u
+		} else if looksLikeUnit(firstWord(afterValue)) {
+			unit, after = firstWord(afterValue), strings.TrimSpace(strings.TrimPrefix(afterValue, firstWord(afterValue)))
+		}
+		if after != "" && rng == "" {
+			text, _ := cutFlag(after)
+			if r := ParseRange(text, commas, Patient{Age: -1}); r.Kind != RangeOther {
+				rng = text
+			}
+		}
+	}
+	// "3.8-10.8 Thousand/uL": the unit after the range.
+	fields := strings.Fields(rng)
+	for n := min(3, len(fields)-1); n >= 1; n-- {
+		tail := strings.Join(fields[len(fields)-n:], " ")
+		head := strings.Join(fields[:len(fields)-n], " ")
+		if _, known := knownUnit(tail); !known || tail == "" || !strings.ContainsAny(head, "0123456789") && len(fields) == n {
+			continue
+		}
+		if ParseRange(head, commas, Patient{Age: -1}).Kind == RangeOther && ParseRange(rng, commas, Patient{Age: -1}).Kind != RangeOther {
+			continue
+		}
+		if unit == "" {
+			unit = tail
+		}
+		rng = head
+		break
+	}
+	// A range column that holds only the unit.
+	if unit == "" {
+		if _, known := knownUnit(rng); known {
+			unit, rng = rng, ""
+		}
+	}
+	return strings.Trim(unit, "()[]"), rng
+}
+
+func flagText(column, beside string) string {
+	column = strings.TrimSpace(column)
+	if _, ok := flagOf(column); ok {
+		return strings.Trim(column, "()[]")
+	}
+	for _, word := range strings.Fields(column) {
+		if _, ok := flagOf(word); ok {
+			return strings.Trim(word, "()[]")
+		}
+	}
+	return strings.Trim(beside, "()[]")
+}
+
+func (r *reader) pageOf(index int) Page { return r.doc.Pages[index] }
+
+// boxOf returns the row's rectangle in fractions of the page as it was uploaded.
+func (r *reader) boxOf(d draft) Box {
+	page := r.pageOf(d.page)
+	x0, y0, x1, y1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
+	for _, w := range d.words {
+		b := w.Box
+		if w.Original != nil {
+			b = *w.Original
+		}
+		x0, y0, x1, y1 = min(x0, b.X), min(y0, b.Y), max(x1, b.X+b.Width), max(y1, b.Y+b.Height)
+	}
+	if x1 < x0 || !(page.Width > 0) || !(page.Height > 0) {
+		return Box{}
+	}
+	unit := func(v, whole float64) float64 { return math.Round(min(1, max(0, v/whole))*10000) / 10000 }
+	left, top := unit(x0, page.Width), unit(y0, page.Height)
+	return Box{X: left, Y: top, Width: math.Round((unit(x1, page.Width)-left)*10000) / 10000, Height: math.Round((unit(y1, page.Height)-top)*10000) / 10000}
+}
+
+// confidenceOf combines how sure the recogniser is of the value and how well the
+// name is known.
+func confidenceOf(d draft, row Row) float64 {
+	c := 1.0
+	for _, w := range d.valueWords {
+		c = min(c, w.Confidence)
+	}
+	if len(row.Matches) > 0 {
+		c *= 0.5 + 0.5*row.Matches[0].Confidence
+	} else {
+		c *= 0.8
+	}
+	return math.Round(c*1000) / 1000
+}
+
+// interpret compares the value with its range and its flag.
+func (r *reader) interpret(row *Row, review func(Reason)) {
+	class, _ := flagOf(row.Flag)
+	rng := row.Range
+	computed := "unknown"
+	if row.Number != nil && (row.Type == Numeric || row.Type == Percentage || row.Comparator != "") {
+		row.AboveMax, row.BelowMin, computed = against(*row.Number, row.Comparator, rng)
+	} else if row.Type == Ranged && row.Comparator == "" {
+		low, high, ok := intervalOf(row.Value, r.commas)
+		if ok && rng.Max != nil && low > *rng.Max {
+			row.AboveMax, computed = true, "abnormal"
+		} else if ok && rng.Min != nil && high < *rng.Min {
+			row.BelowMin, computed = true, "abnormal"
+		} else if ok && (rng.Min == nil || low >= *rng.Min) && (rng.Max == nil || high <= *rng.Max) && (rng.Min != nil || rng.Max != nil) {
+			computed = "normal"
+		}
+	} else {
+		computed = expectation(row.Value, rng)
+	}
+	switch class {
+	case "C":
+		row.Interpretation = "critical"
+	case "H", "L", "A":
+		row.Interpretation = "abnormal"
+	case "N":
+		row.Interpretation = "normal"
+	default:
+		row.Interpretation = computed
+		if computed == "unknown" && row.Type == Numeric && rng.Kind == RangeNone {
+			row.Interpretation = "normal" // the API: a number without a flag reads normal
+		}
+	}
+	switch {
+	case class == "H" && (row.BelowMin || computed == "normal" && row.Number != nil),
+		class == "L" && (row.AboveMax || computed == "normal" && row.Number != nil),
+		class == "A" && computed == "normal", class == "N" && computed == "abnormal",
+		class == "C" && computed == "normal",
+		class == "" && computed == "abnormal" && r.flags && (row.AboveMax || row.BelowMin):
+		review(FlagDisagrees)
+	}
+}
+
+// against compares a number with bounds. A comparator decides only when all
+// values that it allows are on one side.
+func against(v float64, comparator string, rng Range) (above, below bool, computed string) {
+	if rng.Min == nil && rng.Max == nil {
+		return false, false, "unknown"
+	}
+	over := rng.Max != nil && (v > *rng.Max || rng.MaxExclusive && v == *rng.Max)
+	under := rng.Min != nil && (v < *rng.Min || rng.MinExclusive && v == *rng.Min)
+	switch {
+	case comparator == "" && over:
+		return true, false, "abnormal"
+	case comparator == "" && under:
+		return false, true, "abnormal"
+	case comparator == "":
+		return false, false, "normal"
+	case comparator[0] == '>':
+		if rng.Max != nil && v >= *rng.Max {
+			return true, false, "abnormal"
+		}
+		if rng.Max == nil && !under {
+			return false, false, "normal"
+		}
+	case comparator[0] == '<':
+		if rng.Min != nil && v <= *rng.Min {
+			return false, true, "abnormal"
+		}
+		if rng.Min == nil && v <= *rng.Max {
+			return false, false, "normal"
+		}
+	}
+	return false, false, "unknown"
+}
+
+func intervalOf(text string, commas bool) (low, high float64, ok bool) {
+	m := intervalStart.FindStringSubmatch(plain(text))
+	if m == nil {
+		return 0, 0, false
+	}
+	low, _, ok1 := parseNumber(m[1], commas)
+	high, _, ok2 := parseNumber(m[2], commas)
+	return low, high, ok1 && ok2
+}
+
+// expectation compares an answer in words with the expected one.
+func expectation(value string, rng Range) string {
+	if rng.Kind != RangeWords && rng.Kind != RangeTitre {
+		return "unknown"
+	}
+	fold := func(s string) string {
+		return strings.NewReplacer("-", "", " ", "", "nonreactive", "negative", "notdetected", "negative", "neg", "negative", "negativeative", "negative").Replace(strings.ToLower(s))
+	}
+	got, want := fold(value), fold(rng.Expected)
+	switch {
+	case got == want || strings.Contains("/"+want+"/", "/"+got+"/"):
+		return "normal"
+	case rng.Kind == RangeTitre:
+		return "unknown"
+	case want == "negative" && (strings.HasPrefix(got, "positive") || strings.HasPrefix(got, "reactive") || strings.HasPrefix(got, "detected") || strings.ContainsAny(got, "123456789+")):
+		return "abnormal"
+	}
+	return "unknown"
+}
+
+// check applies the rules of review.
+func (r *reader) check(row *Row, value Value, source Source, d draft, review func(Reason)) {
+	code := row.code()
+	number := row.Number != nil
+	if row.Status == ReviewMatch {
+		review(NameUncertain)
+	}
+	if row.Range.Kind == RangeOther && number {
+		review(RangeUnreadable)
+	}
+	if code != nil && number {
+		switch {
+		case row.Unit == "" && unitClass(code.Unit) != "" && code.Unit != "%":
+			review(UnitMissing)
+		case row.UCUM != "" && !unitFits(row.UCUM, code.Unit):
+			review(UnitConflict)
+		case row.Unit != "" && row.UCUM == "":
+			review(UnitUnknown)
+		}
+		if low, high, known := plausible(code, row.UCUM); known && (*row.Number < low || *row.Number > high) {
+			review(Implausible)
+		}
+	}
+	if number && row.Range.Min != nil && row.Range.Max != nil || number && row.Range.Max != nil {
+		factor := 25.0
+		if source == FromOCR {
+			factor = 4
+		}
+		if high := *row.Range.Max; high > 0 && *row.Number > factor*high || row.Range.Min != nil && *row.Range.Min > 0 && *row.Number < *row.Range.Min/factor {
+			review(Implausible)
+		}
+	}
+	if source != FromOCR {
+		return
+	}
+	for _, w := range d.valueWords {
+		if w.Confidence < 0.8 {
+			review(LowConfidence)
+		}
+	}
+	if number && value.Decimals < rangeDecimals(row.Range.Text) && row.Comparator == "" {
+		review(PrecisionDiffers)
+	}
+	if row.Status == NoMatch {
+		review(NameUncertain)
+	}
+}
+
+var decimalsForm = regexp.MustCompile(`\d[.,](\d+)`)
+
+// rangeDecimals returns the decimals that all bounds of a range have.
+func rangeDecimals(text string) int {
+	all := decimalsForm.FindAllStringSubmatch(text, -1)
+	if len(all) == 0 {
+		return 0
+	}
+	least := len(all[0][1])
+	for _, m := range all {
+		least = min(least, len(m[1]))
+	}
+	return least
+}

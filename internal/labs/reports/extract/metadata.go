@@ -1,0 +1,322 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+	"time"
+)
+
+// label is the name of a field on the report's head.
+type label struct {
+	field string
+	form  *regexp.Regexp
+}
+
+func labelForm(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + words + `)`) }
+
+// labels are tried at every word; the longest match wins. An empty field only
+// ends the value before it.
+var labels = []label{
+	{"first", labelForm(`first name|given names?|forenames?|patient first name`)},
+	{"last", labelForm(`surname|last name|family name|patient last name`)},
+	{"name", labelForm(`patient'?s? name|name of patient|patient|name|full name|re`)},
+	{"birth", labelForm(`date of birth|birth ?date|birthday|d\.?o\.?b\.?|born|dob/age|dob \(age\)`)},
+	{"sex", labelForm(`sex|gender|age ?/ ?sex|age ?/ ?gender|sex ?/ ?age|gender ?/ ?age|sex at birth|biological sex|age and sex`)},
+	{"collected", labelForm(`(?:date (?:and time )?|sample |specimen )?(?:collected|drawn)(?: (?:on|at|date|date/time|time))?|collection(?: date| time| date/time| on)?(?: ?/ ?time)?|date of collection|sampling date|sample date|date sampled|specimen date|date collected|date drawn|collected date|taken on|sample taken`)},
+	{"reported", labelForm(`(?:date )?reported(?: (?:on|at|date|date/time))?|report(?:ing)? date(?:/time)?|date of report|report issued|issued(?: on)?|report(?:ed)? on|result date|final report date|date reported|released(?: on)?|approved on|report date and time|authori[sz]ed(?: on)?`)},
+	{"specimen", labelForm(`specimen (?:id|no\.?|number|#)|sample (?:id|no\.?|number|#)|accession(?: ?(?:no\.?|number|id|#))?|lab(?:oratory)? (?:no\.?|number|id|ref(?:erence)?|#)|request (?:no\.?|number|id)|requisition(?: ?(?:no\.?|number|#))?|order (?:id|no\.?|number)|episode(?: no\.?)?|lab reference|report (?:id|no\.?|number)|barcode(?: no\.?)?|specimen`)},
+	{"", labelForm(`age|physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|patient information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
+}
+
+var (
+	labWords   = regexp.MustCompile(`(?i)\b(?:laborator(?:y|ies)|labs?|diagnostics?|pathology|path labs?|hospital|clinic|medical cent(?:er|re)|health(?:care)?|bioscience|biolab|lab services)\b`)
+	titles     = regexp.MustCompile(`(?i)^(?:mr|mrs|ms|miss|dr|mx|master|baby|prof|smt|shri|sri|kum)\b\.?\s*`)
+	maleWord   = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:male|man|m)(?:$|[^a-z])`)
+	femaleWord = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:female|woman|f)(?:$|[^a-z])`)
+	otherSex   = regexp.MustCompile(`(?i)(?:^|[^a-z])(?:other|unknown|u|x|non-?binary|intersex)(?:$|[^a-z])`)
+	specimenID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9/-]{3,24}`)
+)
+
+// readMetadata reads the heads of the first two pages.
+func (r *reader) readMetadata() (m Metadata, who Patient) {
+	values := map[string]string{}
+	for p := range min(2, len(r.pages)) {
+		for i := range r.pages[p].lines {
+			r.labelsOf(p, i, values)
+		}
+		if p == 0 {
+			m.Lab = r.labName()
+		}
+	}
+	m.FirstName, m.LastName = values["first"], values["last"]
+	if m.FirstName == "" || m.LastName == "" {
+		if first, last := splitName(values["name"]); first != "" || last != "" {
+			m.FirstName, m.LastName = first, last
+		}
+	}
+	m.Gender = genderOf(values["sex"])
+	if m.Gender == "" {
+		m.Gender = genderOf(values["sex in text"])
+	}
+	m.BirthText, m.CollectedText, m.ReportedText = values["birth"], values["collected"], values["reported"]
+	order := r.dateOrder(m)
+	m.BirthDate, m.CollectedDate, m.ReportedDate = dayOf(m.BirthText, order), dayOf(m.CollectedText, order), dayOf(m.ReportedText, order)
+	m.Specimen = values["specimen"]
+	who = Patient{Gender: m.Gender, Age: -1}
+	birth, err1 := time.Parse(time.DateOnly, m.BirthDate)
+	drawn, err2 := time.Parse(time.DateOnly, m.CollectedDate)
+	if err2 != nil {
+		drawn, err2 = time.Parse(time.DateOnly, m.ReportedDate)
+	}
+	if err1 == nil && err2 == nil && drawn.After(birth) {
+		who.Age = drawn.Sub(birth).Hours() / 24 / 365.25
+	}
+	return m, who
+}
+
+// labelsOf reads the labels of one line.
+func (r *reader) labelsOf(page, i int, values map[string]string) {
+	l := r.pages[page].lines[i]
+	if l.used {
+		return
+	}
+	set := func(field, value string) {
+		if value = cleanField(field, value); value != "" && values[field] == "" && field != "" {
+			values[field] = value
+		}
+	}
+	for k, c := range l.cells {
+		text := c.text()
+		at := 0
+		field, start := "", -1
+		for at < len(text) {
+			f, length := labelAt(text[at:], at == 0)
+			if length == 0 {
+				next := strings.IndexByte(text[at:], ' ')
+				if next < 0 {
+					break
+				}
+				at += next + 1
+				continue
+			}
+			if start >= 0 {
+				set(field, text[start:at])
+			}
+			field, start = f, at+length
+			at += length
+			for at < len(text) && (text[at] == ' ' || text[at] == ':') {
+				at++
+			}
+			start = at
+		}
+		if start < 0 {
+			continue
+		}
+		value := strings.Trim(text[min(start, len(text)):], " :")
+		if field == "birth" {
+			if _, after, ok := strings.Cut(value, ","); ok && genderOf(after) != "" {
+				set("sex in text", after)
+			}
+		}
+		if value != "" {
+			set(field, value)
+			continue
+		}
+		// The value is in the next cell, or below.
+		if k+1 < len(l.cells) {
+			next := l.cells[k+1].text()
+			if _, length := labelAt(strings.TrimLeft(next, ": "), true); length == 0 && (strings.HasPrefix(next, ":") || strings.HasSuffix(text, ":") || l.cells[k+1].x0-c.x1 < 14*r.pages[page].em) {
+				set(field, strings.TrimLeft(next, ": "))
+				continue
+			}
+		}
+		r.valueBelow(page, i, c, func(below string) { set(field, below) })
+	}
+}
+
+// valueBelow finds a value under its label.
+func (r *reader) valueBelow(page, i int, c cell, set func(string)) {
+	lay := r.pages[page]
+	for j := i + 1; j < len(lay.lines) && lay.lines[j].y-lay.lines[i].y < 2.4*lay.em; j++ {
+		for _, b := range lay.lines[j].cells {
+			if b.x0-c.x0 < 1.2*lay.em && c.x0-b.x0 < 1.2*lay.em {
+				if _, length := labelAt(b.text(), true); length == 0 {
+					set(b.text())
+				}
+				return
+			}
+		}
+	}
+}
+
+// labelAt returns the label that text starts with and its length. A label ends
+// with a colon, with its cell, or stands before a date.
+func labelAt(text string, cellStart bool) (field string, length int) {
+	for _, l := range labels {
+		n := len(l.form.FindString(text))
+		if n <= length {
+			continue
+		}
+		rest := text[n:]
+		trimmed := strings.TrimLeft(rest, " ")
+		_, isDate := parseDate(strings.TrimLeft(trimmed, ": "))
+		switch {
+		case strings.HasPrefix(trimmed, ":"), cellStart && trimmed == "":
+		case isDate && rest != trimmed && (l.field == "birth" || l.field == "collected" || l.field == "reported"):
+		default:
+			continue
+		}
+		field, length = l.field, n
+	}
+	return field, length
+}
+
+func cleanField(field, value string) string {
+	value = strings.Trim(plain(value), " :,;|-")
+	switch field {
+	case "birth", "collected", "reported":
+		if _, ok := parseDate(value); !ok {
+			return ""
+		}
+		value, _, _ = strings.Cut(value, " / ")
+		value, _, _ = strings.Cut(value, " (")
+		if at := strings.IndexByte(value, ','); at > 0 && at > 7 {
+			if _, ok := parseDate(value[:at]); ok {
+				value = value[:at]
+			}
+		}
+		return strings.TrimRight(value, " .,;")
+	case "specimen":
+		return strings.TrimRight(specimenID.FindString(value), "./-")
+	case "name", "first", "last":
+		if strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
+			value = strings.TrimRight(value[:strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' })], " ,(")
+		}
+		if cut, _, found := strings.Cut(value, ", date of birth"); found {
+			value = cut
+		}
+		if len(value) > 60 || !looksNamed(value) {
+			return ""
+		}
+	case "sex":
+		if genderOf(value) == "" {
+			return ""
+		}
+	}
+	return value
+}
+
+func splitName(value string) (first, last string) {
+	value = strings.TrimSpace(titles.ReplaceAllString(value, ""))
+	if before, after, ok := strings.Cut(value, ","); ok {
+		return strings.TrimSpace(titles.ReplaceAllString(strings.TrimSpace(after), "")), strings.TrimSpace(before)
+	}
+	first, last, _ = strings.Cut(value, " ")
+	return first, strings.TrimSpace(last)
+}
+
+func genderOf(value string) string {
+	switch {
+	case femaleWord.MatchString(value):
+		return "female"
+	case maleWord.MatchString(value):
+		return "male"
+	case otherSex.MatchString(value):
+		return "other"
+	}
+	return ""
+}
+
+// dateOrder is the order of day and month in ambiguous dates.
+type dateOrder int
+
+const (
+	orderUnknown dateOrder = iota
+	monthFirst
+	dayFirst
+)
+
+// dateOrder looks at all dates of the document, then at which order puts the
+// report shortly after the collection.
+func (r *reader) dateOrder(m Metadata) dateOrder {
+	months, days := 0, 0
+	for _, p := range r.pages {
+		for _, l := range p.lines {
+			for _, c := range l.cells {
+				for _, w := range c.words {
+					parts := numbersForm.FindStringSubmatch(strings.TrimLeft(w.Text, ":("))
+					if parts == nil || parts[2] == "." {
+						continue
+					}
+					switch {
+					case parts[1] > "12" && len(parts[1]) == 2:
+						days++
+					case parts[3] > "12" && len(parts[3]) == 2:
+						months++
+					}
+				}
+			}
+		}
+	}
+	switch {
+	case months > 0 && days == 0:
+		return monthFirst
+	case days > 0 && months == 0:
+		return dayFirst
+	case days > 0:
+		return orderUnknown
+	}
+	drawn, ok1 := parseDate(m.CollectedText)
+	reported, ok2 := parseDate(m.ReportedText)
+	if !ok1 || !ok2 || !drawn.ambiguous || !reported.ambiguous {
+		return orderUnknown
+	}
+	plausible := func(a, b time.Time) bool { return !b.Before(a) && b.Sub(a) <= 21*24*time.Hour }
+	month := plausible(drawn.day, reported.day)
+	day := plausible(exchanged(drawn.day), exchanged(reported.day))
+	switch {
+	case month && !day:
+		return monthFirst
+	case day && !month:
+		return dayFirst
+	}
+	return orderUnknown
+}
+
+func exchanged(d time.Time) time.Time {
+	return time.Date(d.Year(), time.Month(d.Day()), int(d.Month()), 0, 0, 0, 0, time.UTC)
+}
+
+// dayOf returns a printed date as YYYY-MM-DD, or nothing when it is ambiguous.
+func dayOf(text string, order dateOrder) string {
+	d, ok := parseDate(text)
+	switch {
+	case !ok:
+		return ""
+	case d.ambiguous && order == orderUnknown:
+		return ""
+	case d.ambiguous && order == dayFirst:
+		return exchanged(d.day).Format(time.DateOnly)
+	}
+	return d.day.Format(time.DateOnly)
+}
+
+// labName returns the largest text at the top that names a laboratory.
+func (r *reader) labName() string {
+	lay := r.pages[0]
+	best, height := "", 0.0
+	for i, l := range lay.lines {
+		if i > 12 || l.used {
+			break
+		}
+		for _, c := range l.cells {
+			text := strings.TrimSpace(c.text())
+			if c.h > height*1.05 && labWords.MatchString(text) && !strings.Contains(text, ":") && len(text) < 70 && !strings.EqualFold(text, "laboratory report") && !reportTitle.MatchString(text) {
+				best, height = text, c.h
+			}
+		}
+	}
+	return best
+}
+
+var reportTitle = regexp.MustCompile(`(?i)\b(?:report|results|department)\b`)

@@ -1,0 +1,422 @@
+package extract
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode"
+
+	"hale/internal/labs/loinc"
+)
+
+// dictionary finds the codes of printed names.
+type dictionary struct {
+	byName   map[string][]named // by normalised name
+	bySorted map[string][]named // by its words in alphabetical order
+	names    []string           // all normalised names, for similar ones
+	byBase   map[string][]*loinc.Code
+	byPart   map[string][]*loinc.Code // by component
+}
+
+type named struct {
+	code  *loinc.Code
+	score float64
+}
+
+var theDictionary = sync.OnceValue(buildDictionary)
+
+func buildDictionary() *dictionary {
+	d := &dictionary{byName: map[string][]named{}, bySorted: map[string][]named{}, byBase: map[string][]*loinc.Code{}, byPart: map[string][]*loinc.Code{}}
+	add := func(name string, code *loinc.Code, score float64) {
+		key := normalName(name)
+		if key == "" {
+			return
+		}
+		for _, n := range d.byName[key] {
+			if n.code == code {
+				return
+			}
+		}
+		if d.byName[key] == nil {
+			d.names = append(d.names, key)
+		}
+		d.byName[key] = append(d.byName[key], named{code, score})
+		d.bySorted[sortedWords(key)] = append(d.bySorted[sortedWords(key)], named{code, score})
+	}
+	for _, c := range loinc.All() {
+		add(c.Display, c, 1)
+		add(withoutParentheses(c.Display), c, 0.96)
+		for _, alias := range c.Aliases {
+			add(alias, c, 1)
+		}
+		for _, alias := range moreNames[c.Code] {
+			add(alias, c, 1)
+		}
+		add(c.Name, c, 1)
+		if c.Short != "" {
+			add(c.Short, c, 0.95)
+		}
+		if part := strings.ToLower(c.Component); part != "" {
+			part, _, _ = strings.Cut(part, "/100")
+			d.byPart[part] = append(d.byPart[part], c)
+		}
+		base := normalName(withoutParentheses(c.Display))
+		d.byBase[base] = append(d.byBase[base], c)
+	}
+	slices.Sort(d.names)
+	return d
+}
+
+// moreNames are printed names that the table of package loinc does not have.
+var moreNames = map[string][]string{
+	"6690-2":  {"White Cell Count", "White Blood Count", "Leucocytes", "WCC", "White Cells", "Total WBC", "WBC Total", "Leucocyte Count"},
+	"789-8":   {"Red Cell Count", "Red Cells", "RCC", "Erythrocyte Count"},
+	"777-3":   {"Thrombocytes", "Platelet Count (PLT)", "Thrombocyte Count"},
+	"718-7":   {"Haemoglobin (Hb)", "Haemoglobin Concentration", "Hemoglobin (Hb)", "Hemoglobin (HGB)"},
+	"4544-3":  {"Hematocrit (PCV)", "PCV (Packed Cell Volume)", "PCV/Hematocrit", "Packed Cell Volume (PCV)"},
+	"770-8":   {"Segmented Neutrophils", "Polymorphs", "Granulocytes %"},
+	"22664-7": {"Urea"},
+	"3094-0":  {"Urea Nitrogen", "BUN (Urea Nitrogen)"},
+	"1742-6":  {"ALT (GPT)", "GPT", "SGPT (ALT)", "SGPT/ALT", "Alanine Aminotransferase (SGPT)"},
+	"1920-8":  {"AST (GOT)", "GOT", "SGOT (AST)", "SGOT/AST", "Aspartate Aminotransferase (SGOT)"},
+	"6768-6":  {"Alkaline Phosphatase (ALP)", "Alk. Phosphatase", "ALP Total"},
+	"2324-2":  {"GGT (Gamma GT)", "Gamma-GT", "Gamma-glutamyltransferase"},
+	"1988-5":  {"C-Reactive Protein (CRP)", "CRP (C-Reactive Protein)"},
+	"4548-4":  {"Glycated Haemoglobin", "HbA1c (Glycated Hemoglobin)", "Haemoglobin A1c", "Glycosylated Hemoglobin (HbA1c)"},
+	"62292-8": {"25-OH Vitamin D", "Vitamin D (25-OH)", "25 Hydroxy Vitamin D", "Vitamin D 25 Hydroxy", "Vitamin D", "25-Hydroxy Vitamin D", "Vitamin D, 25-OH", "Vitamin D Total"},
+	"3016-3":  {"TSH (Thyroid Stimulating Hormone)", "Thyroid Stimulating Hormone (TSH)", "Thyrotropin (TSH)"},
+	"33914-3": {},
+	"98979-8": {"eGFR (CKD-EPI)", "GFR", "Glomerular Filtration Rate"},
+	"13457-7": {"LDL Chol", "LDL Cholesterol (Calc)", "Cholesterol LDL"},
+	"2085-9":  {"Cholesterol HDL", "HDL Chol."},
+	"5811-5":  {"Specific Gravity, Urine"},
+	"5767-9":  {"Clarity, Urine", "Character"},
+	"5778-6":  {"Colour", "Urine Colour"},
+	"14959-1": {"Urine Albumin/Creatinine Ratio", "Albumin Creatinine Ratio"},
+	"17856-6": {},
+	"2472-9":  {"Immunoglobulin M (IgM)"},
+	"14749-6": {"Glucose Random mmol/L", "Blood Glucose mmol/L"},
+	"5794-3":  {"Blood, Occult"},
+	"788-0":   {"Red Cell Distribution Width (RDW)"},
+	"56888-1": {"HIV Ag/Ab", "HIV 1/2 Antigen/Antibody"},
+}
+
+var foldReplacer = strings.NewReplacer(
+	"haemo", "hemo", "haema", "hema", "oestr", "estr", "leuco", "leuko", "ionised", "ionized", "colour", "color", "faecal", "fecal", "foetal", "fetal", "anaem", "anem", "haptoglob", "haptoglob",
+	"α", "alpha ", "β", "beta ", "γ", "gamma ", "é", "e", "è", "e", "ä", "a", "ö", "o", "ü", "u", "&", " and ", "₂", "2", "₃", "3", "₄", "4",
+)
+
+// normalName returns a name as lower-case words: letters, digits, % and #.
+func normalName(name string) string {
+	var b strings.Builder
+	for _, r := range foldReplacer.Replace(strings.ToLower(name)) {
+		switch {
+		case unicode.IsLetter(r) || unicode.IsDigit(r):
+			b.WriteRune(r)
+		case r == '%' || r == '#':
+			b.WriteRune(' ')
+			b.WriteRune(r)
+			b.WriteRune(' ')
+		case r == '.' || r == '\'': // initials: W.B.C.
+		default:
+			b.WriteByte(' ')
+		}
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+func sortedWords(key string) string {
+	words := strings.Fields(key)
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}
+
+func withoutParentheses(name string) string {
+	for {
+		open := strings.IndexByte(name, '(')
+		if open < 0 {
+			return strings.TrimSpace(name)
+		}
+		end := strings.IndexByte(name[open:], ')')
+		if end < 0 {
+			return strings.TrimSpace(name[:open])
+		}
+		name = name[:open] + " " + name[open+end+1:]
+	}
+}
+
+// qualifiers are words of a name that do not change the analyte.
+var qualifiers = map[string]bool{
+	"serum": true, "plasma": true, "blood": true, "level": true, "levels": true, "s": true, "calculated": true, "calc": true, "automated": true, "auto": true, "quantitative": true,
+	"quant": true, "qn": true, "ifa": true, "lcms": true, "ms": true, "test": true, "random": true, "whole": true, "venous": true, "edta": true, "concentration": true, "estimated": false, "by": true,
+	"eclia": true, "clia": true, "elisa": true, "measured": true, "value": true, "result": true, "conc": true, "assay": true, "screen": true, "qualitative": true,
+}
+
+// find returns the codes that a name may mean, before unit and specimen.
+func (d *dictionary) find(name string) []named {
+	key := normalName(name)
+	if key == "" {
+		return nil
+	}
+	if n := d.byName[key]; n != nil {
+		return n
+	}
+	var out []named
+	keep := func(list []named, factor float64) {
+		for _, n := range list {
+			out = append(out, named{n.code, n.score * factor})
+		}
+	}
+	keep(d.bySorted[sortedWords(key)], 0.98)
+	if len(out) > 0 {
+		return out
+	}
+	if open := strings.IndexByte(name, '('); open > 0 {
+		keep(d.byName[normalName(name[:open])], 0.97)
+		inside, _, _ := strings.Cut(name[open+1:], ")")
+		if len(out) == 0 {
+			keep(d.byName[normalName(withoutParentheses(name))], 0.97)
+		}
+		if len(out) == 0 {
+			keep(d.byName[normalName(inside)], 0.95)
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	for _, cut := range []string{" - ", "/", ","} { // "PCV/Hematocrit", "ESR - Westergren"
+		if a, b, ok := strings.Cut(name, cut); ok && cut != "," {
+			keep(d.byName[normalName(a)], 0.93)
+			if cut == "/" && len(out) > 0 {
+				if both := d.byName[normalName(b)]; len(both) == 0 || both[0].code != out[0].code {
+					out = nil // two analytes: a ratio
+				}
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	var words []string
+	for _, w := range strings.Fields(key) {
+		if !qualifiers[w] {
+			words = append(words, w)
+		}
+	}
+	if short := strings.Join(words, " "); short != key && short != "" {
+		keep(d.byName[short], 0.95)
+		if len(out) == 0 {
+			keep(d.bySorted[sortedWords(short)], 0.94)
+		}
+	}
+	if len(out) == 0 {
+		if similar, ratio := d.similar(key); ratio > 0 {
+			keep(d.byName[similar], ratio)
+		}
+	}
+	return out
+}
+
+// similar returns the known name nearest to key and how near it is. Digits must
+// agree: B6 is not B12.
+func (d *dictionary) similar(key string) (name string, ratio float64) {
+	if len(key) < 5 || len(key) > 60 {
+		return "", 0
+	}
+	digits := digitsOf(key)
+	best := 0.0
+	for _, n := range d.names {
+		longest := max(len(n), len(key))
+		allowed := longest / 6
+		if allowed == 0 || abs(len(n)-len(key)) > allowed || len(n) < 5 || digitsOf(n) != digits {
+			continue
+		}
+		if distance := editDistance(n, key, allowed); distance <= allowed {
+			if r := 1 - float64(distance)/float64(longest); r > best {
+				best, name = r, n
+			}
+		}
+	}
+	return name, best * 0.99
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func digitsOf(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// editDistance is Levenshtein's, given up above limit.
+func editDistance(a, b string, limit int) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal, least := row[0], i
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next := min(row[j]+1, row[j-1]+1, diagonal+cost)
+			diagonal, row[j] = row[j], next
+			least = min(least, next)
+		}
+		if least > limit {
+			return least
+		}
+	}
+	return row[len(b)]
+}
+
+// context is what surrounds a name.
+type context struct {
+	panel    string
+	specimen string // of the API; empty when the report does not say
+	unit     string // as printed
+	ucum     string
+	numeric  bool
+}
+
+// knows returns how well the dictionary knows a name: 1 is exactly.
+func (d *dictionary) knows(name string) float64 {
+	best := 0.0
+	for _, n := range d.find(name) {
+		best = max(best, n.score)
+	}
+	return best
+}
+
+// match ranks the codes of a name in its context.
+func (d *dictionary) match(name string, c context) (matches []Match, status MatchStatus) {
+	scores := map[*loinc.Code]float64{}
+	put := func(code *loinc.Code, score float64) { scores[code] = max(scores[code], score) }
+	found := d.find(name)
+	if c.unit != "" {
+		found = append(slices.Clone(found), d.byName[normalName(name+" "+c.unit)]...)
+	}
+	urine := c.specimen == "urine"
+	if urine {
+		for _, n := range slices.Concat(d.byName[normalName(name+", Urine")], d.byName[normalName("Urine "+name)], d.byName[normalName(name+", UA")]) {
+			found = append(slices.Clone(found), named{n.code, 1})
+		}
+	}
+	for _, n := range found {
+		put(n.code, n.score)
+		if !unitFits(c.ucum, n.code.Unit) && c.ucum != "" || c.numeric && n.code.Scale == "Ord" || !c.numeric && n.code.Scale == "Qn" && c.unit == "" {
+			for _, sibling := range d.siblings(n.code) {
+				put(sibling.code, n.score*sibling.score)
+			}
+		}
+	}
+	type ranked struct {
+		code  *loinc.Code
+		score float64
+	}
+	list := make([]ranked, 0, len(scores))
+	for code, score := range scores {
+		list = append(list, ranked{code, score * contextFactor(code, c)})
+	}
+	slices.SortFunc(list, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(rankOf(a.code), rankOf(b.code)), cmp.Compare(a.code.Code, b.code.Code))
+	})
+	for _, r := range list[:min(5, len(list))] {
+		if r.score < 0.4 {
+			break
+		}
+		matches = append(matches, Match{Code: r.code.Code, Name: r.code.Name, Display: r.code.Display, Aliases: r.code.Aliases, Confidence: float64(int(r.score*1000)) / 1000})
+	}
+	switch {
+	case len(matches) == 0 || list[0].score < 0.6:
+		return matches, NoMatch
+	case list[0].score < 0.9, len(list) > 1 && list[1].score > list[0].score-0.05 && list[1].score > 0.9:
+		return matches, ReviewMatch
+	}
+	return matches, AutoMatch
+}
+
+func rankOf(c *loinc.Code) int {
+	if c.Rank == 0 {
+		return 100_000
+	}
+	return c.Rank
+}
+
+// siblings are codes of the same analyte with another property, such as moles
+// instead of mass.
+func (d *dictionary) siblings(code *loinc.Code) []named {
+	var out []named
+	for _, c := range d.byBase[normalName(withoutParentheses(code.Display))] {
+		out = append(out, named{c, 0.98})
+	}
+	base := strings.ReplaceAll(normalName(withoutParentheses(code.Display)), " %", "")
+	for _, c := range d.byBase[base] {
+		out = append(out, named{c, 0.98})
+	}
+	part, _, _ := strings.Cut(strings.ToLower(code.Component), "/100")
+	if part != "cholesterol" {
+		for _, c := range d.byPart[part] {
+			out = append(out, named{c, 0.96})
+		}
+	}
+	return out
+}
+
+// contextFactor lowers a score for a unit, a scale or a specimen that does not
+// fit.
+func contextFactor(code *loinc.Code, c context) float64 {
+	factor := 1.0
+	switch {
+	case c.ucum != "" && !unitFits(c.ucum, code.Unit):
+		factor *= 0.7
+	case c.ucum == "" && c.unit == "" && c.numeric && unitClass(code.Unit) != "":
+		factor *= 0.97
+	}
+	if c.numeric && (code.Scale == "Ord" || code.Scale == "Nom") {
+		factor *= 0.8
+	}
+	if !c.numeric && code.Scale == "Qn" && c.unit == "" {
+		factor *= 0.93
+	}
+	if c.specimen != "" {
+		if sample := sampleType(code.Specimen); sample != "unknown" && sample != c.specimen && c.specimen != "other" {
+			factor *= 0.7
+		}
+	} else if strings.HasPrefix(code.Specimen, "Urine") {
+		factor *= 0.99
+	}
+	for _, p := range code.Panels {
+		if p == "HL7 input variants" {
+			factor *= 0.9
+		}
+		if p == "GTT" || p == "POC" || p == "SPEP" {
+			factor *= 0.97
+		}
+	}
+	return factor
+}
+
+// sampleType maps a LOINC specimen to the API's word.
+func sampleType(specimen string) string {
+	switch specimen {
+	case "Ser", "Ser/Plas", "Ser/Plas/Bld", "Plas", "PPP", "Bld", "BldA", "RBC":
+		return "serum_plasma_blood"
+	case "Urine", "Urine sed", "Urine 24h":
+		return "urine"
+	case "Stool":
+		return "stool"
+	case "Saliva":
+		return "saliva"
+	case "Genital", "Respiratory", "Breath":
+		return "other"
+	}
+	return "unknown"
+}

@@ -1,0 +1,580 @@
+package extract
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// draft is a row before it is judged.
+type draft struct {
+	name, value, unit, rng, flag string
+	panel, specimen              string
+	page                         int
+	y                            float64
+	words                        []Word // all of the row
+	valueWords                   []Word
+	reasons                      []Reason
+}
+
+// entry is one line of a page, split into the parts of a row.
+type entry struct {
+	line   *line
+	parts  map[columnKind][]cell
+	anchor bool // has a value
+	used   bool
+}
+
+func (e *entry) text(kind columnKind) string {
+	var parts []string
+	for _, c := range e.parts[kind] {
+		parts = append(parts, c.text())
+	}
+	return strings.Join(parts, " ")
+}
+
+// reader reads one document.
+type reader struct {
+	dict     *dictionary
+	doc      Document
+	commas   bool
+	flags    bool // the report marks values outside of their range
+	columns  []column
+	panel    string
+	specimen string
+	drafts   []draft
+	pages    []layout
+}
+
+var (
+	notARow     = regexp.MustCompile(`(?i)^(?:page|printed|phone|tel|fax|date|time|report|reported|patient|name|dob|d\.o\.b|birth|born|age|sex|gender|id|mrn|accession|specimen|sample|collected|collection|received|client|npi|clia|room|loc|location|account|acct|order|ordering|physician|provider|doctor|dr|address|copy|lab no|lab id|request|requisition|fasting|status|performed|test performed|director|medical director|www|http|email|e-mail|surname|first name|last name|ref by|referred|registered|visit|barcode|uhid|bill|ssn|nhs|hospital no|ward|time of|re|department|dear|yours|note|key|flags|legend|comment|comments|interpretation|method|reference|end of|\*+)(?:\b|\s|:|$)`)
+	methodLine  = regexp.MustCompile(`(?i)^\(?(?:method|methodology|technique|performed|by|instrument|analy[sz]er|specimen|sample|note|comment|reference|kit|principle)\b\s*[:)-]?`)
+	commentLine = regexp.MustCompile(`(?i)\b(?:please|interpret|advised|recommended|should|performed at|performed by|this test|for more information|may be|has been|is not|are given|cutoff|according|guidelines?|clinical picture)\b`)
+	panelWords  = regexp.MustCompile(`(?i)\b(?:panel|profile|count|differential|urinalysis|urine|chemistry|biochemistry|ha?ematology|lipids?|serology|endocrin\w*|thyroid|metabolic|hepatic|liver|renal|kidney|coagulation|immunology|microbiology|microscopy|microscopic|virology|hormones?|vitamins?|iron studies|studies|function tests?|cardiac|diabetes|tumou?r markers|allergy|electrolytes|cbc|cmp|bmp|sediment|dipstick|screen|exam\w*|toxicology|blood gas\w*)\b`)
+)
+
+// readPage reads the tables and single rows of a page.
+func (r *reader) readPage(page int) {
+	l := r.pages[page]
+	entries := make([]*entry, 0, len(l.lines))
+	// Rows that belong together end at a header: a run is what is between two.
+	flush := func() {
+		r.resolve(entries, page)
+		entries = entries[:0]
+	}
+	for i := 0; i < len(l.lines); i++ {
+		if columns, used := detectHeader(l.lines, i, l.em); used > 0 {
+			flush()
+			r.columns = chooseDates(columns)
+			for _, h := range l.lines[i : i+used] {
+				h.used = true
+			}
+			i += used - 1
+			continue
+		}
+		entries = append(entries, r.split(l.lines[i], l.em))
+	}
+	flush()
+}
+
+// split assigns a line's cells to the parts of a row.
+func (r *reader) split(l *line, em float64) *entry {
+	e := &entry{line: l, parts: map[columnKind][]cell{}}
+	text := l.text()
+	if notARow.MatchString(text) && r.dict.knows(l.cells[0].text()) < 0.9 {
+		return e
+	}
+	if r.columns != nil {
+		for _, c := range splitByColumns(l, r.columns, em) {
+			kind := r.columns[place(r.columns, c, em)].kind
+			e.parts[kind] = append(e.parts[kind], c)
+		}
+		r.repair(e, em)
+		if e.anchor {
+			return e
+		}
+	}
+	if p := r.positional(l); p != nil {
+		return p
+	}
+	return e
+}
+
+// repair moves cells that are in the wrong column by what they hold, and decides
+// whether the line has a value.
+func (r *reader) repair(e *entry, em float64) {
+	if len(e.parts[nameColumn]) == 0 && len(e.parts[otherColumn]) > 0 && !slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == nameColumn }) {
+		e.parts[nameColumn] = e.parts[otherColumn][:1] // the header leaves names out
+		e.parts[otherColumn] = e.parts[otherColumn][1:]
+	}
+	for _, kind := range []columnKind{nameColumn, valueColumn, unitColumn, rangeColumn, otherColumn} {
+		kept := e.parts[kind][:0:0]
+		for i, c := range e.parts[kind] {
+			text := c.text()
+			if _, ok := flagOf(text); ok && len(e.line.cells) > 2 && (kind != valueColumn && (kind != nameColumn || i > 0) || len(e.parts[valueColumn]) > 1) && !(kind == rangeColumn && len(e.parts[rangeColumn]) == 1 && (text == "-" || strings.EqualFold(text, "normal"))) {
+				e.parts[flagColumn] = append(e.parts[flagColumn], c)
+				continue
+			}
+			kept = append(kept, c)
+		}
+		e.parts[kind] = kept
+	}
+	// A value that starts a cell of the name column, or one in the flag column.
+	if len(e.parts[valueColumn]) == 0 && len(e.parts[flagColumn]) > 0 {
+		for i, c := range e.parts[flagColumn] {
+			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil {
+				e.parts[valueColumn] = append(e.parts[valueColumn], c)
+				e.parts[flagColumn] = slices.Delete(slices.Clone(e.parts[flagColumn]), i, i+1)
+				break
+			}
+		}
+	}
+	value := e.text(valueColumn)
+	if value == "" {
+		return
+	}
+	if _, ok := ParseValue(value, r.commas); ok {
+		e.anchor = true
+		return
+	}
+	// Free text: only beside a known name.
+	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.dict.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
+}
+
+// positional splits a line without the help of a header: a known name, a value,
+// and a unit or a range.
+func (r *reader) positional(l *line) *entry {
+	if len(l.cells) == 0 {
+		return nil
+	}
+	e := &entry{line: l, parts: map[columnKind][]cell{}}
+	for k := 1; k < min(len(l.cells), 4); k++ {
+		v, ok := ParseValue(l.cells[k].text(), r.commas)
+		if !ok {
+			if _, isFlag := flagOf(l.cells[k].text()); isFlag {
+				continue
+			}
+			return r.insideCell(l)
+		}
+		name := l.cells[0].text()
+		known := r.dict.knows(name) >= 0.85
+		hasRange, hasUnit := false, false
+		for _, c := range l.cells[k+1:] {
+			text := c.text()
+			_, unit := knownUnit(text)
+			rng := ParseRange(text, r.commas, Patient{Age: -1})
+			switch {
+			case unit:
+				e.parts[unitColumn] = append(e.parts[unitColumn], c)
+				hasUnit = true
+			case rng.Kind != RangeOther && rng.Kind != RangeNone:
+				e.parts[rangeColumn] = append(e.parts[rangeColumn], c)
+				hasRange = true
+			default:
+				if _, isFlag := flagOf(text); isFlag {
+					e.parts[flagColumn] = append(e.parts[flagColumn], c)
+				} else {
+					e.parts[otherColumn] = append(e.parts[otherColumn], c)
+				}
+			}
+		}
+		if _, unit := knownUnit(firstWord(v.Rest)); unit {
+			hasUnit = true
+		}
+		if !known && !(hasRange && (hasUnit || v.Number != nil && len(e.parts[otherColumn]) == 0 && looksLikeName(name))) || known && !hasRange && !hasUnit && len(l.cells) > k+1 && v.Number == nil {
+			return r.insideCell(l)
+		}
+		e.parts[nameColumn] = []cell{l.cells[0]}
+		for _, c := range l.cells[1:k] {
+			e.parts[flagColumn] = append(e.parts[flagColumn], c)
+		}
+		e.parts[valueColumn] = []cell{l.cells[k]}
+		e.anchor = true
+		return e
+	}
+	return r.insideCell(l)
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(text, " ")
+	return word
+}
+
+func looksLikeName(text string) bool {
+	return len(text) >= 3 && len(strings.Fields(text)) <= 7 && regexp.MustCompile(`^[A-Za-z][A-Za-z0-9 ,.()/%+'-]*$`).MatchString(text) && !notARow.MatchString(text)
+}
+
+// insideCell reads "Glucose 95 mg/dL 70-99" or "Glucose: 95", where blanks are
+// all the same width.
+func (r *reader) insideCell(l *line) *entry {
+	var words []Word
+	for _, c := range l.cells {
+		words = append(words, c.words...)
+	}
+	if len(words) < 3 || len(words) > 16 {
+		return nil
+	}
+	for k := min(7, len(words)-1); k >= 1; k-- {
+		name := strings.TrimRight(newCell(words[:k]).text(), " :=.")
+		if r.dict.knows(name) < 0.97 {
+			continue
+		}
+		rest := newCell(words[k:]).text()
+		v, ok := ParseValue(strings.TrimLeft(rest, ":= "), r.commas)
+		if !ok || v.Number == nil {
+			continue
+		}
+		unit := false
+		for n := 1; n <= 3 && n <= len(strings.Fields(v.Rest)); n++ {
+			if _, known := knownUnit(strings.Join(strings.Fields(v.Rest)[:n], " ")); known {
+				unit = true
+			}
+		}
+		if !unit {
+			continue
+		}
+		// All that follows must belong to the row; sentences are read elsewhere.
+		_, after := takeUnit(v.Rest)
+		after, _ = cutFlag(after)
+		if after != "" && ParseRange(after, r.commas, Patient{Age: -1}).Kind == RangeOther {
+			continue
+		}
+		e := &entry{line: l, parts: map[columnKind][]cell{}, anchor: true}
+		e.parts[nameColumn] = []cell{newCell(words[:k])}
+		e.parts[valueColumn] = []cell{newCell(words[k:])}
+		return e
+	}
+	return nil
+}
+
+// takeUnit cuts a known unit of up to three words from the start of a text.
+func takeUnit(text string) (unit, rest string) {
+	fields := strings.Fields(text)
+	for n := min(3, len(fields)); n >= 1; n-- {
+		candidate := strings.Join(fields[:n], " ")
+		if _, ok := knownUnit(strings.TrimRight(candidate, ",;")); ok && !strings.HasPrefix(candidate, "(") {
+			return strings.TrimRight(candidate, ",;"), strings.Join(fields[n:], " ")
+		}
+	}
+	return "", text
+}
+
+// resolve joins wrapped names and ranges to their rows and follows headings.
+func (r *reader) resolve(entries []*entry, page int) {
+	em := r.pages[page].em
+	for i, e := range entries {
+		if e.anchor && len(e.parts[nameColumn]) == 0 {
+			r.adoptNames(entries, i, em)
+		}
+	}
+	for i, e := range entries {
+		if e.anchor || e.used {
+			continue
+		}
+		r.continuation(entries, i, em)
+	}
+	var last *entry
+	for i, e := range entries {
+		if !e.anchor {
+			if !e.used {
+				r.heading(entries, i, em)
+			}
+			continue
+		}
+		if len(e.parts[nameColumn]) == 0 {
+			r.joinValue(last, e, em)
+			continue
+		}
+		r.emit(e, page)
+		last = e
+	}
+}
+
+// joinValue adds a second line of a value in words to its row: "Non-" and
+// "Reactive".
+func (r *reader) joinValue(last, e *entry, em float64) {
+	if last == nil || len(r.drafts) == 0 || e.line.y-last.line.y > 1.8*em {
+		return
+	}
+	d := &r.drafts[len(r.drafts)-1]
+	if before := last.text(valueColumn); strings.HasSuffix(before, "-") || strings.EqualFold(before, "not") || strings.EqualFold(before, "none") {
+		separator := " "
+		if strings.HasSuffix(before, "-") {
+			separator = ""
+		}
+		d.value += separator + e.text(valueColumn)
+		e.line.used = true
+	}
+}
+
+// adoptNames finds the name of a value in the middle of a row of several lines.
+func (r *reader) adoptNames(entries []*entry, i int, em float64) {
+	e := entries[i]
+	var above, below []*entry
+	for j := i - 1; j >= 0 && e.line.y-entries[j].line.y < 1.9*em; j-- {
+		if o := entries[j]; !o.anchor && !o.used && len(o.parts[nameColumn]) > 0 && len(o.parts[valueColumn]) == 0 {
+			above = append([]*entry{o}, above...)
+		} else if o.anchor {
+			break
+		}
+	}
+	for j := i + 1; j < len(entries) && entries[j].line.y-e.line.y < 1.9*em; j++ {
+		if o := entries[j]; !o.anchor && !o.used && len(o.parts[nameColumn]) > 0 && len(o.parts[valueColumn]) == 0 {
+			below = append(below, o)
+		} else if o.anchor {
+			break
+		}
+	}
+	bestScore, bestLines := -1.0, []*entry(nil)
+	for a := 0; a <= min(2, len(above)); a++ {
+		for b := 0; b <= min(2, len(below)); b++ {
+			chosen := append(slices.Clone(above[len(above)-a:]), below[:b]...)
+			if len(chosen) == 0 {
+				continue
+			}
+			score := r.dict.knows(joinedName(chosen))
+			distance := 0.0
+			for _, o := range chosen {
+				distance = max(distance, math.Abs(o.line.y-e.line.y))
+			}
+			score -= 0.1 * distance / em
+			if a == b {
+				score += 0.06 // the value is in the middle
+			}
+			if score > bestScore {
+				bestScore, bestLines = score, chosen
+			}
+		}
+	}
+	for _, o := range bestLines {
+		e.parts[nameColumn] = append(e.parts[nameColumn], o.parts[nameColumn]...)
+		for _, kind := range []columnKind{rangeColumn, unitColumn, flagColumn} {
+			e.parts[kind] = append(e.parts[kind], o.parts[kind]...)
+		}
+		o.used, o.line.used = true, true
+	}
+}
+
+func joinedName(entries []*entry) string {
+	var parts []string
+	for _, e := range entries {
+		parts = append(parts, e.text(nameColumn))
+	}
+	return joinWrapped(parts...)
+}
+
+// joinWrapped joins the lines of a wrapped text.
+func joinWrapped(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p == "" {
+			continue
+		}
+		if s := b.String(); s != "" && !strings.HasSuffix(s, "-") && !strings.HasSuffix(s, "/") {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// continuation adds a line without a value to the row above or below it.
+func (r *reader) continuation(entries []*entry, i int, em float64) {
+	e := entries[i]
+	var above, below *entry
+	for j := i - 1; j >= 0 && above == nil; j-- {
+		if entries[j].anchor {
+			above = entries[j]
+		}
+	}
+	for j := i + 1; j < len(entries) && below == nil; j++ {
+		if entries[j].anchor {
+			below = entries[j]
+		}
+	}
+	up, down := math.Inf(1), math.Inf(1)
+	if above != nil {
+		last := above.line.y
+		for j := i - 1; j >= 0 && entries[j] != above; j-- { // lines between that belong to it
+			if entries[j].used {
+				last = max(last, entries[j].line.y)
+			}
+		}
+		up = e.line.y - last
+	}
+	if below != nil {
+		down = below.line.y - e.line.y
+	}
+	name, rng, unit := e.text(nameColumn), e.text(rangeColumn), e.text(unitColumn)
+	if rng != "" || unit != "" {
+		target := above
+		if down < up-0.2*em {
+			target = below
+		}
+		if target == nil || min(up, down) > 1.9*em || e.text(valueColumn) != "" {
+			return
+		}
+		if rng != "" && !r.continuesRange(target, rng, target == above) && unit == "" {
+			return
+		}
+		for _, kind := range []columnKind{rangeColumn, unitColumn} {
+			if target == above {
+				target.parts[kind] = append(target.parts[kind], e.parts[kind]...)
+			} else {
+				target.parts[kind] = append(slices.Clone(e.parts[kind]), target.parts[kind]...)
+			}
+		}
+		e.used, e.line.used = true, true
+	}
+	if name == "" || len(e.parts[nameColumn]) > 1 || methodLine.MatchString(name) || commentLine.MatchString(name) || len(strings.Fields(name)) > 6 {
+		return
+	}
+	size := e.parts[nameColumn][0].h
+	fits := func(o *entry, gap float64) bool {
+		return o != nil && gap < 1.6*em && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < 0.15*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
+	}
+	if fits(above, up) {
+		before := above.text(nameColumn)
+		joined := joinWrapped(before, name)
+		if k, alone := r.dict.knows(joined), r.dict.knows(before); k > alone+0.02 && k >= 0.9 || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
+			alone < 0.9 && r.dict.knows(name) < 0.9 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold && up < 1.35*em {
+			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
+			e.used, e.line.used = true, true
+			return
+		}
+	}
+	if fits(below, down) {
+		joined := joinWrapped(name, below.text(nameColumn))
+		if k, alone := r.dict.knows(joined), r.dict.knows(below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
+			below.parts[nameColumn] = append(slices.Clone(e.parts[nameColumn]), below.parts[nameColumn]...)
+			e.used, e.line.used = true, true
+		}
+	}
+}
+
+func openParenthesis(text string) bool { return strings.Count(text, "(") > strings.Count(text, ")") }
+
+// continuesRange reports whether text adds to the range of a row.
+func (r *reader) continuesRange(target *entry, text string, after bool) bool {
+	before := target.text(rangeColumn)
+	joined := before + " " + text
+	if !after {
+		joined = text + " " + before
+	}
+	who := Patient{Age: -1}
+	return ParseRange(joined, r.commas, who).Kind != RangeOther || ParseRange(text, r.commas, who).Kind != RangeOther || ParseRange(before, r.commas, who).Kind == RangeOther
+}
+
+// heading follows the name of a panel and the specimen.
+func (r *reader) heading(entries []*entry, i int, em float64) {
+	l := entries[i].line
+	text := strings.TrimSpace(l.text())
+	specimen := specimenIn(text)
+	if m := specimenLabel.FindStringSubmatchIndex(text); m != nil {
+		if s := specimenIn(text[m[1]:]); s != "" {
+			r.specimen = s
+		}
+		text = strings.TrimSpace(text[:m[0]])
+	} else if len(l.cells) > 2 {
+		return
+	}
+	text = strings.TrimSpace(strings.TrimRight(l.cells[0].text(), ": "))
+	if m := specimenLabel.FindStringIndex(text); m != nil {
+		text = strings.TrimSpace(text[:m[0]])
+	}
+	if text == "" || len(text) > 60 || len(strings.Fields(text)) > 8 || notARow.MatchString(text) || commentLine.MatchString(text) || strings.HasSuffix(text, ".") {
+		return
+	}
+	isPanel := panelWords.MatchString(text)
+	if !isPanel && !l.cells[0].bold && text != strings.ToUpper(text) {
+		return
+	}
+	if !isPanel && strings.IndexFunc(text, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
+		return
+	}
+	// A heading is followed by a row or by another heading, not by text.
+	r.panel = strings.TrimSpace(continued.ReplaceAllString(text, ""))
+	if specimenLabel.FindStringIndex(l.text()) == nil {
+		r.specimen = specimen
+	}
+}
+
+var (
+	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample)(?: type)?\s*:\s*`)
+	continued     = regexp.MustCompile(`(?i)\s*[(\[]?(?:continued|cont\.?|cont'd)[)\]]?\s*$`)
+	urineWords    = regexp.MustCompile(`(?i)\b(?:urine|urinalysis|urinary)\b`)
+	bloodWords    = regexp.MustCompile(`(?i)\b(?:serum|plasma|blood|ha?ematology|cbc)\b`)
+	stoolWords    = regexp.MustCompile(`(?i)\b(?:stool|fa?eces|fa?ecal)\b`)
+	salivaWords   = regexp.MustCompile(`(?i)\bsaliva\b`)
+	swabWords     = regexp.MustCompile(`(?i)\b(?:swab|csf|sputum|synovial|semen|cerebrospinal)\b`)
+)
+
+// specimenIn returns the API's sample type that a text names, or nothing.
+func specimenIn(text string) string {
+	switch {
+	case urineWords.MatchString(text):
+		return "urine"
+	case stoolWords.MatchString(text):
+		return "stool"
+	case salivaWords.MatchString(text):
+		return "saliva"
+	case swabWords.MatchString(text):
+		return "other"
+	case bloodWords.MatchString(text):
+		return "serum_plasma_blood"
+	}
+	return ""
+}
+
+// emit turns an entry into a draft.
+func (r *reader) emit(e *entry, page int) {
+	var names []string
+	for _, c := range e.parts[nameColumn] {
+		names = append(names, c.text())
+	}
+	d := draft{
+		name: joinWrapped(names...), value: e.text(valueColumn), flag: e.text(flagColumn), rng: e.text(rangeColumn),
+		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y,
+	}
+	var units []string
+	for _, c := range e.parts[unitColumn] {
+		units = append(units, c.text())
+	}
+	d.unit = joinWrapped(units...)
+	for _, kind := range []columnKind{nameColumn, valueColumn, unitColumn, rangeColumn, flagColumn} {
+		for _, c := range e.parts[kind] {
+			d.words = append(d.words, c.words...)
+			if kind == valueColumn {
+				d.valueWords = append(d.valueWords, c.words...)
+			}
+		}
+	}
+	if !r.acceptable(&d) {
+		return
+	}
+	e.line.used = true
+	r.drafts = append(r.drafts, d)
+}
+
+// acceptable refuses lines that only look like results, such as addresses.
+func (r *reader) acceptable(d *draft) bool {
+	d.name = strings.Trim(d.name, " :*-.")
+	if !looksNamed(d.name) || r.dict.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
+		return false
+	}
+	if _, isDate := parseDate(d.value); isDate && r.dict.knows(d.name) < 0.9 {
+		return false
+	}
+	return true
+}
+
+func looksNamed(name string) bool {
+	letters := 0
+	for _, c := range name {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
+			letters++
+		}
+	}
+	return letters >= 1 && len(name) <= 90 && len(strings.Fields(name)) <= 12
+}

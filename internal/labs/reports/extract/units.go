@@ -1,0 +1,89 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+
+	"hale/internal/labs/loinc"
+)
+
+// moreUnits are printed units beside the table of package loinc, in lower case
+// without blanks.
+var moreUnits = map[string]string{
+	"l/l": "L/L", "g/g": "g/g", "mg/24h": "mg/(24.h)", "mg/24hr": "mg/(24.h)", "g/24h": "g/(24.h)", "copies/ml": "{copies}/mL", "iu/dl": "[IU]/dL",
+	"titer": "{titer}", "titre": "{titer}", "index": "{index}", "s/co": "{s_co_ratio}", "ug/mlfeu": "ug/mL{FEU}", "mg/lfeu": "ug/mL{FEU}", "ngfeu/ml": "ng/mL{FEU}",
+	"pg/ml": "pg/mL", "ng/mlfeu": "ng/mL{FEU}", "u": "U", "umol/day": "umol/(24.h)", "10^3/mm3": "10*3/uL", "10^6/mm3": "10*6/uL", "/mm3": "/uL", "cells/mm3": "/uL", "fl/cell": "fL",
+	"x10(9)/l": "10*3/uL", "x10(12)/l": "10*6/uL", "10(9)/l": "10*3/uL", "10(12)/l": "10*6/uL", "x10(3)/ul": "10*3/uL", "x10(6)/ul": "10*6/uL", "10e9/l": "10*3/uL", "10e12/l": "10*6/uL", "x10e12/l": "10*6/uL",
+	"x109/l": "10*3/uL", "x1012/l": "10*6/uL", "109/l": "10*3/uL", "1012/l": "10*6/uL", "g/100ml": "g/dL", "mg/100ml": "mg/dL", "x10³/ul": "10*3/uL", "10³/ul": "10*3/uL", "x10⁹/l": "10*3/uL", "10⁹/l": "10*3/uL", "x10¹²/l": "10*6/uL", "10¹²/l": "10*6/uL",
+	"x10*9/l": "10*3/uL", "x10*12/l": "10*6/uL", "x10*3/ul": "10*3/uL", "x10*6/ul": "10*6/uL", "k/cumm": "10*3/uL", "lakhs/cumm": "10*5/uL", "lakh/cumm": "10*5/uL", "u/g": "U/g", "mmol/24h": "mmol/(24.h)", "%ofhemoglobin": "%", "%oftotalhgb": "%", "%hb": "%", "mg/mg": "mg/mg{creat}", "mg/mmol": "mg/mmol{creat}", "µkat/l": "ukat/L", "ukat/l": "ukat/L",
+	"thousand/mcl": "10*3/uL", "million/mcl": "10*6/uL", "thou/mcl": "10*3/uL", "mill/mcl": "10*6/uL", "k/mcl": "10*3/uL", "m/mcl": "10*6/uL", "x10e3/mcl": "10*3/uL", "10e3/mcl": "10*3/uL", "cells/μl": "/uL", "units/ml": "U/mL", "mg/gcreat.": "mg/g{creat}", "kua/l": "k[IU]/L", "inr": "{INR}", "ph": "[pH]", "mmol/kg": "mmol/kg", "g/l": "g/L", "mosm/l": "mosm/L", "nmol/ml": "umol/L", "pmol/ml": "nmol/L", "umol/l": "umol/L", "mu/ml": "m[IU]/mL", "uu/l": "u[IU]/L", "iu/ml": "[IU]/mL", "au/ml": "[arb'U]/mL", "eliau/ml": "U/mL", "gplu/ml": "[GPL'U]/mL", "mm/hour": "mm/h", "mm/1h": "mm/h", "mm": "mm", "mmol/l": "mmol/L", "mmol/molhb": "mmol/mol",
+}
+
+// unitMistakes are forms that recognition makes of a unit.
+var unitMistakes = strings.NewReplacer("°", "^", "mceg", "mcg", "|", "l", "pmol/l", "pmol/l")
+
+// knownUnit returns the UCUM form of a printed unit.
+func knownUnit(printed string) (string, bool) {
+	printed = strings.Trim(strings.TrimSpace(printed), "()[],;")
+	if printed == "" || len(printed) > 24 {
+		return "", false
+	}
+	if ucum, ok := loinc.UCUM(printed); ok {
+		return ucum, true
+	}
+	key := strings.NewReplacer(" ", "", "µ", "u", "μ", "u", "×", "x", "²", "2").Replace(strings.ToLower(printed))
+	if ucum, ok := moreUnits[key]; ok {
+		return ucum, true
+	}
+	if ucum, ok := loinc.UCUM(key); ok {
+		return ucum, true
+	}
+	return "", false
+}
+
+// unitShape accepts texts that look like a unit outside of the tables.
+var unitShape = regexp.MustCompile(`(?i)^(?:x?\s?10\s?[\^*e]?\s?\d{1,2}\s?/\s?[a-zµμ]{1,5}|[a-zµμ%]{1,8}/[a-z0-9.µμ²/ ]{1,14}|%|[a-zµμ]{1,3}g|fl|pg|sec(?:onds)?|ratio|index|titer)$`)
+
+func looksLikeUnit(text string) bool {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return false
+	}
+	if _, ok := knownUnit(text); ok {
+		return true
+	}
+	return unitShape.MatchString(strings.Trim(text, "()[]"))
+}
+
+// unitClass groups units that can be converted without knowing the substance.
+func unitClass(ucum string) string {
+	switch ucum {
+	case "", "{ratio}", "{index}", "{INR}", "[pH]", "{SG}", "{s_co_ratio}", "{titer}", "1":
+		return ""
+	case "%", "L/L":
+		return "fraction"
+	case "g/L", "g/dL", "mg/dL", "mg/L", "ug/dL", "ug/mL", "ug/L", "ng/mL", "ng/dL", "ng/L", "pg/mL", "ug/mL{FEU}", "ng/mL{FEU}":
+		return "mass"
+	case "mmol/L", "umol/L", "nmol/L", "pmol/L":
+		return "moles"
+	case "10*3/uL", "10*6/uL", "10*5/uL", "/uL":
+		return "count"
+	case "[IU]/mL", "m[IU]/L", "m[IU]/mL", "u[IU]/mL", "k[IU]/L", "U/mL", "[IU]/dL", "[arb'U]/mL", "u[IU]/L":
+		return "arbitrary"
+	case "U/L", "ukat/L":
+		return "activity"
+	case "mg/g{creat}", "ug/mg{creat}", "mg/mg{creat}", "mg/mmol{creat}":
+		return "per creatinine"
+	case "/[HPF]", "/[LPF]":
+		return "field"
+	case "mL/min/{1.73_m2}", "mL/min":
+		return "clearance"
+	}
+	return ucum
+}
+
+// unitFits reports whether a value in a printed unit can be the code's.
+func unitFits(ucum, codeUnit string) bool {
+	a, b := unitClass(ucum), unitClass(codeUnit)
+	return a == b || a == "" && b == ""
+}
