@@ -189,6 +189,10 @@ func mergeHeader(cells []cell, l *line, em float64) ([]cell, bool) {
 				at = i
 			}
 		}
+		if at < 0 && strongHeader.MatchString(c.text()) {
+			merged = append(merged, c)
+			continue
+		}
 		if at < 0 {
 			return nil, false
 		}
@@ -197,7 +201,41 @@ func mergeHeader(cells []cell, l *line, em float64) ([]cell, bool) {
 	return merged, true
 }
 
-// choose marks the column of the newest date as the value and other dates as
+var strongHeader = regexp.MustCompile(`(?i)^(?:reference|range|ranges|interval|results?|value|units?|flag|previous|ref\.?)\b`)
+
+// headerAbove adds the first line of headers that are higher than the others.
+func headerAbove(columns []column, l *line, y, em float64) ([]column, bool) {
+	if y-l.y > 1.7*em {
+		return nil, false
+	}
+	out := slices.Clone(columns)
+	for _, c := range l.cells {
+		for _, w := range c.words {
+			if !headerWordsRe.MatchString(strings.Trim(w.Text, ".,:")) {
+				return nil, false
+			}
+		}
+		at := -1
+		for i, col := range out {
+			if c.x0 < col.x1+0.3*em && c.x1 > col.x0-0.3*em {
+				at = i
+			}
+		}
+		if at < 0 {
+			out = append(out, column{x0: c.x0, x1: c.x1})
+			at = len(out) - 1
+		}
+		out[at].text = strings.TrimSpace(plain(c.text()) + " " + out[at].text)
+		out[at].x0, out[at].x1 = min(out[at].x0, c.x0), max(out[at].x1, c.x1)
+		if kind, day, ok := headerKind(out[at].text); ok {
+			out[at].kind, out[at].date = kind, day
+		}
+	}
+	slices.SortFunc(out, func(a, b column) int { return int(math.Copysign(1, a.x0-b.x0)) })
+	return out, true
+}
+
+// chooseDates marks the column of the newest date as the value and other dates as
 // previous ones.
 func chooseDates(columns []column) []column {
 	hasValue := slices.ContainsFunc(columns, func(c column) bool { return c.kind == valueColumn })

@@ -67,7 +67,7 @@ func center(w Word) float64 { return w.Box.Y + w.Box.Height/2 }
 // arrange puts a page's words into lines and cells.
 func arrange(words []Word, source Source, page int) layout {
 	words = slices.DeleteFunc(slices.Clone(words), func(w Word) bool {
-		return strings.TrimSpace(w.Text) == "" || !(w.Box.Width > 0) || !(w.Box.Height > 0) || !isFinite(w.Box)
+		return strings.Trim(w.Text, " _=*.-") == "" && len(w.Text) > 3 || strings.TrimSpace(w.Text) == "" || !(w.Box.Width > 0) || !(w.Box.Height > 0) || !isFinite(w.Box)
 	})
 	if len(words) == 0 {
 		return layout{em: 1, pitch: 1}
@@ -180,7 +180,7 @@ func joinRaised(words []Word) []Word {
 						break
 					}
 				}
-			case isDigit && strings.HasSuffix(base.Text, "m"):
+			case isDigit && (strings.HasSuffix(base.Text, "73m") || base.Text == "m" || strings.HasSuffix(base.Text, "/m")):
 				words[j].Text += small.Text
 				words[j].Box.Width = small.Box.X + small.Box.Width - base.Box.X
 			}

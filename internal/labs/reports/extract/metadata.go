@@ -19,13 +19,13 @@ func labelForm(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?
 var labels = []label{
 	{"first", labelForm(`first name|given names?|forenames?|patient first name`)},
 	{"last", labelForm(`surname|last name|family name|patient last name`)},
-	{"name", labelForm(`patient'?s? name|name of patient|patient|name|full name|re`)},
+	{"name", labelForm(`patient'?s? name|name of patient|patient|name|full name|re|patient information|patient details`)},
 	{"birth", labelForm(`date of birth|birth ?date|birthday|d\.?o\.?b\.?|born|dob/age|dob \(age\)`)},
 	{"sex", labelForm(`sex|gender|age ?/ ?sex|age ?/ ?gender|sex ?/ ?age|gender ?/ ?age|sex at birth|biological sex|age and sex`)},
 	{"collected", labelForm(`(?:date (?:and time )?|sample |specimen )?(?:collected|drawn)(?: (?:on|at|date|date/time|time))?|collection(?: date| time| date/time| on)?(?: ?/ ?time)?|date of collection|sampling date|sample date|date sampled|specimen date|date collected|date drawn|collected date|taken on|sample taken`)},
 	{"reported", labelForm(`(?:date )?reported(?: (?:on|at|date|date/time))?|report(?:ing)? date(?:/time)?|date of report|report issued|issued(?: on)?|report(?:ed)? on|result date|final report date|date reported|released(?: on)?|approved on|report date and time|authori[sz]ed(?: on)?`)},
 	{"specimen", labelForm(`specimen (?:id|no\.?|number|#)|sample (?:id|no\.?|number|#)|accession(?: ?(?:no\.?|number|id|#))?|lab(?:oratory)? (?:no\.?|number|id|ref(?:erence)?|#)|request (?:no\.?|number|id)|requisition(?: ?(?:no\.?|number|#))?|order (?:id|no\.?|number)|episode(?: no\.?)?|lab reference|report (?:id|no\.?|number)|barcode(?: no\.?)?|specimen`)},
-	{"", labelForm(`age|physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|patient information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
+	{"", labelForm(`age|physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
 }
 
 var (
@@ -113,6 +113,13 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 			continue
 		}
 		value := strings.Trim(text[min(start, len(text)):], " :")
+		if field == "name" && strings.HasSuffix(value, ",") { // the first name is on the next line
+			r.valueBelow(page, i, c, func(below string) {
+				if looksNamed(below) && len(strings.Fields(below)) <= 3 {
+					value += " " + below
+				}
+			})
+		}
 		if field == "birth" {
 			if _, after, ok := strings.Cut(value, ","); ok && genderOf(after) != "" {
 				set("sex in text", after)

@@ -33,8 +33,9 @@ func buildDictionary() *dictionary {
 		if key == "" {
 			return
 		}
-		for _, n := range d.byName[key] {
+		for i, n := range d.byName[key] {
 			if n.code == code {
+				d.byName[key][i].score = max(n.score, score)
 				return
 			}
 		}
@@ -46,7 +47,7 @@ func buildDictionary() *dictionary {
 	}
 	for _, c := range loinc.All() {
 		add(c.Display, c, 1)
-		add(withoutParentheses(c.Display), c, 0.96)
+		add(withoutParentheses(c.Display), c, 0.94)
 		for _, alias := range c.Aliases {
 			add(alias, c, 1)
 		}
@@ -364,7 +365,7 @@ func (d *dictionary) siblings(code *loinc.Code) []named {
 	part, _, _ := strings.Cut(strings.ToLower(code.Component), "/100")
 	if part != "cholesterol" {
 		for _, c := range d.byPart[part] {
-			out = append(out, named{c, 0.96})
+			out = append(out, named{c, 0.92})
 		}
 	}
 	return out
@@ -391,7 +392,7 @@ func contextFactor(code *loinc.Code, c context) float64 {
 			factor *= 0.7
 		}
 	} else if strings.HasPrefix(code.Specimen, "Urine") {
-		factor *= 0.99
+		factor *= 0.97
 	}
 	for _, p := range code.Panels {
 		if p == "HL7 input variants" {

@@ -65,6 +65,13 @@ func (r *reader) readPage(page int) {
 	}
 	for i := 0; i < len(l.lines); i++ {
 		if columns, used := detectHeader(l.lines, i, l.em); used > 0 {
+			if len(entries) > 0 && i > 0 && !entries[len(entries)-1].anchor {
+				if more, ok := headerAbove(columns, l.lines[i-1], l.lines[i].y, l.em); ok {
+					columns = more
+					l.lines[i-1].used = true
+					entries = entries[:len(entries)-1]
+				}
+			}
 			flush()
 			r.columns = chooseDates(columns)
 			for _, h := range l.lines[i : i+used] {
@@ -83,6 +90,13 @@ func (r *reader) split(l *line, em float64) *entry {
 	e := &entry{line: l, parts: map[columnKind][]cell{}}
 	text := l.text()
 	if notARow.MatchString(text) && r.dict.knows(l.cells[0].text()) < 0.9 {
+		if r.columns != nil && methodLine.MatchString(text) { // beside the second line of a range
+			for _, c := range splitByColumns(l, r.columns, em) {
+				if kind := r.columns[place(r.columns, c, em)].kind; kind == rangeColumn || kind == unitColumn {
+					e.parts[kind] = append(e.parts[kind], c)
+				}
+			}
+		}
 		return e
 	}
 	if r.columns != nil {
@@ -120,7 +134,18 @@ func (r *reader) repair(e *entry, em float64) {
 		}
 		e.parts[kind] = kept
 	}
-	// A value that starts a cell of the name column, or one in the flag column.
+	// A number at the right edge of the value's column is near the unit's.
+	if value := e.text(valueColumn); value == "" || isFlagMark(value) {
+		for i, c := range e.parts[unitColumn] {
+			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil {
+				e.parts[flagColumn] = append(e.parts[flagColumn], e.parts[valueColumn]...)
+				e.parts[valueColumn] = []cell{c}
+				e.parts[unitColumn] = slices.Delete(slices.Clone(e.parts[unitColumn]), i, i+1)
+				break
+			}
+		}
+	}
+	// A value in the column of flags.
 	if len(e.parts[valueColumn]) == 0 && len(e.parts[flagColumn]) > 0 {
 		for i, c := range e.parts[flagColumn] {
 			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil {
@@ -264,7 +289,7 @@ func takeUnit(text string) (unit, rest string) {
 func (r *reader) resolve(entries []*entry, page int) {
 	em := r.pages[page].em
 	for i, e := range entries {
-		if e.anchor && len(e.parts[nameColumn]) == 0 {
+		if e.anchor {
 			r.adoptNames(entries, i, em)
 		}
 	}
@@ -326,34 +351,62 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 			break
 		}
 	}
-	bestScore, bestLines := -1.0, []*entry(nil)
+	own := e.parts[nameColumn]
+	bestScore, bestAbove, bestBelow := -1.0, []*entry(nil), []*entry(nil)
+	alone := 0.0
+	if len(own) > 0 {
+		alone = r.dict.knows(e.text(nameColumn))
+		bestScore = 0.9
+	}
 	for a := 0; a <= min(2, len(above)); a++ {
 		for b := 0; b <= min(2, len(below)); b++ {
 			chosen := append(slices.Clone(above[len(above)-a:]), below[:b]...)
-			if len(chosen) == 0 {
+			if len(chosen) == 0 || len(own) > 0 && (a == 0 || slices.ContainsFunc(chosen, func(o *entry) bool { return !sameStyle(o, e) })) {
 				continue
 			}
-			score := r.dict.knows(joinedName(chosen))
+			score := r.dict.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
+			if len(own) > 0 && score < max(0.95, min(0.99, alone+0.02)) {
+				continue
+			}
 			distance := 0.0
 			for _, o := range chosen {
 				distance = max(distance, math.Abs(o.line.y-e.line.y))
 			}
-			score -= 0.1 * distance / em
+			if len(own) > 0 {
+				score += 0.02 * float64(len(chosen))
+			} else {
+				score -= 0.1 * distance / em
+			}
 			if a == b {
 				score += 0.06 // the value is in the middle
 			}
 			if score > bestScore {
-				bestScore, bestLines = score, chosen
+				bestScore, bestAbove, bestBelow = score, above[len(above)-a:], below[:b]
 			}
 		}
 	}
-	for _, o := range bestLines {
-		e.parts[nameColumn] = append(e.parts[nameColumn], o.parts[nameColumn]...)
+	var names []cell
+	for _, o := range bestAbove {
+		names = append(names, o.parts[nameColumn]...)
+	}
+	names = append(names, own...)
+	for _, o := range bestBelow {
+		names = append(names, o.parts[nameColumn]...)
+	}
+	e.parts[nameColumn] = names
+	for _, o := range slices.Concat(bestAbove, bestBelow) {
 		for _, kind := range []columnKind{rangeColumn, unitColumn, flagColumn} {
 			e.parts[kind] = append(e.parts[kind], o.parts[kind]...)
 		}
 		o.used, o.line.used = true, true
 	}
+}
+
+// sameStyle reports whether a line can be part of a row's name: it looks like it
+// and is no heading.
+func sameStyle(o, e *entry) bool {
+	a, b := o.parts[nameColumn][0], e.parts[nameColumn][0]
+	return a.bold == b.bold && math.Abs(a.h-b.h) < 0.1*b.h && math.Abs(a.x0-b.x0) < b.h && !panelWords.MatchString(o.text(nameColumn)) && !methodLine.MatchString(o.text(nameColumn))
 }
 
 func joinedName(entries []*entry) string {
@@ -406,7 +459,24 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	if below != nil {
 		down = below.line.y - e.line.y
 	}
+	near := above
+	if down < up {
+		near = below
+	}
+	if len(e.line.cells) == 1 && near != nil && min(up, down) < 1.6*em { // "High" under a bar
+		if text := e.line.cells[0].text(); len(text) > 1 && isFlagMark(text) && len(near.parts[flagColumn]) == 0 {
+			near.parts[flagColumn] = e.line.cells
+			e.used, e.line.used = true, true
+			return
+		}
+	}
 	name, rng, unit := e.text(nameColumn), e.text(rangeColumn), e.text(unitColumn)
+	if unit != "" && !looksLikeUnit(unit) {
+		if _, joins := knownUnit(joinWrapped(textOf(above, unitColumn), unit)); !joins {
+			unit = ""
+			e.parts[unitColumn] = nil
+		}
+	}
 	if rng != "" || unit != "" {
 		target := above
 		if down < up-0.2*em {
@@ -437,7 +507,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	if fits(above, up) {
 		before := above.text(nameColumn)
 		joined := joinWrapped(before, name)
-		if k, alone := r.dict.knows(joined), r.dict.knows(before); k > alone+0.02 && k >= 0.9 || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
+		if k, alone := r.dict.knows(joined), r.dict.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
 			alone < 0.9 && r.dict.knows(name) < 0.9 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold && up < 1.35*em {
 			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
 			e.used, e.line.used = true, true
@@ -451,6 +521,19 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 			e.used, e.line.used = true, true
 		}
 	}
+}
+
+func textOf(e *entry, kind columnKind) string {
+	if e == nil {
+		return ""
+	}
+	return e.text(kind)
+}
+
+// isFlagMark reports whether text is only a flag.
+func isFlagMark(text string) bool {
+	_, ok := flagOf(text)
+	return ok
 }
 
 func openParenthesis(text string) bool { return strings.Count(text, "(") > strings.Count(text, ")") }

@@ -6,6 +6,7 @@ import (
 	"image"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -171,7 +172,8 @@ func (p *pdf) words(index int) (extract.Page, error) {
 type glyph struct {
 	r                        rune
 	left, right, top, bottom float64
-	index                    int
+	baseline                 float64
+	font                     float64 // the font's size before scaling
 	bold                     bool
 }
 
@@ -191,7 +193,7 @@ func (p *pdf) glyphs(text references.FPDF_TEXTPAGE) ([]glyph, error) {
 		if err != nil {
 			return nil, err
 		}
-		g := glyph{r: rune(char.Unicode), index: i}
+		g := glyph{r: rune(char.Unicode)}
 		if unicode.IsSpace(g.r) || g.r == 0 {
 			glyphs = append(glyphs, glyph{r: ' '})
 			wordStart = true
@@ -203,6 +205,16 @@ func (p *pdf) glyphs(text references.FPDF_TEXTPAGE) ([]glyph, error) {
 		}
 		g.left, g.right = float64(box.Rect.Left), float64(box.Rect.Right)
 		g.top, g.bottom = float64(box.Rect.Top), float64(box.Rect.Bottom)
+		origin, err := p.instance.FPDFText_GetCharOrigin(&requests.FPDFText_GetCharOrigin{TextPage: text, Index: i})
+		if err != nil {
+			return nil, err
+		}
+		g.baseline = origin.Y
+		size, err := p.instance.FPDFText_GetFontSize(&requests.FPDFText_GetFontSize{TextPage: text, Index: i})
+		if err != nil {
+			return nil, err
+		}
+		g.font = size.FontSize
 		if wordStart {
 			weight, err := p.instance.FPDFText_GetFontWeight(&requests.FPDFText_GetFontWeight{TextPage: text, Index: i})
 			bold = err == nil && weight.FontWeight >= 600
@@ -211,7 +223,44 @@ func (p *pdf) glyphs(text references.FPDF_TEXTPAGE) ([]glyph, error) {
 		g.bold = bold
 		glyphs = append(glyphs, g)
 	}
+	p.evenHeights(text, glyphs)
 	return glyphs, nil
+}
+
+// evenHeights gives all characters of one font size the same height around the
+// baseline. Fonts without an ascent have boxes as high as each character.
+func (p *pdf) evenHeights(text references.FPDF_TEXTPAGE, glyphs []glyph) {
+	heights := map[float64][]float64{}
+	first := map[float64]int{}
+	for i, g := range glyphs {
+		if g.r == ' ' {
+			continue
+		}
+		if heights[g.font] == nil {
+			first[g.font] = i
+		}
+		heights[g.font] = append(heights[g.font], g.top-g.bottom)
+	}
+	usual := map[float64]float64{}
+	for font, list := range heights {
+		slices.Sort(list)
+		observed := max(list[len(list)*19/20], 1.0)
+		usual[font] = observed
+		m, err := p.instance.FPDFText_GetMatrix(&requests.FPDFText_GetMatrix{TextPage: text, Index: first[font]})
+		if err != nil {
+			continue
+		}
+		size := font * math.Hypot(float64(m.Matrix.C), float64(m.Matrix.D)) * 1.12
+		if size > 0.7*observed && size < 2*observed {
+			usual[font] = size
+		}
+	}
+	for i := range glyphs {
+		g := &glyphs[i]
+		if h := usual[g.font]; g.r != ' ' && h < 4*(g.top-g.bottom)+40 {
+			g.top, g.bottom = g.baseline+0.78*h, g.baseline-0.22*h
+		}
+	}
 }
 
 type glyphWord struct {
@@ -234,21 +283,25 @@ func joinGlyphs(glyphs []glyph) []glyphWord {
 		}
 		b.Reset()
 	}
+	spaced := false
 	for _, g := range glyphs {
 		if g.r == ' ' {
-			flush()
+			spaced = true
 			continue
 		}
 		size := g.top - g.bottom
 		if b.Len() > 0 {
 			previous := last.top - last.bottom
+			gap := g.left - last.right
 			switch {
-			case math.Abs(g.bottom-last.bottom) > 0.15*min(size, previous)+0.3, // another line, or raised
+			case math.Abs(g.baseline-last.baseline) > 0.12*min(size, previous), // another line, or raised
 				math.Abs(size-previous) > 0.2*max(size, previous),
-				g.left-last.right > 0.25*size, g.left < last.left-0.5*size:
+				gap > 0.25*size, g.left < last.left-0.5*size,
+				spaced && gap > 0.07*size: // PDFium puts blanks between glyphs that are drawn one by one
 				flush()
 			}
 		}
+		spaced = false
 		if b.Len() == 0 {
 			w = glyphWord{left: g.left, right: g.right, top: g.top, bottom: g.bottom, bold: g.bold}
 		}
