@@ -28,6 +28,9 @@ type Server struct {
 	HostKey, Key string
 	// Root is the folder in which relative paths begin.
 	Root string
+
+	config string
+	stop   func()
 }
 
 // path of the server; sshd must be started by its absolute path.
@@ -61,11 +64,22 @@ func Start(t testing.TB) *Server {
 		"AuthorizedKeysFile " + filepath.Join(dir, "authorized"), "PasswordAuthentication no", "KbdInteractiveAuthentication no",
 		"PermitRootLogin prohibit-password", "MaxStartups 100", "Subsystem sftp internal-sftp -d " + s.Root, "",
 	}, "\n"))
-	s.run(t, config)
+	s.config = config
+	t.Cleanup(func() { s.Stop() })
+	s.Run(t)
 	return s
 }
 
-func (s *Server) run(t testing.TB, config string) {
+// Stop stops the server: new connections are refused.
+func (s *Server) Stop() {
+	if s.stop != nil {
+		s.stop()
+		s.stop = nil
+	}
+}
+
+// Run starts a server again that was stopped.
+func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	if os.Getuid() == 0 { // the server of root separates its privileges there
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
@@ -73,17 +87,17 @@ func (s *Server) run(t testing.TB, config string) {
 		}
 	}
 	var log bytes.Buffer
-	server := exec.Command(path, "-D", "-e", "-f", config)
+	server := exec.Command(path, "-D", "-e", "-f", s.config)
 	server.Stderr = &log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Wait() }()
-	t.Cleanup(func() {
+	s.stop = func() {
 		_ = server.Process.Kill() // it may have ended
 		<-ended
-	})
+	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", s.Address)
 		if err == nil {
