@@ -60,7 +60,6 @@ var knownDifferences = []struct {
 		`answered ClientFacingTeam.webhook_secret is missing`,
 	}},
 	{"Optional, and about settings that a team does not have here.", []string{
-		`answered ClientFacingTeam.critical_result_notification_email is missing`,
 		`answered ClientFacingTeam.logo_url is missing`,
 		`answered LibreConfig.strip_tz is missing`,
 		`answered TeamConfig.eds_preferences is missing`,

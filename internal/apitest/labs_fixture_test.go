@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks"
@@ -212,7 +213,17 @@ func (s *service) addReportedOrder(t *testing.T, f *fixture) {
 		if err != nil {
 			return err
 		}
-		return results.Take(ctx, tx, &o, someResults(&o))
+		if err := results.Take(ctx, tx, &o, someResults(&o)); err != nil {
+			return err
+		}
+		if err := critical.Raise(ctx, tx, team, critical.Subject{Order: &o, Revision: 1}); err != nil {
+			return err
+		}
+		notices, err := critical.List(ctx, tx, team, critical.Filter{Limit: 1})
+		if err == nil {
+			f.ids["critical_result_id"] = notices[0].ID.String()
+		}
+		return err
 	})
 }
 
@@ -225,6 +236,7 @@ func someResults(o *orders.Order) results.Arrival {
 }
 
 func addUnmatchedBodies() {
+	validBodies["POST /v3/critical_result/{critical_result_id}/acknowledge"] = `{"notified_person":"Dr. Example","read_back":true}`
 	validBodies["POST /v3/unmatched_result/{raw_result_id}/accept"] = `{"order_id":"$order_id"}`
 	validBodies["POST /v3/unmatched_result/{raw_result_id}/resolve"] = `{"action":"unsure"}`
 	validBodies["POST /v3/unmatched_result_test"] = `{"case":"no_match","order_source":"managed"}`

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"hale/internal/labs/critical"
 	"hale/internal/people/messages"
 	"hale/internal/people/messages/senders"
 )
@@ -24,4 +25,9 @@ func (a *App) messages() (*messages.Service, error) {
 		s.SMS = gateway
 	}
 	return s, nil
+}
+
+// criticalAlarms sends e-mails about critical results through the same server.
+func (a *App) criticalAlarms() *critical.Service {
+	return &critical.Service{Email: a.sending.Email, BaseURL: a.URL}
 }

@@ -5,6 +5,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/labs/appointments"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/documents"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
@@ -44,7 +45,7 @@ func userRecords() []users.Records {
 	return slices.Concat(
 		tokens.UserRecords(), messages.UserRecords(), insurance.UserRecords(),
 		storage.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
-		orders.UserRecords(), results.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
+		orders.UserRecords(), critical.UserRecords(), results.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)
 }
@@ -53,6 +54,6 @@ func userRecords() []users.Records {
 func EventTypes() *events.Catalogue {
 	return events.NewCatalogue(slices.Concat(
 		webhooks.EventTypes(), connections.EventTypes(), resources.EventTypes(), continuous.EventTypes(),
-		orders.EventTypes(), results.EventTypes(), appointments.EventTypes(), matching.EventTypes(),
+		orders.EventTypes(), results.EventTypes(), critical.EventTypes(), appointments.EventTypes(), matching.EventTypes(),
 	)...)
 }

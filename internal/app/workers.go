@@ -106,7 +106,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 	}
 	runner := jobs.NewRunner(a.DB, jobs.Config{
 		Node: node, Log: a.Log, Observe: a.Metrics.Job,
-		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), ordering.jobs()),
+		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs()),
 	})
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)

@@ -37,7 +37,7 @@ var skippedBlocks = map[string]map[int]string{
 // The commands of the README and of every guide run as they are written, in
 // their order, in a shell with a running service. A page may use the variables
 // HALE_URL, HALE_API_KEY, USER_ID, LAB_TEST_ID, ORDER_ID, OTHER_ORDER_ID and
-// BOOKING_KEY, and the files of docsFiles.
+// BOOKING_KEY, the variables of docsSetupOf, and the files of docsFiles.
 func TestTheCommandsInTheDocsWork(t *testing.T) {
 	for _, tool := range []string{"sh", "curl", "sed", "timeout"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -149,8 +149,13 @@ hale api POST "/v3/order/$ORDER_ID/test?final_status=received.at_home_phlebotomy
 BOOKING_KEY=$(hale api POST /v3/order/phlebotomy/appointment/availability \
   -d '{"first_line": "1 West Lincoln Street", "city": "Phoenix", "state": "AZ", "zip_code": "85004"}' | field booking_key)
 `,
-	"docs/lab-catalogue.md":    "hale teams create Acme\n",
-	"docs/users.md":            "hale teams create Acme\n",
+	"docs/lab-catalogue.md": "hale teams create Acme\n",
+	"docs/users.md":         "hale teams create Acme\n",
+	"docs/results.md": `hale teams create Acme
+hale api POST "/v3/order/$ORDER_ID/test" -d '{"interpretation": "critical"}'
+export CRITICAL_ID
+until [ -n "$CRITICAL_ID" ]; do sleep 0.2; CRITICAL_ID=$(hale results critical list --limit 1 -o id); done
+`,
 	"docs/client-libraries.md": "hale teams create Acme\n",
 }
 

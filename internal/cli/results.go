@@ -27,27 +27,27 @@ no names of persons. show prints the name of the person on the report.`,
 		Example: examples("hale results review list", "hale results review show RESULT", "hale results review accept RESULT --order ORDER",
 			"hale results review reject RESULT --note 'not one of ours'"),
 	}, s.reviewList(), s.reviewShow(), s.reviewAccept(), s.reviewReject(), s.reviewReturn())
-	c := noun(&cobra.Command{
-		Use: "results", Short: "lab results that need a decision",
-		Long: `Lab results that need a decision. For the results of an order use
-hale api GET /v3/order/ORDER/result.`,
-		Example: examples("hale results review list"),
-	}, review)
-	addSettings(c.PersistentFlags(), append([]string{"base-url", "listen"}, storageSettings...)...) // links to requisitions carry the former
-	return c
+	addSettings(review.PersistentFlags(), append([]string{"base-url", "listen"}, storageSettings...)...) // links to requisitions carry the former
+	return noun(&cobra.Command{
+		Use: "results", Short: "lab results that need a person",
+		Long: `Lab results that need a person: critical ones, and those without a certain order.
+For the results of an order use hale api GET /v3/order/ORDER/result.`,
+		Example: examples("hale results critical list --state open", "hale results review list"),
+	}, s.criticalCommand(), review)
 }
 
 // reviewLine is a result in the queue, without names.
 type reviewLine struct {
-	ID         matching.ID       `json:"result_id"`
-	Team       teams.ID          `json:"team_id"`
-	TeamName   string            `json:"team"`
-	Status     matching.Status   `json:"status"`
-	Decision   matching.Decision `json:"decision_code"`
-	Reason     string            `json:"reason"`
-	Lab        string            `json:"lab"`
-	Candidates int               `json:"candidates"`
-	CreatedAt  time.Time         `json:"created_at"`
+	ID         matching.ID           `json:"result_id"`
+	Team       teams.ID              `json:"team_id"`
+	TeamName   string                `json:"team"`
+	Status     matching.Status       `json:"status"`
+	Worst      orders.Interpretation `json:"interpretation"`
+	Decision   matching.Decision     `json:"decision_code"`
+	Reason     string                `json:"reason"`
+	Lab        string                `json:"lab"`
+	Candidates int                   `json:"candidates"`
+	CreatedAt  time.Time             `json:"created_at"`
 }
 
 // reviewWhole is a result with all that speaks for and against its orders.
@@ -71,6 +71,7 @@ var reviewView = view{
 		{"result", "result_id"},
 		{"team", "team"},
 		{"lab", "lab"},
+		{"value", "interpretation"},
 		{"reason", "decision_code"},
 		{"orders", "candidates"},
 		{"status", "status"},
@@ -89,7 +90,7 @@ func lineOfReview(ctx context.Context, tx *store.Tx, team teams.Team, i *matchin
 		lab.Slug = i.Summary.LabSlug
 	}
 	return reviewLine{
-		ID: i.ID, Team: team.ID, TeamName: team.Name, Status: i.Status, Decision: i.Decision, Reason: i.Decision.Sentence(), Lab: lab.Slug,
+		ID: i.ID, Team: team.ID, TeamName: team.Name, Status: i.Status, Worst: i.Interpretation, Decision: i.Decision, Reason: i.Decision.Sentence(), Lab: lab.Slug,
 		Candidates: len(i.Candidates), CreatedAt: i.CreatedAt,
 	}, nil
 }

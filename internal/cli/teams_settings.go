@@ -10,22 +10,40 @@ import (
 	"hale/internal/platform/teams"
 )
 
-type switchLine struct {
+type settingLine struct {
 	Name  string `json:"setting"`
-	On    bool   `json:"on"`
+	On    *bool  `json:"on,omitempty"` // of a switch
+	Value string `json:"value"`        // on, off or a text
 	Means string `json:"means"`
 }
 
-var switchView = view{id: "setting", columns: []column{{"setting", "setting"}, {"on", "on"}, {"description", "means"}}}
+var settingsView = view{id: "setting", columns: []column{{"setting", "setting"}, {"value", "value"}, {"description", "means"}}}
+
+func settingLines(team teams.Team) []settingLine {
+	var lines []settingLine
+	for _, w := range teams.Switches {
+		on, word := w.On(team), "off"
+		if on {
+			word = "on"
+		}
+		lines = append(lines, settingLine{w.Name, &on, word, w.Means})
+	}
+	for _, v := range teams.Values {
+		lines = append(lines, settingLine{v.Name, nil, v.Of(team), v.Means})
+	}
+	return lines
+}
 
 func (s *shell) teamsSettings() *cobra.Command {
 	return &cobra.Command{
-		Use: "settings TEAM [SETTING=on|off]…", Short: "show or change a team's settings",
+		Use: "settings TEAM [SETTING=VALUE]…", Short: "show or change a team's settings",
 		Long: `Show a team's settings, or change some of them. A change applies from the next
-request; a restart of hale serve is not needed.`,
+request; a restart of hale serve is not needed. Switches take on or off. An empty
+value removes an address.`,
 		Example: examples(
 			"hale teams settings Acme",
 			"hale teams settings Acme result_reviews_enabled=on partial_webhooks_enabled=off",
+			"hale teams settings Acme critical_result_notification_email=lab@example.org",
 		),
 		Annotations: map[string]string{"setting": "SETTING"},
 		Args: func(_ *cobra.Command, args []string) error {
@@ -35,56 +53,57 @@ request; a restart of hale serve is not needed.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			changes, err := switchesIn(args[1:])
+			changes, err := settingsIn(args[1:])
 			if err != nil {
 				return err
 			}
 			return s.forTeam(c, args[0], func(ctx context.Context, db *store.DB, team teams.Team) error {
 				if len(changes) > 0 {
-					if team, err = turn(ctx, db, team.ID, changes); err != nil {
+					if team, err = change(ctx, db, team.ID, changes); err != nil {
 						return err
 					}
 				}
-				lines := make([]switchLine, len(teams.Switches))
-				for i, w := range teams.Switches {
-					lines[i] = switchLine{w.Name, w.On(team), w.Means}
-				}
-				return s.showValue(switchView, lines)
+				return s.showValue(settingsView, settingLines(team))
 			})
 		},
 	}
 }
 
-// settingChange is a switch and where it goes.
-type settingChange struct {
-	teams.Switch
-	on bool
-}
+// settingChange changes a team's settings.
+type settingChange func(*teams.Settings) error
 
-// switchesIn reads words such as redraws_enabled=on.
-func switchesIn(words []string) ([]settingChange, error) {
+// settingsIn reads words such as redraws_enabled=on.
+func settingsIn(words []string) ([]settingChange, error) {
 	var all []settingChange
 	for _, word := range words {
-		name, value, _ := strings.Cut(word, "=")
-		w, err := teams.SwitchNamed(name)
+		name, value, given := strings.Cut(word, "=")
+		toggle, text, err := teams.FindSetting(name)
 		if err != nil {
 			return nil, err
 		}
-		if value != "on" && value != "off" {
+		switch {
+		case toggle != nil && value != "on" && value != "off":
 			return nil, badUsagef("%s must be on or off, such as %s=on", name, name)
+		case toggle != nil:
+			all = append(all, func(s *teams.Settings) error { toggle.Turn(s, value == "on"); return nil })
+		case !given:
+			return nil, badUsagef("%s needs a value, such as %s=VALUE", name, name)
+		default:
+			all = append(all, func(s *teams.Settings) error { return text.Set(s, value) })
 		}
-		all = append(all, settingChange{w, value == "on"})
 	}
 	return all, nil
 }
 
-func turn(ctx context.Context, db *store.DB, id teams.ID, changes []settingChange) (team teams.Team, err error) {
+func change(ctx context.Context, db *store.DB, id teams.ID, changes []settingChange) (team teams.Team, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) (err error) {
 		if team, err = teams.Get(ctx, tx, id); err != nil {
 			return err
 		}
-		for _, change := range changes {
-			change.Turn(&team.Settings, change.on)
+		for _, apply := range changes {
+			if err := apply(&team.Settings); err != nil {
+				return err
+			}
 		}
 		return teams.Update(ctx, tx, team)
 	})

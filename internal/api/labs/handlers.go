@@ -48,6 +48,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.documentRoutes(),
 		h.resultRoutes(),
 		h.unmatchedRoutes(),
+		h.criticalRoutes(),
 		h.sandboxRoutes(),
 	)
 }

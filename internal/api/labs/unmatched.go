@@ -42,6 +42,7 @@ type listUnmatchedIn struct {
 	Cursor   string `query:"next_cursor" doc:"next_cursor of the previous page."`
 	Decision string `query:"decision_code" enum:"match_sample_id,match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
 	LabSlug  string `query:"lab_slug"`
+	Worst    string `query:"interpretation" enum:"normal,abnormal,critical,unknown"`
 	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"The default is all that are not resolved."`
 	From     string `query:"created_at_start" format:"date" doc:"A day in UTC, inclusive."`
 	To       string `query:"created_at_end" format:"date" doc:"A day in UTC, inclusive."`
@@ -51,7 +52,8 @@ type listUnmatchedIn struct {
 func (in *listUnmatchedIn) filter() (matching.Filter, error) {
 	f := matching.Filter{
 		Status: matching.Status(in.Status), Decision: matching.Decision(in.Decision), LabSlug: in.LabSlug,
-		Search: strings.TrimSpace(in.Search), Limit: in.Limit + 1,
+		Interpretation: orders.Interpretation(in.Worst),
+		Search:         strings.TrimSpace(in.Search), Limit: in.Limit + 1,
 	}
 	for _, day := range []struct {
 		text, field string
@@ -207,7 +209,7 @@ type unmatchedBody struct {
 	Patient        api.OrNull[reviewPatient] `json:"patient" doc:"Null after its erasure."`
 	Lab            reviewLab                 `json:"lab"`
 	Markers        []reviewMarker            `json:"markers"`
-	Interpretation orders.Interpretation     `json:"interpretation" doc:"By the lab's flags: normal, abnormal, critical, unknown."`
+	Interpretation orders.Interpretation     `json:"interpretation" doc:"By the lab's flags, its ranges and the critical limits: normal, abnormal, critical, unknown."`
 	ResultStatus   string                    `json:"result_status" enum:"final,partial"`
 	Note           *string                   `json:"note"`
 	Action         *matching.Action          `json:"resolution_action" doc:"accept, reject, unsure; null before a decision."`

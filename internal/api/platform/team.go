@@ -80,6 +80,7 @@ type teamBody struct {
 	Communication      bool       `json:"lab_tests_patient_communication_enabled"`
 	SMSCommunication   bool       `json:"lab_tests_patient_sms_communication_enabled"`
 	EmailCommunication bool       `json:"lab_tests_patient_email_communication_enabled"`
+	CriticalEmail      *string    `json:"critical_result_notification_email" doc:"The address that gets an e-mail about each critical result."`
 	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order tests and review results, by the team's lab accounts."`
 }
 
@@ -151,6 +152,7 @@ func (h *Handlers) getTeam(ctx context.Context, c api.Caller, in *getTeamIn) (*a
 	return api.Answer(teamBody{
 		ID: team.ID, OrgID: team.ID, Name: team.Name, DelegatedFlow: flowOf(accounts),
 		TestkitsTexts: says.SMS, Communication: says.SMS || says.Email, SMSCommunication: says.SMS, EmailCommunication: says.Email,
+		CriticalEmail: api.TextOrNull(team.Settings.CriticalEmail),
 		Configuration: teamConfig{
 			LibreView: libreViewConfig{map[string]string{}}, TextsEnabled: says.SMS,
 			PushHistoricalData: team.Settings.PushHistoricalData, RejectDuplicateConnection: team.Settings.RejectDuplicateConnection,

@@ -32,6 +32,8 @@ type payload struct {
 	Action         *Action    `json:"resolution_action"`
 	ResolvedUserID *users.ID  `json:"resolved_user_id"`
 	ResolvedOrder  *orders.ID `json:"resolved_order_id"`
+	// Interpretation is an addition: a critical result must not wait.
+	Interpretation orders.Interpretation `json:"interpretation"`
 }
 
 // SubReasons returns the reasons below the decision.
@@ -43,7 +45,7 @@ func (i *Item) SubReasons() []string {
 }
 
 func (i *Item) payload() payload {
-	p := payload{ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), ResolvedUserID: i.User, ResolvedOrder: i.Order}
+	p := payload{ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), ResolvedUserID: i.User, ResolvedOrder: i.Order, Interpretation: i.Interpretation}
 	if i.Action != "" {
 		p.Action = &i.Action
 	}
@@ -104,7 +106,7 @@ func EventTypes() []events.Type {
 	order := orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000005"))
 	example := func(change func(i *Item, user users.ID)) func(uuid.UUID) json.RawMessage {
 		return func(user uuid.UUID) json.RawMessage {
-			i := Item{ID: ID(id), Status: TeamReview, Decision: PersonMatch}
+			i := Item{ID: ID(id), Status: TeamReview, Decision: PersonMatch, Interpretation: orders.Abnormal}
 			change(&i, users.ID(user))
 			doc, err := json.Marshal(i.payload())
 			if err != nil {

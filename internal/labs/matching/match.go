@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -99,6 +100,11 @@ func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 	}
 	if err := setCandidates(ctx, tx, &i); err != nil {
 		return err
+	}
+	if i.Interpretation == orders.Critical {
+		if err := critical.Raise(ctx, tx, team, critical.Subject{Result: i.ID.UUID()}); err != nil {
+			return err
+		}
 	}
 	if i.Status != TeamReview {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"hale/internal/labs/critical"
 	"hale/internal/labs/inbox"
 	"hale/internal/people/users"
 	"hale/internal/platform/jobs"
@@ -58,6 +59,7 @@ func Forget(ctx context.Context, tx *store.Tx, before time.Time) (more bool, err
 func (i Item) destroy(ctx context.Context, tx *store.Tx) error {
 	return errors.Join(
 		inbox.Discard(ctx, tx, i.ID.UUID()),
+		critical.Forget(ctx, tx, i.Team, i.ID.UUID()),
 		i.exec(ctx, tx, `DELETE FROM unmatched_candidates WHERE team_id = $1 AND result_id = $2`),
 		tx.Shred(ctx, i.Team.UUID(), i.ID.UUID()),
 	)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"unicode/utf8"
 
+	"hale/internal/labs/critical"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
@@ -45,6 +46,9 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	i.setDecision(tx, Accept, c.Note)
 	i.Status = Resolved
 	if err := recordResult(ctx, tx, &i, by, &o, r); err != nil {
+		return orders.Order{}, err
+	}
+	if err := critical.CloseReview(ctx, tx, team, id.UUID()); err != nil {
 		return orders.Order{}, err
 	}
 	return o, announceToReviewers(ctx, tx, &i, UpdatedEvent)
@@ -170,6 +174,11 @@ func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action
 	i.setDecision(tx, action, note)
 	if err := save(ctx, tx, &i, by, true); err != nil {
 		return Item{}, err
+	}
+	if to == Resolved {
+		if err := critical.CloseReview(ctx, tx, team, id.UUID()); err != nil {
+			return Item{}, err
+		}
 	}
 	return i, announceToReviewers(ctx, tx, &i, UpdatedEvent)
 }

@@ -70,7 +70,7 @@ func (d desk) report(o orders.Order, change ...func(r *networks.Report)) network
 		for _, m := range facts[0].Markers {
 			for _, e := range m.Results {
 				r.Results.Results = append(r.Results.Results, networks.Result{
-					ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC, Value: "7.5", Unit: e.Assay.Unit, Status: "F", Flag: "H",
+					ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC, Value: "7.5", Unit: "1", Status: "F", Flag: "H",
 				})
 			}
 		}

@@ -260,12 +260,14 @@ func scanCandidates(rows *store.Rows, add func(ID, Candidate)) error {
 type Filter struct {
 	Status   Status // results that wait for a decision when empty
 	Decision Decision
-	LabSlug  string
-	From, To *civil.Date // days of creation in UTC, both included
-	Search   string      // part of the patient's name, or the birth date
-	After    *Position
-	Limit    int
-	Oldest   bool // oldest first; not with Search
+	// Interpretation narrows to normal, abnormal, critical or unknown results.
+	Interpretation orders.Interpretation
+	LabSlug        string
+	From, To       *civil.Date // days of creation in UTC, both included
+	Search         string      // part of the patient's name, or the birth date
+	After          *Position
+	Limit          int
+	Oldest         bool // oldest first; not with Search
 }
 
 // Position is the place of a result in the list.
@@ -320,6 +322,9 @@ func (f *Filter) conditions(ctx context.Context, tx *store.Tx, team teams.ID) (q
 	}
 	if f.Decision != "" {
 		q.addCondition("decision = ?", string(f.Decision))
+	}
+	if f.Interpretation != "" {
+		q.addCondition("interpretation = ?", string(f.Interpretation))
 	}
 	if f.From != nil {
 		q.addCondition("created_at >= ?", store.Micros(f.From.In(time.UTC)))

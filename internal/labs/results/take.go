@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
@@ -125,6 +126,26 @@ func changesResults(before, after Version) (bool, error) {
 	return !same, err
 }
 
+// hasNewCritical reports whether a critical value is new or has changed. A
+// person must learn of it, even if that person learned of earlier ones.
+func (v *Revision) hasNewCritical(before *Revision) bool {
+	known := map[observationKey]string{}
+	key := func(r *Result) observationKey {
+		return observationKey{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID}
+	}
+	if before != nil {
+		for i := range before.Results {
+			if r := &before.Results[i]; r.Interpretation == orders.Critical {
+				known[key(r)] = r.Text
+			}
+		}
+	}
+	return slices.ContainsFunc(v.Results, func(r Result) bool {
+		text, told := known[key(&r)]
+		return r.Interpretation == orders.Critical && (!told || text != r.Text)
+	})
+}
+
 // applyRevision announces a critical revision, and moves the order to the
 // status of its results.
 //
@@ -139,6 +160,11 @@ func applyRevision(ctx context.Context, tx *store.Tx, o *orders.Order, before, n
 	}
 	if changed && now.Interpretation == orders.Critical {
 		if err := orders.AnnounceCritical(ctx, tx, o, string(now.Status)); err != nil {
+			return err
+		}
+	}
+	if now.hasNewCritical(before) {
+		if err := critical.Raise(ctx, tx, o.Team, critical.Subject{Order: o, Revision: now.Number}); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,10 @@
 package teams
 
 import (
+	"errors"
+	"fmt"
+	"net/mail"
+	"strconv"
 	"strings"
 
 	"hale/internal/platform/fault"
@@ -60,14 +64,82 @@ var Switches = []Switch{
 	},
 }
 
-// SwitchNamed finds a setting, or returns an Invalid fault that lists them all.
-func SwitchNamed(name string) (Switch, error) {
-	var names []string
-	for _, w := range Switches {
-		if w.Name == name {
-			return w, nil
-		}
-		names = append(names, w.Name)
+// Value is a setting of a team with a text.
+type Value struct {
+	Name  string // as in the stored document
+	Means string
+	get   func(s Settings) string
+	set   func(s *Settings, text string) error
+}
+
+// Of returns a team's value; empty for none.
+func (v Value) Of(t Team) string { return v.get(t.Settings) }
+
+// Set changes the value. An empty text removes it.
+func (v Value) Set(s *Settings, text string) error {
+	if err := v.set(s, text); err != nil {
+		return fault.Newf(fault.Invalid, "%s: %s", v.Name, err.Error()).At("setting")
 	}
-	return Switch{}, fault.New(fault.Invalid, "a team has no such setting; it has "+strings.Join(names, ", ")).At("setting")
+	return nil
+}
+
+// Values has the settings that are no switches.
+var Values = []Value{
+	{
+		"critical_result_notification_email", "address that gets an e-mail about each critical result",
+		func(s Settings) string { return s.CriticalEmail }, func(s *Settings, text string) error { return setAddress(&s.CriticalEmail, text) },
+	},
+	{
+		"critical_result_escalation_email", "address that gets an e-mail when a critical result is not acknowledged in time",
+		func(s Settings) string { return s.CriticalEscalationEmail }, func(s *Settings, text string) error { return setAddress(&s.CriticalEscalationEmail, text) },
+	},
+	{
+		"critical_result_minutes", "minutes to acknowledge a critical result before it escalates (default 60)",
+		func(s Settings) string { return strconv.Itoa(int(s.CriticalDelay().Minutes())) }, setCriticalMinutes,
+	},
+}
+
+func setAddress(to *string, text string) error {
+	if text != "" {
+		if a, err := mail.ParseAddress(text); err != nil || a.Address != text {
+			return errors.New("not an e-mail address")
+		}
+	}
+	*to = text
+	return nil
+}
+
+// mostMinutes is a week.
+const mostMinutes = 7 * 24 * 60
+
+func setCriticalMinutes(s *Settings, text string) error {
+	if text == "" {
+		s.CriticalMinutes = 0
+		return nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > mostMinutes {
+		return fmt.Errorf("a number from 1 to %d", mostMinutes)
+	}
+	s.CriticalMinutes = n
+	return nil
+}
+
+// FindSetting finds a setting. Exactly one of the two is not nil. For an
+// unknown name it returns an Invalid fault that lists them all.
+func FindSetting(name string) (*Switch, *Value, error) {
+	var names []string
+	for i := range Switches {
+		if Switches[i].Name == name {
+			return &Switches[i], nil, nil
+		}
+		names = append(names, Switches[i].Name)
+	}
+	for i := range Values {
+		if Values[i].Name == name {
+			return nil, &Values[i], nil
+		}
+		names = append(names, Values[i].Name)
+	}
+	return nil, nil, fault.New(fault.Invalid, "a team has no such setting; it has "+strings.Join(names, ", ")).At("setting")
 }

@@ -10,8 +10,8 @@ import (
 
 // Every setting of a team has its switch, which turns it and nothing else.
 func TestSwitches(t *testing.T) {
-	if fields := reflect.TypeFor[teams.Settings]().NumField(); fields != len(teams.Switches) {
-		t.Errorf("%d settings, and %d switches", fields, len(teams.Switches))
+	if fields := reflect.TypeFor[teams.Settings]().NumField(); fields != len(teams.Switches)+len(teams.Values) {
+		t.Errorf("%d settings, and %d switches and values", fields, len(teams.Switches)+len(teams.Values))
 	}
 	for _, w := range teams.Switches {
 		team := teams.Team{Environment: teams.Production}
@@ -28,15 +28,44 @@ func TestSwitches(t *testing.T) {
 		if w.On(team) {
 			t.Errorf("%s stays on", w.Name)
 		}
-		if found, err := teams.SwitchNamed(w.Name); err != nil || found.Name != w.Name {
+		if found, _, err := teams.FindSetting(w.Name); err != nil || found == nil || found.Name != w.Name {
 			t.Errorf("%s is not found: %v", w.Name, err)
 		}
 	}
-	if _, err := teams.SwitchNamed("x"); err == nil || !strings.Contains(err.Error(), "redraws_enabled") {
+	if _, _, err := teams.FindSetting("x"); err == nil || !strings.Contains(err.Error(), "redraws_enabled") {
 		t.Errorf("an unknown setting: %v", err)
 	}
 	sandbox := teams.Team{Environment: teams.Sandbox}
-	if w, _ := teams.SwitchNamed("result_reviews_enabled"); !w.On(sandbox) {
+	if w, _, _ := teams.FindSetting("result_reviews_enabled"); !w.On(sandbox) {
 		t.Error("a sandbox team does not review its results")
+	}
+}
+
+// Each value is checked, set and removed by its own name.
+func TestValues(t *testing.T) {
+	for _, v := range teams.Values {
+		good, bad := "lab@example.org", "Lab <lab@example.org>"
+		if v.Name == "critical_result_minutes" {
+			good, bad = "15", "0"
+		}
+		var team teams.Team
+		before := v.Of(team)
+		if err := v.Set(&team.Settings, good); err != nil || v.Of(team) != good {
+			t.Errorf("%s=%s: %v, is %q", v.Name, good, err, v.Of(team))
+		}
+		for _, other := range teams.Values {
+			if other.Name != v.Name && other.Of(team) != other.Of(teams.Team{}) {
+				t.Errorf("%s sets %s", v.Name, other.Name)
+			}
+		}
+		if err := v.Set(&team.Settings, bad); err == nil || !strings.Contains(err.Error(), v.Name) {
+			t.Errorf("%s=%s: %v", v.Name, bad, err)
+		}
+		if err := v.Set(&team.Settings, ""); err != nil || v.Of(team) != before {
+			t.Errorf("%s is not removed: %v, is %q", v.Name, err, v.Of(team))
+		}
+		if _, found, err := teams.FindSetting(v.Name); err != nil || found == nil || found.Name != v.Name {
+			t.Errorf("%s is not found: %v", v.Name, err)
+		}
 	}
 }

@@ -57,6 +57,12 @@ type Settings struct {
 	// ResultReviews lets the team decide about results that fit no order; nil
 	// means yes in the sandbox only.
 	ResultReviews *bool `json:"result_reviews_enabled,omitempty"`
+	// CriticalEmail gets an e-mail about each critical result,
+	// CriticalEscalationEmail one without an acknowledgement within
+	// CriticalMinutes; 0 means an hour.
+	CriticalEmail           string `json:"critical_result_notification_email,omitempty"`
+	CriticalEscalationEmail string `json:"critical_result_escalation_email,omitempty"`
+	CriticalMinutes         int    `json:"critical_result_minutes,omitempty"`
 	// PortalBirthDate accepts the date of birth, in place of a code, on a new
 	// device that opens a portal link.
 	PortalBirthDate bool `json:"portal_birth_date_enabled,omitempty"`
@@ -72,6 +78,14 @@ func (t Team) ReviewsResults() bool {
 		return *t.Settings.ResultReviews
 	}
 	return t.Environment == Sandbox
+}
+
+// CriticalDelay is the time to acknowledge a critical result.
+func (s Settings) CriticalDelay() time.Duration {
+	if s.CriticalMinutes == 0 {
+		return time.Hour
+	}
+	return time.Duration(s.CriticalMinutes) * time.Minute
 }
 
 // ParseEnvironment reads the name of an environment.
