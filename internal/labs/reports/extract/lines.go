@@ -162,7 +162,11 @@ func joinRaised(words []Word) []Word {
 				continue
 			}
 			raise := center(base) - center(small)
-			if raise < 0.06*base.Box.Height || raise > 0.9*base.Box.Height {
+			least := 0.06 * base.Box.Height
+			if small.Box.Height < 0.75*base.Box.Height && gap < 0.1*base.Box.Height {
+				least = -0.25 * base.Box.Height // small and without a blank: some printers do not raise it
+			}
+			if raise < least || raise > 0.9*base.Box.Height {
 				continue
 			}
 			removed[i] = true

@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -12,7 +13,11 @@ type label struct {
 	form  *regexp.Regexp
 }
 
-func labelForm(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)^(?:` + words + `)`) }
+func labelForm(words string) *regexp.Regexp {
+	form := regexp.MustCompile(`(?i)^(?:` + words + `)`)
+	form.Longest()
+	return form
+}
 
 // labels are tried at every word; the longest match wins. An empty field only
 // ends the value before it.
@@ -85,7 +90,8 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 			values[field] = value
 		}
 	}
-	for k, c := range l.cells {
+	cells := splitLabels(l.cells)
+	for k, c := range cells {
 		text := c.text()
 		at := 0
 		field, start := "", -1
@@ -113,12 +119,16 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 			continue
 		}
 		value := strings.Trim(text[min(start, len(text)):], " :")
-		if field == "name" && strings.HasSuffix(value, ",") { // the first name is on the next line
-			r.valueBelow(page, i, c, func(below string) {
-				if looksNamed(below) && len(strings.Fields(below)) <= 3 {
-					value += " " + below
-				}
-			})
+		right := math.Inf(1)
+		if k+1 < len(cells) {
+			right = cells[k+1].x0
+		}
+		isDate := field == "birth" || field == "collected" || field == "reported"
+		if _, ok := parseDate(value); value != "" && isDate && !ok || field == "name" && strings.HasSuffix(value, ",") { // the rest is on the next line
+			below := r.valueBelow(page, i, c, right)
+			if isDate || looksNamed(below) && len(strings.Fields(below)) <= 3 {
+				value = joinWrapped(value, below)
+			}
 		}
 		if field == "birth" {
 			if _, after, ok := strings.Cut(value, ","); ok && genderOf(after) != "" {
@@ -129,31 +139,98 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 			set(field, value)
 			continue
 		}
-		// The value is in the next cell, or below.
-		if k+1 < len(l.cells) {
-			next := l.cells[k+1].text()
-			if _, length := labelAt(strings.TrimLeft(next, ": "), true); length == 0 && (strings.HasPrefix(next, ":") || strings.HasSuffix(text, ":") || l.cells[k+1].x0-c.x1 < 14*r.pages[page].em) {
+		// The value is in the next cell, in two lines beside the label, or below.
+		if k+1 < len(cells) {
+			next := cells[k+1].text()
+			if _, length := labelAt(strings.TrimLeft(next, ": "), true); length == 0 && (strings.HasPrefix(next, ":") || strings.HasSuffix(text, ":") || cells[k+1].x0-c.x1 < 14*r.pages[page].em) {
 				set(field, strings.TrimLeft(next, ": "))
 				continue
 			}
 		}
-		r.valueBelow(page, i, c, func(below string) { set(field, below) })
+		if beside := r.valueBeside(page, i, c, right); beside != "" {
+			set(field, beside)
+			continue
+		}
+		set(field, r.valueBelow(page, i, c, right))
 	}
 }
 
-// valueBelow finds a value under its label.
-func (r *reader) valueBelow(page, i int, c cell, set func(string)) {
+// splitLabels splits cells that consist of labels only: "Date of birth Sex".
+func splitLabels(cells []cell) []cell {
+	var out []cell
+	for _, c := range cells {
+		words, start := c.words, 0
+		var parts []cell
+		for start < len(words) {
+			length := 0
+			for n := min(5, len(words)-start); n >= 1 && length == 0; n-- {
+				if _, l := labelAt(newCell(words[start:start+n]).text(), true); l > 0 {
+					length = n
+				}
+			}
+			if length == 0 {
+				parts = nil
+				break
+			}
+			parts = append(parts, newCell(words[start:start+length]))
+			start += length
+		}
+		if len(parts) < 2 {
+			parts = []cell{c}
+		}
+		out = append(out, parts...)
+	}
+	return out
+}
+
+// valueBelow returns the words under a label, up to the next label's column.
+func (r *reader) valueBelow(page, i int, c cell, right float64) string {
 	lay := r.pages[page]
 	for j := i + 1; j < len(lay.lines) && lay.lines[j].y-lay.lines[i].y < 2.4*lay.em; j++ {
+		var words []Word
 		for _, b := range lay.lines[j].cells {
-			if b.x0-c.x0 < 1.2*lay.em && c.x0-b.x0 < 1.2*lay.em {
-				if _, length := labelAt(b.text(), true); length == 0 {
-					set(b.text())
+			for _, w := range b.words {
+				if w.Box.X >= c.x0-1.2*lay.em && w.Box.X < right-0.3*lay.em {
+					words = append(words, w)
 				}
-				return
+			}
+		}
+		if len(words) == 0 || words[0].Box.X > c.x0+1.2*lay.em {
+			continue
+		}
+		text := newCell(words).text()
+		if _, length := labelAt(text, true); length > 0 {
+			return ""
+		}
+		return text
+	}
+	return ""
+}
+
+// valueBeside returns a value of two lines to the right of a label that stands in
+// the middle of them.
+func (r *reader) valueBeside(page, i int, c cell, right float64) string {
+	lay := r.pages[page]
+	var parts []string
+	for j := max(0, i-2); j < min(len(lay.lines), i+3); j++ {
+		dy := lay.lines[j].y - c.y
+		if j == i || dy > 0.95*lay.em || dy < -0.95*lay.em {
+			continue
+		}
+		for _, b := range lay.lines[j].cells {
+			if b.x0 > c.x1 && b.x0 < right && b.x0-c.x1 < 14*lay.em {
+				if _, length := labelAt(b.text(), true); length > 0 {
+					return ""
+				}
+				parts = append(parts, b.text())
+				break
 			}
 		}
 	}
+	if len(parts) != 2 {
+		return ""
+	}
+	return joinWrapped(parts...)
 }
 
 // labelAt returns the label that text starts with and its length. A label ends

@@ -194,6 +194,9 @@ func (p *pdf) glyphs(text references.FPDF_TEXTPAGE) ([]glyph, error) {
 			return nil, err
 		}
 		g := glyph{r: rune(char.Unicode)}
+		if g.r == 2 { // PDFium's mark of a hyphen at the end of a line
+			g.r = '-'
+		}
 		if unicode.IsSpace(g.r) || g.r == 0 {
 			glyphs = append(glyphs, glyph{r: ' '})
 			wordStart = true
