@@ -88,6 +88,11 @@ func headerCells(l *line) []cell {
 			if m != nil {
 				n = min(n, len(strings.Fields(m[1])))
 			}
+			if k := datedWords(words); k > 0 && k < n { // "27 Nov 2022 25 Apr 2023"
+				out = append(out, newCell(words[:k]))
+				words = words[k:]
+				continue
+			}
 			if n < len(words) {
 				rest := plain(newCell(words[n:]).text())
 				if headerPhrase.FindString(rest+" ") == "" {
@@ -99,6 +104,22 @@ func headerCells(l *line) []cell {
 		}
 	}
 	return out
+}
+
+// datedWords returns how many words at the start are a date.
+func datedWords(words []Word) int {
+	for n := min(3, len(words)); n >= 1; n-- {
+		text := plain(newCell(words[:n]).text())
+		if d, ok := parseDate(text); ok && len(text) <= 13 && d.day.Year() > 1990 {
+			if n > 1 {
+				if _, shorter := parseDate(plain(newCell(words[:n-1]).text())); shorter {
+					continue
+				}
+			}
+			return n
+		}
+	}
+	return 0
 }
 
 // detectHeader reads a table's header at line i. It returns the columns and the

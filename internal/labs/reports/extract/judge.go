@@ -11,6 +11,8 @@ import (
 var (
 	calculatedName = regexp.MustCompile(`(?i)\bcalc|calculated|estimated|\begfr\b|anion gap|\bvldl\b|non.?hdl|globulin|% saturation|\beag\b|mean corpuscular|\bmc[hv]c?\b`)
 	sensitiveName  = regexp.MustCompile(`(?i)high[- ]sensitiv|\bhs[- ]?(?:crp|tn|trop)|ultra.?sensitive|sensitive`)
+	bloodGroup     = regexp.MustCompile(`(?i)\b(?:abo|blood (?:group|type))\b`)
+	bloodType      = regexp.MustCompile(`(?i)^(?:a|b|ab|o)(?:\s*(?:rh)?\s*\(?d?\)?\s*(?:\+|-|pos(?:itive)?|neg(?:ative)?))?$`)
 	numberLike     = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
 )
 
@@ -32,6 +34,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 		review(reason)
 	}
 	value, ok := ParseValue(d.value, r.commas)
+	if !ok && bloodGroup.MatchString(d.name) && bloodType.MatchString(strings.TrimSpace(d.value)) {
+		value, ok = Value{Text: plain(d.value), Type: Comment}, true
+	}
 	if !ok {
 		value = r.oddValue(d.value, page.Source, review)
 	}
@@ -91,7 +96,7 @@ func (r *reader) oddValue(text string, source Source, review func(Reason)) Value
 			v = again
 		}
 		review(ValueUnreadable)
-	} else if source == FromOCR || strings.ContainsAny(text, "0123456789") {
+	} else {
 		review(ValueUnreadable)
 	}
 	return v

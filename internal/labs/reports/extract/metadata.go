@@ -97,6 +97,9 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 		field, start := "", -1
 		for at < len(text) {
 			f, length := labelAt(text[at:], at == 0)
+			if length == 0 && at > 0 {
+				f, length = labelBeforeCell(text[at:], cells, k)
+			}
 			if length == 0 {
 				next := strings.IndexByte(text[at:], ' ')
 				if next < 0 {
@@ -143,7 +146,7 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 		if k+1 < len(cells) {
 			next := cells[k+1].text()
 			if _, length := labelAt(strings.TrimLeft(next, ": "), true); length == 0 && (strings.HasPrefix(next, ":") || strings.HasSuffix(text, ":") || cells[k+1].x0-c.x1 < 14*r.pages[page].em) {
-				set(field, strings.TrimLeft(next, ": "))
+				set(field, strings.TrimLeft(beforeLabel(cells, k+1), ": "))
 				continue
 			}
 		}
@@ -153,6 +156,42 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 		}
 		set(field, r.valueBelow(page, i, c, right))
 	}
+}
+
+// labelBeforeCell returns the label at the end of a cell whose colon or date is in
+// the next one.
+func labelBeforeCell(text string, cells []cell, k int) (field string, length int) {
+	if k+1 >= len(cells) {
+		return "", 0
+	}
+	field, length = labelAt(text, true)
+	if strings.TrimLeft(text[length:], " ") != "" {
+		return "", 0
+	}
+	next := cells[k+1].text()
+	_, isDate := parseDate(next)
+	if strings.HasPrefix(next, ":") || isDate && (field == "birth" || field == "collected" || field == "reported") {
+		return field, length
+	}
+	return "", 0
+}
+
+// beforeLabel returns a cell's text up to a label that stands in it.
+func beforeLabel(cells []cell, k int) string {
+	text := cells[k].text()
+	for at, c := range text {
+		if c != ' ' {
+			continue
+		}
+		_, length := labelAt(text[at+1:], false)
+		if length == 0 {
+			_, length = labelBeforeCell(text[at+1:], cells, k)
+		}
+		if length > 0 {
+			return strings.TrimSpace(text[:at])
+		}
+	}
+	return text
 }
 
 // splitLabels splits cells that consist of labels only: "Date of birth Sex".
@@ -246,6 +285,8 @@ func labelAt(text string, cellStart bool) (field string, length int) {
 		_, isDate := parseDate(strings.TrimLeft(trimmed, ": "))
 		switch {
 		case strings.HasPrefix(trimmed, ":"), cellStart && trimmed == "":
+		case cellStart && rest != trimmed && l.field == "name" && strings.Contains(text[:n], " ") && trimmed != "" && trimmed[0] >= 'A' && trimmed[0] <= 'Z':
+		case cellStart && rest != trimmed && l.field == "sex" && genderOf(firstWord(trimmed)) != "":
 		case isDate && rest != trimmed && (l.field == "birth" || l.field == "collected" || l.field == "reported"):
 		default:
 			continue
@@ -352,12 +393,18 @@ func (r *reader) dateOrder(m Metadata) dateOrder {
 	}
 	drawn, ok1 := parseDate(m.CollectedText)
 	reported, ok2 := parseDate(m.ReportedText)
-	if !ok1 || !ok2 || !drawn.ambiguous || !reported.ambiguous {
+	if !ok1 || !ok2 || !drawn.ambiguous && !reported.ambiguous {
 		return orderUnknown
 	}
 	plausible := func(a, b time.Time) bool { return !b.Before(a) && b.Sub(a) <= 21*24*time.Hour }
 	month := plausible(drawn.day, reported.day)
-	day := plausible(exchanged(drawn.day), exchanged(reported.day))
+	if drawn.ambiguous {
+		drawn.day = exchanged(drawn.day)
+	}
+	if reported.ambiguous {
+		reported.day = exchanged(reported.day)
+	}
+	day := plausible(drawn.day, reported.day)
 	switch {
 	case month && !day:
 		return monthFirst
@@ -395,12 +442,48 @@ func (r *reader) labName() string {
 		}
 		for _, c := range l.cells {
 			text := strings.TrimSpace(c.text())
+			for at := 1; at < len(c.words); at++ { // a label may follow in the same cell
+				if _, length := labelAt(newCell(c.words[at:]).text(), false); length > 0 {
+					text = newCell(c.words[:at]).text()
+					break
+				}
+			}
 			if c.h > height*1.05 && labWords.MatchString(text) && !strings.Contains(text, ":") && len(text) < 70 && !strings.EqualFold(text, "laboratory report") && !reportTitle.MatchString(text) {
 				best, height = text, c.h
 			}
 		}
 	}
-	return best
+	return r.wholeLabName(best, height)
+}
+
+// wholeLabName adds the other line of a name that is wrapped.
+func (r *reader) wholeLabName(name string, height float64) string {
+	lay := r.pages[0]
+	for i, l := range lay.lines[:min(14, len(lay.lines))] {
+		for _, c := range l.cells {
+			if c.text() != name || c.h != height {
+				continue
+			}
+			for _, j := range []int{i - 1, i + 1} {
+				if j < 0 || j >= len(lay.lines) {
+					continue
+				}
+				for _, o := range lay.lines[j].cells {
+					text := o.text()
+					near := math.Abs(o.y-c.y) < 1.5*c.h && math.Abs(o.x0-c.x0) < 0.3*c.h && math.Abs(o.h-c.h) < 0.02*c.h
+					switch {
+					case !near || strings.ContainsAny(text, ":0123456789") || reportTitle.MatchString(text):
+					case j < i && len(strings.Fields(name)) == 1:
+						return text + " " + name
+					case j > i && len(strings.Fields(text)) == 1 && labWords.MatchString(text):
+						return name + " " + text
+					}
+				}
+			}
+			return name
+		}
+	}
+	return name
 }
 
 var reportTitle = regexp.MustCompile(`(?i)\b(?:report|results|department)\b`)

@@ -24,6 +24,8 @@ type entry struct {
 	parts  map[columnKind][]cell
 	anchor bool // has a value
 	used   bool
+	// reasons are doubts about where the value stands.
+	reasons []Reason
 }
 
 func (e *entry) text(kind columnKind) string {
@@ -110,6 +112,16 @@ func (r *reader) split(l *line, em float64) *entry {
 		}
 	}
 	if p := r.positional(l); p != nil {
+		if r.columns != nil && len(l.cells) > 1 { // what stands under another header is no value
+			for _, c := range p.parts[valueColumn] {
+				if kind := r.columns[place(r.columns, c, em)].kind; kind == rangeColumn || kind == unitColumn || kind == previousColumn {
+					return e
+				}
+			}
+		}
+		if slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) {
+			p.reasons = append(p.reasons, ColumnUncertain)
+		}
 		return p
 	}
 	return e
@@ -161,10 +173,34 @@ func (r *reader) repair(e *entry, em float64) {
 	}
 	if _, ok := ParseValue(value, r.commas); ok {
 		e.anchor = true
+		r.doubtColumn(e, em)
+		return
+	}
+	if _, isUnit := knownUnit(value); isUnit {
 		return
 	}
 	// Free text: only beside a known name.
 	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.dict.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
+}
+
+// doubtColumn marks a value that is not under its header when older results stand
+// next to it.
+func (r *reader) doubtColumn(e *entry, em float64) {
+	older := false
+	for _, col := range r.columns {
+		older = older || col.kind == previousColumn
+	}
+	if !older {
+		return
+	}
+	for _, c := range e.parts[valueColumn] {
+		for _, col := range r.columns {
+			if col.kind == valueColumn && c.x0 < col.x1+em && c.x1 > col.x0-em {
+				return
+			}
+		}
+	}
+	e.reasons = append(e.reasons, ColumnUncertain)
 }
 
 // positional splits a line without the help of a header: a known name, a value,
@@ -288,9 +324,15 @@ func takeUnit(text string) (unit, rest string) {
 // resolve joins wrapped names and ranges to their rows and follows headings.
 func (r *reader) resolve(entries []*entry, page int) {
 	em := r.pages[page].em
+	joinHalves(entries, em)
 	for i, e := range entries {
 		if e.anchor {
 			r.adoptNames(entries, i, em)
+		}
+	}
+	for i, e := range entries {
+		if e.anchor {
+			gatherHalves(entries, i, em)
 		}
 	}
 	for i, e := range entries {
@@ -313,6 +355,56 @@ func (r *reader) resolve(entries []*entry, page int) {
 		}
 		r.emit(e, page)
 		last = e
+	}
+}
+
+// gatherHalves gives a row the units and ranges of two lines whose middle is its
+// own line.
+func gatherHalves(entries []*entry, i int, em float64) {
+	e := entries[i]
+	for _, kind := range []columnKind{unitColumn, rangeColumn} {
+		if len(e.parts[kind]) > 0 {
+			continue
+		}
+		for j := max(0, i-2); j < min(len(entries), i+3); j++ {
+			o := entries[j]
+			if dy := math.Abs(o.line.y - e.line.y); j == i || o.anchor || dy > 0.95*em || len(o.parts[kind]) == 0 || isFlagMark(o.text(kind)) {
+				continue
+			}
+			e.parts[kind] = append(e.parts[kind], o.parts[kind]...)
+			o.parts[kind] = nil
+			if len(o.parts[nameColumn]) == 0 {
+				o.used, o.line.used = true, true
+			}
+		}
+	}
+}
+
+// joinHalves joins values that are broken at a hyphen or after "not".
+func joinHalves(entries []*entry, em float64) {
+	for i, e := range entries {
+		if value := strings.ToLower(e.text(valueColumn)); value != "non-" && value != "not" && value != "none" {
+			continue
+		}
+		for _, next := range entries[i+1:] {
+			if next.line.y-e.line.y > 1.7*em {
+				break
+			}
+			if len(next.parts[valueColumn]) == 0 {
+				continue
+			}
+			if len(e.parts[nameColumn]) > 0 && len(next.parts[nameColumn]) == 0 {
+				e.parts[valueColumn] = append(e.parts[valueColumn], next.parts[valueColumn]...)
+				e.parts[rangeColumn] = append(e.parts[rangeColumn], next.parts[rangeColumn]...)
+				e.parts[flagColumn] = append(e.parts[flagColumn], next.parts[flagColumn]...)
+				e.anchor, next.anchor, next.used, next.line.used = true, false, true, true
+			} else {
+				next.parts[valueColumn] = append(slices.Clone(e.parts[valueColumn]), next.parts[valueColumn]...)
+				next.parts[rangeColumn] = append(slices.Clone(e.parts[rangeColumn]), next.parts[rangeColumn]...)
+				e.anchor, e.used, e.line.used = false, true, true
+			}
+			break
+		}
 	}
 }
 
@@ -479,7 +571,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	}
 	if rng != "" || unit != "" {
 		target := above
-		if down < up-0.2*em {
+		if down < up-0.2*em && !(rng != "" && above != nil && up < 1.9*em && r.continuesChoices(above.text(rangeColumn), rng)) {
 			target = below
 		}
 		if target == nil || min(up, down) > 1.9*em || e.text(valueColumn) != "" {
@@ -547,6 +639,22 @@ func (r *reader) continuesRange(target *entry, text string, after bool) bool {
 	}
 	who := Patient{Age: -1}
 	return ParseRange(joined, r.commas, who).Kind != RangeOther || ParseRange(text, r.commas, who).Kind != RangeOther || ParseRange(before, r.commas, who).Kind == RangeOther
+}
+
+// continuesChoices reports whether a line adds to labelled ranges: "F: 12 - 15"
+// to "M: 13 - 17".
+func (r *reader) continuesChoices(before, text string) bool {
+	who := Patient{Age: -1}
+	have, more := ParseRange(before, r.commas, who).Choices, ParseRange(text, r.commas, who).Choices
+	if len(have) == 0 || len(more) == 0 {
+		return false
+	}
+	for _, c := range more {
+		if slices.ContainsFunc(have, func(h Choice) bool { return strings.EqualFold(h.Label, c.Label) }) || maleLabel.MatchString(c.Label) {
+			return false
+		}
+	}
+	return true
 }
 
 // heading follows the name of a panel and the specimen.
@@ -618,7 +726,7 @@ func (r *reader) emit(e *entry, page int) {
 	}
 	d := draft{
 		name: joinWrapped(names...), value: e.text(valueColumn), flag: e.text(flagColumn), rng: e.text(rangeColumn),
-		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y,
+		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y, reasons: e.reasons,
 	}
 	var units []string
 	for _, c := range e.parts[unitColumn] {
@@ -643,7 +751,7 @@ func (r *reader) emit(e *entry, page int) {
 // acceptable refuses lines that only look like results, such as addresses.
 func (r *reader) acceptable(d *draft) bool {
 	d.name = strings.Trim(d.name, " :*-.")
-	if !looksNamed(d.name) || r.dict.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
+	if commentLine.MatchString(d.name) || !looksNamed(d.name) || r.dict.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
 		return false
 	}
 	if _, isDate := parseDate(d.value); isDate && r.dict.knows(d.name) < 0.9 {

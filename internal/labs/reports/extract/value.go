@@ -31,6 +31,7 @@ var (
 	durationStart  = regexp.MustCompile(`(?i)^(\d+\s*(?:hours?|hrs?|minutes?|mins?|days?)(?:\s+\d+\s*(?:minutes?|mins?))?)$`)
 	blanks         = regexp.MustCompile(`\s+`)
 	orEqual        = regexp.MustCompile(`(?i)([<>])\s*or\s*=`)
+	wrappedNon     = regexp.MustCompile(`(?i)\b(non)-\s+`)
 	dashesReplacer = strings.NewReplacer("–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "≤", "<=", "≥", ">=", "\u00a0", " ", "＜", "<", "＞", ">")
 )
 
@@ -38,6 +39,7 @@ var (
 func plain(text string) string {
 	text = dashesReplacer.Replace(text)
 	text = orEqual.ReplaceAllString(text, "$1=")
+	text = wrappedNon.ReplaceAllString(text, "$1-")
 	return strings.TrimSpace(blanks.ReplaceAllString(text, " "))
 }
 
@@ -83,7 +85,7 @@ var resultWords = []struct {
 	{"not immune", true}, {"non-immune", true}, {"immune", true}, {"normal", false}, {"abnormal", false}, {"susceptible", false}, {"resistant", false}, {"intermediate", false},
 	{"tntc", false}, {"innumerable", false}, {"numerous", false}, {"packed", false}, {"pending", false}, {"not done", false}, {"not performed", false}, {"see note", false}, {"see below", false}, {"see comment", false}, {"tnp", false}, {"qns", false},
 	{"quantity not sufficient", false}, {"hemolyzed", false}, {"haemolysed", false}, {"cancelled", false}, {"canceled", false}, {"insufficient", false},
-	{"yes", true}, {"no", true}, {"pos", true}, {"neg", true}, {"o", false}, {"a", false}, {"b", false}, {"ab", false},
+	{"yes", true}, {"no", true}, {"pos", true}, {"neg", true},
 	{"normocytic", false}, {"adequate", false}, {"rh positive", true}, {"rh negative", true},
 }
 
