@@ -27,6 +27,9 @@ var families = []family{
 	{"words", false, []panel{serology, urinalysis}, words},
 	{"decimal-commas", false, []panel{european, europeanCount}, decimalCommas},
 	{"wrapped", false, []panel{bloodCount, endocrine, urinalysis}, wrapped},
+	{"in-out-of-range", true, []panel{chemistry, bloodCount, lipids, urinalysis}, inOutOfRange},
+	{"flag-before", true, []panel{bloodCount, chemistry, endocrine, serology}, flagBefore},
+	{"portal-cards", false, []panel{european, europeanCount, lipids, serology}, portalCards},
 }
 
 func esc(s string) string { return html.EscapeString(s) }

@@ -59,6 +59,7 @@ var (
 // readPage reads the tables and single rows of a page.
 func (r *reader) readPage(page int) {
 	l := r.pages[page]
+	blocks := r.readBlocks(page)
 	entries := make([]*entry, 0, len(l.lines))
 	// Rows that belong together end at a header: a run is what is between two.
 	flush := func() {
@@ -66,6 +67,18 @@ func (r *reader) readPage(page int) {
 		entries = entries[:0]
 	}
 	for i := 0; i < len(l.lines); i++ {
+		if l.lines[i].used { // part of a block
+			if len(blocks) > 0 && blocks[0].at == l.lines[i] {
+				flush()
+				d := blocks[0].draft
+				d.panel, d.specimen = r.panel, r.specimen
+				if r.acceptable(&d) {
+					r.drafts = append(r.drafts, d)
+				}
+				blocks = blocks[1:]
+			}
+			continue
+		}
 		if columns, used := detectHeader(l.lines, i, l.em); used > 0 {
 			if len(entries) > 0 && i > 0 && !entries[len(entries)-1].anchor {
 				if more, ok := headerAbove(columns, l.lines[i-1], l.lines[i].y, l.em); ok {

@@ -1,0 +1,106 @@
+package extract
+
+import (
+	"regexp"
+	"strings"
+)
+
+// blockKey finds the fields of a result that is printed as a block of lines, as
+// portals for patients do: the name, then "Normal range: 3.5 - 5.1 mmol/L" and
+// "Value: 4.2 mmol/L".
+var blockKey = regexp.MustCompile(`(?i)(?:^|\s)(` +
+	`(?:your |current |test |observed |measured )?(?:value|result)s?|` +
+	`(?:normal|reference|ref\.?|standard|expected|desired|healthy|optimal|target)\s+(?:range|value|values|interval)s?|reference|ref|` +
+	`units?|flag|status|interpretation)\s*:\s*`)
+
+// blockFields are the fields of one line.
+type blockFields struct {
+	value, rng, unit, flag string
+	hasValue, hasAny       bool
+}
+
+func readBlockLine(text string) (f blockFields) {
+	marks := blockKey.FindAllStringSubmatchIndex(text, -1)
+	if len(marks) == 0 || strings.TrimSpace(text[:marks[0][2]]) != "" {
+		return f
+	}
+	for i, m := range marks {
+		end := len(text)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		key, content := strings.ToLower(text[m[2]:m[3]]), strings.Trim(text[m[1]:end], " |,;")
+		f.hasAny = true
+		switch {
+		case strings.HasPrefix(key, "unit"):
+			f.unit = content
+		case key == "flag" || key == "status" || key == "interpretation":
+			f.flag = content
+		case rangeHeader.MatchString(key) && !strings.HasPrefix(key, "your"):
+			f.rng = content
+		default:
+			f.value, f.hasValue = content, true
+		}
+	}
+	return f
+}
+
+// readBlocks reads results that are blocks of lines and marks their lines used.
+func (r *reader) readBlocks(page int) []block {
+	l := r.pages[page]
+	var blocks []block
+	for i := 0; i < len(l.lines); i++ {
+		if l.lines[i].used || !readBlockLine(plain(l.lines[i].text())).hasAny {
+			continue
+		}
+		// A run of lines with fields.
+		end := i
+		var all blockFields
+		var words []Word
+		for ; end < len(l.lines) && end-i < 5 && (end == i || l.lines[end].y-l.lines[end-1].y < 2.2*l.em); end++ {
+			f := readBlockLine(plain(l.lines[end].text()))
+			if !f.hasAny || f.hasValue && all.hasValue {
+				break
+			}
+			all.hasValue = all.hasValue || f.hasValue
+			for _, pair := range []struct{ to, from *string }{{&all.value, &f.value}, {&all.rng, &f.rng}, {&all.unit, &f.unit}, {&all.flag, &f.flag}} {
+				if *pair.to == "" {
+					*pair.to = *pair.from
+				}
+			}
+			words = append(words, lineWords(l.lines[end])...)
+		}
+		if all.hasValue && i > 0 && !l.lines[i-1].used && l.lines[i].y-l.lines[i-1].y < 2.4*l.em && len(l.lines[i-1].cells) <= 2 {
+			name := l.lines[i-1]
+			text := strings.Trim(name.cells[0].text(), " :")
+			if _, ok := ParseValue(all.value, r.commas); ok && looksNamed(text) && !notARow.MatchString(text) && !commentLine.MatchString(text) {
+				b := block{at: name, draft: draft{
+					name: text, value: all.value, rng: all.rng, unit: all.unit, flag: all.flag, page: page, y: name.y,
+					words: append(lineWords(name), words...), valueWords: words,
+				}}
+				blocks = append(blocks, b)
+				name.used = true
+				for _, used := range l.lines[i:end] {
+					used.used = true
+				}
+			}
+		}
+		i = max(i, end-1)
+	}
+	return blocks
+}
+
+// block is a result of several lines. Its place among the headings is its first
+// line.
+type block struct {
+	at    *line
+	draft draft
+}
+
+func lineWords(l *line) []Word {
+	var words []Word
+	for _, c := range l.cells {
+		words = append(words, c.words...)
+	}
+	return words
+}
