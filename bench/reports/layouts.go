@@ -29,6 +29,7 @@ var families = []family{
 	{"wrapped", false, []panel{bloodCount, endocrine, urinalysis}, wrapped},
 	{"in-out-of-range", true, []panel{chemistry, bloodCount, lipids, urinalysis}, inOutOfRange},
 	{"flag-before", true, []panel{bloodCount, chemistry, endocrine, serology}, flagBefore},
+	{"leaders", true, []panel{chemistry, bloodCount, endocrine, urinalysis}, leaders},
 	{"portal-cards", false, []panel{european, europeanCount, lipids, serology}, portalCards},
 }
 
@@ -390,4 +391,32 @@ func wrapped(r *report) string {
 		b.f(`</table>`)
 	}
 	return page(`.w td{vertical-align:middle;border-bottom:1px solid #ccc;font-size:10pt} .w{width:100%;table-layout:fixed}`, b.String())
+}
+
+// portalCards prints one block for each result, as patient portals do.
+func portalCards(r *report) string {
+	var b builder
+	m := r.Metadata
+	b.f(`<b style="font-size:16pt">%s</b><br>Test Results<br><br>Name: %s %s &nbsp; | &nbsp; DOB: %s &nbsp; | &nbsp; Legal sex: %s<br>Accession number: %s<br>Collected on: %s<br>Reported on: %s<br>`,
+		esc(m.Lab), m.FirstName, m.LastName, r.birth.Format("1/2/2006"), r.sexWord(), m.Specimen, r.drawn.Format("January 2, 2006"), r.reported.Format("January 2, 2006"))
+	for _, s := range r.sections {
+		b.f(`<h3>%s</h3>`, esc(s.name))
+		for _, row := range s.rows {
+			word := map[string]string{"H": "High", "L": "Low", "A": "Abnormal", "": ""}[row.flag]
+			b.f(`<div style="border-bottom:1px solid #ccc;padding:3pt 0;page-break-inside:avoid"><b>%s</b><br>`, esc(row.name))
+			label := "Normal range"
+			if row.analyte.kind == "words" || row.analyte.kind == "titre" {
+				label = "Normal value"
+			}
+			if row.analyte.kind == "<" || row.analyte.kind == "<=" || row.analyte.kind == ">" || row.analyte.kind == ">=" {
+				label = "Normal value"
+			}
+			b.f(`<span style="font-size:9pt">%s: %s %s</span><br>Value: %s %s`, label, esc(strings.Replace(row.rng, "-", " - ", boolInt(row.analyte.kind != "words"))), esc(row.unit), esc(row.value), esc(row.unit))
+			if word != "" {
+				b.f(` &nbsp; <b>%s</b>`, word)
+			}
+			b.f(`</div>`)
+		}
+	}
+	return page("", b.String())
 }

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // The families of this file were written after the extractor. Nothing in the
 // extractor was changed for them.
@@ -58,30 +61,25 @@ func flagBefore(r *report) string {
 	return page(`.c td,.c th{border-bottom:1px solid #ddd;font-size:9.5pt}`, b.String())
 }
 
-// portalCards prints one block for each result, as patient portals do.
-func portalCards(r *report) string {
+// leaders has no header: names are followed by dots up to the value, and ranges
+// stand in square brackets.
+func leaders(r *report) string {
 	var b builder
 	m := r.Metadata
-	b.f(`<b style="font-size:16pt">%s</b><br>Test Results<br><br>Name: %s %s &nbsp; | &nbsp; DOB: %s &nbsp; | &nbsp; Legal sex: %s<br>Accession number: %s<br>Collected on: %s<br>Reported on: %s<br>`,
-		esc(m.Lab), m.FirstName, m.LastName, r.birth.Format("1/2/2006"), r.sexWord(), m.Specimen, r.drawn.Format("January 2, 2006"), r.reported.Format("January 2, 2006"))
+	b.f("%s\n\nPatient ......: %s %s\nBorn .........: %s     Sex: %s\nOrder no. ....: %s\nCollected ....: %s\nReported .....: %s\n", m.Lab, m.FirstName, m.LastName, r.birth.Format(wordDate), r.sexWord(), m.Specimen,
+		r.drawn.Format(wordDate), r.reported.Format(wordDate))
 	for _, s := range r.sections {
-		b.f(`<h3>%s</h3>`, esc(s.name))
+		b.f("\n%s\n\n", strings.ToUpper(s.name))
 		for _, row := range s.rows {
-			word := map[string]string{"H": "High", "L": "Low", "A": "Abnormal", "": ""}[row.flag]
-			b.f(`<div style="border-bottom:1px solid #ccc;padding:3pt 0;page-break-inside:avoid"><b>%s</b><br>`, esc(row.name))
-			label := "Normal range"
-			if row.analyte.kind == "words" || row.analyte.kind == "titre" {
-				label = "Normal value"
+			name := row.name + " "
+			name += strings.Repeat(".", max(3, 44-len(name)))
+			rng := ""
+			if row.rng != "" {
+				rng = "[" + row.rng + "]"
 			}
-			if row.analyte.kind == "<" || row.analyte.kind == "<=" || row.analyte.kind == ">" || row.analyte.kind == ">=" {
-				label = "Normal value"
-			}
-			b.f(`<span style="font-size:9pt">%s: %s %s</span><br>Value: %s %s`, label, esc(strings.Replace(row.rng, "-", " - ", boolInt(row.analyte.kind != "words"))), esc(row.unit), esc(row.value), esc(row.unit))
-			if word != "" {
-				b.f(` &nbsp; <b>%s</b>`, word)
-			}
-			b.f(`</div>`)
+			b.f("%s\n", strings.TrimRight(fmt.Sprintf("%s %9s %-2s %-16s %s", name, row.value, row.flag, row.unit, rng), " "))
 		}
 	}
-	return page("", b.String())
+	b.f("\n-- end --\n")
+	return page("", `<pre style="font-family:'Liberation Mono',monospace;font-size:8.5pt;line-height:1.3">`+esc(b.String())+`</pre>`)
 }
