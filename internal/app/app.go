@@ -28,6 +28,7 @@ import (
 	"hale/internal/labs/documents"
 	"hale/internal/labs/networks"
 	"hale/internal/people/messages"
+	"hale/internal/people/users"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ops"
@@ -174,9 +175,11 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	Register(a.DB, a.links)
+	users.KeepErasures(a.DB, users.OpenErasures(cfg.Data, root))
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}
+	a.scrubOnce(ctx)
 	above, err := a.DB.BypassesRowSecurity(ctx)
 	if err != nil {
 		return err
@@ -187,11 +190,43 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.proveRootKey(ctx); err != nil {
 		return err
 	}
+	if err := a.eraseAgain(ctx, users.OpenErasures(cfg.Data, root)); err != nil {
+		return err
+	}
 	if made { // a start that fails later shows no first screen
 		a.Log.Warn("created a root key; keep a copy in another place: without it, personal data cannot be decrypted",
 			"file", filepath.Join(cfg.Data, secrets.RootFileName))
 	}
 	return nil
+}
+
+// scrubOnce rewrites a SQLite file of an older version, whose free pages may contain
+// the keys of erased people. A failure is tried again at the next start.
+func (a *App) scrubOnce(ctx context.Context) {
+	began := time.Now()
+	done, err := a.DB.ScrubOnce(ctx)
+	switch {
+	case err != nil:
+		a.Log.Error("could not rewrite the database: its free pages may contain keys of erased people; make room for a copy of it in the data folder and in the folder of SQLITE_TMPDIR, and start again", "error", err)
+	case done:
+		a.Log.Info("rewrote the database once, without the remains of deleted rows", "took", time.Since(began).Round(time.Millisecond))
+	}
+}
+
+// eraseAgain erases the people of the list of erasures that a restored backup has.
+func (a *App) eraseAgain(ctx context.Context, list *users.Erasures) error {
+	all, unreadable, err := list.All()
+	if err != nil {
+		return err
+	}
+	if unreadable > 0 {
+		a.Log.Warn("lines of the list of erasures cannot be read: they are damaged or sealed with another root key", "file", users.ErasuresFile, "lines", unreadable)
+	}
+	n, err := users.EraseAgain(ctx, a.DB, all)
+	if n > 0 {
+		a.Log.Warn("erased people again whom this database still had: it is a backup from before their erasure", "people", n)
+	}
+	return err
 }
 
 func (a *App) committed(took time.Duration, transactions int) {

@@ -160,6 +160,7 @@ func (a *App) watchJobs(runner *jobs.Runner) {
 func (a *App) kinds() []jobs.Handler {
 	return []jobs.Handler{
 		users.EraseJob,
+		users.ScrubJob,
 		connections.PauseJob,
 		tokens.ForgetJob,
 		webhooks.ReplayJob,

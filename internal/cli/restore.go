@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/app"
+	"hale/internal/people/users"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
@@ -127,10 +128,10 @@ const stagingFolder = ".restoring"
 const setAsidePrefix = "before-restore-"
 
 // staysInPlace reports that an entry of a data folder is not part of what it holds:
-// backups, attempts to restore, what earlier ones set aside, what the file
-// system keeps for itself.
+// backups, attempts to restore, what earlier ones set aside, the list of erasures,
+// what the file system keeps for itself.
 func staysInPlace(name string) bool {
-	return name == backupsFolder || name == "lost+found" ||
+	return name == backupsFolder || name == "lost+found" || name == users.ErasuresFile ||
 		strings.HasPrefix(name, stagingFolder) || strings.HasPrefix(name, setAsidePrefix)
 }
 

@@ -223,19 +223,26 @@ func erase(ctx context.Context, run *jobs.Run, args eraseArgs) error {
 	if err != nil || !due {
 		return err
 	}
-	records := registered.Of(run.DB())
+	return eraseAll(ctx, run.DB(), args, func(done, of int, name string) error {
+		return run.Progress(ctx, int64(done), int64(of), name)
+	})
+}
+
+// eraseAll erases the records of a user whose grace period is over, and then the key.
+func eraseAll(ctx context.Context, db *store.DB, args eraseArgs, progress func(done, of int, name string) error) error {
+	records := registered.Of(db)
 	for i, r := range records {
 		if r.Erase == nil {
 			continue
 		}
-		if err := eraseRecords(ctx, run, args, r); err != nil {
+		if err := eraseRecords(ctx, db, args, r); err != nil {
 			return fmt.Errorf("users: erasing %s of %s: %w", r.Name, args.User, err)
 		}
-		if err := run.Progress(ctx, int64(i+1), int64(len(records)), r.Name); err != nil {
+		if err := progress(i+1, len(records), r.Name); err != nil {
 			return err
 		}
 	}
-	return run.DB().Write(ctx, func(tx *store.Tx) error { return finish(ctx, tx, args) })
+	return db.Write(ctx, func(tx *store.Tx) error { return finish(ctx, tx, args) })
 }
 
 func isDue(ctx context.Context, tx *store.Tx, args eraseArgs) (bool, error) {
@@ -245,9 +252,9 @@ func isDue(ctx context.Context, tx *store.Tx, args eraseArgs) (bool, error) {
 	return n > 0, err
 }
 
-func eraseRecords(ctx context.Context, run *jobs.Run, args eraseArgs, r Records) error {
+func eraseRecords(ctx context.Context, db *store.DB, args eraseArgs, r Records) error {
 	for more := true; more; {
-		err := run.DB().Write(ctx, func(tx *store.Tx) error {
+		err := db.Write(ctx, func(tx *store.Tx) error {
 			due, err := isDue(ctx, tx, args)
 			if more = due; err != nil || !due {
 				return err
@@ -277,5 +284,10 @@ func finish(ctx context.Context, tx *store.Tx, args eraseArgs) error {
 	if err := tx.Shred(ctx, args.Team.UUID(), args.User.UUID()); err != nil {
 		return fmt.Errorf("users: shredding the key of %s: %w", args.User, err)
 	}
-	return nil
+	if list := erasures.Of(tx); list != nil {
+		if err := list.add(Erasure{args.Team, args.User}); err != nil {
+			return fmt.Errorf("users: recording the erasure of %s: %w", args.User, err)
+		}
+	}
+	return scheduleScrub(ctx, tx, args.Team)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -67,6 +68,31 @@ type Root struct {
 type rootKey struct {
 	id  [4]byte // first bytes of the SHA-256 of the key; written before each sealed value
 	key *Key
+	raw []byte
+}
+
+func newRootKey(raw []byte) (rootKey, error) {
+	key, err := NewKey(raw)
+	sum := sha256.Sum256(raw)
+	return rootKey{[4]byte(sum[:4]), key, raw}, err
+}
+
+// Derive returns root keys for one purpose, derived with HKDF-SHA-256 (RFC 5869). They
+// seal and open nothing that the root keys or those of another purpose do.
+func (r *Root) Derive(purpose string) *Root {
+	var derived Root
+	for _, k := range r.keys {
+		raw, err := hkdf.Key(sha256.New, k.raw, nil, "hale "+purpose, KeySize)
+		if err != nil {
+			panic("secrets: deriving a key: " + err.Error()) // only a key that is too short or long fails
+		}
+		key, err := newRootKey(raw)
+		if err != nil {
+			panic("secrets: deriving a key: " + err.Error())
+		}
+		derived.keys = append(derived.keys, key)
+	}
+	return &derived
 }
 
 // ParseRoot parses root keys: one base64 line of 32 bytes each, newest first. It
@@ -82,12 +108,11 @@ func ParseRoot(text string) (*Root, error) {
 		if err != nil {
 			return nil, errors.New("secrets: a root key is not 32 bytes of base64")
 		}
-		key, err := NewKey(raw)
+		key, err := newRootKey(raw)
 		if err != nil {
 			return nil, err
 		}
-		sum := sha256.Sum256(raw)
-		root.keys = append(root.keys, rootKey{[4]byte(sum[:4]), key})
+		root.keys = append(root.keys, key)
 	}
 	if len(root.keys) == 0 {
 		return nil, errors.New("secrets: no root key")

@@ -44,6 +44,12 @@ func IsFull(err error) bool {
 // Options.LockWait.
 func IsLocked(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy }
 
+// isLockTimeout reports whether PostgreSQL gave up waiting for a lock.
+func isLockTimeout(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "55P03"
+}
+
 // Unavailable is a failure of the database: it cannot be reached, is shutting down,
 // or its disk is full. Nothing was changed, and the caller may retry.
 type Unavailable struct{ Cause error }

@@ -1,6 +1,9 @@
 package store
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // MigrateTo migrates to an older schema, as an older binary did.
 func (db *DB) MigrateTo(ctx context.Context, version int64) error {
@@ -13,4 +16,15 @@ func (db *DB) MigrateTo(ctx context.Context, version int64) error {
 		return err
 	}
 	return db.enforceRowSecurity(ctx)
+}
+
+// ExecInsecurely runs a statement on a SQLite file as a version without secure_delete
+// did.
+func ExecInsecurely(path, query string, args ...any) error {
+	c, err := openConn(path, append(pragmas(Options{}), "secure_delete(off)"))
+	if err != nil {
+		return err
+	}
+	_, err = c.exec(query, args)
+	return errors.Join(err, c.close())
 }

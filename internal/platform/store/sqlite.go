@@ -54,7 +54,8 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 const autoCheckpoint = "wal_autocheckpoint(4000)"
 
 // pragmas returns the settings of a connection. ANALYZE never runs: with its
-// statistics, SQLite plans a point lookup again at each execution.
+// statistics, SQLite plans a point lookup again at each execution. secure_delete
+// overwrites deleted rows, so that the key of an erased person is not in free pages.
 func pragmas(o Options) []string {
 	synchronous, mmap, wait := "full", 1<<30, o.LockWait
 	if wait == 0 {
@@ -68,7 +69,7 @@ func pragmas(o Options) []string {
 	}
 	return []string{
 		fmt.Sprintf("busy_timeout(%d)", wait.Milliseconds()), "journal_mode(wal)", "synchronous(" + synchronous + ")",
-		"foreign_keys(on)", "temp_store(memory)", fmt.Sprintf("mmap_size(%d)", mmap), "cache_size(-16384)",
+		"foreign_keys(on)", "secure_delete(on)", "temp_store(memory)", fmt.Sprintf("mmap_size(%d)", mmap), "cache_size(-16384)",
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func Grow(t testing.TB, d Database, copies, times int) {
 	t.Helper()
 	ctx := t.Context()
-	db, err := sql.Open("pgx", superuserURL(t, d))
+	db, err := sql.Open("pgx", SuperuserURL(t, d))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +42,8 @@ func Grow(t testing.TB, d Database, copies, times int) {
 		WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace AND reltuples > 0`, times)
 }
 
-// superuserURL returns the address of the database for the superuser.
-func superuserURL(t testing.TB, d Database) string {
+// SuperuserURL returns the address of the database for the superuser.
+func SuperuserURL(t testing.TB, d Database) string {
 	t.Helper()
 	admin, err := cluster()
 	if err != nil {

@@ -1,0 +1,147 @@
+package app_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hale/internal/app"
+	"hale/internal/app/apptest"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// After an erasure, no byte of the data folder is left of the person: no name, and no
+// key that would open one. A backup from before the erasure loses the person again
+// before the service answers.
+func TestAnErasureLeavesNothing(t *testing.T) {
+	d := storetest.NewSQLite(t)
+	var clock atomic.Int64
+	clock.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano())
+	start := func() *apptest.Service {
+		return apptest.StartWith(t, d, func(o *app.Options) {
+			o.Now = func() time.Time { return time.Unix(0, clock.Load()).UTC() }
+			o.Config.RootKey = secrets.Text("")
+		})
+	}
+	s := start()
+	person := createPerson(s, "gone")
+	kept := createPerson(s, "kept")
+	keys := [][]byte{wrappedKey(t, s, person)}
+	s.End()
+	backup := readFile(t, filepath.Join(d.Dir, store.FileName))
+
+	s = start()
+	s.Expect(200, "DELETE", "/v2/user/"+person, "", nil)
+	clock.Add(int64(8 * 24 * time.Hour))
+	waitForErasure(t, s, person)
+	contains(t, d.Dir, keys, false)
+	s.End()
+	contains(t, d.Dir, keys, false)
+
+	if err := os.WriteFile(filepath.Join(d.Dir, store.FileName), backup, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, d.Dir, keys, true) // the search finds a key that is there
+	s = start()
+	if status, _ := s.Call("GET", "/v2/user/"+person, ""); status != 404 {
+		t.Errorf("the person of a restored backup: %d", status)
+	}
+	s.Expect(200, "GET", "/v2/user/"+kept+"/info/latest", "", nil)
+	if !strings.Contains(s.Log.String(), "erased people again") {
+		t.Error("the log does not say that a person was erased again")
+	}
+	waitForErasure(t, s, person)
+	contains(t, d.Dir, keys, false)
+	if list := readFile(t, filepath.Join(d.Dir, "erasures")); bytes.Contains(list, []byte(person)) {
+		t.Error("the list of erasures names the person in clear")
+	}
+}
+
+func createPerson(s *apptest.Service, name string) (id string) {
+	var user struct {
+		ID string `json:"user_id"`
+	}
+	s.Expect(200, "POST", "/v2/user", `{"client_user_id":"`+name+`","fallback_birth_date":"1984-12-10"}`, &user)
+	s.Expect(200, "PATCH", "/v2/user/"+user.ID+"/info", `{"first_name":"Ada","last_name":"Example","email":"a@example.org","phone_number":"+14155550132",
+		"gender":"female","dob":"1984-12-10","address":{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}`, nil)
+	s.Expect(200, "POST", "/v2/timeseries/"+user.ID+"/heartrate",
+		`{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"2026-03-01T00:00:00Z","value":61,"unit":"bpm"}]}`, nil)
+	return user.ID
+}
+
+func wrappedKey(t *testing.T, s *apptest.Service, user string) (wrapped []byte) {
+	t.Helper()
+	err := s.DB.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
+		return tx.QueryRow(t.Context(), `SELECT wrapped FROM sealing_keys WHERE LOWER(HEX(subject_id)) = $1`,
+			strings.ReplaceAll(user, "-", "")).Scan(&wrapped)
+	})
+	if err != nil || len(wrapped) < secrets.KeySize {
+		t.Fatalf("the key of the person: %d bytes, %v", len(wrapped), err)
+	}
+	return wrapped
+}
+
+// waitForErasure waits until the person's rows are gone and the remains of the key are
+// scrubbed.
+func waitForErasure(t *testing.T, s *apptest.Service, user string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
+		var users, waiting int
+		err := s.DB.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
+			if err := tx.QueryRow(t.Context(), `SELECT COUNT(*) FROM users WHERE LOWER(HEX(user_id)) = $1`,
+				strings.ReplaceAll(user, "-", "")).Scan(&users); err != nil {
+				return err
+			}
+			return tx.QueryRow(t.Context(), `SELECT COUNT(*) FROM jobs WHERE kind = 'users.scrub' AND status IN ('queued', 'running')`).Scan(&waiting)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if users == 0 && waiting == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("after a minute: %d users, %d scrubs", users, waiting)
+		}
+	}
+}
+
+// contains searches the bytes of every file of a folder.
+func contains(t *testing.T, folder string, keys [][]byte, want bool) {
+	t.Helper()
+	found := ""
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content := readFile(t, path)
+		for _, key := range keys {
+			if bytes.Contains(content, key) {
+				found = entry.Name()
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want != (found != "") {
+		t.Errorf("the key of the erased person is in %q; should it be: %v", found, want)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}

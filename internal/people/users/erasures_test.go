@@ -1,0 +1,90 @@
+package users_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// An erasure is listed, and people of the list whom the database has, live or deleted,
+// are erased again.
+func TestErasedPeopleAreErasedAgain(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		folder := t.TempDir()
+		root, _, err := secrets.RootFile(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := users.OpenErasures(folder, root)
+		users.KeepErasures(db, list)
+		team := userstest.Team(t, db).ID
+		gone := userstest.New(t, db, team, users.NewUser{ClientUserID: "gone"})
+		if err := del(db, team, gone.ID); err != nil {
+			t.Fatal(err)
+		}
+		clk.advance(users.Grace + time.Second)
+		runJobs(t, db)
+		all, unreadable, err := list.All()
+		if want := []users.Erasure{{Team: team, User: gone.ID}}; !slices.Equal(all, want) || unreadable != 0 || err != nil {
+			t.Fatalf("%v, %d unreadable, %v; want %v", all, unreadable, err, want)
+		}
+
+		live := userstest.New(t, db, team, users.NewUser{ClientUserID: "live"})
+		deleted := userstest.New(t, db, team, users.NewUser{ClientUserID: "deleted"})
+		kept := userstest.New(t, db, team, users.NewUser{ClientUserID: "kept"})
+		for _, user := range []users.User{live, deleted, kept} {
+			userstest.WithInfo(t, db, user, userstest.Info())
+		}
+		if err := del(db, team, deleted.ID); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, users.Erasure{Team: team, User: live.ID}, users.Erasure{Team: team, User: deleted.ID})
+		n, err := users.EraseAgain(store.AsSystem(t.Context()), db, all)
+		if err != nil || n != 2 {
+			t.Errorf("erased %d again, %v", n, err)
+		}
+		for _, table := range userTables(t, db) {
+			for _, user := range []users.User{live, deleted} {
+				if n := rowsOf(t, db, table, user.ID); n != 0 {
+					t.Errorf("%d rows left in %s", n, table)
+				}
+			}
+		}
+		if n := rowsOf(t, db, "sealing_keys", kept.ID); n != 1 {
+			t.Error("the key of another person is gone")
+		}
+		checkCounts(t, db, team)
+	})
+}
+
+// The list survives a line that a crash cut short, and says how many it cannot read.
+func TestTheListOfErasuresSkipsDamagedLines(t *testing.T) {
+	folder := t.TempDir()
+	root, _, err := secrets.RootFile(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"", "\n\n"} {
+		if err := os.WriteFile(filepath.Join(folder, users.ErasuresFile), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if all, unreadable, err := users.OpenErasures(folder, root).All(); len(all)+unreadable > 0 || err != nil {
+			t.Errorf("%q: %v, %d, %v", text, all, unreadable, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, users.ErasuresFile), []byte("AAAA\nnot base64\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if all, unreadable, err := users.OpenErasures(folder, root).All(); len(all) > 0 || unreadable != 2 || err != nil {
+		t.Errorf("%v, %d, %v", all, unreadable, err)
+	}
+}
