@@ -41,7 +41,7 @@ var rows = []struct{ name, packages, mayImport string }{
 
 	// For tests and measurements only. No product code may import them.
 	{"testing", "testdata harness apitest platform/store/storetest platform/store/pgtemp", "store"},
-	{"domain testing", "platform/jobs/jobstest app/apptest api/calltest wearables/formats/replies/repliestest", "vocabulary store config outbox platform people wearables api app testing"},
+	{"domain testing", "platform/jobs/jobstest app/apptest api/calltest wearables/formats/replies/repliestest", "vocabulary store config outbox platform people wearables labs api app testing"},
 }
 
 const module = "hale/internal/"

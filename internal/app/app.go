@@ -27,6 +27,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/documents"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/reports"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/platform/config"
@@ -46,6 +47,9 @@ type Options struct {
 	Version string
 	// Networks are the lab networks that this node speaks to.
 	Networks []networks.Network
+	// ReportReader reads uploaded lab reports; nil starts child processes of this
+	// program.
+	ReportReader reports.Reader
 	// Committed, if set, is called after each commit and before the caller gets its
 	// result. Tests kill the process there.
 	Committed func()

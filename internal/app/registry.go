@@ -11,6 +11,7 @@ import (
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/reports"
 	"hale/internal/labs/results"
 	"hale/internal/people/insurance"
 	"hale/internal/people/messages"
@@ -45,7 +46,7 @@ func userRecords() []users.Records {
 	return slices.Concat(
 		tokens.UserRecords(), messages.UserRecords(), insurance.UserRecords(),
 		storage.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
-		orders.UserRecords(), critical.UserRecords(), results.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
+		orders.UserRecords(), critical.UserRecords(), results.UserRecords(), reports.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)
 }
@@ -54,6 +55,6 @@ func userRecords() []users.Records {
 func EventTypes() *events.Catalogue {
 	return events.NewCatalogue(slices.Concat(
 		webhooks.EventTypes(), connections.EventTypes(), resources.EventTypes(), continuous.EventTypes(),
-		orders.EventTypes(), results.EventTypes(), critical.EventTypes(), appointments.EventTypes(), matching.EventTypes(),
+		orders.EventTypes(), reports.EventTypes(), critical.EventTypes(), appointments.EventTypes(), matching.EventTypes(),
 	)...)
 }

@@ -104,16 +104,20 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 	if err != nil {
 		return routes.Services{}, err
 	}
+	reading, err := a.reports()
+	if err != nil {
+		return routes.Services{}, err
+	}
 	runner := jobs.NewRunner(a.DB, jobs.Config{
 		Node: node, Log: a.Log, Observe: a.Metrics.Job,
-		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs()),
+		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs(), []jobs.Handler{reading.Job()}),
 	})
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)
 	return routes.Services{
 		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Orders: ordering.lists,
-		Webhooks: posting, Links: a.links, ResultDocuments: documents.Reports{},
+		Webhooks: posting, Links: a.links, ResultDocuments: documents.Reports{}, Reports: reading,
 	}, nil
 }
 

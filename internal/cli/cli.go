@@ -101,6 +101,7 @@ server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 	addGroup(root, "labs", "Lab ordering:", s.ordersCommand(), s.resultsCommand(), s.catalogCommand(), s.pscCommand(), s.outboxCommand(), s.sandboxCommand())
 	addGroup(root, "events", "Events and webhooks:", s.listenCommand(), s.webhooksCommand(), s.eventsCommand())
 	addGroup(root, "look", "Other:", s.jobsCommand(), s.apiCommand(), s.versionCommand())
+	root.AddCommand(s.readReportsCommand())
 	root.SetHelpCommandGroupID("look")
 	root.SetCompletionCommandGroupID("look")
 	root.InitDefaultHelpCmd()

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -15,9 +17,14 @@ import (
 	"hale/internal/labs/fhir"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/reports"
+	"hale/internal/labs/reports/extract"
 	"hale/internal/labs/results"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func writesFHIR(rt api.Route) api.Route {
@@ -32,30 +39,9 @@ func (h *Handlers) getOrderFHIR(ctx context.Context, c api.Caller, in *OrderPath
 		if err != nil {
 			return err
 		}
-		whole, err := orders.ForNetwork(ctx, tx, &o)
+		exported, err := exportedOrder(ctx, tx, c.Team, &o)
 		if err != nil {
 			return err
-		}
-		offered, err := catalogue.Load(ctx, tx, c.Team)
-		if err != nil {
-			return err
-		}
-		lab, _ := offered.Lab(o.Lab)
-		exported := fhirOrder(&o, whole, lab)
-		for i, t := range whole.Tests {
-			exported.Tests[i].Answers = fhirAnswers(offered, t.MarkerID, o.Body.Answers)
-		}
-		r, err := results.Get(ctx, tx, &o, 0)
-		switch {
-		case fault.Is(err, fault.NotFound):
-		case err != nil:
-			return err
-		default:
-			pdf, err := results.PDF(ctx, tx, &o, r.Number)
-			if err != nil {
-				return err
-			}
-			exported.Report = fhirReport(&r, pdf)
 		}
 		bundle = fhir.Export(exported, tx.Now())
 		return nil
@@ -68,6 +54,36 @@ func (h *Handlers) getOrderFHIR(ctx context.Context, c api.Caller, in *OrderPath
 		return nil, fmt.Errorf("api: marshalling a bundle: %w", err)
 	}
 	return api.WriteAs(fhir.ContentType, body), nil
+}
+
+// exportedOrder returns an order with its results, if there are any.
+func exportedOrder(ctx context.Context, tx *store.Tx, team teams.ID, o *orders.Order) (fhir.Order, error) {
+	whole, err := orders.ForNetwork(ctx, tx, o)
+	if err != nil {
+		return fhir.Order{}, err
+	}
+	offered, err := catalogue.Load(ctx, tx, team)
+	if err != nil {
+		return fhir.Order{}, err
+	}
+	lab, _ := offered.Lab(o.Lab)
+	exported := fhirOrder(o, whole, lab)
+	for i, t := range whole.Tests {
+		exported.Tests[i].Answers = fhirAnswers(offered, t.MarkerID, o.Body.Answers)
+	}
+	r, err := results.Get(ctx, tx, o, 0)
+	switch {
+	case fault.Is(err, fault.NotFound):
+	case err != nil:
+		return fhir.Order{}, err
+	default:
+		pdf, err := results.PDF(ctx, tx, o, r.Number)
+		if err != nil {
+			return fhir.Order{}, err
+		}
+		exported.Report = fhirReport(&r, pdf)
+	}
+	return exported, nil
 }
 
 func fhirOrder(o *orders.Order, n networks.Order, lab catalogue.Lab) fhir.Order {
@@ -185,6 +201,73 @@ func fhirResult(r *results.Result) fhir.Result {
 	}
 	if high := r.Range.High; high != nil && high.Inclusive {
 		f.High = &high.Value
+	}
+	return f
+}
+
+// fhirUser returns the person of a user's reports.
+func fhirUser(ctx context.Context, tx *store.Tx, team teams.ID, id users.ID) (fhir.Patient, error) {
+	p := fhir.Patient{ID: id.UUID(), Gender: "unknown"}
+	info, err := users.LatestInfo(ctx, tx, team, id)
+	switch {
+	case users.IsNoInfo(err):
+		user, err := users.Get(ctx, tx, team, id)
+		if err == nil && user.BirthDate != nil {
+			p.DOB = user.BirthDate.Value
+		}
+		return p, err
+	case err != nil:
+		return p, err
+	}
+	a := info.Address
+	return fhir.Patient{
+		ID: id.UUID(), FirstName: info.FirstName, LastName: info.LastName, DOB: info.BirthDate, Gender: strings.ToLower(info.Gender),
+		Phone: info.PhoneNumber, Email: info.Email, Race: info.Race, Ethnicity: info.Ethnicity,
+		Address: fhir.Address{FirstLine: a.FirstLine, SecondLine: a.SecondLine, City: a.City, State: a.State, Zip: a.Zip, Country: a.Country},
+	}, nil
+}
+
+// fhirParsedReport returns a report without the rows that an order or an earlier report has.
+func fhirParsedReport(r *reports.ReportResults) fhir.ParsedReport {
+	m := r.Metadata
+	parsed := fhir.ParsedReport{
+		ID: r.Job.ID.UUID(), Lab: m.Lab,
+		Report: fhir.Report{Status: "final", Issued: r.Job.CreatedAt, Specimen: fhir.Specimen{Number: m.Specimen}},
+	}
+	if day, err := civil.ParseDate(m.CollectedDate); err == nil {
+		parsed.Report.Specimen.Collected = fhir.Moment{Time: day.In(time.UTC)}
+	}
+	if r.Job.Reviewed && len(r.Changes) > 0 {
+		parsed.Report.Status = "corrected"
+	}
+	for i := range r.Rows {
+		if _, repeats := r.Repeated[i]; !repeats && !r.Removed[i] {
+			parsed.Report.Results = append(parsed.Report.Results, fhirParsedRow(&r.Rows[i], i))
+		}
+	}
+	return parsed
+}
+
+func fhirParsedRow(r *extract.Row, row int) fhir.Result {
+	f := fhir.Result{
+		Key: strconv.Itoa(row), Name: r.Name, Value: r.Value, Type: "comment", Unit: r.Unit, UCUM: r.UCUM, Range: r.Range.Text,
+		Interpretation: r.Interpretation, Flag: r.Flag, Status: "F",
+	}
+	if r.Number != nil {
+		f.Type = "numeric"
+	}
+	if r.Status == extract.AutoMatch && len(r.Matches) > 0 {
+		f.LOINC = r.Matches[0].Code
+	}
+	if r.NeedsReview {
+		f.Status = "P"
+		f.Notes = []string{"Read from a report and not confirmed by a person."}
+	}
+	if !r.Range.MinExclusive {
+		f.Low = r.Range.Min
+	}
+	if !r.Range.MaxExclusive {
+		f.High = r.Range.Max
 	}
 	return f
 }

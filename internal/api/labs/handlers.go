@@ -13,6 +13,7 @@ import (
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
+	"hale/internal/labs/reports"
 )
 
 // Handlers serves the operations.
@@ -29,6 +30,9 @@ type Handlers struct {
 	// ResultDocuments renders results for which the lab sent no document. nil renders
 	// none.
 	ResultDocuments ResultDocuments
+	// Reports reads uploaded reports; nil draws no pages. ReportLimits bound an upload.
+	Reports      *reports.Service
+	ReportLimits reports.Limits
 	// Links opens requisition links, which need no key. nil opens none.
 	Links *documents.Links
 }
@@ -49,6 +53,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.resultRoutes(),
 		h.unmatchedRoutes(),
 		h.criticalRoutes(),
+		h.reportRoutes(),
 		h.sandboxRoutes(),
 	)
 }
@@ -57,4 +62,5 @@ func (h *Handlers) Routes() []api.Route {
 func registerAliases(r huma.Registry) {
 	registerOrderAliases(r)
 	registerAppointmentAliases(r)
+	registerReportAliases(r)
 }

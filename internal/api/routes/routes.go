@@ -8,12 +8,17 @@ import (
 	"hale/internal/api/platform"
 	"hale/internal/api/wearables"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/reports"
 )
 
 // New returns an API with all operations.
 func New(d api.Deps, s Services) *api.API {
 	if s.Orders == nil {
 		s.Orders = orders.NewIndex()
+	}
+	limits := reports.DefaultLimits()
+	if s.Reports != nil {
+		limits = s.Reports.Limits
 	}
 	a := api.New(d)
 	a.Add(people.New(a).Routes()...)
@@ -22,6 +27,7 @@ func New(d api.Deps, s Services) *api.API {
 	}).Routes()...)
 	a.Add((&labs.Handlers{
 		API: a, Orders: s.Orders, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, ResultDocuments: s.ResultDocuments, Links: s.Links,
+		Reports: s.Reports, ReportLimits: limits,
 	}).Routes()...)
 	a.Add((&platform.Handlers{API: a, Orders: s.Orders, Webhooks: s.Webhooks}).Routes()...)
 	return a

@@ -7,6 +7,7 @@ import (
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
+	"hale/internal/labs/reports"
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/imports"
@@ -40,6 +41,8 @@ type Services struct {
 	ResultDocuments labs.ResultDocuments
 	// Links opens requisition links, which need no key. nil opens none.
 	Links *documents.Links
+	// Reports reads uploaded lab reports. nil uses the default limits and reads none.
+	Reports *reports.Service
 	// Webhooks is the configuration of webhook deliveries. It has the rules for URLs, and
 	// the settings for posting examples.
 	Webhooks webhooks.Config

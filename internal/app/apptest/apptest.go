@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"hale/internal/app"
+	"hale/internal/labs/reports"
+	"hale/internal/labs/reports/extract"
 	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/secrets"
@@ -60,7 +62,7 @@ func StartAt(t testing.TB, d storetest.Database, now func() time.Time, change ..
 func StartWith(t testing.TB, d storetest.Database, change func(*app.Options)) *Service {
 	t.Helper()
 	log := &Buffer{}
-	o := app.Options{Config: Config(t, d), Log: ops.NewLogger(log, "text", "info"), Version: "test"}
+	o := app.Options{Config: Config(t, d), Log: ops.NewLogger(log, "text", "info"), Version: "test", ReportReader: Reports{}}
 	change(&o)
 	a, err := app.New(t.Context(), o)
 	if err != nil {
@@ -186,5 +188,40 @@ func (s *Service) Expect(status int, method, path, body string, v any) {
 	}
 	if err := json.Unmarshal(text, v); err != nil {
 		s.t.Fatalf("%s %s: %v: %s", method, path, err, text)
+	}
+}
+
+// Reports reads any uploaded report as the same two results, in this process.
+type Reports struct{}
+
+// Read returns the results.
+func (Reports) Read(context.Context, []reports.File) (extract.Result, error) {
+	return ReportResult(), nil
+}
+
+// Image returns bytes in place of an image.
+func (Reports) Image(context.Context, []reports.File, int) ([]byte, error) {
+	return []byte("\xff\xd8\xff image"), nil
+}
+
+// ReportResult returns the results of Reports.
+func ReportResult() extract.Result {
+	glucose, low, high := 91.0, 70.0, 99.0
+	return extract.Result{
+		Metadata: extract.Metadata{Lab: "Example Laboratory", CollectedText: "03/04/2026", CollectedDate: "2026-03-04", Specimen: "A-1"},
+		Pages:    []extract.PageInfo{{Width: 612, Height: 792, Source: extract.FromText}},
+		Rows: []extract.Row{
+			{
+				Name: "Glucose", Value: "91", Type: extract.Numeric, Number: &glucose, Unit: "mg/dL", UCUM: "mg/dL", Flag: "",
+				Range: extract.Range{Text: "70-99", Kind: extract.RangeInterval, Min: &low, Max: &high}, Interpretation: "normal",
+				SampleType: "serum_plasma_blood", Kind: "direct", Sensitivity: "unknown", Status: extract.AutoMatch,
+				Matches: []extract.Match{{Code: "2345-7", Name: "Glucose [Mass/volume] in Serum or Plasma", Display: "Glucose", Confidence: 1}},
+				Page:    1, Box: extract.Box{X: .1, Y: .2, Width: .7, Height: .02}, Confidence: 1,
+			},
+			{
+				Name: "Unheard Factor", Value: "Not detected", Type: extract.Comment, Interpretation: "unknown", Status: extract.NoMatch,
+				Page: 1, Box: extract.Box{X: .1, Y: .25, Width: .7, Height: .02}, Confidence: .6, NeedsReview: true, Reasons: []extract.Reason{extract.NameUncertain},
+			},
+		},
 	}
 }

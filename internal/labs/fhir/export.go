@@ -24,9 +24,32 @@ func Export(order Order, now time.Time) Bundle {
 	return e.bundle
 }
 
+// ExportAll returns one bundle with all orders and parsed reports of a user. Resources of
+// parsed reports have a tag that says so, and the id of the report as their source.
+func ExportAll(id uuid.UUID, patient Patient, ordered []Order, read []ParsedReport, now time.Time) Bundle {
+	all := Bundle{ResourceType: "Bundle", ID: uuid.NewSHA1(id, []byte("results")).String(), Type: "collection", Timestamp: instant(now)}
+	for _, o := range ordered {
+		all.Entry = append(all.Entry, Export(o, now).Entry...)
+	}
+	for _, r := range read {
+		e := exporter{order: Order{ID: r.ID, Patient: patient, Lab: Organization{Key: r.Lab, Name: r.Lab}, Report: &r.Report}}
+		e.meta = &Meta{Source: "urn:uuid:" + r.ID.String(), Tag: []Coding{parsedReportTag}}
+		e.patient()
+		e.lab = e.organization(e.order.Lab)
+		e.specimen()
+		e.report()
+		all.Entry = append(all.Entry, e.bundle.Entry...)
+	}
+	return all
+}
+
+// parsedReportTag marks resources that were read from an uploaded report.
+var parsedReportTag = Coding{System: "urn:hale:origin", Code: "parsed-report", Display: "Read from an uploaded report"}
+
 // exporter holds the bundle and the references to its resources.
 type exporter struct {
 	order  Order
+	meta   *Meta // of report and observations; nil for none
 	bundle Bundle
 
 	subject, lab Reference

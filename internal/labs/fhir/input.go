@@ -120,8 +120,17 @@ type Moment struct {
 	Offset *int
 }
 
+// ParsedReport is a report that was uploaded as a file and read by the service.
+type ParsedReport struct {
+	ID     uuid.UUID
+	Lab    string // name, as printed
+	Report Report
+}
+
 // Result is one value.
 type Result struct {
+	// Key names the result in its report. Empty means its place in the list.
+	Key string
 	// Code is the lab's own, TestCode the code of the test that it was ordered
 	// under.
 	Code, TestCode, Name, LOINC string

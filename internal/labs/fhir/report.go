@@ -17,7 +17,7 @@ func (e *exporter) report() {
 		e.organization(lab)
 	}
 	r := DiagnosticReport{
-		ResourceType: "DiagnosticReport", ID: e.id("report"), BasedOn: e.tests,
+		ResourceType: "DiagnosticReport", ID: e.id("report"), Meta: e.meta, BasedOn: e.tests,
 		Status:   cmp.Or(reportStatuses[report.Status], "unknown"),
 		Category: []CodeableConcept{concept(terminology+"v2-0074", "LAB", "Laboratory")},
 		Code:     CodeableConcept{Coding: []Coding{{loinc, "11502-2", "Laboratory report"}}}, Subject: &e.subject,
@@ -42,7 +42,7 @@ func (e *exporter) report() {
 // observation adds one result.
 func (e *exporter) observation(i int, result Result) Reference {
 	report := e.order.Report
-	o := e.newObservation("result "+strconv.Itoa(i), result.TestCode, labConcept(e.labSystem(), result.LOINC, result.Code, result.Name))
+	o := e.newObservation("result "+cmp.Or(result.Key, strconv.Itoa(i)), result.TestCode, labConcept(e.labSystem(), result.LOINC, result.Code, result.Name))
 	o.Status = observationStatuses[strings.ToUpper(result.Status)]
 	if o.Status == "" && report.Status == "partial" {
 		o.Status = "preliminary"
@@ -71,7 +71,7 @@ func (e *exporter) missing(i int, m Missing) Reference {
 // the request of its test, or on all requests when the test is unknown.
 func (e *exporter) newObservation(name, test string, code CodeableConcept) Observation {
 	o := Observation{
-		ResourceType: "Observation", ID: e.id(name), BasedOn: e.tests,
+		ResourceType: "Observation", ID: e.id(name), Meta: e.meta, BasedOn: e.tests,
 		Category: []CodeableConcept{concept(terminology+"observation-category", "laboratory", "Laboratory")},
 		Code:     code, Subject: &e.subject, Issued: instant(e.order.Report.Issued), Performer: []Reference{e.lab}, Specimen: e.sample,
 	}

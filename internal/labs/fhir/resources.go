@@ -141,6 +141,7 @@ type Collection struct {
 type DiagnosticReport struct {
 	ResourceType      string            `json:"resourceType"`
 	ID                string            `json:"id"`
+	Meta              *Meta             `json:"meta,omitempty"`
 	BasedOn           []Reference       `json:"basedOn,omitempty"`
 	Status            string            `json:"status"`
 	Category          []CodeableConcept `json:"category,omitempty"`
@@ -159,6 +160,7 @@ type DiagnosticReport struct {
 type Observation struct {
 	ResourceType         string            `json:"resourceType"`
 	ID                   string            `json:"id"`
+	Meta                 *Meta             `json:"meta,omitempty"`
 	BasedOn              []Reference       `json:"basedOn,omitempty"`
 	Status               string            `json:"status"`
 	Category             []CodeableConcept `json:"category,omitempty"`
@@ -331,4 +333,10 @@ func clean(text string) string {
 		}
 		return r
 	}, text))
+}
+
+// Meta describes a resource itself.
+type Meta struct {
+	Source string   `json:"source,omitempty"`
+	Tag    []Coding `json:"tag,omitempty"`
 }

@@ -48,6 +48,17 @@ type Config struct {
 	// BodyLimit is the maximum size of a request body, IngestLimit of one with samples,
 	// and ImportLimit of an uploaded export.
 	BodyLimit, IngestLimit, ImportLimit Bytes
+	// ReportLimit is the maximum size of an uploaded lab report. ReportPages and
+	// ReportPixels bound its pages and the pixels of each.
+	ReportLimit               Bytes
+	ReportPages, ReportPixels int
+	// ReportWorkers is the number of reports that are read at once; 0 derives it from
+	// the number of cores. ReportMemory and ReportTimeout bound each reading.
+	ReportWorkers int
+	ReportMemory  Bytes
+	ReportTimeout time.Duration
+	// Tesseract is the program that recognizes the text of scans.
+	Tesseract string
 	// RateLimit is the number of requests per second and key; 0 means no limit.
 	// RateBurst is the number of requests that may arrive at once.
 	RateLimit float64

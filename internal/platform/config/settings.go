@@ -100,6 +100,44 @@ var settings = []Setting{
 		field: func(c *Config) any { return &c.ImportLimit },
 	},
 	{
+		Key: "report-limit", Env: "HALE_REPORT_LIMIT", Default: "10MB",
+		Usage: "largest uploaded lab report, all files together",
+		field: func(c *Config) any { return &c.ReportLimit },
+	},
+	{
+		Key: "report-pages", Env: "HALE_REPORT_PAGES", Default: "30",
+		Usage: "maximum number of pages of a lab report",
+		field: func(c *Config) any { return &c.ReportPages },
+		check: func(c *Config) error { return checkPositive(c.ReportPages) },
+	},
+	{
+		Key: "report-pixels", Env: "HALE_REPORT_PIXELS", Default: "60000000",
+		Usage: "maximum number of pixels of one page of a lab report",
+		field: func(c *Config) any { return &c.ReportPixels },
+		check: func(c *Config) error { return checkPositive(c.ReportPixels) },
+	},
+	{
+		Key: "report-workers", Env: "HALE_REPORT_WORKERS", Default: "0",
+		Usage: "lab reports that this node reads at once; 0 means half of the cores",
+		field: func(c *Config) any { return &c.ReportWorkers },
+	},
+	{
+		Key: "report-memory", Env: "HALE_REPORT_MEMORY", Default: "1536MiB",
+		Usage: "maximum memory of a process that reads lab reports",
+		field: func(c *Config) any { return &c.ReportMemory },
+	},
+	{
+		Key: "report-timeout", Env: "HALE_REPORT_TIMEOUT", Default: "5m",
+		Usage: "maximum time to read one lab report",
+		field: func(c *Config) any { return &c.ReportTimeout },
+	},
+	{
+		Key: "tesseract", Env: "HALE_TESSERACT", Default: "tesseract",
+		Usage: "program that recognizes the text of scanned lab reports",
+		field: func(c *Config) any { return &c.Tesseract },
+		check: func(c *Config) error { return checkSet(c.Tesseract) },
+	},
+	{
 		Key: "rate-limit", Env: "HALE_RATE_LIMIT", Default: "0", InProduction: "200",
 		Usage: "requests per second and key; 0 means no limit",
 		field: func(c *Config) any { return &c.RateLimit },
@@ -230,6 +268,13 @@ var settings = []Setting{
 func checkSet(s string) error {
 	if s == "" {
 		return errors.New("must not be empty")
+	}
+	return nil
+}
+
+func checkPositive(n int) error {
+	if n < 1 {
+		return errors.New("must be at least 1")
 	}
 	return nil
 }

@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"hale/internal/app"
+	"hale/internal/labs/reports/reader"
+)
+
+// readReportsCommand is the child process of hale serve that reads uploaded lab reports.
+// Its streams carry requests and answers. It has no settings.
+func (s *shell) readReportsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: app.ReaderCommand, Short: "read lab reports for hale serve", Hidden: true, Args: takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the parent ends it
+			return reader.Serve(c.Context(), s.in, s.out, nil)
+		},
+	}
+}

@@ -1,0 +1,19 @@
+// Package reports reads lab reports that teams upload: PDF files and images. A job
+// stores the files, reads them in the background, and its results become part of the
+// user's results when nothing speaks against them, or when a reviewer accepts them.
+//
+//	job.go       the job and its states
+//	upload.go    checks of uploaded files before they are stored
+//	create.go    creating a job; the same file of a day is the same job
+//	queue.go     reading waiting jobs, fairly between teams
+//	outcome.go   the state after a reading: completed, failed or waiting for review
+//	review.go    corrections and decisions of reviewers
+//	repeats.go   results that are stored already, from an order or another report
+//	history.go   all results of a user, from orders and reports
+//	rows.go      the SQL
+//	events.go    the events of jobs
+//
+// Package extract turns words on a page into results, package pages turns files into
+// words. Package reader runs both in a child process, because files come from
+// strangers.
+package reports

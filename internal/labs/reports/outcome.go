@@ -1,0 +1,105 @@
+package reports
+
+import (
+	"context"
+	"slices"
+
+	"hale/internal/labs/identity"
+	"hale/internal/labs/reports/extract"
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+)
+
+// fail ends a job without results.
+func fail(ctx context.Context, tx *store.Tx, j *Job, reason extract.FailureReason, message string) error {
+	from, now := j.Status, tx.Now()
+	j.Status, j.Failure, j.Message, j.FinishedAt = Failed, reason, message, &now
+	if err := saveJob(ctx, tx, j, from); err != nil {
+		return err
+	}
+	return announce(ctx, tx, j, nil, UpdatedEvent)
+}
+
+// complete stores the first reading. The job is completed, unless something asks for a
+// reviewer.
+func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) error {
+	from := j.Status
+	v := Version{Result: result}
+	j.Pages = len(result.Pages)
+	var err error
+	if j.Patient, j.Problems, err = comparePatient(ctx, tx, j, &result.Metadata); err != nil {
+		return err
+	}
+	contradicts, err := findRepeats(ctx, tx, j, &v)
+	if err != nil {
+		return err
+	}
+	if j.Requested {
+		j.addReason(ReviewRequested)
+	}
+	if j.Patient == PatientDiffers {
+		j.addReason(PatientMismatch)
+	}
+	if contradicts {
+		j.addReason(ContradictsStored)
+	}
+	j.Status = PendingReview
+	if len(j.Reasons) == 0 {
+		now := tx.Now()
+		j.Status, j.FinishedAt = Completed, &now
+	}
+	if err := addRevision(ctx, tx, j, v); err != nil {
+		return err
+	}
+	if err := saveJob(ctx, tx, j, from); err != nil {
+		return err
+	}
+	return announce(ctx, tx, j, &Revision{Number: j.Revision, CreatedAt: tx.Now(), Version: v}, UpdatedEvent)
+}
+
+func (j *Job) addReason(r ReviewReason) {
+	if !slices.Contains(j.Reasons, r) {
+		j.Reasons = append(j.Reasons, r)
+	}
+}
+
+// comparePatient compares the person on the report with the user.
+func comparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metadata) (PatientMatch, []identity.Problem, error) {
+	user, err := users.Get(ctx, tx, j.Team, j.User)
+	if err != nil {
+		return "", nil, err
+	}
+	known := identity.Person{}
+	if user.BirthDate != nil {
+		known.DOB = user.BirthDate.Value
+	}
+	info, err := users.LatestInfo(ctx, tx, j.Team, j.User)
+	switch {
+	case err == nil:
+		known = identity.Person{FirstName: info.FirstName, LastName: info.LastName, DOB: info.BirthDate, Gender: info.Gender}
+	case !users.IsNoInfo(err):
+		return "", nil, err
+	}
+	reported := identity.Person{FirstName: m.FirstName, LastName: m.LastName, Gender: m.Gender}
+	if m.Gender != "male" && m.Gender != "female" { // a report that says neither says nothing
+		reported.Gender = ""
+	}
+	if day, err := civil.ParseDate(m.BirthDate); err == nil {
+		reported.DOB = day
+	}
+	match, problems := judgePatient(identity.Compare(known, reported))
+	return match, problems, nil
+}
+
+// judgePatient returns the outcome of a comparison. Any fact that differs is a mismatch.
+// A match needs the last name or the birth date.
+func judgePatient(c identity.Comparison) (PatientMatch, []identity.Problem) {
+	switch {
+	case c.Contradicts():
+		return PatientDiffers, c.Mismatches()
+	case c.Last == identity.Agrees || c.DOB == identity.Agrees:
+		return PatientMatches, nil
+	}
+	return PatientUnknown, nil
+}

@@ -1,0 +1,317 @@
+package reports
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hale/internal/labs/loinc"
+	"hale/internal/labs/reports/extract"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+// Decision is a reviewer's decision about a report.
+type Decision string
+
+// The decisions.
+const (
+	Accept Decision = "accept" // the results, as corrected, are the user's
+	Reject Decision = "reject" // the report has no results of the user
+)
+
+// Review is a decision with the corrections of a reviewer.
+type Review struct {
+	Decision Decision
+	// Reviewer names the person who decides.
+	Reviewer string
+	Note     string
+	// Revision is the version of the results that the reviewer has seen; 0 accepts any.
+	Revision    int
+	Metadata    MetadataCorrection
+	Corrections []Correction
+}
+
+// Correction changes, removes or adds a result. Absent fields stay.
+type Correction struct {
+	Row    *int // nil adds a result
+	Remove bool
+	Name   *string
+	Value  *string
+	Units  *string
+	Range  *string // as printed
+	Min    *float64
+	Max    *float64
+	// LOINC is a code of the table; empty text means no code.
+	LOINC *string
+}
+
+// MetadataCorrection changes the description of a report. Absent fields stay.
+type MetadataCorrection struct {
+	FirstName, LastName, Lab, Specimen *string
+	BirthDate, Collected, Reported     *civil.Date
+}
+
+// Change is one corrected field, for the history.
+type Change struct {
+	Row    *int   `json:"row,omitempty"` // nil for the description of the report
+	Field  string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// maxCorrections bounds the rows of a report after corrections.
+const maxCorrections = 2000
+
+// Decide stores a reviewer's decision about a job. A completed job can be decided again.
+// The first reading and all earlier decisions remain as revisions.
+func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Review) (Job, Revision, error) {
+	j, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Job{}, Revision{}, err
+	}
+	from := j.Status
+	if from != PendingReview && from != Completed {
+		return Job{}, Revision{}, fault.New(fault.Conflict, "Only a job that waits for a reviewer or is completed can be reviewed")
+	}
+	latest, err := Results(ctx, tx, &j)
+	if err != nil {
+		return Job{}, Revision{}, err
+	}
+	if review.Revision != 0 && review.Revision != latest.Number {
+		return Job{}, Revision{}, fault.Newf(fault.Conflict, "The results have revision %d now; read them again before you decide", latest.Number)
+	}
+	v := latest.Version.clone()
+	v.Author, v.Note, v.Decision, v.Changes = review.Reviewer, review.Note, review.Decision, nil
+	now := tx.Now()
+	j.Reviewed, j.ReviewedBy, j.ReviewedAt, j.FinishedAt = true, review.Reviewer, &now, &now
+	switch review.Decision {
+	case Reject:
+		j.Status, j.Message = Failed, "A reviewer rejected the report."
+	case Accept:
+		if err := v.correct(review); err != nil {
+			return Job{}, Revision{}, err
+		}
+		v.trust()
+		if _, err := findRepeats(ctx, tx, &j, &v); err != nil {
+			return Job{}, Revision{}, err
+		}
+		j.Status = Completed
+	default:
+		return Job{}, Revision{}, fault.NotInEnum([]Decision{Accept, Reject}).At("body", "decision")
+	}
+	if err := addRevision(ctx, tx, &j, v); err != nil {
+		return Job{}, Revision{}, err
+	}
+	if err := saveJob(ctx, tx, &j, from); err != nil {
+		return Job{}, Revision{}, err
+	}
+	r := Revision{Number: j.Revision, CreatedAt: now, Version: v}
+	return j, r, announce(ctx, tx, &j, &r, UpdatedEvent)
+}
+
+// clone returns a copy that shares nothing with the version.
+func (v *Version) clone() Version {
+	doc, err := json.Marshal(v)
+	var c Version
+	if err == nil {
+		err = json.Unmarshal(doc, &c)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("reports: copying a version: %v", err)) // it was read from JSON
+	}
+	return c
+}
+
+// trust removes the doubts of the reader: a person has compared the rows with the report.
+func (v *Version) trust() {
+	for i := range v.Rows {
+		v.Rows[i].NeedsReview, v.Rows[i].Reasons = false, nil
+	}
+}
+
+// correct applies the corrections of a review.
+func (v *Version) correct(review Review) error {
+	if len(review.Corrections) > maxCorrections || len(v.Rows)+len(review.Corrections) > 2*maxCorrections {
+		return fault.Newf(fault.Invalid, "List should have at most %d items", maxCorrections).At("body", "corrections").WithType("too_long")
+	}
+	v.correctMetadata(review.Metadata)
+	for i, c := range review.Corrections {
+		if err := v.correctRow(i, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v *Version) correctMetadata(c MetadataCorrection) {
+	m := &v.Metadata
+	text := func(field string, to *string, after *string) {
+		if after != nil && *to != strings.TrimSpace(*after) {
+			v.Changes = append(v.Changes, Change{Field: field, Before: *to, After: strings.TrimSpace(*after)})
+			*to = strings.TrimSpace(*after)
+		}
+	}
+	day := func(field string, printed, date *string, after *civil.Date) {
+		if after == nil {
+			return
+		}
+		word := after.String()
+		text(field, date, &word)
+		*printed = word
+	}
+	text("patient_first_name", &m.FirstName, c.FirstName)
+	text("patient_last_name", &m.LastName, c.LastName)
+	text("lab_name", &m.Lab, c.Lab)
+	text("specimen_number", &m.Specimen, c.Specimen)
+	day("birth_date", &m.BirthText, &m.BirthDate, c.BirthDate)
+	day("collected_on", &m.CollectedText, &m.CollectedDate, c.Collected)
+	day("reported_on", &m.ReportedText, &m.ReportedDate, c.Reported)
+}
+
+// correctRow applies one correction. at is its place in the request.
+func (v *Version) correctRow(at int, c Correction) error {
+	place := func(field string) []string { return []string{"body", "corrections", strconv.Itoa(at), field} }
+	var i int
+	switch {
+	case c.Row == nil:
+		if c.Name == nil || c.Value == nil || c.Remove {
+			return fault.New(fault.Invalid, "Value error, a new result needs test_name and value").At(place("row")...)
+		}
+		v.Rows = append(v.Rows, extract.Row{Page: 1, Confidence: 1, Status: extract.NoMatch, Interpretation: "unknown"})
+		i = len(v.Rows) - 1
+		v.note(i, "added", "", *c.Name)
+	case *c.Row < 0 || *c.Row >= len(v.Rows) || v.Removed[*c.Row]:
+		return fault.New(fault.Invalid, "Value error, the report has no such row").At(place("row")...)
+	case c.Remove:
+		if v.Removed == nil {
+			v.Removed = map[int]bool{}
+		}
+		v.Removed[*c.Row] = true
+		v.note(*c.Row, "removed", v.Rows[*c.Row].Name, "")
+		return nil
+	default:
+		i = *c.Row
+	}
+	r := &v.Rows[i]
+	v.setText(i, "test_name", &r.Name, c.Name)
+	if r.Name == "" {
+		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("test_name")...).WithType("string_too_short")
+	}
+	compared := v.setText(i, "value", &r.Value, c.Value)
+	if r.Value == "" {
+		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("value")...).WithType("string_too_short")
+	}
+	if v.setText(i, "units", &r.Unit, c.Units) {
+		compared = true
+		r.UCUM = ""
+		if known, ok := loinc.UCUM(r.Unit); ok {
+			r.UCUM = known
+		}
+	}
+	ranged := v.setText(i, "reference_range", &r.Range.Text, c.Range)
+	ranged = v.setNumber(i, "min_reference_range", &r.Range.Min, c.Min) || ranged
+	ranged = v.setNumber(i, "max_reference_range", &r.Range.Max, c.Max) || ranged
+	if compared {
+		deriveType(r)
+	}
+	if compared || ranged {
+		deriveSide(r)
+	}
+	return v.setLOINC(i, c.LOINC, place("loinc_code"))
+}
+
+// note records a change of a row.
+func (v *Version) note(row int, field, before, after string) {
+	v.Changes = append(v.Changes, Change{Row: &row, Field: field, Before: before, After: after})
+}
+
+// setText sets a text of a row and reports whether it changed.
+func (v *Version) setText(row int, field string, to *string, after *string) bool {
+	if after == nil {
+		return false
+	}
+	word := strings.TrimSpace(*after)
+	if word == *to {
+		return false
+	}
+	v.note(row, field, *to, word)
+	*to = word
+	return true
+}
+
+func (v *Version) setNumber(row int, field string, to **float64, after *float64) bool {
+	if after == nil || *to != nil && **to == *after {
+		return false
+	}
+	before := ""
+	if *to != nil {
+		before = strconv.FormatFloat(**to, 'g', -1, 64)
+	}
+	v.note(row, field, before, strconv.FormatFloat(*after, 'g', -1, 64))
+	*to = after
+	return true
+}
+
+// setLOINC sets the code of a row.
+func (v *Version) setLOINC(row int, code *string, place []string) error {
+	if code == nil {
+		return nil
+	}
+	r := &v.Rows[row]
+	before := codeOf(r)
+	word := strings.TrimSpace(*code)
+	if word == "" {
+		if before != "" {
+			v.note(row, "loinc_code", before, "")
+		}
+		r.Status, r.Matches = extract.NoMatch, nil
+		return nil
+	}
+	known, ok := loinc.Find(word)
+	if !ok {
+		return fault.New(fault.Invalid, "Value error, not a LOINC code of the table").At(place...)
+	}
+	if before != word {
+		v.note(row, "loinc_code", before, word)
+	}
+	r.Status = extract.AutoMatch
+	r.Matches = []extract.Match{{Code: known.Code, Name: known.Name, Display: known.Display, Aliases: known.Aliases, Confidence: 1}}
+	return nil
+}
+
+// RemovedRows lists the removed rows of a version.
+func (v *Version) RemovedRows() []int { return slices.Sorted(maps.Keys(v.Removed)) }
+
+// Image returns a page of a job's files for a reviewer, as a JPEG.
+func (s *Service) Image(ctx context.Context, team teams.ID, id ID, page int) ([]byte, error) {
+	var j Job
+	var files []File
+	err := s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if j, err = Get(ctx, tx, team, id); err != nil {
+			return err
+		}
+		if page < 1 || page > j.Pages {
+			return fault.New(fault.NotFound, "The report has no such page, or is not read yet")
+		}
+		files, err = readFiles(ctx, tx, &j)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.Reader == nil {
+		return nil, fault.New(fault.Unavailable, "This node reads no reports")
+	}
+	picture, err := s.Reader.Image(ctx, files, page)
+	if err != nil {
+		return nil, fmt.Errorf("reports: drawing a page of %s: %w", j.ID, err)
+	}
+	return picture, nil
+}
