@@ -178,7 +178,6 @@ var unservedAreas = []struct {
 	}},
 	{"bulk operations on connections", []string{"GET /v2/link/bulk_…", "POST /v2/link/bulk_…"}},
 	{"hosted webhook portal; the command line and /v2/webhooks offer the same", []string{"GET /v2/team/svix/url"}},
-	{"lab report parser", []string{"POST /lab_report/…", "GET /lab_report/…"}},
 	{"organisations: teams, keys and members over the management API", []string{
 		"/v1/org/{org_id}", "/v1/org/{org_id}/team", "/v1/org/{org_id}/team/{team_id}", "/v1/org/{org_id}/resolve_team",
 		"/v1/org/{org_id}/team/{team_id}/create_api_access_token", "/v1/org/{org_id}/team/{team_id}/{environment}/event_delivery_metric",

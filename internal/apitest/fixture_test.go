@@ -37,6 +37,7 @@ var notIdentities = map[string]string{
 	"app_id": "the name of an app", "source_app_id": "the name of an app",
 	"member_id": "an insurer's own number", "group_id": "an insurer's own number", "provider_payor_id": "a code of the directory of all teams",
 	"creator_member_id": "any value; no record has this id",
+	"page":              "a page number",
 }
 
 // alias maps names in the document to names in the fixture.
@@ -70,6 +71,7 @@ func (s *service) fixture(t *testing.T) *fixture {
 	s.appointments(t)
 	s.orders(t, f)
 	s.unmatched(t, f)
+	s.report(t, f)
 	s.settle(t)
 	return f
 }

@@ -19,6 +19,7 @@ func TestMain(m *testing.M) {
 		addReprocessingValues,
 		addCatalogueBodies,
 		addAppointmentBodies,
+		addReportBodies,
 		addOrderBodies,
 		addResultValues,
 		addUnmatchedBodies,

@@ -159,7 +159,7 @@ var smallTables = strings.Fields(`
 	team_physicians teams unmatched_drills webhook_endpoints webhook_filters webhook_secrets webhook_targets`)
 
 // queueIndexes contain only rows that wait or are in progress.
-var queueIndexes = strings.Fields(`critical_notices_open events_unnumbered imports_live jobs_due jobs_running users_deleted`)
+var queueIndexes = strings.Fields(`critical_notices_open events_unnumbered imports_live jobs_due jobs_running parsed_reports_waiting users_deleted`)
 
 // coarse columns have few values, so that one value selects a share of a table.
 var coarse = strings.Fields(`team_id status kind state lane provider environment type resource owner lab`)

@@ -96,7 +96,7 @@ func (s *service) minimalRequest(t *testing.T, o operation, values map[string]st
 	if r.body = s.minimalBody(t, o, values, with); r.body != nil {
 		r.headers["content-type"] = "application/json"
 		if o.Body == nil {
-			r.headers["content-type"] = o.BodyTypes[0]
+			r.headers["content-type"] = withBoundary(o.BodyTypes[0])
 		}
 	}
 	return r
@@ -112,7 +112,7 @@ func (s *service) minimalBody(t *testing.T, o operation, values map[string]strin
 	}
 	if o.Body == nil {
 		if special {
-			return []byte(text)
+			return []byte(strings.ReplaceAll(text, "$user_id", values["user_id"]))
 		}
 		return nil
 	}
@@ -138,6 +138,17 @@ func (s *service) minimalBody(t *testing.T, o operation, values map[string]strin
 		t.Fatal(err)
 	}
 	return whole
+}
+
+// formBoundary separates the parts of multipart bodies.
+const formBoundary = "form-boundary"
+
+// withBoundary adds the boundary to the content type of a form with files.
+func withBoundary(contentType string) string {
+	if contentType == "multipart/form-data" {
+		return contentType + "; boundary=" + formBoundary
+	}
+	return contentType
 }
 
 // alternativeFields maps a field to the alternative that a body uses.
@@ -286,7 +297,7 @@ func (g generator) request(t *rapid.T, o operation) request {
 		r.headers["content-type"] = "application/json"
 	case len(o.BodyTypes) > 0:
 		r.body = rapid.SliceOfN(rapid.Byte(), 0, 2000).Draw(t, "body")
-		r.headers["content-type"] = o.BodyTypes[0]
+		r.headers["content-type"] = withBoundary(o.BodyTypes[0])
 	}
 	return r
 }

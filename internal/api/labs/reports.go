@@ -532,7 +532,7 @@ func describeReportUpload(op *huma.Operation) {
 		"Several images are the pages of one report, in order; a PDF file must be the only file. " +
 		"The declared content type of a file must match its bytes. The same files for the same user within a day are the same job."
 	text := func(format string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: format} }
-	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
+	op.RequestBody = &huma.RequestBody{Content: map[string]*huma.MediaType{
 		"multipart/form-data": {Schema: &huma.Schema{
 			Type: huma.TypeObject, Required: []string{"file", "user_id"},
 			Properties: map[string]*huma.Schema{

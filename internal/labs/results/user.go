@@ -1,9 +1,11 @@
 package results
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
@@ -20,7 +22,7 @@ type OrderResults struct {
 
 // OfUser returns the latest results of each of a user's orders, oldest order first.
 func OfUser(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]OrderResults, error) {
-	rows, err := tx.Query(ctx, `SELECT DISTINCT order_id FROM lab_results WHERE team_id = $1 AND user_id = $2 ORDER BY order_id`, team, user)
+	rows, err := tx.Query(ctx, `SELECT order_id FROM lab_results WHERE team_id = $1 AND user_id = $2 AND revision = 1`, team, user)
 	if err != nil {
 		return nil, fmt.Errorf("results: reading the results of a user: %w", err)
 	}
@@ -36,6 +38,7 @@ func OfUser(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return nil, fmt.Errorf("results: reading the results of a user: %w", err)
 	}
+	slices.SortFunc(found, func(a, b orders.ID) int { return bytes.Compare(a[:], b[:]) }) // by age
 	all := make([]OrderResults, 0, len(found))
 	for _, id := range found {
 		o, err := orders.Get(ctx, tx, team, id)

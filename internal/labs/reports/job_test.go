@@ -1,0 +1,465 @@
+package reports_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hale/internal/labs/orders/orderstest"
+	"hale/internal/labs/reports"
+	"hale/internal/labs/reports/extract"
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
+)
+
+// bench is a service whose reader is a function of the test.
+type bench struct {
+	t       *testing.T
+	db      *store.DB
+	team    teams.Team
+	user    users.User
+	service *reports.Service
+	reader  *fakeReader
+	runner  *jobs.Runner
+}
+
+// fakeReader answers with the outcome for the first byte of a file.
+type fakeReader struct {
+	mu       sync.Mutex
+	outcomes map[byte]func() (extract.Result, error)
+	read     []byte // first bytes of the files, in the order of reading
+	hold     chan struct{}
+}
+
+func (f *fakeReader) Read(ctx context.Context, files []reports.File) (extract.Result, error) {
+	if f.hold != nil {
+		select {
+		case <-f.hold:
+		case <-ctx.Done():
+			return extract.Result{}, ctx.Err()
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	first := files[0].Data[0]
+	f.read = append(f.read, first)
+	if fn := f.outcomes[first]; fn != nil {
+		return fn()
+	}
+	return glucose(""), nil
+}
+
+func (f *fakeReader) Image(_ context.Context, _ []reports.File, page int) ([]byte, error) {
+	return fmt.Appendf(nil, "page %d", page), nil
+}
+
+// glucose is a report with one result.
+func glucose(specimen string, change ...func(r *extract.Result)) extract.Result {
+	value, low, high := 91.0, 70.0, 99.0
+	r := extract.Result{
+		Metadata: extract.Metadata{CollectedDate: "2026-03-04", CollectedText: "03/04/2026", Specimen: specimen},
+		Pages:    []extract.PageInfo{{Width: 612, Height: 792, Source: extract.FromText}},
+		Rows: []extract.Row{{
+			Name: "Glucose", Value: "91", Type: extract.Numeric, Number: &value, Unit: "mg/dL", UCUM: "mg/dL",
+			Range: extract.Range{Text: "70-99", Kind: extract.RangeInterval, Min: &low, Max: &high}, Interpretation: "normal",
+			Status: extract.AutoMatch, Matches: []extract.Match{{Code: "2345-7", Name: "Glucose", Confidence: 1}}, Page: 1, Confidence: .7,
+			NeedsReview: true, Reasons: []extract.Reason{extract.LowConfidence},
+		}},
+	}
+	for _, fn := range change {
+		fn(&r)
+	}
+	return r
+}
+
+func newBench(t *testing.T, db *store.DB) *bench {
+	t.Helper()
+	users.Register(db, reports.UserRecords()...)
+	b := &bench{t: t, db: db, team: orderstest.Team(t, db), reader: &fakeReader{outcomes: map[byte]func() (extract.Result, error){}}}
+	b.user = userstest.New(t, db, b.team.ID, users.NewUser{})
+	b.service = &reports.Service{DB: db, Reader: b.reader, Limits: reports.DefaultLimits(), Workers: 1}
+	return b
+}
+
+// start runs the queue until the test ends.
+func (b *bench) start() {
+	b.t.Helper()
+	ctx, stop := context.WithCancel(store.AsSystem(context.Background()))
+	node, err := jobs.Join(ctx, b.db, 0, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.runner = jobs.NewRunner(b.db, jobs.Config{Node: node, Kinds: []jobs.Handler{b.service.Job(), users.EraseJob}})
+	done := make(chan error, 1)
+	go func() { done <- b.runner.Run(ctx) }()
+	b.t.Cleanup(func() {
+		stop()
+		<-done
+		if err := node.Leave(context.WithoutCancel(ctx)); err != nil {
+			b.t.Error(err)
+		}
+	})
+}
+
+// upload creates a job of a file with the given first byte.
+func (b *bench) upload(team teams.ID, user users.User, first byte, review bool) reports.Job {
+	b.t.Helper()
+	var j reports.Job
+	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		j, err = reports.Create(ctx, tx, user, reports.New{Files: []reports.File{{Type: reports.PDF, Data: []byte{first}}}, Review: review})
+		return err
+	})
+	return j
+}
+
+// wait waits until the report is not waiting any more.
+func (b *bench) wait(j reports.Job) reports.Job {
+	b.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		now := b.get(j)
+		if now.Status != reports.Started {
+			return now
+		}
+		if time.Now().After(deadline) {
+			b.t.Fatalf("the report still waits: %+v", now)
+		}
+	}
+}
+
+func (b *bench) get(j reports.Job) (now reports.Job) {
+	b.t.Helper()
+	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		now, err = reports.Get(ctx, tx, j.Team, j.ID)
+		return err
+	})
+	return now
+}
+
+func (b *bench) revisions(j reports.Job) (all []reports.Revision) {
+	b.t.Helper()
+	now := b.get(j)
+	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		all, err = reports.Revisions(ctx, tx, &now)
+		return err
+	})
+	return all
+}
+
+func (b *bench) decide(j reports.Job, review reports.Review) (now reports.Job, err error) {
+	b.t.Helper()
+	ctx := store.AsSystem(b.t.Context())
+	err = b.db.Write(ctx, func(tx *store.Tx) (err error) {
+		now, _, err = reports.Decide(ctx, tx, j.Team, j.ID, review)
+		return err
+	})
+	return now, err
+}
+
+func (b *bench) history() (h reports.History) {
+	b.t.Helper()
+	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		h, err = reports.HistoryOf(ctx, tx, b.team.ID, b.user.ID)
+		return err
+	})
+	return h
+}
+
+// eventTypes returns the types of the team's events in order.
+func (b *bench) eventTypes() (all []string) {
+	b.t.Helper()
+	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT type FROM events WHERE team_id = $1 ORDER BY id`, b.team.ID)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		all = nil
+		for rows.Next() {
+			var name string
+			if err := rows.Scan(&name); err != nil {
+				return err
+			}
+			if strings.HasPrefix(name, "lab_report.") {
+				all = append(all, name)
+			}
+		}
+		return rows.Err()
+	})
+	return all
+}
+
+func TestReportIsRead(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		b := newBench(t, db)
+		j := b.upload(b.team.ID, b.user, 'a', false)
+		if j.Status != reports.Started {
+			t.Errorf("a new job is %s", j.Status)
+		}
+		if again := b.upload(b.team.ID, b.user, 'a', false); again.ID != j.ID {
+			t.Errorf("the same file is job %s, not %s", again.ID, j.ID)
+		}
+		b.start()
+		now := b.wait(j)
+		if now.Status != reports.Completed || now.Pages != 1 || now.Patient != reports.PatientUnknown || now.FinishedAt == nil {
+			t.Errorf("the job is %+v", now)
+		}
+		if got := b.eventTypes(); !slices.Equal(got, []string{reports.CreatedEvent, reports.UpdatedEvent}) {
+			t.Errorf("events %v", got)
+		}
+		h := b.history()
+		docs := h.Documents()
+		if len(docs) != 1 || docs[0].Origin.Kind != reports.FromReport || !docs[0].NeedsReview {
+			t.Errorf("results of the user: %+v", docs)
+		}
+		other := userstest.New(t, db, b.team.ID, users.NewUser{})
+		if j := b.upload(b.team.ID, other, 'a', false); j.ID == now.ID {
+			t.Error("two users share a job")
+		}
+	})
+}
+
+// A file that ends the reader's process three times fails; another error of the reader
+// says nothing about the file.
+func TestReaderThatDies(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db)
+		deaths := 0
+		b.reader.outcomes['k'] = func() (extract.Result, error) {
+			deaths++
+			return extract.Result{}, fmt.Errorf("%w: killed", reports.ErrReaderGone)
+		}
+		twice := 0
+		b.reader.outcomes['l'] = func() (extract.Result, error) {
+			if twice++; twice < 3 {
+				return extract.Result{}, reports.ErrReaderGone
+			}
+			return glucose(""), nil
+		}
+		b.reader.outcomes['n'] = func() (extract.Result, error) {
+			return extract.Result{}, &extract.Failure{Reason: extract.NotEnglish, Detail: "The report is not in English."}
+		}
+		killer, lucky, foreign := b.upload(b.team.ID, b.user, 'k', false), b.upload(b.team.ID, b.user, 'l', false), b.upload(b.team.ID, b.user, 'n', false)
+		b.start()
+		if now := b.wait(killer); now.Status != reports.Failed || now.Failure != extract.ProcessingError || now.Message == "" || deaths != 3 {
+			t.Errorf("after %d deaths the job is %s %s %q", deaths, now.Status, now.Failure, now.Message)
+		}
+		if now := b.wait(lucky); now.Status != reports.Completed {
+			t.Errorf("after two deaths the job is %s", now.Status)
+		}
+		if now := b.wait(foreign); now.Status != reports.Failed || now.Failure != extract.NotEnglish {
+			t.Errorf("the job is %s %s", now.Status, now.Failure)
+		}
+	})
+}
+
+// Teams take turns, however many reports each has.
+func TestTeamsTakeTurns(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db)
+		b.reader.hold = make(chan struct{})
+		small := orderstest.Team(t, db)
+		user := userstest.New(t, db, small.ID, users.NewUser{})
+		var last reports.Job
+		for i := range 12 {
+			last = b.upload(b.team.ID, b.user, byte('A'+i), false)
+		}
+		var few []reports.Job
+		for i := range 3 {
+			few = append(few, b.upload(small.ID, user, byte('1'+i), false))
+		}
+		b.start()
+		close(b.reader.hold)
+		b.wait(last)
+		for _, j := range few {
+			b.wait(j)
+		}
+		b.reader.mu.Lock()
+		defer b.reader.mu.Unlock()
+		order := string(b.reader.read)
+		if at := strings.LastIndexByte(order, '3'); at < 0 || at > 7 {
+			t.Errorf("the small team's third report was read after %d others: %s", at, order)
+		}
+	})
+}
+
+func TestPatientMismatchWaits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		b := newBench(t, db)
+		userstest.WithInfo(t, db, b.user, userstest.Info())
+		named := func(first, last, born string) func() (extract.Result, error) {
+			return func() (extract.Result, error) {
+				return glucose("", func(r *extract.Result) {
+					r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate = first, last, born
+				}), nil
+			}
+		}
+		b.reader.outcomes['s'] = named("ADA", "Byron", "1984-12-10")
+		b.reader.outcomes['o'] = named("Ada", "Lovelace", "1984-12-10")
+		b.reader.outcomes['d'] = named("", "", "1985-12-10")
+		same, other, date := b.upload(b.team.ID, b.user, 's', false), b.upload(b.team.ID, b.user, 'o', false), b.upload(b.team.ID, b.user, 'd', false)
+		b.start()
+		if now := b.wait(same); now.Status != reports.Completed || now.Patient != reports.PatientMatches {
+			t.Errorf("the user's own report is %s, patient %s", now.Status, now.Patient)
+		}
+		for _, j := range []reports.Job{other, date} {
+			now := b.wait(j)
+			if now.Status != reports.PendingReview || !slices.Contains(now.Reasons, reports.PatientMismatch) || len(now.Problems) == 0 {
+				t.Errorf("another person's report is %s %v %v", now.Status, now.Reasons, now.Problems)
+			}
+		}
+		h := b.history()
+		if n := len(h.Reports); n != 1 {
+			t.Errorf("%d reports are read with the user's results", n)
+		}
+		if _, err := b.decide(other, reports.Review{Decision: reports.Accept, Reviewer: "Jo"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.decide(date, reports.Review{Decision: reports.Reject, Reviewer: "Jo"}); err != nil {
+			t.Fatal(err)
+		}
+		h = b.history()
+		docs := h.Documents()
+		if len(h.Reports) != 2 || len(docs) != 1 || len(docs[0].Repeated) != 1 {
+			t.Errorf("after the decisions %d reports are read, with %d results, repeated in %v", len(h.Reports), len(docs), docs[0].Repeated)
+		}
+		if now := b.get(other); now.Repeats == nil || now.Repeats.Job != same.ID {
+			t.Errorf("the second scan of the report repeats %+v", now.Repeats)
+		}
+		if now := b.get(date); now.Status != reports.Failed || now.Failure != "" || now.Message == "" {
+			t.Errorf("the rejected report is %s %q %q", now.Status, now.Failure, now.Message)
+		}
+	})
+}
+
+func TestReviewKeepsTheFirstReading(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		b := newBench(t, db)
+		j := b.upload(b.team.ID, b.user, 'a', true)
+		b.start()
+		if now := b.wait(j); now.Status != reports.PendingReview || now.Reviewed {
+			t.Fatalf("the job is %s, reviewed %v", now.Status, now.Reviewed)
+		}
+		text := func(s string) *string { return &s }
+		zero, five := 0, 5
+		_, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &five, Value: text("1")}}})
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("a correction of no row: %v", err)
+		}
+		_, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: 7})
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("a decision about another revision: %v", err)
+		}
+		day := civil.MustParse("2026-03-05")
+		now, err := b.decide(j, reports.Review{
+			Decision: reports.Accept, Reviewer: "Jo Nurse", Note: "checked", Revision: 1,
+			Metadata: reports.MetadataCorrection{Collected: &day},
+			Corrections: []reports.Correction{
+				{Row: &zero, Value: text("191")},
+				{Name: text("Sodium"), Value: text("<140"), Units: text("mmol/L"), LOINC: text("2951-2")},
+			},
+		})
+		if err != nil || now.Status != reports.Completed || !now.Reviewed {
+			t.Fatalf("the decision: %v, job %+v", err, now)
+		}
+		all := b.revisions(j)
+		if len(all) != 2 || all[0].Rows[0].Value != "91" || !all[0].Rows[0].NeedsReview || all[0].Author != "" {
+			t.Fatalf("the first reading is %+v", all)
+		}
+		v := all[1]
+		if r := v.Rows[0]; r.Value != "191" || *r.Number != 191 || !r.AboveMax || r.Interpretation != "abnormal" || r.NeedsReview {
+			t.Errorf("the corrected result is %+v", r)
+		}
+		if r := v.Rows[1]; r.Comparator != "<" || r.Type != extract.Ranged || r.UCUM != "mmol/L" || r.Matches[0].Code != "2951-2" {
+			t.Errorf("the added result is %+v", r)
+		}
+		if v.Author != "Jo Nurse" || v.Metadata.CollectedDate != "2026-03-05" || len(v.Changes) < 4 || v.Changes[1].Before != "91" {
+			t.Errorf("the decision is stored as %+v", v.Changes)
+		}
+		if got := len(b.eventTypes()); got != 3 {
+			t.Errorf("%d events", got)
+		}
+		if _, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &zero, Remove: true}}}); err != nil {
+			t.Fatal(err)
+		}
+		h := b.history()
+		if docs := h.Documents(); len(docs) != 1 || docs[0].Name != "Sodium" {
+			t.Errorf("after the removal: %+v", docs)
+		}
+	})
+}
+
+// A result of the same sample with another value waits for a person.
+func TestContradictionWaits(t *testing.T) {
+	db := storetest.SQLite(t)
+	b := newBench(t, db)
+	b.reader.outcomes['a'] = func() (extract.Result, error) { return glucose("S-1"), nil }
+	b.reader.outcomes['b'] = func() (extract.Result, error) {
+		return glucose("s-1", func(r *extract.Result) { *r.Rows[0].Number, r.Rows[0].Value = 19, "19" }), nil
+	}
+	first := b.upload(b.team.ID, b.user, 'a', false)
+	b.start()
+	b.wait(first)
+	if now := b.wait(b.upload(b.team.ID, b.user, 'b', false)); now.Status != reports.PendingReview || !slices.Contains(now.Reasons, reports.ContradictsStored) {
+		t.Errorf("the job is %s %v", now.Status, now.Reasons)
+	}
+}
+
+// The reports of a deleted user are not read until the user is restored.
+func TestDeletedUserWaits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db)
+		j := b.upload(b.team.ID, b.user, 'a', false)
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, b.team.ID, b.user.ID) })
+		b.start()
+		if err := b.runner.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx := store.AsSystem(t.Context())
+		err := db.Read(ctx, func(tx *store.Tx) error {
+			_, err := reports.Get(ctx, tx, b.team.ID, j.ID)
+			return err
+		})
+		if !fault.Is(err, fault.NotFound) || len(b.reader.read) != 0 {
+			t.Errorf("the job of a deleted user: %v, read %q", err, b.reader.read)
+		}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			return users.UndoDelete(ctx, tx, b.team.ID, users.Ref{ID: &b.user.ID})
+		})
+		if now := b.wait(j); now.Status != reports.Completed {
+			t.Errorf("after the restoration the job is %s", now.Status)
+		}
+	})
+}
+
+// A stopped node returns its report, and the start does not count.
+func TestStoppedNodeReturnsItsReport(t *testing.T) {
+	db := storetest.SQLite(t)
+	b := newBench(t, db)
+	b.reader.hold = make(chan struct{})
+	j := b.upload(b.team.ID, b.user, 'a', false)
+	t.Run("first node", func(t *testing.T) {
+		first := *b
+		first.t = t
+		first.start()
+		time.Sleep(50 * time.Millisecond)
+	})
+	close(b.reader.hold)
+	b.start()
+	if now := b.wait(j); now.Status != reports.Completed {
+		t.Errorf("the job is %s", now.Status)
+	}
+}
