@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,7 @@ type Order struct {
 	Priority  bool
 	Patient   Patient
 	Physician Physician
+	Practice  Practice
 	Tests     []Test
 	Answers   []Answer
 	Billing   string
@@ -49,6 +51,18 @@ type Order struct {
 type Account struct {
 	Number, Name string
 }
+
+// Practice is the clinic that orders. Zero fields are not known.
+type Practice struct {
+	Name    string
+	Address Address
+	// Phone, Fax and AfterHours are telephone numbers. AfterHours is for critical
+	// results when the clinic is closed.
+	Phone, Fax, AfterHours string
+}
+
+// Callback returns the number that a laboratory calls about a result.
+func (p Practice) Callback() string { return cmp.Or(p.AfterHours, p.Phone) }
 
 // Patient is the person of a sample. Personal: never log it.
 type Patient struct {
@@ -84,7 +98,18 @@ type Test struct {
 	MarkerID   int64
 	ProviderID string
 	Name, Slug string
+	Specimen   SpecimenNeeded
 	Expected   []Expected
+}
+
+// SpecimenNeeded is the specimen that a test needs.
+type SpecimenNeeded struct {
+	// Name is the material in words. SNOMED and HL7 are its codes of SNOMED CT and
+	// of HL7 table 0487, with their names; empty without one.
+	Name, SNOMED, SNOMEDName, HL7, HL7Name string
+	// Container, MinVolume, Temperature, Stability and Notes describe the
+	// collection, as far as the lab's list has them.
+	Container, MinVolume, Temperature, Stability, Notes string
 }
 
 // Expected is one result that a test must have.
@@ -106,7 +131,8 @@ type Answer struct {
 
 // Insurance is the payor that the lab bills.
 type Insurance struct {
-	PayorCode, Company string
+	PayorCode, Company string // the code is the lab's own, if it has one
+	CompanyAddress     Address
 	MemberID, GroupID  string
 	// Relationship is Self, Spouse or Other.
 	Relationship string

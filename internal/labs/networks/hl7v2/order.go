@@ -31,7 +31,7 @@ func orderMessage(lab Lab, order networks.Order, control string) *hl7.Message {
 		}
 		addAnswers(m, lab, order, test)
 		if lab.order() == "OML" {
-			m.Add("SPM", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text(sampleNumber(order)), 4: hl7.Text("UNK", "Unknown", "NULLFL")})
+			m.Add("SPM", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text(sampleNumber(order)), 4: specimenField(test.Specimen)})
 		}
 	}
 	return m
@@ -78,6 +78,11 @@ func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at t
 	if order.Notice && lab.version() >= "2.3.1" { // version 2.3 has no ORC-20
 		orc[20] = hl7.Text(noticeNeeded, "Service is subject to medical necessity procedures", "HL70339")
 	}
+	callback := workPhoneField(lab, order.Practice.Callback())
+	orc[14] = callback
+	if lab.version() >= "2.3.1" { // earlier versions end with ORC-19
+		orc[22], orc[23], orc[24] = addressField(order.Practice.Address, "B"), workPhoneField(lab, order.Practice.Phone), addressField(order.Practice.Address, "B")
+	}
 	m.Add("ORC", orc)
 	priority := ""
 	if order.Priority {
@@ -92,7 +97,7 @@ func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at t
 	}
 	obr := hl7.Fields{
 		1: hl7.Text(itoa(i + 1)), 2: placer, 4: hl7.Text(test.ProviderID, test.Name, lab.codeSystem()),
-		13: hl7.Text(fasting), 16: doctor,
+		13: hl7.Text(fasting), 16: doctor, 17: callback,
 	}
 	if lab.order() == "ORM" { // the older fields replace SPM and TQ1
 		obr[5], obr[18], obr[27] = hl7.Text(priority), hl7.Text(sampleNumber(order)), hl7.Text("", "", "", "", "", priority)
@@ -247,7 +252,10 @@ func contactField(lab Lab, p networks.Patient) hl7.Content {
 // phoneField splits an American number into area and local number, as XTN has
 // it since version 2.3. Any other number goes into the component for free
 // text.
-func phoneField(lab Lab, number string) hl7.Content {
+func phoneField(lab Lab, number string) hl7.Content { return phoneFieldOf(lab, number, "PRN") }
+
+// phoneFieldOf is phoneField for a use of HL7 table 0201.
+func phoneFieldOf(lab Lab, number, use string) hl7.Content {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
@@ -259,13 +267,30 @@ func phoneField(lab Lab, number string) hl7.Content {
 	case number == "":
 		return nil
 	case len(digits) != 10 && lab.version() >= "2.5":
-		return hl7.Text("", "PRN", "PH", "", "", "", "", "", "", "", "", number)
+		return hl7.Text("", use, "PH", "", "", "", "", "", "", "", "", number)
 	case len(digits) != 10:
 		return hl7.Text(number)
 	case lab.version() < "2.3":
 		return hl7.Text("(" + digits[:3] + ")" + digits[3:6] + "-" + digits[6:])
 	}
-	return hl7.Text("", "PRN", "PH", "", "1", digits[:3], digits[3:])
+	return hl7.Text("", use, "PH", "", "1", digits[:3], digits[3:])
+}
+
+// workPhoneField returns the telephone number of a practice.
+func workPhoneField(lab Lab, number string) hl7.Content {
+	return phoneFieldOf(lab, number, "WPN")
+}
+
+// specimenField returns SPM-4: the SNOMED code and, if there is one, the code of
+// HL7 table 0487.
+func specimenField(s networks.SpecimenNeeded) hl7.Content {
+	switch {
+	case s.SNOMED == "":
+		return hl7.Text("UNK", "Unknown", "NULLFL")
+	case s.HL7 == "":
+		return hl7.Text(s.SNOMED, s.SNOMEDName, "SCT")
+	}
+	return hl7.Text(s.SNOMED, s.SNOMEDName, "SCT", s.HL7, s.HL7Name, "HL70487")
 }
 
 // addInsurance adds IN1 with the payor and GT1 with the guarantor. When the
@@ -278,7 +303,7 @@ func addInsurance(m *hl7.Message, lab Lab, order networks.Order) {
 	if in := order.Insurance; in != nil {
 		relation = relations[in.Relationship]
 		in1[2] = hl7.Text(in.PayorCode, in.Company)
-		in1[3], in1[4], in1[8] = hl7.Text(in.PayorCode), hl7.Text(in.Company), hl7.Text(in.GroupID)
+		in1[3], in1[4], in1[5], in1[8] = hl7.Text(in.PayorCode), hl7.Text(in.Company), addressField(in.CompanyAddress, "B"), hl7.Text(in.GroupID)
 		in1[16], in1[17], in1[18] = nameField(in.Insured), codeField(relation, "HL70063"), hl7.Text(formatDate(in.Insured.DOB))
 		in1[19], in1[36], in1[43] = addressField(in.Insured.Address, "H"), hl7.Text(in.MemberID), hl7.Text(sexCode(in.Insured.Gender))
 		guarantor = in.Insured

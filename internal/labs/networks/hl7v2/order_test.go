@@ -52,9 +52,17 @@ func bigOrder() networks.Order {
 		ID: uuid.MustParse("01890000-0000-7000-8000-000000000001"), Lab: "northlab",
 		Account: networks.Account{Number: "44120", Name: "Plain Care"}, Method: "walk_in_test", Priority: true,
 		Patient: patient, Physician: networks.Physician{FirstName: "Iris", LastName: "Moss", NPI: "1234567893"},
+		Practice: networks.Practice{
+			Name: "Plain Care", Phone: "+19085550100", Fax: "+19085550101", AfterHours: "+19085550102",
+			Address: networks.Address{FirstLine: "9 Clinic Way", City: "Plainfield", State: "NJ", Zip: "07060", Country: "US"},
+		},
 		Tests: []networks.Test{
-			{MarkerID: 7, ProviderID: "CMP01", Name: "Metabolic panel, comprehensive"},
-			{MarkerID: 8, ProviderID: "LEAD", Name: "Lead | venous"},
+			{MarkerID: 7, ProviderID: "CMP01", Name: "Metabolic panel, comprehensive", Specimen: networks.SpecimenNeeded{
+				Name: "Serum", SNOMED: "119364003", SNOMEDName: "Serum specimen", HL7: "SER", HL7Name: "Serum",
+			}},
+			{MarkerID: 8, ProviderID: "LEAD", Name: "Lead | venous", Specimen: networks.SpecimenNeeded{
+				Name: "Dried blood spots", SNOMED: "440500007", SNOMEDName: "Dried blood spot specimen",
+			}},
 		},
 		Answers: []networks.Answer{
 			{MarkerID: 8, ProviderID: "LEAD", QuestionCode: "SRC", Question: "Source of the sample", Answer: "venous"},
@@ -62,7 +70,8 @@ func bigOrder() networks.Order {
 		},
 		Billing: "commercial_insurance", ICDCodes: []string{"Z77.011", "E55.9"},
 		Insurance: &networks.Insurance{
-			PayorCode: "INV01", Company: "Invented Mutual", MemberID: "M-55", GroupID: "G-1", Relationship: "Other",
+			PayorCode: "INV01", Company: "Invented Mutual",
+			CompanyAddress: networks.Address{FirstLine: "1 Policy Plaza", City: "Trenton", State: "NJ", Zip: "08601", Country: "US"}, MemberID: "M-55", GroupID: "G-1", Relationship: "Other",
 			Insured: father, Guarantor: &father,
 		},
 		Notes: "Fainted at the last draw.\n\nPlease lie the patient down.", Fasting: true, PlacedAt: placedAt,
