@@ -23,6 +23,8 @@ import (
 
 func addCatalogueBodies() {
 	validBodies["POST /v3/lab_tests"] = someLabTest
+	validBodies["PUT /v2/team/practice"] = `{"name":"Example Clinic","address":{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip":"85004"},"phone_number":"+16025550100"}`
+	sameForUnknown["DELETE /v2/team/practice query lab_account_id"] = "the account has no clinic of its own, which is not found either"
 	validBodies["POST /v3/lab_tests/list_order_set_markers"] = `{"add_on":{"provider_ids":["70002"]}}`
 	validBodies["POST /v3/compendium/search"] = `{"mode":"crosswalk","query":"lipid panel"}`
 	validBodies["POST /v3/compendium/convert"] = `{"target_lab":"labcorp"}`

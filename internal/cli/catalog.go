@@ -19,12 +19,12 @@ import (
 
 func (s *shell) catalogCommand() *cobra.Command {
 	c := noun(&cobra.Command{
-		Use: "catalog", Short: "labs, markers, lab accounts and physicians",
-		Long: `Manage labs, lab tests, lab accounts and physicians. Sandbox teams have an invented
+		Use: "catalog", Short: "labs, markers, lab accounts, physicians and clinics",
+		Long: `Manage labs, lab tests, lab accounts, physicians and clinics. Sandbox teams have an invented
 catalogue. Every team sees the labs that you import. The commands work on the
 database directly, also while hale serve runs, and need no API key.`,
 		Example: examples("hale catalog import compendium.csv --lab lab.json", "hale catalog labs", "hale catalog accounts list"),
-	}, s.catalogImport(), s.catalogLabs(), s.catalogApprove(), s.catalogAccounts(), s.catalogPhysicians(), s.catalogPayors(), s.catalogICD10())
+	}, s.catalogImport(), s.catalogLabs(), s.catalogApprove(), s.catalogAccounts(), s.catalogPhysicians(), s.catalogPractice(), s.catalogPayors(), s.catalogICD10())
 	addSettings(c.PersistentFlags(), storageSettings...)
 	return c
 }

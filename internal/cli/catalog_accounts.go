@@ -17,27 +17,30 @@ func (s *shell) catalogAccounts() *cobra.Command {
 		Long: `Accounts with labs. An account that belongs to a team can be linked to other teams.
 A platform account (--platform) has no owner; every team without its own account
 with the lab can use it.`,
-		Example: examples("hale catalog accounts list", "hale catalog accounts add --team Acme --lab acme_lab --number 12345"),
-	}, s.accountsList(), s.accountsAdd(), s.accountsStatus(), s.accountsLink(true), s.accountsLink(false))
+		Example: examples("hale catalog accounts list", "hale catalog accounts add --team Acme --lab acme_lab --number 12345 --billing all"),
+	}, s.accountsList(), s.accountsAdd(), s.accountsEdit(), s.accountsStatus(), s.accountsLink(true), s.accountsLink(false))
 }
 
 // accountLine is an account for the operator.
 type accountLine struct {
 	ID     catalogue.AccountID     `json:"lab_account_id"`
 	Owner  *teams.ID               `json:"owner"`
+	Lab    string                  `json:"lab"`
 	LabID  catalogue.LabID         `json:"lab_id"`
 	Status catalogue.AccountStatus `json:"status"`
 	Flow   catalogue.DelegatedFlow `json:"delegated_flow"`
 	Number string                  `json:"provider_account_id"`
 	Name   string                  `json:"account_name"`
 	Teams  []teams.ID              `json:"teams"`
+
+	Billing map[catalogue.Billing][]string `json:"allowed_billing"`
 }
 
 var accountView = view{
 	id: "lab_account_id",
 	columns: []column{
 		{"account", "lab_account_id"},
-		{"lab", "lab_id"},
+		{"lab", "lab"},
 		{"status", "status"},
 		{"flow", "delegated_flow"},
 		{"number", "provider_account_id"},
@@ -53,7 +56,7 @@ func accountLines(ctx context.Context, tx *store.Tx, only catalogue.AccountID) (
 	lines := []accountLine{}
 	for _, a := range all {
 		if only.IsZero() || a.ID == only {
-			lines = append(lines, accountLine{a.ID, a.Owner, a.Lab.ID, a.Status, a.Flow, a.Number, a.Name, append([]teams.ID{}, a.Teams...)})
+			lines = append(lines, accountLine{a.ID, a.Owner, a.Lab.Slug, a.Lab.ID, a.Status, a.Flow, a.Number, a.Name, append([]teams.ID{}, a.Teams...), a.AllowedBilling})
 		}
 	}
 	return lines, err
@@ -108,6 +111,9 @@ func (s *shell) accountsAdd() *cobra.Command {
 		Args: takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
+			if billing == "" {
+				return badUsagef(`--billing is required: "all" or JSON such as {"client_bill":["AZ","CA"]}`)
+			}
 			if n.AllowedBilling, err = billingFlag(billing); err != nil {
 				return err
 			}
@@ -143,7 +149,52 @@ func (s *shell) accountsAdd() *cobra.Command {
 	c.Flags().StringVar(&n.Name, "name", "", "name of the account")
 	c.Flags().StringVar(&n.DefaultNotes, "notes", "", "clinical notes for every requisition, at most 1000 characters")
 	c.Flags().StringSliceVar(&n.BusinessUnits, "business-units", nil, "regional companies of the lab that accept it")
-	c.Flags().StringVar(&billing, "billing", "{}", "all, or JSON of billing types to states")
+	c.Flags().StringVar(&billing, "billing", "", "required: all, or JSON of billing types to states; an account without them accepts no order")
+	return c
+}
+
+func (s *shell) accountsEdit() *cobra.Command {
+	var e catalogue.AccountEdit
+	var number, name, notes, flow, billing string
+	var units []string
+	c := &cobra.Command{
+		Use: "edit ACCOUNT", Short: "change an account; fields that are not named keep their values",
+		Example: examples(`hale catalog accounts edit 019f0000-0000-7000-8000-000000000000 --billing '{"client_bill":["AZ","CA"]}'`,
+			"hale catalog accounts edit 019f0000-0000-7000-8000-000000000000 --number 12345 --name 'Acme North'"),
+		Args: takes("ACCOUNT"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := accountArg(args[0])
+			if err != nil {
+				return err
+			}
+			for flag, field := range map[string]func() error{
+				"billing":        func() (err error) { e.AllowedBilling, err = billingFlag(billing); return err },
+				"flow":           func() error { e.Flow = (*catalogue.DelegatedFlow)(&flow); return nil },
+				"number":         func() error { e.Number = &number; return nil },
+				"name":           func() error { e.Name = &name; return nil },
+				"notes":          func() error { e.DefaultNotes = &notes; return nil },
+				"business-units": func() error { e.BusinessUnits = &units; return nil },
+			} {
+				if !c.Flags().Changed(flag) {
+					continue
+				}
+				if err := field(); err != nil {
+					return err
+				}
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				return s.changeAccount(ctx, db, func(tx *store.Tx) (catalogue.AccountID, error) {
+					return id, catalogue.EditAccount(ctx, tx, id, e)
+				})
+			})
+		},
+	}
+	c.Flags().StringVar(&flow, "flow", "", "not_delegated, order_delegated, result_delegated or fully_delegated")
+	c.Flags().StringVar(&number, "number", "", "the account's number at the lab")
+	c.Flags().StringVar(&name, "name", "", "name of the account")
+	c.Flags().StringVar(&notes, "notes", "", "clinical notes for every requisition, at most 1000 characters")
+	c.Flags().StringSliceVar(&units, "business-units", nil, "regional companies of the lab that accept it")
+	c.Flags().StringVar(&billing, "billing", "", "all, or JSON of billing types to states")
 	return c
 }
 

@@ -15,12 +15,12 @@ import (
 
 func (s *shell) ordersCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
-		Use: "orders", Short: "list and cancel lab orders",
-		Long:    `List, show and cancel lab orders. Create orders with the API; see docs/ordering.md.`,
+		Use: "orders", Short: "list, find and cancel lab orders",
+		Long:    `List, find, show and cancel lab orders. Create orders with the API; see docs/ordering.md.`,
 		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
-	}, s.ordersList(), s.ordersGet(), s.ordersCancel(), s.ordersResend()))
+	}, s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersResend()))
 }
 
 const listsOrders = "hale orders list shows all orders"
@@ -78,12 +78,30 @@ func (s *shell) ordersList() *cobra.Command {
 	flags := c.Flags()
 	flags.StringSliceVar(&statuses, "status", nil, "only orders with these statuses, such as partial_results")
 	flags.StringSliceVar(&methods, "method", nil, "only orders with these collection methods")
-	flags.StringVar(&search, "search", "", "search for an id of an order or user, a patient's name or birth date, or a recipient")
+	flags.StringVar(&search, "search", "", "search for an id of an order or user, a control number, sample id, requisition or accession number, a patient's name or birth date, or a recipient")
 	flags.StringVar(&user, "user", "", "only orders of this user: user_id or client_user_id")
 	flags.StringVar(&order, "sort", "", "sort by created_at, patient_name or last_status")
 	flags.IntVar(&page, "page", 1, "number of the page")
 	flags.IntVar(&size, "size", 50, "orders per page, at most 100")
 	return c
+}
+
+func (s *shell) ordersFind() *cobra.Command {
+	return &cobra.Command{
+		Use: "find NUMBER", Short: "find an order by a number of the laboratory",
+		Long: `Find orders by the number on a requisition, label or report: the control number,
+sample id, requisition or accession number. A part of an order's id, a patient's
+name and a birth date work, too.`,
+		Example: examples("hale orders find S0012345678", "hale orders find 1984-12-10"),
+		Args:    takes("NUMBER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			body, err := s.call(c.Context(), http.MethodGet, "/v3/orders", url.Values{"search_input": {args[0]}, "size": {"100"}}, nil)
+			if err != nil {
+				return err
+			}
+			return s.show(ordersView, body)
+		},
+	}
 }
 
 func (s *shell) ordersGet() *cobra.Command {

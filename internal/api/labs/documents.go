@@ -138,8 +138,8 @@ func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requ
 	return body, err
 }
 
-// cancelledPage is the answer to the link of a cancelled order: a page for the
-// patient, who may stand at the counter of a service center.
+// cancelledPage returns the answer to the link of a cancelled order: a page for
+// the patient, who may be at a service center already.
 func cancelledPage() *api.Encoded {
 	const page = `<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">

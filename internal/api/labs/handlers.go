@@ -45,6 +45,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.labRoutes(),
 		h.labTestRoutes(),
 		h.labAccountRoutes(),
+		h.practiceRoutes(),
 		h.compendiumRoutes(),
 		h.placeRoutes(),
 		h.orderRoutes(),

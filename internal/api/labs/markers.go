@@ -35,6 +35,7 @@ type markerBody struct {
 	WorstTATDays    *int                 `json:"worst_case_tat_days" doc:"Days until 99 % of the results have arrived."`
 	IsOrderable     bool                 `json:"is_orderable"`
 	ExpectedResults []expectedResultBody `json:"expected_results" doc:"The rows of its report."`
+	Specimen        *catalogue.Specimen  `json:"specimen,omitempty" doc:"How the sample is collected and sent; omitted if nothing is known."`
 }
 
 type expectedResultBody struct {
@@ -83,6 +84,9 @@ func markerOf(m *catalogue.Marker) markerBody {
 		ID: m.ID, Name: m.Name, Slug: m.Slug, Description: m.Description, LabID: m.Lab, ProviderID: m.ProviderID, Type: string(m.Type),
 		Unit: api.TextOrNull(m.Unit), Price: cmp.Or(m.Price, "N/A"), ALaCarteEnabled: m.ALaCarte, CommonTATDays: m.CommonTAT,
 		WorstTATDays: m.WorstTAT, IsOrderable: m.Orderable && !m.Reflex && m.Active, ExpectedResults: []expectedResultBody{},
+	}
+	if s := m.Collect(); !s.IsZero() {
+		b.Specimen = &s
 	}
 	if len(m.Questions) > 0 {
 		aoe := aoeOf(m.Questions)

@@ -24,7 +24,7 @@ import (
 //
 // Spec: Lab lookups, GET /v3/orders.
 type listOrdersIn struct {
-	SearchInput           string                          `query:"search_input" maxLength:"200" doc:"Order id, user id, patient's name or birth date, recipient's name."`
+	SearchInput           string                          `query:"search_input" maxLength:"200" doc:"Order id, user id, control number, sample id, requisition or accession number, patient's name or birth date, recipient's name."`
 	StartDate             string                          `query:"start_date" doc:"Created at this time or later. A date means 00:00:00."`
 	EndDate               string                          `query:"end_date" doc:"Created at this time or earlier. A date means 23:59:59."`
 	UpdatedStartDate      string                          `query:"updated_start_date" doc:"Changed at this time or later. A date means 00:00:00."`

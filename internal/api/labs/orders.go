@@ -2,6 +2,7 @@ package labs
 
 import (
 	"context"
+	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -324,11 +325,34 @@ func (in orderedIn) set() *orders.OrderSet {
 }
 
 type physicianIn struct {
-	FirstName      string                 `json:"first_name"`
-	LastName       string                 `json:"last_name"`
-	Email          *string                `json:"email" required:"false"`
-	NPI            string                 `json:"npi" doc:"Ten digits."`
-	LicensedStates api.ListOrNull[string] `json:"licensed_states" required:"false" maxItems:"60"`
+	FirstName      string                    `json:"first_name"`
+	LastName       string                    `json:"last_name"`
+	Email          *string                   `json:"email" required:"false"`
+	NPI            string                    `json:"npi" doc:"Ten digits."`
+	LicensedStates api.ListOrNull[string]    `json:"licensed_states" required:"false" maxItems:"60"`
+	SignatureImage api.ObjectOrNull[imageIn] `json:"signature_image" required:"false" doc:"Printed on the requisition."`
+}
+
+// imageIn is an image in JSON.
+//
+// Reference 1.9, Jpeg and Png.
+type imageIn struct {
+	Content     imageContent `json:"content" doc:"The image in base64, at most 1 MiB and 2000 by 2000 pixels."`
+	ContentType string       `json:"content_type" enum:"image/png,image/jpeg"`
+}
+
+// imageContent is base64, in any of its alphabets, with or without padding. Text
+// that is no base64 becomes an image that cannot be read, which the domain
+// refuses.
+type imageContent string
+
+func (c imageContent) bytes() []byte {
+	text := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(strings.TrimSpace(string(c))), "=")
+	raw, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return []byte("not base64")
+	}
+	return raw
 }
 
 func physicianFrom(in api.ObjectOrNull[physicianIn]) *catalogue.Physician {
@@ -336,7 +360,11 @@ func physicianFrom(in api.ObjectOrNull[physicianIn]) *catalogue.Physician {
 		return nil
 	}
 	p := in.Value
-	return &catalogue.Physician{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: api.TextOf(p.Email), States: p.LicensedStates}
+	var signature []byte
+	if image := p.SignatureImage.Value; image != nil {
+		signature = image.Content.bytes()
+	}
+	return &catalogue.Physician{Signature: signature, FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: api.TextOf(p.Email), States: p.LicensedStates}
 }
 
 // coverageIn contains the fields of the deprecated insurance object that are still

@@ -328,24 +328,33 @@ func (n NewAccount) check() error {
 	return fault.Join(faults...)
 }
 
-// AddAccount creates an account and links it to its owner.
-func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, error) {
-	if err := n.check(); err != nil {
-		return AccountID{}, err
-	}
+// encode returns the JSON of the business units and of the billing types.
+func (n NewAccount) encode() (units, billing string, err error) {
 	if n.BusinessUnits == nil {
 		n.BusinessUnits = []string{}
 	}
 	if n.AllowedBilling == nil {
 		n.AllowedBilling = map[Billing][]string{}
 	}
-	units, err := json.Marshal(n.BusinessUnits)
+	one, err := json.Marshal(n.BusinessUnits)
 	if err != nil {
-		return AccountID{}, fmt.Errorf("catalogue: marshalling business units: %w", err)
+		return "", "", fmt.Errorf("catalogue: marshalling business units: %w", err)
 	}
-	billing, err := json.Marshal(n.AllowedBilling)
+	other, err := json.Marshal(n.AllowedBilling)
 	if err != nil {
-		return AccountID{}, fmt.Errorf("catalogue: marshalling billing: %w", err)
+		return "", "", fmt.Errorf("catalogue: marshalling billing: %w", err)
+	}
+	return string(one), string(other), nil
+}
+
+// AddAccount creates an account and links it to its owner.
+func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, error) {
+	if err := n.check(); err != nil {
+		return AccountID{}, err
+	}
+	units, billing, err := n.encode()
+	if err != nil {
+		return AccountID{}, err
 	}
 	id := ids.FromUUID[Account](tx.NewUUID())
 	var owner any
@@ -356,7 +365,7 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 		default_clinical_notes, business_units, allowed_billing, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
 		id, owner, n.Lab, string(n.Status), string(n.Flow), strings.TrimSpace(n.Number), nullable(n.Name), nullable(n.DefaultNotes),
-		string(units), string(billing), tx.Now())
+		units, billing, tx.Now())
 	if err != nil {
 		return AccountID{}, fmt.Errorf("catalogue: adding an account: %w", err)
 	}
@@ -412,6 +421,60 @@ func SetAccountStatus(ctx context.Context, tx *store.Tx, id AccountID, status Ac
 		err = fault.New(fault.NotFound, "Lab account does not exist")
 	}
 	return err
+}
+
+// AccountEdit holds the new values of an account's fields; nil keeps a value.
+type AccountEdit struct {
+	Flow           *DelegatedFlow
+	Number         *string
+	Name           *string
+	DefaultNotes   *string
+	BusinessUnits  *[]string
+	AllowedBilling map[Billing][]string
+}
+
+// EditAccount changes an account. Existing orders under it continue.
+func EditAccount(ctx context.Context, tx *store.Tx, id AccountID, e AccountEdit) error {
+	found, err := queryAccounts(ctx, tx, `SELECT `+accountColumns+` FROM lab_accounts a WHERE a.id = $1`, id)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return fault.New(fault.NotFound, "Lab account does not exist")
+	}
+	a := found[0]
+	set(&a.Flow, e.Flow)
+	set(&a.Number, e.Number)
+	set(&a.Name, e.Name)
+	set(&a.DefaultNotes, e.DefaultNotes)
+	set(&a.BusinessUnits, e.BusinessUnits)
+	if e.AllowedBilling != nil {
+		a.AllowedBilling = e.AllowedBilling
+	}
+	n := NewAccount{
+		Owner: a.Owner, Lab: a.Lab.ID, Status: a.Status, Flow: a.Flow, Number: a.Number, Name: a.Name, DefaultNotes: a.DefaultNotes,
+		BusinessUnits: a.BusinessUnits, AllowedBilling: a.AllowedBilling,
+	}
+	if err := n.check(); err != nil {
+		return err
+	}
+	units, billing, err := n.encode()
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE lab_accounts SET delegated_flow = $2, provider_account_id = $3, account_name = $4, default_clinical_notes = $5,
+		business_units = $6, allowed_billing = $7, updated_at = $8 WHERE id = $1`,
+		id, string(n.Flow), strings.TrimSpace(n.Number), nullable(n.Name), nullable(n.DefaultNotes), units, billing, tx.Now())
+	if err != nil {
+		return fmt.Errorf("catalogue: changing an account: %w", err)
+	}
+	return nil
+}
+
+func set[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
 }
 
 // StoredAccounts lists all accounts of the installation with their teams and

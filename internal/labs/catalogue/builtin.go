@@ -2,6 +2,7 @@ package catalogue
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"encoding/csv"
@@ -96,13 +97,16 @@ func mustReadBuiltin() *sandbox {
 		physician: Physician{FirstName: "Sandbox", LastName: "Physician", NPI: "1234567893", States: States},
 	}
 	markers := mustTable("markers.csv")
+	specimens := mustSpecimens()
 	for _, l := range rows {
 		l.LogoURL = ""
 		b.labs = append(b.labs, l.Lab)
 		b.accounts = append(b.accounts, platformAccount(l.Lab))
 		for _, row := range markers {
 			if offeredBy(row["labs"], l.Slug) {
-				b.markers = append(b.markers, markerOf(l, row, assays, questions))
+				m := markerOf(l, row, assays, questions)
+				m.Specimen = specimens.specimenOf(row["number"], m.Sample)
+				b.markers = append(b.markers, m)
 			}
 		}
 	}
@@ -178,6 +182,37 @@ func methodsFor(sample SampleType, offered []Method) []Method {
 			return m != TestKit && m != OnSite
 		}
 	})
+}
+
+// specimenTables hold the requirements of specimen types, and the rows of markers
+// whose specimen does not follow from their sample type.
+type specimenTables struct {
+	byType   map[SpecimenType]Specimen
+	byNumber map[string]Specimen
+}
+
+func mustSpecimens() specimenTables {
+	t := specimenTables{map[SpecimenType]Specimen{}, map[string]Specimen{}}
+	for _, row := range mustTable("specimens.csv") {
+		s := Specimen{
+			Type: SpecimenType(row["specimen_type"]), Container: row["container"], MinVolume: row["minimum_volume"], Temperature: row["temperature"],
+			Stability: row["stability"], Notes: row["collection_notes"],
+		}
+		t.byType[s.Type] = s
+	}
+	for _, row := range mustTable("marker_specimens.csv") {
+		s := t.byType[SpecimenType(row["specimen_type"])]
+		s.Container, s.Notes = cmp.Or(row["container"], s.Container), cmp.Or(row["collection_notes"], s.Notes)
+		t.byNumber[row["number"]] = s
+	}
+	return t
+}
+
+func (t specimenTables) specimenOf(number string, sample SampleType) Specimen {
+	if s, ok := t.byNumber[number]; ok && sample == Serum {
+		return s
+	}
+	return t.byType[specimenOf[sample]]
 }
 
 type assayRow struct {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"hale/internal/labs/loinc"
+	"hale/internal/people/users/person"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
@@ -82,6 +83,7 @@ func (m ListedMarker) toMarker(l Lab, problems *Problems) *Marker {
 			wrong(field, "must be 0 to 365 days")
 		}
 	}
+	m.Specimen.check(wrong)
 	if slices.ContainsFunc(m.Covered, func(code string) bool { return !icdForm.MatchString(code) }) {
 		wrong("medicare_icd_codes", "must be codes of ICD-10-CM or their beginnings, such as E11 or E11.65")
 	}
@@ -92,7 +94,7 @@ func (m ListedMarker) toMarker(l Lab, problems *Problems) *Marker {
 		Lab: l.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: loinc.Slug(m.Name), Description: m.Description, Type: m.Type, Unit: m.Unit,
 		Price: m.Price, Sample: m.Sample, Methods: m.Methods, Fasting: m.Fasting, ALaCarte: !m.NotALaCarte && m.ReflexOf == "",
 		Orderable: !m.Unorderable && m.ReflexOf == "", Reflex: m.ReflexOf != "", ReflexOf: m.ReflexOf, Active: true,
-		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT, Covered: m.Covered,
+		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT, Covered: m.Covered, Specimen: m.Specimen,
 	}
 	marker.Results = m.toResults(wrong)
 	marker.Questions = m.toQuestions(wrong)
@@ -205,6 +207,10 @@ func checkLab(l *Lab) error {
 		"address":      isText(l.Address, 0, longestName),
 		"city":         isText(l.City, 0, longestName),
 		"zip":          isText(l.Zip, 0, 10),
+		"state":        l.State == "" || person.States[l.State] != "",
+		"phone":        isText(l.Phone, 0, 40),
+		"clia":         isText(l.CLIA, 0, 20),
+		"payor_codes":  hasPayorCodes(l.PayorCodes),
 		"logo_url":     isText(l.LogoURL, 0, longestWords),
 		"methods":      len(l.Methods) > 0 && containsAll(l.Methods, Methods),
 		"sample_types": len(l.SampleTypes) > 0 && containsAll(l.SampleTypes, SampleTypes),
@@ -217,6 +223,16 @@ func checkLab(l *Lab) error {
 	}
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Field, b.Field) })
 	return problems.asError()
+}
+
+// hasPayorCodes reports whether all codes of a table are printable.
+func hasPayorCodes(table map[string]string) bool {
+	for payor, code := range table {
+		if !isText(payor, 1, 100) || !isText(code, 1, 100) {
+			return false
+		}
+	}
+	return true
 }
 
 func containsAll[T comparable](words, of []T) bool {

@@ -32,6 +32,7 @@ type ListedMarker struct {
 	Sample      SampleType     `json:"sample_type"` // if empty, serum
 	Methods     []Method       `json:"methods"`     // if empty, those that suit the sample
 	Fasting     bool           `json:"fasting"`
+	Specimen    Specimen       `json:"specimen"`
 	NotALaCarte bool           `json:"not_a_la_carte"`
 	Unorderable bool           `json:"unorderable"`
 	ReflexOf    string         `json:"reflex_of"`
@@ -106,8 +107,17 @@ var csvColumns = map[string]func(m *ListedMarker, text string) error{
 	"price":       func(m *ListedMarker, text string) error { m.Price = text; return nil },
 	"sample_type": func(m *ListedMarker, text string) error { m.Sample = SampleType(text); return nil },
 	"reflex_of":   func(m *ListedMarker, text string) error { m.ReflexOf = text; return nil },
-	"methods":     func(m *ListedMarker, text string) error { m.Methods = methodWords(text); return nil },
-	"cpt_codes":   func(m *ListedMarker, text string) error { m.CPT = strings.Fields(text); return nil },
+	"specimen_type": func(m *ListedMarker, text string) error {
+		m.Specimen.Type = SpecimenType(text)
+		return nil
+	},
+	"container":        func(m *ListedMarker, text string) error { m.Specimen.Container = text; return nil },
+	"minimum_volume":   func(m *ListedMarker, text string) error { m.Specimen.MinVolume = text; return nil },
+	"temperature":      func(m *ListedMarker, text string) error { m.Specimen.Temperature = text; return nil },
+	"stability":        func(m *ListedMarker, text string) error { m.Specimen.Stability = text; return nil },
+	"collection_notes": func(m *ListedMarker, text string) error { m.Specimen.Notes = text; return nil },
+	"methods":          func(m *ListedMarker, text string) error { m.Methods = methodWords(text); return nil },
+	"cpt_codes":        func(m *ListedMarker, text string) error { m.CPT = strings.Fields(text); return nil },
 	"medicare_icd_codes": func(m *ListedMarker, text string) error {
 		m.Covered = strings.Fields(text)
 		return nil

@@ -29,6 +29,9 @@ type Physician struct {
 	// order.
 	Email  string   `json:"email,omitempty"`
 	States []string `json:"licensed_states,omitempty"`
+	// Signature is the image of the signature on a new order: PNG or JPEG as the
+	// caller sends it. Orders store it apart.
+	Signature []byte `json:"-"`
 }
 
 var wellFormedNPI = regexp.MustCompile(`^[12][0-9]{9}$`)

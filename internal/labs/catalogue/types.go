@@ -28,6 +28,9 @@ type Lab struct {
 	Address string `json:"address"` // first line
 	City    string `json:"city"`
 	Zip     string `json:"zip"`
+	State   string `json:"state,omitempty"`
+	Phone   string `json:"phone,omitempty"`
+	CLIA    string `json:"clia,omitempty"` // number of its federal certificate
 	LogoURL string `json:"logo_url,omitempty"`
 
 	Methods     []Method     `json:"methods"`
@@ -41,6 +44,9 @@ type Lab struct {
 	Scheduling bool `json:"scheduling,omitempty"`
 	// PrintsNotes reports whether its requisitions contain clinical notes.
 	PrintsNotes bool `json:"prints_notes,omitempty"`
+	// PayorCodes are the lab's own codes of insurers, by the payor code of an
+	// insurance record. The lab gets the payor code for an insurer without one.
+	PayorCodes map[string]string `json:"payor_codes,omitempty"`
 }
 
 // Serves reports whether the lab can test people of a state, such as AZ.
@@ -75,6 +81,8 @@ type Marker struct {
 	Sample  SampleType `json:"sample_type"`
 	Methods []Method   `json:"methods"` // possible collection methods
 	Fasting bool       `json:"fasting,omitempty"`
+	// Specimen describes the collection; see Collect.
+	Specimen Specimen `json:"specimen,omitzero"`
 
 	ALaCarte  bool `json:"a_la_carte"` // can be ordered by itself
 	Orderable bool `json:"orderable"`

@@ -526,6 +526,13 @@ func (v *review) checkPhysician(p *catalogue.Physician) {
 	if len(p.NPI) != 10 || strings.Trim(p.NPI, "0123456789") != "" {
 		form.Fail("npi", "value_error", "Value error, an NPI has ten digits")
 	}
+	if len(p.Signature) > 0 {
+		image, err := normalizeSignature(p.Signature)
+		if err != nil {
+			v.form.In("physician").In("signature_image").Fail("content", "value_error", "Value error, "+errSignature.Error())
+		}
+		p.Signature = image
+	}
 	for _, s := range p.States {
 		if !slices.Contains(catalogue.States, s) && s != "DC" {
 			form.Fail("licensed_states", "enum", fault.EnumMessage(append(slices.Clip(catalogue.States), "DC")))

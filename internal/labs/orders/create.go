@@ -215,7 +215,13 @@ func storeNew(ctx context.Context, tx *store.Tx, o *Order) error {
 			return err
 		}
 	}
+	if err := copySignature(ctx, tx, o); err != nil {
+		return err
+	}
 	if err := insert(ctx, tx, o); err != nil {
+		return err
+	}
+	if err := saveSignature(ctx, tx, o); err != nil {
 		return err
 	}
 	e, err := addEvent(ctx, tx, o, NoDetail)

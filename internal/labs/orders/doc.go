@@ -26,5 +26,7 @@
 //	collection.go    the time of collection, and when results are expected
 //	calls.go         cancelling, scheduling and other calls of the API
 //	list.go          filters of lists; index.go answers them from memory, changes.go updates it
+//	numbers.go       numbers of labs that find an order
+//	signature.go     the image of the physician's signature
 //	erasure.go       deleting a user's orders
 package orders

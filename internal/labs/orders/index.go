@@ -145,6 +145,10 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	if err != nil {
 		return nil, 0, err
 	}
+	byNumber, err := numbered(ctx, tx, team, f.Search)
+	if err != nil {
+		return nil, 0, err
+	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	x.setSize(t, len(t.ids))
@@ -152,7 +156,7 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	if narrowed {
 		candidates = t.find(some)
 	}
-	matches := t.match(f, candidates, Today(tx.Now()))
+	matches := t.match(f, candidates, t.find(byNumber), Today(tx.Now()))
 	for _, row := range t.page(matches, f) {
 		page = append(page, t.ids[row])
 	}
@@ -611,8 +615,9 @@ func (t *teamIndex) find(keys []key) []int32 {
 }
 
 // match returns the candidates that pass the filter, in the order of creation.
-// Candidates are sorted. The result may be the candidates themselves.
-func (t *teamIndex) match(f Filter, candidates []int32, today civil.Date) []int32 {
+// Candidates are sorted. numbered are the rows that the search names by a number.
+// The result may be the candidates themselves.
+func (t *teamIndex) match(f Filter, candidates, numbered []int32, today civil.Date) []int32 {
 	from, to := f.Created.micros()
 	candidates = candidates[sort.Search(len(candidates), func(i int) bool { return t.created[candidates[i]] >= from }):]
 	candidates = candidates[:sort.Search(len(candidates), func(i int) bool { return t.created[candidates[i]] > to })]
@@ -642,7 +647,7 @@ func (t *teamIndex) match(f Filter, candidates []int32, today civil.Date) []int3
 		candidates = chooseIn(candidates, t.recipients, recipients)
 	}
 	if f.Search != "" {
-		candidates = t.search(candidates, strings.TrimSpace(f.Search))
+		candidates = t.search(candidates, numbered, strings.TrimSpace(f.Search))
 	}
 	return candidates
 }
@@ -668,9 +673,10 @@ func chooseBetween[T int32 | int64](rows []int32, column []T, from, to T) (chose
 	return chosen
 }
 
-// search returns the rows that search_input finds: by a prefix of the order's or
-// the user's id, a birth date, or a part of the patient's or the recipient's name.
-func (t *teamIndex) search(rows []int32, input string) (chosen []int32) {
+// search returns the rows that search_input finds: by a number, a prefix of the
+// order's or the user's id, a birth date, or a part of the patient's or the
+// recipient's name.
+func (t *teamIndex) search(rows, numbered []int32, input string) (chosen []int32) {
 	prefix, isPrefix := idPrefix(input)
 	birth := int32(-1)
 	if day, err := civil.ParseDate(input); err == nil {
@@ -678,11 +684,11 @@ func (t *teamIndex) search(rows []int32, input string) (chosen []int32) {
 	}
 	patients, recipients := t.names.find(input)
 	isName := slices.Contains(patients, true)
-	if !isPrefix && !isName && birth < 0 {
+	if !isPrefix && !isName && birth < 0 && len(numbered) == 0 {
 		return nil
 	}
 	for _, row := range rows {
-		if isName && (patients[t.patients[row]] || recipients[t.recipients[row]]) || t.births[row] == birth ||
+		if _, named := slices.BinarySearch(numbered, row); named || isName && (patients[t.patients[row]] || recipients[t.recipients[row]]) || t.births[row] == birth ||
 			isPrefix && (bytes.HasPrefix(t.ids[row][:], prefix) || bytes.HasPrefix(t.users[row][:], prefix)) {
 			chosen = append(chosen, row)
 		}

@@ -45,7 +45,7 @@ func BenchmarkMatch(b *testing.B) {
 			c.f.Page, c.f.Size = max(1, c.f.Page), 50
 			b.Run(fmt.Sprintf("%s/people=%d", c.name, people), func(b *testing.B) {
 				for b.Loop() {
-					m.page(m.match(c.f, m.rows, today), c.f)
+					m.page(m.match(c.f, m.rows, nil, today), c.f)
 				}
 			})
 		}

@@ -117,6 +117,9 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	if err := v.verdict(); err != nil {
 		return Order{}, err
 	}
+	if err := saveSignature(ctx, tx, &o); err != nil {
+		return Order{}, err
+	}
 	if err := savePerson(ctx, tx, &o); err != nil {
 		return Order{}, restartIfStale(err)
 	}

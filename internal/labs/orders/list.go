@@ -48,7 +48,7 @@ type Span struct{ From, To *time.Time }
 //
 // Spec: Lab lookups, GET /v3/orders.
 type Filter struct {
-	Search         string // order id, user id, patient, birth date, recipient
+	Search         string // order id, user id, number of the lab, patient, birth date, recipient
 	PatientName    string
 	Recipient      string
 	Created        Span

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -309,7 +310,17 @@ func forNetwork(ctx context.Context, tx *store.Tx, o *Order) (networks.Order, er
 	case o.Method == catalogue.TestKit:
 		n.ShipTo = o.Body.Address.forNetwork()
 	}
+	practice, err := catalogue.PracticeOf(ctx, tx, o.Team, o.Account)
+	if err != nil {
+		return networks.Order{}, err
+	}
+	n.Practice = networks.Practice{
+		Name: practice.Name, Address: *(&Address{Address: practice.Address}).forNetwork(), Phone: practice.Phone, Fax: practice.Fax, AfterHours: practice.AfterHours,
+	}
 	n.Insurance, err = insuranceOf(ctx, tx, o)
+	if i := n.Insurance; i != nil {
+		i.PayorCode = cmp.Or(f.Lab.PayorCodes[i.PayorCode], i.PayorCode)
+	}
 	return n, err
 }
 
@@ -330,7 +341,7 @@ func insuranceOf(ctx context.Context, tx *store.Tx, o *Order) (*networks.Insuran
 	}
 	i := r.Insured
 	n := &networks.Insurance{
-		PayorCode: r.PayorCode, Company: r.Company.Name, MemberID: r.MemberID, GroupID: r.GroupID, Relationship: string(r.Relationship),
+		PayorCode: r.PayorCode, Company: r.Company.Name, CompanyAddress: *(&Address{Address: r.Company.Address}).forNetwork(), MemberID: r.MemberID, GroupID: r.GroupID, Relationship: string(r.Relationship),
 		Insured: networks.Patient{
 			FirstName: i.FirstName, LastName: i.LastName, DOB: i.BirthDate, Gender: i.Gender, Phone: i.PhoneNumber, Email: i.Email,
 			Address: *(&Address{Address: i.Address}).forNetwork(),
@@ -365,7 +376,7 @@ func (a *Address) forNetwork() *networks.Address {
 func testsOf(markers []*catalogue.Marker) []networks.Test {
 	all := make([]networks.Test, len(markers))
 	for i, m := range markers {
-		all[i] = networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: m.Slug}
+		all[i] = networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: m.Slug, Specimen: specimenNeeded(m)}
 		for _, r := range m.Results {
 			e := networks.Expected{ProviderID: r.ProviderID, Name: r.Name, Slug: r.Slug, Required: r.Required, LOINC: r.LOINC}
 			if c := r.Code(); c != nil {
@@ -375,6 +386,15 @@ func testsOf(markers []*catalogue.Marker) []networks.Test {
 		}
 	}
 	return all
+}
+
+func specimenNeeded(m *catalogue.Marker) networks.SpecimenNeeded {
+	s := m.Collect()
+	code, _ := s.Type.Code()
+	return networks.SpecimenNeeded{
+		Name: code.Name, SNOMED: code.SNOMED, SNOMEDName: code.SNOMEDName, HL7: code.HL7, HL7Name: code.HL7Name,
+		Container: s.Container, MinVolume: s.MinVolume, Temperature: s.Temperature, Stability: s.Stability, Notes: s.Notes,
+	}
 }
 
 func answersOf(markers []*catalogue.Marker, given []Answer) []networks.Answer {

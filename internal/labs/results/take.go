@@ -51,6 +51,9 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if err := storeReport(ctx, tx, o, next, doc, a.Set.PDF); err != nil {
 		return err
 	}
+	if err := orders.AddNumbers(ctx, tx, o, a.SampleID, a.Set.Specimen.Number); err != nil {
+		return err
+	}
 	return revise(ctx, tx, o, append(known, next), a)
 }
 

@@ -1,0 +1,116 @@
+package labs
+
+import (
+	"context"
+
+	"hale/internal/api"
+	"hale/internal/labs/catalogue"
+	"hale/internal/people/users/person"
+	"hale/internal/platform/store"
+)
+
+func (h *Handlers) practiceRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/team/practice", h.listPractices, "List the clinics under which your team orders").Tag("order"),
+		api.Put("/v2/team/practice", h.setPractice, "Set the clinic under which your team orders").Tag("order"),
+		api.Delete("/v2/team/practice", h.removePractice, "Remove a clinic under which your team orders").Tag("order"),
+	}
+}
+
+// practiceBody is a practice in JSON.
+type practiceBody struct {
+	LabAccountID *catalogue.AccountID `json:"lab_account_id" format:"uuid" nullable:"true" doc:"Null for the clinic of all lab accounts without one of their own."`
+	Name         string               `json:"name"`
+	Address      practiceAddressBody  `json:"address"`
+	PhoneNumber  string               `json:"phone_number"`
+	FaxNumber    *string              `json:"fax_number" nullable:"true"`
+	AfterHours   *string              `json:"after_hours_number" nullable:"true" doc:"For critical results when the clinic is closed."`
+}
+
+type practiceAddressBody struct {
+	FirstLine  string  `json:"first_line"`
+	SecondLine *string `json:"second_line" nullable:"true"`
+	City       string  `json:"city"`
+	State      string  `json:"state"`
+	Zip        string  `json:"zip"`
+	Country    string  `json:"country"`
+}
+
+func practiceOf(account *catalogue.AccountID, p catalogue.Practice) practiceBody {
+	a := p.Address
+	return practiceBody{
+		LabAccountID: account, Name: p.Name, PhoneNumber: p.Phone, FaxNumber: api.TextOrNull(p.Fax), AfterHours: api.TextOrNull(p.AfterHours),
+		Address: practiceAddressBody{a.FirstLine, api.TextOrNull(a.SecondLine), a.City, a.State, a.Zip, a.Country},
+	}
+}
+
+type practicesBody struct {
+	Data []practiceBody `json:"data" nullable:"false" doc:"The clinic of the team first."`
+}
+
+func (h *Handlers) listPractices(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[practicesBody], error) {
+	body := practicesBody{}
+	err := h.DB.Read(ctx, func(tx *store.Tx) error {
+		all, err := catalogue.Practices(ctx, tx, c.Team)
+		body.Data = []practiceBody{}
+		for _, p := range all {
+			body.Data = append(body.Data, practiceOf(p.Account, p.Practice))
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+type setPracticeIn struct {
+	Body struct {
+		LabAccountID *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Absent or null for all lab accounts without a clinic of their own."`
+		Name         string               `json:"name" maxLength:"100"`
+		Address      struct {
+			FirstLine  string  `json:"first_line"`
+			SecondLine *string `json:"second_line" required:"false" nullable:"true"`
+			City       string  `json:"city"`
+			State      string  `json:"state" doc:"Two letters."`
+			Zip        string  `json:"zip" doc:"12345 or 12345-6789."`
+			Country    *string `json:"country" required:"false" nullable:"true" doc:"US if absent."`
+		} `json:"address"`
+		PhoneNumber string  `json:"phone_number" maxLength:"40"`
+		FaxNumber   *string `json:"fax_number" required:"false" nullable:"true" maxLength:"40"`
+		AfterHours  *string `json:"after_hours_number" required:"false" nullable:"true" maxLength:"40" doc:"For critical results when the clinic is closed."`
+	}
+}
+
+func (h *Handlers) setPractice(ctx context.Context, c api.Caller, in *setPracticeIn) (*api.Out[practiceBody], error) {
+	b := in.Body
+	p := catalogue.Practice{
+		Name: b.Name, Phone: b.PhoneNumber, Fax: api.TextOf(b.FaxNumber), AfterHours: api.TextOf(b.AfterHours),
+		Address: person.Address{
+			FirstLine: b.Address.FirstLine, SecondLine: api.TextOf(b.Address.SecondLine), City: b.Address.City, State: b.Address.State,
+			Zip: b.Address.Zip, Country: api.TextOf(b.Address.Country),
+		},
+	}
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		p, err = catalogue.SetPractice(ctx, tx, c.Team, b.LabAccountID, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(practiceOf(b.LabAccountID, p)), nil
+}
+
+type removePracticeIn struct {
+	LabAccountID api.Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid" doc:"Absent for the clinic of all lab accounts."`
+}
+
+func (h *Handlers) removePractice(ctx context.Context, c api.Caller, in *removePracticeIn) (*api.Out[practicesBody], error) {
+	err := h.DB.Write(ctx, func(tx *store.Tx) error {
+		return catalogue.RemovePractice(ctx, tx, c.Team, in.LabAccountID.Pointer())
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h.listPractices(ctx, c, nil)
+}
