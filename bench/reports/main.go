@@ -11,31 +11,35 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sort"
 	"strings"
 	"time"
 
+	"hale/internal/labs/reports/extract"
 	"hale/internal/labs/reports/pages"
 )
 
 type options struct {
 	dir, only, classes, problems string
-	each                         int
+	each, images                 int
 	seed                         uint64
-	generate                     bool
+	generate, keep               bool
 }
 
 func main() {
 	var o options
 	flag.StringVar(&o.dir, "dir", filepath.Join(os.TempDir(), "report-eval"), "folder for the corpus")
 	flag.IntVar(&o.each, "each", 16, "reports of each family")
+	flag.IntVar(&o.images, "images", 2, "reports of each family that are read as images of each class")
 	flag.Uint64Var(&o.seed, "seed", 1, "start of the random numbers")
 	flag.StringVar(&o.only, "family", "", "only this family")
 	flag.StringVar(&o.classes, "classes", "text,scan,photo,fax", "classes of documents to read")
 	flag.StringVar(&o.problems, "problems", "", "file for the list of mistakes")
 	flag.BoolVar(&o.generate, "generate", true, "generate and print the corpus")
+	flag.BoolVar(&o.keep, "keep", false, "keep the images in the folder")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -122,6 +126,7 @@ func evaluate(ctx context.Context, o options, out io.Writer) error {
 	defer reader.Close()
 	classes := map[string]*tally{}
 	byFamily := map[string]*tally{}
+	used := map[string]int{}
 	for _, path := range truths {
 		want, err := readTruth(path)
 		if err != nil {
@@ -130,11 +135,14 @@ func evaluate(ctx context.Context, o options, out io.Writer) error {
 		if o.only != "" && want.Family != o.only {
 			continue
 		}
+		files, err := textFile(strings.TrimSuffix(path, ".json") + ".pdf")
+		if err != nil {
+			return err
+		}
+		if err := evaluateImages(ctx, o, reader, want, files[0].Data, unseen[want.Family], used, classes, problems); err != nil {
+			return err
+		}
 		if strings.Contains(o.classes, "text") {
-			files, err := textFile(strings.TrimSuffix(path, ".json") + ".pdf")
-			if err != nil {
-				return err
-			}
 			t := measure(ctx, reader, want, files, problems)
 			kind := "text, seen"
 			if unseen[want.Family] {
@@ -151,6 +159,20 @@ func evaluate(ctx context.Context, o options, out io.Writer) error {
 	return nil
 }
 
+// firstPage returns the rows of a report's first page.
+func firstPage(want truth, text extract.Result) []truthRow {
+	if len(text.Pages) == 1 {
+		return want.Rows
+	}
+	onFirst := 0
+	for _, row := range text.Rows {
+		if row.Page == 1 {
+			onFirst++
+		}
+	}
+	return want.Rows[:min(onFirst, len(want.Rows))]
+}
+
 func count(classes map[string]*tally, name string, t tally) {
 	if classes[name] == nil {
 		classes[name] = &tally{}
@@ -161,6 +183,49 @@ func count(classes map[string]*tally, name string, t tally) {
 func textFile(path string) ([]pages.File, error) {
 	data, err := os.ReadFile(path)
 	return []pages.File{{Type: "application/pdf", Data: data}}, err
+}
+
+// imageClasses are the kinds of images, with the word of -classes.
+var imageClasses = []struct{ name, word string }{
+	{"scan 300 dpi", "scan"}, {"scan 200 dpi", "scan"}, {"photo", "photo"}, {"fax", "fax"},
+}
+
+// evaluateImages reads the first pages of reports of a family as images. The truth
+// of a first page is what the reader of text finds on it, which is checked with
+// the truth of the report elsewhere.
+func evaluateImages(ctx context.Context, o options, reader *pages.Reader, want truth, pdf []byte, unseen bool, used map[string]int, classes map[string]*tally, problems io.Writer) error {
+	for i, class := range imageClasses {
+		if !strings.Contains(o.classes, class.word) || used[want.Family+class.name] >= o.images {
+			continue
+		}
+		text, err := reader.Read(ctx, []pages.File{{Type: "application/pdf", Data: pdf}})
+		if err != nil {
+			return err
+		}
+		want := want
+		want.Rows = firstPage(want, text)
+		used[want.Family+class.name]++
+		files, err := degrade(ctx, reader, class.name, pdf, rand.New(rand.NewPCG(uint64(i), uint64(len(pdf)))))
+		if err != nil {
+			return err
+		}
+		if o.keep {
+			for n, f := range files {
+				name := fmt.Sprintf("%s.%s.%d.%s", want.ID, strings.ReplaceAll(class.name, " ", "-"), n+1, strings.TrimPrefix(f.Type, "image/"))
+				if err := os.WriteFile(filepath.Join(o.dir, name), f.Data, 0o644); err != nil {
+					return err
+				}
+			}
+		}
+		kind := class.name + ", seen"
+		if unseen {
+			kind = class.name + ", unseen"
+		}
+		named := want
+		named.ID = want.ID + " " + class.name
+		count(classes, kind, measure(ctx, reader, named, files, problems))
+	}
+	return nil
 }
 
 // measure reads one document and scores it.

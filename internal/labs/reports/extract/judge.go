@@ -33,6 +33,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	for _, reason := range d.reasons {
 		review(reason)
 	}
+	if page.Source == FromOCR {
+		d.value, d.rng = cleanNumber(d.value, r.commas), salvageRange(d.rng, r.commas)
+	}
 	value, ok := ParseValue(d.value, r.commas)
 	if !ok && bloodGroup.MatchString(d.name) && bloodType.MatchString(strings.TrimSpace(d.value)) {
 		value, ok = Value{Text: plain(d.value), Type: Comment}, true
@@ -129,6 +132,12 @@ func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
 			}
 		}
 	}
+	// "0-5/HPF", "38.0-50.0%": the unit without a blank.
+	if m := gluedUnit.FindStringSubmatch(rng); m != nil {
+		if _, known := knownUnit(m[2]); known {
+			rng = m[1] + " " + m[2]
+		}
+	}
 	// "3.8-10.8 Thousand/uL": the unit after the range.
 	fields := strings.Fields(rng)
 	for n := min(3, len(fields)-1); n >= 1; n-- {
@@ -153,6 +162,53 @@ func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
 		}
 	}
 	return strings.Trim(unit, "()[]"), rng
+}
+
+var (
+	gluedUnit   = regexp.MustCompile(`^(.*\d)(%|/[A-Za-z]+|[A-Za-zµμ][A-Za-zµμ/0-9.²^*]*)$`)
+	junkBefore  = regexp.MustCompile(`^[|‘’'"_.,;:~=»«—–\\({\[]+\s*`)
+	junkAfter   = regexp.MustCompile(`\s*[|‘’'"_;:~=»«—–\\]+$`)
+	commaPoint  = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?[,:]\s?(\d{1,3})$`)
+	spacedPoint = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?\.\s?(\d{1,3})(\D.*)?$`)
+	rangeInside = regexp.MustCompile(`(\d[\d.,]*)\s*[-–—~]+\s*(\d[\d.,]*)(.*)$`)
+)
+
+// cleanNumber removes marks that recognition puts around numbers, and reads a
+// comma or a colon in a number of a report with points as a point.
+func cleanNumber(text string, commas bool) string {
+	text = junkAfter.ReplaceAllString(plain(text), "")
+	if junk := junkBefore.FindString(text); junk != "" && strings.IndexFunc(text[len(junk):], func(c rune) bool { return c >= '0' && c <= '9' }) == 0 && !strings.HasSuffix(junk, ".") {
+		text = text[len(junk):]
+	}
+	if m := commaPoint.FindStringSubmatch(text); m != nil && !commas && (len(m[2]) < 3 || m[1] == "0" || m[1] == "1") && !(strings.Contains(text, ":") && m[1] == "1") {
+		return m[1] + "." + m[2]
+	}
+	if m := spacedPoint.FindStringSubmatch(text); m != nil && strings.Contains(text, " ") {
+		return m[1] + "." + m[2] + m[3]
+	}
+	return text
+}
+
+// salvageRange finds an interval in a range that recognition has spoiled around
+// it. What follows it may be the unit.
+func salvageRange(text string, commas bool) string {
+	if text == "" || ParseRange(text, commas, Patient{Age: -1}).Kind != RangeOther {
+		return text
+	}
+	m := rangeInside.FindStringSubmatch(plain(text))
+	if m == nil || strings.Count(text, "-") > 1 {
+		return text
+	}
+	low, high := m[1], strings.TrimRight(m[2], ".,")
+	interval := low + " - " + high
+	if ParseRange(interval, commas, Patient{Age: -1}).Kind != RangeInterval {
+		return text
+	}
+	unit := strings.Trim(m[3], " .,;|'")
+	if _, known := knownUnit(unit); known {
+		return interval + " " + unit
+	}
+	return interval
 }
 
 func flagText(column, beside string) string {

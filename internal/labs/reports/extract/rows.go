@@ -132,7 +132,7 @@ func (r *reader) split(l *line, em float64) *entry {
 				}
 			}
 		}
-		if slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) {
+		if slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) || r.doc.Pages[l.page].Source == FromOCR && otherNumber(p, r.commas) {
 			p.reasons = append(p.reasons, ColumnUncertain)
 		}
 		return p
@@ -184,6 +184,9 @@ func (r *reader) repair(e *entry, em float64) {
 	if value == "" {
 		return
 	}
+	if r.doc.Pages[e.line.page].Source == FromOCR {
+		value = cleanNumber(value, r.commas)
+	}
 	if _, ok := ParseValue(value, r.commas); ok {
 		e.anchor = true
 		r.doubtColumn(e, em)
@@ -194,6 +197,17 @@ func (r *reader) repair(e *entry, em float64) {
 	}
 	// Free text: only beside a known name.
 	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.dict.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
+}
+
+// otherNumber reports whether a line without a header has a second number that may
+// be the value.
+func otherNumber(e *entry, commas bool) bool {
+	for _, c := range e.parts[otherColumn] {
+		if v, ok := ParseValue(cleanNumber(c.text(), commas), commas); ok && v.Number != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // doubtColumn marks a value that is not under its header when older results stand

@@ -233,3 +233,20 @@ func (r *Reader) Image(ctx context.Context, files []File, page int) ([]byte, err
 // ErrNoTesseract is the cause of a failure to read a scan without the OCR
 // program.
 var ErrNoTesseract = errors.New("scans and photos need the program tesseract: install the package tesseract-ocr (Debian: sudo apt-get install tesseract-ocr)")
+
+// Render returns one page of a PDF in gray, from 1.
+func (r *Reader) Render(ctx context.Context, data []byte, page, dpi int) (*image.Gray, error) {
+	p, err := r.openPDF(ctx, data)
+	if err != nil {
+		return nil, err
+	}
+	defer p.close()
+	if page < 1 || page > p.pages {
+		return nil, noPage(page)
+	}
+	gray, err := p.image(page-1, dpi, r.config.MaxPixels)
+	if err != nil {
+		return nil, pdfFailure(err)
+	}
+	return gray, nil
+}
