@@ -56,6 +56,18 @@ func (r *reader) judge(d draft, who Patient) Row {
 	}
 	row.Matches, row.Status = r.dict.match(d.name, context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil})
 	code := row.code()
+	if page.Source == FromOCR && row.UCUM == "" && row.Unit != "" && code != nil {
+		if unit, ucum := nearestUnit(row.Unit, code.Unit); ucum != "" {
+			row.Unit, row.UCUM = unit, ucum
+			row.Matches, row.Status = r.dict.match(d.name, context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil})
+			code = row.code()
+			review(UnitUnknown) // a guess
+		}
+	}
+	if page.Source == FromOCR && row.UCUM == "pmol/L" && code != nil && code.Unit == "umol/L" { // µ is read as p
+		row.Unit, row.UCUM = "µmol/L", "umol/L"
+		review(UnitUnknown)
+	}
 	row.SampleType = "unknown"
 	switch {
 	case specimen != "":
@@ -165,12 +177,13 @@ func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
 }
 
 var (
-	gluedUnit   = regexp.MustCompile(`^(.*\d)(%|/[A-Za-z]+|[A-Za-zµμ][A-Za-zµμ/0-9.²^*]*)$`)
-	junkBefore  = regexp.MustCompile(`^[|‘’'"_.,;:~=»«—–\\({\[]+\s*`)
-	junkAfter   = regexp.MustCompile(`\s*[|‘’'"_;:~=»«—–\\]+$`)
-	commaPoint  = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?[,:]\s?(\d{1,3})$`)
-	spacedPoint = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?\.\s?(\d{1,3})(\D.*)?$`)
-	rangeInside = regexp.MustCompile(`(\d[\d.,]*)\s*[-–—~]+\s*(\d[\d.,]*)(.*)$`)
+	gluedUnit     = regexp.MustCompile(`^(.*\d)(%|/[A-Za-z]+|[A-Za-zµμ][A-Za-zµμ/0-9.²^*]*)$`)
+	junkBefore    = regexp.MustCompile(`^[|‘’'"_.,;:~=»«—–\\({\[]+\s*`)
+	junkAfter     = regexp.MustCompile(`\s*[|‘’'"_;:~=»«—–\\]+$`)
+	commaPoint    = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?[,:]\s?(\d{1,3})$`)
+	pointForComma = regexp.MustCompile(`^[<>]?=?\s*\d{1,3}\.\d{1,2}$`)
+	spacedPoint   = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?\.\s?(\d{1,3})(\D.*)?$`)
+	rangeInside   = regexp.MustCompile(`(\d[\d.,]*)\s*[-–—~]+\s*(\d[\d.,]*)(.*)$`)
 )
 
 // cleanNumber removes marks that recognition puts around numbers, and reads a
@@ -182,6 +195,9 @@ func cleanNumber(text string, commas bool) string {
 	}
 	if m := commaPoint.FindStringSubmatch(text); m != nil && !commas && (len(m[2]) < 3 || m[1] == "0" || m[1] == "1") && !(strings.Contains(text, ":") && m[1] == "1") {
 		return m[1] + "." + m[2]
+	}
+	if commas && pointForComma.MatchString(text) {
+		return strings.Replace(text, ".", ",", 1)
 	}
 	if m := spacedPoint.FindStringSubmatch(text); m != nil && strings.Contains(text, " ") {
 		return m[1] + "." + m[2] + m[3]
@@ -402,6 +418,11 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	}
 	for _, w := range d.valueWords {
 		if w.Confidence < 0.8 {
+			review(LowConfidence)
+		}
+	}
+	for _, w := range d.rangeWords {
+		if w.Confidence < 0.5 && strings.ContainsAny(w.Text, "0123456789") {
 			review(LowConfidence)
 		}
 	}

@@ -297,7 +297,7 @@ func labelAt(text string, cellStart bool) (field string, length int) {
 }
 
 func cleanField(field, value string) string {
-	value = strings.Trim(plain(value), " :,;|-")
+	value = strings.Trim(plain(value), " :,;|-’‘'\".")
 	switch field {
 	case "birth", "collected", "reported":
 		if _, ok := parseDate(value); !ok {

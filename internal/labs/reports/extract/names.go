@@ -211,6 +211,9 @@ func (d *dictionary) find(name string) []named {
 			keep(d.bySorted[sortedWords(short)], 0.94)
 		}
 	}
+	if len(out) == 0 && strings.HasPrefix(key, "l") {
+		keep(d.byName["i"+key[1:]], 0.9) // l is read for I
+	}
 	if len(out) == 0 {
 		if similar, ratio := d.similar(key); ratio > 0 {
 			keep(d.byName[similar], ratio)

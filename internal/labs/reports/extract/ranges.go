@@ -145,6 +145,12 @@ func splitChoices(s string, commas bool) ([]Choice, bool) {
 		})
 		s = strings.TrimLeft(s[m[1]:], " ,;|/)")
 	}
+	if len(choices) == 1 { // "Ol2-122" is no label and a range
+		label := choices[0].Label
+		if len(label) < 4 && !maleLabel.MatchString(label) && !femaleLabel.MatchString(label) {
+			return nil, false
+		}
+	}
 	return choices, len(choices) > 0
 }
 

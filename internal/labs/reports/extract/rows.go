@@ -14,7 +14,7 @@ type draft struct {
 	page                         int
 	y                            float64
 	words                        []Word // all of the row
-	valueWords                   []Word
+	valueWords, rangeWords       []Word
 	reasons                      []Reason
 }
 
@@ -160,10 +160,13 @@ func (r *reader) repair(e *entry, em float64) {
 		e.parts[kind] = kept
 	}
 	// A number at the right edge of the value's column is near the unit's.
-	if value := e.text(valueColumn); value == "" || isFlagMark(value) {
+	value := e.text(valueColumn)
+	if _, parses := ParseValue(value, r.commas); value == "" || isFlagMark(value) || !parses {
 		for i, c := range e.parts[unitColumn] {
 			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil {
-				e.parts[flagColumn] = append(e.parts[flagColumn], e.parts[valueColumn]...)
+				if isFlagMark(value) {
+					e.parts[flagColumn] = append(e.parts[flagColumn], e.parts[valueColumn]...)
+				}
 				e.parts[valueColumn] = []cell{c}
 				e.parts[unitColumn] = slices.Delete(slices.Clone(e.parts[unitColumn]), i, i+1)
 				break
@@ -180,8 +183,7 @@ func (r *reader) repair(e *entry, em float64) {
 			}
 		}
 	}
-	value := e.text(valueColumn)
-	if value == "" {
+	if value = e.text(valueColumn); value == "" {
 		return
 	}
 	if r.doc.Pages[e.line.page].Source == FromOCR {
@@ -480,7 +482,7 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 	for a := 0; a <= min(2, len(above)); a++ {
 		for b := 0; b <= min(2, len(below)); b++ {
 			chosen := append(slices.Clone(above[len(above)-a:]), below[:b]...)
-			if len(chosen) == 0 || len(own) > 0 && (a == 0 || slices.ContainsFunc(chosen, func(o *entry) bool { return !sameStyle(o, e) })) {
+			if len(chosen) == 0 || len(own) > 0 && (a == 0 || slices.ContainsFunc(chosen, func(o *entry) bool { return !r.sameStyle(o, e) })) {
 				continue
 			}
 			score := r.dict.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
@@ -523,9 +525,9 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 
 // sameStyle reports whether a line can be part of a row's name: it looks like it
 // and is no heading.
-func sameStyle(o, e *entry) bool {
+func (r *reader) sameStyle(o, e *entry) bool {
 	a, b := o.parts[nameColumn][0], e.parts[nameColumn][0]
-	return a.bold == b.bold && math.Abs(a.h-b.h) < 0.1*b.h && math.Abs(a.x0-b.x0) < b.h && !panelWords.MatchString(o.text(nameColumn)) && !methodLine.MatchString(o.text(nameColumn))
+	return a.bold == b.bold && math.Abs(a.h-b.h) < r.heightTolerance(e)*b.h && math.Abs(a.x0-b.x0) < b.h && !panelWords.MatchString(o.text(nameColumn)) && !methodLine.MatchString(o.text(nameColumn))
 }
 
 func joinedName(entries []*entry) string {
@@ -621,7 +623,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	}
 	size := e.parts[nameColumn][0].h
 	fits := func(o *entry, gap float64) bool {
-		return o != nil && gap < 1.6*em && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < 0.15*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
+		return o != nil && gap < 1.6*em && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
 	}
 	if fits(above, up) {
 		before := above.text(nameColumn)
@@ -653,6 +655,15 @@ func textOf(e *entry, kind columnKind) string {
 func isFlagMark(text string) bool {
 	_, ok := flagOf(text)
 	return ok
+}
+
+// heightTolerance is how much the height of equal letters differs: recognised
+// words are as high as their letters.
+func (r *reader) heightTolerance(e *entry) float64 {
+	if r.doc.Pages[e.line.page].Source == FromOCR {
+		return 0.45
+	}
+	return 0.12
 }
 
 func openParenthesis(text string) bool { return strings.Count(text, "(") > strings.Count(text, ")") }
@@ -763,8 +774,11 @@ func (r *reader) emit(e *entry, page int) {
 	for _, kind := range []columnKind{nameColumn, valueColumn, unitColumn, rangeColumn, flagColumn} {
 		for _, c := range e.parts[kind] {
 			d.words = append(d.words, c.words...)
-			if kind == valueColumn {
+			switch kind {
+			case valueColumn:
 				d.valueWords = append(d.valueWords, c.words...)
+			case rangeColumn:
+				d.rangeWords = append(d.rangeWords, c.words...)
 			}
 		}
 	}

@@ -19,9 +19,6 @@ var moreUnits = map[string]string{
 	"thousand/mcl": "10*3/uL", "million/mcl": "10*6/uL", "thou/mcl": "10*3/uL", "mill/mcl": "10*6/uL", "k/mcl": "10*3/uL", "m/mcl": "10*6/uL", "x10e3/mcl": "10*3/uL", "10e3/mcl": "10*3/uL", "cells/μl": "/uL", "units/ml": "U/mL", "mg/gcreat.": "mg/g{creat}", "kua/l": "k[IU]/L", "inr": "{INR}", "ph": "[pH]", "mmol/kg": "mmol/kg", "g/l": "g/L", "mosm/l": "mosm/L", "nmol/ml": "umol/L", "pmol/ml": "nmol/L", "umol/l": "umol/L", "mu/ml": "m[IU]/mL", "uu/l": "u[IU]/L", "iu/ml": "[IU]/mL", "au/ml": "[arb'U]/mL", "eliau/ml": "U/mL", "gplu/ml": "[GPL'U]/mL", "mm/hour": "mm/h", "mm/1h": "mm/h", "mm": "mm", "mmol/l": "mmol/L", "mmol/molhb": "mmol/mol",
 }
 
-// unitMistakes are forms that recognition makes of a unit.
-var unitMistakes = strings.NewReplacer("°", "^", "mceg", "mcg", "|", "l", "pmol/l", "pmol/l")
-
 // knownUnit returns the UCUM form of a printed unit.
 func knownUnit(printed string) (string, bool) {
 	printed = strings.Trim(strings.TrimSpace(printed), "()[],;")
@@ -38,8 +35,17 @@ func knownUnit(printed string) (string, bool) {
 	if ucum, ok := loinc.UCUM(key); ok {
 		return ucum, true
 	}
+	if m := powerOfTen.FindStringSubmatch(key); m != nil {
+		if m[1] == "6" || m[3] == "12" {
+			return "10*6/uL", true
+		}
+		return "10*3/uL", true
+	}
 	return "", false
 }
+
+// powerOfTen reads powers whose mark recognition spoils: 10%9/L, 1043/uL.
+var powerOfTen = regexp.MustCompile(`^x?10(?:[%°*'"^#~4]|\^)?(3|6)/(ul|mcl)$|^x?10(?:[%°*'"^#~4]|\^)?(9|12)/(l)$`)
 
 // unitShape accepts texts that look like a unit outside of the tables.
 var unitShape = regexp.MustCompile(`(?i)^(?:x?\s?10\s?[\^*e]?\s?\d{1,2}\s?/\s?[a-zµμ]{1,5}|[a-zµμ%]{1,8}/[a-z0-9.µμ²/ ]{1,14}|%|[a-zµμ]{1,3}g|fl|pg|sec(?:onds)?|ratio|index|titer)$`)
@@ -86,4 +92,26 @@ func unitClass(ucum string) string {
 func unitFits(ucum, codeUnit string) bool {
 	a, b := unitClass(ucum), unitClass(codeUnit)
 	return a == b || a == "" && b == ""
+}
+
+// commonUnits are printed forms of units, for what recognition makes of them.
+var commonUnits = []string{
+	"mg/dL", "g/dL", "mmol/L", "mEq/L", "umol/L", "U/L", "IU/L", "ng/mL", "ng/dL", "pg/mL", "mcg/dL", "ug/dL", "mIU/L", "uIU/mL", "IU/mL", "mg/L", "g/L", "fL", "pg", "%",
+	"mm/h", "mm/hr", "cells/uL", "x10E3/uL", "x10E6/uL", "10^3/uL", "10^6/uL", "Thousand/uL", "Million/uL", "K/uL", "10^9/L", "x10^9/L", "10^12/L", "x10^12/L", "nmol/L", "pmol/L", "mL/min/1.73m2", "mL/min/1.73", "/HPF", "/LPF",
+}
+
+// nearestUnit returns the common unit of an analyte that a misread unit resembles.
+func nearestUnit(printed, codeUnit string) (unit, ucum string) {
+	key := strings.ToLower(strings.Trim(strings.ReplaceAll(printed, " ", ""), ".,;|'"))
+	best := 1 + max(1, len(key)/3)
+	for _, candidate := range commonUnits {
+		form, _ := knownUnit(candidate)
+		if !unitFits(form, codeUnit) {
+			continue
+		}
+		if d := editDistance(key, strings.ToLower(candidate), best); d < best {
+			best, unit, ucum = d, candidate, form
+		}
+	}
+	return unit, ucum
 }

@@ -50,6 +50,7 @@ func prepare(gray *image.Gray, photo bool) prepared {
 		}
 	}
 	dpi := guessDPI(base)
+	base = removeRules(base, dpi)
 	firstScale, secondScale := 1.0, 1.5
 	switch {
 	case dpi < 120:
