@@ -163,6 +163,9 @@ func (a *App) openStore(ctx context.Context) error {
 		}
 		a.lock = lock
 	}
+	if err := RequireDatabase(cfg); err != nil {
+		return err
+	}
 	root, made, err := rootKey(cfg)
 	if err != nil {
 		return err
@@ -180,6 +183,9 @@ func (a *App) openStore(ctx context.Context) error {
 	}
 	Register(a.DB, a.links)
 	users.KeepErasures(a.DB, users.OpenErasures(cfg.Data, root))
+	if err := a.requireTables(ctx); err != nil {
+		return err
+	}
 	if err := a.DB.Migrate(ctx); err != nil {
 		return err
 	}
@@ -192,6 +198,9 @@ func (a *App) openStore(ctx context.Context) error {
 		a.Log.Warn("the role of the database is not bound by row-level security, the second wall between teams: use one that owns its tables and is no superuser")
 	}
 	if err := a.proveRootKey(ctx); err != nil {
+		return err
+	}
+	if err := a.recognize(ctx); err != nil {
 		return err
 	}
 	if err := a.eraseAgain(ctx, users.OpenErasures(cfg.Data, root)); err != nil {

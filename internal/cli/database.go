@@ -67,6 +67,9 @@ func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB
 // openWaiting is openDatabase for a command that waits so long for a lock of
 // another process; 0 is as long as hale serve does.
 func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait time.Duration) (*store.DB, error) {
+	if err := app.RequireDatabase(cfg); err != nil {
+		return nil, err
+	}
 	root, err := existingRoot(cfg)
 	if err != nil {
 		return nil, err

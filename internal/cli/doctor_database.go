@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"hale/internal/app"
 	"hale/internal/platform/config"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
@@ -16,6 +17,9 @@ import (
 // examineDatabase opens the database, if there is one, and looks at its
 // version, its migrations, its seals and, on PostgreSQL, its role and its clock.
 func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bool) []finding {
+	if err := app.RequireDatabase(cfg); err != nil {
+		return []finding{{"database", broken, err.Error(), "the playbook has the steps: docs/playbook.md"}}
+	}
 	if !isPostgres(cfg) {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); errors.Is(err, os.ErrNotExist) {
 			return []finding{{"database", good, "none yet", "hale serve creates it"}}

@@ -2,7 +2,10 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // SyncFolder makes the file names of a folder durable. The sync of a file does not
@@ -13,6 +16,21 @@ func SyncFolder(path string) error {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// requireLogOwner returns an error if a database is missing or empty and its log is
+// not. SQLite would remove the log, which may hold the last transactions.
+func requireLogOwner(path string) error {
+	database, err := os.Stat(path)
+	if err == nil && database.Size() > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	log, err := os.Stat(path + "-wal")
+	if err != nil || log.Size() == 0 {
+		return nil
+	}
+	name := filepath.Base(path)
+	return fmt.Errorf("store: %s is missing or empty and its log %s-wal is there: put the database back beside the log, or restore a backup", name, name)
 }
 
 // createPrivate creates an empty file that only its owner may read, or returns

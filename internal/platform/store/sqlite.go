@@ -21,6 +21,9 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	if db.path == "" {
 		db.path = filepath.Join(o.Dir, FileName)
 	}
+	if err := requireLogOwner(db.path); err != nil {
+		return err
+	}
 	if err := createPrivate(db.path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}

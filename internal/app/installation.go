@@ -1,0 +1,162 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/config"
+	"hale/internal/platform/store"
+)
+
+// A data folder remembers which database it served, so that a start does not take an
+// empty or foreign database for its own. The file has a line for each engine: its
+// name, and the id that the database has in the table instance.
+
+// InstallationFile is the name of the file in the data folder.
+const InstallationFile = "installation"
+
+// ErrLost is the error of a start whose database is missing, empty or another one.
+var ErrLost = errors.New("app: not the database of this data folder")
+
+func lost(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrLost, fmt.Sprintf(format, args...))
+}
+
+const beginAgain = "to begin with an empty database, or with this one, remove the file " + InstallationFile
+
+// RequireDatabase returns ErrLost if the folder has served an embedded database and
+// that is missing or empty. It opens nothing and creates nothing.
+func RequireDatabase(cfg *config.Config) error {
+	if store.IsPostgresURL(cfg.Database.Reveal()) {
+		return nil
+	}
+	info, err := os.Stat(filepath.Join(cfg.Data, store.FileName))
+	if err == nil && info.Size() > 0 {
+		return nil
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("app: looking for the database: %w", err)
+	}
+	served, err := servedBy(cfg.Data)
+	if err != nil || served[store.SQLite] == "" {
+		return err
+	}
+	what := "is missing from"
+	if info != nil {
+		what = "is empty in"
+	}
+	return lost("%s %s %s; put it back together with its log, or restore a backup with hale restore --force; %s",
+		store.FileName, what, cfg.Data, beginAgain)
+}
+
+// servedBy reads the file: the id of the database of each engine.
+func servedBy(folder string) (map[store.Engine]string, error) {
+	text, err := os.ReadFile(filepath.Join(folder, InstallationFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("app: reading which database the data folder served: %w", err)
+	}
+	served := map[store.Engine]string{}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) == 2 && !strings.HasPrefix(line, "#") {
+			served[store.Engine(words[0])] = words[1]
+		}
+	}
+	return served, nil
+}
+
+// requireTables returns ErrLost if the folder has served a PostgreSQL database and
+// this one is empty. It runs before the migration would fill it.
+func (a *App) requireTables(ctx context.Context) error {
+	if a.DB.Engine() != store.Postgres {
+		return nil
+	}
+	served, err := servedBy(a.Config.Data)
+	if err != nil || served[store.Postgres] == "" {
+		return err
+	}
+	var there bool
+	err = a.DB.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(ctx, `SELECT to_regclass('instance') IS NOT NULL`).Scan(&there)
+	})
+	if err != nil {
+		return fmt.Errorf("app: looking at the database: %w", err)
+	}
+	if !there {
+		return lost("the PostgreSQL database is empty, and %s has served another one; check --database, or restore a backup; %s", a.Config.Data, beginAgain)
+	}
+	return nil
+}
+
+// recognize compares the database with the file, and writes the file of a folder that
+// has served none. A database of an older version gets its id here. If it has data, it
+// may be an old backup of the one that the folder served, and gets that id.
+func (a *App) recognize(ctx context.Context) error {
+	served, err := servedBy(a.Config.Data)
+	if err != nil {
+		return err
+	}
+	engine := a.DB.Engine()
+	known := served[engine]
+	id := known
+	if id == "" {
+		id = uuid.NewString()
+	}
+	err = a.DB.Write(ctx, func(tx *store.Tx) error {
+		var own string
+		var used bool
+		if err := tx.QueryRow(ctx, `SELECT installation, EXISTS (SELECT 1 FROM sealing_keys) FROM instance WHERE id = 1`).Scan(&own, &used); err != nil {
+			return err
+		}
+		switch {
+		case own == "" && known != "" && !used:
+			return lost("the database is empty, and %s has served another one; put that back, or restore a backup with hale restore --force; %s", a.Config.Data, beginAgain)
+		case own == "":
+			_, err := tx.Exec(ctx, `UPDATE instance SET installation = $1 WHERE id = 1`, id)
+			return err
+		case known != "" && own != known:
+			return lost("this database belongs to another installation than %s; check --database and --data; %s", a.Config.Data, beginAgain)
+		}
+		id = own
+		return nil
+	})
+	if errors.Is(err, ErrLost) {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("app: looking at the id of the database: %w", err)
+	}
+	if known != "" {
+		return nil
+	}
+	served[engine] = id
+	return writeServed(a.Config.Data, served)
+}
+
+func writeServed(folder string, served map[store.Engine]string) error {
+	text := "# The databases that this data folder served. hale serve refuses to start on others.\n"
+	for _, engine := range []store.Engine{store.SQLite, store.Postgres} {
+		if id := served[engine]; id != "" {
+			text += string(engine) + " " + id + "\n"
+		}
+	}
+	path := filepath.Join(folder, InstallationFile)
+	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err = errors.Join(err, store.SyncFolder(folder)); err != nil {
+		return fmt.Errorf("app: writing which database the data folder serves: %w", err)
+	}
+	return nil
+}
