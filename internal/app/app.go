@@ -74,7 +74,9 @@ type App struct {
 	sending *messages.Service // to patients
 	traces  *ops.Traces
 	workers workers
-	lock    *os.File
+
+	attention attention
+	lock      *os.File
 
 	public, machines *http.Server
 	publicAddr       net.Addr
@@ -142,6 +144,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		ops.Check{Name: "database", Run: func(ctx context.Context) error { return a.DB.Ping(store.AsSystem(ctx)) }},
 		disk.Check())
 	a.Metrics.Node(a.Health, disk)
+	a.Health.Describe(a.attention.details()...)
 	return a, nil
 }
 

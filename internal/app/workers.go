@@ -114,6 +114,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 	})
 	a.workers.add("jobs", runner.Run)
 	a.watchJobs(runner)
+	a.watchAttention()
 	return routes.Services{
 		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Orders: ordering.lists,

@@ -153,7 +153,7 @@ BOOKING_KEY=$(hale api POST /v3/order/phlebotomy/appointment/availability \
 	"docs/users.md":         "hale teams create Acme\n",
 	"docs/results.md": `hale teams create Acme
 hale api POST "/v3/order/$ORDER_ID/test" -d '{"interpretation": "critical"}'
-export CRITICAL_ID
+export CRITICAL_ID=
 until [ -n "$CRITICAL_ID" ]; do sleep 0.2; CRITICAL_ID=$(hale results critical list --limit 1 -o id); done
 `,
 	"docs/client-libraries.md": "hale teams create Acme\n",

@@ -6,12 +6,16 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"hale/internal/app"
+	"hale/internal/labs/critical"
+	"hale/internal/labs/matching"
 	"hale/internal/platform/config"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // examineDatabase opens the database, if there is one, and looks at its
@@ -47,6 +51,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	if findings[1].Verdict == good {
 		findings[0] = examineWriting(ctx, db, findings[0])
 		findings = append(findings, examineSeals(ctx, cfg, db))
+		findings = append(findings, s.examineResults(ctx, cfg, db)...)
 	}
 	if skew > store.MaxSkew {
 		findings = append(findings, finding{
@@ -184,6 +189,45 @@ func examineSeals(ctx context.Context, cfg *config.Config, db *store.DB) finding
 		return finding{"encryption", broken, err.Error(), ""}
 	}
 	return finding{Check: "encryption", Verdict: good, Detail: "the root key decrypts the database"}
+}
+
+// examineResults looks for results that wait for a person.
+func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *store.DB) []finding {
+	var inbox matching.UnassignedCounts
+	var urgent critical.Waiting
+	mailed := false
+	err := db.Read(ctx, func(tx *store.Tx) (err error) {
+		if inbox, err = matching.CountUnassigned(ctx, tx); err != nil {
+			return err
+		}
+		if urgent, err = critical.CountWaiting(ctx, tx); err != nil {
+			return err
+		}
+		all, err := teams.List(ctx, tx)
+		mailed = slices.ContainsFunc(all, func(t teams.Team) bool { return t.Environment == teams.Production && t.Settings.CriticalEmail != "" })
+		return err
+	})
+	if err != nil {
+		return []finding{{"results inbox", broken, err.Error(), ""}}
+	}
+	age := func(since time.Time) string { return s.now().Sub(since).Round(time.Minute).String() }
+	findings := []finding{{Check: "results inbox", Verdict: good, Detail: "no result is without a team"}, {Check: "critical results", Verdict: good, Detail: "none is overdue"}}
+	if inbox.Waiting > 0 {
+		findings[0] = finding{
+			"results inbox", unwell, fmt.Sprintf("%s without a team, %d critical, the oldest for %s", plural(inbox.Waiting, "result"), inbox.Critical, age(inbox.Oldest)),
+			"hale results inbox list shows them",
+		}
+	}
+	switch {
+	case urgent.Escalated > 0:
+		findings[1] = finding{
+			"critical results", unwell, fmt.Sprintf("%s not acknowledged in time, the oldest for %s", plural(urgent.Escalated, "critical result"), age(urgent.Oldest)),
+			"hale results critical list --state open, with a key of each team",
+		}
+	case mailed && cfg.SMTPURL == "":
+		findings[1] = finding{"critical results", unwell, "a team has critical_result_notification_email, and no SMTP server is set up", "set smtp-url"}
+	}
+	return findings
 }
 
 func examinePages(ctx context.Context, db *store.DB) finding {

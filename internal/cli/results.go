@@ -32,8 +32,8 @@ no names of persons. show prints the name of the person on the report.`,
 		Use: "results", Short: "lab results that need a person",
 		Long: `Lab results that need a person: critical ones, and those without a certain order.
 For the results of an order use hale api GET /v3/order/ORDER/result.`,
-		Example: examples("hale results critical list --state open", "hale results review list"),
-	}, s.criticalCommand(), review)
+		Example: examples("hale results critical list --state open", "hale results inbox list", "hale results review list"),
+	}, s.criticalCommand(), s.inboxCommand(), review)
 }
 
 // reviewLine is a result in the queue, without names.
@@ -48,6 +48,7 @@ type reviewLine struct {
 	Lab        string                `json:"lab"`
 	Candidates int                   `json:"candidates"`
 	CreatedAt  time.Time             `json:"created_at"`
+	ReviewedBy string                `json:"reviewed_by,omitempty"`
 }
 
 // reviewWhole is a result with all that speaks for and against its orders.
@@ -91,7 +92,7 @@ func lineOfReview(ctx context.Context, tx *store.Tx, team teams.Team, i *matchin
 	}
 	return reviewLine{
 		ID: i.ID, Team: team.ID, TeamName: team.Name, Status: i.Status, Worst: i.Interpretation, Decision: i.Decision, Reason: i.Decision.Sentence(), Lab: lab.Slug,
-		Candidates: len(i.Candidates), CreatedAt: i.CreatedAt,
+		Candidates: len(i.Candidates), CreatedAt: i.CreatedAt, ReviewedBy: i.ReviewedBy,
 	}, nil
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 func (s *shell) reviewAccept() *cobra.Command {
-	var order, user, note string
+	var order, user, note, by string
 	c := &cobra.Command{
 		Use: "accept RESULT", Short: "assign the result to an order",
 		Long: `Assign the result to an order. --order selects the order, or --user selects the
@@ -24,7 +24,7 @@ command prints the order that has the result.`,
 		Example: examples("hale results review accept RESULT", "hale results review accept RESULT --order ORDER", "hale results review accept RESULT --user USER"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			choice := matching.Choice{Note: noteOf(note)}
+			choice := matching.Choice{Note: noteOf(note), By: s.operatorName(by)}
 			if order != "" {
 				id, err := idArg[orders.Order]("--order", "an order", order, "hale results review show RESULT lists the candidate orders")
 				if err != nil {
@@ -51,40 +51,43 @@ command prints the order that has the result.`,
 	c.Flags().StringVar(&order, "order", "", "assign the result to this order")
 	c.Flags().StringVar(&user, "user", "", "assign the result to an order of this user: user_id or client_user_id")
 	addNote(c, &note)
+	addBy(c, &by)
 	return c
 }
 
 func (s *shell) reviewReject() *cobra.Command {
-	var note string
+	var note, by string
 	c := &cobra.Command{
 		Use: "reject RESULT", Short: "reject a result; its data is destroyed after 90 days",
 		Example: examples("hale results review reject RESULT --note 'a sample of the lab itself'"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
-				_, err := matching.OperatorReject(ctx, tx, team, id, noteOf(note))
+				_, err := matching.OperatorReject(ctx, tx, team, id, noteOf(note), s.operatorName(by))
 				return "rejected", err
 			})
 		},
 	}
 	addNote(c, &note)
+	addBy(c, &by)
 	return c
 }
 
 func (s *shell) reviewReturn() *cobra.Command {
-	var note string
+	var note, by string
 	c := &cobra.Command{
 		Use: "return RESULT", Short: "return a result to its team for a decision (needs result_reviews_enabled)",
 		Example: examples("hale results review return RESULT --note 'the name is that of a sister, please ask'"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
-				_, err := matching.ReturnToTeam(ctx, tx, team, id, noteOf(note))
+				_, err := matching.ReturnToTeam(ctx, tx, team, id, noteOf(note), s.operatorName(by))
 				return "returned to the team", err
 			})
 		},
 	}
 	addNote(c, &note)
+	addBy(c, &by)
 	return c
 }
 

@@ -84,11 +84,14 @@ func criticalBodyOf(n *critical.Notice) criticalBody {
 	return b
 }
 
-// Subject returns the user whose key seals a stored answer, or the notice's
-// own id while it belongs to no user.
+// Subject returns the user whose key seals a stored answer, or the id of the
+// result in review while it belongs to no user.
 func (b criticalBody) Subject() uuid.UUID {
 	if user := b.UserID.Value; user != nil {
 		return *user
+	}
+	if result := b.ResultID.Value; result != nil {
+		return *result
 	}
 	return b.ID.UUID()
 }

@@ -162,6 +162,9 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 	if r.Corrected {
 		report.Status = "corrected"
 	}
+	if person := reportedPatientText(r.Patient); person != "" {
+		report.Comments = append(slices.Clone(report.Comments), person)
+	}
 	for _, s := range r.Samples {
 		p := s.Specimen
 		report.Specimen = fhir.Specimen{
@@ -186,6 +189,22 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 		})
 	}
 	return report
+}
+
+// reportedPatientText names the person as the laboratory reported it. R4 has no
+// field for it: the subject is the order's patient.
+func reportedPatientText(p networks.ReportedPatient) string {
+	if p == (networks.ReportedPatient{}) {
+		return ""
+	}
+	parts := []string{strings.TrimSpace(p.LastName + ", " + p.FirstName)}
+	if !p.DOB.IsZero() {
+		parts = append(parts, "born "+p.DOB.String())
+	}
+	if p.Gender != "" {
+		parts = append(parts, "sex "+p.Gender)
+	}
+	return "Patient as reported by the laboratory: " + strings.Join(parts, "; ")
 }
 
 // fhirResult moves exclusive bounds to the text of the range, because bounds in FHIR

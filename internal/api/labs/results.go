@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
@@ -158,6 +159,25 @@ type resultsBody struct {
 	Revision    *int                            `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
 	Corrected   bool                            `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
 	Reported    api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person as the laboratory reported it; metadata has the patient of the order. null if the laboratory named none."`
+	Reviews     []reviewBody                    `json:"match_reviews" nullable:"false" doc:"Decisions of persons that a report without a certain order belongs to this one."`
+}
+
+// reviewBody is a decision that a report belongs to the order.
+type reviewBody struct {
+	ResultID   uuid.UUID                       `json:"unmatched_result_id" format:"uuid"`
+	Decision   string                          `json:"decision_code" doc:"The doubt that the person decided about."`
+	ReviewedBy string                          `json:"reviewed_by"`
+	ReviewedAt api.Time                        `json:"reviewed_at"`
+	Note       *string                         `json:"note"`
+	Reported   api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person on that report."`
+}
+
+func reviewBodiesOf(all []results.Review) []reviewBody {
+	bodies := make([]reviewBody, len(all))
+	for i, r := range all {
+		bodies[i] = reviewBody{r.Result, r.Decision, r.By, api.Time(r.At), nonEmpty(r.Note), api.Nullable(reportedPatientBodyOf(r.Patient))}
+	}
+	return bodies
 }
 
 // reportedPatientBody is the person on the laboratory's report.
@@ -203,30 +223,42 @@ type resultsMetadataBody struct {
 //
 // Reference 3, BiomarkerResult. The last two fields are additions.
 type biomarkerBody struct {
-	Name           string                `json:"name"`
-	Slug           string                `json:"slug"`
-	Value          float64               `json:"value" deprecated:"true" doc:"-1 when the result is not numeric."`
+	Name           string                   `json:"name"`
+	Slug           string                   `json:"slug"`
+	Value          float64                  `json:"value" deprecated:"true" doc:"-1 when the result is not numeric."`
+	Result         string                   `json:"result"`
+	Type           results.Type             `json:"type" doc:"numeric, range, comment or coded_value. The list may grow."`
+	Unit           *string                  `json:"unit" nullable:"true"`
+	Timestamp      *api.Time                `json:"timestamp" nullable:"true"`
+	Notes          *string                  `json:"notes" nullable:"true"`
+	Range          *string                  `json:"reference_range" nullable:"true" doc:"As printed by the laboratory."`
+	Min            *float64                 `json:"min_range_value" nullable:"true"`
+	Max            *float64                 `json:"max_range_value" nullable:"true"`
+	Above          *bool                    `json:"is_above_max_range" nullable:"true"`
+	Below          *bool                    `json:"is_below_min_range" nullable:"true"`
+	Interpretation orders.Interpretation    `json:"interpretation"`
+	Flag           string                   `json:"source_interpretation" doc:"The laboratory's own flag."`
+	Conflict       *results.Conflict        `json:"flag_conflict" nullable:"true" doc:"Set when the flag contradicts the value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side."`
+	Status         *results.Finality        `json:"status" nullable:"true" doc:"preliminary, final or corrected. Null in revisions that an earlier version stored."`
+	Previous       api.OrNull[previousBody] `json:"previous" doc:"The value that this one replaces."`
+	LOINC          *string                  `json:"loinc" nullable:"true"`
+	LOINCSlug      *string                  `json:"loinc_slug" nullable:"true"`
+	ProviderID     *string                  `json:"provider_id" nullable:"true"`
+	Markers        []parentMarkerBody       `json:"source_markers" nullable:"true" doc:"The ordered markers that this is a result of; null if it was not ordered."`
+	Laboratory     *string                  `json:"performing_laboratory" nullable:"true" doc:"Names one of the sample's performing_laboratories."`
+	SampleID       *string                  `json:"source_sample_id" nullable:"true"`
+	UCUM           *string                  `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, if known."`
+	Bounds         boundsBody               `json:"reference_bounds" doc:"The parsed part of the reference range."`
+}
+
+// previousBody is the value before a correction, or before the final value.
+type previousBody struct {
 	Result         string                `json:"result"`
-	Type           results.Type          `json:"type" doc:"numeric, range, comment or coded_value. The list may grow."`
-	Unit           *string               `json:"unit" nullable:"true"`
-	Timestamp      *api.Time             `json:"timestamp" nullable:"true"`
-	Notes          *string               `json:"notes" nullable:"true"`
-	Range          *string               `json:"reference_range" nullable:"true" doc:"As printed by the laboratory."`
-	Min            *float64              `json:"min_range_value" nullable:"true"`
-	Max            *float64              `json:"max_range_value" nullable:"true"`
-	Above          *bool                 `json:"is_above_max_range" nullable:"true"`
-	Below          *bool                 `json:"is_below_min_range" nullable:"true"`
+	Unit           *string               `json:"unit"`
 	Interpretation orders.Interpretation `json:"interpretation"`
-	Flag           string                `json:"source_interpretation" doc:"The laboratory's own flag."`
-	Conflict       *results.Conflict     `json:"flag_conflict" nullable:"true" doc:"Set when the flag contradicts the value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side."`
-	LOINC          *string               `json:"loinc" nullable:"true"`
-	LOINCSlug      *string               `json:"loinc_slug" nullable:"true"`
-	ProviderID     *string               `json:"provider_id" nullable:"true"`
-	Markers        []parentMarkerBody    `json:"source_markers" nullable:"true" doc:"The ordered markers that this is a result of; null if it was not ordered."`
-	Laboratory     *string               `json:"performing_laboratory" nullable:"true" doc:"Names one of the sample's performing_laboratories."`
-	SampleID       *string               `json:"source_sample_id" nullable:"true"`
-	UCUM           *string               `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, if known."`
-	Bounds         boundsBody            `json:"reference_bounds" doc:"The parsed part of the reference range."`
+	Flag           string                `json:"source_interpretation"`
+	Status         results.Finality      `json:"status" doc:"preliminary, final or corrected."`
+	ReportedAt     api.Time              `json:"reported_at" doc:"Time of its report."`
 }
 
 // boundsBody is a reference range for programs.
@@ -354,6 +386,12 @@ func biomarkerBodyOf(r results.Result) biomarkerBody {
 		Markers: parentMarkers(r.Markers), Laboratory: nonEmpty(r.Laboratory), SampleID: nonEmpty(r.Sample), UCUM: nonEmpty(r.UCUM),
 		Bounds: boundsBody{Kind: r.Range.Kind, From: r.Range.From},
 	}
+	if r.Finality != "" {
+		b.Status = &r.Finality
+	}
+	if p := r.Previous; p != nil {
+		b.Previous = api.Nullable(&previousBody{p.Text, nonEmpty(p.Unit), p.Interpretation, p.Flag, p.Finality, api.Time(p.ReportedAt)})
+	}
 	if r.Conflict != "" {
 		b.Conflict = &r.Conflict
 	}
@@ -458,6 +496,7 @@ func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.T
 	b := resultsBody{
 		Metadata: resultsMetadataOf(o, v, at), Results: make([]biomarkerBody, len(v.Results)), Missing: make([]missingResultBody, len(v.Missing)),
 		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected, Reported: api.Nullable(reportedPatientBodyOf(v.Patient)),
+		Reviews: reviewBodiesOf(v.Reviews),
 	}
 	for i, r := range v.Results {
 		b.Results[i] = biomarkerBodyOf(r)

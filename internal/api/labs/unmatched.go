@@ -140,6 +140,7 @@ type acceptUnmatchedIn struct {
 		OrderID orders.NullID `json:"order_id" required:"false" doc:"The order of the result. If this order can have no results, a new order is created."`
 		UserID  orders.NullID `json:"user_id" required:"false" doc:"The user of the result. With order_id, the order must belong to this user."`
 		Note    *string       `json:"note" required:"false" maxLength:"1000"`
+		By      *string       `json:"reviewed_by" required:"false" maxLength:"200" doc:"The person who decides. Default: the label of the API key."`
 	} `doc:"May be empty if there is only one possible order."`
 }
 
@@ -154,6 +155,11 @@ func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *
 		choice.User = &user
 	}
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (orderBody, error) {
+		by, err := nameOfCaller(ctx, tx, c, in.Body.By)
+		if err != nil {
+			return orderBody{}, err
+		}
+		choice.By = by
 		o, err := matching.AcceptResult(ctx, tx, c.Team, in.ID, choice)
 		if err != nil {
 			return orderBody{}, err
@@ -171,12 +177,17 @@ type resolveUnmatchedIn struct {
 	Body struct {
 		Action string  `json:"action" enum:"reject,unsure" doc:"reject: the result belongs to no user. unsure: the operators of the service decide."`
 		Note   *string `json:"note" required:"false" maxLength:"1000"`
+		By     *string `json:"reviewed_by" required:"false" maxLength:"200" doc:"The person who decides. Default: the label of the API key."`
 	}
 }
 
 func (h *Handlers) resolveUnmatchedResult(ctx context.Context, c api.Caller, in *resolveUnmatchedIn) (*api.Out[unmatchedBody], error) {
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (unmatchedBody, error) {
-		i, err := matching.Resolve(ctx, tx, c.Team, in.ID, matching.Action(in.Body.Action), in.Body.Note)
+		by, err := nameOfCaller(ctx, tx, c, in.Body.By)
+		if err != nil {
+			return unmatchedBody{}, err
+		}
+		i, err := matching.Resolve(ctx, tx, c.Team, in.ID, matching.Action(in.Body.Action), in.Body.Note, by)
 		if err != nil {
 			return unmatchedBody{}, err
 		}
@@ -220,6 +231,7 @@ type unmatchedBody struct {
 	CreatedAt      api.Time                  `json:"created_at"`
 	UpdatedAt      api.Time                  `json:"updated_at"`
 	ReviewedAt     *api.Time                 `json:"reviewed_at" nullable:"true"`
+	ReviewedBy     *string                   `json:"reviewed_by"`
 }
 
 type reviewPatient struct {
@@ -272,7 +284,7 @@ func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
 	body := unmatchedBody{
 		ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), Reason: i.Decision.Sentence(), Lab: reviewLab{ID: i.Lab},
 		Markers: []reviewMarker{}, Interpretation: i.Interpretation, ResultStatus: "final", AllowedActions: i.Actions(), Groups: groupsOf(i.Candidates),
-		CreatedAt: api.Time(i.CreatedAt), UpdatedAt: api.Time(i.UpdatedAt), ReviewedAt: api.TimeOrNull(i.ReviewedAt), ResolvedOrder: orders.NullIDOf(i.Order),
+		CreatedAt: api.Time(i.CreatedAt), UpdatedAt: api.Time(i.UpdatedAt), ReviewedAt: api.TimeOrNull(i.ReviewedAt), ReviewedBy: api.TextOrNull(i.ReviewedBy), ResolvedOrder: orders.NullIDOf(i.Order),
 	}
 	if i.Partial {
 		body.ResultStatus = "partial"

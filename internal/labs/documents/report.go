@@ -90,6 +90,9 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
 			field{"Patient as reported", joinNonEmpty(", ", reported.LastName, reported.FirstName)}, field{"Date of birth as reported", born}, field{"Sex as reported", label(reported.Gender)},
 		)
 	}
+	for _, review := range r.Reviews {
+		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s UTC.", review.By, formatMinute(review.At.UTC())), review.Note), smallSize+1, "")
+	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
 		number := sp.Number
@@ -152,7 +155,7 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 		}
 		abnormal := one.Interpretation == orders.Abnormal || one.Interpretation == orders.Critical
 		name := one.Name
-		if mark := statusMark(one.Status); mark != "" {
+		if mark := statusMark(one); mark != "" {
 			name += " (" + mark + ")"
 		}
 		rows = append(rows, row{cells: []cell{
@@ -163,6 +166,9 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 			{words: one.Range.Text},
 			{words: siteNumber(sites, one.Laboratory)},
 		}})
+		if p := one.Previous; p != nil {
+			rows = append(rows, row{note: previousNote(p)})
+		}
 		if note := conflictNote(one); note != "" {
 			rows = append(rows, row{note: note})
 		}
@@ -213,15 +219,25 @@ func conflictNote(r *results.Result) string {
 	return ""
 }
 
-// statusMark marks a value that is preliminary or corrected. HL7 table 0085.
-func statusMark(status string) string {
-	switch status {
-	case "P":
+// statusMark marks a value that is preliminary or corrected. Revisions of
+// earlier versions have only the letter of HL7 table 0085.
+func statusMark(r *results.Result) string {
+	switch {
+	case r.Finality == results.PreliminaryValue, r.Finality == "" && r.Status == "P":
 		return "preliminary"
-	case "C":
+	case r.Finality == results.CorrectedValue, r.Finality == "" && r.Status == "C":
 		return "corrected"
 	}
 	return ""
+}
+
+// previousNote shows the value that another one replaces.
+func previousNote(p *results.Previous) string {
+	text := joinNonEmpty(" ", "Previously reported:", p.Text, p.Unit)
+	if p.Interpretation == orders.Abnormal || p.Interpretation == orders.Critical {
+		text += ", " + label(p.Interpretation)
+	}
+	return fmt.Sprintf("%s (%s, %s UTC)", text, p.Finality, formatMinute(p.ReportedAt.UTC()))
 }
 
 func siteNumber(sites []site, key string) string {

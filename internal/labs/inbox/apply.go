@@ -29,12 +29,12 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byt
 				return err
 			}
 		}
-		return markHandled(ctx, tx, q, doc, "unmatched", nil)
+		return markHandled(ctx, tx, q, doc, "unmatched", why, nil)
 	}
 	if err := s.apply(ctx, tx, &o, q.Arrival); err != nil {
 		return err
 	}
-	return markHandled(ctx, tx, q, doc, "applied", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
+	return markHandled(ctx, tx, q, doc, "applied", "", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
 }
 
 // confirmReceipt records that the lab has an order whose receipt is not

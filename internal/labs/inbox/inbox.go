@@ -234,9 +234,9 @@ func (s *Service) takeAnswered(ctx context.Context, tx *store.Tx, o *orders.Orde
 		return err
 	}
 	now := store.Micros(tx.Now())
-	_, err = tx.Exec(ctx, `INSERT INTO inbox_reports (team_id, user_id, order_id, id, message_id, n, lane, state, received_at, handled_at, body)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9, $10)`,
-		o.Team.UUID(), o.User.UUID(), o.ID.UUID(), a.ID, message, n, "order:"+o.ID.String(), state, now, body)
+	_, err = tx.Exec(ctx, `INSERT INTO inbox_reports (team_id, user_id, order_id, id, message_id, n, lane, state, reason, received_at, handled_at, body)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $11, $9, $9, $10)`,
+		o.Team.UUID(), o.User.UUID(), o.ID.UUID(), a.ID, message, n, "order:"+o.ID.String(), state, now, body, string(why))
 	if err != nil {
 		return fmt.Errorf("inbox: storing a report: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 )
@@ -67,6 +68,32 @@ func oldestReport(ctx context.Context, tx *store.Tx, lane string) (queued, error
 	return q, err
 }
 
+// ReadArrival returns a stored report with its origin, or a NotFound fault. The
+// report must belong to no team yet.
+func ReadArrival(ctx context.Context, tx *store.Tx, id uuid.UUID) (Arrival, error) {
+	var q queued
+	var n int64
+	var messageKey string
+	err := tx.QueryRow(ctx, `SELECT r.id, r.n, r.received_at, r.body, m.network, m.key FROM inbox_reports r
+		JOIN inbox_messages m ON m.id = r.message_id WHERE r.id = $1 AND r.user_id IS NULL`, id).
+		Scan(&q.ID, &n, store.ScanTime(&q.ReceivedAt), &q.body, &q.Network, &messageKey)
+	if errors.Is(err, store.ErrNoRows) {
+		return Arrival{}, fault.New(fault.NotFound, "Report not found")
+	}
+	if err != nil {
+		return Arrival{}, fmt.Errorf("inbox: reading a report: %w", err)
+	}
+	q.Key = reportKey(q.Network, messageKey, n)
+	doc, err := tx.Unseal(ctx, uuid.Nil, uuid.Nil, reportPlace+q.ID.String(), q.body)
+	if err != nil {
+		return Arrival{}, err
+	}
+	if err := json.Unmarshal(doc, &q.Report); err != nil {
+		return Arrival{}, fmt.Errorf("inbox: a stored report %s: %w", q.ID, err)
+	}
+	return q.Arrival, nil
+}
+
 // reportKey names the n-th report of a message. It never changes.
 func reportKey(network, message string, n int64) string {
 	return fmt.Sprintf("%s:%s:%d", network, message, n)
@@ -79,11 +106,11 @@ type owner struct {
 
 // markHandled sets the state of a report. Once its user is known, the report
 // and its message are sealed with that user's key, so that they are erased
-// with the user.
-func markHandled(ctx context.Context, tx *store.Tx, q queued, doc []byte, state string, of *owner) error {
+// with the user. why is the reason of an unmatched report.
+func markHandled(ctx context.Context, tx *store.Tx, q queued, doc []byte, state string, why Reason, of *owner) error {
 	now := store.Micros(tx.Now())
 	if of == nil {
-		_, err := tx.Exec(ctx, `UPDATE inbox_reports SET state = $2, handled_at = $3 WHERE id = $1`, q.ID, state, now)
+		_, err := tx.Exec(ctx, `UPDATE inbox_reports SET state = $2, handled_at = $3, reason = $4 WHERE id = $1`, q.ID, state, now, string(why))
 		return err
 	}
 	body, err := tx.Seal(ctx, of.team, of.user, reportPlace+q.ID.String(), doc)

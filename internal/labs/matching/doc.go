@@ -23,6 +23,7 @@
 //	match.go      from the inbox to a decision
 //	rows.go       storing, listing, searching
 //	review.go, target.go   the decisions of the team and of operators
+//	unassigned.go results for which no team was found
 //	events.go     events
 //	retention.go  retention and erasure
 //

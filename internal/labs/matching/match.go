@@ -85,7 +85,7 @@ func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 			return err
 		}
 		i.Status = Matched
-		return recordResult(ctx, tx, &i, Arrived, &o, r)
+		return recordResult(ctx, tx, &i, Arrived, &o, r, nil)
 	}
 	of, err := teams.Get(ctx, tx, team)
 	if err != nil {
@@ -113,12 +113,13 @@ func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 }
 
 // recordResult gives a report to an order. From then on the queue's row is
-// sealed with the key of the order's user, and is erased with the user.
-func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *orders.Order, r networks.Report) error {
+// sealed with the key of the order's user, and is erased with the user. review
+// is the decision of a person; nil for an automatic match.
+func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *orders.Order, r networks.Report, review *results.Review) error {
 	if r.Results == nil {
 		return fmt.Errorf("matching: the report %s has no results", i.ID)
 	}
-	a := results.Arrival{Key: i.Key, At: r.At, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results}
+	a := results.Arrival{Key: i.Key, At: r.At, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results, Review: review}
 	if err := results.Take(ctx, tx, o, a); err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (q *Queue) Jobs() []jobs.Handler {
 }
 
 // TakeUnmatched stores a report for judging. A report whose team is unknown
-// stays in the inbox, where operators find it.
+// waits for an operator.
 func (q *Queue) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
 	team, ok, err := teamOf(ctx, tx, a.Report, candidates)
 	if err != nil {
@@ -173,18 +174,10 @@ func (q *Queue) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival
 		ok = t.Environment == teams.Sandbox
 	}
 	if !ok {
-		q.Log.WarnContext(ctx, "the team of a result is unknown; the result stays in the inbox", "report", a.ID, "reason", string(why))
-		return nil
+		q.Log.WarnContext(ctx, "the team of a result is unknown; hale results inbox list shows the result", "report", a.ID, "reason", string(why))
+		return storeUnassigned(ctx, tx, a, why)
 	}
-	id, err := Put(ctx, tx, team, a)
-	if err != nil {
-		return err
-	}
-	if err := inbox.Transfer(ctx, tx, a.ID, team.UUID(), id.UUID()); err != nil {
-		return err
-	}
-	_, err = matchKind.Enqueue(ctx, tx, matchArgs{team, id}, jobs.Options{Team: team.UUID(), Key: id.String()})
-	return err
+	return takeForTeam(ctx, tx, team, a)
 }
 
 // Put stores a report of a team as arrived.

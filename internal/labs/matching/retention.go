@@ -21,15 +21,23 @@ const RejectedRetention = 90 * 24 * time.Hour
 // forgetBatch bounds the results of one transaction.
 const forgetBatch = 100
 
-// ForgetJob deletes the content of rejected results after their retention.
+// ForgetJob deletes the content of rejected results after their retention. It
+// also reads the results without a team that an earlier version left.
 var ForgetJob = jobs.Define("matching.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
-	for more := true; more; {
-		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
-			more, err = Forget(ctx, tx, tx.Now().Add(-RejectedRetention))
-			return err
-		})
-		if err != nil {
-			return err
+	before := func(tx *store.Tx) time.Time { return tx.Now().Add(-RejectedRetention) }
+	for _, batch := range []func(tx *store.Tx) (bool, error){
+		func(tx *store.Tx) (bool, error) { return readUnread(ctx, tx) },
+		func(tx *store.Tx) (bool, error) { return Forget(ctx, tx, before(tx)) },
+		func(tx *store.Tx) (bool, error) { return forgetUnassigned(ctx, tx, before(tx)) },
+	} {
+		for more := true; more; {
+			err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
+				more, err = batch(tx)
+				return err
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"hale/internal/labs/critical"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -18,6 +19,7 @@ type Choice struct {
 	Order *orders.ID
 	User  *users.ID
 	Note  *string
+	By    string // the person or key that decides
 }
 
 // AcceptResult gives a result to an order: the chosen one when it can have
@@ -43,9 +45,13 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	if err != nil {
 		return orders.Order{}, err
 	}
-	i.setDecision(tx, Accept, c.Note)
+	i.setDecision(tx, Accept, c.Note, c.By)
 	i.Status = Resolved
-	if err := recordResult(ctx, tx, &i, by, &o, r); err != nil {
+	review := results.Review{Result: i.ID.UUID(), Decision: string(i.Decision), By: i.ReviewedBy, At: tx.Now(), Patient: r.Patient}
+	if c.Note != nil {
+		review.Note = *c.Note
+	}
+	if err := recordResult(ctx, tx, &i, by, &o, r, &review); err != nil {
 		return orders.Order{}, err
 	}
 	if err := critical.CloseReview(ctx, tx, team, id.UUID()); err != nil {
@@ -153,25 +159,26 @@ func RequireQueue(ctx context.Context, tx *store.Tx, team teams.ID) error {
 // the operators.
 //
 // Reference 1.17, POST …/resolve.
-func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string) (Item, error) {
+func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string, person string) (Item, error) {
 	switch action {
 	case Reject:
-		return resolveItem(ctx, tx, team, id, action, note, TeamReview, Resolved)
+		return resolveItem(ctx, tx, team, id, action, note, person, TeamReview, Resolved)
 	case Unsure:
-		return resolveItem(ctx, tx, team, id, action, note, TeamReview, OperatorReview)
+		return resolveItem(ctx, tx, team, id, action, note, person, TeamReview, OperatorReview)
 	case Accept:
 	}
 	return Item{}, fault.NotInEnum([]Action{Reject, Unsure}).At("body", "action")
 }
 
-// resolveItem moves a result from the status by to another status.
-func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string, by, to Status) (Item, error) {
+// resolveItem moves a result from the status by to another status. person
+// decides.
+func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string, person string, by, to Status) (Item, error) {
 	i, err := readReviewable(ctx, tx, team, id, note, by)
 	if err != nil {
 		return Item{}, err
 	}
 	i.Status = to
-	i.setDecision(tx, action, note)
+	i.setDecision(tx, action, note, person)
 	if err := save(ctx, tx, &i, by, true); err != nil {
 		return Item{}, err
 	}
@@ -201,9 +208,9 @@ func readReviewable(ctx context.Context, tx *store.Tx, team teams.ID, id ID, not
 	return i, err
 }
 
-func (i *Item) setDecision(tx *store.Tx, action Action, note *string) {
+func (i *Item) setDecision(tx *store.Tx, action Action, note *string, by string) {
 	now := tx.Now()
-	i.Action, i.ReviewedAt, i.UpdatedAt = action, &now, now
+	i.Action, i.ReviewedAt, i.UpdatedAt, i.ReviewedBy = action, &now, now, by
 	if note != nil && i.Summary != nil {
 		i.Summary.Note = *note
 	}
@@ -219,14 +226,14 @@ func OperatorAccept(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c C
 }
 
 // OperatorReject decides that a result belongs to no user.
-func OperatorReject(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string) (Item, error) {
-	return resolveItem(ctx, tx, team, id, Reject, note, OperatorReview, Resolved)
+func OperatorReject(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string, person string) (Item, error) {
+	return resolveItem(ctx, tx, team, id, Reject, note, person, OperatorReview, Resolved)
 }
 
 // ReturnToTeam leaves the decision about a result to its team, which must have
 // its own queue. It moves results that were waiting before the team had a
 // queue.
-func ReturnToTeam(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string) (Item, error) {
+func ReturnToTeam(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string, person string) (Item, error) {
 	if err := RequireQueue(ctx, tx, team); err != nil {
 		return Item{}, err
 	}
@@ -235,7 +242,7 @@ func ReturnToTeam(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note 
 		return Item{}, err
 	}
 	known := i.Action == Unsure // the team has seen it before
-	i.setDecision(tx, "", note)
+	i.setDecision(tx, "", note, person)
 	i.Status, i.ReviewedAt = TeamReview, nil
 	if err := save(ctx, tx, &i, OperatorReview, true); err != nil {
 		return Item{}, err

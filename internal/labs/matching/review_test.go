@@ -132,7 +132,7 @@ func (d desk) accept(id matching.ID, c matching.Choice) (o orders.Order, err err
 func (d desk) resolve(id matching.ID, a matching.Action) (i matching.Item, err error) {
 	note := "asked the lab"
 	err = d.db.Write(d.ctx(), func(tx *store.Tx) (err error) {
-		i, err = matching.Resolve(d.ctx(), tx, d.team.ID, id, a, &note)
+		i, err = matching.Resolve(d.ctx(), tx, d.team.ID, id, a, &note, "A. Reviewer")
 		return err
 	})
 	return i, err
@@ -547,7 +547,7 @@ func (d desk) operatorAccepts(id matching.ID) (o orders.Order, err error) {
 
 func (d desk) returnToTeam(id matching.ID) error {
 	return d.decide(func(ctx context.Context, tx *store.Tx) error {
-		_, err := matching.ReturnToTeam(ctx, tx, d.team.ID, id, nil)
+		_, err := matching.ReturnToTeam(ctx, tx, d.team.ID, id, nil, "an operator")
 		return err
 	})
 }
@@ -574,7 +574,7 @@ func TestOperatorDecides(t *testing.T) {
 		})
 		note := "a sample of the lab itself"
 		if err := d.decide(func(ctx context.Context, tx *store.Tx) error {
-			_, err := matching.OperatorReject(ctx, tx, d.team.ID, bad, &note)
+			_, err := matching.OperatorReject(ctx, tx, d.team.ID, bad, &note, "an operator")
 			return err
 		}); err != nil {
 			t.Fatal(err)

@@ -56,7 +56,7 @@ func unseal(ctx context.Context, tx *store.Tx, i *Item, place string, sealed []b
 }
 
 const columns = `team_id, id, status, decision, account_differs, lab_id, network, report_key, partial, interpretation, action, user_id, order_id,
-	created_at, updated_at, reviewed_at, summary, body`
+	created_at, updated_at, reviewed_at, summary, body, reviewed_by`
 
 // insert stores a result that has just arrived.
 func insert(ctx context.Context, tx *store.Tx, i *Item, report networks.Report) error {
@@ -69,7 +69,7 @@ func insert(ctx context.Context, tx *store.Tx, i *Item, report networks.Report) 
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO unmatched_results (`+columns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, NULL, NULL, $11, $11, NULL, $12, $13) ON CONFLICT (team_id, id) DO NOTHING`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, NULL, NULL, NULL, $11, $11, NULL, $12, $13, '') ON CONFLICT (team_id, id) DO NOTHING`,
 		i.Team, i.ID, string(i.Status), string(i.Decision), i.AccountDiffers, i.Lab, i.Network, i.Key, i.Partial, string(i.Interpretation),
 		i.CreatedAt, summary, body)
 	if err != nil {
@@ -93,9 +93,9 @@ func save(ctx context.Context, tx *store.Tx, i *Item, from Status, keepBody bool
 		body = i.body
 	}
 	n, err := tx.Exec(ctx, `UPDATE unmatched_results SET status = $4, decision = $5, account_differs = $6, action = $7, user_id = $8, order_id = $9,
-		updated_at = $10, reviewed_at = $11, summary = $12, body = $13 WHERE team_id = $1 AND id = $2 AND status = $3`,
+		updated_at = $10, reviewed_at = $11, summary = $12, body = $13, reviewed_by = $14 WHERE team_id = $1 AND id = $2 AND status = $3`,
 		i.Team, i.ID, string(from), string(i.Status), string(i.Decision), i.AccountDiffers, wordOrNil(i.Action), idOrNil(i.User), idOrNil(i.Order),
-		i.UpdatedAt, i.ReviewedAt, summary, body)
+		i.UpdatedAt, i.ReviewedAt, summary, body, i.ReviewedBy)
 	switch {
 	case err != nil:
 		return fmt.Errorf("matching: changing %s: %w", i.ID, err)
@@ -133,7 +133,7 @@ func scan(from scanner) (sealedItem, error) {
 	var user users.ID
 	var order orders.ID
 	err := from.Scan(&s.Team, &s.ID, &s.Status, &s.Decision, &s.AccountDiffers, &s.Lab, &s.Network, &s.Key, &s.Partial, &s.Interpretation, &action, &user, &order,
-		store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), store.ScanNullTime(&s.ReviewedAt), &s.summary, &s.body)
+		store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), store.ScanNullTime(&s.ReviewedAt), &s.summary, &s.body, &s.ReviewedBy)
 	s.Action = Action(action.String)
 	if !user.IsZero() {
 		s.User = &user

@@ -152,6 +152,7 @@ type Item struct {
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	ReviewedAt     *time.Time
+	ReviewedBy     string // the person or key that decided last
 
 	// Summary is nil once the result is forgotten.
 	Summary    *Summary

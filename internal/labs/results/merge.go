@@ -23,6 +23,7 @@ type Report struct {
 	// Patient is the person as reported; zero in reports that were stored
 	// before the field existed.
 	Patient networks.ReportedPatient `json:"patient,omitzero"`
+	Review  *Review                  `json:"review,omitempty"`
 
 	// Document is the SHA-256 of the PDF that came with it. The PDF is stored
 	// separately.
@@ -76,13 +77,18 @@ type mergedReport struct {
 	account    string
 	patient    networks.ReportedPatient
 	comments   []string
+	reviews    []Review
 	document   uuid.UUID // the report whose PDF counts; zero for none
 }
 
 // sampledResult is a result with the key of its sample.
 type sampledResult struct {
 	networks.Result
-	sample string
+	sample   string
+	finality Finality
+	at       time.Time // of the report
+	// previous is the latest other value of the observation; nil for none.
+	previous *sampledResult
 }
 
 // merge merges reports. When several reports have one observation (the lab's
@@ -110,6 +116,9 @@ func merge(reports []Report, own string) mergedReport {
 		}
 		if len(r.Document) > 0 {
 			m.document = r.id
+		}
+		if r.Review != nil {
+			m.reviews = append(m.reviews, *r.Review)
 		}
 		m.addSample(r, own)
 	}
@@ -205,7 +214,7 @@ func codeOf(code, loinc, test, name string) string {
 // order of the most final report that has them. A statement about the rest of
 // a test is listed and removes no value.
 func (m *mergedReport) addObservations(sorted []*Report, own string) {
-	best := map[observationKey]*claim{}
+	best, all := map[observationKey]*claim{}, map[observationKey][]*claim{}
 	missing, denied := map[string]*claim{}, map[string]*claim{} // by code
 	listed := map[observationKey]bool{}
 	var order []observationKey
@@ -214,6 +223,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		r := sorted[place]
 		for key, c := range claims(r, place, own) {
 			keepBest(best, key, c)
+			all[key] = append(all[key], c)
 		}
 		for i := range r.Set.Results {
 			if key := keyOf(&r.Set.Results[i]); !listed[key] {
@@ -240,13 +250,54 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 			continue
 		}
 		present[key.code] = true
-		m.results = append(m.results, best[key].values...)
+		m.results = append(m.results, best[key].withPrevious(all[key])...)
 	}
 	for _, code := range codes {
 		if no := missing[code].missing; no.Rest || !present[code] {
 			m.missing = append(m.missing, *no)
 		}
 	}
+}
+
+// withPrevious returns the values of the winning claim, each with the value
+// that it replaces: that of the highest other claim with another value. A value
+// that differs from an earlier final one is corrected, even if the lab only
+// says final.
+func (c *claim) withPrevious(all []*claim) []sampledResult {
+	values := slices.Clone(c.values)
+	for i := range values {
+		var before *claim
+		for _, other := range all {
+			if other != c && len(other.values) == len(values) && !other.values[i].hasValueOf(&values[i]) && (before == nil || other.outranks(before)) {
+				before = other
+			}
+		}
+		if before == nil {
+			continue
+		}
+		values[i].previous = &before.values[i]
+		if values[i].finality == FinalValue && before.rank >= rankFinal {
+			values[i].finality = CorrectedValue
+		}
+	}
+	return values
+}
+
+func (r *sampledResult) hasValueOf(other *sampledResult) bool {
+	return strings.TrimSpace(r.Value) == strings.TrimSpace(other.Value) && strings.TrimSpace(r.Unit) == strings.TrimSpace(other.Unit)
+}
+
+// finalityOf returns the finality of a value in a report. A report that
+// corrects repeats the values that it does not change, so only the status of
+// the value, or another value, makes it corrected.
+func finalityOf(status string, rank int) Finality {
+	switch {
+	case rank < rankFinal:
+		return PreliminaryValue
+	case rank == rankCorrected && status != "":
+		return CorrectedValue
+	}
+	return FinalValue
 }
 
 // keepBest keeps a claim that outranks the previous one.
@@ -283,7 +334,7 @@ func claims(r *Report, place int, own string) map[observationKey]*claim {
 		this := reportedValue{key, rank, one.Value, one.Unit}
 		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
 		if rank == c.rank && !again {
-			c.values = append(c.values, sampledResult{*one, sampleKey(r, own)})
+			c.values = append(c.values, sampledResult{Result: *one, sample: sampleKey(r, own), finality: finalityOf(one.Status, rank), at: r.reportedAt()})
 		}
 		before[this] = true
 	}

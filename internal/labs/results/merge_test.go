@@ -4,7 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,5 +178,41 @@ func TestSubIDs(t *testing.T) {
 	}
 	if len(m.results) != 3 || !got["E. coli"] || !got["K. pneumoniae"] || !got["5"] {
 		t.Errorf("%+v", m.results)
+	}
+}
+
+// A value shows its status in one word, and the value that it replaces.
+func TestFinalityAndPreviousValue(t *testing.T) {
+	at := func(hour int) time.Time { return time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC) }
+	report := func(hour int, set networks.ResultSet) Report {
+		return Report{At: at(hour), Set: set, digest: [32]byte{byte(hour)}}
+	}
+	value := func(code, text, status string) networks.Result {
+		return networks.Result{ProviderID: code, Name: code, Value: text, Unit: "mg/dL", Status: status}
+	}
+	partial := report(1, networks.ResultSet{Partial: true, Results: []networks.Result{value("A", "1", "P"), value("B", "2", "F"), value("C", "3", "")}})
+	final := report(2, networks.ResultSet{Results: []networks.Result{value("A", "4", "F"), value("B", "2", "F"), value("C", "3", "")}})
+	corrected := report(3, networks.ResultSet{Corrected: true, Results: []networks.Result{value("A", "4", "F"), value("B", "5", "C"), value("C", "6", "")}})
+	for name, c := range map[string]struct {
+		reports []Report
+		want    string
+	}{
+		"partial":   {[]Report{partial}, "A 1 preliminary, B 2 final, C 3 preliminary"},
+		"final":     {[]Report{partial, final}, "A 4 final was 1 preliminary at 1, B 2 final, C 3 final"},
+		"corrected": {[]Report{corrected, partial, final}, "A 4 final was 1 preliminary at 1, B 5 corrected was 2 final at 2, C 6 corrected was 3 final at 2"},
+	} {
+		var got []string
+		for _, f := range merge(c.reports, "S").results {
+			r := panel("female").normalise(f, "female", 40)
+			text := fmt.Sprintf("%s %s %s", r.ProviderID, r.Text, r.Finality)
+			if p := r.Previous; p != nil {
+				text += fmt.Sprintf(" was %s %s at %d", p.Text, p.Finality, p.ReportedAt.Hour())
+			}
+			got = append(got, text)
+		}
+		slices.Sort(got)
+		if text := strings.Join(got, ", "); text != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, text, c.want)
+		}
 	}
 }

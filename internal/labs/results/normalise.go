@@ -18,7 +18,7 @@ import (
 func buildVersion(e *expectations, m mergedReport) Version {
 	v := Version{
 		Status: m.status, Corrected: m.corrected, Interpretation: orders.Normal, Samples: m.samples,
-		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Patient: m.patient, Comments: m.comments,
+		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Patient: m.patient, Comments: m.comments, Reviews: m.reviews,
 	}
 	sex, age := e.patient(m.samples)
 	for _, f := range m.results {
@@ -57,6 +57,11 @@ func (e *expectations) normalise(f sampledResult, sex string, age int) Result {
 	}
 	r.interpret(v, id.assay, sex, age)
 	e.nameCancerSignal(&r)
+	r.Finality = f.finality
+	if f.previous != nil {
+		p := e.normalise(*f.previous, sex, age)
+		r.Previous = &Previous{Text: p.Text, Unit: p.Unit, Interpretation: p.Interpretation, Flag: p.Flag, Finality: p.Finality, ReportedAt: f.previous.at}
+	}
 	return r
 }
 

@@ -85,9 +85,23 @@ func readReports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, 
 		if err := json.Unmarshal(doc, &all[i]); err != nil {
 			return nil, fmt.Errorf("results: a stored report of %s: %w", o.ID, err)
 		}
-		all[i].digest = sha256.Sum256(doc)
+		if all[i].digest, err = digestOf(all[i], doc); err != nil {
+			return nil, err
+		}
 	}
 	return all, nil
+}
+
+// digestOf returns the digest of a stored report, without its review.
+func digestOf(r Report, doc []byte) ([sha256.Size]byte, error) {
+	if r.Review != nil {
+		r.Review = nil
+		var err error
+		if doc, err = json.Marshal(r); err != nil {
+			return [sha256.Size]byte{}, fmt.Errorf("results: marshalling a report: %w", err)
+		}
+	}
+	return sha256.Sum256(doc), nil
 }
 
 // storeRevision stores a revision.

@@ -26,6 +26,8 @@ type Arrival struct {
 	// Patient is the person as the lab reported it.
 	Patient networks.ReportedPatient
 	Set     networks.ResultSet
+	// Review is set when a person decided that the report belongs to the order.
+	Review *Review
 }
 
 // Take stores a report of an order. When the report changes the order's
@@ -75,6 +77,12 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 		return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
 	}
 	r.digest, r.unnamed = sha256.Sum256(doc), sha256.Sum256(unnamed)
+	if a.Review != nil { // the decision does not make it another report
+		r.Review = a.Review
+		if doc, err = json.Marshal(r); err != nil {
+			return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
+		}
+	}
 	return r, doc, nil
 }
 
@@ -121,9 +129,14 @@ func isSameVersion(a, b Version) (bool, error) {
 
 // changesResults reports whether a version has another value or another
 // missing result. A repeated report with a new date or document has neither.
+// Finality, conflict and previous value follow from values and statuses.
 func changesResults(before, after Version) (bool, error) {
 	for _, v := range []*Version{&before, &after} {
-		v.Samples, v.Comments, v.Laboratory, v.CLIA, v.Account, v.Corrected, v.Patient = nil, nil, "", "", "", false, networks.ReportedPatient{}
+		v.Samples, v.Comments, v.Laboratory, v.CLIA, v.Account, v.Corrected, v.Patient, v.Reviews = nil, nil, "", "", "", false, networks.ReportedPatient{}, nil
+		v.Results = slices.Clone(v.Results)
+		for i := range v.Results {
+			v.Results[i].Finality, v.Results[i].Previous, v.Results[i].Conflict = "", nil, ""
+		}
 	}
 	same, err := isSameVersion(before, after)
 	return !same, err

@@ -73,6 +73,7 @@ func joinVersions(all []Revision) Version {
 		v.Corrected = v.Corrected || next.Corrected
 		v.Laboratory, v.CLIA, v.Account, v.Patient = next.Laboratory, next.CLIA, next.Account, next.Patient
 		v.Comments = append(slices.Clone(v.Comments), next.Comments...)
+		v.Reviews = append(slices.Clone(v.Reviews), next.Reviews...)
 	}
 	v.Interpretation = orders.Normal
 	for _, r := range v.Results {

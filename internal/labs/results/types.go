@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -57,9 +59,25 @@ type Version struct {
 	CLIA           string                `json:"clia,omitempty"`
 	Account        string                `json:"account,omitempty"` // number
 	// Patient is the person on the last report that names one.
-	Patient  networks.ReportedPatient `json:"patient,omitzero"`
-	Comments []string                 `json:"comments,omitempty"`
+	Patient networks.ReportedPatient `json:"patient,omitzero"`
+	// Reviews are the decisions of persons that a report belongs to the order.
+	Reviews  []Review `json:"reviews,omitempty"`
+	Comments []string `json:"comments,omitempty"`
 }
+
+// Review is the decision of a person that a report without a certain order
+// belongs to this one. Personal.
+type Review struct {
+	Result   uuid.UUID                `json:"result"`   // in the queue of unmatched results
+	Decision string                   `json:"decision"` // of the matching: the doubt
+	By       string                   `json:"by"`
+	At       time.Time                `json:"at"`
+	Note     string                   `json:"note,omitempty"`
+	Patient  networks.ReportedPatient `json:"patient,omitzero"` // as reported
+}
+
+// LogValue keeps a person out of logs.
+func (Review) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
 // LogValue keeps results out of logs.
 func (Version) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
@@ -101,6 +119,10 @@ type Result struct {
 	// Conflict is set when the flag contradicts the value.
 	Conflict Conflict `json:"conflict,omitempty"`
 	Status   string   `json:"status,omitempty"` // HL7 table 0085: P, F, C
+	// Finality is the status in one word, also for a lab that sends none.
+	Finality Finality `json:"finality,omitempty"`
+	// Previous is the value that this one replaces; nil when there is none.
+	Previous *Previous `json:"previous,omitempty"`
 
 	At         networks.Moment `json:"at"`
 	Laboratory string          `json:"laboratory,omitempty"` // key into the sample's
@@ -108,6 +130,26 @@ type Result struct {
 	// Markers are the ordered markers that require this result; empty for a
 	// result that was not ordered.
 	Markers []Marker `json:"markers,omitempty"`
+}
+
+// Finality is the status of a value.
+type Finality string
+
+// The finalities.
+const (
+	PreliminaryValue Finality = "preliminary"
+	FinalValue       Finality = "final"
+	CorrectedValue   Finality = "corrected"
+)
+
+// Previous is an earlier value of an observation.
+type Previous struct {
+	Text           string                `json:"text"`
+	Unit           string                `json:"unit,omitempty"`
+	Interpretation orders.Interpretation `json:"interpretation"`
+	Flag           string                `json:"flag,omitempty"`
+	Finality       Finality              `json:"finality"`
+	ReportedAt     time.Time             `json:"reported_at"` // the time of its report
 }
 
 // Conflict is a contradiction between a lab's flag and the value.

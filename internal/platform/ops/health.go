@@ -32,6 +32,13 @@ type Check struct {
 	Run  func(context.Context) error
 }
 
+// Detail describes a condition that needs a person but does not make the node
+// unready, such as work that waits for an operator.
+type Detail struct {
+	Name string        // one word, shown in the answer
+	Text func() string // what to do; empty when nothing waits
+}
+
 // Health serves /livez and /readyz. The status, 200 or 503, is the answer for programs.
 // The text is for people: ?verbose lists the checks, ?exclude=NAME skips one. The
 // reason of a failure appears only in the log.
@@ -43,6 +50,7 @@ type Health struct {
 	log      *slog.Logger
 	now      func() time.Time
 	checks   []*sharedCheck
+	details  []Detail
 	draining atomic.Bool
 }
 
@@ -71,6 +79,9 @@ func NewHealth(log *slog.Logger, now func() time.Time, checks ...Check) *Health 
 	}
 	return h
 }
+
+// Describe adds details to the text of /readyz. Call it before the node serves.
+func (h *Health) Describe(details ...Detail) { h.details = append(h.details, details...) }
 
 // Drain makes the node not ready. Load balancers then stop sending requests, while the
 // node finishes the ones in progress.
@@ -113,6 +124,11 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 			fmt.Fprintf(&lines, "[-] %s\n", check.Name)
 		default:
 			fmt.Fprintf(&lines, "[+] %s\n", check.Name)
+		}
+	}
+	for _, detail := range h.details {
+		if text := detail.Text(); text != "" {
+			fmt.Fprintf(&lines, "[!] %s: %s\n", detail.Name, text)
 		}
 	}
 	if h.draining.Load() {

@@ -1,0 +1,95 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"hale/internal/labs/critical"
+	"hale/internal/labs/matching"
+	"hale/internal/platform/ops"
+	"hale/internal/platform/store"
+)
+
+// attention counts the results that wait for a person.
+type attention struct {
+	mu       sync.Mutex
+	critical critical.Waiting
+	inbox    matching.UnassignedCounts
+}
+
+// attentionInterval is the time between two counts.
+const attentionInterval = 10 * time.Second
+
+// watchAttention counts in the background, so that a scrape never waits for the
+// database.
+func (a *App) watchAttention() {
+	a.workers.add("counting results that wait for a person", func(ctx context.Context) error {
+		for {
+			if err := a.attention.count(store.AsSystem(ctx), a.DB); err != nil && ctx.Err() == nil {
+				a.Log.WarnContext(ctx, "counting results that wait for a person", "error", err)
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(attentionInterval):
+			}
+		}
+	})
+	gauge := func(name, help string, figure func(n *attention) float64) {
+		a.Metrics.Gauge(name, help, func() float64 {
+			a.attention.mu.Lock()
+			defer a.attention.mu.Unlock()
+			return figure(&a.attention)
+		})
+	}
+	age := func(since time.Time) float64 {
+		if since.IsZero() {
+			return 0
+		}
+		return max(0, a.DB.Now().Sub(since).Seconds())
+	}
+	gauge("critical_results_open", "Critical results of production teams without an acknowledgement.", func(n *attention) float64 { return float64(n.critical.Open) })
+	gauge("critical_results_escalated", "Those of them that were not acknowledged in time.", func(n *attention) float64 { return float64(n.critical.Escalated) })
+	gauge("critical_result_oldest_seconds", "Age of the oldest of them.", func(n *attention) float64 { return age(n.critical.Oldest) })
+	gauge("results_inbox_waiting", "Results without a team that wait for an operator.", func(n *attention) float64 { return float64(n.inbox.Waiting) })
+	gauge("results_inbox_critical", "Critical ones of them.", func(n *attention) float64 { return float64(n.inbox.Critical) })
+	gauge("results_inbox_oldest_seconds", "Age of the oldest of them.", func(n *attention) float64 { return age(n.inbox.Oldest) })
+}
+
+func (n *attention) count(ctx context.Context, db *store.DB) error {
+	return db.Read(ctx, func(tx *store.Tx) error {
+		waiting, err := critical.CountWaiting(ctx, tx)
+		if err != nil {
+			return err
+		}
+		inbox, err := matching.CountUnassigned(ctx, tx)
+		if err != nil {
+			return err
+		}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.critical, n.inbox = waiting, inbox
+		return nil
+	})
+}
+
+// details describes on /readyz what waits for a person. It never makes a node
+// unready. The text has no counts, because any caller may read it.
+func (n *attention) details() []ops.Detail {
+	say := func(name, text string, waits func(n *attention) bool) ops.Detail {
+		return ops.Detail{Name: name, Text: func() string {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			if waits(n) {
+				return text
+			}
+			return ""
+		}}
+	}
+	return []ops.Detail{
+		say("results_inbox", "results without a team wait: hale results inbox list", func(n *attention) bool { return n.inbox.Waiting > 0 }),
+		say("critical_results", fmt.Sprintf("critical results were not acknowledged in time: hale results critical list --state %s", critical.Open), func(n *attention) bool { return n.critical.Escalated > 0 }),
+	}
+}

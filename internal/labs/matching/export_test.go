@@ -1,0 +1,7 @@
+package matching
+
+// Tests run single batches of the job that forgets.
+var (
+	ReadUnread       = readUnread
+	ForgetUnassigned = forgetUnassigned
+)

@@ -1,0 +1,211 @@
+package matching_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"hale/internal/labs/critical"
+	"hale/internal/labs/inbox"
+	"hale/internal/labs/matching"
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/jobs"
+	"hale/internal/platform/jobs/jobstest"
+	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
+)
+
+// arriveWithoutTeam sends reports through the inbox, none of which names an
+// order or an account that one team has, and returns the rows that wait.
+func (d desk) arriveWithoutTeam(reports ...networks.Report) []matching.Unassigned {
+	d.t.Helper()
+	queue := &matching.Queue{Log: discardLog(), Orders: orders.NewIndex()}
+	in := &inbox.Service{DB: d.db, Log: discardLog(), Handlers: inbox.Handlers{Unmatched: queue}}
+	system := store.AsSystem(context.Background())
+	for i, r := range reports {
+		r.SampleID += string(rune('A' + i))
+		if err := in.Put(system, networks.Message{Network: "sandboxlab", Key: r.SampleID, Raw: []byte(r.SampleID), Reports: []networks.Report{r}}); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	node, err := jobs.Join(system, d.db, 0, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	loop := jobstest.NewLoop(jobs.NewRunner(d.db, jobs.Config{Node: node, Kinds: []jobs.Handler{in.Job()}}).Run)
+	loop.Start(system)
+	var all []matching.Unassigned
+	for deadline := time.Now().Add(20 * time.Second); len(all) < len(reports); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			d.t.Fatalf("%d of %d reports wait", len(all), len(reports))
+		}
+		all = d.unassigned(matching.Waiting)
+	}
+	if err := errors.Join(loop.Stop(system), node.Stop(system)); err != nil {
+		d.t.Fatal(err)
+	}
+	return all
+}
+
+func (d desk) unassigned(state matching.AssignmentState) (all []matching.Unassigned) {
+	d.t.Helper()
+	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
+		all, _, err = matching.ListUnassigned(ctx, tx, state, 100)
+		return err
+	})
+	return all
+}
+
+func (d desk) system(fn func(ctx context.Context, tx *store.Tx) error) error {
+	ctx := store.AsSystem(d.t.Context())
+	return d.db.Write(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
+}
+
+// A result for which no team is found waits for an operator, who assigns it to
+// an order. The order's results show who decided.
+func TestAssignToOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o, other := d.order(orders.RequisitionCreated), d.order(orders.RequisitionCreated)
+		all := d.arriveWithoutTeam(d.report(o, func(r *networks.Report) { r.Results.Results[0].Flag = "HH" }), d.report(o, otherPatient))
+		if u := all[0]; u.Reason != inbox.NoOrder || u.Interpretation != orders.Critical || u.Lab == "" || all[1].Interpretation != orders.Abnormal {
+			t.Fatalf("waiting: %+v", all)
+		}
+		if n := count(t, db, `SELECT COUNT(*) FROM inbox_reports WHERE reason = 'no_order' AND state = 'unmatched' AND user_id IS NULL`); n != 2 {
+			t.Errorf("%d reports have the reason", n)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			c, err := matching.CountUnassigned(ctx, tx)
+			if c.Waiting != 2 || c.Critical != 1 || c.Oldest.IsZero() {
+				t.Errorf("counted %+v", c)
+			}
+			_, summary, err2 := matching.GetUnassigned(ctx, tx, all[0].ID)
+			if summary == nil || summary.Patient.LastName != o.Body.Patient.LastName {
+				t.Errorf("the summary is %+v", summary)
+			}
+			return errors.Join(err, err2)
+		})
+		decision := matching.OperatorDecision{By: "operator jane", Note: "their courier"}
+		err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			_, err := matching.AssignToOrder(ctx, tx, all[1].ID, other.ID, decision)
+			return err
+		})
+		if !fault.Is(err, fault.Refused) {
+			t.Errorf("another person: %v", err)
+		}
+		if err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			_, err := matching.AssignToOrder(ctx, tx, all[0].ID, o.ID, decision)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			got, err := orders.Get(ctx, tx, d.team.ID, o.ID)
+			if err != nil {
+				return err
+			}
+			r, err := results.Get(ctx, tx, &got, 0)
+			if err != nil {
+				return err
+			}
+			if len(r.Reviews) != 1 || r.Reviews[0].By != "operator jane" || r.Reviews[0].Note != "their courier" || r.Reviews[0].At.IsZero() ||
+				r.Reviews[0].Patient.LastName != o.Body.Patient.LastName || r.Reviews[0].Result != all[0].ID.UUID() {
+				t.Errorf("reviews: %+v", r.Reviews)
+			}
+			u, summary, err := matching.GetUnassigned(ctx, tx, all[0].ID)
+			if u.State != matching.Assigned || u.DecidedBy != "operator jane" || u.Note != "their courier" || *u.Order != o.ID || *u.Team != d.team.ID || summary != nil {
+				t.Errorf("after the decision: %+v", u)
+			}
+			notices, err2 := critical.List(ctx, tx, d.team.ID, critical.Filter{State: critical.Open, Limit: 10})
+			if len(notices) != 1 || notices[0].Order == nil || *notices[0].Order != o.ID {
+				t.Errorf("notices: %+v", notices)
+			}
+			return errors.Join(err, err2)
+		})
+		if i := d.get(all[0].ID); i.Status != matching.Resolved || i.ReviewedBy != "operator jane" {
+			t.Errorf("in the queue: %s by %q", i.Status, i.ReviewedBy)
+		}
+		err = d.system(func(ctx context.Context, tx *store.Tx) error {
+			_, err := matching.AssignToOrder(ctx, tx, all[0].ID, o.ID, decision)
+			return err
+		})
+		if !fault.Is(err, fault.Conflict) {
+			t.Errorf("a second decision: %v", err)
+		}
+	})
+}
+
+// A result that is assigned to a team is judged like any other of the team. A
+// rejected one is deleted after its retention, and the decision stays.
+func TestAssignToTeamAndReject(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		all := d.arriveWithoutTeam(d.report(o), d.report(o))
+		decision := matching.OperatorDecision{By: "operator jane"}
+		if err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			return matching.AssignToTeam(ctx, tx, all[0].ID, d.team.ID, decision)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := match(d.ctx(), db, d.team.ID, all[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if i := d.get(all[0].ID); i.Status != matching.TeamReview || i.Decision != matching.PersonMatch {
+			t.Errorf("in the queue: %s %s", i.Status, i.Decision)
+		}
+		reject := func(d matching.OperatorDecision) func(ctx context.Context, tx *store.Tx) error {
+			return func(ctx context.Context, tx *store.Tx) error { return matching.RejectUnassigned(ctx, tx, all[1].ID, d) }
+		}
+		if err := d.system(reject(decision)); !fault.Is(err, fault.Invalid) {
+			t.Errorf("without a reason: %v", err)
+		}
+		decision.Note = "a sample of the lab"
+		if err := d.system(reject(decision)); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.unassigned(matching.RejectedByOps); len(got) != 1 || got[0].DecidedBy != "operator jane" || len(d.unassigned(matching.Waiting)) != 0 {
+			t.Errorf("rejected: %+v", got)
+		}
+		if err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			_, err := matching.ForgetUnassigned(ctx, tx, tx.Now().Add(time.Second))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, db, `SELECT COUNT(*) FROM inbox_reports`); n != 1 {
+			t.Errorf("%d reports are left", n)
+		}
+		if got := d.unassigned(matching.RejectedByOps); len(got) != 1 || !got[0].Forgotten {
+			t.Errorf("after the retention: %+v", got)
+		}
+	})
+}
+
+// Rows of an earlier version are read: a report without results needs no
+// operator.
+func TestEarlierReportsWithoutATeam(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		all := d.arriveWithoutTeam(d.report(o))
+		err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE unassigned_results SET state = 'unread', reason = '', lab = '', interpretation = ''`)
+			if err == nil {
+				_, err = matching.ReadUnread(ctx, tx)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.unassigned(matching.Waiting); len(got) != 1 || got[0].Interpretation != all[0].Interpretation || got[0].Lab != all[0].Lab {
+			t.Errorf("waiting: %+v, want %+v", got, all)
+		}
+	})
+}
