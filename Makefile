@@ -18,7 +18,7 @@ DAYS     ?= 1
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check test race cover truth fuzz walk crash bench growth check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check test race cover truth fuzz walk crash bench growth report-eval check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -47,7 +47,7 @@ chart-check: ## lint and render the Helm chart
 
 ## Every change
 test: ## every test, on SQLite and on a PostgreSQL that it brings along; vet is lint's
-	@scripts/ensure.sh postgres chromium sshd clients
+	@scripts/ensure.sh postgres chromium sshd tesseract clients
 	$(WITH_PG) $(GO) test -vet=off -p $(ATONCE) -timeout $(TIMEOUT) $(PACKAGES)
 
 lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned in tools/go.mod
@@ -98,6 +98,10 @@ crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engin
 bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
 	@scripts/ensure.sh postgres
 	$(GO) run ./bench -engines $(ENGINES) $(BENCH)
+
+report-eval: ## how well generated lab reports, scans, photos and faxes are read; the tables are in docs/reports.md
+	@scripts/ensure.sh chromium office tesseract
+	$(GO) run ./bench/reports $(REPORTS)
 
 growth: ## p50 and p99 of each call at 1,000 and 64,000 people and at 10,000 and 1,000,000 orders
 	@scripts/ensure.sh postgres

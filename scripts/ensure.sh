@@ -3,6 +3,8 @@
 #   postgres   initdb and postgres; never a running server, the tests start their own
 #   chromium   a browser for the portal's tests
 #   sshd       OpenSSH's server, which the tests of SFTP start as their own
+#   tesseract  recognises the text of scans, with its English model
+#   office     LibreOffice's writer, which prints reports for make report-eval
 #   gcc        the C compiler that the race detector needs
 #   clients    the reference's client libraries, by npm, for the walks in clients/
 # Root on Debian gets a missing one from apt. Anybody else is told what to
@@ -15,6 +17,8 @@ have() {
     chromium) command -v chromium chromium-browser google-chrome headless-shell >/dev/null ;;
     sshd)     [ -x /usr/sbin/sshd ] ;;
     gcc)      command -v gcc >/dev/null ;;
+    tesseract) command -v tesseract >/dev/null && tesseract --list-langs 2>/dev/null | grep -qx eng ;;
+    office)   command -v soffice >/dev/null ;;
     *)        echo "ensure: unknown thing: $1" >&2; exit 2 ;;
   esac
 }
@@ -32,6 +36,8 @@ package() {
   case $1 in
     postgres) echo postgresql ;;
     sshd)     echo openssh-server ;;
+    tesseract) echo tesseract-ocr ;;
+    office)   echo libreoffice-writer-nogui ;;
     *)        echo "$1" ;;
   esac
 }

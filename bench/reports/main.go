@@ -24,6 +24,8 @@ import (
 
 type options struct {
 	dir, only, classes, problems string
+	goldens                      string
+	poppler                      bool
 	each, images                 int
 	seed                         uint64
 	generate, keep               bool
@@ -40,6 +42,8 @@ func main() {
 	flag.StringVar(&o.problems, "problems", "", "file for the list of mistakes")
 	flag.BoolVar(&o.generate, "generate", true, "generate and print the corpus")
 	flag.BoolVar(&o.keep, "keep", false, "keep the images in the folder")
+	flag.StringVar(&o.goldens, "goldens", "", "write the words of some reports into this folder and stop")
+	flag.BoolVar(&o.poppler, "poppler", false, "read texts with pdftotext instead of PDFium")
 	flag.Parse()
 	if err := run(context.Background(), o); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -52,6 +56,9 @@ func run(ctx context.Context, o options) error {
 		if err := makeCorpus(ctx, o); err != nil {
 			return err
 		}
+	}
+	if o.goldens != "" {
+		return writeGoldens(ctx, o)
 	}
 	return evaluate(ctx, o, os.Stdout)
 }
@@ -143,7 +150,17 @@ func evaluate(ctx context.Context, o options, out io.Writer) error {
 			return err
 		}
 		if strings.Contains(o.classes, "text") {
-			t := measure(ctx, reader, want, files, problems)
+			read := func() (extract.Result, error) { return reader.Read(ctx, files) }
+			if o.poppler {
+				read = func() (extract.Result, error) {
+					doc, err := popplerDocument(ctx, strings.TrimSuffix(path, ".json")+".pdf")
+					if err != nil {
+						return extract.Result{}, err
+					}
+					return extract.Read(doc)
+				}
+			}
+			t := measure(read, want, problems)
 			kind := "text, seen"
 			if unseen[want.Family] {
 				kind = "text, unseen"
@@ -223,15 +240,15 @@ func evaluateImages(ctx context.Context, o options, reader *pages.Reader, want t
 		}
 		named := want
 		named.ID = want.ID + " " + class.name
-		count(classes, kind, measure(ctx, reader, named, files, problems))
+		count(classes, kind, measure(func() (extract.Result, error) { return reader.Read(ctx, files) }, named, problems))
 	}
 	return nil
 }
 
 // measure reads one document and scores it.
-func measure(ctx context.Context, reader *pages.Reader, want truth, files []pages.File, problems io.Writer) tally {
+func measure(read func() (extract.Result, error), want truth, problems io.Writer) tally {
 	start := time.Now()
-	got, err := reader.Read(ctx, files)
+	got, err := read()
 	seconds := time.Since(start).Seconds()
 	if err != nil {
 		if problems != nil {

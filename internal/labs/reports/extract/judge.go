@@ -51,8 +51,8 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.Flag = flagText(d.flag, value.Flag)
 
 	specimen := d.specimen
-	if s := specimenIn(d.name); s != "" {
-		specimen = s
+	if s := specimenIn(d.name); s != "" && (s != "serum_plasma_blood" || specimen == "" && !strings.Contains(strings.ToLower(d.name), "occult")) {
+		specimen = s // "Blood" in a name of the urinalysis is what is looked for
 	}
 	row.Matches, row.Status = r.dict.match(d.name, context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil})
 	code := row.code()

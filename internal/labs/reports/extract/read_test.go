@@ -1,0 +1,178 @@
+package extract
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// printed places lines of text in a monospaced font: a column is 6 points wide, a
+// line 12 points high.
+func printed(source Source, lines ...string) Page {
+	p := Page{Number: 1, Width: 600, Height: 800, Source: source}
+	for y, line := range lines {
+		x := 0
+		for _, part := range strings.SplitAfter(line, " ") {
+			if word := strings.TrimSpace(part); word != "" {
+				p.Words = append(p.Words, Word{Text: word, Confidence: 0.95, Box: Box{X: 20 + float64(x)*5, Y: 20 + float64(y)*12, Width: float64(len([]rune(word))) * 5, Height: 10}})
+			}
+			x += len([]rune(part))
+		}
+	}
+	return p
+}
+
+var head = []string{
+	"NORTHWIND LABORATORY                                                       ",
+	"Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F                  ",
+	"Collected: 2024-05-06           Reported: 2024-05-07                        ",
+	"",
+	"Test                       Result      Flag   Reference range     Units     ",
+}
+
+func read(t *testing.T, source Source, lines ...string) Result {
+	t.Helper()
+	result, err := Read(Document{Pages: []Page{printed(source, append(slices.Clone(head), lines...)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+func find(t *testing.T, result Result, name string) Row {
+	t.Helper()
+	for _, row := range result.Rows {
+		if row.Name == name {
+			return row
+		}
+	}
+	t.Fatalf("%s is not among %+v", name, result.Rows)
+	return Row{}
+}
+
+func TestReadRows(t *testing.T) {
+	result := read(t, FromText,
+		"Sodium                     141                135-145             mmol/L    ",
+		"Potassium                  5.9         H      3.5-5.1             mmol/L    ",
+		"C-Reactive Protein         <3.0               <5.0                mg/L      ",
+		"Hemoglobin                 12.1               M: 13.2-17.1        g/dL      ",
+		"                                              F: 11.7-15.5                  ",
+		"Zonulin Family Peptide     38.0               <45.0               ng/mL     ",
+		"HIV Ag/Ab, 4th Gen         Non-Reactive       Non-Reactive                  ",
+	)
+	m := result.Metadata
+	if m.FirstName != "Mara" || m.LastName != "Quillfeather" || m.BirthDate != "1980-03-04" || m.Gender != "female" || m.CollectedDate != "2024-05-06" || m.ReportedDate != "2024-05-07" || m.Lab != "NORTHWIND LABORATORY" {
+		t.Errorf("metadata is %+v", m)
+	}
+	if row := find(t, result, "Sodium"); *row.Number != 141 || row.UCUM != "mmol/L" || row.Interpretation != "normal" || row.NeedsReview || row.Matches[0].Code != "2951-2" || row.Status != AutoMatch {
+		t.Errorf("%+v", row)
+	}
+	if row := find(t, result, "Potassium"); row.Flag != "H" || row.Interpretation != "abnormal" || !row.AboveMax || row.NeedsReview {
+		t.Errorf("%+v", row)
+	}
+	if row := find(t, result, "C-Reactive Protein"); row.Type != Ranged || row.Comparator != "<" || row.Interpretation != "normal" {
+		t.Errorf("%+v", row)
+	}
+	if row := find(t, result, "Hemoglobin"); row.Range.Kind != RangeSexed || *row.Range.Min != 11.7 || *row.Range.Max != 15.5 || row.Interpretation != "normal" || len(row.Range.Choices) != 2 {
+		t.Errorf("%+v", row)
+	}
+	if row := find(t, result, "Zonulin Family Peptide"); row.Status != NoMatch || *row.Number != 38 || row.Unit != "ng/mL" {
+		t.Errorf("an unknown analyte is %+v", row)
+	}
+	if row := find(t, result, "HIV Ag/Ab, 4th Gen"); row.Type != Boolean || row.Interpretation != "normal" || row.Range.Kind != RangeWords {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestReasonsForReview(t *testing.T) {
+	result := read(t, FromText,
+		"Sodium                     1410               135-145             mmol/L    ",
+		"Potassium                  4.1         H      3.5-5.1             mmol/L    ",
+		"Calcium                    9.4                8.6-10.3                      ",
+		"Glucose                    95                 65-99               mm/h      ",
+		"Chloride                   101         L      98-110              mmol/L    ",
+		"Magnesium                  2.0                1.5_2.5             mg/dL     ",
+	)
+	for name, reason := range map[string]Reason{
+		"Sodium": Implausible, "Potassium": FlagDisagrees, "Calcium": UnitMissing, "Glucose": UnitConflict, "Chloride": FlagDisagrees, "Magnesium": RangeUnreadable,
+	} {
+		if row := find(t, result, name); !row.NeedsReview || !slices.Contains(row.Reasons, reason) {
+			t.Errorf("%s has the reasons %v, want %s", name, row.Reasons, reason)
+		}
+	}
+}
+
+func TestTwoReadings(t *testing.T) {
+	first := printed(FromOCR, append(slices.Clone(head),
+		"Sodium                     141                135-145             mmol/L    ",
+		"Potassium                  4.9                3.5-5.1             mmol/L    ",
+		"Calcium                    9.4                8.6-10.3            mg/dL     ")...)
+	second := printed(FromOCR, append(slices.Clone(head),
+		"Sodium                     141                135-145             mmol/L    ",
+		"Potassium                  49                 3.5-5.1             mmol/L    ")...)
+	first.Second = second.Words
+	result, err := Read(Document{Pages: []Page{first}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := find(t, result, "Sodium"); row.NeedsReview {
+		t.Errorf("two equal readings: %+v", row)
+	}
+	if row := find(t, result, "Potassium"); row.Value != "4.9" || !slices.Contains(row.Reasons, ReadingsDisagree) {
+		t.Errorf("two different readings: %+v", row)
+	}
+	if row := find(t, result, "Calcium"); !slices.Contains(row.Reasons, ReadOnce) {
+		t.Errorf("one reading: %+v", row)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		reason FailureReason
+		lines  []string
+	}{
+		{"nothing", InvalidInput, nil},
+		{"a letter", InvalidInput, []string{"Dear Ms Quillfeather,", "thank you for your order of 12 chairs and 3 tables.", "They will arrive on 4 May 2025.", "Yours sincerely"}},
+		{"an invoice", InvalidInput, []string{"Invoice            Number 2024", "Item               Price     Amount", "Chair              12.00     3", "Table              90.00     1", "Total              126.00"}},
+		{"French", NotEnglish, []string{"Laboratoire de biologie médicale", "Nom: Dupont   Prénom: Marie   Date de naissance: 04/05/1970", "Analyse      Résultat    Unités     Valeurs de référence", "Hématies     4,5  T/L  4,0 - 5,4", "Leucocytes   6,1  G/L  4,0 - 10,0", "Créatinine   70   µmol/L  50 - 90"}},
+		{"German", NotEnglish, []string{"Labor Dr. Beispiel     Befund", "Patient: Muster   Geburtsdatum: 04.05.1970   Geschlecht: w", "Untersuchung   Ergebnis   Einheit   Referenzbereich", "Leukozyten   6,1  /nl  4,0 - 10,0", "Kreatinin   0,9   mg/dl   und der Normbereich ist 0,5 - 0,9"}},
+		{"Russian", NotEnglish, []string{"Лаборатория Пример", "Пациент Иванов Дата рождения 04.05.1970", "Исследование Результат Единицы Норма", "Гемоглобин 140 г/л 120 - 160"}},
+	} {
+		_, err := Read(Document{Pages: []Page{printed(FromText, c.lines...)}})
+		var failure *Failure
+		if !errors.As(err, &failure) || failure.Reason != c.reason || failure.Detail == "" {
+			t.Errorf("%s: %v, want %s", c.name, err, c.reason)
+		}
+	}
+}
+
+func TestNewestOfSeveralDates(t *testing.T) {
+	page := printed(FromText,
+		"Name: Mara Quillfeather        Collected: 2024-05-06                          ",
+		"Test              06 Jan 2024    06 May 2024    06 Mar 2024    Units    Range    ",
+		"Sodium            139            141            140            mmol/L   135-145  ",
+		"Potassium         4.0            -              4.4            mmol/L   3.5-5.1  ")
+	result, err := Read(Document{Pages: []Page{page}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := find(t, result, "Sodium"); row.Value != "141" || row.NeedsReview {
+		t.Errorf("%+v", row)
+	}
+	for _, row := range result.Rows {
+		if row.Name == "Potassium" && !row.NeedsReview {
+			t.Errorf("an older result stands for the newest: %+v", row)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	page := readWords(b, "testdata/corpus/methods-chromium.words")
+	for b.Loop() {
+		if _, err := Read(Document{Pages: []Page{page}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
