@@ -41,14 +41,14 @@ func encodeJPEG(picture image.Image, quality int) (pages.File, error) {
 // scan is a clean flatbed scan: slightly turned, with the noise of a sensor.
 func scan(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	angle := (random.Float64()*2 - 1) * 0.8
-	out := warp(sheet, sheet.Rect.Dx(), sheet.Rect.Dy(), turned(sheet.Rect, angle), 255)
+	out := warp(sheet, sheet.Rect.Dx(), sheet.Rect.Dy(), turnBack(sheet.Rect, angle), 255)
 	noise(out, random, 5)
 	return encodeJPEG(out, 80)
 }
 
 // fax is black and white at 100 dpi, slightly turned, with speckle.
 func fax(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
-	out := warp(sheet, sheet.Rect.Dx(), sheet.Rect.Dy(), turned(sheet.Rect, (random.Float64()*2-1)*0.3), 255)
+	out := warp(sheet, sheet.Rect.Dx(), sheet.Rect.Dy(), turnBack(sheet.Rect, (random.Float64()*2-1)*0.3), 255)
 	for i, v := range out.Pix {
 		out.Pix[i] = 255
 		if v < 165 {
@@ -88,8 +88,8 @@ func photo(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	return encodeJPEG(out, 75)
 }
 
-// turned maps points of the result to a sheet that lies turned by degrees.
-func turned(r image.Rectangle, degrees float64) func(x, y float64) (float64, float64) {
+// turnBack maps points of the result to a sheet that lies turned by degrees.
+func turnBack(r image.Rectangle, degrees float64) func(x, y float64) (float64, float64) {
 	sin, cos := math.Sincos(degrees * math.Pi / 180)
 	cx, cy := float64(r.Dx())/2, float64(r.Dy())/2
 	return func(x, y float64) (float64, float64) {

@@ -19,7 +19,7 @@ type family struct {
 var families = []family{
 	{"current-previous", false, []panel{chemistry, bloodCount, lipids, endocrine}, currentPrevious},
 	{"monospace", false, []panel{chemistry, bloodCount, urinalysis}, monospace},
-	{"ruled", false, []panel{chemistry, bloodCount, lipids, urinalysis}, ruled},
+	{"ruled", false, []panel{chemistry, bloodCount, lipids, urinalysis}, ruledTable},
 	{"methods", false, []panel{bloodCount, chemistry, lipids, endocrine}, methods},
 	{"dates", false, []panel{bloodCount, chemistry}, dates},
 	{"running-text", false, []panel{europeanCount, european}, runningText},
@@ -129,9 +129,9 @@ func center(s string, width int) string {
 	return strings.Repeat(" ", max(0, (width-len(s))/2)) + s
 }
 
-// ruled is a table with lines: the flag beside the value, range and unit in one
+// ruledTable is a table with lines: the flag beside the value, range and unit in one
 // cell, a status and an older value.
-func ruled(r *report) string {
+func ruledTable(r *report) string {
 	var b builder
 	m := r.Metadata
 	b.f(`<table><tr><td width="60%%"><span style="font-size:16pt"><b>%s</b></span><br>Final Report</td><td>Report Date: %s<br>Lab No: %s</td></tr></table>

@@ -62,7 +62,7 @@ func flagBefore(r *report) string {
 }
 
 // leaders has no header: names are followed by dots up to the value, and ranges
-// stand in square brackets.
+// are in square brackets.
 func leaders(r *report) string {
 	var b builder
 	m := r.Metadata

@@ -1,6 +1,6 @@
 package main
 
-// truth is all that a generated report says. Nobody real is in it.
+// truth is all that a generated report says. All persons are invented.
 type truth struct {
 	ID       string     `json:"id"`
 	Family   string     `json:"family"`

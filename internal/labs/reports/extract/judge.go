@@ -206,7 +206,7 @@ func cleanNumber(text string, commas bool) string {
 }
 
 // salvageRange finds an interval in a range that recognition has spoiled around
-// it. What follows it may be the unit.
+// it. The text behind the interval may be the unit.
 func salvageRange(text string, commas bool) string {
 	if text == "" || ParseRange(text, commas, Patient{Age: -1}).Kind != RangeOther {
 		return text
@@ -282,7 +282,7 @@ func (r *reader) interpret(row *Row, review func(Reason)) {
 	rng := row.Range
 	computed := "unknown"
 	if row.Number != nil && (row.Type == Numeric || row.Type == Percentage || row.Comparator != "") {
-		row.AboveMax, row.BelowMin, computed = against(*row.Number, row.Comparator, rng)
+		row.AboveMax, row.BelowMin, computed = compareBounds(*row.Number, row.Comparator, rng)
 	} else if row.Type == Ranged && row.Comparator == "" {
 		low, high, ok := intervalOf(row.Value, r.commas)
 		if ok && rng.Max != nil && low > *rng.Max {
@@ -318,9 +318,9 @@ func (r *reader) interpret(row *Row, review func(Reason)) {
 	}
 }
 
-// against compares a number with bounds. A comparator decides only when all
+// compareBounds compares a number with bounds. A comparator decides only when all
 // values that it allows are on one side.
-func against(v float64, comparator string, rng Range) (above, below bool, computed string) {
+func compareBounds(v float64, comparator string, rng Range) (above, below bool, computed string) {
 	if rng.Min == nil && rng.Max == nil {
 		return false, false, "unknown"
 	}

@@ -176,7 +176,7 @@ func labelBeforeCell(text string, cells []cell, k int) (field string, length int
 	return "", 0
 }
 
-// beforeLabel returns a cell's text up to a label that stands in it.
+// beforeLabel returns a cell's text up to a label inside it.
 func beforeLabel(cells []cell, k int) string {
 	text := cells[k].text()
 	for at, c := range text {
@@ -246,7 +246,7 @@ func (r *reader) valueBelow(page, i int, c cell, right float64) string {
 	return ""
 }
 
-// valueBeside returns a value of two lines to the right of a label that stands in
+// valueBeside returns a value of two lines to the right of a label in
 // the middle of them.
 func (r *reader) valueBeside(page, i int, c cell, right float64) string {
 	lay := r.pages[page]

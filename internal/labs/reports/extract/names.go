@@ -12,14 +12,14 @@ import (
 
 // dictionary finds the codes of printed names.
 type dictionary struct {
-	byName   map[string][]named // by normalised name
-	bySorted map[string][]named // by its words in alphabetical order
+	byName   map[string][]namedCode // by normalised name
+	bySorted map[string][]namedCode // by its words in alphabetical order
 	names    []string           // all normalised names, for similar ones
 	byBase   map[string][]*loinc.Code
 	byPart   map[string][]*loinc.Code // by component
 }
 
-type named struct {
+type namedCode struct {
 	code  *loinc.Code
 	score float64
 }
@@ -27,7 +27,7 @@ type named struct {
 var theDictionary = sync.OnceValue(buildDictionary)
 
 func buildDictionary() *dictionary {
-	d := &dictionary{byName: map[string][]named{}, bySorted: map[string][]named{}, byBase: map[string][]*loinc.Code{}, byPart: map[string][]*loinc.Code{}}
+	d := &dictionary{byName: map[string][]namedCode{}, bySorted: map[string][]namedCode{}, byBase: map[string][]*loinc.Code{}, byPart: map[string][]*loinc.Code{}}
 	add := func(name string, code *loinc.Code, score float64) {
 		key := normalName(name)
 		if key == "" {
@@ -42,8 +42,8 @@ func buildDictionary() *dictionary {
 		if d.byName[key] == nil {
 			d.names = append(d.names, key)
 		}
-		d.byName[key] = append(d.byName[key], named{code, score})
-		d.bySorted[sortedWords(key)] = append(d.bySorted[sortedWords(key)], named{code, score})
+		d.byName[key] = append(d.byName[key], namedCode{code, score})
+		d.bySorted[sortedWords(key)] = append(d.bySorted[sortedWords(key)], namedCode{code, score})
 	}
 	for _, c := range loinc.All() {
 		add(c.Display, c, 1)
@@ -155,7 +155,7 @@ var qualifiers = map[string]bool{
 }
 
 // find returns the codes that a name may mean, before unit and specimen.
-func (d *dictionary) find(name string) []named {
+func (d *dictionary) find(name string) []namedCode {
 	key := normalName(name)
 	if key == "" {
 		return nil
@@ -163,10 +163,10 @@ func (d *dictionary) find(name string) []named {
 	if n := d.byName[key]; n != nil {
 		return n
 	}
-	var out []named
-	keep := func(list []named, factor float64) {
+	var out []namedCode
+	keep := func(list []namedCode, factor float64) {
 		for _, n := range list {
-			out = append(out, named{n.code, n.score * factor})
+			out = append(out, namedCode{n.code, n.score * factor})
 		}
 	}
 	keep(d.bySorted[sortedWords(key)], 0.98)
@@ -281,7 +281,7 @@ func editDistance(a, b string, limit int) int {
 	return row[len(b)]
 }
 
-// context is what surrounds a name.
+// context holds the surroundings of a name.
 type context struct {
 	panel    string
 	specimen string // of the API; empty when the report does not say
@@ -310,7 +310,7 @@ func (d *dictionary) match(name string, c context) (matches []Match, status Matc
 	urine := c.specimen == "urine"
 	if urine {
 		for _, n := range slices.Concat(d.byName[normalName(name+", Urine")], d.byName[normalName("Urine "+name)], d.byName[normalName(name+", UA")]) {
-			found = append(slices.Clone(found), named{n.code, 1})
+			found = append(slices.Clone(found), namedCode{n.code, 1})
 		}
 	}
 	for _, n := range found {
@@ -356,19 +356,19 @@ func rankOf(c *loinc.Code) int {
 
 // siblings are codes of the same analyte with another property, such as moles
 // instead of mass.
-func (d *dictionary) siblings(code *loinc.Code) []named {
-	var out []named
+func (d *dictionary) siblings(code *loinc.Code) []namedCode {
+	var out []namedCode
 	for _, c := range d.byBase[normalName(withoutParentheses(code.Display))] {
-		out = append(out, named{c, 0.98})
+		out = append(out, namedCode{c, 0.98})
 	}
 	base := strings.ReplaceAll(normalName(withoutParentheses(code.Display)), " %", "")
 	for _, c := range d.byBase[base] {
-		out = append(out, named{c, 0.98})
+		out = append(out, namedCode{c, 0.98})
 	}
 	part, _, _ := strings.Cut(strings.ToLower(code.Component), "/100")
 	if part != "cholesterol" {
 		for _, c := range d.byPart[part] {
-			out = append(out, named{c, 0.92})
+			out = append(out, namedCode{c, 0.92})
 		}
 	}
 	return out

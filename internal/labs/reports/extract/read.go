@@ -107,22 +107,35 @@ func decimalCommasIn(doc Document) bool {
 // englishWords and otherWords are words that reports of a language have. They
 // decide together with the script of the letters.
 var (
-	englishWords = wordSet(`the of and for to in is with by test tests result results reference range ranges units unit patient name date birth sex collected reported specimen
-		sample laboratory lab report blood serum urine total count normal high low flag page value values negative positive detected female male age received physician interval method
-		status final doctor medical hospital white red cell cells glucose sodium potassium chloride calcium protein bilirubin acid iron free cholesterol phosphate`)
-	otherWords = wordSet(`le la les des du de et pour résultat résultats valeurs référence unités nom prénom naissance prélèvement laboratoire analyse analyses sang hématies leucocytes glycémie créatinine sexe médecin
-		el los las del y para resultado resultados valores referencia unidades nombre nacimiento fecha muestra laboratorio análisis sangre hematíes leucocitos glucosa creatinina sexo médico paciente edad
-		der die das und für ergebnis ergebnisse befund einheit einheiten referenzbereich normbereich geburtsdatum probe labor blut leukozyten erythrozyten kreatinin geschlecht arzt datum entnahme untersuchung
-		il gli dei e per risultato risultati valori riferimento unità cognome nascita campione esame esami sangue globuli emoglobina sesso medico
-		o os as dos das exame exames unidade resultado valores referência nascimento coleta laboratório sangue hemácias leucócitos médico
-		het een en voor uitslag uitslagen eenheid referentiewaarden geboortedatum monster bloed geslacht aanvrager
-		wynik wyniki badania badanie jednostka zakres krew pacjent data urodzenia płeć`)
+	englishWords = wordSet(
+		"the of and for to in is with by test tests result results reference range ranges units unit",
+		"patient name date birth sex collected reported specimen",
+		"sample laboratory lab report blood serum urine total count normal high low flag page value values negative positive",
+		"detected female male age received physician interval method",
+		"status final doctor medical hospital white red cell cells glucose sodium potassium chloride calcium protein bilirubin acid iron",
+		"free cholesterol phosphate",
+	)
+	otherWords = wordSet(
+		"le la les des du de et pour résultat résultats valeurs référence unités nom prénom naissance prélèvement laboratoire",
+		"analyse analyses sang hématies leucocytes glycémie créatinine sexe médecin",
+		"el los las del y para resultado resultados valores referencia unidades nombre nacimiento fecha muestra laboratorio análisis sangre",
+		"hematíes leucocitos glucosa creatinina sexo médico paciente edad",
+		"der die das und für ergebnis ergebnisse befund einheit einheiten referenzbereich normbereich geburtsdatum probe labor blut leukozyten erythrozyten",
+		"kreatinin geschlecht arzt datum entnahme untersuchung",
+		"il gli dei e per risultato risultati valori riferimento unità cognome nascita campione esame esami sangue globuli emoglobina",
+		"sesso medico",
+		"o os as dos das exame exames unidade resultado valores referência nascimento coleta laboratório sangue hemácias leucócitos médico",
+		"het een en voor uitslag uitslagen eenheid referentiewaarden geboortedatum monster bloed geslacht aanvrager",
+		"wynik wyniki badania badanie jednostka zakres krew pacjent data urodzenia płeć",
+	)
 )
 
-func wordSet(text string) map[string]bool {
+func wordSet(lists ...string) map[string]bool {
 	set := map[string]bool{}
-	for _, w := range strings.Fields(text) {
-		set[w] = true
+	for _, list := range lists {
+		for _, w := range strings.Fields(list) {
+			set[w] = true
+		}
 	}
 	return set
 }

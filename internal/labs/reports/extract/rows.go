@@ -657,8 +657,8 @@ func isFlagMark(text string) bool {
 	return ok
 }
 
-// heightTolerance is how much the height of equal letters differs: recognised
-// words are as high as their letters.
+// heightTolerance returns the share by which heights of one font differ. A
+// recognised word is as high as its own letters.
 func (r *reader) heightTolerance(e *entry) float64 {
 	if r.doc.Pages[e.line.page].Source == FromOCR {
 		return 0.45

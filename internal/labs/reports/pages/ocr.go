@@ -17,7 +17,7 @@ func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (e
 	if err != nil {
 		return page, err
 	}
-	if len(first) < 15 && photo { // perhaps the page lies on its side
+	if len(first) < 15 && photo { // the page may be turned by 90 degrees
 		turned, better, err := r.turned(ctx, gray, len(first))
 		if err != nil {
 			return page, err
