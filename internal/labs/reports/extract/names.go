@@ -14,7 +14,7 @@ import (
 type dictionary struct {
 	byName   map[string][]namedCode // by normalised name
 	bySorted map[string][]namedCode // by its words in alphabetical order
-	names    []string           // all normalised names, for similar ones
+	names    []string               // all normalised names, for similar ones
 	byBase   map[string][]*loinc.Code
 	byPart   map[string][]*loinc.Code // by component
 }
