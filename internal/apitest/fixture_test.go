@@ -36,6 +36,7 @@ var notIdentities = map[string]string{
 	"cancellation_reason_id": "in the list of all teams", "cancellationReasonId": "in the list of all teams",
 	"app_id": "the name of an app", "source_app_id": "the name of an app",
 	"member_id": "an insurer's own number", "group_id": "an insurer's own number", "provider_payor_id": "a code of the directory of all teams",
+	"booking_id": "a partner's own id of a visit", "external_id": "a partner's own number", "partner": "a name of the settings",
 	"creator_member_id": "any value; no record has this id",
 	"page":              "a page number",
 }
@@ -92,6 +93,7 @@ func (s *service) serves(name string) bool {
 func (f *fixture) values() map[string]string {
 	values := maps.Clone(f.ids)
 	values["provider"], values["resource"], values["environment"] = "apple_health_kit", "heartrate", "sandbox"
+	values["partner"] = "acme"
 	values["event_type"] = "daily.data.heartrate.created"
 	values["lab_id"], values["provider_id"] = "2", "70002" // of the catalogue of all sandbox teams
 	for name, of := range alias {

@@ -13,6 +13,7 @@ import (
 // refusedOperations are operations with an Idempotency-Key for which the generated request
 // does not succeed, with the reason. Their refusals are repeated too.
 var refusedOperations = map[string]string{
+	"POST /v3/order/{order_id}/fulfilment":                     "needs a real order: the sandbox plays these steps",
 	"POST /v3/order/{order_id}/phlebotomy/appointment/book":    "needs an order of a visit at home, and a slot that is free",
 	"POST /v3/order/{order_id}/phlebotomy/appointment/request": "needs an order of a visit at home",
 	"POST /v3/order/{order_id}/psc/appointment/book":           "needs an order that its lab has taken, and a slot that is free",

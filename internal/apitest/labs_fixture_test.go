@@ -113,6 +113,9 @@ func addOrderBodies() {
 	validBodies["POST /v3/order/resend_events with order_ids[]"] = `{}`
 	validBodies["PATCH /v3/order/{order_id}"] = `{"activate_by":null}`
 	inventedByCaller["POST /v3/order/import body sample_id"] = "a new name"
+	validBodies["POST /v3/order/{order_id}/fulfilment"] = `{"status":"transit_customer"}`
+	inventedByCaller["POST /v3/order/{order_id}/fulfilment body sample_id"] = "a new name"
+	inventedByCaller["POST /v3/fulfilment/{partner} body sample_id"] = "a new name"
 	valuesByOperation["POST /v3/order/testkit"] = map[string]string{"lab_test_id": "kit_test_id"}
 }
 

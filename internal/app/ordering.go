@@ -10,11 +10,13 @@ import (
 	"time"
 
 	"hale/internal/labs/appointments"
+	"hale/internal/labs/fulfilment"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
 	"hale/internal/labs/matching/rehearsal"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/networks/hl7v2"
+	"hale/internal/labs/networks/partners"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/networks/settingsfile"
 	"hale/internal/labs/orders"
@@ -33,6 +35,8 @@ type ordering struct {
 	inbox   *inbox.Service
 	visits  *appointments.Service
 	sandbox *sandboxlab.Lab
+	// fulfilment records the steps of kits and visits.
+	fulfilment *fulfilment.Service
 	// unmatched has the results that fit no order.
 	unmatched *matching.Queue
 }
@@ -50,12 +54,13 @@ func (a *App) ordering() (ordering, error) {
 	o.unmatched = &matching.Queue{Log: a.Log, Orders: o.lists}
 	o.inbox.Handlers.Unmatched = o.unmatched
 	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log}
-	labs, err := a.labs()
+	labs, partner, err := a.labs()
 	if err != nil {
 		return o, err
 	}
 	labs.Peers = a.workers.node.Peers
-	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems()}, a.Networks...) {
+	o.fulfilment = &fulfilment.Service{Inbox: o.inbox, Visits: o.visits, Partners: partner}
+	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems(), partner}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
 		if receiver, ok := n.(networks.Receiver); ok {
 			a.workers.add("lab network "+n.Slug(), func(ctx context.Context) error { return receiver.Run(ctx, o.inbox) })
@@ -68,14 +73,16 @@ func (a *App) ordering() (ordering, error) {
 	return o, nil
 }
 
-// labs returns the real labs of the networks file. Without a file there are none:
-// orders for them wait, and their job says what is missing.
-func (a *App) labs() (*hl7v2.Network, error) { return readNetworks(a.Config, a.Now, a.Log) }
+// labs returns the real labs and the partners of the networks file. Without a file
+// there are none: orders for labs wait, and their job says what is missing.
+func (a *App) labs() (*hl7v2.Network, *partners.Network, error) {
+	return readNetworks(a.Config, a.Now, a.Log)
+}
 
 // CheckNetworks checks the networks file, and the certificates and folders that it
 // names.
 func CheckNetworks(cfg *config.Config) error {
-	labs, err := readNetworks(cfg, time.Now, ops.Discard())
+	labs, _, err := readNetworks(cfg, time.Now, ops.Discard())
 	if err != nil {
 		return err
 	}
@@ -83,29 +90,32 @@ func CheckNetworks(cfg *config.Config) error {
 }
 
 // readNetworks returns a SettingError with a line for each fault of the file.
-func readNetworks(cfg *config.Config, now func() time.Time, log *slog.Logger) (*hl7v2.Network, error) {
+func readNetworks(cfg *config.Config, now func() time.Time, log *slog.Logger) (*hl7v2.Network, *partners.Network, error) {
 	path := cfg.Networks
-	var settings hl7v2.Settings
+	var document []byte
 	if path != "" {
-		document, err := os.ReadFile(path)
-		if err != nil {
-			return nil, &SettingError{fmt.Errorf("networks file %s: %w", path, errors.Unwrap(err))}
-		}
-		if err := settingsfile.CheckSections(document, hl7v2.Slug); err != nil {
-			return nil, networksError(path, err)
-		}
-		if settings, err = hl7v2.ParseSettings(document); err != nil {
-			return nil, networksError(path, err)
-		}
-		if settings.IsExposed() && !cfg.InsecureHL7 {
-			return nil, networksError(path, errors.New("networks.hl7v2.listen: an address outside loopback needs tls with certificate, key and authority, or the setting insecure-hl7"))
+		var err error
+		if document, err = os.ReadFile(path); err != nil {
+			return nil, nil, &SettingError{fmt.Errorf("networks file %s: %w", path, errors.Unwrap(err))}
 		}
 	}
-	network, err := hl7v2.New(settings, now, log)
-	if err != nil {
-		return nil, networksError(path, err)
+	if err := settingsfile.CheckSections(document, hl7v2.Slug, partners.Slug); err != nil {
+		return nil, nil, networksError(path, err)
 	}
-	return network, nil
+	labs, wrongLabs := hl7v2.ParseSettings(document)
+	fulfilling, wrongPartners := partners.ParseSettings(document)
+	if err := errors.Join(wrongLabs, wrongPartners); err != nil {
+		return nil, nil, networksError(path, err)
+	}
+	if labs.IsExposed() && !cfg.InsecureHL7 {
+		return nil, nil, networksError(path, errors.New("networks.hl7v2.listen: an address outside loopback needs tls with certificate, key and authority, or the setting insecure-hl7"))
+	}
+	network, wrongLabs := hl7v2.New(labs, now, log)
+	partner, wrongPartners := partners.New(fulfilling, now)
+	if err := errors.Join(wrongLabs, wrongPartners); err != nil {
+		return nil, nil, networksError(path, err)
+	}
+	return network, partner, nil
 }
 
 func networksError(path string, err error) error {
@@ -124,6 +134,7 @@ func orderListeners() []orders.Listener {
 	return []orders.Listener{
 		{Name: "patient messages", Changed: tellPatient},
 		{Name: "appointments", Changed: appointments.OrderChanged},
+		{Name: "kits", Changed: orders.ShipKits},
 	}
 }
 

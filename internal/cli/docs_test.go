@@ -25,6 +25,7 @@ var skippedBlocks = map[string]map[int]string{
 	"docs/aggregation.md":      {1: "run by internal/wearables/aggregate/continuous", 2: "as the first"},
 	"docs/client-libraries.md": {1: "starts the service; run by clients/"},
 	"docs/events.md":           {1: "runs until it is stopped"},
+	"docs/fulfilment.md":       {2: "needs orders of production; the operation is tested by internal/app"},
 	"docs/operations.md":       {4: "needs a stopped service; run by restore_test.go"},
 	"docs/performance.md":      {1: "measures", 2: "measures"},
 	"docs/pushing-data.md":     nil, // run by internal/people/tokens

@@ -20,7 +20,7 @@ func (s *shell) ordersCommand() *cobra.Command {
 		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
-	}, s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersResend()))
+	}, s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRecord(), s.ordersResend()))
 }
 
 const listsOrders = "hale orders list shows all orders"
@@ -151,6 +151,92 @@ func (s *shell) ordersCancel() *cobra.Command {
 			return s.show(orderView, answer.Order)
 		},
 	}
+}
+
+// ordersRecord records the steps that staff arrange: kits and visits.
+func (s *shell) ordersRecord() *cobra.Command {
+	var kit, at, courier, tracking, link, visit, provider, start, end, notes string
+	var status string
+	var inbound bool
+	c := &cobra.Command{
+		Use: "record ORDER", Short: "record a step of a test kit or a visit",
+		Long: `Record a step that no laboratory reports: a kit was labelled, sent or delivered, a
+visit was scheduled, or took place. Use it in production without a fulfilment
+partner; see docs/fulfilment.md. The sandbox plays these steps itself.`,
+		Example: examples("hale orders record ORDER --status transit_customer --courier USPS --tracking 9400111",
+			"hale orders record ORDER --status transit_lab --courier UPS --tracking 1Z999 --inbound",
+			"hale orders record ORDER --sample BX-0001",
+			"hale orders record ORDER --visit scheduled --provider nurses --start 2026-03-04T15:00:00Z",
+			"hale orders record ORDER --visit completed"),
+		Args: takes("ORDER"),
+
+		Annotations: map[string]string{
+			"sample_id": "--sample", "courier": "--courier", "tracking_number": "--tracking", "tracking_url": "--tracking-url", "provider": "--provider",
+			"start_at": "--start", "end_at": "--end", "visit": "--visit", absentHint: listsOrders,
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := orderArg(args[0])
+			if err != nil {
+				return err
+			}
+			step := map[string]any{}
+			set := func(to map[string]any, name, value string) {
+				if value != "" {
+					to[name] = value
+				}
+			}
+			set(step, "status", status)
+			set(step, "sample_id", kit)
+			set(step, "at", at)
+			if courier != "" || tracking != "" || link != "" {
+				direction := "outbound"
+				if inbound {
+					direction = "inbound"
+				}
+				shipment := map[string]any{"direction": direction, "courier": courier, "tracking_number": tracking}
+				set(shipment, "tracking_url", link)
+				step["shipment"] = shipment
+			}
+			if visit != "" {
+				v := map[string]any{"status": visit}
+				set(v, "provider", provider)
+				set(v, "start_at", start)
+				set(v, "end_at", end)
+				set(v, "notes", notes)
+				step["visit"] = v
+			}
+			body, err := s.call(c.Context(), http.MethodPost, client.Path("v3", "order", id.String(), "fulfilment"), nil, step)
+			if fault.Is(err, fault.Refused) { // the order's status does not allow it
+				return &conflict{err}
+			}
+			if err != nil {
+				return err
+			}
+			var answer struct {
+				Order   json.RawMessage `json:"order"`
+				Message string          `json:"message"`
+			}
+			if err := json.Unmarshal(body, &answer); err != nil {
+				return err
+			}
+			s.sayDone("%s", answer.Message)
+			return s.show(orderView, answer.Order)
+		},
+	}
+	flags := c.Flags()
+	flags.StringVar(&status, "status", "", "status of the kit, such as transit_customer, with_customer, transit_lab, delivered_to_lab, lost")
+	flags.StringVar(&kit, "sample", "", "number on the kit, before its registration")
+	flags.StringVar(&at, "at", "", "time of the step, such as 2026-03-04T15:00:00Z; now if it is not given")
+	flags.StringVar(&courier, "courier", "", "carrier of the kit")
+	flags.StringVar(&tracking, "tracking", "", "tracking number of the kit")
+	flags.StringVar(&link, "tracking-url", "", "page of the carrier about the kit")
+	flags.BoolVar(&inbound, "inbound", false, "the kit is on its way to the lab, not to the patient")
+	flags.StringVar(&visit, "visit", "", "status of the visit: scheduled, in_progress, completed or cancelled")
+	flags.StringVar(&provider, "provider", "", "who visits, such as nurses; needed for a new visit")
+	flags.StringVar(&start, "start", "", "start of the visit; needed with --visit scheduled")
+	flags.StringVar(&end, "end", "", "end of the visit; an hour after the start if it is not given")
+	flags.StringVar(&notes, "notes", "", "notes for the visit")
+	return c
 }
 
 func (s *shell) ordersResend() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/documents"
+	"hale/internal/labs/fulfilment"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
@@ -27,6 +28,8 @@ type Handlers struct {
 	Places *places.Directory
 	// Sandbox is the simulated lab of sandbox teams.
 	Sandbox *sandboxlab.Lab
+	// Fulfilment records the steps of kits and visits.
+	Fulfilment *fulfilment.Service
 	// ResultDocuments renders results for which the lab sent no document. nil renders
 	// none.
 	ResultDocuments ResultDocuments
@@ -56,6 +59,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.criticalRoutes(),
 		h.reportRoutes(),
 		h.sandboxRoutes(),
+		h.fulfilmentRoutes(),
 	)
 }
 

@@ -26,7 +26,7 @@ func New(d api.Deps, s Services) *api.API {
 		API: a, Imports: s.Imports, Ingester: s.Ingester, Demo: s.Demo, Ledger: s.Ledger, Replay: s.Replay,
 	}).Routes()...)
 	a.Add((&labs.Handlers{
-		API: a, Orders: s.Orders, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, ResultDocuments: s.ResultDocuments, Links: s.Links,
+		API: a, Orders: s.Orders, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, Fulfilment: s.Fulfilment, ResultDocuments: s.ResultDocuments, Links: s.Links,
 		Reports: s.Reports, ReportLimits: limits,
 	}).Routes()...)
 	a.Add((&platform.Handlers{API: a, Orders: s.Orders, Webhooks: s.Webhooks}).Routes()...)

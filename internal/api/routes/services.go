@@ -4,6 +4,7 @@ import (
 	"hale/internal/api/labs"
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/documents"
+	"hale/internal/labs/fulfilment"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
@@ -36,6 +37,8 @@ type Services struct {
 	Places *places.Directory
 	// Sandbox is the simulated lab of sandbox teams. Tests advance its clock.
 	Sandbox *sandboxlab.Lab
+	// Fulfilment records the steps of kits and visits of real orders.
+	Fulfilment *fulfilment.Service
 	// ResultDocuments renders results for which the lab sent no document. nil renders
 	// none.
 	ResultDocuments labs.ResultDocuments

@@ -41,6 +41,13 @@ type Shipper interface {
 	Ship(ctx context.Context, order Order) error
 }
 
+// Recaller is a Shipper that can be asked not to ship a kit.
+type Recaller interface {
+	// Recall asks not to ship the kit of a cancelled order. A kit that is
+	// unknown, or on its way, is not an error.
+	Recall(ctx context.Context, order Order) error
+}
+
 // Receipt is a lab's answer to an order that it took.
 type Receipt struct {
 	// SampleID is the requisition or control number, printed on the labels.

@@ -244,6 +244,10 @@ const (
 	HL7TestNetwork = "hl7v2test"
 )
 
+// FulfilmentNetwork is the network that ships kits and makes visits for orders of
+// other networks.
+const FulfilmentNetwork = "fulfilment"
+
 func networkOf(team teams.Team) string {
 	if team.Environment == teams.Sandbox {
 		return SandboxNetwork

@@ -190,13 +190,39 @@ func (p *Placer) withdraw(ctx context.Context, _ *jobs.Run, args jobArgs) error 
 	if err := network.Cancel(ctx, whole); err != nil {
 		return fmt.Errorf("orders: withdrawing %s: %w", o.ID, err)
 	}
+	recaller, ok := p.Networks[FulfilmentNetwork].(networks.Recaller)
+	if !ok || o.Network == SandboxNetwork || o.Method != catalogue.TestKit {
+		return nil
+	}
+	if err := recaller.Recall(ctx, whole); err != nil {
+		return fmt.Errorf("orders: recalling the kit of %s: %w", o.ID, err)
+	}
 	return nil
 }
 
-// ship sends a kit that is not registered yet.
+// ShipKits follows orders; it is a Listener. A kit whose patient is known is sent
+// when the lab has the order. The simulated lab sends its kits by itself.
+func ShipKits(ctx context.Context, tx *store.Tx, c Change) error {
+	o := c.Order
+	if !o.Status.HasRequisition() || !awaitsShipping(o) || o.Network == SandboxNetwork {
+		return nil
+	}
+	return enqueueJob(ctx, tx, shipKind, o, time.Time{})
+}
+
+// awaitsShipping reports whether a kit is to be sent: before its registration, or
+// when the lab has the order of a known patient.
+func awaitsShipping(o *Order) bool {
+	if o.Registrable {
+		return o.Status == AwaitingRegistration
+	}
+	return o.Method == catalogue.TestKit && (o.Status == RequisitionCreated || o.Status == RequisitionBypassed)
+}
+
+// ship sends a kit.
 func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 	o, whole, err := p.read(ctx, args)
-	if fault.Is(err, fault.NotFound) || err == nil && o.Status != AwaitingRegistration {
+	if fault.Is(err, fault.NotFound) || err == nil && !awaitsShipping(&o) {
 		return nil
 	}
 	if err != nil {
@@ -207,6 +233,9 @@ func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		return err
 	}
 	shipper, ok := network.(networks.Shipper)
+	if !ok {
+		shipper, ok = p.Networks[FulfilmentNetwork].(networks.Shipper)
+	}
 	if !ok { // kits are sent by hand
 		return nil
 	}

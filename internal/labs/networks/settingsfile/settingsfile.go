@@ -28,8 +28,11 @@ func CheckSections(document []byte, known ...string) error {
 	for depth := 0; sections.Kind == yaml.AliasNode && sections.Alias != nil && depth < maxAliases; depth++ {
 		sections = sections.Alias
 	}
-	if sections.Kind != yaml.MappingNode {
-		return nil // Decode reports the wrong type
+	switch {
+	case sections.Kind == 0 || sections.Tag == "!!null":
+		return nil
+	case sections.Kind != yaml.MappingNode:
+		return fmt.Errorf("line %d: must be a mapping of keys to values", sections.Line)
 	}
 	var wrong []error
 	for i := 0; i < len(sections.Content); i += 2 {

@@ -1,0 +1,123 @@
+package appointments
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"time"
+
+	"hale/internal/labs/networks"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/places"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+)
+
+// Arranged is a visit that staff or a partner agreed on with the patient, outside
+// of the operations that book visits.
+type Arranged struct {
+	// Network is the slug of the network that makes the visit.
+	Network  string
+	Provider string
+	// Booking is the provider's own name of the visit.
+	Booking    networks.Booking
+	Start, End time.Time
+	// Address is the place at a center; nil means the patient's address.
+	Address *Address
+	Notes   string
+}
+
+var providerPattern = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
+
+// Arrange stores a visit of an order without a live appointment, as scheduled.
+func (s *Service) Arrange(ctx context.Context, tx *store.Tx, o *orders.Order, v Arranged) error {
+	k, err := kindOf(o)
+	if err != nil {
+		return err
+	}
+	settings, err := s.readSettings(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	switch {
+	case !providerPattern.MatchString(v.Provider):
+		return fault.New(fault.Invalid, "must be lower-case letters, digits and underscores").At("body", "visit", "provider")
+	case !v.End.After(v.Start):
+		return fault.New(fault.Invalid, "must be after start_at").At("body", "visit", "end_at")
+	}
+	if err := settings.checkAllowed(v.Provider); err != nil {
+		return err
+	}
+	if err := requireFree(ctx, tx, o, k, v.Provider); err != nil {
+		if errors.As(err, new(unsettledError)) {
+			err = errBooked
+		}
+		return err
+	}
+	a := s.draft(tx, o, k, v.Provider, v.Network, v.Notes)
+	if err := a.setArrangedPlace(o, v.Address); err != nil {
+		return err
+	}
+	if k == Phlebotomy {
+		if err := checkAge(o, v.Start, a.TimeZone); err != nil {
+			return err
+		}
+	}
+	a.Body.Booking, a.Body.Confirmed = v.Booking, true
+	slot := networks.Slot{Provider: v.Provider, Zone: a.TimeZone, Start: v.Start.UTC(), End: v.End.UTC()}
+	a.Body.Booking.Slot = slot
+	if err := insert(ctx, tx, a); err != nil {
+		return err
+	}
+	return s.showBooked(ctx, tx, a, o, Call{Slot: slot})
+}
+
+// kindOf returns the kind of an order's appointments.
+func kindOf(o *orders.Order) (Kind, error) {
+	for k, method := range methodOf {
+		if o.Method == method {
+			return k, nil
+		}
+	}
+	return "", fault.Newf(fault.Refused, "A %s order has no visits", o.Method).At("body", "visit")
+}
+
+// setArrangedPlace sets the place of a visit, with the zone of its ZIP code.
+func (a *Appointment) setArrangedPlace(o *orders.Order, at *Address) error {
+	if at == nil && o.Body.Address != nil {
+		home := o.Body.Address
+		at = &Address{FirstLine: home.FirstLine, SecondLine: home.SecondLine, City: home.City, State: home.State, Zip: home.Zip, AccessNotes: home.AccessNotes}
+	}
+	if at == nil {
+		return fault.New(fault.Refused, "The order has no address").At("body", "visit")
+	}
+	if err := at.check("visit", "address"); err != nil {
+		return err
+	}
+	place, _ := places.Zip(at.Zip)
+	a.TimeZone, a.Body.Address, a.Body.Place = zoneOr(place.TimeZone, "UTC"), *at, place.Point
+	return nil
+}
+
+// CheckReport refuses a report about a visit that would change nothing: the order
+// has no appointment for it, or the appointment cannot move there. live is the
+// live appointment, also of a refused move; nil when there is none.
+func CheckReport(ctx context.Context, tx *store.Tx, o *orders.Order, to Status) (live *Appointment, err error) {
+	if _, err := kindOf(o); err != nil {
+		return nil, err
+	}
+	a, err := liveAppointment(ctx, tx, o)
+	switch {
+	case err == nil && a.Status == Asked:
+		return nil, fault.New(fault.Conflict, "The appointment is being booked")
+	case err == nil && a.Status != to && !a.Kind.Allows(a.Status, to):
+		return &a, fault.Newf(fault.Refused, "A %s appointment cannot become %s", a.Status, to).At("body", "visit", "status")
+	case err == nil:
+		return &a, nil
+	case !fault.Is(err, fault.NotFound):
+		return nil, err
+	case to == Scheduled:
+		return nil, nil
+	}
+	return nil, fault.New(fault.Refused, "The order has no appointment: schedule it first").At("body", "visit", "status")
+}
