@@ -396,14 +396,19 @@ func reportReviewOf(ctx context.Context, tx *store.Tx, j *reports.Job) (reportRe
 
 type getReportPageIn struct {
 	ReportJobPath
-	Page int `path:"page" minimum:"1" maximum:"1000"`
+	Page  int  `path:"page" minimum:"1" maximum:"1000"`
+	Boxes bool `query:"boxes" doc:"Draw a box around each result: green, or red for one that needs a review."`
 }
 
 func (h *Handlers) getReportPage(ctx context.Context, c api.Caller, in *getReportPageIn) (*api.Encoded, error) {
 	if h.Reports == nil {
 		return nil, fault.New(fault.Unavailable, "This node reads no reports")
 	}
-	picture, err := h.Reports.Image(ctx, c.Team, in.JobID, in.Page)
+	draw := h.Reports.Image
+	if in.Boxes {
+		draw = h.Reports.MarkedImage
+	}
+	picture, err := draw(ctx, c.Team, in.JobID, in.Page)
 	if err != nil {
 		return nil, err
 	}

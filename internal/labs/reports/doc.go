@@ -4,10 +4,13 @@
 //
 //	job.go       the job and its states
 //	upload.go    checks of uploaded files before they are stored
+//	document.go  jobs and results on the wire
 //	create.go    creating a job; the same file of a day is the same job
 //	queue.go     reading waiting jobs, fairly between teams
 //	outcome.go   the state after a reading: completed, failed or waiting for review
+//	derive.go    type and interpretation of corrected values
 //	review.go    corrections and decisions of reviewers
+//	boxes.go     images of pages with a box around each result
 //	repeats.go   results that are stored already, from an order or another report
 //	history.go   all results of a user, from orders and reports
 //	rows.go      the SQL

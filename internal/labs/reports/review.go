@@ -40,16 +40,16 @@ type Review struct {
 
 // Correction changes, removes or adds a result. Absent fields stay.
 type Correction struct {
-	Row    *int // nil adds a result
-	Remove bool
-	Name   *string
-	Value  *string
-	Units  *string
-	Range  *string // as printed
-	Min    *float64
-	Max    *float64
+	Row    *int     `json:"row,omitempty"` // nil adds a result
+	Remove bool     `json:"remove,omitempty"`
+	Name   *string  `json:"test_name,omitempty"`
+	Value  *string  `json:"value,omitempty"`
+	Units  *string  `json:"units,omitempty"`
+	Range  *string  `json:"reference_range,omitempty"` // as printed
+	Min    *float64 `json:"min_reference_range,omitempty"`
+	Max    *float64 `json:"max_reference_range,omitempty"`
 	// LOINC is a code of the table; empty text means no code.
-	LOINC *string
+	LOINC *string `json:"loinc_code,omitempty"`
 }
 
 // MetadataCorrection changes the description of a report. Absent fields stay.

@@ -17,12 +17,19 @@ import (
 	"hale/internal/labs/reports/reader"
 )
 
-// childWord makes this test binary a child.
-const childWord = "serve-as-a-child"
+// The words that make this test binary a child, with the engine below or the real one.
+const (
+	childWord     = "serve-as-a-child"
+	realChildWord = "read-as-a-child"
+)
 
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == childWord {
-		if err := reader.Serve(context.Background(), os.Stdin, os.Stdout, func(pages.Config) reader.Engine { return engine{} }); err != nil {
+	if len(os.Args) == 2 && (os.Args[1] == childWord || os.Args[1] == realChildWord) {
+		var start func(pages.Config) reader.Engine
+		if os.Args[1] == childWord {
+			start = func(pages.Config) reader.Engine { return engine{} }
+		}
+		if err := reader.Serve(context.Background(), os.Stdin, os.Stdout, start); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)

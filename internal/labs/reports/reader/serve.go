@@ -54,7 +54,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, start func(pages.Co
 		}
 		a, image := perform(ctx, engine, files, asked.Page)
 		half := time.Duration(asked.Config.Seconds) * time.Second / 2
-		a.Last = served >= maxReports || half > 0 && usedTime() > half
+		// A file that failed may have left its parser in any state.
+		failed := a.Failure != nil || a.Error != ""
+		a.Last = failed || served >= maxReports || half > 0 && usedTime() > half
 		a.Size = int64(len(image))
 		if err := writeMessage(out, a, image); err != nil || a.Last {
 			return err
@@ -80,6 +82,8 @@ func perform(ctx context.Context, engine Engine, files []pages.File, page int) (
 	case err == nil:
 		return a, image
 	case errors.As(err, &a.Failure):
+	case errors.Is(err, pages.ErrNoTesseract):
+		a.Failure = &extract.Failure{Reason: extract.ProcessingError, Detail: err.Error()}
 	default:
 		a.Error = fmt.Sprintf("%.500v", err)
 	}
