@@ -18,7 +18,7 @@ DAYS     ?= 1
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check test race cover truth fuzz walk crash bench growth report-eval check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check test race cover truth fuzz walk hostile crash bench growth report-eval check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -90,6 +90,10 @@ fuzz: ## every fuzz target in the tree, FUZZTIME each
 walk: ## a million random triggers on orders in each database
 	@scripts/ensure.sh postgres
 	$(WITH_PG) $(GO) test ./internal/labs/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
+
+hostile: ## read every hostile lab report, each with its answer
+	@scripts/ensure.sh
+	$(GO) test ./internal/labs/reports/reader/ -run TestHostileFiles -hostile
 
 crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engine
 	@scripts/ensure.sh postgres
