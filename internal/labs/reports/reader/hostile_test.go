@@ -131,7 +131,7 @@ func answerOf(t *testing.T, p *reader.Pool, limits reports.Limits, h hostile) st
 	return ""
 }
 
-func one(data string) []reports.File { return []reports.File{{Data: []byte(data)}} }
+func oneFile(data string) []reports.File { return []reports.File{{Data: []byte(data)}} }
 
 // hostileUploads are refused before they are stored.
 func hostileUploads(t *testing.T) []hostile {
@@ -148,25 +148,25 @@ func hostileUploads(t *testing.T) []hostile {
 		"a PNG of no width": pngHeader(0, 100), "a PNG of 60,000 times 60,000 pixels": pngHeader(60000, 60000), "a PNG of negative size": pngHeader(1<<31, 5),
 		"a PNG with a wrong checksum": strings.Replace(picture, "IHDR", "IHDX", 1), "a JPEG of 65,535 times 65,535 pixels": jpegWithSize(photo, 65535, 65535),
 	} {
-		all = append(all, hostile{name, one(data), "", "400"})
+		all = append(all, hostile{name, oneFile(data), "", "400"})
 	}
 	slices.SortFunc(all, func(a, b hostile) int { return strings.Compare(a.name, b.name) })
 	many := func(n int, data string) (files []reports.File) {
 		for range n {
-			files = append(files, one(data)...)
+			files = append(files, oneFile(data)...)
 		}
 		return files
 	}
 	return append(all,
-		hostile{"a PNG declared as a JPEG", one(picture), "image/jpeg", "400"},
-		hostile{"a JPEG declared as a PDF", one(photo), "application/pdf", "400"},
-		hostile{"a PDF declared as a PNG", one(document), "image/png", "400"},
-		hostile{"a PDF declared as a page", one(document), "text/html", "400"},
-		hostile{"a declaration that is none", one(document), "application/pdf;;;=\"", "400"},
+		hostile{"a PNG declared as a JPEG", oneFile(picture), "image/jpeg", "400"},
+		hostile{"a JPEG declared as a PDF", oneFile(photo), "application/pdf", "400"},
+		hostile{"a PDF declared as a PNG", oneFile(document), "image/png", "400"},
+		hostile{"a PDF declared as a page", oneFile(document), "text/html", "400"},
+		hostile{"a declaration that is none", oneFile(document), "application/pdf;;;=\"", "400"},
 		hostile{"nine images", many(9, picture), "", "400"},
 		hostile{"two PDF files", many(2, document), "", "400"},
-		hostile{"a PDF file and an image", append(one(document), one(picture)...), "", "400"},
-		hostile{"ten megabytes and one byte", one(document + strings.Repeat(" ", 10_000_001-len(document))), "", "413"},
+		hostile{"a PDF file and an image", append(oneFile(document), oneFile(picture)...), "", "400"},
+		hostile{"ten megabytes and one byte", oneFile(document + strings.Repeat(" ", 10_000_001-len(document))), "", "413"},
 		hostile{"two images of six megabytes", many(2, picture+strings.Repeat("\x00", 6_000_000)), "", "413"},
 		hostile{"no file", nil, "", "422"},
 	)
@@ -177,16 +177,16 @@ func hostileImages(t *testing.T) []hostile {
 	picture, photo := pngOf(t, 300, 300), jpegOf(t, 300, 300)
 	const none = "invalid_input low_quality"
 	return []hostile{
-		{"a PNG cut in the middle", one(picture[:len(picture)/2]), "", none},
-		{"a JPEG cut in the middle", one(photo[:len(photo)/2]), "", none},
-		{"a PNG whose data are a bomb", one(pngBomb(100, 100, 300<<20)), "", none},
-		{"a white PNG of 56 million pixels", one(pngBomb(8000, 7000, 7000*(8000+1))), "", none},
-		{"a PNG of one pixel", one(pngOf(t, 1, 1)), "", none},
-		{"a PNG of one line", one(pngOf(t, 50000, 1)), "", none},
-		{"a PNG with an archive behind it", one(picture + "PK\x03\x04 more"), "", none},
-		{"a JPEG with a page in it", one(photo + "<script>x()</script>"), "", none},
-		{"a JPEG with a PDF file behind it", one(photo + string(reportPDF(nil))), "", none},
-		{"a JPEG whose data are noise", one(photo[:len(photo)/3] + strings.Repeat("\xaa\x55", 5000)), "", none},
+		{"a PNG cut in the middle", oneFile(picture[:len(picture)/2]), "", none},
+		{"a JPEG cut in the middle", oneFile(photo[:len(photo)/2]), "", none},
+		{"a PNG whose data are a bomb", oneFile(pngBomb(100, 100, 300<<20)), "", none},
+		{"a white PNG of 56 million pixels", oneFile(pngBomb(8000, 7000, 7000*(8000+1))), "", none},
+		{"a PNG of one pixel", oneFile(pngOf(t, 1, 1)), "", none},
+		{"a PNG of one line", oneFile(pngOf(t, 50000, 1)), "", none},
+		{"a PNG with an archive behind it", oneFile(picture + "PK\x03\x04 more"), "", none},
+		{"a JPEG with a page in it", oneFile(photo + "<script>x()</script>"), "", none},
+		{"a JPEG with a PDF file behind it", oneFile(photo + string(reportPDF(nil))), "", none},
+		{"a JPEG whose data are noise", oneFile(photo[:len(photo)/3] + strings.Repeat("\xaa\x55", 5000)), "", none},
 	}
 }
 
@@ -205,35 +205,35 @@ func hostilePDFs() []hostile {
 	}
 	document := string(reportPDF(nil))
 	return []hostile{
-		{"a PDF header alone", one("%PDF-1.4\n"), "", "invalid_input"},
-		{"a PDF cut in the middle", one(document[:len(document)/3]), "", "invalid_input"},
-		{"a PDF without its table", one(strings.ReplaceAll(document, "startxref", "startnone")), "", "completed invalid_input"},
-		{"a PDF with a broken table", one(strings.Replace(document, "0000000009", "0000999999", 1)), "", "completed invalid_input"},
-		{"a PDF with JavaScript", one(string(reportPDF([]string{"/OpenAction << /S /JavaScript /JS (app.alert\\(1\\); while\\(true\\);) >>"}))), "", "completed"},
-		{"a PDF that starts a program", one(string(reportPDF([]string{"/OpenAction << /S /Launch /F (/bin/sh) >>"}))), "", "completed"},
-		{"a PDF that opens an address", one(string(reportPDF([]string{"/OpenAction << /S /URI /URI (http://x.invalid) >>"}))), "", "completed"},
-		{"a PDF with a password", one(string(encryptedPDF())), "", "invalid_input"},
-		{"a PDF of 31 pages", one(string(pagesPDF(31))), "", "too_many_pages"},
-		{"a PDF of 10,000 pages", one(string(pagesPDF(10_000))), "", "too_many_pages"},
-		{"a PDF that says it has a billion pages", one(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 1000000000 >>"}, ""))), "", "too_many_pages invalid_input"},
-		{"a PDF without pages", one(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"}, ""))), "", "invalid_input"},
-		{"a PDF whose pages contain themselves", one(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1 >>"}, ""))), "", "invalid_input"},
-		{"a PDF whose catalogue is itself", one(string(pdfOf([]string{"1 0 R"}, ""))), "", "invalid_input"},
-		{"a PDF whose table repeats itself", one(strings.Replace(document, "/Root", "/Prev 9 /Root", 1)), "", "completed invalid_input"},
-		{"a PDF whose content is a bomb", one(string(with(page(bomb(400 << 20))))), "", "invalid_input processing_error"},
-		{"a PDF with filters in filters", one(string(with(page(stream("/Filter ["+strings.Repeat("/FlateDecode ", 200)+"]", deflated([]byte("x"))))))), "", "invalid_input"},
-		{"a PDF whose form draws itself", one(string(with(page(stream("", []byte("/X Do"))), stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 6 0 R >> >>", []byte("/X Do /X Do"))))), "", "invalid_input"},
-		{"a PDF with an image of 60,000 times 60,000 pixels", one(string(with(page(stream("", []byte("612 0 0 792 0 0 cm /X Do"))),
+		{"a PDF header alone", oneFile("%PDF-1.4\n"), "", "invalid_input"},
+		{"a PDF cut in the middle", oneFile(document[:len(document)/3]), "", "invalid_input"},
+		{"a PDF without its table", oneFile(strings.ReplaceAll(document, "startxref", "startnone")), "", "completed invalid_input"},
+		{"a PDF with a broken table", oneFile(strings.Replace(document, "0000000009", "0000999999", 1)), "", "completed invalid_input"},
+		{"a PDF with JavaScript", oneFile(string(reportPDF([]string{"/OpenAction << /S /JavaScript /JS (app.alert\\(1\\); while\\(true\\);) >>"}))), "", "completed"},
+		{"a PDF that starts a program", oneFile(string(reportPDF([]string{"/OpenAction << /S /Launch /F (/bin/sh) >>"}))), "", "completed"},
+		{"a PDF that opens an address", oneFile(string(reportPDF([]string{"/OpenAction << /S /URI /URI (http://x.invalid) >>"}))), "", "completed"},
+		{"a PDF with a password", oneFile(string(encryptedPDF())), "", "invalid_input"},
+		{"a PDF of 31 pages", oneFile(string(pagesPDF(31))), "", "too_many_pages"},
+		{"a PDF of 10,000 pages", oneFile(string(pagesPDF(10_000))), "", "too_many_pages"},
+		{"a PDF that says it has a billion pages", oneFile(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 1000000000 >>"}, ""))), "", "too_many_pages invalid_input"},
+		{"a PDF without pages", oneFile(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [] /Count 0 >>"}, ""))), "", "invalid_input"},
+		{"a PDF whose pages contain themselves", oneFile(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [2 0 R] /Count 1 >>"}, ""))), "", "invalid_input"},
+		{"a PDF whose catalogue is itself", oneFile(string(pdfOf([]string{"1 0 R"}, ""))), "", "invalid_input"},
+		{"a PDF whose table repeats itself", oneFile(strings.Replace(document, "/Root", "/Prev 9 /Root", 1)), "", "completed invalid_input"},
+		{"a PDF whose content is a bomb", oneFile(string(with(page(bomb(400 << 20))))), "", "invalid_input processing_error"},
+		{"a PDF with filters in filters", oneFile(string(with(page(stream("/Filter ["+strings.Repeat("/FlateDecode ", 200)+"]", deflated([]byte("x"))))))), "", "invalid_input"},
+		{"a PDF whose form draws itself", oneFile(string(with(page(stream("", []byte("/X Do"))), stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 6 0 R >> >>", []byte("/X Do /X Do"))))), "", "invalid_input"},
+		{"a PDF with an image of 60,000 times 60,000 pixels", oneFile(string(with(page(stream("", []byte("612 0 0 792 0 0 cm /X Do"))),
 			stream("/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter /FlateDecode", deflated(make([]byte, 1000)))))), "", "invalid_input low_quality processing_error"},
-		{"a PDF whose page is a thousand kilometers wide", one(strings.Replace(document, "[0 0 612 792]", "[0 0 3000000000 3000000000]", 1)), "", "completed invalid_input"},
-		{"a PDF whose page has no size", one(strings.Replace(document, "[0 0 612 792]", "[0 0 0 0]", 1)), "", "completed invalid_input"},
-		{"a PDF with a hundred thousand nested lists", one(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + " >>", "<< /Type /Pages /Kids [] /Count 0 >>"}, ""))), "", "invalid_input"},
-		{"a PDF with a hundred thousand words", one(string(with(page(stream("", bytes.Repeat([]byte("BT /F1 1 Tf 5 5 Td (x) Tj ET "), 100_000)))))), "", "invalid_input"},
-		{"a PDF with an attached archive", one(string(reportPDF([]string{"/Names << /EmbeddedFiles << /Names [(x.zip) << /Type /Filespec /F (x.zip) >>] >> >>"}))), "", "completed"},
-		{"a PDF behind a kilobyte of another file", one("GIF89a" + strings.Repeat("\x00", 900) + document), "", "completed invalid_input"},
-		{"a PDF of random bytes", one("%PDF-1.7\n" + noise(200_000) + "\n%%EOF"), "", "invalid_input"},
-		{"a PDF with huge object numbers", one(strings.ReplaceAll(document, "5 0 ", "4294967290 0 ")), "", "completed invalid_input"},
-		{"a PDF of blank paper", one(string(with(page(stream("", []byte("1 w")))))), "", "invalid_input low_quality"},
+		{"a PDF whose page is a thousand kilometers wide", oneFile(strings.Replace(document, "[0 0 612 792]", "[0 0 3000000000 3000000000]", 1)), "", "completed invalid_input"},
+		{"a PDF whose page has no size", oneFile(strings.Replace(document, "[0 0 612 792]", "[0 0 0 0]", 1)), "", "completed invalid_input"},
+		{"a PDF with a hundred thousand nested lists", oneFile(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + " >>", "<< /Type /Pages /Kids [] /Count 0 >>"}, ""))), "", "invalid_input"},
+		{"a PDF with a hundred thousand words", oneFile(string(with(page(stream("", bytes.Repeat([]byte("BT /F1 1 Tf 5 5 Td (x) Tj ET "), 100_000)))))), "", "invalid_input"},
+		{"a PDF with an attached archive", oneFile(string(reportPDF([]string{"/Names << /EmbeddedFiles << /Names [(x.zip) << /Type /Filespec /F (x.zip) >>] >> >>"}))), "", "completed"},
+		{"a PDF behind a kilobyte of another file", oneFile("GIF89a" + strings.Repeat("\x00", 900) + document), "", "completed invalid_input"},
+		{"a PDF of random bytes", oneFile("%PDF-1.7\n" + noise(200_000) + "\n%%EOF"), "", "invalid_input"},
+		{"a PDF with huge object numbers", oneFile(strings.ReplaceAll(document, "5 0 ", "4294967290 0 ")), "", "completed invalid_input"},
+		{"a PDF of blank paper", oneFile(string(with(page(stream("", []byte("1 w")))))), "", "invalid_input low_quality"},
 	}
 }
 

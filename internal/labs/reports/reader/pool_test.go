@@ -113,7 +113,7 @@ func TestOneChildReadsManyFiles(t *testing.T) {
 	}
 }
 
-// Whatever a file does to its child, the next file is read.
+// After any end of a child, the next file is read.
 func TestChildThatEnds(t *testing.T) {
 	p := newPool(t)
 	p.Timeout = 2 * time.Second
