@@ -13,11 +13,13 @@
 //
 //	subject.go      an order with the data of its papers
 //	times.go        times in the zone of the place
-//	requisition.go  the requisition, the labels and the notice
+//	requisition.go  the requisition and the labels
+//	notice.go       the notice that Medicare may not pay
 //	report.go       the report of the results
 //	instructions.go how to give a sample
 //	links.go        links that open a requisition for a week
 //	page.go         pages and their blocks
 //	text.go         fonts and letters
+//	units.go        units as people write them
 //	barcode.go      bar codes, drawn as rectangles
 package documents

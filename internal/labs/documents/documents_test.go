@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"fmt"
+	"image"
+	"image/png"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -117,6 +120,8 @@ func TestLongOrders(t *testing.T) {
 	s.Full.Patient.LastName = strings.Repeat("Steinhausenberg", 4)[:50]
 	s.Full.Notes = strings.Repeat("A note that goes on and on. ", 35)
 	s.Full.Account.Name = strings.Repeat("Unbroken", 30)
+	s.Full.Practice.Name = strings.Repeat("Clinic of internal medicine ", 4)[:100]
+	s.Facts.Lab.Name = strings.Repeat("Reference Laboratory of the Valley ", 6)[:200]
 	for _, m := range s.Facts.Markers {
 		m.Name = strings.Repeat("Immunoglobulin subclass ", 8)
 	}
@@ -124,6 +129,10 @@ func TestLongOrders(t *testing.T) {
 		s.Full.Tests[i].Name += strings.Repeat(" of long name", 10)
 	}
 	r := revision(180)
+	for i := range r.Results {
+		r.Results[i].Name += strings.Repeat(" Dermatophagoides pteronyssinus", 4)
+		r.Results[i].Unit, r.Results[i].Range.Text = strings.Repeat("[arb'U]/", 6)+"mL", strings.Repeat("0.00000-9.99999;", 4)
+	}
 	r.Results[5].Notes = []string{strings.Repeat("A comment of the laboratory. ", 120)}
 	for name, render := range papers(s, r) {
 		pages := read(t, mustRender(t, render))
@@ -136,7 +145,7 @@ func TestLongOrders(t *testing.T) {
 				t.Errorf("%d pages:\n%s", len(pages), said)
 			}
 		case "report":
-			wantTexts(t, pages, "Analyte 1 ", "Analyte 180", "Marker number 18", "LABORATORY REPORT, continued")
+			wantTexts(t, pages, "Analyte 180", "Marker number 18", "LABORATORY REPORT, continued")
 			if len(pages) < 4 {
 				t.Errorf("180 results have %d pages", len(pages))
 			}
@@ -299,6 +308,98 @@ func TestReportShowsTheReportedPatient(t *testing.T) {
 	pages := read(t, mustRender(t, papers(subject(1), r)["report"]))
 	wantInside(t, pages)
 	wantTexts(t, pages, "Patient as reported | Date of birth as reported | Sex as reported", "BYRON-KING | 12/10/1984 | Female", "WITH-A-VERY-LONG-NAME, ADA M")
+}
+
+// Every page names patient, laboratory with address, certificate and telephone
+// number, its number and the number of pages, the specimen and the times.
+//
+// 42 CFR 493.1291(c), 493.1241(c).
+func TestEveryPageIsComplete(t *testing.T) {
+	s := subject(60)
+	at := placedAt.Add(30 * time.Hour)
+	s.Order.CollectedAt = &at
+	laboratory := []string{"Example Laboratories", "5 Tube Street, Phoenix, AZ 85004", "CLIA 03D0000001", "(602) 555-0100"}
+	for name, wanted := range map[string][]string{
+		"requisition":  {"Byron, Ada", "12/10/1984", "Serum; Whole blood, EDTA", "03/06/2026 07:30 MST"},
+		"report":       {"Byron, Ada", "12/10/1984", "Serum; Whole blood, EDTA", "03/06/2026 07:15 MST", "03/07/2026 01:30 MST"},
+		"notice":       {"Byron, Ada"},
+		"instructions": nil, // they are in a box that others may open
+	} {
+		pages := read(t, mustRender(t, papers(s, revision(180))[name]))
+		wantInside(t, pages)
+		for n, page := range pages {
+			said := strings.Join(strings.Fields(page.text()), " ")
+			for _, text := range append(append(wanted, laboratory...), fmt.Sprintf("Page %d of %d", n+1, len(pages))) {
+				if !strings.Contains(said, text) {
+					t.Errorf("page %d of %s does not say %q:\n%s", n+1, name, text, page.text())
+				}
+			}
+		}
+	}
+}
+
+func TestPrintedUnits(t *testing.T) {
+	for unit, want := range map[string]string{
+		"m[IU]/L": "mIU/L", "u[IU]/mL": "µIU/mL", "10*3/uL": "10³/µL", "10*6/uL": "10⁶/µL", "x10E3/uL": "10³/µL", "10*12/L": "10¹²/L", "ug/dL": "µg/dL",
+		"mL/min/{1.73_m2}": "mL/min/1.73 m²", "mg/dL": "mg/dL", "%": "%", "": "", "umol/L": "µmol/L", "fL": "fL", "U/L": "U/L", "/[HPF]": "/hpf",
+	} {
+		if got := printedUnit(unit); got != want {
+			t.Errorf("%q is %q, want %q", unit, got, want)
+		}
+	}
+}
+
+// The requisition has the physician's signature where the order has one.
+func TestSignatureOnTheRequisition(t *testing.T) {
+	s := subject(3)
+	if body := mustRender(t, s.Requisition); bytes.Contains(body, []byte("/Subtype /Image")) {
+		t.Error("a requisition without a signature has an image")
+	}
+	drawn := image.NewGray(image.Rect(0, 0, 300, 80))
+	var out bytes.Buffer
+	if err := png.Encode(&out, drawn); err != nil {
+		t.Fatal(err)
+	}
+	s.Signature = out.Bytes()
+	body := mustRender(t, s.Requisition)
+	pages := read(t, body)
+	wantInside(t, pages)
+	wantTexts(t, pages, "Authorized by Jane Example")
+	if !bytes.Contains(body, []byte("/Subtype /Image")) {
+		t.Error("the requisition has no image")
+	}
+}
+
+// The labels of an order with several specimens name them in turn.
+func TestLabelsNameTheSpecimen(t *testing.T) {
+	s := subject(3)
+	pages := read(t, mustRender(t, papers(s, nil)["labels"]))
+	for n, want := range []string{"Serum - Gel separator tube (SST)", "Whole blood, EDTA - Lavender-top tube (EDTA)", "Serum - Gel separator tube (SST)"} {
+		if said := pages[n].text(); !strings.Contains(said, want) || !strings.Contains(said, "STAT") {
+			t.Errorf("label %d says\n%s", n+1, said)
+		}
+	}
+	s.Full.Priority = false
+	if said := allText(read(t, mustRender(t, papers(s, nil)["labels"]))); strings.Contains(said, "STAT") {
+		t.Errorf("a routine label says\n%s", said)
+	}
+}
+
+// Without the clinic's data the laboratory is the notifier, and the other papers
+// show what is known.
+func TestPapersWithoutAPractice(t *testing.T) {
+	s := subject(3)
+	s.Full.Practice = networks.Practice{}
+	for name, render := range papers(s, revision(2)) {
+		pages := read(t, mustRender(t, render))
+		wantInside(t, pages)
+		switch name {
+		case "notice":
+			wantTexts(t, pages, "A. Notifier: Example Laboratories · 5 Tube Street, Phoenix, AZ 85004 · (602) 555-0100")
+		case "requisition":
+			wantTexts(t, pages, "Example Clinic") // the name of the account
+		}
+	}
 }
 
 // Every method and sample has instructions, and no list is empty.

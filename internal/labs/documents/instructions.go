@@ -42,7 +42,7 @@ func InstructionsOf(ctx context.Context, tx *store.Tx, team teams.ID, id catalog
 //
 // Reference 1.14, 1.16.
 func (s *InstructionSheet) Render() ([]byte, error) {
-	return s.render("Lab test "+s.Test.ID.String(), "", s.Test.UpdatedAt, nil)
+	return s.render(pageFrame{foot: "Lab test " + s.Test.ID.String()}, s.Test.UpdatedAt, nil)
 }
 
 // Instructions renders the instructions of the order's lab test, with the
@@ -52,15 +52,17 @@ func (s *InstructionSheet) Render() ([]byte, error) {
 // Reference 1.14.
 func (s *Subject) Instructions() ([]byte, error) {
 	instructions := &InstructionSheet{Test: s.Facts.Test, Lab: s.Facts.Lab, Samples: s.samples()}
-	return instructions.render(s.footer(), s.banner(), s.placedAt(), func(p *pdfDocument) {
+	return instructions.render(pageFrame{foot: s.footer(), banner: s.banner()}, s.placedAt(), func(p *pdfDocument) {
 		if s.Order.SampleID != "" {
 			p.fields(1, field{"Control number of this order", s.Order.SampleID})
 		}
 	})
 }
 
-func (s *InstructionSheet) render(foot, banner string, made time.Time, own func(p *pdfDocument)) ([]byte, error) {
-	p := newLetterDocument("Collection instructions", foot, banner, made)
+func (s *InstructionSheet) render(frame pageFrame, made time.Time, own func(p *pdfDocument)) ([]byte, error) {
+	frame.title, frame.lines = "HOW TO GIVE YOUR SAMPLE, continued", []string{labelled("Test", s.Test.Name)}
+	frame.laboratory = laboratoryLine(laboratoryOf(s.Lab))
+	p := newLetterDocument("Collection instructions", frame, made)
 	p.writeLine(margin, p.y+14, 15, "B", printable("HOW TO GIVE YOUR SAMPLE"))
 	p.y += 20
 	p.fields(3, field{"Test", s.Test.Name}, field{"Laboratory", s.Lab.Name}, field{"Collection", label(s.Test.Method)})

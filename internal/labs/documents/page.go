@@ -15,7 +15,7 @@ const (
 	pageWidth  = 612.0
 	pageHeight = 792.0
 	innerWidth = pageWidth - 2*margin
-	bottom     = pageHeight - margin - 16 // above the footer
+	bottom     = pageHeight - margin - 28 // above the footer
 )
 
 // pdfDocument is a document that is being written. y is the position of the
@@ -25,21 +25,34 @@ type pdfDocument struct {
 	y     float64
 	wide  bool // the embedded font is loaded
 	coded bool // some letters are written as codes
-	// banner is written at the top of every page: that the order is cancelled.
+	frame pageFrame
+}
+
+// pageFrame holds the texts that every page repeats, so that a page that is
+// separated from the others still says where it belongs.
+//
+// 42 CFR 493.1291(c), 493.1241(c).
+type pageFrame struct {
+	// banner is at the top of every page: that the order is cancelled.
 	banner string
-	// pageHeader is drawn at the top of every page but the first, and moves y.
-	pageHeader func()
+	// title and lines are at the top of every page but the first, which has them
+	// in more detail: the patient, the times, the specimen.
+	title string
+	lines []string
+	// laboratory and foot are at the bottom of every page. foot must not name a
+	// person.
+	laboratory, foot string
 }
 
 // newLetterDocument begins a document of letter pages. title is a kind of
-// document, foot is the last line of every page, and banner its first one;
-// none may name a person. made is the date in the file.
-func newLetterDocument(title, foot, banner string, made time.Time) *pdfDocument {
+// document and must not name a person. made is the date in the file.
+func newLetterDocument(title string, frame pageFrame, made time.Time) *pdfDocument {
 	s := newDocument(title, fpdf.SizeType{Wd: pageWidth, Ht: pageHeight}, made)
-	s.banner = banner
+	s.frame = frame
 	s.pdf.SetFooterFunc(func() {
 		s.pdf.SetTextColor(90, 90, 90)
-		s.writeLine(margin, pageHeight-margin+8, 7, "", printable(foot))
+		s.drawLaboratory()
+		s.writeLine(margin, pageHeight-margin+8, 7, "", printable(s.frame.foot))
 		if s.coded {
 			s.writeLine(margin, pageHeight-margin+17, 7, "", printable("[U+...] is the Unicode code of a letter that this document cannot print."))
 		}
@@ -72,18 +85,50 @@ func (s *pdfDocument) addPage() {
 	s.pdf.AddPage()
 	s.y = margin
 	s.drawBanner()
-	if s.pageHeader != nil && s.pdf.PageNo() > 1 {
-		s.pageHeader()
+	if s.frame.title != "" && s.pdf.PageNo() > 1 {
+		s.drawHeader()
 	}
+}
+
+// drawHeader draws the top of a page after the first.
+func (s *pdfDocument) drawHeader() {
+	const size = 7.5
+	t := printable(s.frame.title)
+	t.letters = s.cut(t, normalSize, "B", innerWidth)
+	s.writeLine(margin, s.y+8, normalSize, "B", t)
+	s.y += 12
+	for _, words := range s.frame.lines {
+		t := printable(words)
+		lines := s.wrap(t, size, "", innerWidth)
+		lines = lines[:min(len(lines), 3)]
+		s.lines(margin, s.y, size, "", t, lines)
+		s.y += float64(len(lines)) * size * lineHeight
+	}
+	s.y += 3
+	s.rule()
+	s.y += 4
+}
+
+// drawLaboratory draws the laboratory at the bottom of a page, in two lines at
+// most.
+func (s *pdfDocument) drawLaboratory() {
+	if s.frame.laboratory == "" {
+		return
+	}
+	const size = 7.0
+	t := printable(s.frame.laboratory)
+	lines := s.wrap(t, size, "", innerWidth)
+	lines = lines[:min(len(lines), 2)]
+	s.lines(margin, pageHeight-margin-1-float64(len(lines))*size*lineHeight, size, "", t, lines)
 }
 
 // drawBanner draws the banner in white on black, which survives a fax.
 func (s *pdfDocument) drawBanner() {
-	if s.banner == "" {
+	if s.frame.banner == "" {
 		return
 	}
 	const height, size = 20.0, 11.0
-	t := printable(s.banner)
+	t := printable(s.frame.banner)
 	s.pdf.SetFillColor(0, 0, 0)
 	s.pdf.Rect(margin, margin-height-4, innerWidth, height, "F")
 	s.pdf.SetTextColor(255, 255, 255)
@@ -160,12 +205,15 @@ func (s *pdfDocument) wrap(t text, size float64, style string, width float64) []
 }
 
 // fittingBytes returns the number of bytes of a word that fit, at least one
-// letter.
+// letter. It prefers to break after a slash or a hyphen, as in units.
 func fittingBytes(word string, width float64, measure func(string) float64) int {
 	used := 0.0
 	for i, r := range word {
 		used += measure(string(r))
 		if used > width && i > 0 {
+			if at := strings.LastIndexAny(word[:i], "/-") + 1; at > 1 {
+				return at
+			}
 			return i
 		}
 	}
@@ -192,7 +240,7 @@ const (
 
 // heading draws a grey bar with a title.
 func (s *pdfDocument) heading(words string) {
-	s.ensureRoom(40)
+	s.ensureRoom(60) // with the first lines below it
 	s.y += 6
 	s.pdf.SetFillColor(228, 232, 236)
 	s.pdf.Rect(margin, s.y, innerWidth, 14, "F")

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
+	"codeberg.org/go-pdf/fpdf"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
@@ -196,11 +199,35 @@ func wantTexts(t *testing.T, pages []leaf, texts ...string) {
 	}
 }
 
-// wantInside fails when a text or rectangle is outside of its page, or two
-// texts of a line overlap.
+// overlapping returns texts of a page of which one begins before the text to its
+// left ends.
+func (l leaf) overlapping() (pairs []string) {
+	ruler := newDocument("", fpdf.SizeType{Wd: l.width, Ht: l.height}, time.Time{})
+	for i, a := range l.texts {
+		right := a.x + ruler.textWidth(a.size, "", printable(a.text))
+		for j, b := range l.texts {
+			if i != j && b.x >= a.x && (b.x > a.x || j > i) && b.x < right-0.5 && math.Abs(a.y-b.y) < 0.7*min(a.size, b.size) && strings.TrimSpace(a.text) != "" && strings.TrimSpace(b.text) != "" {
+				pairs = append(pairs, a.text+" | "+b.text)
+			}
+		}
+	}
+	return pairs
+}
+
+// wantInside fails when a text or rectangle is outside of its page, a text ends
+// outside of it, or two texts overlap.
 func wantInside(t *testing.T, pages []leaf) {
 	t.Helper()
 	for n, p := range pages {
+		if pairs := p.overlapping(); pairs != nil {
+			t.Errorf("page %d: texts overlap: %q", n+1, pairs)
+		}
+		ruler := newDocument("", fpdf.SizeType{Wd: p.width, Ht: p.height}, time.Time{})
+		for _, w := range p.texts {
+			if right := w.x + ruler.textWidth(w.size, "", printable(w.text)); right > p.width {
+				t.Errorf("page %d: %q ends at %.0f of %.0f", n+1, w.text, right, p.width)
+			}
+		}
 		for _, w := range p.texts {
 			if w.x < 0 || w.x > p.width || w.y < 0 || w.y > p.height {
 				t.Errorf("page %d: %q is at %.0f, %.0f", n+1, w.text, w.x, w.y)

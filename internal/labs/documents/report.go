@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -31,9 +32,11 @@ func (Reports) ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *
 // Report renders the results: the value, unit, range, flag and notes of each,
 // then the missing results and the laboratories.
 func (s *Subject) Report(r *results.Revision) ([]byte, error) {
-	p := newLetterDocument("Laboratory report", s.footer(), "", r.CreatedAt)
-	s.reportHead(p, r)
 	sites := laboratories(r)
+	frame := s.frame("LABORATORY REPORT, continued   "+finality(r), s.sampleLines(r)...)
+	frame.banner, frame.laboratory = "", laboratoryLine(s.reportingLaboratory(r, sites))
+	p := newLetterDocument("Laboratory report", frame, r.CreatedAt)
+	s.reportHead(p, r, sites)
 	writeResults(p, r, sites)
 	writeMissing(p, r)
 	if len(r.Comments) > 0 {
@@ -60,27 +63,64 @@ func finality(r *results.Revision) string {
 	return "FINAL"
 }
 
-func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
+// reportingLaboratory returns the laboratory that sent the report. The data that
+// the report lacks are those of the sites and of the catalogue.
+func (s *Subject) reportingLaboratory(r *results.Revision, sites []site) networks.Laboratory {
+	lab := networks.Laboratory{Name: r.Laboratory, CLIA: r.CLIA}
+	known := s.laboratory()
+	if lab.Name == "" || lab.Name == known.Name || len(sites) == 0 {
+		lab.Name = cmp.Or(lab.Name, known.Name)
+		lab.CLIA, lab.Phone, lab.Address = cmp.Or(lab.CLIA, known.CLIA), known.Phone, known.Address
+	}
+	for _, other := range sites {
+		if other.Name == lab.Name || lab.CLIA != "" && other.CLIA == lab.CLIA {
+			lab.CLIA, lab.Phone = cmp.Or(lab.CLIA, other.CLIA), cmp.Or(other.Phone, lab.Phone)
+			if other.Address != nil {
+				lab.Address = other.Address
+			}
+		}
+	}
+	if lab.Address == nil {
+		lab.Address = known.Address
+	}
+	return lab
+}
+
+// sampleLines describes the samples for the top of later pages.
+func (s *Subject) sampleLines(r *results.Revision) (lines []string) {
+	for _, sample := range r.Samples[:min(len(r.Samples), 3)] {
+		sp := sample.Specimen
+		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", cmp.Or(sp.Number, sample.Key)), labelled("Specimen", s.specimenNames()),
+			labelled("Collected", s.moment(sp.Collected)), labelled("Received", s.moment(sp.Received)), labelled("Reported", s.reported(r, sp))))
+	}
+	if lines == nil {
+		lines = []string{joinNonEmpty(" · ", labelled("Specimen", s.specimenNames()), labelled("Reported", s.minute(r.CreatedAt)))}
+	}
+	return lines
+}
+
+// reported returns the time of the report: that of the laboratory or, without
+// one, that of this version.
+func (s *Subject) reported(r *results.Revision, sp networks.Specimen) string {
+	return cmp.Or(s.moment(sp.Reported), s.minute(r.CreatedAt))
+}
+
+func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) {
 	o := &s.Full
 	p.writeLine(margin, p.y+14, 15, "B", printable("LABORATORY REPORT"))
 	state := printable(finality(r))
 	p.writeLine(pageWidth-margin-p.textWidth(11, "B", state), p.y+14, 11, "B", state)
-	lab := s.Facts.Lab
-	name := r.Laboratory
-	if name == "" {
-		name = lab.Name
-	}
-	p.writeLine(margin, p.y+28, normalSize, "", printable(joinNonEmpty("   ", name, clia(r.CLIA))))
-	p.y += 34
-	p.pageHeader = func() {
-		p.writeLine(margin, p.y+8, normalSize, "B", printable(fmt.Sprintf("LABORATORY REPORT, continued   %s   %s", s.Order.SampleID, finality(r))))
-		p.y += 16
-	}
+	p.y += 20
+	p.paragraph(laboratoryLine(s.reportingLaboratory(r, sites)), normalSize, "")
+	p.y += 2
 	p.fields(3,
 		field{"Patient", lastFirst(o.Patient)}, field{"Date of birth", formatBirth(o.Patient)}, field{"Sex", label(o.Patient.Gender)}, field{"Patient ID", o.Patient.ID.String()},
 		field{"Control number", s.Order.SampleID}, field{"Ordered", s.minute(o.PlacedAt)}, field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
 		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", s.minute(r.CreatedAt)}, field{"Overall", label(r.Interpretation)},
 	)
+	if c := o.Practice; c != (networks.Practice{}) {
+		p.fields(3, field{"Ordered by", c.Name}, field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", joinNonEmpty("\n", phone(c.Phone), labelled("Fax", phone(c.Fax)), labelled("After hours", phone(c.AfterHours)))})
+	}
 	if reported := r.Patient; reported != (networks.ReportedPatient{}) {
 		born := ""
 		if !reported.DOB.IsZero() {
@@ -103,7 +143,8 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision) {
 		if sp.Fasting != nil {
 			fasting = yesNo(*sp.Fasting)
 		}
-		p.fields(5, field{"Sample", number}, field{"Collected", s.moment(sp.Collected)}, field{"Received", s.moment(sp.Received)}, field{"Reported", s.moment(sp.Reported)}, field{"Fasting", fasting})
+		p.fields(3, field{"Sample", number}, field{"Specimen", s.specimenNames()}, field{"Fasting", fasting},
+			field{"Collected", s.moment(sp.Collected)}, field{"Received", s.moment(sp.Received)}, field{"Reported", s.reported(r, sp)})
 		if about := joinNonEmpty("; ", sp.Volume, sp.Information); about != "" {
 			p.paragraph(about, smallSize+1, "")
 		}
@@ -162,7 +203,7 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 			{words: name},
 			{words: one.Text, bold: abnormal},
 			{words: flagOf(one), bold: true},
-			{words: one.Unit},
+			{words: printedUnit(one.Unit)},
 			{words: one.Range.Text},
 			{words: siteNumber(sites, one.Laboratory)},
 		}})
@@ -178,7 +219,7 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 			}
 		}
 	}
-	p.table([]column{{"Test", 3.6}, {"Result", 2.2}, {"Flag", 0.8}, {"Units", 1.3}, {"Reference", 2}, {"Lab", 0.6}}, rows)
+	p.table([]column{{"Test", 3.6}, {"Result", 2}, {"Flag", 0.7}, {"Units", 1.9}, {"Reference", 2}, {"Lab", 0.5}}, rows)
 }
 
 // markerName returns the title over a result: the ordered marker.
@@ -272,15 +313,11 @@ func writeLaboratories(p *pdfDocument, sites []site) {
 	}
 	p.heading("Testing performed at")
 	for i, lab := range sites {
-		where := ""
-		if lab.Address != nil {
-			where = joinNonEmpty(", ", lab.Address.FirstLine, lab.Address.SecondLine, lab.Address.City, joinNonEmpty(" ", lab.Address.State, lab.Address.Zip))
-		}
 		director := lab.Director
 		if director != "" {
 			director = "Director: " + director
 		}
-		p.point(fmt.Sprintf("%d", i+1), joinNonEmpty("   ", lab.Name, where, clia(lab.CLIA), lab.Phone, director))
+		p.point(fmt.Sprintf("%d", i+1), joinNonEmpty(" · ", laboratoryLine(lab.Laboratory), director))
 	}
 }
 

@@ -1,9 +1,10 @@
 package documents
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
-	"slices"
-	"strconv"
+	"image/png"
 	"strings"
 
 	"codeberg.org/go-pdf/fpdf"
@@ -23,13 +24,13 @@ func (s *Subject) Requisition() ([]byte, error) {
 	if !orders.HasRequisition(s.Facts.Events) || s.Order.SampleID == "" || s.Order.Body.Patient == nil {
 		return nil, notFound("Requisition not found")
 	}
-	p := newLetterDocument("Laboratory requisition", s.footer(), s.banner(), s.placedAt())
+	p := newLetterDocument("Laboratory requisition", s.frame("LABORATORY REQUISITION, continued   "+priority(s.Full.Priority), s.collectionLine()), s.placedAt())
 	s.requisitionHead(p)
 	s.patient(p)
 	s.insurance(p)
 	s.writeTests(p)
 	s.writeCollection(p)
-	p.blanks("Authorized by (signature of the ordering physician)", "Date")
+	s.signature(p)
 	return p.output()
 }
 
@@ -47,27 +48,31 @@ func (s *Subject) requisitionHead(p *pdfDocument) {
 	top := p.y
 	p.writeLine(margin, top+14, 15, "B", printable("LABORATORY REQUISITION"))
 	lab := s.Facts.Lab
-	p.writeLine(margin, top+28, normalSize, "B", printable(lab.Name))
-	p.writeLine(margin, top+39, normalSize, "", printable(joinNonEmpty(", ", lab.Address, lab.City)+" "+lab.Zip))
-	if o.Priority {
-		p.writeLine(margin, top+56, 13, "B", printable("STAT"))
-	}
 	const width = 250
 	x := pageWidth - margin - width
+	p.y = top + 19
+	for _, line := range []struct{ words, style string }{{lab.Name, "B"}, {oneLine(s.laboratory().Address), ""}, {joinNonEmpty(" · ", clia(lab.CLIA), phone(lab.Phone)), ""}} {
+		t := printable(line.words)
+		wrapped := p.wrap(t, normalSize, line.style, x-margin-10)
+		wrapped = wrapped[:min(len(wrapped), 2)]
+		p.lines(margin, p.y, normalSize, line.style, t, wrapped)
+		p.y += float64(len(wrapped)) * normalSize * lineHeight
+	}
+	if o.Priority {
+		p.writeLine(margin, p.y+14, 14, "B", printable("STAT"))
+		p.y += 18
+	}
 	p.drawCode128(s.Order.SampleID, x, top, width, 38)
 	id := printable(s.Order.SampleID)
 	id.letters = p.cut(id, 11, "B", width)
 	p.writeLine(x+(width-p.textWidth(11, "B", id))/2, top+50, 11, "B", id)
-	p.y = top + 60
-	p.pageHeader = func() {
-		p.writeLine(margin, p.y+8, normalSize, "B", printable("LABORATORY REQUISITION, continued   "+s.Order.SampleID))
-		p.y += 16
-	}
+	p.y = max(p.y+4, top+60)
 	p.fields(4,
 		field{"Control number", s.Order.SampleID}, field{"Ordered", s.minute(o.PlacedAt)},
 		field{"Account number", o.Account.Number}, field{"Account", o.Account.Name},
 		field{"Bill to", billTo(s.Order.Billing)}, field{"Priority", priority(o.Priority)},
 		field{"Collection", label(s.Order.Method)}, field{"Panel", s.Facts.Test.Name},
+		field{"Specimen", s.specimenNames()}, field{"Collected", s.collected()},
 	)
 	if code := s.barcodeText(); code != "" {
 		if height, err := p.drawPDF417(code, margin+4, p.y+2, innerWidth-8); err == nil {
@@ -107,8 +112,13 @@ func (s *Subject) patient(p *pdfDocument) {
 	if g := s.Order.Body.Patient.MedicalProxy; g != nil {
 		p.fields(3, field{"Medical proxy", g.LastName + ", " + g.FirstName}, field{"Proxy's phone", g.PhoneNumber}, field{"Proxy's e-mail", g.Email})
 	}
-	p.heading("Ordering physician")
-	p.fields(3, field{"Name", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"NPI", o.Physician.NPI})
+	p.heading("Ordering physician and clinic")
+	c := o.Practice
+	p.fields(3,
+		field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"NPI", o.Physician.NPI}, field{"Clinic", cmp.Or(c.Name, o.Account.Name)},
+		field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", joinNonEmpty("\n", phone(c.Phone), labelled("Fax", phone(c.Fax)))},
+		field{"Call critical results to", phone(c.Callback())},
+	)
 }
 
 func (s *Subject) insurance(p *pdfDocument) {
@@ -137,9 +147,13 @@ func (s *Subject) writeTests(p *pdfDocument) {
 	p.heading("Tests ordered")
 	rows := make([]row, len(o.Tests))
 	for i, t := range o.Tests {
-		rows[i] = row{cells: []cell{{words: t.ProviderID, bold: true}, {words: t.Name}, {words: s.sampleOf(t)}}}
+		n := t.Specimen
+		rows[i] = row{cells: []cell{
+			{words: t.ProviderID, bold: true}, {words: t.Name}, {words: cmp.Or(n.Name, s.sampleOf(t))}, {words: n.Container},
+			{words: joinNonEmpty(", ", n.MinVolume, n.Temperature)},
+		}}
 	}
-	p.table([]column{{"Code", 1}, {"Test", 4}, {"Sample", 1.5}}, rows)
+	p.table([]column{{"Code", 1.1}, {"Test", 3.2}, {"Specimen", 1.7}, {"Container", 2.4}, {"Volume, transport", 1.8}}, rows)
 	if len(o.Answers) > 0 {
 		p.heading("Questions answered at order entry")
 		rows = rows[:0]
@@ -189,20 +203,62 @@ func chosenAnswer(q catalogue.Question, code string) string {
 	return code
 }
 
+// collectionLine describes the collection for the top of later pages.
+func (s *Subject) collectionLine() string {
+	return joinNonEmpty(" · ", labelled("Specimen", s.specimenNames()), labelled("Ordered", s.minute(s.Full.PlacedAt)), labelled("Collected", s.collected()))
+}
+
+// collected returns the time of the collection, empty if it is not known.
+func (s *Subject) collected() string {
+	at := s.Order.CollectedAt
+	switch {
+	case at == nil:
+		return ""
+	case isMidnight(at.UTC()): // a laboratory's date without a time
+		return formatDay(at.UTC())
+	}
+	return s.minute(*at)
+}
+
 func (s *Subject) writeCollection(p *pdfDocument) {
 	p.heading("Collection")
-	var samples []string
-	for _, sample := range s.samples() {
-		samples = append(samples, label(sample))
+	collected := s.collected()
+	p.fields(3, field{"Specimen", s.specimenNames()}, field{"Fasting needed", yesNo(s.Full.Fasting)}, field{"Collected", collected})
+	var rows []row
+	for _, n := range s.specimens() {
+		if n.Stability != "" || n.Notes != "" {
+			rows = append(rows, row{cells: []cell{{words: n.Name}, {words: n.Container}, {words: n.Stability}, {words: n.Notes}}})
+		}
 	}
-	collected := ""
-	if at := s.Order.CollectedAt; at != nil {
-		collected = s.minute(*at)
+	if rows != nil {
+		p.table([]column{{"Specimen", 1.5}, {"Container", 2}, {"Stability", 2}, {"How to collect", 3}}, rows)
 	}
-	p.fields(3, field{"Sample", strings.Join(samples, ", ")}, field{"Fasting needed", yesNo(s.Full.Fasting)}, field{"Collected", collected})
 	if collected == "" {
 		p.blanks("Date of collection", "Time of collection", "Collected by", "Fasting (yes or no)")
 	}
+}
+
+// signature draws the physician's signature, or a line for it.
+func (s *Subject) signature(p *pdfDocument) {
+	size, err := png.DecodeConfig(bytes.NewReader(s.Signature))
+	if s.Signature == nil || err != nil {
+		p.blanks("Authorized by (signature of the ordering physician)", "Date")
+		return
+	}
+	const most, tallest = 200.0, 44.0 // points
+	scale := min(most/float64(size.Width), tallest/float64(size.Height))
+	width, height := float64(size.Width)*scale, float64(size.Height)*scale
+	p.ensureRoom(height + 40)
+	p.pdf.RegisterImageOptionsReader("signature", fpdf.ImageOptions{ImageType: "PNG"}, bytes.NewReader(s.Signature))
+	p.pdf.ImageOptions("signature", margin+4, p.y+4, width, height, false, fpdf.ImageOptions{ImageType: "PNG"}, 0, "")
+	p.y += max(height+6-24, 0)
+	half := innerWidth / 2
+	p.pdf.Line(margin+4, p.y+24, margin+half-12, p.y+24)
+	o := s.Full.Physician
+	p.writeLine(margin+4, p.y+24+smallSize+2, smallSize, "", printable(joinNonEmpty(" ", "Authorized by", o.FirstName, o.LastName)))
+	p.writeLine(margin+half+4, p.y+20, normalSize, "", printable(formatDay(s.local(s.Full.PlacedAt))))
+	p.writeLine(margin+half+4, p.y+24+smallSize+2, smallSize, "", printable("Date"))
+	p.y += 40
 }
 
 func billTo(b catalogue.Billing) string {
@@ -255,8 +311,9 @@ const (
 // Reference 1.15.
 const SandboxAccount = "1234567890"
 
-// Labels renders labels for the tubes, one on each page. A cancelled order has
-// none: no tube may be filled for it.
+// Labels renders labels for the tubes, one on each page. The labels of an order
+// with several specimens name them in turn. A cancelled order has none: no tube
+// may be filled for it.
 //
 // Reference 1.14.
 func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
@@ -271,28 +328,44 @@ func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
 	if s.Full.Sandbox {
 		account = SandboxAccount
 	}
+	specimens := s.specimens()
+	if specimens == nil {
+		specimens = make([]networks.SpecimenNeeded, 1)
+	}
 	for n := range count {
 		p.addPage()
-		s.label(p, account, collected, fmt.Sprintf("%d/%d", n+1, count))
+		s.label(p, account, collected, specimens[n%len(specimens)], fmt.Sprintf("%d/%d", n+1, count))
 	}
 	return p.output()
 }
 
-func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime, number string) {
-	const width = labelWidth - 2*labelEdge
+func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime, specimen networks.SpecimenNeeded, number string) {
+	width := labelWidth - 2*labelEdge
+	if s.Full.Priority {
+		stat := printable("STAT")
+		w := p.textWidth(9, "B", stat) + 6
+		p.pdf.SetFillColor(0, 0, 0)
+		p.pdf.Rect(labelEdge+width-w, 4, w, 11.5, "F")
+		p.pdf.SetTextColor(255, 255, 255)
+		p.writeLine(labelEdge+width-w+3, 13, 9, "B", stat)
+		p.pdf.SetTextColor(0, 0, 0)
+		width -= w + 4
+	}
 	name := printable(lastFirst(s.Full.Patient))
 	size := 10.0
 	for size > 6.5 && p.textWidth(size, "B", name) > width {
 		size -= 0.5
 	}
 	name.letters = p.cut(name, size, "B", width)
-	p.writeLine(labelEdge, 15, size, "B", name)
-	p.labelLine(25, fmt.Sprintf("DOB %s   Sex %s", formatBirth(s.Full.Patient), label(s.Full.Patient.Gender)), number)
-	p.labelLine(34, "Collected "+s.collection(collected), "")
-	p.labelLine(43, "Acct "+account+"   "+s.Facts.Lab.Name, "")
-	p.drawCode128(s.Order.SampleID, 1, 48, labelWidth-2, 28)
+	p.writeLine(labelEdge, 13, size, "B", name)
+	p.labelLine(22, fmt.Sprintf("DOB %s   Sex %s", formatBirth(s.Full.Patient), label(s.Full.Patient.Gender)), number)
+	p.labelLine(30.5, "Collected "+s.collection(collected), "")
+	p.labelLine(39, joinNonEmpty(" - ", cmp.Or(specimen.Name, s.specimenNames()), specimen.Container), "")
+	p.labelLine(47, "Acct "+account+"   "+s.Facts.Lab.Name, "")
+	p.drawCode128(s.Order.SampleID, 1, 51, labelWidth-2, 25)
 	id := printable(s.Order.SampleID)
-	id.letters = p.cut(id, 8, "B", width)
+	whole := labelWidth - 2*labelEdge
+	id.letters = p.cut(id, 8, "B", whole)
 	p.writeLine((labelWidth-p.textWidth(8, "B", id))/2, 85, 8, "B", id)
 }
 
@@ -309,70 +382,4 @@ func (s *pdfDocument) labelLine(y float64, words, right string) {
 	t := printable(words)
 	t.letters = s.cut(t, size, "", room)
 	s.writeLine(labelEdge, y, size, "", t)
-}
-
-// Notice renders an advance beneficiary notice in plain words: it informs the
-// patient, before the sample is taken, that the insurance may not pay, and
-// asks for a decision. Orders that need no notice have none.
-//
-// Reference 1.14, has_abn.
-func (s *Subject) Notice() ([]byte, error) {
-	if !s.Order.HasABN || s.Order.Body.Patient == nil {
-		return nil, notFound("ABN not found")
-	}
-	o := &s.Full
-	p := newLetterDocument("Advance notice of noncoverage", s.footer(), s.banner(), s.placedAt())
-	p.writeLine(margin, p.y+14, 15, "B", printable("ADVANCE NOTICE OF NONCOVERAGE"))
-	p.writeLine(margin, p.y+28, normalSize, "", printable("Your insurance may not pay for the tests below. Read this before your sample is taken."))
-	p.y += 34
-	p.heading("Laboratory and patient")
-	insurer := ""
-	if o.Insurance != nil {
-		insurer = o.Insurance.Company
-	}
-	p.fields(3,
-		field{"Laboratory", s.Facts.Lab.Name}, field{"Patient", lastFirst(o.Patient)}, field{"Date of birth", formatBirth(o.Patient)},
-		field{"Order", s.Order.ID.String()}, field{"Control number", s.Order.SampleID}, field{"Insurance", insurer},
-	)
-	p.heading("Tests that the insurance may not pay for")
-	var rows []row
-	for _, m := range s.unsupportedTests() {
-		rows = append(rows, row{cells: []cell{{words: m.ProviderID, bold: true}, {words: m.Name}, {words: formatPrice(m.Price)}}})
-	}
-	p.table([]column{{"Code", 1}, {"Test", 4}, {"Estimated cost", 1.5}}, rows)
-	p.heading("Why the insurance may not pay")
-	reason := "The insurance pays for these tests only for some diagnoses, only a limited number of times, or not at all. "
-	if len(o.ICDCodes) > 0 {
-		reason += "The diagnoses on the order are " + strings.Join(o.ICDCodes, ", ") + "."
-	} else {
-		reason += "The order names no diagnosis."
-	}
-	p.paragraph(reason, normalSize, "")
-	p.heading("Choose one")
-	p.box("I want the tests. Bill my insurance. If it does not pay, I pay, and I may appeal to the insurance. If it pays later, I get back what I paid, less my share.")
-	p.box("I want the tests. Do not bill my insurance. I pay now, and I cannot appeal, because the insurance is not asked.")
-	p.box("I do not want the tests. I do not pay, and I cannot appeal to find out whether the insurance would have paid.")
-	p.heading("What you should know")
-	p.paragraph("This notice is an opinion, not a decision of the insurance. If anything is unclear, ask the clinic that ordered the tests, or the insurance. "+
-		"By signing you confirm that you have read and understood this notice. You get a copy.", normalSize, "")
-	p.blanks("Signature of the patient or the representative", "Date")
-	return p.output()
-}
-
-// unsupportedTests returns the tests without a diagnosis that supports them;
-// all tests when the lab asked for the notice.
-func (s *Subject) unsupportedTests() []*catalogue.Marker {
-	some := slices.DeleteFunc(slices.Clone(s.Facts.Markers), func(m *catalogue.Marker) bool { return m.Supported(s.Order.Body.ICDCodes) })
-	if len(some) == 0 {
-		return s.Facts.Markers
-	}
-	return some
-}
-
-// formatPrice formats a price; prices may also be words.
-func formatPrice(price string) string {
-	if _, err := strconv.ParseFloat(price, 64); err == nil {
-		return "$" + price
-	}
-	return "not known"
 }

@@ -47,7 +47,7 @@ func subject(markers int) *Subject {
 		Facts: orders.Facts{
 			Events: []orders.Event{{ID: 1, Status: orders.Ordered, CreatedAt: placedAt}, {ID: 2, Status: orders.RequisitionCreated, CreatedAt: placedAt.Add(time.Minute)}},
 			Test:   catalogue.Test{ID: catalogue.TestID(id(9)), Name: "General panel", Method: catalogue.WalkIn, SampleType: catalogue.Serum, UpdatedAt: placedAt},
-			Lab:    catalogue.Lab{ID: 2, Slug: "example", Name: "Example Laboratories", Address: "5 Tube Street", City: "Phoenix", Zip: "85004"},
+			Lab:    catalogue.Lab{ID: 2, Slug: "example", Name: "Example Laboratories", Address: "5 Tube Street", City: "Phoenix", State: "AZ", Zip: "85004", Phone: "+16025550100", CLIA: "03D0000001"},
 		},
 		Full: networks.Order{
 			ID: id(1), Account: networks.Account{Number: "A-77001", Name: "Example Clinic"}, Method: "walk_in_test", SampleID: "S0012345678",
@@ -58,6 +58,10 @@ func subject(markers int) *Subject {
 				Address: networks.Address{FirstLine: "1 Main Street", SecondLine: "Apt 4", City: "Phoenix", State: "AZ", Zip: "85004"}, Race: "white", Ethnicity: "non_hispanic",
 			},
 			Physician: networks.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"},
+			Practice: networks.Practice{
+				Name: "Example Clinic", Phone: "+16025550111", Fax: "+16025550112", AfterHours: "+16025550113",
+				Address: networks.Address{FirstLine: "7 Clinic Way", City: "Phoenix", State: "AZ", Zip: "85004"},
+			},
 			Insurance: &networks.Insurance{
 				PayorCode: "60054", Company: "Example Mutual", MemberID: "M-1", GroupID: "G-2", Relationship: "Spouse",
 				Insured:   networks.Patient{FirstName: "William", LastName: "King", DOB: civil.MustParse("1980-02-21"), Gender: "male", Address: networks.Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004"}},
@@ -74,7 +78,11 @@ func subject(markers int) *Subject {
 			m.Sample = catalogue.Urine
 		}
 		s.Facts.Markers = append(s.Facts.Markers, m)
-		s.Full.Tests = append(s.Full.Tests, networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name})
+		specimen := networks.SpecimenNeeded{Name: "Serum", Container: "Gel separator tube (SST)", MinVolume: "1 mL", Temperature: "refrigerated", Stability: "Refrigerated 7 days", Notes: "Let clot for 30 minutes."}
+		if n == 2 {
+			specimen = networks.SpecimenNeeded{Name: "Whole blood, EDTA", Container: "Lavender-top tube (EDTA)", MinVolume: "1 mL", Temperature: "ambient", Stability: "Ambient 24 hours", Notes: "Do not centrifuge."}
+		}
+		s.Full.Tests = append(s.Full.Tests, networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name, Specimen: specimen})
 	}
 	s.Full.Answers = []networks.Answer{
 		{MarkerID: 1, ProviderID: "70000", QuestionCode: "FSTING", Question: "Has the patient fasted?", Answer: "Y"},
@@ -111,6 +119,12 @@ func revision(found int) *results.Revision {
 			one.Notes = []string{"Called to the clinic and read back."}
 		case 2:
 			one.Text, one.Range.Text, one.Unit, one.Status = "≥60", "", "µg/L", "P"
+		case 3:
+			one.Name, one.Unit = "eGFR (CKD-EPI 2021)", "mL/min/{1.73_m2}"
+		case 4:
+			one.Name, one.Unit, one.Range.Text = "TSH", "m[IU]/L", "0.450-4.500"
+		case 5:
+			one.Name, one.Unit = "Platelets", "10*3/uL"
 		}
 		r.Results = append(r.Results, one)
 	}

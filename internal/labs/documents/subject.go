@@ -22,6 +22,8 @@ type Subject struct {
 	Full networks.Order
 	// Zone is the zone of the place of the collection, nil if it is unknown.
 	Zone *time.Location
+	// Signature is the image of the physician's signature, a PNG; nil without one.
+	Signature []byte
 }
 
 // Read reads the data for the papers of a team's order, or returns a NotFound
@@ -48,7 +50,11 @@ func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, e
 	if err != nil {
 		return nil, err
 	}
-	return &Subject{*o, facts[0], full, zone}, nil
+	signature, err := orders.Signature(ctx, tx, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Subject{*o, facts[0], full, zone, signature}, nil
 }
 
 // Cancelled reports that the order was cancelled, or that the lab will not carry
@@ -88,6 +94,92 @@ func (s *Subject) footer() string {
 		words += "   SANDBOX - not for clinical use"
 	}
 	return words
+}
+
+// frame returns the texts of every page. title is that of later pages, which
+// begin with the given lines after the patient.
+func (s *Subject) frame(title string, lines ...string) pageFrame {
+	return pageFrame{
+		banner: s.banner(), title: title, lines: append([]string{s.patientLine()}, lines...),
+		laboratory: laboratoryLine(s.laboratory()), foot: s.footer(),
+	}
+}
+
+// patientLine identifies the patient and the order.
+func (s *Subject) patientLine() string {
+	p := s.Full.Patient
+	return joinNonEmpty(" · ", labelled("Patient", lastFirst(p)), labelled("Born", formatBirth(p)), labelled("Sex", label(p.Gender)),
+		labelled("Patient ID", p.ID.String()), labelled("Control number", s.Order.SampleID))
+}
+
+func labelled(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return name + ": " + value
+}
+
+// laboratory returns the laboratory of the catalogue in the form of messages.
+func (s *Subject) laboratory() networks.Laboratory { return laboratoryOf(s.Facts.Lab) }
+
+func laboratoryOf(lab catalogue.Lab) networks.Laboratory {
+	return networks.Laboratory{
+		Name: lab.Name, CLIA: lab.CLIA, Phone: lab.Phone,
+		Address: &networks.Address{FirstLine: lab.Address, City: lab.City, State: lab.State, Zip: lab.Zip},
+	}
+}
+
+// laboratoryLine names a laboratory with its address, certificate and telephone
+// number.
+func laboratoryLine(lab networks.Laboratory) string {
+	return joinNonEmpty(" · ", lab.Name, oneLine(lab.Address), clia(lab.CLIA), phone(lab.Phone))
+}
+
+// oneLine formats an address in one line.
+func oneLine(a *networks.Address) string {
+	if a == nil {
+		return ""
+	}
+	return strings.ReplaceAll(address(*a), "\n", ", ")
+}
+
+// phone formats an American telephone number: (602) 555-0100.
+func phone(number string) string {
+	digits, american := strings.CutPrefix(number, "+1")
+	if !american || len(digits) != 10 {
+		return number
+	}
+	return "(" + digits[:3] + ") " + digits[3:6] + "-" + digits[6:]
+}
+
+// specimens lists the specimens of the tests, each once.
+func (s *Subject) specimens() []networks.SpecimenNeeded {
+	var all []networks.SpecimenNeeded
+	for _, t := range s.Full.Tests {
+		same := func(other networks.SpecimenNeeded) bool {
+			return other.Name == t.Specimen.Name && other.Container == t.Specimen.Container
+		}
+		if t.Specimen.Name != "" && !slices.ContainsFunc(all, same) {
+			all = append(all, t.Specimen)
+		}
+	}
+	return all
+}
+
+// specimenNames names the specimens of the tests, or the kinds of samples.
+func (s *Subject) specimenNames() string {
+	var names []string
+	for _, n := range s.specimens() {
+		if !slices.Contains(names, n.Name) {
+			names = append(names, n.Name)
+		}
+	}
+	if names == nil {
+		for _, sample := range s.samples() {
+			names = append(names, label(sample))
+		}
+	}
+	return strings.Join(names, "; ")
 }
 
 // samples lists the kinds of samples, each once.

@@ -51,7 +51,7 @@ func TestOtherProgramsReadTheText(t *testing.T) {
 		for _, text := range map[string][]string{
 			"requisition": {"Łukasiewicz Жук, Ada", "12/10/1984", "1234567893", "M-1", "E11.9", "70011", "Yes, fasted (Y)", "Known carrier (trait) \\ see letter"},
 			"labels":      {"Łukasiewicz Жук, Ada", "A-77001", "S0012345678"},
-			"notice":      {"Łukasiewicz Жук, Ada", "$12.50", "Example Mutual"},
+			"notice":      {"Łukasiewicz Жук, Ada", "$12.50", "CMS-R-131"},
 			"report":      {"≥60", "µg/L", "Analyte 12", "Max Muster, MD"},
 		}[name] {
 			if !strings.Contains(said, text) {
