@@ -127,6 +127,17 @@ func (rt Route) Status(code int) Route { rt.op.DefaultStatus = code; return rt }
 // Describe lets a table complete the OpenAPI description.
 func (rt Route) Describe(fn func(op *huma.Operation)) Route { fn(&rt.op); return rt }
 
+// WithHeader sets a header of every answer. An empty value sets none.
+func (rt Route) WithHeader(name string, value func(ctx context.Context, c Caller) string) Route {
+	rt.op.Middlewares = append(rt.op.Middlewares, func(ctx huma.Context, next func(huma.Context)) {
+		if text := value(ctx.Context(), CallerOf(ctx.Context())); text != "" {
+			ctx.SetHeader(name, text)
+		}
+		next(ctx)
+	})
+	return rt
+}
+
 func (rt Route) register(a *API, r chi.Router) {
 	op := rt.op
 	op.MaxBodyBytes = a.MaxBody

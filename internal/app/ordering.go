@@ -53,7 +53,7 @@ func (a *App) ordering() (ordering, error) {
 	o.placer.Answers = o.inbox
 	o.unmatched = &matching.Queue{Log: a.Log, Orders: o.lists}
 	o.inbox.Handlers.Unmatched = o.unmatched
-	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log}
+	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log, Following: appointments.FollowingJobs()}
 	labs, partner, err := a.labs()
 	if err != nil {
 		return o, err

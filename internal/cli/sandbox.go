@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +17,11 @@ var (
 		list: "plans", id: "order_id",
 		columns: []column{{"due", "due_at"}, {"order", "order_id"}, {"step", "act"}, {"status", "status"}},
 		none:    "nothing is planned",
+	}
+	sandboxMoveView = view{
+		list: "moved", id: "order_id",
+		columns: []column{{"time", "created_at"}, {"order", "order_id"}, {"status", "status"}, {"detail", "status_detail"}},
+		none:    "no order moved",
 	}
 	sandboxScriptView = view{
 		list: "data", id: "name",
@@ -37,14 +45,52 @@ func (s *shell) sandboxShow() *cobra.Command {
 		Example: examples("hale sandbox show", "hale sandbox show -o json"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.showGet(c.Context(), sandboxView, "/v3/sandbox", nil)
+			body, err := s.call(c.Context(), http.MethodGet, "/v3/sandbox", nil, nil)
+			if err != nil {
+				return err
+			}
+			return s.showLab(sandboxView, body)
 		},
 	})
+}
+
+// showLab prints the clock of the lab before a table.
+func (s *shell) showLab(v view, body []byte) error {
+	if s.format != formatTable {
+		return s.show(v, body)
+	}
+	var lab struct {
+		Now     string `json:"now"`
+		Ahead   int64  `json:"ahead_seconds"`
+		Waiting int    `json:"waiting"`
+	}
+	if err := json.Unmarshal(body, &lab); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "clock of the laboratory: %s, %s ahead\n", lab.Now, spanText(time.Duration(lab.Ahead)*time.Second))
+	if lab.Waiting > 0 {
+		fmt.Fprintf(s.out, "%d due steps have not run yet: repeat with hale sandbox advance 0s\n", lab.Waiting)
+	}
+	return s.show(v, body)
+}
+
+// spanText writes a time span with days.
+func spanText(d time.Duration) string {
+	days, rest := d/(24*time.Hour), d%(24*time.Hour)
+	switch {
+	case days == 0:
+		return rest.String()
+	case rest == 0:
+		return fmt.Sprintf("%dd", days)
+	}
+	return fmt.Sprintf("%dd%s", days, rest)
 }
 
 func (s *shell) sandboxAdvance() *cobra.Command {
 	return s.calls(&cobra.Command{
 		Use: "advance DURATION", Short: "advance the clock; everything due happens",
+		Long: `Advance the clock of the lab. It answers when everything that is due can be read,
+and prints the clock and the new events of orders.`,
 		Example: examples("hale sandbox advance 3d", "hale sandbox advance 90m", "hale sandbox advance 0s"),
 		Args:    takes("DURATION"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -56,7 +102,7 @@ func (s *shell) sandboxAdvance() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.show(sandboxView, body)
+			return s.showLab(sandboxMoveView, body)
 		},
 	})
 }

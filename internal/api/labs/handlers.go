@@ -3,7 +3,9 @@
 package labs
 
 import (
+	"context"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -11,10 +13,13 @@ import (
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/documents"
 	"hale/internal/labs/fulfilment"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/labs/reports"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Handlers serves the operations.
@@ -43,7 +48,7 @@ type Handlers struct {
 // Routes returns all operations, one table per resource.
 func (h *Handlers) Routes() []api.Route {
 	registerAliases(h.OpenAPI().Components.Schemas)
-	return slices.Concat(
+	all := slices.Concat(
 		h.diagnosisRoutes(),
 		h.labRoutes(),
 		h.labTestRoutes(),
@@ -61,6 +66,27 @@ func (h *Handlers) Routes() []api.Route {
 		h.sandboxRoutes(),
 		h.fulfilmentRoutes(),
 	)
+	for i := range all {
+		all[i] = all[i].WithHeader("Sandbox-Time", h.sandboxTime)
+	}
+	return all
+}
+
+// sandboxTime returns the time of the caller's sandbox lab, which the times of
+// an answer follow; empty for other callers.
+func (h *Handlers) sandboxTime(ctx context.Context, c api.Caller) string {
+	if c.Environment != teams.Sandbox {
+		return ""
+	}
+	var now time.Time
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		now, err = labclock.TimeOf(ctx, tx, c.Team)
+		return err
+	})
+	if err != nil {
+		return ""
+	}
+	return now.UTC().Format(time.RFC3339)
 }
 
 // registerAliases gives huma the schemas of types with their own JSON encoding.

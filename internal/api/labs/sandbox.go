@@ -2,13 +2,16 @@ package labs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
 	"hale/internal/api"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
 
@@ -101,7 +104,25 @@ func (h *Handlers) waitUntil(ctx context.Context, longest time.Duration, so func
 // sandboxBody is the state of a sandbox lab.
 type sandboxBody struct {
 	Now     api.Time          `json:"now" doc:"In the time of the lab's clock."`
+	Ahead   int64             `json:"ahead_seconds" doc:"Seconds by which the lab's clock is ahead of the real one."`
 	Waiting int               `json:"waiting" doc:"Number of due steps that have not run yet."`
+	Plans   []sandboxPlanBody `json:"plans" doc:"The next steps, soonest first, at most 100."`
+}
+
+// sandboxMoveBody is a new event of an order.
+type sandboxMoveBody struct {
+	OrderID orders.ID `json:"order_id" format:"uuid"`
+	Status  string    `json:"status" doc:"The new status, as in the order's events."`
+	Detail  *string   `json:"status_detail"`
+	At      api.Time  `json:"created_at" doc:"In the time of the lab's clock."`
+}
+
+// advanceSandboxBody is the state of a sandbox lab after its clock advanced.
+type advanceSandboxBody struct {
+	Now     api.Time          `json:"now" doc:"In the time of the lab's clock."`
+	Ahead   int64             `json:"ahead_seconds" doc:"Seconds by which the lab's clock is ahead of the real one."`
+	Waiting int               `json:"waiting" doc:"Number of due steps that have not run yet."`
+	Moved   []sandboxMoveBody `json:"moved" doc:"The new events of orders, oldest first, of at most 1,000 orders."`
 	Plans   []sandboxPlanBody `json:"plans" doc:"The next steps, soonest first, at most 100."`
 }
 
@@ -117,12 +138,16 @@ func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (san
 	if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
 		return body, err
 	}
-	now, err := sandboxlab.TimeOf(ctx, tx, c.Team)
+	now, err := labclock.TimeOf(ctx, tx, c.Team)
 	if err != nil {
 		return body, err
 	}
-	body.Now = api.Time(now)
-	if body.Waiting, err = sandboxlab.CountDue(ctx, tx, c.Team); err != nil {
+	ahead, err := labclock.Ahead(ctx, tx, c.Team)
+	if err != nil {
+		return body, err
+	}
+	body.Now, body.Ahead = api.Time(now), int64(ahead/time.Second)
+	if body.Waiting, _, err = sandboxlab.CountDue(ctx, tx, c.Team); err != nil {
 		return body, err
 	}
 	plans, err := sandboxlab.PlannedSteps(ctx, tx, c.Team, nil, 100)
@@ -153,25 +178,71 @@ type advanceSandboxIn struct {
 // advanceWait is the maximum time that an answer waits for due steps to run.
 const advanceWait = 20 * time.Second
 
-func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[sandboxBody], error) {
+func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[advanceSandboxBody], error) {
+	var due []orders.ID
+	var before map[orders.ID][]orders.Event
 	err := h.DB.Write(ctx, func(tx *store.Tx) error {
 		if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		_, err := h.Sandbox.Advance(ctx, tx, c.Team, time.Duration(in.Body.Seconds)*time.Second)
+		now, err := h.Sandbox.Advance(ctx, tx, c.Team, time.Duration(in.Body.Seconds)*time.Second)
+		if err != nil {
+			return err
+		}
+		if due, err = sandboxlab.DueOrders(ctx, tx, c.Team, now); err != nil {
+			return err
+		}
+		before, err = orders.Histories(ctx, tx, c.Team, due)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	err = h.waitUntil(ctx, advanceWait, func(tx *store.Tx) (bool, error) {
-		n, err := sandboxlab.CountDue(ctx, tx, c.Team)
-		return n == 0, err
+		n, running, err := sandboxlab.CountDue(ctx, tx, c.Team)
+		return n == 0 && !running, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return h.getSandbox(ctx, c, nil)
+	var body advanceSandboxBody
+	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		lab, err := h.sandbox(ctx, tx, c)
+		if err != nil {
+			return err
+		}
+		body = advanceSandboxBody{Now: lab.Now, Ahead: lab.Ahead, Waiting: lab.Waiting, Plans: lab.Plans}
+		body.Moved, err = movesSince(ctx, tx, c, due, before)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(body), nil
+}
+
+// movesSince returns the events that orders have in addition to earlier ones, the
+// oldest first.
+func movesSince(ctx context.Context, tx *store.Tx, c api.Caller, due []orders.ID, before map[orders.ID][]orders.Event) ([]sandboxMoveBody, error) {
+	moved := []sandboxMoveBody{}
+	after, err := orders.Histories(ctx, tx, c.Team, due)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range due {
+		o, err := orders.Get(ctx, tx, c.Team, id)
+		if fault.Is(err, fault.NotFound) { // erased meanwhile
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range after[id][min(len(before[id]), len(after[id])):] {
+			moved = append(moved, sandboxMoveBody{id, e.Status.Full(o.Method), api.TextOrNull(string(e.Detail)), api.Time(e.CreatedAt)})
+		}
+	}
+	slices.SortStableFunc(moved, func(a, b sandboxMoveBody) int { return time.Time(a.At).Compare(time.Time(b.At)) })
+	return moved, nil
 }
 
 type sandboxScriptBody struct {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/orders"
 	"hale/internal/people/messages"
 	"hale/internal/platform/fault"
@@ -115,7 +116,10 @@ func orderChange(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Or
 	}
 	at := s.at
 	if at.IsZero() {
-		at = tx.Now()
+		var err error
+		if at, err = labclock.TimeOf(ctx, tx, o.Team); err != nil {
+			return nil, err
+		}
 	}
 	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {

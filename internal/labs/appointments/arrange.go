@@ -54,7 +54,10 @@ func (s *Service) Arrange(ctx context.Context, tx *store.Tx, o *orders.Order, v 
 		}
 		return err
 	}
-	a := s.draft(tx, o, k, v.Provider, v.Network, v.Notes)
+	a, err := s.draft(ctx, tx, o, k, v.Provider, v.Network, v.Notes)
+	if err != nil {
+		return err
+	}
 	if err := a.setArrangedPlace(o, v.Address); err != nil {
 		return err
 	}

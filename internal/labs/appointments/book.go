@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
@@ -103,7 +104,7 @@ func (s *Service) callNetwork(ctx context.Context, who places.Viewer, began OnSt
 	if err != nil {
 		return Document{}, err
 	}
-	return s.askAndStore(ctx, a, a.Body.Call.Until.Sub(a.UpdatedAt)-answerTime)
+	return s.askAndStore(ctx, a, a.Body.Call.Until.Sub(s.DB.Now())-answerTime)
 }
 
 func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b Booking) (*Appointment, error) {
@@ -126,7 +127,10 @@ func (s *Service) book(ctx context.Context, tx *store.Tx, who places.Viewer, b B
 	if err := requireFree(ctx, tx, &o, b.Kind, t.Slot.Provider); err != nil {
 		return nil, err
 	}
-	a := s.draft(tx, &o, b.Kind, t.Slot.Provider, t.Network, b.Notes)
+	a, err := s.draft(ctx, tx, &o, b.Kind, t.Slot.Provider, t.Network, b.Notes)
+	if err != nil {
+		return nil, err
+	}
 	a.Body.Call = newCall(tx, TakeSlot, t.Slot, b.SyncWait, b.Async, b.AsyncWait)
 	if err := s.setPlace(ctx, tx, who, a, &o, t); err != nil {
 		return nil, err
@@ -156,7 +160,11 @@ func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkAge(&o, tx.Now(), place.TimeZone); err != nil {
+	now, err := labclock.TimeOf(ctx, tx, who.Team)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkAge(&o, now, place.TimeZone); err != nil {
 		return nil, err
 	}
 	if err := requireFree(ctx, tx, &o, Phlebotomy, r.Provider); err != nil {
@@ -166,7 +174,10 @@ func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, 
 	if len(offering) == 0 {
 		return nil, errNoAnswer
 	}
-	a := s.draft(tx, &o, Phlebotomy, r.Provider, offering[0], r.Notes)
+	a, err := s.draft(ctx, tx, &o, Phlebotomy, r.Provider, offering[0], r.Notes)
+	if err != nil {
+		return nil, err
+	}
 	a.TimeZone, a.Body.Address, a.Body.Place = place.TimeZone, r.Address.withNotesOf(&o), place.Point
 	a.Body.Call = newCall(tx, AskVisit, networks.Slot{Provider: r.Provider, Zone: place.TimeZone}, 0, true, 0)
 	return a, s.storeDraft(ctx, tx, a)
@@ -223,6 +234,13 @@ func (s *Service) openBookingKey(ctx context.Context, tx *store.Tx, o *orders.Or
 	if err != nil {
 		return t, err
 	}
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return t, err
+	}
+	if !t.Slot.Start.After(now) {
+		return t, errKeyExpired
+	}
 	if err := settings.checkAllowed(t.Slot.Provider); err != nil {
 		return t, err
 	}
@@ -261,11 +279,12 @@ func (a *Appointment) callerWaits(now time.Time) bool {
 }
 
 // draft returns an appointment before its call.
-func (s *Service) draft(tx *store.Tx, o *orders.Order, k Kind, provider, network, notes string) *Appointment {
+func (s *Service) draft(ctx context.Context, tx *store.Tx, o *orders.Order, k Kind, provider, network, notes string) (*Appointment, error) {
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
 	return &Appointment{
 		ID: ids.FromUUID[Appointment](tx.NewUUID()), Team: o.Team, User: o.User, Order: o.ID, Kind: k, Provider: provider, Network: network,
-		Status: Asked, CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Body: Body{Notes: notes},
-	}
+		Status: Asked, CreatedAt: now, UpdatedAt: now, Body: Body{Notes: notes},
+	}, err
 }
 
 func newCall(tx *store.Tx, verb Verb, slot networks.Slot, wait time.Duration, async bool, asyncWait time.Duration) *Call {
@@ -429,7 +448,11 @@ func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, c Cancellation) (D
 	case confirmsLater(a.Provider) || a.Status == InProgress || a.Status == Completed:
 		return Document{}, fault.Newf(fault.Refused, "A %s appointment with %s cannot be cancelled", a.Status, a.Provider).WithType("not_cancellable")
 	}
-	refund := reason.Refundable && (a.Start == nil || a.Start.Sub(tx.Now()) > refundNotice)
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return Document{}, err
+	}
+	refund := reason.Refundable && (a.Start == nil || a.Start.Sub(now) > refundNotice)
 	data := map[string]any{"origin": byPatient, "cancellation_reason": reason.Name}
 	if c.Kind == Phlebotomy {
 		data["is_refundable"] = refund

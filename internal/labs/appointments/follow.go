@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hale/internal/labs/inbox"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/fault"
@@ -102,7 +103,11 @@ func lapseLater(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Ord
 	if at.IsZero() {
 		return nil
 	}
-	return enqueue(ctx, tx, lapseKind, a, at)
+	ahead, err := labclock.Ahead(ctx, tx, a.Team)
+	if err != nil {
+		return err
+	}
+	return enqueue(ctx, tx, lapseKind, a, at.Add(-ahead))
 }
 
 // lapse cancels an appointment that waited too long for the requisition of its
@@ -122,10 +127,14 @@ func (s *Service) lapse(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		if at.IsZero() && !over {
 			return nil
 		}
-		if wait = at.Sub(tx.Now()); wait > 0 {
+		now, err := labclock.TimeOf(ctx, tx, o.Team)
+		if err != nil {
+			return err
+		}
+		if wait = at.Sub(now); wait > 0 {
 			return nil
 		}
-		_, err := cancel(ctx, tx, a, o, move{to: Cancelled, data: map[string]any{"origin": byTimer}})
+		_, err = cancel(ctx, tx, a, o, move{to: Cancelled, data: map[string]any{"origin": byTimer}})
 		return err
 	})
 	if err == nil && wait > 0 {
@@ -180,7 +189,11 @@ func (s *Service) applyForeignVisit(ctx context.Context, tx *store.Tx, o *orders
 		if err != nil {
 			return err
 		}
-		at := visitEnd(*r.Report.Visit, tx.Now())
+		now, err := labclock.TimeOf(ctx, tx, o.Team)
+		if err != nil {
+			return err
+		}
+		at := visitEnd(*r.Report.Visit, now)
 		m.Change = func(o *orders.Order) { o.SetDrawn(at, common, worst) }
 	}
 	if moves {
@@ -230,7 +243,11 @@ func applyVisit(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Ord
 		}
 	case InProgress:
 	case Completed:
-		s.at = visitEnd(v, tx.Now())
+		now, err := labclock.TimeOf(ctx, tx, o.Team)
+		if err != nil {
+			return err
+		}
+		s.at = visitEnd(v, now)
 	}
 	_, err := advance(ctx, tx, a, o, s)
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
@@ -126,7 +127,11 @@ func insert(ctx context.Context, tx *store.Tx, a *Appointment) error {
 // save writes the columns that change. The row must be unchanged since it was
 // read; otherwise the transaction is retried.
 func save(ctx context.Context, tx *store.Tx, a *Appointment) error {
-	a.UpdatedAt = tx.Now()
+	now, err := labclock.TimeOf(ctx, tx, a.Team)
+	if err != nil {
+		return err
+	}
+	a.UpdatedAt = labclock.Later(now, a.UpdatedAt)
 	body, err := a.seal(ctx, tx)
 	if err != nil {
 		return err
@@ -171,8 +176,12 @@ func addEvent(ctx context.Context, tx *store.Tx, a *Appointment, data map[string
 		}
 		doc = string(text)
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO appointment_events (team_id, appointment_id, status, data, created_at) VALUES ($1, $2, $3, $4, $5)`,
-		a.Team, a.ID, string(a.Status), doc, tx.Now())
+	now, err := labclock.TimeOf(ctx, tx, a.Team)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO appointment_events (team_id, appointment_id, status, data, created_at) VALUES ($1, $2, $3, $4, $5)`,
+		a.Team, a.ID, string(a.Status), doc, now)
 	if err != nil {
 		return fmt.Errorf("appointments: adding to the history of %s: %w", a.ID, err)
 	}

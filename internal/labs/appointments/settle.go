@@ -46,6 +46,9 @@ func enqueue(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], a *Appo
 	return err
 }
 
+// FollowingJobs returns the kinds of jobs that follow when an order moves.
+func FollowingJobs() []string { return []string{confirmKind.Name()} }
+
 // settleLater enqueues the job that settles an appointment.
 func settleLater(ctx context.Context, tx *store.Tx, a *Appointment, at time.Time) error {
 	return enqueue(ctx, tx, settleKind, a, at)

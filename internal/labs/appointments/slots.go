@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/places"
 	"hale/internal/platform/civil"
@@ -68,9 +69,13 @@ func (s *Service) AtHome(ctx context.Context, who places.Viewer, at Address, sta
 		return Availability{}, err
 	}
 	var offers []places.Offer
+	var now time.Time
 	err := s.DB.Read(ctx, func(tx *store.Tx) error {
 		settings, err := SettingsOf(ctx, tx, who.Team)
 		if err != nil {
+			return err
+		}
+		if now, err = labclock.TimeOf(ctx, tx, who.Team); err != nil {
 			return err
 		}
 		if err := settings.checkAllowed(""); err != nil {
@@ -86,19 +91,19 @@ func (s *Service) AtHome(ctx context.Context, who places.Viewer, at Address, sta
 	if len(offers) == 0 {
 		return Availability{}, errNoZipSlots
 	}
-	zone, first, err := s.firstDay(offers[0].TimeZone, start)
+	zone, first, err := firstDay(offers[0].TimeZone, start, now)
 	if err != nil {
 		return Availability{}, err
 	}
 	found := newDays(first, zone)
 	for _, offer := range offers {
 		network, slots, err := s.askSlots(ctx, networks.SlotQuery{
-			Team: who.Team.UUID(), Provider: offer.Provider, Zip: at.Zip[:5], Zone: zone.String(), Start: first, Now: s.DB.Now(), Sandbox: who.Sandbox,
+			Team: who.Team.UUID(), Provider: offer.Provider, Zip: at.Zip[:5], Zone: zone.String(), Start: first, Now: now, Sandbox: who.Sandbox,
 		})
 		if err != nil {
 			return Availability{}, err
 		}
-		slots = slices.DeleteFunc(slots, func(slot networks.Slot) bool { return !isOffered(offer, slot, zone, s.DB.Now()) })
+		slots = slices.DeleteFunc(slots, func(slot networks.Slot) bool { return !isOffered(offer, slot, zone, now) })
 		found.add(network, slots)
 	}
 	if found.empty() {
@@ -109,12 +114,12 @@ func (s *Service) AtHome(ctx context.Context, who places.Viewer, at Address, sta
 }
 
 // firstDay returns the zone of a place and the first day of an answer in it.
-func (s *Service) firstDay(zoneName string, start *civil.Date) (*time.Location, civil.Date, error) {
+func firstDay(zoneName string, start *civil.Date, now time.Time) (*time.Location, civil.Date, error) {
 	zone, err := civil.Zone(zoneName)
 	if err != nil {
 		return nil, civil.Date{}, err
 	}
-	today := civil.DateOf(s.DB.Now().In(zone))
+	today := civil.DateOf(now.In(zone))
 	switch {
 	case start == nil:
 		return zone, today, nil
@@ -137,6 +142,16 @@ func isOffered(o places.Offer, slot networks.Slot, zone *time.Location, now time
 	}
 	return o.Days.Has(day) && minuteOf(start) >= o.Earliest && closes <= o.Latest &&
 		!slot.Start.Before(now.Add(time.Duration(o.LeadHours)*time.Hour))
+}
+
+// isSiteOpen reports whether a site's own hours include a time, on the wall clock
+// of its slots.
+func isSiteOpen(site places.Site, start, end time.Time) bool {
+	if site.Hours == nil {
+		return true
+	}
+	day := (int(start.Weekday()) + 6) % 7 // from Monday
+	return slices.ContainsFunc(site.Hours[day], func(s places.Span) bool { return s.Open <= minuteOf(start) && minuteOf(end) <= s.Close })
 }
 
 // minuteOf returns the minute of the day on the wall clock, also on days when
@@ -194,12 +209,16 @@ func (d *dayTable) empty() bool {
 // issueKeys issues a key for each slot in the future.
 func (s *Service) issueKeys(ctx context.Context, who places.Viewer, d *dayTable, site *NearSite, at *Address) (all []Day, err error) {
 	fill := func(tx *store.Tx) error {
+		now, err := labclock.TimeOf(ctx, tx, who.Team)
+		if err != nil {
+			return err
+		}
 		all = make([]Day, horizon)
 		for n, slots := range d.slots {
 			all[n] = Day{Site: site, Date: d.first.AddDays(n), Slots: []Slot{}}
 			slices.SortStableFunc(slots, func(a, b networkSlot) int { return a.Start.Compare(b.Start) })
 			for _, o := range slots {
-				if !o.Start.After(tx.Now()) {
+				if !o.Start.After(now) {
 					continue
 				}
 				t := bookingKey{Network: o.network, Kind: AtCenter, Slot: o.Slot, Address: at, Expires: tx.Now().Add(keyLife).Truncate(time.Second)}
@@ -276,9 +295,13 @@ func (s *Service) AtCenters(ctx context.Context, who places.Viewer, q CenterQuer
 	}
 	var sites []NearSite
 	var filtered bool
+	var now time.Time
 	err := s.DB.Read(ctx, func(tx *store.Tx) error {
 		settings, err := SettingsOf(ctx, tx, who.Team)
 		if err != nil {
+			return err
+		}
+		if now, err = labclock.TimeOf(ctx, tx, who.Team); err != nil {
 			return err
 		}
 		if err := settings.checkAllowed(q.Lab); err != nil {
@@ -293,7 +316,7 @@ func (s *Service) AtCenters(ctx context.Context, who places.Viewer, q CenterQuer
 	if len(sites) == 0 && filtered {
 		return Availability{}, errFiltered
 	}
-	return s.askSites(ctx, who, q, sites, filtered)
+	return s.askSites(ctx, who, q, sites, filtered, now)
 }
 
 // findSites returns the sites of a query that take appointments through us.
@@ -351,13 +374,13 @@ func ZoneOf(who places.Viewer, site places.Site) string {
 }
 
 // askSites asks all sites at once.
-func (s *Service) askSites(ctx context.Context, who places.Viewer, q CenterQuery, sites []NearSite, filtered bool) (Availability, error) {
+func (s *Service) askSites(ctx context.Context, who places.Viewer, q CenterQuery, sites []NearSite, filtered bool, now time.Time) (Availability, error) {
 	found := make([]*dayTable, len(sites))
 	errs := make([]error, len(sites))
-	stale := q.AllowStale && s.siteCache.isFresh(s.DB.Now(), who, q, sites)
+	stale := q.AllowStale && s.siteCache.isFresh(now, who, q, sites)
 	var wait sync.WaitGroup
 	for i, site := range sites {
-		wait.Go(func() { found[i], errs[i] = s.askSite(ctx, who, q, site, stale) })
+		wait.Go(func() { found[i], errs[i] = s.askSite(ctx, who, q, site, stale, now) })
 	}
 	wait.Wait()
 	for _, err := range errs {
@@ -387,8 +410,8 @@ func (s *Service) askSites(ctx context.Context, who places.Viewer, q CenterQuery
 }
 
 // askSite returns the slots of one site, from the cache or from the network.
-func (s *Service) askSite(ctx context.Context, who places.Viewer, q CenterQuery, site NearSite, stale bool) (*dayTable, error) {
-	zone, first, err := s.firstDay(ZoneOf(who, site.Site), q.Start)
+func (s *Service) askSite(ctx context.Context, who places.Viewer, q CenterQuery, site NearSite, stale bool, now time.Time) (*dayTable, error) {
+	zone, first, err := firstDay(ZoneOf(who, site.Site), q.Start, now)
 	if err != nil {
 		return nil, err
 	}
@@ -398,13 +421,14 @@ func (s *Service) askSite(ctx context.Context, who places.Viewer, q CenterQuery,
 		d.add(network, slots)
 		return d, nil
 	}
-	now := s.DB.Now()
 	network, slots, err := s.askSlots(ctx, networks.SlotQuery{
 		Team: who.Team.UUID(), Provider: q.Lab, Site: site.Code, Zip: site.ZIP, Zone: zone.String(), Start: first, Now: now, Sandbox: who.Sandbox,
+		Open: func(start, end time.Time) bool { return isSiteOpen(site.Site, start.In(zone), end.In(zone)) },
 	})
 	if err != nil {
 		return nil, err
 	}
+	slots = slices.DeleteFunc(slots, func(slot networks.Slot) bool { return !site.Open(civil.DateOf(slot.Start.In(zone))) })
 	d.add(network, slots)
 	s.siteCache.store(now, siteOf(who, site.Site), network, first, slots, zone)
 	return d, nil

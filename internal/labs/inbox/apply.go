@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
@@ -42,10 +43,11 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byt
 // Results under our own number from the network that has the order are as good
 // as that answer. The job that places the order then has nothing left to do.
 func confirmReceipt(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
-	if !namesNumber(o, a.Report) || a.Network != o.Network || !awaitsReceipt(o, tx.Now()) {
-		return nil
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil || !namesNumber(o, a.Report) || a.Network != o.Network || !awaitsReceipt(o, now) {
+		return err
 	}
-	_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: moveChange(a.Report, tx.Now(), nil)})
+	_, err = orders.Advance(ctx, tx, o, orders.Move{To: orders.RequisitionCreated, By: orders.Requisition, Change: moveChange(a.Report, now, nil)})
 	return err
 }
 
@@ -127,7 +129,11 @@ func (s *Service) takeResults(ctx context.Context, tx *store.Tx, o *orders.Order
 // of collection; nil when the report has none.
 func (s *Service) moveOrder(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival, setCollected func(o *orders.Order)) (moved bool, err error) {
 	r := a.Report
-	change := moveChange(r, tx.Now(), setCollected)
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return false, err
+	}
+	change := moveChange(r, now, setCollected)
 	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.followsResults(status, r) {
 		by := triggerOf(status)
 		if r.Reason != "" && status.Stage(o.Method) == orders.StageCancelled && o.Course().Allows(o.Status, status, by) {
@@ -140,7 +146,7 @@ func (s *Service) moveOrder(ctx context.Context, tx *store.Tx, o *orders.Order, 
 	if err != nil || moved || r.Shipment == nil && setCollected == nil {
 		return moved, err
 	}
-	return false, orders.Amend(ctx, tx, o, sideChange(r, tx.Now(), setCollected))
+	return false, orders.Amend(ctx, tx, o, sideChange(r, now, setCollected))
 }
 
 // followsResults reports whether a status follows from the results of the same
@@ -213,7 +219,11 @@ func setShipment(o *orders.Order, s networks.Shipment, now time.Time) {
 // of collection; nil when the report says nothing of it. The Results handler
 // reads the times of specimens.
 func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (func(o *orders.Order), error) {
-	states := r.Results == nil && !r.Collected.Time.IsZero() && (resultsRefused(o) == "" || awaitsReceipt(o, tx.Now()))
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return nil, err
+	}
+	states := r.Results == nil && !r.Collected.Time.IsZero() && (resultsRefused(o) == "" || awaitsReceipt(o, now))
 	drawn := orders.Status(r.Status) == orders.DrawCompleted && o.Course().Allows(o.Status, orders.DrawCompleted, orders.Appointment)
 	if !states && !drawn {
 		return nil, nil
@@ -222,7 +232,7 @@ func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r netw
 	if err != nil {
 		return nil, err
 	}
-	at := drawTime(r, tx.Now())
+	at := drawTime(r, now)
 	return func(o *orders.Order) {
 		if states {
 			o.SetStatedCollection(r.Collected, r.At, common, worst)

@@ -120,6 +120,17 @@ func (s *Service) Put(ctx context.Context, m networks.Message) error {
 	})
 }
 
+// Handled reports whether all reports of a message were handled.
+func (s *Service) Handled(ctx context.Context, tx *store.Tx, network, key string) (bool, error) {
+	var queued bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM inbox_messages m JOIN inbox_reports r ON r.message_id = m.id
+		WHERE m.network = $1 AND m.key = $2 AND r.state = 'queued')`, network, key).Scan(&queued)
+	if err != nil {
+		return false, fmt.Errorf("inbox: looking for queued reports: %w", err)
+	}
+	return !queued, nil
+}
+
 // storeMessage stores a message and reports whether its key is new. A message
 // without an owner is sealed with the service's key.
 func storeMessage(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message, of owner) (bool, error) {

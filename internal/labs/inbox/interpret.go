@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
@@ -44,7 +45,11 @@ func interpretReport(ctx context.Context, tx *store.Tx, o *orders.Order, r netwo
 	}
 	switch {
 	case others || !ends && len(r.Refused) > 0 || status == orders.SampleError && hasValues(o):
-		if resultsRefused(o) == "" || awaitsReceipt(o, tx.Now()) {
+		now, err := labclock.TimeOf(ctx, tx, o.Team)
+		if err != nil {
+			return r, false, err
+		}
+		if resultsRefused(o) == "" || awaitsReceipt(o, now) {
 			r.Results = missingResults(o, tests, r, others)
 		}
 		if ends || others && before.alreadyBlocked(r.Tests) {

@@ -47,6 +47,9 @@ type SlotQuery struct {
 	Start   civil.Date
 	Now     time.Time
 	Sandbox bool
+	// Open reports whether the service center's hours include a time; nil
+	// without hours. A network that knows its own slots ignores it.
+	Open func(start, end time.Time) bool
 }
 
 // Slot is one free slot. Key names it for the network; callers see a booking

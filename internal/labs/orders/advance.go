@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Move is a requested step of an order.
@@ -35,8 +37,12 @@ const maxAttempts = 5
 // o is the order as read, in this transaction or before. Advance updates it to
 // the current state.
 func Advance(ctx context.Context, tx *store.Tx, o *Order, m Move) (changed bool, err error) {
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return false, err
+	}
 	if m.At.IsZero() {
-		m.At = tx.Now()
+		m.At = now
 	}
 	if m.Key != "" {
 		first, err := record(ctx, tx, o, m)
@@ -48,7 +54,7 @@ func Advance(ctx context.Context, tx *store.Tx, o *Order, m Move) (changed bool,
 		if !o.Course().Allows(o.Status, m.To, m.By) {
 			return false, nil
 		}
-		changed, err = step(ctx, tx, o, m)
+		changed, err = step(ctx, tx, o, m, now)
 		if !errors.Is(err, errStale) {
 			return changed, err
 		}
@@ -65,12 +71,13 @@ func reload(ctx context.Context, tx *store.Tx, o *Order) (err error) {
 }
 
 // step makes one move of the table.
-func step(ctx context.Context, tx *store.Tx, o *Order, m Move) (bool, error) {
+func step(ctx context.Context, tx *store.Tx, o *Order, m Move, now time.Time) (bool, error) {
 	before := *o
 	if m.Change != nil {
 		m.Change(o)
 	}
-	o.Status, o.StatusAt, o.UpdatedAt = m.To, tx.Now(), tx.Now()
+	now = labclock.Later(now, o.StatusAt) // a history goes forward
+	o.Status, o.StatusAt, o.UpdatedAt = m.To, now, labclock.Later(now, o.UpdatedAt)
 	if err := save(ctx, tx, o); err != nil {
 		return false, err
 	}
@@ -122,9 +129,13 @@ func recordMoved(ctx context.Context, tx *store.Tx, o *Order, key string) error 
 // Amend changes an order without a move and without an event. change may run
 // more than once and must not change the status.
 func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) error {
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
 	for range maxAttempts {
 		change(o)
-		o.UpdatedAt = tx.Now()
+		o.UpdatedAt = labclock.Later(now, o.UpdatedAt)
 		err := save(ctx, tx, o)
 		if !errors.Is(err, errStale) {
 			return err
@@ -134,6 +145,15 @@ func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) e
 		}
 	}
 	return store.ErrLostRace
+}
+
+// Histories returns the events of some orders of a team.
+func Histories(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) (map[ID][]Event, error) {
+	of := make([]Order, len(ids))
+	for i, id := range ids {
+		of[i].Team, of[i].ID = team, id
+	}
+	return histories(ctx, tx, of)
 }
 
 // listWidth is the number of orders in one statement.

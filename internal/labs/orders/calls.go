@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -53,6 +54,10 @@ func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *ci
 	if err != nil {
 		return Order{}, err
 	}
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return Order{}, err
+	}
 	refuse := func(code, msg string) (Order, error) {
 		return Order{}, fault.New(fault.Refused, msg).At("body", "activate_by").WithType(code)
 	}
@@ -61,7 +66,7 @@ func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *ci
 		return refuse("order_not_waiting", "activate_by can only be changed while the order is ordered or awaiting_registration")
 	case !o.Scheduled:
 		return refuse("order_not_scheduled", "activate_by can only be changed on an order that was created with one")
-	case day != nil && day.Before(Today(tx.Now())):
+	case day != nil && day.Before(Today(now)):
 		return refuse("activate_by_past", "activate_by must be today or later")
 	}
 	if err := Amend(ctx, tx, &o, func(o *Order) { o.ActivateBy = day }); err != nil {
@@ -88,7 +93,11 @@ func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Or
 	if err != nil {
 		return Order{}, false, err
 	}
-	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.SetDrawn(tx.Now(), common, worst) }})
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return Order{}, false, err
+	}
+	changed, err := Advance(ctx, tx, &o, Move{To: DrawCompleted, By: Call, Change: func(o *Order) { o.SetDrawn(now, common, worst) }})
 	if err != nil || changed {
 		return o, false, err
 	}

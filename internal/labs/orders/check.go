@@ -14,6 +14,7 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/diagnoses"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/places"
 	"hale/internal/people/insurance"
 	"hale/internal/people/users"
@@ -40,9 +41,9 @@ type review struct {
 	err error
 }
 
-func newReview(tx *store.Tx, team teams.ID) *review {
-	today := Today(tx.Now())
-	return &review{tx: tx, team: team, today: today, form: person.NewForm(civil.DateOf(tx.Now()))}
+func newReview(ctx context.Context, tx *store.Tx, team teams.ID) *review {
+	now, err := labclock.TimeOf(ctx, tx, team)
+	return &review{tx: tx, team: team, today: Today(now), form: person.NewForm(civil.DateOf(now)), err: err}
 }
 
 // check adds the faults of err and reports whether there are none. An error that

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/people/insurance"
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
@@ -113,7 +114,7 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order,
 // CreateWithWarnings is Create. It also returns the warnings that DryRun would
 // return.
 func CreateWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, []*fault.Error, error) {
-	v := newReview(tx, team)
+	v := newReview(ctx, tx, team)
 	o := v.requestOrder(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.ResolveOrderSet(ctx, tx, team, set, method, account)
 	})
@@ -132,7 +133,7 @@ type DryRunResult struct{ Problems, Warnings []*fault.Error }
 
 // DryRun checks a request as Create does, and stores nothing.
 func DryRun(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (DryRunResult, error) {
-	v := newReview(tx, team)
+	v := newReview(ctx, tx, team)
 	v.requestOrder(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.PreviewOrderSet(ctx, tx, team, set, method, account)
 	})
@@ -205,7 +206,11 @@ func storeNew(ctx context.Context, tx *store.Tx, o *Order) error {
 		return err
 	}
 	o.ID, o.Details, o.Network = ids.FromUUID[Order](tx.NewUUID()), tx.NewUUID(), networkOf(team)
-	o.Status, o.StatusAt, o.CreatedAt, o.UpdatedAt = Ordered, tx.Now(), tx.Now(), tx.Now()
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
+	o.Status, o.StatusAt, o.CreatedAt, o.UpdatedAt = Ordered, now, now, now
 	if o.HasABN, err = needsNotice(ctx, tx, o); err != nil {
 		return err
 	}

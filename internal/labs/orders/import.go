@@ -35,7 +35,7 @@ func (Import) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) 
 //
 // Spec: Further operations, POST /v3/order/import.
 func ImportOrder(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, error) {
-	v := newReview(tx, team)
+	v := newReview(ctx, tx, team)
 	oneOf(v, "billing_type", r.Billing, catalogue.Billings)
 	oneOf(v, "collection_method", r.Method, catalogue.Methods)
 	v.checkPatient(&r.Patient)

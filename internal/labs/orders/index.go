@@ -19,6 +19,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
@@ -141,6 +142,10 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	if err := t.refresh(ctx, tx, team); err != nil {
 		return nil, 0, err
 	}
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return nil, 0, err
+	}
 	some, narrowed, err := f.keys(ctx, tx, team)
 	if err != nil {
 		return nil, 0, err
@@ -156,7 +161,7 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	if narrowed {
 		candidates = t.find(some)
 	}
-	matches := t.match(f, candidates, t.find(byNumber), Today(tx.Now()))
+	matches := t.match(f, candidates, t.find(byNumber), Today(now))
 	for _, row := range t.page(matches, f) {
 		page = append(page, t.ids[row])
 	}

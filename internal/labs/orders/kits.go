@@ -33,7 +33,7 @@ func (KitRequest) LogValue() slog.Value { return slog.StringValue(secrets.Withhe
 // CreateKit creates the order of a registrable test kit. The sample id is
 // printed on the kit.
 func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (Order, error) {
-	v := newReview(tx, team)
+	v := newReview(ctx, tx, team)
 	v.checkShipping(&r.Shipping)
 	if r.Passthrough != nil {
 		text := v.form.Optional("passthrough", *r.Passthrough, longestPassthrough)
@@ -94,7 +94,7 @@ func (Registration) LogValue() slog.Value { return slog.StringValue(secrets.With
 // Register assigns a kit to the person who uses it, and places the order with
 // the lab.
 func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) (Order, error) {
-	v := newReview(tx, team)
+	v := newReview(ctx, tx, team)
 	v.checkPatient(&r.Patient)
 	v.checkAddress("patient_address", &r.Address)
 	v.checkPhysician(r.Physician)

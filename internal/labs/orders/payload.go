@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/events"
@@ -193,9 +194,13 @@ type criticalData struct {
 //
 // Reference 1.8.
 func AnnounceCritical(ctx context.Context, tx *store.Tx, o *Order, resultStatus string) error {
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
 	return emitData(ctx, tx, o, CriticalEvent, criticalData{
 		OrderID: o.ID, SampleID: o.SampleID, Status: resultStatus, Interpretation: Critical,
-		TeamID: o.Team, UserID: o.User, CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(tx.Now()),
+		TeamID: o.Team, UserID: o.User, CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(now),
 	})
 }
 

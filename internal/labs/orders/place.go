@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/people/insurance"
 	"hale/internal/platform/fault"
@@ -67,11 +68,28 @@ func enqueueJob(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *O
 // dispatch enqueues the placing of an order, now or on the day of its
 // activate_by.
 func dispatch(ctx context.Context, tx *store.Tx, o *Order) error {
+	if o.ActivateBy == nil {
+		return enqueueJob(ctx, tx, placeKind, o, time.Time{})
+	}
+	ahead, err := labclock.Ahead(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
 	var at time.Time
-	if o.ActivateBy != nil && o.ActivateBy.After(Today(tx.Now())) {
-		at = o.ActivateBy.In(newYork)
+	if o.ActivateBy.After(Today(tx.Now().Add(ahead))) {
+		at = o.ActivationTime().Add(-ahead)
 	}
 	return enqueueJob(ctx, tx, placeKind, o, at)
+}
+
+// ActivationTime returns when an order with an activate_by may be placed, by
+// the clock of its lab.
+func (o *Order) ActivationTime() time.Time { return o.ActivateBy.In(newYork) }
+
+// PlaceNow enqueues the placing of an order whose activate_by has come because
+// the clock of its lab moved.
+func PlaceNow(ctx context.Context, tx *store.Tx, o *Order) error {
+	return enqueueJob(ctx, tx, placeKind, o, time.Time{})
 }
 
 // place sends one order. It reads the order before and moves it after the
@@ -79,8 +97,12 @@ func dispatch(ctx context.Context, tx *store.Tx, o *Order) error {
 func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	var o Order
 	var whole networks.Order
+	var now time.Time
 	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
+			return err
+		}
+		if now, err = labclock.TimeOf(ctx, tx, args.Team); err != nil {
 			return err
 		}
 		whole, err = ForNetwork(ctx, tx, &o)
@@ -95,8 +117,8 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	if o.Status != Ordered && o.Status != Registered || o.Registrable && o.Status == Ordered {
 		return nil
 	}
-	if o.ActivateBy != nil && o.ActivateBy.After(Today(run.DB().Now())) {
-		return jobs.Later(o.ActivateBy.In(newYork).Sub(run.DB().Now()))
+	if o.ActivateBy != nil && o.ActivateBy.After(Today(now)) {
+		return jobs.Later(o.ActivationTime().Sub(now))
 	}
 	network, err := p.route(ctx, &o, whole)
 	if err != nil {
@@ -293,7 +315,11 @@ const unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN ('
 // Unplaced returns the newest orders that no lab has yet and whose activate_by
 // has come.
 func Unplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID, error) {
-	return idsOf(ctx, tx, unplacedQuery, team, Today(tx.Now()).String(), limit)
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return nil, err
+	}
+	return idsOf(ctx, tx, unplacedQuery, team, Today(now).String(), limit)
 }
 
 // ForNetwork returns the order for its lab. It never returns a NotFound fault,

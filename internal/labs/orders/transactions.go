@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/labclock"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -36,8 +37,12 @@ func statusOf(members []Member) TransactionStatus {
 // beginTransaction creates the transaction of an initial order.
 func beginTransaction(ctx context.Context, tx *store.Tx, team teams.ID) (TransactionID, error) {
 	id := ids.FromUUID[Transaction](tx.NewUUID())
-	_, err := tx.Exec(ctx, `INSERT INTO order_transactions (team_id, id, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)`,
-		team, id, string(TransactionActive), store.Micros(tx.Now()))
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return TransactionID{}, err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO order_transactions (team_id, id, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $4)`,
+		team, id, string(TransactionActive), store.Micros(now))
 	if err != nil {
 		return TransactionID{}, fmt.Errorf("orders: creating a transaction: %w", err)
 	}
@@ -48,9 +53,13 @@ func beginTransaction(ctx context.Context, tx *store.Tx, team teams.ID) (Transac
 // orders moved. The first statement locks the transaction against moves of its
 // other orders, so that the second reads their final state.
 func updateTransactionStatus(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) error {
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return err
+	}
 	var before TransactionStatus
-	err := tx.QueryRow(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2 RETURNING status`,
-		team, id, store.Micros(tx.Now())).Scan(&before)
+	err = tx.QueryRow(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2 RETURNING status`,
+		team, id, store.Micros(now)).Scan(&before)
 	if err != nil {
 		return fmt.Errorf("orders: updating transaction %s: %w", id, err)
 	}
@@ -69,7 +78,11 @@ func updateTransactionStatus(ctx context.Context, tx *store.Tx, team teams.ID, i
 
 // lockTransaction blocks other changes of a transaction.
 func lockTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) error {
-	_, err := tx.Exec(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2`, team, id, store.Micros(tx.Now()))
+	now, err := labclock.TimeOf(ctx, tx, team)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `UPDATE order_transactions SET updated_at = $3 WHERE team_id = $1 AND id = $2`, team, id, store.Micros(now))
 	if err != nil {
 		return fmt.Errorf("orders: locking transaction %s: %w", id, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -57,7 +58,11 @@ func (d *Directory) Near(ctx context.Context, tx *store.Tx, who Viewer, q Query)
 	if err != nil {
 		return SearchResult{}, err
 	}
-	h := l.index.search(q.From, q.Miles, q.Capabilities, today(tx))
+	day, err := today(ctx, tx, who)
+	if err != nil {
+		return SearchResult{}, err
+	}
+	h := l.index.search(q.From, q.Miles, q.Capabilities, day)
 	found := SearchResult{Total: h.total, Capabilities: h.caps, Sites: make([]NearSite, len(h.nearest))}
 	sites, err := l.sites(ctx, tx, key, h.nearest)
 	for i, s := range sites {
@@ -72,7 +77,11 @@ func (d *Directory) Count(ctx context.Context, tx *store.Tx, who Viewer, q Query
 	if err != nil {
 		return SearchResult{}, err
 	}
-	h := l.index.search(q.From, q.Miles, q.Capabilities, today(tx))
+	day, err := today(ctx, tx, who)
+	if err != nil {
+		return SearchResult{}, err
+	}
+	h := l.index.search(q.From, q.Miles, q.Capabilities, day)
 	return SearchResult{Total: h.total, Capabilities: h.caps}, nil
 }
 
@@ -92,13 +101,23 @@ func (*Directory) Site(ctx context.Context, tx *store.Tx, who Viewer, lab, code 
 	}
 	s, err := scanSite(tx.QueryRow(ctx, `SELECT `+siteColumns+` FROM service_centers
 		WHERE owner = $1 AND lab = $2 AND site_code = $3`, key.owner, key.lab, code))
-	if errors.Is(err, store.ErrNoRows) || err == nil && !s.Open(civil.DateOf(tx.Now())) {
+	if errors.Is(err, store.ErrNoRows) {
 		return Site{}, ErrNoSite
+	}
+	if err != nil {
+		return Site{}, err
+	}
+	now, err := labclock.TimeOf(ctx, tx, who.Team)
+	if err == nil && !s.Open(civil.DateOf(now)) {
+		err = ErrNoSite
 	}
 	return s, err
 }
 
-func today(tx *store.Tx) int32 { return dayNumber(civil.DateOf(tx.Now())) }
+func today(ctx context.Context, tx *store.Tx, who Viewer) (int32, error) {
+	now, err := labclock.TimeOf(ctx, tx, who.Team)
+	return dayNumber(civil.DateOf(now)), err
+}
 
 // list returns the viewer's list of the lab, at the version that tx sees.
 func (d *Directory) list(ctx context.Context, tx *store.Tx, who Viewer, lab string) (listKey, *list, error) {

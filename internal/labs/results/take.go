@@ -11,6 +11,7 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/critical"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/store"
@@ -96,7 +97,11 @@ func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a 
 	if err != nil {
 		return err
 	}
-	next := Revision{Order: o.ID, Number: 1, CreatedAt: tx.Now(), Version: buildVersion(&e, m)}
+	now, err := labclock.TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
+	next := Revision{Order: o.ID, Number: 1, CreatedAt: now, Version: buildVersion(&e, m)}
 	before, documented, err := latestRevision(ctx, tx, o)
 	if err != nil {
 		return err

@@ -55,6 +55,16 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	return id, nil
 }
 
+// IsActive reports whether a kind has a job of the team with a key that runs or is due.
+func IsActive(ctx context.Context, tx *store.Tx, team uuid.UUID, kind string) (active bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE team_id = $1 AND kind = $2 AND key <> '' AND status IN ('queued', 'running')
+		AND (status = 'running' OR run_at <= $3))`, team, kind, store.Micros(tx.Now())).Scan(&active)
+	if err != nil {
+		return false, fmt.Errorf("jobs: looking for a job of %s: %w", kind, err)
+	}
+	return active, nil
+}
+
 // Cancel stops a job of any kind, for the domain that enqueued it. A queued job stops
 // at once, a running one when its function checks its context. Cancel reports whether
 // the job was queued or running.

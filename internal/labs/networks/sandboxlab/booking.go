@@ -171,7 +171,7 @@ func replanAccepted(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 	case state == stateCancelled || o.Status.Terminal():
 		return nil
 	}
-	return replan(ctx, tx, o)
+	return replanNow(ctx, tx, o)
 }
 
 func storeBooking(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UUID, slot networks.Slot, state string) error {
@@ -292,6 +292,9 @@ func chairSlots(q networks.SlotQuery) []networks.Slot {
 			from, to = q.Now.In(zone).Truncate(time.Hour).Add(time.Hour), timeOn(date, 17, 0, zone)
 		}
 		for start := from; !start.Add(chairLength).After(to); start = start.Add(chairLength) {
+			if q.Open != nil && !q.Open(start, start.Add(chairLength)) {
+				continue
+			}
 			all = append(all, newSlot(q, zone, start, chairLength, 0, chairCapacity, false))
 		}
 	}

@@ -252,7 +252,7 @@ func TestReleaseReplacedBooking(t *testing.T) {
 			t.Errorf("%d places are left of %d, %v", left[0].Free, slots[0].Free, err)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			if n, err := sandboxlab.CountDue(ctx, tx, s.team); err != nil || n == 0 {
+			if n, _, err := sandboxlab.CountDue(ctx, tx, s.team); err != nil || n == 0 {
 				t.Errorf("of what was simulated, %d steps are to be done, %v", n, err)
 			}
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/orders"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
@@ -20,17 +21,7 @@ const maxAhead = 10 * 366 * day
 
 // TimeOf returns the time of a team's lab.
 func TimeOf(ctx context.Context, tx *store.Tx, team teams.ID) (time.Time, error) {
-	ahead, err := clockOffset(ctx, tx, team)
-	return tx.Now().Add(ahead), err
-}
-
-func clockOffset(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, error) {
-	var us int64
-	err := tx.QueryRow(ctx, `SELECT ahead FROM sandbox_clocks WHERE team_id = $1`, team).Scan(&us)
-	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return 0, fmt.Errorf("sandboxlab: reading a clock: %w", err)
-	}
-	return time.Duration(us) * time.Microsecond, nil
+	return labclock.TimeOf(ctx, tx, team)
 }
 
 // Advance moves the clock of a team's lab forward and returns the new time. A
@@ -45,17 +36,18 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 	if err := tx.Lock(ctx, "sandbox clock:"+team.String()); err != nil { // concurrent calls add up
 		return time.Time{}, fmt.Errorf("sandboxlab: waiting for a clock: %w", err)
 	}
-	ahead, err := clockOffset(ctx, tx, team)
+	ahead, err := labclock.Ahead(ctx, tx, team)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if ahead += by; by > maxAhead || ahead > maxAhead {
 		return time.Time{}, fault.New(fault.Refused, "The clock may be at most ten years ahead").At("body", "duration")
 	}
-	_, err = tx.Exec(ctx, `INSERT INTO sandbox_clocks (team_id, ahead) VALUES ($1, $2) ON CONFLICT (team_id) DO UPDATE SET ahead = excluded.ahead`,
-		team, ahead.Microseconds())
-	if err != nil {
-		return time.Time{}, fmt.Errorf("sandboxlab: advancing a clock: %w", err)
+	if err := labclock.SetAhead(ctx, tx, team, ahead); err != nil {
+		return time.Time{}, err
+	}
+	if err := l.acceptWaiting(ctx, tx, team); err != nil { // orders whose activate_by has come
+		return time.Time{}, err
 	}
 	return tx.Now().Add(ahead), enqueueTurn(ctx, tx, team)
 }
@@ -79,18 +71,26 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 		if _, err := l.accept(ctx, tx, &o); err != nil {
 			return err
 		}
+		if o.ActivateBy == nil {
+			continue
+		}
+		if err := orders.PlaceNow(ctx, tx, &o); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// CountDue counts the steps of a team that are due and not done yet.
-func CountDue(ctx context.Context, tx *store.Tx, team teams.ID) (n int, err error) {
-	now, err := TimeOf(ctx, tx, team)
+// CountDue counts the steps of a team that are due and not done yet. running
+// reports that a turn is under way: effects of its last step may be missing.
+func CountDue(ctx context.Context, tx *store.Tx, team teams.ID) (n int, running bool, err error) {
+	clock, err := labclock.Read(ctx, tx, team)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
+	now := tx.Now().Add(clock.Ahead)
 	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2`, team, store.Micros(now)).Scan(&n)
-	return n, err
+	return n, !clock.StepAt.IsZero(), err
 }
 
 type turnArgs struct {
@@ -117,14 +117,19 @@ func enqueueTurn(ctx context.Context, tx *store.Tx, team teams.ID) error {
 }
 
 // runDue runs the due steps, the earliest first. A step is sent to the Inbox
-// before it is deleted; after a crash it is sent again with the same key. An
-// order whose next step must wait is skipped until the others are done, and
-// retried later without a limit.
+// before it is deleted; after a crash it is sent again with the same key. The
+// clock shows the time of a step until everything that follows from it is
+// stored. An order whose next step must wait is skipped until the others are
+// done, and retried later without a limit.
 func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 	var waiting []orders.ID
+	var at time.Time
 	for n := int64(0); ; n++ {
 		next, err := l.nextDue(ctx, args.Team, waiting)
 		if errors.Is(err, store.ErrNoRows) {
+			if err := l.setStep(ctx, args.Team, time.Time{}); err != nil {
+				return err
+			}
 			if len(waiting) > 0 {
 				return jobs.Later(drawWait)
 			}
@@ -132,6 +137,12 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 		}
 		if err != nil {
 			return err
+		}
+		if !next.Due.Equal(at) {
+			at = next.Due
+			if err := l.setStep(ctx, args.Team, at); err != nil {
+				return err
+			}
 		}
 		err = l.perform(ctx, args.Team, next)
 		if errors.Is(err, errNoRequisition) {
@@ -141,6 +152,7 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 		if err != nil {
 			return err
 		}
+		l.awaitEffects(ctx, args.Team, next)
 		if err := l.deleteStep(ctx, args.Team, next.ID); err != nil {
 			return err
 		}
@@ -150,14 +162,69 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 	}
 }
 
+func (l *Lab) setStep(ctx context.Context, team teams.ID, at time.Time) error {
+	return l.DB.Write(ctx, func(tx *store.Tx) error { return labclock.SetStep(ctx, tx, team, at) })
+}
+
+// effectWait is the maximum time that a turn waits for the effects of a step.
+// Slower effects still happen.
+const effectWait = 10 * time.Second
+
+// awaitEffects waits until the messages of a step are applied, and the jobs
+// that follow from them are done.
+func (l *Lab) awaitEffects(ctx context.Context, team teams.ID, p PlannedStep) {
+	end := time.NewTimer(effectWait)
+	defer end.Stop()
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		done := true
+		err := l.DB.Read(store.AsSystem(ctx), func(tx *store.Tx) (err error) {
+			for _, key := range p.keys() {
+				if inbox, ok := l.Inbox.(handledInbox); ok && done {
+					if done, err = inbox.Handled(ctx, tx, l.Slug(), key); err != nil {
+						return err
+					}
+				}
+			}
+			for _, kind := range l.Following {
+				active, err := jobs.IsActive(ctx, tx, team.UUID(), kind)
+				if err != nil {
+					return err
+				}
+				done = done && !active
+			}
+			return nil
+		})
+		if err != nil {
+			l.Log.WarnContext(ctx, "sandbox laboratory: waiting for the effects of a step", "error", err)
+			return
+		}
+		if done {
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-end.C:
+			l.Log.WarnContext(ctx, "sandbox laboratory: the effects of a step take long", "order", p.Order)
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// handledInbox is an Inbox that knows which messages were applied.
+type handledInbox interface {
+	Handled(ctx context.Context, tx *store.Tx, network, key string) (bool, error)
+}
+
 // nextDue returns the earliest due step of an order that need not wait.
 func (l *Lab) nextDue(ctx context.Context, team teams.ID, waiting []orders.ID) (next PlannedStep, err error) {
 	err = l.DB.Read(ctx, func(tx *store.Tx) error {
-		now, err := TimeOf(ctx, tx, team)
+		ahead, err := labclock.Ahead(ctx, tx, team)
 		if err != nil {
 			return err
 		}
-		args := []any{team, store.Micros(now)}
+		args := []any{team, store.Micros(tx.Now().Add(ahead))}
 		others := ``
 		for _, id := range waiting {
 			args = append(args, id)

@@ -3,8 +3,9 @@
 // of sandbox teams. Orders of production teams never get here.
 //
 // The future of an order is stored as steps, each due at a time of the team's
-// own clock. That clock is the real one plus an offset. Advancing it runs
-// every step that is due by then, in order; nothing happens on its own. Every
+// own clock, package labclock. Advancing it runs every step that is due by
+// then, in order; nothing happens on its own. While a step runs, the clock
+// shows its time, so that everything that follows from it has that time. Every
 // value follows from the order's id, so an order always has the same course.
 //
 // A lab's report is written as the bytes of an HL7 message and read by package
@@ -19,7 +20,9 @@
 //	clock.go      the clock, and running the due steps
 //	simulate.go   the shortest path to a status: POST /v3/order/{order_id}/test
 //	perform.go    running a step: sending its report to the Inbox
-//	values.go     inventing results from the catalogue's ranges
+//	values.go     the rows of a report
+//	quantities.go numbers within the catalogue's ranges that agree
+//	relations.go  results that are calculated from others
 //	message.go    writing them as a lab does, with its PDF
 //	booking.go    appointments: networks.Booker
 //

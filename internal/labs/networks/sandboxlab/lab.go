@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
@@ -24,6 +25,9 @@ type Lab struct {
 	DB    *store.DB
 	Inbox networks.Inbox
 	Log   *slog.Logger
+	// Following are the kinds of jobs that follow from a report. The next step
+	// waits for them.
+	Following []string
 }
 
 var (
@@ -96,7 +100,19 @@ func (l *Lab) accept(ctx context.Context, tx *store.Tx, o *orders.Order) (fresh 
 	if n == 0 {
 		return false, nil
 	}
-	return true, replan(ctx, tx, o)
+	return true, replan(ctx, tx, o, startOf(o, now))
+}
+
+// startOf returns when a lab gets an order that it accepts now: on the day of
+// its activate_by, if the clock moved past that.
+func startOf(o *orders.Order, now time.Time) time.Time {
+	if o.ActivateBy == nil {
+		return now
+	}
+	if start := labclock.Later(o.ActivationTime(), o.CreatedAt); start.Before(now) {
+		return start
+	}
+	return now
 }
 
 // Cancel cancels an order: its planned steps are deleted.

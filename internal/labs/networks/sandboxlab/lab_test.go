@@ -109,7 +109,7 @@ func (s *testLab) advance(by time.Duration) {
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		n := 1
 		userstest.Read(s.t, s.db, func(ctx context.Context, tx *store.Tx) (err error) {
-			n, err = sandboxlab.CountDue(ctx, tx, s.team)
+			n, _, err = sandboxlab.CountDue(ctx, tx, s.team)
 			return err
 		})
 		if n == 0 {

@@ -31,7 +31,7 @@ var otherPatient = networks.Patient{FirstName: "Mallory", LastName: "Elsewhere",
 func (s stepContext) newMessage(number string, kind ...string) *hl7.Message {
 	m := hl7.New(hl7.UTF8, hl7.Fields{
 		3: hl7.Text(labApplication), 4: hl7.Text(s.whole.Lab), 5: hl7.Text(ourApplication), 6: hl7.Text(s.whole.Account.Number),
-		7: hl7.Text(hl7.FormatTime(s.Due)), 9: hl7.Text(kind...), 10: hl7.Text(number), 11: hl7.Text("T"), 12: hl7.Text("2.5.1"),
+		7: timeText(s.Due), 9: hl7.Text(kind...), 10: hl7.Text(number), 11: hl7.Text("T"), 12: hl7.Text("2.5.1"),
 	})
 	p := s.whole.Patient
 	if s.Step.Outcome.OtherPatient {
@@ -72,7 +72,8 @@ func (s stepContext) obr(i int, t networks.Test, status string) hl7.Fields {
 		1: hl7.Text(strconv.Itoa(i + 1)), 2: s.placer(), 3: s.filler(), 4: hl7.Text(t.ProviderID, t.Name, "L"), 25: hl7.Text(status),
 	}
 	if status != "" {
-		f[7], f[14], f[22] = s.time(-day), s.time(-6*time.Hour), s.time(0)
+		collected, received := s.specimenTimes()
+		f[7], f[14], f[22] = timeText(collected), timeText(received), timeText(s.Due)
 		if s.whole.Fasting {
 			f[13] = hl7.Text("F Patient was fasting prior to the procedure.")
 		}
@@ -80,9 +81,8 @@ func (s stepContext) obr(i int, t networks.Test, status string) hl7.Fields {
 	return f
 }
 
-func (s stepContext) time(offset time.Duration) hl7.Content {
-	return hl7.Text(hl7.FormatTime(s.Due.Add(offset)))
-}
+// timeText writes a time to the millisecond: a simulation takes no longer.
+func timeText(t time.Time) hl7.Content { return hl7.Text(t.UTC().Format("20060102150405.000-0700")) }
 
 // rejection reports that the sample cannot be used, or not yet: SPM-21.
 func (s stepContext) rejection(number string) *hl7.Message {
@@ -96,8 +96,9 @@ func (s stepContext) rejection(number string) *hl7.Message {
 }
 
 func (s stepContext) specimen(m *hl7.Message, reject string) {
+	collected, received := s.specimenTimes()
 	m.Add("SPM", hl7.Fields{
-		1: hl7.Text("1"), 2: s.filler(), 4: hl7.Text("UNK", "Unknown", "NULLFL"), 17: s.time(-day), 18: s.time(-6 * time.Hour), 21: hl7.Text(reject),
+		1: hl7.Text("1"), 2: s.filler(), 4: hl7.Text("UNK", "Unknown", "NULLFL"), 17: timeText(collected), 18: timeText(received), 21: hl7.Text(reject),
 	})
 }
 
@@ -147,9 +148,10 @@ func (s stepContext) report(number string) (*hl7.Message, error) {
 
 // observation is an OBX.
 func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
+	collected, _ := s.specimenTimes()
 	f := hl7.Fields{
 		1: hl7.Text(strconv.Itoa(n)), 3: hl7.Text(r.expected.ProviderID, r.expected.Name, "L"),
-		6: hl7.Text(r.unit), 7: hl7.Text(r.bounds), 8: hl7.Text(r.flag), 11: hl7.Text(status), 14: s.time(-day), 19: s.time(0),
+		6: hl7.Text(r.unit), 7: hl7.Text(r.bounds), 8: hl7.Text(r.flag), 11: hl7.Text(status), 14: timeText(collected), 19: timeText(s.Due),
 		23: hl7.Text("Sandbox Laboratory", "", "", "", "", "", "", "", "", clia),
 		24: hl7.Text("1 Invented Parkway", "", "Phoenix", "AZ", "85004", "US"), 25: hl7.Text("", "Noone", "Nina", "", "", "Dr."),
 	}

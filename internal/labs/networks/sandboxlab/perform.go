@@ -51,16 +51,37 @@ func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
 	if p.Step.Act == Draw {
 		return l.draw(ctx, team, p.Order)
 	}
-	numbers := []string{p.ID.String()}
-	if p.Step.Twice {
-		numbers = append(numbers, p.ID.String(), p.ID.String()+"-again")
-	}
-	for _, number := range numbers {
+	for _, number := range p.keys() {
 		if err := l.send(ctx, s, number); err != nil {
 			return fmt.Errorf("sandboxlab: %s of %s: %w", p.Step.Act, p.Order, err)
 		}
 	}
 	return nil
+}
+
+// keys are the numbers of the messages of a step, in the order of sending.
+func (p *PlannedStep) keys() []string {
+	keys := []string{p.ID.String()}
+	if p.Step.Twice {
+		keys = append(keys, p.ID.String(), p.ID.String()+"-again")
+	}
+	return keys
+}
+
+// specimenTimes returns when the specimen was collected and received. All reports
+// of an order have the same times.
+func (s stepContext) specimenTimes() (collected, received time.Time) {
+	collected, received = s.Step.Collected, s.Step.Received
+	if s.order.CollectedAt != nil && !s.order.CollectedAt.After(s.Due) {
+		collected = *s.order.CollectedAt
+	}
+	if collected.IsZero() { // planned by an earlier version
+		collected = s.Due.Add(-day)
+	}
+	if received.Before(collected) {
+		received = collected.Add(min(courierTime, s.Due.Sub(collected)/2))
+	}
+	return collected, received
 }
 
 func (l *Lab) send(ctx context.Context, s stepContext, number string) error {

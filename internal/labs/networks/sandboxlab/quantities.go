@@ -242,7 +242,7 @@ func finiteRange(r catalogue.Range) (low, high float64) {
 }
 
 // unusual gives a result a value beyond its range, or at its critical limit.
-// What is calculated from it follows, and so do the other results that can
+// The results calculated from it follow, and so do the other results that can
 // only change with it. A value that would make another one impossible moves
 // closer to its range.
 func (m *measurements) unusual(code string, as orders.Interpretation) {

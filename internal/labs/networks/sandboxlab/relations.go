@@ -72,7 +72,7 @@ const maxFriedewald = 400
 
 // relations lists the relations. Inputs that are calculated come first.
 var relations = []relation{
-	{code: fastingGlucose, from: []string{glucose}, calculate: same(glucose)},
+	{code: fastingGlucose, from: []string{glucose}, calculate: copyOf(glucose)},
 	{code: egfr, from: []string{creatinine}, calculate: filtration, excuse: noFiltration},
 	{code: ureaRatio, from: []string{urea, creatinine}, calculate: quotient(urea, creatinine, 1)},
 	{code: anionGap, from: []string{sodium, chloride, bicarbonate}, calculate: difference(sodium, chloride, bicarbonate)},
@@ -125,11 +125,11 @@ var relations = []relation{
 	{code: inr, from: []string{prothrombin}, calculate: quotient(prothrombin, "", 1/10.5)},
 	// mg/L over mg/dL, in mg/g.
 	{code: urineRatio, from: []string{urineAlbumin, urineCreatinine}, calculate: quotient(urineAlbumin, urineCreatinine, 100)},
-	{code: morningCortisol, from: []string{cortisol}, calculate: same(cortisol)},
-	{code: reactiveProt, from: []string{sensitiveCRP}, calculate: same(sensitiveCRP)},
+	{code: morningCortisol, from: []string{cortisol}, calculate: copyOf(cortisol)},
+	{code: reactiveProt, from: []string{sensitiveCRP}, calculate: copyOf(sensitiveCRP)},
 }
 
-func same(code string) func(quantities, subject) float64 {
+func copyOf(code string) func(quantities, subject) float64 {
 	return func(v quantities, _ subject) float64 { return v[code] }
 }
 

@@ -103,7 +103,7 @@ func (l *Lab) RunScript(ctx context.Context, tx *store.Tx, team teams.ID, id ord
 	if _, err := tx.Exec(ctx, `UPDATE sandbox_orders SET script = $3 WHERE team_id = $1 AND id = $2`, team, id, string(script)); err != nil {
 		return o, fmt.Errorf("sandboxlab: changing the script of %s: %w", id, err)
 	}
-	return o, replan(ctx, tx, &o)
+	return o, replanNow(ctx, tx, &o)
 }
 
 // scriptOf returns the script of an order.

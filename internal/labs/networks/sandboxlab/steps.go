@@ -44,6 +44,10 @@ type Step struct {
 	End     time.Time `json:"end,omitzero"`
 	// Outcome is the content of a report.
 	Outcome Outcome `json:"outcome,omitzero"`
+	// Collected and Received are the times of the specimen of a report or a
+	// rejection. All reports of an order have the same.
+	Collected time.Time `json:"collected,omitzero"`
+	Received  time.Time `json:"received,omitzero"`
 	// Twice sends the message again, once unchanged and once under a new
 	// number.
 	Twice bool `json:"twice,omitempty"`
@@ -81,12 +85,17 @@ func remainingSteps(steps []Step, now orders.Status) []Step {
 	return nil
 }
 
-// replan plans the steps of an order again, by its script and its appointment.
-func replan(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+// replanNow plans the steps of an order again, from now.
+func replanNow(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 	now, err := TimeOf(ctx, tx, o.Team)
 	if err != nil {
 		return err
 	}
+	return replan(ctx, tx, o, now)
+}
+
+// replan plans the steps of an order again, by its script and its appointment.
+func replan(ctx context.Context, tx *store.Tx, o *orders.Order, from time.Time) error {
 	script, err := scriptOf(ctx, tx, o)
 	if err != nil {
 		return err
@@ -95,7 +104,7 @@ func replan(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 	if err != nil {
 		return err
 	}
-	return replacePlan(ctx, tx, o, now, planCourse(o, script, visit))
+	return replacePlan(ctx, tx, o, from, planCourse(o, script, visit))
 }
 
 // replacePlan replaces the planned steps of an order. A step without its own
@@ -104,22 +113,63 @@ func replacePlan(ctx context.Context, tx *store.Tx, o *orders.Order, from time.T
 	if err := deletePlan(ctx, tx, o.Team, o.ID); err != nil {
 		return err
 	}
-	for _, s := range steps {
-		from = from.Add(s.Wait)
-		if !s.due.IsZero() {
-			from = s.due
+	for i := range steps {
+		from = from.Add(steps[i].Wait)
+		if !steps[i].due.IsZero() {
+			from = steps[i].due
 		}
+		steps[i].due = from
+	}
+	setSpecimen(o, steps)
+	for _, s := range steps {
 		text, err := json.Marshal(s)
 		if err != nil {
 			return fmt.Errorf("sandboxlab: marshalling a step: %w", err)
 		}
 		_, err = tx.Exec(ctx, `INSERT INTO sandbox_steps (team_id, id, order_id, user_id, due_at, step) VALUES ($1, $2, $3, $4, $5, $6)`,
-			o.Team, tx.NewUUID(), o.ID, o.User, store.Micros(from), string(text))
+			o.Team, tx.NewUUID(), o.ID, o.User, store.Micros(s.due), string(text))
 		if err != nil {
 			return fmt.Errorf("sandboxlab: planning %s: %w", o.ID, err)
 		}
 	}
 	return nil
+}
+
+// setSpecimen sets the times of the order's specimen in the steps of its lab:
+// collected after the order and before it is received, received before the
+// first report. A visit, a draw or a kit's way decides them; a patient without
+// an appointment walks in a day before the first report.
+func setSpecimen(o *orders.Order, steps []Step) {
+	first := slices.IndexFunc(steps, func(s Step) bool { return s.Act == Report || s.Act == Reject })
+	if first < 0 {
+		return
+	}
+	due := steps[first].due
+	collected, received := due.Add(-measuringTime), time.Time{}
+	for _, s := range steps {
+		switch {
+		case s.Act == Draw, s.Act == Visit && s.Status == orders.DrawCompleted, s.Act == Scan && s.Status == orders.DrawCompleted:
+			collected = s.due
+		case s.Status == orders.TransitLab:
+			collected = s.due.Add(-returnNotice)
+		case s.Status == orders.DeliveredToLab && received.IsZero():
+			received = s.due
+		}
+	}
+	if o.CollectedAt != nil {
+		collected = *o.CollectedAt
+	}
+	if !collected.After(o.CreatedAt) || collected.After(due) { // a plan in which no time passes
+		collected = o.CreatedAt.Add(due.Sub(o.CreatedAt) / 2)
+	}
+	if received.Before(collected) || received.After(due) {
+		received = collected.Add(min(courierTime, due.Sub(collected)/2))
+	}
+	for i := range steps {
+		if steps[i].Act == Report || steps[i].Act == Reject {
+			steps[i].Collected, steps[i].Received = collected, received
+		}
+	}
 }
 
 // deletePlan deletes the planned steps of an order.
@@ -178,6 +228,27 @@ func PlannedSteps(ctx context.Context, tx *store.Tx, team teams.ID, order *order
 	return all, rows.Err()
 }
 
+// dueSteps is the maximum number of steps that DueOrders reads.
+const dueSteps = 5000
+
+// DueOrders returns orders with steps that are due at a time, at most 1,000.
+func DueOrders(ctx context.Context, tx *store.Tx, team teams.ID, at time.Time) (due []orders.ID, err error) {
+	steps, err := PlannedSteps(ctx, tx, team, nil, dueSteps)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[orders.ID]bool{}
+	for _, s := range steps {
+		if s.Due.After(at) || len(due) == 1000 {
+			break
+		}
+		if !seen[s.Order] {
+			seen[s.Order], due = true, append(due, s.Order)
+		}
+	}
+	return due, nil
+}
+
 // The duration of each step, by the lab's clock.
 const (
 	acceptTime     = 10 * time.Minute
@@ -190,6 +261,9 @@ const (
 	walkInTime     = 2 * day // until a patient without an appointment comes
 	drawTime       = day     // until the team's own staff draws
 	correctionTime = day     // until a lab corrects its report
+
+	returnNotice = 2 * time.Hour // between the sampling and the first scan of the return
+	courierTime  = 6 * time.Hour // from a draw to the lab
 )
 
 // planCourse returns the future steps of an order, without the ones that it

@@ -45,7 +45,8 @@ func (s stepContext) resultRows() []row {
 			all = append(all, row{test: i, expected: e, assay: assayOf(marker, e)})
 		}
 	}
-	p := subject{s.whole.Patient.Gender, age(s.whole.Patient.DOB, civil.DateOf(s.Due))}
+	collected, _ := s.specimenTimes()
+	p := subject{s.whole.Patient.Gender, age(s.whole.Patient.DOB, civil.DateOf(collected))}
 	return invent(s.Order, p, all, out)
 }
 
