@@ -8,6 +8,7 @@ import (
 
 	"hale/internal/labs/critical"
 	"hale/internal/labs/matching"
+	"hale/internal/labs/readiness"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 )
@@ -17,6 +18,10 @@ type attention struct {
 	mu       sync.Mutex
 	critical critical.Waiting
 	inbox    matching.UnassignedCounts
+	// lacks are the production teams that cannot order; connected reports whether
+	// the networks file has a lab.
+	lacks     []readiness.Lack
+	connected func(lab string) bool
 }
 
 // attentionInterval is the time between two counts.
@@ -68,9 +73,13 @@ func (n *attention) count(ctx context.Context, db *store.DB) error {
 		if err != nil {
 			return err
 		}
+		lacks, err := readiness.Find(ctx, tx, n.connected)
+		if err != nil {
+			return err
+		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.critical, n.inbox = waiting, inbox
+		n.critical, n.inbox, n.lacks = waiting, inbox, lacks
 		return nil
 	})
 }
@@ -90,6 +99,7 @@ func (n *attention) details() []ops.Detail {
 	}
 	return []ops.Detail{
 		say("results_inbox", "results without a team wait: hale results inbox list", func(n *attention) bool { return n.inbox.Waiting > 0 }),
+		say("lab_ordering", "a production team cannot order laboratory tests yet: hale doctor says what to do", func(n *attention) bool { return len(n.lacks) > 0 }),
 		say("critical_results", fmt.Sprintf("critical results were not acknowledged in time: hale results critical list --state %s", critical.Open), func(n *attention) bool { return n.critical.Escalated > 0 }),
 	}
 }

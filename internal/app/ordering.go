@@ -59,6 +59,7 @@ func (a *App) ordering() (ordering, error) {
 		return o, err
 	}
 	labs.Peers = a.workers.node.Peers
+	a.attention.connected = labs.Takes
 	o.fulfilment = &fulfilment.Service{Inbox: o.inbox, Visits: o.visits, Partners: partner}
 	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems(), partner}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
@@ -77,6 +78,16 @@ func (a *App) ordering() (ordering, error) {
 // there are none: orders for labs wait, and their job says what is missing.
 func (a *App) labs() (*hl7v2.Network, *partners.Network, error) {
 	return readNetworks(a.Config, a.Now, a.Log)
+}
+
+// ConnectedLabs returns whether the networks file has a lab, by its slug. An invalid
+// file has none.
+func ConnectedLabs(cfg *config.Config) func(lab string) bool {
+	labs, _, err := readNetworks(cfg, time.Now, ops.Discard())
+	if err != nil {
+		return func(string) bool { return false }
+	}
+	return labs.Takes
 }
 
 // CheckNetworks checks the networks file, and the certificates and folders that it

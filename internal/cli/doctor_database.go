@@ -12,6 +12,7 @@ import (
 	"hale/internal/app"
 	"hale/internal/labs/critical"
 	"hale/internal/labs/matching"
+	"hale/internal/labs/readiness"
 	"hale/internal/platform/config"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
@@ -52,6 +53,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		findings[0] = examineWriting(ctx, db, findings[0])
 		findings = append(findings, examineSeals(ctx, cfg, db))
 		findings = append(findings, s.examineResults(ctx, cfg, db)...)
+		findings = append(findings, examineOrdering(ctx, cfg, db)...)
 	}
 	if skew > store.MaxSkew {
 		findings = append(findings, finding{
@@ -226,6 +228,37 @@ func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *stor
 		}
 	case mailed && cfg.SMTPURL == "":
 		findings[1] = finding{"critical results", unwell, "a team has critical_result_notification_email, and no SMTP server is set up", "set smtp-url"}
+	}
+	return findings
+}
+
+// examineOrdering says what production teams lack to order laboratory tests.
+func examineOrdering(ctx context.Context, cfg *config.Config, db *store.DB) []finding {
+	const name = "lab ordering"
+	var lacks []readiness.Lack
+	production := false
+	err := db.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err := teams.List(ctx, tx)
+		if err != nil {
+			return err
+		}
+		production = slices.ContainsFunc(all, func(t teams.Team) bool { return t.Environment == teams.Production })
+		lacks, err = readiness.Find(ctx, tx, app.ConnectedLabs(cfg))
+		return err
+	})
+	switch {
+	case err != nil:
+		return []finding{{name, broken, err.Error(), ""}}
+	case !production:
+		return []finding{{Check: name, Verdict: good, Detail: "no production team"}}
+	case len(lacks) == 0:
+		return []finding{{Check: name, Verdict: good, Detail: "every production team has a catalogue, an account and a connection"}}
+	}
+	var findings []finding
+	for _, step := range []readiness.Step{readiness.NoCatalogue, readiness.NoAccount, readiness.NoConnection} {
+		if names := readiness.Names(lacks, step); names != "" {
+			findings = append(findings, finding{name, unwell, step.Problem() + ": " + names, step.Remedy() + "; docs/production.md has all steps"})
+		}
 	}
 	return findings
 }

@@ -107,6 +107,12 @@ func (n *Network) connectionKey(slug string, sandbox bool) (string, bool) {
 	return "", false
 }
 
+// Takes reports whether real orders for a lab can be sent.
+func (n *Network) Takes(lab string) bool {
+	key, known := n.connectionKey(lab, false)
+	return known && n.senderOf(key) != (sender{})
+}
+
 // TestSystems returns the network of the labs' test systems. It takes the orders
 // of sandbox teams, and has the connections of n.
 func (n *Network) TestSystems() networks.TestNetwork { return testNetwork{n} }
