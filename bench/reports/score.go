@@ -61,7 +61,14 @@ func squeeze(s string) string {
 
 // score compares a reading with the truth. Rows are paired by name in the order
 // of the report. problems, if not nil, gets a line for each mistake.
+//
+// In images a comma and a point are the same mark: the numbers must be equal.
 func score(want truth, got extract.Result, problems io.Writer) tally {
+	image := len(got.Pages) > 0 && got.Pages[0].Source == extract.FromOCR
+	sameValue := func(a, b string) bool {
+		a, b = squeeze(a), squeeze(b)
+		return a == b || image && strings.ReplaceAll(a, ",", ".") == strings.ReplaceAll(b, ",", ".")
+	}
 	t := tally{reports: 1, rows: len(want.Rows)}
 	report := func(format string, args ...any) {
 		if problems != nil {
@@ -88,7 +95,7 @@ func score(want truth, got extract.Result, problems io.Writer) tally {
 				continue
 			}
 			s *= 4
-			if squeeze(g.Value) == squeeze(w.Value) {
+			if sameValue(g.Value, w.Value) {
 				s += 2
 			}
 			if g.Panel != "" && fold(g.Panel) == fold(w.Panel) {
@@ -115,7 +122,7 @@ func score(want truth, got extract.Result, problems io.Writer) tally {
 		if g.NeedsReview {
 			t.review++
 		}
-		value := squeeze(g.Value) == squeeze(w.Value)
+		value := sameValue(g.Value, w.Value)
 		unit := sameUnit(g.Unit, w.Unit)
 		ranges := sameBound(g.Range.Min, w.Min) && sameBound(g.Range.Max, w.Max) && (w.Expected == "" || fold(g.Range.Expected) == fold(w.Expected))
 		flag := flagClass(g.Flag) == w.Flag

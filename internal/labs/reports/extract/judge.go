@@ -90,6 +90,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.Confidence = confidenceOf(d, row)
 	r.interpret(&row, review)
 	r.check(&row, value, page.Source, d, review)
+	if page.LowResolution && strings.ContainsAny(row.Value, "0123456789") {
+		review(LowResolution)
+	}
 	return row
 }
 

@@ -18,6 +18,9 @@ type Page struct {
 	// Second is another reading of the same page. Values that both readings
 	// agree on are trusted; others need review. It is nil for text pages.
 	Second []Word `json:"second,omitempty"`
+	// LowResolution marks an image in which two readings can make the same
+	// mistake in a digit, such as a fax of 100 dpi.
+	LowResolution bool `json:"low_resolution,omitempty"`
 }
 
 // Source names how a page's words were read.

@@ -30,12 +30,16 @@ func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (e
 	if err != nil {
 		return page, err
 	}
-	page.Words, page.Second = first, second
+	page.Words, page.Second, page.LowResolution = first, second, prepared.dpi < trustedDPI
 	if page.Second == nil {
 		page.Second = []extract.Word{}
 	}
 	return page, nil
 }
+
+// trustedDPI is the resolution below which two readings that agree can both be
+// wrong. Measured at 100 dpi: 3 of 510 numbers.
+const trustedDPI = 130
 
 // turned tries the three other orientations of a photo and returns the one with
 // the most words.

@@ -9,6 +9,7 @@ import (
 // prepared is a page's image, treated for recognition in two ways.
 type prepared struct {
 	first, second                 variant
+	dpi                           int
 	toUpload                      func(x, y float64) (float64, float64) // from the straightened page; nil when it is the same
 	turn                          int                                   // EXIF orientation that was applied
 	uploadedWidth, uploadedHeight int
@@ -50,6 +51,7 @@ func prepare(gray *image.Gray, photo bool) prepared {
 		}
 	}
 	dpi := guessDPI(base)
+	p.dpi = dpi
 	base = removeRules(base, dpi)
 	firstScale, secondScale := 1.0, 1.5
 	switch {
