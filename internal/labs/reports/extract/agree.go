@@ -112,6 +112,10 @@ func joinRows(a, b Row) Row {
 		}
 		out = doubt(out, reason)
 	}
+	out.OtherValue = worse.Value
+	if out.ValueBox == nil {
+		out.ValueBox = worse.ValueBox
+	}
 	if !sameText(a.Value, b.Value) {
 		out = doubt(out, ReadingsDisagree)
 		out.Confidence = min(a.Confidence, b.Confidence) * 0.5

@@ -87,6 +87,10 @@ func (r *reader) judge(d draft, who Patient) Row {
 		row.Sensitivity = "sensitive"
 	}
 	row.Box = r.boxOf(d)
+	if len(d.valueWords) > 0 && page.Source == FromOCR {
+		c := newCell(d.valueWords)
+		row.ValueBox = &Box{X: c.x0, Y: c.y - c.h/2, Width: c.x1 - c.x0, Height: c.h}
+	}
 	row.Confidence = confidenceOf(d, row)
 	r.interpret(&row, review)
 	r.check(&row, value, page.Source, d, review)
@@ -181,8 +185,8 @@ func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
 
 var (
 	gluedUnit     = regexp.MustCompile(`^(.*\d)(%|/[A-Za-z]+|[A-Za-zµμ][A-Za-zµμ/0-9.²^*]*)$`)
-	junkBefore    = regexp.MustCompile(`^[|‘’'"_.,;:~=»«—–\\({\[]+\s*`)
-	junkAfter     = regexp.MustCompile(`\s*[|‘’'"_;:~=»«—–\\]+$`)
+	junkBefore    = regexp.MustCompile(`^[|‘’“”„'"_.,;:~=»«—–\\({\[]+\s*`)
+	junkAfter     = regexp.MustCompile(`\s*[|‘’“”„'"_;:~=»«—–\\]+$`)
 	commaPoint    = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?[,:]\s?(\d{1,3})$`)
 	pointForComma = regexp.MustCompile(`^[<>]?=?\s*\d{1,3}\.\d{1,2}$`)
 	spacedPoint   = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?\.\s?(\d{1,3})(\D.*)?$`)
@@ -211,6 +215,7 @@ func cleanNumber(text string, commas bool) string {
 // salvageRange finds an interval in a range that recognition has spoiled around
 // it. The text behind the interval may be the unit.
 func salvageRange(text string, commas bool) string {
+	text = junkBefore.ReplaceAllString(text, "")
 	if text == "" || ParseRange(text, commas, Patient{Age: -1}).Kind != RangeOther {
 		return text
 	}

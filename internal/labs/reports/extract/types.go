@@ -112,6 +112,11 @@ type Row struct {
 	Page       int     `json:"page"` // from 1
 	Box        Box     `json:"box"`  // in fractions of the page
 	Confidence float64 `json:"confidence"`
+	// ValueBox is the place of the value on the straightened image, and
+	// OtherValue the value of the other reading. Package pages uses them to look
+	// at a value again.
+	ValueBox   *Box   `json:"-"`
+	OtherValue string `json:"-"`
 	// NeedsReview asks for a person. Reasons says why, in words of the Reason
 	// constants.
 	NeedsReview bool     `json:"needs_review"`
@@ -203,6 +208,7 @@ type Reason string
 const (
 	LowConfidence    Reason = "low_confidence"    // the recogniser is unsure of the value
 	ReadingsDisagree Reason = "readings_disagree" // two readings found different values
+	LowResolution    Reason = "low_resolution"    // a number in an image too coarse to trust
 	ReadOnce         Reason = "read_once"         // only one of two readings found the row
 	NameUncertain    Reason = "name_uncertain"    // the name is close to a known one, not equal
 	Implausible      Reason = "implausible_value" // far outside what the analyte can have

@@ -9,18 +9,19 @@ import (
 )
 
 // recognise reads the words of a page's image twice, in two sizes or treatments.
-// Rows that both readings agree on are trusted.
-func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (extract.Page, error) {
+// Rows that both readings agree on are trusted. It returns the straightened image,
+// too.
+func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (extract.Page, *image.Gray, error) {
 	page := extract.Page{Number: 1, Width: float64(gray.Rect.Dx()), Height: float64(gray.Rect.Dy()), Source: extract.FromOCR}
 	prepared := prepare(gray, photo)
 	first, err := r.readScaled(ctx, prepared, prepared.first)
 	if err != nil {
-		return page, err
+		return page, nil, err
 	}
 	if len(first) < 15 && photo { // the page may be turned by 90 degrees
 		turned, better, err := r.turned(ctx, gray, len(first))
 		if err != nil {
-			return page, err
+			return page, nil, err
 		}
 		if better != nil {
 			prepared, first = turned, better
@@ -28,13 +29,13 @@ func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (e
 	}
 	second, err := r.readScaled(ctx, prepared, prepared.second)
 	if err != nil {
-		return page, err
+		return page, nil, err
 	}
 	page.Words, page.Second, page.LowResolution = first, second, prepared.dpi < trustedDPI
 	if page.Second == nil {
 		page.Second = []extract.Word{}
 	}
-	return page, nil
+	return page, prepared.base, nil
 }
 
 // trustedDPI is the resolution below which two readings that agree can both be

@@ -272,10 +272,11 @@ func TestTreatments(t *testing.T) {
 	}
 	dotted := image.NewGray(page.Rect)
 	copy(dotted.Pix, page.Pix)
-	for x := 20; x < 580; x += 2 {
+	for x := 20; x < 580; x += 4 {
 		dotted.SetGray(x, 50, color.Gray{})
+		dotted.SetGray(x+1, 50, color.Gray{})
 	}
-	clean := removeRules(dotted, 72)
+	clean := removeRules(dotted, 200)
 	if clean.GrayAt(300, 50).Y != 255 || clean.GrayAt(70, 64).Y != page.GrayAt(70, 64).Y {
 		t.Error("the rule stays, or the text is gone")
 	}

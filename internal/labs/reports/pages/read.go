@@ -103,41 +103,54 @@ func (r *Reader) Check(ctx context.Context, files []File) (pages int, err error)
 // Read reads a report. The error is an *extract.Failure unless ctx ended or the
 // machine failed.
 func (r *Reader) Read(ctx context.Context, files []File) (extract.Result, error) {
-	doc, err := r.Document(ctx, files)
+	doc, pictures, err := r.document(ctx, files)
 	if err != nil {
 		return extract.Result{}, err
 	}
-	return extract.Read(doc)
+	result, err := extract.Read(doc)
+	if err != nil {
+		return result, err
+	}
+	return result, r.lookAgain(ctx, &result, pictures)
 }
 
 // Document returns the words of a report and where they are.
 func (r *Reader) Document(ctx context.Context, files []File) (extract.Document, error) {
+	doc, _, err := r.document(ctx, files)
+	return doc, err
+}
+
+// document returns the straightened images of the pages that were recognised, too.
+func (r *Reader) document(ctx context.Context, files []File) (extract.Document, map[int]*image.Gray, error) {
+	var doc extract.Document
+	pictures := map[int]*image.Gray{}
 	if err := checkKinds(files, r.config); err != nil {
-		return extract.Document{}, err
+		return doc, nil, err
 	}
 	if files[0].Type == "application/pdf" {
-		return r.pdfDocument(ctx, files[0].Data)
+		doc, err := r.pdfDocument(ctx, files[0].Data, pictures)
+		return doc, pictures, err
 	}
-	var doc extract.Document
 	for i, f := range files {
 		gray, err := r.decode(f)
 		if err != nil {
-			return doc, err
+			return doc, nil, err
 		}
-		page, err := r.recognise(ctx, gray, true)
+		page, picture, err := r.recognise(ctx, gray, true)
 		if err != nil {
-			return doc, err
+			return doc, nil, err
 		}
 		page.Number = i + 1
+		pictures[page.Number] = picture
 		doc.Pages = append(doc.Pages, page)
 	}
-	return doc, nil
+	return doc, pictures, nil
 }
 
 // scanDPI is the resolution at which scanned pages of a PDF are rendered.
 const scanDPI = 300
 
-func (r *Reader) pdfDocument(ctx context.Context, data []byte) (extract.Document, error) {
+func (r *Reader) pdfDocument(ctx context.Context, data []byte, pictures map[int]*image.Gray) (extract.Document, error) {
 	var doc extract.Document
 	p, err := r.openPDF(ctx, data)
 	if err != nil {
@@ -158,10 +171,11 @@ func (r *Reader) pdfDocument(ctx context.Context, data []byte) (extract.Document
 				return doc, pdfFailure(err)
 			}
 			if !blank(gray) {
-				if page, err = r.recognise(ctx, gray, false); err != nil {
+				if page, gray, err = r.recognise(ctx, gray, false); err != nil {
 					return doc, err
 				}
 				page.Number = i + 1
+				pictures[page.Number] = gray
 			}
 		}
 		doc.Pages = append(doc.Pages, page)

@@ -16,7 +16,10 @@ func removeRules(in *image.Gray, dpi int) *image.Gray {
 // eraseRules erases rules along one direction: along and across are the steps
 // between pixels.
 func eraseRules(in, out *image.Gray, length, width, along, across, dpi int, threshold uint8) {
-	gap, thick, shortest := max(2, dpi/45), max(2, dpi/60), dpi*4/5
+	gap, thick, shortest := dpi/45, max(2, dpi/60), dpi*4/5
+	if dpi < 150 {
+		gap, shortest = 0, dpi*3/2 // the gaps of dotted rules are those between letters
+	}
 	dark := func(i, j int) bool { return in.Pix[i*along+j*across] <= threshold }
 	for j := range width {
 		start, last := -1, -1

@@ -10,6 +10,7 @@ import (
 type prepared struct {
 	first, second                 variant
 	dpi                           int
+	base                          *image.Gray                           // straight and clean, in the size of the upload
 	toUpload                      func(x, y float64) (float64, float64) // from the straightened page; nil when it is the same
 	turn                          int                                   // EXIF orientation that was applied
 	uploadedWidth, uploadedHeight int
@@ -53,10 +54,11 @@ func prepare(gray *image.Gray, photo bool) prepared {
 	dpi := guessDPI(base)
 	p.dpi = dpi
 	base = removeRules(base, dpi)
+	p.base = base
 	firstScale, secondScale := 1.0, 1.5
 	switch {
 	case dpi < 120:
-		firstScale, secondScale = 3, 2.5
+		firstScale, secondScale = 4, 3
 	case dpi < 170:
 		firstScale, secondScale = 2, 2.6
 	case dpi < 230:
@@ -75,7 +77,7 @@ func scaled(base *image.Gray, factor float64, dpi int, soften bool) variant {
 		picture = resize(base, factor)
 	}
 	if soften && factor > 1.2 {
-		picture = blur(picture, int(factor/2+0.5))
+		picture = blur(picture, max(1, int(factor/2.5)))
 	}
 	return variant{picture: picture, scale: factor, dpi: int(float64(dpi) * factor), mode: oneColumn}
 }
