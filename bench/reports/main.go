@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
-	"time"
 
 	"hale/internal/labs/reports/extract"
 	"hale/internal/labs/reports/pages"
@@ -173,6 +172,8 @@ func evaluate(ctx context.Context, o options, out io.Writer) error {
 	printTable(out, classes)
 	fmt.Fprintln(out)
 	printTable(out, byFamily)
+	own, children := peakMemory()
+	fmt.Fprintf(out, "\npeak memory: %d MB, of one run of tesseract: %d MB\n", own, children)
 	return nil
 }
 
@@ -247,9 +248,9 @@ func evaluateImages(ctx context.Context, o options, reader *pages.Reader, want t
 
 // measure reads one document and scores it.
 func measure(read func() (extract.Result, error), want truth, problems io.Writer) tally {
-	start := time.Now()
+	start := cpuSeconds()
 	got, err := read()
-	seconds := time.Since(start).Seconds()
+	seconds := cpuSeconds() - start
 	if err != nil {
 		if problems != nil {
 			fmt.Fprintf(problems, "%s: FAILED: %v\n", want.ID, err)

@@ -272,14 +272,14 @@ func printTable(w io.Writer, classes map[string]*tally) {
 		fmt.Fprintf(w, "| %s | %d | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %d | %d |\n", name, t.reports, t.rows, ratio(t.found, t.rows), ratio(t.value, t.rows), ratio(t.unit, t.rows),
 			ratio(t.ranges, t.rows), ratio(t.flag, t.rows), ratio(t.all, t.rows), ratio(t.codesRight, t.codes), ratio(t.value, t.found+t.extra), ratio(t.review, t.found), t.wrongUnflagged, t.extraUnflagged)
 	}
-	fmt.Fprintln(w, "\n| class | name | birth date | wrong birth date | sex | lab | both dates | accession | failed | pages | pages/s |")
+	fmt.Fprintln(w, "\n| class | name | birth date | wrong birth date | sex | lab | both dates | accession | failed | pages | CPU s/page |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, name := range names {
 		t := classes[name]
 		rate := 0.0
-		if t.seconds > 0 {
-			rate = float64(t.pages) / t.seconds
+		if t.pages > 0 {
+			rate = t.seconds / float64(t.pages)
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %d | %s | %s | %s | %s | %d | %d | %.2f |\n", name, ratio(t.name, t.reports), ratio(t.birth, t.reports), t.birthWrong, ratio(t.sex, t.reports), ratio(t.lab, t.reports), ratio(t.collected, t.reports), ratio(t.accession, t.reports), t.failed, t.pages, rate)
+		fmt.Fprintf(w, "| %s | %s | %s | %d | %s | %s | %s | %s | %d | %d | %.3f |\n", name, ratio(t.name, t.reports), ratio(t.birth, t.reports), t.birthWrong, ratio(t.sex, t.reports), ratio(t.lab, t.reports), ratio(t.collected, t.reports), ratio(t.accession, t.reports), t.failed, t.pages, rate)
 	}
 }
