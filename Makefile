@@ -9,6 +9,7 @@ TIMEOUT  ?= 20m
 ATONCE   ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 FUZZTIME ?= 20s
 CYCLES   ?= 200
+MESSAGES ?= 10000
 CHECKS   ?= 1000
 ENGINES  ?= sqlite,postgres
 DAYS     ?= 1
@@ -98,6 +99,7 @@ hostile: ## read every hostile lab report, each with its answer
 crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engine
 	@scripts/ensure.sh postgres
 	$(GO) run ./crash -cycles $(CYCLES) -engines $(ENGINES)
+	$(GO) test ./internal/labs/inbox -run TestResultsSurviveKills -messages $(MESSAGES) -kills 40 -timeout 0 -v
 
 bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
 	@scripts/ensure.sh postgres

@@ -213,7 +213,7 @@ func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *stor
 		return []finding{{"results inbox", broken, err.Error(), ""}}
 	}
 	age := func(since time.Time) string { return s.now().Sub(since).Round(time.Minute).String() }
-	findings := []finding{{Check: "results inbox", Verdict: good, Detail: "no result is without a team"}, {Check: "critical results", Verdict: good, Detail: "none is overdue"}}
+	findings := []finding{{Check: "results inbox", Verdict: good, Detail: "no result is without a team"}, {Check: "critical values", Verdict: good, Detail: "none is overdue"}}
 	if inbox.Waiting > 0 {
 		findings[0] = finding{
 			"results inbox", unwell, fmt.Sprintf("%s without a team, %d critical, the oldest for %s", plural(inbox.Waiting, "result"), inbox.Critical, age(inbox.Oldest)),
@@ -223,11 +223,11 @@ func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *stor
 	switch {
 	case urgent.Escalated > 0:
 		findings[1] = finding{
-			"critical results", unwell, fmt.Sprintf("%s not acknowledged in time, the oldest for %s", plural(urgent.Escalated, "critical result"), age(urgent.Oldest)),
+			"critical values", unwell, fmt.Sprintf("%s not acknowledged in time, the oldest for %s", plural(urgent.Escalated, "critical result"), age(urgent.Oldest)),
 			"hale results critical list --state open, with a key of each team",
 		}
 	case mailed && cfg.SMTPURL == "":
-		findings[1] = finding{"critical results", unwell, "a team has critical_result_notification_email, and no SMTP server is set up", "set smtp-url"}
+		findings[1] = finding{"critical values", unwell, "a team has critical_result_notification_email, and no SMTP server is set up", "set smtp-url"}
 	}
 	return findings
 }

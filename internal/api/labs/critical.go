@@ -22,7 +22,8 @@ func (h *Handlers) criticalRoutes() []api.Route {
 	}
 }
 
-type criticalPath struct {
+// CriticalPath is the part of an input with the id of a critical result.
+type CriticalPath struct {
 	ID critical.ID `path:"critical_result_id" format:"uuid"`
 }
 
@@ -144,7 +145,7 @@ func (h *Handlers) listCriticalResults(ctx context.Context, c api.Caller, in *li
 	return api.Answer(body), nil
 }
 
-func (h *Handlers) getCriticalResult(ctx context.Context, c api.Caller, in *criticalPath) (*api.Out[criticalBody], error) {
+func (h *Handlers) getCriticalResult(ctx context.Context, c api.Caller, in *CriticalPath) (*api.Out[criticalBody], error) {
 	var body criticalBody
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
 		n, err := critical.Get(ctx, tx, c.Team, in.ID)
@@ -158,7 +159,7 @@ func (h *Handlers) getCriticalResult(ctx context.Context, c api.Caller, in *crit
 }
 
 type acknowledgeIn struct {
-	criticalPath
+	CriticalPath
 	Body struct {
 		Notified   string    `json:"notified_person" minLength:"1" maxLength:"200" doc:"The person who was notified, such as the ordering physician."`
 		NotifiedAt *api.Time `json:"notified_at" required:"false" nullable:"true" doc:"Default: now."`
