@@ -402,6 +402,26 @@ func TestPapersWithoutAPractice(t *testing.T) {
 	}
 }
 
+// The report shows a corrected value with the previous one, a flag that
+// contradicts its value, and who assigned the report to the order.
+func TestReportShowsCorrectionsAndReviews(t *testing.T) {
+	r := revision(3)
+	one := &r.Results[0]
+	one.Finality, one.Text, one.Flag, one.Interpretation, one.Conflict = results.CorrectedValue, "182", "N", orders.Critical, results.NormalBeyondLimit
+	one.Previous = &results.Previous{Text: "91", Unit: one.Unit, Interpretation: orders.Abnormal, Finality: results.FinalValue, ReportedAt: placedAt}
+	r.Results[1].Finality = results.PreliminaryValue
+	r.Reviews = []results.Review{{By: "Jane Reviewer", At: placedAt, Note: "The lab mistyped the name."}}
+	pages := read(t, mustRender(t, papers(subject(1), r)["report"]))
+	wantInside(t, pages)
+	wantTexts(t, pages, one.Name+" (corrected)", "182 | LL", "Previously reported: 91", "Abnormal (final,", "flagged this value N (normal). It is beyond the critical limit",
+		"(preliminary)", "A person assigned a report to this order: Jane Reviewer", "The lab mistyped the name.")
+	if out := os.Getenv("HALE_TEST_REPORT"); out != "" {
+		if err := os.WriteFile(out, mustRender(t, papers(subject(1), r)["report"]), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Every method and sample has instructions, and no list is empty.
 func TestInstructionsOfEveryKind(t *testing.T) {
 	for _, method := range catalogue.Methods {

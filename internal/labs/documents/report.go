@@ -131,7 +131,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 		)
 	}
 	for _, review := range r.Reviews {
-		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s UTC.", review.By, formatMinute(review.At.UTC())), review.Note), smallSize+1, "")
+		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s.", review.By, formatMinute(review.At.UTC())), review.Note), smallSize+1, "")
 	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
@@ -274,11 +274,11 @@ func statusMark(r *results.Result) string {
 
 // previousNote shows the value that another one replaces.
 func previousNote(p *results.Previous) string {
-	text := joinNonEmpty(" ", "Previously reported:", p.Text, p.Unit)
+	text := joinNonEmpty(" ", "Previously reported:", p.Text, printedUnit(p.Unit))
 	if p.Interpretation == orders.Abnormal || p.Interpretation == orders.Critical {
 		text += ", " + label(p.Interpretation)
 	}
-	return fmt.Sprintf("%s (%s, %s UTC)", text, p.Finality, formatMinute(p.ReportedAt.UTC()))
+	return fmt.Sprintf("%s (%s, %s)", text, p.Finality, formatMinute(p.ReportedAt.UTC()))
 }
 
 func siteNumber(sites []site, key string) string {

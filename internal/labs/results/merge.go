@@ -273,6 +273,7 @@ func (c *claim) withPrevious(all []*claim) []sampledResult {
 			}
 		}
 		if before == nil {
+			values[i].finality = c.finalityOfRepeated(all, i)
 			continue
 		}
 		values[i].previous = &before.values[i]
@@ -281,6 +282,24 @@ func (c *claim) withPrevious(all []*claim) []sampledResult {
 		}
 	}
 	return values
+}
+
+// finalityOfRepeated returns the finality of a value that replaces no other
+// one. A lab that corrects a report may mark every value as corrected. A value
+// that only repeats an earlier final one stays final.
+func (c *claim) finalityOfRepeated(all []*claim, i int) Finality {
+	one := &c.values[i]
+	repeats := slices.ContainsFunc(all, func(other *claim) bool {
+		if other == c || other.rank < rankFinal || len(other.values) != len(c.values) {
+			return false
+		}
+		earlier := &other.values[i]
+		return earlier.Flag == one.Flag && earlier.Range == one.Range
+	})
+	if one.finality == CorrectedValue && repeats {
+		return FinalValue
+	}
+	return one.finality
 }
 
 func (r *sampledResult) hasValueOf(other *sampledResult) bool {

@@ -193,13 +193,15 @@ func TestFinalityAndPreviousValue(t *testing.T) {
 	partial := report(1, networks.ResultSet{Partial: true, Results: []networks.Result{value("A", "1", "P"), value("B", "2", "F"), value("C", "3", "")}})
 	final := report(2, networks.ResultSet{Results: []networks.Result{value("A", "4", "F"), value("B", "2", "F"), value("C", "3", "")}})
 	corrected := report(3, networks.ResultSet{Corrected: true, Results: []networks.Result{value("A", "4", "F"), value("B", "5", "C"), value("C", "6", "")}})
+	marked := report(4, networks.ResultSet{Corrected: true, Results: []networks.Result{value("A", "4", "C"), value("B", "5", "C"), value("C", "3", "C")}})
 	for name, c := range map[string]struct {
 		reports []Report
 		want    string
 	}{
-		"partial":   {[]Report{partial}, "A 1 preliminary, B 2 final, C 3 preliminary"},
-		"final":     {[]Report{partial, final}, "A 4 final was 1 preliminary at 1, B 2 final, C 3 final"},
-		"corrected": {[]Report{corrected, partial, final}, "A 4 final was 1 preliminary at 1, B 5 corrected was 2 final at 2, C 6 corrected was 3 final at 2"},
+		"partial":    {[]Report{partial}, "A 1 preliminary, B 2 final, C 3 preliminary"},
+		"final":      {[]Report{partial, final}, "A 4 final was 1 preliminary at 1, B 2 final, C 3 final"},
+		"corrected":  {[]Report{corrected, partial, final}, "A 4 final was 1 preliminary at 1, B 5 corrected was 2 final at 2, C 6 corrected was 3 final at 2"},
+		"all marked": {[]Report{final, marked}, "A 4 final, B 5 corrected was 2 final at 2, C 3 final"},
 	} {
 		var got []string
 		for _, f := range merge(c.reports, "S").results {
