@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hale/internal/api"
@@ -73,7 +74,9 @@ type App struct {
 	links   *documents.Links
 	sending *messages.Service // to patients
 	traces  *ops.Traces
-	workers workers
+
+	clockDoubted atomic.Bool // at the last check before a deletion
+	workers      workers
 
 	attention attention
 	lock      *os.File
@@ -142,6 +145,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	disk := ops.NewDisk(o.Config.Data)
 	a.Health = ops.NewHealth(o.Log, o.Now,
 		ops.Check{Name: "database", Run: func(ctx context.Context) error { return a.DB.Ping(store.AsSystem(ctx)) }},
+		ops.Check{Name: "clock", Run: func(ctx context.Context) error { return a.DB.CheckSkew(store.AsSystem(ctx)) }},
 		disk.Check())
 	a.Metrics.Node(a.Health, disk)
 	a.Health.Describe(a.attention.details()...)

@@ -40,6 +40,9 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 	s = start()
 	s.Expect(200, "DELETE", "/v2/user/"+person, "", nil)
 	clock.Add(int64(8 * 24 * time.Hour))
+	if err := s.DB.ConfirmClock(store.AsSystem(t.Context())); err != nil {
+		t.Fatal(err)
+	}
 	waitForErasure(t, s, person)
 	contains(t, d.Dir, keys, false)
 	s.End()

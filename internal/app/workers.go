@@ -109,10 +109,17 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 		return routes.Services{}, err
 	}
 	runner := jobs.NewRunner(a.DB, jobs.Config{
-		Node: node, Log: a.Log, Observe: a.Metrics.Job,
+		Node: node, Log: a.Log, Observe: a.Metrics.Job, CheckClock: a.checkClock,
 		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs(), []jobs.Handler{reading.Job()}),
 	})
 	a.workers.add("jobs", runner.Run)
+	a.Metrics.Gauge("clock_skew_seconds", "How far PostgreSQL's clock is ahead of this node's; 0 on SQLite.", func() float64 { return node.Skew().Seconds() })
+	a.Metrics.Gauge("deletions_paused", "1 while no data is deleted by age, because the clock cannot be trusted.", func() float64 {
+		if a.clockDoubted.Load() {
+			return 1
+		}
+		return 0
+	})
 	a.watchJobs(runner)
 	a.watchAttention()
 	return routes.Services{
@@ -178,9 +185,9 @@ func (a *App) kinds() []jobs.Handler {
 				_, err := api.ForgetIdempotency(ctx, tx)
 				return err
 			})
-		}).Every(time.Hour),
-		jobs.Define("events.forget", a.forgetEvents).Every(time.Hour),
-		jobs.Define("ledger.forget", a.forgetPayloads).Every(time.Hour),
+		}).Every(time.Hour).Deletes(),
+		jobs.Define("events.forget", a.forgetEvents).Every(time.Hour).Deletes(),
+		jobs.Define("ledger.forget", a.forgetPayloads).Every(time.Hour).Deletes(),
 	}
 }
 
@@ -196,7 +203,11 @@ func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error
 	}
 	before := run.DB().Now().Add(-a.Config.EventRetention)
 	for i, team := range all {
-		if _, err := events.Forget(ctx, run.DB(), team.ID.UUID(), before); err != nil {
+		oldest, err := oldestOf(ctx, run.DB(), team.ID.UUID(), events.Oldest)
+		if err != nil {
+			return err
+		}
+		if _, err := events.Forget(ctx, run.DB(), team.ID.UUID(), earlier(before, oldest.Add(mostForgotten))); err != nil {
 			return err
 		}
 		if err := run.Progress(ctx, int64(i+1), int64(len(all)), "teams"); err != nil {
@@ -221,9 +232,42 @@ func (a *App) forgetPayloads(ctx context.Context, run *jobs.Run, _ struct{}) err
 	}
 	before := run.DB().Now().Add(-a.Config.LedgerRetention)
 	for _, team := range all {
-		if _, err := ledger.RemoveExpired(ctx, run.DB(), team.ID, before); err != nil {
+		oldest, err := oldestOf(ctx, run.DB(), team.ID, ledger.Oldest)
+		if err != nil {
+			return err
+		}
+		if _, err := ledger.RemoveExpired(ctx, run.DB(), team.ID, earlier(before, oldest.Add(mostForgotten))); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// mostForgotten is the age range that one run deletes. A clock that is far ahead, or a
+// retention that was shortened by mistake, leaves time to notice: a day's worth goes
+// each hour.
+const mostForgotten = 24 * time.Hour
+
+// oldestOf returns the time of a team's oldest row; zero if it has none.
+func oldestOf[ID any](ctx context.Context, db *store.DB, team ID, read func(context.Context, *store.Tx, ID) (time.Time, error)) (at time.Time, err error) {
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		at, err = read(ctx, tx, team)
+		return err
+	})
+	return at, err
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// checkClock reports whether jobs may delete data by age, and records it for the
+// metric.
+func (a *App) checkClock(ctx context.Context) error {
+	err := a.DB.CheckClock(ctx)
+	a.clockDoubted.Store(err != nil)
+	return err
 }

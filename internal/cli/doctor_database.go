@@ -51,7 +51,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	}
 	if findings[1].Verdict == good {
 		findings[0] = examineWriting(ctx, db, findings[0])
-		findings = append(findings, examineSeals(ctx, cfg, db))
+		findings = append(findings, examineSeals(ctx, cfg, db), examineDeletions(ctx, db))
 		findings = append(findings, s.examineResults(ctx, cfg, db)...)
 		findings = append(findings, examineOrdering(ctx, cfg, db)...)
 	}
@@ -65,6 +65,18 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 		findings = append(findings, examinePages(ctx, db))
 	}
 	return findings
+}
+
+// examineDeletions reports whether data is deleted by age.
+func examineDeletions(ctx context.Context, db *store.DB) finding {
+	err := db.ExamineClock(ctx)
+	switch {
+	case errors.Is(err, store.ErrClock):
+		return finding{"retention", unwell, "no data is deleted by age: " + err.Error(), "hale clock confirm, if the clock is right"}
+	case err != nil:
+		return finding{"retention", broken, err.Error(), ""}
+	}
+	return finding{Check: "retention", Verdict: good, Detail: "the clock is trusted"}
 }
 
 // lockWait is the time that the doctor waits for the write lock: longer than any

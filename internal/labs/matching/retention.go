@@ -41,7 +41,7 @@ var ForgetJob = jobs.Define("matching.forget", func(ctx context.Context, run *jo
 		}
 	}
 	return nil
-}).Every(time.Hour)
+}).Every(time.Hour).Deletes()
 
 // Forget deletes the personal content of a batch of results that were rejected
 // before a time, and reports whether there may be more.

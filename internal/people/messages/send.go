@@ -83,7 +83,7 @@ type Service struct {
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
 		sendKind.Do(s.send),
-		jobs.Define("messages.forget", forget).Every(24 * time.Hour),
+		jobs.Define("messages.forget", forget).Every(24 * time.Hour).Deletes(),
 	}
 }
 

@@ -284,7 +284,7 @@ var ForgetJob = jobs.Define("tokens.forget", func(ctx context.Context, run *jobs
 		}
 		return nil
 	})
-}).Every(time.Hour)
+}).Every(time.Hour).Deletes()
 
 // SignOut ends the session of a refresh token. It returns the zero id if there is
 // none. The text is the only scope: ctx is the system's.

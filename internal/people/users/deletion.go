@@ -212,7 +212,7 @@ type eraseArgs struct {
 
 // EraseJob erases a user whose grace period is over. It changes nothing if the user
 // was restored, or deleted again later: the later deletion has its own job.
-var EraseJob = jobs.Define("users.erase", erase).With(jobs.Limits{Attempts: 1000}) // an erasure must succeed
+var EraseJob = jobs.Define("users.erase", erase).With(jobs.Limits{Attempts: 1000}).Deletes() // an erasure must succeed
 
 func erase(ctx context.Context, run *jobs.Run, args eraseArgs) error {
 	var due bool

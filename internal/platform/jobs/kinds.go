@@ -24,6 +24,7 @@ type Kind[Args any] struct {
 	limits     Limits
 	interval   time.Duration
 	cancelable bool
+	deletes    bool
 	run        func(ctx context.Context, run *Run, args Args) error
 }
 
@@ -81,6 +82,13 @@ func (k Kind[Args]) Cancelable() Kind[Args] {
 	return k
 }
 
+// Deletes marks a kind that deletes data by age. Its jobs wait while the clock of the
+// node cannot be trusted (Config.CheckClock).
+func (k Kind[Args]) Deletes() Kind[Args] {
+	k.deletes = true
+	return k
+}
+
 // Name returns the name of the kind.
 func (k Kind[Args]) Name() string { return k.name }
 
@@ -89,11 +97,13 @@ type Handler interface {
 	Name() string
 	bounds() Limits
 	period() time.Duration
+	isDeleting() bool
 	call(ctx context.Context, run *Run, args []byte) error
 }
 
 func (k Kind[Args]) bounds() Limits        { return k.limits }
 func (k Kind[Args]) period() time.Duration { return k.interval }
+func (k Kind[Args]) isDeleting() bool      { return k.deletes }
 
 func (k Kind[Args]) call(ctx context.Context, run *Run, raw []byte) error {
 	if k.run == nil {

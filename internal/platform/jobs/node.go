@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -39,6 +40,7 @@ type Node struct {
 	done  chan struct{}
 
 	skewed bool // the clocks differed at the last check; only renewLoop uses it
+	skew   atomic.Int64
 
 	mu     sync.Mutex
 	id     uuid.UUID
@@ -295,6 +297,10 @@ func (n *Node) Stop(ctx context.Context) error { return n.Leave(ctx) }
 // A node compares its clock with the clock of the database every clockCheckEvery.
 const clockCheckEvery = time.Minute
 
+// Skew returns how far the clock of the database was ahead of this node's at the last
+// check.
+func (n *Node) Skew() time.Duration { return time.Duration(n.skew.Load()) }
+
 // compareClocks logs when the clocks of this node and the database start to differ, and
 // when they agree again. Due times and displayed times depend on the node's clock.
 // Leases do not.
@@ -304,6 +310,7 @@ func (n *Node) compareClocks(ctx context.Context) {
 		n.log.WarnContext(ctx, "comparing clocks", "error", err)
 		return
 	}
+	n.skew.Store(int64(skew))
 	switch skewed := skew.Abs() > store.MaxSkew; {
 	case skewed == n.skewed:
 		return

@@ -50,8 +50,17 @@ func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 			err = errors.New("panic in the job's function; see the log")
 		}
 	}()
+	if k.isDeleting() {
+		if err := r.clock(ctx); err != nil {
+			r.log.WarnContext(ctx, "a job that deletes data by age waits", "kind", k.Name(), "job", run.ID, "error", err)
+			return Later(clockRetry)
+		}
+	}
 	return k.call(ctx, run, []byte(run.job.args))
 }
+
+// clockRetry is the time after which a job asks again whether the clock can be trusted.
+const clockRetry = 10 * time.Minute
 
 // judge returns the outcome of an attempt.
 func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outcome {

@@ -28,6 +28,9 @@ type Config struct {
 	// failed, canceled or stranded. A stranded job was queued again because its node
 	// died, or because a claim was committed without an answer.
 	Observe func(kind, outcome string, took time.Duration)
+	// CheckClock, when set, returns an error while the clock of this node cannot be
+	// trusted. Jobs of kinds that delete data by age wait meanwhile.
+	CheckClock func(ctx context.Context) error
 }
 
 // Runner runs the jobs of some kinds.
@@ -36,6 +39,7 @@ type Runner struct {
 	node    *Node
 	log     *slog.Logger
 	observe func(kind, outcome string, took time.Duration)
+	clock   func(ctx context.Context) error
 	kinds   []Handler
 	wakeups chan struct{}
 	results *Batcher[outcome]
@@ -50,18 +54,21 @@ type Runner struct {
 // NewRunner returns a runner. Run starts it.
 func NewRunner(db *store.DB, cfg Config) *Runner {
 	r := &Runner{
-		db: db, node: cfg.Node, log: cfg.Log, observe: cfg.Observe, wakeups: make(chan struct{}, 1),
+		db: db, node: cfg.Node, log: cfg.Log, observe: cfg.Observe, clock: cfg.CheckClock, wakeups: make(chan struct{}, 1),
 		running: map[ID]*Run{}, busy: map[string]int{},
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
+	}
+	if r.clock == nil {
+		r.clock = func(context.Context) error { return nil }
 	}
 	if r.observe == nil {
 		r.observe = func(string, string, time.Duration) {}
 	}
 	own := Define("jobs.tidy", func(ctx context.Context, run *Run, _ struct{}) error {
 		return run.DB().Write(ctx, func(tx *store.Tx) error { return deleteEnded(ctx, tx, tx.Now().Add(-retention)) })
-	}).Every(time.Hour)
+	}).Every(time.Hour).Deletes()
 	r.kinds = append([]Handler{own}, cfg.Kinds...)
 	return r
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -43,4 +44,88 @@ func (db *DB) Skew(ctx context.Context) (time.Duration, error) {
 		return theirs.Sub(after), nil
 	}
 	return 0, nil
+}
+
+// TrustedSkew is the largest difference between the clocks of the node and PostgreSQL
+// with which data is deleted by age.
+const TrustedSkew = time.Minute
+
+// TrustedGap is the longest time between two checks on SQLite, which has no clock of
+// its own, with which data is deleted by age. Checks run each hour.
+const TrustedGap = 25 * time.Hour
+
+// ErrClock is the error of a clock that cannot be trusted. Nothing may be deleted by
+// age meanwhile: with a clock that is a year ahead, all data looks old.
+var ErrClock = errors.New("store: the clock cannot be trusted")
+
+// CheckSkew returns ErrClock if the clocks of this node and PostgreSQL differ by more
+// than TrustedSkew.
+func (db *DB) CheckSkew(ctx context.Context) error {
+	skew, err := db.Skew(ctx)
+	if err == nil && skew.Abs() > TrustedSkew {
+		err = fmt.Errorf("%w: it differs from PostgreSQL's by %s; set both with the same time server", ErrClock, skew.Round(time.Millisecond))
+	}
+	return err
+}
+
+// CheckClock returns ErrClock if the clock of this node cannot be trusted. On SQLite it
+// compares the time with that of the last check, and records it. A service that did
+// not run for TrustedGap cannot tell its absence from a wrong clock: ConfirmClock tells
+// it.
+func (db *DB) CheckClock(ctx context.Context) error {
+	if db.engine == Postgres {
+		return db.CheckSkew(ctx)
+	}
+	var gap time.Duration
+	err := db.Write(ctx, func(tx *Tx) (err error) {
+		if gap, err = tx.clockGap(ctx); err != nil || gap > TrustedGap {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE instance SET clock_at = $1 WHERE id = 1 AND clock_at < $1`, Micros(tx.now))
+		return err
+	})
+	if err == nil && gap > TrustedGap {
+		err = gapError(gap)
+	}
+	return err
+}
+
+// ExamineClock is CheckClock without recording the time.
+func (db *DB) ExamineClock(ctx context.Context) error {
+	if db.engine == Postgres {
+		return db.CheckSkew(ctx)
+	}
+	var gap time.Duration
+	err := db.Read(ctx, func(tx *Tx) (err error) {
+		gap, err = tx.clockGap(ctx)
+		return err
+	})
+	if err == nil && gap > TrustedGap {
+		err = gapError(gap)
+	}
+	return err
+}
+
+func gapError(gap time.Duration) error {
+	return fmt.Errorf("%w: it is %s ahead of the last check; if it is right, because the service did not run, hale clock confirm says so", ErrClock, gap.Round(time.Minute))
+}
+
+// clockGap returns the time since the last check, 0 before the first one.
+func (tx *Tx) clockGap(ctx context.Context) (time.Duration, error) {
+	var at int64
+	if err := tx.QueryRow(ctx, `SELECT clock_at FROM instance WHERE id = 1`).Scan(&at); err != nil {
+		return 0, fmt.Errorf("store: reading the time of the last check: %w", err)
+	}
+	if at == 0 {
+		return 0, nil
+	}
+	return time.Duration(Micros(tx.now)-at) * time.Microsecond, nil
+}
+
+// ConfirmClock records that the clock of this node is right.
+func (db *DB) ConfirmClock(ctx context.Context) error {
+	return db.Write(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(ctx, `UPDATE instance SET clock_at = $1 WHERE id = 1`, Micros(tx.now))
+		return err
+	})
 }

@@ -36,6 +36,15 @@ func RemoveExpired(ctx context.Context, db *store.DB, team teams.ID, before time
 	}
 }
 
+// Oldest returns when the oldest payload of a team was received last; zero if it has none.
+func Oldest(ctx context.Context, tx *store.Tx, team teams.ID) (at time.Time, err error) {
+	err = tx.QueryRow(ctx, `SELECT last_at FROM payloads WHERE team_id = $1 ORDER BY last_at LIMIT 1`, team).Scan(store.ScanTime(&at))
+	if errors.Is(err, store.ErrNoRows) {
+		err = nil
+	}
+	return at, err
+}
+
 // removeSome removes the oldest payloads: many without chunks, or one with chunks. It waits
 // for a payload that is received again at the same moment, and keeps that.
 func removeSome(ctx context.Context, tx *store.Tx, team teams.ID, before time.Time) (int64, error) {
