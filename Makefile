@@ -93,7 +93,7 @@ walk: ## a million random triggers on orders in each database
 	$(WITH_PG) $(GO) test ./internal/labs/orders -run TestRandomWalks -steps 1000000 -timeout 0 -v
 
 hostile: ## read every hostile lab report, each with its answer
-	@scripts/ensure.sh
+	@scripts/ensure.sh tesseract
 	$(GO) test ./internal/labs/reports/reader/ -run TestHostileFiles -hostile
 
 crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engine

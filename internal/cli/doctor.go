@@ -31,7 +31,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "check configuration, disk, keys and database",
 		Long: `Check settings, networks file, data folder, disk, root key, database, migrations,
-clock, addresses and webhook policy. It changes nothing and can run while hale
+clock, addresses, webhook policy and the program for scans. It changes nothing and can run while hale
 serve runs. It waits two seconds for a lock of another process. Use the same
 flags, environment and file as for hale serve.
 
@@ -89,7 +89,7 @@ func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []fi
 	wait.Go(func() { machines = examineAddress(ctx, "metrics-listen", cfg.MetricsListen) })
 	wait.Wait()
 	findings = append(findings, database...)
-	return append(findings, s.examineClock(), public, machines, examineWebhooks(cfg))
+	return append(findings, s.examineClock(), public, machines, examineWebhooks(cfg), examineScans(ctx, cfg))
 }
 
 func (s *shell) showFindings(findings []finding) error {

@@ -7,7 +7,9 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -185,4 +187,27 @@ func examineWebhooks(cfg *config.Config) finding {
 		return finding{Check: "webhooks", Verdict: good, Detail: "allowed to loopback and private networks"}
 	}
 	return finding{Check: "webhooks", Verdict: good, Detail: "allowed to public addresses only; hale listen forwards to a receiver on this machine"}
+}
+
+// scansTimeout bounds the question to the program for scans.
+const scansTimeout = 5 * time.Second
+
+// examineScans looks for the program that recognizes the text of scanned lab reports, and
+// for its English model.
+func examineScans(ctx context.Context, cfg *config.Config) finding {
+	const check, hint = "scans", "install the package tesseract-ocr (Debian: sudo apt-get install tesseract-ocr); reports with text work without it"
+	path, err := exec.LookPath(cfg.Tesseract)
+	if err != nil {
+		return finding{check, unwell, "no program " + cfg.Tesseract + ": scanned lab reports cannot be read", hint}
+	}
+	ctx, cancel := context.WithTimeout(ctx, scansTimeout)
+	defer cancel()
+	models, err := exec.CommandContext(ctx, path, "--list-langs").CombinedOutput()
+	if err != nil {
+		return finding{check, unwell, path + " does not run: " + err.Error(), hint}
+	}
+	if !slices.Contains(strings.Fields(string(models)), "eng") {
+		return finding{check, unwell, path + " has no English model", "install the package tesseract-ocr-eng"}
+	}
+	return finding{Check: check, Verdict: good, Detail: path}
 }

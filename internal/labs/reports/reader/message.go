@@ -34,7 +34,8 @@ type fileHead struct {
 type answer struct {
 	Result  extract.Result   `json:"result"`
 	Failure *extract.Failure `json:"failure"`
-	Error   string           `json:"error"` // of the child itself, without data of a file
+	Error   string           `json:"error"` // of the reading, without data of the file
+	Setup   string           `json:"setup"` // why the child cannot read any file
 	Size    int64            `json:"size"`  // of the image
 	// Last says that the child ends after this answer.
 	Last bool `json:"last"`

@@ -52,6 +52,7 @@ type child struct {
 	in    io.WriteCloser
 	out   *bufio.Reader
 	dir   string
+	lock  *os.File // held while the folder is in use
 	timer *time.Timer
 }
 
@@ -99,6 +100,8 @@ func (p *Pool) ask(ctx context.Context, r *room, limit time.Duration, asked requ
 		r.release(c, p.Idle)
 	}
 	switch cause := context.Cause(ctx); {
+	case err == nil && a.Setup != "":
+		return answer{}, nil, errors.New(a.Setup)
 	case err == nil && a.Failure != nil:
 		return answer{}, nil, a.Failure
 	case err == nil && a.Error != "":
@@ -181,6 +184,10 @@ func (p *Pool) start() (*child, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reader: creating a folder: %w", err)
 	}
+	lock, err := lockFolder(dir)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
 	cmd := exec.Command(p.Command[0], p.Command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = environment(dir)
@@ -188,12 +195,12 @@ func (p *Pool) start() (*child, error) {
 	in, errIn := cmd.StdinPipe()
 	out, errOut := cmd.StdoutPipe()
 	if err := errors.Join(errIn, errOut); err != nil {
-		return nil, errors.Join(fmt.Errorf("reader: starting: %w", err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("reader: starting: %w", err), lock.Close(), os.RemoveAll(dir))
 	}
 	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(fmt.Errorf("reader: starting: %w", err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("reader: starting: %w", err), lock.Close(), os.RemoveAll(dir))
 	}
-	return &child{cmd: cmd, in: in, out: bufio.NewReader(out), dir: dir}, nil
+	return &child{cmd: cmd, in: in, out: bufio.NewReader(out), dir: dir, lock: lock}, nil
 }
 
 // environment returns the environment of a child: where programs are, and its folder.
@@ -229,6 +236,7 @@ func (c *child) end() {
 	_ = c.in.Close()
 	_ = c.cmd.Wait()
 	_ = os.RemoveAll(c.dir)
+	_ = c.lock.Close()
 }
 
 // Close ends all idle children. Children with a request end with its context.
@@ -247,18 +255,36 @@ func (p *Pool) Close() {
 	}
 }
 
-// Sweep removes folders that a killed process left. No child may be running.
+// Sweep removes folders that a killed process left. Folders in use stay: other nodes may
+// share the data folder.
 func (p *Pool) Sweep() error {
 	left, err := filepath.Glob(filepath.Join(p.Dir, folderPrefix+"*"))
 	if err != nil {
 		return err
 	}
 	for _, dir := range left {
-		if err := os.RemoveAll(dir); err != nil {
+		lock, err := lockFolder(dir)
+		if err != nil {
+			continue // in use
+		}
+		if err := errors.Join(os.RemoveAll(dir), lock.Close()); err != nil {
 			return fmt.Errorf("reader: removing the folder of an earlier process: %w", err)
 		}
 	}
 	return nil
+}
+
+// lockFolder locks the folder of a child for this process. The lock ends with the
+// process.
+func lockFolder(dir string) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, ".lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("reader: locking a folder: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(fmt.Errorf("reader: locking a folder: %w", err), lock.Close())
+	}
+	return lock, nil
 }
 
 // Processes counts the running children.

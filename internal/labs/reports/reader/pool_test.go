@@ -203,3 +203,24 @@ func TestIdleChildEnds(t *testing.T) {
 	}
 	t.Error("the idle child did not end")
 }
+
+// A sweep removes what a killed process left, and no folder in use.
+func TestSweep(t *testing.T) {
+	p := newPool(t)
+	if _, err := p.Read(t.Context(), files("x")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(p.Dir, "reader-left"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other := &reader.Pool{Dir: p.Dir}
+	if err := other.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(p.Dir, "*")); len(left) != 1 || filepath.Base(left[0]) == "reader-left" {
+		t.Errorf("after the sweep: %v", left)
+	}
+	if r, err := p.Read(t.Context(), files("y")); err != nil || r.Metadata.Lab != "y" {
+		t.Errorf("%+v, %v", r.Metadata, err)
+	}
+}

@@ -40,8 +40,8 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, start func(pages.Co
 			return err
 		}
 		if engine == nil {
-			if err := limitSelf(asked.Config); err != nil {
-				return err
+			if err := limitSelf(asked.Config); err != nil { // no file is read without limits
+				return errors.Join(err, writeMessage(out, answer{Setup: err.Error(), Last: true}))
 			}
 			engine = start(asked.Config.Pages)
 		}
