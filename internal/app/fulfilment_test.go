@@ -26,8 +26,8 @@ import (
 
 const careCompendium = `{
 	"lab": {"slug":"care_lab","name":"Care Laboratory","address":"1 Example Way","city":"Nowhere","zip":"85004",
-		"methods":["testkit","at_home_phlebotomy"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
-	"markers": [{"provider_id":"GLU","name":"Glucose","methods":["testkit","at_home_phlebotomy"],"expected_results":[{"provider_id":"GLU-1","loinc":"2345-7"}]}]
+		"methods":["testkit","at_home_phlebotomy","walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
+	"markers": [{"provider_id":"GLU","name":"Glucose","methods":["testkit","at_home_phlebotomy","walk_in_test"],"expected_results":[{"provider_id":"GLU-1","loinc":"2345-7"}]}]
 }`
 
 // care is a production team with a lab, whose kits and visits need staff or a
@@ -68,6 +68,12 @@ func care(t *testing.T, d storetest.Database, settings string) (c *clinic, kitTe
 			Lab: lab.ID, Number: "44120", Status: catalogue.AccountActive, Flow: catalogue.NotDelegated,
 			AllowedBilling: map[catalogue.Billing][]string{catalogue.ClientBill: {"AZ"}},
 		}); err != nil {
+			return err
+		}
+		if _, err = places.ImportSites(ctx, tx, places.Everybody, []places.Site{{
+			Lab: "care_lab", Code: "PHX-1", Name: "Center", FirstLine: "2 Main Street", City: "Phoenix", State: "AZ", ZIP: "85004",
+			Point: places.Point{Lat: 33.45, Lng: -112.07}, TimeZone: "America/Phoenix", Active: true,
+		}}, false); err != nil {
 			return err
 		}
 		_, err = places.ImportOffers(ctx, tx, places.Everybody, []places.Offer{
@@ -201,6 +207,16 @@ func TestStaffMakeVisits(t *testing.T) {
 		c.Get(path, &a)
 		if a.Status != "completed" {
 			t.Errorf("at the end: %+v", a)
+		}
+
+		// A visit to a service center of the laboratory.
+		center := c.orderBy("walk_in_test")
+		c.step(400, center.ID, `{"visit":{"status":"scheduled","provider":"care_lab","start_at":"`+start+`"}}`)
+		c.step(200, center.ID, `{"visit":{"status":"scheduled","provider":"care_lab","start_at":"`+start+`","site":"PHX-1"}}`)
+		c.until(center.ID, "collecting_sample.walk_in_test.appointment_scheduled")
+		c.Get("/v3/order/"+center.ID+"/psc/appointment", &a)
+		if a.Status != "confirmed" || a.Provider != "care_lab" {
+			t.Errorf("at the center: %+v", a)
 		}
 
 		// A visit that the patient asks for waits for staff.

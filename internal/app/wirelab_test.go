@@ -22,7 +22,7 @@ import (
 
 const wireCompendium = `{
 	"lab": {"slug":"wire_lab","name":"Wire Laboratory","address":"1 Example Way","city":"Nowhere","zip":"85004",
-		"methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
+		"methods":["walk_in_test","at_home_phlebotomy"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
 	"markers": [{"provider_id":"W1","name":"Glucose","expected_results":[{"provider_id":"W1-1","loinc":"2345-7"}]},
 		{"provider_id":"W2","name":"Lead","expected_results":[{"provider_id":"W2-1","loinc":"5671-3"}]}]
 }`
@@ -181,6 +181,31 @@ func TestStoryAtATestSystem(t *testing.T) {
 		c.until(o.ID, "completed.walk_in_test.completed")
 		results, _ := c.results(o.ID)
 		if len(results) != 1 || results[0]["result"] != "91" {
+			t.Errorf("results %v", results)
+		}
+	})
+}
+
+// The visits of an order at a test system are simulated, its results are not.
+func TestVisitOfAnOrderAtATestSystem(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c, lab, listen := wiredIn(t, d, teams.Sandbox, "        sandbox: true\n")
+		var made struct{ Order orderView }
+		c.Expect(200, "POST", "/v3/order", fmt.Sprintf(
+			`{"user_id":%q,"order_set":{"add_on":{"provider_ids":["W1"]}},"collection_method":"at_home_phlebotomy","patient_details":%s,"patient_address":%s}`,
+			c.user, aPatient, anAddress), &made)
+		o := c.until(made.Order.ID, "received.at_home_phlebotomy.requisition_created")
+		var free freeTimes
+		c.Expect(200, "POST", "/v3/order/phlebotomy/appointment/availability", `{"first_line":"1 West Lincoln Street","city":"Phoenix","state":"AZ","zip_code":"85004"}`, &free)
+		c.Expect(200, "POST", "/v3/order/"+o.ID+"/phlebotomy/appointment/book", `{"booking_key":"`+free.key(9)+`"}`, nil)
+		c.until(o.ID, "collecting_sample.at_home_phlebotomy.appointment_scheduled")
+		c.advance(20)
+		c.until(o.ID, "collecting_sample.at_home_phlebotomy.draw_completed")
+		if err := lab.Report(t.Context(), o.ID, "F", listen); err != nil {
+			t.Fatal(err)
+		}
+		c.until(o.ID, "completed.at_home_phlebotomy.completed")
+		if results, _ := c.results(o.ID); len(results) != 1 || results[0]["result"] != "91" {
 			t.Errorf("results %v", results)
 		}
 	})

@@ -156,7 +156,7 @@ func (s *shell) ordersCancel() *cobra.Command {
 // ordersRecord records the steps that staff arrange: kits and visits.
 func (s *shell) ordersRecord() *cobra.Command {
 	var kit, at, courier, tracking, link, visit, provider, start, end, notes string
-	var status string
+	var status, site string
 	var inbound bool
 	c := &cobra.Command{
 		Use: "record ORDER", Short: "record a step of a test kit or a visit",
@@ -172,7 +172,7 @@ partner; see docs/fulfilment.md. The sandbox plays these steps itself.`,
 
 		Annotations: map[string]string{
 			"sample_id": "--sample", "courier": "--courier", "tracking_number": "--tracking", "tracking_url": "--tracking-url", "provider": "--provider",
-			"start_at": "--start", "end_at": "--end", "visit": "--visit", absentHint: listsOrders,
+			"start_at": "--start", "end_at": "--end", "visit": "--visit", "site": "--site", absentHint: listsOrders,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
@@ -202,6 +202,7 @@ partner; see docs/fulfilment.md. The sandbox plays these steps itself.`,
 				set(v, "provider", provider)
 				set(v, "start_at", start)
 				set(v, "end_at", end)
+				set(v, "site", site)
 				set(v, "notes", notes)
 				step["visit"] = v
 			}
@@ -235,6 +236,7 @@ partner; see docs/fulfilment.md. The sandbox plays these steps itself.`,
 	flags.StringVar(&provider, "provider", "", "who visits, such as nurses; needed for a new visit")
 	flags.StringVar(&start, "start", "", "start of the visit; needed with --visit scheduled")
 	flags.StringVar(&end, "end", "", "end of the visit; an hour after the start if it is not given")
+	flags.StringVar(&site, "site", "", "code of the service center of a new visit of a walk_in_test order")
 	flags.StringVar(&notes, "notes", "", "notes for the visit")
 	return c
 }

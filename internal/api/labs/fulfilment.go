@@ -48,6 +48,7 @@ type visitIn struct {
 	ExternalID string          `json:"external_id,omitempty" maxLength:"200" doc:"The number to tell the patient."`
 	Start      *time.Time      `json:"start_at,omitempty" doc:"Needed to schedule a visit."`
 	End        *time.Time      `json:"end_at,omitempty" doc:"The default is an hour after the start."`
+	Site       string          `json:"site,omitempty" maxLength:"100" doc:"Code of the service center of a new visit of a walk_in_test order."`
 	Notes      string          `json:"notes,omitempty" maxLength:"1000"`
 }
 
@@ -73,7 +74,7 @@ func (in *stepIn) report(key string, raw []byte) fulfilment.Report {
 	if v := in.Visit; v != nil {
 		r.Visit = &fulfilment.Visit{
 			Status: appointments.Status(v.Status), Provider: v.Provider, BookingID: v.BookingID, ExternalID: v.ExternalID,
-			Start: timeOf(v.Start), End: timeOf(v.End), Notes: v.Notes,
+			Start: timeOf(v.Start), End: timeOf(v.End), Site: v.Site, Notes: v.Notes,
 		}
 	}
 	return r

@@ -22,9 +22,9 @@ type Arranged struct {
 	// Booking is the provider's own name of the visit.
 	Booking    networks.Booking
 	Start, End time.Time
-	// Address is the place at a center; nil means the patient's address.
-	Address *Address
-	Notes   string
+	// Site is the code of the service center; visits to patients have none.
+	Site  string
+	Notes string
 }
 
 var providerPattern = regexp.MustCompile(`^[a-z0-9_]{1,40}$`)
@@ -58,7 +58,7 @@ func (s *Service) Arrange(ctx context.Context, tx *store.Tx, o *orders.Order, v 
 	if err != nil {
 		return err
 	}
-	if err := a.setArrangedPlace(o, v.Address); err != nil {
+	if err := s.setArrangedPlace(ctx, tx, a, o, v.Site); err != nil {
 		return err
 	}
 	if k == Phlebotomy {
@@ -67,7 +67,7 @@ func (s *Service) Arrange(ctx context.Context, tx *store.Tx, o *orders.Order, v 
 		}
 	}
 	a.Body.Booking, a.Body.Confirmed = v.Booking, true
-	slot := networks.Slot{Provider: v.Provider, Zone: a.TimeZone, Start: v.Start.UTC(), End: v.End.UTC()}
+	slot := networks.Slot{Provider: v.Provider, Site: v.Site, Zone: a.TimeZone, Start: v.Start.UTC(), End: v.End.UTC()}
 	a.Body.Booking.Slot = slot
 	if err := insert(ctx, tx, a); err != nil {
 		return err
@@ -85,20 +85,32 @@ func kindOf(o *orders.Order) (Kind, error) {
 	return "", fault.Newf(fault.Refused, "A %s order has no visits", o.Method).At("body", "visit")
 }
 
-// setArrangedPlace sets the place of a visit, with the zone of its ZIP code.
-func (a *Appointment) setArrangedPlace(o *orders.Order, at *Address) error {
-	if at == nil && o.Body.Address != nil {
-		home := o.Body.Address
-		at = &Address{FirstLine: home.FirstLine, SecondLine: home.SecondLine, City: home.City, State: home.State, Zip: home.Zip, AccessNotes: home.AccessNotes}
+// setArrangedPlace sets the place of a visit: a service center of the order's lab,
+// or the patient's address, with the zone of its ZIP code.
+func (s *Service) setArrangedPlace(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, site string) error {
+	if a.Kind == AtCenter {
+		lab, err := labOf(ctx, tx, o)
+		if err != nil {
+			return err
+		}
+		found, err := s.Places.Site(ctx, tx, places.Viewer{Team: o.Team}, lab, site)
+		if fault.Is(err, fault.NotFound) {
+			return fault.New(fault.Refused, "must be the code of an active service center of the lab").At("body", "visit", "site").WithType("site_unknown")
+		}
+		if err != nil {
+			return err
+		}
+		a.TimeZone, a.Body.Place, a.Body.Site = found.TimeZone, found.Point, found.Code
+		a.Body.Address = Address{FirstLine: found.FirstLine, SecondLine: found.SecondLine, City: found.City, State: found.State, Zip: found.ZIP}
+		return nil
 	}
-	if at == nil {
+	home := o.Body.Address
+	if home == nil {
 		return fault.New(fault.Refused, "The order has no address").At("body", "visit")
 	}
-	if err := at.check("visit", "address"); err != nil {
-		return err
-	}
-	place, _ := places.Zip(at.Zip)
-	a.TimeZone, a.Body.Address, a.Body.Place = zoneOr(place.TimeZone, "UTC"), *at, place.Point
+	place, _ := places.Zip(home.Zip)
+	a.TimeZone, a.Body.Place = zoneOr(place.TimeZone, "UTC"), place.Point
+	a.Body.Address = Address{FirstLine: home.FirstLine, SecondLine: home.SecondLine, City: home.City, State: home.State, Zip: home.Zip, AccessNotes: home.AccessNotes}
 	return nil
 }
 

@@ -55,7 +55,9 @@ type Visit struct {
 	BookingID  string
 	ExternalID string
 	Start, End time.Time
-	Notes      string
+	// Site is the code of the service center of a new visit.
+	Site  string
+	Notes string
 }
 
 // KitStatuses are the statuses that a report may set.
@@ -225,7 +227,7 @@ func (s *Service) arrange(ctx context.Context, tx *store.Tx, o *orders.Order, v 
 		end = v.Start.Add(time.Hour)
 	}
 	return true, s.Visits.Arrange(ctx, tx, o, appointments.Arranged{
-		Network: partners.Slug, Provider: v.Provider, Booking: booking, Start: v.Start, End: end, Notes: v.Notes,
+		Network: partners.Slug, Provider: v.Provider, Booking: booking, Start: v.Start, End: end, Site: v.Site, Notes: v.Notes,
 	})
 }
 

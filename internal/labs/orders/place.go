@@ -209,8 +209,11 @@ func (p *Placer) withdraw(ctx context.Context, _ *jobs.Run, args jobArgs) error 
 	if err != nil {
 		return err
 	}
-	if err := network.Cancel(ctx, whole); err != nil {
-		return fmt.Errorf("orders: withdrawing %s: %w", o.ID, err)
+	unregistered := o.Registrable && o.Body.Patient == nil // the lab never had it
+	if o.Network == SandboxNetwork || !unregistered {
+		if err := network.Cancel(ctx, whole); err != nil {
+			return fmt.Errorf("orders: withdrawing %s: %w", o.ID, err)
+		}
 	}
 	recaller, ok := p.Networks[FulfilmentNetwork].(networks.Recaller)
 	if !ok || o.Network == SandboxNetwork || o.Method != catalogue.TestKit {

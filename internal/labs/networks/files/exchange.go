@@ -290,7 +290,10 @@ func (e *Exchange) setAside(fsys fileSystem, name, reason string) error {
 	}
 	from := path.Join(e.results(), name)
 	err = fsys.Rename(from, to)
-	if err != nil && isGone(fsys, from) { // another node has moved it
+	if err != nil && isGone(fsys, from) { // another node has moved it, perhaps here
+		if isGone(fsys, to) {
+			_ = fsys.Remove(why) // best effort: a reason without its file
+		}
 		return nil
 	}
 	if err == nil {

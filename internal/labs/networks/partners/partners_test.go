@@ -133,6 +133,16 @@ func TestStaff(t *testing.T) {
 		t.Fatal(err)
 	}
 	order := networks.Order{ID: uuid.New(), Lab: "northlab", ShipTo: &networks.Address{}}
+	// So are the kits of sandbox orders, also of a lab with a partner.
+	down, err := New(Settings{Partners: map[string]Partner{"acme": {URL: "http://127.0.0.1:1", SecretFile: secretFile(t), Kits: true}}}, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trial := order
+	trial.Sandbox = true
+	if err := errors.Join(down.Ship(t.Context(), trial), down.Recall(t.Context(), trial)); err != nil {
+		t.Error(err)
+	}
 	b, err := n.Request(t.Context(), uuid.New(), order, "nurses", networks.Address{}, "")
 	if err != nil || !strings.HasPrefix(b.ID, staffPrefix) {
 		t.Errorf("%+v, %v", b, err)

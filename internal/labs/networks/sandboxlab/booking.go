@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -159,8 +160,12 @@ func (l *Lab) changeBookings(ctx context.Context, order networks.Order, change f
 	})
 }
 
-// replanAccepted plans an order again that the lab has.
+// replanAccepted plans an order again that the lab has. Of an order at a lab's
+// test system, only the visit is planned.
 func replanAccepted(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+	if o.Network != orders.SandboxNetwork {
+		return replanVisit(ctx, tx, o)
+	}
 	var state string
 	err := tx.QueryRow(ctx, `SELECT state FROM sandbox_orders WHERE team_id = $1 AND id = $2`, o.Team, o.ID).Scan(&state)
 	switch {
@@ -172,6 +177,23 @@ func replanAccepted(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 		return nil
 	}
 	return replanNow(ctx, tx, o)
+}
+
+// replanVisit plans the visit of an order that another network has.
+func replanVisit(ctx context.Context, tx *store.Tx, o *orders.Order) error {
+	now, err := TimeOf(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
+	visit, err := liveBooking(ctx, tx, o)
+	if err != nil {
+		return err
+	}
+	var steps []Step
+	if visit != nil {
+		steps = slices.DeleteFunc(visit.steps(), func(s Step) bool { return s.Act != Visit })
+	}
+	return replacePlan(ctx, tx, o, now, steps)
 }
 
 func storeBooking(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UUID, slot networks.Slot, state string) error {
