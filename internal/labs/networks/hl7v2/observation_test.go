@@ -41,7 +41,7 @@ func TestAWholeReport(t *testing.T) {
 	expect(t, reports(t, string(raw), modern), -5, `
 order 01890000-0000-7000-8000-000000000001 sample F-900 of Ada Quill 2012-07-09 female at 2026-03-04T09:25:00-05:00 account 44120
 corrected
-specimen 798656817356 volume 3 mL fasting true information F Fasting 10 hours
+specimen 798656817356 volume 3 mL fasting true information Fasting 10 hours
 collected 2026-03-03T08:15:00-05:00
 received 2026-03-03T19:00:00-05:00
 reported 2026-03-04T09:25:00-05:00

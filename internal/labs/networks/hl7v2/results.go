@@ -334,7 +334,30 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) {
 	if sample.Fasting == nil {
 		sample.Fasting = parseFasting(information)
 	}
-	sample.Information = cmp.Or(sample.Information, information)
+	sample.Information = cmp.Or(sample.Information, clinicalInformation(q.obr.Field(13).First()))
+}
+
+// clinicalInformation returns OBR-13 in words, without codes. It is a text, or
+// a code of HL7 table 0916 with or without its name.
+func clinicalInformation(v hl7.Value) string {
+	code, name := v.Get(1), v.Get(2)
+	if words, known := relevantInformation[strings.ToUpper(strings.TrimSpace(code))]; known {
+		return cmp.Or(name, words)
+	}
+	if name != "" && v.Get(3) != "" {
+		return name
+	}
+	if word, rest, cut := strings.Cut(strings.TrimSpace(code), " "); cut && name == "" && relevantInformation[word] != "" {
+		return strings.TrimSpace(rest) // some labs write the code into the text
+	}
+	return strings.TrimSpace(strings.ReplaceAll(v.Text(), "^", " "))
+}
+
+// relevantInformation is HL7 table 0916.
+var relevantInformation = map[string]string{
+	"F":  "Patient was fasting prior to the procedure.",
+	"NF": "The patient indicated they did not fast prior to the procedure.",
+	"NG": "Not given. The patient was not asked at the time of the procedure.",
 }
 
 // collectionTime returns the time of collection in a message without results:

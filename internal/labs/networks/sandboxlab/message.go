@@ -1,15 +1,14 @@
 package sandboxlab
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"codeberg.org/go-pdf/fpdf"
-
+	"hale/internal/labs/documents"
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/platform/civil"
@@ -33,10 +32,7 @@ func (s stepContext) newMessage(number string, kind ...string) *hl7.Message {
 		3: hl7.Text(labApplication), 4: hl7.Text(s.whole.Lab), 5: hl7.Text(ourApplication), 6: hl7.Text(s.whole.Account.Number),
 		7: timeText(s.Due), 9: hl7.Text(kind...), 10: hl7.Text(number), 11: hl7.Text("T"), 12: hl7.Text("2.5.1"),
 	})
-	p := s.whole.Patient
-	if s.Step.Outcome.OtherPatient {
-		p = otherPatient
-	}
+	p := s.reportedPatient()
 	m.Add("PID", hl7.Fields{
 		1: hl7.Text("1"), 3: hl7.Text(p.ID.String(), "", "", ourApplication, "PI"), 5: hl7.Text(p.LastName, p.FirstName, "", "", "", "", "L"),
 		7: hl7.Text(strings.ReplaceAll(p.DOB.String(), "-", "")), 8: hl7.Text(sexes[p.Gender]),
@@ -75,7 +71,7 @@ func (s stepContext) obr(i int, t networks.Test, status string) hl7.Fields {
 		collected, received := s.specimenTimes()
 		f[7], f[14], f[22] = timeText(collected), timeText(received), timeText(s.Due)
 		if s.whole.Fasting {
-			f[13] = hl7.Text("F Patient was fasting prior to the procedure.")
+			f[13] = hl7.Text("F", "Patient was fasting prior to the procedure.", "HL70916")
 		}
 	}
 	return f
@@ -90,16 +86,24 @@ func (s stepContext) rejection(number string) *hl7.Message {
 	for i, t := range s.whole.Tests {
 		m.Add("ORC", s.orc("RE"))
 		m.Add("OBR", s.obr(i, t, "X"))
-		s.specimen(m, s.Step.Code)
+		s.specimen(m, t.Specimen, s.Step.Code)
 	}
 	return m
 }
 
-func (s stepContext) specimen(m *hl7.Message, reject string) {
+func (s stepContext) specimen(m *hl7.Message, needed networks.SpecimenNeeded, reject string) {
 	collected, received := s.specimenTimes()
 	m.Add("SPM", hl7.Fields{
-		1: hl7.Text("1"), 2: s.filler(), 4: hl7.Text("UNK", "Unknown", "NULLFL"), 17: timeText(collected), 18: timeText(received), 21: hl7.Text(reject),
+		1: hl7.Text("1"), 2: s.filler(), 4: specimenType(needed), 17: timeText(collected), 18: timeText(received), 21: hl7.Text(reject),
 	})
+}
+
+// specimenType returns SPM-4 with the codes of SNOMED CT and of HL7 table 0487.
+func specimenType(needed networks.SpecimenNeeded) hl7.Content {
+	if needed.SNOMED == "" {
+		return hl7.Text("UNK", "Unknown", "NULLFL")
+	}
+	return hl7.Text(needed.SNOMED, needed.SNOMEDName, "SCT", needed.HL7, needed.HL7Name, "HL70487")
 }
 
 // report writes results: ORU^R01, with the lab's own PDF in the last OBR.
@@ -128,7 +132,7 @@ func (s stepContext) report(number string) (*hl7.Message, error) {
 			s.observation(m, n, r, status)
 		}
 		if n > 0 {
-			s.specimen(m, "")
+			s.specimen(m, t.Specimen, "")
 		}
 	}
 	if out.Partial { // like some labs, this one prints only final results
@@ -149,11 +153,13 @@ func (s stepContext) report(number string) (*hl7.Message, error) {
 // observation is an OBX.
 func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
 	collected, _ := s.specimenTimes()
+	lab := s.laboratory()
 	f := hl7.Fields{
 		1: hl7.Text(strconv.Itoa(n)), 3: hl7.Text(r.expected.ProviderID, r.expected.Name, "L"),
 		6: hl7.Text(r.unit), 7: hl7.Text(r.bounds), 8: hl7.Text(r.flag), 11: hl7.Text(status), 14: timeText(collected), 19: timeText(s.Due),
-		23: hl7.Text("Sandbox Laboratory", "", "", "", "", "", "", "", "", clia),
-		24: hl7.Text("1 Invented Parkway", "", "Phoenix", "AZ", "85004", "US"), 25: hl7.Text("", "Noone", "Nina", "", "", "Dr."),
+		23: hl7.Text(lab.Name, "", "", "", "", "", "", "", "", lab.CLIA),
+		24: hl7.Text(lab.Address.FirstLine, "", lab.Address.City, lab.Address.State, lab.Address.Zip, lab.Address.Country),
+		25: hl7.Text("", "Noone "+sandboxMark, "Nina", "", "", "Dr."),
 	}
 	if r.expected.LOINC != "" {
 		f[3] = hl7.Text(r.expected.ProviderID, r.expected.Name, "L", r.expected.LOINC, r.expected.Name, "LN")
@@ -162,12 +168,12 @@ func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
 	case r.missing:
 		f[2], f[8], f[11] = hl7.Text("ST"), nil, hl7.Text("X")
 		m.Add("OBX", f)
-		m.Add("NTE", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text("L"), 3: hl7.Text("Test not performed: laboratory error")})
+		m.Add("NTE", hl7.Fields{1: hl7.Text("1"), 2: hl7.Text("L"), 3: hl7.Text(notPerformed)})
 		return
 	case r.kind == "numeric":
 		f[2], f[5] = hl7.Text("NM"), hl7.Text(r.value)
 	case r.kind == "range":
-		f[2], f[5] = hl7.Text("SN"), hl7.Text(r.value[:1], r.value[1:])
+		f[2], f[5] = hl7.Text("SN"), structuredNumber(r.value)
 	case r.kind == "coded_value":
 		f[2], f[5] = hl7.Text("CWE"), hl7.Text("", r.value)
 	default:
@@ -179,64 +185,70 @@ func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
 	}
 }
 
-// columns of the report, in millimetres.
-var columns = []struct {
-	title string
-	width float64
-}{{"Test", 78}, {"Result", 42}, {"Flag", 14}, {"Unit", 24}, {"Range", 28}}
+// structuredNumber writes <5, >5 or 5-10 as a structured number: comparator,
+// number, separator, number.
+func structuredNumber(value string) hl7.Content {
+	if from, to, interval := strings.Cut(value, "-"); interval {
+		return hl7.Text("", from, "-", to)
+	}
+	return hl7.Text(value[:1], value[1:])
+}
+
+// laboratory returns the lab that performs the tests of the order. What its
+// catalogue does not have is invented, and marked as such.
+func (s stepContext) laboratory() networks.Laboratory {
+	known, _ := s.catalogue.LabBySlug(s.whole.Lab)
+	lab := networks.Laboratory{
+		Name: cmp.Or(known.Name, "Sandbox Laboratory"), CLIA: known.CLIA, Phone: known.Phone, Director: "Dr. Nina Noone " + sandboxMark,
+		Address: &networks.Address{FirstLine: known.Address, City: known.City, State: known.State, Zip: known.Zip, Country: "US"},
+	}
+	if !strings.Contains(strings.ToLower(lab.Name), "sandbox") {
+		lab.Name += " " + sandboxMark
+	}
+	if lab.CLIA == "" {
+		lab.CLIA = clia + " " + sandboxMark
+	}
+	if lab.Phone == "" {
+		lab.Phone = "+15555550100"
+	}
+	if known.Address == "" || known.Zip == "" {
+		lab.Address = &networks.Address{FirstLine: "1 Invented Parkway " + sandboxMark, City: "Phoenix", State: "AZ", Zip: "85004", Country: "US"}
+	}
+	return lab
+}
+
+// sandboxMark marks an invented fact.
+const sandboxMark = "(sandbox)"
 
 // pdf prints the lab's own report. The same results give the same bytes.
 func (s stepContext) pdf(rows []row) ([]byte, error) {
-	doc := fpdf.New("P", "mm", "Letter", "")
-	doc.SetCreationDate(s.Due)
-	doc.SetModificationDate(s.Due)
-	doc.SetCatalogSort(true)
-	doc.SetTitle("Laboratory report", true)
-	latin := doc.UnicodeTranslatorFromDescriptor("") // the letters of the built-in fonts
-	doc.AddPage()
-	line := func(style string, size, height float64, text string) {
-		doc.SetFont("Helvetica", style, size)
-		doc.CellFormat(0, height, latin(text), "", 1, "L", false, 0, "")
+	collected, received := s.specimenTimes()
+	r := documents.LabReport{
+		Laboratory: s.laboratory(), Patient: s.reportedPatient(), Number: sampleNumber(&s.order),
+		Collected: collected, Received: received, Reported: s.Due, Corrected: s.Step.Outcome.Corrected,
 	}
-	p := s.whole.Patient
-	if s.Step.Outcome.OtherPatient {
-		p = otherPatient
+	for _, one := range rows {
+		l := documents.LabReportLine{
+			Test: s.whole.Tests[one.test].Name, Name: one.expected.Name, Value: one.value, Flag: one.flag, Unit: one.unit, Range: one.bounds, Note: one.note,
+		}
+		if one.missing {
+			l.Value, l.Flag, l.Unit, l.Note = "not performed", "", "", notPerformed
+		}
+		r.Lines = append(r.Lines, l)
 	}
-	title := "Laboratory report"
-	if s.Step.Outcome.Corrected {
-		title = "Laboratory report, corrected"
-	}
-	line("B", 16, 9, title)
-	line("", 9, 5, "Invented by a sandbox. Not for clinical use.")
-	line("", 10, 6, fmt.Sprintf("Patient: %s, %s    Born: %s    Sex: %s", p.LastName, p.FirstName, p.DOB, p.Gender))
-	line("", 10, 6, fmt.Sprintf("Sample: %s    Account: %s    Reported: %s", sampleNumber(&s.order), s.whole.Account.Number, s.Due.UTC().Format("2006-01-02 15:04 MST")))
-	doc.Ln(3)
-	table(doc, latin, rows)
-	var out bytes.Buffer
-	if err := doc.Output(&out); err != nil {
+	pdf, err := s.subject.LabReport(r)
+	if err != nil {
 		return nil, fmt.Errorf("printing the report: %w", err)
 	}
-	return out.Bytes(), nil
+	return pdf, nil
 }
 
-func table(doc *fpdf.Fpdf, latin func(string) string, rows []row) {
-	doc.SetFont("Helvetica", "B", 9)
-	for _, c := range columns {
-		doc.CellFormat(c.width, 6, c.title, "B", 0, "L", false, 0, "")
+const notPerformed = "Test not performed: laboratory error"
+
+// reportedPatient returns the person on the report.
+func (s stepContext) reportedPatient() networks.Patient {
+	if s.Step.Outcome.OtherPatient {
+		return otherPatient
 	}
-	doc.Ln(-1)
-	for _, r := range rows {
-		value := r.value
-		if r.missing {
-			value = "not performed"
-		}
-		doc.SetFont("Helvetica", "", 9)
-		if r.flag != "" {
-			doc.SetFont("Helvetica", "B", 9)
-		}
-		for i, text := range []string{r.expected.Name, value, r.flag, r.unit, r.bounds} {
-			doc.CellFormat(columns[i].width, 5, latin(text), "", 0, "L", false, 0, "")
-		}
-		doc.Ln(-1)
-	}
+	return s.whole.Patient
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/documents"
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/networks/hl7v2"
@@ -26,6 +27,7 @@ type stepContext struct {
 	order     orders.Order
 	whole     networks.Order
 	catalogue *catalogue.Catalogue
+	subject   *documents.Subject // the order's data for a report
 }
 
 // perform runs a step. Its message has the key of the step, so that a
@@ -38,6 +40,13 @@ func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
 		}
 		if s.catalogue, err = catalogue.Load(ctx, tx, team); err != nil {
 			return err
+		}
+		if p.Step.Act == Report {
+			if s.subject, err = documents.NewSubject(ctx, tx, &s.order); err != nil {
+				return err
+			}
+			s.whole = s.subject.Full
+			return nil
 		}
 		s.whole, err = orders.ForNetwork(ctx, tx, &s.order)
 		return err

@@ -103,14 +103,20 @@ func codeOf(all []row, i int) string {
 }
 
 // pickMissing chooses the result that the lab could not measure: the last one
-// that no other result needs.
+// that no other result needs, a measured one if possible.
 func pickMissing(all []row, m *measurements, odd int) int {
-	for i := len(all) - 1; i >= 0; i-- {
-		if all[i].code() != codeOf(all, odd) && m.dependents(all[i].code()) == 0 {
-			return i
+	best := -1
+	for i := range all {
+		code := all[i].code()
+		if code == codeOf(all, odd) || m.dependents(code) > 0 || best >= 0 && m.calculated(code) && !m.calculated(all[best].code()) {
+			continue
 		}
+		best = i
 	}
-	return len(all) - 1
+	if best < 0 {
+		best = len(all) - 1
+	}
+	return best
 }
 
 // firstRows returns the results of a partial report: the first half and the
