@@ -95,23 +95,37 @@ func fhirOrder(o *orders.Order, n networks.Order, lab catalogue.Lab) fhir.Order 
 			Phone: n.Patient.Phone, Email: n.Patient.Email, Address: fhirAddress(&n.Patient.Address),
 			Race: n.Patient.Race, Ethnicity: n.Patient.Ethnicity,
 		},
-		Lab: fhir.Organization{Key: lab.Slug, Name: lab.Name, Address: fhir.Address{FirstLine: lab.Address, City: lab.City, Zip: lab.Zip, Country: "US"}},
+		Lab: fhir.Organization{
+			Key: lab.Slug, Name: lab.Name, CLIA: lab.CLIA, Phone: lab.Phone,
+			Address: fhir.Address{FirstLine: lab.Address, City: lab.City, State: lab.State, Zip: lab.Zip, Country: "US"},
+		},
 	}
 	if p := o.Body.Physician; p != nil {
 		f.Physician = &fhir.Practitioner{FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI}
 	}
 	if i := n.Insurance; i != nil {
-		f.Coverage = &fhir.Coverage{PayorCode: i.PayorCode, Payor: i.Company, MemberID: i.MemberID, GroupID: i.GroupID, Relationship: i.Relationship}
+		f.Coverage = &fhir.Coverage{
+			PayorCode: i.PayorCode, Payor: i.Company, PayorAddress: fhirAddress(&i.CompanyAddress), MemberID: i.MemberID, GroupID: i.GroupID,
+			Relationship: i.Relationship,
+			Insured: fhir.Insured{
+				FirstName: i.Insured.FirstName, LastName: i.Insured.LastName, DOB: i.Insured.DOB, Gender: i.Insured.Gender, Address: fhirAddress(&i.Insured.Address),
+			},
+		}
 	}
 	return f
 }
 
-// fhirTests returns the ordered tests. A test with a single observation has its code.
+// fhirTests returns the ordered tests. A test without a code of its own and with a
+// single observation has the code of that.
 func fhirTests(all []networks.Test) []fhir.Test {
 	tests := make([]fhir.Test, len(all))
 	for i, t := range all {
-		tests[i] = fhir.Test{Code: t.ProviderID, Name: t.Name}
-		if len(t.Expected) == 1 {
+		n := t.Specimen
+		tests[i] = fhir.Test{
+			Code: t.ProviderID, Name: t.Name, LOINC: t.LOINC,
+			Specimen: fhir.Material{Name: n.Name, SNOMED: n.SNOMED, SNOMEDName: n.SNOMEDName, HL7: n.HL7, HL7Name: n.HL7Name},
+		}
+		if t.LOINC == "" && len(t.Expected) == 1 {
 			tests[i].LOINC = t.Expected[0].LOINC
 		}
 	}

@@ -97,7 +97,10 @@ func mustReadBuiltin() *sandbox {
 		physician: Physician{FirstName: "Sandbox", LastName: "Physician", NPI: "1234567893", States: States},
 	}
 	markers := mustTable("markers.csv")
-	specimens := mustSpecimens()
+	specimens, codes := mustSpecimens(), map[string]string{}
+	for _, row := range mustTable("marker_loinc.csv") {
+		codes[row["number"]] = row["loinc"]
+	}
 	for _, l := range rows {
 		l.LogoURL = ""
 		b.labs = append(b.labs, l.Lab)
@@ -105,7 +108,7 @@ func mustReadBuiltin() *sandbox {
 		for _, row := range markers {
 			if offeredBy(row["labs"], l.Slug) {
 				m := markerOf(l, row, assays, questions)
-				m.Specimen = specimens.specimenOf(row["number"], m.Sample)
+				m.Specimen, m.LOINC = specimens.specimenOf(row["number"], m.Sample), codes[row["number"]]
 				b.markers = append(b.markers, m)
 			}
 		}

@@ -84,6 +84,9 @@ func (m ListedMarker) toMarker(l Lab, problems *Problems) *Marker {
 		}
 	}
 	m.Specimen.check(wrong)
+	if m.LOINC != "" && !loinc.Valid(m.LOINC) {
+		wrong("loinc", "the LOINC code is mistyped: its check digit is wrong")
+	}
 	if slices.ContainsFunc(m.Covered, func(code string) bool { return !icdForm.MatchString(code) }) {
 		wrong("medicare_icd_codes", "must be codes of ICD-10-CM or their beginnings, such as E11 or E11.65")
 	}
@@ -94,7 +97,7 @@ func (m ListedMarker) toMarker(l Lab, problems *Problems) *Marker {
 		Lab: l.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: loinc.Slug(m.Name), Description: m.Description, Type: m.Type, Unit: m.Unit,
 		Price: m.Price, Sample: m.Sample, Methods: m.Methods, Fasting: m.Fasting, ALaCarte: !m.NotALaCarte && m.ReflexOf == "",
 		Orderable: !m.Unorderable && m.ReflexOf == "", Reflex: m.ReflexOf != "", ReflexOf: m.ReflexOf, Active: true,
-		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT, Covered: m.Covered, Specimen: m.Specimen,
+		CommonTAT: m.CommonTAT, WorstTAT: m.WorstTAT, CPT: m.CPT, Covered: m.Covered, Specimen: m.Specimen, LOINC: m.LOINC,
 	}
 	marker.Results = m.toResults(wrong)
 	marker.Questions = m.toQuestions(wrong)

@@ -33,6 +33,7 @@ type ListedMarker struct {
 	Methods     []Method       `json:"methods"`     // if empty, those that suit the sample
 	Fasting     bool           `json:"fasting"`
 	Specimen    Specimen       `json:"specimen"`
+	LOINC       string         `json:"loinc"` // of the test itself
 	NotALaCarte bool           `json:"not_a_la_carte"`
 	Unorderable bool           `json:"unorderable"`
 	ReflexOf    string         `json:"reflex_of"`
@@ -111,6 +112,7 @@ var csvColumns = map[string]func(m *ListedMarker, text string) error{
 		m.Specimen.Type = SpecimenType(text)
 		return nil
 	},
+	"loinc":            func(m *ListedMarker, text string) error { m.LOINC = text; return nil },
 	"container":        func(m *ListedMarker, text string) error { m.Specimen.Container = text; return nil },
 	"minimum_volume":   func(m *ListedMarker, text string) error { m.Specimen.MinVolume = text; return nil },
 	"temperature":      func(m *ListedMarker, text string) error { m.Specimen.Temperature = text; return nil },

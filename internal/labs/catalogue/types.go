@@ -83,6 +83,9 @@ type Marker struct {
 	Fasting bool       `json:"fasting,omitempty"`
 	// Specimen describes the collection; see Collect.
 	Specimen Specimen `json:"specimen,omitzero"`
+	// LOINC is the code of the test itself, such as that of a panel; empty if it
+	// is not known. The results have codes of their own.
+	LOINC string `json:"loinc,omitempty"`
 
 	ALaCarte  bool `json:"a_la_carte"` // can be ordered by itself
 	Orderable bool `json:"orderable"`

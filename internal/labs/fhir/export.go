@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"hale/internal/platform/civil"
 )
 
 // ContentType is the media type of a bundle.
@@ -55,7 +57,7 @@ type exporter struct {
 	subject, lab Reference
 	requester    *Reference
 	insurance    []Reference
-	sample       *Reference
+	samples      []sample
 	tests        []Reference          // a request for each test of the order
 	labs         map[string]Reference // performing laboratories by key
 }
@@ -80,13 +82,7 @@ func (e *exporter) patient() {
 		Name:       name(p.FirstName, p.LastName), Telecom: append(contact("phone", p.Phone), contact("email", p.Email)...),
 		Address: address(p.Address, "home"),
 	}
-	switch p.Gender {
-	case "female", "male", "other", "unknown":
-		r.Gender = p.Gender
-	}
-	if !p.DOB.IsZero() {
-		r.BirthDate = p.DOB.String()
-	}
+	r.Gender, r.BirthDate = genderCode(p.Gender), birthDate(p.DOB)
 	e.subject = e.add(r.ID, r)
 }
 
@@ -133,17 +129,51 @@ func (e *exporter) coverage() {
 		ResourceType: "Organization", ID: e.id("payor"), Name: cmp.Or(clean(c.Payor), "Payor"),
 		Type: []CodeableConcept{concept(terminology+"organization-type", "pay", "Payer")},
 	}
+	payor.Address = address(c.PayorAddress, "work")
 	if c.PayorCode != "" {
 		payor.Identifier = []Identifier{{System: e.system("payor"), Value: c.PayorCode}}
 	}
 	r := CoverageResource{
 		ResourceType: "Coverage", ID: e.id("coverage"), Status: "active", SubscriberID: c.MemberID,
-		Beneficiary: e.subject, Relationship: relationship(c.Relationship), Payor: []Reference{e.add(payor.ID, payor)},
+		Subscriber: e.subscriber(c), Beneficiary: e.subject, Relationship: relationship(c.Relationship), Payor: []Reference{e.add(payor.ID, payor)},
 	}
 	if c.GroupID != "" {
 		r.Class = []CoverageClass{{concept(terminology+"coverage-class", "group", "Group"), c.GroupID}}
 	}
 	e.insurance = []Reference{e.add(r.ID, r)}
+}
+
+// subscriber returns the insured person: the patient, or a person who is added;
+// nil if nothing is known about that person.
+func (e *exporter) subscriber(c *Coverage) *Reference {
+	if c.Relationship == "Self" {
+		return &e.subject
+	}
+	p := c.Insured
+	r := RelatedPersonResource{
+		ResourceType: "RelatedPerson", ID: e.id("subscriber"), Patient: e.subject, Name: name(p.FirstName, p.LastName), Address: address(p.Address, "home"),
+	}
+	if r.Name == nil {
+		return nil
+	}
+	r.Gender, r.BirthDate = genderCode(p.Gender), birthDate(p.DOB)
+	ref := e.add(r.ID, r)
+	return &ref
+}
+
+func genderCode(gender string) string {
+	switch gender {
+	case "female", "male", "other", "unknown":
+		return gender
+	}
+	return ""
+}
+
+func birthDate(day civil.Date) string {
+	if day.IsZero() {
+		return ""
+	}
+	return day.String()
 }
 
 // system returns a namespace for numbers without a public one.

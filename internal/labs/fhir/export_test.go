@@ -42,12 +42,12 @@ func fullOrder() Order {
 			{"CMP01", "Metabolic panel", "24323-8", []Answer{
 				{"FSTING", "Has the patient fasted?", []AnswerValue{{Code: "Y", Text: "Yes"}}},
 				{"MEDS", "Which medicines?", []AnswerValue{{Code: "MET", Text: "Metformin"}, {Code: "OTH", Text: "Another"}}},
-			}},
+			}, Material{"Serum", "119364003", "Serum specimen", "SER", "Serum"}},
 			{"INS", "Insulin", "", []Answer{
 				{"LASTDOSE", "Hours since the last dose?", []AnswerValue{{Text: "12.5", Numeric: true}}},
 				{"WHY", "", []AnswerValue{{Text: "Tired\x07 for weeks "}}},
 				{"EMPTY", "Left out?", []AnswerValue{{Text: " "}}},
-			}},
+			}, Material{Name: "Dried blood spots", SNOMED: "440500007", SNOMEDName: "Dried blood spot specimen"}},
 		},
 		Patient: Patient{
 			ID: uuid.MustParse("01890000-0000-7000-8000-00000000aaaa"), FirstName: "Ada", LastName: "Quill",
@@ -56,7 +56,11 @@ func fullOrder() Order {
 		},
 		Physician: &Practitioner{"Iris", "Moss", "1234567893"},
 		Lab:       Organization{Key: "northlab", Name: "North Laboratory", CLIA: "05D9999901", Phone: "+19085550100", Address: Address{FirstLine: "8 Retort Street", City: "Plainfield", State: "NJ", Zip: "07060", Country: "US"}},
-		Coverage:  &Coverage{"INV01", "Invented Mutual", "M-55", "G-1", "Spouse"},
+		Coverage: &Coverage{
+			PayorCode: "INV01", Payor: "Invented Mutual", MemberID: "M-55", GroupID: "G-1", Relationship: "Spouse",
+			PayorAddress: Address{FirstLine: "1 Policy Plaza", City: "Trenton", State: "NJ", Zip: "08601", Country: "US"},
+			Insured:      Insured{"Otto", "Quill", civil.MustParse("1985-02-03"), "male", Address{"12 Larch Way", "Apt 3", "Plainfield", "NJ", "07060", "US"}},
+		},
 		Report: &Report{
 			Status: "corrected", Issued: time.Date(2026, 3, 4, 14, 25, 0, 0, time.UTC),
 			Specimen: Specimen{Number: "798656817356", Collected: momentAt("2026-03-03T08:15:00-05:00"), Received: momentAt("2026-03-03T19:00:00-05:00"), Fasting: pointer(true), Information: "Slightly lipemic"},

@@ -37,6 +37,14 @@ type Test struct {
 	Code, Name, LOINC string
 	// Answers are the answers at order entry.
 	Answers []Answer
+	// Specimen is the material that the test needs.
+	Specimen Material
+}
+
+// Material is the kind of a specimen, in the codes of SNOMED CT and of HL7 table
+// 0487 with their names; empty codes are not known.
+type Material struct {
+	Name, SNOMED, SNOMEDName, HL7, HL7Name string
 }
 
 // Answer answers a question, by the lab's code of the question.
@@ -85,9 +93,20 @@ type Organization struct {
 // Coverage is an insurance policy.
 type Coverage struct {
 	PayorCode, Payor, MemberID, GroupID string
+	PayorAddress                        Address
 	// Relationship of the patient to the insured person is Self, Spouse or
 	// Other.
 	Relationship string
+	// Insured is the insured person where that is not the patient.
+	Insured Insured
+}
+
+// Insured is the person who has an insurance policy. Personal: never log it.
+type Insured struct {
+	FirstName, LastName string
+	DOB                 civil.Date
+	Gender              string
+	Address             Address
 }
 
 // Report is the current version of the results.

@@ -20,9 +20,10 @@ type resourceRules struct {
 }
 
 var r4 = map[string]resourceRules{
-	"Patient":      {may: "extension identifier active name telecom gender birthDate address"},
-	"Practitioner": {may: "identifier active name telecom address gender birthDate qualification"},
-	"Organization": {may: "identifier active type name alias telecom address partOf"},
+	"Patient":       {may: "extension identifier active name telecom gender birthDate address"},
+	"Practitioner":  {may: "identifier active name telecom address gender birthDate qualification"},
+	"Organization":  {may: "identifier active type name alias telecom address partOf"},
+	"RelatedPerson": {may: "identifier active patient relationship name telecom gender birthDate address", must: "patient"},
 	"Coverage": {
 		may:  "identifier status type policyHolder subscriber subscriberId beneficiary dependent relationship period payor class order network",
 		must: "status beneficiary payor", statuses: "active cancelled draft entered-in-error",
@@ -53,7 +54,7 @@ var r4 = map[string]resourceRules{
 
 // refersTo maps an element to the types that its references may have.
 var refersTo = map[string]string{
-	"subject": "Patient", "beneficiary": "Patient", "payor": "Organization Patient", "requester": "Practitioner Organization Patient",
+	"subject": "Patient", "patient": "Patient", "beneficiary": "Patient", "subscriber": "Patient RelatedPerson", "payor": "Organization Patient", "requester": "Practitioner Organization Patient",
 	"performer": "Organization Practitioner", "insurance": "Coverage", "specimen": "Specimen", "request": "ServiceRequest",
 	"basedOn": "ServiceRequest", "result": "Observation", "supportingInfo": "QuestionnaireResponse",
 }

@@ -20,13 +20,11 @@ func (e *exporter) report() {
 		ResourceType: "DiagnosticReport", ID: e.id("report"), Meta: e.meta, BasedOn: e.tests,
 		Status:   cmp.Or(reportStatuses[report.Status], "unknown"),
 		Category: []CodeableConcept{concept(terminology+"v2-0074", "LAB", "Laboratory")},
-		Code:     CodeableConcept{Coding: []Coding{{loinc, "11502-2", "Laboratory report"}}}, Subject: &e.subject,
+		Code:     e.reportCode(), Subject: &e.subject,
 		EffectiveDateTime: dateTime(report.Specimen.Collected), Issued: instant(report.Issued), Performer: []Reference{e.lab},
 		Conclusion: clean(strings.Join(report.Comments, "\n")),
 	}
-	if e.sample != nil {
-		r.Specimen = []Reference{*e.sample}
-	}
+	r.Specimen = e.sampleRefs()
 	for i, result := range report.Results {
 		r.Result = append(r.Result, e.observation(i, result))
 	}
@@ -37,6 +35,17 @@ func (e *exporter) report() {
 		r.PresentedForm = []Attachment{{ContentType: "application/pdf", Data: report.PDF, Title: "Laboratory report"}}
 	}
 	e.add(r.ID, r)
+}
+
+// reportCode returns the code of the report: that of its test, if it has only one
+// with a code, and that of any laboratory report.
+func (e *exporter) reportCode() CodeableConcept {
+	general := Coding{loinc, "11502-2", "Laboratory report"}
+	if len(e.order.Tests) == 1 && e.order.Tests[0].LOINC != "" {
+		test := e.order.Tests[0]
+		return CodeableConcept{Coding: []Coding{{System: loinc, Code: test.LOINC}, general}, Text: clean(test.Name)}
+	}
+	return CodeableConcept{Coding: []Coding{general}}
 }
 
 // observation adds one result.
@@ -73,11 +82,14 @@ func (e *exporter) newObservation(name, test string, code CodeableConcept) Obser
 	o := Observation{
 		ResourceType: "Observation", ID: e.id(name), Meta: e.meta, BasedOn: e.tests,
 		Category: []CodeableConcept{concept(terminology+"observation-category", "laboratory", "Laboratory")},
-		Code:     code, Subject: &e.subject, Issued: instant(e.order.Report.Issued), Performer: []Reference{e.lab}, Specimen: e.sample,
+		Code:     code, Subject: &e.subject, Issued: instant(e.order.Report.Issued), Performer: []Reference{e.lab},
+	}
+	if len(e.samples) == 1 {
+		o.Specimen = &e.samples[0].ref
 	}
 	for i, t := range e.order.Tests {
 		if t.Code == test && test != "" {
-			o.BasedOn = e.tests[i : i+1]
+			o.BasedOn, o.Specimen = e.tests[i:i+1], e.sampleOf(t.Specimen)
 			break
 		}
 	}

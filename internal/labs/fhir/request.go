@@ -2,6 +2,7 @@ package fhir
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 )
 
@@ -27,8 +28,8 @@ func (e *exporter) requests() {
 		for _, icd := range o.ICDCodes {
 			r.ReasonCode = append(r.ReasonCode, concept(icd10cm, icd, ""))
 		}
-		if e.sample != nil {
-			r.Specimen = []Reference{*e.sample}
+		if own := e.sampleOf(test.Specimen); own != nil {
+			r.Specimen = []Reference{*own}
 		}
 		e.tests = append(e.tests, e.add(r.ID, r))
 	}
@@ -37,8 +38,52 @@ func (e *exporter) requests() {
 // labSystem returns the namespace of the lab's own codes.
 func (e *exporter) labSystem() string { return e.system("lab:" + cmp.Or(e.order.Lab.Key, "unknown")) }
 
-// specimen adds the sample, once it has a number or a time.
+// sample is a specimen of the bundle with its material.
+type sample struct {
+	of  Material
+	ref Reference
+}
+
+// sampleOf returns the specimen of a material, or nil if the bundle has none.
+func (e *exporter) sampleOf(m Material) *Reference {
+	for _, s := range e.samples {
+		if s.of == m {
+			return &s.ref
+		}
+	}
+	return nil
+}
+
+// sampleRefs returns all specimens.
+func (e *exporter) sampleRefs() (all []Reference) {
+	for _, s := range e.samples {
+		all = append(all, s.ref)
+	}
+	return all
+}
+
+// specimen adds the samples, once they have a number or a time: one for each
+// material that the tests need. They share the number of the order.
 func (e *exporter) specimen() {
+	materials := []Material{}
+	for _, t := range e.order.Tests {
+		if !slices.Contains(materials, t.Specimen) {
+			materials = append(materials, t.Specimen)
+		}
+	}
+	if len(materials) == 0 {
+		materials = []Material{{}}
+	}
+	for i, m := range materials {
+		name := "specimen"
+		if i > 0 {
+			name += " " + cmp.Or(m.Name, "of other tests")
+		}
+		e.addSpecimen(name, m)
+	}
+}
+
+func (e *exporter) addSpecimen(name string, m Material) {
 	var s Specimen
 	if e.order.Report != nil {
 		s = e.order.Report.Specimen
@@ -53,7 +98,7 @@ func (e *exporter) specimen() {
 		collection.FastingStatusCodeableConcept = &c
 	}
 	r := SpecimenResource{
-		ResourceType: "Specimen", ID: e.id("specimen"), Status: "available", Subject: &e.subject,
+		ResourceType: "Specimen", ID: e.id(name), Status: "available", Type: materialConcept(m), Subject: &e.subject,
 		ReceivedTime: dateTime(s.Received), Note: notes(s.Information),
 	}
 	if number != "" {
@@ -65,8 +110,22 @@ func (e *exporter) specimen() {
 	if number == "" && r.Collection == nil && r.ReceivedTime == "" {
 		return
 	}
-	ref := e.add(r.ID, r)
-	e.sample = &ref
+	e.samples = append(e.samples, sample{m, e.add(r.ID, r)})
+}
+
+// materialConcept returns the type of a specimen, or nil if it is not known.
+func materialConcept(m Material) *CodeableConcept {
+	c := CodeableConcept{Text: clean(m.Name)}
+	if m.SNOMED != "" {
+		c.Coding = append(c.Coding, Coding{snomed, m.SNOMED, m.SNOMEDName})
+	}
+	if m.HL7 != "" {
+		c.Coding = append(c.Coding, Coding{terminology + "v2-0487", m.HL7, m.HL7Name})
+	}
+	if c.Coding == nil && c.Text == "" {
+		return nil
+	}
+	return &c
 }
 
 func notes(texts ...string) []Annotation {

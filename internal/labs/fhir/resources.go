@@ -54,11 +54,23 @@ type OrganizationResource struct {
 	Address      []PostalAddress   `json:"address,omitempty"`
 }
 
+// RelatedPersonResource is the insured person of a policy that covers the patient.
+type RelatedPersonResource struct {
+	ResourceType string          `json:"resourceType"`
+	ID           string          `json:"id"`
+	Patient      Reference       `json:"patient"`
+	Name         []HumanName     `json:"name,omitempty"`
+	Gender       string          `json:"gender,omitempty"`
+	BirthDate    string          `json:"birthDate,omitempty"`
+	Address      []PostalAddress `json:"address,omitempty"`
+}
+
 // CoverageResource is an insurance policy.
 type CoverageResource struct {
 	ResourceType string           `json:"resourceType"`
 	ID           string           `json:"id"`
 	Status       string           `json:"status"`
+	Subscriber   *Reference       `json:"subscriber,omitempty"`
 	SubscriberID string           `json:"subscriberId,omitempty"`
 	Beneficiary  Reference        `json:"beneficiary"`
 	Relationship *CodeableConcept `json:"relationship,omitempty"`
@@ -124,11 +136,13 @@ type SpecimenResource struct {
 	ID           string       `json:"id"`
 	Identifier   []Identifier `json:"identifier,omitempty"`
 	Status       string       `json:"status,omitempty"`
-	Subject      *Reference   `json:"subject,omitempty"`
-	ReceivedTime string       `json:"receivedTime,omitempty"`
-	Request      []Reference  `json:"request,omitempty"`
-	Collection   *Collection  `json:"collection,omitempty"`
-	Note         []Annotation `json:"note,omitempty"`
+
+	Type         *CodeableConcept `json:"type,omitempty"`
+	Subject      *Reference       `json:"subject,omitempty"`
+	ReceivedTime string           `json:"receivedTime,omitempty"`
+	Request      []Reference      `json:"request,omitempty"`
+	Collection   *Collection      `json:"collection,omitempty"`
+	Note         []Annotation     `json:"note,omitempty"`
 }
 
 // Collection describes the draw of the sample.

@@ -98,6 +98,7 @@ type Test struct {
 	MarkerID   int64
 	ProviderID string
 	Name, Slug string
+	LOINC      string // of the test itself, such as a panel; empty when the lab never mapped it
 	Specimen   SpecimenNeeded
 	Expected   []Expected
 }

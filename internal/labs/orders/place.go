@@ -434,7 +434,7 @@ func (a *Address) forNetwork() *networks.Address {
 func testsOf(markers []*catalogue.Marker) []networks.Test {
 	all := make([]networks.Test, len(markers))
 	for i, m := range markers {
-		all[i] = networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: m.Slug, Specimen: specimenNeeded(m)}
+		all[i] = networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: m.Slug, LOINC: m.LOINC, Specimen: specimenNeeded(m)}
 		for _, r := range m.Results {
 			e := networks.Expected{ProviderID: r.ProviderID, Name: r.Name, Slug: r.Slug, Required: r.Required, LOINC: r.LOINC}
 			if c := r.Code(); c != nil {
