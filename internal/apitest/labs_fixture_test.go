@@ -111,6 +111,7 @@ func addOrderBodies() {
 	validBodies["POST /v3/order/testkit/register"] = `{"sample_id":"$sample_id",` + orderPeople + `}`
 	validBodies["POST /v3/order/resend_events"] = `{"start_at":"2026-01-01T00:00:00Z","end_at":"2026-01-02T00:00:00Z"}`
 	validBodies["POST /v3/order/resend_events with order_ids[]"] = `{}`
+	validBodies["POST /v3/order/{order_id}/recreate"] = `{"update_reason":"INCORRECT_LAB"}`
 	validBodies["PATCH /v3/order/{order_id}"] = `{"activate_by":null}`
 	inventedByCaller["POST /v3/order/import body sample_id"] = "a new name"
 	validBodies["POST /v3/order/{order_id}/fulfilment"] = `{"status":"transit_customer"}`

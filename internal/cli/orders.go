@@ -20,7 +20,7 @@ func (s *shell) ordersCommand() *cobra.Command {
 		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
-	}, s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRecord(), s.ordersResend()))
+	}, s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRecreate(), s.ordersRecord(), s.ordersResend()))
 }
 
 const listsOrders = "hale orders list shows all orders"
@@ -140,15 +140,7 @@ func (s *shell) ordersCancel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var answer struct {
-				Order   json.RawMessage `json:"order"`
-				Message string          `json:"message"`
-			}
-			if err := json.Unmarshal(body, &answer); err != nil {
-				return err
-			}
-			s.sayDone("%s", answer.Message)
-			return s.show(orderView, answer.Order)
+			return s.showChanged(body)
 		},
 	}
 }
@@ -239,6 +231,54 @@ partner; see docs/fulfilment.md. The sandbox plays these steps itself.`,
 	flags.StringVar(&site, "site", "", "code of the service center of a new visit of a walk_in_test order")
 	flags.StringVar(&notes, "notes", "", "notes for the visit")
 	return c
+}
+
+func (s *shell) ordersRecreate() *cobra.Command {
+	var reason, test, account string
+	c := &cobra.Command{
+		Use: "recreate ORDER", Short: "replace an order that went to the wrong lab",
+		Long: `Cancel an order that its lab does not have yet, and order again for the same person.
+The lab account is chosen again. --lab-test names the lab test at the right lab.`,
+		Example: examples("hale orders recreate ORDER --lab-test 019f0000-0000-7000-8000-000000000000"),
+		Args:    takes("ORDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := orderArg(args[0])
+			if err != nil {
+				return err
+			}
+			body := map[string]any{"update_reason": reason}
+			for field, value := range map[string]string{"lab_test_id": test, "lab_account_id": account} {
+				if value != "" {
+					body[field] = value
+				}
+			}
+			answer, err := s.call(c.Context(), http.MethodPost, client.Path("v3", "order", id.String(), "recreate"), nil, body)
+			if fault.Is(err, fault.Refused) {
+				return &conflict{err}
+			}
+			if err != nil {
+				return err
+			}
+			return s.showChanged(answer)
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", string(orders.IncorrectLab), "INCORRECT_LAB")
+	c.Flags().StringVar(&test, "lab-test", "", "lab test at the right lab; without it, the same one")
+	c.Flags().StringVar(&account, "account", "", "lab account; chosen automatically without it")
+	return c
+}
+
+// showChanged shows the message and the order of an answer.
+func (s *shell) showChanged(body []byte) error {
+	var answer struct {
+		Order   json.RawMessage `json:"order"`
+		Message string          `json:"message"`
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return err
+	}
+	s.sayDone("%s", answer.Message)
+	return s.show(orderView, answer.Order)
 }
 
 func (s *shell) ordersResend() *cobra.Command {

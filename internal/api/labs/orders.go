@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -34,6 +35,7 @@ func (h *Handlers) orderRoutes() []api.Route {
 		api.Get("/v3/order/{order_id}", h.getOrder, "Get an order"),
 		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts"),
 		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order"),
+		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive(),
 		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Say that the sample of an on-site order was drawn"),
 		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Set whether the patient gets text messages about an order"),
 		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off"),
@@ -177,6 +179,36 @@ func (h *Handlers) cancelOrder(ctx context.Context, c api.Caller, in *OrderPath)
 			return o, "order already cancelled", err
 		}
 		return o, "order cancelled", err
+	})
+}
+
+type recreateOrderIn struct {
+	OrderPath
+	Body struct {
+		UpdateReason updateReason                `json:"update_reason" doc:"INCORRECT_LAB: the order went to the wrong lab or lab account. The list may grow."`
+		LabTestID    *catalogue.TestID           `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"The lab test at the right lab; absent for the same one."`
+		LabAccountID *catalogue.AccountID        `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Selected automatically when absent, as for a new order."`
+		AOEAnswers   api.ListOrNull[aoeAnswerIn] `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the new markers; absent keeps those that still apply."`
+	}
+}
+
+// updateReason is a reason of a replacement.
+type updateReason string
+
+// Schema lists the reasons.
+func (updateReason) Schema(huma.Registry) *huma.Schema { return api.Enum(orders.UpdateReasons) }
+
+func (h *Handlers) recreateOrder(ctx context.Context, c api.Caller, in *recreateOrderIn) (*api.Out[postOrderBody], error) {
+	r := orders.Replacement{Reason: orders.UpdateReason(in.Body.UpdateReason), Test: in.Body.LabTestID, Account: in.Body.LabAccountID}
+	for _, a := range in.Body.AOEAnswers {
+		r.Answers = append(r.Answers, orders.Answer(a))
+	}
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, already, err := orders.Replace(ctx, tx, c.Team, in.OrderID, r)
+		if already {
+			return o, "order already recreated", err
+		}
+		return o, "order recreated", err
 	})
 }
 

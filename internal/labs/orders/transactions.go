@@ -237,6 +237,98 @@ type Recreate struct {
 	// SampleID is set if the lab already has the sample; the order is then not
 	// placed.
 	SampleID string
+	// Answers replace the answers to the questions of the markers, if not nil.
+	Answers []Answer
+}
+
+// UpdateReason is the reason of a team for replacing an order.
+type UpdateReason string
+
+// IncorrectLab means that the order went to the wrong lab or lab account.
+const IncorrectLab UpdateReason = "INCORRECT_LAB"
+
+// UpdateReasons lists all reasons.
+var UpdateReasons = []UpdateReason{IncorrectLab}
+
+// Replacement is a team's request to replace an order.
+type Replacement struct {
+	Reason UpdateReason
+	// Test is the lab test at the right lab; nil for the same one.
+	Test *catalogue.TestID
+	// Account is the right lab account; nil chooses one, as for a new order.
+	Account *catalogue.AccountID
+	// Answers are for the questions of the new lab test.
+	Answers []Answer
+}
+
+// Replace cancels an order that is not yet at its lab, and orders again for the
+// same person, with a lab account that is chosen again. already reports that the
+// order was replaced before; the order is then the replacement.
+//
+// Spec: Further operations, update reason INCORRECT_LAB.
+func Replace(ctx context.Context, tx *store.Tx, team teams.ID, id ID, r Replacement) (next Order, already bool, err error) {
+	old, err := Get(ctx, tx, team, id)
+	if fault.Is(err, fault.NotFound) {
+		err = noOrder()
+	}
+	if err != nil {
+		return Order{}, false, err
+	}
+	if err := lockTransaction(ctx, tx, team, old.Transaction); err != nil {
+		return Order{}, false, err
+	}
+	replacement, done, err := FindReplacement(ctx, tx, &old)
+	if err != nil {
+		return Order{}, false, err
+	}
+	if done {
+		next, err = Get(ctx, tx, team, replacement)
+		return next, true, err
+	}
+	how, err := checkReplacement(ctx, tx, &old, r)
+	if err != nil {
+		return Order{}, false, err
+	}
+	next, err = RecreateOrder(ctx, tx, &old, how)
+	return next, false, err
+}
+
+// checkReplacement checks a replacement as a new order is checked.
+func checkReplacement(ctx context.Context, tx *store.Tx, old *Order, r Replacement) (Recreate, error) {
+	v := newReview(ctx, tx, old.Team)
+	oneOf(v, "update_reason", r.Reason, UpdateReasons)
+	switch {
+	case old.Body.Patient == nil || old.Body.Address == nil:
+		v.refuse("order_not_registered", "The kit of this order is not registered")
+	case old.Status.Stage(old.Method) != StageCancelled && !old.Course().Allows(old.Status, Cancelled, Operator):
+		v.refuse("order_not_replaceable", fmt.Sprintf("Order status %s cannot be replaced", old.Full()))
+	}
+	if err := v.verdict(); err != nil {
+		return Recreate{}, err
+	}
+	test := old.LabTest
+	if r.Test != nil {
+		test = *r.Test
+		if _, err := catalogue.GetTest(ctx, tx, old.Team, test); err != nil {
+			if fault.Is(err, fault.NotFound) {
+				err = fault.New(fault.NotFound, "Lab test does not exist").At("body", "lab_test_id").WithType("unknown_lab_test")
+			}
+			return Recreate{}, err
+		}
+	}
+	p, ok := v.findPlace(ctx, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
+		return catalogue.ResolveOrderSet(ctx, tx, old.Team, set, method, account)
+	}, catalogue.OrderSet{TestIDs: []catalogue.TestID{test}}, nil, r.Account, false)
+	how := Recreate{Test: &test, Account: r.Account, IncorrectLab: true}
+	if ok {
+		v.checkTerms(p, old.Body.Address.State, old.Billing, old.Body.Physician)
+		given := r.Answers
+		if given == nil {
+			given = slices.DeleteFunc(slices.Clone(old.Body.Answers), func(a Answer) bool { return !isAsked(p.panel, a) })
+		}
+		how.Answers = append([]Answer{}, v.checkAnswers(p.panel, given)...)
+	}
+	return how, v.verdict()
 }
 
 // RecreateOrder replaces an order by a new one. Both are in one transaction,
@@ -259,6 +351,9 @@ func RecreateOrder(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (O
 		return Order{}, err
 	}
 	next.SampleID = r.SampleID
+	if r.Answers != nil {
+		next.Body.Answers = r.Answers
+	}
 	if _, err := Advance(ctx, tx, old, Move{To: Cancelled, By: Operator}); err != nil {
 		return Order{}, err
 	}
