@@ -274,6 +274,9 @@ func Replace(ctx context.Context, tx *store.Tx, team teams.ID, id ID, r Replacem
 	if err != nil {
 		return Order{}, false, err
 	}
+	if err := r.checkIDs(ctx, tx, team); err != nil {
+		return Order{}, false, err
+	}
 	if err := lockTransaction(ctx, tx, team, old.Transaction); err != nil {
 		return Order{}, false, err
 	}
@@ -293,6 +296,24 @@ func Replace(ctx context.Context, tx *store.Tx, team teams.ID, id ID, r Replacem
 	return next, false, err
 }
 
+// checkIDs refuses ids that the team does not know, also when the order was
+// replaced before.
+func (r *Replacement) checkIDs(ctx context.Context, tx *store.Tx, team teams.ID) error {
+	if r.Test != nil {
+		if _, err := catalogue.GetTest(ctx, tx, team, *r.Test); fault.Is(err, fault.NotFound) {
+			return fault.New(fault.NotFound, "Lab test does not exist").At("body", "lab_test_id").WithType("unknown_lab_test")
+		} else if err != nil {
+			return err
+		}
+	}
+	if r.Account != nil {
+		if _, err := catalogue.GetAccount(ctx, tx, team, *r.Account); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkReplacement checks a replacement as a new order is checked.
 func checkReplacement(ctx context.Context, tx *store.Tx, old *Order, r Replacement) (Recreate, error) {
 	v := newReview(ctx, tx, old.Team)
@@ -309,12 +330,6 @@ func checkReplacement(ctx context.Context, tx *store.Tx, old *Order, r Replaceme
 	test := old.LabTest
 	if r.Test != nil {
 		test = *r.Test
-		if _, err := catalogue.GetTest(ctx, tx, old.Team, test); err != nil {
-			if fault.Is(err, fault.NotFound) {
-				err = fault.New(fault.NotFound, "Lab test does not exist").At("body", "lab_test_id").WithType("unknown_lab_test")
-			}
-			return Recreate{}, err
-		}
 	}
 	p, ok := v.findPlace(ctx, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
 		return catalogue.ResolveOrderSet(ctx, tx, old.Team, set, method, account)
