@@ -143,7 +143,7 @@ func (s *Service) prepare(ctx context.Context, tx *store.Tx, team teams.ID, args
 	case s.Email == nil:
 		return nil, s.fail(ctx, tx, &n, m.Kind, "off")
 	}
-	subject, text := s.Text(&n, m.Kind, of.Name)
+	subject, text := s.Text(&n, m.Kind, of)
 	return &messages.Outgoing{ID: ids.FromUUID[messages.Message](m.ID), Team: of.Name, Recipient: m.Recipient, Subject: subject, Text: text}, nil
 }
 
@@ -206,16 +206,18 @@ func (n *Notice) mail(kind MailKind) (Mail, bool) {
 
 // Text returns the subject and the text of an e-mail. They name no patient and
 // no value.
-func (s *Service) Text(n *Notice, kind MailKind, team string) (subject, text string) {
-	about, path := "order", "/v3/order/"
-	var id string
+func (s *Service) Text(n *Notice, kind MailKind, team teams.Team) (subject, text string) {
+	base := strings.TrimRight(s.BaseURL(), "/")
+	var about, id, read string
 	switch {
 	case n.Order != nil:
-		id = n.Order.String()
-		path += id + "/result"
+		about, id = "order", n.Order.String()
+		read = "GET " + base + "/v3/order/" + id + "/result"
 	case n.Result != nil:
 		about, id = "result in review", n.Result.String()
-		path = "/v3/unmatched_result/" + id
+		if read = "GET " + base + "/v3/unmatched_result/" + id; !team.ReviewsResults() {
+			read = "an operator of the service can: hale results review show " + id + " -o json"
+		}
 	}
 	subject = fmt.Sprintf("Critical laboratory result: %s %s", about, id)
 	first := "A laboratory reported a critical result."
@@ -225,10 +227,10 @@ func (s *Service) Text(n *Notice, kind MailKind, team string) (subject, text str
 	}
 	lines := []string{
 		first, "",
-		"Team:     " + team,
+		"Team:     " + team.Name,
 		strings.ToUpper(about[:1]) + about[1:] + ": " + id,
 		"Received: " + n.RaisedAt.UTC().Format("2006-01-02 15:04") + " UTC",
-		"Read it:  GET " + strings.TrimRight(s.BaseURL(), "/") + path,
+		"Read it:  " + read,
 		"",
 		"Notify the responsible physician, then acknowledge with the name of the person who was notified:",
 		"  hale results critical acknowledge " + n.ID.String() + " --notified NAME --read-back",

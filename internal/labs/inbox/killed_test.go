@@ -148,8 +148,8 @@ func nameOf(n int) string {
 	return string(name)
 }
 
-// damage changes the identity on a report. The value stays that of the person
-// whom the laboratory measured.
+// damage changes the identity on a report. The value stays that of the patient
+// with the number Of.
 func damage(l *letter, people []orders.Order) {
 	p, mine := &l.Report.Patient, l.Of
 	damages := map[string]func(){

@@ -184,3 +184,16 @@ func TestLogHasChangesOnly(t *testing.T) {
 	broken = errors.New("locked")
 	look(1, 2, 1)
 }
+
+// A detail is shown while it has a text, and never makes a node unready.
+func TestDetails(t *testing.T) {
+	waiting := "results wait"
+	h := NewHealth(Discard(), time.Now, Check{"database", func(context.Context) error { return nil }})
+	h.Describe(Detail{"inbox", func() string { return waiting }})
+	for _, want := range []string{"[+] database\n[!] inbox: results wait\nok\n", "[+] database\nok\n"} {
+		if status, text := ask(h.Ready, "/readyz?verbose"); status != http.StatusOK || text != want {
+			t.Errorf("%d %q, want %q", status, text, want)
+		}
+		waiting = ""
+	}
+}
