@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/app"
+	"hale/internal/labs/critical"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables"
@@ -339,7 +340,7 @@ func TestBoundsOutsideOfTheDocument(t *testing.T) {
 }
 
 // ownEventTypes are event types that the contract does not have.
-var ownEventTypes = []string{webhooks.AttemptExhausted, webhooks.EndpointDisabled}
+var ownEventTypes = []string{webhooks.AttemptExhausted, webhooks.EndpointDisabled, critical.AcknowledgedEvent, critical.EscalatedEvent}
 
 // shape returns the schema of an event's envelope. The contract has one per type, or
 // one for a type's created and updated events.

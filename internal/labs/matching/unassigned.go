@@ -192,7 +192,7 @@ func endWaiting(ctx context.Context, tx *store.Tx, id ID, to AssignmentState, d 
 		}
 	}
 	n, err := tx.Exec(ctx, `UPDATE unassigned_results SET state = $2, decided_at = $3, decided_by = $4, assigned_team = $5, assigned_order = $6, note = $7
-		WHERE id = $1 AND state = 'waiting'`, id, string(to), tx.Now(), d.By, idOrNil(team), idOrNil(order), note)
+		WHERE id = $1 AND team_id = $8 AND state = 'waiting'`, id, string(to), tx.Now(), d.By, idOrNil(team), idOrNil(order), note, uuid.Nil)
 	switch {
 	case err != nil:
 		return fmt.Errorf("matching: deciding about %s: %w", id, err)
