@@ -95,17 +95,14 @@ func (t target) namedOrder(ctx context.Context, tx *store.Tx, id orders.ID, user
 	return t.usableOrder(ctx, tx, &o)
 }
 
-// orderOfUser returns the user's only candidate. Without one it recreates
-// another person's order for the user when the report named that order, and
-// else creates a new order.
+// orderOfUser returns the user's only candidate. Without one it creates a new
+// order. An order of another person stays as it is, even when the report names
+// it: that person still waits for a result.
 func (t target) orderOfUser(ctx context.Context, tx *store.Tx, user users.ID) (orders.Order, error) {
-	var own, named []Candidate
+	var own []Candidate
 	for _, c := range t.item.Candidates {
-		switch {
-		case c.User == user:
+		if c.User == user {
 			own = append(own, c)
-		case c.Kind == Provenance:
-			named = append(named, c)
 		}
 	}
 	switch {
@@ -113,8 +110,6 @@ func (t target) orderOfUser(ctx context.Context, tx *store.Tx, user users.ID) (o
 		return t.namedOrder(ctx, tx, own[0].Order, &user)
 	case len(own) > 1:
 		return orders.Order{}, inconsistentChoice("Several orders of this user fit: choose one with order_id")
-	case len(named) > 0:
-		return t.recreateFor(ctx, tx, named[0].Order, user)
 	}
 	return t.createOrder(ctx, tx, user)
 }

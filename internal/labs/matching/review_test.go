@@ -310,14 +310,15 @@ func TestCancelledOrderIsRecreated(t *testing.T) {
 	})
 }
 
-// Another person's sample: the order is recreated for the user whose sample it
-// is, in a new transaction.
+// A report with another person's number gets a new order of the user whose
+// sample it is. The named order stays as it is: its patient waits for a result.
 func TestAcceptForAnotherPerson(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
 		info := userstest.Info()
 		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
+		info.Address.State, info.Address.City, info.Address.Zip = "AZ", "Phoenix", "85004"
 		grace := userstest.New(t, db, d.team.ID, users.NewUser{})
 		id := d.receive(d.report(o, func(r *networks.Report) {
 			r.SampleID = o.SampleID
@@ -337,16 +338,20 @@ func TestAcceptForAnotherPerson(t *testing.T) {
 		}
 		userstest.WithInfo(t, db, grace, info)
 		next, err := d.accept(id, matching.Choice{User: &grace.ID})
-		if err != nil || next.User != grace.ID || next.Origin != orders.Recreation || next.Transaction == o.Transaction || next.Body.Patient.LastName != "Hopper" {
+		if err != nil || next.User != grace.ID || next.Origin != orders.Initial || next.Parent != nil || next.Transaction == o.Transaction ||
+			next.Body.Patient.LastName != "Hopper" || next.SampleID == o.SampleID || d.results(next) == 0 {
 			t.Fatalf("made for %s: %v", next.User, err)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			before, err := orders.Get(ctx, tx, d.team.ID, o.ID)
-			if before.Status != orders.Cancelled || d.results(before) != 0 {
-				t.Errorf("the order before is %s", before.Status)
+			if before.Status != orders.RequisitionCreated || before.SampleID != o.SampleID || d.results(before) != 0 {
+				t.Errorf("the named order is %s", before.Status)
 			}
 			return err
 		})
+		if n := count(t, db, `SELECT COUNT(*) FROM jobs WHERE kind = 'orders.withdraw'`); n != 0 {
+			t.Errorf("%d withdrawals go to the lab", n)
+		}
 	})
 }
 

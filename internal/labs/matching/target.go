@@ -3,6 +3,7 @@ package matching
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"hale/internal/labs/catalogue"
@@ -45,25 +46,12 @@ func (t target) usableOrder(ctx context.Context, tx *store.Tx, o *orders.Order) 
 	if o.Body.Patient == nil {
 		return orders.Order{}, inconsistentChoice("The test kit of this order is not registered: register it first")
 	}
-	return t.recreate(ctx, tx, o, orders.Recreate{})
+	return t.recreate(ctx, tx, o)
 }
 
-// recreateFor recreates another person's order for the user whose sample it
-// is.
-func (t target) recreateFor(ctx context.Context, tx *store.Tx, id orders.ID, user users.ID) (orders.Order, error) {
-	o, err := orders.Get(ctx, tx, t.item.Team, id)
-	if err != nil {
-		return orders.Order{}, err
-	}
-	patient, address, err := t.details(ctx, tx, user)
-	if err != nil {
-		return orders.Order{}, err
-	}
-	return t.recreate(ctx, tx, &o, orders.Recreate{User: &user, Patient: &patient, Address: &address})
-}
-
-func (t target) recreate(ctx context.Context, tx *store.Tx, o *orders.Order, how orders.Recreate) (orders.Order, error) {
-	how.SampleID = t.sampleID(o.SampleID)
+// recreate replaces an order by one of the same person.
+func (t target) recreate(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, error) {
+	how := orders.Recreate{SampleID: t.sampleID(o.SampleID)}
 	if t.item.Lab == 0 || t.item.Lab == o.Lab {
 		return orders.RecreateOrder(ctx, tx, o, how)
 	}
@@ -109,7 +97,21 @@ func (t target) sampleID(before string) string {
 	case before != "":
 		return before
 	}
-	return "U-" + t.item.ID.String()[24:]
+	return t.ownSampleID()
+}
+
+// ownSampleID returns a number that no lab has.
+func (t target) ownSampleID() string { return "U-" + t.item.ID.String()[24:] }
+
+// newSampleID returns the sample id of an order without a predecessor. The
+// report may have the number of another order, even of another person.
+func (t target) newSampleID(ctx context.Context, tx *store.Tx) (string, error) {
+	number := t.sampleID("")
+	found, err := orders.FindBySample(ctx, tx, number)
+	if err != nil || !slices.ContainsFunc(found, func(o orders.Order) bool { return o.Team == t.item.Team }) {
+		return number, err
+	}
+	return t.ownSampleID(), nil
 }
 
 // createOrder creates an order for a user with the reported tests, as an order
@@ -127,8 +129,12 @@ func (t target) createOrder(ctx context.Context, tx *store.Tx, user users.ID) (o
 	if err != nil {
 		return orders.Order{}, err
 	}
+	sample, err := t.newSampleID(ctx, tx)
+	if err != nil {
+		return orders.Order{}, err
+	}
 	o, err := orders.ImportOrder(ctx, tx, t.item.Team, orders.Import{
-		User: user, Billing: catalogue.ClientBill, Method: method, Patient: patient, Address: address, SampleID: t.sampleID(""),
+		User: user, Billing: catalogue.ClientBill, Method: method, Patient: patient, Address: address, SampleID: sample,
 		Set: orders.OrderSet{TestIDs: []catalogue.TestID{test.ID}}, Account: account,
 	})
 	if err != nil && fault.KindOf(err) != fault.Internal {

@@ -184,9 +184,9 @@ func TestUnlinkedAccount(t *testing.T) {
 	})
 }
 
-// An order that is recreated for another person has no answers or notes of the
-// first person.
-func TestRecreatedOrderHasNoDataOfTheFirstPerson(t *testing.T) {
+// An order for another person than the named order's has no answers or notes of
+// that order.
+func TestOrderForAnotherPersonHasNoDataOfTheFirst(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		ask := orderstest.Request(t, db, orderstest.User(t, db, d.team.ID), orderstest.Test(t, db, d.team.ID, catalogue.WalkIn))
@@ -200,6 +200,7 @@ func TestRecreatedOrderHasNoDataOfTheFirstPerson(t *testing.T) {
 		orderstest.MoveTo(t, db, &o, orders.RequisitionCreated)
 		info := userstest.Info()
 		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
+		info.Address.State, info.Address.City, info.Address.Zip = "AZ", "Phoenix", "85004"
 		grace := userstest.New(t, db, d.team.ID, users.NewUser{})
 		userstest.WithInfo(t, db, grace, info)
 		id := d.receive(d.report(o, func(r *networks.Report) {

@@ -2,8 +2,6 @@ package orders_test
 
 import (
 	"context"
-	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -12,7 +10,6 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/orders/orderstest"
 	"hale/internal/people/users/userstest"
-	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
@@ -112,45 +109,5 @@ func TestRecreateAtTheRightLab(t *testing.T) {
 				return err
 			})
 		}
-	})
-}
-
-// The replacement for another person has its own transaction, that person's
-// details, and no data of the first person.
-func TestRecreateForAnotherPerson(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		team := orderstest.Team(t, db)
-		old := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-		orderstest.MoveTo(t, db, &old, orders.RequisitionCreated)
-		mine, record := "the clinic's own", uuid.New()
-		old.Billing, old.Insurance = catalogue.CommercialInsurance, &record
-		old.Body.ICDCodes, old.Body.ClinicalNotes, old.Body.Passthrough = []string{"E11.9"}, "pregnant", &mine
-		old.Body.Answers = []orders.Answer{{MarkerID: 1, QuestionID: 1, Answer: "Y"}}
-		old.Body.Consents, old.Body.Shipping = []orders.Consent{{Type: "terms-of-use"}}, old.Body.Address
-		old.Body.Physician = &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"}
-		other := orderstest.User(t, db, team.ID)
-		_, err := recreate(db, &old, orders.Recreate{User: &other.ID})
-		wantRefusal(t, err, fault.Unprocessable, "Another person's order needs that person's details")
-		if history := history(t, db, old); len(history) != 2 {
-			t.Errorf("a refusal left %d rows of history", len(history))
-		}
-		patient, address := orderstest.Patient(), orderstest.Address()
-		patient.FirstName = "Grace"
-		next, err := recreate(db, &old, orders.Recreate{User: &other.ID, Patient: &patient, Address: &address, SampleID: "S-1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if next.User != other.ID || next.Transaction == old.Transaction || next.Insurance != nil || next.Billing != catalogue.ClientBill {
-			t.Errorf("the new order is of %s: %v", next.User, next)
-		}
-		if want := (orders.Body{Patient: &patient, Address: &address, Physician: old.Body.Physician}); !reflect.DeepEqual(next.Body, want) {
-			t.Error("the new order has something of the first person")
-		}
-		want := []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_bypassed"}
-		if got := eventStatuses(t, db, next); !slices.Equal(got, want) || next.SampleID != "S-1" {
-			t.Errorf("heard %v, sample %q", got, next.SampleID)
-		}
-		checkOrder(t, db, old)
-		checkOrder(t, db, next)
 	})
 }

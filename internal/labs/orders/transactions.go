@@ -9,7 +9,6 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/labclock"
-	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
@@ -229,11 +228,6 @@ type Recreate struct {
 	//
 	// Spec: Further operations, update reason INCORRECT_LAB.
 	IncorrectLab bool
-	// User is the actual source of the sample, with the details for the new
-	// order; nil if it is the same person.
-	User    *users.ID
-	Patient *Patient
-	Address *Address
 	// SampleID is set if the lab already has the sample; the order is then not
 	// placed.
 	SampleID string
@@ -346,22 +340,13 @@ func checkReplacement(ctx context.Context, tx *store.Tx, old *Order, r Replaceme
 	return how, v.verdict()
 }
 
-// RecreateOrder replaces an order by a new one. Both are in one transaction,
-// except if the new order is for another person. The old order is cancelled if
-// possible.
+// RecreateOrder replaces an order by a new one of the same person. Both are in
+// one transaction. The old order is cancelled if possible. An order is never
+// recreated for another person: its own patient still waits for a result.
 //
 // Reference 1.7, recreation.
 func RecreateOrder(ctx context.Context, tx *store.Tx, old *Order, r Recreate) (Order, error) {
 	next := old.successor(Recreation)
-	if r.User != nil && *r.User != old.User {
-		if r.Patient == nil {
-			return Order{}, fault.New(fault.Unprocessable, "Another person's order needs that person's details")
-		}
-		// The consents, team notes and insurance of the first person must not
-		// pass to another.
-		next.User, next.Transaction, next.Insurance, next.Billing = *r.User, TransactionID{}, nil, catalogue.ClientBill
-		next.Body = Body{Patient: r.Patient, Address: r.Address, Physician: old.Body.Physician}
-	}
 	if err := next.retarget(ctx, tx, r); err != nil {
 		return Order{}, err
 	}
