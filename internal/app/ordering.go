@@ -90,14 +90,22 @@ func ConnectedLabs(cfg *config.Config) func(lab string) bool {
 	return labs.Takes
 }
 
-// CheckNetworks checks the networks file, and the certificates and folders that it
+// CheckNetworks checks the networks file, and the certificates and secrets that it
 // names.
 func CheckNetworks(cfg *config.Config) error {
+	_, _, err := readNetworks(cfg, time.Now, ops.Discard())
+	return err
+}
+
+// ExamineNetworks is CheckNetworks with the folders that the file names: a node
+// starts without them, and waits for them. warnings describe settings that are
+// valid and weaken a protection.
+func ExamineNetworks(cfg *config.Config) (warnings []string, err error) {
 	labs, _, err := readNetworks(cfg, time.Now, ops.Discard())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return labs.CheckFolders()
+	return labs.Warnings(), labs.CheckFolders()
 }
 
 // readNetworks returns a SettingError with a line for each fault of the file.

@@ -33,8 +33,12 @@ func (s *shell) examineSettings(cfg *config.Config) finding {
 
 // examineNetworks checks the networks file as hale serve does.
 func examineNetworks(cfg *config.Config) finding {
-	if err := app.CheckNetworks(cfg); err != nil {
+	warnings, err := app.ExamineNetworks(cfg)
+	if err != nil {
 		return finding{"networks", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/hl7.md describes the networks file"}
+	}
+	if len(warnings) > 0 {
+		return finding{"networks", unwell, strings.Join(warnings, "; "), "docs/hl7.md#secure-the-listener"}
 	}
 	if cfg.Networks == "" {
 		return finding{Check: "networks", Verdict: good, Detail: "no networks file"}

@@ -95,6 +95,19 @@ func (p *peer) hasName(c *x509.Certificate) bool {
 	return false
 }
 
+// Warnings describes settings that work and weaken the protection against forged
+// results.
+func (n *Network) Warnings() []string {
+	var all []string
+	if n.settings.IsExposed() {
+		all = append(all, "other machines may send results without TLS and certificates")
+	}
+	if key := n.unboundLab(); n.settings.Listen != "" && key != "" {
+		all = append(all, "any peer may send results in the name of "+key+": set its peer")
+	}
+	return all
+}
+
 // unboundLab returns a lab without a peer when several labs share the listener;
 // empty when there is none.
 func (n *Network) unboundLab() string {
@@ -102,7 +115,7 @@ func (n *Network) unboundLab() string {
 		return ""
 	}
 	for _, key := range slices.Sorted(maps.Keys(n.settings.Labs)) {
-		if n.settings.Labs[key].Peer == nil {
+		if lab := n.settings.Labs[key]; lab.Peer == nil && lab.Files == nil {
 			return key
 		}
 	}
