@@ -43,7 +43,7 @@ func isReport(result Result) bool {
 }
 
 func readOnce(doc Document) Result {
-	r := &reader{dict: theDictionary(), doc: doc}
+	r := &reader{dict: theDictionary(), known: map[string]float64{}, doc: doc}
 	r.commas = decimalCommasIn(doc)
 	for i, p := range doc.Pages {
 		r.pages = append(r.pages, arrange(p.Words, p.Source, i))

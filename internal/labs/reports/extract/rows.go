@@ -39,6 +39,7 @@ func (e *entry) text(kind columnKind) string {
 // reader reads one document.
 type reader struct {
 	dict     *dictionary
+	known    map[string]float64 // answers of knows
 	doc      Document
 	commas   bool
 	flags    bool // the report marks values outside of their range
@@ -47,6 +48,17 @@ type reader struct {
 	specimen string
 	drafts   []draft
 	pages    []layout
+}
+
+// knows returns how well the dictionary knows a name. Layouts ask often for the
+// same one.
+func (r *reader) knows(name string) float64 {
+	score, ok := r.known[name]
+	if !ok {
+		score = r.dict.knows(name)
+		r.known[name] = score
+	}
+	return score
 }
 
 var (
@@ -104,7 +116,7 @@ func (r *reader) readPage(page int) {
 func (r *reader) split(l *line, em float64) *entry {
 	e := &entry{line: l, parts: map[columnKind][]cell{}}
 	text := l.text()
-	if notARow.MatchString(text) && r.dict.knows(l.cells[0].text()) < 0.9 {
+	if notARow.MatchString(text) && r.knows(l.cells[0].text()) < 0.9 {
 		if r.columns != nil && methodLine.MatchString(text) { // beside the second line of a range
 			for _, c := range splitByColumns(l, r.columns, em) {
 				if kind := r.columns[place(r.columns, c, em)].kind; kind == rangeColumn || kind == unitColumn {
@@ -198,7 +210,7 @@ func (r *reader) repair(e *entry, em float64) {
 		return
 	}
 	// Free text: only beside a known name.
-	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.dict.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
+	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
 }
 
 // otherNumber reports whether a line without a header has a second number that may
@@ -248,7 +260,7 @@ func (r *reader) positional(l *line) *entry {
 			return r.insideCell(l)
 		}
 		name := l.cells[0].text()
-		known := r.dict.knows(name) >= 0.85
+		known := r.knows(name) >= 0.85
 		hasRange, hasUnit := false, false
 		for _, c := range l.cells[k+1:] {
 			text := c.text()
@@ -307,7 +319,7 @@ func (r *reader) insideCell(l *line) *entry {
 	}
 	for k := min(7, len(words)-1); k >= 1; k-- {
 		name := strings.TrimRight(newCell(words[:k]).text(), " :=.")
-		if r.dict.knows(name) < 0.97 {
+		if r.knows(name) < 0.97 {
 			continue
 		}
 		rest := newCell(words[k:]).text()
@@ -476,7 +488,7 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 	bestScore, bestAbove, bestBelow := -1.0, []*entry(nil), []*entry(nil)
 	alone := 0.0
 	if len(own) > 0 {
-		alone = r.dict.knows(e.text(nameColumn))
+		alone = r.knows(e.text(nameColumn))
 		bestScore = 0.9
 	}
 	for a := 0; a <= min(2, len(above)); a++ {
@@ -485,7 +497,7 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 			if len(chosen) == 0 || len(own) > 0 && (a == 0 || slices.ContainsFunc(chosen, func(o *entry) bool { return !r.sameStyle(o, e) })) {
 				continue
 			}
-			score := r.dict.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
+			score := r.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
 			if len(own) > 0 && score < max(0.95, min(0.99, alone+0.02)) {
 				continue
 			}
@@ -628,8 +640,8 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	if fits(above, up) {
 		before := above.text(nameColumn)
 		joined := joinWrapped(before, name)
-		if k, alone := r.dict.knows(joined), r.dict.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
-			alone < 0.9 && r.dict.knows(name) < 0.9 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold && up < 1.35*em {
+		if k, alone := r.knows(joined), r.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
+			alone < 0.9 && r.knows(name) < 0.9 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold && up < 1.35*em {
 			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
 			e.used, e.line.used = true, true
 			return
@@ -637,7 +649,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	}
 	if fits(below, down) {
 		joined := joinWrapped(name, below.text(nameColumn))
-		if k, alone := r.dict.knows(joined), r.dict.knows(below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
+		if k, alone := r.knows(joined), r.knows(below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
 			below.parts[nameColumn] = append(slices.Clone(e.parts[nameColumn]), below.parts[nameColumn]...)
 			e.used, e.line.used = true, true
 		}
@@ -792,10 +804,10 @@ func (r *reader) emit(e *entry, page int) {
 // acceptable refuses lines that only look like results, such as addresses.
 func (r *reader) acceptable(d *draft) bool {
 	d.name = strings.Trim(d.name, " :*-.")
-	if commentLine.MatchString(d.name) || !looksNamed(d.name) || r.dict.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
+	if commentLine.MatchString(d.name) || !looksNamed(d.name) || r.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
 		return false
 	}
-	if _, isDate := parseDate(d.value); isDate && r.dict.knows(d.name) < 0.9 {
+	if _, isDate := parseDate(d.value); isDate && r.knows(d.name) < 0.9 {
 		return false
 	}
 	return true

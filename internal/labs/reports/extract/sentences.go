@@ -152,7 +152,7 @@ func (r *reader) nameBefore(words []Word, from, to int) (name string, start int,
 		if s > from && strings.HasPrefix(cleaned, "(") {
 			continue
 		}
-		if r.dict.knows(strings.Trim(cleaned, " ,;:.")) >= 0.9 {
+		if r.knows(strings.Trim(cleaned, " ,;:.")) >= 0.9 {
 			return strings.Trim(cleaned, " ,;:."), s, true
 		}
 		best, bestStart = cleaned, s
