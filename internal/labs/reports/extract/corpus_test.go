@@ -123,7 +123,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(string(data[:min(len(data), 3000)]))
+		f.Add(string(data[:min(len(data), 1500)]))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		doc := Document{}

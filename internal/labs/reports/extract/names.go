@@ -66,6 +66,9 @@ func buildDictionary() *dictionary {
 		d.byBase[base] = append(d.byBase[base], c)
 	}
 	slices.Sort(d.names)
+	for _, name := range d.names {
+		d.digits = append(d.digits, digitsOf(name))
+	}
 	return d
 }
 
@@ -230,10 +233,10 @@ func (d *dictionary) similar(key string) (name string, ratio float64) {
 	}
 	digits := digitsOf(key)
 	best := 0.0
-	for _, n := range d.names {
+	for i, n := range d.names {
 		longest := max(len(n), len(key))
 		allowed := longest / 6
-		if allowed == 0 || abs(len(n)-len(key)) > allowed || len(n) < 5 || digitsOf(n) != digits {
+		if allowed == 0 || abs(len(n)-len(key)) > allowed || len(n) < 5 || d.digits[i] != digits {
 			continue
 		}
 		if distance := editDistance(n, key, allowed); distance <= allowed {
