@@ -15,6 +15,7 @@ type dictionary struct {
 	byName   map[string][]namedCode // by normalised name
 	bySorted map[string][]namedCode // by its words in alphabetical order
 	names    []string               // all normalised names, for similar ones
+	digits   []string               // the digits of each of names
 	byBase   map[string][]*loinc.Code
 	byPart   map[string][]*loinc.Code // by component
 }
