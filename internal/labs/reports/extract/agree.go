@@ -58,19 +58,19 @@ func agree(a, b Result, doc Document) Result {
 		if x.Page != y.Page {
 			return x.Page - y.Page
 		}
-		if math.Abs(x.Box.Y-y.Box.Y) < 0.004 {
-			return int(math.Copysign(1, x.Box.X-y.Box.X))
+		if math.Abs(x.place.Y-y.place.Y) < 0.004 {
+			return int(math.Copysign(1, x.place.X-y.place.X))
 		}
-		return int(math.Copysign(1, x.Box.Y-y.Box.Y))
+		return int(math.Copysign(1, x.place.Y-y.place.Y))
 	})
 	return out
 }
 
-func distance(a, b Row) float64 { return math.Abs(a.Box.Y + a.Box.Height/2 - b.Box.Y - b.Box.Height/2) }
+func distance(a, b Row) float64 { return math.Abs(a.place.Y + a.place.Height/2 - b.place.Y - b.place.Height/2) }
 
 // sameRow reports whether two readings mean the same printed row.
 func sameRow(a, b Row) bool {
-	near := distance(a, b) < 0.012 && math.Abs(a.Box.X-b.Box.X) < 0.2
+	near := distance(a, b) < 0.012 && math.Abs(a.place.X-b.place.X) < 0.2
 	if !near {
 		return false
 	}

@@ -86,7 +86,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if sensitiveName.MatchString(d.name) {
 		row.Sensitivity = "sensitive"
 	}
-	row.Box = r.boxOf(d)
+	row.Box, row.place = r.boxOf(d), r.placeOf(d)
 	if len(d.valueWords) > 0 && page.Source == FromOCR {
 		c := newCell(d.valueWords)
 		row.ValueBox = &Box{X: c.x0, Y: c.y - c.h/2, Width: c.x1 - c.x0, Height: c.h}
@@ -267,6 +267,18 @@ func (r *reader) boxOf(d draft) Box {
 	unit := func(v, whole float64) float64 { return math.Round(min(1, max(0, v/whole))*10000) / 10000 }
 	left, top := unit(x0, page.Width), unit(y0, page.Height)
 	return Box{X: left, Y: top, Width: math.Round((unit(x1, page.Width)-left)*10000) / 10000, Height: math.Round((unit(y1, page.Height)-top)*10000) / 10000}
+}
+
+// placeOf returns the row's rectangle on the straightened page, where lines are
+// level. Two readings of a row have nearly the same.
+func (r *reader) placeOf(d draft) Box {
+	page := r.pageOf(d.page)
+	side := max(page.Width, page.Height)
+	if len(d.words) == 0 || !(side > 0) {
+		return Box{}
+	}
+	c := newCell(d.words)
+	return Box{X: c.x0 / side, Y: (c.y - c.h/2) / side, Width: (c.x1 - c.x0) / side, Height: c.h / side}
 }
 
 // confidenceOf combines how sure the recogniser is of the value and how well the
