@@ -66,7 +66,9 @@ func agree(a, b Result, doc Document) Result {
 	return out
 }
 
-func distance(a, b Row) float64 { return math.Abs(a.place.Y + a.place.Height/2 - b.place.Y - b.place.Height/2) }
+func distance(a, b Row) float64 {
+	return math.Abs(a.place.Y + a.place.Height/2 - b.place.Y - b.place.Height/2)
+}
 
 // sameRow reports whether two readings mean the same printed row.
 func sameRow(a, b Row) bool {
