@@ -94,7 +94,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.Confidence = confidenceOf(d, row)
 	r.interpret(&row, review)
 	r.check(&row, value, page.Source, d, review)
-	if page.LowResolution && strings.ContainsAny(row.Value, "0123456789") {
+	if page.LowResolution { // "Non-" of "Non-Reactive" can be lost as well as a point
 		review(LowResolution)
 	}
 	return row

@@ -209,7 +209,7 @@ type Reason string
 const (
 	LowConfidence    Reason = "low_confidence"    // the recogniser is unsure of the value
 	ReadingsDisagree Reason = "readings_disagree" // two readings found different values
-	LowResolution    Reason = "low_resolution"    // a number in an image too coarse to trust
+	LowResolution    Reason = "low_resolution"    // an image too coarse to trust
 	ReadOnce         Reason = "read_once"         // only one of two readings found the row
 	NameUncertain    Reason = "name_uncertain"    // the name is close to a known one, not equal
 	Implausible      Reason = "implausible_value" // far outside what the analyte can have
