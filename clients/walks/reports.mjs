@@ -4,9 +4,8 @@ import { Blob } from 'node:buffer'
 import { refusedWith, until } from '../steps.mjs'
 
 export default async function reports({ client, name }) {
-  // The older library takes one file, before the other fields.
-  const create = (file, userId) =>
-    name === 'vital' ? client.labReport.parserCreateJob(file, { userId }) : client.labReport.parserCreateJob({ file: [file], userId })
+  // The older library takes one file.
+  const create = (file, userId) => client.labReport.parserCreateJob({ file: name === 'vital' ? file : [file], userId })
   const { userId } = await client.user.create({ clientUserId: `report-${name}-${Date.now()}` })
   const file = new Blob(['%PDF-1.4 a report'], { type: 'application/pdf' })
   const created = await create(file, userId)
