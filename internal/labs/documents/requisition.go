@@ -131,6 +131,7 @@ func (s *Subject) insurance(p *pdfDocument) {
 		field{"Company", i.Company}, field{"Payor code", i.PayorCode}, field{"Patient is", relationText(i.Relationship)},
 		field{"Member ID", i.MemberID}, field{"Group", i.GroupID}, field{"Insured", lastFirst(i.Insured)},
 		field{"Insured's date of birth", formatBirth(i.Insured)}, field{"Insured's sex", label(i.Insured.Gender)}, field{"Insured's address", address(i.Insured.Address)},
+		field{"Company's address", address(i.CompanyAddress)},
 	)
 	if g := i.Guarantor; g != nil {
 		p.fields(3, field{"Guarantor", lastFirst(*g)}, field{"Guarantor's phone", g.Phone}, field{"Guarantor's address", address(g.Address)})

@@ -63,7 +63,7 @@ func subject(markers int) *Subject {
 				Address: networks.Address{FirstLine: "7 Clinic Way", City: "Phoenix", State: "AZ", Zip: "85004"},
 			},
 			Insurance: &networks.Insurance{
-				PayorCode: "60054", Company: "Example Mutual", MemberID: "M-1", GroupID: "G-2", Relationship: "Spouse",
+				PayorCode: "60054", Company: "Example Mutual", CompanyAddress: networks.Address{FirstLine: "1 Policy Plaza", City: "Tempe", State: "AZ", Zip: "85281"}, MemberID: "M-1", GroupID: "G-2", Relationship: "Spouse",
 				Insured:   networks.Patient{FirstName: "William", LastName: "King", DOB: civil.MustParse("1980-02-21"), Gender: "male", Address: networks.Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004"}},
 				Guarantor: &networks.Patient{FirstName: "Ralph", LastName: "King", Phone: "+14155550177", Address: networks.Address{FirstLine: "2 Side Road", City: "Mesa", State: "AZ", Zip: "85201"}},
 			},
