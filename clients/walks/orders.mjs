@@ -25,7 +25,7 @@ const proxy = {
 
 const physician = { firstName: 'Paula', lastName: 'Physician', email: 'paula@example.com', npi: '1234567893', licensedStates: ['AZ', 'CA'] }
 
-const image = { contentType: 'image/png', content: 'iVBORw0KGgo=' }
+const image = { contentType: 'image/png', content: 'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAECAAAAACWpiEsAAAADklEQVR4nGP4DwUMuBkAPgIf4WZScsAAAAAASUVORK5CYII=' }
 
 // insurance is the older way to give one, of which only the diagnoses count.
 const insurance = {

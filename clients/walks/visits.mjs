@@ -172,7 +172,7 @@ async function refusals({ client, name }, waiting, [, , , , later]) {
   await refusedWith(client.labTests.bookPhlebotomyAppointment({ orderId: waiting, body: { bookingKey: 'none' } }), 400, /key/)
   const long = { bookingKey, appointmentNotes: 'x'.repeat(1001) }
   if (name === 'junction') await refused(client.labTests.bookPhlebotomyAppointment({ orderId: waiting, body: long }), 'UnprocessableEntityError', /appointment_notes/)
-  await refusedWith(client.labTests.getPhlebotomyAppointmentAvailability({ body: { ...home, zipCode: '99950' } }), 404, /99950|zip/i)
+  await refusedWith(client.labTests.getPhlebotomyAppointmentAvailability({ body: { ...home, city: 'Ketchikan', state: 'AK', zipCode: '99950' } }), 404, /99950|zip/i)
   await refused(client.labTests.getPhlebotomyAppointmentAvailability({ startDate: 'soon', body: home }), 'UnprocessableEntityError', /start_date/)
   await refusedWith(client.labTests.getPscAppointment({ orderId }), 404, /walk_in/)
 }
