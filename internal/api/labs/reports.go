@@ -420,7 +420,7 @@ type reviewReportIn struct {
 	Body struct {
 		Decision    string                   `json:"decision" enum:"accept,reject" doc:"accept: the results, as corrected, are the user's. reject: the report has no results of this user."`
 		Reviewer    string                   `json:"reviewer" minLength:"1" maxLength:"200" doc:"Name or id of the person who decides."`
-		Revision    int                      `json:"revision,omitempty" minimum:"0" doc:"The revision that the reviewer has seen. If the results have changed since, the answer is 409."`
+		Revision    *int                     `json:"revision" required:"false" minimum:"1" doc:"The revision that the reviewer has seen. If the results have changed since, the answer is 409."`
 		Note        string                   `json:"note,omitempty" maxLength:"1000"`
 		Metadata    reportMetadataCorrection `json:"metadata,omitempty"`
 		Corrections []reportCorrection       `json:"corrections,omitempty" maxItems:"2000" nullable:"false"`
@@ -453,8 +453,12 @@ type reportCorrection struct {
 
 func (h *Handlers) reviewReport(ctx context.Context, c api.Caller, in *reviewReportIn) (*api.Out[reportJobBody], error) {
 	b := &in.Body
+	revision := 0
+	if b.Revision != nil {
+		revision = *b.Revision
+	}
 	review := reports.Review{
-		Decision: reports.Decision(b.Decision), Reviewer: strings.TrimSpace(b.Reviewer), Note: b.Note, Revision: b.Revision,
+		Decision: reports.Decision(b.Decision), Reviewer: strings.TrimSpace(b.Reviewer), Note: b.Note, Revision: revision,
 		Metadata: reports.MetadataCorrection{
 			FirstName: b.Metadata.FirstName, LastName: b.Metadata.LastName, Lab: b.Metadata.Lab, Specimen: b.Metadata.Specimen,
 			BirthDate: b.Metadata.BirthDate, Collected: b.Metadata.Collected, Reported: b.Metadata.Reported,

@@ -26,7 +26,7 @@ type JobDocument struct {
 	JobID     ID                                `json:"job_id" format:"uuid" doc:"The same as id."`
 	UserID    users.ID                          `json:"user_id" format:"uuid"`
 	Message   *string                           `json:"failure_message" nullable:"true" doc:"Why the job failed, in plain words."`
-	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Why the job waits for a reviewer, or waited: review_requested, patient_mismatch, contradicts_stored_result. The list may grow."`
+	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Why the job waits for a reviewer, or waited: review_requested, patient_mismatch, patient_unknown, contradicts_stored_result. The list may grow."`
 	Patient   PatientMatch                      `json:"patient_match" doc:"The person on the report compared with the user: match, mismatch or unknown. Empty until the report is read."`
 	Problems  []identity.Problem                `json:"patient_problems" nullable:"false" doc:"The facts that differ: last_name_mismatch, first_name_mismatch, birth_date_mismatch, sex_mismatch."`
 	Pages     int                               `json:"pages" doc:"0 until the report is read."`

@@ -47,6 +47,9 @@ const (
 	// PatientMismatch means that the name, birth date or sex on the report contradicts
 	// the user's.
 	PatientMismatch ReviewReason = "patient_mismatch"
+	// PatientUnidentified means that the report names no person, and the user has a
+	// name or a birth date.
+	PatientUnidentified ReviewReason = "patient_unknown"
 	// ContradictsStored means that a stored result of the same sample has another
 	// value.
 	ContradictsStored ReviewReason = "contradicts_stored_result"

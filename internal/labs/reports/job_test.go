@@ -344,6 +344,66 @@ func TestPatientMismatchWaits(t *testing.T) {
 	})
 }
 
+// A report that names no person waits if the user has a name to compare with. A file
+// with pages of two persons waits, although the first one is the user.
+func TestUnclearPatientWaits(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		b := newBench(t, db)
+		userstest.WithInfo(t, db, b.user, userstest.Info())
+		b.reader.outcomes['t'] = func() (extract.Result, error) {
+			return glucose("", func(r *extract.Result) {
+				r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate, r.Metadata.SeveralPatients = "Ada", "Byron", "1984-12-10", true
+			}), nil
+		}
+		nobody, two := b.upload(b.team.ID, b.user, 'n', false), b.upload(b.team.ID, b.user, 't', false)
+		b.start()
+		if now := b.wait(nobody); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.PatientUnidentified}) || now.Patient != reports.PatientUnknown {
+			t.Errorf("a report without a person is %s %v %s", now.Status, now.Reasons, now.Patient)
+		}
+		if now := b.wait(two); now.Status != reports.PendingReview || !slices.Contains(now.Reasons, reports.PatientMismatch) || now.Patient != reports.PatientDiffers {
+			t.Errorf("a file of two persons is %s %v %s", now.Status, now.Reasons, now.Patient)
+		}
+		if n := len(b.history().Reports); n != 0 {
+			t.Errorf("%d reports are read with the user's results", n)
+		}
+	})
+}
+
+// A corrected range changes the bounds, and a value without bounds is not normal.
+func TestCorrectedRanges(t *testing.T) {
+	db := storetest.SQLite(t)
+	events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+	b := newBench(t, db)
+	j := b.upload(b.team.ID, b.user, 'g', false)
+	b.start()
+	b.wait(j)
+	text := func(s string) *string { return &s }
+	high, low := 100.0, 10.0
+	if _, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: new(int), Min: &high, Max: &low}}}); err == nil {
+		t.Error("a lower bound above the upper bound is accepted")
+	}
+	_, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{
+		{Row: new(int), Value: text("1,020")},
+		{Name: text("Magnesium"), Value: text("9.0"), Range: text("1.6-2.3")},
+		{Name: text("Phosphate"), Value: text("9.0")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := b.revisions(j)
+	rows := all[len(all)-1].Rows
+	if rows[0].Number == nil || *rows[0].Number != 1020 || !rows[0].AboveMax {
+		t.Errorf("1,020: %+v", rows[0])
+	}
+	if rows[1].Interpretation != "abnormal" || rows[1].Range.Max == nil || *rows[1].Range.Max != 2.3 {
+		t.Errorf("a result above its typed range: %+v", rows[1])
+	}
+	if rows[2].Interpretation != "unknown" {
+		t.Errorf("a result without a range is %s", rows[2].Interpretation)
+	}
+}
+
 func TestReviewKeepsTheFirstReading(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		events.Register(db, events.NewCatalogue(reports.EventTypes()...))

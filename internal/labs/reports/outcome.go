@@ -28,7 +28,8 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	v := Version{Result: result}
 	j.Pages = len(result.Pages)
 	var err error
-	if j.Patient, j.Problems, err = comparePatient(ctx, tx, j, &result.Metadata); err != nil {
+	known := false
+	if j.Patient, j.Problems, known, err = comparePatient(ctx, tx, j, &result.Metadata); err != nil {
 		return err
 	}
 	contradicts, err := findRepeats(ctx, tx, j, &v)
@@ -38,8 +39,14 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	if j.Requested {
 		j.addReason(ReviewRequested)
 	}
-	if j.Patient == PatientDiffers {
+	if result.Metadata.SeveralPatients {
+		j.Patient = PatientDiffers
+	}
+	switch {
+	case j.Patient == PatientDiffers:
 		j.addReason(PatientMismatch)
+	case j.Patient == PatientUnknown && known:
+		j.addReason(PatientUnidentified)
 	}
 	if contradicts {
 		j.addReason(ContradictsStored)
@@ -64,11 +71,12 @@ func (j *Job) addReason(r ReviewReason) {
 	}
 }
 
-// comparePatient compares the person on the report with the user.
-func comparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metadata) (PatientMatch, []identity.Problem, error) {
+// comparePatient compares the person on the report with the user. isKnown reports
+// whether the user has a name or a birth date to compare with.
+func comparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metadata) (match PatientMatch, problems []identity.Problem, isKnown bool, err error) {
 	user, err := users.Get(ctx, tx, j.Team, j.User)
 	if err != nil {
-		return "", nil, err
+		return "", nil, false, err
 	}
 	known := identity.Person{}
 	if user.BirthDate != nil {
@@ -79,7 +87,7 @@ func comparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metada
 	case err == nil:
 		known = identity.Person{FirstName: info.FirstName, LastName: info.LastName, DOB: info.BirthDate, Gender: info.Gender}
 	case !users.IsNoInfo(err):
-		return "", nil, err
+		return "", nil, false, err
 	}
 	reported := identity.Person{FirstName: m.FirstName, LastName: m.LastName, Gender: m.Gender}
 	if m.Gender != "male" && m.Gender != "female" { // a report that says neither says nothing
@@ -88,8 +96,8 @@ func comparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metada
 	if day, err := civil.ParseDate(m.BirthDate); err == nil {
 		reported.DOB = day
 	}
-	match, problems := judgePatient(identity.Compare(known, reported))
-	return match, problems, nil
+	match, problems = judgePatient(identity.Compare(known, reported))
+	return match, problems, known.LastName != "" || !known.DOB.IsZero(), nil
 }
 
 // judgePatient returns the outcome of a comparison. Any fact that differs is a mismatch.

@@ -216,8 +216,18 @@ func (v *Version) correctRow(at int, c Correction) error {
 		}
 	}
 	ranged := v.setText(i, "reference_range", &r.Range.Text, c.Range)
+	if ranged { // the bounds follow the text, unless the reviewer gives them
+		if parsed := extract.ParseRange(r.Range.Text, false, extract.Patient{Gender: v.Metadata.Gender, Age: -1}); parsed.Kind != extract.RangeOther {
+			r.Range = parsed
+		} else {
+			r.Range = extract.Range{Text: r.Range.Text, Kind: extract.RangeOther}
+		}
+	}
 	ranged = v.setNumber(i, "min_reference_range", &r.Range.Min, c.Min) || ranged
 	ranged = v.setNumber(i, "max_reference_range", &r.Range.Max, c.Max) || ranged
+	if r.Range.Min != nil && r.Range.Max != nil && *r.Range.Min > *r.Range.Max {
+		return fault.New(fault.Invalid, "Value error, the lower bound is above the upper bound").At(place("min_reference_range")...)
+	}
 	if compared {
 		deriveType(r)
 	}

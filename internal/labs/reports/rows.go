@@ -152,14 +152,17 @@ func sameFile(ctx context.Context, tx *store.Tx, user users.User, digest []byte,
 		user.Team, user.ID, digest, store.Micros(since))
 }
 
+// ofLiveUser leaves out the jobs of deleted users, as reading one does.
+const ofLiveUser = ` AND EXISTS (SELECT 1 FROM users u WHERE u.team_id = parsed_reports.team_id AND u.user_id = parsed_reports.user_id AND u.deleted_at IS NULL)`
+
 // queries of listJobs. Each has its index.
 const (
 	listAll = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR status = $3) ORDER BY id DESC LIMIT $4`
+		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR status = $3)` + ofLiveUser + ` ORDER BY id DESC LIMIT $4`
 	listInReview = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND id < $2 AND status = 'pending_review' ORDER BY id DESC LIMIT $3`
+		WHERE team_id = $1 AND id < $2 AND status = 'pending_review'` + ofLiveUser + ` ORDER BY id DESC LIMIT $3`
 	listOfUser = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND user_id = $2 AND id < $3 AND ($4 = '' OR status = $4) ORDER BY id DESC LIMIT $5`
+		WHERE team_id = $1 AND user_id = $2 AND id < $3 AND ($4 = '' OR status = $4)` + ofLiveUser + ` ORDER BY id DESC LIMIT $5`
 )
 
 func listJobs(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Job, error) {

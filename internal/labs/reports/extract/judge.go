@@ -324,8 +324,9 @@ func (r *reader) interpret(row *Row, review func(Reason)) {
 		row.Interpretation = "normal"
 	default:
 		row.Interpretation = computed
-		if computed == "unknown" && row.Type == Numeric && rng.Kind == RangeNone {
-			row.Interpretation = "normal" // the API: a number without a flag reads normal
+		if computed == "unknown" && row.Type == Numeric && rng.Kind == RangeNone && r.flags {
+			// The report flags other values, so the missing flag says something.
+			row.Interpretation = "normal"
 		}
 	}
 	switch {

@@ -67,6 +67,7 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	order := r.dateOrder(m)
 	m.BirthDate, m.CollectedDate, m.ReportedDate = dayOf(m.BirthText, order), dayOf(m.CollectedText, order), dayOf(m.ReportedText, order)
 	m.Specimen = values["specimen"]
+	m.SeveralPatients = r.namesAnother(m, order)
 	who = Patient{Gender: m.Gender, Age: -1}
 	birth, err1 := time.Parse(time.DateOnly, m.BirthDate)
 	drawn, err2 := time.Parse(time.DateOnly, m.CollectedDate)
@@ -77,6 +78,47 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 		who.Age = drawn.Sub(birth).Hours() / 24 / 365.25
 	}
 	return m, who
+}
+
+// namesAnother reports whether a page names another person than the report's head. A
+// name alone is not enough: words behind a label may be no name. The page must also
+// state a birth date or a sex, as a head does.
+func (r *reader) namesAnother(m Metadata, order dateOrder) bool {
+	for p := range r.pages {
+		values := map[string]string{}
+		for i := range r.pages[p].lines {
+			r.labelsOf(p, i, values)
+		}
+		birth := dayOf(values["birth"], order)
+		if birth != "" && m.BirthDate != "" && birth != m.BirthDate {
+			return true
+		}
+		first, last := values["first"], values["last"]
+		if first == "" || last == "" {
+			first, last = splitName(values["name"])
+		}
+		if birth == "" && genderOf(values["sex"]) == "" || first == "" || last == "" || m.LastName == "" {
+			continue
+		}
+		if !sharesWord(first+" "+last, m.FirstName+" "+m.LastName) {
+			return true
+		}
+	}
+	return false
+}
+
+// sharesWord reports whether two names have a word in common, case ignored.
+func sharesWord(a, b string) bool {
+	known := map[string]bool{}
+	for _, word := range strings.Fields(strings.ToLower(b)) {
+		known[strings.Trim(word, ".,")] = true
+	}
+	for _, word := range strings.Fields(strings.ToLower(a)) {
+		if known[strings.Trim(word, ".,")] {
+			return true
+		}
+	}
+	return false
 }
 
 // labelsOf reads the labels of one line.

@@ -81,6 +81,8 @@ type Metadata struct {
 	ReportedText  string `json:"reported_text"`
 	ReportedDate  string `json:"reported_date"`
 	Specimen      string `json:"specimen"` // the accession or specimen number
+	// SeveralPatients reports that pages name different persons.
+	SeveralPatients bool `json:"several_patients,omitempty"`
 }
 
 // Row is one result.

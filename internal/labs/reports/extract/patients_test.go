@@ -1,0 +1,53 @@
+package extract
+
+import (
+	"slices"
+	"testing"
+)
+
+// A file with pages of two persons says so. Repeated heads, another order of the name,
+// and pages without a head do not.
+func TestPagesOfTwoPersons(t *testing.T) {
+	body := []string{
+		"Test                       Result      Flag   Reference range     Units     ",
+		"Troponin I                 850         HH     0-14                ng/L      ",
+		"Sodium                     141                135-145             mmol/L    ",
+	}
+	for name, c := range map[string]struct {
+		second string
+		want   bool
+	}{
+		"another person":             {"Patient: Charles Babbage        DOB: 1979-12-26     Sex: M", true},
+		"another birth date":         {"Patient: Mara Quillfeather      DOB: 1981-03-04     Sex: F", true},
+		"another name, no birth":     {"Patient: Charles Babbage        Sex: M", true},
+		"the same head":              {"Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F", false},
+		"last name first":            {"Patient: QUILLFEATHER, MARA     DOB: 1980-03-04     Sex: F", false},
+		"no head":                    {"Page 2 of 2", false},
+		"a name without other facts": {"Patient: see page one", false},
+	} {
+		pages := []Page{printed(FromText, append(slices.Clone(head), body[1:]...)...), printed(FromText, append([]string{c.second, ""}, body...)...)}
+		pages[1].Number = 2
+		result, err := Read(Document{Pages: pages})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := result.Metadata.SeveralPatients; got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// A number without a range is normal only if the report flags other values: then the
+// missing flag says something.
+func TestNumbersWithoutARange(t *testing.T) {
+	for flag, want := range map[string]string{" ": "unknown", "H": "normal"} {
+		result := read(t, FromText,
+			"Sodium                     151         "+flag+"      135-145             mmol/L    ",
+			"Potassium                  7.9                                    mmol/L    ",
+			"Glucose                    91                 70-99               mg/dL     ",
+		)
+		if row := find(t, result, "Potassium"); row.Interpretation != want {
+			t.Errorf("with the flag %q on another value: %s, want %s", flag, row.Interpretation, want)
+		}
+	}
+}
