@@ -8,9 +8,12 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/critical"
+	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/orders/orderstest"
+	"hale/internal/labs/results"
 	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 )
 
@@ -63,4 +66,19 @@ func TestCriticalResults(t *testing.T) {
 		t.Errorf("read: %+v", got)
 	}
 	c.Want(404, "GET", path+"/019f0000-0000-7000-8000-000000000000", "", "Critical result not found")
+}
+
+// The FHIR bundle names the person as the laboratory reported it.
+func TestReportedPatientInFHIR(t *testing.T) {
+	r := results.Revision{Version: results.Version{Comments: []string{"A comment."}, Patient: networks.ReportedPatient{
+		FirstName: "ADA", LastName: "BYRON", DOB: civil.MustParse("1984-12-10"), Gender: "female",
+	}}}
+	got := fhirReport(&r, nil).Comments
+	if want := "Patient as reported by the laboratory: BYRON, ADA; born 1984-12-10; sex female"; len(got) != 2 || got[1] != want || len(r.Comments) != 1 {
+		t.Errorf("comments %q, want %q", got, want)
+	}
+	r.Patient = networks.ReportedPatient{}
+	if got := fhirReport(&r, nil).Comments; len(got) != 1 {
+		t.Errorf("without a person: %q", got)
+	}
 }
