@@ -68,6 +68,9 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 		if err != nil {
 			return err
 		}
+		if o.Network != orders.SandboxNetwork { // at the test system of its lab
+			continue
+		}
 		if _, err := l.accept(ctx, tx, &o); err != nil {
 			return err
 		}
@@ -123,27 +126,18 @@ func enqueueTurn(ctx context.Context, tx *store.Tx, team teams.ID) error {
 // done, and retried later without a limit.
 func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 	var waiting []orders.ID
-	var at time.Time
+	var done uuid.UUID
 	for n := int64(0); ; n++ {
-		next, err := l.nextDue(ctx, args.Team, waiting)
-		if errors.Is(err, store.ErrNoRows) {
-			if err := l.setStep(ctx, args.Team, time.Time{}); err != nil {
-				return err
-			}
-			if len(waiting) > 0 {
-				return jobs.Later(drawWait)
-			}
+		next, found, err := l.nextStep(ctx, args.Team, done, waiting)
+		switch {
+		case err != nil:
+			return err
+		case !found && len(waiting) > 0:
+			return jobs.Later(drawWait)
+		case !found:
 			return nil
 		}
-		if err != nil {
-			return err
-		}
-		if !next.Due.Equal(at) {
-			at = next.Due
-			if err := l.setStep(ctx, args.Team, at); err != nil {
-				return err
-			}
-		}
+		done = uuid.Nil
 		err = l.perform(ctx, args.Team, next)
 		if errors.Is(err, errNoRequisition) {
 			waiting = append(waiting, next.Order)
@@ -153,17 +147,31 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
 			return err
 		}
 		l.awaitEffects(ctx, args.Team, next)
-		if err := l.deleteStep(ctx, args.Team, next.ID); err != nil {
-			return err
-		}
+		done = next.ID
 		if err := run.Progress(ctx, n+1, 0, "steps"); err != nil {
 			return err
 		}
 	}
 }
 
-func (l *Lab) setStep(ctx context.Context, team teams.ID, at time.Time) error {
-	return l.DB.Write(ctx, func(tx *store.Tx) error { return labclock.SetStep(ctx, tx, team, at) })
+// nextStep deletes the step that is done, and returns the earliest due step of
+// an order that need not wait. The clock then shows its time; without a step
+// the turn ends.
+func (l *Lab) nextStep(ctx context.Context, team teams.ID, done uuid.UUID, waiting []orders.ID) (next PlannedStep, found bool, err error) {
+	err = l.DB.Write(ctx, func(tx *store.Tx) error {
+		if done != uuid.Nil {
+			if _, err := tx.Exec(ctx, `DELETE FROM sandbox_steps WHERE team_id = $1 AND id = $2`, team, done); err != nil {
+				return fmt.Errorf("sandboxlab: deleting a step: %w", err)
+			}
+		}
+		var err error
+		next, err = nextDue(ctx, tx, team, waiting)
+		if found = err == nil; !found && !errors.Is(err, store.ErrNoRows) {
+			return err
+		}
+		return labclock.SetStep(ctx, tx, team, next.Due)
+	})
+	return next, found, err
 }
 
 // effectWait is the maximum time that a turn waits for the effects of a step.
@@ -218,30 +226,19 @@ type handledInbox interface {
 }
 
 // nextDue returns the earliest due step of an order that need not wait.
-func (l *Lab) nextDue(ctx context.Context, team teams.ID, waiting []orders.ID) (next PlannedStep, err error) {
-	err = l.DB.Read(ctx, func(tx *store.Tx) error {
-		ahead, err := labclock.Ahead(ctx, tx, team)
-		if err != nil {
-			return err
-		}
-		args := []any{team, store.Micros(tx.Now().Add(ahead))}
-		others := ``
-		for _, id := range waiting {
-			args = append(args, id)
-			others += fmt.Sprintf(` AND order_id <> $%d`, len(args))
-		}
-		next, err = scanStep(tx.QueryRow(ctx, `SELECT `+stepColumns+` FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2`+others+`
-			ORDER BY due_at, id LIMIT 1`, args...))
-		return err
-	})
-	return next, err
-}
-
-func (l *Lab) deleteStep(ctx context.Context, team teams.ID, step uuid.UUID) error {
-	return l.DB.Write(ctx, func(tx *store.Tx) error {
-		_, err := tx.Exec(ctx, `DELETE FROM sandbox_steps WHERE team_id = $1 AND id = $2`, team, step)
-		return err
-	})
+func nextDue(ctx context.Context, tx *store.Tx, team teams.ID, waiting []orders.ID) (PlannedStep, error) {
+	ahead, err := labclock.Ahead(ctx, tx, team)
+	if err != nil {
+		return PlannedStep{}, err
+	}
+	args := []any{team, store.Micros(tx.Now().Add(ahead))}
+	others := ``
+	for _, id := range waiting {
+		args = append(args, id)
+		others += fmt.Sprintf(` AND order_id <> $%d`, len(args))
+	}
+	return scanStep(tx.QueryRow(ctx, `SELECT `+stepColumns+` FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2`+others+`
+		ORDER BY due_at, id LIMIT 1`, args...))
 }
 
 // Check refuses a team whose orders are real.

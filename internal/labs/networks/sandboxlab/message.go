@@ -194,8 +194,8 @@ func structuredNumber(value string) hl7.Content {
 	return hl7.Text(value[:1], value[1:])
 }
 
-// laboratory returns the lab that performs the tests of the order. What its
-// catalogue does not have is invented, and marked as such.
+// laboratory returns the lab that performs the tests of the order. Facts that its
+// catalogue lacks are invented, and marked as such.
 func (s stepContext) laboratory() networks.Laboratory {
 	known, _ := s.catalogue.LabBySlug(s.whole.Lab)
 	lab := networks.Laboratory{
