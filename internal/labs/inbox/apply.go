@@ -22,7 +22,11 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byt
 		if err := confirmReceipt(ctx, tx, &o, q.Arrival); err != nil {
 			return err
 		}
-		why = resultsRefused(&o)
+		if why = resultsRefused(&o); why == "" {
+			if why, err = contentRefused(ctx, tx, &o, q.Report); err != nil {
+				return err
+			}
+		}
 	}
 	if why != "" {
 		if q.Report.Results != nil && s.Handlers.Unmatched != nil {
@@ -70,6 +74,27 @@ func resultsRefused(o *orders.Order) Reason {
 		return WrongMoment
 	}
 	return ""
+}
+
+// contentRefused says why the content of a report needs a person: it has none
+// of the order's tests, or only text that no program can judge. A later document
+// of an order with final values is applied.
+func contentRefused(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (Reason, error) {
+	set := r.Results
+	if len(set.Results)+len(set.Missing) > 0 {
+		known, err := namesOrderedTests(ctx, tx, o, set)
+		if err != nil || known {
+			return "", err
+		}
+		return OtherTests, nil
+	}
+	hasValues := hasValues(o) && o.Status != orders.PartialResults
+	switch {
+	case r.Status != "" || len(r.Refused) > 0: // the status says it
+	case len(set.PDF) > 0 && !set.Partial && !hasValues, len(set.PDF) == 0 && len(set.Comments) > 0:
+		return NoValues, nil
+	}
+	return "", nil
 }
 
 // apply makes the changes that a report asks for. Missing results are stored

@@ -75,6 +75,9 @@ const (
 	OtherNetwork Reason = "other_network" // the order was placed through another network
 	OtherLab     Reason = "other_lab"     // the order is with another lab, or the sender is no known lab
 	OtherAccount Reason = "other_account" // the order is with another account of the lab
+	OtherOrder   Reason = "other_order"   // a further number on the report is of another open order
+	OtherTests   Reason = "other_tests"   // the report has none of the order's tests
+	NoValues     Reason = "no_values"     // the report has only a document or notes
 	WasCancelled Reason = "was_cancelled" // results of an order that was cancelled
 	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have results yet
 )

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/labclock"
@@ -149,34 +150,101 @@ func (t *reportedTests) alreadyBlocked(tests []string) bool {
 // priorReports returns the tests that earlier reports about an order named:
 // many labs send one message for each test.
 func priorReports(ctx context.Context, tx *store.Tx, o *orders.Order) (before reportedTests, err error) {
+	all, err := appliedReports(ctx, tx, o)
+	for _, r := range all {
+		before.add(r)
+	}
+	return before, err
+}
+
+// namesOrderedTests reports whether results name a test of an order, a test
+// that its results may add, or one that an earlier report added.
+func namesOrderedTests(ctx context.Context, tx *store.Tx, o *orders.Order, set *networks.ResultSet) (bool, error) {
+	tests, err := readTests(ctx, tx, o)
+	if err != nil || len(tests.ordered) == 0 {
+		return err == nil, err
+	}
+	named := namesOf(set)
+	if slices.ContainsFunc(tests.all, func(m *catalogue.Marker) bool {
+		return named.namesAny(m) || named[nameKey(m.Name)] || slices.ContainsFunc(m.Results, func(r catalogue.Result) bool { return named[nameKey(r.Name)] })
+	}) {
+		return true, nil
+	}
+	before, err := appliedReports(ctx, tx, o)
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(before, func(r networks.Report) bool {
+		for name := range namesOf(r.Results) {
+			if named[name] {
+				return true
+			}
+		}
+		return false
+	}), nil
+}
+
+// namesOf returns the codes of results, and their names.
+func namesOf(set *networks.ResultSet) testNames {
+	n := testNames{}
+	add := func(names ...string) {
+		for _, name := range names {
+			if name != "" {
+				n[name] = true
+			}
+		}
+	}
+	if set == nil {
+		return n
+	}
+	for _, r := range set.Results {
+		add(r.ProviderID, r.TestProviderID, r.LOINC, nameKey(r.Name))
+	}
+	for _, m := range set.Missing {
+		add(m.ProviderID, m.TestProviderID, m.LOINC, nameKey(m.Name))
+	}
+	return n
+}
+
+// nameKey returns a name for a comparison. No code has its form.
+func nameKey(name string) string {
+	if name = strings.TrimSpace(name); name == "" {
+		return ""
+	}
+	return "name:" + strings.ToLower(name)
+}
+
+// appliedReports returns the reports that were applied to an order.
+func appliedReports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]networks.Report, error) {
 	rows, err := tx.Query(ctx, `SELECT id, team_id, user_id, body FROM inbox_reports WHERE order_id = $1 AND state = 'applied' ORDER BY id`, o.ID)
 	if err != nil {
-		return before, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
+		return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
 	}
 	defer rows.Close()
 	var all []sealedRow
 	for rows.Next() {
 		h := sealedRow{place: reportPlace}
 		if err := rows.Scan(&h.id, &h.team, &h.subject, &h.sealed); err != nil {
-			return before, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
+			return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
 		}
 		all = append(all, h)
 	}
 	if err := rows.Err(); err != nil {
-		return before, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
+		return nil, fmt.Errorf("inbox: reading the reports of %s: %w", o.ID, err)
 	}
+	var found []networks.Report
 	for _, h := range all {
 		doc, err := tx.Unseal(ctx, h.team, h.subject.UUID, h.place+h.id.String(), h.sealed)
 		if err != nil {
-			return before, err
+			return nil, err
 		}
 		var r networks.Report
 		if err := json.Unmarshal(doc, &r); err != nil {
-			return before, fmt.Errorf("inbox: a stored report %s: %w", h.id, err)
+			return nil, fmt.Errorf("inbox: a stored report %s: %w", h.id, err)
 		}
-		before.add(r)
+		found = append(found, r)
 	}
-	return before, nil
+	return found, nil
 }
 
 // rejectionReasons maps the detail of a rejected sample to the reason of its

@@ -19,8 +19,8 @@ func laneOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error
 	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
 		return "order:" + id.String(), nil
 	}
-	if r.SampleID != "" {
-		found, err := orders.FindBySample(ctx, tx, r.SampleID)
+	for _, sample := range r.Samples() {
+		found, err := orders.FindBySample(ctx, tx, sample)
 		if err != nil {
 			return "", err
 		}
@@ -42,11 +42,60 @@ func match(ctx context.Context, tx *store.Tx, a Arrival) (o orders.Order, candid
 		if why, err = mismatch(ctx, tx, &c, a); err != nil {
 			return orders.Order{}, nil, "", err
 		}
-		if why == "" {
-			return c, candidates, "", nil
+		if why != "" {
+			continue
 		}
+		others, err := otherOrders(ctx, tx, &c, a.Report)
+		if err != nil {
+			return orders.Order{}, nil, "", err
+		}
+		if len(others) > 0 {
+			return orders.Order{}, append([]orders.Order{c}, others...), OtherOrder, nil
+		}
+		return c, candidates, "", nil
 	}
 	return orders.Order{}, candidates, why, nil
+}
+
+// otherOrders returns the other open orders that a report names, by an order
+// number or by a sample number of the same lab. With the sample of a second
+// order, the values may be that order's.
+func otherOrders(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) ([]orders.Order, error) {
+	var others []orders.Order
+	add := func(other orders.Order) {
+		known := func(before orders.Order) bool { return before.ID == other.ID }
+		if other.ID != o.ID && !other.Status.Terminal() && !slices.ContainsFunc(others, known) {
+			others = append(others, other)
+		}
+	}
+	for _, number := range r.Placers() {
+		id, err := ids.Parse[orders.Order](number)
+		if err != nil || id == o.ID {
+			continue
+		}
+		other, err := orders.Find(ctx, tx, id)
+		switch {
+		case err == nil:
+			add(other)
+		case !fault.Is(err, fault.NotFound):
+			return nil, err
+		}
+	}
+	for _, number := range r.Samples() {
+		if number == o.SampleID {
+			continue
+		}
+		found, err := orders.FindBySample(ctx, tx, number)
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range found {
+			if other.Lab == o.Lab {
+				add(other)
+			}
+		}
+	}
+	return others, nil
 }
 
 // mismatch says why a report that names an order is not applied to it; it is
@@ -80,7 +129,7 @@ func mayReport(a Arrival, o *orders.Order) bool {
 }
 
 // namedOrders returns the orders that a report names: by our number, else by
-// the sample id with open orders first.
+// the sample numbers, with open orders first for each number.
 func namedOrders(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders.Order, error) {
 	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
 		o, err := orders.Find(ctx, tx, id)
@@ -91,12 +140,20 @@ func namedOrders(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders
 			return nil, err
 		}
 	}
-	if r.SampleID == "" {
-		return nil, nil
+	var all []orders.Order
+	for _, sample := range r.Samples() {
+		found, err := orders.FindBySample(ctx, tx, sample)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(found, func(a, b orders.Order) int { return endedRank(&a) - endedRank(&b) })
+		for _, o := range found {
+			if !slices.ContainsFunc(all, func(before orders.Order) bool { return before.ID == o.ID }) {
+				all = append(all, o)
+			}
+		}
 	}
-	found, err := orders.FindBySample(ctx, tx, r.SampleID)
-	slices.SortStableFunc(found, func(a, b orders.Order) int { return endedRank(&a) - endedRank(&b) })
-	return found, err
+	return all, nil
 }
 
 func endedRank(o *orders.Order) int {

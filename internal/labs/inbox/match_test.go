@@ -2,6 +2,7 @@ package inbox_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -246,6 +247,83 @@ func TestReportsOfOtherPeopleChangeNothing(t *testing.T) {
 		send(corrected, orders.SandboxNetwork, networks.Report{Patient: adaByron})
 		if now := current(); now.Number != 3 || now.Patient != adaByron {
 			t.Errorf("the results are %d of %v", now.Number, now.Patient)
+		}
+	})
+}
+
+// A report with the number of another open order waits for review: the values
+// may be that order's. Our sample number finds the order also beside the number
+// of the lab.
+func TestNumbersOfAnotherOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.work()
+		o, other, third := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
+		slug := r.lab(networks.Report{Placer: o.ID.String()})
+		for _, c := range []struct {
+			name   string
+			report networks.Report
+			want   string
+		}{
+			{"the sample", networks.Report{Placer: o.ID.String(), SampleID: other.SampleID}, "other_order 2"},
+			{"the specimen", networks.Report{Placer: o.ID.String(), SampleID: "LAB-1", OtherSamples: []string{other.SampleID}}, "other_order 2"},
+			{"a second order number", networks.Report{Placer: o.ID.String(), OtherPlacers: []string{other.ID.String()}}, "other_order 2"},
+			{"two samples", networks.Report{SampleID: o.SampleID, OtherSamples: []string{other.SampleID}}, "other_order 2"},
+			{"the lab's number, then ours", networks.Report{SampleID: "LAB-1", OtherSamples: []string{o.SampleID}}, "results"},
+			{"the sample of an order that is completed", networks.Report{Placer: other.ID.String(), SampleID: o.SampleID}, "results"},
+			{"foreign numbers", networks.Report{Placer: third.ID.String(), SampleID: "LAB-2", OtherPlacers: []string{"4711"}, OtherSamples: []string{"LAB-3"}}, "results"},
+		} {
+			c.report.Lab, c.report.Results = slug, &networks.ResultSet{}
+			key := uuid.NewString()
+			r.put(key, c.report)
+			r.settle()
+			if got := r.outcome(key); got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+	})
+}
+
+// A report with none of the order's tests, or without values, waits for review.
+func TestContentForReview(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.work()
+		o, done := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
+		_, found := r.tests(o)
+		other := networks.Result{ProviderID: "no-such", TestProviderID: "no-such", Name: "Another test", Value: "4", Status: "F"}
+		named := networks.Result{ProviderID: "their code", Name: strings.ToUpper(r.markers(o)[0].Name), Value: "4", Status: "F"}
+		send := func(o orders.Order, set networks.ResultSet) string {
+			t.Helper()
+			key := uuid.NewString()
+			r.put(key, networks.Report{Placer: o.ID.String(), Results: &set})
+			r.settle()
+			return r.outcome(key)
+		}
+		pdf := []byte("%PDF-1.7")
+		for _, c := range []struct {
+			name string
+			set  networks.ResultSet
+			want string
+		}{
+			{"other tests", networks.ResultSet{Results: []networks.Result{other}}, "other_tests 1"},
+			{"another missing test", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "no-such", Note: "QNS"}}}, "other_tests 1"},
+			{"a document", networks.ResultSet{PDF: pdf}, "no_values 1"},
+			{"notes", networks.ResultSet{Comments: []string{"CRITICAL K 7.9 called"}}, "no_values 1"},
+			{"a preliminary document", networks.ResultSet{Partial: true, PDF: pdf}, "results"},
+		} {
+			if got := send(o, c.set); got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+		for i, set := range []networks.ResultSet{
+			{Results: []networks.Result{named}},
+			{Results: []networks.Result{found[0], other}},
+			{Corrected: true, Results: []networks.Result{other}}, // an earlier report added this test
+		} {
+			if got := send(done, set); got != "results" {
+				t.Errorf("report %d: %q", i, got)
+			}
 		}
 	})
 }

@@ -259,7 +259,7 @@ const (
 // newReportFacts returns a report's facts for the comparison.
 func newReportFacts(network string, r networks.Report) reportFacts {
 	s := summarise(r)
-	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, SampleID: r.SampleID, Placer: r.Placer, Markers: s.Markers, At: r.At}
+	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, Samples: r.Samples(), Placers: r.Placers(), Markers: s.Markers, At: r.At}
 }
 
 // findOrders looks for orders that a report may belong to: by our number, by
@@ -273,11 +273,13 @@ func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r r
 			all = append(all, id)
 		}
 	}
-	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
-		add(id)
+	for _, number := range r.Placers {
+		if id, err := ids.Parse[orders.Order](number); err == nil {
+			add(id)
+		}
 	}
-	if r.SampleID != "" {
-		found, err := orders.FindBySample(ctx, tx, r.SampleID)
+	for _, number := range r.Samples {
+		found, err := orders.FindBySample(ctx, tx, number)
 		if err != nil {
 			return nil, err
 		}

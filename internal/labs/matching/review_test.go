@@ -202,6 +202,32 @@ func TestSafeMatch(t *testing.T) {
 	})
 }
 
+// A document without values waits for review. When it is accepted, it is the
+// order's report, and the tests are missing.
+func TestAcceptDocument(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		id := d.receive(d.report(o, func(r *networks.Report) {
+			r.SampleID, r.Results = o.SampleID, &networks.ResultSet{PDF: []byte("%PDF-1.7")}
+		}))
+		if i := d.get(id); i.Status != matching.TeamReview || i.Decision != matching.SampleMatch {
+			t.Fatalf("%s %s", i.Status, i.Decision)
+		}
+		got, err := d.accept(id, matching.Choice{})
+		if err != nil || got.ID != o.ID || got.Status != orders.Completed {
+			t.Fatalf("accepted for %s at %s: %v", got.ID, got.Status, err)
+		}
+		d.read(func(tx *store.Tx) error {
+			r, err := results.Get(d.ctx(), tx, &got, 0)
+			if err == nil && (len(r.Results) != 0 || len(r.Missing) == 0) {
+				t.Errorf("%d results, %d missing", len(r.Results), len(r.Missing))
+			}
+			return err
+		})
+	})
+}
+
 // A result of an unknown lab is never a safe match. A person may accept it.
 func TestUnknownLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -20,14 +20,14 @@ const (
 
 // reportFacts holds the facts of a report that are compared with orders.
 type reportFacts struct {
-	Person   Person
-	Network  string
-	Lab      string // slug; empty for an unknown sender
-	Account  string // number
-	SampleID string
-	Placer   string
-	Markers  []Marker
-	At       time.Time
+	Person  Person
+	Network string
+	Lab     string // slug; empty for an unknown sender
+	Account string // number
+	Samples []string
+	Placers []string
+	Markers []Marker
+	At      time.Time
 }
 
 // knownOrder holds the facts of an order that are compared with reports.
@@ -82,7 +82,7 @@ func orderStateOf(o *orders.Order) orderState {
 func examine(r reportFacts, o *knownOrder) finding {
 	return finding{
 		order:   o,
-		named:   r.SampleID != "" && r.SampleID == o.SampleID || r.Placer != "" && r.Placer == o.ID.String(),
+		named:   o.SampleID != "" && slices.Contains(r.Samples, o.SampleID) || slices.Contains(r.Placers, o.ID.String()),
 		person:  identity.Compare(identity.Person(r.Person), identity.Person(o.Person)),
 		network: identity.CompareTexts(r.Network, o.Network),
 		lab:     identity.CompareTexts(r.Lab, o.Lab),

@@ -120,10 +120,12 @@ func closedDecision(s orderState) (Decision, bool) {
 // for review.
 func isSafe(d Decision, best finding, all []finding) bool {
 	if d != SampleMatch || !best.person.IsSamePerson() || best.network == identity.Differs || best.lab != identity.Agrees ||
-		best.account == identity.Differs || best.state != stateOpen || best.overlap.reason() == MarkersNone {
+		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlap.reason() == MarkersNone {
 		return false
 	}
-	return !slices.ContainsFunc(all, func(f finding) bool { return f.named && f.order.ID != best.order.ID && f.state == stateOpen })
+	return !slices.ContainsFunc(all, func(f finding) bool {
+		return f.named && f.order.ID != best.order.ID && (f.state == stateOpen || f.state == stateUncollected)
+	})
 }
 
 // maxCandidates bounds the candidates that reviewers see.

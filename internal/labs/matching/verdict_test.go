@@ -39,14 +39,14 @@ func anOrder(change ...func(o *knownOrder)) knownOrder {
 
 // aReport has that order's markers and Ada, with an unknown sample.
 func aReport(change ...func(r *reportFacts)) reportFacts {
-	r := reportFacts{Person: ada, Network: "sandboxlab", Lab: "northlab", Account: "12345", SampleID: "S-9", Markers: []Marker{{"303756", "Cholesterol"}}, At: time.Now()}
+	r := reportFacts{Person: ada, Network: "sandboxlab", Lab: "northlab", Account: "12345", Samples: []string{"S-9"}, Markers: []Marker{{"303756", "Cholesterol"}}, At: time.Now()}
 	for _, fn := range change {
 		fn(&r)
 	}
 	return r
 }
 
-func sample(id string) func(r *reportFacts)        { return func(r *reportFacts) { r.SampleID = id } }
+func sample(id string) func(r *reportFacts)        { return func(r *reportFacts) { r.Samples = []string{id} } }
 func person(p Person) func(r *reportFacts)         { return func(r *reportFacts) { r.Person = p } }
 func atStatus(s orders.Status) func(o *knownOrder) { return func(o *knownOrder) { o.Status = s } }
 func withLab(lab string) func(o *knownOrder)       { return func(o *knownOrder) { o.Lab = lab } }
@@ -72,13 +72,14 @@ func TestDecisions(t *testing.T) {
 	}{
 		{"its sample", aReport(sample("S-1")), []knownOrder{anOrder()}, SampleMatch, true},
 		{
-			"its number", aReport(func(r *reportFacts) { r.Placer = "00000000-0000-4000-8000-000000000001" }),
+			"its number", aReport(func(r *reportFacts) { r.Placers = []string{"00000000-0000-4000-8000-000000000001"} }),
 			[]knownOrder{anOrder(func(o *knownOrder) { o.ID = orders.ID(uuid.MustParse("00000000-0000-4000-8000-000000000001")) })},
 			SampleMatch, true,
 		},
 		{"its sample, name written otherwise", aReport(sample("S-1"), person(Person{"ÁDA M", "BYRON", ada.DOB, "F"})), []knownOrder{anOrder()}, SampleMatch, true},
 		{"its sample, other account", aReport(sample("S-1"), func(r *reportFacts) { r.Account = "999" }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, other tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder()}, SampleMatch, false},
+		{"its sample, without tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = nil }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, no birth date", aReport(sample("S-1"), person(Person{FirstName: "Ada", LastName: "Byron"})), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, a twin", aReport(sample("S-1"), person(Person{"Eve", "Byron", ada.DOB, "female"})), []knownOrder{anOrder()}, OtherPerson, false},
 		{"its sample, other sex", aReport(sample("S-1"), person(Person{"Ada", "Byron", ada.DOB, "male"})), []knownOrder{anOrder()}, OtherPerson, false},
@@ -91,6 +92,15 @@ func TestDecisions(t *testing.T) {
 		{"its sample, other lab", aReport(sample("S-1")), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
 		{"its sample, an unknown lab", aReport(sample("S-1"), func(r *reportFacts) { r.Lab = "" }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"two orders with its sample", aReport(sample("S-1")), []knownOrder{anOrder(), anOrder()}, SampleMatch, false},
+		{
+			"its sample, and that of another order", aReport(func(r *reportFacts) { r.Samples = []string{"S-1", "S-2"} }),
+			[]knownOrder{anOrder(), anOrder(func(o *knownOrder) { o.SampleID = "S-2" })}, SampleMatch, false,
+		},
+		{
+			"its sample, and that of a completed order", aReport(func(r *reportFacts) { r.Samples = []string{"S-1", "S-2"} }),
+			[]knownOrder{anOrder(), anOrder(atStatus(orders.Completed), func(o *knownOrder) { o.SampleID = "S-2" })}, SampleMatch, true,
+		},
+		{"its sample behind the lab's number", aReport(func(r *reportFacts) { r.Samples = []string{"LAB-1", "S-1"} }), []knownOrder{anOrder()}, SampleMatch, true},
 		{"a person", aReport(), []knownOrder{anOrder()}, PersonMatch, false},
 		{"a person, an unknown lab", aReport(sample(""), func(r *reportFacts) { r.Lab = "" }), []knownOrder{anOrder()}, PersonMatch, false},
 		{"a person, order without a sample", aReport(), []knownOrder{anOrder(noSample)}, PersonMatch, false},
@@ -145,7 +155,7 @@ func TestUnsafeMatchesWaitForReview(t *testing.T) {
 		}
 		r := aReport(func(r *reportFacts) {
 			r.Person, r.Network = pick(t), words(t, "network", "sandboxlab", "hl7v2")
-			r.Lab, r.Account, r.SampleID = words(t, "report lab", "northlab", ""), words(t, "report account", "12345", ""), words(t, "report sample", "S-1", "S-2", "")
+			r.Lab, r.Account, r.Samples = words(t, "report lab", "northlab", ""), words(t, "report account", "12345", ""), []string{words(t, "report sample", "S-1", "S-2", "")}
 		})
 		v := judge(r, among)
 		if v.Decision.Sentence() == "" {
@@ -163,7 +173,7 @@ func TestUnsafeMatchesWaitForReview(t *testing.T) {
 		if !identity.Compare(identity.Person(r.Person), identity.Person(o.Person)).IsSamePerson() {
 			t.Fatalf("%+v went to %+v without a review", r.Person, o.Person)
 		}
-		if o.Network != r.Network || o.SampleID != r.SampleID || o.Lab != r.Lab || orderStateOf(&o.Order) != stateOpen || o.Account != "" && r.Account != "" && o.Account != r.Account {
+		if o.Network != r.Network || !slices.Contains(r.Samples, o.SampleID) || o.Lab != r.Lab || orderStateOf(&o.Order) != stateOpen || o.Account != "" && r.Account != "" && o.Account != r.Account {
 			t.Fatalf("went to an order at %s of %s without a review", o.Status, o.Lab)
 		}
 	})

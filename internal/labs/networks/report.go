@@ -1,6 +1,7 @@
 package networks
 
 import (
+	"slices"
 	"time"
 
 	"hale/internal/platform/civil"
@@ -13,6 +14,10 @@ type Report struct {
 	Placer string
 	// SampleID is the requisition, control or accession number.
 	SampleID string
+	// OtherPlacers and OtherSamples are further numbers of the order and of
+	// its samples on the report. They may be another order's.
+	OtherPlacers []string `json:",omitempty"`
+	OtherSamples []string `json:",omitempty"`
 	// Lab is the slug of the lab, empty for an unknown sender: its results
 	// wait for review. Account is the customer number.
 	Lab, Account string
@@ -45,6 +50,29 @@ type Report struct {
 	Shipment  *Shipment
 	Visit     *Visit
 	Results   *ResultSet
+}
+
+// Placers lists the order numbers on the report, ours first.
+func (r *Report) Placers() []string { return distinct(append([]string{r.Placer}, r.OtherPlacers...)) }
+
+// Samples lists the sample numbers on the report, SampleID first.
+func (r *Report) Samples() []string {
+	all := append([]string{r.SampleID}, r.OtherSamples...)
+	if r.Results != nil {
+		all = append(all, r.Results.Specimen.Number)
+	}
+	return distinct(all)
+}
+
+// distinct returns the texts that are not empty, each once.
+func distinct(all []string) []string {
+	var some []string
+	for _, text := range all {
+		if text != "" && !slices.Contains(some, text) {
+			some = append(some, text)
+		}
+	}
+	return some
 }
 
 // Shipment is a carrier's report of one leg of a kit.

@@ -47,8 +47,11 @@ func (r *Report) completeness() int {
 	return 1
 }
 
-// hasContent reports whether a report has anything beside documents.
-func (r *Report) hasContent() bool { return len(r.Set.Results) > 0 || len(r.Set.Missing) > 0 }
+// hasContent reports whether a report has anything beside documents, or a person
+// accepted it as the results of the order.
+func (r *Report) hasContent() bool {
+	return len(r.Set.Results) > 0 || len(r.Set.Missing) > 0 || r.Review != nil
+}
 
 // reportedAt returns the lab's own time of the report.
 func (r *Report) reportedAt() time.Time {

@@ -88,7 +88,34 @@ func (d *draft) add(q *request) {
 		setIfZero(&d.report.Collected, d.collectionTime(q))
 	}
 	d.orderStatuses.add(d.header.Type, q)
+	d.addNumbers(q)
 }
+
+// addNumbers adds the numbers of a test that differ from those of the report:
+// ORC-2 beside OBR-2, ORC-3 beside OBR-3, and SPM-2. A report that also has
+// another order's number may belong to that order.
+func (d *draft) addNumbers(q *request) {
+	r := &d.report
+	add := func(to *[]string, known, number string) {
+		if number != "" && number != known && len(number) <= maxName && len(*to) < maxNumbers && !slices.Contains(*to, number) {
+			*to = append(*to, number)
+		}
+	}
+	if !q.sharesORC {
+		add(&r.OtherPlacers, r.Placer, q.orc.Get(2))
+	}
+	add(&r.OtherSamples, r.SampleID, q.obr.Get(3))
+	if !q.sharesORC {
+		add(&r.OtherSamples, r.SampleID, q.orc.Get(3))
+	}
+	for _, s := range q.specimens {
+		add(&r.OtherSamples, r.SampleID, s.Get(2))
+		add(&r.OtherSamples, r.SampleID, s.Field(2).First().Get(2))
+	}
+}
+
+// maxNumbers bounds the further numbers of an order in a message.
+const maxNumbers = 50
 
 func (d *draft) finish() {
 	d.results.finish()
@@ -108,6 +135,19 @@ func (d *draft) finish() {
 		setIfZero(&d.report.Collected, set.Specimen.Collected)
 	}
 	d.orderStatuses.setStatus(&d.results, &d.report)
+	if d.hasOnlyNotes() {
+		d.report.Results = set
+	}
+}
+
+// hasOnlyNotes reports whether a result message has only notes, and its tests do
+// not just wait. A laboratory may report a finding in this way.
+func (d *draft) hasOnlyNotes() bool {
+	r := &d.report
+	if d.header.Type != "ORU" || r.Results != nil || r.Status != "" || len(r.Refused) > 0 || len(d.results.set.Comments) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(d.results.tests, func(t *test) bool { return slices.Contains([]string{"O", "I", "S", "A"}, t.status) })
 }
 
 // placerOf returns our number of the order: OBR-2, ORC-2, or the parent's of a
@@ -200,6 +240,8 @@ type request struct {
 	notes        []string
 	observations []*observation
 	specimens    []hl7.Segment
+	// sharesORC means that the ORC belongs to an earlier OBR as well.
+	sharesORC bool
 }
 
 // person is the PID of a patient's part of a message, with its NTE.
@@ -235,7 +277,7 @@ func requests(m *hl7.Message) []*request {
 		case "OBR":
 			if g.current != nil {
 				// Another test below the same ORC.
-				g.next.orc = g.current.orc
+				g.next.orc, g.next.sharesORC = g.current.orc, true
 			}
 			g.next.obr = s
 			g.begin()

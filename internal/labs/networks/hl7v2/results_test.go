@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,6 +32,43 @@ func TestCollectionTimeWithoutResults(t *testing.T) {
 			want = "order " + orderA + " sample F1 of   0000-00-00 at 2026-03-04T09:30:00Z\n" + c.want
 		}
 		t.Run(name, func(t *testing.T) { expect(t, reports(t, c.message, modernNoZone()), 0, want) })
+	}
+}
+
+// A report has all numbers of its orders and samples. An ORC above several OBR
+// has the number of the first one.
+func TestFurtherNumbers(t *testing.T) {
+	head := "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||ORU^R01|N-1|P|2.5.1\r"
+	obx := "\rOBX|1|NM|K||4||||||F\r"
+	for name, c := range map[string]struct {
+		message          string
+		placers, samples []string
+	}{
+		"one number each":    {"ORC|RE|A|F1\rOBR|1|A|F1|K" + obx, nil, nil},
+		"another order":      {"ORC|RE|B|F1\rOBR|1|A|F1|K" + obx, []string{"B"}, nil},
+		"another sample":     {"ORC|RE|A|F2\rOBR|1|A|F1|K" + obx + "SPM|1|S1^S2||SER\rSPM|2|F1||SER\r", nil, []string{"F2", "S1", "S2"}},
+		"two OBR of one ORC": {"ORC|RE|A|F1\rOBR|1|A|F1|K" + obx + "OBR|2|A|F3|NA" + obx, nil, []string{"F3"}},
+	} {
+		all := reports(t, head+c.message, modernNoZone())
+		if len(all) != 1 || !slices.Equal(all[0].OtherPlacers, c.placers) || !slices.Equal(all[0].OtherSamples, c.samples) {
+			t.Errorf("%s: %+v", name, all)
+		}
+	}
+	if two := reports(t, head+"ORC|RE|A|F1\rOBR|1|A|F1|K"+obx+"OBR|2|B|F2|NA"+obx, modernNoZone()); len(two) != 2 || two[1].Placer != "B" || two[1].OtherPlacers != nil {
+		t.Errorf("two orders of one ORC: %+v", two)
+	}
+}
+
+// A result message with only notes is a report: a laboratory may write a finding
+// in them. Notes of tests that wait are none.
+func TestNotesWithoutValues(t *testing.T) {
+	head := "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||ORU^R01|N-1|P|2.5.1\r"
+	for status, want := range map[string]string{"F": "comment: CRITICAL K 7.9 called", "": "comment: CRITICAL K 7.9 called", "P": "partial\ncomment: CRITICAL K 7.9 called", "O": "", "S": ""} {
+		message := head + "ORC|RE|" + orderA + "|F1\rOBR|1|" + orderA + "|F1|K" + strings.Repeat("|", 21) + status + "\rNTE|1||CRITICAL K 7.9 called\r"
+		if want != "" {
+			want = "order " + orderA + " sample F1 of   0000-00-00 at 2026-03-04T09:30:00Z\n" + want
+		}
+		expect(t, reports(t, message, modernNoZone()), 0, want)
 	}
 }
 
