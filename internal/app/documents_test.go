@@ -109,11 +109,16 @@ func TestPapersOfACancelledOrder(t *testing.T) {
 		o := c.order("walk_in_test")
 		c.until(o.ID, "received.walk_in_test.requisition_created")
 		var body struct {
-			RequisitionFormURL string `json:"requisition_form_url"`
+			RequisitionFormURL *string `json:"requisition_form_url"`
 		}
 		c.Get("/v3/order/"+o.ID, &body)
+		link := *body.RequisitionFormURL
 		c.Expect(200, "POST", "/v3/order/"+o.ID+"/cancel", "", nil)
-		res, text := c.open(body.RequisitionFormURL)
+		c.Get("/v3/order/"+o.ID, &body)
+		if body.RequisitionFormURL != nil {
+			t.Errorf("a cancelled order has the address %q", *body.RequisitionFormURL)
+		}
+		res, text := c.open(link)
 		if h := res.Header; res.StatusCode != http.StatusGone || !bytes.Contains(text, []byte("This order was cancelled")) || bytes.Contains(text, []byte("Byron")) ||
 			!strings.HasPrefix(h.Get("Content-Type"), "text/html") || h.Get("Cache-Control") != "private, no-store" || h.Get("Content-Security-Policy") == "" {
 			t.Errorf("the link was answered %d %v: %s", res.StatusCode, res.Header, text)

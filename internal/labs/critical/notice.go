@@ -86,6 +86,9 @@ func Raise(ctx context.Context, tx *store.Tx, team teams.ID, about Subject) erro
 	}
 	n := Notice{ID: ids.FromUUID[Notice](tx.NewUUID()), Team: team, State: Open, RaisedAt: tx.Now()}
 	n.DueAt = n.RaisedAt.Add(settings.Settings.CriticalDelay())
+	if settings.Settings.CriticalEmail == "" && settings.Settings.CriticalEscalationEmail != "" {
+		n.DueAt = n.RaisedAt // the first e-mail has no recipient
+	}
 	if o := about.Order; o != nil {
 		n.User, n.Order, n.Revision = &o.User, &o.ID, about.Revision
 	} else {

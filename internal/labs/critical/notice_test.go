@@ -259,6 +259,25 @@ func TestFailedMailEscalates(t *testing.T) {
 	})
 }
 
+// Without a first address the notice escalates at once.
+func TestNoFirstAddressEscalates(t *testing.T) {
+	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+		d.write(func(ctx context.Context, tx *store.Tx) error {
+			team, err := teams.Get(ctx, tx, d.team)
+			if err != nil {
+				return err
+			}
+			team.Settings.CriticalEmail = ""
+			return teams.Update(ctx, tx, team)
+		})
+		id := d.raise(critical.Subject{Order: &d.order, Revision: 1})
+		d.work(id, mailIs(critical.Escalation, critical.MailSent))
+		if got := d.mails.recipients(); !slices.Equal(got, []string{"chief@example.org"}) {
+			t.Errorf("e-mails to %v", got)
+		}
+	})
+}
+
 // The e-mails of a sandbox team stay in the service.
 func TestSandboxSendsNothing(t *testing.T) {
 	eachDesk(t, teams.Sandbox, func(t *testing.T, d *desk) {

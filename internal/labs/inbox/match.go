@@ -3,6 +3,7 @@ package inbox
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/identity"
@@ -113,7 +114,7 @@ func mismatch(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) (Re
 		if err != nil {
 			return "", err
 		}
-		if account.Number != "" && account.Number != a.Report.Account {
+		if account.Number != "" && !strings.EqualFold(account.Number, strings.TrimSpace(a.Report.Account)) {
 			return OtherAccount, nil
 		}
 	}

@@ -229,7 +229,7 @@ func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders
 			return teams.ID{}, false, err
 		}
 		for _, a := range accounts {
-			if a.Number != r.Account || a.Lab.Slug != r.Lab {
+			if accountKey(a.Number) != accountKey(r.Account) || a.Lab.Slug != r.Lab {
 				continue
 			}
 			if a.IsPlatform() {

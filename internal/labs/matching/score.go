@@ -86,11 +86,15 @@ func examine(r reportFacts, o *knownOrder) finding {
 		person:  identity.Compare(identity.Person(r.Person), identity.Person(o.Person)),
 		network: identity.CompareTexts(r.Network, o.Network),
 		lab:     identity.CompareTexts(r.Lab, o.Lab),
-		account: identity.CompareTexts(r.Account, o.Account),
+		account: identity.CompareTexts(accountKey(r.Account), accountKey(o.Account)),
 		overlap: overlapOf(r.Markers, o.Markers),
 		state:   orderStateOf(&o.Order),
 	}
 }
+
+// accountKey returns an account number for a comparison. Labs write its letters
+// in either case.
+func accountKey(number string) string { return strings.ToUpper(strings.TrimSpace(number)) }
 
 // The highest scores of candidates that have something against them.
 const (

@@ -78,7 +78,7 @@ func (t target) account(ctx context.Context, tx *store.Tx) (*catalogue.AccountID
 	}
 	all, err := catalogue.Accounts(ctx, tx, t.item.Team, catalogue.AccountFilter{})
 	for _, a := range all {
-		if a.Number == t.report.Account && a.Lab.ID == t.item.Lab {
+		if accountKey(a.Number) == accountKey(t.report.Account) && a.Lab.ID == t.item.Lab {
 			return &a.ID, nil
 		}
 	}

@@ -78,6 +78,7 @@ func TestDecisions(t *testing.T) {
 		},
 		{"its sample, name written otherwise", aReport(sample("S-1"), person(Person{"ÁDA M", "BYRON", ada.DOB, "F"})), []knownOrder{anOrder()}, SampleMatch, true},
 		{"its sample, other account", aReport(sample("S-1"), func(r *reportFacts) { r.Account = "999" }), []knownOrder{anOrder()}, SampleMatch, false},
+		{"its sample, account in lower case", aReport(sample("S-1"), func(r *reportFacts) { r.Account = "ab1" }), []knownOrder{anOrder(func(o *knownOrder) { o.Account = "AB1" })}, SampleMatch, true},
 		{"its sample, other tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, without tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = nil }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, no birth date", aReport(sample("S-1"), person(Person{FirstName: "Ada", LastName: "Byron"})), []knownOrder{anOrder()}, SampleMatch, false},

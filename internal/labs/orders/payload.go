@@ -115,7 +115,7 @@ func HasRequisition(history []Event) bool {
 }
 
 func (f Facts) requisitionLink(o *Order, now time.Time) *string {
-	if f.signRequisition == nil || o.SampleID == "" || !HasRequisition(f.Events) {
+	if f.signRequisition == nil || o.SampleID == "" || !HasRequisition(f.Events) || o.Status.Stage(o.Method) == StageCancelled {
 		return nil
 	}
 	link := f.signRequisition(o, now)

@@ -1,6 +1,7 @@
 package hl7v2
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -34,6 +35,10 @@ func (n *Network) takeFile(ctx context.Context, in networks.Inbox, key string, r
 	}
 	var reasons []string
 	for i, message := range messages {
+		if i == len(messages)-1 && isTruncated(message) {
+			reasons = append(reasons, fmt.Sprintf("message %d of %d: its last segment has no end; the file may be incomplete", i+1, len(messages)))
+			break
+		}
 		reason, err := n.takeMessage(ctx, in, key, message)
 		if err != nil {
 			return "", err
@@ -43,6 +48,14 @@ func (n *Network) takeFile(ctx context.Context, in networks.Inbox, key string, r
 		}
 	}
 	return strings.Join(reasons, "\n"), nil
+}
+
+// isTruncated reports whether a message at the end of a file has no end of its
+// last segment. Then the rest of a value may be missing, and 41 may have been
+// 410. A message on a connection has a frame, so it is complete.
+func isTruncated(message []byte) bool {
+	message = bytes.TrimRight(message, "\x1a \t") // the end of a file on some systems
+	return !bytes.HasSuffix(message, []byte("\r")) && !bytes.HasSuffix(message, []byte("\n"))
 }
 
 func (n *Network) takeMessage(ctx context.Context, in networks.Inbox, key string, raw []byte) (reason string, err error) {

@@ -64,16 +64,20 @@ func TestTakeFile(t *testing.T) {
 		file, reason string
 		stored       int
 	}{
-		"a result":          {result, "", 1},
-		"two results":       {result + another, "", 2},
-		"a batch":           {batch, "message 2 of 3: this sending application and facility are not configured here\nmessage 3 of 3: this message type is not supported here", 1},
-		"a short batch":     {strings.Replace(batch, "BTS|3", "BTS|4", 1), "the file cannot be read: ", 0},
-		"no message":        {"hello", "the file cannot be read: ", 0},
-		"of another lab":    {strings.Replace(result, "NORTH", "EAST", 1), "message 1 of 1: this connection is not that of the sending", 0},
-		"of a test system":  {strings.Replace(result, "|P|", "|T|", 1), "message 1 of 1: only production messages", 0},
-		"an acknowledgment": {ack + "MSA|AA|X1\r", "", 0},
-		"a refusal":         {ack + "MSA|AR|X1\r", "message 1 of 1: the lab answered AR to the message X1", 0},
-		"a broken message":  {"MSH|^~\\&|NLIS\r!!!|\r", "message 1 of 1: ", 0},
+		"a result":                         {result, "", 1},
+		"two results":                      {result + another, "", 2},
+		"a batch":                          {batch, "message 2 of 3: this sending application and facility are not configured here\nmessage 3 of 3: this message type is not supported here", 1},
+		"a short batch":                    {strings.Replace(batch, "BTS|3", "BTS|4", 1), "the file cannot be read: ", 0},
+		"no message":                       {"hello", "the file cannot be read: ", 0},
+		"of another lab":                   {strings.Replace(result, "NORTH", "EAST", 1), "message 1 of 1: this connection is not that of the sending", 0},
+		"of a test system":                 {strings.Replace(result, "|P|", "|T|", 1), "message 1 of 1: only production messages", 0},
+		"an acknowledgment":                {ack + "MSA|AA|X1\r", "", 0},
+		"a refusal":                        {ack + "MSA|AR|X1\r", "message 1 of 1: the lab answered AR to the message X1", 0},
+		"a truncated value":                {strings.Replace(result, "||||||F\r", "", 1), "message 1 of 1: its last segment has no end", 0},
+		"a truncated second result":        {result + strings.TrimSuffix(another, "\r"), "message 2 of 2: its last segment has no end", 1},
+		"line feeds":                       {strings.ReplaceAll(result, "\r", "\n"), "", 1},
+		"a batch whose trailer has no end": {"BHS|^~\\&\r" + result + "BTS|1", "", 1},
+		"a broken message":                 {"MSH|^~\\&|NLIS\r!!!|\r", "message 1 of 1: ", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, _ := ofFiles(t, false)

@@ -14,6 +14,7 @@ import (
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/hl7/mllp"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/networks/files"
 )
@@ -241,12 +242,45 @@ func (a answer) receipt(order networks.Order) (networks.Receipt, error) {
 			receipt.SampleID = filler
 		}
 	}
-	// A lab that takes some of the tests has taken the order.
-	if refused > 0 && taken == 0 {
+	if refused > 0 && a.namesAnotherPerson(order) {
+		return networks.Receipt{}, errors.New("hl7v2: the lab's answer refuses a test of another person")
+	}
+	// A lab that takes some of the tests has taken the order. Some labs name
+	// only the tests that they refuse.
+	if refused > 0 && taken == 0 && !a.refusesOnlySome(order) {
 		return networks.Receipt{}, &networks.Refusal{Reason: a.reason()}
 	}
 	receipt.Answer = a.partialRefusal(order)
 	return receipt, nil
+}
+
+// namesAnotherPerson reports whether the person of an answer contradicts the
+// order's patient.
+func (a answer) namesAnotherPerson(order networks.Order) bool {
+	p, known := reportedPatient(a.m.First("PID")), order.Patient
+	return identity.Compare(identity.Person(p), identity.Person{
+		FirstName: known.FirstName, LastName: known.LastName, DOB: known.DOB, Gender: known.Gender,
+	}).Contradicts()
+}
+
+// refusesOnlySome reports whether every refusal names tests of the order, and
+// leaves at least one.
+func (a answer) refusesOnlySome(order networks.Order) bool {
+	left := map[string]bool{}
+	for _, t := range order.Tests {
+		left[t.ProviderID] = true
+	}
+	for _, q := range requests(a.m) {
+		if !slices.Contains(refusals, strings.ToUpper(q.orc.Get(1))) {
+			continue
+		}
+		code, _, _ := coding(q.obr, 4)
+		if _, ordered := left[code]; !ordered {
+			return false
+		}
+		left[code] = false
+	}
+	return slices.ContainsFunc(order.Tests, func(t networks.Test) bool { return left[t.ProviderID] })
 }
 
 // partialRefusal returns the tests that a lab refuses beside others, by the

@@ -211,6 +211,12 @@ func (r *results) finish() {
 		case e.isWithdrawn():
 			set.Corrected = true
 			set.Missing = append(set.Missing, e.newMissing("the laboratory withdrew this result"))
+		case e.Status == "O": // a detail of the order
+			set.Comments = append(set.Comments, strings.TrimPrefix(joinLines(e.Name+": "+e.Value), ": "))
+		case e.Status == "N": // the lab was not asked for it
+			m := e.newMissing(e.Value)
+			m.Refused = true
+			set.Missing = append(set.Missing, m)
 		case e.isNotPerformed():
 			set.Missing = append(set.Missing, e.newMissing(e.Value))
 		case e.Value != "":

@@ -72,6 +72,19 @@ func TestNotesWithoutValues(t *testing.T) {
 	}
 }
 
+// OBX-11 O is a detail of the order, and N a test that was not asked for. Neither
+// is a value.
+func TestObservationsWithoutResults(t *testing.T) {
+	obx := func(status string) string {
+		return "OBX|1|NM|" + status + "1^Test " + status + "||4||||||" + status + "\r"
+	}
+	got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\r"+obx("O")+obx("N")+obx("F"), modernNoZone())[0].Results
+	if len(got.Results) != 1 || got.Results[0].ProviderID != "F1" || len(got.Missing) != 1 || got.Missing[0].ProviderID != "N1" || !got.Missing[0].Refused ||
+		!slices.Equal(got.Comments, []string{"Test O: 4"}) {
+		t.Errorf("%+v", got)
+	}
+}
+
 // A specimen that is rejected beside values of other tests is the reason why
 // its tests are missing, whatever their own status is.
 func TestRejectionsBesideValues(t *testing.T) {
