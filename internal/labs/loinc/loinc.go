@@ -44,8 +44,8 @@ var (
 	codeIndex = sync.OnceValue(func() map[string]*Code { return index(codeTable()) })
 )
 
-// All returns the whole table. Callers must not change it.
-func All() []*Code { return codeTable() }
+// AllCodes returns the whole table. Callers must not change it.
+func AllCodes() []*Code { return codeTable() }
 
 // Find looks up a code such as 2345-7.
 func Find(code string) (*Code, bool) {

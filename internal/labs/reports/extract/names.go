@@ -46,7 +46,7 @@ func buildDictionary() *dictionary {
 		d.byName[key] = append(d.byName[key], namedCode{code, score})
 		d.bySorted[sortedWords(key)] = append(d.bySorted[sortedWords(key)], namedCode{code, score})
 	}
-	for _, c := range loinc.All() {
+	for _, c := range loinc.AllCodes() {
 		add(c.Display, c, 1)
 		add(withoutParentheses(c.Display), c, 0.94)
 		for _, alias := range c.Aliases {
