@@ -208,8 +208,10 @@ func (Reports) Image(context.Context, []reports.File, int) ([]byte, error) {
 func ReportResult() extract.Result {
 	glucose, low, high := 91.0, 70.0, 99.0
 	return extract.Result{
-		Metadata: extract.Metadata{Lab: "Example Laboratory", CollectedText: "03/04/2026", CollectedDate: "2026-03-04", Specimen: "A-1"},
-		Pages:    []extract.PageInfo{{Width: 612, Height: 792, Source: extract.FromText}},
+		Metadata: extract.Metadata{
+			FirstName: "Given", LastName: "Family", BirthText: "05/17/1984", BirthDate: "1984-05-17", Lab: "Example Laboratory", CollectedText: "03/04/2026", CollectedDate: "2026-03-04", Specimen: "A-1",
+		},
+		Pages: []extract.PageInfo{{Width: 612, Height: 792, Source: extract.FromText}},
 		Rows: []extract.Row{
 			{
 				Name: "Glucose", Value: "91", Type: extract.Numeric, Number: &glucose, Unit: "mg/dL", UCUM: "mg/dL", Flag: "",
