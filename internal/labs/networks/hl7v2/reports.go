@@ -297,6 +297,9 @@ func requests(m *hl7.Message) []*request {
 		}
 	}
 	g.end()
+	if len(g.found) == 0 && len(g.patient.notes) > 0 {
+		g.begin() // notes about a person, without a test
+	}
 	return g.found
 }
 

@@ -70,6 +70,9 @@ func TestNotesWithoutValues(t *testing.T) {
 		}
 		expect(t, reports(t, message, modernNoZone()), 0, want)
 	}
+	if all := reports(t, head+"PID|1||7||Quill^Ada||20120709|F\rNTE|1||CRITICAL K 7.9 called\r", modernNoZone()); len(all) != 1 || all[0].Results == nil || all[0].Patient.LastName != "Quill" {
+		t.Errorf("notes without a test: %+v", all)
+	}
 }
 
 // OBX-11 O is a detail of the order, and N a test that was not asked for. Neither
