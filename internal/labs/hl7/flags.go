@@ -3,6 +3,7 @@ package hl7
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Flag is a row of HL7 table 0078 (OBX-8), or a word that labs print in its
@@ -76,7 +77,9 @@ var Flags = []Flag{
 }
 
 // FindFlag looks up a flag as a lab prints it: in any case, perhaps in brackets.
-func FindFlag(printed string) (Flag, bool) {
+// Words such as "Critical High" are critical. For any other text ok is false:
+// the flag says something that the service does not know.
+func FindFlag(printed string) (flag Flag, ok bool) {
 	i := flagIndex(printed)
 	if i < 0 {
 		return Flag{}, false
@@ -86,20 +89,48 @@ func FindFlag(printed string) (Flag, bool) {
 
 func flagIndex(printed string) int {
 	code := strings.ToUpper(strings.Trim(printed, " ()[]"))
+	if i := codeIndex(code); i >= 0 {
+		return i
+	}
+	return codeIndex(criticalCode(code))
+}
+
+func codeIndex(code string) int {
 	return slices.IndexFunc(Flags, func(f Flag) bool { return f.Code == code })
 }
 
+// criticalCode returns the code of a flag in words that says critical or panic;
+// it is empty for other words, and for "not critical".
+func criticalCode(words string) string {
+	parts := strings.FieldsFunc(words, func(r rune) bool { return !unicode.IsLetter(r) })
+	has := func(all ...string) bool {
+		return slices.ContainsFunc(all, func(one string) bool { return slices.Contains(parts, one) })
+	}
+	switch {
+	case !strings.Contains(words, "CRITICAL") && !strings.Contains(words, "PANIC") && !has("CRIT"),
+		has("NO", "NON", "NOT", "NONCRITICAL", "UNCRITICAL"):
+		return ""
+	case strings.Contains(words, "HIGH"), has("H", "HI"):
+		return FlagCriticalHigh
+	case strings.Contains(words, "LOW"), has("L", "LO"):
+		return FlagCriticalLow
+	}
+	return FlagCritical
+}
+
 // WorstFlag returns the worst of the flags that a lab gives one value, as
-// printed. Without a known flag it returns the first.
+// printed. An unknown flag is as bad as an unclear one: worse than a flag that
+// means normal.
 func WorstFlag(printed []string) string {
 	worst, best := "", len(Flags)
 	for _, one := range printed {
-		if i := flagIndex(one); i >= 0 && i < best {
+		i := flagIndex(one)
+		if i < 0 {
+			i = codeIndex(FlagUnclear)
+		}
+		if strings.TrimSpace(one) != "" && i < best {
 			worst, best = one, i
 		}
-	}
-	if worst == "" && len(printed) > 0 {
-		return printed[0]
 	}
 	return worst
 }

@@ -37,7 +37,9 @@ func TestWorstFlag(t *testing.T) {
 		{[]string{"N", "hh", "H"}, "hh"},
 		{[]string{"N", "↑"}, "↑"},
 		{[]string{"(L)", "IND"}, "(L)"},
-		{[]string{"odd", "N"}, "N"},
+		{[]string{"odd", "N"}, "odd"},
+		{[]string{"N", "Critical High", "H"}, "Critical High"},
+		{[]string{"", "N"}, "N"},
 		{[]string{"odd", "word"}, "odd"},
 	} {
 		if got := hl7.WorstFlag(c.printed); got != c.want {
@@ -64,5 +66,18 @@ func TestWrittenFlagsAreReadBack(t *testing.T) {
 	}
 	if got := hl7.FlagFor("unknown", false, false); got != "" {
 		t.Errorf("an unknown value has the flag %q", got)
+	}
+}
+
+// Words with critical or panic are critical. Every other unlisted flag is
+// unknown, so it cannot count as normal.
+func TestFlagsInWords(t *testing.T) {
+	for printed, want := range map[string]string{
+		"Critical High": "HH", "PANIC HIGH": "HH", "LOW CRITICAL": "LL", "critical-low": "LL", "CRIT H": "HH", "*CRITICAL*": "AA", "CriticalHigh": "HH",
+		"not critical": "", "Non-critical": "", "CH": "", "CL": "", "C": "", "**": "", "H*": "", "Hi": "", "H>": "", "U": "", "W": "", "": "",
+	} {
+		if f, ok := hl7.FindFlag(printed); f.Code != want || ok != (want != "") {
+			t.Errorf("%q is %q, want %q", printed, f.Code, want)
+		}
 	}
 }

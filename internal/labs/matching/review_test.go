@@ -277,7 +277,7 @@ func TestInterpretation(t *testing.T) {
 	for flag, want := range map[string]orders.Interpretation{"PANIC": orders.Critical, "!!": orders.Critical, ">": orders.Abnormal, "NEG": orders.Normal, "ND": orders.Normal, "": orders.Normal} {
 		i := d.get(d.receive(d.report(o, func(r *networks.Report) {
 			for n := range r.Results.Results {
-				r.Results.Results[n].Flag = flag
+				r.Results.Results[n].Flag, r.Results.Results[n].Range = flag, "1-9"
 			}
 		})))
 		if i.Interpretation != want {

@@ -1,6 +1,8 @@
 package results
 
 import (
+	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -40,27 +42,38 @@ func InterpretUnmatched(lab catalogue.Lab, markers []*catalogue.Marker, all []ne
 }
 
 // interpret compares a result with its range and sets its interpretation. The
-// lab's flag comes before any comparison, with one exception: a flag that
+// lab's flag comes before any comparison, with three exceptions. A flag that
 // means normal does not make a value normal that is outside the range on the
-// report, or beyond the catalogue's critical limits. The flag stays as sent,
-// and Conflict marks the contradiction.
+// report, or beyond the catalogue's critical limits; Conflict marks the
+// contradiction. A flag that the service does not know, and critical limits
+// that cannot be compared, leave a value unknown at best. The flag stays as
+// sent.
 //
 // A value beyond its range is abnormal. A value that cannot be compared with
-// its range is unknown. A result with neither range nor flag is normal: the
+// its range is unknown. A number with neither range nor flag is normal: the
 // lab saw nothing to report.
 func (r *Result) interpret(v value, assay *catalogue.Assay, sex string, age int) {
-	expected := r.setRange(assay, sex, age)
-	flag, _ := hl7.FindFlag(r.Flag)
+	printedFlag, unit := r.Flag, r.Unit
+	if v.span == nil {
+		if q, ok := readQuantity(v.text); ok && (q.unit == "" || r.Unit == "" || isSameUnit(q.unit, r.Unit)) {
+			v.span, unit = q.span, cmp.Or(r.Unit, q.unit)
+			printedFlag = hl7.WorstFlag([]string{r.Flag, q.flag})
+		}
+	}
+	expected := r.setRange(assay, unit, sex, age)
+	flag, known := hl7.FindFlag(printedFlag)
 	if v.span != nil {
 		verdict := expected.Compare(*v.span)
 		r.Above, r.Below = verdict.Above, verdict.Below
 	}
-	reported := orders.Interpretation(flag.Interpretation)
-	critical := v.span != nil && r.isCritical(*v.span, assay)
+	compared := r.compareToRange(v, expected, assay)
+	critical, open := compareToLimits(v, unit, assay, flag.Interpretation != "")
+	open = open && !r.hasPrintedBounds(assay)
 	r.Conflict = r.findConflict(flag, v, expected, critical)
 	r.setSide(flag)
-	if r.Interpretation = reported; reported == "" {
-		r.Interpretation = r.compareToRange(v, expected, assay)
+	r.Interpretation = cmp.Or(orders.Interpretation(flag.Interpretation), compared)
+	if open || !known && strings.TrimSpace(printedFlag) != "" {
+		r.Interpretation = worseInterpretation(r.Interpretation, orders.Unknown)
 	}
 	if r.Conflict == NormalOutsideRange {
 		r.Interpretation = orders.Abnormal
@@ -80,7 +93,7 @@ func (r *Result) findConflict(flag hl7.Flag, v value, printed refrange.Range, cr
 	case normal && critical:
 		return NormalBeyondLimit
 	case normal && own && (yes(r.Above) || yes(r.Below)),
-		normal && v.span == nil && printed.Kind == refrange.Text && interpretWords(v.text, printed, nil) == orders.Abnormal:
+		normal && v.span == nil && (printed.Kind == refrange.Text || printed.Kind == refrange.Titer) && interpretWords(v.text, printed, nil) == orders.Abnormal:
 		return NormalOutsideRange
 	case own && (flag.High && yes(r.Below) || flag.Low && yes(r.Above)):
 		return OtherSide
@@ -103,7 +116,7 @@ func (r *Result) setSide(flag hl7.Flag) {
 
 // setRange sets and returns the range that counts for the patient: the
 // report's, or, where the lab printed none, the catalogue's in the same unit.
-func (r *Result) setRange(assay *catalogue.Assay, sex string, age int) refrange.Range {
+func (r *Result) setRange(assay *catalogue.Assay, unit, sex string, age int) refrange.Range {
 	printed := refrange.Parse(r.Range.Text)
 	own := printed.For(sex)
 	r.Range.Kind = printed.Kind
@@ -111,7 +124,7 @@ func (r *Result) setRange(assay *catalogue.Assay, sex string, age int) refrange.
 		r.Range.Low, r.Range.High, r.Range.From = own.Low, own.High, FromReport
 		return own
 	}
-	if r.Range.Text != "" && printed.Kind != refrange.None || !r.hasUnitOf(assay) {
+	if r.Range.Text != "" && printed.Kind != refrange.None || !hasUnitOf(assay, unit) {
 		return own
 	}
 	usual, ok := assay.RangeFor(sex, age)
@@ -136,20 +149,24 @@ func (r *Result) setRange(assay *catalogue.Assay, sex string, age int) refrange.
 	return refrange.Range{Kind: r.Range.Kind, Low: r.Range.Low, High: r.Range.High}
 }
 
-// hasUnitOf reports whether a result has the unit of an assay's ranges in the
+// hasUnitOf reports whether a unit is the unit of an assay's ranges in the
 // catalogue.
-func (r *Result) hasUnitOf(assay *catalogue.Assay) bool {
-	if assay == nil || assay.Scale != catalogue.Quantity {
-		return false
-	}
-	if strings.EqualFold(r.Unit, assay.Unit) {
-		return true
-	}
-	unit, known := loinc.UCUM(assay.Unit)
-	return known && r.UCUM == unit
+func hasUnitOf(assay *catalogue.Assay, unit string) bool {
+	return assay != nil && assay.Scale == catalogue.Quantity && isSameUnit(assay.Unit, unit)
 }
 
-// compareToRange interprets a result without a flag.
+// isSameUnit reports whether two printed units are the same.
+func isSameUnit(a, b string) bool {
+	if strings.EqualFold(a, b) {
+		return true
+	}
+	one, known := loinc.UCUM(a)
+	other, _ := loinc.UCUM(b)
+	return known && one == other
+}
+
+// compareToRange interprets a result by its range, as if it had no flag. Call
+// it before setSide.
 func (r *Result) compareToRange(v value, expected refrange.Range, assay *catalogue.Assay) orders.Interpretation {
 	switch {
 	case v.span == nil:
@@ -158,14 +175,15 @@ func (r *Result) compareToRange(v value, expected refrange.Range, assay *catalog
 		return orders.Abnormal
 	case r.Above != nil && r.Below != nil:
 		return orders.Normal
-	case r.Range.Text == "" || r.Range.Kind == refrange.None:
+	case (r.Range.Text == "" || r.Range.Kind == refrange.None) && (v.kind == Numeric || v.kind == Range):
 		return orders.Normal
 	}
 	return orders.Unknown
 }
 
 // interpretWords interprets a value in words by the expected word, or by the
-// words that the catalogue lists for the assay.
+// words that the catalogue lists for the assay. Without both, only a word that
+// plainly means normal is normal.
 func interpretWords(text string, expected refrange.Range, assay *catalogue.Assay) orders.Interpretation {
 	is := func(word string) bool { return strings.EqualFold(normalWord(word), normalWord(text)) }
 	switch {
@@ -177,8 +195,36 @@ func interpretWords(text string, expected refrange.Range, assay *catalogue.Assay
 		return orders.Abnormal
 	case expected.Kind == refrange.Text && slices.ContainsFunc(oppositeWords[strings.ToLower(expected.Text)], is):
 		return orders.Abnormal
-	case expected.Kind == refrange.Text:
+	case expected.Kind == refrange.Titer && strings.Contains(text, "1:"):
+		return compareTiters(text, expected.Text)
+	case slices.Contains(plainRanges, expected.Kind) && slices.ContainsFunc(plainWords, is):
+		return orders.Normal
+	}
+	return orders.Unknown
+}
+
+// plainWords mean normal without an expected word, or where the range on the
+// report has only an upper end.
+var plainWords = []string{
+	"Negative", "Not detected", "None detected", "Undetected", "Undetectable", "Non reactive", "None", "None seen", "Not seen", "Absent",
+	"Not present", "No growth", "Normal", "Within normal limits", "WNL", "Unremarkable",
+}
+
+// plainRanges are the kinds of range that plainWords agree with.
+var plainRanges = []refrange.Kind{"", refrange.None, refrange.Upper, refrange.Titer}
+
+// compareTiters compares the dilution 1:640 with the range <1:80.
+func compareTiters(text, expected string) orders.Interpretation {
+	v := parseValue(strings.ReplaceAll(text, "1:", ""), "")
+	if v.span == nil {
 		return orders.Unknown
+	}
+	verdict := refrange.Parse(strings.ReplaceAll(expected, "1:", "")).Compare(*v.span)
+	switch {
+	case verdict.Above == nil || verdict.Below == nil:
+		return orders.Unknown
+	case *verdict.Above || *verdict.Below:
+		return orders.Abnormal
 	}
 	return orders.Normal
 }
@@ -192,11 +238,13 @@ var oppositeWords = map[string][]string{
 // normalWord returns a word in one spelling, and a constant as words.
 func normalWord(text string) string { return refrange.Word(strings.ReplaceAll(text, "_", " ")) }
 
-// isCritical reports whether a value is at or beyond the catalogue's critical
-// limits, in the catalogue's unit.
-func (r *Result) isCritical(v refrange.Value, assay *catalogue.Assay) bool {
-	if !r.hasUnitOf(assay) {
-		return false
+// compareToLimits compares a quantity with the catalogue's critical limits.
+// critical reports whether it is at or beyond them, open whether the unit or
+// the value leaves that undecided. A flagged number without a unit is open only
+// if it were critical in the catalogue's unit.
+func compareToLimits(v value, unit string, assay *catalogue.Assay, flagged bool) (critical, open bool) {
+	if v.span == nil || assay == nil || assay.CriticalLow == nil && assay.CriticalHigh == nil {
+		return false, false
 	}
 	limits := refrange.Range{}
 	if assay.CriticalLow != nil {
@@ -205,6 +253,60 @@ func (r *Result) isCritical(v refrange.Value, assay *catalogue.Assay) bool {
 	if assay.CriticalHigh != nil {
 		limits.High = &refrange.Bound{Value: *assay.CriticalHigh}
 	}
-	verdict := limits.Compare(v)
-	return verdict.Above != nil && *verdict.Above || verdict.Below != nil && *verdict.Below
+	verdict := limits.Compare(*v.span)
+	critical = verdict.Above != nil && *verdict.Above || verdict.Below != nil && *verdict.Below
+	open = verdict.Above == nil || verdict.Below == nil
+	switch {
+	case hasUnitOf(assay, unit):
+		return critical, open && !critical
+	case unit == "" && flagged:
+		return false, critical || open
+	}
+	return false, true
 }
+
+// hasPrintedBounds reports whether the range on the report decides about the
+// value on each side that has a critical limit.
+func (r *Result) hasPrintedBounds(assay *catalogue.Assay) bool {
+	return r.Range.From == FromReport && r.Above != nil && r.Below != nil && assay != nil &&
+		(assay.CriticalLow == nil || r.Range.Low != nil) && (assay.CriticalHigh == nil || r.Range.High != nil)
+}
+
+// quantity is a number in a text that is not written as a plain number.
+type quantity struct {
+	span       *refrange.Value
+	unit, flag string
+}
+
+var quantityPattern = regexp.MustCompile(`^=?\s*([<>≤≥]?=?\s*[+-]?\d[\d.,]*)\s*(.*)$`)
+
+// readQuantity reads a number that a lab wrote with a decimal comma, an equals
+// sign, its unit or its flag: 7,2 and = 7.2 and "7.20 mmol/L H". It serves
+// only to compare the value; the value stays a text.
+func readQuantity(text string) (quantity, bool) {
+	m := quantityPattern.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return quantity{}, false
+	}
+	number := m[1]
+	if strings.Count(number, ",") == 1 && !strings.Contains(number, ".") && !thousandsPattern.MatchString(number) {
+		number = strings.Replace(number, ",", ".", 1)
+	}
+	v := parseValue(number, "")
+	q, rest := quantity{span: v.span}, m[2]
+	if _, isFlag := hl7.FindFlag(lastWord(rest)); isFlag {
+		q.flag = lastWord(rest)
+		rest = strings.TrimSpace(strings.TrimSuffix(rest, q.flag))
+	}
+	if rest != "" {
+		if _, known := loinc.UCUM(rest); !known {
+			return quantity{}, false
+		}
+		q.unit = rest
+	}
+	return q, q.span != nil
+}
+
+var thousandsPattern = regexp.MustCompile(`,\d{3}$`)
+
+func lastWord(text string) string { return text[strings.LastIndex(text, " ")+1:] }

@@ -111,11 +111,12 @@ type value struct {
 
 var (
 	decimalPattern = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$`)
-	groupedPattern = regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`)
+	groupedPattern = regexp.MustCompile(`^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?$`)
 	// limitPattern and intervalPattern match the forms of a range that the
 	// reference allows.
 	limitPattern    = regexp.MustCompile(`^([<>]=?)(\d*\.?\d+)$`)
 	intervalPattern = regexp.MustCompile(`^(\d*\.?\d+)-(\d*\.?\d+)$`)
+	decimalComma    = regexp.MustCompile(`,(\d{1,2}|\d{4,})?(\D|$)`)
 	constantPattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 )
 
@@ -166,6 +167,9 @@ var rangeSigns = strings.NewReplacer(" ", "", "≤", "<=", "≥", ">=", "=<", "<
 
 // parseInterval parses a value that is a limit or an interval: <5, 10-20.
 func parseInterval(text string) (value, bool) {
+	if decimalComma.MatchString(text) {
+		return value{}, false
+	}
 	plain := rangeSigns.Replace(text)
 	if m := limitPattern.FindStringSubmatch(plain); m != nil {
 		number, err := strconv.ParseFloat(m[2], 64)

@@ -65,11 +65,11 @@ func (b *bench) read(fn func(tx *store.Tx) error) {
 }
 
 // value is a result of a required row as a lab reports it. Its unit is not the
-// catalogue's, so only the flag decides.
+// catalogue's, so only the flag and the range on the report decide.
 func (b *bench) value(row int, text, flag, status string) networks.Result {
 	r := b.owed[row]
 	return networks.Result{
-		ProviderID: r.ProviderID, Name: r.Name, LOINC: r.LOINC, Value: text, Unit: "1", Flag: flag, Status: status,
+		ProviderID: r.ProviderID, Name: r.Name, LOINC: r.LOINC, Value: text, Unit: "1", Range: "0-100", Flag: flag, Status: status,
 		At: networks.Moment{Time: morning},
 	}
 }

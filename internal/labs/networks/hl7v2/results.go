@@ -221,6 +221,9 @@ func (r *results) finish() {
 			set.Missing = append(set.Missing, e.newMissing(e.Value))
 		case e.Value != "":
 			set.Results = append(set.Results, e.Result)
+		case e.isCriticalWithoutValue():
+			e.describeInWords()
+			set.Results = append(set.Results, e.Result)
 		case (e.Status == "F" || e.Status == "C") && e.ProviderID != "":
 			set.Missing = append(set.Missing, e.newMissing(""))
 		}
@@ -290,6 +293,24 @@ func (e *entry) isNotPerformed() bool {
 		return true
 	}
 	return false
+}
+
+// isCriticalWithoutValue reports a critical flag beside an empty value, such as
+// a value off the scale that only a note describes.
+func (e *entry) isCriticalWithoutValue() bool {
+	flag, _ := hl7.FindFlag(e.Flag)
+	return flag.Interpretation == "critical"
+}
+
+// describeInWords makes the notes the value, or without notes the flag, so that
+// the flag reaches a person.
+func (e *entry) describeInWords() {
+	e.Type = "comment"
+	if e.Value = joinLines(e.Notes...); e.Value != "" {
+		e.Notes = nil
+		return
+	}
+	e.Value = e.Flag
 }
 
 func (e *entry) newMissing(why string) networks.Missing {

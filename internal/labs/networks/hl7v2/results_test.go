@@ -112,3 +112,21 @@ func TestRejectionsBesideValues(t *testing.T) {
 		}
 	}
 }
+
+// A critical flag beside an empty value stays: the note or the flag is the
+// value. Other empty values are missing.
+func TestCriticalFlagWithoutAValue(t *testing.T) {
+	obx := func(flag, status string) string { return "OBX|1|NM|K^Potassium||||3.5-5.1|" + flag + "|||" + status + "\r" }
+	for name, c := range map[string]struct{ segments, want string }{
+		"with a note":    {obx("HH", "F") + "NTE|1||>10 mmol/L, called\r", "T: K Potassium = >10 mmol/L, called comment range 3.5-5.1 flag HH status F"},
+		"without a note": {obx("LL", "F"), "T: K Potassium = LL comment range 3.5-5.1 flag LL status F"},
+		"preliminary":    {obx("PANIC HIGH", "P"), "T: K Potassium = PANIC HIGH comment range 3.5-5.1 flag PANIC HIGH status P"},
+		"abnormal":       {obx("H", "F"), "missing T: K Potassium"},
+		"not done":       {obx("HH", "X"), "missing T: K Potassium"},
+	} {
+		got := describe(reports(t, oruHead+"OBR|1|"+orderA+"|F1|T\r"+c.segments, modernNoZone()), time.UTC)
+		if !strings.Contains(got, c.want) || strings.Contains(c.want, "missing") == strings.Contains(got, "flag") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
