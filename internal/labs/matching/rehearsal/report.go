@@ -1,6 +1,7 @@
 package rehearsal
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -98,7 +99,7 @@ func resultValue(a catalogue.Assay, grave orders.Interpretation) (text, flag str
 			words, flag = a.Abnormal, hl7.FlagFor(string(grave), false, false)
 		}
 		if len(words) == 0 {
-			return "See note", flag
+			return "See note", cmp.Or(flag, hl7.FlagNormal)
 		}
 		return words[0], flag
 	}
