@@ -116,7 +116,9 @@ func TestRejectionsBesideValues(t *testing.T) {
 // A critical flag beside an empty value stays: the note or the flag is the
 // value. Other empty values are missing.
 func TestCriticalFlagWithoutAValue(t *testing.T) {
-	obx := func(flag, status string) string { return "OBX|1|NM|K^Potassium||||3.5-5.1|" + flag + "|||" + status + "\r" }
+	obx := func(flag, status string) string {
+		return "OBX|1|NM|K^Potassium||||3.5-5.1|" + flag + "|||" + status + "\r"
+	}
 	for name, c := range map[string]struct{ segments, want string }{
 		"with a note":    {obx("HH", "F") + "NTE|1||>10 mmol/L, called\r", "T: K Potassium = >10 mmol/L, called comment range 3.5-5.1 flag HH status F"},
 		"without a note": {obx("LL", "F"), "T: K Potassium = LL comment range 3.5-5.1 flag LL status F"},
