@@ -82,3 +82,14 @@ func TestReportedPatientInFHIR(t *testing.T) {
 		t.Errorf("without a person: %q", got)
 	}
 }
+
+// FHIR has the note about a flag that contradicts its value, and the side of
+// the value.
+func TestConflictInFHIR(t *testing.T) {
+	above := true
+	r := results.Result{Text: "7.2", Flag: "N", Above: &above, Conflict: results.NormalBeyondLimit, Notes: []string{"Repeated."}, Interpretation: orders.Critical}
+	got := fhirResult(&r)
+	if !got.Above || got.Below || len(got.Notes) != 2 || !strings.Contains(got.Notes[1], "beyond the critical limit") || len(r.Notes) != 1 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -228,6 +228,10 @@ func fhirResult(r *results.Result) fhir.Result {
 		Code: r.ProviderID, TestCode: r.TestID, Name: r.Name, LOINC: r.LOINC, Value: r.Text, Type: string(r.Type), Unit: r.Unit, UCUM: r.UCUM,
 		Range: r.Range.Text, Interpretation: string(r.Interpretation), Flag: r.Flag, Status: r.Status,
 		At: fhir.Moment(r.At), Notes: r.Notes, Laboratory: r.Laboratory,
+		Above: r.Above != nil && *r.Above, Below: r.Below != nil && *r.Below,
+	}
+	if note := r.ConflictNote(); note != "" {
+		f.Notes = append(slices.Clone(f.Notes), note)
 	}
 	if low := r.Range.Low; low != nil && low.Inclusive {
 		f.Low = &low.Value

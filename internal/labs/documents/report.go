@@ -210,7 +210,7 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 		if p := one.Previous; p != nil {
 			rows = append(rows, row{note: previousNote(p)})
 		}
-		if note := conflictNote(one); note != "" {
+		if note := one.ConflictNote(); note != "" {
 			rows = append(rows, row{note: note})
 		}
 		for _, note := range one.Notes {
@@ -241,21 +241,6 @@ func flagOf(r *results.Result) string {
 	}
 	if flag := hl7.FlagFor(string(r.Interpretation), yes(r.Above), yes(r.Below)); flag != hl7.FlagNormal {
 		return flag
-	}
-	return ""
-}
-
-// conflictNote says that the lab's flag contradicts the value.
-func conflictNote(r *results.Result) string {
-	switch r.Conflict {
-	case results.NormalOutsideRange:
-		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is outside the laboratory's own range.", r.Flag)
-	case results.NormalBeyondLimit:
-		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is beyond the critical limit.", r.Flag)
-	case results.InsideRange:
-		return fmt.Sprintf("The laboratory flagged this value %s. It is inside the laboratory's own range.", r.Flag)
-	case results.OtherSide:
-		return fmt.Sprintf("The laboratory flagged this value %s. It is on the other side of the laboratory's own range.", r.Flag)
 	}
 	return ""
 }

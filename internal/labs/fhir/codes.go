@@ -36,14 +36,18 @@ var observationStatuses = map[string]string{
 }
 
 // interpretationOf returns the lab's flag where FHIR has a code for it, otherwise
-// the code for our interpretation, word. A flag that says less than the word
-// gives way: the value contradicts it. The text is the flag as sent.
-func interpretationOf(word, flag string) []CodeableConcept {
+// the code for our interpretation. A flag that says less than our
+// interpretation gives way: the value contradicts it. The text is the flag as
+// sent.
+func interpretationOf(r Result) []CodeableConcept {
+	word, flag := r.Interpretation, r.Flag
 	code, _ := hl7.FindFlag(flag)
 	milder := code.Interpretation == "normal" && (word == "abnormal" || word == "critical") || code.Interpretation == "abnormal" && word == "critical"
 	switch {
 	case milder:
-		code, _ = hl7.FindFlag(hl7.FlagFor(word, code.High, code.Low))
+		code, _ = hl7.FindFlag(hl7.FlagFor(word, code.High || r.Above, code.Low || r.Below))
+	case code.Interpretation == "normal" && word == "unknown":
+		code = hl7.Flag{} // the value could not be judged
 	case code.Display == "":
 		code, _ = hl7.FindFlag(hl7.FlagFor(word, false, false))
 	}

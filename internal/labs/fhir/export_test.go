@@ -186,23 +186,30 @@ func TestValues(t *testing.T) {
 }
 
 func TestInterpretations(t *testing.T) {
-	for _, c := range []struct{ word, flag, code, text string }{
-		{"abnormal", "H", "H", "H"},
-		{"critical", "ll", "LL", "ll"},
-		{"critical", "Panic", "AA", "Panic"},
-		{"normal", "", "N", ""},
-		{"abnormal", "*", "A", "*"},
-		{"unknown", "?", "", "?"},
-		{"abnormal", "N", "A", "N"},
-		{"critical", "N", "AA", "N"},
-		{"critical", "H", "HH", "H"},
+	for _, c := range []struct {
+		word, flag, code, text string
+		above, below           bool
+	}{
+		{"abnormal", "H", "H", "H", false, false},
+		{"critical", "ll", "LL", "ll", false, false},
+		{"critical", "Panic", "AA", "Panic", false, false},
+		{"normal", "", "N", "", false, false},
+		{"abnormal", "*", "A", "*", false, false},
+		{"unknown", "?", "", "?", false, false},
+		{"abnormal", "N", "A", "N", false, false},
+		{"critical", "N", "AA", "N", false, false},
+		{"critical", "H", "HH", "H", false, false},
+		{"critical", "N", "HH", "N", true, false},
+		{"abnormal", "N", "L", "N", false, true},
+		{"unknown", "N", "", "N", false, false},
+		{"unknown", "CH", "", "CH", false, false},
 	} {
-		got := interpretationOf(c.word, c.flag)
+		got := interpretationOf(Result{Interpretation: c.word, Flag: c.flag, Above: c.above, Below: c.below})
 		if len(got) != 1 || got[0].Text != c.text || (c.code == "") != (got[0].Coding == nil) || c.code != "" && got[0].Coding[0].Code != c.code {
 			t.Errorf("%s %s: %+v", c.word, c.flag, got)
 		}
 	}
-	if got := interpretationOf("unknown", ""); got != nil {
+	if got := interpretationOf(Result{Interpretation: "unknown"}); got != nil {
 		t.Errorf("nothing known: %+v", got)
 	}
 }

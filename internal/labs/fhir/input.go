@@ -165,6 +165,8 @@ type Result struct {
 	Low, High *float64
 	// Interpretation is normal, abnormal, critical or unknown; Flag is the lab's.
 	Interpretation, Flag string
+	// Above and Below report that the value is outside its range.
+	Above, Below bool
 	// Status is a letter of HL7 table 0085: F, P, C …; empty means final, or
 	// preliminary in a partial report.
 	Status     string

@@ -62,7 +62,7 @@ func (e *exporter) observation(i int, result Result) Reference {
 		o.Performer = []Reference{lab}
 	}
 	o.setValue(result)
-	o.Interpretation = interpretationOf(result.Interpretation, result.Flag)
+	o.Interpretation = interpretationOf(result)
 	o.Note = notes(result.Notes...)
 	o.ReferenceRange = referenceRanges(result)
 	return e.add(o.ID, o)

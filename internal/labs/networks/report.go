@@ -27,6 +27,11 @@ type Report struct {
 	// alone identifies the patient.
 	IdentityByNumber bool `json:",omitempty"`
 	At               time.Time
+	// Sent is the time of the message; zero without one. Of two reports with
+	// one time, the one that was sent later counts.
+	Sent time.Time `json:",omitzero"`
+	// DateOnly reports that the lab gave the time of the report only as a date.
+	DateOnly bool `json:",omitempty"`
 
 	// Status is a low-level order status that the network observed (transit_customer,
 	// delivered_to_lab, sample_error …); empty when the report only brings results.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,11 @@ import (
 // Report is a lab's report of one order at one time.
 type Report struct {
 	// At is the time of the report.
-	At       time.Time          `json:"at"`
+	At time.Time `json:"at"`
+	// Sent is the time of the message that first brought it; zero if it is
+	// unknown. DateOnly reports that the time of the report is only a date.
+	Sent     time.Time          `json:"sent,omitzero"`
+	DateOnly bool               `json:"date_only,omitempty"`
 	SampleID string             `json:"sample_id,omitempty"`
 	Account  string             `json:"account,omitempty"`
 	Set      networks.ResultSet `json:"set"`
@@ -53,19 +58,31 @@ func (r *Report) hasContent() bool {
 	return len(r.Set.Results) > 0 || len(r.Set.Missing) > 0 || r.Review != nil
 }
 
-// reportedAt returns the lab's own time of the report.
+// reportedAt returns the lab's own time of the report. If the lab gives only a
+// date, it is the time of the message, within that day.
 func (r *Report) reportedAt() time.Time {
-	if at := r.Set.Specimen.Reported.Time; !at.IsZero() {
-		return at
+	at := r.At
+	if own := r.Set.Specimen.Reported.Time; !own.IsZero() {
+		at = own
 	}
-	return r.At
+	if end := at.Add(24*time.Hour - time.Second); r.DateOnly && r.Sent.After(end) {
+		return end
+	} else if r.DateOnly && r.Sent.After(at) {
+		return r.Sent
+	}
+	return at
 }
 
-// compareReports sorts reports by completeness, then by time. Reports that are
-// equal in both are sorted by their digests: any order will do, except the
-// order of arrival.
+// compareReports sorts reports by completeness, then by time.
 func compareReports(a, b *Report) int {
-	return cmp.Or(cmp.Compare(a.completeness(), b.completeness()), a.reportedAt().Compare(b.reportedAt()), a.At.Compare(b.At), bytes.Compare(a.digest[:], b.digest[:]))
+	return cmp.Or(cmp.Compare(a.completeness(), b.completeness()), compareTimes(a, b))
+}
+
+// compareTimes sorts reports by the lab's time, then by the time of the
+// message. Reports that are equal in both are sorted by arrival: their ids
+// ascend.
+func compareTimes(a, b *Report) int {
+	return cmp.Or(a.reportedAt().Compare(b.reportedAt()), a.At.Compare(b.At), a.Sent.Compare(b.Sent), bytes.Compare(a.id[:], b.id[:]))
 }
 
 // mergedReport is the merge of all reports.
@@ -126,7 +143,38 @@ func merge(reports []Report, own string) mergedReport {
 		m.addSample(r, own)
 	}
 	m.addObservations(sorted, own)
+	m.dropStaleDocument(sorted, own)
 	return m
+}
+
+// dropStaleDocument drops the PDF if a report after it changes a value or
+// a missing result: a reader of the PDF would not see the change.
+func (m *mergedReport) dropStaleDocument(sorted []*Report, own string) {
+	at := slices.IndexFunc(sorted, func(r *Report) bool { return r.id == m.document })
+	if at < 0 || m.document == uuid.Nil {
+		return
+	}
+	known := slices.DeleteFunc(slices.Clone(sorted), func(r *Report) bool { return compareTimes(r, sorted[at]) > 0 })
+	if !slices.ContainsFunc(known, (*Report).hasContent) {
+		return // the PDF came before the values
+	}
+	var then mergedReport
+	then.addObservations(known, own)
+	type shown struct {
+		observationKey
+		value, unit, flag string
+	}
+	count := func(all []sampledResult) map[shown]int {
+		counts := map[shown]int{}
+		for i := range all {
+			r := &all[i].Result
+			counts[shown{keyOf(r), strings.TrimSpace(r.Value), strings.TrimSpace(r.Unit), r.Flag}]++
+		}
+		return counts
+	}
+	if !maps.Equal(count(then.results), count(m.results)) || len(then.missing) != len(m.missing) {
+		m.document = uuid.Nil
+	}
 }
 
 // addSample adds the specimen of a report.

@@ -81,7 +81,7 @@ func text(t *rapid.T, m mergedReport) string {
 // aReport draws reports with few values at few times, so that reports overlap.
 func aReport(t *rapid.T) Report {
 	pick := func(name string, from ...string) string { return rapid.SampledFrom(from).Draw(t, name) }
-	r := Report{At: day.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "hour")) * time.Hour), SampleID: "S1", Account: pick("account", "", "1", "2"), id: uuid.New()}
+	r := Report{At: day.Add(time.Duration(rapid.IntRange(0, 3).Draw(t, "hour")) * time.Hour), SampleID: "S1", Account: pick("account", "", "1", "2")}
 	r.Set.Partial, r.Set.Corrected = rapid.Bool().Draw(t, "partial"), rapid.Bool().Draw(t, "corrected")
 	r.Set.Specimen = networks.Specimen{Number: pick("specimen", "", "X", "Y"), Volume: pick("volume", "", "1 mL", "2 mL")}
 	r.Set.Comments = rapid.SliceOfN(rapid.SampledFrom([]string{"one", "two", "Lipemic"}), 0, 2).Draw(t, "comments")
@@ -97,12 +97,18 @@ func aReport(t *rapid.T) Report {
 			Value: pick("value", "1", "2", "<5", "NEG"), Status: pick("status", "", "P", "F", "C"), TestProviderID: pick("test", "", "T1"),
 		})
 	}
+	r.Sent, r.DateOnly = day.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "sent"))*time.Hour), rapid.Bool().Draw(t, "date only")
 	for range rapid.IntRange(0, 2).Draw(t, "missing") {
 		r.Set.Missing = append(r.Set.Missing, networks.Missing{
 			ProviderID: pick("gone", "a", "c", "T1"), Note: pick("note", "", "QNS", "clotted"),
 			Refused: rapid.Bool().Draw(t, "refused"), Rest: rapid.Bool().Draw(t, "rest"),
 		})
 	}
+	doc, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.id = uuid.NewSHA1(uuid.Nil, doc) // equal reports arrive as one
 	return r
 }
 
@@ -142,6 +148,33 @@ func TestWhichReportWins(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%v %d", values, len(m.missing)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Of two reports with one time, the one that was sent later counts, then the
+// one that arrived later. A date without a time is the time of the message on
+// that day.
+func TestReportsOfOneTime(t *testing.T) {
+	say := func(value string, at, sent time.Duration, dateOnly bool) Report {
+		r := Report{At: day.Add(at), Sent: day.Add(sent), DateOnly: dateOnly, id: uuid.Must(uuid.NewV7())}
+		r.Set.Specimen.Reported.Time = r.At
+		r.Set.Results = []networks.Result{{ProviderID: "a", Value: value, Status: "F"}}
+		return storedReport(t, r)
+	}
+	const midnight = -8 * time.Hour // the tests' day begins at eight
+	for name, c := range map[string]struct{ first, second Report }{
+		"sent later":                    {say("1", 0, 5*time.Minute, false), say("2", 0, 10*time.Minute, false)},
+		"arrived later":                 {say("1", 0, 5*time.Minute, false), say("2", 0, 5*time.Minute, false)},
+		"a date after a time":           {say("1", time.Hour, time.Hour, false), say("2", midnight, 2*time.Hour, true)},
+		"a time after a date":           {say("1", midnight, time.Hour, true), say("2", 2*time.Hour, 2*time.Hour, false)},
+		"a time on the day after":       {say("1", midnight, 40*time.Hour, true), say("2", 17*time.Hour, 17*time.Hour, false)},
+		"a date that was sent days ago": {say("1", midnight, time.Hour, true), say("2", midnight, 50*time.Hour, true)},
+	} {
+		for _, all := range [][]Report{{c.first, c.second}, {c.second, c.first}} {
+			if got := merge(all, "S1").results; len(got) != 1 || got[0].Value != "2" {
+				t.Errorf("%s: %+v", name, got)
+			}
 		}
 	}
 }
@@ -215,6 +248,29 @@ func TestFinalityAndPreviousValue(t *testing.T) {
 		slices.Sort(got)
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, text, c.want)
+		}
+	}
+}
+
+// A critical value needs a new notice if its number or its unit changes.
+func TestNewCriticalValue(t *testing.T) {
+	revision := func(text, unit, ucum string, i orders.Interpretation) *Revision {
+		return &Revision{Version: Version{Results: []Result{{ProviderID: "GLU", Text: text, Unit: unit, UCUM: ucum, Interpretation: i}}}}
+	}
+	before := revision("30", "mg/dL", "mg/dL", orders.Critical)
+	for name, c := range map[string]struct {
+		now  *Revision
+		want bool
+	}{
+		"repeated":           {revision("30", "mg/dL", "mg/dL", orders.Critical), false},
+		"another spelling":   {revision("30", "MG/DL", "mg/dL", orders.Critical), false},
+		"another unit":       {revision("30", "mmol/L", "mmol/L", orders.Critical), true},
+		"another number":     {revision("31", "mg/dL", "mg/dL", orders.Critical), true},
+		"critical no longer": {revision("90", "mg/dL", "mg/dL", orders.Normal), false},
+		"an unknown unit":    {revision("30", "odd", "", orders.Critical), true},
+	} {
+		if got := c.now.hasNewCritical(before); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
@@ -92,10 +93,11 @@ func readReports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, 
 	return all, nil
 }
 
-// digestOf returns the digest of a stored report, without its review.
+// digestOf returns the digest of a stored report, without its review and the
+// time of its message.
 func digestOf(r Report, doc []byte) ([sha256.Size]byte, error) {
-	if r.Review != nil {
-		r.Review = nil
+	if r.Review != nil || !r.Sent.IsZero() || r.DateOnly {
+		r.Review, r.Sent, r.DateOnly = nil, time.Time{}, false
 		var err error
 		if doc, err = json.Marshal(r); err != nil {
 			return [sha256.Size]byte{}, fmt.Errorf("results: marshalling a report: %w", err)

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -22,7 +23,11 @@ type Arrival struct {
 	// Key names the report in the order's history. It never changes.
 	Key string
 	// At is the time of the report.
-	At                time.Time
+	At time.Time
+	// Sent is the time of the message; zero if it is unknown. DateOnly reports
+	// that At is only a date.
+	Sent              time.Time
+	DateOnly          bool
 	SampleID, Account string
 	// Patient is the person as the lab reported it.
 	Patient networks.ReportedPatient
@@ -78,8 +83,8 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 		return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
 	}
 	r.digest, r.unnamed = sha256.Sum256(doc), sha256.Sum256(unnamed)
-	if a.Review != nil { // the decision does not make it another report
-		r.Review = a.Review
+	if a.Review != nil || !a.Sent.IsZero() || a.DateOnly { // these do not make it another report
+		r.Review, r.Sent, r.DateOnly = a.Review, a.Sent, a.DateOnly
 		if doc, err = json.Marshal(r); err != nil {
 			return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
 		}
@@ -147,7 +152,7 @@ func changesResults(before, after Version) (bool, error) {
 	return !same, err
 }
 
-// hasNewCritical reports whether a critical value is new or has changed. A
+// hasNewCritical reports whether a critical value or its unit is new. A
 // person must learn of it, even if that person learned of earlier ones.
 func (v *Revision) hasNewCritical(before *Revision) bool {
 	known := map[observationKey]string{}
@@ -157,13 +162,13 @@ func (v *Revision) hasNewCritical(before *Revision) bool {
 	if before != nil {
 		for i := range before.Results {
 			if r := &before.Results[i]; r.Interpretation == orders.Critical {
-				known[key(r)] = r.Text
+				known[key(r)] = r.Text + " " + cmp.Or(r.UCUM, r.Unit)
 			}
 		}
 	}
 	return slices.ContainsFunc(v.Results, func(r Result) bool {
 		text, told := known[key(&r)]
-		return r.Interpretation == orders.Critical && (!told || text != r.Text)
+		return r.Interpretation == orders.Critical && (!told || text != r.Text+" "+cmp.Or(r.UCUM, r.Unit))
 	})
 }
 

@@ -350,7 +350,16 @@ func TestBeforeResults(t *testing.T) {
 		unavailable()
 		b.report(2, networks.ResultSet{Results: b.all("F")})
 		b.report(3, networks.ResultSet{PDF: []byte("%PDF-1.7 two")})
-		for number, want := range map[int]string{1: "%PDF-1.7 one", 0: "%PDF-1.7 two"} {
+		b.report(4, networks.ResultSet{Results: b.all("F")}) // changes no value
+		if !b.revision(0).HasPDF {
+			t.Error("a repeated report removed the document")
+		}
+		last := b.revision(0).Number
+		b.report(5, networks.ResultSet{Corrected: true, Results: []networks.Result{b.value(0, "9", "N", "C")}})
+		if b.revision(0).HasPDF {
+			t.Error("a document shows the value before its correction")
+		}
+		for number, want := range map[int]string{1: "%PDF-1.7 one", last: "%PDF-1.7 two", 0: ""} {
 			b.read(func(tx *store.Tx) error {
 				got, err := results.PDF(t.Context(), tx, &b.order, number)
 				if string(got) != want {
@@ -359,7 +368,7 @@ func TestBeforeResults(t *testing.T) {
 				return err
 			})
 		}
-		if got := b.path(); !slices.Equal(got, []string{"completed"}) {
+		if got := b.path(); !slices.Equal(got, []string{"completed", "corrected"}) {
 			t.Errorf("the order went %v", got)
 		}
 	})

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -163,6 +164,22 @@ const (
 	InsideRange        Conflict = "high_or_low_inside_range"      // the value is inside the range on the report
 	OtherSide          Conflict = "high_or_low_on_the_other_side" // the value is on the other side of that range
 )
+
+// ConflictNote says that the lab's flag contradicts the value; it is empty
+// without a contradiction.
+func (r *Result) ConflictNote() string {
+	switch r.Conflict {
+	case NormalOutsideRange:
+		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is outside the laboratory's own range.", r.Flag)
+	case NormalBeyondLimit:
+		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is beyond the critical limit.", r.Flag)
+	case InsideRange:
+		return fmt.Sprintf("The laboratory flagged this value %s. It is inside the laboratory's own range.", r.Flag)
+	case OtherSide:
+		return fmt.Sprintf("The laboratory flagged this value %s. It is on the other side of the laboratory's own range.", r.Flag)
+	}
+	return ""
+}
 
 // Reference is a result's reference range.
 type Reference struct {

@@ -69,7 +69,7 @@ func (r *reader) draft(q *request) *draft {
 	}
 	d := &draft{reader: r, patient: q.patient, report: networks.Report{
 		Placer: placer, SampleID: filler, Lab: r.slug, Account: r.account(q),
-		Patient: reportedPatient(q.patient.pid), IdentityByNumber: r.lab.Identity == identityByNumber, At: r.header.Time.UTC(),
+		Patient: reportedPatient(q.patient.pid), IdentityByNumber: r.lab.Identity == identityByNumber, At: r.header.Time.UTC(), Sent: sentAt(r.header),
 	}}
 	d.results.set.Comments = slices.Clone(q.patient.notes)
 	r.drafts = append(r.drafts, d)
@@ -117,6 +117,14 @@ func (d *draft) addNumbers(q *request) {
 // maxNumbers bounds the further numbers of an order in a message.
 const maxNumbers = 50
 
+// sentAt returns the time of a message; zero without one.
+func sentAt(h hl7.Header) time.Time {
+	if h.Time.IsZero() {
+		return time.Time{}
+	}
+	return h.Time.UTC()
+}
+
 func (d *draft) finish() {
 	d.results.finish()
 	set := &d.results.set
@@ -127,7 +135,7 @@ func (d *draft) finish() {
 		d.report.SampleID = "" // not a number; the order is found by the person
 	}
 	if reported := set.Specimen.Reported.Time; !reported.IsZero() {
-		d.report.At = reported
+		d.report.At, d.report.DateOnly = reported, d.results.dateOnly
 	}
 	if d.results.hasContent() {
 		d.report.Results = set

@@ -15,6 +15,8 @@ type results struct {
 	entries []*entry
 	last    *entry // the last one read, kept or not
 	tests   []*test
+	// dateOnly reports that the time of the report is only a date.
+	dateOnly bool
 	// Indexes of the tests and values read so far.
 	byTest   map[[2]string]*test
 	versions map[versionKey]*versions
@@ -355,7 +357,11 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) {
 	}
 	setIfZero(&sample.Collected, of.clock.moment(q.obr.Get(7)))
 	setIfZero(&sample.Received, of.clock.moment(q.obr.Get(14)))
-	setIfZero(&sample.Reported, of.clock.moment(q.obr.Get(22)))
+	if sample.Reported.Time.IsZero() {
+		sample.Reported = of.clock.moment(q.obr.Get(22))
+		at, err := hl7.ParseTime(q.obr.Get(22), of.clock.zone)
+		r.dateOnly = err == nil && at.Digits <= len("20060102")
+	}
 	sample.Volume = cmp.Or(sample.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
 	information := q.obr.Text(13)
 	if sample.Fasting == nil {

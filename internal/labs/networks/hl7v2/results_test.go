@@ -132,3 +132,15 @@ func TestCriticalFlagWithoutAValue(t *testing.T) {
 		}
 	}
 }
+
+// A report keeps the time of its message beside the lab's time, and whether
+// that is only a date.
+func TestTimesOfAReport(t *testing.T) {
+	for text, want := range map[string]bool{"20260304": true, "202603040910": false, "20260304091000-0500": false, "": false} {
+		obr := "OBR|1|" + orderA + "|F1|T" + strings.Repeat("|", 18) + text + "\rOBX|1|NM|K||4||||||F\r"
+		got := reports(t, "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||ORU^R01|N-1|P|2.5.1\r"+obr, modernNoZone())
+		if len(got) != 1 || got[0].DateOnly != want || !got[0].Sent.Equal(time.Date(2026, 3, 4, 9, 30, 0, 0, time.UTC)) {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
