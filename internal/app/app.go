@@ -244,7 +244,7 @@ func (a *App) eraseAgain(ctx context.Context, list *users.Erasures) error {
 	}
 	n, err := users.EraseAgain(ctx, a.DB, all)
 	if n > 0 {
-		a.Log.Warn("erased people again whom this database still had: it is a backup from before their erasure", "people", n)
+		a.Log.Warn("erased people again that this database still had: it is a backup from before their erasure", "people", n)
 	}
 	return err
 }

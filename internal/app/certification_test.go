@@ -168,7 +168,7 @@ func (c *certification) orderSet(set string) orderView {
 	return made.Order
 }
 
-func only(codes string) string { return `{"add_on":{"provider_ids":[` + codes + `]}}` }
+func addOnOnly(codes string) string { return `{"add_on":{"provider_ids":[` + codes + `]}}` }
 
 // placed is orderSet until the laboratory has the order.
 func (c *certification) placed(set string) orderView {
@@ -389,7 +389,7 @@ func (c *certification) testOrders() {
 // A critical value, and a specimen that the laboratory rejects.
 func (c *certification) testResults() {
 	c.t.Helper()
-	critical := c.placed(only(`"GLU"`))
+	critical := c.placed(addOnOnly(`"GLU"`))
 	c.accept(c.lab.ReportOn(critical.ID, result("GLU", "F", "612", "HH")))
 	c.until(critical.ID, "completed.walk_in_test.completed")
 	c.wantValues(critical.ID, "GLU-1=612 critical")
@@ -406,7 +406,7 @@ func (c *certification) testResults() {
 		c.Get("/v2/events?limit=100&types=labtest.result.critical", &events)
 		return len(events.Events) == 1 && events.Events[0].Event.Data.OrderID == critical.ID
 	}, "the critical value raised no event")
-	rejected := c.placed(only(`"GLU"`))
+	rejected := c.placed(addOnOnly(`"GLU"`))
 	report := c.lab.ReportOn(rejected.ID, testlab.Result{Test: "GLU", Status: "X"})
 	report.Rejected = "RH"
 	c.accept(report)
@@ -419,7 +419,7 @@ func (c *certification) testResults() {
 // sender, and test messages, are rejected.
 func (c *certification) testIdentity() {
 	c.t.Helper()
-	o := c.placed(only(`"HB"`))
+	o := c.placed(addOnOnly(`"HB"`))
 	unknown := c.lab.ReportOn(o.ID, result("HB", "F", "13.1", "N"))
 	unknown.Placer, unknown.Number = "0199a000-0000-7000-8000-000000000000", "L999999"
 	unknown.Person = testlab.Person{Last: "Nobody", First: "Known", Born: "19500101", Sex: "M"}
@@ -454,7 +454,7 @@ func (c *certification) testIdentity() {
 // The laboratory gets a cancellation, and its late results wait for a person.
 func (c *certification) testCancellation() {
 	c.t.Helper()
-	o := c.placed(only(`"GLU"`))
+	o := c.placed(addOnOnly(`"GLU"`))
 	c.Expect(200, "POST", "/v3/order/"+o.ID+"/cancel", ``, nil)
 	c.eventually(func() bool { return c.lab.Orders()[o.ID].Cancellations == 1 }, "the laboratory got no cancellation")
 	c.accept(c.lab.ReportOn(o.ID, result("GLU", "F", "90", "N")))
@@ -470,8 +470,8 @@ func (c *certification) testOutage() {
 	c.t.Helper()
 	arrived := len(c.lab.Arrivals())
 	c.setDown(true)
-	first := c.orderSet(only(`"GLU"`))
-	second := c.orderSet(only(`"HB"`))
+	first := c.orderSet(addOnOnly(`"GLU"`))
+	second := c.orderSet(addOnOnly(`"HB"`))
 	c.eventually(func() bool {
 		var page struct {
 			Jobs []struct{ Error string }
@@ -481,7 +481,7 @@ func (c *certification) testOutage() {
 	}, "the jobs of the orders do not wait for the laboratory")
 	c.clock.Add(int64(24 * time.Hour))
 	c.setDown(false)
-	third := c.placed(only(`"GLU"`)) // its job wakes the others
+	third := c.placed(addOnOnly(`"GLU"`)) // its job wakes the others
 	for _, o := range []orderView{first, second, third} {
 		c.until(o.ID, "received.walk_in_test.requisition_created")
 		if taken := c.lab.Orders()[o.ID]; taken.Messages != 1 {

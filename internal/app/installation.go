@@ -25,7 +25,7 @@ const InstallationFile = "installation"
 // ErrLost is the error of a start whose database is missing, empty or another one.
 var ErrLost = errors.New("app: not the database of this data folder")
 
-func lost(format string, args ...any) error {
+func lostError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrLost, fmt.Sprintf(format, args...))
 }
 
@@ -52,7 +52,7 @@ func RequireDatabase(cfg *config.Config) error {
 	if info != nil {
 		what = "is empty in"
 	}
-	return lost("%s %s %s; put it back together with its log, or restore a backup with hale restore --force; %s",
+	return lostError("%s %s %s; put it back together with its log, or restore a backup with hale restore --force; %s",
 		store.FileName, what, cfg.Data, beginAgain)
 }
 
@@ -89,7 +89,7 @@ func (a *App) requireTables(ctx context.Context) error {
 		return fmt.Errorf("app: looking at the database: %w", err)
 	}
 	if !there {
-		return lost("the PostgreSQL database is empty, and %s has served another one; check --database, or restore a backup; %s", a.Config.Data, beginAgain)
+		return lostError("the PostgreSQL database is empty, and %s has served another one; check --database, or restore a backup; %s", a.Config.Data, beginAgain)
 	}
 	return nil
 }
@@ -116,12 +116,12 @@ func (a *App) recognize(ctx context.Context) error {
 		}
 		switch {
 		case own == "" && known != "" && !used:
-			return lost("the database is empty, and %s has served another one; put that back, or restore a backup with hale restore --force; %s", a.Config.Data, beginAgain)
+			return lostError("the database is empty, and %s has served another one; put that back, or restore a backup with hale restore --force; %s", a.Config.Data, beginAgain)
 		case own == "":
 			_, err := tx.Exec(ctx, `UPDATE instance SET installation = $1 WHERE id = 1`, id)
 			return err
 		case known != "" && own != known:
-			return lost("this database belongs to another installation than %s; check --database and --data; %s", a.Config.Data, beginAgain)
+			return lostError("this database belongs to another installation than %s; check --database and --data; %s", a.Config.Data, beginAgain)
 		}
 		id = own
 		return nil

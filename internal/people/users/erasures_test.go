@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// An erasure is listed, and people of the list whom the database has, live or deleted,
-// are erased again.
+// An erasure is listed. People of the list that the database has, live or deleted, are
+// erased again.
 func TestErasedPeopleAreErasedAgain(t *testing.T) {
 	clk := newClock()
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {

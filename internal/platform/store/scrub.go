@@ -16,8 +16,8 @@ import (
 // secure_delete from the start, or rewritten since.
 const scrubbedVersion = 1
 
-// scrubWait is how long a scrub waits for readers of SQLite's log, or for a lock of
-// PostgreSQL. Writes wait meanwhile.
+// scrubWait limits the time that a scrub waits for readers of SQLite's log, or for a
+// lock of PostgreSQL. Writes wait meanwhile.
 const scrubWait = time.Second
 
 // ErrScrubBusy says that a scrub must be repeated, because something was reading.

@@ -28,8 +28,8 @@ type bench struct {
 	log   bytes.Buffer
 }
 
-// each runs a test with a folder of this machine, and with one of an SFTP server.
-func each(t *testing.T, test func(t *testing.T, b *bench)) {
+// eachFolder runs a test with a folder of this machine, and with one of an SFTP server.
+func eachFolder(t *testing.T, test func(t *testing.T, b *bench)) {
 	begin := func(t *testing.T, root string, s Settings) {
 		for _, dir := range []string{"orders", "results"} {
 			if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
@@ -105,7 +105,7 @@ func want(t *testing.T, what string, got []string, want ...string) {
 
 // An order appears at once, under its name; a repetition changes nothing.
 func TestSend(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		for range 2 {
 			if err := b.Send(t.Context(), "1.hl7", []byte("order")); err != nil {
 				t.Fatal(err)
@@ -129,7 +129,7 @@ func TestSend(t *testing.T) {
 // Files are taken in the order of their times, each once, when they no longer
 // change.
 func TestFilesInOrder(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		b.put(t, "10.hl7", "third", 5)
 		b.put(t, "9.hl7", "second", 5)
 		b.put(t, "z.hl7", "first", 1)
@@ -150,7 +150,7 @@ func TestFilesInOrder(t *testing.T) {
 
 // A later file does not overtake one that is still written.
 func TestGrowingFile(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		b.put(t, "1.hl7", "part", 1)
 		b.put(t, "2.hl7", "next", 2)
 		b.poll(t, nil)
@@ -162,7 +162,7 @@ func TestGrowingFile(t *testing.T) {
 
 // A file that cannot be read is set aside with the reason, and stops no other.
 func TestPoisonFiles(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		for round := range 2 {
 			b.put(t, "1.hl7", "poison", 1)
 			b.put(t, "2.hl7", strings.Repeat("x", 101), 2)
@@ -189,7 +189,7 @@ func TestPoisonFiles(t *testing.T) {
 
 // A file that cannot be stored now stays, and stops the later ones.
 func TestStoringFails(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		b.Done = "done"
 		b.put(t, "1.hl7", "first", 1)
 		b.put(t, "2.hl7", "second", 2)
@@ -202,7 +202,7 @@ func TestStoringFails(t *testing.T) {
 
 // A stored file that cannot be removed is not read again.
 func TestFileThatStays(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		b.Done = "done" // a file, because root may write to any folder
 		if err := os.WriteFile(filepath.Join(b.root, "done"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -251,7 +251,7 @@ func TestForeignKeys(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	each(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *bench) {
 		b.Interval = 10 * time.Millisecond
 		ctx, stop := context.WithCancel(t.Context())
 		got, done := make(chan string, 10), make(chan error, 1)
