@@ -123,6 +123,10 @@ var amendments = []struct {
 	{"ClientFacingResult.loinc", `{"$ref":"ClientFacingLoinc"}`, "Spec: Marker, expected_results, an object"},
 	{"HistoricalPullCompleted.is_final", ``, "Spec: Historical pull completed, the flag is removed"},
 	{"ProviderConnectionCreated.source", ``, "Spec: Versioning, source is replaced by provider"},
+	{
+		"ParsingJob.status", `{"type":"string","enum":["upload_pending","started","pending_review","completed","failed"]}`,
+		"Spec: Lab report parser, a job may wait for review",
+	},
 	{"VitalTokenCreatedResponse.exchange_url", `{"type":"string"}`, "spec-notes: Phones, the scheme opens our own app"},
 }
 

@@ -145,6 +145,7 @@ var unlimited = map[string]string{
 	"DELETE FROM order_erasures WHERE team_id = $1":                                                                                              restored,
 	"UPDATE orders SET change = 0 WHERE team_id":                                                                                                 restored,
 	"SELECT block, CAST(SUM(n) AS BIGINT) FROM user_counts":                                                                                      "one row for some thousand users",
+	"SELECT created_at FROM events WHERE team_id = $1 ORDER BY seq LIMIT 1":                                                                      "the first row of an index",
 	"SELECT COALESCE(MIN(seq), $2) FROM events":                                                                                                  "the first row of an index",
 	"UPDATE webhook_deliveries SET state = 'held', ended_at = $1":                                                                                "a range of deliveries whose length the code limits",
 	"SELECT COUNT(*) FROM sealing_keys":                                                                                                          "a command of the operator",

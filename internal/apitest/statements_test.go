@@ -50,6 +50,7 @@ func (c *statements) story(t *testing.T, d storetest.Database) {
 	var ahead atomic.Int64
 	s := start(t, d, func(o *app.Options) {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+		o.AnyClock = true
 		o.Statement = c.add
 	})
 	s.keyed = true

@@ -111,7 +111,11 @@ func (a *App) recognize(ctx context.Context) error {
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
 		var own string
 		var used bool
-		if err := tx.QueryRow(ctx, `SELECT installation, EXISTS (SELECT 1 FROM sealing_keys) FROM instance WHERE id = 1`).Scan(&own, &used); err != nil {
+		err := tx.QueryRow(ctx, `SELECT installation FROM instance WHERE id = 1`).Scan(&own)
+		if err == nil {
+			err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM sealing_keys)`).Scan(&used)
+		}
+		if err != nil {
 			return err
 		}
 		switch {
