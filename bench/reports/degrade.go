@@ -70,8 +70,10 @@ func photo(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	jitter := func(scale float64) float64 { return (random.Float64()*2 - 1) * scale * w }
 	margin := 0.09 * w
 	corners := [4][2]float64{
-		{margin + jitter(0.03), margin + jitter(0.03)}, {margin + w + jitter(0.03), margin + jitter(0.03)},
-		{margin + w + jitter(0.03), margin + h*0.97 + jitter(0.03)}, {margin + jitter(0.03), margin + h*0.97 + jitter(0.03)},
+		{margin + jitter(0.03), margin + jitter(0.03)},
+		{margin + w + jitter(0.03), margin + jitter(0.03)},
+		{margin + w + jitter(0.03), margin + h*0.97 + jitter(0.03)},
+		{margin + jitter(0.03), margin + h*0.97 + jitter(0.03)},
 	}
 	out := warp(sheet, outW, outH, projective(corners, w, h), 70)
 	angle, depth := random.Float64()*2*math.Pi, 0.2+0.25*random.Float64()

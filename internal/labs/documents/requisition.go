@@ -150,7 +150,10 @@ func (s *Subject) writeTests(p *pdfDocument) {
 	for i, t := range o.Tests {
 		n := t.Specimen
 		rows[i] = row{cells: []cell{
-			{words: t.ProviderID, bold: true}, {words: t.Name}, {words: cmp.Or(n.Name, s.sampleOf(t))}, {words: n.Container},
+			{words: t.ProviderID, bold: true},
+			{words: t.Name},
+			{words: cmp.Or(n.Name, s.sampleOf(t))},
+			{words: n.Container},
 			{words: joinNonEmpty(", ", n.MinVolume, n.Temperature)},
 		}}
 	}

@@ -95,11 +95,13 @@ func TestDecisions(t *testing.T) {
 		{"two orders with its sample", aReport(sample("S-1")), []knownOrder{anOrder(), anOrder()}, SampleMatch, false},
 		{
 			"its sample, and that of another order", aReport(func(r *reportFacts) { r.Samples = []string{"S-1", "S-2"} }),
-			[]knownOrder{anOrder(), anOrder(func(o *knownOrder) { o.SampleID = "S-2" })}, SampleMatch, false,
+			[]knownOrder{anOrder(), anOrder(func(o *knownOrder) { o.SampleID = "S-2" })},
+			SampleMatch, false,
 		},
 		{
 			"its sample, and that of a completed order", aReport(func(r *reportFacts) { r.Samples = []string{"S-1", "S-2"} }),
-			[]knownOrder{anOrder(), anOrder(atStatus(orders.Completed), func(o *knownOrder) { o.SampleID = "S-2" })}, SampleMatch, true,
+			[]knownOrder{anOrder(), anOrder(atStatus(orders.Completed), func(o *knownOrder) { o.SampleID = "S-2" })},
+			SampleMatch, true,
 		},
 		{"its sample behind the lab's number", aReport(func(r *reportFacts) { r.Samples = []string{"LAB-1", "S-1"} }), []knownOrder{anOrder()}, SampleMatch, true},
 		{"a person", aReport(), []knownOrder{anOrder()}, PersonMatch, false},

@@ -135,11 +135,24 @@ func TestIsInState(t *testing.T) {
 		zip, state string
 		want       bool
 	}{
-		{"10001", "NY", true}, {"10001", "NJ", false}, {"07102-1234", "NJ", true}, {"07102-1234", "NY", false},
-		{"20001", "DC", true}, {"20001", "MD", false}, {"00901", "PR", true}, {"00901", "FL", false},
-		{"42223", "KY", true}, {"42223", "TN", true}, {"42223", "OH", false}, {"02861", "MA", true}, {"02861", "RI", true},
-		{"10999", "NY", true}, {"10999", "CA", false}, // not in the table
-		{"00000", "NY", true}, {"", "NY", true}, {"1234", "NY", true}, // no ZIP codes
+		{"10001", "NY", true},
+		{"10001", "NJ", false},
+		{"07102-1234", "NJ", true},
+		{"07102-1234", "NY", false},
+		{"20001", "DC", true},
+		{"20001", "MD", false},
+		{"00901", "PR", true},
+		{"00901", "FL", false},
+		{"42223", "KY", true},
+		{"42223", "TN", true},
+		{"42223", "OH", false},
+		{"02861", "MA", true},
+		{"02861", "RI", true},
+		{"10999", "NY", true},
+		{"10999", "CA", false}, // not in the table
+		{"00000", "NY", true},
+		{"", "NY", true},
+		{"1234", "NY", true}, // no ZIP codes
 	} {
 		if got := IsInState(c.zip, c.state); got != c.want {
 			t.Errorf("%s in %s: %v", c.zip, c.state, got)
