@@ -141,7 +141,11 @@ func (c *clinic) pick(ctx context.Context, method string) (slot, error) {
 }
 
 func visitedAddress(zip string) map[string]any {
-	return map[string]any{"first_line": "1 Main Street", "city": "Phoenix", "state": "AZ", "zip_code": zip}
+	city, state := "Phoenix", "AZ"
+	if zip == askedZip {
+		city, state = "Onalaska", "WI"
+	}
+	return map[string]any{"first_line": "1 Main Street", "city": city, "state": state, "zip_code": zip}
 }
 
 // prepare turns on what the clinic needs, and learns what it can order and

@@ -25,8 +25,8 @@ func (h *Handlers) fulfilmentRoutes() []api.Route {
 	}
 }
 
-// stepIn is a step of a kit or a visit.
-type stepIn struct {
+// StepIn is a step of a kit or a visit.
+type StepIn struct {
 	At       *time.Time    `json:"at,omitempty" doc:"The time of the step. The default is now."`
 	SampleID string        `json:"sample_id,omitempty" maxLength:"50" doc:"The number on a kit, before its registration."`
 	Status   kitStatusWord `json:"status,omitempty" doc:"The status of a kit that its carrier observed."`
@@ -66,7 +66,7 @@ func (visitStatusWord) Schema(huma.Registry) *huma.Schema {
 	return api.Enum(textsOf(fulfilment.VisitStatuses))
 }
 
-func (in *stepIn) report(key string, raw []byte) fulfilment.Report {
+func (in *StepIn) report(key string, raw []byte) fulfilment.Report {
 	r := fulfilment.Report{Key: key, At: timeOf(in.At), SampleID: in.SampleID, Status: orders.Status(in.Status), Raw: raw}
 	if s := in.Shipment; s != nil {
 		r.Shipment = &networks.Shipment{Inbound: s.Direction == "inbound", Courier: s.Courier, TrackingNumber: s.TrackingNumber, TrackingURL: s.TrackingURL}
@@ -89,7 +89,7 @@ func timeOf(at *time.Time) time.Time {
 
 type recordFulfilmentIn struct {
 	OrderPath
-	Body    stepIn
+	Body    StepIn
 	RawBody []byte
 }
 
@@ -108,7 +108,7 @@ type takePartnerReportIn struct {
 	Signature string `header:"webhook-signature" doc:"v1, and the base64 of the HMAC-SHA256 of id.timestamp.body; Standard Webhooks."`
 	Body      struct {
 		OrderID orders.ID `json:"order_id" format:"uuid"`
-		stepIn
+		StepIn
 	}
 	RawBody []byte
 }
