@@ -49,7 +49,7 @@ func TestCallsOfClientLibraries(t *testing.T) {
 	l := &library{s, header, map[string]string{
 		"user_name": newUserName(), "demo_name": newUserName(), "soon": time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04:05.000Z"),
 		"tomorrow": time.Now().AddDate(0, 0, 2).Format(time.DateOnly), "later": time.Now().AddDate(0, 0, 9).Format(time.DateOnly),
-		"address": orderAddress, "patient": orderPatient,
+		"address": orderAddress, "patient": orderPatient, "tuesday": nextTuesday().Format(time.DateOnly),
 	}}
 	for _, area := range libraryCalls {
 		t.Run(area.name, func(t *testing.T) {
@@ -84,6 +84,16 @@ func contractKeyHeader(t *testing.T) string {
 	return raw.Security.APIKeyAuth.Name
 }
 
+// nextTuesday returns the first Tuesday after tomorrow. The sandbox's service centers
+// are open on that day and the three days after it.
+func nextTuesday() time.Time {
+	day := time.Now().AddDate(0, 0, 2)
+	for day.Weekday() != time.Tuesday {
+		day = day.AddDate(0, 0, 1)
+	}
+	return day
+}
+
 func (l *library) call(t *testing.T, c call) {
 	t.Helper()
 	method, path, _ := strings.Cut(l.fill(c.line), " ")
@@ -93,7 +103,10 @@ func (l *library) call(t *testing.T, c call) {
 		r.headers[name] = value
 	}
 	if c.body != "" {
-		r.headers["content-type"], r.body = "application/json", []byte(l.fill(c.body))
+		r.body = []byte(l.fill(c.body))
+		if r.headers["content-type"] == "" {
+			r.headers["content-type"] = "application/json"
+		}
 	}
 	want := max(c.status, http.StatusOK)
 	var got answer
@@ -284,13 +297,17 @@ var libraryCalls = []struct {
 		{line: "PATCH /v3/order/$visit/phlebotomy/appointment/cancel", body: `{"cancellation_reason_id":"$reason","notes":null}`},
 		{line: "POST /v3/order/$visit/phlebotomy/appointment/request", body: `{"address":{"first_line":"1 Farm Road","city":"Onalaska","state":"WI","zip_code":"54650"},"provider":"phlebfinders","appointment_notes":null}`},
 	}},
+	{"reports", []call{
+		{line: "POST /lab_report/v1/parser/job content-type=multipart/form-data;boundary=" + formBoundary, body: reportForm("$user", "of a library"), keep: "report=id"},
+		{line: "GET /lab_report/v1/parser/job/$report"},
+	}},
 	{"centers", []call{
 		{line: "POST /v3/order", body: `{"user_id":"$user","lab_test_id":"$lab_test","patient_details":$patient,"patient_address":$address}`, keep: "drop_in=order.id"},
 		{line: "POST /v3/order/$drop_in/test?final_status=received.walk_in_test.requisition_created"},
 		{line: "GET /v3/order/$drop_in", until: "last_event.status=received.walk_in_test.requisition_created"},
 		{line: "GET /v3/order/$drop_in/psc/info?radius=50"},
-		{line: "POST /v3/order/psc/appointment/availability?lab=quest&zip_code=85004&radius=50&start_date=$tomorrow&allow_stale=false", keep: "key=slots.3.slots.0.booking_key site=slots.0.location.code"},
-		{line: "POST /v3/order/psc/appointment/availability?lab=quest&site_codes=$site&site_codes=$site", keep: "key=slots.3.slots.0.booking_key next_key=slots.3.slots.1.booking_key"},
+		{line: "POST /v3/order/psc/appointment/availability?lab=quest&zip_code=85004&radius=50&start_date=$tuesday&allow_stale=false", keep: "key=slots.3.slots.0.booking_key site=slots.0.location.code"},
+		{line: "POST /v3/order/psc/appointment/availability?lab=quest&site_codes=$site&site_codes=$site&start_date=$tuesday", keep: "key=slots.3.slots.0.booking_key next_key=slots.3.slots.1.booking_key"},
 		{line: "POST /v3/order/$drop_in/psc/appointment/book x-idempotency-key=visit", body: `{"booking_key":"$key"}`},
 		{line: "PATCH /v3/order/$drop_in/psc/appointment/reschedule", body: `{"booking_key":"$next_key","appointment_notes":null}`},
 		{line: "GET /v3/order/$drop_in/psc/appointment/"},

@@ -33,6 +33,7 @@ func TestErasureReachesEveryTable(t *testing.T) {
 		var ahead atomic.Int64
 		s := start(t, d, func(o *app.Options) {
 			o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+			o.AnyClock = true
 		})
 		s.keyed = true
 		f := s.fixture(t)
