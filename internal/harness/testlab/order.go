@@ -28,7 +28,7 @@ type Order struct {
 	// it.
 	Messages, Cancellations int
 
-	control, body string
+	body string
 }
 
 // Test is an ordered test.

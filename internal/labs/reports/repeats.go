@@ -13,7 +13,6 @@ import (
 	"hale/internal/labs/reports/extract"
 	"hale/internal/labs/results"
 	"hale/internal/people/users"
-	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
@@ -220,6 +219,3 @@ func storedFacts(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID
 	}
 	return all, nil
 }
-
-// orderOf returns the order of an origin.
-func (o Origin) orderOf() orders.ID { return ids.FromUUID[orders.Order](o.Order) }

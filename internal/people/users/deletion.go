@@ -285,7 +285,7 @@ func finish(ctx context.Context, tx *store.Tx, args eraseArgs) error {
 		return fmt.Errorf("users: shredding the key of %s: %w", args.User, err)
 	}
 	if list := erasures.Of(tx); list != nil {
-		if err := list.add(Erasure{args.Team, args.User}); err != nil {
+		if err := list.add(Erasure(args)); err != nil {
 			return fmt.Errorf("users: recording the erasure of %s: %w", args.User, err)
 		}
 	}

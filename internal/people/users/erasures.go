@@ -146,7 +146,7 @@ func eraseAgain(ctx context.Context, db *store.DB, e Erasure) (found bool, err e
 	ctx = store.WithTeam(ctx, e.Team.UUID())
 	err = db.Write(ctx, func(tx *store.Tx) error { return endGrace(ctx, tx, e) })
 	if err == nil {
-		err = eraseAll(ctx, db, eraseArgs{e.Team, e.User}, func(int, int, string) error { return nil })
+		err = eraseAll(ctx, db, eraseArgs(e), func(int, int, string) error { return nil })
 	}
 	if err != nil {
 		return false, fmt.Errorf("users: erasing %s again: %w", e.User, err)

@@ -153,7 +153,7 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 			if start >= 0 {
 				set(field, text[start:at])
 			}
-			field, start = f, at+length
+			field = f
 			at += length
 			for at < len(text) && (text[at] == ' ' || text[at] == ':') {
 				at++

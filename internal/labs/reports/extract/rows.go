@@ -288,9 +288,7 @@ func (r *reader) positional(l *line) *entry {
 			return r.insideCell(l)
 		}
 		e.parts[nameColumn] = []cell{l.cells[0]}
-		for _, c := range l.cells[1:k] {
-			e.parts[flagColumn] = append(e.parts[flagColumn], c)
-		}
+		e.parts[flagColumn] = append(e.parts[flagColumn], l.cells[1:k]...)
 		e.parts[valueColumn] = []cell{l.cells[k]}
 		e.anchor = true
 		return e
@@ -716,7 +714,6 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 		if s := specimenIn(text[m[1]:]); s != "" {
 			r.specimen = s
 		}
-		text = strings.TrimSpace(text[:m[0]])
 	} else if len(l.cells) > 2 {
 		return
 	}

@@ -21,7 +21,6 @@ type Value struct {
 const numberPattern = `(?:\d{1,3}(?:[,\x{202f}\x{2009}]\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+|[.,]\d+)`
 
 var (
-	numberOnly     = regexp.MustCompile(`^[-+]?` + numberPattern + `$`)
 	thousands      = regexp.MustCompile(`^\d{1,3}(?:[,\x{202f}\x{2009}]\d{3})+(?:\.\d+)?$`)
 	valueStart     = regexp.MustCompile(`^(<=|>=|<|>)?\s*([-+]?` + numberPattern + `)(?:\s*(?:[x×*]\s*10\s*\^?|[eE])\s*([-+]?\d{1,2})(?:\b|$))?`)
 	intervalStart  = regexp.MustCompile(`^(` + numberPattern + `)\s*-\s*(` + numberPattern + `)(?:\s|$)`)
