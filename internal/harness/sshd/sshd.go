@@ -87,7 +87,7 @@ func (s *Server) Run(t testing.TB) {
 		}
 	}
 	var log bytes.Buffer
-	server := exec.Command(path, "-D", "-e", "-f", s.config)
+	server := exec.Command(path, "-D", "-e", "-f", s.config) //nolint:noctx // stop ends it
 	server.Stderr = &log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
@@ -96,10 +96,12 @@ func (s *Server) Run(t testing.TB) {
 	go func() { ended <- server.Wait() }()
 	s.stop = func() {
 		_ = server.Process.Kill() // it may have ended
-		<-ended
+		if err := <-ended; err == nil {
+			t.Log("sshd had ended before it was killed")
+		}
 	}
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		conn, err := net.Dial("tcp", s.Address)
+		conn, err := net.Dial("tcp", s.Address) //nolint:noctx // on this machine, and closed at once
 		if err == nil {
 			_ = conn.Close()
 			return
@@ -151,7 +153,7 @@ func write(t testing.TB, file, text string) {
 
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
 	if err != nil {
 		t.Fatal(err)
 	}

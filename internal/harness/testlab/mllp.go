@@ -24,7 +24,7 @@ func (l *Lab) Listen(address string) (*Listener, error) {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-	listen, err := net.Listen("tcp", address)
+	listen, err := net.Listen("tcp", address) //nolint:noctx // lives as long as the laboratory
 	if err != nil {
 		return nil, err
 	}

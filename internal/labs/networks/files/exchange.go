@@ -62,7 +62,7 @@ func (e *Exchange) Send(ctx context.Context, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer fsys.Close() //nolint:errcheck // nothing is left to write
+	defer fsys.Close()
 	final := path.Join(e.orders(), name)
 	if exists, err := fsys.Exists(final); err != nil || exists {
 		return withoutName(err, "looking for an order")
@@ -126,7 +126,7 @@ func (e *Exchange) Poll(ctx context.Context, take Take) error {
 	if err != nil {
 		return err
 	}
-	defer fsys.Close() //nolint:errcheck // every file is in its place
+	defer fsys.Close()
 	entries, err := fsys.ReadDir(e.results())
 	if err != nil {
 		return withoutName(err, "listing the results")

@@ -788,6 +788,7 @@ func (r *reader) emit(e *entry, page int) {
 				d.valueWords = append(d.valueWords, c.words...)
 			case rangeColumn:
 				d.rangeWords = append(d.rangeWords, c.words...)
+			default:
 			}
 		}
 	}

@@ -188,7 +188,7 @@ func (p *Pool) start() (*child, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	cmd := exec.Command(p.Command[0], p.Command[1:]...)
+	cmd := exec.Command(p.Command[0], p.Command[1:]...) //nolint:noctx // outlives the request; end kills it
 	cmd.Dir = dir
 	cmd.Env = environment(dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
