@@ -422,7 +422,7 @@ func (c *certification) testIdentity() {
 	o := c.placed(addOnOnly(`"HB"`))
 	unknown := c.lab.ReportOn(o.ID, result("HB", "F", "13.1", "N"))
 	unknown.Placer, unknown.Number = "0199a000-0000-7000-8000-000000000000", "L999999"
-	unknown.Person = testlab.Person{Last: "Nobody", First: "Known", Born: "19500101", Sex: "M"}
+	unknown.Person = testlab.Person{Last: "Unknown", First: "Una", Born: "19500101", Sex: "M"}
 	c.accept(unknown)
 	c.reviews(1)
 	wrong := c.lab.ReportOn(o.ID, result("HB", "F", "13.2", "N"))

@@ -356,9 +356,9 @@ func TestUnclearPatientWaits(t *testing.T) {
 				r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate, r.Metadata.SeveralPatients = "Ada", "Byron", "1984-12-10", true
 			}), nil
 		}
-		nobody, two := b.upload(b.team.ID, b.user, 'n', false), b.upload(b.team.ID, b.user, 't', false)
+		unnamed, two := b.upload(b.team.ID, b.user, 'n', false), b.upload(b.team.ID, b.user, 't', false)
 		b.start()
-		if now := b.wait(nobody); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.PatientUnidentified}) || now.Patient != reports.PatientUnknown {
+		if now := b.wait(unnamed); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.PatientUnidentified}) || now.Patient != reports.PatientUnknown {
 			t.Errorf("a report without a person is %s %v %s", now.Status, now.Reasons, now.Patient)
 		}
 		if now := b.wait(two); now.Status != reports.PendingReview || !slices.Contains(now.Reasons, reports.PatientMismatch) || now.Patient != reports.PatientDiffers {
