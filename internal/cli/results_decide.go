@@ -15,16 +15,20 @@ import (
 
 func (s *shell) reviewAccept() *cobra.Command {
 	var order, user, note, by string
+	var choice matching.Choice
 	c := &cobra.Command{
 		Use: "accept RESULT", Short: "assign the result to an order",
 		Long: `Assign the result to an order. --order selects the order, or --user selects the
 order of a user. Without both, exactly one order of the same person must match. If
 the order cannot take results anymore, Hale creates a new order like it. The
-command prints the order that has the result.`,
+command prints the order that has the result.
+
+The person on the report must be the patient of the order. --confirm-identity
+skips this check after you have clarified the difference.`,
 		Example: examples("hale results review accept RESULT", "hale results review accept RESULT --order ORDER", "hale results review accept RESULT --user USER"),
 		Args:    takes("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			choice := matching.Choice{Note: noteOf(note), By: s.operatorName(by)}
+			choice.Note, choice.By = noteOf(note), s.operatorName(by)
 			if order != "" {
 				id, err := idArg[orders.Order]("--order", "an order", order, "hale results review show RESULT lists the candidate orders")
 				if err != nil {
@@ -50,9 +54,14 @@ command prints the order that has the result.`,
 	}
 	c.Flags().StringVar(&order, "order", "", "assign the result to this order")
 	c.Flags().StringVar(&user, "user", "", "assign the result to an order of this user: user_id or client_user_id")
+	addConfirmIdentity(c, &choice.ConfirmIdentity)
 	addNote(c, &note)
 	addBy(c, &by)
 	return c
+}
+
+func addConfirmIdentity(c *cobra.Command, confirmed *bool) {
+	c.Flags().BoolVar(confirmed, "confirm-identity", false, "the report is about the patient of the order although the person on it differs")
 }
 
 func (s *shell) reviewReject() *cobra.Command {

@@ -191,7 +191,7 @@ result. The person on the report must be the patient of the order;
 	}
 	c.Flags().StringVar(&order, "order", "", "assign the result to this order")
 	c.Flags().StringVar(&team, "team", "", "assign the result to this team: id or name")
-	c.Flags().BoolVar(&d.OtherPerson, "confirm-identity", false, "the report is about the patient of the order although the person on it differs")
+	addConfirmIdentity(c, &d.ConfirmIdentity)
 	c.Flags().StringVar(&d.Note, "note", "", "reason")
 	addBy(c, &d.By)
 	return c

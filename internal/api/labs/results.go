@@ -13,6 +13,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
@@ -170,12 +171,15 @@ type reviewBody struct {
 	ReviewedAt api.Time                        `json:"reviewed_at"`
 	Note       *string                         `json:"note"`
 	Reported   api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person on that report."`
+	Confirmed  []identity.Problem              `json:"confirmed_differences" nullable:"false" doc:"Facts of that person that differ from the order's or are missing; the reviewer confirmed the identity."`
 }
 
 func reviewBodiesOf(all []results.Review) []reviewBody {
 	bodies := make([]reviewBody, len(all))
 	for i, r := range all {
-		bodies[i] = reviewBody{r.Result, r.Decision, r.By, api.Time(r.At), nonEmpty(r.Note), api.Nullable(reportedPatientBodyOf(r.Patient))}
+		bodies[i] = reviewBody{
+			r.Result, r.Decision, r.By, api.Time(r.At), nonEmpty(r.Note), api.Nullable(reportedPatientBodyOf(r.Patient)), append([]identity.Problem{}, r.Confirmed...),
+		}
 	}
 	return bodies
 }

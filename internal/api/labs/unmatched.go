@@ -139,13 +139,14 @@ type acceptUnmatchedIn struct {
 	Body struct {
 		OrderID orders.NullID `json:"order_id" required:"false" doc:"The order of the result. If this order can have no results, a new order is created."`
 		UserID  orders.NullID `json:"user_id" required:"false" doc:"The user of the result. With order_id, the order must belong to this user."`
+		Confirm bool          `json:"confirm_identity" required:"false" doc:"Required if the person on the report is not certainly the patient of the order. The error names the differences."`
 		Note    *string       `json:"note" required:"false" maxLength:"1000"`
 		By      *string       `json:"reviewed_by" required:"false" maxLength:"200" doc:"The person who decides. Default: the label of the API key."`
 	} `doc:"May be empty if there is only one possible order."`
 }
 
 func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *acceptUnmatchedIn) (*api.Out[orderBody], error) {
-	choice := matching.Choice{Note: in.Body.Note}
+	choice := matching.Choice{Note: in.Body.Note, ConfirmIdentity: in.Body.Confirm}
 	if id := in.Body.OrderID.Value; id != nil {
 		order := orders.ID(*id)
 		choice.Order = &order

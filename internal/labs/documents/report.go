@@ -131,7 +131,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 		)
 	}
 	for _, review := range r.Reviews {
-		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s.", review.By, formatMinute(review.At.UTC())), review.Note), smallSize+1, "")
+		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s.", review.By, formatMinute(review.At.UTC())), confirmedDifferences(review), review.Note), smallSize+1, "")
 	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
@@ -311,4 +311,17 @@ func clia(number string) string {
 		return ""
 	}
 	return "CLIA " + number
+}
+
+// confirmedDifferences says how the person on a report differs from the
+// patient, and that the reviewer confirmed the identity.
+func confirmedDifferences(r results.Review) string {
+	if len(r.Confirmed) == 0 {
+		return ""
+	}
+	words := make([]string, len(r.Confirmed))
+	for i, d := range r.Confirmed {
+		words[i] = strings.ReplaceAll(string(d), "_", " ")
+	}
+	return "Identity confirmed despite: " + strings.Join(words, ", ") + "."
 }

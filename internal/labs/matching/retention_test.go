@@ -48,7 +48,7 @@ func TestFromTheInbox(t *testing.T) {
 		if len(page) != 1 || page[0].Decision != matching.OtherPerson || page[0].Candidates[0].Kind != matching.Provenance {
 			t.Fatalf("in the queue: %+v", page)
 		}
-		if _, err := d.accept(page[0].ID, matching.Choice{Order: &o.ID}); err != nil {
+		if _, err := d.accept(page[0].ID, matching.Choice{Order: &o.ID, ConfirmIdentity: true}); err != nil {
 			t.Fatal(err)
 		}
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {

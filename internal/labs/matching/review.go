@@ -2,9 +2,11 @@ package matching
 
 import (
 	"context"
+	"strings"
 	"unicode/utf8"
 
 	"hale/internal/labs/critical"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
 	"hale/internal/people/users"
@@ -20,10 +22,14 @@ type Choice struct {
 	User  *users.ID
 	Note  *string
 	By    string // the person or key that decides
+	// ConfirmIdentity confirms that the report is about the order's patient
+	// although the person on it differs, or lacks a name or the birth date.
+	ConfirmIdentity bool
 }
 
 // AcceptResult gives a result to an order: the chosen one when it can have
-// results, else a new one in its place. It returns that order.
+// results, else a new one in its place. It returns that order. A report whose person is
+// not certainly the order's patient needs Choice.ConfirmIdentity.
 //
 // Reference 1.17, POST …/accept.
 func AcceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
@@ -45,9 +51,13 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	if err != nil {
 		return orders.Order{}, err
 	}
+	differences := identity.Compare(identity.Person(patientOf(&o)), identity.Person(r.Patient)).Problems()
+	if len(differences) > 0 && !c.ConfirmIdentity {
+		return orders.Order{}, unconfirmedIdentity(differences)
+	}
 	i.setDecision(tx, Accept, c.Note, c.By)
 	i.Status = Resolved
-	review := results.Review{Result: i.ID.UUID(), Decision: string(i.Decision), By: i.ReviewedBy, At: tx.Now(), Patient: r.Patient}
+	review := results.Review{Result: i.ID.UUID(), Decision: string(i.Decision), By: i.ReviewedBy, At: tx.Now(), Patient: r.Patient, Confirmed: differences}
 	if c.Note != nil {
 		review.Note = *c.Note
 	}
@@ -137,6 +147,17 @@ func (i *Item) defaultCandidate() (Candidate, bool) {
 }
 
 func inconsistentChoice(msg string) error { return fault.New(fault.Unprocessable, msg) }
+
+// unconfirmedIdentity refuses a report whose person is not certainly the
+// order's patient.
+func unconfirmedIdentity(differences []identity.Problem) error {
+	words := make([]string, len(differences))
+	for n, d := range differences {
+		words[n] = string(d)
+	}
+	return inconsistentChoice("The person on the report is not certainly the patient of the order (" + strings.Join(words, ", ") +
+		"): set confirm_identity if it is the same person")
+}
 
 // in characters
 const maxNote = 1000

@@ -3,7 +3,9 @@ package matching_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -381,6 +383,42 @@ func TestAcceptForAnotherPerson(t *testing.T) {
 	})
 }
 
+// A report on another person goes to an order only when the reviewer confirms
+// the identity. The results show the differences.
+func TestAcceptConfirmsIdentity(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, operator := range []bool{false, true} {
+			d := newDesk(t, db)
+			d.reviews(!operator)
+			accept := d.accept
+			if operator {
+				accept = d.operatorAccepts
+			}
+			for name, person := range map[string]networks.ReportedPatient{
+				"first_name_mismatch, birth_date_missing":                   {FirstName: "Tara", LastName: orderstest.Patient().LastName},
+				"last_name_missing, first_name_missing, birth_date_missing": {},
+			} {
+				o := d.order(orders.RequisitionCreated)
+				id := d.receive(d.report(o, func(r *networks.Report) { r.Patient = person }))
+				_, err := accept(id, matching.Choice{Order: &o.ID})
+				if !fault.Is(err, fault.Unprocessable) || !strings.Contains(err.Error(), name) || d.results(o) != 0 {
+					t.Fatalf("%s: %v", name, err)
+				}
+				if o, err = accept(id, matching.Choice{Order: &o.ID, ConfirmIdentity: true}); err != nil {
+					t.Fatal(err)
+				}
+				d.read(func(tx *store.Tx) error {
+					r, err := results.Get(d.ctx(), tx, &o, 0)
+					if err == nil && fmt.Sprint(r.Reviews[0].Confirmed) != "["+strings.ReplaceAll(name, ",", "")+"]" {
+						t.Errorf("confirmed %v", r.Reviews[0].Confirmed)
+					}
+					return err
+				})
+			}
+		}
+	})
+}
+
 // A result of another lab than the order's: the order is recreated at that
 // lab.
 func TestWrongLab(t *testing.T) {
@@ -436,7 +474,10 @@ func TestAcceptWithoutOrder(t *testing.T) {
 		info.Address.State, info.Address.City, info.Address.Zip = "AZ", "Phoenix", "85004"
 		user := userstest.New(t, db, d.team.ID, users.NewUser{})
 		userstest.WithInfo(t, db, user, info)
-		next, err := d.accept(id, matching.Choice{User: &user.ID})
+		if _, err := d.accept(id, matching.Choice{User: &user.ID}); !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("another person: %v", err)
+		}
+		next, err := d.accept(id, matching.Choice{User: &user.ID, ConfirmIdentity: true})
 		if err != nil || next.User != user.ID || next.SampleID != "UNKNOWN-1" || d.results(next) == 0 {
 			t.Fatalf("made %s: %v", next.Status, err)
 		}
@@ -568,9 +609,9 @@ func (d desk) reviews(on bool) {
 	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, d.team) })
 }
 
-func (d desk) operatorAccepts(id matching.ID) (o orders.Order, err error) {
+func (d desk) operatorAccepts(id matching.ID, c matching.Choice) (o orders.Order, err error) {
 	err = d.decide(func(ctx context.Context, tx *store.Tx) (err error) {
-		o, err = matching.OperatorAccept(ctx, tx, d.team.ID, id, matching.Choice{})
+		o, err = matching.OperatorAccept(ctx, tx, d.team.ID, id, c)
 		return err
 	})
 	return o, err
@@ -592,7 +633,7 @@ func TestOperatorDecides(t *testing.T) {
 		d.reviews(false)
 		o := d.order(orders.RequisitionCreated)
 		good, bad := d.receive(d.report(o)), d.receive(d.report(o))
-		got, err := d.operatorAccepts(good)
+		got, err := d.operatorAccepts(good, matching.Choice{})
 		if err != nil || got.ID != o.ID || got.Status != orders.Completed {
 			t.Fatalf("accepted for %s, which is %s: %v", got.ID, got.Status, err)
 		}
@@ -613,7 +654,7 @@ func TestOperatorDecides(t *testing.T) {
 		if i := d.get(bad); i.Status != matching.Resolved || i.Action != matching.Reject || i.Summary.Note != note {
 			t.Errorf("rejected: %s, %s", i.Status, i.Action)
 		}
-		if _, err := d.operatorAccepts(bad); !fault.Is(err, fault.NotFound) {
+		if _, err := d.operatorAccepts(bad, matching.Choice{}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("accepted what was rejected: %v", err)
 		}
 		if err := d.returnToTeam(bad); !fault.Is(err, fault.Refused) {
@@ -635,7 +676,7 @@ func TestOperatorReturnsToTeam(t *testing.T) {
 		old := d.receive(d.report(one))
 		d.reviews(true)
 		fresh := d.receive(d.report(other))
-		if _, err := d.operatorAccepts(fresh); !fault.Is(err, fault.NotFound) {
+		if _, err := d.operatorAccepts(fresh, matching.Choice{}); !fault.Is(err, fault.NotFound) {
 			t.Errorf("the operator decides what waits for the team: %v", err)
 		}
 		if _, err := d.resolve(fresh, matching.Unsure); err != nil {

@@ -78,7 +78,7 @@ func TestNewOrderFromReport(t *testing.T) {
 				}
 			})
 		}
-		next, err := d.accept(d.receive(report("222")), matching.Choice{User: &user.ID})
+		next, err := d.accept(d.receive(report("222")), matching.Choice{User: &user.ID, ConfirmIdentity: true})
 		if err != nil || next.User != user.ID || next.Account != second || d.results(next) == 0 {
 			t.Fatalf("made %s under %s: %v", next.Status, next.Account, err)
 		}

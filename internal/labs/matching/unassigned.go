@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
-	"hale/internal/labs/identity"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -158,9 +157,8 @@ func GetUnassigned(ctx context.Context, tx *store.Tx, id ID) (Unassigned, *Summa
 type OperatorDecision struct {
 	By   string // the operator
 	Note string
-	// OtherPerson confirms that the report belongs to the order although the
-	// person on it differs.
-	OtherPerson bool
+	// ConfirmIdentity is that of Choice.
+	ConfirmIdentity bool
 }
 
 func (d OperatorDecision) check() error {
@@ -240,8 +238,7 @@ func putForTeam(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arriva
 }
 
 // AssignToOrder gives a result to an order, or to one in its place, and returns
-// that order. It refuses a report on another person unless the decision
-// confirms it.
+// that order, as AcceptResult does.
 func AssignToOrder(ctx context.Context, tx *store.Tx, id ID, order orders.ID, d OperatorDecision) (orders.Order, error) {
 	a, err := readWaiting(ctx, tx, id)
 	if err != nil {
@@ -254,18 +251,13 @@ func AssignToOrder(ctx context.Context, tx *store.Tx, id ID, order orders.ID, d 
 	if err != nil {
 		return orders.Order{}, err
 	}
-	if !d.OtherPerson {
-		if err := refuseOtherPerson(&o, a.Report); err != nil {
-			return orders.Order{}, err
-		}
-	}
 	if _, err := putForTeam(ctx, tx, o.Team, a); err != nil {
 		return orders.Order{}, err
 	}
 	if err := queueForOperator(ctx, tx, o.Team, id, order); err != nil {
 		return orders.Order{}, err
 	}
-	choice := Choice{Order: &order, By: d.By}
+	choice := Choice{Order: &order, By: d.By, ConfirmIdentity: d.ConfirmIdentity}
 	if d.Note != "" {
 		choice.Note = &d.Note
 	}
@@ -274,20 +266,6 @@ func AssignToOrder(ctx context.Context, tx *store.Tx, id ID, order orders.ID, d 
 		return orders.Order{}, err
 	}
 	return given, endWaiting(ctx, tx, id, Assigned, d, &o.Team, &given.ID)
-}
-
-// refuseOtherPerson refuses a report whose person is not certainly the order's
-// patient.
-func refuseOtherPerson(o *orders.Order, r networks.Report) error {
-	c := identity.Compare(identity.Person(patientOf(o)), identity.Person(r.Patient))
-	var words []string
-	for _, p := range c.Problems() {
-		words = append(words, string(p))
-	}
-	if len(words) == 0 {
-		return nil
-	}
-	return fault.Newf(fault.Refused, "the person on the report is not certainly the patient of the order: %s", strings.Join(words, ", "))
 }
 
 // queueForOperator judges an arrived report against one order, and leaves the

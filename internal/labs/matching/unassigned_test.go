@@ -95,7 +95,7 @@ func TestAssignToOrder(t *testing.T) {
 			_, err := matching.AssignToOrder(ctx, tx, all[1].ID, other.ID, decision)
 			return err
 		})
-		if !fault.Is(err, fault.Refused) {
+		if !fault.Is(err, fault.Unprocessable) {
 			t.Errorf("another person: %v", err)
 		}
 		if err := d.system(func(ctx context.Context, tx *store.Tx) error {

@@ -112,8 +112,8 @@ func (e *expectations) markersOfTest(test string) []Marker {
 
 func markerOf(m *catalogue.Marker) Marker { return Marker{m.ID, m.Name, m.Slug, m.ProviderID} }
 
-// identity holds the names and codes of a result.
-type identity struct {
+// codeNames holds the names and codes of a result.
+type codeNames struct {
 	name, slug, code, loinc, loincSlug string
 	unit                               string // as printed, from the catalogue
 	assay                              *catalogue.Assay
@@ -123,11 +123,11 @@ type identity struct {
 // identify names a reported value as the catalogue does, or as the report does
 // where the catalogue does not know it. A LOINC code with a wrong check digit
 // is a typing error and is dropped.
-func (e *expectations) identify(code, test, loincCode, name string) identity {
+func (e *expectations) identify(code, test, loincCode, name string) codeNames {
 	if !loinc.Valid(loincCode) {
 		loincCode = ""
 	}
-	id := identity{name: cmp.Or(name, code, "Result"), code: code, loinc: loincCode}
+	id := codeNames{name: cmp.Or(name, code, "Result"), code: code, loinc: loincCode}
 	if r, known := e.find(code, test, loincCode, name); known {
 		id.name, id.slug, id.code = r.Name, r.Slug, cmp.Or(code, r.ProviderID)
 		id.loinc = cmp.Or(loincCode, r.LOINC)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results/refrange"
@@ -75,6 +76,9 @@ type Review struct {
 	At       time.Time                `json:"at"`
 	Note     string                   `json:"note,omitempty"`
 	Patient  networks.ReportedPatient `json:"patient,omitzero"` // as reported
+	// Confirmed lists the facts of the patient that differ from the order's or
+	// are missing, and that the person confirmed.
+	Confirmed []identity.Problem `json:"confirmed,omitempty"`
 }
 
 // LogValue keeps a person out of logs.
