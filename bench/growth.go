@@ -28,7 +28,7 @@ var (
 	growth       = flag.Bool("growth", false, "compare each call at two sizes of a team, and nothing else")
 	growthPeople = flag.String("people", "1000,64000", "growth: the two numbers of people; empty skips them")
 	growthOrders = flag.String("orders-at", "10000,1000000", "growth: the two numbers of orders; empty skips them")
-	growthDays   = flag.Float64("days", 1, "growth: days of heart rate of each person, one sample a minute")
+	growthDays   = flag.Float64("days", 1, "growth: days of heart rate of each person, a sample every five minutes")
 )
 
 // growthLimit is the largest factor by which a p50 may grow.
@@ -186,11 +186,14 @@ func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, e
 	if err != nil {
 		return nil, err
 	}
-	samples := int(*growthDays * minutesOfDay)
-	err = b.seed(ctx, "batches", size*((samples+minutesOfDay-1)/minutesOfDay), func(w *load.Worker, n int) error {
-		day := n / size
+	const perDay, daysPerPush = minutesOfDay / 5, 10
+	samples := int(*growthDays * perDay)
+	pushes := (samples + perDay*daysPerPush - 1) / (perDay * daysPerPush)
+	err = b.seed(ctx, "pushes", size*pushes, func(w *load.Worker, n int) error {
+		push := n / size
 		head := lean.Head("POST", pushPath(ids[n%size]), b.server.Address(), "x-service-api-key: "+b.key)
-		answer, err := w.Do(head, pushBody(day, 0, min(minutesOfDay, samples-day*minutesOfDay), pulse))
+		body := pushBody(push*daysPerPush, 0, min(perDay*daysPerPush, samples-push*perDay*daysPerPush), sparsePulse)
+		answer, err := w.Do(head, body)
 		if err == nil && answer.Status/100 != 2 {
 			err = fmt.Errorf("a push was answered %d: %.300s", answer.Status, answer.Body)
 		}
@@ -199,8 +202,15 @@ func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, e
 	if err != nil {
 		return nil, err
 	}
+	// A new process has the keys and pages of none of them, whatever their number.
+	if err := b.server.Stop(); err != nil {
+		return nil, err
+	}
+	if _, err := b.server.Start(ctx); err != nil {
+		return nil, err
+	}
 	return b.measureCalls(ctx, peopleCalls, func(call growthCall, n int) (path, body string) {
-		person := rand.IntN(size) //nolint:gosec // any person
+		person := n * 379 % size // a different one in each call
 		switch {
 		case call.method == "DELETE":
 			person = n % size

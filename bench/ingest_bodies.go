@@ -47,7 +47,9 @@ type source struct {
 
 var (
 	pulse = source{time.Minute, `,"unit":"bpm","source_type":"watch"}`, 45, 70, 180, 4, 1}
-	sugar = source{5 * time.Minute, `,"unit":"mmol/L","source_type":"automatic"}`, 30, 70, 220, 3, 10}
+	// sparsePulse is a band's heart rate outside workouts.
+	sparsePulse = source{5 * time.Minute, `,"unit":"bpm","source_type":"watch"}`, 45, 70, 180, 4, 1}
+	sugar       = source{5 * time.Minute, `,"unit":"mmol/L","source_type":"automatic"}`, 30, 70, 220, 3, 10}
 )
 
 // pushBody is a push of n samples from a minute of a day on, counted from
