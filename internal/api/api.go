@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 
@@ -26,6 +27,10 @@ type Deps struct {
 	// KeyHeaders are the request headers that may contain an API key. Error texts name
 	// the first one. Authorization: Bearer is always accepted too.
 	KeyHeaders []string
+	// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// NoDocs does not serve the OpenAPI document and the reference page.
+	NoDocs bool
 	// Version is the version in the OpenAPI document.
 	Version string
 	// RatePerSecond and RateBurst limit the requests of a production key. 0 means no
@@ -83,14 +88,16 @@ func New(d Deps) *API {
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{running: map[claim]bool{}},
 		ownDataOperations: map[string]bool{}, openOperations: map[string]bool{},
 	}
-	a.router.Use(extendReadDeadline, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
+	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
 		r.Use(a.authenticate, a.ownDataOnly, a.limitRate)
 		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
-	a.serveOpenAPI()
+	if !d.NoDocs {
+		a.serveOpenAPI()
+	}
 	return a
 }
 

@@ -36,7 +36,7 @@ func (a *App) Start(ctx context.Context) error {
 		return errors.Join(err, closeAll(public, machines))
 	}
 	a.workers.start(work, a.failed)
-	a.public = newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)), a.Log)
+	a.public = a.newServer(a.traces.Middleware(a.Metrics.InFlight(a.api)))
 	a.serve(a.public, public, "api")
 	if machines != nil {
 		a.machines = ops.MachineServer(a.Metrics, a.Health)
@@ -90,8 +90,8 @@ func (a *App) build(ctx context.Context) error {
 	}
 	cfg := a.Config
 	a.api = routes.New(api.Deps{
-		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version,
-		KeyHeaders: cfg.APIKeyHeaders, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
+		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version, NoDocs: !cfg.Docs,
+		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
 		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that is set applies to all teams
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
 		Stopping: a.stopping, Node: a.workers.node,
@@ -102,17 +102,17 @@ func (a *App) build(ctx context.Context) error {
 	return nil
 }
 
-// newServer speaks HTTP/1.1 and HTTP/2 without TLS on one port. Uploads may
-// take hours, so only headers and idle connections have a deadline here; the
-// API bounds bodies by size and by their own read deadline.
-func newServer(h http.Handler, log *slog.Logger) *http.Server {
+// newServer speaks HTTP/1.1 and, if it is asked for, HTTP/2 without TLS on one port.
+// Uploads may take hours, so only headers and idle connections have a deadline here;
+// the API bounds bodies by size and by their own read deadline.
+func (a *App) newServer(h http.Handler) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
-	protocols.SetUnencryptedHTTP2(true)
+	protocols.SetUnencryptedHTTP2(a.Config.HTTP2Cleartext)
 	return &http.Server{
 		Handler: h, Protocols: protocols,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ErrorLog: slog.NewLogLogger(acceptErrors{log.Handler()}, slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(acceptErrors{a.Log.Handler()}, slog.LevelWarn),
 	}
 }
 

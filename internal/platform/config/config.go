@@ -14,6 +14,7 @@ package config
 
 import (
 	"net"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,6 +34,10 @@ const (
 type Config struct {
 	// Listen is the API's address, host:port. Port 0 picks a free one.
 	Listen string
+	// HTTP2Cleartext accepts HTTP/2 without TLS, for proxies that speak it.
+	HTTP2Cleartext bool
+	// Docs serves the OpenAPI document and the reference page.
+	Docs bool
 	// BaseURL is the address of the API for callers, without a trailing slash. If it is
 	// empty, URL derives it from Listen.
 	BaseURL string
@@ -63,6 +68,9 @@ type Config struct {
 	// RateBurst is the number of requests that may arrive at once.
 	RateLimit float64
 	RateBurst int
+	// TrustedProxies are the addresses or networks of the proxies in front of the
+	// service. X-Forwarded-For counts only if one of them sends it.
+	TrustedProxies []string
 	// ShutdownDrain is the maximum time that a shutdown waits for requests and webhook
 	// posts to end.
 	ShutdownDrain time.Duration
@@ -121,6 +129,15 @@ type Config struct {
 
 // Production reports whether this installation is a production one.
 func (c *Config) Production() bool { return c.Environment == Production }
+
+// ProxyNetworks returns TrustedProxies as networks. Load has checked them.
+func (c *Config) ProxyNetworks() []netip.Prefix {
+	networks, err := parseNetworks(c.TrustedProxies)
+	if err != nil {
+		panic("config: " + err.Error())
+	}
+	return networks
+}
 
 // Origin returns the source of a setting's value.
 func (c *Config) Origin(key string) Origin { return c.origins[key] }

@@ -92,6 +92,8 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 			return "smtps://mail.example"
 		case "mail-from":
 			return "lab@health.example"
+		case "trusted-proxies":
+			return "10.0.0.0/8"
 		case "root-key":
 			return "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 		}

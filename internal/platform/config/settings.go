@@ -62,6 +62,16 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkAddress(c.Listen) },
 	},
 	{
+		Key: "http2-cleartext", Env: "HALE_HTTP2_CLEARTEXT", Default: "false",
+		Usage: "accept HTTP/2 without TLS, for proxies that speak it",
+		field: func(c *Config) any { return &c.HTTP2Cleartext },
+	},
+	{
+		Key: "docs", Env: "HALE_DOCS", Default: "true",
+		Usage: "serve /docs and /openapi.json",
+		field: func(c *Config) any { return &c.Docs },
+	},
+	{
 		Key: "base-url", Env: "HALE_BASE_URL",
 		Usage: "address of the API for callers; derived from listen when empty",
 		field: func(c *Config) any { return &c.BaseURL },
@@ -147,6 +157,12 @@ var settings = []Setting{
 		Usage: "requests of one key that may arrive at once",
 		field: func(c *Config) any { return &c.RateBurst },
 		check: func(c *Config) error { return checkBurst(c) },
+	},
+	{
+		Key: "trusted-proxies", Env: "HALE_TRUSTED_PROXIES",
+		Usage: "addresses or networks of the proxies in front of the service; only their X-Forwarded-For counts",
+		field: func(c *Config) any { return &c.TrustedProxies },
+		check: func(c *Config) error { _, err := parseNetworks(c.TrustedProxies); return err },
 	},
 	{
 		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",

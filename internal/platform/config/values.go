@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -135,6 +136,25 @@ func assign(field any, texts []string, zeroOK bool) error {
 		panic(fmt.Sprintf("config: cannot read a %T", field))
 	}
 	return err
+}
+
+// parseNetworks parses addresses and networks, such as 10.0.0.1 and 10.0.0.0/8.
+func parseNetworks(texts []string) (networks []netip.Prefix, err error) {
+	for _, text := range texts {
+		if text == "" {
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			var address netip.Addr
+			if address, err = netip.ParseAddr(text); err != nil {
+				return nil, errors.New("must be addresses or networks, such as 10.0.0.1 or 10.0.0.0/8")
+			}
+			network = netip.PrefixFrom(address, address.BitLen())
+		}
+		networks = append(networks, network.Masked())
+	}
+	return networks, nil
 }
 
 func parseSwitch(text string) (bool, error) {
