@@ -39,6 +39,21 @@ func compress(next http.Handler) http.Handler {
 	})
 }
 
+// protect keeps answers out of caches and browsers from guessing their type. Handlers
+// of public files replace Cache-Control.
+func (a *API) protect(next http.Handler) http.Handler {
+	secure := strings.HasPrefix(a.BaseURL, "https://")
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("X-Content-Type-Options", "nosniff")
+		if secure {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // checkURL refuses text that the database cannot store: NUL and invalid UTF-8.
 func checkURL(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

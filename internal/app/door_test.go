@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,17 +128,48 @@ func TestBodiesAreOpenedAndBounded(t *testing.T) {
 }
 
 func TestHTTP2WithoutTLS(t *testing.T) {
-	a := apptest.Start(t, storetest.NewSQLite(t))
-	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
-	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
-	res, err := client.Get(a.URL() + "/livez")
-	if err != nil {
-		t.Fatal(err)
+	for _, asked := range []bool{false, true} {
+		a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.HTTP2Cleartext = asked })
+		protocols := new(http.Protocols)
+		protocols.SetUnencryptedHTTP2(true)
+		client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
+		res, err := client.Get(a.URL() + "/livez")
+		if !asked {
+			if err == nil {
+				t.Errorf("not asked for: %s %d", res.Proto, res.StatusCode)
+				res.Body.Close()
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		if res.ProtoMajor != 2 || res.StatusCode != 200 {
+			t.Errorf("%s %d", res.Proto, res.StatusCode)
+		}
 	}
-	defer res.Body.Close()
-	if res.ProtoMajor != 2 || res.StatusCode != 200 {
-		t.Errorf("%s %d", res.Proto, res.StatusCode)
+}
+
+func TestHeadersOfEveryAnswer(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.BaseURL, c.Docs = "https://health.example", false })
+	for _, path := range []string{"/v2/user", "/v2/user/x", "/v3/lab_test", "/nowhere", "/openapi.json", "/docs"} {
+		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody)
+		req.Header.Set("X-Service-Api-Key", a.Key)
+		res := httptest.NewRecorder()
+		a.Handler().ServeHTTP(res, req)
+		for name, want := range map[string]string{
+			"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", "Strict-Transport-Security": "max-age=31536000",
+		} {
+			if got := res.Header().Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
+		}
+		if strings.Contains(path, "docs") || strings.Contains(path, "openapi") {
+			if res.Code != http.StatusNotFound {
+				t.Errorf("%s answers %d although the docs are off", path, res.Code)
+			}
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
 )
 
@@ -38,7 +39,8 @@ func TestFailuresToAcceptAreLogged(t *testing.T) {
 	}
 	defer listener.Close()
 	var log bytes.Buffer
-	server := newServer(http.NotFoundHandler(), ops.NewLogger(&log, "text", "info"))
+	a := &App{Options: Options{Config: new(config.Config), Log: ops.NewLogger(&log, "text", "info")}}
+	server := a.newServer(http.NotFoundHandler())
 	if err := server.Serve(&full{Listener: listener}); !errors.Is(err, net.ErrClosed) {
 		t.Fatal(err)
 	}

@@ -111,7 +111,7 @@ func (p *Portal) page(fn func(w http.ResponseWriter, r *http.Request) error) htt
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("X-Frame-Options", "DENY")
 		h.Set("X-Robots-Tag", "noindex, nofollow")

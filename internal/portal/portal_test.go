@@ -244,7 +244,7 @@ func TestEveryPageIsGuarded(t *testing.T) {
 	pages["signed out"] = person.get(s.url + "/portal/signed-out")
 	for name, page := range pages {
 		for header, want := range map[string]string{
-			"Content-Security-Policy": policy, "Cache-Control": "no-store", "Referrer-Policy": "same-origin",
+			"Content-Security-Policy": policy, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
 			"X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY",
 		} {
 			if got := page.header.Get(header); got != want {
