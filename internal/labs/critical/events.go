@@ -27,6 +27,7 @@ type payload struct {
 	ID             ID              `json:"id"`
 	OrderID        *orders.ID      `json:"order_id"`
 	ResultID       *uuid.UUID      `json:"unmatched_result_id"`
+	JobID          *uuid.UUID      `json:"parsing_job_id"`
 	UserID         *users.ID       `json:"user_id"`
 	TeamID         teams.ID        `json:"team_id"`
 	State          State           `json:"state"`
@@ -38,7 +39,7 @@ type payload struct {
 
 func (n *Notice) payload() payload {
 	p := payload{
-		ID: n.ID, OrderID: n.Order, ResultID: n.Result, UserID: n.User, TeamID: n.Team, State: n.State,
+		ID: n.ID, OrderID: n.Order, ResultID: n.Result, JobID: n.Report, UserID: n.User, TeamID: n.Team, State: n.State,
 		RaisedAt: orders.Instant(n.RaisedAt), DueAt: orders.Instant(n.DueAt), EscalatedAt: instantOrNil(n.EscalatedAt),
 	}
 	if n.State == Acknowledged {

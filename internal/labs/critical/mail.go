@@ -213,6 +213,9 @@ func (s *Service) Text(n *Notice, kind MailKind, team teams.Team) (subject, text
 	case n.Order != nil:
 		about, id = "order", n.Order.String()
 		read = "GET " + base + "/v3/order/" + id + "/result"
+	case n.Report != nil:
+		about, id = "parsed report", n.Report.String()
+		read = "GET " + base + "/lab_report/v1/parser/job/" + id + "/review"
 	case n.Result != nil:
 		about, id = "result in review", n.Result.String()
 		if read = "GET " + base + "/v3/unmatched_result/" + id; !team.ReviewsResults() {

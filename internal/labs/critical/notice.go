@@ -35,13 +35,14 @@ const (
 type ID = ids.ID[Notice]
 
 // Notice is a critical result that a person must learn of. It is about an
-// order, or about a result that waits for review.
+// order, a result that waits for review, or a parsed report.
 type Notice struct {
 	ID     ID
 	Team   teams.ID
 	User   *users.ID // nil while the result waits for review
 	Order  *orders.ID
 	Result *uuid.UUID // in the queue of unmatched results
+	Report *uuid.UUID // a parsed report
 	// Revision is the revision of the order's results; 0 for a result in review.
 	Revision int
 	State    State
@@ -75,6 +76,14 @@ type Subject struct {
 	Revision int
 	// Result is the id of a result in review, without an order.
 	Result uuid.UUID
+	// Report is a parsed report, without an order.
+	Report *Report
+}
+
+// Report is a lab report that was uploaded as a file.
+type Report struct {
+	ID   uuid.UUID
+	User users.ID
 }
 
 // Raise stores a notice with its e-mail and its escalation. Call it in the
@@ -89,9 +98,12 @@ func Raise(ctx context.Context, tx *store.Tx, team teams.ID, about Subject) erro
 	if settings.Settings.CriticalEmail == "" && settings.Settings.CriticalEscalationEmail != "" {
 		n.DueAt = n.RaisedAt // the first e-mail has no recipient
 	}
-	if o := about.Order; o != nil {
+	switch o := about.Order; {
+	case o != nil:
 		n.User, n.Order, n.Revision = &o.User, &o.ID, about.Revision
-	} else {
+	case about.Report != nil:
+		n.User, n.Report = &about.Report.User, &about.Report.ID
+	default:
 		n.Result = &about.Result
 	}
 	if err := insert(ctx, tx, &n); err != nil {
@@ -166,7 +178,17 @@ func Acknowledge(ctx context.Context, tx *store.Tx, team teams.ID, id ID, a Ackn
 // CloseReview ends the open notice of a result in review, because the result
 // was accepted or rejected.
 func CloseReview(ctx context.Context, tx *store.Tx, team teams.ID, result uuid.UUID) error {
-	open, err := openOfResult(ctx, tx, team, result)
+	return closeOpen(ctx, tx, team, openOfResult, result)
+}
+
+// CloseReport ends the open notices of a parsed report, because a reviewer
+// rejected it or corrected its critical values.
+func CloseReport(ctx context.Context, tx *store.Tx, team teams.ID, report uuid.UUID) error {
+	return closeOpen(ctx, tx, team, openOfReport, report)
+}
+
+func closeOpen(ctx context.Context, tx *store.Tx, team teams.ID, query string, about uuid.UUID) error {
+	open, err := openNotices(ctx, tx, query, team, about)
 	if err != nil {
 		return err
 	}

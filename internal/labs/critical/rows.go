@@ -22,9 +22,9 @@ import (
 const acknowledgementPlace = "critical_notices.body:"
 
 func insert(ctx context.Context, tx *store.Tx, n *Notice) error {
-	_, err := tx.Exec(ctx, `INSERT INTO critical_notices (team_id, id, user_id, order_id, result_id, revision, state, raised_at, due_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		n.Team, n.ID, nullable(n.User), nullable(n.Order), nullable(n.Result), n.Revision, string(n.State), n.RaisedAt, n.DueAt)
+	_, err := tx.Exec(ctx, `INSERT INTO critical_notices (team_id, id, user_id, order_id, result_id, report_id, revision, state, raised_at, due_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		n.Team, n.ID, nullable(n.User), nullable(n.Order), nullable(n.Result), nullable(n.Report), n.Revision, string(n.State), n.RaisedAt, n.DueAt)
 	if err != nil {
 		return fmt.Errorf("critical: storing a notice: %w", err)
 	}
@@ -113,7 +113,7 @@ func noteAttempt(ctx context.Context, tx *store.Tx, n *Notice, kind MailKind, pr
 	return nil
 }
 
-const columns = `id, user_id, order_id, result_id, revision, state, raised_at, due_at, escalated_at, ended_at, body`
+const columns = `id, user_id, order_id, result_id, report_id, revision, state, raised_at, due_at, escalated_at, ended_at, body`
 
 // sealedNotice is a notice as stored.
 type sealedNotice struct {
@@ -125,8 +125,8 @@ func scan(row interface{ Scan(dest ...any) error }, team teams.ID) (sealedNotice
 	s := sealedNotice{Notice: Notice{Team: team}}
 	var user users.ID
 	var order orders.ID
-	var result uuid.NullUUID
-	err := row.Scan(&s.ID, &user, &order, &result, &s.Revision, &s.State, store.ScanTime(&s.RaisedAt), store.ScanTime(&s.DueAt),
+	var result, report uuid.NullUUID
+	err := row.Scan(&s.ID, &user, &order, &result, &report, &s.Revision, &s.State, store.ScanTime(&s.RaisedAt), store.ScanTime(&s.DueAt),
 		store.ScanNullTime(&s.EscalatedAt), store.ScanNullTime(&s.EndedAt), &s.body)
 	if !user.IsZero() {
 		s.User = &user
@@ -136,6 +136,9 @@ func scan(row interface{ Scan(dest ...any) error }, team teams.ID) (sealedNotice
 	}
 	if result.Valid {
 		s.Result = &result.UUID
+	}
+	if report.Valid {
+		s.Report = &report.UUID
 	}
 	return s, err
 }
@@ -231,8 +234,14 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Notice,
 	return all, nil
 }
 
-func openOfResult(ctx context.Context, tx *store.Tx, team teams.ID, result uuid.UUID) ([]ID, error) {
-	rows, err := tx.Query(ctx, `SELECT id FROM critical_notices WHERE team_id = $1 AND result_id = $2 AND state = 'open'`, team, result)
+// Queries of the open notices about a result in review or a parsed report.
+const (
+	openOfResult = `SELECT id FROM critical_notices WHERE team_id = $1 AND result_id = $2 AND state = 'open'`
+	openOfReport = `SELECT id FROM critical_notices WHERE team_id = $1 AND report_id = $2 AND state = 'open'`
+)
+
+func openNotices(ctx context.Context, tx *store.Tx, query string, team teams.ID, about uuid.UUID) ([]ID, error) {
+	rows, err := tx.Query(ctx, query, team, about)
 	if err != nil {
 		return nil, fmt.Errorf("critical: reading the notices of a result: %w", err)
 	}
