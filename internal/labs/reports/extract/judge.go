@@ -9,7 +9,7 @@ import (
 )
 
 var (
-	calculatedName = regexp.MustCompile(`(?i)\bcalc|calculated|estimated|\begfr\b|anion gap|\bvldl\b|non.?hdl|globulin|% saturation|\beag\b|mean corpuscular|\bmc[hv]c?\b`)
+	calculatedName = regexp.MustCompile(`(?i)\bcalc(?:\.|ulat\w*)?(?:\W|$)|estimated|\begfr\b|anion gap|\bvldl\b|non.?hdl|globulin|% saturation|\beag\b|mean corpuscular|\bmc[hv]c?\b`)
 	sensitiveName  = regexp.MustCompile(`(?i)high[- ]sensitiv|\bhs[- ]?(?:crp|tn|trop)|ultra.?sensitive|sensitive`)
 	bloodGroup     = regexp.MustCompile(`(?i)\b(?:abo|blood (?:group|type))\b`)
 	bloodType      = regexp.MustCompile(`(?i)^(?:a|b|ab|o)(?:\s*(?:rh)?\s*\(?d?\)?\s*(?:\+|-|pos(?:itive)?|neg(?:ative)?))?$`)
@@ -323,11 +323,7 @@ func (r *reader) interpret(row *Row, review func(Reason)) {
 	case "N":
 		row.Interpretation = "normal"
 	default:
-		row.Interpretation = computed
-		if computed == "unknown" && row.Type == Numeric && rng.Kind == RangeNone && r.flags {
-			// The report flags other values, so the missing flag says something.
-			row.Interpretation = "normal"
-		}
+		row.Interpretation = computed // without a range unknown: a missing flag says nothing
 	}
 	switch {
 	case class == "H" && (row.BelowMin || computed == "normal" && row.Number != nil),
@@ -412,6 +408,9 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	if row.Range.Kind == RangeOther && number {
 		review(RangeUnreadable)
 	}
+	if number && secondNumber.MatchString(value.Rest) && strings.TrimSpace(d.rng) != "" {
+		review(ColumnUncertain) // one of two numbers in the cell may be struck out
+	}
 	if code != nil && number {
 		switch {
 		case row.Unit == "" && unitClass(code.Unit) != "" && code.Unit != "%":
@@ -454,6 +453,9 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 		review(NameUncertain)
 	}
 }
+
+// secondNumber finds another value behind a value.
+var secondNumber = regexp.MustCompile(`^[<>]?=?\s*\d+(?:[.,]\d+)?(?:\s|$)`)
 
 var decimalsForm = regexp.MustCompile(`\d[.,](\d+)`)
 

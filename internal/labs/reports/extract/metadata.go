@@ -29,7 +29,7 @@ var labels = []label{
 	{"sex", labelForm(`sex|gender|age ?/ ?sex|age ?/ ?gender|sex ?/ ?age|gender ?/ ?age|sex at birth|biological sex|age and sex`)},
 	{"collected", labelForm(`(?:date (?:and time )?|sample |specimen )?(?:collected|drawn)(?: (?:on|at|date|date/time|time))?|collection(?: date| time| date/time| on)?(?: ?/ ?time)?|date of collection|sampling date|sample date|date sampled|specimen date|date collected|date drawn|collected date|taken on|sample taken`)},
 	{"reported", labelForm(`(?:date )?reported(?: (?:on|at|date|date/time))?|report(?:ing)? date(?:/time)?|date of report|report issued|issued(?: on)?|report(?:ed)? on|result date|final report date|date reported|released(?: on)?|approved on|report date and time|authori[sz]ed(?: on)?`)},
-	{"specimen", labelForm(`specimen (?:id|no\.?|number|#)|sample (?:id|no\.?|number|#)|accession(?: ?(?:no\.?|number|id|#))?|lab(?:oratory)? (?:no\.?|number|id|ref(?:erence)?|#)|request (?:no\.?|number|id)|requisition(?: ?(?:no\.?|number|#))?|order (?:id|no\.?|number)|episode(?: no\.?)?|lab reference|report (?:id|no\.?|number)|barcode(?: no\.?)?|specimen`)},
+	{"specimen", labelForm(`specimen (?:id|no\.?|number|#)|sample (?:id|no\.?|number|#)|accession(?: ?(?:no\.?|number|id|#))?|lab(?:oratory)? (?:no\.?|number|id|ref(?:erence)?|#)|request (?:no\.?|number|id)|requisition(?: ?(?:no\.?|number|#))?|order (?:id|no\.?|number)|episode(?: no\.?)?|lab reference|report (?:id|no\.?|number)|barcode(?: no\.?)?|control number|specimen|sample`)},
 	{"", labelForm(`age|physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
 }
 
@@ -354,7 +354,11 @@ func cleanField(field, value string) string {
 		}
 		return strings.TrimRight(value, " .,;")
 	case "specimen":
-		return strings.TrimRight(specimenID.FindString(value), "./-")
+		value = strings.TrimRight(specimenID.FindString(value), "./-")
+		if !strings.ContainsAny(value, "0123456789") {
+			return "" // "Specimen: Serum"
+		}
+		return value
 	case "name", "first", "last":
 		if strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
 			value = strings.TrimRight(value[:strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' })], " ,(")

@@ -37,17 +37,37 @@ func TestPagesOfTwoPersons(t *testing.T) {
 	}
 }
 
-// A number without a range is normal only if the report flags other values: then the
-// missing flag says something.
+// A number without a range is not normal, even if the report flags other values: the
+// reader may have lost the range.
 func TestNumbersWithoutARange(t *testing.T) {
-	for flag, want := range map[string]string{" ": "unknown", "H": "normal"} {
+	for _, flag := range []string{" ", "H"} {
 		result := read(t, FromText,
 			"Sodium                     151         "+flag+"      135-145             mmol/L    ",
 			"Potassium                  7.9                                    mmol/L    ",
 			"Glucose                    91                 70-99               mg/dL     ",
 		)
-		if row := find(t, result, "Potassium"); row.Interpretation != want {
-			t.Errorf("with the flag %q on another value: %s, want %s", flag, row.Interpretation, want)
+		if row := find(t, result, "Potassium"); row.Interpretation != "unknown" {
+			t.Errorf("with the flag %q on another value: %s", flag, row.Interpretation)
 		}
+	}
+}
+
+// A cell with two numbers may have one that is struck out. A specimen in words is no
+// number of a sample.
+func TestCellsThatAPersonMustRead(t *testing.T) {
+	result := read(t, FromText,
+		"Sample: Serum",
+		"Sodium                     142                135-145             mmol/L    ",
+		"Glucose                    402 102            70-99               mg/dL     ",
+		"Calcium                    9.4                8.7-10.2            mg/dL     ",
+	)
+	if row := find(t, result, "Glucose"); !row.NeedsReview {
+		t.Errorf("two numbers in a cell: %+v", row)
+	}
+	if row := find(t, result, "Calcium"); row.Kind == "calculated" || row.NeedsReview {
+		t.Errorf("calcium: %+v", row)
+	}
+	if result.Metadata.Specimen != "" {
+		t.Errorf("the specimen number is %q", result.Metadata.Specimen)
 	}
 }
