@@ -79,16 +79,7 @@ func deriveSide(r *extract.Row) {
 	if r.Range.Max != nil {
 		expected.High = &refrange.Bound{Value: *r.Range.Max, Inclusive: !r.Range.MaxExclusive}
 	}
-	bound := refrange.Bound{Value: *r.Number, Inclusive: strings.HasSuffix(r.Comparator, "=")}
-	value := refrange.NewExact(*r.Number)
-	switch {
-	case strings.HasPrefix(r.Comparator, "<"):
-		value = refrange.NewBelow(bound)
-	case strings.HasPrefix(r.Comparator, ">"):
-		value = refrange.NewAbove(bound)
-	}
-	c := expected.Compare(value)
-	isTrue := func(b *bool) bool { return b != nil && *b }
+	c := expected.Compare(boundedValue(r))
 	r.AboveMax, r.BelowMin = isTrue(c.Above), isTrue(c.Below)
 	switch {
 	case r.AboveMax || r.BelowMin:
@@ -97,3 +88,17 @@ func deriveSide(r *extract.Row) {
 		r.Interpretation = "normal"
 	}
 }
+
+// boundedValue returns the number of a row with its comparator.
+func boundedValue(r *extract.Row) refrange.Value {
+	bound := refrange.Bound{Value: *r.Number, Inclusive: strings.HasSuffix(r.Comparator, "=")}
+	switch {
+	case strings.HasPrefix(r.Comparator, "<"):
+		return refrange.NewBelow(bound)
+	case strings.HasPrefix(r.Comparator, ">"):
+		return refrange.NewAbove(bound)
+	}
+	return refrange.NewExact(*r.Number)
+}
+
+func isTrue(b *bool) bool { return b != nil && *b }

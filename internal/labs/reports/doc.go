@@ -9,6 +9,7 @@
 //	queue.go     reading waiting jobs, fairly between teams
 //	outcome.go   the state after a reading: completed, failed or waiting for review
 //	derive.go    type and interpretation of corrected values
+//	alarm.go     notices about critical values
 //	review.go    corrections and decisions of reviewers
 //	boxes.go     images of pages with a box around each result
 //	repeats.go   results that are stored already, from an order or another report

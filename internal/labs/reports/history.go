@@ -64,6 +64,8 @@ type UserResultDocument struct {
 	LOINC          *string                `json:"loinc" nullable:"true"`
 	Result         string                 `json:"result" doc:"As reported."`
 	Type           string                 `json:"type"`
+	Number         *float64               `json:"number" nullable:"true" doc:"The value of a number or of a number with a comparator."`
+	Comparator     *string                `json:"comparator" nullable:"true" doc:"<, <=, > or >="`
 	Unit           *string                `json:"unit" nullable:"true"`
 	UCUM           *string                `json:"ucum_unit" nullable:"true"`
 	Range          *string                `json:"reference_range" nullable:"true"`
@@ -119,6 +121,11 @@ func documentOfOrder(r *results.Result, day string) UserResultDocument {
 		Name: r.Name, LOINC: textOrNil(r.LOINC), Result: r.Text, Type: string(r.Type), Unit: textOrNil(r.Unit), UCUM: textOrNil(r.UCUM),
 		Range: textOrNil(r.Range.Text), Interpretation: string(r.Interpretation), CollectedOn: textOrNil(day),
 	}
+	number, comparator := r.Number, ""
+	if number == nil {
+		comparator, number = splitComparator(r.Text)
+	}
+	d.Number, d.Comparator = finiteOrNil(number), textOrNil(comparator)
 	if r.Range.Low != nil {
 		d.Min = finiteOrNil(&r.Range.Low.Value)
 	}
@@ -130,7 +137,7 @@ func documentOfOrder(r *results.Result, day string) UserResultDocument {
 
 func documentOfRow(r *extract.Row, day string) UserResultDocument {
 	return UserResultDocument{
-		Name: r.Name, LOINC: textOrNil(codeOf(r)), Result: r.Value, Type: string(r.Type), Unit: textOrNil(r.Unit), UCUM: textOrNil(r.UCUM),
+		Name: r.Name, LOINC: textOrNil(codeOf(r)), Result: r.Value, Type: string(r.Type), Number: finiteOrNil(r.Number), Comparator: textOrNil(r.Comparator), Unit: textOrNil(r.Unit), UCUM: textOrNil(r.UCUM),
 		Range: textOrNil(r.Range.Text), Min: finiteOrNil(r.Range.Min), Max: finiteOrNil(r.Range.Max),
 		Interpretation: orUnknown(r.Interpretation), CollectedOn: textOrNil(day), NeedsReview: r.NeedsReview,
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/identity"
+	"hale/internal/labs/orders"
 	"hale/internal/labs/reports/extract"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
@@ -53,6 +54,9 @@ const (
 	// ContradictsStored means that a stored result of the same sample has another
 	// value.
 	ContradictsStored ReviewReason = "contradicts_stored_result"
+	// DatesImplausible means that the report was made before its sample or in the
+	// future.
+	DatesImplausible ReviewReason = "dates_implausible"
 )
 
 // PatientMatch compares the person on the report with the user.
@@ -97,6 +101,8 @@ type details struct {
 	Problems []identity.Problem `json:"problems,omitempty"` // facts of the patient that differ
 	// Repeats is the order or report that has every result of this report already.
 	Repeats *Origin `json:"repeats,omitempty"`
+	// Worst is the most severe interpretation of the results.
+	Worst orders.Interpretation `json:"worst,omitempty"`
 	// ReviewedBy and ReviewedAt are of the last decision.
 	ReviewedBy string     `json:"reviewed_by,omitempty"`
 	ReviewedAt *time.Time `json:"reviewed_at,omitempty"`

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"slices"
+	"time"
 
 	"hale/internal/labs/identity"
 	"hale/internal/labs/reports/extract"
@@ -27,6 +28,10 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	from := j.Status
 	v := Version{Result: result}
 	j.Pages = len(result.Pages)
+	for i := range v.Rows {
+		judgeCritical(&v.Rows[i])
+	}
+	j.Worst = v.worst()
 	var err error
 	known := false
 	if j.Patient, j.Problems, known, err = comparePatient(ctx, tx, j, &result.Metadata); err != nil {
@@ -51,6 +56,9 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	if contradicts {
 		j.addReason(ContradictsStored)
 	}
+	if hasImpossibleDates(&result.Metadata, tx.Now()) {
+		j.addReason(DatesImplausible)
+	}
 	j.Status = PendingReview
 	if len(j.Reasons) == 0 {
 		now := tx.Now()
@@ -62,7 +70,18 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	if err := saveJob(ctx, tx, j, from); err != nil {
 		return err
 	}
+	if err := raiseAlarm(ctx, tx, j, nil, &v); err != nil {
+		return err
+	}
 	return announce(ctx, tx, j, &Revision{Number: j.Revision, CreatedAt: tx.Now(), Version: v}, UpdatedEvent)
+}
+
+// hasImpossibleDates reports whether a sample was taken or reported in the future, or
+// reported before it was taken. A day of grace is for time zones.
+func hasImpossibleDates(m *extract.Metadata, now time.Time) bool {
+	limit := now.Add(24 * time.Hour).UTC().Format(time.DateOnly)
+	return m.CollectedDate > limit || m.ReportedDate > limit ||
+		m.ReportedDate != "" && m.CollectedDate > m.ReportedDate
 }
 
 func (j *Job) addReason(r ReviewReason) {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -47,12 +49,15 @@ type fact struct {
 	text       string
 	unit       string // UCUM, or as printed
 	day        string // of the collection, yyyy-mm-dd; empty if unknown
-	specimen   string
+	reported   string // day of the report, for a report without a day of collection
+	clock      string // time of the collection as printed, such as 08:15; empty if unknown
+	specimens  []string
 }
 
 // facts returns the rows of a report for comparison.
 func facts(j *Job, v *Version) []fact {
-	day, specimen := cmp.Or(v.Metadata.CollectedDate, v.Metadata.ReportedDate), foldText(v.Metadata.Specimen)
+	m := &v.Metadata
+	specimens := specimenNumbers(m.Specimen)
 	var all []fact
 	for i := range v.Rows {
 		if v.Removed[i] {
@@ -61,8 +66,21 @@ func facts(j *Job, v *Version) []fact {
 		r := &v.Rows[i]
 		all = append(all, fact{
 			origin: Origin{Kind: FromReport, Job: j.ID, Row: i}, loinc: codeOf(r), name: foldText(r.Name), number: r.Number,
-			comparator: r.Comparator, text: foldText(r.Value), unit: foldUnit(cmp.Or(r.UCUM, r.Unit)), day: day, specimen: specimen,
+			comparator: r.Comparator, text: foldText(r.Value), unit: foldUnit(cmp.Or(r.UCUM, r.Unit)), day: m.CollectedDate,
+			reported: m.ReportedDate, clock: printedClock.FindString(m.CollectedText), specimens: specimens,
 		})
+	}
+	return all
+}
+
+// printedClock finds the time in a printed date.
+var printedClock = regexp.MustCompile(`\b\d{1,2}:\d{2}\b`)
+
+func specimenNumbers(printed ...string) (all []string) {
+	for _, number := range printed {
+		if number = foldText(number); number != "" {
+			all = append(all, number)
+		}
 	}
 	return all
 }
@@ -81,12 +99,16 @@ func factsOfOrder(o *orders.Order, r *results.Revision) []fact {
 	if d := results.CollectedOn(o, &r.Version); !d.IsZero() {
 		day = d.String()
 	}
+	specimens := specimenNumbers(o.SampleID)
+	for _, s := range r.Samples {
+		specimens = append(specimens, specimenNumbers(s.Specimen.Number, s.Key)...)
+	}
 	var all []fact
 	for i := range r.Results {
 		one := &r.Results[i]
 		f := fact{
 			origin: Origin{Kind: FromOrder, Order: o.ID.UUID(), Row: i}, loinc: one.LOINC, name: foldText(one.Name), number: one.Number,
-			text: foldText(one.Text), unit: foldUnit(cmp.Or(one.UCUM, one.Unit)), day: day, specimen: foldText(o.SampleID),
+			text: foldText(one.Text), unit: foldUnit(cmp.Or(one.UCUM, one.Unit)), day: day, specimens: specimens,
 		}
 		if f.number == nil {
 			f.comparator, f.number = splitComparator(one.Text)
@@ -109,7 +131,23 @@ func foldUnit(unit string) string {
 // isSameSample reports whether two results are of one sample: both have its number, or the
 // day is the same.
 func (f *fact) isSameSample(g *fact) bool {
-	return f.specimen != "" && f.specimen == g.specimen || f.day != "" && f.day == g.day
+	day := cmp.Or(f.day, f.reported)
+	return f.sharesSpecimen(g) || day != "" && day == cmp.Or(g.day, g.reported)
+}
+
+func (f *fact) sharesSpecimen(g *fact) bool {
+	return slices.ContainsFunc(f.specimens, func(number string) bool { return slices.Contains(g.specimens, number) })
+}
+
+// isOneCollection reports whether nothing distinguishes the samples of two results: the
+// numbers agree, or day and time of the collection do, as far as both are known.
+func (f *fact) isOneCollection(g *fact) bool {
+	sameDay := f.day == g.day || f.day == "" || g.day == ""
+	if f.sharesSpecimen(g) {
+		return sameDay
+	}
+	numbered := len(f.specimens) > 0 && len(g.specimens) > 0
+	return !numbered && f.day != "" && f.day == g.day && (f.clock == "" || g.clock == "" || f.clock == g.clock)
 }
 
 func (f *fact) isSameAnalyte(g *fact) bool {
@@ -128,10 +166,9 @@ func (f *fact) isSameValue(g *fact) bool {
 	return f.number == nil && g.number == nil && f.text == g.text
 }
 
-// contradicts reports whether two results of one numbered sample differ.
+// contradicts reports whether two results of one sample differ.
 func (f *fact) contradicts(g *fact) bool {
-	return f.specimen != "" && f.specimen == g.specimen && (f.day == "" || g.day == "" || f.day == g.day) &&
-		f.isSameAnalyte(g) && f.isSameUnit(g) && !f.isSameValue(g)
+	return f.isOneCollection(g) && f.isSameAnalyte(g) && f.isSameUnit(g) && !f.isSameValue(g)
 }
 
 // findRepeats links the rows of a version to stored results that they repeat. It reports

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hale/internal/labs/critical"
 	"hale/internal/labs/loinc"
 	"hale/internal/labs/reports/extract"
 	"hale/internal/platform/civil"
@@ -94,6 +95,9 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 	switch review.Decision {
 	case Reject:
 		j.Status, j.Message = Failed, "A reviewer rejected the report."
+		if err := critical.CloseReport(ctx, tx, j.Team, j.ID.UUID()); err != nil {
+			return Job{}, Revision{}, err
+		}
 	case Accept:
 		if err := v.correct(review); err != nil {
 			return Job{}, Revision{}, err
@@ -102,7 +106,10 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 		if _, err := findRepeats(ctx, tx, &j, &v); err != nil {
 			return Job{}, Revision{}, err
 		}
-		j.Status = Completed
+		j.Status, j.Worst = Completed, v.worst()
+		if err := raiseAlarm(ctx, tx, &j, &latest.Version, &v); err != nil {
+			return Job{}, Revision{}, err
+		}
 	default:
 		return Job{}, Revision{}, fault.NotInEnum([]Decision{Accept, Reject}).At("body", "decision")
 	}
@@ -234,7 +241,11 @@ func (v *Version) correctRow(at int, c Correction) error {
 	if compared || ranged {
 		deriveSide(r)
 	}
-	return v.setLOINC(i, c.LOINC, place("loinc_code"))
+	if err := v.setLOINC(i, c.LOINC, place("loinc_code")); err != nil {
+		return err
+	}
+	judgeCritical(r)
+	return nil
 }
 
 // note records a change of a row.

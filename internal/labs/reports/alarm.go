@@ -1,0 +1,97 @@
+package reports
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/critical"
+	"hale/internal/labs/loinc"
+	"hale/internal/labs/orders"
+	"hale/internal/labs/reports/extract"
+	"hale/internal/labs/results/refrange"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+)
+
+// alarmAge is the age of a sample whose critical values raise no notice: reports of past
+// years are uploaded, too.
+const alarmAge = 30 * 24 * time.Hour
+
+// raiseAlarm raises a notice for critical values that the previous version does not have,
+// and closes the notice of a report that has no critical value any more. before is nil
+// for the first reading.
+func raiseAlarm(ctx context.Context, tx *store.Tx, j *Job, before, now *Version) error {
+	values := now.criticalValues()
+	switch {
+	case len(values) == 0 && before != nil:
+		return critical.CloseReport(ctx, tx, j.Team, j.ID.UUID())
+	case len(values) == 0 || now.isOld(tx.Now()):
+		return nil
+	}
+	if before != nil {
+		known := before.criticalValues()
+		values = slices.DeleteFunc(values, func(value string) bool { return slices.Contains(known, value) })
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return critical.Raise(ctx, tx, j.Team, critical.Subject{Report: &critical.Report{ID: j.ID.UUID(), User: j.User}})
+}
+
+// isOld reports whether the sample is older than alarmAge. A report without a date is new.
+func (v *Version) isOld(now time.Time) bool {
+	day, err := civil.ParseDate(cmp.Or(v.Metadata.CollectedDate, v.Metadata.ReportedDate))
+	return err == nil && now.Sub(day.In(time.UTC)) > alarmAge
+}
+
+// criticalValues names the critical values of a version. A result that an order or an
+// earlier report has already was notified there.
+func (v *Version) criticalValues() (all []string) {
+	for i := range v.Rows {
+		r := &v.Rows[i]
+		if _, repeated := v.Repeated[i]; r.Interpretation == string(orders.Critical) && !repeated && !v.Removed[i] {
+			all = append(all, cmp.Or(codeOf(r), foldText(r.Name))+" "+r.Value+" "+foldUnit(cmp.Or(r.UCUM, r.Unit)))
+		}
+	}
+	return all
+}
+
+// worstFirst lists the interpretations, the most severe first.
+var worstFirst = []orders.Interpretation{orders.Critical, orders.Abnormal, orders.Unknown, orders.Normal}
+
+// worst returns the most severe interpretation of the rows; empty without rows.
+func (v *Version) worst() orders.Interpretation {
+	for _, word := range worstFirst {
+		for i := range v.Rows {
+			if !v.Removed[i] && orUnknown(v.Rows[i].Interpretation) == string(word) {
+				return word
+			}
+		}
+	}
+	return ""
+}
+
+// judgeCritical marks a value at or beyond the critical limits of the catalogue, as the
+// values of orders, whatever the report's flag.
+func judgeCritical(r *extract.Row) {
+	assay, known := catalogue.KnownAssay(codeOf(r))
+	if !known || r.Number == nil || assay.CriticalLow == nil && assay.CriticalHigh == nil {
+		return
+	}
+	if unit, ok := loinc.UCUM(assay.Unit); !ok || r.UCUM != unit {
+		return
+	}
+	limits := refrange.Range{}
+	if assay.CriticalLow != nil {
+		limits.Low = &refrange.Bound{Value: *assay.CriticalLow}
+	}
+	if assay.CriticalHigh != nil {
+		limits.High = &refrange.Bound{Value: *assay.CriticalHigh}
+	}
+	if c := limits.Compare(boundedValue(r)); isTrue(c.Above) || isTrue(c.Below) {
+		r.Interpretation = string(orders.Critical)
+	}
+}
