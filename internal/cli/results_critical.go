@@ -15,6 +15,7 @@ var criticalColumns = []column{
 	{"critical result", "id"},
 	{"order", "order_id"},
 	{"in review", "unmatched_result_id"},
+	{"report", "parsing_job_id"},
 	{"state", "state"},
 	{"received", "raised_at"},
 	{"due", "due_at"},

@@ -30,8 +30,9 @@ type CriticalPath struct {
 // criticalBody is a notice about a critical result.
 type criticalBody struct {
 	ID              critical.ID                     `json:"id" format:"uuid"`
-	OrderID         orders.NullID                   `json:"order_id" doc:"Null while the result waits for review."`
+	OrderID         orders.NullID                   `json:"order_id" doc:"Null while the result waits for review, and for a parsed report."`
 	ResultID        orders.NullID                   `json:"unmatched_result_id" doc:"The result that waits for review."`
+	JobID           orders.NullID                   `json:"parsing_job_id" doc:"The parsing job of a report that was uploaded."`
 	UserID          orders.NullID                   `json:"user_id"`
 	Revision        *int                            `json:"revision" doc:"Revision of the order's results that raised it."`
 	State           critical.State                  `json:"state" enum:"open,acknowledged,closed" doc:"closed: the review of the result was decided."`
@@ -63,7 +64,7 @@ type criticalMailBody struct {
 
 func criticalBodyOf(n *critical.Notice) criticalBody {
 	b := criticalBody{
-		ID: n.ID, OrderID: orders.NullIDOf(n.Order), ResultID: orders.NullID{Value: n.Result}, State: n.State,
+		ID: n.ID, OrderID: orders.NullIDOf(n.Order), ResultID: orders.NullID{Value: n.Result}, JobID: orders.NullID{Value: n.Report}, State: n.State,
 		RaisedAt: api.Time(n.RaisedAt), DueAt: api.Time(n.DueAt), EscalatedAt: api.TimeOrNull(n.EscalatedAt), EndedAt: api.TimeOrNull(n.EndedAt),
 		Mails: []criticalMailBody{},
 	}

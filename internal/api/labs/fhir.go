@@ -291,7 +291,7 @@ func fhirParsedRow(r *extract.Row, row int) fhir.Result {
 		Interpretation: r.Interpretation, Flag: r.Flag, Status: "F",
 	}
 	if r.Number != nil {
-		f.Type = "numeric"
+		f.Type, f.Value = "numeric", plainDecimal(r)
 	}
 	if r.Status == extract.AutoMatch && len(r.Matches) > 0 {
 		f.LOINC = r.Matches[0].Code
@@ -307,4 +307,14 @@ func fhirParsedRow(r *extract.Row, row int) fhir.Result {
 		f.High = r.Range.Max
 	}
 	return f
+}
+
+// plainDecimal returns a number as FHIR has it: without thousands separators, decimal
+// commas and powers of ten. Digits after a decimal point stay as printed.
+func plainDecimal(r *extract.Row) string {
+	digits := strings.TrimSpace(strings.TrimLeft(r.Value, "<>=≤≥ "))
+	if n, err := strconv.ParseFloat(digits, 64); err != nil || n != *r.Number {
+		digits = strconv.FormatFloat(*r.Number, 'f', -1, 64)
+	}
+	return r.Comparator + digits
 }
