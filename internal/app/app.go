@@ -72,12 +72,15 @@ type App struct {
 	First *FirstTeam
 	// RootKeyMade tells that a root key file was made, of which a copy must be kept.
 	RootKeyMade bool
+	// Held tells since when, and why, nothing was sent when New returned.
+	Held store.OutgoingHold
 
 	api     *api.API
 	links   *documents.Links
 	sending *messages.Service // to patients
 	traces  *ops.Traces
 
+	outgoing     outgoing
 	clockDoubted atomic.Bool // at the last check before a deletion
 	workers      workers
 
@@ -151,7 +154,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		ops.Check{Name: "clock", Run: a.checkSkew},
 		disk.Check())
 	a.Metrics.Node(a.Health, disk)
-	a.Health.Describe(a.attention.details()...)
+	a.Health.Describe(append(a.attention.details(), ops.Detail{Name: "outgoing", Text: a.outgoing.detail})...)
 	return a, nil
 }
 
@@ -214,6 +217,9 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	if err := a.eraseAgain(ctx, users.OpenErasures(cfg.Data, root)); err != nil {
+		return err
+	}
+	if err := a.examineOutgoing(ctx); err != nil {
 		return err
 	}
 	if made { // a start that fails later shows no first screen

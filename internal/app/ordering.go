@@ -59,12 +59,13 @@ func (a *App) ordering() (ordering, error) {
 		return o, err
 	}
 	labs.Peers = a.workers.node.Peers
+	partner.CheckSending(a.checkSending)
 	a.attention.connected = labs.Takes
 	o.fulfilment = &fulfilment.Service{Inbox: o.inbox, Visits: o.visits, Partners: partner}
 	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems(), partner}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
 		if receiver, ok := n.(networks.Receiver); ok {
-			a.workers.add("lab network "+n.Slug(), func(ctx context.Context) error { return receiver.Run(ctx, o.inbox) })
+			a.workers.add("lab network "+n.Slug(), a.whenFree(func(ctx context.Context) error { return receiver.Run(ctx, o.inbox) }))
 		}
 	}
 	a.workers.add("orders for lists", func(ctx context.Context) error {

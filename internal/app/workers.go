@@ -109,7 +109,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 		return routes.Services{}, err
 	}
 	runner := jobs.NewRunner(a.DB, jobs.Config{
-		Node: node, Log: a.Log, Observe: a.Metrics.Job, CheckClock: a.checkClock,
+		Node: node, Log: a.Log, Observe: a.Metrics.Job, CheckClock: a.checkClock, Held: a.outgoing.held.Load,
 		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs(), []jobs.Handler{reading.Job()}),
 	})
 	a.workers.add("jobs", runner.Run)
@@ -121,6 +121,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 		return 0
 	})
 	a.watchJobs(runner)
+	a.watchOutgoing()
 	a.watchAttention()
 	return routes.Services{
 		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
@@ -136,7 +137,7 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 	posting := webhooks.Config{
 		Node: node, Log: a.Log,
 		Guard:    webhooks.Guard{AllowPrivate: a.Config.WebhookAllowPrivate},
-		Stranded: a.Metrics.Stranded,
+		Stranded: a.Metrics.Stranded, CheckSending: a.checkSending,
 		Observe: func(at webhooks.Attempted) {
 			a.Metrics.Attempt(at.Outcome, at.Took)
 			if at.Outcome == "sent" {
@@ -145,7 +146,7 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 		},
 	}
 	deliverer := webhooks.NewDeliverer(a.DB, posting)
-	a.workers.add("webhook delivery", deliverer.Run)
+	a.workers.add("webhook delivery", a.whenFree(deliverer.Run))
 	a.Metrics.Gauge("webhook_oldest_due_seconds", "How long the oldest due delivery has been waiting.", func() float64 { return deliverer.Lag().Seconds() })
 	a.Metrics.Gauge("webhook_in_hand", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.Claimed()) })
 	return posting

@@ -24,11 +24,12 @@ type restored struct {
 	manifest
 	RootKeyCheck keyCheck `json:"root_key_check"`
 	Data         string   `json:"restored_to,omitempty"`
+	Held         bool     `json:"outgoing_held"`
 }
 
 var restoredView = view{
 	id:      "path",
-	columns: append(backupView.columns[:len(backupView.columns):len(backupView.columns)], column{"root key", "root_key_check"}, column{"restored to", "restored_to"}),
+	columns: append(backupView.columns[:len(backupView.columns):len(backupView.columns)], column{"root key", "root_key_check"}, column{"restored to", "restored_to"}, column{"outgoing held", "outgoing_held"}),
 }
 
 // keyCheck tells whether the root key decrypts the database of a backup.
@@ -47,6 +48,10 @@ func (s *shell) restoreCommand() *cobra.Command {
 		Long: `Check a backup and restore it into the data folder. The command checks every page
 of the database, its migrations, and that the root key decrypts it. Without a root
 key it says that the key was not checked.
+
+The restored copy is held: hale serve sends nothing to other systems, such as
+webhooks, orders and messages, until hale resume-outgoing. The original may have
+sent the same things already.
 
 The data folder must be empty except for backups. --force moves existing data into
 a folder before-restore-… inside the data folder and deletes nothing. The command
@@ -166,6 +171,9 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	}
 	key, err := s.stage(ctx, cfg, from, staging)
 	if err == nil {
+		err = s.holdRestored(ctx, cfg, staging)
+	}
+	if err == nil {
 		err = ownByFolder(cfg.Data, stagingFolder)
 	}
 	if err == nil {
@@ -180,8 +188,9 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	case key == keyMissing:
 		s.say("put your copy of %s into %s before you start hale serve: without it the data cannot be decrypted", secrets.RootFileName, absolute(cfg.Data))
 	}
+	s.say("nothing is sent to other systems yet: hale resume-outgoing --dry-run counts what waits, hale resume-outgoing sends it")
 	m.Path, m.Integrity = absolute(from), "checked"
-	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: absolute(cfg.Data)})
+	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: absolute(cfg.Data), Held: true})
 }
 
 // rehearse makes all checks of a restore, on a copy of the backup beside what
@@ -286,6 +295,32 @@ func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging s
 	}
 	return keyFits, nil
 }
+
+// holdRestored marks the staged database, so that it sends nothing. It migrates a
+// backup of an older version first: hale serve would do that next.
+func (s *shell) holdRestored(ctx context.Context, cfg *config.Config, staging string) (err error) {
+	staged := *cfg
+	staged.Data = staging
+	ctx = store.AsSystem(ctx)
+	db, err := s.openDatabase(ctx, &staged)
+	if err != nil {
+		return err
+	}
+	if err = db.Migrate(ctx); err == nil {
+		err = db.HoldOutgoing(ctx, restoredReason)
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		return err
+	}
+	path := filepath.Join(staging, store.FileName+"-wal") // it is not moved
+	if info, err := os.Stat(path); err == nil && info.Size() > 0 {
+		return fmt.Errorf("the mark of the restored database is still in its log %s", path)
+	}
+	return nil
+}
+
+// restoredReason is the reason why a restored copy sends nothing.
+const restoredReason = "restored from a backup"
 
 // swap sets the previous data aside and puts the staged files in its place. The
 // database comes last: without it the folder has no owner yet. If a file cannot be

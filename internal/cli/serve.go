@@ -160,6 +160,10 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 		line("root key", absolute(rootKeyPath(cfg))+"   new: keep a copy in another place;")
 		line("", "without it, personal data in this database cannot be decrypted")
 	}
+	if a.Held.Active() {
+		line("outgoing", "held: "+a.Held.Reason+"; no webhooks, orders, messages or files are sent")
+		line("", "until hale resume-outgoing; with --dry-run it counts them")
+	}
 	if !cfg.WebhookAllowPrivate && !cfg.Production() {
 		line("webhooks", "allowed to public addresses only; for a receiver on this machine use")
 		line("", "hale listen, or start with --webhook-allow-private")

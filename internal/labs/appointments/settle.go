@@ -32,7 +32,7 @@ func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
 		settleKind.Do(func(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 			return s.settle(ctx, args.Team, args.Appointment)
-		}),
+		}).Sends(),
 		lapseKind.Do(s.lapse),
 		confirmKind.Do(s.confirm),
 		jobs.Define("appointments.forget_keys", func(ctx context.Context, run *jobs.Run, _ struct{}) error {

@@ -80,7 +80,7 @@ type Service struct {
 // Jobs returns the job kinds of the service.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
-		mailKind.Do(s.send),
+		mailKind.Do(s.send).Sends(),
 		escalateKind.Do(func(ctx context.Context, run *jobs.Run, args noticeArgs) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error { return escalate(ctx, tx, teams.ID(run.Team), args.Notice) })
 		}),

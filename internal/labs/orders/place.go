@@ -57,7 +57,7 @@ var placeLimits = jobs.Limits{Concurrency: 8, Timeout: 2 * time.Minute, Attempts
 
 // Jobs returns the kinds of job that a runner needs.
 func (p *Placer) Jobs() []jobs.Handler {
-	return []jobs.Handler{placeKind.Do(p.place), withdrawKind.Do(p.withdraw), shipKind.Do(p.ship)}
+	return []jobs.Handler{placeKind.Do(p.place).Sends(), withdrawKind.Do(p.withdraw).Sends(), shipKind.Do(p.ship).Sends()}
 }
 
 func enqueueJob(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], o *Order, at time.Time) error {

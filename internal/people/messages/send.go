@@ -82,7 +82,7 @@ type Service struct {
 // Jobs returns the job kinds of the service.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
-		sendKind.Do(s.send),
+		sendKind.Do(s.send).Sends(),
 		jobs.Define("messages.forget", forget).Every(24 * time.Hour).Deletes(),
 	}
 }

@@ -71,6 +71,8 @@ type Config struct {
 	// TrustedProxies are the addresses or networks of the proxies in front of the
 	// service. X-Forwarded-For counts only if one of them sends it.
 	TrustedProxies []string
+	// HoldOutgoing marks the database, so that nothing is sent to other systems.
+	HoldOutgoing bool
 	// ShutdownDrain is the maximum time that a shutdown waits for requests and webhook
 	// posts to end.
 	ShutdownDrain time.Duration

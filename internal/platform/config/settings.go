@@ -165,6 +165,11 @@ var settings = []Setting{
 		check: func(c *Config) error { _, err := parseNetworks(c.TrustedProxies); return err },
 	},
 	{
+		Key: "hold-outgoing", Env: "HALE_HOLD_OUTGOING", Default: "false",
+		Usage: "send nothing to other systems until hale resume-outgoing, for drills",
+		field: func(c *Config) any { return &c.HoldOutgoing },
+	},
+	{
 		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",
 		Usage: "maximum time that a shutdown waits for requests and webhook posts",
 		field: func(c *Config) any { return &c.ShutdownDrain },

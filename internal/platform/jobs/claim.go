@@ -49,6 +49,20 @@ func claim(ctx context.Context, tx *store.Tx, node uuid.UUID, kind string, limit
 	return all, rows.Err()
 }
 
+// CountQueued returns the number of queued jobs of a kind, due or not, and when the
+// first of them is due.
+func CountQueued(ctx context.Context, tx *store.Tx, kind string) (n int64, first time.Time, err error) {
+	var due *time.Time
+	err = tx.QueryRow(ctx, `SELECT COUNT(*), MIN(run_at) FROM jobs WHERE kind = $1 AND status = 'queued'`, kind).Scan(&n, store.ScanNullTime(&due))
+	if err != nil {
+		return 0, first, fmt.Errorf("jobs: counting queued jobs: %w", err)
+	}
+	if due != nil {
+		first = *due
+	}
+	return n, first, nil
+}
+
 // nextDue returns the time at which the next queued job of a kind is due, or zero.
 func nextDue(ctx context.Context, tx *store.Tx, kind string) (at time.Time, err error) {
 	var due *time.Time

@@ -25,6 +25,7 @@ type Kind[Args any] struct {
 	interval   time.Duration
 	cancelable bool
 	deletes    bool
+	sends      bool
 	run        func(ctx context.Context, run *Run, args Args) error
 }
 
@@ -89,6 +90,13 @@ func (k Kind[Args]) Deletes() Kind[Args] {
 	return k
 }
 
+// Sends marks a kind that acts on other systems, such as a laboratory or a mail server.
+// Its jobs stay queued while sending is held (Config.Held).
+func (k Kind[Args]) Sends() Kind[Args] {
+	k.sends = true
+	return k
+}
+
 // Name returns the name of the kind.
 func (k Kind[Args]) Name() string { return k.name }
 
@@ -98,12 +106,14 @@ type Handler interface {
 	bounds() Limits
 	period() time.Duration
 	isDeleting() bool
+	isSending() bool
 	call(ctx context.Context, run *Run, args []byte) error
 }
 
 func (k Kind[Args]) bounds() Limits        { return k.limits }
 func (k Kind[Args]) period() time.Duration { return k.interval }
 func (k Kind[Args]) isDeleting() bool      { return k.deletes }
+func (k Kind[Args]) isSending() bool       { return k.sends }
 
 func (k Kind[Args]) call(ctx context.Context, run *Run, raw []byte) error {
 	if k.run == nil {

@@ -31,6 +31,8 @@ type Config struct {
 	// CheckClock, when set, returns an error while the clock of this node cannot be
 	// trusted. Jobs of kinds that delete data by age wait meanwhile.
 	CheckClock func(ctx context.Context) error
+	// Held, when set, reports whether jobs that act on other systems wait.
+	Held func() bool
 }
 
 // Runner runs the jobs of some kinds.
@@ -40,6 +42,7 @@ type Runner struct {
 	log     *slog.Logger
 	observe func(kind, outcome string, took time.Duration)
 	clock   func(ctx context.Context) error
+	held    func() bool
 	kinds   []Handler
 	wakeups chan struct{}
 	results *Batcher[outcome]
@@ -54,7 +57,7 @@ type Runner struct {
 // NewRunner returns a runner. Run starts it.
 func NewRunner(db *store.DB, cfg Config) *Runner {
 	r := &Runner{
-		db: db, node: cfg.Node, log: cfg.Log, observe: cfg.Observe, clock: cfg.CheckClock, wakeups: make(chan struct{}, 1),
+		db: db, node: cfg.Node, log: cfg.Log, observe: cfg.Observe, clock: cfg.CheckClock, held: cfg.Held, wakeups: make(chan struct{}, 1),
 		running: map[ID]*Run{}, busy: map[string]int{},
 	}
 	if r.log == nil {
@@ -62,6 +65,9 @@ func NewRunner(db *store.DB, cfg Config) *Runner {
 	}
 	if r.clock == nil {
 		r.clock = func(context.Context) error { return nil }
+	}
+	if r.held == nil {
+		r.held = func() bool { return false }
 	}
 	if r.observe == nil {
 		r.observe = func(string, string, time.Duration) {}
@@ -138,7 +144,7 @@ func (r *Runner) startDue(ctx, base context.Context) time.Duration {
 	wait := sweepEvery
 	for _, k := range r.kinds {
 		free := r.freeSlots(k)
-		if free == 0 {
+		if free == 0 || r.waits(k) {
 			continue
 		}
 		due, err := r.nextDueTime(ctx, k.Name())
@@ -158,6 +164,9 @@ func (r *Runner) startDue(ctx, base context.Context) time.Duration {
 	}
 	return wait
 }
+
+// waits reports whether the jobs of a kind stay queued, because sending is held.
+func (r *Runner) waits(k Handler) bool { return k.isSending() && r.held() }
 
 func (r *Runner) freeSlots(k Handler) int {
 	r.mu.Lock()
@@ -278,6 +287,9 @@ func (r *Runner) Settle(ctx context.Context) error {
 
 func (r *Runner) isIdle(ctx context.Context) (bool, error) {
 	for _, k := range r.kinds {
+		if r.waits(k) {
+			continue
+		}
 		due, err := r.nextDueTime(ctx, k.Name())
 		if err != nil || !due.IsZero() && !due.After(r.db.Now()) {
 			return false, err

@@ -42,6 +42,9 @@ type Config struct {
 	// Stranded is called with the number of deliveries that only the sweep found. Any
 	// number above zero is a fault of this program.
 	Stranded func(n int)
+	// CheckSending, when set, returns an error while nothing may be sent. It is asked
+	// before an example is posted; a Deliverer that must not send is not run.
+	CheckSending func() error
 	// RecordRetry is the wait before a result that the database refuses is recorded
 	// again. Zero means a minute.
 	RecordRetry time.Duration

@@ -25,6 +25,11 @@ type Trial struct {
 // SendExample posts an example of an event type to an endpoint, signed like an event,
 // and waits for the answer. It ignores the state and the filter of the endpoint.
 func SendExample(ctx context.Context, db *store.DB, cfg Config, team teams.ID, id EndpointID, eventType string) (Trial, error) {
+	if cfg.CheckSending != nil {
+		if err := cfg.CheckSending(); err != nil {
+			return Trial{}, err
+		}
+	}
 	body, err := events.CatalogueOf(db).Example(team.UUID(), eventType, "body", "event_type")
 	if err != nil {
 		return Trial{}, err

@@ -25,6 +25,7 @@ type client struct {
 	secret webhooks.Secret
 	http   *http.Client
 	now    func() time.Time
+	check  func() error // of Network.CheckSending; nil allows all
 }
 
 func newClient(name string, p Partner, now func() time.Time) (*client, error) {
@@ -46,6 +47,11 @@ const maxAnswer = 1 << 20
 // nil. A repeated post has the same id. networks.ErrSlotTaken, *networks.Refusal
 // and errGone are final; any other error may be retried.
 func (c *client) post(ctx context.Context, path string, id uuid.UUID, body, answer any) error {
+	if c.check != nil {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
 	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("partners: marshalling for %s: %w", path, err)

@@ -41,6 +41,14 @@ func New(s Settings, now func() time.Time) (*Network, error) {
 	return n, nil
 }
 
+// CheckSending sets a function that returns an error while nothing may be sent. Each
+// request to a partner asks it first.
+func (n *Network) CheckSending(check func() error) {
+	for _, c := range n.partners {
+		c.check = check
+	}
+}
+
 // Slug names the network.
 func (*Network) Slug() string { return Slug }
 
