@@ -10,6 +10,8 @@ const (
 	UnknownDevice   = "unknown_device"           // not a device of the user
 	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
 	MissingType     = "missing_type"             // it is required
+	Missing         = "missing_"                 // followed by the field's name: it is required
+	Malformed       = "malformed_"               // followed by the field's name: its value cannot be read
 	MissingValue    = "missing_value"            // a blood pressure has two
 	NotFinite       = "not_finite"               // NaN or infinite
 	Implausible     = "implausible_value"        // outside of what a living body or a working device gives

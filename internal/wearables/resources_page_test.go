@@ -40,7 +40,7 @@ func printResources() string {
 		"`internal/wearables/documents.go` and `shapes.go` for summaries. To change it, change the tables and run `go generate ./internal/wearables`.\n\n" +
 		"## Time series\n\n" +
 		"A sample outside its range, or an interval above the largest rate, is left out and counted as `implausible_value`. " +
-		"Reads return samples in the unit of the table. Pushes may use the other accepted units, in upper or lower case. " +
+		"Reads return samples in the unit of the table. Pushes may use the other accepted units, in upper or lower case; only `Cal` is not `cal`. " +
 		"A field that was not stated is `null`.\n\n" +
 		"| Resource | Unit | Other accepted units | Samples | Range | `type` | Further fields |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range wearables.Resources() {

@@ -95,7 +95,7 @@ func percent(kind Kind) *Shape { return &Shape{Kind: kind, Least: 0, Most: 100} 
 
 // shapes maps the name of a field, which means the same in every document.
 var shapes = map[string]*Shape{
-	"timezone_offset": integer(-26*3600, 26*3600),
+	"timezone_offset": integer(-18*3600, 18*3600),
 
 	"calories_total":  boundedLike(Number, "calories_active"),
 	"calories_active": boundedLike(Number, "calories_active"),

@@ -1,6 +1,7 @@
 package wearables
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,15 +88,21 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 	}
 	batch := wearables.Batch{Provider: users.Manual, Stage: wearables.Daily}
 	var keep []wearables.WithBatch
+	var malformed error
 	for _, p := range parts {
-		if err := p.parse(&batch); err != nil {
+		one, err := p.parse(&batch)
+		if err != nil {
 			return nil, err
 		}
+		malformed = cmp.Or(malformed, one)
 		if p.document != nil {
 			keep = append(keep, h.keepSummaries(c, in.UserID, users.Manual, p.document.Name, p.body(), p.summaries))
 		} else {
 			keep = append(keep, h.keepSamples(c, in.UserID, ledger.Pack(ledger.Samples, users.Manual, p.series.Name, p.body())))
 		}
+	}
+	if malformed != nil && len(batch.Samples)+len(batch.Summaries) == 0 {
+		return nil, malformed
 	}
 	batch.Also = allOf(keep)
 	result, err := h.Ingester.Ingest(ctx, user, batch)
@@ -136,7 +143,7 @@ type entries struct {
 	places   []int
 
 	samples   *push.Body
-	summaries []wearables.Summary
+	summaries *push.Documents
 	unfit     []push.Reject // found before storing
 	first     int           // place of its first part in the batch
 }
@@ -214,26 +221,26 @@ func (p *entries) body() []byte {
 	return append(text, `]}`...)
 }
 
-// parse adds the entries to the batch. A fault names the place in the list
-// that was sent.
-func (p *entries) parse(batch *wearables.Batch) error {
+// parse adds the entries to the batch. A fault, also about the first malformed entry,
+// names the place in the list that was sent.
+func (p *entries) parse(batch *wearables.Batch) (malformed, err error) {
 	if p.document != nil {
-		body, err := push.ParseSummaries(p.body(), p.document)
+		body, malformed, err := push.ParseSummaryPart(p.body(), p.document)
 		if err != nil {
-			return p.relocate(err)
+			return nil, p.relocate(err)
 		}
-		p.first, p.summaries = len(batch.Summaries), body.Summaries
+		p.first, p.summaries = len(batch.Summaries), body
 		batch.Summaries = append(batch.Summaries, body.Summaries...)
-		return nil
+		return p.relocate(malformed), nil
 	}
-	body, err := push.Parse(p.body(), p.series)
+	body, malformed, err := push.ParsePart(p.body(), p.series)
 	if err != nil {
-		return p.relocate(err)
+		return nil, p.relocate(err)
 	}
 	some, unfit := body.Batch(p.series)
 	p.samples, p.unfit, p.first = body, unfit, len(batch.Samples)
 	batch.Samples = append(batch.Samples, some.Samples...)
-	return nil
+	return p.relocate(malformed), nil
 }
 
 // relocate turns a place among the resource's entries into one among all.
@@ -263,9 +270,7 @@ func (p *entries) rejects(stored wearables.Result) []push.Reject {
 	if p.samples != nil {
 		all = p.samples.Rejects(p.unfit, own)
 	} else {
-		for _, r := range own.Rejections {
-			all = append(all, push.Reject{Reason: r.Reason, Count: r.Count, First: r.Part})
-		}
+		all = p.summaries.Rejects(own)
 	}
 	for i := range all {
 		all[i].First = p.places[all[i].First]

@@ -2,6 +2,7 @@ package wearables
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,13 +67,12 @@ func TestFaultsOfEntriesNameTheirPlace(t *testing.T) {
 			`[]`:          `"loc":["body"]`,
 			`{}`:          `"loc":["body","data"]`,
 			`{"data":{}}`: `"loc":["body","data"]`,
-			`{"data":[` + good + `,{"timestamp":"2026-03-01T07:00:00Z"}]}`:                                                                                           `"loc":["body","data",1,"resource"]`,
-			`{"data":[` + good + `,{"resource":"mood"}]}`:                                                                                                            `"loc":["body","data",1,"resource"]`,
-			`{"data":[` + good + `,{"resource":"hypnogram","timestamp":"2026-03-01T07:00:00Z"}]}`:                                                                    `"loc":["body","data",1,"resource"]`,
-			`{"data":[` + good + `,{"resource":"note","timestamp":"2026-03-01T07:00:00Z"}]}`:                                                                         `"loc":["body","data",1,"value"]`,
-			`{"data":[{"resource":"meal","timestamp":"2026-03-01T12:00:00Z"},{"resource":"meal","name":1},` + good + `]}`:                                            `"loc":["body","data",1,"name"]`,
-			`{"data":[{"resource":"meal","timestamp":"2026-03-01T12:00:00Z"},` + good + `,{"resource":"heartrate","value":"x","timestamp":"2026-03-01T07:00:00Z"}]}`: `"loc":["body","data",2,"value"]`,
-			`{"time_zone":"Moon/Base","data":[` + good + `]}`:                                                                                                        `"loc":["body","time_zone"]`,
+			`{"data":[` + good + `,{"timestamp":"2026-03-01T07:00:00Z"}]}`:                        `"loc":["body","data",1,"resource"]`,
+			`{"data":[` + good + `,{"resource":"mood"}]}`:                                         `"loc":["body","data",1,"resource"]`,
+			`{"data":[` + good + `,{"resource":"hypnogram","timestamp":"2026-03-01T07:00:00Z"}]}`: `"loc":["body","data",1,"resource"]`,
+			`{"data":[{"resource":"note","timestamp":"2026-03-01T07:00:00Z"}]}`:                   `"loc":["body","data",0,"value"]`,
+			`{"data":[{"resource":"meal","name":1},{"resource":"heartrate","value":"x"}]}`:        `"loc":["body","data",0,"name"]`,
+			`{"time_zone":"Moon/Base","data":[` + good + `]}`:                                     `"loc":["body","time_zone"]`,
 		} {
 			w := d.Do("POST", d.Path("/v2/user/{user_id}/entries"), body)
 			if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), want) {
@@ -82,6 +82,11 @@ func TestFaultsOfEntriesNameTheirPlace(t *testing.T) {
 		var connected connectionsBody
 		if d.Get(d.Path("/v2/user/providers/{user_id}"), &connected); len(connected.Providers) != 0 {
 			t.Error("bad input connected the user")
+		}
+		var some pushBody
+		d.Post(d.Path("/v2/user/{user_id}/entries"), `{"data":[{"resource":"meal","name":1},`+good+`,{"resource":"heartrate","value":"x","timestamp":"2026-03-01T07:00:00Z"}]}`, &some)
+		if want := []rejectBody{{"malformed_name", 1, 0}, {"malformed_value", 1, 2}}; some.Created != 1 || !slices.Equal(some.Rejected, want) {
+			t.Errorf("%+v", some)
 		}
 		many := `{"data":[` + strings.Repeat(good+",", 10_000) + good + `]}`
 		d.Status(http.StatusRequestEntityTooLarge, d.Do("POST", d.Path("/v2/user/{user_id}/entries"), many))

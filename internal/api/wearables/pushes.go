@@ -341,14 +341,14 @@ func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packe
 
 // keepSummaries is keepSamples for summaries, each of which remembers where in
 // which body it stood.
-func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, body []byte, all []wearables.Summary) wearables.WithBatch {
+func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, text []byte, body *push.Documents) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil
 	}
-	packed := ledger.Pack(ledger.Summaries, provider, resource, body)
-	items := make([]ledger.Item, len(all))
-	for i := range all {
-		items[i] = ledger.Item{Summary: wearables.SummaryID(user.UUID(), provider, resource, all[i].Key), Place: i}
+	packed := ledger.Pack(ledger.Summaries, provider, resource, text)
+	items := make([]ledger.Item, len(body.Summaries))
+	for i := range body.Summaries {
+		items[i] = ledger.Item{Summary: wearables.SummaryID(user.UUID(), provider, resource, body.Summaries[i].Key), Place: body.Index[i]}
 	}
 	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 		id, err := h.Ledger.Keep(ctx, tx, b, c.Team, user, packed)

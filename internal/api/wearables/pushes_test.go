@@ -354,7 +354,8 @@ func TestSeriesAreRefusedTogether(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, good := d.Path("/v2/timeseries/{user_id}"), `"glucose":[{"timestamp":"2026-03-01T10:00:00Z","value":5.1}]`
 		for _, c := range []struct{ body, loc string }{
-			{`{"stage":"daily","provider":"apple_health_kit","series":{` + good + `,"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":"x"}]}}`, `"body","series","heartrate",0,"value"`},
+			{`{"stage":"daily","provider":"apple_health_kit","series":{"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":"x"}]}}`, `"body","series","heartrate",0,"value"`},
+			{`{"stage":"daily","provider":"apple_health_kit","series":{` + good + `,"heartrate":{}}}`, `"body","series","heartrate"`},
 			{`{"stage":"daily","provider":"apple_health_kit","series":{` + good + `,"workouts":[]}}`, `"body","series","workouts"`},
 			{`{"stage":"daily","provider":"oura","series":{` + good + `}}`, `"body","provider"`},
 			{`{"stage":"daily","provider":"apple_health_kit","data":[]}`, `"body","series"`},
@@ -525,8 +526,8 @@ func TestARefusedUserAmongPeople(t *testing.T) {
 func TestPeopleAreRefusedTogether(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		who := d.people(2)
-		w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":"x"}]`))
-		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `["body","users",1,"series","heartrate",0,"value"]`) {
+		w := d.Do(http.MethodPost, "/v2/timeseries", mergePushes(who, calltest.Heartbeats(2), `{}`))
+		if w.Code != http.StatusUnprocessableEntity || !strings.Contains(w.Body.String(), `["body","users",1,"series","heartrate"]`) {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 		if kept := d.payloads(who[0]); len(kept) > 0 {
@@ -535,6 +536,10 @@ func TestPeopleAreRefusedTogether(t *testing.T) {
 		var all pushedPeopleBody
 		d.Post("/v2/timeseries", mergePushes(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":9000}]`), &all)
 		if got := all.Users[1].Rejected; len(got) != 1 || got[0] != (seriesRejectBody{"heartrate", "implausible_value", 1, 0}) || all.Users[0].Created != 2 {
+			t.Errorf("%+v", all)
+		}
+		d.Post("/v2/timeseries", mergePushes(who, calltest.Heartbeats(2), `[{"timestamp":"2026-03-01T10:00:00Z","value":"x"}]`), &all)
+		if got := all.Users[1].Rejected; len(got) != 1 || got[0] != (seriesRejectBody{"heartrate", "malformed_value", 1, 0}) || all.Users[1].Success || all.Users[0].Unchanged != 2 {
 			t.Errorf("%+v", all)
 		}
 		for body, status := range map[string]int{

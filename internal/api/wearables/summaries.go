@@ -171,7 +171,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	}
 	batch := wearables.Batch{
 		Provider: body.Provider, Stage: body.Stage, Push: each, Summaries: body.Summaries,
-		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body.Summaries),
+		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body),
 	}
 	result, err := h.Ingester.Ingest(ctx, user, batch)
 	if err != nil {
@@ -180,11 +180,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	if err := h.finishPush(ctx, user, &body.Head, d.Name, result); err != nil {
 		return nil, err
 	}
-	var rejects []push.Reject
-	for _, r := range result.Rejections {
-		rejects = append(rejects, push.Reject{Reason: r.Reason, Count: r.Count, First: r.Part})
-	}
-	return api.Answer(pushAnswer(result, rejects)), nil
+	return api.Answer(pushAnswer(result, body.Rejects(result))), nil
 }
 
 // pushedSummaries is the body of a phone's push of summaries.

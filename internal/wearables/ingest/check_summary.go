@@ -3,6 +3,7 @@ package ingest
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"hale/internal/platform/civil"
@@ -22,10 +23,85 @@ func removeImplausible(d *wearables.Document, fields map[string]any) (n int, rea
 		fields[name] = left
 		n += lost
 	}
+	n += removeContradictions(d, fields)
 	if n > 0 && (d.Parallel || d.Start == "" && !hasValues(fields)) {
 		return n, wearables.Implausible
 	}
 	return n, ""
+}
+
+// orderedFields lists numbers of which the first is never above the second. A dot
+// separates an object from its member.
+var orderedFields = map[string][][2]string{
+	"activity": {
+		{"calories_active", "calories_total"},
+		{"heart_rate.min_bpm", "heart_rate.avg_bpm"}, {"heart_rate.avg_bpm", "heart_rate.max_bpm"}, {"heart_rate.min_bpm", "heart_rate.max_bpm"},
+	},
+	"sleep":    {{"hr_lowest", "hr_average"}},
+	"workouts": {{"average_hr", "max_hr"}},
+}
+
+// rounding is the tolerance of a sum of seconds: devices round to minutes.
+const rounding = 60
+
+// removeContradictions removes numbers that contradict each other, and returns how many
+// times it did. Neither number of a pair is known to be right. No sleep is longer than
+// its time in bed, and no time of moving longer than its workout.
+func removeContradictions(d *wearables.Document, fields map[string]any) (n int) {
+	for _, pair := range orderedFields[d.Name] {
+		low, okLow := numberAt(fields, pair[0])
+		high, okHigh := numberAt(fields, pair[1])
+		if okLow && okHigh && low > high {
+			removeAt(fields, pair[0])
+			removeAt(fields, pair[1])
+			n++
+		}
+	}
+	start, end := momentOf(fields[d.Start]), momentOf(fields[d.End])
+	if start.IsZero() || end.IsZero() {
+		return n
+	}
+	most := end.Sub(start).Seconds() + rounding
+	for _, parts := range [][]string{{"total"}, {"deep", "light", "rem"}, {"moving_time"}} {
+		sum := 0.0
+		for _, name := range parts {
+			sum += numberOf(fields[name])
+		}
+		if sum > most {
+			for _, name := range parts {
+				removeAt(fields, name)
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// numberAt returns the number of a field, or of a member of an object.
+func numberAt(fields map[string]any, path string) (f float64, ok bool) {
+	name, member, inside := strings.Cut(path, ".")
+	v := fields[name]
+	if inside {
+		object, _ := v.(map[string]any)
+		v = object[member]
+	}
+	n, ok := v.(json.Number)
+	if ok {
+		f, _ = n.Float64()
+	}
+	return f, ok
+}
+
+// removeAt sets a present field, or a member of an object, to null.
+func removeAt(fields map[string]any, path string) {
+	name, member, inside := strings.Cut(path, ".")
+	object, isObject := fields[name].(map[string]any)
+	switch {
+	case inside && isObject:
+		object[member] = nil
+	case fields[name] != nil:
+		fields[name] = nil
+	}
 }
 
 // hasValues reports whether a summary has more than its day.

@@ -65,6 +65,15 @@ func TestImplausibleFieldsOfASummary(t *testing.T) {
 				"menstrual_cycle", `{"basal_body_temperature":[{"date":"2026-03-01","value":97.7},{"date":"2026-03-02","value":36.6}]}`,
 				`[{"date":"2026-03-02","value":36.6}]`, `97.7`,
 			},
+			{"sleep", `{"average_hrv":0,"hr_lowest":50}`, `"hr_lowest":50`, `"average_hrv":0`},
+			{"sleep", `{"hr_lowest":70,"hr_average":60,"deep":60}`, `"hr_lowest":null`, `"hr_average":60`},
+			{"sleep", `{"total":3661,"deep":60}`, `"deep":60`, `:3661`}, // of one hour
+			{"sleep", `{"deep":2000,"light":2000,"rem":1,"hr_lowest":50}`, `"light":0`, `:2000`},
+			{"activity", `{"calories_active":500,"calories_total":400,"steps":1}`, `"calories_total":null`, `:500`},
+			{"activity", `{"heart_rate":{"min_bpm":70,"avg_bpm":60,"max_bpm":80}}`, `"max_bpm":80`, `:70`},
+			{"workouts", `{"moving_time":3661,"distance":5}`, `"moving_time":null`, `:3661`},
+			{"workouts", `{"average_hr":150,"max_hr":140,"distance":5}`, `"max_hr":null`, `:150`},
+			{"workouts", `{"timezone_offset":64801,"distance":5}`, `"timezone_offset":null`, `:64801`},
 			{"electrocardiogram", `{"heart_rate_mean":2000}`, `"heart_rate_mean":null`, `:2000`},
 		} {
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{summaryOf(c.resource, c.body)}})

@@ -19,7 +19,7 @@ type Reject struct {
 // out.
 func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 	batch := wearables.Batch{Provider: b.Provider, Stage: b.Stage}
-	var rejects []Reject
+	rejects := slices.Clone(b.Malformed)
 	kept := b.Groups[:0]
 	for _, g := range b.Groups {
 		if reason := g.unfit(r); reason != "" {

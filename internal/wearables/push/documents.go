@@ -1,8 +1,11 @@
 package push
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 	"unicode"
@@ -23,20 +26,43 @@ const MostSummaries = 10_000
 type Documents struct {
 	Head
 	Summaries []wearables.Summary
+	Index     []int    // of each summary in the list that was sent
+	Malformed []Reject // summaries that are left out, because a field of them cannot be read
+}
+
+// Rejects returns what was rejected, by index in the list that was sent: by parsing and by
+// storing. The parts of the stored batch are the summaries.
+func (d *Documents) Rejects(stored wearables.Result) []Reject {
+	all := slices.Clone(d.Malformed)
+	for _, r := range stored.Rejections {
+		all = append(all, Reject{Reason: r.Reason, Count: r.Count, First: d.Index[r.Part]})
+	}
+	slices.SortStableFunc(all, func(a, b Reject) int { return cmp.Compare(a.First, b.First) })
+	return all
 }
 
 // ParseSummaries parses a pushed body of summaries. A summary has the fields of the
 // resource as in reads, in snake_case or camelCase. Unknown fields and those that the
 // service adds are skipped.
 func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
+	body, malformed, err := ParseSummaryPart(data, d)
+	if err == nil && malformed != nil && len(body.Summaries) == 0 {
+		return nil, malformed
+	}
+	return body, err
+}
+
+// ParseSummaryPart is ParseSummaries for a body whose summaries may all be malformed.
+// malformed is the fault of the first of those.
+func ParseSummaryPart(data []byte, d *wearables.Document) (out *Documents, malformed, err error) {
 	if !utf8.Valid(data) {
-		return nil, fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
+		return nil, nil, fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
 	}
 	s := scanner{b: data, index: -1}
 	var body Documents
 	var drafts []draft
 	seen := false
-	err := s.object(func(key []byte) error {
+	err = s.object(func(key []byte) error {
 		if string(key) != "data" {
 			known, err := s.headMember(&body.Head, key)
 			if err == nil && !known {
@@ -45,43 +71,55 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 			return err
 		}
 		seen, s.within, s.field, drafts = true, dataPath, "", nil
+		body.Malformed = nil
 		err := s.list(func(i int) error {
 			if i == MostSummaries {
 				return fault.Newf(fault.TooLarge, "a batch has at most %d summaries", MostSummaries).At("body", "data")
 			}
 			s.index, s.field = i, ""
+			s.peek()
+			from := s.pos
 			one, err := s.document(d)
+			if err != nil {
+				return s.leaveOut(err, from, &body.Malformed, &malformed)
+			}
+			one.index = i
 			drafts = append(drafts, one)
-			return err
+			return nil
 		})
 		s.within, s.index, s.field = nil, -1, ""
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if s.peek() != 0 || s.pos < len(data) {
-		return nil, s.bad()
+		return nil, nil, s.bad()
 	}
 	if err := body.Head.check("data", seen); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.within = dataPath
 	for i := range drafts {
-		s.index = i
+		s.index, s.field = drafts[i].index, ""
 		summary, err := s.finish(&drafts[i], d, body.Head.TimeZone)
-		if err != nil {
-			return nil, err
+		if one := (*fault.Error)(nil); errors.As(err, &one) {
+			body.Malformed, malformed = reject(body.Malformed, s.reason(one), 1, s.index), cmp.Or(malformed, err)
+			continue
 		}
-		body.Summaries = append(body.Summaries, summary)
+		if err != nil {
+			return nil, nil, err
+		}
+		body.Summaries, body.Index = append(body.Summaries, summary), append(body.Index, drafts[i].index)
 	}
-	return &body, nil
+	return &body, malformed, nil
 }
 
 // draft is a summary whose fields are read. The rest depends on the time zone, which
 // may follow later in the body.
 type draft struct {
 	wearables.Summary
+	index  int
 	fields map[string]json.RawMessage
 	offset *int // seconds east of UTC, of a session that has no field for it
 }
@@ -109,8 +147,11 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 		}
 		if f, ok := d.Settable(name); ok && name != deprecatedDate {
 			raw := s.b[start:s.pos]
-			if name == "sport" {
+			switch name {
+			case "sport":
 				raw = addSportID(raw)
+			case "energy", "data":
+				raw = inKilocalories(raw)
 			}
 			if !f.Fits(raw) {
 				if words := f.Shape().ListedWords(); len(words) > 0 {
@@ -169,8 +210,8 @@ func (s *scanner) sourceField(name string, raw []byte, to *wearables.Source) err
 // and is not stored. A whole number may have any form: 7200.0 and 7.2e3 are 7200.
 func (s *scanner) dayOffset(raw []byte, to **int) error {
 	var offset *float64
-	if json.Unmarshal(raw, &offset) != nil || offset != nil && (*offset != math.Trunc(*offset) || math.Abs(*offset) > 26*3600) {
-		return s.wrong("int_type", "Input should be a whole number of seconds within 26 hours")
+	if json.Unmarshal(raw, &offset) != nil || offset != nil && (*offset != math.Trunc(*offset) || math.Abs(*offset) > maxOffset) {
+		return s.wrong("int_type", "Input should be a whole number of seconds within 18 hours")
 	}
 	*to = nil
 	if offset != nil {
@@ -302,6 +343,42 @@ func addSportID(raw []byte) []byte {
 	}
 	out, _ := json.Marshal(sport) // it was JSON
 	return out
+}
+
+// inKilocalories converts the energy of a meal, or that of each of its foods.
+func inKilocalories(raw []byte) []byte {
+	var v map[string]any
+	if json.Unmarshal(raw, &v) != nil {
+		return raw
+	}
+	kcal, _ := wearables.ResourceNamed("calories_active")
+	changed := convertEnergy(v, kcal)
+	for _, food := range v {
+		if food, ok := food.(map[string]any); ok {
+			if energy, ok := food["energy"].(map[string]any); ok {
+				changed = convertEnergy(energy, kcal) || changed
+			}
+		}
+	}
+	if !changed {
+		return raw
+	}
+	out, _ := json.Marshal(v) // it was JSON
+	return out
+}
+
+func convertEnergy(energy map[string]any, kcal *wearables.Resource) (changed bool) {
+	unit, ok := energy["unit"].(string)
+	value, isNumber := energy["value"].(float64)
+	if !ok || !isNumber || unit == kcal.Unit {
+		return false
+	}
+	g := Group{Unit: unit}
+	if g.Value = []float64{value}; !g.convert(kcal) {
+		return false
+	}
+	energy["unit"], energy["value"] = kcal.Unit, g.Value[0]
+	return true
 }
 
 // snake returns a key in snake_case.

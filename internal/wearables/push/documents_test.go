@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -133,7 +134,7 @@ func TestFaultsOfSummariesNameTheField(t *testing.T) {
 	for _, c := range []struct{ document, data, code, loc string }{
 		{"activity", `[{"steps":1}]`, "missing", "body.data.0.calendar_date"},
 		{"activity", `[{"calendar_date":"2026-02-30"}]`, "value_error", "body.data.0.calendar_date"},
-		{"activity", `[{"calendar_date":"2026-03-01"},{"calendar_date":"2026-03-01","steps":1.5}]`, "value_error", "body.data.1.steps"},
+		{"activity", `[{"calendar_date":"2026-03-01","steps":1.5}]`, "value_error", "body.data.0.steps"},
 		{"activity", `[{"calendar_date":"2026-03-01","source":[]}]`, "value_error", "body.data.0.source"},
 		{"activity", `[{"calendar_date":"2026-03-01","source":{"app_id":"a\u0000b"}}]`, "value_error", "body.data.0.source"},
 		{"activity", `[{"calendar_date":"2026-03-01","sourceBundle":"a\u0000b"}]`, "value_error", "body.data.0.source_bundle"},
@@ -146,7 +147,7 @@ func TestFaultsOfSummariesNameTheField(t *testing.T) {
 		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":"1h"}]`, "int_type", "body.data.0.timezone_offset"},
 		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":100000}]`, "int_type", "body.data.0.timezone_offset"},
 		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":-93600.5}]`, "int_type", "body.data.0.timezone_offset"},
-		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":1e999}]`, "finite_number", "body.data.0.timezone_offset"},
+		{"meal", `[{"timestamp":"2026-03-01T22:00:00Z","timezone_offset":1e999}]`, "int_type", "body.data.0.timezone_offset"},
 		{"sleep", `[{"bedtime_start":"2026-03-01T22:00:00"}]`, "value_error", "body.data.0.bedtime_start"},
 	} {
 		_, err := ParseSummaries(body(c.data), documentNamed(t, c.document))
@@ -180,4 +181,32 @@ func FuzzParseSummaries(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A malformed summary is left out and counted; the others keep their places.
+func TestMalformedSummaries(t *testing.T) {
+	got, err := ParseSummaries(body(`[{"calendar_date":"2026-03-01","steps":1.5},null,{"calendar_date":"2026-03-02","steps":7},{"steps":1},
+		{"calendar_date":"2026-03-03","source_device_id":"x"}]`), documentNamed(t, "activity"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Reject{{"malformed_steps", 1, 0}, {"malformed_element", 1, 1}, {"implausible_value", 1, 2}, {"missing_calendar_date", 1, 3}, {"malformed_source_device_id", 1, 4}}
+	rejects := got.Rejects(wearables.Result{Rejections: []wearables.Rejection{{Reason: "implausible_value", Count: 1}}})
+	if !slices.Equal(rejects, want) || len(got.Summaries) != 1 || !slices.Equal(got.Index, []int{2}) {
+		t.Errorf("%+v of %+v", rejects, got.Summaries)
+	}
+}
+
+// A meal's energy may be in kilojoules or small calories.
+func TestEnergyOfMeals(t *testing.T) {
+	got, err := ParseSummaries(body(`[{"timestamp":"2026-03-01T12:00:00Z","energy":{"unit":"kJ","value":836.8},
+		"data":{"Rice":{"energy":{"unit":"cal","value":150000}},"Tea":{"energy":{"unit":"kcal","value":2}}}}]`), documentNamed(t, "meal"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"energy":{"unit":"kcal","value":200}`, `"Rice":{"energy":{"unit":"kcal","value":150}}`, `"Tea":{"energy":{"unit":"kcal","value":2}}`} {
+		if text := string(got.Summaries[0].Body); !strings.Contains(text, want) {
+			t.Errorf("%s without %s", text, want)
+		}
+	}
 }

@@ -132,8 +132,8 @@ func (p *parser) offset() error {
 	if err != nil {
 		return err
 	}
-	if f != float64(int32(f)) || f < -26*3600 || f > 26*3600 {
-		return p.wrong("int_type", "Input should be a whole number of seconds within 26 hours")
+	if f != float64(int32(f)) || f < -maxOffset || f > maxOffset {
+		return p.wrong("int_type", "Input should be a whole number of seconds within 18 hours")
 	}
 	p.sample.offset, p.sample.hasOffset = int32(f), true
 	return nil

@@ -6,6 +6,10 @@ import (
 	"hale/internal/wearables"
 )
 
+// maxOffset limits an offset from UTC, in seconds. Zones reach from -12 to +14 hours; ISO
+// 8601 implementations allow 18.
+const maxOffset = 18 * 3600
+
 const (
 	secondUS = int64(1e6)
 	dayUS    = 86_400 * secondUS
@@ -84,7 +88,7 @@ func offsetOf(b []byte) (int32, bool) {
 	case len(b) != 3:
 		return 0, false
 	}
-	if hour > 23 || minute > 59 {
+	if minute > 59 || hour*3600+minute*60 > maxOffset {
 		return 0, false
 	}
 	offset := int32(hour*3600 + minute*60)

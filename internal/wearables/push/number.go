@@ -60,7 +60,7 @@ func (s *scanner) number() (float64, error) {
 	if !simple {
 		f, err := strconv.ParseFloat(string(b[start:i]), 64)
 		if err != nil {
-			return 0, s.wrong("finite_number", "Input should be a finite number")
+			return 0, s.wrong(notFinite, "Input should be a finite number")
 		}
 		return f, nil
 	}

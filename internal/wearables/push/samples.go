@@ -1,6 +1,8 @@
 package push
 
 import (
+	"cmp"
+	"errors"
 	"time"
 	"unicode/utf8"
 
@@ -33,6 +35,8 @@ type Body struct {
 	// Rows is the whole body by columns, if all its samples have one form. It shares the
 	// columns with Groups: use it before Batch.
 	Rows *rows.Table
+
+	Malformed []Reject // samples that are left out, because a field of them cannot be read
 }
 
 // First returns the time of the first sample, UTC microseconds; 0 without samples.
@@ -45,12 +49,23 @@ func (b *Body) First() int64 {
 
 // Parse parses a pushed body of samples of a resource. Faults name the field.
 func Parse(data []byte, r *wearables.Resource) (*Body, error) {
+	body, malformed, err := ParsePart(data, r)
+	if err == nil && malformed != nil && len(body.Groups) == 0 {
+		return nil, malformed
+	}
+	return body, err
+}
+
+// ParsePart is Parse for a body whose samples may all be malformed. malformed is the fault
+// of the first of those.
+func ParsePart(data []byte, r *wearables.Resource) (body *Body, malformed, err error) {
 	p := parser{scanner: scanner{b: data, index: -1}}
 	p.setResource(r)
 	if err := p.whole(p.member); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.finish()
+	body, err = p.finish()
+	return body, p.fault, err
 }
 
 // whole parses a body that is one object.
@@ -70,8 +85,9 @@ func (s *scanner) whole(member func(key []byte) error) error {
 type parser struct {
 	scanner
 	body    Body
-	seen    bool // data is present
-	most    int  // maximum of samples in the list
+	seen    bool  // data is present
+	fault   error // about the first malformed sample
+	most    int   // maximum of samples in the list
 	sample  sample
 	extra   []wearables.Extra // further fields of samples
 	words   [][]byte          // words of those fields in the current sample
@@ -105,7 +121,7 @@ var dataPath = []string{"data"}
 // samples reads a list of samples. It replaces samples of an earlier list.
 func (p *parser) samples(most int, within []string) error {
 	p.within, p.field = within, ""
-	p.groups, p.body.Count, p.run, p.most = groups{}, 0, run{}, most
+	p.groups, p.body.Count, p.body.Malformed, p.run, p.most = groups{}, 0, nil, run{}, most
 	err := p.list(func(int) error {
 		i := p.body.Count // more() reads several
 		if i == most {
@@ -113,8 +129,10 @@ func (p *parser) samples(most int, within []string) error {
 		}
 		p.index, p.field = i, ""
 		p.body.Count++
+		p.peek()
+		from := p.pos
 		if err := p.parseSample(i); err != nil {
-			return err
+			return p.leaveOut(err, from, &p.body.Malformed, &p.fault)
 		}
 		if r := p.more(); i == 0 {
 			p.run = r
@@ -150,6 +168,30 @@ func (p *parser) parseSample(index int) error {
 	s.extra = wearables.ExtraText(p.words...)
 	p.groups.find(&s.label).add(s, index)
 	return nil
+}
+
+// leaveOut skips an element of the list that begins at a position and is malformed: a
+// field of it cannot be read or is missing. It counts the element, and keeps the first
+// fault. It returns the error if the text is not JSON.
+func (s *scanner) leaveOut(err error, from int, malformed *[]Reject, first *error) error {
+	var one *fault.Error
+	if !errors.As(err, &one) || one.Code() == invalidJSON {
+		return err
+	}
+	*malformed, *first = reject(*malformed, s.reason(one), 1, s.index), cmp.Or(*first, err)
+	s.pos = from
+	if again := s.skip(0); again != nil {
+		return err
+	}
+	return nil
+}
+
+// reason returns the reason for which the current element is left out, by its fault.
+func (s *scanner) reason(one *fault.Error) string {
+	if one.Code() == "missing" {
+		return wearables.Missing + s.field
+	}
+	return wearables.Malformed + cmp.Or(s.field, "element")
 }
 
 // finish checks the head and resolves what depends on it.

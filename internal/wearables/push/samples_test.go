@@ -18,7 +18,10 @@ import (
 )
 
 // insulin is a resource whose samples have all that samples can have.
-var insulin, _ = wearables.ResourceNamed("insulin_injection")
+var (
+	insulin, _   = wearables.ResourceNamed("insulin_injection")
+	heartrate, _ = wearables.ResourceNamed("heartrate")
+)
 
 func body(data string) []byte {
 	return []byte(`{"stage":"daily","provider":"apple_health_kit","data":` + data + `}`)
@@ -130,7 +133,7 @@ func TestFaultsNameTheField(t *testing.T) {
 		{`{"stage":"daily","provider":"x","data":[],"start_date":"soon"}`, "datetime_parsing", "body.start_date"},
 		{`{"stage":"daily","provider":"x","data":[],"is_final_chunk":1}`, "bool_type", "body.is_final_chunk"},
 		{string(body(`[7]`)), "model_attributes_type", "body.data.0"},
-		{string(body(`[{` + ok + `},{"value":1}]`)), "missing", "body.data.1.timestamp"},
+		{string(body(`[{"value":1},{"timestamp":1,"value":1}]`)), "missing", "body.data.0.timestamp"},
 		{string(body(`[{"timestamp":"2017-03-07T06:30:00Z"}]`)), "missing", "body.data.0.value"},
 		{string(body(`[{"timestamp":"2017-03-07T06:30:00","value":1}]`)), "datetime_parsing", "body.data.0.timestamp"},
 		{string(body(`[{"timestamp":"2017-02-30T06:30:00Z","value":1}]`)), "datetime_parsing", "body.data.0.timestamp"},
@@ -159,6 +162,44 @@ func TestFaultsNameTheField(t *testing.T) {
 		}
 		if loc := strings.Join(one.Loc(), "."); one.Code() != c.code || loc != c.loc || one.Kind() != fault.Invalid {
 			t.Errorf("%.80s: %s at %s (%s), want %s at %s", c.body, one.Code(), loc, one.Message(), c.code, c.loc)
+		}
+	}
+}
+
+// A malformed sample is left out and counted; the others are stored.
+func TestMalformedSamples(t *testing.T) {
+	const ok = `"timestamp":"2017-03-07T06:30:00Z","value":1`
+	for _, c := range []struct{ sample, reason string }{
+		{`null`, "malformed_element"},
+		{`7`, "malformed_element"},
+		{`{"timestamp":"2017-03-07T06:30:00Z","value":null}`, "missing_value"},
+		{`{"timestamp":null,"value":1}`, "missing_timestamp"},
+		{`{"timestamp":"2017-03-07T24:00:00Z","value":1}`, "malformed_timestamp"},
+		{`{"timestamp":"2017-03-07T06:30:00+19:00","value":1}`, "malformed_timestamp"},
+		{`{` + ok + `,"end":"2017-03-07T24:00:00Z"}`, "malformed_end"},
+		{`{` + ok + `,"timezone_offset":64801}`, "malformed_timezone_offset"},
+		{`{` + ok + `,"timezone_offset":-64801}`, "malformed_timezone_offset"},
+		{`{` + ok + `,"value":"1"}`, "malformed_value"},
+		{`{` + ok + `,"value":1e999}`, "malformed_value"},
+		{`{` + ok + `,"unit":"\ud83c"}`, "malformed_unit"},
+		{`{` + ok + `,"device_id":"x"}`, "malformed_source_device_id"},
+	} {
+		for _, list := range []string{"{" + ok + "}," + c.sample + ",{" + ok + "}", "{" + ok + "},{" + ok + "}," + c.sample, c.sample + ",{" + ok + "}"} {
+			got, err := Parse(body("["+list+"]"), heartrate)
+			if err != nil {
+				t.Errorf("%s: %v", list, err)
+				continue
+			}
+			before, _, _ := strings.Cut(list+",", ","+c.sample+",")
+			at := strings.Count(before, ok)
+			if strings.HasPrefix(list, c.sample) {
+				at = 0
+			}
+			batch, rejects := got.Batch(heartrate)
+			stored := strings.Count(list, "{"+ok+"}")
+			if want := []Reject{{c.reason, 1, at}}; !slices.Equal(rejects, want) || batch.Samples[0].Len() != stored || got.Rows != nil {
+				t.Errorf("%s: %+v, want %+v", list, rejects, want)
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package push
 
 import (
+	"errors"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -25,8 +26,11 @@ type scanner struct {
 
 // bad returns a fault about the JSON text.
 func (s *scanner) bad() error {
-	return fault.Newf(fault.Invalid, "JSON decode error near byte %d", s.pos).At("body").WithType("json_invalid")
+	return fault.Newf(fault.Invalid, "JSON decode error near byte %d", s.pos).At("body").WithType(invalidJSON)
 }
+
+// invalidJSON is the type of faults about the text as a whole.
+const invalidJSON = "json_invalid"
 
 // wrong returns a fault about the current field.
 func (s *scanner) wrong(code, sentence string) error {
@@ -160,7 +164,7 @@ func (s *scanner) escaped() ([]byte, error) {
 				return nil, s.bad()
 			}
 			if r, ok = s.surrogate(r); !ok {
-				return nil, s.wrong("string_unicode", "Half of a surrogate pair is no text")
+				return nil, s.wrong(halfPair, "Half of a surrogate pair is no text")
 			}
 			s.buf = utf8.AppendRune(s.buf, r)
 		default:
@@ -215,8 +219,7 @@ func (s *scanner) skip(depth int) error {
 	case '[':
 		return s.list(func(int) error { return s.skip(depth + 1) })
 	case '"':
-		_, err := s.text()
-		return err
+		return s.skipText()
 	case 't':
 		return s.literal("true")
 	case 'f':
@@ -225,8 +228,41 @@ func (s *scanner) skip(depth int) error {
 		return s.literal("null")
 	default:
 		_, err := s.number()
+		if isAbout(err, notFinite) {
+			return nil
+		}
 		return err
 	}
+}
+
+// skipText skips a string, also one with half of a surrogate pair.
+func (s *scanner) skipText() error {
+	_, err := s.text()
+	if !isAbout(err, halfPair) {
+		return err
+	}
+	for ; s.pos < len(s.b) && s.b[s.pos] >= ' '; s.pos++ {
+		switch s.b[s.pos] {
+		case '\\':
+			s.pos++
+		case '"':
+			s.pos++
+			return nil
+		}
+	}
+	return s.bad()
+}
+
+// Types of faults about values that are JSON.
+const (
+	notFinite = "finite_number"
+	halfPair  = "string_unicode"
+)
+
+// isAbout reports whether an error is a fault of a type.
+func isAbout(err error, code string) bool {
+	var one *fault.Error
+	return errors.As(err, &one) && one.Code() == code
 }
 
 // object reads an object and calls value with each key, which must read the

@@ -35,11 +35,27 @@ type Part struct {
 // ParseSeries parses a pushed body with lists of samples by resource. A sample is as in a
 // body of one resource. A sample without a source has the source of the body.
 func ParseSeries(data []byte) (*Series, error) {
+	s, malformed, err := parseSeries(data)
+	if err == nil && malformed != nil && s.empty() {
+		return nil, malformed
+	}
+	return s, err
+}
+
+// parseSeries is ParseSeries for a body whose samples may all be malformed. malformed is
+// about the first of those.
+func parseSeries(data []byte) (s *Series, malformed, err error) {
 	p := seriesParser{parser: parser{scanner: scanner{b: data, index: -1}}}
 	if err := p.whole(p.member); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return p.finish()
+	s, err = p.finish()
+	return s, p.fault, err
+}
+
+// empty reports whether there is no sample to store.
+func (s *Series) empty() bool {
+	return !slices.ContainsFunc(s.Parts, func(p Part) bool { return len(p.Groups) > 0 })
 }
 
 type seriesParser struct {
@@ -51,9 +67,10 @@ type seriesParser struct {
 
 // listOf is one list that was read.
 type listOf struct {
-	resource *wearables.Resource
-	groups   groups
-	count    int
+	resource  *wearables.Resource
+	groups    groups
+	malformed []Reject
+	count     int
 }
 
 func (p *seriesParser) member(key []byte) error {
@@ -93,7 +110,7 @@ func (p *seriesParser) resource(key []byte) error {
 		return err
 	}
 	p.within = []string{"series"}
-	p.lists = append(p.lists, listOf{r, p.groups, p.body.Count})
+	p.lists = append(p.lists, listOf{r, p.groups, p.body.Malformed, p.body.Count})
 	p.count += p.body.Count
 	return nil
 }
@@ -113,7 +130,7 @@ func (p *seriesParser) finish() (*Series, error) {
 		for _, g := range l.groups.all {
 			g.setSource(&p.source)
 		}
-		s.Parts[i] = Part{Resource: l.resource, Body: Body{Head: s.Head, Groups: l.groups.finish(z), Count: l.count}}
+		s.Parts[i] = Part{Resource: l.resource, Body: Body{Head: s.Head, Groups: l.groups.finish(z), Count: l.count, Malformed: l.malformed}}
 	}
 	return s, nil
 }

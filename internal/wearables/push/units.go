@@ -12,42 +12,78 @@ import (
 // aliases lists other spellings of the canonical units, in lower case.
 var aliases = map[string][]string{
 	"bpm":       {"count/min", "beats/min", "breaths/min", "count/minute"},
-	"rmssd":     {"ms"},
-	"sdnn":      {"ms"},
+	"rmssd":     {"ms", "millisecond", "milliseconds"},
+	"sdnn":      {"ms", "millisecond", "milliseconds"},
 	"count":     {"steps", "floors", "times"},
-	"kcal":      {"cal", "largecalorie"}, // Apple writes Cal for kcal
-	"°c":        {"degc", "celsius"},
-	"kg":        {"kilogram"},
+	"kcal":      {"largecalorie", "kilocalorie", "kilocalories"},
+	"°c":        {"degc", "celsius", "c"},
+	"kg":        {"kgs", "kilogram", "kilograms"},
+	"g":         {"gram", "grams"},
 	"ml/kg/min": {"ml/min·kg", "ml/(kg*min)"},
-	"min":       {"minute", "minutes"},
+	"min":       {"mins", "minute", "minutes"},
 	"mmhg":      {"millimeter of mercury"},
-	"ml":        {"milliliter"},
-	"m":         {"meter", "meters"},
-	"cm":        {"centimeter"},
-	"unit":      {"iu"},
+	"ml":        {"milliliter", "milliliters"},
+	"l":         {"liter", "liters"},
+	"m":         {"meter", "meters", "metre", "metres"},
+	"cm":        {"centimeter", "centimeters"},
+	"unit":      {"iu", "units"},
 	"index":     {"count", "kg/m2", "kg/m²"},
-	"mv":        {"millivolt"},
+	"mv":        {"millivolt", "millivolts"},
+	"%":         {"percent"},
+	"mmol/l":    {"mmol", "mmol<180.1558800000541>/l"}, // HealthKit writes the molar mass of glucose
 }
 
 // conversions lists the units that convert to a canonical one, in lower case. The scales
 // of cholesterol depend on its type.
 var conversions = map[string]map[string]units.Scale{
-	"kcal":   {"kj": units.Kilojoule, "j": units.Joule},
-	"m":      {"km": units.Multiply(1000), "mi": units.Mile, "yd": units.Yard, "ft": units.Foot},
-	"kg":     {"g": units.Divide(1000), "lb": units.Pound, "st": units.Stone, "oz": units.Ounce},
-	"°c":     {"degf": units.Fahrenheit, "°f": units.Fahrenheit, "fahrenheit": units.Fahrenheit},
-	"cm":     {"m": units.Multiply(100), "in": units.Multiply(2.54), "ft": units.Multiply(30.48)},
-	"min":    {"s": units.Divide(60), "sec": units.Divide(60), "hr": units.Multiply(60), "h": units.Multiply(60)},
-	"ml":     {"l": units.Multiply(1000), "fl_oz_us": units.FluidOunceUS, "cup_us": units.CupUS},
-	"g":      {"mg": units.Divide(1000), "kg": units.Multiply(1000)},
-	"l":      {"ml": units.Divide(1000)},
-	"rmssd":  {"s": units.Multiply(1000)},
-	"mv":     {"mcv": units.Divide(1000), "µv": units.Divide(1000), "v": units.Multiply(1000)},
-	"mmol/l": {"mg/dl": units.Glucose},
+	"kcal": named(scales{
+		"kj kilojoule kilojoules": units.Kilojoule, "j joule joules": units.Joule,
+		"cal smallcalorie": units.Divide(1000), // HealthKit writes Cal for the large calorie: see convert
+	}),
+	"m": named(scales{
+		"km kilometer kilometers kilometre kilometres": units.Multiply(1000), "mi mile miles": units.Mile,
+		"yd yard yards": units.Yard, "ft foot feet": units.Foot, "cm": units.Divide(100), "in inch inches": units.Inch,
+	}),
+	"kg": named(scales{
+		"g gram grams": units.Divide(1000), "lb lbs pound pounds": units.Pound, "st stone stones": units.Stone, "oz ounce ounces": units.Ounce,
+	}),
+	"°c": named(scales{"degf °f f fahrenheit": units.Fahrenheit, "k kelvin": units.Kelvin}),
+	"cm": named(scales{
+		"m meter meters": units.Multiply(100), "mm": units.Divide(10), "in inch inches": units.Multiply(2.54), "ft foot feet": units.Multiply(30.48),
+	}),
+	"min": named(scales{
+		"ms": units.Divide(60_000), "s sec secs second seconds": units.Divide(60), "h hr hrs hour hours": units.Multiply(60),
+	}),
+	"ml": named(scales{
+		"l liter liters": units.Multiply(1000), "fl_oz_us fl_oz floz": units.FluidOunceUS, "cup_us cup cups": units.CupUS,
+	}),
+	"g":      named(scales{"mg milligram milligrams": units.Divide(1000), "mcg µg": units.Divide(1e6), "kg": units.Multiply(1000)}),
+	"l":      named(scales{"ml milliliter milliliters": units.Divide(1000)}),
+	"rmssd":  named(scales{"s sec second seconds": units.Multiply(1000)}),
+	"mv":     named(scales{"mcv µv": units.Divide(1000), "v": units.Multiply(1000)}),
+	"mmol/l": named(scales{"mg/dl mgdl": units.Glucose}),
+	"mmhg":   named(scales{"kpa": units.Kilopascal}),
 }
 
+// scales maps the spellings of a unit, with spaces between them, to its scale.
+type scales map[string]units.Scale
+
+// named maps each spelling to its scale.
+func named(all scales) map[string]units.Scale {
+	each := map[string]units.Scale{}
+	for spellings, scale := range all {
+		for word := range strings.FieldsSeq(spellings) {
+			each[word] = scale
+		}
+	}
+	return each
+}
+
+// largeCalorie is HealthKit's name of the kilocalorie; cal is the small calorie.
+const largeCalorie = "Cal"
+
 // Units returns the other units in which samples of a resource are accepted, in lower
-// case and sorted. Case does not matter.
+// case and sorted. Case matters for the large calorie only.
 func Units(r *wearables.Resource) []string {
 	canonical := strings.ToLower(r.Unit)
 	all := slices.AppendSeq(slices.Clone(aliases[canonical]), maps.Keys(conversions[canonical]))
@@ -59,7 +95,7 @@ func Units(r *wearables.Resource) []string {
 // unknown unit.
 func (g *Group) convert(r *wearables.Resource) (ok bool) {
 	unit, canonical := strings.ToLower(g.Unit), strings.ToLower(r.Unit)
-	if unit == "" || unit == canonical || slices.Contains(aliases[canonical], unit) {
+	if unit == "" || g.Unit == largeCalorie && canonical == "kcal" || unit == canonical || slices.Contains(aliases[canonical], unit) {
 		return true
 	}
 	scale, ok := conversions[canonical][unit]

@@ -148,7 +148,7 @@ func (p *usersParser) user(s *scanner, i int) (UserPart, error) {
 	}
 	one := UserPart{Text: own.text()}
 	if one.User, err = userID(id); err == nil {
-		one.Series, err = ParseSeries(one.Text)
+		one.Series, _, err = parseSeries(one.Text) // users do not depend on each other
 	}
 	return one, prefixFault(err, at)
 }

@@ -87,7 +87,6 @@ func TestFaultsInPeopleNameThePlace(t *testing.T) {
 		{string(peopleBody("[" + two + `{"user_id":"` + berta + `"}]`)), "body.users.1.series", fault.Invalid},
 		{string(peopleBody("[" + two + entryOf("not-a-uuid-but-as-long-as-one-is-abc", pulse) + "]")), "body.users.1.user_id", fault.Invalid},
 		{string(peopleBody("[" + two + entryOf(anna, pulse) + "]")), "body.users.1.user_id", fault.Invalid},
-		{string(peopleBody("[" + two + entryOf(berta, `{"heartrate":[{"value":1}]}`) + "]")), "body.users.1.series.heartrate.0.timestamp", fault.Invalid},
 		{string(peopleBody("[" + two + entryOf(berta, `{"sleep":[]}`) + "]")), "body.users.1.series.sleep", fault.Invalid},
 		{string(peopleBody("[" + two + entryOf(berta, pulse, `,"time_zone":"Mars/Base"`) + "]")), "body.users.1.time_zone", fault.Invalid},
 		{string(peopleBody("["+two+entryOf(berta, pulse)+"]", `,"time_zone":"Mars/Base"`)), "body.time_zone", fault.Invalid},

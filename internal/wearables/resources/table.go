@@ -47,7 +47,7 @@ var table = []Resource{
 		"low_heart_rate", "high_heart_rate", "irregular_rhythm"),
 	metric("heart_rate_recovery_one_minute", "Heart rate after exercise", interval, "count", 0, 300, 28, perMonth),
 	metric("heartrate", "Heart rate", discrete, "bpm", 20, 300, 62, perDay),
-	withTypes(metric("hrv", "Heart rate variability", discrete, "rmssd", 0, 1_000, 48, perDay), "rmssd", "sdnn"),
+	withTypes(metric("hrv", "Heart rate variability", discrete, "rmssd", 1, 1_000, 48, perDay), "rmssd", "sdnn"),
 	notPushed(metric(Hypnogram, "Sleep stages", interval, "stage", -1, 5, 2, perDay)),
 	typeRequired(withAnyType(metric("ige", "Allergy test (IgE)", discrete, "FSU", 0, 1_000_000, 1.2, perMonth), "baha_grass")),
 	typeRequired(withAnyType(metric("igg", "Allergy test (IgG)", discrete, "FSU", 0, 1_000_000, 0.7, perMonth), "dairy")),

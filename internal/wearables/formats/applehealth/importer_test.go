@@ -44,7 +44,7 @@ func TestImportRealExport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		sink, user := someone(t, db)
 		first := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
-		if first.Workouts != 61 || first.Created == 0 || first.Updated != 0 || first.Rejected != 0 {
+		if first.Workouts != 61 || first.Created == 0 || first.Updated != 0 || first.Rejected != 1 { // one workout moves for longer than it lasts
 			t.Errorf("%+v", first)
 		}
 		t.Logf("created %d, unchanged %d, rejected %d %v in %d days", first.Created, first.Unchanged, first.Rejected, first.Rejections, first.Days)
