@@ -104,9 +104,11 @@ func (h *Handlers) readMerged(ctx context.Context, c api.Caller, in *mergedIn) (
 	q := mergedQuery(c, in.UserID, in.Resource, in.Provider)
 	var page merged.Page
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
-		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+		user, err := users.Get(ctx, tx, c.Team, in.UserID)
+		if err != nil {
 			return err
 		}
+		r.Zone = zoneOf(user)
 		page, err = merged.Read(ctx, tx, q, r)
 		return err
 	})

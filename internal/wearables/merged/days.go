@@ -10,6 +10,7 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 // Day holds the values of a merged line on one local day.
@@ -73,6 +74,7 @@ func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, e
 	if err != nil {
 		return Days{}, err
 	}
+	r.zone = in.Zone
 	within := r.extent()
 	if within.Start > within.End {
 		return Days{}, nil
@@ -98,6 +100,35 @@ func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, e
 		page.Next = &next
 	}
 	return page, nil
+}
+
+// MergeDays is ReadDays for loaded samples of one resource. The samples reach from two
+// days before the first day to a day after the last one. The sources of the days are
+// returned beside them, best first.
+func MergeDays(resource *wearables.Resource, all []wearables.Samples, in DaysRange) Days {
+	series := make([]storage.Series, 0, len(all))
+	for i := range all {
+		if InLine(resource.Name, all[i].Source) {
+			series = append(series, storage.Series{
+				ID: int64(i), Resource: resource.Name, Source: all[i].Source, Type: all[i].Type, Extra: all[i].Extra,
+			})
+		}
+	}
+	sortBySource(series, nil)
+	r := newReader(resource, series, nil)
+	r.zone, r.most = in.Zone, math.MaxInt
+	d := daily{reader: r, zone: in.Zone, first: numberOf(in.First), last: numberOf(in.Last), days: map[dayKey]*Day{}}
+	for _, members := range r.lines {
+		l := line{most: r.most}
+		tracks := make([]*track, len(members))
+		for n, i := range members {
+			tracks[n] = &track{source: i, rank: r.ranks[i], Samples: all[series[i].ID]}
+		}
+		_ = r.addTracks(&l, tracks) // as many parts as there are
+		l.sort()
+		d.add(l)
+	}
+	return d.page()
 }
 
 type dayKey struct {

@@ -158,6 +158,7 @@ const longestInterval = dayUS
 // track holds the samples of one source around the requested time.
 type track struct {
 	source int
+	rank   int // equal for sources that neither the team's priority nor the type distinguishes
 	wearables.Samples
 }
 
@@ -213,10 +214,11 @@ func (l *line) sort() {
 
 // addSums merges resources that add up. tracks are sorted, best first. Each sample
 // counts for the share of its interval that no better source covers. Samples of one
-// source do not cover each other, even with different words.
+// source do not cover each other, even with different words. Samples that totals excludes
+// are set aside as a whole.
 //
 // The kept and the set-aside pieces of a sample add up to its interval and its value.
-func (l *line) addSums(tracks []*track) error {
+func (l *line) addSums(tracks []*track, totals *totals) error {
 	var taken Coverage
 	var own []Span
 	for n, t := range tracks {
@@ -226,6 +228,10 @@ func (l *line) addSums(tracks []*track) error {
 		}
 		for i := range t.Time {
 			whole := t.span(i)
+			if by, excluded := totals.excludes(t, i); excluded {
+				l.add(t.piece(i, whole, by))
+				continue
+			}
 			own = append(own, whole)
 			taken.Split(whole, func(v Span, by int) {
 				p := t.piece(i, v, by)
@@ -244,26 +250,49 @@ func (l *line) addSums(tracks []*track) error {
 
 // addLevels merges levels. tracks are sorted, best first. A sample counts if no better
 // one was kept within the better source's usual spacing. So it only fills gaps longer
-// than twice that spacing.
+// than twice that spacing. Samples of a source that measures continuously come before
+// all others: a watch that measures every five minutes does not hide a strap's peaks.
 func (l *line) addLevels(tracks []*track) {
 	var taken Coverage
-	var own []Span
-	for n, t := range tracks {
-		if n > 0 && !t.differsInWordsOnly(tracks[n-1]) {
-			taken.Add(own, tracks[n-1].source)
-			own = own[:0]
-		}
-		usual := spacing{times: t.Time}
-		for i, at := range t.Time {
-			taken.Split(Span{at, at}, func(_ Span, by int) {
-				l.add(t.piece(i, t.span(i), by))
-				if by < 0 {
-					around := usual.at(i)
-					own = append(own, Span{at - around, at + around + 1})
+	for _, continuous := range []bool{true, false} {
+		var own []Span
+		for n, t := range tracks {
+			if n > 0 && !t.differsInWordsOnly(tracks[n-1]) {
+				taken.Add(own, tracks[n-1].source)
+				own = own[:0]
+			}
+			usual := spacing{times: t.Time}
+			for i, at := range t.Time {
+				if t.isContinuous(i) != continuous {
+					continue
 				}
-			})
+				taken.Split(Span{at, at}, func(_ Span, by int) {
+					l.add(t.piece(i, t.span(i), by))
+					if by < 0 && len(tracks) > 1 {
+						around := usual.at(i)
+						own = append(own, Span{at - around, at + around + 1})
+					}
+				})
+			}
+		}
+		if len(tracks) > 0 {
+			taken.Add(own, tracks[len(tracks)-1].source)
 		}
 	}
+}
+
+// continuousGap is the longest gap between samples of a continuous measurement.
+const continuousGap = 15 * secondUS
+
+// isContinuous reports whether sample i has neighbours on both sides within continuousGap,
+// or is the end of such a run.
+func (t *track) isContinuous(i int) bool {
+	return t.hasNext(i-1) && (t.hasNext(i) || t.hasNext(i-2)) || t.hasNext(i) && t.hasNext(i+1)
+}
+
+// hasNext reports whether the sample after sample i follows within continuousGap.
+func (t *track) hasNext(i int) bool {
+	return i >= 0 && i+1 < len(t.Time) && t.Time[i+1]-t.Time[i] <= continuousGap
 }
 
 func (l *line) add(p Piece) {

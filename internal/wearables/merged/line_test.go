@@ -44,7 +44,7 @@ func coveredPiece(start, end int64, value float64, source, by int) Piece {
 // sumOfKept is the line of a few tracks that add up.
 func sumOfKept(tracks []*track) line {
 	l := line{explain: true, most: mostParts}
-	if err := l.addSums(tracks); err != nil {
+	if err := l.addSums(tracks, nil); err != nil {
 		panic(err)
 	}
 	l.sort()

@@ -316,7 +316,7 @@ func TestTooManyPiecesAreRefused(t *testing.T) {
 		seconds, days := wearables.Samples{Resource: "steps", Source: watch}, wearables.Samples{Resource: "steps", Source: phone}
 		for i := range int64(2500) {
 			at := march.UnixMicro() + i*2e6
-			for s, length := range map[*wearables.Samples]int64{&seconds: 1e6, &days: 86_400e6} {
+			for s, length := range map[*wearables.Samples]int64{&seconds: 1e6, &days: 68_400e6} {
 				s.Time, s.End, s.Value = append(s.Time, at), append(s.End, at+length), append(s.Value, 1)
 			}
 		}

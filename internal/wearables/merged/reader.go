@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -30,9 +31,12 @@ type Source struct {
 // reader reads the series of a query, stretch by stretch.
 type reader struct {
 	sums, explain bool
-	most          int // parts in a stretch
+	allDay        bool           // the resource may have totals of days
+	zone          *time.Location // of samples that state no offset; nil means UTC
+	most          int            // parts in a stretch
 
 	series    []storage.Series // best first
+	ranks     []int            // of each series
 	lines     [][]int          // positions in series: one line for each quantity
 	notInLine []int            // of those that are in no line, where the reader explains
 }
@@ -52,9 +56,22 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !InLine(s.Resource, s.Source)
 	})
 	sortBySource(all, priorities)
-	r := &reader{sums: AddsUp(q.Resource), explain: explain, most: mostParts, series: all}
+	r := newReader(q.Resource, all, priorities)
+	r.explain = explain
+	return r, nil
+}
+
+// newReader returns a reader of sorted series.
+func newReader(resource *wearables.Resource, all []storage.Series, priorities map[string]int64) *reader {
+	r := &reader{sums: AddsUp(resource), allDay: countedAllDay[resource.Name], most: mostParts, series: all, ranks: make([]int, len(all))}
 	lines := map[string]int{}
 	for i := range all {
+		if i > 0 {
+			r.ranks[i] = r.ranks[i-1]
+			if a, b := all[i-1].Source, all[i].Source; Rank(a.Type) != Rank(b.Type) || priorities[a.Provider] != priorities[b.Provider] {
+				r.ranks[i]++
+			}
+		}
 		if !InLine(all[i].Resource, all[i].Source) {
 			r.notInLine = append(r.notInLine, i)
 			continue
@@ -66,7 +83,7 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 		}
 		r.lines[lines[name]] = append(r.lines[lines[name]], i)
 	}
-	return r, nil
+	return r
 }
 
 func (r *reader) source(i int) Source {
@@ -170,12 +187,7 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 		if err != nil {
 			return line{}, err
 		}
-		for _, t := range tracks {
-			l.kept = slices.Grow(l.kept, t.Len())
-		}
-		if !r.sums {
-			l.addLevels(tracks)
-		} else if err := l.addSums(tracks); err != nil {
+		if err := r.addTracks(&l, tracks); err != nil {
 			return line{}, err
 		}
 	}
@@ -195,13 +207,29 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 	return l, nil
 }
 
+// addTracks merges the tracks of one line.
+func (r *reader) addTracks(l *line, tracks []*track) error {
+	for _, t := range tracks {
+		l.kept = slices.Grow(l.kept, t.Len())
+	}
+	if !r.sums {
+		l.addLevels(tracks)
+		return nil
+	}
+	var all *totals
+	if r.allDay {
+		all = newTotals(tracks, r.zone)
+	}
+	return l.addSums(tracks, all)
+}
+
 // tracks reads some series between two instants, those that have samples there.
 func (r *reader) tracks(ctx context.Context, tx *store.Tx, members []int, first, last int64) (all []*track, err error) {
 	for _, i := range members {
 		if !r.series[i].Within(first, last) {
 			continue
 		}
-		t := &track{source: i}
+		t := &track{source: i, rank: r.ranks[i]}
 		if err := storage.ReadSeries(ctx, tx, r.series[i], first, last, &t.Samples); err != nil {
 			return nil, err
 		}
@@ -226,6 +254,8 @@ type Range struct {
 	After   *int64 // Page.Next of the page before
 	Most    int    // pieces in a page; 0 means wearables.PageSamples
 	Explain bool   // tell what was set aside
+	// Zone is the user's zone, for samples that state no offset; nil means UTC.
+	Zone *time.Location
 }
 
 // Read merges one page of a range. A piece does not depend on the range or on the page
@@ -235,6 +265,7 @@ func Read(ctx context.Context, tx *store.Tx, q Query, in Range) (Page, error) {
 	if err != nil {
 		return Page{}, err
 	}
+	r.zone = in.Zone
 	most := in.Most
 	if most == 0 {
 		most = storage.PageSamples

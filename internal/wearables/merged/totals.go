@@ -1,0 +1,113 @@
+package merged
+
+import (
+	"math"
+	"time"
+
+	"hale/internal/people/users"
+	"hale/internal/wearables"
+)
+
+// A total of a day is one amount for a whole day: typed without a length, or counted over
+// twenty hours or more. Devices count the same movement in finer samples. So a total is
+// never added to the finer samples of other sources on the same local day: either the
+// total counts, because its source is better, or the samples do. Of several totals only
+// that of the best source counts.
+
+// countedAllDay has the resources that devices count all day. Of others, such as water,
+// people type several amounts a day.
+var countedAllDay = map[string]bool{
+	"steps": true, "distance": true, "calories_active": true, "calories_basal": true, "floors_climbed": true,
+	"wheelchair_push": true, "stand_duration": true, "daylight_exposure": true,
+}
+
+// shortestTotal is the length from which an interval is a total of a day.
+const shortestTotal = 20 * hourUS
+
+// isTotal reports whether sample i is a total of a day.
+func (t *track) isTotal(i int) bool {
+	if len(t.End) > 0 && t.End[i] > t.Time[i] {
+		return t.End[i]-t.Time[i] >= shortestTotal
+	}
+	return t.Source.Type == "app" || t.Source.Provider == users.Manual
+}
+
+// dayCount says which sources count on a local day.
+type dayCount struct {
+	fine, total      int // rank of the best source of finer samples, and of totals
+	fineBy, totalsBy int // position of that source
+}
+
+// totals decides between totals and finer samples, by local day. It is nil if there are no
+// totals.
+type totals struct {
+	zone *time.Location
+	days map[int64]*dayCount
+}
+
+// newTotals looks for totals in tracks of one line, which are sorted, best first.
+func newTotals(tracks []*track, zone *time.Location) *totals {
+	found := false
+	for _, t := range tracks {
+		for i := range t.Time {
+			if found = t.isTotal(i); found {
+				break
+			}
+		}
+		if found {
+			break
+		}
+	}
+	if !found {
+		return nil
+	}
+	all := &totals{zone: zone, days: map[int64]*dayCount{}}
+	for _, t := range tracks {
+		for i := range t.Time {
+			n := t.day(i, zone)
+			d := all.days[n]
+			if d == nil {
+				d = &dayCount{fine: math.MaxInt, total: math.MaxInt}
+				all.days[n] = d
+			}
+			switch {
+			case t.isTotal(i) && t.rank < d.total:
+				d.total, d.totalsBy = t.rank, t.source
+			case !t.isTotal(i) && t.rank < d.fine:
+				d.fine, d.fineBy = t.rank, t.source
+			}
+		}
+	}
+	return all
+}
+
+// excludes reports whether sample i does not count, and which source counts in its place.
+func (a *totals) excludes(t *track, i int) (by int, excluded bool) {
+	if a == nil {
+		return -1, false
+	}
+	d := a.days[t.day(i, a.zone)]
+	switch {
+	case d.total >= d.fine: // also without totals
+		return d.fineBy, t.isTotal(i)
+	case t.isTotal(i):
+		return d.totalsBy, t.source != d.totalsBy
+	}
+	return d.totalsBy, true
+}
+
+// day numbers the local day on which sample i starts.
+func (t *track) day(i int, zone *time.Location) int64 {
+	offset := wearables.NoOffset
+	if len(t.Offset) > 0 {
+		offset = t.Offset[i]
+	}
+	if offset == wearables.NoOffset {
+		offset = 0
+		if zone != nil && !wearables.Floats(t.Source.Provider) {
+			_, seconds := time.UnixMicro(t.Time[i]).In(zone).Zone()
+			offset = int32(seconds)
+		}
+	}
+	return floorDiv(t.Time[i]+int64(offset)*secondUS, dayUS)
+}
