@@ -167,6 +167,20 @@ func (a *App) serve(s *http.Server, l net.Listener, name string) {
 // Failed tells of an error that a running node cannot survive.
 func (a *App) Failed() <-chan error { return a.failed }
 
+// Retire makes the node not ready and waits for the time LameDuck, so that load balancers
+// notice before the node refuses requests. Work continues meanwhile.
+func (a *App) Retire(ctx context.Context) {
+	a.Health.Drain()
+	if a.Config.LameDuck == 0 {
+		return
+	}
+	a.Log.InfoContext(ctx, "not ready any more; requests are still taken", "lame-duck", a.Config.LameDuck)
+	select {
+	case <-ctx.Done():
+	case <-time.After(a.Config.LameDuck):
+	}
+}
+
 // Stop makes the node not ready, waits for requests and deliveries, interrupts jobs,
 // releases leases, and closes the database. Acknowledged writes are on disk before
 // that.

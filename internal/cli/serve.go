@@ -24,8 +24,8 @@ func (s *shell) serveCommand() *cobra.Command {
 migrates the database. If there is no team yet, it creates one with an API key,
 and prints the key once.
 
-SIGTERM or Ctrl-C stops the service. It refuses new requests and finishes running
-requests within --shutdown-drain. A second signal stops it at once. No acknowledged
+SIGTERM or Ctrl-C stops the service. Its readiness turns 503. After --lame-duck it
+refuses new requests and finishes running ones within --shutdown-drain. A second signal stops it at once. No acknowledged
 change is lost.`,
 		Example: examples(
 			"hale serve",
@@ -67,11 +67,13 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	var failure error
 	select {
 	case <-ctx.Done():
+		s.notify("STOPPING=1")
+		a.Retire(running)
 		log.Info("stopping", "drain", cfg.ShutdownDrain)
 	case failure = <-a.Failed():
 		log.Error("failed", "error", failure)
+		s.notify("STOPPING=1")
 	}
-	s.notify("STOPPING=1")
 	err = errors.Join(failure, a.Stop(running))
 	log.Info("stopped")
 	return err

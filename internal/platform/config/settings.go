@@ -170,6 +170,11 @@ var settings = []Setting{
 		field: func(c *Config) any { return &c.HoldOutgoing },
 	},
 	{
+		Key: "lame-duck", Env: "HALE_LAME_DUCK", Default: "0s", InProduction: "5s", ZeroOK: true,
+		Usage: "time that a shutdown waits after /readyz turned 503, so that load balancers send no more requests",
+		field: func(c *Config) any { return &c.LameDuck },
+	},
+	{
 		Key: "shutdown-drain", Env: "HALE_SHUTDOWN_DRAIN", Default: "25s",
 		Usage: "maximum time that a shutdown waits for requests and webhook posts",
 		field: func(c *Config) any { return &c.ShutdownDrain },
