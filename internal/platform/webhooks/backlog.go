@@ -7,7 +7,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // Backlog counts the deliveries that wait to be sent, due or not.
@@ -51,4 +53,55 @@ func CountBacklog(ctx context.Context, tx *store.Tx) (b Backlog, err error) {
 		}
 	}
 	return b, rows.Err()
+}
+
+// A backlog of retries waits up to ten hours. When its endpoint answers again, or a
+// replay covers it, the backlog becomes due at once. The rate limit of the endpoint
+// applies to it as to all posts, and older events go first.
+
+const (
+	// outage is the shortest time without a success after which a success makes the
+	// backlog due. Shorter gaps may be about single events that the receiver refuses.
+	outage = time.Minute
+	// hastenedAttempts limits the attempts of a delivery that becomes due early, so that
+	// an event that the receiver always refuses fails permanently in the end.
+	hastenedAttempts = 20
+	// waitingRows selects retries (d) that are not due yet. $1 team, $2 endpoint, $3 now.
+	waitingRows = `d.team_id = $1 AND d.endpoint_id = $2 AND d.state = 'pending' AND d.lane = 1 AND d.due_at > $3`
+)
+
+// hasten makes some waiting retries due at a moment. tries is the new number of attempts
+// of the schedule. from selects rows (d), with arguments from $5 on.
+func hasten(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, at time.Time, tries, from string, args ...any) (int64, error) {
+	if err := events.PreferIndexes(ctx, tx); err != nil {
+		return 0, err
+	}
+	args = append([]any{team, id, store.Micros(at), replayAtOnce}, args...)
+	n, err := tx.Exec(ctx, `UPDATE webhook_deliveries SET due_at = $3, tries = `+tries+`
+		WHERE team_id = $1 AND endpoint_id = $2 AND ended_at IS NULL AND event_id IN (
+			SELECT d.event_id FROM webhook_deliveries d `+from+` ORDER BY d.due_at, d.event_id LIMIT $4)`, args...)
+	if err != nil {
+		return 0, fmt.Errorf("webhooks: making retries due: %w", err)
+	}
+	return n, nil
+}
+
+// hastenLater makes the backlog of an endpoint due, which has answered after an outage.
+// These attempts do not count in the schedule.
+func (d *Deliverer) hastenLater(team teams.ID, id EndpointID) {
+	d.later(func() {
+		ctx, at := store.AsSystem(context.Background()), d.db.Now()
+		for n := int64(1); n > 0 && !d.halted(); {
+			err := d.db.Write(ctx, func(tx *store.Tx) (err error) {
+				n, err = hasten(ctx, tx, team, id, at, `CASE WHEN tries > 0 THEN tries - 1 ELSE 0 END`,
+					`WHERE `+waitingRows+` AND d.attempts < $5`, hastenedAttempts)
+				return err
+			})
+			if err != nil { // the retries stay due as before
+				d.cfg.Log.ErrorContext(ctx, "making retries due", "endpoint", id, "error", err)
+				return
+			}
+		}
+		d.refreshLater(team.UUID())
+	})
 }

@@ -99,9 +99,11 @@ func writeHealth(ctx context.Context, tx *store.Tx, q *endpointQueue, results []
 	if err != nil {
 		return fmt.Errorf("webhooks: reading health: %w", err)
 	}
-	before, reason := e.Health, ""
+	before, reason, returned := e.Health, "", false
 	for _, r := range results {
 		if r.verdict == sent {
+			first := e.Health.FirstFailureAt
+			returned = returned || !first.IsZero() && r.ended.Sub(first) >= outage
 			e.Health = e.Health.Succeeded(r.ended)
 			continue
 		}
@@ -126,7 +128,12 @@ func writeHealth(ctx context.Context, tx *store.Tx, q *endpointQueue, results []
 			return err
 		}
 	}
-	tx.AfterCommit(func() { q.setHealth(e.Health, tx.Now()) })
+	tx.AfterCommit(func() {
+		q.setHealth(e.Health, tx.Now())
+		if returned {
+			q.d.hastenLater(e.Team, e.ID)
+		}
+	})
 	return nil
 }
 

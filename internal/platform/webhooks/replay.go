@@ -96,7 +96,8 @@ type Replay struct {
 	To   int64 `json:"to,omitzero"` // 0 means the last
 }
 
-// Recover replays the failed and held deliveries of events from a moment on.
+// Recover replays the failed and held deliveries of events from a moment on, and makes
+// those due that wait for a retry.
 func Recover(id EndpointID, since time.Time) Replay {
 	if since.Before(time.Unix(1, 0)) {
 		since = time.Unix(1, 0) // zero would mean a range of numbers
@@ -146,6 +147,12 @@ func (r Replay) Count(ctx context.Context, tx *store.Tx, team teams.ID) (n int64
 		err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM webhook_deliveries d JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
 			WHERE d.team_id = $1 AND d.endpoint_id = $2 AND `+r.states()+` AND v.created_at >= $3`,
 			team, r.Endpoint, store.Micros(r.Since)).Scan(&n)
+		if err == nil {
+			var waiting int64
+			err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM webhook_deliveries d `+joinEvents+`WHERE `+waitingRows+` AND v.created_at >= $4`,
+				team, r.Endpoint, store.Micros(tx.Now()), store.Micros(r.Since)).Scan(&waiting)
+			n += waiting
+		}
 	}
 	if err != nil {
 		return 0, fmt.Errorf("webhooks: counting a replay: %w", err)
@@ -160,6 +167,9 @@ func (r Replay) states() string {
 	}
 	return `d.state IN ('failed', 'held')`
 }
+
+// joinEvents adds the event (v) of a delivery (d).
+const joinEvents = `JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id `
 
 // matchesFilter selects the events (v) that match the filter of an endpoint (e).
 const matchesFilter = `(NOT e.filtered OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
@@ -203,11 +213,42 @@ var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jo
 	if holding {
 		return jobs.Later(time.Second)
 	}
+	if err := r.hastenWaiting(ctx, run); err != nil {
+		return err
+	}
 	if r.Since.IsZero() {
 		return r.replayRange(ctx, run)
 	}
 	return r.replayFailed(ctx, run)
 }).Cancelable()
+
+// hastenWaiting makes the retries due that the replay covers and that wait. They get the
+// whole schedule again.
+func (r Replay) hastenWaiting(ctx context.Context, run *jobs.Run) error {
+	from, args := joinEvents+`WHERE `+waitingRows+` AND v.created_at >= $5`, []any{store.Micros(r.Since)}
+	if r.Since.IsZero() {
+		to := r.To
+		if to == 0 {
+			to = 1<<63 - 1
+		}
+		from, args = joinEvents+`WHERE `+waitingRows+` AND v.seq BETWEEN $5 AND $6`, []any{r.From, to}
+	}
+	at := run.DB().Now()
+	for n := int64(1); n > 0; {
+		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
+			n, err = hasten(ctx, tx, teams.ID(run.Team), r.Endpoint, at, `0`, from, args...)
+			tx.Notify(changedEndpoints, run.Team)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
 
 // holding reports that older deliveries of the endpoint are still being held. Until
 // that is done, the deliveries of a replay are not known.
