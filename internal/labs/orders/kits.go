@@ -155,7 +155,7 @@ func (v *review) checkRegistration(ctx context.Context, o *Order, r *Registratio
 // kitBySample finds a registrable kit of the team by the number printed on it.
 func kitBySample(ctx context.Context, tx *store.Tx, team teams.ID, sample string) (Order, error) {
 	found, err := selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND sample_id IN ($2, $3) AND registrable = TRUE
-		ORDER BY created_at DESC, id DESC LIMIT 1`, team, sample, strings.ToUpper(sample))
+		ORDER BY id DESC LIMIT 1`, team, sample, strings.ToUpper(sample))
 	if err != nil {
 		return Order{}, err
 	}

@@ -100,7 +100,7 @@ func numbered(ctx context.Context, tx *store.Tx, team teams.ID, number string) (
 	if number = strings.TrimSpace(number); number == "" || len(number) > longestNumber {
 		return nil, nil
 	}
-	found, err := readKeys(ctx, tx, `SELECT id, created_at FROM orders WHERE team_id = $1 AND sample_id IN ($2, $3) ORDER BY created_at DESC LIMIT $4`,
+	found, err := readKeys(ctx, tx, `SELECT id, created_at FROM orders WHERE team_id = $1 AND sample_id IN ($2, $3) ORDER BY id DESC LIMIT $4`,
 		team, number, strings.ToUpper(number), mostNumbered)
 	if err != nil {
 		return nil, err

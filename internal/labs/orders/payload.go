@@ -74,7 +74,7 @@ func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[Transact
 		rows, err := tx.Query(ctx, `SELECT t.id, t.status, t.created_at, t.updated_at, `+memberColumnsOf("m")+` FROM order_transactions t
 			JOIN orders m ON m.team_id = t.team_id AND m.transaction_id = t.id
 			WHERE t.team_id = $1 AND t.id IN `+list+`
-			ORDER BY t.id, m.created_at, m.id`, append([]any{team}, ids...)...)
+			ORDER BY t.id, m.id`, append([]any{team}, ids...)...)
 		if err != nil {
 			return fmt.Errorf("orders: reading transactions: %w", err)
 		}

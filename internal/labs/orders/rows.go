@@ -132,14 +132,15 @@ func Find(ctx context.Context, tx *store.Tx, id ID) (Order, error) {
 }
 
 // FindBySample returns the orders with a sample id in all teams that the context
-// sees, newest first. A recreated order has the sample id of its predecessor.
+// sees, newest first. A recreated order has the sample id of its predecessor. Ids
+// decide, because the clock of a sandbox team may go back between steps.
 func FindBySample(ctx context.Context, tx *store.Tx, sample string) ([]Order, error) {
-	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE sample_id = $1 ORDER BY created_at DESC, id DESC LIMIT 20`, sample)
+	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE sample_id = $1 ORDER BY id DESC LIMIT 20`, sample)
 }
 
 // OrdersOfUser returns up to limit orders of a user, newest first.
 func OrdersOfUser(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, limit int) ([]Order, error) {
-	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND user_id = $2 ORDER BY created_at DESC, id DESC LIMIT $3`, team, user, limit)
+	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND user_id = $2 ORDER BY id DESC LIMIT $3`, team, user, limit)
 }
 
 func selectOrders(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Order, error) {

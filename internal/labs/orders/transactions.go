@@ -108,11 +108,11 @@ func GetTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id Transac
 
 // OrdersOfTransaction returns the orders of a transaction, oldest first.
 func OrdersOfTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) ([]Order, error) {
-	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND transaction_id = $2 ORDER BY created_at, id`, team, id)
+	return selectOrders(ctx, tx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND transaction_id = $2 ORDER BY id`, team, id)
 }
 
 func readMembers(ctx context.Context, tx *store.Tx, team teams.ID, id TransactionID) ([]Member, error) {
-	rows, err := tx.Query(ctx, `SELECT `+memberColumns+` FROM orders WHERE team_id = $1 AND transaction_id = $2 ORDER BY created_at, id`, team, id)
+	rows, err := tx.Query(ctx, `SELECT `+memberColumns+` FROM orders WHERE team_id = $1 AND transaction_id = $2 ORDER BY id`, team, id)
 	if err != nil {
 		return nil, fmt.Errorf("orders: reading the orders of transaction %s: %w", id, err)
 	}
