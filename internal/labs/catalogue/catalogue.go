@@ -95,6 +95,35 @@ func (c *Catalogue) MarkerByCode(lab LabID, providerID string) (*Marker, bool) {
 	return m, ok
 }
 
+// FindResult looks up a result among all active markers of a lab: by its code
+// in the test, by its code, by LOINC. Of several markers the one with the lowest
+// id counts.
+func (c *Catalogue) FindResult(lab LabID, test, code, loinc string) (Result, bool) {
+	var found Result
+	var of MarkerID
+	best := 0
+	for _, m := range c.markers {
+		if m.Lab != lab || !m.Active {
+			continue
+		}
+		for _, r := range m.Results {
+			rank := 0
+			switch {
+			case code != "" && r.ProviderID == code && m.ProviderID == test:
+				rank = 3
+			case code != "" && r.ProviderID == code:
+				rank = 2
+			case loinc != "" && r.LOINC == loinc:
+				rank = 1
+			}
+			if rank > best || rank > 0 && rank == best && m.ID < of {
+				found, of, best = r, m.ID, rank
+			}
+		}
+	}
+	return found, best > 0
+}
+
 // MarkersOf returns the markers of a lab test, in its order.
 func (c *Catalogue) MarkersOf(t Test) []*Marker {
 	markers := make([]*Marker, 0, len(t.MarkerIDs))

@@ -194,24 +194,10 @@ func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID,
 	set := cmp.Or(a.Report.Results, &networks.ResultSet{})
 	i := Item{
 		ID: ID(a.ID), Team: team, Status: Arrived, Lab: lab.ID, Network: a.Network, Key: a.Key,
-		Partial: set.Partial, Interpretation: results.InterpretUnmatched(lab, reportedTests(offered, lab.ID, set.Results), set.Results),
+		Partial: set.Partial, Interpretation: results.InterpretUnmatched(offered, lab, set.Results),
 		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Summary: &summary,
 	}
 	return i.ID, insert(ctx, tx, &i, a.Report)
-}
-
-// reportedTests returns the markers of the catalogue that the values of a
-// report belong to.
-func reportedTests(offered *catalogue.Catalogue, lab catalogue.LabID, all []networks.Result) []*catalogue.Marker {
-	var markers []*catalogue.Marker
-	for i := range all {
-		for _, code := range []string{all[i].TestProviderID, all[i].ProviderID} {
-			if m, ok := offered.MarkerByCode(lab, code); ok && code != "" && !contains(markers, m) {
-				markers = append(markers, m)
-			}
-		}
-	}
-	return markers
 }
 
 // teamOf finds the team of a report: the team of the orders that it names, or

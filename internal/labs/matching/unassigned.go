@@ -77,7 +77,7 @@ func interpretWithoutTeam(ctx context.Context, tx *store.Tx, r networks.Report) 
 	}
 	all, err := teams.List(ctx, tx)
 	if err != nil || len(all) == 0 {
-		return results.InterpretUnmatched(catalogue.Lab{}, nil, r.Results.Results), err
+		return results.InterpretUnmatched(nil, catalogue.Lab{}, r.Results.Results), err
 	}
 	one := all[max(0, slices.IndexFunc(all, func(t teams.Team) bool { return t.Environment == teams.Production }))]
 	offered, err := catalogue.Load(ctx, tx, one.ID)
@@ -85,7 +85,7 @@ func interpretWithoutTeam(ctx context.Context, tx *store.Tx, r networks.Report) 
 		return "", err
 	}
 	lab, _ := offered.LabBySlug(r.Lab)
-	return results.InterpretUnmatched(lab, reportedTests(offered, lab.ID, r.Results.Results), r.Results.Results), nil
+	return results.InterpretUnmatched(offered, lab, r.Results.Results), nil
 }
 
 const unassignedColumns = `id, state, reason, lab, interpretation, received_at, decided_at, decided_by, assigned_team, assigned_order, note, forgotten`

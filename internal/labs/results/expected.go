@@ -20,7 +20,9 @@ type expectations struct {
 	// ordered are the order's markers; all adds those that may follow from
 	// their results (reflex tests).
 	ordered, all []*catalogue.Marker
-	account      string
+	// offered has the lab's other tests, which a report may have as well.
+	offered *catalogue.Catalogue
+	account string
 }
 
 // readExpectations reads the markers and the account of an order.
@@ -38,7 +40,7 @@ func readExpectations(ctx context.Context, tx *store.Tx, o *orders.Order) (expec
 		return expectations{}, err
 	}
 	f := facts[0]
-	return expectations{o, f.Lab, f.Markers, offered.AddReflex(f.Markers), account.Number}, nil
+	return expectations{o, f.Lab, f.Markers, offered.AddReflex(f.Markers), offered, account.Number}, nil
 }
 
 // expectedResult is a result of the catalogue with the ordered markers that
@@ -50,7 +52,9 @@ type expectedResult struct {
 
 // find looks up a reported value: by the lab's code within its test, by the
 // code in any test, by LOINC, by name. A code may mean different things in
-// different tests, so the test comes first.
+// different tests, so the test comes first. A value that was not ordered is
+// looked up among the lab's other tests, by code and LOINC: its critical limits
+// count as well.
 func (e *expectations) find(code, test, loincCode, name string) (expectedResult, bool) {
 	matches := []func(m *catalogue.Marker, r catalogue.Result) bool{
 		func(m *catalogue.Marker, r catalogue.Result) bool {
@@ -72,6 +76,11 @@ func (e *expectations) find(code, test, loincCode, name string) (expectedResult,
 					return expectedResult{r, e.markersFor(r)}, true
 				}
 			}
+		}
+	}
+	if e.offered != nil {
+		if r, known := e.offered.FindResult(e.lab.ID, test, code, loincCode); known {
+			return expectedResult{Result: r, markers: e.markersOfTest(test)}, true
 		}
 	}
 	return expectedResult{}, false
@@ -117,6 +126,7 @@ type codeNames struct {
 	name, slug, code, loinc, loincSlug string
 	unit                               string // as printed, from the catalogue
 	assay                              *catalogue.Assay
+	assayLOINC                         string // the catalogue's code of the assay
 	markers                            []Marker
 }
 
@@ -131,7 +141,7 @@ func (e *expectations) identify(code, test, loincCode, name string) codeNames {
 	if r, known := e.find(code, test, loincCode, name); known {
 		id.name, id.slug, id.code = r.Name, r.Slug, cmp.Or(code, r.ProviderID)
 		id.loinc = cmp.Or(loincCode, r.LOINC)
-		id.unit, id.assay, id.markers = r.Assay.Unit, &r.Assay, r.markers
+		id.unit, id.assay, id.assayLOINC, id.markers = r.Assay.Unit, &r.Assay, cmp.Or(r.LOINC, loincCode), r.markers
 	} else {
 		id.slug, id.markers = loinc.Slug(id.name), e.markersOfTest(test)
 	}

@@ -27,13 +27,13 @@ func worseInterpretation(a, b orders.Interpretation) orders.Interpretation {
 }
 
 // InterpretUnmatched sums up results that have no order yet, from their flags,
-// the ranges that the lab printed, and the critical limits of the markers that
-// the report has.
-func InterpretUnmatched(lab catalogue.Lab, markers []*catalogue.Marker, all []networks.Result) orders.Interpretation {
+// the ranges that the lab printed, and the critical limits of the lab's tests.
+// offered may be nil.
+func InterpretUnmatched(offered *catalogue.Catalogue, lab catalogue.Lab, all []networks.Result) orders.Interpretation {
 	if len(all) == 0 {
 		return orders.Unknown
 	}
-	e := expectations{lab: lab, all: markers}
+	e := expectations{lab: lab, offered: offered}
 	worst := orders.Normal
 	for _, one := range all {
 		worst = worseInterpretation(worst, e.normalise(sampledResult{Result: one}, "", -1).Interpretation)
@@ -52,8 +52,8 @@ func InterpretUnmatched(lab catalogue.Lab, markers []*catalogue.Marker, all []ne
 // A value beyond its range is abnormal. A value that cannot be compared with
 // its range is unknown. A number with neither range nor flag is normal: the
 // lab saw nothing to report.
-func (r *Result) interpret(v value, assay *catalogue.Assay, sex string, age int) {
-	printedFlag, unit := r.Flag, r.Unit
+func (r *Result) interpret(v value, id codeNames, sex string, age int) {
+	assay, printedFlag, unit := id.assay, r.Flag, r.Unit
 	if v.span == nil {
 		if q, ok := readQuantity(v.text); ok && (q.unit == "" || r.Unit == "" || isSameUnit(q.unit, r.Unit)) {
 			v.span, unit = q.span, cmp.Or(r.Unit, q.unit)
@@ -67,7 +67,7 @@ func (r *Result) interpret(v value, assay *catalogue.Assay, sex string, age int)
 		r.Above, r.Below = verdict.Above, verdict.Below
 	}
 	compared := r.compareToRange(v, expected, assay)
-	critical, open := compareToLimits(v, unit, assay, flag.Interpretation != "")
+	critical, open := compareToLimits(v, unit, id, flag.Interpretation != "")
 	open = open && !r.hasPrintedBounds(assay)
 	r.Conflict = r.findConflict(flag, v, expected, critical)
 	r.setSide(flag)
@@ -238,26 +238,31 @@ var oppositeWords = map[string][]string{
 // normalWord returns a word in one spelling, and a constant as words.
 func normalWord(text string) string { return refrange.Word(strings.ReplaceAll(text, "_", " ")) }
 
-// compareToLimits compares a quantity with the catalogue's critical limits.
-// critical reports whether it is at or beyond them, open whether the unit or
-// the value leaves that undecided. A flagged number without a unit is open only
-// if it were critical in the catalogue's unit.
-func compareToLimits(v value, unit string, assay *catalogue.Assay, flagged bool) (critical, open bool) {
+// compareToLimits compares a quantity with the catalogue's critical limits, in
+// the unit of the report. critical reports whether it is at or beyond them, open
+// whether the unit or the value leaves that undecided. A flagged number without
+// a unit is open only if it were critical in the catalogue's unit.
+func compareToLimits(v value, unit string, id codeNames, flagged bool) (critical, open bool) {
+	assay := id.assay
 	if v.span == nil || assay == nil || assay.CriticalLow == nil && assay.CriticalHigh == nil {
 		return false, false
 	}
+	factor, comparable := loinc.Factor(id.assayLOINC, assay.Unit, unit)
+	if !comparable {
+		factor, comparable = 1, hasUnitOf(assay, unit)
+	}
 	limits := refrange.Range{}
 	if assay.CriticalLow != nil {
-		limits.Low = &refrange.Bound{Value: *assay.CriticalLow}
+		limits.Low = &refrange.Bound{Value: *assay.CriticalLow * factor}
 	}
 	if assay.CriticalHigh != nil {
-		limits.High = &refrange.Bound{Value: *assay.CriticalHigh}
+		limits.High = &refrange.Bound{Value: *assay.CriticalHigh * factor}
 	}
 	verdict := limits.Compare(*v.span)
 	critical = verdict.Above != nil && *verdict.Above || verdict.Below != nil && *verdict.Below
 	open = verdict.Above == nil || verdict.Below == nil
 	switch {
-	case hasUnitOf(assay, unit):
+	case comparable:
 		return critical, open && !critical
 	case unit == "" && flagged:
 		return false, critical || open

@@ -55,7 +55,7 @@ func (e *expectations) normalise(f sampledResult, sex string, age int) Result {
 			r.Notes = append(r.Notes, note)
 		}
 	}
-	r.interpret(v, id.assay, sex, age)
+	r.interpret(v, id, sex, age)
 	e.nameCancerSignal(&r)
 	r.Finality = f.finality
 	if f.previous != nil {

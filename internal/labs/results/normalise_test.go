@@ -124,13 +124,14 @@ func TestInterpretation(t *testing.T) {
 		{"a flag in words", "female", "X", "12", "", "", "(High)", "abnormal above yes below no"},
 		{"beyond the critical limit", "female", "HGB", "6.9", "g/dL", "11-15", "L", "critical above no below yes report"},
 		{"at the critical limit", "female", "HGB", "7", "g/dL", "", "", "critical above no below yes catalogue"},
+		{"critical in another unit", "female", "HGB", "65", "g/L", "", "N", "critical above ? below ? normal_beyond_critical_limit"},
+		{"normal in another unit", "female", "HGB", "120", "g/L", "", "N", "normal above ? below ?"},
 		{"critical in another unit is not known", "female", "HGB", "7", "mmol/L", "", "", "unknown above ? below ?"},
-		{"normal in another unit", "female", "HGB", "65", "g/L", "", "N", "unknown above ? below ?"},
 		{"no unit, flagged", "female", "HGB", "12", "", "", "N", "normal above ? below ?"},
 		{"no unit, flagged, beyond the limit", "female", "HGB", "6", "", "", "N", "unknown above ? below ?"},
 		{"no unit", "female", "HGB", "6", "", "", "", "unknown above ? below ?"},
 		{"inside the lab's range in another unit", "female", "HGB", "120", "g/L", "111-159", "", "normal above no below no report"},
-		{"inside one end of the lab's range in another unit", "female", "HGB", "65", "g/L", "<160", "N", "unknown above no below no report"},
+		{"critical inside one end of the lab's range in another unit", "female", "HGB", "65", "g/L", "<160", "N", "critical above no below no report normal_beyond_critical_limit"},
 		{"no critical limits, another unit", "female", "X", "120", "g/L", "", "", "normal above ? below ?"},
 		{"perhaps critical", "female", "HGB", "<8", "g/dL", "", "N", "unknown above no below yes catalogue"},
 		{"normal, below the usual range", "female", "HGB", "11", "g/dL", "", "N", "normal above no below yes catalogue"},
@@ -197,12 +198,12 @@ func TestInterpretation(t *testing.T) {
 // A report without an order is interpreted like the results of an order: both
 // use one table of flags.
 func TestInterpretUnmatched(t *testing.T) {
-	if got := InterpretUnmatched(catalogue.Lab{}, nil, nil); got != orders.Unknown {
+	if got := InterpretUnmatched(nil, catalogue.Lab{}, nil); got != orders.Unknown {
 		t.Errorf("nothing is %s", got)
 	}
 	for _, f := range hl7.Flags {
 		want := cmp.Or(orders.Interpretation(f.Interpretation), orders.Normal)
-		if got := InterpretUnmatched(catalogue.Lab{}, nil, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
+		if got := InterpretUnmatched(nil, catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
 			t.Errorf("%s is %s, want %s", f.Code, got, want)
 		}
 	}
@@ -216,17 +217,9 @@ func TestInterpretUnmatched(t *testing.T) {
 		{orders.Unknown, []networks.Result{{Value: "7", Range: "see chart 7"}, {Flag: "N"}}},
 		{orders.Normal, []networks.Result{{Value: "3", Range: "1-5"}, {Value: "Negative"}}},
 	} {
-		if got := InterpretUnmatched(catalogue.Lab{}, nil, c.all); got != c.want {
+		if got := InterpretUnmatched(nil, catalogue.Lab{}, c.all); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
 		}
-	}
-}
-
-// The critical limits of the catalogue count without an order, too.
-func TestCriticalLimitWithoutAnOrder(t *testing.T) {
-	one := []networks.Result{{ProviderID: "HGB", TestProviderID: "T1", Value: "5.1", Unit: "g/dL", Flag: "N"}}
-	if got := InterpretUnmatched(catalogue.Lab{}, panel("female").all, one); got != orders.Critical {
-		t.Errorf("%s, want critical", got)
 	}
 }
 

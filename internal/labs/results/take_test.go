@@ -264,6 +264,31 @@ func TestCritical(t *testing.T) {
 	})
 }
 
+// A test that was not ordered has the critical limits of the lab's catalogue,
+// with an order and without.
+func TestCriticalWithoutBeingOrdered(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.WalkIn)
+		extra := networks.Result{ProviderID: "OTHER-1", Name: "Dig", LOINC: "10535-3", Value: "7.9", Unit: "nmol/L", Flag: "N", At: networks.Moment{Time: morning}}
+		b.read(func(tx *store.Tx) error {
+			offered, err := catalogue.Load(t.Context(), tx, b.team.ID)
+			if err != nil {
+				return err
+			}
+			lab, _ := offered.Lab(b.order.Lab)
+			if got := results.InterpretUnmatched(offered, lab, []networks.Result{extra}); got != orders.Critical {
+				t.Errorf("without an order: %s", got)
+			}
+			return nil
+		})
+		b.report(1, networks.ResultSet{Results: append(b.all("F"), extra)})
+		r := b.revision(0)
+		if last := r.Results[len(r.Results)-1]; last.Interpretation != orders.Critical || last.Markers != nil || last.Name != "Digoxin" {
+			t.Errorf("the value is %+v", last)
+		}
+	})
+}
+
 // Markers that the lab could not measure are ordered again, for teams that
 // asked for it.
 func TestRedraw(t *testing.T) {
