@@ -35,8 +35,8 @@ type Handlers struct {
 	Sandbox *sandboxlab.Lab
 	// Fulfilment records the steps of kits and visits.
 	Fulfilment *fulfilment.Service
-	// ResultDocuments renders results for which the lab sent no document. nil renders
-	// none.
+	// ResultDocuments returns results as documents. nil returns only documents of the
+	// lab, unmarked.
 	ResultDocuments ResultDocuments
 	// Reports reads uploaded reports; nil draws no pages. ReportLimits bound an upload.
 	Reports      *reports.Service

@@ -514,7 +514,8 @@ func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.T
 	return b
 }
 
-// ResultDocuments renders results as a document, for laboratories that send none.
+// ResultDocuments returns results as a document: the laboratory's own, or a rendered
+// one.
 type ResultDocuments interface {
 	ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error)
 }
@@ -543,13 +544,10 @@ func (h *Handlers) getResultPDF(ctx context.Context, c api.Caller, in *resultsIn
 // resultPDF returns the laboratory's document, or a rendered one, or nil if there is
 // neither.
 func (h *Handlers) resultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error) {
-	switch {
-	case r.HasPDF:
-		return results.PDF(ctx, tx, o, r.Number)
-	case h.ResultDocuments != nil:
+	if h.ResultDocuments != nil {
 		return h.ResultDocuments.ResultPDF(ctx, tx, o, r)
 	}
-	return nil, nil
+	return results.PDF(ctx, tx, o, r.Number)
 }
 
 func (h *Handlers) getTransactionResultPDF(ctx context.Context, c api.Caller, in *TransactionPath) (*api.Encoded, error) {

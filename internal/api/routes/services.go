@@ -39,8 +39,8 @@ type Services struct {
 	Sandbox *sandboxlab.Lab
 	// Fulfilment records the steps of kits and visits of real orders.
 	Fulfilment *fulfilment.Service
-	// ResultDocuments renders results for which the lab sent no document. nil renders
-	// none.
+	// ResultDocuments returns results as documents. nil returns only documents of the
+	// lab, unmarked.
 	ResultDocuments labs.ResultDocuments
 	// Links opens requisition links, which need no key. nil opens none.
 	Links *documents.Links

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pdfcpu/pdfcpu/pkg/api"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -299,6 +302,31 @@ func TestReportFinality(t *testing.T) {
 	r := revision(0)
 	r.Missing, r.Samples, r.Comments = nil, nil, nil
 	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "There are no results yet.")
+}
+
+// Every page of a version that is not the newest says so, also in a document of
+// the laboratory.
+func TestReplacedReports(t *testing.T) {
+	r := revision(180)
+	own := mustRender(t, papers(subject(60), r)["report"])
+	r.Number, r.ReplacedBy = 1, 3
+	const banner = "REPLACED by version 3 of these results - do not use version 1"
+	for _, page := range read(t, mustRender(t, papers(subject(60), r)["report"])) {
+		if !strings.Contains(page.text(), banner) {
+			t.Errorf("a page does not say that it is replaced:\n%s", page.text())
+		}
+	}
+	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "REPLACED BY VERSION 3")
+	marked, err := results.StampPDF(own, banner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stamped, err := api.HasWatermarks(bytes.NewReader(marked), model.NewDefaultConfiguration()); err != nil || !stamped {
+		t.Errorf("stamped: %v, %v", stamped, err)
+	}
+	if _, err := results.StampPDF([]byte("%PDF-1.7 one"), banner); err == nil {
+		t.Error("a damaged document is stamped")
+	}
 }
 
 // The report shows the identity as the laboratory reported it, beside the order's.

@@ -15,13 +15,23 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Reports renders the report of an order's results when the lab sent none.
+// Reports returns the report of an order's results.
 //
 // Reference 1.14, GET /v3/order/{order_id}/result/pdf.
 type Reports struct{}
 
-// ResultPDF renders the report of a revision.
+// ResultPDF returns the report of a revision: the lab's own document, or a
+// rendered one. A revision that is not the newest says so on every page.
 func (Reports) ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *results.Revision) ([]byte, error) {
+	if r.HasPDF {
+		own, err := results.PDF(ctx, tx, o, r.Number)
+		if err != nil || r.ReplacedBy == 0 {
+			return own, err
+		}
+		if marked, err := results.StampPDF(own, replacedBanner(r)); err == nil {
+			return marked, nil
+		}
+	}
 	s, err := NewSubject(ctx, tx, o)
 	if err != nil {
 		return nil, err
@@ -34,7 +44,7 @@ func (Reports) ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *
 func (s *Subject) Report(r *results.Revision) ([]byte, error) {
 	sites := laboratories(r)
 	frame := s.frame("LABORATORY REPORT, continued   "+finality(r), s.sampleLines(r)...)
-	frame.banner, frame.laboratory = "", laboratoryLine(s.reportingLaboratory(r, sites))
+	frame.banner, frame.laboratory = replacedBanner(r), laboratoryLine(s.reportingLaboratory(r, sites))
 	p := newLetterDocument("Laboratory report", frame, r.CreatedAt)
 	s.reportHead(p, r, sites)
 	writeResults(p, r, sites)
@@ -50,9 +60,20 @@ func (s *Subject) Report(r *results.Revision) ([]byte, error) {
 	return p.output()
 }
 
+// replacedBanner returns the text at the top of every page of a revision that
+// is not the newest; empty for the newest.
+func replacedBanner(r *results.Revision) string {
+	if r.ReplacedBy == 0 {
+		return ""
+	}
+	return fmt.Sprintf("REPLACED by version %d of these results - do not use version %d", r.ReplacedBy, r.Number)
+}
+
 // finality says in words how final the results are.
 func finality(r *results.Revision) string {
 	switch {
+	case r.ReplacedBy > 0:
+		return fmt.Sprintf("REPLACED BY VERSION %d", r.ReplacedBy)
 	case r.Corrected && r.Status == results.Partial:
 		return "CORRECTED, PARTIAL - more results will follow"
 	case r.Corrected:

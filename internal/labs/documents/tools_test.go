@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"hale/internal/labs/results"
 )
 
 // Other programs check the documents: poppler reads the text, zbar scans the bar
@@ -60,6 +62,20 @@ func TestOtherProgramsReadTheText(t *testing.T) {
 		}
 		if about := run(t, "pdfinfo", file); strings.Contains(about, "Ada") || !strings.Contains(about, "Encrypted:       no") {
 			t.Errorf("%s: pdfinfo says\n%s", name, about)
+		}
+	}
+}
+
+func TestOtherProgramsReadTheStamp(t *testing.T) {
+	tool(t, "pdftotext")
+	marked, err := results.StampPDF(mustRender(t, papers(subject(60), revision(180))["report"]), "REPLACED by version 3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := strings.Split(strings.TrimSuffix(run(t, "pdftotext", save(t, marked), "-"), "\f"), "\f")
+	for n, page := range pages {
+		if len(pages) < 2 || !strings.Contains(page, "REPLACED by version 3") {
+			t.Errorf("page %d of %d has no stamp", n+1, len(pages))
 		}
 	}
 }

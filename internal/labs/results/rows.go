@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/pdfcpu/pdfcpu/pkg/api"
 	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
@@ -185,7 +186,8 @@ func (v *Version) fillCollectionTime(o *orders.Order) {
 }
 
 func getRevision(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, uuid.UUID, error) {
-	r, document, err := latestRevision(ctx, tx, o)
+	latest, document, err := latestRevision(ctx, tx, o)
+	r := latest
 	if number > 0 && err == nil {
 		r, document, err = readRevision(ctx, tx, o, `SELECT `+revisionColumns+` FROM lab_results WHERE team_id = $1 AND order_id = $2 AND revision = $3`,
 			o.Team, o.ID, number)
@@ -197,6 +199,9 @@ func getRevision(ctx context.Context, tx *store.Tx, o *orders.Order, number int)
 		return Revision{}, uuid.Nil, fault.Newf(fault.NotFound, "Results for order %s have no revision %d", o.ID, number)
 	case r == nil:
 		return Revision{}, uuid.Nil, fault.Newf(fault.NotFound, "Results are not available for order %s", o.ID)
+	}
+	if r.Number < latest.Number {
+		r.ReplacedBy = latest.Number
 	}
 	return *r, document, nil
 }
@@ -265,6 +270,20 @@ func MergePDFs(documents [][]byte) ([]byte, error) {
 	var out bytes.Buffer
 	if err := api.MergeRaw(in, &out, false, &settings); err != nil {
 		return nil, fault.New(fault.Conflict, "The documents of this transaction cannot be merged; get them order by order")
+	}
+	return out.Bytes(), nil
+}
+
+// StampPDF prints a text in a box at the top of every page of a document.
+func StampPDF(document []byte, text string) ([]byte, error) {
+	settings := *pdfSettings()
+	stamp, err := api.TextWatermark(text, "font:Helvetica-Bold, points:11, position:tc, offset:0 -12, scale:1 abs, rotation:0, fillcolor:1 1 1, bgcolor:0 0 0, margins:4", true, false, types.POINTS)
+	if err != nil {
+		return nil, fmt.Errorf("results: describing a stamp: %w", err)
+	}
+	var out bytes.Buffer
+	if err := api.AddWatermarks(bytes.NewReader(document), &out, nil, stamp, &settings); err != nil {
+		return nil, fmt.Errorf("results: stamping a document: %w", err)
 	}
 	return out.Bytes(), nil
 }

@@ -45,6 +45,8 @@ type Revision struct {
 	CreatedAt time.Time
 	// HasPDF reports that the lab sent a document.
 	HasPDF bool
+	// ReplacedBy is the number of the newest revision; 0 when this is it.
+	ReplacedBy int
 	Version
 }
 
