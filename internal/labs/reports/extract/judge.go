@@ -3,6 +3,7 @@ package extract
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"hale/internal/labs/loinc"
@@ -94,10 +95,24 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.Confidence = confidenceOf(d, row)
 	r.interpret(&row, review)
 	r.check(&row, value, page.Source, d, review)
+	if isStruck(page.Struck, d.words) {
+		review(StruckOut)
+	}
 	if page.LowResolution { // "Non-" of "Non-Reactive" can be lost as well as a point
 		review(LowResolution)
 	}
 	return row
+}
+
+// isStruck reports whether a word is struck out in the lines of a row.
+func isStruck(struck []Box, words []Word) bool {
+	if len(struck) == 0 || len(words) == 0 {
+		return false
+	}
+	row := newCell(words)
+	return slices.ContainsFunc(struck, func(b Box) bool {
+		return math.Abs(b.Y+b.Height/2-row.y) < (b.Height+row.h)/2
+	})
 }
 
 func (r *Row) code() *loinc.Code {

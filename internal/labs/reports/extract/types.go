@@ -18,6 +18,9 @@ type Page struct {
 	// Second is another reading of the same page. Values that both readings
 	// agree on are trusted; others need review. It is nil for text pages.
 	Second []Word `json:"second,omitempty"`
+	// Struck are the places of words that a line strikes out. They are not among
+	// Words.
+	Struck []Box `json:"struck,omitempty"`
 	// LowResolution marks an image in which two readings can make the same
 	// mistake in a digit, such as a fax of 100 dpi.
 	LowResolution bool `json:"low_resolution,omitempty"`
@@ -222,6 +225,7 @@ const (
 	FlagDisagrees    Reason = "flag_disagrees"    // the printed flag contradicts value and range
 	PrecisionDiffers Reason = "precision_differs" // fewer decimals than the range has
 	ValueUnreadable  Reason = "value_unreadable"  // the value has a shape of no grammar
+	StruckOut        Reason = "struck_out"        // a word of the row is struck out
 	ColumnUncertain  Reason = "column_uncertain"  // several columns may hold the current value
 )
 

@@ -18,13 +18,13 @@ func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (e
 	if err != nil {
 		return page, nil, err
 	}
-	if len(first) < 15 && photo { // the page may be turned by 90 degrees
-		turned, better, err := r.turned(ctx, gray, len(first))
+	if sure := sureWords(first); sure < 15 || 3*sure < len(first) { // the page may lie or stand on its head
+		turned, better, err := r.turned(ctx, gray, photo, sure)
 		if err != nil {
 			return page, nil, err
 		}
-		if better != nil {
-			prepared, first = turned, better
+		if turned != nil {
+			prepared, first = *turned, better
 		}
 	}
 	second, err := r.readScaled(ctx, prepared, prepared.second)
@@ -42,22 +42,33 @@ func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (e
 // wrong. Measured at 100 dpi: 3 of 510 numbers.
 const trustedDPI = 130
 
-// turned tries the three other orientations of a photo and returns the one with
+// sureWords counts the words that are recognised well. A page on its head gives many
+// others.
+func sureWords(words []extract.Word) (n int) {
+	for _, w := range words {
+		if w.Confidence >= 0.6 && len(w.Text) >= 3 {
+			n++
+		}
+	}
+	return n
+}
+
+// turned tries the three other orientations of a page and returns the one with
 // the most words.
-func (r *Reader) turned(ctx context.Context, gray *image.Gray, words int) (prepared, []extract.Word, error) {
-	var best prepared
+func (r *Reader) turned(ctx context.Context, gray *image.Gray, photo bool, sure int) (*prepared, []extract.Word, error) {
+	var best *prepared
 	var bestWords []extract.Word
-	most := words * 2
+	most := max(5, sure*2)
 	for _, orientation := range []int{6, 8, 3} {
-		p := prepare(upright(gray, orientation), true)
+		p := prepare(upright(gray, orientation), photo)
 		p.turn = orientation
 		p.uploadedWidth, p.uploadedHeight = gray.Rect.Dx(), gray.Rect.Dy()
 		found, err := r.readScaled(ctx, p, p.first)
 		if err != nil {
-			return best, nil, err
+			return nil, nil, err
 		}
-		if len(found) > most {
-			most, best, bestWords = len(found), p, found
+		if n := sureWords(found); n > most {
+			most, best, bestWords = n, &p, found
 		}
 	}
 	return best, bestWords, nil

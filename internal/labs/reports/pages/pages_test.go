@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ var table = [][5]string{
 }
 
 // report is a PDF with a table of results on each page.
-func report(t testing.TB, pages int, password string) []byte {
+func report(t testing.TB, pages int, password string, more ...func(pdf *fpdf.Fpdf)) []byte {
 	t.Helper()
 	pdf := fpdf.New("P", "pt", "A4", "")
 	if password != "" {
@@ -56,6 +57,9 @@ func report(t testing.TB, pages int, password string) []byte {
 		row(130, [5]string{"Test", "Result", "Flag", "Reference range", "Units"})
 		for i, cells := range table {
 			row(150+18*float64(i), cells)
+		}
+		for _, draw := range more {
+			draw(pdf)
 		}
 	}
 	var b bytes.Buffer
@@ -112,6 +116,38 @@ func TestPages(t *testing.T) {
 		checkRows(t, result)
 		if len(result.Pages) != 1 || result.Pages[0].Source != extract.FromText || math.Abs(result.Pages[0].Width-595) > 1 {
 			t.Errorf("pages are %+v", result.Pages)
+		}
+	})
+
+	t.Run("text that no reader sees", func(t *testing.T) {
+		data := report(t, 1, "", func(pdf *fpdf.Fpdf) {
+			pdf.SetTextColor(255, 255, 255)
+			pdf.Text(40, 268, "Magnesium")
+			pdf.Text(200, 268, "9.9")
+			pdf.Text(450, 268, "mg/dL")
+			pdf.SetTextColor(0, 0, 0)
+			pdf.Text(40, 286, "Glucose")
+			pdf.Text(200, 286, "402  102")
+			pdf.Text(320, 286, "70-99")
+			pdf.Text(450, 286, "mg/dL")
+			pdf.SetLineWidth(0.7)
+			pdf.Line(200, 282.5, 200+pdf.GetStringWidth("402"), 282.5)
+			pdf.Line(40, 289, 500, 289)
+		})
+		result, err := r.Read(t.Context(), []File{{"application/pdf", data}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRows(t, result)
+		for _, row := range result.Rows {
+			switch {
+			case row.Name == "Magnesium":
+				t.Errorf("white text is read: %+v", row)
+			case row.Name == "Glucose" && (row.Value != "102" || !slices.Contains(row.Reasons, extract.StruckOut)):
+				t.Errorf("the struck value: %+v", row)
+			case row.Name != "Glucose" && row.NeedsReview:
+				t.Errorf("%s needs review: %v", row.Name, row.Reasons)
+			}
 		}
 	})
 
@@ -185,6 +221,27 @@ func TestPages(t *testing.T) {
 		if right < len(table)-1 || result.Pages[0].Source != extract.FromOCR {
 			t.Errorf("%d values of %d are right: %+v", right, len(table), result.Rows)
 		}
+		onItsHead, err := r.Read(t.Context(), []File{{"image/png", encodePNG(t, upright(sheet, 3))}})
+		if err != nil || len(onItsHead.Rows) != len(result.Rows) || onItsHead.Rows[0].Box.Y < 0.5 {
+			t.Errorf("on its head: %v, %+v", err, onItsHead.Rows)
+		}
+	})
+
+	t.Run("after a file that ends the parser", func(t *testing.T) {
+		if _, err := r.openPDF(t.Context(), one.Data); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.renderer.instance.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Read(t.Context(), []File{one}); err == nil {
+			t.Error("a closed parser reads")
+		}
+		result, err := r.Read(t.Context(), []File{one})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRows(t, result)
 	})
 
 	t.Run("without tesseract", func(t *testing.T) {

@@ -33,6 +33,7 @@ type renderer struct {
 	pool     pdfium.Pool
 	instance pdfium.Pdfium
 	cache    wazero.CompilationCache
+	closed   bool
 }
 
 func newRenderer(ctx context.Context, cacheDir string) (*renderer, error) {
@@ -64,6 +65,7 @@ func newRenderer(ctx context.Context, cacheDir string) (*renderer, error) {
 }
 
 func (r *renderer) close() error {
+	r.closed = true
 	var errs []error
 	if r.instance != nil {
 		errs = append(errs, r.instance.Close())
@@ -106,6 +108,9 @@ func (r *renderer) open(data []byte) (*pdf, error) {
 }
 
 func (p *pdf) close() {
+	if p.closed {
+		return
+	}
 	_, _ = p.instance.FPDF_CloseDocument(&requests.FPDF_CloseDocument{Document: p.document})
 }
 
@@ -113,9 +118,8 @@ func (p *pdf) close() {
 // FPDF_PageToDevice returns whole numbers.
 const deviceScale = 100
 
-// words returns one page's words, in points from the upper left corner of the
-// page as it is shown.
-func (p *pdf) words(index int) (extract.Page, error) {
+// words returns the words that one page shows, in points from its upper left corner.
+func (p *pdf) words(index, maxPixels int) (extract.Page, error) {
 	out := extract.Page{Number: index + 1, Source: extract.FromText}
 	loaded, err := p.instance.FPDF_LoadPage(&requests.FPDF_LoadPage{Document: p.document, Index: index})
 	if err != nil {
@@ -165,6 +169,19 @@ func (p *pdf) words(index int) (extract.Page, error) {
 		}
 		out.Words = append(out.Words, extract.Word{Text: w.text, Box: box, Confidence: 1, Bold: w.bold})
 	}
+	if len(out.Words) == 0 {
+		return out, nil
+	}
+	lines, err := p.lines(page, device)
+	if err != nil {
+		return out, err
+	}
+	picture, err := p.image(index, checkDPI, maxPixels)
+	if err != nil {
+		return out, err
+	}
+	dropStruck(&out, lines)
+	dropUnseen(&out, picture)
 	return out, nil
 }
 

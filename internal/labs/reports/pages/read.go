@@ -57,6 +57,21 @@ func (r *Reader) Close() error {
 	return err
 }
 
+// renew ends the parser after a file that it could not read: it may be in any state.
+// The next file gets a new one.
+func (r *Reader) renew() {
+	if r.renderer != nil {
+		_ = r.renderer.close()
+		r.renderer = nil
+	}
+}
+
+// failed returns why a page could not be read, and renews the parser.
+func (r *Reader) failed(err error) error {
+	r.renew()
+	return pdfFailure(err)
+}
+
 // openPDF opens a document within the limit of pages.
 func (r *Reader) openPDF(ctx context.Context, data []byte) (*pdf, error) {
 	if r.renderer == nil {
@@ -68,6 +83,7 @@ func (r *Reader) openPDF(ctx context.Context, data []byte) (*pdf, error) {
 	}
 	p, err := r.renderer.open(data)
 	if err != nil {
+		r.renew()
 		return nil, err
 	}
 	if p.pages > r.config.MaxPages {
@@ -161,14 +177,14 @@ func (r *Reader) pdfDocument(ctx context.Context, data []byte, pictures map[int]
 		if err := ctx.Err(); err != nil {
 			return doc, err
 		}
-		page, err := p.words(i)
+		page, err := p.words(i, r.config.MaxPixels)
 		if err != nil {
-			return doc, pdfFailure(err)
+			return doc, r.failed(err)
 		}
 		if !hasText(page) {
 			gray, err := p.image(i, scanDPI, r.config.MaxPixels)
 			if err != nil {
-				return doc, pdfFailure(err)
+				return doc, r.failed(err)
 			}
 			if !blank(gray) {
 				if page, gray, err = r.recognise(ctx, gray, false); err != nil {
@@ -225,7 +241,7 @@ func (r *Reader) Image(ctx context.Context, files []File, page int) ([]byte, err
 			return nil, noPage(page)
 		}
 		if picture, err = p.image(page-1, 110, r.config.MaxPixels); err != nil {
-			return nil, pdfFailure(err)
+			return nil, r.failed(err)
 		}
 	} else {
 		if page < 1 || page > len(files) {
@@ -260,7 +276,7 @@ func (r *Reader) Render(ctx context.Context, data []byte, page, dpi int) (*image
 	}
 	gray, err := p.image(page-1, dpi, r.config.MaxPixels)
 	if err != nil {
-		return nil, pdfFailure(err)
+		return nil, r.failed(err)
 	}
 	return gray, nil
 }
