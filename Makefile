@@ -100,6 +100,7 @@ crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engin
 	@scripts/ensure.sh postgres
 	$(GO) run ./crash -cycles $(CYCLES) -engines $(ENGINES)
 	$(GO) test ./internal/labs/inbox -run TestResultsSurviveKills -messages $(MESSAGES) -kills 40 -timeout 0 -v
+	$(GO) test ./internal/labs/reports -run TestUploadsSurviveKills -uploads 3000 -kills 40 -timeout 0 -v
 
 bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
 	@scripts/ensure.sh postgres
