@@ -8,6 +8,7 @@ import (
 	"hale/internal/platform/jobs"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/days"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
@@ -19,6 +20,7 @@ import (
 type intake struct {
 	ingester *ingest.Ingester
 	zones    *zones.Service
+	days     *days.Service
 	ledger   *ledger.Ledger
 	uploads  *imports.Service
 	replay   *replay.Service
@@ -27,7 +29,9 @@ type intake struct {
 
 // intake makes them, and the loop that sweeps uploads.
 func (a *App) intake() intake {
-	in := intake{ledger: &ledger.Ledger{}, ingester: ingest.New(a.DB, continuous.Changed, zones.Changed)}
+	in := intake{ledger: &ledger.Ledger{}, days: &days.Service{}}
+	in.ingester = ingest.New(a.DB, continuous.Changed, zones.Changed, in.days.Changed)
+	in.days.Ingester = in.ingester
 	in.zones = &zones.Service{Ingester: in.ingester}
 	in.uploads = &imports.Service{
 		DB: a.DB, Ledger: in.ledger, Sink: in.ingester, Dir: filepath.Join(a.Config.Data, "imports"), MaxUpload: int64(a.Config.ImportLimit),
@@ -43,5 +47,5 @@ func (a *App) intake() intake {
 }
 
 func (in intake) jobs() []jobs.Handler {
-	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job())
+	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job(), in.days.Job())
 }

@@ -56,7 +56,10 @@ type Batch struct {
 	Stage    Stage
 	// Push sends daily.data events for historical values as well. Daily values
 	// are always announced.
-	Push      bool
+	Push bool
+	// Pushed says that a phone, a hub or a form sends the data. Summaries of days follow
+	// from it.
+	Pushed    bool
 	Samples   []Samples
 	Summaries []Summary
 	Streams   []Stream
@@ -121,6 +124,9 @@ func (r Range) Join(o Range) Range {
 // Touched describes what a batch changed of one resource.
 type Touched struct {
 	Resource string // its name in events
+	Provider string
+	// Pushed and Historical are those of the batch.
+	Pushed, Historical bool
 	// Oldest and Newest bound the starts of the data, UTC microseconds; 0 for a
 	// profile.
 	Oldest, Newest int64

@@ -86,7 +86,7 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 	if err != nil {
 		return nil, err
 	}
-	batch := wearables.Batch{Provider: users.Manual, Stage: wearables.Daily}
+	batch := wearables.Batch{Provider: users.Manual, Stage: wearables.Daily, Pushed: true}
 	var keep []wearables.WithBatch
 	var malformed error
 	for _, p := range parts {

@@ -98,6 +98,7 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	// Pack outside the writer, and before Batch converts units.
 	packed := ledger.PackRows(ledger.Samples, body.Provider, r.Name, in.RawBody, body.Rows).WithTime(body.First())
 	batch, rejects := body.Batch(r)
+	batch.Pushed = true
 	batch.Also = h.keepSamples(c, in.UserID, packed)
 	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
@@ -221,6 +222,7 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	}
 	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody).WithTime(body.First())
 	batch := body.Batch()
+	batch.Pushed = true
 	batch.Also = h.keepSamples(c, in.UserID, packed)
 	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
@@ -301,6 +303,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 		all[i].User = users.ID(p.User)
 		packed := ledger.Pack(ledger.Series, p.Provider, "", p.Text).WithTime(p.First())
 		all[i].Batch = p.Batch()
+		all[i].Batch.Pushed = true
 		all[i].Batch.Also = h.keepSamples(c, all[i].User, packed)
 	}
 	h.Ingester.PushAll(ctx, c.Team, all)

@@ -26,9 +26,21 @@ type Options struct {
 // key, Enqueue returns the id of that job. A queued job takes the new arguments and the
 // earlier time. A running job runs once more afterwards.
 func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Options) (ID, error) {
+	id, _, err := k.enqueue(ctx, tx, args, o)
+	return id, err
+}
+
+// EnqueueAt is Enqueue. It returns the earliest start of the job, which is before o.At if
+// the job was queued already.
+func (k Kind[Args]) EnqueueAt(ctx context.Context, tx *store.Tx, args Args, o Options) (time.Time, error) {
+	_, at, err := k.enqueue(ctx, tx, args, o)
+	return store.FromMicros(at), err
+}
+
+func (k Kind[Args]) enqueue(ctx context.Context, tx *store.Tx, args Args, o Options) (id ID, start int64, err error) {
 	raw, err := json.Marshal(args)
 	if err != nil {
-		return ID{}, fmt.Errorf("jobs: arguments of %s: %w", k.name, err)
+		return ID{}, 0, fmt.Errorf("jobs: arguments of %s: %w", k.name, err)
 	}
 	at := o.At
 	if at.IsZero() {
@@ -38,7 +50,7 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	if most == 0 {
 		most = k.limits.Attempts
 	}
-	id := ids.FromUUID[Job](tx.NewUUID())
+	id = ids.FromUUID[Job](tx.NewUUID())
 	err = tx.QueryRow(ctx, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
 			again, cancel, cancelable, progress_done, progress_total, progress_note, error, created_at)
 		VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, $7, FALSE, FALSE, $8, 0, 0, '', '', $9)
@@ -46,13 +58,13 @@ func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 			args = excluded.args,
 			again = (jobs.status = 'running'),
 			run_at = CASE WHEN jobs.status = 'running' OR excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END
-		RETURNING id`,
-		o.Team, id, k.name, o.Key, string(raw), store.Micros(at), most, k.cancelable, store.Micros(tx.Now())).Scan(&id)
+		RETURNING id, run_at`,
+		o.Team, id, k.name, o.Key, string(raw), store.Micros(at), most, k.cancelable, store.Micros(tx.Now())).Scan(&id, &start)
 	if err != nil {
-		return ID{}, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
+		return ID{}, 0, fmt.Errorf("jobs: enqueueing %s: %w", k.name, err)
 	}
 	tx.Notify(topicChange, uuid.Nil)
-	return id, nil
+	return id, start, nil
 }
 
 // IsActive reports whether a kind has a job of the team with a key that runs or is due.

@@ -11,9 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/aggregate/query"
+	"hale/internal/wearables/merged"
 	"hale/internal/wearables/storage"
 )
 
@@ -98,6 +100,10 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := r.refuseMixtures(all); err != nil {
+		return nil, err
+	}
+	resource, _ := wearables.ResourceNamed(r.Plan.Table.Series)
 	f := newFrame(r.Plan)
 	if !selectsApps(r.Plan) {
 		storage.LatestOnly(all, externalKeyOf)
@@ -114,6 +120,9 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			if err := storage.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
 				return nil, err
 			}
+			if r.Plan.Aggregated && merged.AddsUp(resource) {
+				found = splitDays(found, r.wall.forProvider(s.Source.Provider))
+			}
 			if len(f.index)+found.Len() > r.mostRows() {
 				return nil, errTooMuch
 			}
@@ -125,6 +134,61 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 		}
 	}
 	return f, nil
+}
+
+// splitDays cuts the intervals that cross local midnights. Each part has its share of the
+// amount by time, as in daily values.
+func splitDays(c wearables.Samples, wall *wallClock) wearables.Samples {
+	if len(c.End) == 0 {
+		return c
+	}
+	out := c
+	out.Time, out.End, out.Value, out.Offset = nil, nil, nil, nil
+	for i, start := range c.Time {
+		whole := c.End[i] - start
+		for {
+			at := wall.floatingTime(start, offsetAt(&c, i))
+			end := min(c.End[i], start+dayUS-(at%dayUS+dayUS)%dayUS)
+			value := c.Value[i]
+			if whole > 0 {
+				value *= float64(end-start) / float64(whole)
+			}
+			out.Time, out.End, out.Value = append(out.Time, start), append(out.End, end), append(out.Value, value)
+			if len(c.Offset) > 0 {
+				out.Offset = append(out.Offset, c.Offset[i])
+			}
+			if start = end; start >= c.End[i] {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// refuseMixtures refuses to aggregate values that are unlike: LDL with HDL, or SDNN with
+// RMSSD. A query that knows the type selects it, groups by it or filters it. Amounts of
+// several types, such as insulin, add up.
+func (r *Request) refuseMixtures(all []storage.Series) error {
+	has := func(from string) bool {
+		return slices.ContainsFunc(r.Plan.Inputs, func(in query.Input) bool { return in.Column.From == from })
+	}
+	resource, _ := wearables.ResourceNamed(r.Plan.Table.Series)
+	if !r.Plan.Aggregated || merged.AddsUp(resource) || !has(query.FromValue) || has(query.FromWord) {
+		return nil
+	}
+	first := ""
+	for i := range all {
+		word := merged.Quantity(&all[i])
+		if word == "" || !all[i].Within(r.From-LargestOffset, r.To+LargestOffset) {
+			continue
+		}
+		if first != "" && word != first {
+			return fault.Newf(fault.Unprocessable, "the samples of %s have the types %s and %s, which are not comparable; group by the type, or filter it",
+				resource.Name, first, word)
+		}
+		first = word
+	}
+	return nil
 }
 
 // fit cuts a stretch of a series to where it has few samples, or to one block:

@@ -93,6 +93,27 @@ func (d *Deriver) statedSources(ctx context.Context, tx *store.Tx, days []civil.
 	return sources, nil
 }
 
+// pushedActivities returns the days for which phones pushed an activity.
+func (d *Deriver) pushedActivities(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]bool, error) {
+	if !d.Pushed {
+		return nil, nil
+	}
+	stored, err := storage.ListSummaries(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), storage.SummaryQuery{
+		Resource: "activity", Provider: d.Provider, From: days[0].String(), To: days[len(days)-1].String(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	pushed := map[civil.Date]bool{}
+	for i := range stored {
+		day, err := civil.ParseDate(stored[i].Day)
+		if err == nil && stored[i].ID != wearables.SummaryID(d.User.ID.UUID(), d.Provider, "activity", day.String()) {
+			pushed[day] = true
+		}
+	}
+	return pushed, nil
+}
+
 // activities derives the activity of each day that has any.
 func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Date]wearables.Source) []wearables.Summary {
 	first, last := numberOfDate(days[0]), numberOfDate(days[len(days)-1])

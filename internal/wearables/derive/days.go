@@ -35,6 +35,9 @@ type Deriver struct {
 	// distance and energy of its series, which may cover only some hours of a day, are
 	// not added up.
 	TotalsStated bool
+	// Pushed means that phones push the samples. Phones may push activities, too: days with
+	// one are left alone.
+	Pushed bool
 	// HeartStated is the same for the average, lowest and highest heart rate.
 	HeartStated bool
 	// Progress, if set, is called with the number of finished days.
@@ -94,6 +97,7 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 	to := (numberOfDate(days[len(days)-1])+1)*dayUS + marginAfter
 	var found tracks
 	var stated map[civil.Date]wearables.Source
+	var pushed map[civil.Date]bool
 	err := d.DB.Scan(ctx, func(tx *store.Tx) error {
 		all, err := d.seriesNamed(ctx, tx, dayResources...)
 		if err != nil {
@@ -102,7 +106,10 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 		if found, err = load(ctx, tx, all, from, to); err != nil {
 			return err
 		}
-		stated, err = d.statedSources(ctx, tx, days)
+		if stated, err = d.statedSources(ctx, tx, days); err != nil {
+			return err
+		}
+		pushed, err = d.pushedActivities(ctx, tx, days)
 		return err
 	})
 	if err != nil {
@@ -113,7 +120,11 @@ func (d *Deriver) stretch(ctx context.Context, days []civil.Date) error {
 		wanted[day] = true
 	}
 	var all []wearables.Summary
-	all = append(all, d.activities(found, days, stated)...)
+	for _, s := range d.activities(found, days, stated) {
+		if !pushed[s.Date] {
+			all = append(all, s)
+		}
+	}
 	all = append(all, d.bodies(found, wanted)...)
 	nights, err := d.nights(ctx, found, wanted, from, to)
 	if err != nil {
@@ -144,6 +155,13 @@ func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
 
 // zone returns the user's fallback zone, for samples without an offset.
 func (d *Deriver) zone() *time.Location { return wearables.FallbackFor(d.User, d.Provider) }
+
+// OfDays reports whether activities or bodies follow from a resource, by its name in
+// events.
+func OfDays(event string) bool {
+	r, ok := wearables.ResourceNamed(event)
+	return ok && slices.Contains(dayResources, r.Name) && r.Name != "hrv" && r.Name != "respiratory_rate"
+}
 
 // DaysOf adds the local days to set whose summaries may change with the
 // samples.

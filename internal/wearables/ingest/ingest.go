@@ -229,13 +229,13 @@ func (j *job) notify(ctx context.Context, tx *store.Tx) error {
 func (j *job) touched() (all []wearables.Touched) {
 	for _, w := range j.series {
 		if len(w.blocks) > 0 {
-			all = append(all, wearables.Touched{Resource: w.resource.Event, Oldest: w.add.Time[0], Newest: w.add.Time[len(w.add.Time)-1]})
+			all = append(all, wearables.Touched{Resource: w.resource.Event, Provider: w.key.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: w.add.Time[0], Newest: w.add.Time[len(w.add.Time)-1]})
 		}
 	}
 	for _, w := range j.summaries {
 		if w.verb != "" {
 			oldest, newest := w.bounds()
-			all = append(all, wearables.Touched{Resource: w.Resource, Oldest: oldest, Newest: newest})
+			all = append(all, wearables.Touched{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest})
 		}
 	}
 	return all

@@ -185,7 +185,7 @@ func (d *daily) day(n int64, p Piece) *Day {
 	if n < d.first || n > d.last {
 		return nil
 	}
-	key := dayKey{n, quantity(&d.series[p.Source])}
+	key := dayKey{n, Quantity(&d.series[p.Source])}
 	day := d.days[key]
 	if day == nil {
 		day = &Day{Date: dateOf(n), Type: key.kind, used: map[int]bool{}}

@@ -48,10 +48,10 @@ func InLine(resource string, s wearables.Source) bool {
 	return resource != "distance"
 }
 
-// quantity is the type word by which a series is merged with others. Types are
+// Quantity is the type word by which a series is merged with others. Types are
 // different quantities, which one line cannot hold: LDL and HDL. Those of
 // glucose are ways to measure the same.
-func quantity(s *storage.Series) string {
+func Quantity(s *storage.Series) string {
 	if s.Resource == "glucose" {
 		return ""
 	}

@@ -76,7 +76,7 @@ func newReader(resource *wearables.Resource, all []storage.Series, priorities ma
 			r.notInLine = append(r.notInLine, i)
 			continue
 		}
-		name := quantity(&all[i])
+		name := Quantity(&all[i])
 		if _, ok := lines[name]; !ok {
 			lines[name] = len(r.lines)
 			r.lines = append(r.lines, nil)

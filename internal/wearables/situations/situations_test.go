@@ -21,7 +21,7 @@ type situation struct {
 }
 
 func table() []situation {
-	return slices.Concat(identityRows(), timeRows())
+	return slices.Concat(identityRows(), timeRows(), totalRows())
 }
 
 func TestSituations(t *testing.T) {

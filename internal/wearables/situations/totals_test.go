@@ -1,0 +1,167 @@
+package situations
+
+import (
+	"strings"
+
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/days"
+	"hale/internal/wearables/formats/applehealth"
+)
+
+// derived runs the job that a push enqueues.
+func derived(provider string) step {
+	return func(b *bed) {
+		s := days.Service{Ingester: b.sink}
+		err := s.Derive(store.WithTeam(b.t.Context(), b.team.ID.UUID()), b.db, b.team.ID, days.Args{
+			User: b.user.ID, Provider: provider, First: civil.MustParse("2026-03-01"), Last: civil.MustParse("2026-03-09"),
+		})
+		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// refused sends a body and wants its only reason.
+func refused(resource, provider, sample, reason string) step {
+	return func(b *bed) {
+		good := `{"timestamp":"2026-03-01T00:00:00Z","value":50}`
+		want := `"created":1,"updated":0,"unchanged":0,"rejected":[{"reason":"` + reason + `","count":1,"first":1}]`
+		got := b.want("POST", "/v2/timeseries/*/"+resource, pushBody(provider, "", []string{good, sample}))
+		if !strings.Contains(got, want) {
+			b.t.Errorf("%s: %s, want %s", sample, got, want)
+		}
+	}
+}
+
+const apple, android = "apple_health_kit", "health_connect"
+
+// exported is an Apple export with records.
+func exported(records string) step {
+	return file(applehealth.Kind, "export.xml", `<?xml version="1.0"?><HealthData locale="en_US">`+records+`</HealthData>`)
+}
+
+// totalRows are sections 3 and 5: totals, and what is accepted.
+func totalRows() []situation {
+	const (
+		walk  = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":6000,"source_type":"phone","source_app_id":"b"}`
+		run   = `{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T13:00:00Z","value":5000,"source_type":"phone","source_app_id":"b"}`
+		typed = `{"timestamp":"2026-03-02T20:00:00Z","value":10800,"source_type":"app","source_app_id":"t"}`
+		whole = `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-03T00:00:00Z","value":13972,"source_type":"phone","source_app_id":"a"}`
+	)
+	return []situation{
+		{"pushed steps alone give an activity", []step{push("steps", android, "", walk, run), derived(android)}, []truth{
+			summaries("activity", "calendar_date steps source.type", "2026-03-02 11000 phone"),
+			daily("steps", "date total", "2026-03-02 11000"),
+		}},
+		{"a push after an import", []step{
+			exported(`<Record type="HKQuantityTypeIdentifierStepCount" sourceName="Phone" device="&lt;hardware:iPhone17,2&gt;" unit="count" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:20:00 +0000" value="3000"/>`),
+			push("steps", apple, "", `{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T12:20:00Z","value":4000,"source_type":"phone","source_app_id":"b"}`), derived(apple),
+		}, []truth{
+			summaries("activity", "calendar_date steps", "2026-03-02 7000"),
+			daily("steps", "date total", "2026-03-02 7000"),
+		}},
+		{"later samples of the same day", []step{push("steps", android, "", walk), derived(android), push("steps", android, "", run), derived(android)}, []truth{
+			summaries("activity", "calendar_date steps", "2026-03-02 11000"),
+		}},
+		{"derived twice", []step{push("steps", android, "", walk), derived(android), derived(android)}, []truth{
+			sent("daily.data.activity.created", 1), sent("daily.data.activity.updated", 0),
+		}},
+		{"an activity of the phone stays", []step{
+			pushSummaries("activity", android, "", `{"calendar_date":"2026-03-02","steps":12345,"source_type":"phone","source_app_id":"b"}`),
+			push("steps", android, "", walk), derived(android),
+		}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 12345")}},
+		{"pushed weight gives a body", []step{push("body_weight", android, "", `{"timestamp":"2026-03-02T07:00:00Z","value":154.3,"unit":"lbs","source_type":"scale"}`), derived(android)}, []truth{
+			summaries("body", "calendar_date weight source.type", "2026-03-02 69.9893 scale"),
+		}},
+		{"typed weight gives a body", []step{
+			call("POST", "/v2/user/*/entries", `{"data":[{"resource":"body_weight","timestamp":"2026-03-02T07:00:00Z","value":70}]}`), derived("manual"),
+		}, []truth{summaries("body", "calendar_date weight", "2026-03-02 70")}},
+		{"energy and heart rate of a day", []step{
+			push("calories_active", android, "", `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":836.8,"unit":"kJ"}`),
+			push("calories_basal", android, "", `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-02T12:00:00Z","value":800,"unit":"kcal"}`),
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":60}`, `{"timestamp":"2026-03-02T09:00:00Z","value":100}`), derived(android),
+		}, []truth{summaries("activity", "calories_active calories_total heart_rate.min_bpm heart_rate.avg_bpm heart_rate.max_bpm", "200 1000 60 80 100")}},
+		{"a typed total beside a phone", []step{push("steps", android, "", walk, run, typed), derived(android)}, []truth{
+			summaries("activity", "steps", "11000"), daily("steps", "date total", "2026-03-02 11000"),
+		}},
+		{"a total typed by hand beside a phone", []step{
+			push("steps", android, "", walk, run),
+			call("POST", "/v2/user/*/entries", `{"data":[{"resource":"steps","timestamp":"2026-03-02T20:00:00Z","value":10800}]}`),
+		}, []truth{daily("steps", "date total", "2026-03-02 11000")}},
+		{"a typed total alone", []step{push("steps", android, "", typed), derived(android)}, []truth{
+			summaries("activity", "steps", "10800"), daily("steps", "date total", "2026-03-02 10800"),
+		}},
+		{"a typed slip", []step{push("steps", android, "", `{"timestamp":"2026-03-02T20:00:00Z","value":30000,"source_type":"app"}`, `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":670,"source_type":"phone"}`), derived(android)}, []truth{
+			summaries("activity", "steps", "670"), daily("steps", "date total", "2026-03-02 670"),
+		}},
+		{"a row of a whole day of another app", []step{push("steps", android, "", walk, whole), derived(android)}, []truth{
+			summaries("activity", "steps", "6000"), daily("steps", "date total", "2026-03-02 6000"),
+		}},
+		{"a typed total of another day", []step{push("steps", android, "", walk, `{"timestamp":"2026-03-03T20:00:00Z","value":9000,"source_type":"app"}`), derived(android)}, []truth{
+			daily("steps", "date total", "2026-03-02 6000", "2026-03-03 9000"),
+		}},
+		{"glasses of water typed in two apps", []step{push("water", android, "",
+			`{"timestamp":"2026-03-02T08:00:00Z","value":200,"source_type":"app","source_app_id":"a"}`, `{"timestamp":"2026-03-02T09:00:00Z","value":300,"source_type":"app","source_app_id":"b"}`)}, []truth{
+			daily("water", "date total", "2026-03-02 500"),
+		}},
+		{"steps across midnight", []step{push("steps", android, "", `{"timestamp":"2026-03-02T23:30:00Z","end":"2026-03-03T00:30:00Z","value":1000,"source_type":"phone"}`), derived(android)}, []truth{
+			summaries("activity", "calendar_date steps", "2026-03-02 500", "2026-03-03 500"),
+			daily("steps", "date total", "2026-03-02 500", "2026-03-03 500"),
+			queriedDays("steps", "2026-03-02T00:00:00 500", "2026-03-03T00:00:00 500"),
+		}},
+		{"a strap beside a watch of five minutes", []step{push("heartrate", android, "",
+			`{"timestamp":"2026-03-02T08:00:00Z","value":120,"source_type":"watch"}`, `{"timestamp":"2026-03-02T08:05:00Z","value":125,"source_type":"watch"}`,
+			`{"timestamp":"2026-03-02T08:00:30Z","value":130,"source_type":"chest_strap"}`, `{"timestamp":"2026-03-02T08:00:31Z","value":191,"source_type":"chest_strap"}`,
+			`{"timestamp":"2026-03-02T08:00:32Z","value":150,"source_type":"chest_strap"}`)}, []truth{daily("heartrate", "date max", "2026-03-02 191")}},
+		{"LDL beside HDL", []step{push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":1,"type":"hdl"}`)}, []truth{
+			daily("cholesterol", "type avg", "cholesterol/hdl 1", "cholesterol/ldl 3"),
+			query(`{"select":[{"group_key":"*"},{"func":"mean","arg":{"timeseries":"cholesterol","field":"value"}}],"group_by":[{"timeseries":"cholesterol","field":"type"}]}`,
+				"group_key.0 mean.value", "cholesterol/hdl 1", "cholesterol/ldl 3"),
+		}},
+		{"LDL and HDL are not averaged", []step{
+			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":1,"type":"hdl"}`),
+			func(b *bed) {
+				status, answer := b.do("POST", "/aggregate/v1/user/*/query", `{"timeframe":{"type":"relative","anchor":"2026-10-31","past":{"unit":"day","value":660}},
+					"queries":[{"select":[{"func":"mean","arg":{"timeseries":"cholesterol","field":"value"}}]}]}`)
+				if status != 422 || !strings.Contains(answer, "cholesterol/ldl") {
+					b.t.Errorf("%d %s", status, answer)
+				}
+			},
+		}, []truth{daily("cholesterol", "type avg", "cholesterol/hdl 1", "cholesterol/ldl 3")}},
+		{"small calories", []step{push("calories_active", apple, "", `{"timestamp":"2026-03-02T08:00:00Z","value":500,"unit":"cal"}`)}, []truth{samples("calories_active", "value unit", "0.5 kcal")}},
+		{"large calories", []step{push("calories_active", apple, "", `{"timestamp":"2026-03-02T08:00:00Z","value":500,"unit":"Cal"}`)}, []truth{samples("calories_active", "value", "500")}},
+		{"degrees Fahrenheit", []step{push("body_temperature", apple, "", `{"timestamp":"2026-03-02T08:00:00Z","value":98.6,"unit":"F"}`)}, []truth{samples("body_temperature", "value unit", "37 °C")}},
+		{"miles", []step{push("distance", apple, "", `{"timestamp":"2026-03-02T08:00:00Z","value":2,"unit":"miles"}`)}, []truth{samples("distance", "value", "3218.688")}},
+		{"millimoles", []step{push("glucose", apple, "", `{"timestamp":"2026-03-02T08:00:00Z","value":5.5,"unit":"mmol"}`)}, []truth{samples("glucose", "value unit", "5.5 mmol/L")}},
+		{"a null among values", []step{refused("heartrate", apple, `null`, "malformed_element")}, []truth{samples("heartrate", "value", "50")}},
+		{"a value that is null", []step{refused("heartrate", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":null}`, "missing_value")}, []truth{samples("heartrate", "value", "50")}},
+		{"the hour 24", []step{refused("heartrate", apple, `{"timestamp":"2026-03-02T24:00:00Z","value":60}`, "malformed_timestamp")}, []truth{samples("heartrate", "value", "50")}},
+		{"a text as value", []step{refused("heartrate", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":"60"}`, "malformed_value")}, []truth{samples("heartrate", "value", "50")}},
+		{"an offset beyond 18 hours", []step{refused("heartrate", apple, `{"timestamp":"2026-03-02T08:00:00+18:30","value":60}`, "malformed_timestamp")}, []truth{samples("heartrate", "value", "50")}},
+		{"a stated offset beyond 18 hours", []step{refused("heartrate", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":60,"timezone_offset":70000}`, "malformed_timezone_offset")}, []truth{samples("heartrate", "value", "50")}},
+		{"no variability", []step{refused("hrv", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":0}`, "implausible_value")}, []truth{samples("hrv", "value", "50")}},
+		{"an unknown unit", []step{refused("heartrate", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":60,"unit":"furlong"}`, "unknown_unit")}, []truth{samples("heartrate", "value", "50")}},
+		{"more sleep than time in bed", []step{pushSummaries("sleep", apple, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","total":36000,"score":80}`)}, []truth{
+			summaries("sleep", "duration total score", "28800 0 80"),
+		}},
+		{"more stages than time in bed", []step{pushSummaries("sleep", apple, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","deep":20000,"light":20000,"rem":1}`)}, []truth{
+			summaries("sleep", "deep light rem", "0 0 0"),
+		}},
+		{"active above total energy", []step{pushSummaries("activity", apple, "", `{"calendar_date":"2026-03-02","calories_active":900,"calories_total":800,"steps":1}`)}, []truth{
+			summaries("activity", "calories_active calories_total steps", "null null 1"),
+		}},
+		{"minimum above average", []step{pushSummaries("activity", apple, "", `{"calendar_date":"2026-03-02","heart_rate":{"min_bpm":80,"avg_bpm":70,"max_bpm":120}}`)}, []truth{
+			summaries("activity", "heart_rate.min_bpm heart_rate.avg_bpm heart_rate.max_bpm", "null null 120"),
+		}},
+		{"moving above elapsed time", []step{pushSummaries("workouts", apple, "", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","moving_time":4000,"distance":9000}`)}, []truth{
+			summaries("workouts", "moving_time distance", "null 9000"),
+		}},
+		{"one bad summary", []step{pushSummaries("activity", apple, "", `{"calendar_date":"2026-03-02","steps":1}`, `{"calendar_date":"2026-13-03","steps":2}`, `{"calendar_date":"2026-03-04","steps":3}`)}, []truth{
+			summaries("activity", "calendar_date steps", "2026-03-02 1", "2026-03-04 3"),
+		}},
+		{"a meal in kilojoules", []step{pushSummaries("meal", apple, "", `{"timestamp":"2026-03-02T12:00:00Z","name":"Rice","energy":{"unit":"kJ","value":836.8}}`)}, []truth{
+			summaries("meal", "name energy.value energy.unit", "Rice 200 kcal"),
+		}},
+	}
+}
