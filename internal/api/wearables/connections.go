@@ -222,6 +222,7 @@ type connectDemoIn struct {
 	Body struct {
 		UserID   users.ID     `json:"user_id" format:"uuid"`
 		Provider demoProvider `json:"provider"`
+		Days     int          `json:"days,omitempty" minimum:"1" maximum:"1096" default:"30" doc:"Length of the history in days."`
 	}
 }
 
@@ -237,7 +238,7 @@ func (h *Handlers) connectDemo(ctx context.Context, c api.Caller, in *connectDem
 	user, provider := in.Body.UserID, string(in.Body.Provider)
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (demoBody, error) {
 		body := demoBody{true, fmt.Sprintf("Connected user %s to provider %s", user, provider), user}
-		return body, h.Demo.Connect(ctx, tx, c.Team, user, provider)
+		return body, h.Demo.Connect(ctx, tx, c.Team, user, provider, in.Body.Days)
 	})
 }
 

@@ -24,6 +24,11 @@ import (
 // Reference 6.4, DemoProviders.
 var DemoProviders = []string{"apple_health_kit", "fitbit", "freestyle_libre", "oura"}
 
+// DemoHistory is the default length of the history of a demo, in days.
+//
+// Reference 6.8.
+const DemoHistory = 30
+
 // DemoLife is the lifetime of a demo user.
 //
 // Reference 6.8.
@@ -34,13 +39,14 @@ type Demo struct {
 	Team     teams.ID
 	User     users.ID
 	Provider string
+	Days     int        // length of the history
 	FilledTo *time.Time // end of the generated data; nil before the first run
 }
 
-// ConnectDemo connects a user to a provider of generated data. Repeating it changes
-// nothing. A user with a real connection is refused: the end of the demo would remove
+// ConnectDemo connects a user to a provider of generated data, with a history of some
+// days. Repeating it changes nothing. A user with a real connection is refused: the end of the demo would remove
 // the real data.
-func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
+func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string, days int) error {
 	if !slices.Contains(DemoProviders, provider) {
 		return fault.NotInEnum(DemoProviders).At("body", "provider")
 	}
@@ -75,9 +81,9 @@ func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider st
 			ends = first.ends
 		}
 	}
-	if _, err := tx.Exec(ctx, `INSERT INTO demo_connections (team_id, user_id, provider, filled_to, ends_at) VALUES ($1, $2, $3, NULL, $4)
-		ON CONFLICT (team_id, user_id, provider) DO UPDATE SET filled_to = NULL`,
-		user.Team, user.ID, provider, ends); err != nil {
+	if _, err := tx.Exec(ctx, `INSERT INTO demo_connections (team_id, user_id, provider, filled_to, ends_at, days) VALUES ($1, $2, $3, NULL, $4, $5)
+		ON CONFLICT (team_id, user_id, provider) DO UPDATE SET filled_to = NULL, days = excluded.days`,
+		user.Team, user.ID, provider, ends, days); err != nil {
 		return fmt.Errorf("connections: storing a demo: %w", err)
 	}
 	return create(ctx, tx, user, provider, resources)
@@ -85,12 +91,13 @@ func ConnectDemo(ctx context.Context, tx *store.Tx, user users.User, provider st
 
 // demoRow is the row of a demo.
 type demoRow struct {
+	days     int
 	filledTo *time.Time
 	ends     time.Time
 }
 
 func demosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[string]demoRow, error) {
-	rows, err := tx.Query(ctx, `SELECT provider, filled_to, ends_at FROM demo_connections WHERE team_id = $1 AND user_id = $2`, team, user)
+	rows, err := tx.Query(ctx, `SELECT provider, days, filled_to, ends_at FROM demo_connections WHERE team_id = $1 AND user_id = $2`, team, user)
 	if err != nil {
 		return nil, fmt.Errorf("connections: reading demos: %w", err)
 	}
@@ -99,7 +106,7 @@ func demosOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (m
 	for rows.Next() {
 		var provider string
 		var d demoRow
-		if err := rows.Scan(&provider, store.ScanNullTime(&d.filledTo), store.ScanTime(&d.ends)); err != nil {
+		if err := rows.Scan(&provider, &d.days, store.ScanNullTime(&d.filledTo), store.ScanTime(&d.ends)); err != nil {
 			return nil, fmt.Errorf("connections: reading demos: %w", err)
 		}
 		found[provider] = d
@@ -128,7 +135,7 @@ func DemoOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, pro
 	}
 	all, err := demosOf(ctx, tx, team, user)
 	one, ok := all[provider]
-	return Demo{Team: team, User: user, Provider: provider, FilledTo: one.filledTo}, ok, err
+	return Demo{Team: team, User: user, Provider: provider, Days: one.days, FilledTo: one.filledTo}, ok, err
 }
 
 // DemosOf returns a user's demo connections, in the order of List.

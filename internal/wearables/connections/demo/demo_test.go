@@ -69,7 +69,7 @@ func (r *fixture) ctx() context.Context {
 
 func (r *fixture) connect(provider string) error {
 	return r.db.Write(r.ctx(), func(tx *store.Tx) error {
-		return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, provider)
+		return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, provider, connections.DemoHistory)
 	})
 }
 
@@ -170,7 +170,7 @@ func TestAHistoryLooksPlausible(t *testing.T) {
 			Lowest   int     `json:"hr_lowest"`
 		}
 		nights := summaries[night](r, "sleep")
-		if n := len(nights); n != demo.History && n != demo.History+1 { // the first may begin after midnight
+		if n := len(nights); n != connections.DemoHistory && n != connections.DemoHistory+1 { // the first may begin after midnight
 			r.t.Errorf("%d nights", len(nights))
 		}
 		for _, n := range nights {
@@ -187,10 +187,10 @@ func TestAHistoryLooksPlausible(t *testing.T) {
 			} `json:"heart_rate"`
 		}
 		days := summaries[activity](r, "activity")
-		if len(days) != demo.History+1 {
+		if len(days) != connections.DemoHistory+1 {
 			r.t.Errorf("%d days", len(days))
 		}
-		for _, d := range days[:demo.History] {
+		for _, d := range days[:connections.DemoHistory] {
 			if d.Steps < 500 || d.Steps > 40_000 || d.Calories < 10 || d.Heart.Avg < 50 || d.Heart.Avg > 110 || d.Heart.Max > 200 {
 				r.t.Errorf("a day %+v", d)
 			}
@@ -208,6 +208,22 @@ func TestAHistoryLooksPlausible(t *testing.T) {
 			if !strings.HasPrefix(w.Title, "Demo ") || len(w.Zones) != 6 || w.HR < 80 {
 				r.t.Errorf("a workout %+v", w)
 			}
+		}
+	})
+}
+
+// The caller chooses the length of the history.
+func TestAHistoryHasTheGivenLength(t *testing.T) {
+	forEachEngine(t, func(r *fixture) {
+		err := r.db.Write(r.ctx(), func(tx *store.Tx) error {
+			return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, "oura", 400)
+		})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.fill("oura")
+		if n := len(summaries[struct{}](r, "activity")); n != 401 {
+			r.t.Errorf("%d days", n)
 		}
 	})
 }
@@ -351,7 +367,7 @@ func TestWhoMayBeConnected(t *testing.T) {
 			r.t.Fatal(err)
 		}
 		err := r.db.Write(r.ctx(), func(tx *store.Tx) error {
-			return r.s.Connect(r.ctx(), tx, real.Team, real.ID, "oura")
+			return r.s.Connect(r.ctx(), tx, real.Team, real.ID, "oura", connections.DemoHistory)
 		})
 		if !fault.Is(err, fault.Refused) {
 			r.t.Errorf("a user with real data was connected: %v", err)
@@ -370,7 +386,7 @@ func TestWhoMayBeConnected(t *testing.T) {
 		}
 		other := userstest.New(r.t, r.db, userstest.Team(r.t, r.db).ID, users.NewUser{})
 		err = r.db.Write(r.ctx(), func(tx *store.Tx) error {
-			return r.s.Connect(r.ctx(), tx, r.user.Team, other.ID, "oura")
+			return r.s.Connect(r.ctx(), tx, r.user.Team, other.ID, "oura", connections.DemoHistory)
 		})
 		if !fault.Is(err, fault.NotFound) {
 			r.t.Errorf("another team's user: %v", err)
@@ -382,7 +398,9 @@ func TestWhoMayBeConnected(t *testing.T) {
 		})
 		patient := userstest.New(r.t, r.db, production.ID, users.NewUser{})
 		ctx := store.WithTeam(context.Background(), production.ID.UUID())
-		err = r.db.Write(ctx, func(tx *store.Tx) error { return r.s.Connect(ctx, tx, production.ID, patient.ID, "oura") })
+		err = r.db.Write(ctx, func(tx *store.Tx) error {
+			return r.s.Connect(ctx, tx, production.ID, patient.ID, "oura", connections.DemoHistory)
+		})
 		if !fault.Is(err, fault.Refused) {
 			r.t.Errorf("production was connected: %v", err)
 		}

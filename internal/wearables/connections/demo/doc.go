@@ -1,5 +1,5 @@
-// Package demo generates the data of demo connections: thirty days when a user
-// connects, and new data every two hours.
+// Package demo generates the data of demo connections: a history when a user
+// connects, thirty days by default, and new data every two hours.
 //
 // It works like the reader of an imported file. The generated data goes through
 // formats/files into the ordinary store, with the same checks, derived summaries,

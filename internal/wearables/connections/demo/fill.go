@@ -15,11 +15,6 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// History is the number of days that a new demo has.
-//
-// Reference 6.8.
-const History = 30
-
 // filling is a stretch of time that is being invented.
 type filling struct {
 	*person
@@ -69,7 +64,7 @@ func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provid
 func begin(user users.User, d connections.Demo, now time.Time) *filling {
 	f := &filling{person: personOf(user), to: now}
 	today := civil.DateOf(now.In(f.zone))
-	first := today.AddDays(-History)
+	first := today.AddDays(-d.Days)
 	if d.FilledTo != nil {
 		first = civil.DateOf(d.FilledTo.In(f.zone)).AddDays(-1)
 	}

@@ -26,14 +26,14 @@ type args struct {
 	Provider string   `json:"provider"`
 }
 
-// Connect connects a user to a provider of invented data, whose history
+// Connect connects a user to a provider of invented data. Its history of some days
 // follows in the background.
-func (s *Service) Connect(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string) error {
+func (s *Service) Connect(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string, days int) error {
 	who, err := users.Get(ctx, tx, team, user)
 	if err != nil {
 		return err
 	}
-	if err := connections.ConnectDemo(ctx, tx, who, provider, byProvider[provider].resources); err != nil {
+	if err := connections.ConnectDemo(ctx, tx, who, provider, byProvider[provider].resources, days); err != nil {
 		return err
 	}
 	if err := ensureDevice(ctx, tx, who, provider); err != nil {
