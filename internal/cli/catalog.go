@@ -15,16 +15,18 @@ import (
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 func (s *shell) catalogCommand() *cobra.Command {
 	c := noun(&cobra.Command{
-		Use: "catalog", Short: "labs, markers, lab accounts, physicians and clinics",
-		Long: `Manage labs, lab tests, lab accounts, physicians and clinics. Sandbox teams have an invented
-catalogue. Every team sees the labs that you import. The commands work on the
-database directly, also while hale serve runs, and need no API key.`,
-		Example: examples("hale catalog import compendium.csv --lab lab.json", "hale catalog labs", "hale catalog accounts list"),
-	}, s.catalogImport(), s.catalogLabs(), s.catalogApprove(), s.catalogAccounts(), s.catalogPhysicians(), s.catalogPractice(), s.catalogPayors(), s.catalogICD10())
+		Use: "catalog", Short: "lab tests, labs, lab accounts, physicians and clinics",
+		Long: `Manage labs, lab tests, lab accounts, physicians and clinics. Sandbox teams have an
+invented catalogue. Every team sees the labs that you import. hale catalog tests calls
+the server. The other commands work on the database directly, also while hale serve
+runs, and need no API key.`,
+		Example: examples("hale catalog tests", "hale catalog import compendium.csv --lab lab.json", "hale catalog labs", "hale catalog accounts list"),
+	}, s.catalogTests(), s.catalogImport(), s.catalogLabs(), s.catalogApprove(), s.catalogAccounts(), s.catalogPhysicians(), s.catalogPractice(), s.catalogPayors(), s.catalogICD10())
 	addSettings(c.PersistentFlags(), storageSettings...)
 	return c
 }
@@ -178,10 +180,6 @@ func (s *shell) catalogApprove() *cobra.Command {
 		Example: examples("hale catalog approve 019f0000-0000-7000-8000-000000000000 --team Acme"),
 		Args:    takes("LAB_TEST"),
 		RunE: func(c *cobra.Command, args []string) error {
-			id, err := ids.Parse[catalogue.Test](args[0])
-			if err != nil {
-				return badUsagef("LAB_TEST is the id of a lab test")
-			}
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				owner, err := findTeam(ctx, db, team)
 				if err != nil {
@@ -189,6 +187,10 @@ func (s *shell) catalogApprove() *cobra.Command {
 				}
 				var t catalogue.Test
 				err = db.Write(ctx, func(tx *store.Tx) (err error) {
+					id, err := labTestOf(ctx, tx, owner.ID, args[0])
+					if err != nil {
+						return err
+					}
 					t, err = catalogue.ApproveTest(ctx, tx, owner.ID, id)
 					return err
 				})
@@ -201,6 +203,23 @@ func (s *shell) catalogApprove() *cobra.Command {
 	}
 	c.Flags().StringVar(&team, "team", "", "id or name; not needed if there is only one team")
 	return c
+}
+
+// labTestOf returns the id of a team's lab test, given its id or its slug.
+func labTestOf(ctx context.Context, tx *store.Tx, team teams.ID, name string) (catalogue.TestID, error) {
+	if id, err := ids.Parse[catalogue.Test](name); err == nil {
+		return id, nil
+	}
+	all, err := catalogue.ListTests(ctx, tx, team, catalogue.TestFilter{})
+	for _, t := range all {
+		if t.Slug == name {
+			return t.ID, nil
+		}
+	}
+	if err == nil {
+		err = fault.New(fault.NotFound, "no lab test of the team has this id or slug")
+	}
+	return catalogue.TestID{}, err
 }
 
 var approvedView = view{id: "id", columns: []column{{"lab test", "id"}, {"name", "name"}, {"status", "status"}}}

@@ -67,6 +67,13 @@ func (s *shell) run(ctx context.Context, args []string) int {
 	return exitCode(err)
 }
 
+// firstSteps is the path of a new user, as the first screen and the README show it.
+const firstSteps = `  hale demo anna                                  # a user with two years of data
+  hale orders create --user anna --test annual-check
+  hale sandbox advance 10d                        # let the laboratory work
+  hale results show --user anna
+  hale listen                                     # print events as they happen`
+
 func (s *shell) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // help lists commands in the order of use
 	root := noun(&cobra.Command{
@@ -76,10 +83,7 @@ func (s *shell) root() *cobra.Command {
 
 hale serve runs the service. Other commands work on a data folder or call a running
 server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
-		Example: `  hale serve
-  hale users create anna
-  hale import export.zip --user anna
-  hale listen --forward-to http://127.0.0.1:9000/hook`,
+		Example:       "  hale serve\n" + firstSteps,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(*cobra.Command, []string) error {
@@ -97,9 +101,9 @@ server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 	root.PersistentFlags().StringVarP(&s.format, "output", "o", formatTable, "format of results: table, json, jsonl or id")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
 	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.clockCommand(), s.backupCommand(), s.restoreCommand(), s.resumeOutgoingCommand())
-	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.importCommand(), s.queryCommand(), s.renormaliseCommand())
+	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.demoCommand(), s.importCommand(), s.queryCommand(), s.renormaliseCommand())
 	addGroup(root, "labs", "Lab ordering:", s.ordersCommand(), s.resultsCommand(), s.reportsCommand(), s.catalogCommand(), s.pscCommand(), s.outboxCommand(), s.sandboxCommand())
-	addGroup(root, "events", "Events and webhooks:", s.listenCommand(), s.webhooksCommand(), s.eventsCommand())
+	addGroup(root, "events", "Events and webhooks:", s.listenCommand(), s.triggerCommand(), s.webhooksCommand(), s.eventsCommand())
 	addGroup(root, "look", "Other:", s.jobsCommand(), s.apiCommand(), s.versionCommand())
 	root.AddCommand(s.readReportsCommand())
 	root.SetHelpCommandGroupID("look")

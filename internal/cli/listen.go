@@ -30,18 +30,20 @@ func (s *shell) listenCommand() *cobra.Command {
 	var after int64
 	var printSecret bool
 	c := s.calls(&cobra.Command{
-		Use: "listen", Short: "forward events to a receiver on this machine",
-		Long: `Forward events to a receiver on this machine, with the signature and the headers of
-a webhook. The command reads the event feed, so the server does not need to reach
-this machine.
+		Use: "listen", Short: "print events as they happen, or forward them to a receiver",
+		Long: `Print events as they happen, one line each; -o json prints whole events. With
+--forward-to, post them to a receiver on this machine, with the signature and the
+headers of a webhook. The command reads the event feed, so the server does not need
+to reach this machine.
 
-It starts with the next event, or after the number given by --after, and runs
-until Ctrl-C. It posts every event once and prints a line with the receiver's
-answer.
+It starts with the next event, or after the number given by --after, and runs until
+Ctrl-C. It posts every event once and prints a line with the receiver's answer. While
+the receiver does not answer, the command waits and continues with the same event.
 
 The signing secret is derived from the API key and stays the same. --print-secret
-prints it for the receiver.`,
+prints only the secret.`,
 		Example: examples(
+			"hale listen",
 			"hale listen --forward-to http://127.0.0.1:9000/hook",
 			"hale listen --forward-to http://127.0.0.1:9000/hook --types daily.data.sleep.created --after 0",
 			"export WEBHOOK_SECRET=$(hale listen --print-secret)",
@@ -49,7 +51,7 @@ prints it for the receiver.`,
 		Args: takes(),
 	})
 	flags := c.Flags()
-	flags.StringVar(&forwardTo, "forward-to", "", "URL of the receiver")
+	flags.StringVar(&forwardTo, "forward-to", "", "URL of the receiver; without it, events are printed")
 	flags.StringVar(&secretText, "secret", "", "whsec_ secret for the signature (default: derived from the API key)")
 	flags.BoolVar(&printSecret, "print-secret", false, "print the signing secret and exit")
 	flags.Int64Var(&after, "after", 0, "start after this event number instead of now")
@@ -63,9 +65,11 @@ prints it for the receiver.`,
 			fmt.Fprintln(s.out, secret.Reveal())
 			return nil
 		}
-		target, err := receiver(forwardTo)
-		if err != nil {
-			return err
+		target := ""
+		if forwardTo != "" {
+			if target, err = receiver("--forward-to", forwardTo); err != nil {
+				return err
+			}
 		}
 		f, err := s.feed(types)
 		if err != nil {
@@ -76,6 +80,11 @@ prints it for the receiver.`,
 				return err
 			}
 		}
+		s.say("signing secret: %s", secret.Reveal())
+		if target == "" {
+			s.say("printing events after number %d; stop with Ctrl-C", after)
+			return endless(f.follow(c.Context(), after, s.printEvent))
+		}
 		l := newListener(s, target, secret)
 		s.say("forwarding events after number %d to %s; stop with Ctrl-C", after, target)
 		err = endless(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
@@ -85,10 +94,11 @@ prints it for the receiver.`,
 	return c
 }
 
-func receiver(text string) (string, error) {
+// receiver checks the URL of a flag.
+func receiver(flag, text string) (string, error) {
 	target, err := url.Parse(text)
-	if text == "" || err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
-		return "", badUsagef("--forward-to must be a URL, such as http://127.0.0.1:9000/hook")
+	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
+		return "", badUsagef("%s must be a URL, such as http://127.0.0.1:9000/hook", flag)
 	}
 	return target.String(), nil
 }
@@ -119,7 +129,9 @@ type listener struct {
 	http   *http.Client
 
 	sent, refused int
-	next          int64 // number of the last event that was posted or passed by
+	next          int64 // number of the last event that was posted or skipped
+	waiting       bool  // the receiver gives no answer
+	firstRefused  int64 // number of the first event that was refused; 0 for none
 }
 
 func newListener(s *shell, target string, secret webhooks.Secret) *listener {
@@ -138,12 +150,13 @@ type forwarded struct {
 	Seq    int64  `json:"seq"`
 	ID     string `json:"id"`
 	Type   string `json:"event_type"`
-	Status int    `json:"status"` // 0 when the receiver gave no answer
+	Status int    `json:"status"` // 0 for an event that is not posted
 	Error  string `json:"error,omitempty"`
 	Millis int64  `json:"took_ms"`
 }
 
-// forward posts one event. A receiver that fails is reported and passed by.
+// forward posts one event. An answer that is no success is reported, and the next event
+// follows. While the receiver gives no answer, forward tries again.
 func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
@@ -153,9 +166,18 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	}
 	began := l.s.now()
 	status, err := l.post(ctx, e)
-	if status == 0 && ctx.Err() != nil { // interrupted: the outcome is unknown
-		return ctx.Err()
+	for tries, pause := 1, time.Second; status == 0; tries, pause = tries+1, min(2*pause, 10*time.Second) {
+		if ctx.Err() != nil { // interrupted: the outcome is unknown
+			return ctx.Err()
+		}
+		l.sayWaiting(e, err, tries)
+		if err := sleep(ctx, pause); err != nil {
+			return err
+		}
+		began = l.s.now()
+		status, err = l.post(ctx, e)
 	}
+	l.sayAnswered()
 	l.next = e.Seq
 	line.Status, line.Millis = status, l.s.now().Sub(began).Milliseconds()
 	if err != nil {
@@ -165,8 +187,28 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 		l.sent++
 	} else {
 		l.refused++
+		l.firstRefused = cmp.Or(l.firstRefused, e.Seq)
 	}
 	return l.print(line)
+}
+
+// sayWaiting says that the receiver does not answer: on a terminal in one line that
+// changes, otherwise once.
+func (l *listener) sayWaiting(e feedEvent, err error, tries int) {
+	l.waiting = true
+	if l.s.terminal {
+		fmt.Fprintf(l.s.err, "\r\x1b[Kwaiting for the receiver: %s; %s; event %d is next", err, plural(tries, "attempt"), e.Seq)
+	} else if tries == 1 {
+		l.s.say("waiting for the receiver: %s; event %d is next", err, e.Seq)
+	}
+}
+
+// sayAnswered ends the line of sayWaiting.
+func (l *listener) sayAnswered() {
+	if l.waiting && l.s.terminal {
+		fmt.Fprint(l.s.err, "\r\x1b[K")
+	}
+	l.waiting = false
 }
 
 func (l *listener) post(ctx context.Context, e feedEvent) (status int, err error) {
@@ -203,8 +245,8 @@ func (l *listener) print(line forwarded) error {
 	}
 	verdict, answer := good, strconv.Itoa(line.Status)
 	switch {
-	case line.Status == 0:
-		verdict, answer = broken, line.Error
+	case line.Status == 0: // not posted
+		verdict, answer = unwell, line.Error
 	case line.Status > 299:
 		verdict = broken
 	}
@@ -213,12 +255,19 @@ func (l *listener) print(line forwarded) error {
 	return nil
 }
 
-// sum prints the totals and how to resume.
+// sum prints the totals and how to resume: at the first event that was refused.
 func (l *listener) sum() {
-	if l.sent+l.refused > 0 {
-		l.s.say("%s forwarded, %s failed; continue with --after %d",
-			progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), l.next)
+	if l.waiting && l.s.terminal {
+		l.s.say("")
 	}
+	if l.sent+l.refused == 0 {
+		return
+	}
+	next := l.next
+	if l.firstRefused > 0 {
+		next = l.firstRefused - 1
+	}
+	l.s.say("%s forwarded, %s refused; continue with --after %d", progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), next)
 }
 
 // reason says in a few words, without the address, why no answer came.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -107,19 +108,59 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 	}
 }
 
-func TestListenReportsAReceiverThatIsAway(t *testing.T) {
+// A receiver that is away loses no event, and is mentioned once.
+func TestListenWaitsForAReceiver(t *testing.T) {
 	term := newTerminal("HALE_API_KEY=" + testKey)
 	secret, err := term.listenSecret("")
 	if err != nil {
 		t.Fatal(err)
 	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := socket.Addr().String()
+	_ = socket.Close()
+	time.AfterFunc(300*time.Millisecond, func() {
+		if socket, err = net.Listen("tcp", address); err == nil {
+			_ = http.Serve(socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })) //nolint:gosec // a test
+		}
+	})
 	term.format = formatTable
-	l := newListener(term.shell, "http://127.0.0.1:1/hook", secret)
+	l := newListener(term.shell, "http://"+address+"/hook", secret)
 	if err := l.forward(t.Context(), feedEvent{Seq: 1, ID: "msg_1", Type: "t", Event: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
-	if got := term.out.String(); !strings.Contains(got, "connection refused") || l.refused != 1 {
+	if got := term.err.String(); strings.Count(got, "waiting for the receiver: connect: connection refused; event 1 is next") != 1 {
+		t.Errorf("said %q", got)
+	}
+	if got := term.out.String(); !strings.Contains(got, "204") || l.sent != 1 {
 		t.Errorf("printed %q", got)
+	}
+}
+
+// The number to continue from is that of the first refused event.
+func TestListenContinuesAtTheFirstRefusedEvent(t *testing.T) {
+	term := newTerminal("HALE_API_KEY=" + testKey)
+	secret, err := term.listenSecret("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Event-Seq") == "2" {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	defer receiver.Close()
+	l := newListener(term.shell, receiver.URL, secret)
+	for seq := range int64(3) {
+		if err := l.forward(t.Context(), feedEvent{Seq: seq + 1, ID: "msg", Type: "t", Event: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.sum()
+	if got := term.err.String(); got != "2 forwarded, 1 refused; continue with --after 1\n" {
+		t.Errorf("said %q", got)
 	}
 }
 

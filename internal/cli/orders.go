@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +16,12 @@ import (
 
 func (s *shell) ordersCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
-		Use: "orders", Short: "list, find and cancel lab orders",
-		Long:    `List, find, show and cancel lab orders. Create orders with the API; see docs/ordering.md.`,
-		Example: examples("hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
+		Use: "orders", Short: "create, list, find and cancel lab orders",
+		Long:    `Create, list, find, show and cancel lab orders. See docs/ordering.md.`,
+		Example: examples("hale orders create --user anna --test annual-check", "hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
-	}, s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRecreate(), s.ordersRecord(), s.ordersResend()))
+	}, s.ordersCreate(), s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRecreate(), s.ordersRecord(), s.ordersResend()))
 }
 
 const listsOrders = "hale orders list shows all orders"
@@ -31,16 +32,22 @@ func orderArg(text string) (orders.ID, error) {
 
 var orderColumns = []column{
 	{"order", "id"},
-	{"status", "last_event.status"},
-	{"since", "last_event.created_at"},
-	{"created", "created_at"},
+	{"status", "event"},
+	{"since", "since"},
 	{"lab test", "lab_test.name"},
-	{"sample", "sample_id"},
+}
+
+// prepareOrder adds the low-level status of an order and the day of its last event.
+func prepareOrder(o map[string]any) {
+	o["event"] = lastPart(cell(field(o, "last_event.status")))
+	since, _, _ := strings.Cut(cell(field(o, "last_event.created_at")), "T")
+	o["since"] = since
 }
 
 var (
-	orderView  = view{id: "id", columns: append(orderColumns[:len(orderColumns):len(orderColumns)], column{"detail", "last_event.status_detail"}, column{"transaction", "order_transaction.status"})}
-	ordersView = view{list: "orders", id: "id", columns: orderColumns, none: "no orders"}
+	orderView = view{id: "id", prepare: prepareOrder, columns: append(orderColumns[:len(orderColumns):len(orderColumns)],
+		column{"created", "created_at"}, column{"sample", "sample_id"}, column{"detail", "last_event.status_detail"}, column{"transaction", "order_transaction.status"})}
+	ordersView = view{list: "orders", id: "id", columns: orderColumns, none: "no orders", prepare: prepareOrder}
 )
 
 func (s *shell) ordersList() *cobra.Command {
@@ -106,7 +113,7 @@ name and a birth date work, too.`,
 
 func (s *shell) ordersGet() *cobra.Command {
 	return &cobra.Command{
-		Use: "get ORDER", Short: "show one order",
+		Use: "get ORDER", Short: "show one order with its events, documents and next step",
 		Example: examples("hale orders get ORDER", "hale orders get ORDER -o json"),
 		Args:    takes("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -118,7 +125,10 @@ func (s *shell) ordersGet() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return s.show(orderView, body)
+			if s.format != formatTable {
+				return s.show(orderView, body)
+			}
+			return s.showOrder(c.Context(), body)
 		},
 	}
 }
@@ -239,12 +249,17 @@ func (s *shell) ordersRecreate() *cobra.Command {
 		Use: "recreate ORDER", Short: "replace an order that went to the wrong lab",
 		Long: `Cancel an order that its lab does not have yet, and order again for the same person.
 The lab account is chosen again. --lab-test names the lab test at the right lab.`,
-		Example: examples("hale orders recreate ORDER --lab-test 019f0000-0000-7000-8000-000000000000"),
+		Example: examples("hale orders recreate ORDER --lab-test annual-check"),
 		Args:    takes("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
 			if err != nil {
 				return err
+			}
+			if test != "" {
+				if test, err = s.findLabTest(c.Context(), test); err != nil {
+					return err
+				}
 			}
 			body := map[string]any{"update_reason": reason}
 			for field, value := range map[string]string{"lab_test_id": test, "lab_account_id": account} {
@@ -263,7 +278,7 @@ The lab account is chosen again. --lab-test names the lab test at the right lab.
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", string(orders.IncorrectLab), "INCORRECT_LAB")
-	c.Flags().StringVar(&test, "lab-test", "", "lab test at the right lab; without it, the same one")
+	c.Flags().StringVar(&test, "lab-test", "", "lab test at the right lab, id or slug; without it, the same one")
 	c.Flags().StringVar(&account, "account", "", "lab account; chosen automatically without it")
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"hale/internal/platform/fault"
 )
@@ -35,6 +36,8 @@ type view struct {
 	id      string // field that -o id prints
 	columns []column
 	none    string // what to say when the list is empty
+	// prepare adds fields to an item for a table; nil adds none.
+	prepare func(item map[string]any)
 }
 
 // column is a title and the path of a field, dotted where fields are nested.
@@ -68,6 +71,11 @@ func (s *shell) show(v view, body []byte) error {
 			fmt.Fprintln(s.out, cell(field(item, v.id)))
 		}
 		return nil
+	}
+	for _, item := range items {
+		if fields, ok := item.(map[string]any); ok && v.prepare != nil {
+			v.prepare(fields)
+		}
 	}
 	if one {
 		return s.printCard(v, items[0])
@@ -128,7 +136,7 @@ func (s *shell) printTable(v view, items []any) error {
 	for _, item := range items {
 		cells := make([]string, len(v.columns))
 		for i, c := range v.columns {
-			cells[i] = cell(field(item, c.path))
+			cells[i] = shown(cell(field(item, c.path)))
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -139,7 +147,7 @@ func (s *shell) printTable(v view, items []any) error {
 func (s *shell) printCard(v view, item any) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, c := range v.columns {
-		fmt.Fprintf(w, "%s\t%s\n", c.title, cell(field(item, c.path)))
+		fmt.Fprintf(w, "%s\t%s\n", c.title, shown(cell(field(item, c.path))))
 	}
 	return w.Flush()
 }
@@ -191,6 +199,14 @@ func cell(value any) string {
 		return string(text)
 	}
 	return fmt.Sprint(value)
+}
+
+// shown shortens a time of day to UTC without fractions; other texts stay.
+func shown(text string) string {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at.UTC().Format("2006-01-02 15:04:05Z")
+	}
+	return text
 }
 
 // oneLine keeps control characters of foreign text away from the terminal.

@@ -29,11 +29,11 @@ no names of persons. show prints the name of the person on the report.`,
 	}, s.reviewList(), s.reviewShow(), s.reviewAccept(), s.reviewReject(), s.reviewReturn())
 	addSettings(review.PersistentFlags(), append([]string{"base-url", "listen"}, storageSettings...)...) // links to requisitions carry the former
 	return noun(&cobra.Command{
-		Use: "results", Short: "lab results that need a person",
-		Long: `Lab results that need a person: critical ones, and those without a certain order.
-For the results of an order use hale api GET /v3/order/ORDER/result.`,
-		Example: examples("hale results critical list --state open", "hale results inbox list", "hale results review list"),
-	}, s.criticalCommand(), s.inboxCommand(), review)
+		Use: "results", Short: "show lab results, and handle those that need a person",
+		Long: `Show lab results, and handle those that need a person: critical ones, and those
+without a certain order.`,
+		Example: examples("hale results show --user anna", "hale results critical list --state open", "hale results inbox list", "hale results review list"),
+	}, s.resultsShow(), s.criticalCommand(), s.inboxCommand(), review)
 }
 
 // reviewLine is a result in the queue, without names.

@@ -15,13 +15,20 @@ import (
 var (
 	sandboxView = view{
 		list: "plans", id: "order_id",
-		columns: []column{{"due", "due_at"}, {"order", "order_id"}, {"step", "act"}, {"status", "status"}},
+		columns: []column{{"due", "due_at"}, {"order", "order_id"}, {"status", "status"}},
 		none:    "nothing is planned",
 	}
 	sandboxMoveView = view{
 		list: "moved", id: "order_id",
-		columns: []column{{"time", "created_at"}, {"order", "order_id"}, {"status", "status"}, {"detail", "status_detail"}},
+		columns: []column{{"time", "created_at"}, {"order", "order_id"}, {"event", "event"}},
 		none:    "no order moved",
+		prepare: func(move map[string]any) {
+			event := lastPart(cell(move["status"]))
+			if detail := cell(move["status_detail"]); detail != "-" {
+				event += " (" + detail + ")"
+			}
+			move["event"] = event
+		},
 	}
 	sandboxScriptView = view{
 		list: "data", id: "name",
@@ -67,7 +74,7 @@ func (s *shell) showLab(v view, body []byte) error {
 	if err := json.Unmarshal(body, &lab); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "clock of the laboratory: %s, %s ahead\n", lab.Now, spanText(time.Duration(lab.Ahead)*time.Second))
+	fmt.Fprintf(s.out, "clock of the laboratory: %s, %s ahead\n", shown(lab.Now), spanText(time.Duration(lab.Ahead)*time.Second))
 	if lab.Waiting > 0 {
 		fmt.Fprintf(s.out, "%d due steps have not run yet: repeat with hale sandbox advance 0s\n", lab.Waiting)
 	}

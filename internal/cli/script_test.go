@@ -119,7 +119,7 @@ func readScreen(from io.Reader) string {
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
 		screen.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), "hale listen --forward-to") {
+		if strings.Contains(lines.Text(), "hale listen   ") {
 			break
 		}
 	}

@@ -174,11 +174,9 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 try next, in another terminal:
 
   export HALE_URL=%s HALE_API_KEY=%s
-  curl -H "%s: $HALE_API_KEY" -d '{"client_user_id":"anna"}' $HALE_URL/v2/user
-  hale import export.zip --user anna
-  hale listen --forward-to http://127.0.0.1:9000/hook
+%s
 
-`, a.URL(), key, cfg.APIKeyHeaders[0])
+`, a.URL(), key, firstSteps)
 }
 
 // dataPlace says where the data is, without the password of a database.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"hale/internal/platform/webhooks"
 )
 
 // These commands list the deliveries and attempts of an endpoint.
@@ -22,6 +24,13 @@ var deliveryColumns = []column{
 	{"ended", "ended_at"},
 }
 
+// prepareProblem says a problem in words.
+func prepareProblem(attempt map[string]any) {
+	if word, ok := attempt["problem"].(string); ok {
+		attempt["problem"] = webhooks.Problem(word).Sentence()
+	}
+}
+
 var (
 	deliveriesView = view{list: "data", id: "message_id", columns: deliveryColumns, none: "no deliveries"}
 	attemptsView   = view{
@@ -35,9 +44,9 @@ var (
 			{"problem", "problem"},
 			{"duration ms", "took_ms"},
 		},
-		none: "no attempts",
+		none: "no attempts", prepare: prepareProblem,
 	}
-	messageView   = view{list: "attempt_log", id: "message_id", columns: attemptsView.columns, none: "no attempts yet"}
+	messageView   = view{list: "attempt_log", id: "message_id", columns: attemptsView.columns, none: "no attempts yet", prepare: prepareProblem}
 	reconcileView = view{columns: []column{
 		{"from", "from"},
 		{"to", "to"},

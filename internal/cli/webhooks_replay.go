@@ -10,6 +10,7 @@ import (
 	"hale/internal/cli/client"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/webhooks"
 )
 
 // Sending again, and sending examples.
@@ -106,7 +107,7 @@ func (s *shell) sendAgain(c *cobra.Command, id, verb string, body map[string]any
 	return s.show(replayView, answer)
 }
 
-var trialView = view{id: "message_id", columns: []column{
+var trialView = view{id: "message_id", prepare: prepareProblem, columns: []column{
 	{"message", "message_id"}, {"code", "response_code"}, {"problem", "problem"}, {"duration ms", "took_ms"}, {"answer", "response"},
 }}
 
@@ -152,7 +153,7 @@ func (s *shell) postExample(c *cobra.Command, id, name string) error {
 		return err
 	}
 	if trial.Problem != "" {
-		return fault.New(fault.Refused, "the receiver did not answer 2xx: "+trial.Problem)
+		return fault.New(fault.Refused, "the receiver did not answer 2xx: "+webhooks.Problem(trial.Problem).Sentence())
 	}
 	return nil
 }

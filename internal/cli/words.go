@@ -131,8 +131,12 @@ func withoutPackage(text string) string {
 	return text
 }
 
-// badFlag is the error of a flag that does not parse.
-func badFlag(_ *cobra.Command, err error) error {
+// badFlag is the error of a flag that does not parse. A flag of an unknown command is
+// unknown, too: the command is the mistake then.
+func badFlag(c *cobra.Command, err error) error {
+	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
+		return c.Args(c, words)
+	}
 	var bad *pflag.InvalidValueError
 	var alone *pflag.ValueRequiredError
 	switch {

@@ -63,24 +63,26 @@ func (r Rules) checkHost(u *url.URL) error {
 	if r.AllowPrivate {
 		return nil
 	}
-	switch port := u.Port(); {
-	case port == "", port == "443", port == "8443", u.Scheme == "http" && port == "80":
-	default:
-		return fault.New(fault.Invalid, "must use port 443 or 8443")
-	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
-		return fault.New(fault.Invalid, "must not lead to this machine or a private network")
+		return errPrivate
 	}
-	addr, err := netip.ParseAddr(host)
-	if err != nil {
-		return checkName(host)
+	if addr, err := netip.ParseAddr(host); err != nil {
+		if err := checkName(host); err != nil {
+			return err
+		}
+	} else if (Guard{}).Check(addr) != nil {
+		return errPrivate
 	}
-	if (Guard{}).Check(addr) != nil {
-		return fault.New(fault.Invalid, "must not lead to this machine or a private network")
+	if port := u.Port(); r.Production && port != "" && port != "443" && port != "8443" {
+		return fault.New(fault.Invalid, "must use port 443 or 8443")
 	}
 	return nil
 }
+
+// errPrivate names the two ways to a receiver on a private address.
+var errPrivate = fault.New(fault.Invalid, "must not lead to this machine or a private network; "+
+	"use hale listen for a receiver there, or start hale serve with --webhook-allow-private")
 
 // checkName refuses the spellings of IPv4 addresses that some resolvers accept and
 // netip does not, such as 0x7f.1, 2130706433 or 127.1. No top-level domain begins

@@ -44,6 +44,27 @@ const (
 	ConnectionFailed Problem = "connection" // the connection broke, or the answer is not HTTP
 )
 
+// Sentence returns the problem in words.
+func (p Problem) Sentence() string {
+	switch p {
+	case RedirectProblem:
+		return "the answer is a redirect, which is not followed"
+	case TimeoutProblem:
+		return "no answer in time"
+	case AddressProblem:
+		return "the address is not on the public internet"
+	case NameProblem:
+		return "DNS: no such host"
+	case RefusedProblem:
+		return "connection refused"
+	case TLSProblem:
+		return "TLS: no trusted connection"
+	case ConnectionFailed:
+		return "the connection broke"
+	}
+	return string(p)
+}
+
 // Outcome holds the result of one exchange.
 type Outcome struct {
 	Code       int // 0 if no answer came

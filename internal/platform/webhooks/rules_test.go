@@ -30,7 +30,8 @@ func TestCheckURL(t *testing.T) {
 		{"http://localhost:9000", private, true},
 		{"http://example.com/", production, false},
 		{"https://example.com:22/", production, false},
-		{"http://example.com:8080/", sandbox, false},
+		{"http://example.com:8080/", sandbox, true},
+		{"https://example.com:9000/", sandbox, true},
 		{"ftp://example.com/", private, false},
 		{"//example.com/", private, false},
 		{"example.com", private, false},
@@ -61,6 +62,17 @@ func TestCheckURL(t *testing.T) {
 		}
 		if err != nil && !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v is no fault of the input", c.url, err)
+		}
+	}
+}
+
+// The receiver of a developer is on this machine: the error names what works, and not
+// the port.
+func TestAPrivateAddressNamesTheWays(t *testing.T) {
+	for _, address := range []string{"http://127.0.0.1:9000/hook", "http://localhost:9000/hook", "https://10.0.0.1:7000/"} {
+		_, err := webhooks.Rules{}.CheckURL(address)
+		if err == nil || !strings.Contains(err.Error(), "hale listen") || !strings.Contains(err.Error(), "--webhook-allow-private") {
+			t.Errorf("%s: %v", address, err)
 		}
 	}
 }
