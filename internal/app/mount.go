@@ -8,8 +8,10 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// mount adds the handlers that are not JSON: the portal's pages and the logos.
+// mount adds the handlers that are no operations of the API: the first page, the
+// portal's pages and the logos.
 func (a *App) mount(router chi.Router) {
+	router.Get("/", a.serveHome)
 	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL(), Messages: a.sending})
 	for _, pattern := range portal.Patterns {
 		router.Handle(pattern, pages)

@@ -104,6 +104,12 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	writeText(w, status, verdict)
 }
 
+// IsReady reports whether every check passes.
+func (h *Health) IsReady(ctx context.Context) bool {
+	failed, _ := h.report(ctx, nil)
+	return !failed
+}
+
 // report runs the checks concurrently and reports them in their order.
 func (h *Health) report(ctx context.Context, exclude []string) (failed bool, report string) {
 	errs := make([]error, len(h.checks))

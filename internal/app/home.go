@@ -1,0 +1,54 @@
+package app
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"strings"
+)
+
+//go:embed home.html
+var homeText string
+
+var homeTemplate = template.Must(template.New("home").Parse(homeText))
+
+// homePage holds the facts about the node at the address that `hale serve` prints. It
+// contains nothing about a team or a person, because the page needs no key.
+type homePage struct {
+	Version     string `json:"version"`
+	Environment string `json:"environment"`
+	Ready       bool   `json:"ready"`
+	URL         string `json:"url"`
+	Docs        string `json:"docs"`
+	OpenAPI     string `json:"openapi"`
+}
+
+// serveHome answers GET / with a page for browsers and JSON for programs.
+func (a *App) serveHome(w http.ResponseWriter, r *http.Request) {
+	base := a.URL()
+	page := homePage{
+		Version: a.Version, Environment: a.Config.Environment, Ready: a.Health.IsReady(r.Context()),
+		URL: base, Docs: base + "/docs", OpenAPI: base + "/openapi.json",
+	}
+	var body bytes.Buffer
+	contentType, err := "application/json", error(nil)
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		contentType = "text/html; charset=utf-8"
+		err = homeTemplate.Execute(&body, page)
+	} else {
+		err = json.NewEncoder(&body).Encode(page)
+	}
+	if err != nil {
+		a.Log.Error("the page at / cannot be written", "error", err)
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", contentType)
+	w.Header().Set("Vary", "Accept")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	_, _ = w.Write(body.Bytes())
+}
