@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -162,6 +163,9 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 // and opens and migrates the database.
 func (a *App) openStore(ctx context.Context) error {
 	cfg := a.Config
+	if err := probeAddresses(ctx, cfg); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
 		return fmt.Errorf("app: making the data folder: %w", err)
 	}
@@ -177,6 +181,9 @@ func (a *App) openStore(ctx context.Context) error {
 		a.lock = lock
 	}
 	if err := RequireDatabase(cfg); err != nil {
+		return err
+	}
+	if err := requireRootKey(cfg, engine); err != nil {
 		return err
 	}
 	root, made, err := rootKey(cfg)
@@ -276,6 +283,25 @@ func (a *App) lockHeld(waited time.Duration) {
 // seal new values with a key that opens none of the old ones.
 var ErrRootKey = errors.New("app: wrong root key: this database was encrypted with another one; restore that key")
 
+// ErrNoRootKey is returned if the data folder served a database and has no root key any
+// more.
+var ErrNoRootKey = fmt.Errorf("%s is missing", secrets.RootFileName)
+
+// requireRootKey returns ErrNoRootKey instead of letting a start create another key.
+func requireRootKey(cfg *config.Config, engine store.Engine) error {
+	if cfg.RootKey != "" {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(cfg.Data, secrets.RootFileName)); !errors.Is(err, fs.ErrNotExist) {
+		return nil // reading it reports other errors
+	}
+	served, err := servedBy(cfg.Data)
+	if err == nil && served[engine] != "" {
+		err = ErrNoRootKey
+	}
+	return err
+}
+
 // proveRootKey refuses a foreign root key, and takes back one that was made
 // because the right one is missing.
 func (a *App) proveRootKey(ctx context.Context) error {
@@ -285,7 +311,7 @@ func (a *App) proveRootKey(ctx context.Context) error {
 	}
 	if a.RootKeyMade {
 		err = os.Remove(filepath.Join(a.Config.Data, secrets.RootFileName))
-		return errors.Join(ErrRootKey, err)
+		return errors.Join(ErrNoRootKey, err)
 	}
 	return ErrRootKey
 }

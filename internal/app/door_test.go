@@ -306,7 +306,7 @@ func TestAForeignRootKeyIsRefused(t *testing.T) {
 		if err := os.Remove(key); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := app.New(t.Context(), app.Options{Config: apptest.Config(t, d)}); !errors.Is(err, app.ErrRootKey) {
+		if _, err := app.New(t.Context(), app.Options{Config: apptest.Config(t, d)}); !errors.Is(err, app.ErrNoRootKey) {
 			t.Errorf("a missing root key: %v", err)
 		}
 		if _, err := os.Stat(key); err == nil {

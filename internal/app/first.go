@@ -51,7 +51,7 @@ func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 		if len(all) > 0 {
 			return nil
 		}
-		team, err := teams.Create(ctx, tx, "First team", teams.Environment(a.Config.Environment))
+		team, err := teams.Create(ctx, tx, a.Config.Team, teams.Environment(a.Config.Environment))
 		if err != nil {
 			return err
 		}

@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"time"
 
 	"hale/internal/api"
 	"hale/internal/api/routes"
+	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/providers"
@@ -57,6 +60,28 @@ func (a *App) listen(ctx context.Context) (public, machines net.Listener, err er
 		return nil, nil, errors.Join(err, public.Close())
 	}
 	return public, machines, nil
+}
+
+// probeAddresses checks the addresses of a node that is about to create a data folder. A
+// start that fails later leaves a folder and a key behind.
+func probeAddresses(ctx context.Context, cfg *config.Config) error {
+	if _, err := os.Stat(cfg.Data); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	addresses := [][2]string{{"listen", cfg.Listen}}
+	if cfg.MetricsListen != "" && !cfg.IsDefault("metrics-listen") {
+		addresses = append(addresses, [2]string{"metrics-listen", cfg.MetricsListen})
+	}
+	for _, a := range addresses {
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", a[1])
+		if err != nil {
+			return &ListenError{a[0], a[1], err}
+		}
+		if err := l.Close(); err != nil {
+			return &ListenError{a[0], a[1], err}
+		}
+	}
+	return nil
 }
 
 // ListenError is an address that cannot be had.

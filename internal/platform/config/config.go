@@ -47,6 +47,9 @@ type Config struct {
 	// APIKeyHeaders are the request headers that may contain an API key. Error messages
 	// name the first one. Authorization: Bearer is always accepted too.
 	APIKeyHeaders []string
+	// Team is the name of the first team, which patients read. It applies if there is
+	// no team yet.
+	Team string
 	// BootstrapAPIKey becomes the key of the first team, if there is no team yet. If it
 	// is empty, a key is generated and printed once.
 	BootstrapAPIKey secrets.Text

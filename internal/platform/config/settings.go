@@ -90,6 +90,11 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkHeaderNames(c.APIKeyHeaders) },
 	},
 	{
+		Key: "team", Env: "HALE_TEAM", Default: "Your care team",
+		Usage: "name of the first team, if there is no team yet; patients read it",
+		field: func(c *Config) any { return &c.Team },
+	},
+	{
 		Key: "bootstrap-api-key", Env: "HALE_BOOTSTRAP_API_KEY", Secret: true, NoFlag: true,
 		Usage: "key of the first team, if there is no team yet; generated and printed once when empty",
 		field: func(c *Config) any { return &c.BootstrapAPIKey },

@@ -40,6 +40,12 @@ func IsFull(err error) bool {
 	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull
 }
 
+// IsDamaged reports whether the embedded database's file is damaged or no database.
+func IsDamaged(err error) bool {
+	code := sqlite.ErrCode(err).ToPrimary()
+	return code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB
+}
+
 // IsLocked reports whether another process held a SQLite lock for longer than
 // Options.LockWait.
 func IsLocked(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy }
