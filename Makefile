@@ -19,7 +19,7 @@ DAYS     ?= 1
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check test race cover truth fuzz walk hostile crash bench growth report-eval check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check test race cover truth fuzz walk hostile crash bench growth report-eval tour check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -35,6 +35,9 @@ run: ## start the service on this machine, data in ./hale-data
 
 build: ## one static, stripped binary, bin/hale
 	$(GO) build -trimpath -ldflags '-s -w' -o bin/hale ./cmd/hale
+
+tour: build ## the README's path from an empty folder, timed; the record is tour.txt
+	scripts/tour.sh bin/hale tour.txt
 
 ## Release it
 release: ## VERSION=v1.2.3: binaries, deb packages, chart, SBOM and checksums in dist/

@@ -68,11 +68,11 @@ func (s *shell) run(ctx context.Context, args []string) int {
 }
 
 // firstSteps is the path of a new user, as the first screen and the README show it.
-const firstSteps = `  hale demo anna                                  # a user with two years of data
-  hale orders create --user anna --test annual-check
-  hale sandbox advance 10d                        # let the laboratory work
-  hale results show --user anna
-  hale listen                                     # print events as they happen`
+const firstSteps = "  hale demo anna                                  # a user with two years of data\n" +
+	"  hale orders create --user anna --test annual-check\n" +
+	"  hale sandbox advance 10d                        # let the laboratory work\n" +
+	"  hale results show --user anna\n" +
+	"  hale listen                                     # print events as they happen"
 
 func (s *shell) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // help lists commands in the order of use

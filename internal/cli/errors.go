@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -97,6 +98,10 @@ func plain(text string) string {
 }
 
 func (s *shell) hintFor(command *cobra.Command, err error) string {
+	var answer *client.Error
+	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.RequestID == "" { // every answer of the API has one
+		return "the server at " + s.serverURL() + " is not the API of hale serve; is it the port of the metrics? set HALE_URL or --server"
+	}
 	var own *hinted
 	if errors.As(err, &own) {
 		return own.hint
@@ -111,8 +116,7 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 	if strings.Contains(err.Error(), "/v2/webhooks/event_types") {
 		return "hale events types lists them"
 	}
-	var answer *client.Error
-	if !errors.As(err, &answer) {
+	if answer == nil {
 		return ""
 	}
 	switch answer.Kind() {

@@ -132,7 +132,7 @@ func (s *shell) createOrder(ctx context.Context, userID, testID, method string, 
 		s.say("warning: %s", plain(w.Msg))
 	}
 	if p.invented {
-		s.say("the patient is invented, because the user has no demographics: Sample Patient, born 1980-01-01")
+		s.say("the patient is invented, because the user has no demographics")
 	}
 	if s.format != formatTable {
 		return s.show(orderView, made.Order)

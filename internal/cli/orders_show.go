@@ -62,7 +62,7 @@ func (s *shell) showOrder(ctx context.Context, body []byte) error {
 		if e.Detail != nil {
 			detail = *e.Detail
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\n", shown(e.At), lastPart(e.Status), cell(detail))
+		fmt.Fprintf(w, "%s\t%s\t%s\n", shortenTime(e.At), lastPart(e.Status), cell(detail))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (s *shell) nextStep(ctx context.Context, o *shownOrder) string {
 	if err := s.get(ctx, "/v3/sandbox", nil, &lab); err == nil { // not a sandbox team otherwise
 		for _, p := range lab.Plans {
 			if p.Order == o.ID && p.Status != nil {
-				return fmt.Sprintf("%s at %s by the laboratory's clock\n      hale sandbox advance 10d", *p.Status, shown(p.Due))
+				return fmt.Sprintf("%s at %s by the laboratory's clock\n      hale sandbox advance 10d", *p.Status, shortenTime(p.Due))
 			}
 		}
 		return "hale sandbox advance 10d"

@@ -136,7 +136,7 @@ func (s *shell) printTable(v view, items []any) error {
 	for _, item := range items {
 		cells := make([]string, len(v.columns))
 		for i, c := range v.columns {
-			cells[i] = shown(cell(field(item, c.path)))
+			cells[i] = shortenTime(cell(field(item, c.path)))
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -147,7 +147,7 @@ func (s *shell) printTable(v view, items []any) error {
 func (s *shell) printCard(v view, item any) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	for _, c := range v.columns {
-		fmt.Fprintf(w, "%s\t%s\n", c.title, shown(cell(field(item, c.path))))
+		fmt.Fprintf(w, "%s\t%s\n", c.title, shortenTime(cell(field(item, c.path))))
 	}
 	return w.Flush()
 }
@@ -201,8 +201,8 @@ func cell(value any) string {
 	return fmt.Sprint(value)
 }
 
-// shown shortens a time of day to UTC without fractions; other texts stay.
-func shown(text string) string {
+// shortenTime shortens a time of day to UTC without fractions; other texts stay.
+func shortenTime(text string) string {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at.UTC().Format("2006-01-02 15:04:05Z")
 	}

@@ -105,7 +105,7 @@ func (s *shell) showResult(order string, body []byte) error {
 	}
 	m := r.Metadata
 	fmt.Fprintf(s.out, "order     %s\npatient   %s\nlab       %s\nreported  %s, %s, %s\n\n", order,
-		cell(m.Patient), cell(m.Laboratory), shown(m.Reported), m.Status, m.Worst)
+		cell(m.Patient), cell(m.Laboratory), shortenTime(m.Reported), m.Status, m.Worst)
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TEST\tRESULT\tUNIT\tRANGE\tFLAG")
 	for _, one := range r.Results {

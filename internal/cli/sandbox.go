@@ -74,7 +74,7 @@ func (s *shell) showLab(v view, body []byte) error {
 	if err := json.Unmarshal(body, &lab); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.out, "clock of the laboratory: %s, %s ahead\n", shown(lab.Now), spanText(time.Duration(lab.Ahead)*time.Second))
+	fmt.Fprintf(s.out, "clock of the laboratory: %s, %s ahead\n", shortenTime(lab.Now), spanText(time.Duration(lab.Ahead)*time.Second))
 	if lab.Waiting > 0 {
 		fmt.Fprintf(s.out, "%d due steps have not run yet: repeat with hale sandbox advance 0s\n", lab.Waiting)
 	}

@@ -15,6 +15,8 @@ import (
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ops"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
 )
 
 func (s *shell) serveCommand() *cobra.Command {
@@ -29,7 +31,7 @@ refuses new requests and finishes running ones within --shutdown-drain. A second
 change is lost.`,
 		Example: examples(
 			"hale serve",
-			"hale serve --listen :8080 --data /var/lib/hale --environment production",
+			"hale serve --listen :8080 --data /var/lib/hale --environment production --team 'Acme Health'",
 			"hale serve --database postgres://hale@db.example/hale",
 			"hale serve --webhook-allow-private   # for tests: allow webhooks to this machine",
 		),
@@ -99,6 +101,14 @@ func explainStart(err error, cfg *config.Config) error {
 	switch {
 	case errors.Is(err, app.ErrInUse):
 		return withHint(&conflict{errors.New("the data folder is in use")}, "another hale serve uses %s; set --data to use another folder", cfg.Data)
+	case errors.Is(err, app.ErrNoRootKey):
+		return withHint(sayingf(err, "%s is missing in %s", secrets.RootFileName, cfg.Data),
+			"put your copy back, or set --root-key-file; another key cannot decrypt this database")
+	case store.IsFull(err), errors.Is(err, syscall.ENOSPC):
+		return withHint(sayingf(err, "the disk of %s is full", cfg.Data), "make room, or set --data to a folder on another disk; nothing is lost")
+	case store.IsDamaged(err):
+		return withHint(sayingf(err, "the database %s is damaged", filepath.Join(cfg.Data, store.FileName)),
+			"restore a backup with hale restore FOLDER --force; docs/operations.md has the steps")
 	case errors.As(err, &setting):
 		return badUsage(withHint(err, "docs/operations.md describes the settings, docs/hl7.md the networks file"))
 	case errors.As(err, &address):
@@ -151,24 +161,29 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 		line("api key", "set by bootstrap-api-key")
 	default:
 		key = a.First.Key.Reveal()
-		line("api key", key+"   shown only once: save it now")
+		line("api key", key)
+		line("", "shown only once: save it now")
 	}
 	line("docs", a.URL()+"/docs")
 	if metrics := a.MetricsURL(); metrics != "" {
 		line("metrics", metrics+"/metrics")
 	}
+	if a.First != nil {
+		line("team", a.First.Team.Name+"   patients read it; hale teams rename changes it")
+	}
 	line("data", dataPlace(cfg))
 	if cfg.RootKey == "" && (a.RootKeyMade || a.First != nil) { // a start that failed may have created the key
-		line("root key", absolute(rootKeyPath(cfg))+"   new: keep a copy in another place;")
-		line("", "without it, personal data in this database cannot be decrypted")
+		line("root key", absolute(rootKeyPath(cfg)))
+		line("", "new: keep a copy in another place; without it, personal data in")
+		line("", "this database cannot be decrypted")
 	}
 	if a.Held.Active() {
 		line("outgoing", "held: "+a.Held.Reason+"; no webhooks, orders, messages or files are sent")
 		line("", "until hale resume-outgoing; with --dry-run it counts them")
 	}
 	if !cfg.WebhookAllowPrivate && !cfg.Production() {
-		line("webhooks", "allowed to public addresses only; for a receiver on this machine use")
-		line("", "hale listen, or start with --webhook-allow-private")
+		line("webhooks", "allowed to public addresses only; for this machine use hale listen,")
+		line("", "or start with --webhook-allow-private")
 	}
 	fmt.Fprintf(s.out, `
 try next, in another terminal:

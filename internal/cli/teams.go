@@ -118,7 +118,7 @@ func (s *shell) teamsList() *cobra.Command {
 func (s *shell) teamsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show TEAM", Short: "show one team, by id or name",
-		Example: examples("hale teams show 'First team'"),
+		Example: examples("hale teams show 'Acme Health'"),
 		Args:    takes("TEAM"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
@@ -135,7 +135,7 @@ func (s *shell) teamsShow() *cobra.Command {
 func (s *shell) teamsRename() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename TEAM NAME", Short: "rename a team",
-		Example: examples("hale teams rename 'First team' 'Acme Health'"),
+		Example: examples("hale teams rename 'Your care team' 'Acme Health'"),
 		Args:    takes("TEAM", "NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
