@@ -146,7 +146,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	if err := a.openStore(ctx); err != nil {
 		return nil, err
 	}
-	if a.traces, err = ops.NewTraces(ctx, o.Config.OTLPEndpoint, o.Version, o.Log); err != nil {
+	if a.traces, err = ops.NewTraces(o.Config.OTLPEndpoint, o.Version, o.Log); err != nil {
 		return nil, err
 	}
 	disk := ops.NewDisk(o.Config.Data)

@@ -12,7 +12,6 @@ import (
 	"github.com/go-chi/chi/v5/middleware"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -29,7 +28,7 @@ type Traces struct {
 // NewTraces starts sending spans to an OTLP collector over HTTP. With an empty endpoint
 // it returns nil. If the collector is unreachable, spans are lost, but requests
 // succeed.
-func NewTraces(ctx context.Context, endpoint, version string, log *slog.Logger) (*Traces, error) {
+func NewTraces(endpoint, version string, log *slog.Logger) (*Traces, error) {
 	if endpoint == "" {
 		return nil, nil
 	}
@@ -37,11 +36,7 @@ func NewTraces(ctx context.Context, endpoint, version string, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	exporter, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(target))
-	if err != nil {
-		return nil, fmt.Errorf("ops: starting traces: %w", err)
-	}
-	return newTraces(version, sdktrace.WithBatcher(&loggedExporter{exporter, log})), nil
+	return newTraces(version, sdktrace.WithBatcher(&loggedExporter{newOTLPExporter(target), log})), nil
 }
 
 // loggedExporter logs spans that cannot be sent. Otherwise the SDK would pass the error

@@ -3,6 +3,7 @@ package ops
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -73,9 +74,13 @@ func TestSpanContinuesTheCallersTrace(t *testing.T) {
 
 // A collector receives the spans over HTTP. An unreachable one affects no request.
 func TestSpansReachACollector(t *testing.T) {
-	got := make(chan string, 8)
-	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.URL.Path }))
-	traces, err := NewTraces(t.Context(), collector.URL, "v1", Discard())
+	got, bodies := make(chan string, 8), make(chan []byte, 8)
+	collector := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- r.URL.Path
+		bodies <- body
+	}))
+	traces, err := NewTraces(collector.URL, "v1", Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,17 +91,27 @@ func TestSpansReachACollector(t *testing.T) {
 	if path := <-got; path != "/v1/traces" {
 		t.Errorf("posted to %s", path)
 	}
+	var sent otlpRequest
+	if err := json.Unmarshal(<-bodies, &sent); err != nil || len(sent.ResourceSpans) != 1 {
+		t.Fatalf("%+v %v", sent, err)
+	}
+	resource := sent.ResourceSpans[0]
+	span := resource.ScopeSpans[0].Spans[0]
+	if len(span.TraceID) != 32 || len(span.SpanID) != 16 || span.Name != "GET unmatched" || span.Kind != 2 || span.Start >= span.End ||
+		*span.Attributes[2].Value.Int != "404" || *resource.Resource.Attributes[0].Value.String != "hale" {
+		t.Errorf("span %+v of %+v", span, resource.Resource)
+	}
 	collector.Close()
 
 	var log bytes.Buffer
-	away, err := NewTraces(t.Context(), collector.URL, "v1", NewLogger(&log, "text", "info"))
+	away, err := NewTraces(collector.URL, "v1", NewLogger(&log, "text", "info"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if w := get(away.Middleware(http.NotFoundHandler()), "/x"); w.Code != http.StatusNotFound {
 		t.Errorf("status %d", w.Code)
 	}
-	ended, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond) // otherwise the exporter retries for a minute
+	ended, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	_ = away.Close(ended)
 	if !strings.Contains(log.String(), "traces") {
@@ -105,7 +120,7 @@ func TestSpansReachACollector(t *testing.T) {
 }
 
 func TestNilTraces(t *testing.T) {
-	none, err := NewTraces(t.Context(), "", "v1", Discard())
+	none, err := NewTraces("", "v1", Discard())
 	if none != nil || err != nil {
 		t.Errorf("no endpoint: %v, %v", none, err)
 	}
