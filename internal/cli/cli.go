@@ -68,7 +68,7 @@ func (s *shell) run(ctx context.Context, args []string) int {
 }
 
 // firstSteps is the path of a new user, as the first screen and the README show it.
-const firstSteps = "  hale demo anna                                  # a user with two years of data\n" +
+const firstSteps = "  hale demo anna                                  # two years of data\n" +
 	"  hale orders create --user anna --test annual-check\n" +
 	"  hale sandbox advance 10d                        # let the laboratory work\n" +
 	"  hale results show --user anna\n" +
