@@ -454,6 +454,17 @@ type StoredWorkout struct {
 	stored     storage.StoredSummary
 	start, end int64 // UTC microseconds
 	day        civil.Date
+	mean, most *int64 // stated average and highest heart rate
+}
+
+// HeartOfWorkout holds the fields of a workout that follow from its heart rate, and its
+// stream.
+type HeartOfWorkout struct {
+	Zones   []int64 `json:"hr_zones"` // seconds in each of the six zones
+	Average *int64  `json:"average_hr"`
+	Max     *int64  `json:"max_hr"`
+
+	stream *wearables.Stream // nil if the workout has one
 }
 
 // WorkoutWithoutZones reads a stored workout. ok is false if the workout has zones, or no
@@ -469,6 +480,8 @@ func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
 		End    time.Time  `json:"time_end"`
 		Date   civil.Date `json:"calendar_date"`
 		Zones  []int64    `json:"hr_zones"`
+		Mean   *int64     `json:"average_hr"`
+		Most   *int64     `json:"max_hr"`
 		Offset int32      `json:"timezone_offset"`
 	}
 	if json.Unmarshal(wire, &body) != nil || len(body.Zones) > 0 || body.Start.IsZero() || !body.End.After(body.Start) {
@@ -477,6 +490,7 @@ func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
 	w = StoredWorkout{
 		Key:    body.Start.UTC().Format(time.RFC3339Nano) + "|" + s.Source.Type + "|" + s.Source.AppID,
 		stored: *s, start: body.Start.UnixMicro(), end: body.End.UnixMicro(), day: body.Date,
+		mean: body.Mean, most: body.Most,
 	}
 	if w.day.IsZero() {
 		w.day = localDate(w.start, body.Offset)
@@ -488,12 +502,13 @@ func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
 // to the end counts as complete.
 const nearEnd = 2 * 60 * secondUS
 
-// Zones returns the seconds in each of the six zones. It uses the heart rate of the
-// provider's series, or of the workout's own stream. It returns nil if there is none,
-// and, unless partly is set, if the heart rate does not reach to the end.
+// Heart returns the fields that follow from the heart rate of the provider's series, or
+// of the workout's own stream. Stated averages and maxima stay. A workout without a
+// stream gets one. Heart returns nil if there is no heart rate, and, unless partly is
+// set, if it does not reach to the end.
 //
 // Reference 7.5, workouts.
-func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *StoredWorkout, partly bool) ([]int64, error) {
+func (d *Deriver) Heart(ctx context.Context, tx *store.Tx, w *StoredWorkout, partly bool) (*HeartOfWorkout, error) {
 	hearts, err := d.seriesNamed(ctx, tx, "heartrate")
 	if err != nil {
 		return nil, err
@@ -502,24 +517,32 @@ func (d *Deriver) Zones(ctx context.Context, tx *store.Tx, w *StoredWorkout, par
 	if err != nil {
 		return nil, err
 	}
+	stored, err := storage.ReadStream(ctx, tx, &w.stored)
+	if err != nil {
+		return nil, err
+	}
 	heart := bestTrack(found["heartrate"], w.stored.Source)
 	if heart == nil {
-		if heart, err = streamHeart(ctx, tx, w); err != nil {
-			return nil, err
-		}
+		heart = streamHeart(stored)
 	}
 	if heart == nil || !partly && w.end-heart.Time[heart.Len()-1] > nearEnd {
 		return nil, nil
 	}
-	return zones(heart, w.end, d.maximum(w.day)), nil
+	h := &HeartOfWorkout{Zones: zones(heart, w.end, d.maximum(w.day)), Average: w.mean, Max: w.most}
+	if h.Average == nil && h.Max == nil { // neither without the other: they agree
+		h.Average, h.Max = roundToInt(mean(heart.Value)), roundToInt(highest(heart.Value))
+	}
+	if len(stored.Time) == 0 {
+		if s, ok := streamOf(&Workout{}, heart); ok {
+			s.WorkoutKey = w.Key
+			h.stream = &s
+		}
+	}
+	return h, nil
 }
 
-// streamHeart is the heart rate of a workout's stream; nil when it has none.
-func streamHeart(ctx context.Context, tx *store.Tx, w *StoredWorkout) (*track, error) {
-	s, err := storage.ReadStream(ctx, tx, &w.stored)
-	if err != nil {
-		return nil, err
-	}
+// streamHeart returns the heart rate of a workout's stream; nil if it has none.
+func streamHeart(s *wearables.Stream) *track {
 	t := &track{}
 	for i, v := range s.HeartRate {
 		if v > 0 { // not where it is missing
@@ -527,20 +550,21 @@ func streamHeart(ctx context.Context, tx *store.Tx, w *StoredWorkout) (*track, e
 		}
 	}
 	if t.Len() == 0 {
-		return nil, nil
+		return nil
 	}
-	return t, nil
+	return t
 }
 
-// WithZones is the workout with its zones, to be stored.
-func (w *StoredWorkout) WithZones(all []int64) wearables.Summary {
-	return wearables.Summary{
+// AddTo adds the workout with its heart rate to a batch.
+func (h *HeartOfWorkout) AddTo(b *wearables.Batch, w *StoredWorkout) {
+	if h.stream != nil {
+		b.Streams = append(b.Streams, *h.stream)
+	}
+	b.Summaries = append(b.Summaries, wearables.Summary{
 		Resource: "workouts", Key: w.Key, Source: w.stored.Source, Date: w.stored.StatedDay(),
 		Start: instant(w.start), End: instant(w.end),
-		Body: encode(struct {
-			Zones []int64 `json:"hr_zones"`
-		}{all}),
-	}
+		Body: encode(h),
+	})
 }
 
 // BirthFrom reads the birth date of a stored profile.

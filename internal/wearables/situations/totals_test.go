@@ -7,6 +7,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/wearables/days"
 	"hale/internal/wearables/formats/applehealth"
+	"hale/internal/wearables/zones"
 )
 
 // derived runs the job that a push enqueues.
@@ -17,6 +18,16 @@ func derived(provider string) step {
 			User: b.user.ID, Provider: provider, First: civil.MustParse("2026-03-01"), Last: civil.MustParse("2026-03-09"),
 		})
 		if err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+// zoned runs the job that a workout enqueues.
+func zoned() step {
+	return func(b *bed) {
+		s := zones.Service{Ingester: b.sink}
+		if _, err := s.AddZones(store.WithTeam(b.t.Context(), b.team.ID.UUID()), b.db, b.team.ID, b.user.ID); err != nil {
 			b.t.Fatal(err)
 		}
 	}
@@ -114,6 +125,18 @@ func totalRows() []situation {
 			`{"timestamp":"2026-03-02T08:00:00Z","value":120,"source_type":"watch"}`, `{"timestamp":"2026-03-02T08:05:00Z","value":125,"source_type":"watch"}`,
 			`{"timestamp":"2026-03-02T08:00:30Z","value":130,"source_type":"chest_strap"}`, `{"timestamp":"2026-03-02T08:00:31Z","value":191,"source_type":"chest_strap"}`,
 			`{"timestamp":"2026-03-02T08:00:32Z","value":150,"source_type":"chest_strap"}`)}, []truth{daily("heartrate", "date max", "2026-03-02 191")}},
+		{"the heart rate of a pushed workout", []step{
+			pushSummaries("workouts", android, "", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T08:01:00Z","source_type":"watch"}`),
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":100,"source_type":"watch"}`, `{"timestamp":"2026-03-02T08:00:30Z","value":160,"source_type":"watch"}`),
+			zoned(),
+		}, []truth{
+			summaries("workouts", "average_hr max_hr hr_zones", "130 160 [0,30,0,0,30,0]"),
+			sent("daily.data.workout_stream.created", 1),
+		}},
+		{"a stated average of a pushed workout", []step{
+			pushSummaries("workouts", android, "", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T08:01:00Z","average_hr":120,"max_hr":170,"source_type":"watch"}`),
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":100,"source_type":"watch"}`), zoned(),
+		}, []truth{summaries("workouts", "average_hr max_hr", "120 170")}},
 		{"LDL beside HDL", []step{push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":1,"type":"hdl"}`)}, []truth{
 			daily("cholesterol", "type avg", "cholesterol/hdl 1", "cholesterol/ldl 3"),
 			query(`{"select":[{"group_key":"*"},{"func":"mean","arg":{"timeseries":"cholesterol","field":"value"}}],"group_by":[{"timeseries":"cholesterol","field":"type"}]}`,

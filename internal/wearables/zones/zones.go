@@ -1,5 +1,5 @@
-// Package zones gives pushed workouts the heart-rate zones that their provider
-// left out.
+// Package zones gives pushed workouts the heart-rate zones, the average and highest heart
+// rate and the stream that their provider left out.
 //
 // A phone sends a workout before its heart rate, often long before. A stored workout
 // enqueues a job. The job looks for heart rate, at growing intervals, until it is
@@ -116,7 +116,8 @@ func (s *Service) AddZones(ctx context.Context, db *store.DB, team teams.ID, id 
 		}
 		waiting = waiting || some.waiting
 		for provider, found := range some.found {
-			if _, err := s.Ingester.Ingest(ctx, user, wearables.Batch{Provider: provider, Stage: wearables.Daily, Summaries: found}); err != nil {
+			found.Provider, found.Stage = provider, wearables.Daily
+			if _, err := s.Ingester.Ingest(ctx, user, *found); err != nil {
 				return waiting, err
 			}
 		}
@@ -129,13 +130,13 @@ func (s *Service) AddZones(ctx context.Context, db *store.DB, team teams.ID, id 
 
 // result is the outcome for some workouts.
 type result struct {
-	found   map[string][]wearables.Summary // by provider: workouts with new zones
-	waiting bool                           // others wait for heart rate
-	last    *storage.StoredSummary         // the last workout of this part; nil at the end
+	found   map[string]*wearables.Batch // by provider: workouts with new zones
+	waiting bool                        // others wait for heart rate
+	last    *storage.StoredSummary      // the last workout of this part; nil at the end
 }
 
 func zonesOf(ctx context.Context, tx *store.Tx, user users.User, workouts []storage.StoredSummary) (result, error) {
-	l := result{found: map[string][]wearables.Summary{}}
+	l := result{found: map[string]*wearables.Batch{}}
 	derivers := map[string]*derive.Deriver{}
 	for i := range workouts {
 		w, ok := derive.WorkoutWithoutZones(&workouts[i])
@@ -150,15 +151,18 @@ func zonesOf(ctx context.Context, tx *store.Tx, user users.User, workouts []stor
 				return l, err
 			}
 		}
-		zones, err := derivers[provider].Zones(ctx, tx, &w, age >= incompleteAfter)
+		heart, err := derivers[provider].Heart(ctx, tx, &w, age >= incompleteAfter)
 		if err != nil {
 			return l, err
 		}
-		if zones == nil {
+		if heart == nil {
 			l.waiting = l.waiting || age < incompleteAfter
 			continue
 		}
-		l.found[provider] = append(l.found[provider], w.WithZones(zones))
+		if l.found[provider] == nil {
+			l.found[provider] = &wearables.Batch{}
+		}
+		heart.AddTo(l.found[provider], &w)
 	}
 	if len(workouts) == workoutsAtOnce {
 		l.last = &workouts[workoutsAtOnce-1]
