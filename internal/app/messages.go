@@ -29,5 +29,5 @@ func (a *App) messages() (*messages.Service, error) {
 
 // criticalAlarms sends e-mails about critical results through the same server.
 func (a *App) criticalAlarms() *critical.Service {
-	return &critical.Service{Email: a.sending.Email, BaseURL: a.URL}
+	return &critical.Service{Email: a.sending.Email, BaseURL: a.URL, Operators: a.Config.OperatorsEmail}
 }

@@ -75,12 +75,16 @@ type Service struct {
 	Email messages.Sender
 	// BaseURL returns the service's public address, for links.
 	BaseURL func() string
+	// Operators is the address for critical results without a team; empty for
+	// none.
+	Operators string
 }
 
 // Jobs returns the job kinds of the service.
 func (s *Service) Jobs() []jobs.Handler {
 	return []jobs.Handler{
 		mailKind.Do(s.send).Sends(),
+		operatorKind.Do(s.sendToOperators).Sends(),
 		escalateKind.Do(func(ctx context.Context, run *jobs.Run, args noticeArgs) error {
 			return run.DB().Write(ctx, func(tx *store.Tx) error { return escalate(ctx, tx, teams.ID(run.Team), args.Notice) })
 		}),

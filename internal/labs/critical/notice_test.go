@@ -142,7 +142,7 @@ func (d *desk) acknowledge(id critical.ID, a critical.Acknowledgement) error {
 // work runs the jobs until the notice is as wanted.
 func (d *desk) work(id critical.ID, until func(n critical.Notice) bool) {
 	d.t.Helper()
-	service := &critical.Service{Email: d.mails, BaseURL: func() string { return "https://hale.example.org/" }}
+	service := &critical.Service{Email: d.mails, BaseURL: func() string { return "https://hale.example.org/" }, Operators: "operators@example.org"}
 	system := store.AsSystem(context.Background())
 	node, err := jobs.Join(system, d.db, 0, nil)
 	if err != nil {
@@ -320,6 +320,23 @@ func TestRefusedAcknowledgements(t *testing.T) {
 		}
 		if err := d.acknowledge(id, critical.Acknowledgement{Notified: "Dr. Example", NotifiedAt: d.now.Now().Add(-48 * time.Hour)}); !fault.Is(err, fault.Invalid) {
 			t.Errorf("two days before the result: %v", err)
+		}
+	})
+}
+
+// A critical result without a team notifies the operators, by its id only.
+func TestOperatorsAreNotified(t *testing.T) {
+	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+		result := uuid.New()
+		if err := d.db.Write(store.AsSystem(t.Context()), func(tx *store.Tx) error { return critical.NotifyOperators(t.Context(), tx, result) }); err != nil {
+			t.Fatal(err)
+		}
+		id := d.raise(critical.Subject{Order: &d.order, Revision: 1})
+		d.work(id, func(critical.Notice) bool { return slices.Contains(d.mails.recipients(), "operators@example.org") })
+		for _, m := range d.mails.got {
+			if m.Recipient == "operators@example.org" && !strings.Contains(m.Text, "hale results inbox show "+result.String()) {
+				t.Errorf("the e-mail says %s", m.Text)
+			}
 		}
 	})
 }

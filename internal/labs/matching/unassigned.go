@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
@@ -66,7 +67,10 @@ func storeUnassigned(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inb
 	if err != nil {
 		return fmt.Errorf("matching: storing a result without a team: %w", err)
 	}
-	return nil
+	if worst != orders.Critical {
+		return nil
+	}
+	return critical.NotifyOperators(ctx, tx, a.ID)
 }
 
 // interpretWithoutTeam interprets a report with the catalogue that all teams of

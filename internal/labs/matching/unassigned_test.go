@@ -76,6 +76,9 @@ func TestAssignToOrder(t *testing.T) {
 		if u := all[0]; u.Reason != inbox.NoOrder || u.Interpretation != orders.Critical || u.Lab == "" || all[1].Interpretation != orders.Abnormal {
 			t.Fatalf("waiting: %+v", all)
 		}
+		if n := count(t, db, `SELECT COUNT(*) FROM jobs WHERE kind = 'critical.operators'`); n != 1 {
+			t.Errorf("%d e-mails to the operators", n)
+		}
 		if n := count(t, db, `SELECT COUNT(*) FROM inbox_reports WHERE reason = 'no_order' AND state = 'unmatched' AND user_id IS NULL`); n != 2 {
 			t.Errorf("%d reports have the reason", n)
 		}

@@ -112,6 +112,9 @@ type Config struct {
 	// is empty, no e-mails are sent.
 	SMTPURL  secrets.Text
 	MailFrom string
+	// OperatorsEmail gets an e-mail about each critical laboratory result whose team is
+	// not known.
+	OperatorsEmail string
 	// SMSGatewayURL receives SMS to patients as POST requests, signed with
 	// SMSGatewaySecret. If it is empty, no SMS are sent.
 	SMSGatewayURL    string

@@ -90,7 +90,7 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 			return "postgres://db.example/hale"
 		case "smtp-url":
 			return "smtps://mail.example"
-		case "mail-from":
+		case "mail-from", "operators-email":
 			return "lab@health.example"
 		case "trusted-proxies":
 			return "10.0.0.0/8"

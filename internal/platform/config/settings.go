@@ -247,6 +247,12 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkMailFrom(c.MailFrom) },
 	},
 	{
+		Key: "operators-email", Env: "HALE_OPERATORS_EMAIL",
+		Usage: "address for critical laboratory results whose team is not known; needs smtp-url",
+		field: func(c *Config) any { return &c.OperatorsEmail },
+		check: func(c *Config) error { return checkMailFrom(c.OperatorsEmail) },
+	},
+	{
 		Key: "sms-gateway-url", Env: "HALE_SMS_GATEWAY_URL",
 		Usage: "URL that receives SMS to patients by POST; none are sent when empty",
 		field: func(c *Config) any { return &c.SMSGatewayURL },
