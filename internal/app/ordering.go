@@ -61,6 +61,7 @@ func (a *App) ordering() (ordering, error) {
 	labs.Peers = a.workers.node.Peers
 	partner.CheckSending(a.checkSending)
 	a.attention.connected = labs.Takes
+	a.Metrics.GaugeBy("lab", "result_files_set_aside", "Files of laboratories that this node could not read since its start.", labs.SetAside)
 	o.fulfilment = &fulfilment.Service{Inbox: o.inbox, Visits: o.visits, Partners: partner}
 	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems(), partner}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n

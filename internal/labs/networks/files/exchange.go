@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -31,6 +32,8 @@ type Exchange struct {
 	// could not be removed.
 	seen  map[string]stamp
 	taken map[string]stamp
+	// asideCount counts the files that were set aside since the start.
+	asideCount atomic.Int64
 	// failing reports that the previous look failed.
 	failing bool
 }
@@ -297,10 +300,14 @@ func (e *Exchange) setAside(fsys fileSystem, name, reason string) error {
 		return nil
 	}
 	if err == nil {
+		e.asideCount.Add(1)
 		e.Log.Error("a file of a lab cannot be read; it was set aside with the reason", "lab", e.Lab)
 	}
 	return err
 }
+
+// SetAside returns the number of files that were set aside since the start.
+func (e *Exchange) SetAside() int64 { return e.asideCount.Load() }
 
 // isGone reports that a file does not exist any more. The error of a move does
 // not tell that: SFTP has one code for a missing file and for a missing folder.

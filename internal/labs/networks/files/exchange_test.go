@@ -184,6 +184,9 @@ func TestPoisonFiles(t *testing.T) {
 				t.Errorf("%s: %q, %v", name, text, err)
 			}
 		}
+		if n := b.SetAside(); n != 6 {
+			t.Errorf("%d files were set aside", n)
+		}
 	})
 }
 

@@ -90,6 +90,15 @@ func New(s Settings, now func() time.Time, log *slog.Logger) (*Network, error) {
 // Slug names the network.
 func (*Network) Slug() string { return Slug }
 
+// SetAside returns by lab how many files were set aside since the start.
+func (n *Network) SetAside() map[string]float64 {
+	counts := map[string]float64{}
+	for lab, exchange := range n.files {
+		counts[lab] = float64(exchange.SetAside())
+	}
+	return counts
+}
+
 // CheckFolders reports the folders of this machine that cannot be used.
 func (n *Network) CheckFolders() error {
 	var wrong []error
