@@ -97,8 +97,8 @@ func isUnavailable(err error) bool {
 		return false
 	case errors.Is(err, ErrClosed), errors.As(err, &unreached):
 		return true
-	case errors.As(err, &pg): // connection; resources; server shutting down or starting
-		return strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
+	case errors.As(err, &pg): // a standby or a read-only server; connection; resources; server shutting down or starting
+		return pg.Code == "25006" || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultBusy:

@@ -64,6 +64,22 @@ func TestLostConnectionIsUnavailable(t *testing.T) {
 	}
 }
 
+// A server that became a standby, or is read-only while it fails over, takes writes
+// later.
+func TestReadOnlyServerIsUnavailable(t *testing.T) {
+	d := storetest.NewPostgres(t)
+	d.URL += "&default_transaction_read_only=on"
+	db, err := store.Open(t.Context(), store.Options{URL: d.URL, Root: new(secrets.Root)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	unavailable(t, "a read-only server", db.Write(store.AsSystem(t.Context()), func(tx *store.Tx) error {
+		_, err := tx.Exec(t.Context(), `UPDATE instance SET pinged_at = 1`)
+		return err
+	}))
+}
+
 // A write whose COMMIT failed may be committed, so it is not Unavailable.
 func TestUnknownCommitIsNotUnavailable(t *testing.T) {
 	db := storetest.Postgres(t)
