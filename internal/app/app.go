@@ -82,6 +82,7 @@ type App struct {
 	traces  *ops.Traces
 
 	outgoing     outgoing
+	verification verification
 	clockDoubted atomic.Bool // at the last check before a deletion
 	workers      workers
 
@@ -155,7 +156,7 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 		ops.Check{Name: "clock", Run: a.checkSkew},
 		disk.Check())
 	a.Metrics.Node(a.Health, disk)
-	a.Health.Describe(append(a.attention.details(), ops.Detail{Name: "outgoing", Text: a.outgoing.detail})...)
+	a.Health.Describe(append(a.attention.details(), ops.Detail{Name: "outgoing", Text: a.outgoing.detail}, ops.Detail{Name: "damage", Text: a.verification.detail})...)
 	return a, nil
 }
 

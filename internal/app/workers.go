@@ -122,6 +122,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 	})
 	a.watchJobs(runner)
 	a.watchOutgoing()
+	a.watchDamage()
 	a.watchAttention()
 	return routes.Services{
 		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
