@@ -28,10 +28,12 @@ type manifest struct {
 	MadeAt    time.Time `json:"made_at"`
 	MadeBy    string    `json:"made_by"`
 	Schema    int64     `json:"schema"`
-	SHA256    string    `json:"sha256"` // of the database
+	SHA256    string    `json:"sha256,omitempty"` // of the embedded database
 	Bytes     int64     `json:"bytes"`
 	RootKey   bool      `json:"root_key"` // whether it is in the backup
 	Integrity string    `json:"integrity,omitempty"`
+	// Postgres describes the tables of a backup of PostgreSQL; nil for the embedded database.
+	Postgres *store.PostgresCopy `json:"postgres,omitempty"`
 }
 
 var backupView = view{
@@ -48,8 +50,8 @@ var backupView = view{
 func (s *shell) backupCommand() *cobra.Command {
 	var withRootKey bool
 	c := &cobra.Command{
-		Use: "backup FOLDER", Short: "copy the embedded database, also while hale serve runs",
-		Long: `Copy the embedded database to a new folder, also while hale serve runs. The copy
+		Use: "backup FOLDER", Short: "copy the database, also while hale serve runs",
+		Long: `Copy the database, embedded or PostgreSQL, to a new folder, also while hale serve runs. The copy
 is the database at one moment, with every acknowledged upload. An upload that has
 not finished starts again.
 
@@ -60,14 +62,16 @@ be read. Without the key, no personal data can be read.
 Inside the data folder, which may be the only storage of a container, backups must
 be in its folder backups. A backup does not contain that folder.
 
-PostgreSQL is backed up with its own tools, such as pg_dump.`,
-		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json"),
+From PostgreSQL every table is streamed from one snapshot. The role must see all rows,
+as the owner of the tables does. docs/operations.md describes base backups and
+point-in-time recovery with PostgreSQL's own tools.`,
+		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json", "hale backup verify ./copy"),
 		Args:    takes("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
 	c.Flags().BoolVar(&withRootKey, "with-root-key", false, "copy the root key into the backup; with it, all data of the backup can be read")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		cfg, err := s.embedded(c)
+		cfg, err := s.settings(c)
 		if err != nil {
 			return err
 		}
@@ -76,20 +80,8 @@ PostgreSQL is backed up with its own tools, such as pg_dump.`,
 		}
 		return s.backup(c.Context(), cfg, args[0], withRootKey)
 	}
+	c.AddCommand(s.backupVerifyCommand())
 	return c
-}
-
-// embedded is the settings of a command for the embedded database only.
-func (s *shell) embedded(c *cobra.Command) (*config.Config, error) {
-	cfg, err := s.settings(c)
-	if err != nil {
-		return nil, err
-	}
-	if isPostgres(cfg) {
-		return nil, withHint(fault.New(fault.Refused, "this command works on the embedded database only"),
-			"for PostgreSQL use pg_dump and pg_restore; keep a copy of the root key in another place")
-	}
-	return cfg, nil
 }
 
 func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, withRootKey bool) (err error) {
@@ -102,7 +94,12 @@ func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, w
 		}
 	}()
 	m := manifest{MadeAt: s.now().UTC().Truncate(time.Second), MadeBy: version(), RootKey: withRootKey}
-	if m.Schema, err = s.backupDatabase(ctx, cfg, filepath.Join(target, store.FileName)); err != nil {
+	if isPostgres(cfg) {
+		err = s.backupPostgres(ctx, cfg, target, &m)
+	} else {
+		err = s.backupEmbedded(ctx, cfg, target, &m)
+	}
+	if err != nil {
 		return err
 	}
 	if withRootKey {
@@ -113,9 +110,6 @@ func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, w
 		if err != nil {
 			return err
 		}
-	}
-	if m.SHA256, m.Bytes, err = digest(filepath.Join(target, store.FileName)); err != nil {
-		return err
 	}
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -174,6 +168,15 @@ func resolved(path string) string {
 		return path
 	}
 	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+}
+
+// backupEmbedded copies the embedded database to the folder.
+func (s *shell) backupEmbedded(ctx context.Context, cfg *config.Config, target string, m *manifest) (err error) {
+	path := filepath.Join(target, store.FileName)
+	if m.Schema, err = s.backupDatabase(ctx, cfg, path); err == nil {
+		m.SHA256, m.Bytes, err = digest(path)
+	}
+	return err
 }
 
 // backupDatabase copies the database of this moment and returns its schema.

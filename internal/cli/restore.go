@@ -44,7 +44,7 @@ const (
 func (s *shell) restoreCommand() *cobra.Command {
 	var force, dryRun bool
 	c := &cobra.Command{
-		Use: "restore FOLDER", Short: "check a backup and restore it into the data folder",
+		Use: "restore FOLDER", Short: "check a backup and restore it into the data folder or an empty PostgreSQL",
 		Long: `Check a backup and restore it into the data folder. The command checks every page
 of the database, its migrations, and that the root key decrypts it. Without a root
 key it says that the key was not checked.
@@ -58,6 +58,9 @@ a folder before-restore-… inside the data folder and deletes nothing. The comm
 fails while hale serve uses the folder. --dry-run makes the same checks on a
 temporary copy, also while hale serve runs.
 
+A backup of PostgreSQL is restored into the database of --database, which must be
+empty. After an error it is empty again.
+
 If root runs the command, the files belong to the owner of the data folder.`,
 		Example: examples(
 			"hale restore /backups/hale-2026-03-01",
@@ -70,7 +73,7 @@ If root runs the command, the files belong to the owner of the data folder.`,
 	c.Flags().BoolVar(&force, "force", false, "move existing data into a folder before-restore-…")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "check the backup and change nothing")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		cfg, err := s.embedded(c)
+		cfg, err := s.settings(c)
 		if err != nil {
 			return err
 		}
@@ -78,8 +81,14 @@ If root runs the command, the files belong to the owner of the data folder.`,
 		if err != nil {
 			return err
 		}
-		if dryRun {
+		if err := requireEngine(cfg, &m); err != nil {
+			return err
+		}
+		switch {
+		case dryRun:
 			return s.rehearse(c.Context(), cfg, args[0], m)
+		case m.Postgres != nil:
+			return s.restorePostgres(c.Context(), cfg, args[0], m)
 		}
 		return s.restore(c.Context(), cfg, args[0], m, force)
 	}
@@ -109,6 +118,9 @@ func readManifest(folder string) (manifest, error) {
 	}
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, sayingf(err, "the backup is damaged: its %s is not JSON", manifestFile)
+	}
+	if m.Postgres != nil {
+		return m, checkTables(folder, &m)
 	}
 	sum, size, err := digest(filepath.Join(folder, store.FileName))
 	if errors.Is(err, os.ErrNotExist) {
@@ -188,7 +200,7 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	case key == keyMissing:
 		s.say("put your copy of %s into %s before you start hale serve: without it the data cannot be decrypted", secrets.RootFileName, absolute(cfg.Data))
 	}
-	s.say("nothing is sent to other systems yet: hale resume-outgoing --dry-run counts what waits, hale resume-outgoing sends it")
+	s.say("%s", heldHint)
 	m.Path, m.Integrity = absolute(from), "checked"
 	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: absolute(cfg.Data), Held: true})
 }
@@ -196,12 +208,17 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 // rehearse makes all checks of a restore, on a copy of the backup beside what
 // is there.
 func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m manifest) error {
-	staging, err := os.MkdirTemp(standing(cfg.Data), stagingFolder+"-*")
-	if err != nil {
-		return err
+	var key keyCheck
+	var err error
+	if m.Postgres != nil {
+		key, err = s.proveTables(cfg, from, &m)
+	} else {
+		err = s.withStaged(ctx, cfg, from, func(_ context.Context, checked keyCheck, _ *store.DB) error {
+			key = checked
+			return nil
+		})
 	}
-	key, err := s.stage(ctx, cfg, from, staging)
-	if err = errors.Join(err, os.RemoveAll(staging)); err != nil {
+	if err != nil {
 		return err
 	}
 	s.sayDone("the backup is valid; nothing was changed")
@@ -291,7 +308,7 @@ func (s *shell) checkRestored(ctx context.Context, cfg *config.Config, staging s
 	}
 	if err := db.ProveRoot(store.AsSystem(ctx)); err != nil {
 		return "", withHint(fmt.Errorf("wrong root key for this backup: %w", err),
-			"give the root key of the installation that made it: --root-key-file FILE")
+			wrongKeyHint)
 	}
 	return keyFits, nil
 }
@@ -321,6 +338,11 @@ func (s *shell) holdRestored(ctx context.Context, cfg *config.Config, staging st
 
 // restoredReason is the reason why a restored copy sends nothing.
 const restoredReason = "restored from a backup"
+
+const (
+	wrongKeyHint = "give the root key of the installation that made it: --root-key-file FILE"
+	heldHint     = "nothing is sent to other systems yet: hale resume-outgoing --dry-run counts what waits, hale resume-outgoing sends it"
+)
 
 // swap sets the previous data aside and puts the staged files in its place. The
 // database comes last: without it the folder has no owner yet. If a file cannot be
