@@ -19,7 +19,7 @@ DAYS     ?= 1
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check test race cover truth fuzz walk hostile crash bench growth report-eval tour check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check alerts-check test race cover truth fuzz walk hostile crash bench growth report-eval tour check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -49,6 +49,9 @@ image-check: ## build and run the content of the container image without a Docke
 chart-check: ## lint and render the Helm chart
 	scripts/chart-check.sh
 
+alerts-check: ## check the Prometheus alerts and trigger each one, with promtool
+	scripts/alerts-check.sh
+
 ## Every change
 test: ## every test, on SQLite and on a PostgreSQL that it brings along; vet is lint's
 	@scripts/ensure.sh postgres chromium sshd tesseract clients
@@ -59,7 +62,7 @@ lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned 
 	$(TOOL) staticcheck $(PACKAGES)
 	$(TOOL) golangci-lint run $(PACKAGES)
 
-check: generate-check lint test ## all that CI runs
+check: generate-check lint alerts-check test ## all that CI runs
 
 fmt: ## rewrite the Go files in the one format
 	$(TOOL) gofumpt -w $$(scripts/go-files.sh)
