@@ -47,7 +47,7 @@ func TestBackupOfPostgres(t *testing.T) {
 		}
 		return said
 	}
-	for _, name := range []string{"first\tteam \\ line", "second"} {
+	for _, name := range []string{`first team \ line`, "second"} {
 		run(0, "teams", "create", name, "--database", from.URL)
 	}
 	run(0, "backup", copied, "--database", from.URL)
@@ -57,7 +57,8 @@ func TestBackupOfPostgres(t *testing.T) {
 	run(exitConflict, "restore", copied, "--database", to.URL)
 	write(target, `DO $$ DECLARE t text; BEGIN
 		FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP EXECUTE format('DROP TABLE %I CASCADE', t); END LOOP;
-		FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema() LOOP EXECUTE format('DROP SEQUENCE %I', t); END LOOP; END $$`)
+		FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema() LOOP EXECUTE format('DROP SEQUENCE %I', t); END LOOP;
+		FOR t IN SELECT oid::regprocedure FROM pg_proc WHERE pronamespace = current_schema()::regnamespace LOOP EXECUTE 'DROP FUNCTION ' || t; END LOOP; END $$`)
 	run(0, "restore", copied, "--database", to.URL)
 	for _, table := range []string{"teams", "api_keys", "sealing_keys", "events"} {
 		if a, b := count(source, table), count(target, table); a != b || table == "teams" && a < 2 {

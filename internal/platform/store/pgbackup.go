@@ -174,8 +174,9 @@ func listSequences(ctx context.Context, conn *pgx.Conn) (map[string]int64, error
 	return all, err
 }
 
-// ErrNotEmpty is returned for a restore into a database that has tables.
-var ErrNotEmpty = errors.New("store: the PostgreSQL database has tables already: restore into an empty one")
+// ErrNotEmpty is returned for a restore into a database that has tables or
+// functions.
+var ErrNotEmpty = errors.New("store: the PostgreSQL database has tables or functions already: restore into an empty one")
 
 // CopyIn creates the tables of a copy in an empty database, and fills them. open opens
 // the file of a table. After an error the database is empty again.
@@ -190,7 +191,8 @@ func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, open func(table string
 	}
 	var tables int
 	err = db.pool.QueryRowContext(ctx, `SELECT COUNT(*) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')`).Scan(&tables)
+		WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+			OR EXISTS (SELECT 1 FROM (`+ownFunctions+`) AS f)`).Scan(&tables)
 	if err != nil {
 		return fmt.Errorf("store: looking for tables: %w", err)
 	}
@@ -210,6 +212,10 @@ func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, open func(table string
 	return db.Migrate(ctx)
 }
 
+// ownFunctions selects the functions of the schema that belong to no extension.
+const ownFunctions = `SELECT p.oid::regprocedure AS name FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace
+	WHERE s.nspname = current_schema() AND NOT EXISTS (SELECT 1 FROM pg_depend e WHERE e.objid = p.oid AND e.deptype = 'e')`
+
 // dropTables empties a schema that had no tables before.
 const dropTables = `DO $drop$
 DECLARE t text;
@@ -219,6 +225,9 @@ BEGIN
 	END LOOP;
 	FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema() LOOP
 		EXECUTE format('DROP SEQUENCE %I', t);
+	END LOOP;
+	FOR t IN ` + ownFunctions + ` LOOP
+		EXECUTE 'DROP FUNCTION ' || t;
 	END LOOP;
 END $drop$`
 
