@@ -97,6 +97,23 @@ var orderCalls = []growthCall{
 // waits are the p50 and the p99 of a call.
 type waits struct{ p50, p99 time.Duration }
 
+// installation is a team of one size, on a server of its own.
+type installation struct {
+	*bench
+	// fill returns the address and body of a call. n differs in every call of a run.
+	fill func(call growthCall, n int) (path, body string)
+	conn *lean.Conn
+	took map[string][]time.Duration
+}
+
+// comparison compares the calls at two sizes.
+type comparison struct {
+	kind, sizes string
+	calls       []growthCall
+	// seed fills an installation and sets its fill.
+	seed func(ctx context.Context, in *installation, size int) error
+}
+
 // runGrowth measures each call at two sizes of a team on an installation of its own,
 // and prints both and their ratio.
 func runGrowth(ctx context.Context, out io.Writer, engines []string, period time.Duration) error {
@@ -117,47 +134,132 @@ func runGrowth(ctx context.Context, out io.Writer, engines []string, period time
 			}
 			defer func() { _ = cluster.Stop() }() // a throwaway
 		}
-		compare := func(kind, sizes string, calls []growthCall, run func(ctx context.Context, b *bench, size int) (map[string]waits, error)) error {
-			if sizes == "" {
-				return nil
+		for _, c := range []comparison{
+			{"people", *growthPeople, peopleCalls, seedPeople},
+			{"orders", *growthOrders, orderCalls, seedOrders},
+		} {
+			if c.sizes == "" {
+				continue
 			}
-			var took []map[string]waits
-			for _, text := range strings.Split(sizes, ",") {
-				size, err := strconv.Atoi(text)
-				if err != nil {
-					return fmt.Errorf("%s: %w", kind, err)
-				}
-				name := kind + "_" + text
-				b := &bench{
-					engine: engine, period: period, report: newReport(out),
-					key: "sk_bench0000000000000000000000000000", dir: filepath.Join(dir, engine+"-"+name),
-				}
-				var one map[string]waits
-				err = b.measure(ctx, measure{name, func(ctx context.Context, b *bench) error {
-					one, err = run(ctx, b, size)
-					return err
-				}}, binary, cluster)
-				if err != nil {
-					return fmt.Errorf("%s %s: %w", engine, name, err)
-				}
-				took = append(took, one)
+			b := bench{engine: engine, period: period, report: newReport(out), key: "sk_bench0000000000000000000000000000"}
+			took, err := c.run(ctx, b, filepath.Join(dir, engine), binary, cluster)
+			if err != nil {
+				return fmt.Errorf("%s %s: %w", engine, c.kind, err)
 			}
-			printGrowth(out, engine, kind, sizes, calls, took)
-			return nil
+			printGrowth(out, engine, c, took)
 		}
-		if err := compare("people", *growthPeople, peopleCalls, measurePeople); err != nil {
+	}
+	return nil
+}
+
+// run seeds both installations, and then sends each call to both in turn, so that other
+// work of the machine slows both down.
+func (c comparison) run(ctx context.Context, b bench, dir, binary string, cluster *pgtemp.Cluster) (_ []map[string]waits, err error) {
+	var all []*installation
+	defer func() {
+		for _, in := range all {
+			err = errors.Join(err, in.server.Close())
+		}
+	}()
+	for _, text := range strings.Split(c.sizes, ",") {
+		size, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, err
+		}
+		name := c.kind + "_" + text
+		one := b
+		one.dir = dir + "-" + name
+		if err := one.open(ctx, name, binary, cluster); err != nil {
+			return nil, err
+		}
+		in := &installation{bench: &one, took: map[string][]time.Duration{}}
+		all = append(all, in)
+		if err := c.seed(ctx, in, size); err != nil {
+			return nil, err
+		}
+		if err := one.server.Stop(); err != nil {
+			return nil, err
+		}
+	}
+	for _, in := range all { // a new process has no keys or pages in memory
+		if _, err := in.server.Start(ctx); err != nil {
+			return nil, err
+		}
+		if c.kind == "orders" {
+			if err := firstList(ctx, in.bench); err != nil {
+				return nil, err
+			}
+		}
+		if err := in.settle(ctx); err != nil {
+			return nil, err
+		}
+		if in.conn, err = lean.Dial(ctx, in.server.Address(), time.Minute); err != nil {
+			return nil, err
+		}
+		defer in.conn.Close()
+	}
+	for _, call := range c.calls {
+		const most, warm = 200, 10
+		for n, end := 0, time.Now().Add(2*b.period); n < 2*warm || n < most && time.Now().Before(end); n++ {
+			for _, in := range all {
+				took, err := in.measureCall(call, n)
+				if err != nil {
+					return nil, err
+				}
+				if n >= warm {
+					in.took[call.name] = append(in.took[call.name], took)
+				}
+			}
+		}
+	}
+	results := make([]map[string]waits, len(all))
+	for i, in := range all {
+		results[i] = map[string]waits{}
+		for name, took := range in.took {
+			slices.Sort(took)
+			results[i][name] = waits{load.Quantile(took, .5), load.Quantile(took, .99)}
+		}
+	}
+	return results, nil
+}
+
+// settle waits until the server has nothing more to do, at most a few minutes.
+func (in *installation) settle(ctx context.Context) error {
+	for range 120 {
+		before, err := in.server.CPU()
+		if err != nil {
 			return err
 		}
-		if err := compare("orders", *growthOrders, orderCalls, measureOrderCalls); err != nil {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * time.Second):
+		}
+		after, err := in.server.CPU()
+		if err != nil || after-before < 100*time.Millisecond {
 			return err
 		}
 	}
 	return nil
 }
 
-func printGrowth(out io.Writer, engine, kind, sizes string, calls []growthCall, took []map[string]waits) {
-	fmt.Fprintf(out, "\n%s, p50 / p99 at %s %s\n\n", engine, strings.ReplaceAll(sizes, ",", " and "), kind)
-	for _, call := range calls {
+func (in *installation) measureCall(call growthCall, n int) (time.Duration, error) {
+	path, body := in.fill(call, n)
+	head := lean.Head(call.method, path, in.server.Address(), "x-service-api-key: "+in.key)
+	began := time.Now()
+	answer, err := in.conn.Do(head, []byte(body))
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", call.name, err)
+	}
+	if answer.Status/100 != 2 {
+		return 0, fmt.Errorf("%s: %s %s was answered %d: %.300s", call.name, call.method, path, answer.Status, answer.Body)
+	}
+	return time.Since(began), nil
+}
+
+func printGrowth(out io.Writer, engine string, c comparison, took []map[string]waits) {
+	fmt.Fprintf(out, "\n%s, p50 / p99 at %s %s\n\n", engine, strings.ReplaceAll(c.sizes, ",", " and "), c.kind)
+	for _, call := range c.calls {
 		first, last := took[0][call.name], took[len(took)-1][call.name]
 		factor := float64(last.p50) / float64(first.p50)
 		mark := ""
@@ -172,8 +274,9 @@ func (w waits) String() string {
 	return fmt.Sprintf("%.2f / %.2f ms", float64(w.p50)/1e6, float64(w.p99)/1e6)
 }
 
-// measurePeople creates people with heart rates and measures the calls about them.
-func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, error) {
+// seedPeople creates people with heart rates.
+func seedPeople(ctx context.Context, in *installation, size int) error {
+	b := in.bench
 	ids := make([]string, size)
 	create := lean.Head("POST", "/v2/user", b.server.Address(), "x-service-api-key: "+b.key)
 	err := b.seed(ctx, "people", size, func(w *load.Worker, n int) error {
@@ -184,7 +287,7 @@ func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, e
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	const perDay, daysPerPush = minutesOfDay / 5, 10
 	samples := int(*growthDays * perDay)
@@ -200,16 +303,9 @@ func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, e
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	// A new process has the keys and pages of none of them, whatever their number.
-	if err := b.server.Stop(); err != nil {
-		return nil, err
-	}
-	if _, err := b.server.Start(ctx); err != nil {
-		return nil, err
-	}
-	return b.measureCalls(ctx, peopleCalls, func(call growthCall, n int) (path, body string) {
+	in.fill = func(call growthCall, n int) (path, body string) {
 		person := n * 379 % size // a different one in each call
 		switch {
 		case call.method == "DELETE":
@@ -223,39 +319,38 @@ func measurePeople(ctx context.Context, b *bench, size int) (map[string]waits, e
 			replace = strings.NewReplacer("{id}", ids[person], "{n}", strconv.Itoa(n), "{d}", strconv.Itoa(n%10))
 		}
 		return replace.Replace(call.path), replace.Replace(call.body)
-	})
+	}
+	return nil
 }
 
-// measureOrderCalls fills a team with orders and measures the calls about them.
-func measureOrderCalls(ctx context.Context, b *bench, size int) (_ map[string]waits, err error) {
+// seedOrders fills a team with orders.
+func seedOrders(ctx context.Context, in *installation, size int) (err error) {
+	b := in.bench
 	ctx = store.AsSystem(ctx)
 	db, err := store.Open(ctx, store.Options{Dir: b.dir, URL: b.database})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if err := b.server.Stop(); err != nil {
-		return nil, err
+		return err
 	}
 	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // a repeatable clinic
 	for n := range 20 {
 		fmt.Fprintf(os.Stderr, "\r%s: %d of %d orders ", b.engine, size*n/20, size)
 		if err := s.run(ctx, size*(n+1)/20); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	order, err := s.request(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := b.server.Start(ctx); err != nil {
-		return nil, err
-	}
-	if err := firstList(ctx, b); err != nil {
-		return nil, err
+		return err
 	}
 	var created []string
-	return b.measureCalls(ctx, orderCalls, func(call growthCall, n int) (path, body string) {
+	in.fill = func(call growthCall, n int) (path, body string) {
 		one := s.some[n%len(s.some)]
 		if strings.Contains(call.path, "{created}") {
 			created = append(created, b.createOrder(ctx, order))
@@ -267,7 +362,8 @@ func measureOrderCalls(ctx context.Context, b *bench, size int) (_ map[string]wa
 		replace := strings.NewReplacer("{id}", one.ID.String(), "{user}", one.User.String(), "{order}", string(order), "{name}", url.QueryEscape(one.Body.Patient.FirstName+" "+one.Body.Patient.LastName), "{created}", id,
 			"{page}", strconv.Itoa(1+n*7919%max(1, size/50)))
 		return replace.Replace(call.path), replace.Replace(call.body)
-	})
+	}
+	return nil
 }
 
 // createOrder returns the id of a new order, empty if that fails.
@@ -292,37 +388,4 @@ func (b *bench) seed(ctx context.Context, what string, n int, do func(w *load.Wo
 		}
 		return do(w, i)
 	})
-}
-
-// measureCalls sends each call many times, one caller, and returns its waits.
-func (b *bench) measureCalls(ctx context.Context, calls []growthCall, fill func(call growthCall, n int) (path, body string)) (map[string]waits, error) {
-	fmt.Fprintln(os.Stderr)
-	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close()
-	const most, warm = 200, 10
-	all := map[string]waits{}
-	for _, call := range calls {
-		var took []time.Duration
-		for n, end := 0, time.Now().Add(b.period); n < 2*warm || n < most && time.Now().Before(end); n++ {
-			path, body := fill(call, n)
-			head := lean.Head(call.method, path, b.server.Address(), "x-service-api-key: "+b.key)
-			began := time.Now()
-			answer, err := conn.Do(head, []byte(body))
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", call.name, err)
-			}
-			if answer.Status/100 != 2 {
-				return nil, fmt.Errorf("%s: %s %s was answered %d: %.300s", call.name, call.method, path, answer.Status, answer.Body)
-			}
-			if n >= warm {
-				took = append(took, time.Since(began))
-			}
-		}
-		slices.Sort(took)
-		all[call.name] = waits{load.Quantile(took, .5), load.Quantile(took, .99)}
-	}
-	return all, nil
 }

@@ -149,9 +149,18 @@ func runEngine(ctx context.Context, engine, only, binary, dir string, period tim
 
 // measure runs m on an installation of its own.
 func (b *bench) measure(ctx context.Context, m measure, binary string, cluster *pgtemp.Cluster) (err error) {
+	if err := b.open(ctx, m.name, binary, cluster); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.server.Close()) }()
+	return m.run(ctx, b)
+}
+
+// open starts the server of an installation. The caller closes it.
+func (b *bench) open(ctx context.Context, name, binary string, cluster *pgtemp.Cluster) (err error) {
 	options := proc.Options{Binary: binary, Dir: b.dir, APIKey: b.key}
 	if cluster != nil {
-		if options.Database, err = cluster.CreateDatabase(ctx, "bench_"+m.name); err != nil {
+		if options.Database, err = cluster.CreateDatabase(ctx, "bench_"+name); err != nil {
 			return err
 		}
 		b.database = options.Database
@@ -159,14 +168,13 @@ func (b *bench) measure(ctx context.Context, m measure, binary string, cluster *
 	if b.server, err = proc.New(options); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, b.server.Close()) }()
 	if _, err := b.server.Start(ctx); err != nil {
-		return err
+		return errors.Join(err, b.server.Close())
 	}
 	busy, err := othersBusy(min(time.Second, b.period))
 	if err != nil {
-		return err
+		return errors.Join(err, b.server.Close())
 	}
-	b.report.begin(b.engine, m.name, busy)
-	return m.run(ctx, b)
+	b.report.begin(b.engine, name, busy)
+	return nil
 }
