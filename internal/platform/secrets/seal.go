@@ -5,6 +5,7 @@ import (
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/hkdf"
+	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
@@ -207,4 +208,29 @@ func rename(file, path string, link func(old, new string) error) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	return nil
+}
+
+// Code returns an authentication code of a text: the id of the first root key, and an
+// HMAC-SHA-256 with that key. Derive the root keys for the purpose first.
+func (r *Root) Code(text []byte) ([]byte, error) {
+	if len(r.keys) == 0 {
+		return nil, errors.New("secrets: there is no root key for a code")
+	}
+	return r.keys[0].code(text), nil
+}
+
+// CheckCode reports whether a code belongs to a text, with any of the root keys.
+func (r *Root) CheckCode(text, code []byte) bool {
+	for _, k := range r.keys {
+		if bytes.HasPrefix(code, k.id[:]) {
+			return hmac.Equal(k.code(text), code)
+		}
+	}
+	return false
+}
+
+func (k *rootKey) code(text []byte) []byte {
+	sum := hmac.New(sha256.New, k.raw)
+	sum.Write(text)
+	return sum.Sum(bytes.Clone(k.id[:]))
 }

@@ -187,7 +187,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	fn = withAlongside(ctx, fn)
+	fn = withBeforeCommit(ctx, withAlongside(ctx, fn))
 	if db.engine == SQLite {
 		return db.group.write(ctx, fn)
 	}
@@ -246,6 +246,28 @@ func withAlongside(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) erro
 			return err
 		}
 		return fn(tx)
+	}
+}
+
+type beforeCommitKey struct{}
+
+// BeforeCommit returns a context in which every Write calls fn last, in the same
+// transaction. Like the function of Write, fn may run more than once.
+func BeforeCommit(ctx context.Context, fn func(tx *Tx) error) context.Context {
+	return context.WithValue(ctx, beforeCommitKey{}, fn)
+}
+
+// withBeforeCommit returns fn followed by the function of BeforeCommit, if any.
+func withBeforeCommit(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
+	last, ok := ctx.Value(beforeCommitKey{}).(func(tx *Tx) error)
+	if !ok {
+		return fn
+	}
+	return func(tx *Tx) error {
+		if err := fn(tx); err != nil {
+			return err
+		}
+		return last(tx)
 	}
 }
 
