@@ -13,6 +13,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"hale/internal/platform/audit"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/ops"
 	"hale/internal/platform/store"
@@ -27,6 +28,8 @@ type Deps struct {
 	// KeyHeaders are the request headers that may contain an API key. Error texts name
 	// the first one. Authorization: Bearer is always accepted too.
 	KeyHeaders []string
+	// Audit is the log of accesses; nil notes none.
+	Audit *audit.Log
 	// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
 	// NoDocs does not serve the OpenAPI document and the reference page.
@@ -63,6 +66,8 @@ type API struct {
 	limits     *rateLimits
 	running    claims // idempotency keys with a request that runs on this node
 
+	audits map[string]auditedOperation // by requestName
+
 	ownDataOperations, openOperations map[string]bool // operations that phones may call; operations without a key
 
 	background sync.WaitGroup // small writes that no request waits for
@@ -86,13 +91,13 @@ func New(d Deps) *API {
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{running: map[claim]bool{}},
-		ownDataOperations: map[string]bool{}, openOperations: map[string]bool{},
+		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{},
 	}
 	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
-		r.Use(a.authenticate, a.ownDataOnly, a.limitRate)
+		r.Use(a.authenticate, a.audited, a.ownDataOnly, a.limitRate)
 		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
 	if !d.NoDocs {

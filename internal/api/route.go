@@ -158,6 +158,8 @@ func (rt Route) register(a *API, r chi.Router) {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
 		op.Parameters = append(op.Parameters, idempotencyParameters()...)
 	}
+	rt.op.DefaultStatus = op.DefaultStatus
+	a.audits[op.Method+" "+op.Path] = rt.audits()
 	a.ownDataOperations[op.Method+" "+op.Path], a.openOperations[op.Method+" "+op.Path] = rt.ownData, rt.open
 	documentErrors(&op)
 	rt.add(a, r, op)

@@ -23,6 +23,8 @@ var tablesWithErasedIDs = map[string]string{
 	"events": "the sequence that a team can prove to be whole; the bodies are sealed",
 	"jobs":   "runs that are over, for seven days; they name ids only",
 
+	"audit_log": "who read or changed the data of the person, for the retention of the audit log",
+
 	"renormalisations": "runs of the team's operator, with counts and names of fields only",
 }
 

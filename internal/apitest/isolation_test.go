@@ -158,7 +158,7 @@ func (s *service) readAll(t *testing.T, f *fixture) string {
 	t.Helper()
 	var all strings.Builder
 	for _, o := range s.doc.operations {
-		if o.Method != http.MethodGet {
+		if o.Method != http.MethodGet || o.Path == "/v2/audit" { // it grows with each read
 			continue
 		}
 		r := s.minimalRequest(t, o, f.valuesFor(o))

@@ -140,6 +140,7 @@ func orderPage(ctx context.Context, tx *store.Tx, team teams.ID, page []orders.O
 	if err != nil {
 		return nil, err
 	}
+	aboutOrders(ctx, page...)
 	tests := map[catalogue.TestID][]byte{}
 	parts := [][]byte{[]byte(`{"orders":[`)}
 	for i := range page {

@@ -17,6 +17,7 @@ import (
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/people/users/person"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/patch"
@@ -60,8 +61,16 @@ type postOrderBody struct {
 	Warnings []orderWarning `json:"warnings,omitempty" doc:"Problems that do not block the order, as in a dry run; absent when there are none."`
 }
 
+// aboutOrders notes the people of orders in the audit log.
+func aboutOrders(ctx context.Context, all ...orders.Order) {
+	for i := range all {
+		audit.NotePeople(ctx, all[i].User)
+	}
+}
+
 // orderBodies encodes orders of the caller's team, in the given order.
 func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.Order) ([]orderBody, error) {
+	aboutOrders(ctx, all...)
 	facts, err := orders.ReadFacts(ctx, tx, team, all)
 	if err != nil {
 		return nil, err

@@ -49,6 +49,9 @@ func orderOfResults(ctx context.Context, tx *store.Tx, team teams.ID, id orders.
 	if fault.Is(err, fault.NotFound) {
 		err = fault.New(fault.NotFound, "Order not found")
 	}
+	if err == nil {
+		aboutOrders(ctx, o)
+	}
 	return o, err
 }
 

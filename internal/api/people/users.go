@@ -7,6 +7,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -117,6 +118,7 @@ func (h *Handlers) readUser(ctx context.Context, find func(tx *store.Tx) (users.
 		if user, err = find(tx); err != nil {
 			return err
 		}
+		audit.NotePeople(ctx, user.ID)
 		links, err = connections.Links(ctx, tx, user.Team, user.ID)
 		return err
 	})
@@ -294,6 +296,7 @@ func bodiesOf(ctx context.Context, tx *store.Tx, team teams.ID, all []users.User
 	for i, u := range all {
 		ids[i] = u.ID
 	}
+	audit.NotePeople(ctx, ids...)
 	links, err := connections.Links(ctx, tx, team, ids...)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hale/internal/api"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -65,6 +66,9 @@ func (h *Handlers) readFeed(ctx context.Context, c api.Caller, in *feedIn) (*api
 		if has, err = h.lastID(ctx, c, &page); err != nil {
 			return nil, err
 		}
+	}
+	for i := range page.Events {
+		audit.NotePerson(ctx, page.Events[i].User)
 	}
 	return api.WriteJSON(appendFeed(nil, &page, has)), nil
 }

@@ -28,5 +28,6 @@ func (h *Handlers) Routes() []api.Route {
 		h.webhookLogRoutes(),
 		h.eventRoutes(),
 		h.jobRoutes(),
+		h.auditRoutes(),
 	)
 }

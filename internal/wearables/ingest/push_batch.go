@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -55,10 +56,11 @@ func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []us
 			continue
 		}
 		if isSmall(b) && b.Stage != wearables.Historical && !in.reprocess && !store.HasAlongside(ctx) {
-			waiting[i] = &pendingPush{id: all[i].User, batch: b, done: make(chan struct{})}
+			waiting[i] = &pendingPush{id: all[i].User, batch: b, trail: audit.TrailOf(ctx), done: make(chan struct{})}
 		}
 	}
 	in.queues.add(in, team, waiting)
+	ctx = audit.InTransactions(ctx)
 	who := make([]users.User, len(all))
 	for i, p := range waiting {
 		one := &all[i]
@@ -122,6 +124,7 @@ func (in *Ingester) pushAlone(ctx context.Context, team teams.ID, id users.ID, b
 type pendingPush struct {
 	id    users.ID
 	batch *wearables.Batch
+	trail *audit.Trail // of the request; nil without one
 
 	user  users.User
 	job   *job
@@ -211,7 +214,10 @@ func (in *Ingester) storeBatch(key queueKey, batch []*pendingPush) {
 			if err != nil {
 				return err
 			}
-			return plan.write(ctx, tx)
+			if err := plan.write(ctx, tx); err != nil {
+				return err
+			}
+			return insertTrails(ctx, tx, batch)
 		})
 	}
 	err := try()
@@ -223,6 +229,19 @@ func (in *Ingester) storeBatch(key queueKey, batch []*pendingPush) {
 			p.alone = true
 		}
 	}
+}
+
+// insertTrails inserts the rows of the audit log of the pushes that were stored.
+func insertTrails(ctx context.Context, tx *store.Tx, batch []*pendingPush) error {
+	for _, p := range batch {
+		if p.alone || p.trail == nil {
+			continue
+		}
+		if err := p.trail.Insert(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // planBatch reads the users, their connections and their blocks, and merges the

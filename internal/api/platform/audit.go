@@ -1,0 +1,93 @@
+package platform
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/audit"
+	"hale/internal/platform/paging"
+	"hale/internal/platform/store"
+)
+
+func (h *Handlers) auditRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/audit", h.listAudit, "List who read or changed whose data, newest first"),
+	}
+}
+
+type listAuditIn struct {
+	User       api.Maybe[users.ID]  `query:"user_id" doc:"Accesses to the data of this person, also if it was erased."`
+	ActorKind  string               `query:"actor_kind" enum:"key,phone,portal,operator"`
+	Actor      string               `query:"actor" maxLength:"128" doc:"Id of a key or session, or the name of an operator."`
+	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"As sent in X-Hale-On-Behalf-Of."`
+	Action     string               `query:"action" maxLength:"128" doc:"Such as getUser: the id of an operation of this document."`
+	From       api.Maybe[time.Time] `query:"from"`
+	To         api.Maybe[time.Time] `query:"to" doc:"Excluded."`
+	Limit      int                  `query:"limit" minimum:"1" maximum:"1000" default:"100"`
+	Cursor     string               `query:"next_cursor" doc:"next_cursor of the previous page."`
+}
+
+type auditBody struct {
+	Accesses   []accessBody `json:"accesses"`
+	NextCursor *string      `json:"next_cursor" doc:"Null at the end. An earlier page may contain fewer than limit items, or none."`
+}
+
+// accessBody is a row of the audit log.
+type accessBody struct {
+	At         api.Time              `json:"at"`
+	ActorKind  string                `json:"actor_kind" enum:"key,phone,portal,operator"`
+	Actor      string                `json:"actor" doc:"Id of the key or session, or the name of the user of the machine."`
+	OnBehalfOf *string               `json:"on_behalf_of" doc:"As the caller sent it in X-Hale-On-Behalf-Of."`
+	Action     string                `json:"action" doc:"The id of an operation of this document, a page of the portal, or a command."`
+	User       api.OrNull[uuid.UUID] `json:"user_id" doc:"The person; null if the access was about none. An access to several people has a row for each."`
+	Object     *string               `json:"object_id" doc:"Another id of the address, such as an order's."`
+	Address    *string               `json:"address" doc:"IP address of the caller."`
+	Status     int                   `json:"status" doc:"HTTP status of the answer."`
+	RequestID  *string               `json:"request_id" doc:"X-Request-Id of the answer."`
+}
+
+func (h *Handlers) listAudit(ctx context.Context, c api.Caller, in *listAuditIn) (*api.Out[auditBody], error) {
+	f := audit.Filter{
+		ActorKind: audit.ActorKind(in.ActorKind), Actor: in.Actor, OnBehalfOf: in.OnBehalfOf, Action: in.Action,
+		From: in.From.Pointer(), To: in.To.Pointer(), Limit: in.Limit,
+	}
+	if user := in.User.Pointer(); user != nil {
+		id := user.UUID()
+		f.User = &id
+	}
+	if in.Cursor != "" {
+		f.Before = new(audit.Position)
+		if err := paging.Decode(in.Cursor, f.Before); err != nil {
+			return nil, err
+		}
+	}
+	var rows []audit.Row
+	var next *audit.Position
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		rows, next, err = audit.List(ctx, tx, c.Team.UUID(), f)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	body := auditBody{Accesses: []accessBody{}}
+	if next != nil {
+		cursor := paging.Encode(*next)
+		body.NextCursor = &cursor
+	}
+	for _, row := range rows {
+		body.Accesses = append(body.Accesses, accessOf(row))
+	}
+	return api.Answer(body), nil
+}
+
+func accessOf(r audit.Row) accessBody {
+	return accessBody{
+		At: api.Time(r.At), ActorKind: string(r.ActorKind), Actor: r.Actor, OnBehalfOf: api.TextOrNull(r.OnBehalfOf), Action: r.Action,
+		User: api.Nullable(r.User), Object: api.TextOrNull(r.Object), Address: api.TextOrNull(r.Address), Status: r.Status, RequestID: api.TextOrNull(r.RequestID),
+	}
+}
