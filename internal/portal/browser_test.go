@@ -39,9 +39,9 @@ func openBrowser(t *testing.T) context.Context {
 	return ctx
 }
 
-// audit lists what is wrong with a page for a person with a screen reader, a
+// checkPage lists what is wrong with a page for a person with a screen reader, a
 // keyboard or a small screen.
-const audit = `(() => {
+const checkPage = `(() => {
 	const wrong = [], all = s => [...document.querySelectorAll(s)];
 	if (!document.documentElement.lang) wrong.push('the language is not named');
 	if (!document.title) wrong.push('no title');
@@ -81,7 +81,7 @@ func check(t *testing.T, ctx context.Context, page string) {
 		if err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 800)); err != nil {
 			t.Fatal(err)
 		}
-		wrong, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](audit))
+		wrong, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](checkPage))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -189,6 +189,9 @@ func (p *Portal) useCode(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if entry.Refusal != "" {
+		p.note(r, v.link.Team, v.link.User, http.StatusUnprocessableEntity)
+	}
 	switch {
 	case entry.Refusal == "":
 		p.admit(w, r, entry)
@@ -278,6 +281,9 @@ func (p *Portal) useBirthDate(w http.ResponseWriter, r *http.Request) error {
 		return p.renderBirthDate(w, r, v, http.StatusUnprocessableEntity, t.NotADate)
 	}
 	entry, err := p.enter(r, users.Proof{BirthDate: date})
+	if err == nil && entry.Refusal != "" {
+		p.note(r, v.link.Team, v.link.User, http.StatusUnprocessableEntity)
+	}
 	switch {
 	case err != nil:
 		return err

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
-	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables/connections"
@@ -51,8 +52,7 @@ type homeRecords struct {
 const maxOrders = 20
 
 func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
-	token := p.cookies.session(r)
-	session, err := p.resume(r.Context(), token)
+	session, err := p.resume(r)
 	if err != nil {
 		return err
 	}
@@ -67,19 +67,38 @@ func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// resume reads the session and writes that it is in use.
-func (p *Portal) resume(ctx context.Context, token secrets.Text) (session users.Session, err error) {
-	ctx = store.AsSystem(ctx) // the token is the only scope
+// resume reads the session, writes that it is in use, and notes the access.
+func (p *Portal) resume(r *http.Request) (session users.Session, err error) {
+	token := p.cookies.session(r)
+	ctx := store.AsSystem(r.Context()) // the token is the only scope
 	touch := false
 	err = p.db.Read(ctx, func(tx *store.Tx) (err error) {
 		session, err = users.Resume(ctx, tx, token)
 		touch = err == nil && session.NeedsTouch(tx.Now())
 		return err
 	})
-	if err != nil || !touch {
+	if err != nil {
 		return session, err
 	}
+	p.note(r, session.Team, session.User, http.StatusOK)
+	if !touch {
+		return session, nil
+	}
 	return session, p.db.Write(ctx, func(tx *store.Tx) error { return users.Touch(ctx, tx, token) })
+}
+
+// note adds an access to the audit log. The person of the portal is the caller and the
+// subject.
+func (p *Portal) note(r *http.Request, team teams.ID, user users.ID, status int) {
+	if p.audit == nil || team.IsZero() {
+		return
+	}
+	subject := user.UUID()
+	_, path, _ := strings.Cut(r.Pattern, " ")
+	p.audit.Add(audit.Entry{
+		Team: team.UUID(), At: p.db.Now(), ActorKind: audit.Portal, Actor: user.String(), User: &subject,
+		Action: r.Method + " " + path, Object: r.PathValue("order"), Address: r.RemoteAddr, Status: status,
+	})
 }
 
 func (p *Portal) read(ctx context.Context, s users.Session) (records homeRecords, err error) {

@@ -49,7 +49,7 @@ type orderRecords struct {
 }
 
 func (p *Portal) order(w http.ResponseWriter, r *http.Request) error {
-	session, err := p.resume(r.Context(), p.cookies.session(r))
+	session, err := p.resume(r)
 	if err != nil {
 		return err
 	}
@@ -166,7 +166,7 @@ func requisition(s *documents.Subject) ([]byte, error) {
 // document answers with a PDF about the order of the path.
 func (p *Portal) document(create func(*documents.Subject) ([]byte, error)) func(w http.ResponseWriter, r *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		session, err := p.resume(r.Context(), p.cookies.session(r))
+		session, err := p.resume(r)
 		if err != nil {
 			return err
 		}

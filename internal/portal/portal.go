@@ -13,6 +13,7 @@ import (
 	"hale/internal/labs/documents"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
@@ -25,6 +26,8 @@ type Options struct {
 	BaseURL string
 	// Messages reports which channels can carry a code to a person.
 	Messages *messages.Service
+	// Audit is the log of accesses; nil notes none.
+	Audit *audit.Log
 }
 
 // Portal serves the pages. It is an http.Handler for the paths of Patterns.
@@ -32,6 +35,7 @@ type Portal struct {
 	db       *store.DB
 	log      *slog.Logger
 	messages *messages.Service
+	audit    *audit.Log
 	cookies  cookies
 	handler  http.Handler
 }
@@ -44,7 +48,7 @@ var static embed.FS
 
 // New returns a portal.
 func New(o Options) *Portal {
-	p := &Portal{db: o.DB, log: o.Log, messages: o.Messages, cookies: cookiesFor(o.BaseURL)}
+	p := &Portal{db: o.DB, log: o.Log, messages: o.Messages, audit: o.Audit, cookies: cookiesFor(o.BaseURL)}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
