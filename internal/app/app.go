@@ -32,6 +32,7 @@ import (
 	"hale/internal/labs/reports"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ops"
@@ -78,6 +79,7 @@ type App struct {
 
 	api     *api.API
 	links   *documents.Links
+	audit   *audit.Log
 	sending *messages.Service // to patients
 	traces  *ops.Traces
 
@@ -202,6 +204,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.audit = audit.New(a.DB, root, a.Log)
 	Register(a.DB, a.links)
 	users.KeepErasures(a.DB, users.OpenErasures(cfg.Data, root))
 	if err := a.requireTables(ctx); err != nil {

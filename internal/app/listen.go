@@ -116,7 +116,7 @@ func (a *App) build(ctx context.Context) error {
 	cfg := a.Config
 	a.api = routes.New(api.Deps{
 		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version, NoDocs: !cfg.Docs,
-		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
+		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), Audit: a.audit, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst,
 		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that is set applies to all teams
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
 		Stopping: a.stopping, Node: a.workers.node,
@@ -232,8 +232,19 @@ func (a *App) Stop(ctx context.Context) error {
 		errs = append(errs, a.drain(ctx, a.machines))
 	}
 	a.serving.Wait()
+	errs = append(errs, a.flushAudit(ctx))
 	a.close()
 	return errors.Join(errs...)
+}
+
+// flushAudit writes the last accesses, even after the time limit of the stop.
+func (a *App) flushAudit(ctx context.Context) error {
+	if a.audit == nil || a.api == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaveTimeout)
+	defer cancel()
+	return a.audit.Flush(ctx)
 }
 
 // drain waits for the requests of a server, and closes the connections of those that

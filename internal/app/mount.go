@@ -12,7 +12,7 @@ import (
 // portal's pages and the logos.
 func (a *App) mount(router chi.Router) {
 	router.Get("/", a.serveHome)
-	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL(), Messages: a.sending})
+	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL(), Messages: a.sending, Audit: a.audit})
 	for _, pattern := range portal.Patterns {
 		router.Handle(pattern, pages)
 	}

@@ -113,6 +113,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs(), []jobs.Handler{reading.Job()}),
 	})
 	a.workers.add("jobs", runner.Run)
+	a.workers.add("audit log", a.audit.Run)
 	a.Metrics.Gauge("clock_skew_seconds", "How far PostgreSQL's clock is ahead of this node's; 0 on SQLite.", func() float64 { return node.Skew().Seconds() })
 	a.Metrics.Gauge("deletions_paused", "1 while no data is deleted by age, because the clock cannot be trusted.", func() float64 {
 		if a.clockDoubted.Load() {
@@ -191,7 +192,17 @@ func (a *App) kinds() []jobs.Handler {
 		}).Every(time.Hour).Deletes(),
 		jobs.Define("events.forget", a.forgetEvents).Every(time.Hour).Deletes(),
 		jobs.Define("ledger.forget", a.forgetPayloads).Every(time.Hour).Deletes(),
+		jobs.Define("audit.forget", a.forgetAccesses).Every(time.Hour).Deletes(),
 	}
+}
+
+// forgetAccesses ends the retention of the oldest rows of the audit log.
+func (a *App) forgetAccesses(ctx context.Context, run *jobs.Run, _ struct{}) error {
+	n, err := a.audit.Forget(ctx, run.DB().Now().Add(-a.Config.AuditRetention))
+	if n > 0 {
+		a.Log.Info("removed rows of the audit log after their retention", "rows", n)
+	}
+	return err
 }
 
 // forgetEvents ends the retention of each team's oldest events.

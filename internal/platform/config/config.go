@@ -104,6 +104,8 @@ type Config struct {
 	// LedgerRetention is the time for which original payloads are stored. 0 stores them
 	// as long as their users exist.
 	LedgerRetention time.Duration
+	// AuditRetention is the time for which the audit log is stored.
+	AuditRetention time.Duration
 
 	// WebhookAllowPrivate lets webhooks reach loopback and private networks.
 	WebhookAllowPrivate bool

@@ -230,6 +230,11 @@ var settings = []Setting{
 		field:  func(c *Config) any { return &c.LedgerRetention },
 	},
 	{
+		Key: "audit-retention", Env: "HALE_AUDIT_RETENTION", Default: "2192d",
+		Usage: "time for which the audit log is stored; HIPAA asks for six years",
+		field: func(c *Config) any { return &c.AuditRetention },
+	},
+	{
 		Key: "webhook-allow-private", Env: "HALE_WEBHOOK_ALLOW_PRIVATE", Default: "false",
 		Usage: "allow webhooks to loopback and private networks",
 		field: func(c *Config) any { return &c.WebhookAllowPrivate },
