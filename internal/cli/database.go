@@ -37,7 +37,7 @@ func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *
 	}
 	err = mustBeMigrated(ctx, db)
 	if err == nil {
-		err = fn(ctx, db)
+		err = s.noted(ctx, c, db, fn)
 	}
 	return errors.Join(err, db.Close())
 }
