@@ -252,8 +252,16 @@ func (l *line) addSums(tracks []*track, totals *totals) error {
 // one was kept within the better source's usual spacing. So it only fills gaps longer
 // than twice that spacing. Samples of a source that measures continuously come before
 // all others: a watch that measures every five minutes does not hide a strap's peaks.
+// Samples of one source do not hide each other, even with different words.
 func (l *line) addLevels(tracks []*track) {
 	var taken Coverage
+	groups, last := map[int]int{}, 0 // of the tracks of one source
+	for n, t := range tracks {
+		if n > 0 && !t.differsInWordsOnly(tracks[n-1]) {
+			last++
+		}
+		groups[t.source] = last
+	}
 	for _, continuous := range []bool{true, false} {
 		var own []Span
 		for n, t := range tracks {
@@ -267,6 +275,9 @@ func (l *line) addLevels(tracks []*track) {
 					continue
 				}
 				taken.Split(Span{at, at}, func(_ Span, by int) {
+					if by >= 0 && groups[by] == groups[t.source] {
+						by = -1
+					}
 					l.add(t.piece(i, t.span(i), by))
 					if by < 0 && len(tracks) > 1 {
 						around := usual.at(i)
