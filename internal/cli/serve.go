@@ -178,8 +178,8 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 		line("", "this database cannot be decrypted")
 	}
 	if a.Held.Active() {
-		line("outgoing", "held: "+a.Held.Reason+"; no webhooks, orders, messages or files are sent")
-		line("", "until hale resume-outgoing; with --dry-run it counts them")
+		line("outgoing", "held, "+a.Held.Reason+": no webhooks, orders or messages")
+		line("", "leave before hale resume-outgoing; its --dry-run counts them")
 	}
 	if !cfg.WebhookAllowPrivate && !cfg.Production() {
 		line("webhooks", "allowed to public addresses only; for this machine use hale listen,")
