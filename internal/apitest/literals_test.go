@@ -148,6 +148,7 @@ var byKey = []string{
 	"INSERT INTO order_events (team_id, order_id, status, created_at)",
 	"INSERT INTO service_center_lists (owner, lab, version, imported_at)",
 	"INSERT INTO service_centers (owner,",
+	`SELECT COUNT(*) FROM "`,
 	"SELECT resource, start_at, end_at,",
 	"SELECT team_id, user_id, context, expires_on, tries, order_id, code_hash IS NOT NULL, code_method, code_sent_on, code_tries FROM portal_links WHERE token_hash = $1",
 	"SELECT team_id, user_id, created_on, seen_at FROM portal_sessions WHERE token_hash = $1",

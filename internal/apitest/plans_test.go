@@ -120,6 +120,8 @@ var unlimited = map[string]string{
 	"SELECT d.team_id, d.user_id, d.provider FROM demo_connections d":                                                                            "background: demos that have not ended",
 	"SELECT COALESCE(CASE WHEN d.state = 'pending' AND":                                                                                          oneBatch,
 	"INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries) SELECT v.team_id":                     oneBatch,
+	"UPDATE webhook_deliveries SET due_at = $3, tries = 0":                                                                                       oneBatch,
+	"SELECT COALESCE(SUM(checksum_failures)":                                                                                                     "reads the databases of the server",
 	"SELECT v.id, v.seq, v.type, v.user_id, a.n, a.at":                                                                                           oneBatch,
 	"SELECT COUNT(*) FROM events v JOIN webhook_endpoints e":                                                                                     "counts the range of events that a caller wants to replay",
 	"SELECT user_id, id, kind, status, error, attempts, created_at, started_at, finished_at FROM imports WHERE team_id = $1 AND user_id BETWEEN": onePage,

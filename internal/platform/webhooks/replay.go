@@ -213,30 +213,22 @@ var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jo
 	if holding {
 		return jobs.Later(time.Second)
 	}
-	if err := r.hastenWaiting(ctx, run); err != nil {
-		return err
-	}
 	if r.Since.IsZero() {
 		return r.replayRange(ctx, run)
+	}
+	if err := r.hastenWaiting(ctx, run); err != nil {
+		return err
 	}
 	return r.replayFailed(ctx, run)
 }).Cancelable()
 
-// hastenWaiting makes the retries due that the replay covers and that wait. They get the
+// hastenWaiting makes the retries due that wait, of events since a moment. They get the
 // whole schedule again.
 func (r Replay) hastenWaiting(ctx context.Context, run *jobs.Run) error {
-	from, args := joinEvents+`WHERE `+waitingRows+` AND v.created_at >= $5`, []any{store.Micros(r.Since)}
-	if r.Since.IsZero() {
-		to := r.To
-		if to == 0 {
-			to = 1<<63 - 1
-		}
-		from, args = joinEvents+`WHERE `+waitingRows+` AND v.seq BETWEEN $5 AND $6`, []any{r.From, to}
-	}
 	at := run.DB().Now()
 	for n := int64(1); n > 0; {
 		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
-			n, err = hasten(ctx, tx, teams.ID(run.Team), r.Endpoint, at, `0`, from, args...)
+			n, err = hasten(ctx, tx, teams.ID(run.Team), r.Endpoint, at, `0`, joinEvents+`WHERE `+waitingRows+` AND v.created_at >= $5`, store.Micros(r.Since))
 			tx.Notify(changedEndpoints, run.Team)
 			return err
 		})
@@ -298,7 +290,11 @@ func (r Replay) addRange(ctx context.Context, tx *store.Tx, team uuid.UUID, from
 	if err := events.Keep(ctx, tx, team); err != nil {
 		return err
 	}
-	_, err := tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
+	_, err := hasten(ctx, tx, teams.ID(team), r.Endpoint, tx.Now(), `0`, joinEvents+`WHERE `+waitingRows+` AND v.seq BETWEEN $5 AND $6`, from, to)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
 		SELECT v.team_id, e.id, v.id, 'pending', 2, $4, 0, 0
 		FROM events v JOIN webhook_endpoints e ON e.team_id = v.team_id AND e.id = $2
 		WHERE v.team_id = $1 AND v.seq BETWEEN $3 AND $5 AND e.deleted_at IS NULL AND `+matchesFilter+` `+makePending,
