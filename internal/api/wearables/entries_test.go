@@ -15,7 +15,7 @@ const enteredBody = `{"time_zone":"Europe/Berlin","data":[
 	{"resource":"weight","timestamp":"2026-03-02T07:00:00+01:00","value":7000},
 	{"resource":"blood_pressure","timestamp":"2026-03-01T07:05:00Z","systolic":120,"diastolic":80},
 	{"resource":"activity","calendar_date":"1999-03-01","steps":12},
-	{"resource":"weight","timestamp":"2026-03-03T07:00:00Z","value":71,"unit":"stone"}
+	{"resource":"weight","timestamp":"2026-03-03T07:00:00Z","value":71,"unit":"bushel"}
 ]}`
 
 func TestEntriesAreStoredAsManual(t *testing.T) {

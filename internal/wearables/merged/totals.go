@@ -13,6 +13,9 @@ import (
 // never added to the finer samples of other sources on the same local day: either the
 // total counts, because its source is better, or the samples do. Of several totals only
 // that of the best source counts.
+//
+// Entries of an app that are more than slipFactor times the count of any device on that
+// day do not count either: they are slips of the finger, or goals.
 
 // countedAllDay has the resources that devices count all day. Of others, such as water,
 // people type several amounts a day.
@@ -23,6 +26,9 @@ var countedAllDay = map[string]bool{
 
 // shortestTotal is the length from which an interval is a total of a day.
 const shortestTotal = 20 * hourUS
+
+// slipFactor is the largest accepted ratio of an app's entries to a device's count.
+const slipFactor = 10
 
 // isTotal reports whether sample i is a total of a day.
 func (t *track) isTotal(i int) bool {
@@ -36,10 +42,18 @@ func (t *track) isTotal(i int) bool {
 type dayCount struct {
 	fine, total      int // rank of the best source of finer samples, and of totals
 	fineBy, totalsBy int // position of that source
+
+	amounts map[*track]float64 // of the day
+	device  float64            // the largest amount of a device
+}
+
+// isSlip reports whether an app's entries are far beyond the count of every device.
+func (d *dayCount) isSlip(t *track) bool {
+	return t.Source.Type == "app" && d.device > 0 && d.amounts[t] > slipFactor*d.device
 }
 
 // totals decides between totals and finer samples, by local day. It is nil if there are no
-// totals.
+// totals and no entries of an app.
 type totals struct {
 	zone *time.Location
 	days map[int64]*dayCount
@@ -50,7 +64,7 @@ func newTotals(tracks []*track, zone *time.Location) *totals {
 	found := false
 	for _, t := range tracks {
 		for i := range t.Time {
-			if found = t.isTotal(i); found {
+			if found = t.isTotal(i) || t.Source.Type == "app"; found {
 				break
 			}
 		}
@@ -67,8 +81,11 @@ func newTotals(tracks []*track, zone *time.Location) *totals {
 			n := t.day(i, zone)
 			d := all.days[n]
 			if d == nil {
-				d = &dayCount{fine: math.MaxInt, total: math.MaxInt}
+				d = &dayCount{fine: math.MaxInt, total: math.MaxInt, amounts: map[*track]float64{}}
 				all.days[n] = d
+			}
+			if d.amounts[t] += t.Value[i]; t.Source.Type != "app" {
+				d.device = max(d.device, d.amounts[t])
 			}
 			switch {
 			case t.isTotal(i) && t.rank < d.total:
@@ -88,6 +105,10 @@ func (a *totals) excludes(t *track, i int) (by int, excluded bool) {
 	}
 	d := a.days[t.day(i, a.zone)]
 	switch {
+	case d.isSlip(t) && d.fine < math.MaxInt:
+		return d.fineBy, true
+	case d.isSlip(t):
+		return d.totalsBy, true
 	case d.total >= d.fine: // also without totals
 		return d.fineBy, t.isTotal(i)
 	case t.isTotal(i):

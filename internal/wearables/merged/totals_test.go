@@ -33,6 +33,8 @@ func TestTotalsOfDays(t *testing.T) {
 		{"typed alone", []wearables.Samples{typed}, 10_800},
 		{"typed by the person beside a phone", []wearables.Samples{byHand, fine}, 11_000},
 		{"typed in the app of the phone", []wearables.Samples{typed, fine}, 11_000},
+		{"a slip of the finger with a length", []wearables.Samples{of("app", "typed", 18, 20, 30_000), of("phone", "b", 8, 9, 670)}, 670},
+		{"a long run of an app", []wearables.Samples{of("app", "typed", 18, 20, 6_000), of("phone", "b", 8, 9, 670)}, 6_670},
 		{"a slip of the finger", []wearables.Samples{of("app", "typed", 20, 20, 30_000), of("phone", "b", 8, 9, 670)}, 670},
 		{"typed twice", []wearables.Samples{of("app", "typed", 10, 10, 300, 20, 20, 500)}, 800},
 		{"typed in two apps", []wearables.Samples{typed, byHand}, 10_800},
