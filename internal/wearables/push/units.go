@@ -36,40 +36,40 @@ var aliases = map[string][]string{
 // conversions lists the units that convert to a canonical one, in lower case. The scales
 // of cholesterol depend on its type.
 var conversions = map[string]map[string]units.Scale{
-	"kcal": named(scales{
+	"kcal": unitNames(scales{
 		"kj kilojoule kilojoules": units.Kilojoule, "j joule joules": units.Joule,
 		"cal smallcalorie": units.Divide(1000), // HealthKit writes Cal for the large calorie: see convert
 	}),
-	"m": named(scales{
+	"m": unitNames(scales{
 		"km kilometer kilometers kilometre kilometres": units.Multiply(1000), "mi mile miles": units.Mile,
 		"yd yard yards": units.Yard, "ft foot feet": units.Foot, "cm": units.Divide(100), "in inch inches": units.Inch,
 	}),
-	"kg": named(scales{
+	"kg": unitNames(scales{
 		"g gram grams": units.Divide(1000), "lb lbs pound pounds": units.Pound, "st stone stones": units.Stone, "oz ounce ounces": units.Ounce,
 	}),
-	"°c": named(scales{"degf °f f fahrenheit": units.Fahrenheit, "k kelvin": units.Kelvin}),
-	"cm": named(scales{
+	"°c": unitNames(scales{"degf °f f fahrenheit": units.Fahrenheit, "k kelvin": units.Kelvin}),
+	"cm": unitNames(scales{
 		"m meter meters": units.Multiply(100), "mm": units.Divide(10), "in inch inches": units.Multiply(2.54), "ft foot feet": units.Multiply(30.48),
 	}),
-	"min": named(scales{
+	"min": unitNames(scales{
 		"ms": units.Divide(60_000), "s sec secs second seconds": units.Divide(60), "h hr hrs hour hours": units.Multiply(60),
 	}),
-	"ml": named(scales{
+	"ml": unitNames(scales{
 		"l liter liters": units.Multiply(1000), "fl_oz_us fl_oz floz": units.FluidOunceUS, "cup_us cup cups": units.CupUS,
 	}),
-	"g":      named(scales{"mg milligram milligrams": units.Divide(1000), "mcg µg": units.Divide(1e6), "kg": units.Multiply(1000)}),
-	"l":      named(scales{"ml milliliter milliliters": units.Divide(1000)}),
-	"rmssd":  named(scales{"s sec second seconds": units.Multiply(1000)}),
-	"mv":     named(scales{"mcv µv": units.Divide(1000), "v": units.Multiply(1000)}),
-	"mmol/l": named(scales{"mg/dl mgdl": units.Glucose}),
-	"mmhg":   named(scales{"kpa": units.Kilopascal}),
+	"g":      unitNames(scales{"mg milligram milligrams": units.Divide(1000), "mcg µg": units.Divide(1e6), "kg": units.Multiply(1000)}),
+	"l":      unitNames(scales{"ml milliliter milliliters": units.Divide(1000)}),
+	"rmssd":  unitNames(scales{"s sec second seconds": units.Multiply(1000)}),
+	"mv":     unitNames(scales{"mcv µv": units.Divide(1000), "v": units.Multiply(1000)}),
+	"mmol/l": unitNames(scales{"mg/dl mgdl": units.Glucose}),
+	"mmhg":   unitNames(scales{"kpa": units.Kilopascal}),
 }
 
 // scales maps the spellings of a unit, with spaces between them, to its scale.
 type scales map[string]units.Scale
 
-// named maps each spelling to its scale.
-func named(all scales) map[string]units.Scale {
+// unitNames maps each spelling to its scale.
+func unitNames(all scales) map[string]units.Scale {
 	each := map[string]units.Scale{}
 	for spellings, scale := range all {
 		for word := range strings.FieldsSeq(spellings) {

@@ -18,7 +18,7 @@ func (r *Reader) recognise(ctx context.Context, gray *image.Gray, photo bool) (e
 	if err != nil {
 		return page, nil, err
 	}
-	if sure := sureWords(first); sure < 15 || 3*sure < len(first) { // the page may lie or stand on its head
+	if sure := sureWords(first); sure < 15 || 3*sure < len(first) { // the page may be turned
 		turned, better, err := r.turned(ctx, gray, photo, sure)
 		if err != nil {
 			return page, nil, err
