@@ -153,12 +153,16 @@ func withoutVolatileParts(body []byte) string {
 	return volatileParts.ReplaceAllString(string(body), "")
 }
 
+// changesByItself has the paths whose answers change without a change of the caller: each
+// read is in the audit log, and jobs begin at a later time.
+var changesByItself = map[string]bool{"/v2/audit": true, "/v2/jobs": true}
+
 // readAll returns the team's view of its fixture: every plain read of the document.
 func (s *service) readAll(t *testing.T, f *fixture) string {
 	t.Helper()
 	var all strings.Builder
 	for _, o := range s.doc.operations {
-		if o.Method != http.MethodGet || o.Path == "/v2/audit" { // it grows with each read
+		if o.Method != http.MethodGet || changesByItself[o.Path] {
 			continue
 		}
 		r := s.minimalRequest(t, o, f.valuesFor(o))

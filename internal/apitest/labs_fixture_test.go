@@ -164,7 +164,7 @@ var workingKinds = []string{"orders.place", "orders.ship", "messages.send", "mat
 // settleJobs is settle for tests that also compare jobs.
 func (s *service) settleJobs(t *testing.T) {
 	t.Helper()
-	waitUntil(t, "the end of looking for heart rate", func() bool { return !s.hasDueJobs(t, []string{"wearables.zones"}, 5*time.Second) })
+	waitUntil(t, "the end of looking for heart rate", func() bool { return !s.hasDueJobs(t, []string{"wearables.zones", "wearables.days"}, 5*time.Second) })
 	s.settle(t)
 }
 

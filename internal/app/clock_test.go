@@ -44,7 +44,7 @@ func TestAWrongClockDeletesNothing(t *testing.T) {
 		ahead.Store(int64(3 * 365 * 24 * time.Hour))
 		s = start()
 		waitForLog(t, s, "a job that deletes data by age waits")
-		if n := events(s); n != before {
+		if n := events(s); n < before { // pushed samples become an activity later
 			t.Errorf("%d events of %d are left", n, before)
 		}
 		status, text := s.Call("GET", "/readyz?verbose", "")
