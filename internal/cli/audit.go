@@ -58,8 +58,14 @@ type auditLine struct {
 }
 
 var auditView = view{id: "at", none: "no accesses", columns: []column{
-	{"at", "at"}, {"actor", "actor_kind"}, {"id", "actor"}, {"on behalf of", "on_behalf_of"}, {"action", "action"},
-	{"person", "user_id"}, {"status", "status"}, {"address", "address"},
+	{"at", "at"},
+	{"actor", "actor_kind"},
+	{"id", "actor"},
+	{"on behalf of", "on_behalf_of"},
+	{"action", "action"},
+	{"person", "user_id"},
+	{"status", "status"},
+	{"address", "address"},
 }}
 
 // auditFlags are the filters of list and export.

@@ -167,13 +167,14 @@ func splitDays(c wearables.Samples, wall *wallClock) wearables.Samples {
 
 // refuseMixtures refuses to aggregate values that are unlike: LDL with HDL, or SDNN with
 // RMSSD. A query that knows the type selects it, groups by it or filters it. Amounts of
-// several types, such as insulin, add up.
+// several types, such as insulin, add up, and samples of any types can be counted.
 func (r *Request) refuseMixtures(all []storage.Series) error {
 	has := func(from string) bool {
 		return slices.ContainsFunc(r.Plan.Inputs, func(in query.Input) bool { return in.Column.From == from })
 	}
+	counts := !slices.ContainsFunc(r.Plan.Outputs, func(out query.Output) bool { return out.Func != "" && out.Func != query.Count })
 	resource, _ := wearables.ResourceNamed(r.Plan.Table.Series)
-	if !r.Plan.Aggregated || merged.AddsUp(resource) || !has(query.FromValue) || has(query.FromWord) {
+	if counts || !r.Plan.Aggregated || merged.AddsUp(resource) || !has(query.FromValue) || has(query.FromWord) {
 		return nil
 	}
 	first := ""

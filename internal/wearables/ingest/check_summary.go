@@ -35,7 +35,9 @@ func removeImplausible(d *wearables.Document, fields map[string]any) (n int, rea
 var orderedFields = map[string][][2]string{
 	"activity": {
 		{"calories_active", "calories_total"},
-		{"heart_rate.min_bpm", "heart_rate.avg_bpm"}, {"heart_rate.avg_bpm", "heart_rate.max_bpm"}, {"heart_rate.min_bpm", "heart_rate.max_bpm"},
+		{"heart_rate.min_bpm", "heart_rate.avg_bpm"},
+		{"heart_rate.avg_bpm", "heart_rate.max_bpm"},
+		{"heart_rate.min_bpm", "heart_rate.max_bpm"},
 	},
 	"sleep":    {{"hr_lowest", "hr_average"}},
 	"workouts": {{"average_hr", "max_hr"}},
