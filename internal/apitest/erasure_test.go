@@ -51,6 +51,7 @@ func TestErasureReachesEveryTable(t *testing.T) {
 		waitUntil(t, "the erasure", func() bool {
 			return s.count(t, `SELECT COUNT(*) FROM jobs WHERE kind = 'users.erase' AND status = 'succeeded'`) > 0
 		})
+		waitUntil(t, "the last blocks of the audit log", func() bool { return s.count(t, `SELECT COUNT(*) FROM audit_pending`) == 0 })
 		after := s.rowsOf(t, f.ids["user_id"])
 		if len(before) < 12 {
 			t.Errorf("the fixture fills only %d tables: %v", len(before), before)

@@ -128,7 +128,7 @@ func otlpSpanOf(s sdktrace.ReadOnlySpan) otlpSpan {
 func otlpAttributes(all []attribute.KeyValue) []otlpAttribute {
 	found := make([]otlpAttribute, len(all))
 	for i, a := range all {
-		text := a.Value.Emit()
+		text := a.Value.String()
 		found[i].Key = string(a.Key)
 		if a.Value.Type() == attribute.INT64 {
 			found[i].Value.Int = &text

@@ -74,8 +74,7 @@ func (db *DB) verifyChecksums(ctx context.Context) error {
 
 // damageOf marks the error of a read that found damaged pages.
 func damageOf(err error) error {
-	switch sqlite.ErrCode(err).ToPrimary() {
-	case sqlite.ResultCorrupt, sqlite.ResultNotADB:
+	if code := sqlite.ErrCode(err).ToPrimary(); code == sqlite.ResultCorrupt || code == sqlite.ResultNotADB {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err

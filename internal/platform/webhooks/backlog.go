@@ -50,6 +50,7 @@ func CountBacklog(ctx context.Context, tx *store.Tx) (b Backlog, err error) {
 			}
 		case AutoOff:
 			b.Off++
+		case Off: // the team's decision, and no problem
 		}
 	}
 	return b, rows.Err()

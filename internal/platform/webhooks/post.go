@@ -61,6 +61,7 @@ func (p Problem) Sentence() string {
 		return "TLS: no trusted connection"
 	case ConnectionFailed:
 		return "the connection broke"
+	case NoProblem, StatusProblem: // the answer's status says it
 	}
 	return string(p)
 }
