@@ -104,6 +104,8 @@ func TestAccessesAreNoted(t *testing.T) {
 		waitForAccesses(t, a, "?on_behalf_of=dr-17&user_id="+second, 1) // the list
 		waitForAccesses(t, a, "?on_behalf_of=dr-17&user_id=00000000-0000-4000-8000-000000000000", 1)
 
+		waitForAccesses(t, a, "?action=createUser&user_id="+second, 1)
+
 		// Pages without gaps.
 		var page accesses
 		a.Get("/v2/audit?on_behalf_of=dr-17&limit=5", &page)

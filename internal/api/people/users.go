@@ -61,6 +61,7 @@ func (h *Handlers) createUser(ctx context.Context, c api.Caller, in *createUserI
 		if err != nil {
 			return userBody{}, err
 		}
+		audit.NotePeople(ctx, user.ID)
 		return userOf(user, nil, providers.LogosOf(tx)), nil
 	})
 }
