@@ -126,6 +126,7 @@ var sendingKinds = []struct{ kind, text string }{
 	{"appointments.settle", "appointments to book or release"},
 	{"messages.send", "SMS and e-mails to patients"},
 	{"critical.mail", "e-mails about critical results"},
+	{"critical.operators", "e-mails to the operators"},
 }
 
 // Waiting counts one kind of work that waits to be sent.

@@ -13,6 +13,7 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/networks/networktest"
 	"hale/internal/platform/store"
@@ -51,7 +52,13 @@ func TestAHeldCopySendsNothing(t *testing.T) {
 			t.Errorf("%d orders placed, %d events posted", calls, posts.Load())
 		}
 		ctx := store.AsSystem(t.Context())
+		if err := again.DB.Write(ctx, func(tx *store.Tx) error { return critical.NotifyOperators(ctx, tx, uuid.New()) }); err != nil {
+			t.Fatal(err)
+		}
 		waiting, err := app.CountOutgoing(ctx, again.DB)
+		if last := waiting[len(waiting)-1]; last.Kind != "e-mails to the operators" || last.Count != 1 {
+			t.Errorf("%+v", last)
+		}
 		if err != nil || waiting[0].Count == 0 || waiting[0].First.IsZero() || waiting[1].Count != 1 {
 			t.Errorf("waiting: %+v, %v", waiting, err)
 		}
