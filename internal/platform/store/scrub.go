@@ -4,7 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Deleted rows leave bytes behind: in free pages, in the log, in dead row versions.
@@ -108,24 +114,46 @@ func truncateLog(c *conn) error {
 	return err
 }
 
+// scrubPostgres has a connection of its own, because only its notices tell whether
+// PostgreSQL kept dead rows: a transaction that began before their deletion, also of
+// another program, could still read them.
 func (db *DB) scrubPostgres(ctx context.Context) error {
-	c, err := db.pool.Conn(ctx)
+	config, err := pgx.ParseConfig(db.url)
 	if err != nil {
 		return fmt.Errorf("store: scrubbing: %w", err)
 	}
-	defer c.Close()
-	if _, err := c.ExecContext(ctx, fmt.Sprintf(`SET lock_timeout = %d`, scrubWait.Milliseconds())); err != nil {
+	kept := 0
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { kept += keptRows(n) }
+	c, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
 		return fmt.Errorf("store: scrubbing: %w", err)
 	}
-	_, err = c.ExecContext(ctx, `VACUUM (FULL) sealing_keys`)
-	if _, reset := c.ExecContext(context.WithoutCancel(ctx), `RESET lock_timeout`); reset != nil {
-		err = errors.Join(err, reset)
+	defer func() { _ = c.Close(context.WithoutCancel(ctx)) }() // nothing is left to do
+	_, err = c.Exec(ctx, fmt.Sprintf(`SET lock_timeout = %d`, scrubWait.Milliseconds()))
+	if err == nil {
+		_, err = c.Exec(ctx, `VACUUM (FULL, VERBOSE) sealing_keys`)
 	}
 	switch {
-	case isLockTimeout(err):
+	case isLockTimeout(err), err == nil && kept > 0:
 		return ErrScrubBusy
 	case err != nil:
 		return fmt.Errorf("store: scrubbing: %w", err)
 	}
 	return nil
+}
+
+var firstNumber = regexp.MustCompile(`^\D*(\d+)`)
+
+// keptRows returns the number of dead rows that VACUUM could not remove. Its notice about
+// the table of the keys has the number first in the detail, in every language.
+func keptRows(n *pgconn.Notice) int {
+	found := firstNumber.FindStringSubmatch(n.Detail)
+	if found == nil || !strings.Contains(n.Message, "sealing_keys") {
+		return 0
+	}
+	kept, err := strconv.Atoi(found[1])
+	if err != nil {
+		return 1 // too large for an int
+	}
+	return kept
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -93,9 +94,29 @@ func TestScrub(t *testing.T) {
 		if !holds(t, d, db, secret) {
 			t.Fatal("the key is not in the files: the test shows nothing")
 		}
+		began, read, done := make(chan struct{}), make(chan struct{}), make(chan error)
+		go func() { // a reader from before the deletion, which could still see the key
+			done <- db.Read(ctx, func(tx *store.Tx) error {
+				var n int
+				err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM teams`).Scan(&n)
+				close(began)
+				<-read
+				return err
+			})
+		}()
+		<-began
 		exec(`DELETE FROM sealing_keys WHERE subject_id = $1`, subject)
-		if err := db.Scrub(ctx); err != nil {
+		if err := db.Scrub(ctx); !errors.Is(err, store.ErrScrubBusy) {
+			t.Errorf("a scrub beside an older reader: %v", err)
+		}
+		close(read)
+		if err := <-done; err != nil {
 			t.Fatal(err)
+		}
+		for err := store.ErrScrubBusy; err != nil; { // PostgreSQL's own workers may read, too
+			if err = db.Scrub(ctx); err != nil && !errors.Is(err, store.ErrScrubBusy) {
+				t.Fatal(err)
+			}
 		}
 		if holds(t, d, db, secret) {
 			t.Error("the deleted key is still in the files")
