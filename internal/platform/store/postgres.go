@@ -17,11 +17,14 @@ import (
 // maxTries limits the attempts of a transaction that loses a race.
 const maxTries = 20
 
+// errAddress replaces the error of the parser, which would print the password.
+var errAddress = errors.New("store: the PostgreSQL address does not parse")
+
 func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	db.engine = Postgres
 	cfg, err := pgx.ParseConfig(o.URL)
 	if err != nil {
-		return errors.New("store: the PostgreSQL address does not parse") // the error would print the password
+		return errAddress
 	}
 	for name, value := range map[string]string{"application_name": "hale", "jit": "off", "synchronous_commit": "on"} {
 		if _, given := cfg.RuntimeParams[name]; !given {

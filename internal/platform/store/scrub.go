@@ -120,7 +120,7 @@ func truncateLog(c *conn) error {
 func (db *DB) scrubPostgres(ctx context.Context) error {
 	config, err := pgx.ParseConfig(db.url)
 	if err != nil {
-		return fmt.Errorf("store: scrubbing: %w", err)
+		return errAddress
 	}
 	kept := 0
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { kept += keptRows(n) }
