@@ -372,7 +372,10 @@ reads a file with a JSON list of corrections as the API takes them.`
 		if err != nil {
 			return err
 		}
-		decided := map[string]any{"decision": decision, "reviewer": reviewerName(reviewer), "note": note, "revision": revision}
+		decided := map[string]any{"decision": decision, "reviewer": reviewerName(reviewer), "note": note}
+		if c.Flags().Changed("revision") {
+			decided["revision"] = revision
+		}
 		if len(corrections) > 0 {
 			decided["corrections"] = corrections
 		}
