@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"hale/internal/labs/catalogue"
 	"hale/internal/platform/civil"
 )
 
@@ -159,6 +160,16 @@ type Result struct {
 	Laboratory string
 	At         Moment
 	SubID      string
+}
+
+// Namings returns the names of the values.
+func (s *ResultSet) Namings() []catalogue.Naming {
+	all := make([]catalogue.Naming, 0, len(s.Results))
+	for i := range s.Results {
+		r := &s.Results[i]
+		all = append(all, catalogue.NewNaming(r.TestProviderID, r.ProviderID, r.LOINC, r.Name))
+	}
+	return all
 }
 
 // Missing is a result that will not come.

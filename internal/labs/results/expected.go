@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/loinc"
@@ -50,63 +49,42 @@ type expectedResult struct {
 	markers []Marker
 }
 
-// find looks up a reported value: by the lab's code within its test, by the
-// code in any test, by LOINC, by name. A code may mean different things in
-// different tests, so the test comes first. A value that was not ordered is
-// looked up among the lab's other tests, by code and LOINC: its critical limits
-// count as well.
-func (e *expectations) find(code, test, loincCode, name string) (expectedResult, bool) {
-	matches := []func(m *catalogue.Marker, r catalogue.Result) bool{
-		func(m *catalogue.Marker, r catalogue.Result) bool {
-			return code != "" && m.ProviderID == test && r.ProviderID == code
-		},
-		func(_ *catalogue.Marker, r catalogue.Result) bool { return code != "" && r.ProviderID == code },
-		func(m *catalogue.Marker, r catalogue.Result) bool {
-			return loincCode != "" && m.ProviderID == test && r.LOINC == loincCode
-		},
-		func(_ *catalogue.Marker, r catalogue.Result) bool { return loincCode != "" && r.LOINC == loincCode },
-		func(_ *catalogue.Marker, r catalogue.Result) bool {
-			return name != "" && strings.EqualFold(r.Name, name)
-		},
-	}
-	for _, match := range matches {
-		for _, m := range e.all {
-			for _, r := range m.Results {
-				if match(m, r) {
-					return expectedResult{r, e.markersFor(r)}, true
-				}
-			}
-		}
-	}
-	if e.offered != nil {
-		if r, known := e.offered.FindResult(e.lab.ID, test, code, loincCode); known {
-			return expectedResult{Result: r, markers: e.markersOfTest(test)}, true
+// find looks up a reported value among the ordered tests and their reflex tests.
+// A value that was not ordered is looked up among the lab's other tests, by code
+// and LOINC: its critical limits count as well. A value whose codes contradict
+// each other is none of them.
+func (e *expectations) find(n catalogue.Naming) (expectedResult, bool) {
+	r, known := e.findOrdered(n)
+	switch {
+	case known:
+		return expectedResult{r, e.markersFor(r)}, true
+	case e.offered != nil && !e.offered.CodesConflict(e.lab.ID, n):
+		if r, known := e.offered.FindResult(e.lab.ID, n.Test, n.Code, n.LOINC); known {
+			return expectedResult{Result: r, markers: e.markersOfTest(n.Test)}, true
 		}
 	}
 	return expectedResult{}, false
+}
+
+// findOrdered looks up a reported value among the ordered tests and their reflex
+// tests.
+func (e *expectations) findOrdered(n catalogue.Naming) (catalogue.Result, bool) {
+	r, known := n.FindResult(e.all)
+	if known && e.offered != nil && !n.Agrees(r) && e.offered.CodesConflict(e.lab.ID, n) {
+		return catalogue.Result{}, false
+	}
+	return r, known
 }
 
 // markersFor returns the ordered markers that require a result.
 func (e *expectations) markersFor(r catalogue.Result) []Marker {
 	var all []Marker
 	for _, m := range e.ordered {
-		if slices.ContainsFunc(m.Results, func(other catalogue.Result) bool { return isSameResult(r, other) }) {
+		if slices.ContainsFunc(m.Results, func(other catalogue.Result) bool { return other.IsSame(r) }) {
 			all = append(all, markerOf(m))
 		}
 	}
 	return all
-}
-
-// isSameResult reports whether two rows of the catalogue are the same
-// observation of a lab.
-func isSameResult(a, b catalogue.Result) bool {
-	if a.ProviderID != "" || b.ProviderID != "" {
-		return a.ProviderID == b.ProviderID
-	}
-	if a.LOINC != "" || b.LOINC != "" {
-		return a.LOINC == b.LOINC
-	}
-	return a.Slug == b.Slug
 }
 
 // markersOfTest returns the ordered marker of a lab's test code.
@@ -128,20 +106,20 @@ type codeNames struct {
 	assay                              *catalogue.Assay
 	assayLOINC                         string // the catalogue's code of the assay
 	markers                            []Marker
+	row                                resultNames // of the catalogue; zero if it does not know the result
 }
 
 // identify names a reported value as the catalogue does, or as the report does
-// where the catalogue does not know it. A LOINC code with a wrong check digit
-// is a typing error and is dropped.
+// where the catalogue does not know it.
 func (e *expectations) identify(code, test, loincCode, name string) codeNames {
-	if !loinc.Valid(loincCode) {
-		loincCode = ""
-	}
+	n := catalogue.NewNaming(test, code, loincCode, name)
+	loincCode = n.LOINC
 	id := codeNames{name: cmp.Or(name, code, "Result"), code: code, loinc: loincCode}
-	if r, known := e.find(code, test, loincCode, name); known {
+	if r, known := e.find(n); known {
 		id.name, id.slug, id.code = r.Name, r.Slug, cmp.Or(code, r.ProviderID)
 		id.loinc = cmp.Or(loincCode, r.LOINC)
 		id.unit, id.assay, id.assayLOINC, id.markers = r.Assay.Unit, &r.Assay, cmp.Or(r.LOINC, loincCode), r.markers
+		id.row = resultNames{r.ProviderID, r.LOINC, r.Slug}
 	} else {
 		id.slug, id.markers = loinc.Slug(id.name), e.markersOfTest(test)
 	}

@@ -34,6 +34,11 @@ type Report struct {
 	// separately.
 	Document []byte `json:"document,omitempty"`
 
+	// keys and missingCodes hold the merge keys of Set.Results and the codes of
+	// Set.Missing; nil for those of the report. setKeys sets them.
+	keys         []observationKey
+	missingCodes []string
+
 	id     uuid.UUID
 	digest [sha256.Size]byte
 	// unnamed is the digest without the patient. Reports that were stored
@@ -277,7 +282,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 			all[key] = append(all[key], c)
 		}
 		for i := range r.Set.Results {
-			if key := keyOf(&r.Set.Results[i]); !listed[key] {
+			if key := r.keyOf(i); !listed[key] {
 				listed[key] = true
 				order = append(order, key)
 			}
@@ -285,7 +290,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		for i := range r.Set.Missing {
 			no := &r.Set.Missing[i]
 			c := &claim{rank: max(rankFinal, rank("", r)), place: place, missing: no}
-			code := codeOf(no.ProviderID, no.LOINC, no.TestProviderID, no.Name)
+			code := r.missingCodeOf(i)
 			if missing[code] == nil {
 				codes = append(codes, code)
 			}
@@ -377,6 +382,26 @@ func keepBest[K comparable](best map[K]*claim, key K, c *claim) {
 	}
 }
 
+// keyOf returns the key of the i-th value of a report.
+func (r *Report) keyOf(i int) observationKey {
+	if r.keys != nil {
+		return r.keys[i]
+	}
+	return keyOf(&r.Set.Results[i])
+}
+
+// missingCodeOf returns the code of the i-th missing result of a report.
+func (r *Report) missingCodeOf(i int) string {
+	if r.missingCodes != nil {
+		return r.missingCodes[i]
+	}
+	return missingCodeOf(&r.Set.Missing[i])
+}
+
+func missingCodeOf(m *networks.Missing) string {
+	return codeOf(m.ProviderID, m.LOINC, m.TestProviderID, m.Name)
+}
+
 func keyOf(r *networks.Result) observationKey {
 	return observationKey{codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), r.SubID}
 }
@@ -395,7 +420,7 @@ func claims(r *Report, place int, own string) map[observationKey]*claim {
 	before := map[reportedValue]bool{}
 	for i := range r.Set.Results {
 		one := &r.Set.Results[i]
-		key, rank := keyOf(one), rank(one.Status, r)
+		key, rank := r.keyOf(i), rank(one.Status, r)
 		c := all[key]
 		if c == nil || rank > c.rank {
 			c = &claim{rank: rank, place: place}

@@ -68,7 +68,7 @@ func (a *missingList) addReported(missing networks.Missing, comments []string) {
 	id := a.e.identify(missing.ProviderID, missing.TestProviderID, missing.LOINC, missing.Name)
 	a.add(Missing{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: missing.TestProviderID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
-		Note: strings.TrimSpace(missing.Note), Markers: id.markers, Reported: true,
+		Note: strings.TrimSpace(missing.Note), Markers: id.markers, Reported: true, row: id.row,
 	}, failure)
 }
 
@@ -79,10 +79,12 @@ func (a *missingList) add(m Missing, why Failure) {
 		a.known = nameIndex{}
 		for i := range a.results {
 			a.known.add(a.results[i].naming())
+			a.known.addRow(a.results[i].row)
 		}
 	}
-	if !a.known.contains(m.naming()) {
+	if !a.known.contains(m.naming()) && (m.row == resultNames{} || !a.known.contains(m.row)) {
 		a.known.add(m.naming())
+		a.known.addRow(m.row)
 		a.all = append(a.all, m)
 	}
 }
@@ -235,6 +237,13 @@ func (r nameIndex) add(n resultNames) {
 	for at, name := range [...]string{byCode: n.code, byLOINC: n.loinc, bySlug: n.slug} {
 		in.kind, in.name = nameKind(at), name
 		r[in] = true
+	}
+}
+
+// addRow adds a row of the catalogue, under which a result is known as well.
+func (r nameIndex) addRow(n resultNames) {
+	if n != (resultNames{}) {
+		r.add(n)
 	}
 }
 

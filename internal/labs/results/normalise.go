@@ -40,7 +40,7 @@ func (e *expectations) normalise(f sampledResult, sex string, age int) Result {
 	r := Result{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: f.TestProviderID, SubID: f.SubID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
 		Type: v.kind, Text: v.text, Number: v.number, Flag: f.Flag, Status: f.Status, At: f.At,
-		Laboratory: f.Laboratory, Sample: f.sample, Markers: id.markers,
+		Laboratory: f.Laboratory, Sample: f.sample, Markers: id.markers, row: id.row,
 	}
 	r.Range.Text = strings.TrimSpace(f.Range)
 	if v.kind != Coded {

@@ -94,14 +94,15 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 
 // revise merges all reports and adds a revision when the results have changed.
 func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a Arrival) error {
-	m := merge(all, o.SampleID)
 	if !slices.ContainsFunc(all, func(r Report) bool { return r.hasContent() }) {
-		return setCollectionTime(ctx, tx, o, m, a) // only documents so far
+		return setCollectionTime(ctx, tx, o, merge(all, o.SampleID), a) // only documents so far
 	}
 	e, err := readExpectations(ctx, tx, o)
 	if err != nil {
 		return err
 	}
+	e.setKeys(all)
+	m := merge(all, o.SampleID)
 	now, err := labclock.TimeOf(ctx, tx, o.Team)
 	if err != nil {
 		return err

@@ -137,6 +137,8 @@ type Result struct {
 	// Markers are the ordered markers that require this result; empty for a
 	// result that was not ordered.
 	Markers []Marker `json:"markers,omitempty"`
+
+	row resultNames // of the catalogue; set while a version is built
 }
 
 // Finality is the status of a value.
@@ -233,6 +235,8 @@ type Missing struct {
 	// Reported is true when the lab reports it as missing; other missing
 	// results are only absent.
 	Reported bool `json:"said,omitempty"`
+
+	row resultNames // of the catalogue; set while a version is built
 }
 
 // Sample is one specimen.

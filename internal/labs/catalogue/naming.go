@@ -1,0 +1,162 @@
+package catalogue
+
+import (
+	"slices"
+	"strings"
+
+	"hale/internal/labs/loinc"
+)
+
+// Naming holds the names of a reported value: the lab's codes of the test and of
+// the result, the LOINC code, and the name.
+type Naming struct{ Test, Code, LOINC, Name string }
+
+// NewNaming returns the names of a reported value. A LOINC code with a wrong
+// check digit is a typing error and is dropped.
+func NewNaming(test, code, loincCode, name string) Naming {
+	if !loinc.Valid(loincCode) {
+		loincCode = ""
+	}
+	return Naming{test, code, loincCode, name}
+}
+
+// FindResult finds the result that is reported, among the results of markers.
+//
+// The lab's code counts first, and of several results with that code the one
+// with the reported LOINC code or in the reported test. A lab may change its
+// code, so a value with an unknown code is found by LOINC, then by name. Both
+// must mean one result, and a name with another LOINC code means none.
+func (n Naming) FindResult(markers []*Marker) (Result, bool) {
+	inTest := func(m *Marker) bool { return m.ProviderID == n.Test }
+	if n.Code != "" {
+		sameCode := func(r Result) bool { return r.ProviderID == n.Code }
+		if n.LOINC != "" {
+			if r, ok := findResult(markers, inTest, n.Agrees); ok {
+				return r, true
+			}
+		}
+		if r, ok := findResult(markers, inTest, sameCode); ok {
+			return r, true
+		}
+	}
+	if n.LOINC != "" {
+		if r, ok := findOne(markers, inTest, func(r Result) bool { return r.LOINC == n.LOINC }); ok {
+			return r, true
+		}
+	}
+	if n.Name == "" {
+		return Result{}, false
+	}
+	return findOne(markers, inTest, func(r Result) bool {
+		return strings.EqualFold(r.Name, n.Name) && (n.LOINC == "" || r.LOINC == "" || r.LOINC == n.LOINC)
+	})
+}
+
+// Agrees reports whether both codes are those of a result.
+func (n Naming) Agrees(r Result) bool { return n.Code == r.ProviderID && n.LOINC == r.LOINC }
+
+// findResult returns the first matching result of the preferred markers, else of
+// any marker.
+func findResult(markers []*Marker, prefer func(m *Marker) bool, match func(r Result) bool) (Result, bool) {
+	var found Result
+	known := false
+	for _, m := range markers {
+		at := slices.IndexFunc(m.Results, match)
+		switch {
+		case at >= 0 && prefer(m):
+			return m.Results[at], true
+		case at >= 0 && !known:
+			found, known = m.Results[at], true
+		}
+	}
+	return found, known
+}
+
+// findOne is findResult for results that may be several: it returns none if the
+// preferred markers, or without a match there all markers, have two.
+func findOne(markers []*Marker, prefer func(m *Marker) bool, match func(r Result) bool) (Result, bool) {
+	var some, preferred []Result
+	for _, m := range markers {
+		for _, r := range m.Results {
+			if !match(r) {
+				continue
+			}
+			some = append(some, r)
+			if prefer(m) {
+				preferred = append(preferred, r)
+			}
+		}
+	}
+	if len(preferred) > 0 {
+		some = preferred
+	}
+	if len(some) == 0 || slices.ContainsFunc(some, func(r Result) bool { return !r.IsSame(some[0]) }) {
+		return Result{}, false
+	}
+	return some[0], true
+}
+
+// IsSame reports whether two rows of the catalogue are the same observation of
+// a lab.
+func (r Result) IsSame(other Result) bool {
+	if r.ProviderID != "" || other.ProviderID != "" {
+		return r.ProviderID == other.ProviderID
+	}
+	if r.LOINC != "" || other.LOINC != "" {
+		return r.LOINC == other.LOINC
+	}
+	return r.Slug == other.Slug
+}
+
+// CodesConflict reports whether the code of a value and its LOINC code are those
+// of different results of a lab.
+func (c *Catalogue) CodesConflict(lab LabID, n Naming) bool {
+	if n.Code == "" || n.LOINC == "" {
+		return false
+	}
+	code, loinc := false, false
+	for _, m := range c.markers {
+		if m.Lab != lab || !m.Active {
+			continue
+		}
+		for _, r := range m.Results {
+			if n.Agrees(r) {
+				return false
+			}
+			code, loinc = code || r.ProviderID == n.Code, loinc || r.LOINC == n.LOINC
+		}
+	}
+	return code && loinc
+}
+
+// CodeProblem is a reason why the codes of a report need a person.
+type CodeProblem string
+
+// The problems.
+const (
+	// CodeConflict means that a code and its LOINC code are those of different
+	// results, of which the order has one.
+	CodeConflict CodeProblem = "code_conflict"
+	// UnknownCode means that an ordered test has values, and none of them is a
+	// result that the catalogue has for the test.
+	UnknownCode CodeProblem = "unknown_code"
+)
+
+// CheckCodes looks for values of a lab that cannot be assigned to the results of
+// ordered markers with certainty. It is empty when there are none.
+func (c *Catalogue) CheckCodes(lab LabID, ordered []*Marker, values []Naming) CodeProblem {
+	known, named := map[string]bool{}, map[string]bool{} // by test
+	for _, n := range values {
+		r, found := n.FindResult(ordered)
+		if found && !n.Agrees(r) && c.CodesConflict(lab, n) {
+			return CodeConflict
+		}
+		known[n.Test], named[n.Test] = known[n.Test] || found || n.Code == n.Test, true // a lab may have one code for both
+	}
+	for _, m := range ordered {
+		if named[m.ProviderID] && !known[m.ProviderID] && slices.ContainsFunc(m.Results, func(r Result) bool { return r.Required }) {
+			return UnknownCode
+		}
+	}
+	return ""
+}
