@@ -83,10 +83,13 @@ func contentRefused(ctx context.Context, tx *store.Tx, o *orders.Order, r networ
 	set := r.Results
 	if len(set.Results)+len(set.Missing) > 0 {
 		known, err := namesOrderedTests(ctx, tx, o, set)
-		if err != nil || known {
+		if err != nil {
 			return "", err
 		}
-		return OtherTests, nil
+		if !known {
+			return OtherTests, nil
+		}
+		return checkCodes(ctx, tx, o, set)
 	}
 	hasValues := hasValues(o) && o.Status != orders.PartialResults
 	switch {

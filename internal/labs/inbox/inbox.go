@@ -66,7 +66,8 @@ type Unmatched interface {
 
 // Reason says why a report is not applied to an order. It contains no personal
 // data. For a report on another person, or without the facts that identify a
-// person, it is a Problem of package identity.
+// person, it is a Problem of package identity. For codes that no program can
+// assign it is a catalogue.CodeProblem.
 type Reason string
 
 // The other reasons. Candidates are the orders that were found and rejected.

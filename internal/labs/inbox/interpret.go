@@ -184,6 +184,34 @@ func namesOrderedTests(ctx context.Context, tx *store.Tx, o *orders.Order, set *
 	}), nil
 }
 
+// checkCodes says why the codes of results need a person. Values of a test whose
+// results an earlier report brought may have any code.
+func checkCodes(ctx context.Context, tx *store.Tx, o *orders.Order, set *networks.ResultSet) (Reason, error) {
+	tests, err := readTests(ctx, tx, o)
+	if err != nil {
+		return "", err
+	}
+	offered, err := catalogue.Load(ctx, tx, o.Team)
+	if err != nil {
+		return "", err
+	}
+	values := set.Namings()
+	problem := offered.CheckCodes(o.Lab, tests.all, values)
+	if problem != catalogue.UnknownCode {
+		return Reason(problem), nil
+	}
+	before, err := appliedReports(ctx, tx, o)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range before {
+		if r.Results != nil {
+			values = append(values, r.Results.Namings()...)
+		}
+	}
+	return Reason(offered.CheckCodes(o.Lab, tests.all, values)), nil
+}
+
 // namesOf returns the codes of results, and their names.
 func namesOf(set *networks.ResultSet) testNames {
 	n := testNames{}

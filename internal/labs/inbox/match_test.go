@@ -293,6 +293,10 @@ func TestContentForReview(t *testing.T) {
 		_, found := r.tests(o)
 		other := networks.Result{ProviderID: "no-such", TestProviderID: "no-such", Name: "Another test", Value: "4", Status: "F"}
 		named := networks.Result{ProviderID: "their code", Name: strings.ToUpper(r.markers(o)[0].Name), Value: "4", Status: "F"}
+		test := r.markers(o)[0]
+		row := test.Results[0]
+		renamed := networks.Result{ProviderID: "new", TestProviderID: "new", LOINC: row.LOINC, Value: "4", Status: "P"}
+		conflicting := networks.Result{ProviderID: row.ProviderID, TestProviderID: test.ProviderID, LOINC: r.otherLOINC(o), Value: "4"}
 		send := func(o orders.Order, set networks.ResultSet) string {
 			t.Helper()
 			key := uuid.NewString()
@@ -311,6 +315,9 @@ func TestContentForReview(t *testing.T) {
 			{"a document", networks.ResultSet{PDF: pdf}, "no_values 1"},
 			{"notes", networks.ResultSet{Comments: []string{"CRITICAL K 7.9 called"}}, "no_values 1"},
 			{"a preliminary document", networks.ResultSet{Partial: true, PDF: pdf}, "results"},
+			{"an unknown code in an ordered test", networks.ResultSet{Results: []networks.Result{{ProviderID: "new", TestProviderID: test.ProviderID, Value: "4"}}}, "unknown_code 1"},
+			{"the LOINC code of another result", networks.ResultSet{Results: []networks.Result{conflicting}}, "code_conflict 1"},
+			{"an unknown code with the LOINC code", networks.ResultSet{Partial: true, Results: []networks.Result{renamed}}, "results"},
 		} {
 			if got := send(o, c.set); got != c.want {
 				t.Errorf("%s: %q, want %q", c.name, got, c.want)
@@ -326,6 +333,33 @@ func TestContentForReview(t *testing.T) {
 			}
 		}
 	})
+}
+
+// otherLOINC returns a LOINC code of the order's lab that the order does not
+// have.
+func (r *rig) otherLOINC(o orders.Order) (code string) {
+	r.t.Helper()
+	ordered := map[string]bool{"": true}
+	for _, m := range r.markers(o) {
+		for _, row := range m.Results {
+			ordered[row.LOINC] = true
+		}
+	}
+	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
+		offered, err := catalogue.Load(ctx, tx, o.Team)
+		if err != nil {
+			return err
+		}
+		for _, m := range offered.Markers(catalogue.MarkerFilter{Labs: []catalogue.LabID{o.Lab}}) {
+			for _, row := range m.Results {
+				if !ordered[row.LOINC] {
+					code = row.LOINC
+				}
+			}
+		}
+		return nil
+	})
+	return code
 }
 
 // A lab's answer to an order cannot bring another person's results either.

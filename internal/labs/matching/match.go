@@ -245,7 +245,7 @@ const (
 // newReportFacts returns a report's facts for the comparison.
 func newReportFacts(network string, r networks.Report) reportFacts {
 	s := summarise(r)
-	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, Samples: r.Samples(), Placers: r.Placers(), Markers: s.Markers, At: r.At}
+	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, Samples: r.Samples(), Placers: r.Placers(), Markers: s.Markers, Values: cmp.Or(r.Results, &networks.ResultSet{}).Namings(), At: r.At}
 }
 
 // findOrders looks for orders that a report may belong to: by our number, by
@@ -332,7 +332,7 @@ func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID
 			numbers[o.Account] = account.Number
 		}
 		lab, _ := offered.Lab(o.Lab)
-		all = append(all, knownOrder{Order: o, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: offered.MarkersOf(test)})
+		all = append(all, knownOrder{Order: o, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: offered.MarkersOf(test), Offered: offered})
 	}
 	return all, nil
 }

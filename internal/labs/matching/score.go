@@ -27,6 +27,7 @@ type reportFacts struct {
 	Samples []string
 	Placers []string
 	Markers []Marker
+	Values  []catalogue.Naming
 	At      time.Time
 }
 
@@ -37,6 +38,8 @@ type knownOrder struct {
 	Lab     string // slug
 	Account string // number
 	Markers []*catalogue.Marker
+	// Offered is the catalogue of the team.
+	Offered *catalogue.Catalogue
 }
 
 // finding is the comparison of a report with an order.
@@ -48,6 +51,7 @@ type finding struct {
 	lab     identity.Agreement
 	account identity.Agreement
 	overlap Overlap
+	codes   catalogue.CodeProblem
 	state   orderState
 }
 
@@ -80,7 +84,7 @@ func orderStateOf(o *orders.Order) orderState {
 }
 
 func examine(r reportFacts, o *knownOrder) finding {
-	return finding{
+	f := finding{
 		order:   o,
 		named:   o.SampleID != "" && slices.Contains(r.Samples, o.SampleID) || slices.Contains(r.Placers, o.ID.String()),
 		person:  identity.Compare(identity.Person(r.Person), identity.Person(o.Person)),
@@ -90,6 +94,10 @@ func examine(r reportFacts, o *knownOrder) finding {
 		overlap: overlapOf(r.Markers, o.Markers),
 		state:   orderStateOf(&o.Order),
 	}
+	if f.lab == identity.Agrees && o.Offered != nil {
+		f.codes = o.Offered.CheckCodes(o.Order.Lab, o.Offered.AddReflex(o.Markers), r.Values)
+	}
+	return f
 }
 
 // accountKey returns an account number for a comparison. Labs write its letters
@@ -156,6 +164,9 @@ func (f finding) grounds() Grounds {
 		against(maxOtherLab, why)
 	default:
 	}
+	if f.codes != "" {
+		against(maxOtherLab, Reason(f.codes))
+	}
 	switch f.state {
 	case stateCompleted:
 		against(maxClosed, CompletedOrder)
@@ -213,8 +224,8 @@ func reportedMarkers(set *networks.ResultSet) []Marker {
 	}
 	var all []Marker
 	listed := map[string]bool{"": true}
-	add := func(test, result, name string) {
-		m := Marker{ProviderID: test, Name: name}
+	add := func(test, result, name, loinc string) {
+		m := Marker{ProviderID: test, Name: name, loinc: loinc}
 		if test == "" {
 			m.ProviderID = result
 		}
@@ -224,10 +235,10 @@ func reportedMarkers(set *networks.ResultSet) []Marker {
 		}
 	}
 	for _, r := range set.Results {
-		add(r.TestProviderID, r.ProviderID, r.Name)
+		add(r.TestProviderID, r.ProviderID, r.Name, r.LOINC)
 	}
 	for _, m := range set.Missing {
-		add(m.TestProviderID, m.ProviderID, m.Name)
+		add(m.TestProviderID, m.ProviderID, m.Name, m.LOINC)
 	}
 	return all
 }
@@ -267,8 +278,11 @@ func overlapOf(report []Marker, ordered []*catalogue.Marker) Overlap {
 }
 
 // coversMarker reports whether a reported test is a marker, or one of its
-// results.
+// results. A lab may change its code of a result that has a LOINC code.
 func coversMarker(r Marker, m *catalogue.Marker) bool {
+	if r.loinc != "" && slices.ContainsFunc(m.Results, func(e catalogue.Result) bool { return e.LOINC == r.loinc }) {
+		return true
+	}
 	if r.ProviderID != "" {
 		return r.ProviderID == m.ProviderID || slices.ContainsFunc(m.Results, func(e catalogue.Result) bool { return e.ProviderID == r.ProviderID })
 	}

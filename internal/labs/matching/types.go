@@ -119,6 +119,9 @@ const (
 	MarkersExact      Reason = "marker_overlap_exact"
 	MarkersPartial    Reason = "marker_overlap_partial"
 	MarkersNone       Reason = "marker_overlap_none"
+	// CodeConflict and UnknownCode are the problems of codes.
+	CodeConflict Reason = Reason(catalogue.CodeConflict)
+	UnknownCode  Reason = Reason(catalogue.UnknownCode)
 )
 
 // AccountMismatch is the only reason below a decision.
@@ -203,6 +206,8 @@ func (Person) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) 
 type Marker struct {
 	ProviderID string `json:"provider_id,omitempty"`
 	Name       string `json:"name,omitempty"`
+
+	loinc string
 }
 
 // Candidate is an order that a result may belong to.

@@ -115,12 +115,12 @@ func closedDecision(s orderState) (Decision, bool) {
 
 // isSafe reports whether a match is safe. The report must name the order's
 // number or sample, come through its network and from its lab and account, name
-// its patient, and have some of its tests. The order must wait for results, and
+// its patient, and have some of its tests, under codes that agree. The order must wait for results, and
 // no other open order may be named. A match by the person alone always waits
 // for review.
 func isSafe(d Decision, best finding, all []finding) bool {
 	if d != SampleMatch || !best.person.IsSamePerson() || best.network == identity.Differs || best.lab != identity.Agrees ||
-		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlap.reason() == MarkersNone {
+		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlap.reason() == MarkersNone || best.codes != "" {
 		return false
 	}
 	return !slices.ContainsFunc(all, func(f finding) bool {

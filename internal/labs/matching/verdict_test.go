@@ -39,7 +39,7 @@ func anOrder(change ...func(o *knownOrder)) knownOrder {
 
 // aReport has that order's markers and Ada, with an unknown sample.
 func aReport(change ...func(r *reportFacts)) reportFacts {
-	r := reportFacts{Person: ada, Network: "sandboxlab", Lab: "northlab", Account: "12345", Samples: []string{"S-9"}, Markers: []Marker{{"303756", "Cholesterol"}}, At: time.Now()}
+	r := reportFacts{Person: ada, Network: "sandboxlab", Lab: "northlab", Account: "12345", Samples: []string{"S-9"}, Markers: []Marker{{ProviderID: "303756", Name: "Cholesterol"}}, At: time.Now()}
 	for _, fn := range change {
 		fn(&r)
 	}
@@ -79,7 +79,7 @@ func TestDecisions(t *testing.T) {
 		{"its sample, name written otherwise", aReport(sample("S-1"), person(Person{"ÁDA M", "BYRON", ada.DOB, "F"})), []knownOrder{anOrder()}, SampleMatch, true},
 		{"its sample, other account", aReport(sample("S-1"), func(r *reportFacts) { r.Account = "999" }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, account in lower case", aReport(sample("S-1"), func(r *reportFacts) { r.Account = "ab1" }), []knownOrder{anOrder(func(o *knownOrder) { o.Account = "AB1" })}, SampleMatch, true},
-		{"its sample, other tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder()}, SampleMatch, false},
+		{"its sample, other tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = []Marker{{ProviderID: "1", Name: "Other"}} }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, without tests", aReport(sample("S-1"), func(r *reportFacts) { r.Markers = nil }), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, no birth date", aReport(sample("S-1"), person(Person{FirstName: "Ada", LastName: "Byron"})), []knownOrder{anOrder()}, SampleMatch, false},
 		{"its sample, a twin", aReport(sample("S-1"), person(Person{"Eve", "Byron", ada.DOB, "female"})), []knownOrder{anOrder()}, OtherPerson, false},
@@ -109,15 +109,15 @@ func TestDecisions(t *testing.T) {
 		{"a person, order without a sample", aReport(), []knownOrder{anOrder(noSample)}, PersonMatch, false},
 		{"a person, report without a sample", aReport(sample("")), []knownOrder{anOrder()}, PersonMatch, false},
 		{"a person of unknown sex", aReport(sample(""), person(Person{"Ada", "Byron", ada.DOB, ""})), []knownOrder{anOrder()}, PersonMatch, false},
-		{"a person, more tests than ordered", aReport(sample(""), func(r *reportFacts) { r.Markers = append(r.Markers, Marker{"9", "More"}) }), []knownOrder{anOrder()}, PersonMatch, false},
+		{"a person, more tests than ordered", aReport(sample(""), func(r *reportFacts) { r.Markers = append(r.Markers, Marker{ProviderID: "9", Name: "More"}) }), []knownOrder{anOrder()}, PersonMatch, false},
 		{"a person with two orders", aReport(sample("")), []knownOrder{anOrder(), anOrder(noSample)}, SeveralPeople, false},
 		{"a person, completed", aReport(), []knownOrder{anOrder(atStatus(orders.Completed))}, CompletedMatch, false},
 		{"a person, given up", aReport(), []knownOrder{anOrder(atStatus(orders.SampleError))}, CancelledMatch, false},
 		{"a person, visit to come", aReport(), []knownOrder{anOrder(method(catalogue.AtHome), atStatus(orders.AppointmentScheduled))}, WrongCollection, false},
 		{"a person, visit over", aReport(), []knownOrder{anOrder(method(catalogue.AtHome), atStatus(orders.DrawCompleted), noSample)}, PersonMatch, false},
 		{"a person, other lab", aReport(), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
-		{"a person, other lab, other codes", aReport(func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
-		{"a person, other tests", aReport(func(r *reportFacts) { r.Markers = []Marker{{"1", "Other"}} }), []knownOrder{anOrder()}, NoMatch, false},
+		{"a person, other lab, other codes", aReport(func(r *reportFacts) { r.Markers = []Marker{{ProviderID: "1", Name: "Other"}} }), []knownOrder{anOrder(withLab("southlab"))}, WrongLab, false},
+		{"a person, other tests", aReport(func(r *reportFacts) { r.Markers = []Marker{{ProviderID: "1", Name: "Other"}} }), []knownOrder{anOrder()}, NoMatch, false},
 		{"an open order before a completed one", aReport(), []knownOrder{anOrder(atStatus(orders.Completed)), anOrder(noSample)}, PersonMatch, false},
 		{"another lab before a completed one", aReport(), []knownOrder{anOrder(atStatus(orders.Completed)), anOrder(withLab("southlab"))}, WrongLab, false},
 		{"nobody", aReport(person(otherPerson())), []knownOrder{anOrder()}, NoMatch, false},
