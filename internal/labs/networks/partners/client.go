@@ -21,20 +21,20 @@ import (
 // client posts to one partner.
 type client struct {
 	Partner
-	name   string
-	secret webhooks.Secret
-	http   *http.Client
-	now    func() time.Time
-	check  func() error // of Network.CheckSending; nil allows all
+	name    string
+	secrets []webhooks.ValidSecret
+	http    *http.Client
+	now     func() time.Time
+	check   func() error // of Network.CheckSending; nil allows all
 }
 
 func newClient(name string, p Partner, now func() time.Time) (*client, error) {
-	secret, err := p.readSecret()
+	secrets, err := p.readSecrets()
 	if err != nil {
 		return nil, fmt.Errorf("secret_file: %w", err)
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: 4, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: 10 * time.Second}
-	return &client{Partner: p, name: name, secret: secret, now: now, http: &http.Client{
+	return &client{Partner: p, name: name, secrets: secrets, now: now, http: &http.Client{
 		Transport: transport, Timeout: cmp.Or(p.Timeout, 20*time.Second),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -79,9 +79,8 @@ func (c *client) post(ctx context.Context, path string, id uuid.UUID, body, answ
 	return c.read(response.StatusCode, content, answer)
 }
 
-func (c *client) signer() *webhooks.Signer {
-	return webhooks.NewSigner([]webhooks.ValidSecret{{Secret: c.secret}})
-}
+// signer signs with every valid secret, so a post has a signature for each.
+func (c *client) signer() *webhooks.Signer { return webhooks.NewSigner(c.secrets) }
 
 // errGone is the answer for a kit or visit that the partner does not have.
 var errGone = errors.New("partners: unknown at the partner")

@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/networks"
+	"hale/internal/platform/webhooks"
 )
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
@@ -123,6 +124,52 @@ func TestAnswers(t *testing.T) {
 	server.Close()
 	if err := ship(t.Context()); !again(err) || strings.Contains(err.Error(), "127.0.0.1/") {
 		t.Errorf("no answer: %v", err)
+	}
+}
+
+// While a secret is replaced, posts have a signature for each, and reports are
+// signed with either.
+func TestReplacedSecret(t *testing.T) {
+	const old, next = secret, "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfGZzv4KzY="
+	at := time.Unix(1_700_000_000, 0)
+	open := func(lines ...string) (*Network, error) {
+		file := filepath.Join(t.TempDir(), "secret")
+		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return New(Settings{Partners: map[string]Partner{"acme": {SecretFile: file}}}, func() time.Time { return at })
+	}
+	sign := func(text string) string {
+		s, err := webhooks.ParseSecret(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, signature := webhooks.NewSigner([]webhooks.ValidSecret{{Secret: s}}).Sign("m1", at, []byte("{}"))
+		return signature
+	}
+	for _, c := range []struct {
+		secrets     []string
+		old, next   bool
+		signedTwice bool
+	}{{[]string{old}, true, false, false}, {[]string{next, old}, true, true, true}, {[]string{next}, false, true, false}} {
+		n, err := open(c.secrets...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for text, want := range map[string]bool{old: c.old, next: c.next} {
+			if err := n.Verify("acme", "m1", "1700000000", sign(text), []byte("{}")); (err == nil) != want {
+				t.Errorf("%d secrets: %v, want %v", len(c.secrets), err, want)
+			}
+		}
+		_, signature := n.partners["acme"].signer().Sign("m1", at, []byte("{}"))
+		if c.signedTwice && signature != sign(next)+" "+sign(old) {
+			t.Errorf("the signatures are %q", signature)
+		}
+	}
+	for _, lines := range [][]string{{""}, {old, next, old}, {old, "", next}, {"secret"}} {
+		if _, err := open(lines...); err == nil {
+			t.Errorf("%d lines are accepted", len(lines))
+		}
 	}
 }
 

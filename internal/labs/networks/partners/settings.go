@@ -28,7 +28,8 @@ type Settings struct {
 type Partner struct {
 	// URL is the base of the partner's operations.
 	URL string `yaml:"url"`
-	// SecretFile has the whsec_ secret that signs the posts of both sides.
+	// SecretFile has the whsec_ secret that signs the posts of both sides. While
+	// a secret is replaced it has both, the new one on the first line.
 	SecretFile string `yaml:"secret_file"`
 	// Kits means that the partner ships test kits: those of Labs, or of all labs.
 	Kits bool     `yaml:"kits"`
@@ -115,10 +116,25 @@ func isSafeURL(text string) bool {
 	return u.Scheme == "https" || u.Scheme == "http" && loopback
 }
 
-func (p Partner) readSecret() (webhooks.Secret, error) {
+// maxSecrets bounds the valid secrets of a partner.
+const maxSecrets = 2
+
+// readSecrets returns the valid secrets, newest first.
+func (p Partner) readSecrets() ([]webhooks.ValidSecret, error) {
 	text, err := os.ReadFile(p.SecretFile)
 	if err != nil {
-		return webhooks.Secret{}, err
+		return nil, err
 	}
-	return webhooks.ParseSecret(strings.TrimSpace(string(text)))
+	var all []webhooks.ValidSecret
+	for line := range strings.Lines(strings.TrimSpace(string(text))) {
+		secret, err := webhooks.ParseSecret(strings.TrimSpace(line))
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", len(all)+1, err)
+		}
+		all = append(all, webhooks.ValidSecret{Secret: secret})
+	}
+	if len(all) == 0 || len(all) > maxSecrets {
+		return nil, errors.New("needs one secret, or two on two lines while the secret is replaced")
+	}
+	return all, nil
 }
