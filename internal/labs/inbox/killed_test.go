@@ -41,9 +41,12 @@ var (
 	killedTimes    = flag.Int("kills", 4, "kills of TestResultsSurviveKills")
 )
 
-// receiverDir is the environment variable that makes a test process the
-// receiver. It names the data folder.
-const receiverDir = "HALE_TEST_RECEIVER"
+// These environment variables make a test process the receiver. They name the
+// data folder, and the address of a PostgreSQL database.
+const (
+	receiverDir = "HALE_TEST_RECEIVER"
+	receiverURL = "HALE_TEST_RECEIVER_URL"
+)
 
 // letter is a message in the crowd of messages: a report about the person and
 // order with the number Of. Its value names them: person*1000000 + letter.
@@ -63,27 +66,28 @@ const perOrder = 5
 // was acknowledged is handled, every damaged one waits for review, and no value
 // is attached to the wrong order.
 func TestResultsSurviveKills(t *testing.T) {
-	d := storetest.NewSQLite(t)
-	var letters []letter
-	var people []orders.Order
-	if !t.Run("orders", func(t *testing.T) { people, letters = writeLetters(t, d.Open(t, nil)) }) {
-		return
-	}
-	waiting := letters
-	kills := 0
-	for ; kills < *killedTimes; kills++ {
-		sent := min(len(waiting), max(1, len(letters)/(*killedTimes+1)+rand.IntN(9)-4))
-		waiting = receive(t, d.Dir, waiting, sent)
-	}
-	if waiting = receive(t, d.Dir, waiting, -1); len(waiting) > 0 {
-		t.Fatalf("%d messages were not acknowledged", len(waiting))
-	}
-	t.Run("outcome", func(t *testing.T) {
-		db := d.Open(t, nil)
-		checkReports(t, db, people, letters)
-		checkValues(t, db, people)
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		var letters []letter
+		var people []orders.Order
+		if !t.Run("orders", func(t *testing.T) { people, letters = writeLetters(t, d.Open(t, nil)) }) {
+			return
+		}
+		waiting := letters
+		kills := 0
+		for ; kills < *killedTimes; kills++ {
+			sent := min(len(waiting), max(1, len(letters)/(*killedTimes+1)+rand.IntN(9)-4))
+			waiting = receive(t, d, waiting, sent)
+		}
+		if waiting = receive(t, d, waiting, -1); len(waiting) > 0 {
+			t.Fatalf("%d messages were not acknowledged", len(waiting))
+		}
+		t.Run("outcome", func(t *testing.T) {
+			db := d.Open(t, nil)
+			checkReports(t, db, people, letters)
+			checkValues(t, db, people)
+		})
+		t.Logf("%d messages, %d orders, %d kills", len(letters), len(people), kills)
 	})
-	t.Logf("%d messages, %d orders, %d kills", len(letters), len(people), kills)
 }
 
 // writeLetters creates the orders, two and two of twins, and the messages about
@@ -191,10 +195,10 @@ func renumber(l *letter, o *orders.Order) {
 // receive starts a receiving process and sends it messages. It kills the process
 // after a number of acknowledgements, or with -1 lets it finish its work. It
 // returns the messages without an acknowledgement.
-func receive(t *testing.T, dir string, letters []letter, kill int) []letter {
+func receive(t *testing.T, d storetest.Database, letters []letter, kill int) []letter {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReceiver$", "-test.v=false")
-	command.Env = append(os.Environ(), receiverDir+"="+dir)
+	command.Env = append(os.Environ(), receiverDir+"="+d.Dir, receiverURL+"="+d.URL)
 	command.Stderr = os.Stderr
 	in, err1 := command.StdinPipe()
 	out, err2 := command.StdoutPipe()
@@ -257,7 +261,7 @@ func TestReceiver(t *testing.T) {
 	if dir == "" {
 		t.Skip("a part of TestResultsSurviveKills")
 	}
-	db := storetest.Database{Engine: store.SQLite, Dir: dir}.Open(t, nil)
+	db := storetest.Database{URL: os.Getenv(receiverURL), Dir: dir}.Open(t, nil)
 	log := slog.New(slog.DiscardHandler)
 	queue := &matching.Queue{Log: log, Orders: orders.NewIndex()}
 	in := &inbox.Service{DB: db, Log: log, Handlers: inbox.Handlers{Results: keepResults{}, Unmatched: queue}}
