@@ -121,6 +121,16 @@ func deletedUser(ctx context.Context, tx *store.Tx, team teams.ID, ref Ref) (id 
 	return id, clientUserID, nil
 }
 
+// IsDeleted reports whether a user is deleted and can be restored.
+func IsDeleted(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (bool, error) {
+	var at *time.Time
+	err := tx.QueryRow(ctx, `SELECT deleted_at FROM users WHERE team_id = $1 AND user_id = $2`, team, id).Scan(store.ScanNullTime(&at))
+	if errors.Is(err, store.ErrNoRows) {
+		return false, nil
+	}
+	return inGrace(at, tx.Now()), err
+}
+
 // Records describes rows that one domain keeps about users: how to erase them,
 // and what to do when a user is deleted, restored or changes zones. The app
 // registers the records of every domain (internal/app/registry.go).

@@ -22,6 +22,7 @@ type Block struct {
 	n       int
 	changed int64 // when the block changed last, UTC microseconds; 0 if before that was stored
 	sealed  []byte
+	deleted []byte // fingerprints of its deleted samples, sealed; see deleted.go
 }
 
 // Open appends the samples of the block, each with when it was stored: UTC
@@ -84,7 +85,7 @@ func placeOfBlock(series, bucket int64) string {
 // of the text: SQLite prepares a statement again whenever a bound LIMIT changes.
 const (
 	blocksAtOnce = 256
-	selectBlocks = `SELECT bucket, rev, n, changed_at, data FROM sample_blocks
+	selectBlocks = `SELECT bucket, rev, n, changed_at, data, deleted FROM sample_blocks
 		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket BETWEEN $4 AND $5
 		ORDER BY bucket LIMIT 256`
 )
@@ -100,7 +101,7 @@ func readBlocks(ctx context.Context, tx *store.Tx, s *Series, from, to int64) ([
 	var all []Block
 	for rows.Next() {
 		var b Block
-		if err := rows.Scan(&b.Bucket, &b.Rev, &b.n, &b.changed, &b.sealed); err != nil {
+		if err := rows.Scan(&b.Bucket, &b.Rev, &b.n, &b.changed, &b.sealed, &b.deleted); err != nil {
 			return nil, err
 		}
 		all = append(all, b)
@@ -160,7 +161,7 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 	take := func(row store.Scanner) error {
 		var k BlockKey
 		var b Block
-		err := row.Scan(&k.User, &k.Series, &k.Bucket, &b.Rev, &b.n, &b.changed, &b.sealed)
+		err := row.Scan(&k.User, &k.Series, &k.Bucket, &b.Rev, &b.n, &b.changed, &b.sealed, &b.deleted)
 		b.Bucket = k.Bucket
 		found[k] = b
 		return err
@@ -173,9 +174,9 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 			users, series, buckets = append(users, k.User), append(series, k.Series), append(buckets, k.Bucket)
 		}
 		// OFFSET 0 keeps each lookup a lookup, whatever the statistics say.
-		b.Query(take, `SELECT f.user_id, f.series_id, f.bucket, f.rev, f.n, f.changed_at, f.data
+		b.Query(take, `SELECT f.user_id, f.series_id, f.bucket, f.rev, f.n, f.changed_at, f.data, f.deleted
 			FROM UNNEST($2::uuid[], $3::bigint[], $4::bigint[]) AS w(user_id, series_id, bucket)
-			CROSS JOIN LATERAL (SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data FROM sample_blocks s
+			CROSS JOIN LATERAL (SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data, s.deleted FROM sample_blocks s
 				WHERE s.team_id = $1 AND s.user_id = w.user_id AND s.series_id = w.series_id AND s.bucket = w.bucket OFFSET 0) AS f`,
 			team, users, series, buckets)
 		return found, tx.Run(ctx, &b)
@@ -203,7 +204,7 @@ func selectBlocksOf(n int) string {
 		}
 		b.WriteString(store.Placeholders(1+3*i, 3))
 	}
-	return `SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data FROM (VALUES ` + b.String() + `) AS w
+	return `SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data, s.deleted FROM (VALUES ` + b.String() + `) AS w
 		CROSS JOIN sample_blocks s ON s.user_id = w.column1 AND s.series_id = w.column2 AND s.bucket = w.column3
 		WHERE s.team_id = $` + strconv.Itoa(1+3*n)
 }

@@ -9,5 +9,7 @@
 //	summary.go, notes.go   summaries; the time series of texts
 //	stream.go, sleep.go    streams of workouts and of sleeps
 //	statistics.go          statistics of resources, and the progress of histories
+//	deleted.go             deleting samples and summaries; what is remembered of them
+//	journal.go             what an import changes, so that it can be undone
 //	copy.go, erase.go      rows into another database; rows of a deleted user
 package storage

@@ -59,8 +59,8 @@ func linkWords(all []Series) {
 }
 
 func (s *Series) keyWithoutWords() SeriesKey {
-	key := KeyOfSource(s.Source)
-	key.Resource, key.Type = s.Resource, s.Type
+	key := s.key()
+	key.Extra = ""
 	return key
 }
 

@@ -121,7 +121,7 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 		groups, err = listHypnograms(ctx, tx, team, user, q)
 		return groups, nil, err
 	}
-	all, err := SeriesOf(ctx, tx, team, user, q.Resource)
+	all, err := seriesOf(ctx, tx, team, user, q.Resource, q.After != nil) // samples may be deleted between pages
 	if err != nil {
 		return nil, nil, err
 	}

@@ -121,6 +121,13 @@ func CreateSeries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key S
 	return key.Series(team, user, no, width), err
 }
 
+// key returns the key of the series.
+func (s *Series) key() SeriesKey {
+	key := KeyOfSource(s.Source)
+	key.Resource, key.Type, key.Extra = s.Resource, s.Type, s.Extra
+	return key
+}
+
 // Bucket returns the start of the block that contains an instant.
 func (s *Series) Bucket(us int64) int64 {
 	width := s.Width.Microseconds()
@@ -131,9 +138,9 @@ func (s *Series) Bucket(us int64) int64 {
 // reads when they start and end, with two lookups for each.
 const (
 	selectSeries = `SELECT id, team_id, user_id, resource, sample_type, extra, provider, source_type, app_id, device_id, sport, workout_id, width_us,
-			(SELECT b.t_min FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id
+			(SELECT b.t_min FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id AND b.n > 0
 				ORDER BY b.bucket LIMIT 1),
-			(SELECT b.t_max FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id
+			(SELECT b.t_max FROM sample_blocks b WHERE b.team_id = s.team_id AND b.user_id = s.user_id AND b.series_id = s.id AND b.n > 0
 				ORDER BY b.bucket DESC LIMIT 1)
 		FROM series s WHERE team_id = $1 AND user_id = $2`
 	inSeriesOrder = ` ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, resource, extra DESC, id`
@@ -143,6 +150,12 @@ const (
 // source are neighbours, and one without words follows those with words. An empty
 // resource means all.
 func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) ([]Series, error) {
+	return seriesOf(ctx, tx, team, user, resource, false)
+}
+
+// seriesOf is SeriesOf, also with series all of whose samples were deleted if empty is
+// set.
+func seriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string, empty bool) ([]Series, error) {
 	query, args := selectSeries, []any{team, user}
 	if resource != "" {
 		if r, ok := wearables.ResourceNamed(resource); ok {
@@ -165,7 +178,7 @@ func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 			&key.AppID, &key.Device, &key.Sport, &key.Workout, &width, &oldest, &newest); err != nil {
 			return nil, err
 		}
-		if !oldest.Valid || !newest.Valid {
+		if !empty && (!oldest.Valid || !newest.Valid) {
 			continue
 		}
 		s = key.Series(s.Team, s.User, s.ID, time.Duration(width)*time.Microsecond)

@@ -249,10 +249,9 @@ func (s *Series) addDays(ctx context.Context, tx *store.Tx, r wearables.Range, d
 		}
 		return nil
 	}
-	// Only the key is read, without the samples in the row. The series belongs to the
-	// team.
+	// The series belongs to the team.
 	rows, err := tx.Query(ctx, `SELECT bucket FROM sample_blocks
-		WHERE user_id = $1 AND series_id = $2 AND bucket BETWEEN $3 AND $4`,
+		WHERE user_id = $1 AND series_id = $2 AND bucket BETWEEN $3 AND $4 AND n > 0`,
 		s.User, s.ID, s.Bucket(from), to)
 	if err != nil {
 		return err

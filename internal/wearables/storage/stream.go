@@ -22,6 +22,16 @@ func ReadPackedStream(ctx context.Context, tx *store.Tx, team, user, workout uui
 	return version, packed, err
 }
 
+// ReadStreamVersion returns the length of a workout's stream and its packed columns.
+func ReadStreamVersion(ctx context.Context, tx *store.Tx, team, user, workout uuid.UUID) (n int, packed []byte, err error) {
+	_, packed, err = ReadPackedStream(ctx, tx, team, user, workout)
+	if err != nil {
+		return 0, nil, err
+	}
+	err = tx.QueryRow(ctx, `SELECT n FROM workout_streams WHERE team_id = $1 AND user_id = $2 AND workout_id = $3`, team, user, workout).Scan(&n)
+	return n, packed, err
+}
+
 // ReadStream returns the stream of a workout; without one, an empty stream.
 func ReadStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (*wearables.Stream, error) {
 	_, packed, err := ReadPackedStream(ctx, tx, workout.Team, workout.User, workout.ID)

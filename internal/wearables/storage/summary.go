@@ -57,6 +57,9 @@ func (s *StoredSummary) open(ctx context.Context, tx *store.Tx) (err error) {
 	return err
 }
 
+// Begins returns the start of a session, UTC microseconds; 0 without one.
+func (s *StoredSummary) Begins() int64 { return s.start }
+
 func ReadSummary(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (s StoredSummary, err error) {
 	if err := s.scan(tx.QueryRow(ctx, `SELECT `+summaryColumns+` FROM summaries
 		WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id)); err != nil {

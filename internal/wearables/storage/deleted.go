@@ -1,0 +1,628 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/secrets"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+)
+
+// Deleted data leaves fingerprints, so that the same record does not come back when a
+// file is imported again or the ledger is reprocessed. A record with another value, or
+// at another time, has another fingerprint: it is a newer version, and it is stored.
+//
+// A fingerprint is a part of a salted hash. It is sealed with the user's key, because a
+// value can be guessed from it.
+
+// fingerprints is a set of fingerprints: a salt and the sorted fingerprints.
+type fingerprints []byte
+
+const (
+	saltSize  = 16
+	printSize = 6
+)
+
+// fingerprint is small: a block of 3600 deleted samples takes a new one for a deleted
+// one once in 78 billion times.
+type fingerprint [printSize]byte
+
+// of returns the fingerprint of a record.
+func (f fingerprints) of(record []byte) (p fingerprint) {
+	sum := sha256.Sum256(append(record, f[:saltSize]...))
+	copy(p[:], sum[:])
+	return p
+}
+
+func (f fingerprints) has(p fingerprint) bool {
+	low, high := 0, (len(f)-saltSize)/printSize
+	for low < high {
+		mid := (low + high) / 2
+		switch at := saltSize + mid*printSize; bytes.Compare(f[at:at+printSize], p[:]) {
+		case 0:
+			return true
+		case -1:
+			low = mid + 1
+		default:
+			high = mid
+		}
+	}
+	return false
+}
+
+// newFingerprints returns an empty set.
+func newFingerprints() fingerprints { return secrets.Bytes(saltSize) }
+
+// add returns the set with others.
+func (f fingerprints) add(all []fingerprint) fingerprints {
+	for at := saltSize; at < len(f); at += printSize {
+		all = append(all, fingerprint(f[at:at+printSize]))
+	}
+	slices.SortFunc(all, func(a, b fingerprint) int { return bytes.Compare(a[:], b[:]) })
+	all = slices.Compact(all)
+	more := slices.Clone(f[:saltSize])
+	for i := range all {
+		more = append(more, all[i][:]...)
+	}
+	return more
+}
+
+// sampleRecord writes a sample for its fingerprint. Times are in seconds: an export
+// rounds them, a phone does not.
+func sampleRecord(dst []byte, c *blocks.Columns, i int) []byte {
+	end, second := c.Time[i], math.NaN()
+	if len(c.End) > 0 {
+		end = c.End[i]
+	}
+	if len(c.Value2) > 0 {
+		second = c.Value2[i]
+	}
+	if second != second {
+		second = math.NaN() // one of many
+	}
+	for _, v := range [...]uint64{
+		uint64(floorDiv(c.Time[i], secondUS)), uint64(floorDiv(end, secondUS)), math.Float64bits(c.Value[i]), math.Float64bits(second),
+	} {
+		dst = binary.LittleEndian.AppendUint64(dst, v)
+	}
+	return dst
+}
+
+// openDeleted returns the fingerprints of a block; nil if none of its samples was deleted.
+func (b *Block) openDeleted(ctx context.Context, tx *store.Tx, s *Series) (fingerprints, error) {
+	if len(b.deleted) == 0 {
+		return nil, nil
+	}
+	f, err := tx.Unseal(ctx, s.Team, s.User, placeOfDeleted(s.ID, b.Bucket), b.deleted)
+	if err == nil && len(f) < saltSize {
+		err = fmt.Errorf("storage: damaged fingerprints of series %d of user %s", s.ID, s.User)
+	}
+	return f, err
+}
+
+func placeOfDeleted(series, bucket int64) string {
+	return "sample_blocks.deleted:" + placeOfBlock(series, bucket)
+}
+
+// LeaveOutDeleted returns the samples that were not deleted from the block, and how
+// many were.
+func (b *Block) LeaveOutDeleted(ctx context.Context, tx *store.Tx, s *Series, add *blocks.Columns) (left blocks.Columns, n int, err error) {
+	f, err := b.openDeleted(ctx, tx, s)
+	if err != nil || f == nil {
+		return *add, 0, err
+	}
+	kept := make([]int32, 0, add.Len())
+	var record []byte
+	for i := range add.Time {
+		if record = sampleRecord(record[:0], add, i); !f.has(f.of(record)) {
+			kept = append(kept, int32(i))
+		}
+	}
+	if n = add.Len() - len(kept); n == 0 {
+		return *add, 0, nil
+	}
+	return blocks.Pick(add, kept), n, nil
+}
+
+// Removal deletes samples of series, or counts them.
+type Removal struct {
+	From, To int64 // start of a sample, UTC microseconds, [From, To)
+	// Pick names the samples to delete; nil names all. Written of a sample is when it was
+	// stored, UTC milliseconds.
+	Pick func(c *blocks.Columns, i int) bool
+	// Restore has former versions of samples, in time order: they take the places of
+	// deleted ones.
+	Restore *blocks.Columns
+	DryRun  bool
+	Removed func(s *wearables.Samples) // called with the samples of each block
+}
+
+// Blocks deletes samples of one series from some blocks, beginning with the one that
+// contains at or the next. It returns the position of the others, and how many blocks
+// it read; more is false at the end.
+func (r *Removal) Blocks(ctx context.Context, tx *store.Tx, s *Series, at int64) (next int64, read int, more bool, err error) {
+	stored, err := readBlocks(ctx, tx, s, s.Bucket(max(r.From, at, math.MinInt64+s.Width.Microseconds())), r.To-1)
+	if err != nil {
+		return 0, 0, false, err
+	}
+	for i := range stored {
+		if err := r.block(ctx, tx, s, &stored[i]); err != nil {
+			return 0, 0, false, err
+		}
+	}
+	if len(stored) < blocksAtOnce {
+		return 0, len(stored), false, nil
+	}
+	return stored[len(stored)-1].Bucket + s.Width.Microseconds(), len(stored), true, nil
+}
+
+func (r *Removal) block(ctx context.Context, tx *store.Tx, s *Series, b *Block) error {
+	var all blocks.Columns
+	if err := b.Open(ctx, tx, s, &all); err != nil {
+		return err
+	}
+	var kept, gone []int32
+	for i, at := range all.Time {
+		if at >= r.From && at < r.To && (r.Pick == nil || r.Pick(&all, i)) {
+			gone = append(gone, int32(i))
+		} else {
+			kept = append(kept, int32(i))
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	removed := blocks.Pick(&all, gone)
+	if !r.DryRun {
+		left := blocks.Pick(&all, kept)
+		if r.Restore != nil {
+			left = restore(&left, &removed, r.Restore)
+		}
+		if err := b.replace(ctx, tx, s, &left, &removed); err != nil {
+			return err
+		}
+	}
+	if r.Removed != nil {
+		PlainOffsets(removed.Offset)
+		group := wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
+		group.SetColumns(&removed)
+		r.Removed(&group)
+	}
+	return nil
+}
+
+// restore adds the former versions of removed samples, with the times at which they were
+// stored: they may be of another import, which can be undone too.
+func restore(left, removed, former *blocks.Columns) blocks.Columns {
+	var found []int32
+	k := 0
+	for i, at := range former.Time {
+		for k < removed.Len() && removed.Time[k] < at {
+			k++
+		}
+		if k < removed.Len() && removed.Time[k] == at {
+			found = append(found, int32(i))
+		}
+	}
+	if len(found) == 0 {
+		return *left
+	}
+	back := blocks.Pick(former, found)
+	var all blocks.Columns
+	blocks.Merge(&all, left, &back, &blocks.Changes{})
+	return all
+}
+
+// replace writes the samples that are left of a block, and the fingerprints of the
+// others. It returns ErrStale if the block was written since it was read.
+func (b *Block) replace(ctx context.Context, tx *store.Tx, s *Series, left, removed *blocks.Columns) error {
+	f, err := b.openDeleted(ctx, tx, s)
+	if err != nil {
+		return err
+	}
+	if f == nil {
+		f = newFingerprints()
+	}
+	prints := make([]fingerprint, removed.Len())
+	var record []byte
+	for i := range prints {
+		record = sampleRecord(record[:0], removed, i)
+		prints[i] = f.of(record)
+	}
+	deleted, err := tx.Seal(ctx, s.Team, s.User, placeOfDeleted(s.ID, b.Bucket), f.add(prints))
+	if err != nil {
+		return err
+	}
+	n, first, last, changed := left.Len(), b.Bucket, b.Bucket, b.changed
+	if n > 0 {
+		first, last = left.Time[0], left.Time[n-1]
+		switch {
+		case len(left.Written) == 0 || slices.Contains(left.Written, 0): // some were restored
+			changed = store.Micros(tx.Now())
+		case slices.Max(left.Written) != max(b.changed/1000, 1):
+			changed = slices.Max(left.Written) * 1000 // see Open
+		}
+		MarkWritten(left)
+		if len(left.Written) > 0 && slices.Min(left.Written) == slices.Max(left.Written) {
+			left.Written = nil
+		}
+	}
+	packed, err := blocks.Append(nil, left)
+	if err != nil {
+		return fmt.Errorf("storage: packing a block: %w", err)
+	}
+	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, b.Bucket), packed)
+	if err != nil {
+		return err
+	}
+	return stale(tx.Exec(ctx, `UPDATE sample_blocks SET rev = rev + 1, n = $6, t_min = $7, t_max = $8, data = $9, deleted = $10, changed_at = $11
+		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket = $4 AND rev = $5`,
+		s.Team, s.User, s.ID, b.Bucket, b.Rev, n, first, last, sealed, deleted, changed))
+}
+
+// Delete deletes the summary with its stream. If keep is set, the same record does not
+// come back. It returns ErrStale if the summary was written since it was read.
+func (s *StoredSummary) Delete(ctx context.Context, tx *store.Tx, keep bool) error {
+	err := stale(tx.Exec(ctx, `DELETE FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`, s.Team, s.User, s.ID, s.Version))
+	if err != nil {
+		return err
+	}
+	if _, err := DeleteStream(ctx, tx, s); err != nil || !keep {
+		return err
+	}
+	return s.remember(ctx, tx)
+}
+
+// DeleteStream deletes the stream of a workout, and reports whether there was one.
+func DeleteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (bool, error) {
+	n, err := tx.Exec(ctx, `DELETE FROM workout_streams WHERE team_id = $1 AND user_id = $2 AND workout_id = $3`, workout.Team, workout.User, workout.ID)
+	return n > 0, err
+}
+
+// remember stores the fingerprints of the fields of a deleted summary.
+func (s *StoredSummary) remember(ctx context.Context, tx *store.Tx) error {
+	was := deletedSummary{id: s.ID}
+	err := tx.QueryRow(ctx, `SELECT fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, s.Team, s.User, s.ID).Scan(&was.fields)
+	if err != nil && !errors.Is(err, store.ErrNoRows) {
+		return err
+	}
+	if err := was.open(ctx, tx, s.Team, s.User); err != nil {
+		return err
+	}
+	f := was.fields
+	if f == nil {
+		f = newFingerprints()
+	}
+	fields, err := wearables.ParseDocument(s.Body)
+	if err != nil {
+		return err
+	}
+	var prints []fingerprint
+	for name, v := range fields {
+		prints = append(prints, f.of(fieldRecord(name, v)))
+	}
+	d := deletedSummary{id: s.ID, resource: s.Resource, provider: s.Source.Provider, fields: f.add(prints)}
+	if s.start != 0 {
+		second := floorDiv(s.start, secondUS)
+		d.start = &second
+	}
+	return d.write(ctx, tx, s.Team, s.User)
+}
+
+func fieldRecord(name string, v any) []byte {
+	return wearables.AppendCanonical(append([]byte(name), 0), v)
+}
+
+func placeOfDeletedSummary(id uuid.UUID) string { return "deleted_summaries.fields:" + id.String() }
+
+func (d *deletedSummary) scan(row store.Scanner) error {
+	return row.Scan(&d.id, &d.resource, &d.provider, &d.start, &d.fields)
+}
+
+// open unseals the fingerprints.
+func (d *deletedSummary) open(ctx context.Context, tx *store.Tx, team, user uuid.UUID) (err error) {
+	if d.fields == nil {
+		return nil
+	}
+	d.fields, err = tx.Unseal(ctx, team, user, placeOfDeletedSummary(d.id), d.fields)
+	if err == nil && len(d.fields) < saltSize {
+		err = errors.New("storage: damaged fingerprints of a summary")
+	}
+	return err
+}
+
+// covers reports whether all fields were deleted with the summary.
+func (d *deletedSummary) covers(fields map[string]any) bool {
+	for name, v := range fields {
+		if d.fields != nil && v != nil && !d.fields.has(d.fields.of(fieldRecord(name, v))) {
+			return false
+		}
+	}
+	return true
+}
+
+// SummaryKey identifies a summary that is not stored. Provider records and starts of
+// sessions identify it also if its id is another one.
+type SummaryKey struct {
+	ID, Record         uuid.UUID
+	Resource, Provider string
+	Start              time.Time
+}
+
+// IsDeletedSummary reports whether a summary was deleted, and has no new value since.
+func IsDeletedSummary(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key SummaryKey, fields map[string]any) (bool, error) {
+	start := int64(math.MaxInt64)
+	if !key.Start.IsZero() {
+		start = key.Start.Unix()
+	}
+	const columns = `SELECT id, resource, provider, start_at, fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND `
+	rows, err := tx.Query(ctx, columns+`id IN ($3, $4) UNION ALL `+columns+`resource = $5 AND provider = $6 AND start_at = $7`,
+		team, user, key.ID, key.Record, key.Resource, key.Provider, start)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var all []deletedSummary
+	for rows.Next() {
+		var d deletedSummary
+		if err := d.scan(rows); err != nil {
+			return false, err
+		}
+		all = append(all, d)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return false, err
+	}
+	for i := range all {
+		if err := all[i].open(ctx, tx, team, user); err != nil || all[i].covers(fields) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// DeleteRecord keeps a record of a provider from being stored, also if it is not known
+// yet.
+func DeleteRecord(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, resource string, record uuid.UUID) error {
+	d := deletedSummary{id: record, resource: resource, provider: provider}
+	return d.write(ctx, tx, team, user)
+}
+
+// CopyDeleted copies the fingerprints of a user's deleted data into a database that has
+// no data of that user, so that reprocessing there does not bring it back.
+func CopyDeleted(ctx context.Context, from, to *store.DB, team, user uuid.UUID) error {
+	for after, more := uuid.Nil, true; more; {
+		var some []deletedSummary
+		err := from.Read(ctx, func(tx *store.Tx) (err error) {
+			some, err = deletedSummaries(ctx, tx, team, user, after)
+			return err
+		})
+		if err == nil && len(some) > 0 {
+			err = to.Write(ctx, func(tx *store.Tx) error {
+				for i := range some {
+					if err := some[i].write(ctx, tx, team, user); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			return err
+		}
+		if more = len(some) == copiedAtOnce; more {
+			after = some[len(some)-1].id
+		}
+	}
+	return copyDeletedSamples(ctx, from, to, team, user)
+}
+
+// deletedSummary is a row of deleted_summaries.
+type deletedSummary struct {
+	id                 uuid.UUID
+	resource, provider string
+	start              *int64
+	fields             fingerprints // nil refuses every version
+}
+
+func deletedSummaries(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []deletedSummary, err error) {
+	rows, err := tx.Query(ctx, `SELECT id, resource, provider, start_at, fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id > $3 ORDER BY id LIMIT $4`,
+		team, user, after, copiedAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var d deletedSummary
+		if err := d.scan(rows); err != nil {
+			return nil, err
+		}
+		all = append(all, d)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := all[i].open(ctx, tx, team, user); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (d *deletedSummary) write(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
+	var sealed []byte
+	if d.fields != nil {
+		var err error
+		if sealed, err = tx.Seal(ctx, team, user, placeOfDeletedSummary(d.id), d.fields); err != nil {
+			return err
+		}
+	}
+	_, err := tx.Exec(ctx, `INSERT INTO deleted_summaries (team_id, user_id, id, resource, provider, start_at, deleted_at, fields)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+		ON CONFLICT (user_id, id) DO UPDATE SET start_at = excluded.start_at, deleted_at = excluded.deleted_at, fields = excluded.fields`,
+		team, user, d.id, d.resource, d.provider, d.start, store.Micros(tx.Now()), sealed)
+	return err
+}
+
+// deletedBlock has the fingerprints of a block.
+type deletedBlock struct {
+	series, bucket int64
+	samples        fingerprints
+}
+
+func copyDeletedSamples(ctx context.Context, from, to *store.DB, team, user uuid.UUID) error {
+	var series []Series
+	err := from.Read(ctx, func(tx *store.Tx) (err error) {
+		series, err = seriesOf(ctx, tx, team, user, "", true)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	byID, copied := map[int64]*Series{}, map[int64]*Series{}
+	for i := range series {
+		byID[series[i].ID] = &series[i]
+	}
+	for last, more := (deletedBlock{bucket: math.MinInt64}), true; more; {
+		var some []deletedBlock
+		err := from.Read(ctx, func(tx *store.Tx) (err error) {
+			some, err = deletedBlocks(ctx, tx, team, user, last, byID)
+			return err
+		})
+		if err == nil && len(some) > 0 {
+			err = to.Write(ctx, func(tx *store.Tx) error {
+				for i := range some {
+					s, err := copySeries(ctx, tx, byID[some[i].series], copied)
+					if err == nil {
+						err = some[i].insert(ctx, tx, s)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err != nil {
+			return err
+		}
+		if more = len(some) == blocksAtOnce; more {
+			last = some[len(some)-1]
+		}
+	}
+	return nil
+}
+
+func copySeries(ctx context.Context, tx *store.Tx, s *Series, copied map[int64]*Series) (*Series, error) {
+	if made := copied[s.ID]; made != nil {
+		return made, nil
+	}
+	made, found, err := FindSeries(ctx, tx, s.Team, s.User, s.key())
+	if err == nil && !found {
+		made, err = CreateSeries(ctx, tx, s.Team, s.User, s.key(), s.Width)
+	}
+	copied[s.ID] = &made
+	return &made, err
+}
+
+// deletedBlocks reads the fingerprints of some blocks after one.
+func deletedBlocks(ctx context.Context, tx *store.Tx, team, user uuid.UUID, after deletedBlock, byID map[int64]*Series) (all []deletedBlock, err error) {
+	rows, err := tx.Query(ctx, `SELECT series_id, bucket, deleted FROM sample_blocks
+		WHERE team_id = $1 AND user_id = $2 AND (series_id, bucket) > ($3, $4) AND deleted IS NOT NULL
+		ORDER BY series_id, bucket LIMIT $5`, team, user, after.series, after.bucket, blocksAtOnce)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var b deletedBlock
+		var sealed []byte
+		if err := rows.Scan(&b.series, &b.bucket, &sealed); err != nil {
+			return nil, err
+		}
+		if byID[b.series] == nil {
+			continue // newer than the list of series
+		}
+		b.samples = sealed
+		all = append(all, b)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	for i := range all {
+		b := Block{Bucket: all[i].bucket, deleted: all[i].samples}
+		if all[i].samples, err = b.openDeleted(ctx, tx, byID[all[i].series]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (b *deletedBlock) insert(ctx context.Context, tx *store.Tx, s *Series) error {
+	packed, err := blocks.Append(nil, &blocks.Columns{})
+	if err != nil {
+		return err
+	}
+	data, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, b.bucket), packed)
+	if err != nil {
+		return err
+	}
+	deleted, err := tx.Seal(ctx, s.Team, s.User, placeOfDeleted(s.ID, b.bucket), b.samples)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO sample_blocks (team_id, user_id, series_id, bucket, rev, n, t_min, t_max, data, changed_at, deleted)
+		VALUES ($1, $2, $3, $4, 1, 0, $4, $4, $5, $6, $7)`,
+		s.Team, s.User, s.ID, b.bucket, data, store.Micros(tx.Now()), deleted)
+	return err
+}
+
+// RefreshStatistics sets the bounds of a provider's resource after a deletion, by its
+// name in events, and has its days counted again.
+func RefreshStatistics(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, resource string) error {
+	var oldest, newest *int64
+	add := func(first, last int64) {
+		if oldest == nil || first < *oldest {
+			oldest = &first
+		}
+		if newest == nil || last > *newest {
+			newest = &last
+		}
+	}
+	if _, ok := wearables.DocumentNamed(resource); ok {
+		err := tx.QueryRow(ctx, `SELECT MIN(start_at), MAX(start_at) FROM summaries WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND provider = $4`,
+			team, user, resource, provider).Scan(&oldest, &newest)
+		if err != nil {
+			return err
+		}
+	} else {
+		all, err := SeriesOf(ctx, tx, team, user, resource)
+		if err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].Source.Provider == provider {
+				add(all[i].Oldest, all[i].Newest)
+			}
+		}
+	}
+	if _, err := tx.Exec(ctx, `UPDATE resource_statistics SET oldest = $5, newest = $6 WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4`,
+		team, user, provider, resource, oldest, newest); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE history_announced SET days = NULL WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4`,
+		team, user, provider, resource)
+	return err
+}

@@ -1,0 +1,202 @@
+package storage
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/store"
+)
+
+// An import records what each of its batches changes, so that it can be undone. The
+// records stay as long as the user.
+
+// ImportChange lists what one batch of an import changed.
+type ImportChange struct {
+	Import uuid.UUID `json:"-"`
+	Seq    int64     `json:"-"` // counts from 1
+	At     time.Time `json:"-"` // of its transaction
+
+	Series    []SeriesChange  `json:"series,omitempty"`
+	Summaries []SummaryChange `json:"summaries,omitempty"`
+	Streams   []StreamChange  `json:"streams,omitempty"`
+}
+
+// SeriesChange lists the changed samples of a series.
+type SeriesChange struct {
+	Series  int64  `json:"series"`
+	Created []byte `json:"created,omitempty"` // a block with the times of new samples
+	Before  []byte `json:"before,omitempty"`  // a block with the former version of the others
+}
+
+// SummaryChange is a new summary, or a changed one with its former version.
+type SummaryChange struct {
+	ID     uuid.UUID       `json:"id"`
+	Before *SummaryVersion `json:"before,omitempty"`
+}
+
+// SummaryVersion is a version of a summary that was replaced.
+type SummaryVersion struct {
+	SourceType, AppID string
+	Device            uuid.UUID
+	Day               string
+	DayStated         bool
+	Start, End        *int64
+	Updated           int64
+	Body              json.RawMessage
+}
+
+// StreamChange is a new stream, or a changed one with its former columns, packed.
+type StreamChange struct {
+	Workout uuid.UUID `json:"workout"`
+	N       int       `json:"n,omitempty"`
+	Before  []byte    `json:"before,omitempty"`
+}
+
+// IsEmpty reports whether the batch changed nothing.
+func (c *ImportChange) IsEmpty() bool { return len(c.Series)+len(c.Summaries)+len(c.Streams) == 0 }
+
+func placeOfChange(id uuid.UUID, seq int64) string {
+	return "import_changes.data:" + id.String() + ":" + strconv.FormatInt(seq, 10)
+}
+
+// Write stores the changes of a batch, in its transaction.
+func (c *ImportChange) Write(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
+	var seq int64
+	err := tx.QueryRow(ctx, `SELECT COALESCE(MAX(seq), 0) + 1 FROM import_changes WHERE team_id = $1 AND user_id = $2 AND import_id = $3`,
+		team, user, c.Import).Scan(&seq)
+	if err != nil {
+		return err
+	}
+	plain, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	sealed, err := tx.Seal(ctx, team, user, placeOfChange(c.Import, seq), plain)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO import_changes (team_id, user_id, import_id, seq, at, data) VALUES ($1, $2, $3, $4, $5, $6)`,
+		team, user, c.Import, seq, store.Micros(tx.Now()), sealed)
+	return err
+}
+
+// ReadImportChange reads the first batch of an import after one; ok is false at the end.
+func ReadImportChange(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID, after int64) (c ImportChange, ok bool, err error) {
+	rows, err := tx.Query(ctx, `SELECT seq, at, data FROM import_changes
+		WHERE team_id = $1 AND user_id = $2 AND import_id = $3 AND seq > $4 ORDER BY seq LIMIT 1`, team, user, id, after)
+	if err != nil {
+		return c, false, err
+	}
+	defer rows.Close()
+	var sealed []byte
+	for rows.Next() {
+		ok = true
+		if err := rows.Scan(&c.Seq, store.ScanTime(&c.At), &sealed); err != nil {
+			return c, false, err
+		}
+	}
+	if err := rows.Err(); err != nil || !ok {
+		return c, false, err
+	}
+	if err := rows.Close(); err != nil {
+		return c, false, err
+	}
+	plain, err := tx.Unseal(ctx, team, user, placeOfChange(id, c.Seq), sealed)
+	if err != nil {
+		return c, false, err
+	}
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return c, false, fmt.Errorf("storage: the changes of an import: %w", err)
+	}
+	c.Import = id
+	return c, true, nil
+}
+
+// ImportTimes returns when the batches of an import were stored, in the unit of
+// blocks.Columns.Written.
+func ImportTimes(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (map[int64]bool, error) {
+	rows, err := tx.Query(ctx, `SELECT at FROM import_changes WHERE team_id = $1 AND user_id = $2 AND import_id = $3`, team, user, id)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := map[int64]bool{}
+	for rows.Next() {
+		var at int64
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		all[at/1000] = true
+	}
+	return all, rows.Err()
+}
+
+// ForgetImportChanges deletes the records of an import.
+func ForgetImportChanges(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) error {
+	_, err := tx.Exec(ctx, `DELETE FROM import_changes WHERE team_id = $1 AND user_id = $2 AND import_id = $3`, team, user, id)
+	return err
+}
+
+// PackTimes packs the times of samples.
+func PackTimes(times []int64) ([]byte, error) {
+	return blocks.Append(nil, &blocks.Columns{Time: times, Value: make([]float64, len(times))})
+}
+
+// Version returns the version of a stored summary, to be restored later.
+func (s *StoredSummary) version(end *int64) *SummaryVersion {
+	key := KeyOfSource(s.Source)
+	v := &SummaryVersion{
+		SourceType: key.SourceType, AppID: key.AppID, Device: key.Device,
+		Day: s.Day, DayStated: s.DayStated, End: end, Updated: store.Micros(s.UpdatedAt), Body: s.Body,
+	}
+	if s.start != 0 {
+		v.Start = &s.start
+	}
+	return v
+}
+
+// ReadVersion reads the stored version of a summary, to be restored later.
+func ReadVersion(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (*SummaryVersion, error) {
+	s, err := ReadSummary(ctx, tx, team, user, id)
+	if err != nil {
+		return nil, err
+	}
+	var end *int64
+	err = tx.QueryRow(ctx, `SELECT end_at FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id).Scan(&end)
+	return s.version(end), err
+}
+
+// Restore replaces the stored version of a summary by a former one.
+func (s *StoredSummary) Restore(ctx context.Context, tx *store.Tx, v *SummaryVersion) error {
+	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfSummary(s.ID), v.Body)
+	if err != nil {
+		return err
+	}
+	// The version keeps its time: it may be of another import, which can be undone too.
+	return stale(tx.Exec(ctx, `UPDATE summaries SET source_type = $5, app_id = $6, device_id = $7, calendar_date = $8, day_stated = $9,
+			start_at = $10, end_at = $11, version = version + 1, updated_at = $12, body = $13
+		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
+		s.Team, s.User, s.ID, s.Version, v.SourceType, v.AppID, v.Device, v.Day, v.DayStated, v.Start, v.End, v.Updated, sealed))
+}
+
+// StreamTime returns when the stream of a workout was stored, in milliseconds; 0 without
+// one.
+func StreamTime(ctx context.Context, tx *store.Tx, team, user, workout uuid.UUID) (at int64, version int64, err error) {
+	rows, err := tx.Query(ctx, `SELECT updated_at, version FROM workout_streams WHERE team_id = $1 AND user_id = $2 AND workout_id = $3`, team, user, workout)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(&at, &version); err != nil {
+			return 0, 0, err
+		}
+	}
+	return at / 1000, version, rows.Err()
+}
