@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 )
@@ -66,6 +68,8 @@ type Batch struct {
 	// Marked says that the samples were read with SamplesQuery.Marked: offsets of a
 	// fallback zone are marked as such.
 	Marked bool
+	// Import is the import of the batch, which records its changes; zero for none.
+	Import uuid.UUID
 	// Also, if set, runs in the transaction that stores the batch, also if nothing in
 	// it is new. Its error undoes the transaction. It may run more than once.
 	Also WithBatch

@@ -33,6 +33,7 @@ const (
 	Succeeded Status = "succeeded"
 	Failed    Status = "failed"
 	Canceled  Status = "canceled"
+	Undone    Status = "undone" // ended, and its data was deleted
 )
 
 // Import is one uploaded export.

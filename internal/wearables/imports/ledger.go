@@ -39,14 +39,27 @@ func (a *attempt) file() ledger.File {
 // keep copies the upload into the ledger before it is read. It returns a sink that also
 // stores the origin of the data.
 func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
+	journal := &journalingSink{a.s.Sink, a.row.ID}
 	if a.s.Ledger == nil {
-		return a.s.Sink, nil
+		return journal, nil
 	}
 	id, err := a.s.Ledger.KeepFile(ctx, a.s.DB, a.file())
 	if err != nil {
 		return nil, err
 	}
-	return &linkingSink{Sink: a.s.Sink, payload: id}, nil
+	return &linkingSink{Sink: journal, payload: id}, nil
+}
+
+// journalingSink has the changes of an import recorded, so that it can be undone.
+type journalingSink struct {
+	files.Sink
+	id ID
+}
+
+// Ingest stores a batch of the import.
+func (l *journalingSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	b.Import = l.id.UUID()
+	return l.Sink.Ingest(ctx, user, b)
 }
 
 // linkingSink stores for each summary its payload, and when that was read.
@@ -126,7 +139,7 @@ func FilesToReprocess(ctx context.Context, tx *store.Tx, team teams.ID, user use
 	if err != nil {
 		return nil, err
 	}
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status IN ($3, $4) ORDER BY id`,
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status IN ($3, $4) AND undone_at IS NULL ORDER BY id`,
 		team, user, string(Succeeded), string(Failed))
 	if err != nil {
 		return nil, fmt.Errorf("imports: finding files to reprocess: %w", err)

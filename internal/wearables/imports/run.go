@@ -44,8 +44,8 @@ const (
 func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	a := &attempt{s: s, run: run, kept: context.WithoutCancel(ctx)}
 	switch ready, err := a.begin(ctx); {
-	case fault.Is(err, fault.NotFound): // the user was deleted
-		return jobs.Permanent(a.end(nil, err))
+	case fault.Is(err, fault.NotFound):
+		return a.endWithoutUser(nil, err)
 	case errors.Is(err, errEnded):
 		return nil
 	case err != nil || !ready:
@@ -58,7 +58,33 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	case err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return err // the node is stopping: another attempt follows
 	}
+	if fault.Is(err, fault.NotFound) {
+		return a.endWithoutUser(outcome, err)
+	}
 	return a.end(outcome, err)
+}
+
+// userReturns is the interval at which an import looks for its deleted user.
+const userReturns = 30 * time.Second
+
+// endWithoutUser waits while the user is deleted and can be restored: then the import
+// continues, so that no part of a file is stored. Other errors end it.
+func (a *attempt) endWithoutUser(outcome *files.Outcome, err error) error {
+	deleted := false
+	if readErr := a.s.DB.Read(a.kept, func(tx *store.Tx) (err error) {
+		deleted, err = users.IsDeleted(a.kept, tx, a.row.Team, a.row.User)
+		return err
+	}); readErr != nil {
+		return readErr
+	}
+	if !deleted {
+		return jobs.Permanent(a.end(outcome, err))
+	}
+	a.row.Error = "the user is deleted; the import continues if the user is restored"
+	if err := a.s.DB.Write(a.kept, func(tx *store.Tx) error { return setQueued(a.kept, tx, &a.row) }); err != nil {
+		return err
+	}
+	return jobs.Later(userReturns)
 }
 
 // errEnded says that an import was canceled before the attempt.

@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables"
 )
 
-const columns = `team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
-	step, done, total, records, skipped, report, error, attempts, created_at, started_at, finished_at`
+const columns = `team_id, user_id, id, kind, size, sha256, history_only,
+	CASE WHEN undone_at IS NULL THEN status ELSE 'undone' END, stage, spool, step, done, total, records, skipped, report, error, attempts, created_at, started_at, finished_at`
 
 func insert(ctx context.Context, tx *store.Tx, i *Import) error {
 	_, err := tx.Exec(ctx, `INSERT INTO imports (team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
@@ -158,4 +158,25 @@ func finish(ctx context.Context, tx *store.Tx, i *Import) error {
 		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running', 'canceled')`,
 		i.Team, i.ID, string(i.Status), i.Error, sealed, p.Step, p.Done, p.Total, p.Records, p.Skipped, store.MicrosOrNil(i.FinishedAt))
 	return err
+}
+
+// Undo marks an ended import as undone, when its data is deleted.
+func Undo(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
+	_, err := tx.Exec(ctx, `UPDATE imports SET undone_at = $3 WHERE team_id = $1 AND id = $2`, team, id, store.Micros(tx.Now()))
+	return err
+}
+
+// UndoneFile returns the kind and the digest of the file of an undone import; no digest
+// if another import of the user has the same file.
+func UndoneFile(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (kind string, sha256 []byte, err error) {
+	i, err := Get(ctx, tx, team, user, id)
+	if err != nil || i.Status != Undone {
+		return "", nil, err
+	}
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND sha256 = $3 AND undone_at IS NULL ORDER BY id`,
+		team, user, i.SHA256)
+	if err != nil || len(all) > 0 {
+		return "", nil, err
+	}
+	return i.Kind, i.SHA256, nil
 }

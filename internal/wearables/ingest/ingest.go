@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
@@ -183,6 +185,10 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
+	journal, err := j.beforeSummaries(ctx, tx)
+	if err != nil {
+		return err
+	}
 	all, err := j.writeSummaries(ctx, tx)
 	if err != nil {
 		return err
@@ -200,6 +206,18 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 		all = append(all, w.events(j, &s)...)
+		if j.importID != uuid.Nil && len(w.blocks) > 0 {
+			change, err := w.change(s.ID)
+			if err != nil {
+				return err
+			}
+			journal.Series = append(journal.Series, change)
+		}
+	}
+	if !journal.IsEmpty() {
+		if err := journal.Write(ctx, tx, j.team, j.user); err != nil {
+			return err
+		}
 	}
 	if err := j.writeStatistics(ctx, tx, all); err != nil {
 		return err

@@ -28,6 +28,7 @@ type job struct {
 	stage        wearables.Stage
 	received     []receipt // by resource, for statistics
 	also         wearables.WithBatch
+	importID     uuid.UUID // records its changes; zero for none
 
 	series    []*seriesPlan // ordered by key, so that two jobs lock in one order
 	summaries []*summaryPlan
@@ -44,7 +45,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 	j := &job{
 		in: in, whole: user, team: user.Team.UUID(), user: user.ID.UUID(), clientUserID: user.ClientUserID,
 		provider: b.Provider, stage: b.Stage, announces: b.Stage != wearables.Historical || b.Push, repeated: map[string]int{}, also: b.Also,
-		pushed: b.Pushed,
+		importID: b.Import, pushed: b.Pushed,
 	}
 	bounds := limitsOf(in.db.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[storage.SeriesKey]*seriesPlan{}

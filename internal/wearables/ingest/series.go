@@ -31,6 +31,10 @@ type seriesPlan struct {
 	counts wearables.Counts
 	drafts []draft
 	ready  []events.New // complete events, if the series has its number
+
+	// Of an import: the times of new samples, and the former version of the others.
+	newTimes []int64
+	before   blocks.Columns
 }
 
 // workspace holds memory that is needed only while planning.
@@ -75,6 +79,8 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 // planBlocks merges the new samples into the stored blocks.
 func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, stored *storage.BlockCursor) error {
 	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{}
+	w.newTimes = w.newTimes[:0]
+	w.before.Reset()
 	ws := workspaces.Get().(*workspace)
 	defer ws.free()
 	ws.created.Reset()
@@ -117,15 +123,23 @@ func (w *seriesPlan) merge(ctx context.Context, tx *store.Tx, j *job, ws *worksp
 			if err := old.Open(ctx, tx, &w.series, &ws.old); err != nil {
 				return err
 			}
+			left, n, err := old.LeaveOutDeleted(ctx, tx, &w.series, &add)
+			if err != nil {
+				return err
+			}
+			w.counts.Unchanged += n
+			if add = left; add.Len() == 0 {
+				continue
+			}
 		}
-		if err := w.mergeBlock(ws, &add, bucket, rev, j.announces); err != nil {
+		if err := w.mergeBlock(ws, &add, bucket, rev, j); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev int64, announces bool) error {
+func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev int64, j *job) error {
 	ch := &ws.changes
 	if w.hasFallback {
 		keepStoredOffsets(&ws.old, add)
@@ -136,7 +150,10 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 	if len(ch.Created)+len(ch.Updated) == 0 {
 		return nil
 	}
-	if announces {
+	if j.importID != uuid.Nil {
+		w.record(&ws.old, add, ch)
+	}
+	if j.announces {
 		appendRows(&ws.created, add, ch.Created)
 		appendRows(&ws.updated, add, ch.Updated)
 	}

@@ -144,9 +144,13 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.verb, w.tooLarge, w.measured, w.refiled, w.begins = "", false, false, false, w.Start
 	if errors.Is(err, store.ErrNoRows) {
 		whole := maps.Clone(w.withNewestHeight(nil, &was, tx.Now()))
+		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), whole)
+		if err != nil {
+			return err
+		}
 		overlay(whole, w.fallbackFields(j))
 		w.setDay(whole, civil.Date{})
-		if w.fits(whole) {
+		if w.fits(whole) && !gone {
 			w.verb, w.version = created, 1
 		}
 		return nil
@@ -172,6 +176,11 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.measured, w.version = w.begins.After(was.Measured) && w.Resource == wearables.ProfileResource, was.Version
 	w.refiled = w.document.Dated && w.document.Start != "" && (w.Date.String() != was.Day || w.stated && !was.DayStated)
 	return nil
+}
+
+// deletedKey returns what identifies the summary if it was deleted.
+func (w *summaryPlan) deletedKey() storage.SummaryKey {
+	return storage.SummaryKey{ID: w.id, Resource: w.Resource, Provider: w.Source.Provider, Start: w.Start}
 }
 
 // fallbackFields returns the fields of a new summary that none of its versions in

@@ -36,6 +36,37 @@ func RemoveExpired(ctx context.Context, db *store.DB, team teams.ID, before time
 	}
 }
 
+// RemoveFile removes a file of a user, if it is stored. Its data stays.
+func (l *Ledger) RemoveFile(ctx context.Context, db *store.DB, f File) error {
+	for more := true; more; {
+		err := db.Write(ctx, func(tx *store.Tx) error {
+			key, err := readKey(ctx, tx, f.Team, f.User)
+			if errors.Is(err, store.ErrNoRows) {
+				more = false
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			at := Payload{Team: f.Team, User: f.User, ID: digest(key, noHour, f.Kind, "", "", f.SHA256)}
+			var p Payload
+			err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE `+byKey+tx.ForUpdate(), at.key()...))
+			if errors.Is(err, store.ErrNoRows) {
+				more = false
+				return nil
+			}
+			if err == nil {
+				more, err = p.remove(ctx, tx)
+			}
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("ledger: removing a file: %w", err)
+		}
+	}
+	return nil
+}
+
 // Oldest returns when the oldest payload of a team was received last; zero if it has none.
 func Oldest(ctx context.Context, tx *store.Tx, team teams.ID) (at time.Time, err error) {
 	err = tx.QueryRow(ctx, `SELECT last_at FROM payloads WHERE team_id = $1 ORDER BY last_at LIMIT 1`, team).Scan(store.ScanTime(&at))

@@ -104,7 +104,7 @@ func (p *person) replay(ctx context.Context) error {
 }
 
 // prepare opens a scratch database with room for another user, and copies the stored
-// summaries into it. Reprocessed data finds them there: a session keeps its place and day,
+// summaries into it, and what is remembered of deleted data. Reprocessed data finds them there: a session keeps its place and day,
 // and duplicates are recognised.
 func (p *person) prepare(ctx context.Context) error {
 	if p.scratch != nil && p.scratch.users >= maxUsers {
@@ -119,6 +119,9 @@ func (p *person) prepare(ctx context.Context) error {
 	}
 	p.scratch.users++
 	p.read = newRecorder(p.scratch.sink, p.scratch.db, p.DB)
+	if err := storage.CopyDeleted(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID()); err != nil {
+		return err
+	}
 	return storage.CopySummaries(ctx, p.DB, p.scratch.db, p.user.Team.UUID(), p.user.ID.UUID())
 }
 
