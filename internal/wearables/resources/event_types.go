@@ -9,8 +9,8 @@ import (
 	"hale/internal/platform/events"
 )
 
-// EventTypes returns the types of events about data: three for each time series
-// and each summary.
+// EventTypes returns the types of events about data: four for each time series
+// and each summary. The reference has no events about deletions.
 //
 // Reference 8.1, without the hypnogram types that the specification removed.
 func EventTypes() []events.Type {
@@ -35,6 +35,10 @@ func dataTypes(resource, what string, example func(uuid.UUID) json.RawMessage) [
 	return []events.Type{
 		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " came in for the first time.", Example: example},
 		{Name: "daily.data." + resource + ".updated", Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
+		{
+			Name: "daily.data." + resource + ".deleted", Sentence: "Data of " + resource + " was deleted.",
+			Example: events.ExampleOf(`"resource":"` + resource + `",` + deleted),
+		},
 		{
 			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " of a new connection has been fetched to its end.",
 			Example: events.ExampleOf(historical),
@@ -97,6 +101,10 @@ func sourceOf(kind string) string {
 }
 
 var source = sourceOf("watch")
+
+// deleted has the fields of an example about a deletion.
+var deleted = `"deletion_id":"00000000-0000-4000-8000-000000000004","deleted":3,"restored":0,"start_date":"2026-03-01T07:30:00+00:00",` +
+	`"end_date":"2026-03-01T08:30:00+00:00","ids":[],"providers":["apple_health_kit"],` + sourceOf("unknown")
 
 // historical has the fields of an example about all of a provider's sources.
 var historical = `"start_date":"2026-01-30T00:00:00+00:00","end_date":"2026-03-01T00:00:00+00:00","provider":"apple_health_kit",` + sourceOf("unknown")

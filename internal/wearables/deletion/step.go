@@ -1,0 +1,206 @@
+package deletion
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/civil"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/storage"
+)
+
+// A step deletes some summaries, or the samples of some blocks. The first steps delete
+// summaries, until none is left. Then each step continues where the last one ended.
+
+// position holds the place at which the next step continues.
+type position struct {
+	Summaries bool  `json:"summaries,omitempty"` // they are done
+	Series    int64 `json:"series,omitempty"`    // series with smaller numbers are done
+	Time      int64 `json:"time,omitempty"`      // and this series up to here
+	Change    int64 `json:"change,omitempty"`    // of an import: the changes up to here are undone
+	// Days are those whose summaries are derived again, by provider.
+	Days map[string][]civil.Date `json:"days,omitempty"`
+}
+
+// Bounds of a step.
+const (
+	summariesAtOnce = 500
+	blocksAtOnce    = 500
+)
+
+// step deletes a part. It returns false when the deletion is complete.
+func (s *Service) step(ctx context.Context, tx *store.Tx, user users.User, d *Deletion) (more bool, err error) {
+	if err := tx.Lock(ctx, "wearables:"+user.ID.String()); err != nil && !d.DryRun {
+		return false, err
+	}
+	switch {
+	case d.Filter.Import != uuid.Nil:
+		more, err = d.undoSome(ctx, tx, user)
+	case !d.at.Summaries:
+		d.at.Summaries, err = d.summaries(ctx, tx)
+		more = true
+	default:
+		more, err = d.samples(ctx, tx, user)
+	}
+	if err != nil || more {
+		return more, err
+	}
+	return false, s.finish(ctx, tx, user, d)
+}
+
+// summaries deletes some summaries and streams. done reports that none is left.
+func (d *Deletion) summaries(ctx context.Context, tx *store.Tx) (done bool, err error) {
+	n := 0
+	for _, resource := range documentsOf(d.Filter.Resource) {
+		q := storage.SummaryQuery{
+			Resource: resource, Provider: d.Filter.Provider, From: d.Filter.FirstDay, To: d.Filter.LastDay, Limit: summariesAtOnce,
+		}
+		for {
+			page, err := storage.ListSummaries(ctx, tx, d.Team.UUID(), d.User.UUID(), q)
+			if err != nil {
+				return false, err
+			}
+			for i := range page {
+				if !d.Filter.summary(&page[i]) {
+					continue
+				}
+				if err := d.summary(ctx, tx, &page[i]); err != nil {
+					return false, err
+				}
+				n++
+			}
+			if n >= summariesAtOnce && !d.DryRun {
+				return false, nil
+			}
+			if len(page) < q.Limit {
+				break
+			}
+			q.After = &page[len(page)-1]
+		}
+	}
+	return true, nil
+}
+
+// documentsOf returns the kinds of summaries that a resource selects. A sleep takes its
+// cycle with it, a workout its stream.
+func documentsOf(resource string) (all []string) {
+	switch resource {
+	case wearables.WorkoutStream:
+		return []string{"workouts"}
+	case "sleep":
+		return []string{"sleep", "sleep_cycle"}
+	case "":
+		for _, d := range wearables.Documents() {
+			all = append(all, d.Name)
+		}
+		return all
+	}
+	if d, ok := wearables.DocumentNamed(resource); ok {
+		return []string{d.Name}
+	}
+	return nil
+}
+
+// summary deletes one summary with its stream, or its stream only.
+func (d *Deletion) summary(ctx context.Context, tx *store.Tx, s *storage.StoredSummary) error {
+	first := begin(s)
+	stream := false
+	if s.Resource == "workouts" {
+		at, _, err := storage.StreamTime(ctx, tx, s.Team, s.User, s.ID)
+		if err != nil {
+			return err
+		}
+		stream = at != 0
+	}
+	if stream {
+		d.Report.count(wearables.WorkoutStream, s.Source.Provider, 1, first, first).add(s.ID)
+	}
+	if d.Filter.Resource == wearables.WorkoutStream {
+		if d.DryRun || !stream {
+			return nil
+		}
+		_, err := storage.DeleteStream(ctx, tx, s)
+		return err
+	}
+	d.Report.count(s.Resource, s.Source.Provider, 1, first, first).add(s.ID)
+	if d.DryRun {
+		return nil
+	}
+	return s.Delete(ctx, tx, true)
+}
+
+func (c *Count) add(id uuid.UUID) {
+	if len(c.IDs) < maxIDs {
+		c.IDs = append(c.IDs, id)
+	}
+}
+
+// samples deletes the samples of some blocks.
+func (d *Deletion) samples(ctx context.Context, tx *store.Tx, user users.User) (more bool, err error) {
+	if len(d.Filter.ExternalIDs) > 0 || len(documentsOf(d.Filter.Resource)) > 0 && d.Filter.Resource != "" {
+		return false, nil
+	}
+	all, err := storage.SeriesOf(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Resource)
+	if err != nil {
+		return false, err
+	}
+	slices.SortFunc(all, func(a, b storage.Series) int { return int(a.ID - b.ID) })
+	from, to := d.Filter.bounds()
+	read := 0
+	for i := range all {
+		s := &all[i]
+		if s.ID < d.at.Series || !d.Filter.series(s) {
+			continue
+		}
+		at := from
+		if s.ID == d.at.Series {
+			at = max(from, d.at.Time)
+		}
+		r := storage.Removal{From: from, To: to, DryRun: d.DryRun, Removed: d.removed(user, 0)}
+		for more := true; more; {
+			var n int
+			if at, n, more, err = r.Blocks(ctx, tx, s, at); err != nil {
+				return false, err
+			}
+			if read += n; more && read >= blocksAtOnce {
+				d.at.Series, d.at.Time = s.ID, at
+				return true, nil
+			}
+		}
+		if read >= blocksAtOnce {
+			d.at.Series, d.at.Time = s.ID+1, 0
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// removed returns a function that counts deleted samples, and notes the days whose
+// summaries follow them.
+func (d *Deletion) removed(user users.User, restored int64) func(s *wearables.Samples) {
+	return func(s *wearables.Samples) {
+		n := s.Len()
+		c := d.Report.count(s.Resource, s.Source.Provider, int64(n), s.Time[0], s.Time[n-1])
+		c.Restored += restored
+		if d.DryRun {
+			return
+		}
+		days := map[civil.Date]bool{}
+		derive.DaysOf(days, s, wearables.FallbackFor(user, s.Source.Provider))
+		if d.at.Days == nil {
+			d.at.Days = map[string][]civil.Date{}
+		}
+		known := d.at.Days[s.Source.Provider]
+		for day := range days {
+			if at, found := slices.BinarySearchFunc(known, day, civil.Date.Compare); !found {
+				known = slices.Insert(known, at, day)
+			}
+		}
+		d.at.Days[s.Source.Provider] = known
+	}
+}

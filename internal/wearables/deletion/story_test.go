@@ -1,0 +1,263 @@
+package deletion_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/app/apptest"
+	"hale/internal/platform/store/storetest"
+)
+
+// story is a running service with one user.
+type story struct {
+	*apptest.Service
+	t    *testing.T
+	user string
+}
+
+func begin(s *apptest.Service, t *testing.T, name string) *story {
+	t.Helper()
+	p := &story{Service: s.For(t), t: t}
+	var user struct {
+		ID string `json:"user_id"`
+	}
+	p.Expect(200, "POST", "/v2/user/", fmt.Sprintf(`{"client_user_id":%q}`, name), &user)
+	p.user = user.ID
+	return p
+}
+
+// push sends samples of one app, as value at a minute of the first of March.
+func (s *story) push(resource string, values ...int) {
+	s.t.Helper()
+	var samples []string
+	for i, v := range values {
+		at := time.Date(2026, 3, 1, 10, i, 0, 0, time.UTC)
+		samples = append(samples, fmt.Sprintf(`{"timestamp":%q,"end":%q,"value":%d,"source_app_id":"com.example"}`, at.Format(time.RFC3339), at.Add(time.Minute).Format(time.RFC3339), v))
+	}
+	s.Expect(200, "POST", "/v2/timeseries/"+s.user+"/"+resource, `{"stage":"daily","provider":"health_connect","data":[`+strings.Join(samples, ",")+`]}`, nil)
+}
+
+func (s *story) night(body string) {
+	s.t.Helper()
+	s.Expect(200, "POST", "/v2/summary/sleep/"+s.user, `{"stage":"daily","provider":"health_connect","data":[`+body+`]}`, nil)
+}
+
+// values reads the values of a resource.
+func (s *story) values(resource string) string {
+	s.t.Helper()
+	var page struct {
+		Groups map[string][]struct{ Data []struct{ Value float64 } }
+	}
+	s.Get("/v2/timeseries/"+s.user+"/"+resource+"/grouped?start_date=2026-01-01&end_date=2026-12-31", &page)
+	var all []string
+	for _, groups := range page.Groups {
+		for _, g := range groups {
+			for _, one := range g.Data {
+				all = append(all, fmt.Sprint(one.Value))
+			}
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// deleted is a deletion on the wire.
+type deleted struct {
+	ID        *string
+	Status    string
+	Deleted   int
+	Resources map[string]struct{ Deleted, Restored int }
+}
+
+func (s *story) delete(query string) (d deleted) {
+	s.t.Helper()
+	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/data?"+query, "", &d)
+	return d
+}
+
+// events returns the payloads of the events of a type.
+func (s *story) events(kind string) (all []json.RawMessage) {
+	s.t.Helper()
+	var page struct {
+		Events []struct {
+			Event struct {
+				Type string          `json:"event_type"`
+				User string          `json:"user_id"`
+				Data json.RawMessage `json:"data"`
+			}
+		}
+	}
+	s.Get("/v2/events?after=0&limit=1000", &page)
+	for _, e := range page.Events {
+		if e.Event.Type == kind && e.Event.User == s.user {
+			all = append(all, e.Event.Data)
+		}
+	}
+	return all
+}
+
+// await repeats a check until it holds.
+func (s *story) await(what string, holds func() bool) {
+	s.t.Helper()
+	for range 200 {
+		if holds() {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.t.Fatalf("%s did not happen", what)
+}
+
+func TestStories(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := apptest.Start(t, d)
+		for name, tell := range map[string]func(s *story){
+			"samples": samplesStory, "summaries": summariesStory, "import": importStory, "filters": filtersStory, "large": largeStory,
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Cleanup(func() {
+					if t.Failed() {
+						t.Log(s.Log.String())
+					}
+				})
+				tell(begin(s, t, name))
+			})
+		}
+	})
+}
+
+// Deleted samples stay deleted when they are pushed again. A corrected value is stored.
+func samplesStory(s *story) {
+	s.push("steps", 10, 20, 30)
+	if d := s.delete("resource=steps&start=2026-03-01T10:01:00Z&end=2026-03-01T10:01:30Z&dry_run=true"); d.Deleted != 1 || d.ID != nil || s.values("steps") != "10 20 30" {
+		s.t.Fatalf("dry run: %+v, %s", d, s.values("steps"))
+	}
+	if d := s.delete("resource=steps&start=2026-03-01T10:01:00Z&end=2026-03-01T10:01:30Z"); d.Deleted != 1 || d.Status != "succeeded" || d.Resources["steps"].Deleted != 1 {
+		s.t.Fatalf("%+v", d)
+	}
+	if got := s.values("steps"); got != "10 30" {
+		s.t.Fatalf("left %s", got)
+	}
+	s.push("steps", 10, 20, 30)
+	if got := s.values("steps"); got != "10 30" {
+		s.t.Fatalf("after the same push %s", got)
+	}
+	s.push("steps", 10, 25, 30)
+	if got := s.values("steps"); got != "10 25 30" {
+		s.t.Fatalf("after a correction %s", got)
+	}
+	s.delete("provider=health_connect")
+	if got := s.values("steps"); got != "" {
+		s.t.Fatalf("left %s", got)
+	}
+	s.push("steps", 10, 20, 30)
+	s.push("steps", 10, 25, 30)
+	if got := s.values("steps"); got != "" {
+		s.t.Fatalf("both deleted values came back: %s", got)
+	}
+	s.await("the events", func() bool { return len(s.events("daily.data.steps.deleted")) == 2 })
+	var first struct {
+		Deleted int
+		Start   string `json:"start_date"`
+		Source  struct{ Provider string }
+	}
+	if err := json.Unmarshal(s.events("daily.data.steps.deleted")[0], &first); err != nil || first.Deleted != 1 || first.Start != "2026-03-01T10:01:00+00:00" || first.Source.Provider != "health_connect" {
+		s.t.Errorf("%+v %v", first, err)
+	}
+}
+
+// A deleted night stays deleted; a corrected one is stored.
+func summariesStory(s *story) {
+	night := `{"bedtime_start":"2026-02-28T22:00:00Z","bedtime_stop":"2026-03-01T06:00:00Z","total":%d}`
+	count := func() int {
+		var page struct{ Sleep []struct{ Total int } }
+		s.Get("/v2/summary/sleep/"+s.user+"?start_date=2026-01-01", &page)
+		return len(page.Sleep)
+	}
+	s.night(fmt.Sprintf(night, 25000))
+	if d := s.delete("resource=sleep&start=2026-03-01&end=2026-03-01"); d.Deleted != 1 || count() != 0 {
+		s.t.Fatalf("%+v", d)
+	}
+	if s.night(fmt.Sprintf(night, 25000)); count() != 0 {
+		s.t.Fatal("the deleted night came back")
+	}
+	if s.night(fmt.Sprintf(night, 26000)); count() != 1 {
+		s.t.Fatal("the corrected night was not stored")
+	}
+}
+
+// An import is undone: new values go, and changed ones are as before.
+func importStory(s *story) {
+	send := func(value int) string {
+		var i struct{ ID, Status string }
+		s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", appleExport(value), &i)
+		s.await("the import", func() bool {
+			s.Get("/v2/user/"+s.user+"/imports/"+i.ID, &i)
+			return i.Status == "succeeded"
+		})
+		return i.ID
+	}
+	activity := func() string {
+		var page struct{ Activity []struct{ Steps int } }
+		s.Get("/v2/summary/activity/"+s.user+"?start_date=2026-01-01", &page)
+		return fmt.Sprint(page.Activity)
+	}
+	first := send(100)
+	second := send(150)
+	if s.values("steps") != "150 7" || activity() != "[{157}]" {
+		s.t.Fatalf("imported %s %s", s.values("steps"), activity())
+	}
+	var d deleted
+	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+second+"/data", "", &d)
+	if s.values("steps") != "100 7" || activity() != "[{107}]" || d.Resources["steps"].Restored != 1 {
+		s.t.Fatalf("undone: %s %s %+v", s.values("steps"), activity(), d)
+	}
+	s.delete("import_id=" + first)
+	if s.values("steps") != "" {
+		s.t.Fatalf("undone: %s", s.values("steps"))
+	}
+	s.await("the deletion of the activity", func() bool { return activity() == "[]" })
+	if send(100); s.values("steps") != "" {
+		s.t.Fatalf("imported again: %s", s.values("steps"))
+	}
+}
+
+func appleExport(value int) string {
+	record := `<Record type="HKQuantityTypeIdentifierStepCount" sourceName="Phone" unit="count" creationDate="2026-03-01 10:10:00 +0000" startDate="2026-03-01 10:0%d:00 +0000" endDate="2026-03-01 10:0%d:30 +0000" value="%d"/>` + "\n"
+	return `<?xml version="1.0" encoding="UTF-8"?><HealthData locale="en_US"><ExportDate value="2026-03-02 10:00:00 +0000"/>` + "\n" +
+		fmt.Sprintf(record, 0, 0, value) + fmt.Sprintf(record, 5, 5, 7) + `</HealthData>`
+}
+
+// A deletion without a filter, or with a wrong one, is refused.
+func filtersStory(s *story) {
+	for query, want := range map[string]int{
+		"": 422, "resource=nothing": 422, "start=yesterday": 422, "start=2026-03-02&end=2026-03-01": 422, "resource=hypnogram": 422,
+		"import_id=00000000-0000-4000-8000-000000000001": 404,
+	} {
+		if status, body := s.Call("DELETE", "/v2/user/"+s.user+"/data?"+query, ""); status != want {
+			s.t.Errorf("%s: %d %s", query, status, body)
+		}
+	}
+}
+
+// A large deletion continues in a job.
+func largeStory(s *story) {
+	for day := range 3 {
+		var samples []string
+		for i := range 1440 {
+			at := time.Date(2026, 3, 1+day, 0, i, 0, 0, time.UTC)
+			samples = append(samples, fmt.Sprintf(`{"timestamp":%q,"value":%d}`, at.Format(time.RFC3339), 60+i%20))
+		}
+		s.Expect(200, "POST", "/v2/timeseries/"+s.user+"/heartrate", `{"stage":"daily","provider":"health_connect","data":[`+strings.Join(samples, ",")+`]}`, nil)
+	}
+	d := s.delete("resource=heartrate&start=2026-03-02")
+	s.await("the deletion", func() bool {
+		s.Get("/v2/user/"+s.user+"/data/deletions/"+*d.ID, &d)
+		return d.Status == "succeeded"
+	})
+	if n := len(strings.Fields(s.values("heartrate"))); d.Deleted != 2880 || n != 1440 {
+		s.t.Fatalf("deleted %d, left %d", d.Deleted, n)
+	}
+}

@@ -1,0 +1,240 @@
+package deletion
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/platform/blocks"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/imports"
+	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/storage"
+)
+
+// Undoing an import reads its journal from the first batch. A value of the import that
+// no later push or import has changed gets its former version, or is deleted if there
+// was none.
+
+// prepare checks the filter, and the import that it names.
+func (d *Deletion) prepare(ctx context.Context, tx *store.Tx) error {
+	if err := d.Filter.check(); err != nil {
+		return err
+	}
+	if d.Filter.Import == uuid.Nil {
+		return nil
+	}
+	i, err := imports.Get(ctx, tx, d.Team, d.User, d.importID())
+	if err != nil {
+		return err
+	}
+	if i.Status == imports.Queued || i.Status == imports.Running {
+		return fault.New(fault.Conflict, "The import is not finished: cancel it first")
+	}
+	_, found, err := storage.ReadImportChange(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Import, 0)
+	if err == nil && !found && i.Status != imports.Undone && i.Report != nil && i.Report.Created+i.Report.Updated > 0 {
+		return fault.New(fault.Conflict, "The import is older than the record of what imports change; delete its data by provider and time")
+	}
+	return err
+}
+
+// undoSome undoes some batches of an import.
+func (d *Deletion) undoSome(ctx context.Context, tx *store.Tx, user users.User) (more bool, err error) {
+	team, id := d.Team.UUID(), d.User.UUID()
+	times, err := storage.ImportTimes(ctx, tx, team, id, d.Filter.Import)
+	if err != nil {
+		return false, err
+	}
+	series, err := storage.SeriesOf(ctx, tx, team, id, "")
+	if err != nil {
+		return false, err
+	}
+	u := undo{Deletion: d, user: user, times: times, series: map[int64]*storage.Series{}}
+	for i := range series {
+		u.series[series[i].ID] = &series[i]
+	}
+	for u.read < blocksAtOnce {
+		c, ok, err := storage.ReadImportChange(ctx, tx, team, id, d.Filter.Import, d.at.Change)
+		if err != nil || !ok {
+			return false, err
+		}
+		if err := u.change(ctx, tx, &c); err != nil {
+			return false, err
+		}
+		d.at.Change = c.Seq
+	}
+	return true, nil
+}
+
+// undo is one step of undoing an import.
+type undo struct {
+	*Deletion
+	user   users.User
+	times  map[int64]bool // of the batches of the import, milliseconds
+	series map[int64]*storage.Series
+	read   int // blocks
+}
+
+func (u *undo) change(ctx context.Context, tx *store.Tx, c *storage.ImportChange) error {
+	for i := range c.Series {
+		if err := u.samples(ctx, tx, &c.Series[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Streams {
+		if err := u.stream(ctx, tx, &c.Streams[i]); err != nil {
+			return err
+		}
+	}
+	for i := range c.Summaries {
+		if err := u.summary(ctx, tx, &c.Summaries[i]); err != nil {
+			return err
+		}
+	}
+	u.read++
+	return nil
+}
+
+// samples undoes the changes of one series.
+func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChange) error {
+	s := u.series[c.Series]
+	if s == nil || !u.Filter.series(s) || len(u.Filter.ExternalIDs) > 0 {
+		return nil
+	}
+	var created, before blocks.Columns
+	for _, part := range []struct {
+		to   *blocks.Columns
+		from []byte
+	}{{&created, c.Created}, {&before, c.Before}} {
+		if len(part.from) == 0 {
+			continue
+		}
+		if err := blocks.Decode(part.to, part.from); err != nil {
+			return fmt.Errorf("deletion: the journal of an import: %w", err)
+		}
+	}
+	all := append(slices.Clone(created.Time), before.Time...)
+	if len(all) == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	from, to := u.Filter.bounds()
+	restored := int64(0)
+	r := storage.Removal{
+		From: max(from, all[0]), To: min(to, all[len(all)-1]+1), Restore: &before, DryRun: u.DryRun,
+		Pick: func(c *blocks.Columns, i int) bool {
+			_, found := slices.BinarySearch(all, c.Time[i])
+			return found && u.times[c.Written[i]]
+		},
+	}
+	r.Removed = func(s *wearables.Samples) {
+		for _, at := range s.Time {
+			if _, found := slices.BinarySearch(before.Time, at); found {
+				restored++
+			}
+		}
+		u.removed(u.user, restored)(s)
+		restored = 0
+	}
+	if r.From >= r.To {
+		return nil
+	}
+	for at, more := r.From, true; more; {
+		var n int
+		var err error
+		if at, n, more, err = r.Blocks(ctx, tx, s, at); err != nil {
+			return err
+		}
+		u.read += n
+	}
+	return nil
+}
+
+func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChange) error {
+	s, err := storage.ReadSummary(ctx, tx, u.Team.UUID(), u.User.UUID(), c.ID)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	if err != nil || !u.times[store.Micros(s.UpdatedAt)/1000] || !u.Filter.names(s.Resource) || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
+		return err
+	}
+	if c.Before == nil {
+		return u.Deletion.summary(ctx, tx, &s)
+	}
+	u.Report.count(s.Resource, s.Source.Provider, 1, begin(&s), begin(&s)).restore(s.ID)
+	if u.DryRun {
+		return nil
+	}
+	return s.Restore(ctx, tx, c.Before)
+}
+
+func (c *Count) restore(id uuid.UUID) {
+	c.Restored++
+	c.add(id)
+}
+
+func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange) error {
+	at, version, err := storage.StreamTime(ctx, tx, u.Team.UUID(), u.User.UUID(), c.Workout)
+	if err != nil || !u.times[at] || !u.Filter.names(wearables.WorkoutStream) {
+		return err
+	}
+	s, err := storage.ReadSummary(ctx, tx, u.Team.UUID(), u.User.UUID(), c.Workout)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	if err != nil || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
+		return err
+	}
+	count := u.Report.count(wearables.WorkoutStream, s.Source.Provider, 1, begin(&s), begin(&s))
+	if len(c.Before) == 0 {
+		count.add(s.ID)
+		if !u.DryRun {
+			_, err = storage.DeleteStream(ctx, tx, &s)
+		}
+		return err
+	}
+	count.restore(s.ID)
+	if u.DryRun {
+		return nil
+	}
+	return storage.WriteStream(ctx, tx, &s, version+1, c.N, c.Before)
+}
+
+// unlink marks an import whose data was deleted as undone. Its file leaves the ledger in
+// the job.
+func (d *Deletion) unlink(ctx context.Context, tx *store.Tx) error {
+	if !d.Filter.onlyImport() {
+		return nil
+	}
+	if err := storage.ForgetImportChanges(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Import); err != nil {
+		return err
+	}
+	return imports.Undo(ctx, tx, d.Team, d.importID())
+}
+
+func (d *Deletion) importID() imports.ID { return ids.FromUUID[imports.Import](d.Filter.Import) }
+
+// removeFile removes the file of an undone import from the ledger, unless another import
+// of the user has read the same file.
+func (s *Service) removeFile(ctx context.Context, d *Deletion) error {
+	if !d.Filter.onlyImport() || s.Ledger == nil {
+		return nil
+	}
+	var kind string
+	var sum []byte
+	err := s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		kind, sum, err = imports.UndoneFile(ctx, tx, d.Team, d.User, d.importID())
+		return err
+	})
+	if err != nil || sum == nil {
+		return err
+	}
+	return s.Ledger.RemoveFile(ctx, s.DB, ledger.File{Team: d.Team, User: d.User, Kind: kind, SHA256: sum})
+}
