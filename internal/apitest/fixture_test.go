@@ -341,6 +341,8 @@ func (s *service) ledger(t *testing.T, f *fixture) {
 	f.ids["upload_id"] = s.requestField(t, "POST", "/v2/user/"+f.ids["user_id"]+"/uploads", `{"size":1000000}`, "id")
 	f.ids["renormalise_id"] = s.requestField(t, "POST", "/v2/team/renormalise", `{"dry_run":true,"user_id":"`+f.ids["user_id"]+`"}`, "id")
 	s.waitForEnd(t, "/v2/jobs/"+f.ids["renormalise_id"])
+	f.ids["deletion_id"] = s.requestField(t, "DELETE", "/v2/user/"+f.ids["user_id"]+"/data?resource=caffeine", "", "id")
+	s.waitForEnd(t, "/v2/jobs/"+f.ids["deletion_id"])
 }
 
 // webhooks creates an endpoint and an event for it, and waits for the delivery. The

@@ -9,6 +9,7 @@ import (
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/days"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
@@ -24,6 +25,7 @@ type intake struct {
 	ledger   *ledger.Ledger
 	uploads  *imports.Service
 	replay   *replay.Service
+	deleting *deletion.Service
 	demos    *demo.Service
 }
 
@@ -42,10 +44,13 @@ func (a *App) intake() intake {
 		DB: a.DB, Sink: ingest.NewReprocessor(a.DB, continuous.Changed),
 		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
 	}
+	in.deleting = &deletion.Service{
+		DB: a.DB, Ingester: in.replay.Sink, Listeners: []ingest.Listener{continuous.Changed}, Ledger: in.ledger,
+	}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}
 	return in
 }
 
 func (in intake) jobs() []jobs.Handler {
-	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job(), in.days.Job())
+	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job(), in.days.Job(), in.deleting.Job())
 }

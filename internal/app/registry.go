@@ -22,6 +22,7 @@ import (
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/resources"
@@ -45,7 +46,7 @@ func Register(db *store.DB, links *documents.Links) {
 func userRecords() []users.Records {
 	return slices.Concat(
 		tokens.UserRecords(), messages.UserRecords(), insurance.UserRecords(),
-		storage.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
+		storage.UserRecords(), deletion.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
 		orders.UserRecords(), critical.UserRecords(), results.UserRecords(), reports.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)

@@ -126,7 +126,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 	a.watchDamage()
 	a.watchAttention()
 	return routes.Services{
-		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Demo: intake.demos,
+		Ingester: intake.ingester, Imports: intake.uploads, Ledger: intake.ledger, Replay: intake.replay, Deletions: intake.deleting, Demo: intake.demos,
 		Places: ordering.visits.Places, Appointments: ordering.visits, Sandbox: ordering.sandbox, Fulfilment: ordering.fulfilment, Orders: ordering.lists,
 		Webhooks: posting, Links: a.links, ResultDocuments: documents.Reports{}, Reports: reading,
 	}, nil

@@ -23,7 +23,7 @@ func New(d api.Deps, s Services) *api.API {
 	a := api.New(d)
 	a.Add(people.New(a).Routes()...)
 	a.Add((&wearables.Handlers{
-		API: a, Imports: s.Imports, Ingester: s.Ingester, Demo: s.Demo, Ledger: s.Ledger, Replay: s.Replay,
+		API: a, Imports: s.Imports, Ingester: s.Ingester, Demo: s.Demo, Ledger: s.Ledger, Replay: s.Replay, Deletions: s.Deletions,
 	}).Routes()...)
 	a.Add((&labs.Handlers{
 		API: a, Orders: s.Orders, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, Fulfilment: s.Fulfilment, ResultDocuments: s.ResultDocuments, Links: s.Links,

@@ -11,6 +11,7 @@ import (
 	"hale/internal/labs/reports"
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
@@ -29,6 +30,8 @@ type Services struct {
 	Ledger *ledger.Ledger
 	// Replay reprocesses the payloads of the ledger.
 	Replay *replay.Service
+	// Deletions deletes wearable data.
+	Deletions *deletion.Service
 	// Orders lists orders. nil creates a new index.
 	Orders *orders.Index
 	// Appointments books visits.

@@ -7,6 +7,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/wearables/connections/demo"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
@@ -27,6 +28,8 @@ type Handlers struct {
 	Ledger *ledger.Ledger
 	// Replay reads the ledger again.
 	Replay *replay.Service
+	// Deletions deletes data.
+	Deletions *deletion.Service
 
 	maxSummaryBytes int // for tests; 0 means maxSummaryBytes
 }
@@ -53,6 +56,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.aggregateRoutes(),
 		h.rawRoutes(),
 		h.renormaliseRoutes(),
+		h.deletionRoutes(),
 	)
 }
 

@@ -1,0 +1,167 @@
+package wearables
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/fault"
+	"hale/internal/platform/store"
+	"hale/internal/wearables/deletion"
+	"hale/internal/wearables/imports"
+)
+
+// Deleting data is an addition of ours.
+func (h *Handlers) deletionRoutes() []api.Route {
+	return []api.Route{
+		api.Delete("/v2/user/{user_id}/data", h.deleteData, "Delete a user's wearable data by filters, at least one").OwnData().Tag("user"),
+		api.Delete("/v2/user/{user_id}/imports/{import_id}/data", h.undoImport, "Undo an import: delete what it stored, and restore what it changed").Tag("imports"),
+		api.Get("/v2/user/{user_id}/data/deletions/{deletion_id}", h.getDeletion, "Get a deletion and its counts").Tag("user"),
+	}
+}
+
+// DeletionFilter holds the filters of a deletion. It is exported for OpenAPI.
+type DeletionFilter struct {
+	Resource   string     `query:"resource" doc:"Only this time series or summary, such as steps or sleep. A sleep takes its sleep_cycle with it, a workout its stream."`
+	Provider   string     `query:"provider" doc:"Only data of this provider. A phone must state its own."`
+	Source     string     `query:"source" doc:"Only data of this source: its type, app_id, device_id or source_id."`
+	Start      string     `query:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive. Summaries are selected by calendar date."`
+	End        string     `query:"end" doc:"Last day or instant, inclusive."`
+	ExternalID []string   `query:"external_id" doc:"Only summaries with one of these ids: of the provider, or ours."`
+	ImportID   imports.ID `query:"import_id" format:"uuid" doc:"Only what this import stored."`
+}
+
+type deletionIn struct {
+	api.UserPath
+	DeletionFilter
+	DryRun bool `query:"dry_run" doc:"Count, and delete nothing."`
+}
+
+// deletionBody is a deletion on the wire.
+type deletionBody struct {
+	ID         *deletion.ID            `json:"id" format:"uuid" nullable:"true" doc:"The id of its job as well; null of a dry run."`
+	UserID     users.ID                `json:"user_id" format:"uuid"`
+	Status     string                  `json:"status" doc:"running, succeeded or failed. The list may grow."`
+	DryRun     bool                    `json:"dry_run"`
+	Deleted    int64                   `json:"deleted" doc:"Samples, summaries and streams, so far."`
+	Resources  map[string]deletedCount `json:"resources" doc:"Counts by resource, in the names of events."`
+	CreatedAt  api.Time                `json:"created_at"`
+	FinishedAt *api.Time               `json:"finished_at" nullable:"true"`
+}
+
+type deletedCount struct {
+	Deleted   int64    `json:"deleted"`
+	Restored  int64    `json:"restored" doc:"How many of them have their value from before the import again."`
+	StartDate api.Time `json:"start_date" doc:"Of the oldest."`
+	EndDate   api.Time `json:"end_date" doc:"Of the newest."`
+}
+
+func deletionOf(d deletion.Deletion) deletionBody {
+	body := deletionBody{
+		UserID: d.User, Status: string(d.Status), DryRun: d.DryRun, Deleted: d.Report.Total(), Resources: map[string]deletedCount{},
+		CreatedAt: api.Time(d.CreatedAt), FinishedAt: api.TimeOrNull(d.FinishedAt),
+	}
+	if d.ID.UUID() != uuid.Nil {
+		body.ID = &d.ID
+	}
+	for name, c := range d.Report.Resources {
+		body.Resources[name] = deletedCount{c.Deleted, c.Restored, instant(c.Oldest), instant(c.Newest)}
+	}
+	return body
+}
+
+func instant(micros int64) api.Time { return api.Time(time.UnixMicro(micros)) }
+
+// filter turns the parameters into a filter of the domain.
+func (in *DeletionFilter) filter() (f deletion.Filter, err error) {
+	f = deletion.Filter{Resource: in.Resource, Provider: in.Provider, Source: in.Source, ExternalIDs: in.ExternalID, Import: in.ImportID.UUID()}
+	if in.Start != "" {
+		span, bad := api.ParseSpan("start", in.Start)
+		if bad != nil {
+			return f, bad
+		}
+		f.From, f.FirstDay = &span.From, span.Day
+	}
+	if in.End != "" {
+		span, bad := api.ParseSpan("end", in.End)
+		if bad != nil {
+			return f, bad
+		}
+		f.To, f.LastDay = &span.To, span.Day
+	}
+	return f, nil
+}
+
+func (h *Handlers) deleteData(ctx context.Context, c api.Caller, in *deletionIn) (*api.Out[deletionBody], error) {
+	f, err := in.filter()
+	if err != nil {
+		return nil, err
+	}
+	if !c.User.IsZero() {
+		if f.Provider == "" {
+			return nil, fault.New(fault.Invalid, "Value error, a phone deletes data of its own provider").At("query", "provider").WithType("missing")
+		}
+		if err := pushedBy(f.Provider); err != nil {
+			return nil, fault.New(fault.Invalid, "Value error, must be manual or a provider whose data phones send").At("query", "provider")
+		}
+	}
+	return h.delete(ctx, c, in.UserID, f, in.DryRun)
+}
+
+type undoIn struct {
+	api.UserPath
+	ImportID imports.ID `path:"import_id" format:"uuid"`
+	DryRun   bool       `query:"dry_run" doc:"Count, and change nothing."`
+}
+
+func (h *Handlers) undoImport(ctx context.Context, c api.Caller, in *undoIn) (*api.Out[deletionBody], error) {
+	return h.delete(ctx, c, in.UserID, deletion.Filter{Import: in.ImportID.UUID()}, in.DryRun)
+}
+
+func (h *Handlers) delete(ctx context.Context, c api.Caller, id users.ID, f deletion.Filter, dryRun bool) (*api.Out[deletionBody], error) {
+	if dryRun {
+		var d deletion.Deletion
+		err := h.DB.Read(ctx, func(tx *store.Tx) error {
+			user, err := users.Get(ctx, tx, c.Team, id)
+			if err == nil {
+				d, err = h.Deletions.Preview(ctx, tx, user, f)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return api.Answer(deletionOf(d)), nil
+	}
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (body deletionBody, err error) {
+		user, err := users.Get(ctx, tx, c.Team, id)
+		if err != nil {
+			return body, err
+		}
+		d, err := h.Deletions.Delete(ctx, tx, user, f)
+		return deletionOf(d), err
+	})
+}
+
+type deletionPath struct {
+	api.UserPath
+	DeletionID deletion.ID `path:"deletion_id" format:"uuid"`
+}
+
+func (h *Handlers) getDeletion(ctx context.Context, c api.Caller, in *deletionPath) (*api.Out[deletionBody], error) {
+	var d deletion.Deletion
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		d, err = deletion.Get(ctx, tx, c.Team, in.UserID, in.DeletionID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(deletionOf(d)), nil
+}
