@@ -10,8 +10,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// isForPhones reports whether a phone may call an operation for its own user: to send and
-// read data. The list is repeated here, so that a change of the permissions needs two
+// isForPhones reports whether a phone may call an operation for its own user: to send,
+// read and delete data. The list is repeated here, so that a change of the permissions needs two
 // edits.
 func isForPhones(o operation) bool {
 	switch name := o.String(); {
@@ -22,6 +22,7 @@ func isForPhones(o operation) bool {
 			"POST /v2/timeseries/{user_id}",
 			"POST /v2/timeseries/{user_id}/{resource}",
 			"POST /v2/user/{user_id}/entries",
+			"DELETE /v2/user/{user_id}/data",
 			"POST /v2/timeseries/{user_id}/note",
 			"GET /v2/timeseries/{user_id}/note/grouped",
 			"GET /v2/timeseries/{user_id}/{resource}/grouped",

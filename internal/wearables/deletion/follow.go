@@ -67,7 +67,8 @@ func (c *collector) Ingest(_ context.Context, _ users.User, b wearables.Batch) (
 
 func (s *Service) derive(ctx context.Context, user users.User, provider string, days []civil.Date) error {
 	var found collector
-	if err := derive.Days(ctx, s.DB, &found, user, provider, days); err != nil {
+	deriver := derive.Deriver{DB: s.DB, Ingester: &found, User: user, Provider: provider, Pushed: true}
+	if err := deriver.Days(ctx, days); err != nil {
 		return err
 	}
 	left := map[uuid.UUID]bool{}

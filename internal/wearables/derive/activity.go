@@ -2,6 +2,7 @@ package derive
 
 import (
 	"context"
+	"maps"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
@@ -93,7 +94,8 @@ func (d *Deriver) statedSources(ctx context.Context, tx *store.Tx, days []civil.
 	return sources, nil
 }
 
-// pushedActivities returns the days for which phones pushed an activity.
+// pushedActivities returns the days for which phones pushed an activity, and none was
+// derived.
 func (d *Deriver) pushedActivities(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]bool, error) {
 	if !d.Pushed {
 		return nil, nil
@@ -104,13 +106,19 @@ func (d *Deriver) pushedActivities(ctx context.Context, tx *store.Tx, days []civ
 	if err != nil {
 		return nil, err
 	}
-	pushed := map[civil.Date]bool{}
+	pushed, derived := map[civil.Date]bool{}, map[civil.Date]bool{}
 	for i := range stored {
 		day, err := civil.ParseDate(stored[i].Day)
-		if err == nil && stored[i].ID != wearables.SummaryID(d.User.ID.UUID(), d.Provider, "activity", day.String()) {
+		if err != nil {
+			continue
+		}
+		if IsDerived(&stored[i], day) {
+			derived[day] = true
+		} else {
 			pushed[day] = true
 		}
 	}
+	maps.DeleteFunc(pushed, func(day civil.Date, _ bool) bool { return derived[day] })
 	return pushed, nil
 }
 

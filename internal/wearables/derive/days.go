@@ -35,8 +35,8 @@ type Deriver struct {
 	// distance and energy of its series, which may cover only some hours of a day, are
 	// not added up.
 	TotalsStated bool
-	// Pushed means that phones push the samples. Phones may push activities, too: days with
-	// one are left alone.
+	// Pushed means that phones push the samples. Phones may push activities, too: a day with
+	// one gets no other.
 	Pushed bool
 	// HeartStated is the same for the average, lowest and highest heart rate.
 	HeartStated bool
