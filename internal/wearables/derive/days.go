@@ -46,13 +46,6 @@ type Deriver struct {
 	Stored func(wearables.Batch, wearables.Result)
 }
 
-// Days derives the activity and body of the days from the stored series alone. Sleep is
-// not a series: callers that have stages of sleep use a Deriver.
-func Days(ctx context.Context, db *store.DB, in Ingester, user users.User, provider string, days []civil.Date) error {
-	d := &Deriver{DB: db, Ingester: in, User: user, Provider: provider}
-	return d.Days(ctx, days)
-}
-
 // A stretch of days is read at once. Two weeks of heart rate at one sample a
 // second fit into some forty megabytes.
 const stretch = 14
