@@ -100,6 +100,7 @@ func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at t
 		13: hl7.Text(fasting), 16: doctor, 17: callback,
 	}
 	if lab.order() == "ORM" { // the older fields replace SPM and TQ1
+		obr[15] = specimenSource(test.Specimen)
 		obr[5], obr[18], obr[27] = hl7.Text(priority), hl7.Text(sampleNumber(order)), hl7.Text("", "", "", "", "", priority)
 	}
 	m.Add("OBR", obr)
@@ -291,6 +292,12 @@ func specimenField(s networks.SpecimenNeeded) hl7.Content {
 		return hl7.Text(s.SNOMED, s.SNOMEDName, "SCT")
 	}
 	return hl7.Text(s.SNOMED, s.SNOMEDName, "SCT", s.HL7, s.HL7Name, "HL70487")
+}
+
+// specimenSource returns OBR-15 of an ORM: the code of HL7 table 0070, which is
+// that of table 0487 for our materials, and the material in words.
+func specimenSource(s networks.SpecimenNeeded) hl7.Content {
+	return hl7.Text(s.HL7, "", s.SNOMEDName)
 }
 
 // addInsurance adds IN1 with the payor and GT1 with the guarantor. When the
