@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -69,6 +70,21 @@ func documentErrors(op *huma.Operation) {
 	own := op.Responses
 	op.Responses = maps.Clone(refusals)
 	maps.Copy(op.Responses, own)
+}
+
+// documentHeaders adds headers to the answer of an operation.
+func documentHeaders(op *huma.Operation, headers map[string]*huma.Param) {
+	status := strconv.Itoa(op.DefaultStatus)
+	answer := huma.Response{Description: http.StatusText(op.DefaultStatus)}
+	if known := op.Responses[status]; known != nil {
+		answer = *known
+	}
+	answer.Headers = maps.Clone(answer.Headers)
+	if answer.Headers == nil {
+		answer.Headers = map[string]*huma.Param{}
+	}
+	maps.Copy(answer.Headers, headers)
+	op.Responses[status] = &answer
 }
 
 func JSONResponse(what, schema string) *huma.Response {

@@ -23,12 +23,13 @@ type StreamHandler func(ctx context.Context, c Caller, w http.ResponseWriter, r 
 // Put, Delete or Stream, and refine it with the methods below.
 type Route struct {
 	op       huma.Operation
-	create   bool // accepts Idempotency-Key
-	withheld bool // 422 answers do not repeat the input
-	rawBody  bool // the handler parses the body itself
-	repeats  bool // has the same effect when it runs again
-	ownData  bool // the phone of a user may call it for that user
-	open     bool // requires no key
+	create   bool                   // accepts Idempotency-Key
+	withheld bool                   // 422 answers do not repeat the input
+	rawBody  bool                   // the handler parses the body itself
+	repeats  bool                   // has the same effect when it runs again
+	ownData  bool                   // the phone of a user may call it for that user
+	open     bool                   // requires no key
+	headers  map[string]*huma.Param // of every answer
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
 
@@ -127,14 +128,16 @@ func (rt Route) Status(code int) Route { rt.op.DefaultStatus = code; return rt }
 // Describe lets a table complete the OpenAPI description.
 func (rt Route) Describe(fn func(op *huma.Operation)) Route { fn(&rt.op); return rt }
 
-// WithHeader sets a header of every answer. An empty value sets none.
-func (rt Route) WithHeader(name string, value func(ctx context.Context, c Caller) string) Route {
+// WithHeader sets a header of every answer. An empty value sets none. doc
+// describes it in the OpenAPI document.
+func (rt Route) WithHeader(name, doc string, value func(ctx context.Context, c Caller) string) Route {
 	rt.op.Middlewares = append(rt.op.Middlewares, func(ctx huma.Context, next func(huma.Context)) {
 		if text := value(ctx.Context(), CallerOf(ctx.Context())); text != "" {
 			ctx.SetHeader(name, text)
 		}
 		next(ctx)
 	})
+	rt.headers = map[string]*huma.Param{name: {Description: doc, Schema: &huma.Schema{Type: huma.TypeString}}}
 	return rt
 }
 
@@ -162,6 +165,9 @@ func (rt Route) register(a *API, r chi.Router) {
 	a.audits[op.Method+" "+op.Path] = rt.audits()
 	a.ownDataOperations[op.Method+" "+op.Path], a.openOperations[op.Method+" "+op.Path] = rt.ownData, rt.open
 	documentErrors(&op)
+	if rt.headers != nil {
+		documentHeaders(&op, rt.headers)
+	}
 	rt.add(a, r, op)
 }
 

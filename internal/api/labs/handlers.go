@@ -67,7 +67,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.fulfilmentRoutes(),
 	)
 	for i := range all {
-		all[i] = all[i].WithHeader("Sandbox-Time", h.sandboxTime)
+		all[i] = all[i].WithHeader("Sandbox-Time", "The time of the sandbox laboratory; only for sandbox teams.", h.sandboxTime)
 	}
 	return all
 }
