@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hale/internal/labs/identity"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/reports/extract"
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
@@ -56,7 +57,11 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	if contradicts {
 		j.addReason(ContradictsStored)
 	}
-	if hasImpossibleDates(&result.Metadata, tx.Now()) {
+	labTime, err := labclock.TimeOf(ctx, tx, j.Team) // the sandbox laboratory prints its own time
+	if err != nil {
+		return err
+	}
+	if hasImpossibleDates(&result.Metadata, labTime) {
 		j.addReason(DatesImplausible)
 	}
 	j.Status = PendingReview

@@ -494,6 +494,7 @@ func (r *reader) labName() string {
 					break
 				}
 			}
+			text, _, _ = strings.Cut(text, " · ") // its address may follow
 			if c.h > height*1.05 && labWords.MatchString(text) && !strings.Contains(text, ":") && len(text) < 70 && !strings.EqualFold(text, "laboratory report") && !reportTitle.MatchString(text) {
 				best, height = text, c.h
 			}
@@ -532,4 +533,4 @@ func (r *reader) wholeLabName(name string, height float64) string {
 	return name
 }
 
-var reportTitle = regexp.MustCompile(`(?i)\b(?:report|results|department)\b`)
+var reportTitle = regexp.MustCompile(`(?i)\b(?:report|results|department|not for clinical use)\b`)

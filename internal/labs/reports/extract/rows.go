@@ -725,6 +725,9 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 		return
 	}
 	isPanel := panelWords.MatchString(text)
+	if !isPanel && reportTitle.MatchString(text) {
+		return
+	}
 	if !isPanel && !l.cells[0].bold && text != strings.ToUpper(text) {
 		return
 	}
@@ -799,6 +802,9 @@ func (r *reader) emit(e *entry, page int) {
 	r.drafts = append(r.drafts, d)
 }
 
+// zipForm matches state and ZIP code of an address in the United States.
+var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)
+
 // acceptable refuses lines that only look like results, such as addresses.
 func (r *reader) acceptable(d *draft) bool {
 	d.name = strings.Trim(d.name, " :*-.")
@@ -808,7 +814,7 @@ func (r *reader) acceptable(d *draft) bool {
 	if _, isDate := parseDate(d.value); isDate && r.knows(d.name) < 0.9 {
 		return false
 	}
-	return true
+	return !zipForm.MatchString(d.name + " " + d.value)
 }
 
 func looksNamed(name string) bool {

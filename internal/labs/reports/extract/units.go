@@ -14,7 +14,7 @@ var moreUnits = map[string]string{
 	"titer": "{titer}", "titre": "{titer}", "index": "{index}", "s/co": "{s_co_ratio}", "ug/mlfeu": "ug/mL{FEU}", "mg/lfeu": "ug/mL{FEU}", "ngfeu/ml": "ng/mL{FEU}",
 	"pg/ml": "pg/mL", "ng/mlfeu": "ng/mL{FEU}", "u": "U", "umol/day": "umol/(24.h)", "10^3/mm3": "10*3/uL", "10^6/mm3": "10*6/uL", "/mm3": "/uL", "cells/mm3": "/uL", "fl/cell": "fL",
 	"x10(9)/l": "10*3/uL", "x10(12)/l": "10*6/uL", "10(9)/l": "10*3/uL", "10(12)/l": "10*6/uL", "x10(3)/ul": "10*3/uL", "x10(6)/ul": "10*6/uL", "10e9/l": "10*3/uL", "10e12/l": "10*6/uL", "x10e12/l": "10*6/uL",
-	"x109/l": "10*3/uL", "x1012/l": "10*6/uL", "109/l": "10*3/uL", "1012/l": "10*6/uL", "g/100ml": "g/dL", "mg/100ml": "mg/dL", "x10³/ul": "10*3/uL", "10³/ul": "10*3/uL", "x10⁹/l": "10*3/uL", "10⁹/l": "10*3/uL", "x10¹²/l": "10*6/uL", "10¹²/l": "10*6/uL",
+	"x109/l": "10*3/uL", "x1012/l": "10*6/uL", "109/l": "10*3/uL", "1012/l": "10*6/uL", "g/100ml": "g/dL", "mg/100ml": "mg/dL",
 	"x10*9/l": "10*3/uL", "x10*12/l": "10*6/uL", "x10*3/ul": "10*3/uL", "x10*6/ul": "10*6/uL", "k/cumm": "10*3/uL", "lakhs/cumm": "10*5/uL", "lakh/cumm": "10*5/uL", "u/g": "U/g", "mmol/24h": "mmol/(24.h)", "%ofhemoglobin": "%", "%oftotalhgb": "%", "%hb": "%", "mg/mg": "mg/mg{creat}", "mg/mmol": "mg/mmol{creat}", "µkat/l": "ukat/L", "ukat/l": "ukat/L",
 	"thousand/mcl": "10*3/uL", "million/mcl": "10*6/uL", "thou/mcl": "10*3/uL", "mill/mcl": "10*6/uL", "k/mcl": "10*3/uL", "m/mcl": "10*6/uL", "x10e3/mcl": "10*3/uL", "10e3/mcl": "10*3/uL", "cells/μl": "/uL", "units/ml": "U/mL", "mg/gcreat.": "mg/g{creat}", "kua/l": "k[IU]/L", "inr": "{INR}", "ph": "[pH]", "mmol/kg": "mmol/kg", "g/l": "g/L", "mosm/l": "mosm/L", "nmol/ml": "umol/L", "pmol/ml": "nmol/L", "umol/l": "umol/L", "mu/ml": "m[IU]/mL", "uu/l": "u[IU]/L", "iu/ml": "[IU]/mL", "au/ml": "[arb'U]/mL", "eliau/ml": "U/mL", "gplu/ml": "[GPL'U]/mL", "mm/hour": "mm/h", "mm/1h": "mm/h", "mm": "mm", "mmol/l": "mmol/L", "mmol/molhb": "mmol/mol",
 }
@@ -28,7 +28,7 @@ func knownUnit(printed string) (string, bool) {
 	if ucum, ok := loinc.UCUM(printed); ok {
 		return ucum, true
 	}
-	key := strings.NewReplacer(" ", "", "µ", "u", "μ", "u", "×", "x", "²", "2").Replace(strings.ToLower(printed))
+	key := strings.NewReplacer(" ", "", "µ", "u", "μ", "u", "×", "x", "¹", "1", "²", "2", "³", "3", "⁶", "6", "⁹", "9").Replace(strings.ToLower(printed))
 	if ucum, ok := moreUnits[key]; ok {
 		return ucum, true
 	}
