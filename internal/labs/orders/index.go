@@ -87,6 +87,17 @@ type teamIndex struct {
 	rows       []int32 // 0, 1, 2 …: the rows of a list without filters
 
 	names nameTable
+
+	buffers sync.Pool // of *[]int32, for the rows that a list selects
+}
+
+// buffer returns a buffer for all rows. The caller puts it back into buffers.
+func (t *teamIndex) buffer() *[]int32 {
+	b, _ := t.buffers.Get().(*[]int32)
+	if b == nil || len(*b) < len(t.rows) {
+		b = new(make([]int32, len(t.rows)))
+	}
+	return b
 }
 
 func newTeamIndex() *teamIndex {
@@ -161,7 +172,9 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	if narrowed {
 		candidates = t.find(some)
 	}
-	matches := t.match(f, candidates, t.find(byNumber), Today(now))
+	into := t.buffer()
+	defer t.buffers.Put(into)
+	matches := t.match(*into, f, candidates, t.find(byNumber), Today(now))
 	for _, row := range t.page(matches, f) {
 		page = append(page, t.ids[row])
 	}
@@ -621,67 +634,73 @@ func (t *teamIndex) find(keys []key) []int32 {
 
 // match returns the candidates that pass the filter, in the order of creation.
 // Candidates are sorted. numbered are the rows that the search names by a number.
-// The result may be the candidates themselves.
-func (t *teamIndex) match(f Filter, candidates, numbered []int32, today civil.Date) []int32 {
+// The result is in into, which has room for all rows, or is a part of candidates.
+func (t *teamIndex) match(into []int32, f Filter, candidates, numbered []int32, today civil.Date) []int32 {
 	from, to := f.Created.micros()
 	candidates = candidates[sort.Search(len(candidates), func(i int) bool { return t.created[candidates[i]] >= from }):]
 	candidates = candidates[:sort.Search(len(candidates), func(i int) bool { return t.created[candidates[i]] > to })]
 	if len(f.Statuses) > 0 || len(f.Methods) > 0 {
-		candidates = chooseIn(candidates, t.kinds, f.kinds())
+		candidates = chooseIn(into, candidates, t.kinds, f.kinds())
 	}
 	if f.Critical != nil || f.Interpretation != "" {
-		candidates = chooseIn(candidates, t.results, f.results())
+		candidates = chooseIn(into, candidates, t.results, f.results())
 	}
 	if len(f.Activations) == 1 {
 		if day := dayNumber(today); f.Activations[0] == ScheduledOrders {
-			candidates = chooseBetween(candidates, t.activates, day+1, math.MaxInt32)
+			candidates = chooseBetween(into, candidates, t.activates, day+1, math.MaxInt32)
 		} else {
-			candidates = chooseBetween(candidates, t.activates, 0, day)
+			candidates = chooseBetween(into, candidates, t.activates, 0, day)
 		}
 	}
 	if f.Updated.From != nil || f.Updated.To != nil {
 		from, to := f.Updated.micros()
-		candidates = chooseBetween(candidates, t.updated, from, to)
+		candidates = chooseBetween(into, candidates, t.updated, from, to)
 	}
 	if f.PatientName != "" {
 		patients, _ := t.names.find(f.PatientName)
-		candidates = chooseIn(candidates, t.patients, patients)
+		candidates = chooseIn(into, candidates, t.patients, patients)
 	}
 	if f.Recipient != "" {
 		_, recipients := t.names.find(f.Recipient)
-		candidates = chooseIn(candidates, t.recipients, recipients)
+		candidates = chooseIn(into, candidates, t.recipients, recipients)
 	}
 	if f.Search != "" {
-		candidates = t.search(candidates, numbered, strings.TrimSpace(f.Search))
+		candidates = t.search(into, candidates, numbered, strings.TrimSpace(f.Search))
 	}
 	return candidates
 }
 
-// chooseIn returns the rows whose value in a column is wanted.
-func chooseIn[T uint8 | int32](rows []int32, column []T, wanted []bool) (chosen []int32) {
+// chooseIn writes the rows whose value in a column is wanted into a slice of at
+// least their number, which may be the rows themselves. It writes every row and
+// advances for the wanted ones: a branch that the processor cannot predict would
+// take twice the time.
+func chooseIn[T uint8 | int32](into, rows []int32, column []T, wanted []bool) []int32 {
+	count := 0
 	for _, row := range rows {
+		into[count] = row
 		if wanted[column[row]] {
-			chosen = append(chosen, row)
+			count++
 		}
 	}
-	return chosen
+	return into[:count]
 }
 
-// chooseBetween returns the rows whose value in a column is between two ends,
-// both included.
-func chooseBetween[T int32 | int64](rows []int32, column []T, from, to T) (chosen []int32) {
+// chooseBetween is chooseIn for values between two ends, both included.
+func chooseBetween[T int32 | int64](into, rows []int32, column []T, from, to T) []int32 {
+	count := 0
 	for _, row := range rows {
+		into[count] = row
 		if v := column[row]; v >= from && v <= to {
-			chosen = append(chosen, row)
+			count++
 		}
 	}
-	return chosen
+	return into[:count]
 }
 
 // search returns the rows that search_input finds: by a number, a prefix of the
 // order's or the user's id, a birth date, or a part of the patient's or the
 // recipient's name.
-func (t *teamIndex) search(rows, numbered []int32, input string) (chosen []int32) {
+func (t *teamIndex) search(into, rows, numbered []int32, input string) []int32 {
 	prefix, isPrefix := idPrefix(input)
 	birth := int32(-1)
 	if day, err := civil.ParseDate(input); err == nil {
@@ -692,6 +711,7 @@ func (t *teamIndex) search(rows, numbered []int32, input string) (chosen []int32
 	if !isPrefix && !isName && birth < 0 && len(numbered) == 0 {
 		return nil
 	}
+	chosen := into[:0]
 	for _, row := range rows {
 		if _, named := slices.BinarySearch(numbered, row); named || isName && (patients[t.patients[row]] || recipients[t.recipients[row]]) || t.births[row] == birth ||
 			isPrefix && (bytes.HasPrefix(t.ids[row][:], prefix) || bytes.HasPrefix(t.users[row][:], prefix)) {

@@ -45,7 +45,9 @@ func BenchmarkMatch(b *testing.B) {
 			c.f.Page, c.f.Size = max(1, c.f.Page), 50
 			b.Run(fmt.Sprintf("%s/people=%d", c.name, people), func(b *testing.B) {
 				for b.Loop() {
-					m.page(m.match(c.f, m.rows, nil, today), c.f)
+					into := m.buffer()
+					m.page(m.match(*into, c.f, m.rows, nil, today), c.f)
+					m.buffers.Put(into)
 				}
 			})
 		}
