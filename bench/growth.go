@@ -193,6 +193,8 @@ func (c comparison) run(ctx context.Context, b bench, dir, binary string, cluste
 		if err := in.settle(ctx); err != nil {
 			return nil, err
 		}
+	}
+	for _, in := range all { // only now: a server closes an idle connection
 		if in.conn, err = lean.Dial(ctx, in.server.Address(), time.Minute); err != nil {
 			return nil, err
 		}
