@@ -225,9 +225,10 @@ func (c comparison) run(ctx context.Context, b bench, dir, binary string, cluste
 	return results, nil
 }
 
-// settle waits until the server has nothing more to do, at most a few minutes.
+// settle waits until the server has nothing more to do, at most half an hour. The jobs
+// of 64,000 pushes take minutes.
 func (in *installation) settle(ctx context.Context) error {
-	for range 120 {
+	for range 900 {
 		before, err := in.server.CPU()
 		if err != nil {
 			return err
