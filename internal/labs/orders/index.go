@@ -27,7 +27,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Index keeps in memory what lists of orders filter and sort by: some 75 bytes
+// Index keeps in memory what lists of orders filter and sort by: some 80 bytes
 // per order, one slice per column. A list is one pass over the columns that it
 // names; SQL then reads the rows of the page. Names are sealed in the database,
 // so SQL cannot search them, and no set of SQL indexes answers every combination
@@ -86,7 +86,8 @@ type teamIndex struct {
 	recipients []int32 // lines of names, without their tails
 	rows       []int32 // 0, 1, 2 …: the rows of a list without filters
 
-	names nameTable
+	names     nameTable
+	byPatient patientRows
 
 	buffers sync.Pool // of *[]int32, for the rows that a list selects
 }
@@ -439,6 +440,7 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 	}
 	t.arrange(0, nil)
 	t.names.ranks()
+	t.byPatient.update(t)
 	t.loaded = true
 	return nil
 }
@@ -481,6 +483,7 @@ func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID
 	if first < len(t.ids) {
 		t.arrange(first, erased)
 	}
+	t.byPatient.update(t)
 	t.moment = to
 	return nil
 }
@@ -525,14 +528,19 @@ func (t *teamIndex) append(r *indexRow) {
 func (t *teamIndex) set(row int, r *indexRow) {
 	t.updated[row], t.kinds[row], t.results[row], t.activates[row], t.births[row] = r.updated, r.kind, r.result, r.activate, r.names.birth
 	patient, recipient := r.names.lines()
+	before := t.patients[row]
 	t.names.replace(&t.patients[row], patient)
 	t.names.replace(&t.recipients[row], recipient)
+	if t.patients[row] != before {
+		t.byPatient.forget(row)
+	}
 }
 
 // arrange sorts the rows from first on and removes those that were erased. Of
 // rows with the same id the last one stays. New orders are nearly always the
 // newest, so few rows move.
 func (t *teamIndex) arrange(first int, erased map[ID]bool) {
+	t.byPatient.forget(first)
 	order := slices.Clone(t.rows[first:])
 	slices.SortStableFunc(order, func(a, b int32) int { return t.compare(int(a), key{t.created[b], t.ids[b]}) })
 	kept := order[:0]
@@ -658,7 +666,7 @@ func (t *teamIndex) match(into []int32, f Filter, candidates, numbered []int32, 
 	}
 	if f.PatientName != "" {
 		patients, _ := t.names.find(f.PatientName)
-		candidates = chooseIn(into, candidates, t.patients, patients)
+		candidates = t.choosePatients(into, candidates, patients)
 	}
 	if f.Recipient != "" {
 		_, recipients := t.names.find(f.Recipient)
@@ -827,114 +835,3 @@ var kindRanks = func() (ranks [256]int32) {
 	}
 	return ranks
 }()
-
-// lines returns the lines of the patient and the recipient. Most orders are sent
-// to the patient, so both are the same line.
-func (n *searchNames) lines() (patient, recipient nameLine) {
-	if n.first != "" || n.last != "" {
-		patient = nameLine{n.first + " " + n.last + " " + n.first, int32(1 + len(n.first))}
-	}
-	if n.recipient == n.first+" "+n.last {
-		return patient, patient
-	}
-	return patient, nameLine{n.recipient, 0}
-}
-
-// nameLine is a folded name. A patient's line repeats the first name in its tail,
-// such as "ada byron ada", so that a search finds both orders of the two names.
-type nameLine struct {
-	text string
-	tail int32 // length of the repetition and the space before it
-}
-
-func (l nameLine) compare(other nameLine) int {
-	return cmp.Or(cmp.Compare(l.lastName(), other.lastName()), cmp.Compare(l.firstName(), other.firstName()))
-}
-
-func (l nameLine) lastName() string  { return l.text[l.tail : len(l.text)-int(l.tail)] }
-func (l nameLine) firstName() string { return l.text[:max(0, l.tail-1)] }
-
-// nameTable has each name once. Line 0 is empty. A name that no order has any
-// more is removed.
-type nameTable struct {
-	lines  []nameLine
-	orders []int32 // uses of each line, by patients and recipients
-	places map[nameLine]int32
-
-	// The order of lines by last and first name. ranks updates it.
-	mu     sync.Mutex
-	sorted []int32
-	rank   []int32 // by line
-}
-
-// replace changes the line of an order.
-func (n *nameTable) replace(at *int32, l nameLine) {
-	line := int32(0)
-	if l.text != "" {
-		line = n.line(l)
-		n.orders[line]++
-	}
-	if old := *at; old != 0 {
-		if n.orders[old]--; n.orders[old] == 0 {
-			delete(n.places, n.lines[old])
-			n.lines[old] = nameLine{}
-		}
-	}
-	*at = line
-}
-
-func (n *nameTable) line(l nameLine) int32 {
-	line, found := n.places[l]
-	if !found {
-		line = int32(len(n.lines))
-		n.lines, n.orders = append(n.lines, l), append(n.orders, 0)
-		n.places[l] = line
-	}
-	return line
-}
-
-// find reports which lines have a part: as patients, and as recipients, whose
-// tail does not count.
-func (n *nameTable) find(part string) (patients, recipients []bool) {
-	patients, recipients = make([]bool, len(n.lines)), make([]bool, len(n.lines))
-	if part = Fold(part); part == "" {
-		return patients, recipients
-	}
-	for i, l := range n.lines {
-		if strings.Contains(l.text, part) {
-			patients[i], recipients[i] = true, strings.Contains(l.text[:len(l.text)-int(l.tail)], part)
-		}
-	}
-	return patients, recipients
-}
-
-// ranks returns the rank of each line by last name, then first name. Line 0 is
-// first. It sorts new lines only.
-func (n *nameTable) ranks() []int32 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if len(n.rank) == len(n.lines) {
-		return n.rank
-	}
-	compare := func(a, b int32) int { return n.lines[a].compare(n.lines[b]) }
-	var added []int32
-	for line := max(1, len(n.rank)); line < len(n.lines); line++ {
-		added = append(added, int32(line))
-	}
-	slices.SortFunc(added, compare)
-	merged := make([]int32, 0, len(n.lines))
-	for _, line := range n.sorted {
-		if n.orders[line] == 0 {
-			continue
-		}
-		for len(added) > 0 && compare(added[0], line) < 0 {
-			merged, added = append(merged, added[0]), added[1:]
-		}
-		merged = append(merged, line)
-	}
-	n.sorted, n.rank = append(merged, added...), make([]int32, len(n.lines))
-	for i, line := range n.sorted {
-		n.rank[line] = int32(i + 1)
-	}
-	return n.rank
-}

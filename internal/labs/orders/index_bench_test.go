@@ -27,6 +27,7 @@ func BenchmarkMatch(b *testing.B) {
 		{"month", Filter{Created: Span{&month, &end}}},
 		{"critical", Filter{Critical: &yes}},
 		{"name one in ten", Filter{PatientName: "ada"}},
+		{"name of a person", Filter{PatientName: "ada example7b3"}},
 		{"search one in ten", Filter{Search: "ada"}},
 		{"search a letter", Filter{Search: "a"}},
 		{"search a birth date", Filter{Search: "1950-01-08"}},
@@ -89,5 +90,6 @@ func filledIndex(orders, people int) *teamIndex {
 		m.append(&r)
 	}
 	m.arrange(0, nil)
+	m.byPatient.update(m)
 	return m
 }
