@@ -54,6 +54,11 @@ func prepare(gray *image.Gray, photo bool) prepared {
 	dpi := guessDPI(base)
 	p.dpi = dpi
 	base = removeRules(base, dpi)
+	removeDashes(base, dpi)
+	removeLeaders(base, dpi)
+	if dpi < trustedDPI {
+		enlargePoints(base)
+	}
 	p.base = base
 	firstScale, secondScale := 1.0, 1.5
 	switch {

@@ -1,0 +1,68 @@
+package pages
+
+import (
+	"image"
+	"testing"
+)
+
+// paper is a white page with black rectangles.
+func paper(w, h int, black ...image.Rectangle) *image.Gray {
+	page := image.NewGray(image.Rect(0, 0, w, h))
+	whiten(page, page.Rect)
+	for _, box := range black {
+		for y := box.Min.Y; y < box.Max.Y; y++ {
+			for x := box.Min.X; x < box.Max.X; x++ {
+				page.Pix[y*page.Stride+x] = 0
+			}
+		}
+	}
+	return page
+}
+
+func isBlack(page *image.Gray, x, y int) bool { return page.GrayAt(x, y).Y == 0 }
+
+// A leader of dots goes, and the decimal point behind it stays.
+func TestRemoveLeaders(t *testing.T) {
+	var marks []image.Rectangle
+	for i := range 9 {
+		x := 40 + 15*i
+		marks = append(marks, image.Rect(x, 50, x+4, 54))
+	}
+	marks = append(marks, image.Rect(200, 30, 212, 54), image.Rect(216, 50, 220, 54), image.Rect(224, 30, 236, 54)) // 4.5
+	for i := range 3 {
+		x := 40 + 15*i
+		marks = append(marks, image.Rect(x, 90, x+4, 94)) // an ellipsis
+	}
+	page := paper(300, 120, marks...)
+	removeLeaders(page, 250)
+	for i := range 9 {
+		if isBlack(page, 41+15*i, 51) {
+			t.Errorf("dot %d is there", i)
+		}
+	}
+	if !isBlack(page, 217, 51) || !isBlack(page, 205, 40) || !isBlack(page, 41, 91) {
+		t.Error("a decimal point, a digit or an ellipsis is gone")
+	}
+}
+
+// A coarse image has dashes in place of a dotted rule. A minus sign stays.
+func TestRemoveDashes(t *testing.T) {
+	page := paper(200, 40, image.Rect(10, 30, 35, 32), image.Rect(41, 30, 66, 31), image.Rect(100, 10, 105, 12))
+	removeDashes(page, 100)
+	if isBlack(page, 20, 30) || isBlack(page, 50, 30) || !isBlack(page, 102, 10) {
+		t.Error("a dash is there, or a minus sign gone")
+	}
+}
+
+// A decimal point of one pixel grows. Speckle does not.
+func TestEnlargePoints(t *testing.T) {
+	page := paper(100, 60, image.Rect(20, 20, 25, 29), image.Rect(27, 28, 28, 29), image.Rect(30, 20, 35, 29), // 1.1
+		image.Rect(60, 28, 61, 29), image.Rect(70, 20, 75, 29), image.Rect(77, 15, 78, 16), image.Rect(80, 20, 85, 29))
+	enlargePoints(page)
+	if !isBlack(page, 27, 27) || !isBlack(page, 28, 28) {
+		t.Error("the decimal point is as small as before")
+	}
+	if isBlack(page, 61, 28) || isBlack(page, 60, 27) || isBlack(page, 78, 15) || isBlack(page, 77, 14) {
+		t.Error("speckle grew")
+	}
+}
