@@ -2,7 +2,8 @@ package blocks
 
 import "math"
 
-// Changes describes the effect of a Merge, as positions in the added columns.
+// Changes describes the effect of a Merge. Created and Updated are positions in its
+// result.
 type Changes struct {
 	Created   []int32
 	Updated   []int32
@@ -27,8 +28,8 @@ func Merge(dst, old, add *Columns, ch *Changes) {
 		if i == len(old.Time) || old.Time[i] != t {
 			dst.appendRange(old, from, i)
 			from = i
+			ch.Created = append(ch.Created, int32(dst.Len()))
 			dst.appendRange(add, j, j+1)
-			ch.Created = append(ch.Created, int32(j))
 			continue
 		}
 		if sameSample(old, i, add, j) {
@@ -37,6 +38,7 @@ func Merge(dst, old, add *Columns, ch *Changes) {
 			continue
 		}
 		dst.appendRange(old, from, i)
+		ch.Updated = append(ch.Updated, int32(dst.Len()))
 		dst.appendRange(add, j, j+1)
 		if old.offsetAt(i) != NoOffset && add.offsetAt(j) == NoOffset {
 			dst.fill(flagOffset)
@@ -44,7 +46,6 @@ func Merge(dst, old, add *Columns, ch *Changes) {
 		}
 		i++
 		from = i
-		ch.Updated = append(ch.Updated, int32(j))
 	}
 	dst.appendRange(old, from, len(old.Time))
 }

@@ -49,8 +49,13 @@ func TestMergeAgreesWithAMap(t *testing.T) {
 			t.Fatalf("changes %+v, want %d created, %d updated, %d unchanged", ch, created, updated, unchanged)
 		}
 		for _, j := range ch.Created {
-			if _, known := old[b.Time[j]]; known {
+			if _, known := old[got.Time[j]]; known {
 				t.Fatalf("sample %d is called new", j)
+			}
+		}
+		for _, j := range ch.Updated {
+			if was, known := old[got.Time[j]]; !known || was == model[got.Time[j]] {
+				t.Fatalf("sample %d is called changed", j)
 			}
 		}
 	})
@@ -79,7 +84,7 @@ func TestMergeKeepsTheSecondValue(t *testing.T) {
 	var ch Changes
 	Merge(&got, &old, &add, &ch)
 	mustEqual(t, &got, &want)
-	if !slices.Equal(ch.Updated, []int32{0}) || !slices.Equal(ch.Created, []int32{1}) {
+	if !slices.Equal(ch.Updated, []int32{1}) || !slices.Equal(ch.Created, []int32{2}) {
 		t.Fatalf("changes %+v", ch)
 	}
 }

@@ -17,8 +17,9 @@ import (
 )
 
 // HistoricalDone emits that the history of resources of a connection is complete,
-// also if it is empty: one event for each resource and run of the connection. An
-// open range extends to the oldest or newest data of the resource.
+// also if it is empty: one event for each resource and run of the connection, and a
+// further one if another history of the resource changed something since. An open range
+// extends to the oldest or newest data of the resource.
 //
 // Spec: Events, historical pull completed (is_final only for teams with
 // reference_compat; with the source that every data event carries). Reference 7.10, 8.3.
@@ -64,14 +65,15 @@ func currentRun(ctx context.Context, tx *store.Tx, user users.User, provider str
 }
 
 // announceHistory returns the event about the history of a resource, or none if there
-// was one in this run.
+// was one in this run and nothing changed since.
 func announceHistory(ctx context.Context, tx *store.Tx, user users.User, provider, run, resource string, r wearables.Range) ([]events.New, error) {
 	r, err := closeRange(ctx, tx, user, provider, resource, r)
 	if err != nil {
 		return nil, err
 	}
 	fresh, err := tx.Exec(ctx, `INSERT INTO history_announced (team_id, user_id, provider, resource, run, start_at, end_at, announced_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_id, provider, resource, run) DO NOTHING`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (user_id, provider, resource, run) DO UPDATE
+			SET start_at = excluded.start_at, end_at = excluded.end_at, announced_at = excluded.announced_at, changed = FALSE WHERE history_announced.changed`,
 		user.Team.UUID(), user.ID.UUID(), provider, resource, run,
 		store.Micros(r.Start), store.Micros(r.End), store.Micros(tx.Now()))
 	if err != nil {
@@ -183,7 +185,8 @@ func uncountedHistories(ctx context.Context, tx *store.Tx, user users.User, prov
 	return all, errors.Join(rows.Err(), rows.Close())
 }
 
-// discardDays removes the day counts of completed histories that the batch adds to.
+// discardDays marks completed histories that the batch adds to, so that they are
+// announced again, and removes their day counts.
 // They are counted again when they are read, or when the history ends again: a large
 // history in many batches is not counted with each.
 func (j *job) discardDays(ctx context.Context, tx *store.Tx) error {
@@ -194,8 +197,8 @@ func (j *job) discardDays(ctx context.Context, tx *store.Tx) error {
 		if !h.changed {
 			continue
 		}
-		if _, err := tx.Exec(ctx, `UPDATE history_announced SET days = NULL
-			WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4 AND days IS NOT NULL`,
+		if _, err := tx.Exec(ctx, `UPDATE history_announced SET days = NULL, changed = TRUE
+			WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4 AND (days IS NOT NULL OR NOT changed)`,
 			j.team, j.user, j.provider, h.resource); err != nil {
 			return err
 		}

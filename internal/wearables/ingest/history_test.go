@@ -66,7 +66,7 @@ func TestAnEmptyHistoryIsAnnouncedOnce(t *testing.T) {
 		done("glucose")
 		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(day, 61)}})
 		done("glucose", "heartrate")
-		want := []string{"provider.connection.created", "historical.data.glucose.created", "historical.data.heartrate.created"}
+		want := []string{"provider.connection.created", "historical.data.glucose.created", "provider.connection.updated", "historical.data.heartrate.created"}
 		if got := f.allTypes(); !slices.Equal(got, want) {
 			t.Errorf("told %v, want %v", got, want)
 		}
@@ -212,7 +212,7 @@ func TestDaysOfAHistoryThatGrows(t *testing.T) {
 			t.Errorf("a third chunk: %v kept, told %+v", n, p)
 		}
 		done()
-		if n := kept(); n == nil || *n != 3 || len(f.types()) != 1 {
+		if n := kept(); n == nil || *n != 3 || len(f.types()) != 2 {
 			t.Errorf("the end once more: %v, %v", n, f.types())
 		}
 		come(wearables.Daily, 3)

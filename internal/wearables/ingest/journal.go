@@ -12,13 +12,13 @@ import (
 )
 
 // record keeps what a merge changes of a block, for the journal of an import.
-func (w *seriesPlan) record(old, add *blocks.Columns, ch *blocks.Changes) {
+func (w *seriesPlan) record(old, merged *blocks.Columns, ch *blocks.Changes) {
 	for _, i := range ch.Created {
-		w.newTimes = append(w.newTimes, add.Time[i])
+		w.newTimes = append(w.newTimes, merged.Time[i])
 	}
 	was := make([]int32, len(ch.Updated))
 	for k, i := range ch.Updated {
-		at, _ := slices.BinarySearch(old.Time, add.Time[i])
+		at, _ := slices.BinarySearch(old.Time, merged.Time[i])
 		was[k] = int32(at)
 	}
 	if len(was) > 0 {

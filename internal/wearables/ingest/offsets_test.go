@@ -75,6 +75,33 @@ func TestTheFallbackZoneFillsInFromThenOn(t *testing.T) {
 	})
 }
 
+func TestTheEventOfACorrectionHasTheStoredOffset(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
+		first := withoutOffsets(day, 61, 62)
+		first.Offset = []int32{7200, 10800}
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{first}})
+		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 71, 72)}})
+		f.push(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 81, 82)}})
+		all := f.events()
+		for _, e := range all[1:] {
+			var payload struct {
+				Data []struct {
+					Offset *int32 `json:"timezone_offset"`
+				}
+			}
+			if err := json.Unmarshal(e.Data, &payload); err != nil {
+				f.t.Fatal(err)
+			}
+			if d := payload.Data; len(d) != 2 || d[0].Offset == nil || *d[0].Offset != 7200 || d[1].Offset == nil || *d[1].Offset != 10800 {
+				f.t.Errorf("%s: %s", e.Type, e.Data)
+			}
+		}
+		if len(all) != 3 {
+			f.t.Errorf("%d events", len(all))
+		}
+	})
+}
+
 func TestHowAnOffsetWasFoundIsKept(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 61)}})

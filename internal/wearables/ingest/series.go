@@ -88,10 +88,8 @@ func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, store
 	if err := w.merge(ctx, tx, j, ws, stored); err != nil {
 		return err
 	}
-	if w.hasFallback {
-		storage.PlainOffsets(ws.created.Offset)
-		storage.PlainOffsets(ws.updated.Offset)
-	}
+	storage.PlainOffsets(ws.created.Offset)
+	storage.PlainOffsets(ws.updated.Offset)
 	if err := w.draftEvents(j, created, &ws.created); err != nil {
 		return err
 	}
@@ -151,11 +149,11 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 		return nil
 	}
 	if j.importID != uuid.Nil {
-		w.record(&ws.old, add, ch)
+		w.record(&ws.old, &ws.merged, ch)
 	}
-	if j.announces {
-		appendRows(&ws.created, add, ch.Created)
-		appendRows(&ws.updated, add, ch.Updated)
+	if j.announces { // as stored: a corrected sample keeps fields that the correction leaves out
+		appendRows(&ws.created, &ws.merged, ch.Created)
+		appendRows(&ws.updated, &ws.merged, ch.Updated)
 	}
 	n := ws.merged.Len()
 	if n > blocks.MaxSamples {

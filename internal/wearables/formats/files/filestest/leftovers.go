@@ -62,14 +62,16 @@ func fields(s *storage.StoredSummary) (map[string]any, error) {
 	return body, json.Unmarshal(raw, &body)
 }
 
-// Events counts a user's events by type.
+// Events counts a user's events by type, without those about the user and about further
+// resources of a connection.
 func Events(tb testing.TB, db *store.DB, user users.User) map[string]int {
 	tb.Helper()
 	ctx := Context(user)
 	counts := map[string]int{}
 	err := db.Read(ctx, func(tx *store.Tx) error {
 		clear(counts)
-		rows, err := tx.Query(ctx, `SELECT type, COUNT(*) FROM events WHERE team_id = $1 AND user_id = $2 GROUP BY type`, user.Team.UUID(), user.ID.UUID())
+		rows, err := tx.Query(ctx, `SELECT type, COUNT(*) FROM events WHERE team_id = $1 AND user_id = $2
+			AND type NOT LIKE 'user.%' AND type <> 'provider.connection.updated' GROUP BY type`, user.Team.UUID(), user.ID.UUID())
 		if err != nil {
 			return err
 		}
