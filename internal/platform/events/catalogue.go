@@ -15,6 +15,9 @@ import (
 type Type struct {
 	Name     string
 	Sentence string // when it is sent
+	// Optional is set if only endpoints that name the type receive it. An endpoint
+	// without a filter does not.
+	Optional bool
 	// Example returns a payload (the `data` of the envelope) with invented
 	// values, about the given user.
 	Example func(user uuid.UUID) json.RawMessage
@@ -77,6 +80,11 @@ func (c *Catalogue) Known(name string) bool {
 	}
 	_, known := c.byName[name]
 	return known
+}
+
+// isOptional reports whether only endpoints that name the type receive it.
+func (c *Catalogue) isOptional(name string) bool {
+	return c != nil && c.byName[name].Optional
 }
 
 // Check refuses names that the catalogue does not have. It returns the names

@@ -11,6 +11,7 @@
 //	catalogue.go  the event types; domains define them, the app registers them
 //	feed.go       reading events by number: GET /v2/events?after=N
 //	sequence.go   numbering on PostgreSQL
+//	latest.go     the greatest number, for answers of reads
 //	retention.go  deleting old events
 //
 // # Numbers

@@ -62,9 +62,19 @@ type Drafts []draft
 
 type draft struct {
 	New
-	id     ID
-	sealed []byte
+	id       ID
+	sealed   []byte
+	audience audience
 }
+
+// audience says which endpoints an event is delivered to.
+type audience int64
+
+const (
+	listeners audience = iota // those that listen to its type
+	choosers                  // those that name its type
+	feedOnly                  // the event is in the feed only
+)
 
 // Draft seals events, in the given order. It may run on a reader, which spares
 // SQLite's one writer the work.
@@ -96,6 +106,12 @@ func newDraft(ctx context.Context, tx *store.Tx, e New) (draft, error) {
 		}
 	}
 	d := draft{New: e, id: ID(tx.NewUUID())}
+	switch {
+	case e.FeedOnly:
+		d.audience = feedOnly
+	case catalogue.Of(tx).isOptional(e.Type):
+		d.audience = choosers
+	}
 	var err error
 	d.sealed, err = sealBody(ctx, tx, e, d.id, e.packed)
 	return d, err
@@ -121,7 +137,7 @@ func (d Drafts) Add(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 }
 
 const (
-	insertEvents     = `INSERT INTO events (team_id, id, user_id, type, size, created_at, body, seq)`
+	insertEvents     = `INSERT INTO events (team_id, id, user_id, type, size, created_at, body, seq, audience)`
 	insertDeliveries = `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)`
 )
 
@@ -132,12 +148,17 @@ func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error
 	if err != nil {
 		return err
 	}
+	reached := last + int64(len(d))
+	tx.AfterCommit(func() { latest.Of(tx).note(d[0].Team, reached) })
 	now := store.Micros(tx.Now())
 	byType := map[string][]any{} // ids
 	var types []string
 	for i := range d {
 		e := &d[i]
-		b.Insert(nil, insertEvents, []any{e.Team, uuid.UUID(e.id), orNull(e.User), e.Type, len(e.body), now, e.sealed, last + 1 + int64(i)}, ``)
+		b.Insert(nil, insertEvents, []any{e.Team, uuid.UUID(e.id), orNull(e.User), e.Type, len(e.body), now, e.sealed, last + 1 + int64(i), int64(e.audience)}, ``)
+		if e.audience == feedOnly {
+			continue
+		}
 		if byType[e.Type] == nil {
 			types = append(types, e.Type)
 		}
@@ -145,7 +166,7 @@ func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error
 	}
 	for _, name := range types {
 		_ = store.Chunks(byType[name], deliveryWidths, func(ids []any) error {
-			b.Exec(nil, deliveryTexts[len(ids)], append(append([]any{now}, ids...), d[0].Team, name)...)
+			b.Exec(nil, deliveryTexts[len(ids)], append(append([]any{now}, ids...), d[0].Team, name, !catalogue.Of(tx).isOptional(name))...)
 			return nil
 		})
 	}
@@ -153,9 +174,10 @@ func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error
 }
 
 // listening selects the endpoints (e) of a team that want a type. An endpoint that
-// is off listens too: its deliveries wait and are shown as held.
-func listening(team, kind string) string {
-	return `e.team_id = ` + team + ` AND e.deleted_at IS NULL AND (NOT e.filtered OR EXISTS (
+// is off listens too: its deliveries wait and are shown as held. byDefault says that
+// endpoints without a filter want it.
+func listening(team, kind, byDefault string) string {
+	return `e.team_id = ` + team + ` AND e.deleted_at IS NULL AND (NOT e.filtered AND ` + byDefault + ` OR EXISTS (
 		SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = ` + kind + `))`
 }
 
@@ -167,7 +189,7 @@ var (
 )
 
 // deliveryText writes the deliveries of n events of one type. Its parameters are
-// the time, the events, the team and the type.
+// the time, the events, the team, the type, and whether it is sent by default.
 func deliveryText(n int) string {
 	var ids strings.Builder
 	for i := range n {
@@ -178,7 +200,7 @@ func deliveryText(n int) string {
 	}
 	return insertDeliveries + ` SELECT e.team_id, e.id, n.column1, 'pending', 0, $1, 0, 0
 		FROM webhook_endpoints e CROSS JOIN (VALUES ` + ids.String() + `) AS n
-		WHERE ` + listening(fmt.Sprintf("$%d", n+2), fmt.Sprintf("$%d", n+3))
+		WHERE ` + listening(fmt.Sprintf("$%d", n+2), fmt.Sprintf("$%d", n+3), fmt.Sprintf("$%d", n+4))
 }
 
 // addArrays writes the events on PostgreSQL, any number of them with one text,
@@ -186,21 +208,22 @@ func deliveryText(n int) string {
 func (d Drafts) addArrays(tx *store.Tx, b *store.Batch) {
 	n := len(d)
 	ids, users, types := make([][16]byte, n), make([]*[16]byte, n), make([]string, n)
-	sizes, bodies := make([]int64, n), make([][]byte, n)
+	sizes, bodies, audiences := make([]int64, n), make([][]byte, n), make([]int64, n)
 	for i := range d {
 		e := &d[i]
-		ids[i], types[i], sizes[i], bodies[i] = e.id, e.Type, int64(len(e.body)), e.sealed
+		ids[i], types[i], sizes[i], bodies[i], audiences[i] = e.id, e.Type, int64(len(e.body)), e.sealed, int64(e.audience)
 		if e.User != uuid.Nil {
 			users[i] = (*[16]byte)(&e.User)
 		}
 	}
 	team, now := d[0].Team, store.Micros(tx.Now())
-	b.Exec(nil, insertEvents+` SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, NULL
-		FROM UNNEST($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::bytea[]) AS n(id, user_id, type, size, body)`,
-		team, now, ids, users, types, sizes, bodies)
+	b.Exec(nil, insertEvents+` SELECT $1, n.id, n.user_id, n.type, n.size, $2, n.body, NULL, n.audience
+		FROM UNNEST($3::uuid[], $4::uuid[], $5::text[], $6::bigint[], $7::bytea[], $8::bigint[]) AS n(id, user_id, type, size, body, audience)`,
+		team, now, ids, users, types, sizes, bodies, audiences)
 	b.Exec(nil, insertDeliveries+` SELECT e.team_id, e.id, n.id, 'pending', 0, $2, 0, 0
-		FROM UNNEST($3::uuid[], $4::text[]) AS n(id, type), webhook_endpoints e WHERE `+listening("$1", "n.type"),
-		team, now, ids, types)
+		FROM UNNEST($3::uuid[], $4::text[], $5::bigint[]) AS n(id, type, audience), webhook_endpoints e
+		WHERE n.audience < 2 AND `+listening("$1", "n.type", "n.audience = 0"),
+		team, now, ids, types, audiences)
 }
 
 // orNull binds the zero UUID as NULL.

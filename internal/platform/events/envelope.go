@@ -25,6 +25,7 @@ type New struct {
 	ClientUserID string    // the team's own reference for the user
 	Type         string    // one of the catalogue
 	Data         []byte    // JSON of the payload
+	FeedOnly     bool      // no endpoint receives it
 
 	body, packed []byte // set by Ready
 }

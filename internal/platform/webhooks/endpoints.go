@@ -178,7 +178,7 @@ type NewEndpoint struct {
 	URL         string
 	Description string
 	Disabled    bool
-	Types       []string // none means every type
+	Types       []string // nil means every type
 	RateLimit   *int
 	Secret      *Secret
 }
@@ -239,10 +239,19 @@ func Create(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, n New
 
 func (n NewEndpoint) check(rules Rules, catalogue *events.Catalogue) (types []string, err error) {
 	_, badURL := rules.CheckURL(n.URL)
-	types, badTypes := catalogue.Check(n.Types, "body", "filter_types")
+	types, badTypes := checkTypes(catalogue, n.Types)
 	return types, joinFaults(
 		atField(badURL, "url"), badTypes,
 		checkDescription(n.Description), checkRate(n.RateLimit))
+}
+
+// checkTypes checks the types of a filter. nil means every type; an empty list would mean
+// none.
+func checkTypes(catalogue *events.Catalogue, names []string) ([]string, error) {
+	if names != nil && len(names) == 0 {
+		return nil, fault.New(fault.Invalid, "must name at least one event type, or be null for all").At("body", "filter_types").WithType("too_short")
+	}
+	return catalogue.Check(names, "body", "filter_types")
 }
 
 func checkDescription(text string) error {
@@ -266,7 +275,7 @@ type Changes struct {
 	URL         patch.Field[string]
 	Description patch.Field[string]
 	Disabled    patch.Field[bool]
-	Types       patch.Field[[]string] // null or empty means every type
+	Types       patch.Field[[]string] // null means every type
 	RateLimit   patch.Field[int]
 	// SendHeldSince sends the held deliveries of events since then, to an endpoint
 	// that is on or is switched on. If the endpoint is switched on, older deliveries
@@ -331,7 +340,7 @@ func (c Changes) apply(e *Endpoint, rules Rules, catalogue *events.Catalogue) er
 		errs = append(errs, checkDescription(e.Description))
 	}
 	if c.Types.Set {
-		types, err := catalogue.Check(c.Types.Value, "body", "filter_types")
+		types, err := checkTypes(catalogue, c.Types.Value)
 		e.Types = types
 		errs = append(errs, err)
 	}

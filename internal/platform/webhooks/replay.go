@@ -171,8 +171,9 @@ func (r Replay) states() string {
 // joinEvents adds the event (v) of a delivery (d).
 const joinEvents = `JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id `
 
-// matchesFilter selects the events (v) that match the filter of an endpoint (e).
-const matchesFilter = `(NOT e.filtered OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
+// matchesFilter selects the events (v) that match the filter of an endpoint (e). See
+// audience in package events.
+const matchesFilter = `v.audience < 2 AND (NOT e.filtered AND v.audience = 0 OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
 
 // Start begins a replay in the background and returns its job. Replays of one endpoint
 // may run at the same time: a delivery that one of them made pending is left alone by

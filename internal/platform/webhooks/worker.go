@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/civil"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 )
@@ -169,7 +170,7 @@ func (r *result) announcement() *events.New {
 		"endpoint_id": r.queue.id,
 		"attempts":    r.delivery.attempts + 1,
 		"last_attempt": map[string]any{
-			"at":          r.at.UTC().Format("2006-01-02T15:04:05-07:00"),
+			"at":          civil.Instant(r.at),
 			"status_code": codeOrNull(r.outcome.Code),
 			"problem":     r.outcome.Problem,
 		},
