@@ -2,7 +2,6 @@ package api
 
 import (
 	"encoding/json"
-	"errors"
 	"reflect"
 	"time"
 
@@ -10,17 +9,14 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/patch"
 	"hale/internal/platform/teams"
 )
 
-// Time is an instant in JSON: 2026-01-02T03:04:05+00:00, in UTC and whole seconds.
+// Time is an instant in JSON, as a [civil.Instant].
 type Time time.Time
-
-var errBadTime = errors.New("not an instant in RFC 3339")
-
-const TimeLayout = "2006-01-02T15:04:05-07:00"
 
 // TimeOrNull converts t; nil becomes null.
 func TimeOrNull(t *time.Time) *Time {
@@ -36,22 +32,10 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.String() + `"`), nil
 }
 
-func (t Time) String() string { return time.Time(t).UTC().Format(TimeLayout) }
+func (t Time) String() string { return civil.Instant(t).String() }
 
-// UnmarshalText parses RFC 3339, which includes the layout. It refuses an offset that
-// moves the instant to a year of five digits.
-func (t *Time) UnmarshalText(text []byte) error {
-	parsed, err := time.Parse(time.RFC3339Nano, string(text))
-	if err != nil {
-		return errBadTime
-	}
-	parsed = parsed.UTC()
-	if parsed.Year() < 1 || parsed.Year() > 9999 {
-		return errBadTime
-	}
-	*t = Time(parsed)
-	return nil
-}
+// UnmarshalText parses RFC 3339.
+func (t *Time) UnmarshalText(text []byte) error { return (*civil.Instant)(t).UnmarshalText(text) }
 
 // Schema declares a date-time.
 func (Time) Schema(huma.Registry) *huma.Schema {

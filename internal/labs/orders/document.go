@@ -173,11 +173,11 @@ type TransactionDocument struct {
 type MemberDocument struct {
 	ID        ID      `json:"id" format:"uuid"`
 	Status    Status  `json:"low_level_status"`
-	StatusAt  Precise `json:"low_level_status_created_at"`
+	StatusAt  Instant `json:"low_level_status_created_at"`
 	Origin    Origin  `json:"origin"`
 	Parent    NullID  `json:"parent_id"`
-	CreatedAt Precise `json:"created_at"`
-	UpdatedAt Precise `json:"updated_at"`
+	CreatedAt Instant `json:"created_at"`
+	UpdatedAt Instant `json:"updated_at"`
 }
 
 // LabTestDocument is a lab test in an event, without its lab and markers.
@@ -287,7 +287,7 @@ func detailsOf(o *Order) DetailsDocument {
 func transactionOf(t Transaction) TransactionDocument {
 	d := TransactionDocument{ID: t.ID, Status: t.Status, Orders: make([]MemberDocument, len(t.Members))}
 	for i, m := range t.Members {
-		d.Orders[i] = MemberDocument{m.ID, m.Status, Precise(m.StatusAt), m.Origin, NullIDOf(m.Parent), Precise(m.CreatedAt), Precise(m.UpdatedAt)}
+		d.Orders[i] = MemberDocument{m.ID, m.Status, Instant(m.StatusAt), m.Origin, NullIDOf(m.Parent), Instant(m.CreatedAt), Instant(m.UpdatedAt)}
 	}
 	return d
 }
@@ -332,29 +332,5 @@ func (n NullID) MarshalJSON() ([]byte, error) { return json.Marshal(n.Value) }
 // UnmarshalJSON reads the identifier or null.
 func (n *NullID) UnmarshalJSON(data []byte) error { return json.Unmarshal(data, &n.Value) }
 
-// Instant is a time in whole seconds: 2026-01-02T03:04:05+00:00.
-type Instant time.Time
-
-// MarshalText writes the time.
-func (i Instant) MarshalText() ([]byte, error) {
-	return time.Time(i).UTC().AppendFormat(nil, "2006-01-02T15:04:05-07:00"), nil
-}
-
-// UnmarshalText reads RFC 3339.
-func (i *Instant) UnmarshalText(text []byte) error {
-	return (*time.Time)(i).UnmarshalText(text)
-}
-
-// Precise is a time in microseconds: 2026-01-02T03:04:05.000006Z. Members of
-// transactions have these.
-type Precise time.Time
-
-// MarshalText writes the time.
-func (p Precise) MarshalText() ([]byte, error) {
-	return time.Time(p).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000000Z"), nil
-}
-
-// UnmarshalText reads RFC 3339.
-func (p *Precise) UnmarshalText(text []byte) error {
-	return (*time.Time)(p).UnmarshalText(text)
-}
+// Instant is an instant in JSON.
+type Instant = civil.Instant
