@@ -55,7 +55,7 @@ func userRecords() []users.Records {
 // EventTypes returns the types of events of all domains.
 func EventTypes() *events.Catalogue {
 	return events.NewCatalogue(slices.Concat(
-		webhooks.EventTypes(), connections.EventTypes(), resources.EventTypes(), continuous.EventTypes(),
+		webhooks.EventTypes(), users.EventTypes(), connections.EventTypes(), resources.EventTypes(), continuous.EventTypes(),
 		orders.EventTypes(), reports.EventTypes(), critical.EventTypes(), appointments.EventTypes(), matching.EventTypes(),
 	)...)
 }

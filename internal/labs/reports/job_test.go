@@ -201,7 +201,7 @@ func (b *bench) eventTypes() (all []string) {
 
 func TestReportIsRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
 		b := newBench(t, db)
 		j := b.upload(b.team.ID, b.user, 'a', false)
 		if j.Status != reports.Started {
@@ -296,7 +296,7 @@ func TestTeamsTakeTurns(t *testing.T) {
 
 func TestPatientMismatchWaits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
 		b := newBench(t, db)
 		userstest.WithInfo(t, db, b.user, userstest.Info())
 		named := func(first, last, born string) func() (extract.Result, error) {
@@ -348,7 +348,7 @@ func TestPatientMismatchWaits(t *testing.T) {
 // with pages of two persons waits, although the first one is the user.
 func TestUnclearPatientWaits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
 		b := newBench(t, db)
 		userstest.WithInfo(t, db, b.user, userstest.Info())
 		b.reader.outcomes['t'] = func() (extract.Result, error) {
@@ -373,7 +373,7 @@ func TestUnclearPatientWaits(t *testing.T) {
 // A corrected range changes the bounds, and a value without bounds is not normal.
 func TestCorrectedRanges(t *testing.T) {
 	db := storetest.SQLite(t)
-	events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+	events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
 	b := newBench(t, db)
 	j := b.upload(b.team.ID, b.user, 'g', false)
 	b.start()
@@ -406,7 +406,7 @@ func TestCorrectedRanges(t *testing.T) {
 
 func TestReviewKeepsTheFirstReading(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		events.Register(db, events.NewCatalogue(reports.EventTypes()...))
+		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
 		b := newBench(t, db)
 		j := b.upload(b.team.ID, b.user, 'a', true)
 		b.start()

@@ -44,6 +44,9 @@ func Delete(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	if err := runHooks(ctx, tx, team, id, "deleting", func(r Records) Hook { return r.OnDelete }); err != nil {
 		return err
 	}
+	if err := announceDeleted(ctx, tx, team, id); err != nil {
+		return err
+	}
 	return scheduleErasure(ctx, tx, team, id)
 }
 
@@ -87,6 +90,13 @@ func UndoDelete(ctx context.Context, tx *store.Tx, team teams.ID, ref Ref) error
 		return fmt.Errorf("users: restoring %s: %w", id, err)
 	}
 	if err := count(ctx, tx, team, block, 1); err != nil {
+		return err
+	}
+	user, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return err
+	}
+	if err := user.announce(ctx, tx, RestoredEvent); err != nil {
 		return err
 	}
 	return runHooks(ctx, tx, team, id, "restoring", func(r Records) Hook { return r.OnReturn })

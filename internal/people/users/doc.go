@@ -18,6 +18,7 @@
 //	list.go             pages of users, and the counts behind them
 //	bulk.go             many users in one query
 //	zones.go            former fallback time zones
+//	announce.go         the events about users
 //	deletion.go         deletion, restoring, erasure
 //	info.go             demographics; package person has their rules
 //	search.go           search by id and by name; names are sealed, so an index of

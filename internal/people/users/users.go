@@ -98,7 +98,10 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n NewUser) (User, 
 	if err != nil {
 		return User{}, fmt.Errorf("users: creating: %w", err)
 	}
-	return user, count(ctx, tx, team, user.block, 1)
+	if err := count(ctx, tx, team, user.block, 1); err != nil {
+		return User{}, err
+	}
+	return user, user.announce(ctx, tx, CreatedEvent)
 }
 
 func (u *User) setTimeZone(name *string, now time.Time) {
@@ -213,7 +216,10 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err := checkBounds(user.IngestionStart, user.IngestionEnd); err != nil {
 		return User{}, err
 	}
-	if err := save(ctx, tx, &user); err != nil || user.zoneName() == zone {
+	if err := save(ctx, tx, &user); err != nil {
+		return user, err
+	}
+	if err := user.announce(ctx, tx, UpdatedEvent); err != nil || user.zoneName() == zone {
 		return user, err
 	}
 	if err := insertFormerZone(ctx, tx, team, id, zone); err != nil {
@@ -349,7 +355,7 @@ func (e *TakenError) Detail() map[string]any {
 
 // BodyFields returns the fields that the specification puts into the body itself.
 func (e *TakenError) BodyFields() map[string]any {
-	return map[string]any{"user_id": e.User.String(), "created_on": e.CreatedOn.UTC().Format("2006-01-02T15:04:05-07:00")}
+	return map[string]any{"user_id": e.User.String(), "created_on": civil.Instant(e.CreatedOn).String()}
 }
 
 func takenError(ctx context.Context, tx *store.Tx, team teams.ID, clientUserID string) error {

@@ -4,11 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/events"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -18,19 +21,25 @@ import (
 // The event types of this package.
 const (
 	CreatedEvent       = "provider.connection.created"
+	UpdatedEvent       = "provider.connection.updated"
+	DeletedEvent       = "provider.connection.deleted"
 	errorEvent         = "provider.connection.error"
 	DeviceCreatedEvent = "provider.device.created"
 	DeviceUpdatedEvent = "provider.device.updated"
 )
 
-// createdData is the payload of provider.connection.created.
+// connectionData is the payload of the events of connections. It has the fields of
+// the user's list of connections.
 //
 // Spec: Events, other named events; Versioning 3: provider replaces source.
-type createdData struct {
+type connectionData struct {
 	UserID         users.ID      `json:"user_id"`
 	Provider       providerData  `json:"provider"`
 	Source         *providerData `json:"source,omitempty"` // Reference 8.3; sent to teams with reference_compat
+	Status         Status        `json:"status"`
+	CreatedOn      civil.Instant `json:"created_on"`
 	ExternalUserID *string       `json:"external_user_id"`
+	ErrorDetails   *struct{}     `json:"error_details"`
 	Resources      Resources     `json:"resource_availability"`
 }
 
@@ -40,13 +49,16 @@ type providerData struct {
 	Logo string `json:"logo"`
 }
 
-func (c Connection) createdData(logos providers.Logos) createdData {
+func (c Connection) data(logos providers.Logos) connectionData {
 	p := c.Provider
-	return createdData{UserID: c.User, Provider: providerData{p.Name, p.Slug, logos.URL(p.Slug)}, Resources: c.Resources}
+	return connectionData{
+		UserID: c.User, Provider: providerData{p.Name, p.Slug, logos.URL(p.Slug)},
+		Status: c.Status, CreatedOn: civil.Instant(c.CreatedOn), Resources: c.Resources,
+	}
 }
 
 func announceCreated(ctx context.Context, tx *store.Tx, user users.User, c Connection) error {
-	data := c.createdData(providers.LogosOf(tx))
+	data := c.data(providers.LogosOf(tx))
 	compat, err := teams.ReferenceCompat(ctx, tx, user.Team)
 	if err != nil {
 		return err
@@ -55,6 +67,18 @@ func announceCreated(ctx context.Context, tx *store.Tx, user users.User, c Conne
 		data.Source = &data.Provider
 	}
 	return announce(ctx, tx, user, CreatedEvent, data)
+}
+
+// announceChange emits an event of a changed or removed connection.
+func (c Connection) announceChange(ctx context.Context, tx *store.Tx, kind string) error {
+	name, err := users.ClientUserID(ctx, tx, c.Team, c.User)
+	if fault.Is(err, fault.NotFound) {
+		return nil // the grace period is over: the user is being erased
+	}
+	if err != nil {
+		return err
+	}
+	return announce(ctx, tx, users.User{Team: c.Team, ID: c.User, ClientUserID: name}, kind, c.data(providers.LogosOf(tx)))
 }
 
 func announce(ctx context.Context, tx *store.Tx, user users.User, kind string, payload any) error {
@@ -76,12 +100,18 @@ func EventTypes() []events.Type {
 			Provider: "apple_health_kit", SourceType: "watch", Manufacturer: "Example", Model: "Watch6,2", Version: "10.1",
 		}.Data())
 	}
+	connection := func(user uuid.UUID) json.RawMessage {
+		p, _ := providers.Find("apple_health_kit")
+		c := Connection{
+			User: ids.FromUUID[users.User](user), Team: teams.ID{}, Provider: p, Status: Connected,
+			CreatedOn: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Resources: Resources{"heartrate": available(), "sleep": available()},
+		}
+		return example(c.data("https://hale.example.org"))
+	}
 	return []events.Type{
-		{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: func(user uuid.UUID) json.RawMessage {
-			p, _ := providers.Find("apple_health_kit")
-			c := Connection{User: ids.FromUUID[users.User](user), Team: teams.ID{}, Provider: p, Resources: Resources{"heartrate": available(), "sleep": available()}}
-			return example(c.createdData("https://hale.example.org"))
-		}},
+		{Name: CreatedEvent, Sentence: "A user connected a provider.", Example: connection},
+		{Name: UpdatedEvent, Sentence: "A connection has further resources or another status.", Optional: true, Example: connection},
+		{Name: DeletedEvent, Sentence: "A user was disconnected from a provider. The data stays.", Optional: true, Example: connection},
 		{
 			Name:     errorEvent,
 			Sentence: "A connection stopped working and needs the user or the team. Not sent yet: data is sent to us or imported, and nothing is fetched from providers.",

@@ -238,7 +238,10 @@ func (c Connection) addResources(ctx context.Context, tx *store.Tx, resources []
 	if err == nil && n == 0 {
 		return store.ErrLostRace
 	}
-	return err
+	if err != nil {
+		return fmt.Errorf("connections: adding resources: %w", err)
+	}
+	return c.announceChange(ctx, tx, UpdatedEvent)
 }
 
 // Run names the current run of a connection: its id, which changes when the provider is
@@ -301,19 +304,47 @@ func Deregister(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID,
 	if _, ok := providers.Find(provider); !ok {
 		return fault.New(fault.NotFound, "Provider not found")
 	}
-	n, err := tx.Exec(ctx, `DELETE FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3`, team, user, provider)
+	c, err := remove(ctx, tx, team, user, provider)
+	if errors.Is(err, store.ErrNoRows) {
+		return fault.New(fault.NotFound, "User is not connected to this provider")
+	}
 	if err != nil {
 		return fmt.Errorf("connections: removing: %w", err)
 	}
-	if n == 0 {
-		return fault.New(fault.NotFound, "User is not connected to this provider")
-	}
-	return nil
+	return c.announceChange(ctx, tx, DeletedEvent)
+}
+
+// remove deletes a connection and returns it.
+func remove(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, provider string) (Connection, error) {
+	return scan(tx.QueryRow(ctx, `DELETE FROM connections WHERE team_id = $1 AND user_id = $2 AND provider = $3 RETURNING `+columns, team, user, provider))
 }
 
 // UserRecords returns the rows of users in this package.
 func UserRecords() []users.Records {
-	return append(users.RowsUntilDeletion("connections", "demo_connections"), users.RowsOf("devices", "refreshes")...)
+	of := append(users.RowsUntilDeletion("connections", "demo_connections"), users.RowsOf("devices", "refreshes")...)
+	of[0].OnDelete = removeAll
+	return of
+}
+
+// removeAll deletes the connections of a user who is being deleted.
+func removeAll(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+	all, err := List(ctx, tx, team, user)
+	if err != nil {
+		return err
+	}
+	for _, c := range all {
+		c, err := remove(ctx, tx, team, user, c.Provider.Slug)
+		if errors.Is(err, store.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("connections: removing: %w", err)
+		}
+		if err := c.announceChange(ctx, tx, DeletedEvent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // orNil returns nil for an empty text, which is null on the wire.

@@ -14,6 +14,7 @@ import (
 
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -78,8 +79,8 @@ func TestEnsureConnectsOnce(t *testing.T) {
 		}
 		got := announced(t, db, user, connections.CreatedEvent)
 		want := fmt.Sprintf(`{"user_id":%q,"provider":{"name":"Apple HealthKit","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},`+
-			`"external_user_id":null,"resource_availability":{"heartrate":{"status":"available","scope_requirements":`+
-			`{"user_granted":{"required":[],"optional":[]},"user_denied":{"required":[],"optional":[]}}}}}`, user.ID)
+			`"status":"connected","created_on":%q,"external_user_id":null,"error_details":null,"resource_availability":{"heartrate":{"status":"available","scope_requirements":`+
+			`{"user_granted":{"required":[],"optional":[]},"user_denied":{"required":[],"optional":[]}}}}}`, user.ID, civil.Instant(all[0].CreatedOn))
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("announced\n%v\nwant one\n%s", got, want)
 		}

@@ -16,21 +16,48 @@ import (
 //
 // Reference 7.10.
 var PauseJob = jobs.Define("connections.pause", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
-	return run.DB().Write(ctx, func(tx *store.Tx) error {
-		_, err := PauseEnded(ctx, tx)
-		return err
-	})
+	for {
+		var n int64
+		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
+			n, err = PauseEnded(ctx, tx)
+			return err
+		})
+		if err != nil || n < pauseAtOnce {
+			return err
+		}
+	}
 }).Every(15 * time.Minute)
 
-// PauseEnded pauses the connections of the users of all teams whose collection has
-// ended, and returns how many. ctx is the system's.
+// pauseAtOnce is the number of connections that one transaction pauses.
+const pauseAtOnce = 100
+
+// PauseEnded pauses connections of users of all teams whose collection has ended,
+// announces that, and returns how many. ctx is the system's.
 func PauseEnded(ctx context.Context, tx *store.Tx) (int64, error) {
-	n, err := tx.Exec(ctx, `UPDATE connections SET status = $1
-		WHERE status <> $1 AND (team_id, user_id) IN (
-			SELECT team_id, user_id FROM users WHERE ingestion_end < $2)`,
-		string(Paused), wearables.EndedBefore(tx.Now()))
+	rows, err := tx.Query(ctx, `UPDATE connections SET status = $1
+		WHERE (team_id, user_id, provider) IN (
+			SELECT c.team_id, c.user_id, c.provider FROM users u JOIN connections c ON c.team_id = u.team_id AND c.user_id = u.user_id
+			WHERE u.ingestion_end < $2 AND c.status <> $1 LIMIT $3)
+		RETURNING `+columns, string(Paused), wearables.EndedBefore(tx.Now()), pauseAtOnce)
 	if err != nil {
 		return 0, fmt.Errorf("connections: pausing: %w", err)
 	}
-	return n, nil
+	defer rows.Close()
+	var all []Connection
+	for rows.Next() {
+		c, err := scan(rows)
+		if err != nil {
+			return 0, fmt.Errorf("connections: pausing: %w", err)
+		}
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return 0, fmt.Errorf("connections: pausing: %w", err)
+	}
+	for _, c := range all {
+		if err := c.announceChange(ctx, tx, UpdatedEvent); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(all)), nil
 }
