@@ -142,7 +142,7 @@ func TestAnswerRefusesTests(t *testing.T) {
 		if tests, why := r.missing(picked); !slices.Equal(tests, codes[1:2]) || why[0] != "order_entry_failure" {
 			t.Errorf("missing are %v, %v", tests, why)
 		}
-		if got, want := r.events(picked), []string{"ordered", "requisition_created, something is missing"}; !slices.Equal(got, want) {
+		if got, want := r.events(picked), []string{"ordered", "ordered, something is missing", "requisition_created, something is missing"}; !slices.Equal(got, want) {
 			t.Errorf("events: %q", got)
 		}
 		if got, want := r.events(plain), []string{"ordered", "requisition_created"}; !slices.Equal(got, want) {
@@ -189,7 +189,7 @@ func TestLaterAnswerRefusesTests(t *testing.T) {
 			Placer: o.ID.String(), Status: string(orders.RequisitionCreated), Tests: codes[1:], Refused: codes[:1], Reason: "Not offered here",
 		})
 		r.settle()
-		if got, want := r.events(o), []string{"ordered", "requisition_created, something is missing"}; !slices.Equal(got, want) {
+		if got, want := r.events(o), []string{"ordered", "ordered, something is missing", "requisition_created, something is missing"}; !slices.Equal(got, want) {
 			t.Errorf("events: %q", got)
 		}
 	})

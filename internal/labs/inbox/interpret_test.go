@@ -175,7 +175,11 @@ func TestRejectedSpecimens(t *testing.T) {
 		}
 
 		reject(all, codes...)
-		r.wantPath("all of them", all, orders.SampleError)
+		stopped := r.wantPath("all of them", all, orders.SampleError)
+		said := r.events(all)
+		if last := said[len(said)-1]; stopped.HasMissing == nil || !*stopped.HasMissing || last != "sample_error sample_hemolyzed, something is missing" {
+			t.Errorf("the order's last event says %q", said)
+		}
 
 		r.receive(networks.Report{Placer: silent.ID.String(), Status: string(orders.SampleError), Detail: string(orders.QuantityNotSufficient), Tests: codes[:1]})
 		r.wantPath("without results", silent)
@@ -508,7 +512,7 @@ func TestOneTestIsBlocked(t *testing.T) {
 			t.Errorf("missing are %v, %v", tests, why)
 		}
 		want := []string{
-			"ordered", "requisition_created",
+			"ordered", "requisition_created", "requisition_created, something is missing",
 			"lab_processing_blocked demographic_information_mismatch, something is missing", "delivered_to_lab, something is missing",
 		}
 		if got := r.events(kit); !slices.Equal(got, want) {

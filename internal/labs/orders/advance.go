@@ -126,8 +126,8 @@ func recordMoved(ctx context.Context, tx *store.Tx, o *Order, key string) error 
 	return nil
 }
 
-// Amend changes an order without a move and without an event. change may run
-// more than once and must not change the status.
+// Amend changes an order without a move, and announces it. change may run more
+// than once and must not change the status.
 func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) error {
 	now, err := labclock.TimeOf(ctx, tx, o.Team)
 	if err != nil {
@@ -137,6 +137,9 @@ func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) e
 		change(o)
 		o.UpdatedAt = labclock.Later(now, o.UpdatedAt)
 		err := save(ctx, tx, o)
+		if err == nil {
+			return emit(ctx, tx, o, UpdatedEvent)
+		}
 		if !errors.Is(err, errStale) {
 			return err
 		}

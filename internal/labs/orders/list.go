@@ -72,7 +72,8 @@ type Filter struct {
 // transaction must be read-only.
 func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Order, total int, err error) {
 	if f.User != nil {
-		err := users.Exists(ctx, tx, team, *f.User)
+		// Orders are served until the grace period of a deleted user ends.
+		_, err := users.ClientUserID(ctx, tx, team, *f.User)
 		if fault.Is(err, fault.NotFound) {
 			err = fault.New(fault.NotFound, "User does not exist on this team")
 		}

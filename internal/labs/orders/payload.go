@@ -66,9 +66,12 @@ func ReadFacts(ctx context.Context, tx *store.Tx, team teams.ID, of []Order) ([]
 // transactionsOf reads the transactions of some orders with all their members.
 func transactionsOf(ctx context.Context, tx *store.Tx, of []Order) (map[TransactionID]Transaction, error) {
 	all := map[TransactionID]Transaction{}
-	named := make([]Order, len(of))
-	for i, o := range of {
-		named[i] = Order{Team: o.Team, ID: ID(o.Transaction)}
+	var named []Order // each once: a page may have several orders of a transaction
+	for _, o := range of {
+		if _, known := all[o.Transaction]; !known {
+			all[o.Transaction] = Transaction{}
+			named = append(named, Order{Team: o.Team, ID: ID(o.Transaction)})
+		}
 	}
 	err := forIDLists(named, func(team any, ids []any, list string) error {
 		rows, err := tx.Query(ctx, `SELECT t.id, t.status, t.created_at, t.updated_at, `+memberColumnsOf("m")+` FROM order_transactions t
@@ -132,34 +135,36 @@ const (
 )
 
 // announce emits the event of a change: the whole order with its lab test,
-// without lab and markers. Partial results are announced only to teams that set
-// partial_webhooks_enabled. Events about a deleted user are sent until the grace
+// without lab and markers. Events about a deleted user are sent until the grace
 // period ends.
 func announce(ctx context.Context, tx *store.Tx, c Change) error {
-	o := c.Order
-	if c.Event.Status == PartialResults {
-		team, err := teams.Get(ctx, tx, o.Team)
-		if err != nil || !team.Settings.PartialWebhooks {
-			return err
-		}
-	}
 	kind := UpdatedEvent
 	if c.New() {
 		kind = CreatedEvent
 	}
-	return emit(ctx, tx, o, kind)
+	return emit(ctx, tx, c.Order, kind)
 }
 
-// emit emits an event with the current state of the order.
+// emit emits an event with the current state of the order. Webhooks have partial
+// results only for teams that set partial_webhooks_enabled; the feed always has them.
 func emit(ctx context.Context, tx *store.Tx, o *Order, kind string) error {
+	e := events.New{Type: kind}
+	if o.Status == PartialResults {
+		team, err := teams.Get(ctx, tx, o.Team)
+		if err != nil {
+			return err
+		}
+		e.FeedOnly = !team.Settings.PartialWebhooks
+	}
 	facts, err := ReadFacts(ctx, tx, o.Team, []Order{*o})
 	if err != nil {
 		return err
 	}
-	return emitData(ctx, tx, o, kind, DocumentOf(o, facts[0], labTestOf(facts[0].Test, facts[0].Markers), tx.Now()))
+	return emitData(ctx, tx, o, e, DocumentOf(o, facts[0], labTestOf(facts[0].Test, facts[0].Markers), tx.Now()))
 }
 
-func emitData(ctx context.Context, tx *store.Tx, o *Order, kind string, payload any) error {
+// emitData emits an event about an order, with a payload.
+func emitData(ctx context.Context, tx *store.Tx, o *Order, e events.New, payload any) error {
 	name, err := users.ClientUserID(ctx, tx, o.Team, o.User)
 	if fault.Is(err, fault.NotFound) {
 		return nil // the grace period is over: the user is being erased
@@ -167,13 +172,11 @@ func emitData(ctx context.Context, tx *store.Tx, o *Order, kind string, payload 
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(payload)
-	if err != nil {
-		return fmt.Errorf("orders: marshalling a %s: %w", kind, err)
+	if e.Data, err = json.Marshal(payload); err != nil {
+		return fmt.Errorf("orders: marshalling a %s: %w", e.Type, err)
 	}
-	_, err = events.Emit(ctx, tx, events.New{
-		Team: o.Team.UUID(), User: o.User.UUID(), ClientUserID: name, Type: kind, Data: data,
-	})
+	e.Team, e.User, e.ClientUserID = o.Team.UUID(), o.User.UUID(), name
+	_, err = events.Emit(ctx, tx, e)
 	return err
 }
 
@@ -198,7 +201,7 @@ func AnnounceCritical(ctx context.Context, tx *store.Tx, o *Order, resultStatus 
 	if err != nil {
 		return err
 	}
-	return emitData(ctx, tx, o, CriticalEvent, criticalData{
+	return emitData(ctx, tx, o, events.New{Type: CriticalEvent}, criticalData{
 		OrderID: o.ID, SampleID: o.SampleID, Status: resultStatus, Interpretation: Critical,
 		TeamID: o.Team, UserID: o.User, CreatedAt: Instant(o.CreatedAt), UpdatedAt: Instant(now),
 	})
@@ -216,7 +219,7 @@ func EventTypes() []events.Type {
 	}
 	return []events.Type{
 		{Name: CreatedEvent, Sentence: "A lab order was placed.", Example: example},
-		{Name: UpdatedEvent, Sentence: "A lab order moved on.", Example: example},
+		{Name: UpdatedEvent, Sentence: "A lab order changed: its status, or another field.", Example: example},
 		{Name: CriticalEvent, Sentence: "A result is critical and needs attention now.", Example: func(user uuid.UUID) json.RawMessage {
 			at := Instant(exampleTime)
 			doc, err := json.Marshal(criticalData{

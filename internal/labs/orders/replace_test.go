@@ -68,6 +68,17 @@ func TestReplaceForTheRightLab(t *testing.T) {
 			if old.Status != orders.Cancelled {
 				t.Errorf("the old order is %s", old.Status)
 			}
+			if err != nil {
+				return err
+			}
+			page := make([]orders.Order, 30) // more than one statement
+			for i := range page {
+				page[i] = []orders.Order{old, next}[i%2]
+			}
+			facts, err := orders.ReadFacts(ctx, tx, team.ID, page)
+			if err == nil && len(facts[0].Transaction.Members) != 2 {
+				t.Errorf("in a list, the transaction of two orders has %d", len(facts[0].Transaction.Members))
+			}
 			return err
 		})
 		checkOrder(t, db, next)

@@ -312,16 +312,12 @@ func (w *walk) checkEnd(o *orders.Order, rows []orders.Event) {
 }
 
 // checkFeed fails unless the feed has one event for each row of history, in order,
-// each with the history up to it. Partial results have no event, because this
-// team did not ask for them.
+// each with the history up to it.
 func (w *walk) checkFeed(o *orders.Order, rows []orders.Event, feed []eventData) {
 	w.t.Helper()
 	var path, want, got []string
 	for _, e := range rows {
 		path = append(path, e.Status.Full(o.Method))
-		if e.Status == orders.PartialResults {
-			continue
-		}
 		if want = append(want, e.Status.Full(o.Method)); len(want) > len(feed) {
 			continue
 		}

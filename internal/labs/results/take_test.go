@@ -195,7 +195,7 @@ func TestFromPartialToCorrected(t *testing.T) {
 		if got, want := b.path(), []string{"partial_results", "partial_results", "completed", "corrected"}; !slices.Equal(got, want) {
 			t.Errorf("the order went %v", got)
 		}
-		if got, want := b.events(), []string{"ordered", "requisition_created", "completed normal", "corrected abnormal"}; !slices.Equal(got, want) {
+		if got, want := b.events(), []string{"ordered", "requisition_created", "partial_results normal", "partial_results normal", "completed normal", "corrected abnormal"}; !slices.Equal(got, want) {
 			t.Errorf("events: %v", got)
 		}
 		if o := b.order; o.Interpretation != orders.Abnormal || o.IsCritical || o.HasMissing == nil || *o.HasMissing || o.CollectedAt == nil {
@@ -250,7 +250,7 @@ func TestCritical(t *testing.T) {
 		critical := b.arrival(2, networks.ResultSet{Results: append(b.all("F")[1:], b.value(0, "900", "HH", "F"))})
 		b.take(critical)
 		b.take(critical)
-		want := []string{"ordered", "requisition_created", "critical partial", "critical final", "completed critical"}
+		want := []string{"ordered", "requisition_created", "critical partial", "partial_results critical", "critical final", "completed critical"}
 		if got := b.events(); !slices.Equal(got, want) {
 			t.Errorf("events: %v", got)
 		}
