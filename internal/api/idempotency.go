@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"io"
 	"net/http"
 	"slices"
@@ -108,6 +109,7 @@ func (c *claims) release(k claim) {
 type Attempt struct {
 	claim   claim
 	request []byte // the fingerprint of the request
+	exact   []byte // the fingerprint with the white space of its JSON
 	node    uuid.UUID
 	success int // status of the operation's success
 	// repeatable requests have the same effect when they run again.
@@ -199,7 +201,7 @@ func (a *API) idempotent(ctx huma.Context, next func(huma.Context)) {
 		WriteDetail(w, http.StatusBadRequest, "The request body could not be read")
 		return
 	}
-	at.request, at.subject = fingerprint(r, body), userInPath(ctx)
+	at.request, at.exact, at.subject = fingerprint(r, withoutSpace(body)), fingerprint(r, body), userInPath(ctx)
 	at.repeatable, _ = ctx.Operation().Metadata[metaRepeatable].(bool)
 	a.runOnce(ctx, r, w, next, at, body)
 }
@@ -211,6 +213,25 @@ func IsDryRun(ctx huma.Context) bool {
 	return err == nil && yes && slices.ContainsFunc(ctx.Operation().Parameters, func(p *huma.Param) bool { return p.Name == dryRunParameter })
 }
 
+// isRequest reports whether a stored fingerprint is that of this request. Fingerprints
+// of before white space was ignored include it.
+func (at *Attempt) isRequest(stored []byte) bool {
+	return bytes.Equal(stored, at.request) || bytes.Equal(stored, at.exact)
+}
+
+// maxCompacted is the size of the largest body whose white space is ignored.
+const maxCompacted = 1 << 20
+
+// withoutSpace returns JSON without white space between its parts: equal JSON is the
+// same request.
+func withoutSpace(body []byte) []byte {
+	var compact bytes.Buffer
+	if len(body) > maxCompacted || json.Compact(&compact, body) != nil {
+		return body
+	}
+	return compact.Bytes()
+}
+
 // idempotencyKey returns the idempotency key of a request, or "".
 func idempotencyKey(r *http.Request) string {
 	return cmp.Or(r.Header.Get(idempotencyHeader), r.Header.Get(idempotencyTwin))
@@ -219,6 +240,9 @@ func idempotencyKey(r *http.Request) string {
 // attempt claims the key of a request on this node. The caller must release the claim.
 func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 	key := idempotencyKey(r)
+	if twin := r.Header.Get(idempotencyTwin); twin != "" && twin != key {
+		return nil, fault.New(fault.Invalid, "differs from "+idempotencyHeader+"; send one of them").WithType("idempotency_key_conflict").At("header", idempotencyTwin)
+	}
 	if len(key) > maxIdempotencyKey {
 		return nil, fault.Newf(fault.Invalid, "String should have at most %d characters", maxIdempotencyKey).WithType("string_too_long").At("header", idempotencyHeader)
 	}

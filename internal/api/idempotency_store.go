@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,7 +23,7 @@ import (
 //	any other status  the answer
 
 var (
-	errRunning = fault.New(fault.Conflict, "A request with this Idempotency-Key is still running")
+	errRunning = &runningError{fault.New(fault.Conflict, "A request with this Idempotency-Key is still running").WithType("idempotency_key_running")}
 	// errLost is the answer if the first request ran but its answer cannot be returned.
 	// The answer's subject was erased, the row is damaged, or the process died between
 	// two transactions without storing its progress.
@@ -32,6 +31,16 @@ var (
 )
 
 const lostText = "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource"
+
+// runningError refuses a request whose key has a request that still runs.
+type runningError struct{ fault *fault.Error }
+
+func (e *runningError) Error() string { return e.fault.Error() }
+
+// RetryAfter returns the seconds after which a repeat makes sense.
+func (*runningError) RetryAfter() int { return 1 }
+
+func (e *runningError) Unwrap() error { return e.fault }
 
 // claimRow claims the key at the start of each transaction of the request. A second
 // transaction finds its own claim. On PostgreSQL it waits for another node's
@@ -128,7 +137,7 @@ func (a *API) findAnswer(ctx context.Context, at *Attempt) (rec *answerBuffer, e
 		rec = nil
 		err := tx.QueryRow(ctx, `SELECT request, status, headers, body, locked_until, resumes, subject_id FROM idempotency_keys WHERE team_id = $1 AND key_hash = $2`,
 			at.claim.team, at.claim.key[:]).Scan(&row.request, &row.status, &row.headers, &row.sealed, store.ScanTime(&row.locked), &row.resumes, &row.subject)
-		if err != nil || row.status == 0 || !bytes.Equal(row.request, at.request) {
+		if err != nil || row.status == 0 || !at.isRequest(row.request) {
 			return err
 		}
 		body, err := tx.Unseal(ctx, at.claim.team, row.subject.UUID, at.place(), row.sealed)
@@ -147,8 +156,8 @@ func (a *API) findAnswer(ctx context.Context, at *Attempt) (rec *answerBuffer, e
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !bytes.Equal(row.request, at.request):
-		return nil, fault.New(fault.Conflict, "This Idempotency-Key was used with another request")
+	case !at.isRequest(row.request):
+		return nil, fault.New(fault.Conflict, "This Idempotency-Key was used with another request").WithType("idempotency_key_reused")
 	case rec == nil:
 		return nil, a.takeOver(ctx, at, &row)
 	}

@@ -196,6 +196,15 @@ func (l *rateLimits) bucket(key uuid.UUID) *rate.Limiter {
 	return b
 }
 
+// describe writes the state of a key's limit: the requests that may arrive at once, how
+// many of them are left, and the seconds until all are.
+func (l *rateLimits) describe(h http.Header, tokens float64) {
+	missing := math.Max(0, float64(l.burst)-tokens)
+	h.Set("RateLimit-Limit", strconv.Itoa(l.burst))
+	h.Set("RateLimit-Remaining", strconv.Itoa(max(0, int(tokens))))
+	h.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(missing/float64(l.perSecond)))))
+}
+
 // limitRate answers 429 with Retry-After if a key exceeds its rate.
 func (a *API) limitRate(next http.Handler) http.Handler {
 	if a.limits.perSecond == 0 {
@@ -208,7 +217,9 @@ func (a *API) limitRate(next http.Handler) http.Handler {
 			return
 		}
 		now := a.DB.Now()
-		res := a.limits.bucket(c.rateLimitID()).ReserveN(now, 1)
+		bucket := a.limits.bucket(c.rateLimitID())
+		res := bucket.ReserveN(now, 1)
+		a.limits.describe(w.Header(), bucket.TokensAt(now))
 		if wait := res.DelayFrom(now); wait > 0 {
 			res.CancelAt(now)
 			a.Metrics.RateLimited()

@@ -156,7 +156,7 @@ func (rt Route) register(a *API, r chi.Router) {
 		op.Metadata[metaWithheld] = true
 	}
 	op.Metadata[metaRepeatable] = rt.repeats
-	op.Middlewares = append(op.Middlewares, a.anyContentType)
+	op.Middlewares = append(op.Middlewares, a.checkQuery, a.anyContentType)
 	if rt.create {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
 		op.Parameters = append(op.Parameters, idempotencyParameters()...)

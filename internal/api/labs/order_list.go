@@ -184,7 +184,6 @@ func registerOrderAliases(r huma.Registry) {
 	r.RegisterTypeAlias(reflect.TypeFor[orders.ID](), reflect.TypeFor[api.UUIDSchema]())
 	alias := func(of, as reflect.Type) { r.RegisterTypeAlias(of, as) }
 	alias(reflect.TypeFor[orders.Instant](), reflect.TypeFor[api.Time]())
-	alias(reflect.TypeFor[orders.Precise](), reflect.TypeFor[api.Time]())
 	alias(reflect.TypeFor[orders.Null[orders.PatientDocument]](), reflect.TypeFor[api.OrNull[orders.PatientDocument]]())
 	alias(reflect.TypeFor[orders.Null[orders.PatientAddressDocument]](), reflect.TypeFor[api.OrNull[orders.PatientAddressDocument]]())
 	alias(reflect.TypeFor[orders.Null[orders.ShippingDocument]](), reflect.TypeFor[api.OrNull[orders.ShippingDocument]]())

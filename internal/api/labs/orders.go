@@ -641,9 +641,9 @@ type orderSummary struct {
 	Origin     orders.Origin  `json:"origin"`
 	ParentID   orders.NullID  `json:"parent_id" doc:"The order that this one continues."`
 	LastStatus orders.Status  `json:"last_status"`
-	StatusAt   orders.Precise `json:"last_status_created_at"`
-	UpdatedAt  orders.Precise `json:"updated_at"`
-	CreatedAt  orders.Precise `json:"created_at"`
+	StatusAt   orders.Instant `json:"last_status_created_at"`
+	UpdatedAt  orders.Instant `json:"updated_at"`
+	CreatedAt  orders.Instant `json:"created_at"`
 }
 
 func (h *Handlers) getOrderTransaction(ctx context.Context, c api.Caller, in *TransactionPath) (*api.Out[orderTransactionBody], error) {
@@ -658,7 +658,7 @@ func (h *Handlers) getOrderTransaction(ctx context.Context, c api.Caller, in *Tr
 	body := orderTransactionBody{ID: t.ID, TeamID: t.Team, Status: t.Status, Orders: []orderSummary{}}
 	for _, m := range t.Members {
 		body.Orders = append(body.Orders, orderSummary{
-			m.ID, m.Origin, orders.NullIDOf(m.Parent), m.Status, orders.Precise(m.StatusAt), orders.Precise(m.UpdatedAt), orders.Precise(m.CreatedAt),
+			m.ID, m.Origin, orders.NullIDOf(m.Parent), m.Status, orders.Instant(m.StatusAt), orders.Instant(m.UpdatedAt), orders.Instant(m.CreatedAt),
 		})
 	}
 	return api.Answer(body), nil

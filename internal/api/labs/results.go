@@ -379,7 +379,7 @@ func dateOf(m networks.Moment) string {
 	if m.Offset == nil {
 		return m.Time.UTC().Format("2006-01-02T15:04:05")
 	}
-	return results.AtOffset(m.Time, m.Offset).Format(api.TimeLayout)
+	return results.AtOffset(m.Time, m.Offset).Format("2006-01-02T15:04:05-07:00")
 }
 
 // nonEmpty returns nil for an empty text.

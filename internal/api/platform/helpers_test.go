@@ -10,6 +10,7 @@ import (
 	"hale/internal/api/people"
 	wearablesapi "hale/internal/api/wearables"
 	"hale/internal/labs/orders"
+	"hale/internal/people/users"
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/connections"
@@ -26,7 +27,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 // newAPI returns an API with the operations of the platform, and those of people and
 // wearables, which emit events.
 func newAPI(db *store.DB) *api.API {
-	events.Register(db, events.NewCatalogue(slices.Concat(resources.EventTypes(), connections.EventTypes())...))
+	events.Register(db, events.NewCatalogue(slices.Concat(users.EventTypes(), resources.EventTypes(), connections.EventTypes())...))
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 	a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)
 	a.Add((&wearablesapi.Handlers{API: a, Ingester: ingest.New(db), Ledger: &ledger.Ledger{}}).Routes()...)

@@ -331,12 +331,13 @@ type eventTypesBody struct {
 type eventTypeBody struct {
 	EventType string `json:"event_type"`
 	Sentence  string `json:"sentence" doc:"Time of sending."`
+	Optional  bool   `json:"optional" doc:"Only endpoints that name the type receive it. The feed has it always."`
 }
 
 func (h *Handlers) listEventTypes(context.Context, api.Caller, *struct{}) (*api.Out[eventTypesBody], error) {
 	body := eventTypesBody{}
 	for _, t := range events.CatalogueOf(h.DB).Types() {
-		body.EventTypes = append(body.EventTypes, eventTypeBody{t.Name, t.Sentence})
+		body.EventTypes = append(body.EventTypes, eventTypeBody{t.Name, t.Sentence, t.Optional})
 	}
 	return api.Answer(body), nil
 }

@@ -130,7 +130,7 @@ type createWebhookBody struct {
 	Description string    `json:"description" required:"false" default:"" maxLength:"2000"`
 	RateLimit   *int      `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Posts per second."`
 	Disabled    *bool     `json:"disabled" required:"false" default:"false"`
-	FilterTypes typeNames `json:"filter_types" required:"false" doc:"Event types of the endpoint; null or empty for all."`
+	FilterTypes typeNames `json:"filter_types" required:"false" doc:"Event types of the endpoint; null for all that are not optional. An empty list is refused."`
 	Secret      *string   `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
 }
 
@@ -185,7 +185,7 @@ type patchWebhookBody struct {
 	Description patch.Field[string] `json:"description" required:"false"`
 	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
 	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null keeps the value."`
-	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null or empty for all types."`
+	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null for all types that are not optional. An empty list is refused."`
 	// SendHeldSince is an addition to the reference.
 	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send the held events since this time. The webhook must be enabled, or be enabled by this request. When absent, held events stay held until they are recovered."`
 }

@@ -98,7 +98,7 @@ func TestWebhooksEndToEnd(t *testing.T) {
 		a := apptest.Start(t, d)
 		b := newInbox(t)
 		var hook hookBody
-		a.Expect(200, "POST", "/v2/webhooks", `{"url":"`+b.URL+`"}`, &hook)
+		a.Expect(200, "POST", "/v2/webhooks", `{"url":"`+b.URL+`","filter_types":["user.created","provider.connection.created","daily.data.heartrate.created"]}`, &hook)
 		var secret struct{ Key string }
 		a.Get("/v2/webhooks/"+hook.ID+"/secret", &secret)
 		b.set(false, secret.Key)

@@ -28,7 +28,7 @@ func (d userCaller) pushSummary(resource, data string) {
 // the parts of a raw answer that differ from run to run.
 func (d userCaller) fixed(text string) string {
 	text = strings.ReplaceAll(text, d.User.ID.String(), "USER")
-	text = strings.ReplaceAll(text, calltest.March.Format(api.TimeLayout), "NOW")
+	text = strings.ReplaceAll(text, api.Time(calltest.March).String(), "NOW")
 	for _, key := range []string{`"id":"`, `"provider_id":"`} {
 		from := 0
 		for {
