@@ -13,13 +13,14 @@ MESSAGES ?= 10000
 CHECKS   ?= 1000
 ENGINES  ?= sqlite,postgres
 DAYS     ?= 1
+RUNS     ?= 1
 
 # Nothing here needs cgo. Said once for all, tests and binaries share what was
 # compiled.
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check alerts-check test race cover truth fuzz walk hostile crash bench growth report-eval tour check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check alerts-check test race cover truth fuzz walk hostile crash mirror bench growth report-eval tour check lint fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -107,6 +108,10 @@ crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engin
 	$(GO) run ./crash -cycles $(CYCLES) -engines $(ENGINES)
 	$(GO) test ./internal/labs/inbox -run TestResultsSurviveKills -messages $(MESSAGES) -kills 40 -timeout 0 -v
 	$(GO) test ./internal/labs/reports -run TestUploadsSurviveKills -uploads 3000 -kills 40 -timeout 0 -v
+
+mirror: ## RUNS runs of five minutes: copies kept from feed and webhooks equal the API; on each engine
+	@scripts/ensure.sh postgres
+	$(GO) run ./mirror -runs $(RUNS) -engines $(ENGINES)
 
 bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
 	@scripts/ensure.sh postgres

@@ -23,9 +23,9 @@ type feed struct {
 
 // history records the events about one object: each contains the whole history so far.
 type history struct {
-	of     string // the order of an appointment
-	events int
-	last   string // status
+	of   string // the order of an appointment
+	told int    // changes that the last one tells of
+	last string // status
 }
 
 // moment is one sample of one user: the unix second at which it was taken.
@@ -140,18 +140,18 @@ func (f *feed) visited(e feedEvent) error {
 	return follow(f.visits, e, a.ID, a.OrderID, a.path())
 }
 
-// follow notes one more event of a thing. Its n-th event must tell of n
-// changes: one that tells of fewer came too late, and one of more came alone
-// where others are missing.
+// follow notes one more event of a thing. It must tell of the changes that the event
+// before told, and of one more at most: one that tells of fewer came too late, and one of
+// more came alone where others are missing.
 func follow(all map[string]*history, e feedEvent, id, of string, told []string) error {
 	h := all[id]
 	if h == nil {
 		h = &history{of: of}
 		all[id] = h
 	}
-	if h.events++; len(told) != h.events {
-		return fmt.Errorf("event %s (%s) of %s is the %d. and tells of %d changes: %v", e.ID, e.Type, id, h.events, len(told), told)
+	if len(told) < h.told || len(told) > h.told+1 {
+		return fmt.Errorf("event %s (%s) of %s tells of %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(told), h.told, told)
 	}
-	h.last = told[len(told)-1]
+	h.told, h.last = len(told), told[len(told)-1]
 	return nil
 }

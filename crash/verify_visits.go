@@ -185,7 +185,7 @@ func goesWith(a appointment, w *visit) []string {
 // checkOrder compares an order with what was announced of it.
 func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	h := f.orders[o.ID]
-	if told := o.told(); h == nil || h.events != len(told) || h.last != o.LastEvent.Status {
+	if told := o.told(); h == nil || h.told != len(told) || h.last != o.LastEvent.Status {
 		v.lose("order %s went %v, and the feed tells of %+v", o.ID, told, h)
 	}
 }
@@ -200,7 +200,7 @@ func (f *feed) checkVisits(final map[string]appointment, v *verdict) {
 			v.lose("appointment %s of order %s was announced and is gone", id, h.of)
 		case a.ID != id && h.last != cancelled:
 			v.lose("appointment %s of order %s is %s, and %s is there beside it", id, h.of, h.last, a.ID)
-		case a.ID == id && (h.events != len(a.Events) || h.last != a.EventStatus):
+		case a.ID == id && (h.told != len(a.Events) || h.last != a.EventStatus):
 			v.lose("appointment %s went %v, and the feed tells of %+v", id, a.path(), *h)
 		}
 	}

@@ -152,7 +152,7 @@ const centerShape = `{"address":{"access_notes":null,"city":"S","first_line":"S"
 
 var (
 	aUUID = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	aTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$`)
+	aTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$`)
 )
 
 // words are values that a shape shows as they are.

@@ -49,8 +49,9 @@ func TestEventsOfADeletedUser(t *testing.T) {
 		simulate("completed.*.corrected")(c, walkIn.ID)
 		wantWalkIn = append(wantWalkIn, "completed.corrected")
 		c.hears(box, walkIn.ID, "walk_in_test", wantWalkIn)
-		if got := c.fed(walkIn.ID, "walk_in_test"); !slices.Equal(got, wantWalkIn) {
-			t.Errorf("the feed has %q\nwant %q", got, wantWalkIn)
+		whole := slices.Insert(slices.Clone(wantWalkIn), 3, "sample_with_lab.partial_results") // webhooks leave it out
+		if got := c.fed(walkIn.ID, "walk_in_test"); !slices.Equal(got, whole) {
+			t.Errorf("the feed has %q\nwant %q", got, whole)
 		}
 		if got := c.fed(visit.ID, "at_home_phlebotomy"); !slices.Equal(got, wantVisit) {
 			t.Errorf("the feed has %q\nwant %q", got, wantVisit)

@@ -276,11 +276,14 @@ func (c *clinic) fed(order, method string) (says []string) {
 	return exclude(method, says)
 }
 
-// without leaves a method out of event strings.
-func exclude(method string, all []string) []string {
-	short := make([]string, len(all))
-	for i, s := range all {
-		short[i] = strings.Replace(s, "."+method+".", ".", 1)
+// exclude leaves a method out of event strings, and updates without a new status.
+func exclude(method string, all []string) (short []string) {
+	for _, s := range all {
+		s = strings.Replace(s, "."+method+".", ".", 1)
+		same := len(short) > 0 && strings.TrimPrefix(short[len(short)-1], "new ") == s
+		if !same || strings.HasPrefix(s, "labtest.") {
+			short = append(short, s)
+		}
 	}
 	return short
 }

@@ -100,20 +100,20 @@ func TestTwoNodesShareTheWork(t *testing.T) {
 	one := apptest.Start(t, d)
 	two, stop := apptest.StartStoppable(t, d)
 	box := newInbox(t)
-	one.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, box.URL), nil)
+	one.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q, "filter_types": ["user.created", "provider.connection.created", "daily.data.heartrate.created"]}`, box.URL), nil)
 	var wg sync.WaitGroup
 	for i := range 20 {
 		wg.Go(func() { push(t, []*apptest.Service{one, two}[i%2], fmt.Sprint("user-", i)) })
 	}
 	wg.Wait()
-	box.await(t, 40)
+	box.await(t, 60)
 	stop()
 	for i := range 10 {
 		push(t, one, fmt.Sprint("later-", i))
 	}
-	box.await(t, 60)
-	if ids := numbers(t, one); len(ids) != 60 {
-		t.Errorf("%d events of 60 in the feed", len(ids))
+	box.await(t, 90)
+	if ids := numbers(t, one); len(ids) != 90 {
+		t.Errorf("%d events of 90 in the feed", len(ids))
 	}
 	for id, times := range box.got {
 		if times != 1 {
@@ -168,16 +168,16 @@ func TestAStopLosesNothing(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		first, stop := apptest.StartStoppable(t, d)
 		box := newInbox(t)
-		first.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, box.URL), nil)
+		first.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q, "filter_types": ["user.created", "provider.connection.created", "daily.data.heartrate.created"]}`, box.URL), nil)
 		for i := range 10 {
 			push(t, first, fmt.Sprint("user-", i))
 		}
 		stop()
 		again := apptest.Start(t, d)
-		box.await(t, 20)
+		box.await(t, 30)
 		ids := numbers(t, again)
-		if len(ids) != 20 {
-			t.Errorf("%d events of 20", len(ids))
+		if len(ids) != 30 {
+			t.Errorf("%d events of 30", len(ids))
 		}
 		for _, id := range ids {
 			if box.got[id] == 0 {
@@ -201,7 +201,7 @@ func TestAnEventOfTheFeedIsWhatTheWebhookSent(t *testing.T) {
 	var page struct {
 		Events []struct{ Event json.RawMessage }
 	}
-	a.Get("/v2/events?after=1", &page)
+	a.Get("/v2/events?after=2", &page)
 	if string(page.Events[0].Event) != string(sent) {
 		t.Errorf("feed    %s\nwebhook %s", page.Events[0].Event, sent)
 	}

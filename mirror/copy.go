@@ -1,0 +1,158 @@
+package main
+
+import (
+	"maps"
+	"strings"
+	"sync"
+)
+
+// replica is a team's data as events tell it. Events may come in any order and more than
+// once: each value has the number of the event that it is from, and a smaller number
+// never replaces a greater one.
+type replica struct {
+	mu      sync.Mutex
+	seen    map[int64]bool
+	values  map[string]map[string]value // by kind and key
+	samples map[string]map[string]value // by key without words, and words
+	pulls   []pull                      // histories to read
+	types   map[string]int
+}
+
+// value is a document; nil after a deletion.
+type value struct {
+	seq int64
+	doc any
+}
+
+// pull is a resource of a user whose history is complete and can be read.
+type pull struct {
+	user, resource string
+	seq            int64
+}
+
+func newReplica() *replica {
+	return &replica{seen: map[int64]bool{}, values: map[string]map[string]value{}, samples: map[string]map[string]value{}, types: map[string]int{}}
+}
+
+// take applies one event.
+func (r *replica) take(seq int64, envelope object) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kind, data := textField(envelope, "event_type"), field(envelope, "data")
+	r.seen[seq] = true
+	r.types[kind]++
+	doc, _ := data.(object)
+	if doc == nil {
+		return
+	}
+	switch {
+	case kind == "user.deleted":
+		r.set("user", textField(doc, "user_id"), seq, nil)
+	case strings.HasPrefix(kind, "user."):
+		r.set("user", textField(doc, "user_id"), seq, doc)
+	case kind == "provider.connection.deleted":
+		r.set("connection", connectionKey(doc), seq, nil)
+	case kind == "provider.connection.created" || kind == "provider.connection.updated":
+		r.set("connection", connectionKey(doc), seq, doc)
+	case kind == "provider.device.created" || kind == "provider.device.updated":
+		r.set("device", textField(doc, "id"), seq, doc)
+	case kind == "labtest.order.created" || kind == "labtest.order.updated":
+		r.takeOrder(seq, doc)
+	case kind == "labtest.appointment.created" || kind == "labtest.appointment.updated":
+		r.set("appointment", textField(doc, "id"), seq, doc)
+	case strings.HasPrefix(kind, "historical.data."):
+		r.pulls = append(r.pulls, pull{textField(doc, "user_id"), part(kind, 2), seq})
+	case strings.HasPrefix(kind, "daily.data.workout_stream."):
+		r.set("stream", textField(doc, "workout_id"), seq, doc)
+	case strings.HasPrefix(kind, "daily.data."):
+		r.takeData(seq, part(kind, 2), doc)
+	}
+}
+
+// takeOrder keeps an order apart from its transaction: events of the other orders of the
+// transaction have a newer one.
+func (r *replica) takeOrder(seq int64, doc object) {
+	order := maps.Clone(doc)
+	delete(order, "order_transaction")
+	r.set("order", textField(doc, "id"), seq, order)
+	r.set("transaction", textField(doc, "order_transaction", "id"), seq, doc["order_transaction"])
+}
+
+func (r *replica) takeData(seq int64, resource string, doc object) {
+	if _, samples := doc["data"].([]any); !samples {
+		r.set("summary", resource+" "+textField(doc, "user_id")+" "+textField(doc, "id"), seq, doc)
+		return
+	}
+	source, _ := doc["source"].(object)
+	for _, sample := range listField(doc, "data") {
+		r.setSample(seq, textField(doc, "user_id"), resource, source, sample)
+	}
+}
+
+func (r *replica) setSample(seq int64, user, resource string, source, sample object) {
+	key, words := sampleKey(user, resource, source, sample)
+	if r.samples[key] == nil {
+		r.samples[key] = map[string]value{}
+	}
+	if seq >= r.samples[key][words].seq {
+		r.samples[key][words] = value{seq, sample}
+	}
+}
+
+func (r *replica) set(kind, key string, seq int64, doc any) {
+	if r.values[kind] == nil {
+		r.values[kind] = map[string]value{}
+	}
+	if was, known := r.values[kind][key]; !known || seq >= was.seq {
+		r.values[kind][key] = value{seq, doc}
+	}
+}
+
+// visible returns the samples that reads have. Of a sample with words and one without,
+// the later one counts.
+func (r *replica) visible(user, resource string) map[string]any {
+	all := map[string]any{}
+	for key, byWords := range r.samples {
+		if !strings.HasPrefix(key, user+" "+resource+" ") {
+			continue
+		}
+		plain, hasPlain := byWords[""]
+		for words, v := range byWords {
+			switch {
+			case words == "":
+				for other, worded := range byWords {
+					hasPlain = hasPlain && (other == "" || worded.seq < plain.seq)
+				}
+				if hasPlain {
+					all[key] = v.doc
+				}
+			case plain.seq < v.seq:
+				all[key+" "+words] = v.doc
+			}
+		}
+	}
+	return all
+}
+
+func connectionKey(doc object) string {
+	return textField(doc, "user_id") + " " + textField(doc, "provider", "slug")
+}
+
+// wordFields lists the fields that separate samples of one time, beside the source.
+var wordFields = []string{"sensor_location", "delivery_mode", "delivery_form", "bolus_purpose", "intensity"}
+
+// sampleKey returns the key of a sample, and its words.
+func sampleKey(user, resource string, source, sample object) (key, words string) {
+	of := object{}
+	for _, name := range []string{"provider", "type", "app_id", "device_id", "sport", "workout_id"} {
+		of[name] = source[name]
+	}
+	for _, name := range wordFields {
+		if word, _ := sample[name].(string); word != "" {
+			words += name + "=" + word + " "
+		}
+	}
+	return strings.Join([]string{user, resource, textOf(of), textOf(sample["type"]), textField(sample, "timestamp")}, " "), words
+}
+
+func part(kind string, n int) string { return strings.Split(kind, ".")[n] }

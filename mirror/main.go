@@ -1,0 +1,112 @@
+// Command mirror keeps copies of a team's data from events, and proves that they equal
+// the API.
+//
+//	mirror [-engines sqlite,postgres] [-for 5m] [-runs 1] [-seed N] [-keep DIR]
+//
+// Actors change everything that a team can change: users, connections, phones' samples
+// and summaries, histories, devices, orders of all methods, scenarios of the sandbox
+// laboratory, appointments and settings. The server is killed again and again.
+//
+// Two copies are kept: one from the feed, and one from webhooks. The receiver of the
+// webhooks loses, doubles and reorders some of them, and is itself away for moments,
+// while the secret of its endpoint is rotated. At the end it reads the lost numbers from
+// the feed. Then everything of both copies is compared with the API, field by field.
+//
+// The exit status is 1 if anything differs. The guide docs/keep-a-copy.md explains how to
+// keep such a copy.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"hale/internal/harness/proc"
+	"hale/internal/platform/store/pgtemp"
+)
+
+// settings hold the options of a run.
+type settings struct {
+	engines []string
+	length  time.Duration
+	runs    int
+	seed    uint64
+	keep    string // folder that stays; empty for one that goes
+	kills   bool
+}
+
+func main() {
+	engines := flag.String("engines", "sqlite,postgres", "databases, separated by commas")
+	length := flag.Duration("for", 5*time.Minute, "length of a run")
+	runs := flag.Int("runs", 1, "number of runs on each database")
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the first run; the next one adds 1") //nolint:gosec // positive
+	keep := flag.String("keep", "", "folder for data and logs, which then stay")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s := settings{engines: strings.Split(*engines, ","), length: *length, runs: *runs, seed: *seed, keep: *keep, kills: true}
+	if err := run(ctx, os.Stdout, s); err != nil {
+		fmt.Fprintln(os.Stderr, "mirror:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+func run(ctx context.Context, out io.Writer, s settings) error {
+	dir := s.keep
+	if dir == "" {
+		made, err := os.MkdirTemp("", "hale-mirror-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(made)
+		dir = made
+	}
+	binary, err := proc.Build(ctx, dir)
+	if err != nil {
+		return err
+	}
+	var failed error
+	for n := range s.runs {
+		for _, engine := range s.engines {
+			err := runEngine(ctx, out, engine, s, s.seed+uint64(n), binary, filepath.Join(dir, fmt.Sprintf("%s-%d", engine, n))) //nolint:gosec // small
+			if errors.Is(err, pgtemp.ErrMissing) {
+				fmt.Fprintf(out, "%s: skipped: %v\n", engine, err)
+				continue
+			}
+			if err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", engine, err))
+			}
+		}
+	}
+	return failed
+}
+
+func runEngine(ctx context.Context, out io.Writer, engine string, s settings, seed uint64, binary, dir string) error {
+	options := proc.Options{Binary: binary, Dir: dir, APIKey: apiKey}
+	if engine == "postgres" {
+		cluster, err := pgtemp.Start(ctx, pgtemp.Durable)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = cluster.Stop() }() // a throwaway
+		if options.Database, err = cluster.CreateDatabase(ctx, "mirror"); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "%s: %v, seed %d\n", engine, s.length, seed)
+	t, err := newTrial(options, seed, out)
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	return t.run(ctx, s)
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"hale/internal/harness/proc"
+)
+
+// A short run on both engines, without kills, which need seconds each.
+func TestAShortRun(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the server")
+	}
+	binary, err := proc.Build(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HALE_BINARY", binary)
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			if err := run(t.Context(), &out, settings{engines: []string{engine}, length: 4 * time.Second, runs: 1, seed: 7, keep: t.TempDir()}); err != nil {
+				t.Fatalf("%v\n%s", err, out.String())
+			}
+			if strings.Contains(out.String(), "skipped") {
+				t.Skip(out.String())
+			}
+		})
+	}
+}
+
+// The comparison finds what differs, and a copy does not depend on the order of events.
+func TestDifferencesAreFound(t *testing.T) {
+	c := &comparison{}
+	c.expectAll("user", map[string]any{"a": object{"n": 1}, "b": object{"n": 1}}, map[string]any{"a": object{"n": 2}, "c": object{"n": 1}})
+	if len(c.different) != 3 {
+		t.Errorf("%d differences: %v", len(c.different), c.different)
+	}
+	event := func(words string, value int) object {
+		sample := object{"timestamp": "2026-03-01T00:00:00+00:00", "type": nil, "value": value, "sensor_location": nil}
+		if words != "" {
+			sample["sensor_location"] = words
+		}
+		return object{"event_type": "daily.data.body_temperature.created", "data": object{
+			"user_id": "u", "source_id": 1, "source": object{"provider": "p"}, "data": []any{sample},
+		}}
+	}
+	for _, order := range [][]int64{{1, 2, 3, 3}, {3, 1, 2, 1}, {2, 3, 1}} {
+		r := newReplica()
+		all := map[int64]object{1: event("ear", 1), 2: event("", 2), 3: event("forehead", 3)}
+		for _, seq := range order {
+			r.take(seq, all[seq])
+		}
+		got := r.visible("u", "body_temperature")
+		if len(got) != 1 || !strings.Contains(textOf(got), `"forehead"`) {
+			t.Errorf("in the order %v: %s", order, textOf(got))
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hale/internal/harness/proc"
+)
+
+// trial is one run: a server, actors and copies.
+type trial struct {
+	server    *proc.Server
+	api       *client
+	out       io.Writer
+	seed      uint64
+	feed      *replica // from the feed
+	hooks     *replica // from webhooks
+	receiver  *receiver
+	endpoint  string
+	after     int64 // last number of the feed that was read
+	world     *world
+	kills     int
+	feedFills bool // numbers that the receiver lost are taken from the feed
+}
+
+func newTrial(o proc.Options, seed uint64, out io.Writer) (*trial, error) {
+	server, err := proc.New(o)
+	if err != nil {
+		return nil, err
+	}
+	t := &trial{server: server, api: newClient(server.Address()), out: out, seed: seed, feed: newReplica(), hooks: newReplica()}
+	t.world = &world{api: t.api}
+	t.receiver, err = listen(t.hooks, t.secret)
+	return t, err
+}
+
+func (t *trial) close() {
+	_ = t.server.Close()
+	_ = t.receiver.server.Close()
+}
+
+// secret reads the secret of the endpoint; empty if the server is away.
+func (t *trial) secret() string {
+	a, err := t.api.once(context.Background(), http.MethodGet, "/v2/webhooks/"+t.endpoint+"/secret", "", nil)
+	if err != nil {
+		return ""
+	}
+	return textField(a.body, "key")
+}
+
+func (t *trial) run(ctx context.Context, s settings) error {
+	if _, err := t.server.Start(ctx); err != nil {
+		return err
+	}
+	if err := t.listenToAll(ctx); err != nil {
+		return err
+	}
+	if err := t.world.prepare(ctx); err != nil {
+		return err
+	}
+	working, stop := context.WithTimeout(ctx, s.length)
+	defer stop()
+	var work sync.WaitGroup
+	for n := range uint64(actors) {
+		work.Go(func() { t.world.act(working, rand.New(rand.NewPCG(t.seed, n))) }) //nolint:gosec // reproducible
+	}
+	err := t.disturb(working, s.kills)
+	work.Wait()
+	if err != nil {
+		return err
+	}
+	t.receiver.setAway(false)
+	if err := t.settle(ctx); err != nil {
+		return err
+	}
+	return t.verify(ctx)
+}
+
+// listenToAll registers the receiver for every type of event.
+func (t *trial) listenToAll(ctx context.Context) error {
+	a, err := t.api.get(ctx, "/v2/webhooks/event_types")
+	if err != nil {
+		return err
+	}
+	var types []string
+	for _, one := range listField(a.body, "event_types") {
+		types = append(types, textField(one, "event_type"))
+	}
+	a, err = t.api.ask(ctx, http.MethodPost, "/v2/webhooks", "endpoint", object{"url": "http://" + t.receiver.address + "/hook", "filter_types": types})
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("the endpoint was refused: %s", a.text)
+	}
+	t.endpoint = textField(a.body, "id")
+	return err
+}
+
+// disturb reads the feed, kills the server, rotates the secret and takes the receiver
+// away, until the time is over.
+func (t *trial) disturb(ctx context.Context, kills bool) error {
+	r := rand.New(rand.NewPCG(t.seed, 1000)) //nolint:gosec // reproducible
+	for ctx.Err() == nil {
+		if err := t.readFeed(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+		switch x := r.IntN(20); {
+		case x == 0 && kills:
+			t.server.Kill()
+			t.kills++
+			if _, err := t.server.Start(context.WithoutCancel(ctx)); err != nil {
+				return err
+			}
+		case x == 1:
+			_, _ = t.api.once(ctx, http.MethodPost, "/v2/webhooks/"+t.endpoint+"/secret/rotate", "", []byte("{}")) // may be killed
+		case x == 2:
+			t.receiver.setAway(true)
+		case x < 6:
+			t.receiver.setAway(false)
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+// readFeed takes the events that are there.
+func (t *trial) readFeed(ctx context.Context) error {
+	for {
+		a, err := t.api.get(ctx, fmt.Sprintf("/v2/events?after=%d&limit=1000", t.after))
+		if err != nil {
+			return err
+		}
+		for _, e := range listField(a.body, "events") {
+			seq := number(e["seq"])
+			if seq != t.after+1 {
+				return fmt.Errorf("event %d follows event %d", seq, t.after)
+			}
+			t.after = seq
+			if envelope, ok := e["event"].(object); ok {
+				t.feed.take(seq, envelope)
+				t.hooks.mu.Lock()
+				lost := !t.hooks.seen[seq]
+				t.hooks.mu.Unlock()
+				if lost && t.feedFills {
+					t.hooks.take(seq, envelope)
+				}
+			}
+		}
+		if a.body["has_more"] != true {
+			return nil
+		}
+	}
+}
+
+// quiet is the time without an event after which all work is taken to be done.
+const quiet = 3 * time.Second
+
+// settle waits until nothing changes any more.
+func (t *trial) settle(ctx context.Context) error {
+	for {
+		before := t.after
+		if err := t.readFeed(ctx); err != nil {
+			return err
+		}
+		if before == t.after {
+			break
+		}
+		select {
+		case <-time.After(quiet):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	// The receiver reads what it lost.
+	all := t.after
+	t.after = 0
+	t.feedFills = true
+	if err := t.readFeed(ctx); err != nil {
+		return err
+	}
+	if t.after < all {
+		return fmt.Errorf("the feed ended at %d, after it ended at %d", t.after, all)
+	}
+	for _, r := range []*replica{t.feed, t.hooks} {
+		if err := t.pull(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verify compares both copies with the API and prints the outcome.
+func (t *trial) verify(ctx context.Context) error {
+	for name, r := range map[string]*replica{"feed": t.feed, "webhooks": t.hooks} {
+		c := &comparison{api: t.api, replica: r}
+		if err := c.all(ctx); err != nil {
+			return err
+		}
+		fmt.Fprintf(t.out, "  %-9s %d differences in %d values\n", name, len(c.different), c.compared)
+		c.print(t.out)
+		if len(c.different) > 0 || c.compared == 0 {
+			t.receiver.problems = append(t.receiver.problems, fmt.Sprintf("the copy from %s differs in %d values", name, len(c.different)))
+		}
+	}
+	types := slices.Sorted(maps.Keys(t.feed.types))
+	fmt.Fprintf(t.out, "  events    %d of %d types, %d webhooks, %d kills; requests %s\n", t.after, len(types), t.receiver.received, t.kills, t.world.summary())
+	if len(t.receiver.problems) > 0 {
+		return fmt.Errorf("%s", strings.Join(t.receiver.problems[:min(5, len(t.receiver.problems))], "; "))
+	}
+	return nil
+}

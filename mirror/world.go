@@ -1,0 +1,559 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// actors is the number of goroutines that change things.
+const actors = 6
+
+// world does random things through the API.
+type world struct {
+	api      *client
+	mu       sync.Mutex
+	users    []string
+	deleted  []string // some of them were restored
+	orders   []placedOrder
+	products map[string]product
+	done     map[string][2]int // by action: accepted and refused requests
+}
+
+// placedOrder is an order.
+type placedOrder struct{ id, user, method, sample string }
+
+// product is a lab test, with the answers that its lab wants.
+type product struct {
+	id      string
+	answers []object
+}
+
+// action is something that a team or a phone does.
+type action struct {
+	name   string
+	weight int
+	do     func(ctx context.Context, r *rand.Rand) (int, error)
+}
+
+func (w *world) actions() []action {
+	return []action{
+		{"create user", 3, w.createUser},
+		{"change user", 4, w.changeUser},
+		{"delete user", 1, w.deleteUser},
+		{"restore user", 2, w.restoreUser},
+		{"push samples", 30, w.pushSamples},
+		{"push history", 2, w.pushHistory},
+		{"push summary", 12, w.pushSummary},
+		{"push stream", 4, w.pushStream},
+		{"connect", 2, w.connect},
+		{"disconnect", 2, w.disconnect},
+		{"device", 2, w.device},
+		{"order", 5, w.order},
+		{"kit", 2, w.orderKit},
+		{"register kit", 2, w.registerKit},
+		{"simulate", 8, w.simulate},
+		{"scenario", 3, w.scenario},
+		{"advance", 2, w.advance},
+		{"cancel order", 1, w.cancelOrder},
+		{"recreate order", 1, w.recreateOrder},
+		{"change order", 2, w.changeOrder},
+		{"draw", 1, w.completeDraw},
+		{"book", 4, w.book},
+		{"cancel visit", 1, w.cancelVisit},
+		{"resend", 1, w.resend},
+	}
+}
+
+// act does random things until ctx ends.
+func (w *world) act(ctx context.Context, r *rand.Rand) {
+	all := w.actions()
+	var total int
+	for _, a := range all {
+		total += a.weight
+	}
+	for ctx.Err() == nil {
+		x, chosen := r.IntN(total), all[0]
+		for _, a := range all {
+			if chosen = a; x < a.weight {
+				break
+			}
+			x -= a.weight
+		}
+		status, err := chosen.do(ctx, r)
+		if err != nil || status == 0 {
+			continue // the run is over, or there is nothing to act on yet
+		}
+		w.mu.Lock()
+		n := w.done[chosen.name]
+		if status < 300 {
+			n[0]++
+		} else {
+			n[1]++
+		}
+		w.done[chosen.name] = n
+		w.mu.Unlock()
+	}
+}
+
+func (w *world) summary() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []string
+	for _, a := range w.actions() {
+		n := w.done[a.name]
+		all = append(all, fmt.Sprintf("%s %d/%d", a.name, n[0], n[1]))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (w *world) prepare(ctx context.Context) error {
+	w.products, w.done = map[string]product{}, map[string][2]int{}
+	if _, err := w.api.ask(ctx, http.MethodPatch, "/v2/team/appointment_settings", "", object{"booking_before_requisition_enabled": true}); err != nil {
+		return err
+	}
+	a, err := w.api.get(ctx, "/v3/lab_test")
+	if err != nil {
+		return err
+	}
+	for _, test := range listField(a.body, "data") {
+		p := product{id: textField(test, "id"), answers: []object{}}
+		for _, marker := range listField(test, "markers") {
+			for _, q := range listField(marker, "aoe", "questions") {
+				answer := "1"
+				if all := listField(q, "answers"); len(all) > 0 {
+					answer = textField(all[0], "code")
+				}
+				if q["required"] == true {
+					p.answers = append(p.answers, object{"marker_id": marker["id"], "question_id": q["id"], "answer": answer})
+				}
+			}
+		}
+		w.products[textField(test, "method")] = p
+	}
+	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // reproducible
+	for range 4 {
+		if _, err := w.createUser(ctx, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func pick[T any](r *rand.Rand, all []T) (one T) {
+	if len(all) == 0 {
+		return one
+	}
+	return all[r.IntN(len(all))]
+}
+
+func (w *world) user(r *rand.Rand) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return pick(r, w.users[max(0, len(w.users)-12):]) // few, so that their data meets
+}
+
+func (w *world) someOrder(r *rand.Rand) (placedOrder, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return pick(r, w.orders[max(0, len(w.orders)-25):]), len(w.orders) > 0
+}
+
+func (w *world) send(ctx context.Context, method, path, key string, body any) (int, answer, error) {
+	a, err := w.api.ask(ctx, method, path, key, body)
+	return a.status, a, err
+}
+
+func keyOf(r *rand.Rand) string { return fmt.Sprintf("mirror-%x", r.Uint64()) }
+
+func (w *world) createUser(ctx context.Context, r *rand.Rand) (int, error) {
+	body := object{"client_user_id": keyOf(r)}
+	if r.IntN(2) == 0 {
+		body["fallback_time_zone"] = pick(r, zones)
+	}
+	status, a, err := w.send(ctx, http.MethodPost, "/v2/user", keyOf(r), body)
+	if id := textField(a.body, "user_id"); err == nil && id != "" {
+		w.mu.Lock()
+		w.users = append(w.users, id)
+		w.mu.Unlock()
+	}
+	return status, err
+}
+
+var zones = []string{"Europe/Helsinki", "America/New_York", "Asia/Kolkata", "UTC"}
+
+func (w *world) changeUser(ctx context.Context, r *rand.Rand) (int, error) {
+	body := object{}
+	switch r.IntN(5) {
+	case 0:
+		body["fallback_time_zone"] = pick(r, []any{"Europe/Helsinki", "America/New_York", nil})
+	case 1:
+		body["fallback_birth_date"] = pick(r, []any{"1980-02-03", "1991-05-06", nil})
+	case 2:
+		body["client_user_id"] = keyOf(r)
+	case 3:
+		body["ingestion_start"] = pick(r, []any{"2020-01-01", nil})
+	case 4:
+		body["ingestion_end"] = pick(r, []any{"2099-01-01", nil})
+	}
+	status, _, err := w.send(ctx, http.MethodPatch, "/v2/user/"+w.user(r), "", body)
+	return status, err
+}
+
+func (w *world) deleteUser(ctx context.Context, r *rand.Rand) (int, error) {
+	user := w.user(r)
+	status, _, err := w.send(ctx, http.MethodDelete, "/v2/user/"+user, "", nil)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deleted = append(w.deleted, user)
+	return status, err
+}
+
+func (w *world) restoreUser(ctx context.Context, r *rand.Rand) (int, error) {
+	w.mu.Lock()
+	user := pick(r, w.deleted)
+	w.mu.Unlock()
+	if user == "" {
+		return 0, nil
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v2/user/undo_delete?user_id="+user, "", nil)
+	return status, err
+}
+
+// kind is a resource that phones push, and a field with words that it may have.
+type kind struct {
+	name, unit, field string
+	words             []string
+	low, high         int
+}
+
+var kinds = []kind{
+	{"heartrate", "bpm", "", nil, 50, 150},
+	{"steps", "count", "", nil, 1, 300},
+	{"glucose", "mmol/L", "", nil, 4, 9},
+	{"body_temperature", "°C", "sensor_location", []string{"ear", "forehead"}, 36, 40},
+	{"insulin_injection", "unit", "delivery_mode", []string{"basal", "bolus"}, 1, 9},
+	{"blood_pressure", "mmHg", "", nil, 100, 150},
+	{"body_weight", "kg", "", nil, 60, 90},
+	{"hrv", "rmssd", "", nil, 20, 90},
+	{"caffeine", "mg", "", nil, 20, 90},
+}
+
+func (w *world) pushSamples(ctx context.Context, r *rand.Rand) (int, error) {
+	status, _, err := w.push(ctx, r, object{"stage": "daily"}, time.Now().UTC().AddDate(0, 0, -1))
+	return status, err
+}
+
+// pushHistory pushes the past of a resource, whose values have no events, and ends it.
+func (w *world) pushHistory(ctx context.Context, r *rand.Rand) (int, error) {
+	status, _, err := w.push(ctx, r, object{"stage": "historical", "is_final_chunk": true}, time.Now().UTC().AddDate(0, 0, -30))
+	return status, err
+}
+
+func (w *world) push(ctx context.Context, r *rand.Rand, body object, day time.Time) (int, answer, error) {
+	k := pick(r, kinds)
+	body["provider"] = pick(r, []string{"apple_health_kit", "health_connect"})
+	if r.IntN(2) == 0 {
+		body["time_zone"] = pick(r, zones)
+	}
+	var data []object
+	taken := map[int]bool{}
+	for range 1 + r.IntN(8) {
+		minute := r.IntN(40)
+		if taken[minute] {
+			continue // two values of one key in one batch
+		}
+		taken[minute] = true
+		at := day.Truncate(24 * time.Hour).Add(time.Duration(minute) * time.Minute)
+		if r.IntN(5) == 0 {
+			at = at.Add(123456 * time.Microsecond)
+		}
+		sample := object{"timestamp": at.Format(time.RFC3339Nano), "unit": k.unit, "source_type": pick(r, []string{"watch", "phone"})}
+		value := float64(k.low + r.IntN(k.high-k.low))
+		switch k.name {
+		case "blood_pressure":
+			sample["systolic"], sample["diastolic"] = value, value-40
+		case "insulin_injection":
+			sample["type"], sample["value"] = pick(r, []string{"rapid_acting", "long_acting"}), value
+		default:
+			sample["value"] = value
+		}
+		if k.name == "steps" {
+			sample["end"] = at.Add(time.Duration(1+r.IntN(3)) * time.Minute).Format(time.RFC3339Nano)
+		}
+		if k.field != "" && r.IntN(2) == 0 {
+			sample[k.field] = pick(r, k.words)
+		}
+		if r.IntN(4) == 0 {
+			sample["source_app_id"] = "com.example"
+		}
+		if r.IntN(4) == 0 {
+			sample["timezone_offset"] = pick(r, []int{7200, -18000})
+		}
+		data = append(data, sample)
+	}
+	body["data"] = data
+	return w.send(ctx, http.MethodPost, "/v2/timeseries/"+w.user(r)+"/"+k.name, keyOf(r), body)
+}
+
+func (w *world) pushSummary(ctx context.Context, r *rand.Rand) (int, error) {
+	day := time.Now().UTC().AddDate(0, 0, -1-r.IntN(3))
+	at := day.Truncate(24 * time.Hour)
+	resource := pick(r, []string{"activity", "sleep", "workouts", "body", "meal", "profile", "menstrual_cycle"})
+	one := object{"source_type": pick(r, []string{"watch", "phone"})}
+	switch resource {
+	case "activity":
+		one["calendar_date"], one["steps"], one["calories_active"] = at.Format(time.DateOnly), r.IntN(9000), r.IntN(900)
+		if r.IntN(2) == 0 {
+			one["distance"] = r.IntN(9000)
+		}
+	case "sleep":
+		one["bedtime_start"], one["bedtime_stop"] = at.Add(-2*time.Hour).Format(time.RFC3339), at.Add(time.Duration(300+r.IntN(60))*time.Minute).Format(time.RFC3339)
+		if r.IntN(2) == 0 {
+			one["hr_lowest"] = 40 + r.IntN(20)
+		}
+	case "workouts":
+		one["time_start"], one["time_end"], one["title"] = at.Add(10*time.Hour).Format(time.RFC3339), at.Add(11*time.Hour).Format(time.RFC3339), keyOf(r)
+		one["calories"] = r.IntN(500)
+	case "body":
+		one["calendar_date"], one["weight"] = at.Format(time.DateOnly), 60+r.IntN(30)
+	case "meal":
+		one["timestamp"], one["name"] = at.Add(12*time.Hour).Format(time.RFC3339), keyOf(r)
+	case "profile":
+		one["height"] = 150 + r.IntN(40)
+	case "menstrual_cycle":
+		one["period_start"] = at.Format(time.DateOnly)
+		one["cycle_length"] = 25 + r.IntN(8)
+	}
+	body := object{"stage": "daily", "provider": pick(r, []string{"apple_health_kit", "health_connect"}), "data": []object{one}}
+	if r.IntN(2) == 0 {
+		body["time_zone"] = pick(r, zones)
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v2/summary/"+resource+"/"+w.user(r), keyOf(r), body)
+	return status, err
+}
+
+// pushStream pushes a workout and heart rates that cover it, which gives it zones.
+func (w *world) pushStream(ctx context.Context, r *rand.Rand) (int, error) {
+	at := time.Now().UTC().AddDate(0, 0, -1-r.IntN(3)).Truncate(24 * time.Hour).Add(15 * time.Hour)
+	user, provider := w.user(r), "apple_health_kit"
+	body := object{"stage": "daily", "provider": provider, "data": []object{{
+		"time_start": at.Format(time.RFC3339), "time_end": at.Add(10 * time.Minute).Format(time.RFC3339), "source_type": "watch", "calories": r.IntN(500),
+	}}}
+	if _, _, err := w.send(ctx, http.MethodPost, "/v2/summary/workouts/"+user, keyOf(r), body); err != nil {
+		return 0, err
+	}
+	var data []object
+	for n := range 40 {
+		data = append(data, object{"timestamp": at.Add(time.Duration(n*15) * time.Second).Format(time.RFC3339), "value": 90 + r.IntN(80), "unit": "bpm", "source_type": "watch"})
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v2/timeseries/"+user+"/heartrate", keyOf(r), object{"stage": "daily", "provider": provider, "data": data})
+	return status, err
+}
+
+func (w *world) connect(ctx context.Context, r *rand.Rand) (int, error) {
+	path := "/v2/link/provider/manual/" + pick(r, []string{"apple_health_kit", "health_connect", "samsung_health"})
+	status, _, err := w.send(ctx, http.MethodPost, path, "", object{"user_id": w.user(r)})
+	return status, err
+}
+
+func (w *world) disconnect(ctx context.Context, r *rand.Rand) (int, error) {
+	path := "/v2/user/" + w.user(r) + "/" + pick(r, []string{"apple_health_kit", "health_connect", "samsung_health"})
+	status, _, err := w.send(ctx, http.MethodDelete, path, "", nil)
+	return status, err
+}
+
+func (w *world) device(ctx context.Context, r *rand.Rand) (int, error) {
+	body := object{"provider": "health_connect", "source_type": "watch", "device_manufacturer": "Example", "device_model": pick(r, []string{"One", "Two"}), "device_version": fmt.Sprintf("1.%d", r.IntN(9))}
+	status, _, err := w.send(ctx, http.MethodPost, "/v2/user/"+w.user(r)+"/device", keyOf(r), body)
+	return status, err
+}
+
+var (
+	patientDetails = object{"first_name": "Given", "last_name": "Family", "dob": "1984-05-17", "gender": "female", "phone_number": "+14155550123", "email": "person@example.com"}
+	patientAddress = object{"receiver_name": "Given Family", "first_line": "1 Example Street", "city": "Phoenix", "state": "AZ", "zip": "85004", "country": "US", "phone_number": "+14155550123"}
+)
+
+func (w *world) add(a answer, user, method string) {
+	if id := textField(a.body, "order", "id"); id != "" {
+		w.mu.Lock()
+		w.orders = append(w.orders, placedOrder{id, user, method, textField(a.body, "order", "sample_id")})
+		w.mu.Unlock()
+	}
+}
+
+func (w *world) order(ctx context.Context, r *rand.Rand) (int, error) {
+	method, user := pick(r, []string{"walk_in_test", "at_home_phlebotomy", "testkit", "on_site_collection"}), w.user(r)
+	p, known := w.products[method]
+	if !known {
+		return 0, nil
+	}
+	body := object{
+		"user_id": user, "order_set": object{"lab_test_ids": []string{p.id}}, "collection_method": method, "aoe_answers": p.answers,
+		"passthrough": keyOf(r), "patient_address": patientAddress, "patient_details": patientDetails,
+	}
+	if r.IntN(4) == 0 {
+		body["activate_by"] = time.Now().UTC().AddDate(0, 0, 1+r.IntN(20)).Format(time.DateOnly)
+	}
+	status, a, err := w.send(ctx, http.MethodPost, "/v3/order", keyOf(r), body)
+	w.add(a, user, method)
+	return status, err
+}
+
+func (w *world) orderKit(ctx context.Context, r *rand.Rand) (int, error) {
+	user := w.user(r)
+	status, a, err := w.send(ctx, http.MethodPost, "/v3/order/testkit", keyOf(r), object{"user_id": user, "lab_test_id": w.products["testkit"].id, "shipping_details": patientAddress})
+	w.add(a, user, "testkit")
+	return status, err
+}
+
+func (w *world) registerKit(ctx context.Context, r *rand.Rand) (int, error) {
+	o, _ := w.someOrder(r)
+	if o.sample == "" {
+		return 0, nil
+	}
+	body := object{"sample_id": o.sample, "patient_details": patientDetails, "patient_address": patientAddress}
+	if r.IntN(3) == 0 {
+		body["user_id"] = w.user(r)
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v3/order/testkit/register", keyOf(r), body)
+	return status, err
+}
+
+func (w *world) simulate(ctx context.Context, r *rand.Rand) (int, error) {
+	o, ok := w.someOrder(r)
+	if !ok {
+		return 0, nil
+	}
+	final := pick(r, map[string][]string{
+		"walk_in_test":       {"received.walk_in_test.requisition_created", "sample_with_lab.walk_in_test.partial_results", "completed.walk_in_test.completed", "completed.walk_in_test.corrected", "failed.walk_in_test.sample_error"},
+		"at_home_phlebotomy": {"received.at_home_phlebotomy.requisition_created", "collecting_sample.at_home_phlebotomy.draw_completed", "completed.at_home_phlebotomy.completed"},
+		"testkit":            {"collecting_sample.testkit.transit_customer", "collecting_sample.testkit.with_customer", "sample_with_lab.testkit.delivered_to_lab", "completed.testkit.completed", "failed.testkit.sample_error"},
+		"on_site_collection": {"received.on_site_collection.requisition_created", "sample_with_lab.on_site_collection.draw_completed", "completed.on_site_collection.completed"},
+	}[o.method])
+	var body any
+	if r.IntN(2) == 0 {
+		body = object{"interpretation": pick(r, []string{"normal", "abnormal", "critical"}), "has_missing_results": r.IntN(3) == 0}
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v3/order/"+o.id+"/test?final_status="+url.QueryEscape(final), "", body)
+	return status, err
+}
+
+var scenarios = []string{
+	"success", "abnormal", "critical", "missing_result", "partial_then_corrected", "hemolyzed", "quantity_not_sufficient",
+	"late", "duplicated", "out_of_order", "wrong_patient", "lost_kit", "lost_sample", "undeliverable",
+}
+
+func (w *world) scenario(ctx context.Context, r *rand.Rand) (int, error) {
+	o, ok := w.someOrder(r)
+	if !ok {
+		return 0, nil
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v3/sandbox/order/"+o.id+"/run", "", object{"script": pick(r, scenarios)})
+	return status, err
+}
+
+func (w *world) advance(ctx context.Context, r *rand.Rand) (int, error) {
+	status, _, err := w.send(ctx, http.MethodPost, "/v3/sandbox/advance", "", object{"seconds": pick(r, []int{3600, 86400, 4 * 86400})})
+	return status, err
+}
+
+func (w *world) cancelOrder(ctx context.Context, r *rand.Rand) (int, error) {
+	return w.onOrder(ctx, r, http.MethodPost, "/cancel", nil)
+}
+
+func (w *world) recreateOrder(ctx context.Context, r *rand.Rand) (int, error) {
+	return w.onOrder(ctx, r, http.MethodPost, "/recreate", object{"update_reason": "INCORRECT_LAB"})
+}
+
+func (w *world) changeOrder(ctx context.Context, r *rand.Rand) (int, error) {
+	if r.IntN(2) == 0 {
+		return w.onOrder(ctx, r, http.MethodPatch, "/communication_settings", object{"sms_enabled": r.IntN(2) == 0})
+	}
+	return w.onOrder(ctx, r, http.MethodPatch, "", object{"activate_by": pick(r, []any{nil, time.Now().UTC().AddDate(0, 0, r.IntN(30)).Format(time.DateOnly)})})
+}
+
+func (w *world) completeDraw(ctx context.Context, r *rand.Rand) (int, error) {
+	return w.onOrder(ctx, r, http.MethodPatch, "/draw_completed", nil)
+}
+
+func (w *world) onOrder(ctx context.Context, r *rand.Rand, method, path string, body any) (int, error) {
+	o, ok := w.someOrder(r)
+	if !ok {
+		return 0, nil
+	}
+	status, a, err := w.send(ctx, method, "/v3/order/"+o.id+path, keyOf(r), body)
+	if path == "/recreate" && textField(a.body, "order", "id") != o.id {
+		w.add(a, o.user, o.method)
+	}
+	return status, err
+}
+
+// book takes a free time, or asks for a visit.
+func (w *world) book(ctx context.Context, r *rand.Rand) (int, error) {
+	o, ok := w.someOrder(r)
+	if !ok || o.method != "at_home_phlebotomy" && o.method != "walk_in_test" {
+		return 0, nil
+	}
+	visited := object{"first_line": "1 Main Street", "city": "Phoenix", "state": "AZ", "zip_code": "85004"}
+	day := time.Now().UTC().AddDate(0, 0, 1+r.IntN(60)).Format(time.DateOnly)
+	path := "/v3/order/phlebotomy/appointment/availability?start_date=" + day
+	if o.method == "walk_in_test" {
+		path, visited = "/v3/order/psc/appointment/availability?lab=quest&zip_code=85004&start_date="+day, nil
+	} else if r.IntN(4) == 0 {
+		asked := object{"first_line": "1 Main Street", "city": "Onalaska", "state": "WI", "zip_code": "54650"}
+		return w.visit(ctx, r, o, "/request", object{"provider": "phlebfinders", "address": asked})
+	}
+	_, a, err := w.send(ctx, http.MethodPost, path, "", visited)
+	if err != nil {
+		return 0, err
+	}
+	slots := listField(pick(r, listField(a.body, "slots")), "slots")
+	if len(slots) == 0 {
+		return 0, nil
+	}
+	return w.visit(ctx, r, o, pick(r, []string{"/book", "/book", "/reschedule"}), object{"booking_key": pick(r, slots)["booking_key"]})
+}
+
+func (w *world) cancelVisit(ctx context.Context, r *rand.Rand) (int, error) {
+	o, ok := w.someOrder(r)
+	if !ok {
+		return 0, nil
+	}
+	body := object{"cancellation_reason_id": "5330c863-6fea-4c0e-8a4d-5f1c1f1a0004"}
+	if o.method == "walk_in_test" {
+		body = object{"cancellationReasonId": "226a6520-6fea-4c0e-8a4d-5f1c1f1a0101"}
+	}
+	return w.visit(ctx, r, o, "/cancel", body)
+}
+
+func (w *world) visit(ctx context.Context, r *rand.Rand, o placedOrder, path string, body object) (int, error) {
+	method := http.MethodPatch
+	if slices.Contains([]string{"/book", "/request"}, path) {
+		method = http.MethodPost
+	}
+	status, _, err := w.send(ctx, method, appointmentPath(o)+path, keyOf(r), body)
+	return status, err
+}
+
+func appointmentPath(o placedOrder) string {
+	if o.method == "at_home_phlebotomy" {
+		return "/v3/order/" + o.id + "/phlebotomy/appointment"
+	}
+	return "/v3/order/" + o.id + "/psc/appointment"
+}
+
+func (w *world) resend(ctx context.Context, r *rand.Rand) (int, error) {
+	o, ok := w.someOrder(r)
+	if !ok {
+		return 0, nil
+	}
+	status, _, err := w.send(ctx, http.MethodPost, "/v3/order/resend_events", "", object{"order_ids": []string{o.id}})
+	return status, err
+}
