@@ -53,7 +53,19 @@ func (t *trial) addEndpoint(ctx context.Context) (secret string, err error) {
 	var endpoint struct {
 		ID string `json:"id"`
 	}
-	if err := t.call.ask(ctx, http.MethodPost, "/v2/webhooks", map[string]any{"url": t.sink.URL()}, &endpoint); err != nil {
+	var known struct {
+		Types []struct {
+			Name string `json:"event_type"`
+		} `json:"event_types"`
+	}
+	if err := t.call.ask(ctx, http.MethodGet, "/v2/webhooks/event_types", nil, &known); err != nil {
+		return "", err
+	}
+	var all []string // optional types too
+	for _, one := range known.Types {
+		all = append(all, one.Name)
+	}
+	if err := t.call.ask(ctx, http.MethodPost, "/v2/webhooks", map[string]any{"url": t.sink.URL(), "filter_types": all}, &endpoint); err != nil {
 		return "", err
 	}
 	t.endpoint = endpoint.ID
