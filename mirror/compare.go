@@ -14,6 +14,7 @@ import (
 
 // comparison compares a copy with the API.
 type comparison struct {
+	name      string
 	api       *client
 	replica   *replica
 	compared  int
@@ -349,6 +350,14 @@ func (t *trial) pull(ctx context.Context, r *replica) error {
 			continue
 		}
 		read[p.user+p.resource] = true
+		if slices.Contains(summaries, p.resource) {
+			err := eachSummary(ctx, t.api, p.user, p.resource, func(seq int64, doc object) {
+				r.set("summary", p.resource+" "+p.user+" "+textField(doc, "id"), seq, doc)
+			})
+			if err != nil {
+				return err
+			}
+		}
 		for _, k := range kinds {
 			if eventName(k.name) != p.resource {
 				continue

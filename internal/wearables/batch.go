@@ -61,7 +61,9 @@ type Batch struct {
 	Push bool
 	// Pushed says that a phone, a hub or a form sends the data. Summaries of days follow
 	// from it.
-	Pushed    bool
+	Pushed bool
+	// Ends announces the histories of the resources that the batch changes.
+	Ends      bool
 	Samples   []Samples
 	Summaries []Summary
 	Streams   []Stream

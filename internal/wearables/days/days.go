@@ -126,17 +126,20 @@ func kind(s *Service) jobs.Kind[Args] {
 
 // Derive derives the summaries of the days from all samples that are stored.
 func (s *Service) Derive(ctx context.Context, db *store.DB, team teams.ID, a Args) error {
-	var user users.User
+	d := derive.Deriver{DB: db, Ingester: s.Ingester, Provider: a.Provider, Pushed: true}
+	if a.Historical {
+		d.Stage = wearables.Historical
+	}
 	err := db.Read(ctx, func(tx *store.Tx) (err error) {
-		user, err = users.Get(ctx, tx, team, a.User)
+		if d.User, err = users.Get(ctx, tx, team, a.User); err != nil {
+			return err
+		}
+		owner, err := teams.Get(ctx, tx, team)
+		d.Push = owner.Settings.PushHistoricalData
 		return err
 	})
 	if err != nil {
 		return err
-	}
-	d := derive.Deriver{DB: db, Ingester: s.Ingester, User: user, Provider: a.Provider, Pushed: true}
-	if a.Historical {
-		d.Stage = wearables.Historical
 	}
 	var all []civil.Date
 	for day := a.First; !day.After(a.Last); day = day.AddDays(1) {

@@ -64,6 +64,29 @@ func currentRun(ctx context.Context, tx *store.Tx, user users.User, provider str
 	return connections.Run(ctx, tx, user, provider)
 }
 
+// endHistories returns the events about the histories that the batch changes, if it ends
+// them.
+func (j *job) endHistories(ctx context.Context, tx *store.Tx) (all []events.New, err error) {
+	if !j.ends || !slices.ContainsFunc(j.received, func(h receipt) bool { return h.changed }) {
+		return nil, nil
+	}
+	run, err := currentRun(ctx, tx, j.whole, j.provider)
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range j.received {
+		if !h.changed {
+			continue
+		}
+		event, err := announceHistory(ctx, tx, j.whole, j.provider, run, h.resource, wearables.Range{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, event...)
+	}
+	return all, nil
+}
+
 // announceHistory returns the event about the history of a resource, or none if there
 // was one in this run and nothing changed since.
 func announceHistory(ctx context.Context, tx *store.Tx, user users.User, provider, run, resource string, r wearables.Range) ([]events.New, error) {

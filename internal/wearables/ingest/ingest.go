@@ -222,6 +222,11 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	if err := j.writeStatistics(ctx, tx, all); err != nil {
 		return err
 	}
+	ended, err := j.endHistories(ctx, tx)
+	if err != nil {
+		return err
+	}
+	all = append(all, ended...)
 	if err := j.notify(ctx, tx); err != nil {
 		return err
 	}
