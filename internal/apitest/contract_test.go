@@ -14,9 +14,11 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/labs/critical"
+	"hale/internal/people/users"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables"
+	"hale/internal/wearables/connections"
 )
 
 // Client libraries of the reference work with this service. Each operation of the
@@ -340,7 +342,10 @@ func TestBoundsOutsideOfTheDocument(t *testing.T) {
 }
 
 // ownEventTypes are event types that the contract does not have.
-var ownEventTypes = []string{webhooks.AttemptExhausted, webhooks.EndpointDisabled, critical.AcknowledgedEvent, critical.EscalatedEvent}
+var ownEventTypes = []string{
+	webhooks.AttemptExhausted, webhooks.EndpointDisabled, critical.AcknowledgedEvent, critical.EscalatedEvent,
+	users.CreatedEvent, users.UpdatedEvent, users.DeletedEvent, users.RestoredEvent, connections.UpdatedEvent, connections.DeletedEvent,
+}
 
 // shape returns the schema of an event's envelope. The contract has one per type, or
 // one for a type's created and updated events.

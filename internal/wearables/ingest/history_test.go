@@ -73,6 +73,19 @@ func TestAnEmptyHistoryIsAnnouncedOnce(t *testing.T) {
 	})
 }
 
+// A batch that ends histories announces each change of them, in its transaction.
+func TestABatchEndsHistories(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
+		for _, steps := range []string{"10", "10", "20"} {
+			f.ingest(wearables.Batch{Stage: wearables.Historical, Ends: true, Summaries: []wearables.Summary{activity("2026-02-01", `{"steps":`+steps+`}`)}})
+		}
+		want := []string{"provider.connection.created", "historical.data.activity.created", "historical.data.activity.created"}
+		if got := f.allTypes(); !slices.Equal(got, want) {
+			t.Errorf("announced %v, want %v", got, want)
+		}
+	})
+}
+
 // A refused value does not extend the history's range; an unchanged one does.
 func TestRangesOfWhatIsAccepted(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
