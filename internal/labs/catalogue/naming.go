@@ -29,13 +29,12 @@ func NewNaming(test, code, loincCode, name string) Naming {
 func (n Naming) FindResult(markers []*Marker) (Result, bool) {
 	inTest := func(m *Marker) bool { return m.ProviderID == n.Test }
 	if n.Code != "" {
-		sameCode := func(r Result) bool { return r.ProviderID == n.Code }
 		if n.LOINC != "" {
-			if r, ok := findResult(markers, inTest, n.Agrees); ok {
+			if r, ok := findResult(markers, inTest, func(m *Marker, r Result) bool { return n.hasCode(m, r) && r.LOINC == n.LOINC }); ok {
 				return r, true
 			}
 		}
-		if r, ok := findResult(markers, inTest, sameCode); ok {
+		if r, ok := findResult(markers, inTest, n.hasCode); ok {
 			return r, true
 		}
 	}
@@ -52,16 +51,19 @@ func (n Naming) FindResult(markers []*Marker) (Result, bool) {
 	})
 }
 
-// Agrees reports whether both codes are those of a result.
-func (n Naming) Agrees(r Result) bool { return n.Code == r.ProviderID && n.LOINC == r.LOINC }
+// hasCode reports whether a value has the code of a result of a marker. The only
+// result of a marker may have no code of its own, but that of the marker.
+func (n Naming) hasCode(m *Marker, r Result) bool {
+	return r.ProviderID == n.Code || r.ProviderID == "" && len(m.Results) == 1 && m.ProviderID == n.Code
+}
 
 // findResult returns the first matching result of the preferred markers, else of
 // any marker.
-func findResult(markers []*Marker, prefer func(m *Marker) bool, match func(r Result) bool) (Result, bool) {
+func findResult(markers []*Marker, prefer func(m *Marker) bool, match func(m *Marker, r Result) bool) (Result, bool) {
 	var found Result
 	known := false
 	for _, m := range markers {
-		at := slices.IndexFunc(m.Results, match)
+		at := slices.IndexFunc(m.Results, func(r Result) bool { return match(m, r) })
 		switch {
 		case at >= 0 && prefer(m):
 			return m.Results[at], true
@@ -109,7 +111,7 @@ func (r Result) IsSame(other Result) bool {
 }
 
 // CodesConflict reports whether the code of a value and its LOINC code are those
-// of different results of a lab.
+// of different results of a lab. A value may also have the code of its test.
 func (c *Catalogue) CodesConflict(lab LabID, n Naming) bool {
 	if n.Code == "" || n.LOINC == "" {
 		return false
@@ -119,11 +121,15 @@ func (c *Catalogue) CodesConflict(lab LabID, n Naming) bool {
 		if m.Lab != lab || !m.Active {
 			continue
 		}
+		if m.ProviderID == n.Code && m.LOINC == n.LOINC {
+			return false
+		}
 		for _, r := range m.Results {
-			if n.Agrees(r) {
+			sameCode := r.ProviderID == n.Code || m.ProviderID == n.Code
+			if sameCode && r.LOINC == n.LOINC {
 				return false
 			}
-			code, loinc = code || r.ProviderID == n.Code, loinc || r.LOINC == n.LOINC
+			code, loinc = code || sameCode, loinc || r.LOINC == n.LOINC
 		}
 	}
 	return code && loinc
@@ -147,8 +153,9 @@ const (
 func (c *Catalogue) CheckCodes(lab LabID, ordered []*Marker, values []Naming) CodeProblem {
 	known, named := map[string]bool{}, map[string]bool{} // by test
 	for _, n := range values {
-		r, found := n.FindResult(ordered)
-		if found && !n.Agrees(r) && c.CodesConflict(lab, n) {
+		_, found := n.FindResult(ordered)
+		concerned := found || slices.ContainsFunc(ordered, func(m *Marker) bool { return m.ProviderID == n.Code })
+		if concerned && c.CodesConflict(lab, n) {
 			return CodeConflict
 		}
 		known[n.Test], named[n.Test] = known[n.Test] || found || n.Code == n.Test, true // a lab may have one code for both

@@ -1,6 +1,9 @@
 package catalogue
 
-import "testing"
+import (
+	"cmp"
+	"testing"
+)
 
 // A reported value means the result with its code, or with its LOINC code or
 // name if the code is unknown; in doubt it means none.
@@ -14,8 +17,9 @@ func TestNaming(t *testing.T) {
 		{Name: "Potassium", ProviderID: "K-2", LOINC: "2823-3"},
 	}}
 	other := &Marker{ID: 3, Lab: 7, Active: true, ProviderID: "T3", Results: []Result{{Name: "TSH", ProviderID: "TSH", LOINC: "3016-3", Required: true}}}
-	c := newCatalogue(nil, []*Marker{blood, urine, other}, nil, nil)
-	ordered := []*Marker{blood, urine}
+	uncoded := &Marker{ID: 4, Lab: 7, Active: true, ProviderID: "NA", LOINC: "77139-4", Results: []Result{{Name: "Sodium", LOINC: "2951-2", Required: true}}}
+	c := newCatalogue(nil, []*Marker{blood, urine, other, uncoded}, nil, nil)
+	ordered := []*Marker{blood, urine, uncoded}
 	for _, f := range []struct {
 		name string
 		n    Naming
@@ -36,10 +40,14 @@ func TestNaming(t *testing.T) {
 		{"the codes of two ordered results", NewNaming("T1", "K", "2345-7", ""), "K", CodeConflict},
 		{"the LOINC code of another test", NewNaming("T1", "K", "3016-3", ""), "K", CodeConflict},
 		{"the code of another test", NewNaming("T1", "TSH", "2345-7", ""), "GLU", CodeConflict},
+		{"the code of the test", NewNaming("NA", "NA", "", "x"), "2951-2", ""},
+		{"the codes of the test", NewNaming("NA", "NA", "77139-4", "x"), "2951-2", ""},
+		{"the code of the test, the LOINC code of another", NewNaming("NA", "NA", "3016-3", "x"), "2951-2", CodeConflict},
+		{"the code of a test with several results, the LOINC code of another", NewNaming("T1", "T1", "3016-3", "x"), "", CodeConflict},
 		{"a result that was not ordered", NewNaming("T3", "TSH", "3016-3", "TSH"), "", ""},
 	} {
 		r, _ := f.n.FindResult(ordered)
-		if why := c.CheckCodes(7, ordered, []Naming{f.n}); r.ProviderID != f.want || why != f.why {
+		if why := c.CheckCodes(7, ordered, []Naming{f.n}); cmp.Or(r.ProviderID, r.LOINC) != f.want || why != f.why {
 			t.Errorf("%s: %q %q, want %q %q", f.name, r.ProviderID, why, f.want, f.why)
 		}
 	}

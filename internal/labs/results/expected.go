@@ -70,7 +70,7 @@ func (e *expectations) find(n catalogue.Naming) (expectedResult, bool) {
 // tests.
 func (e *expectations) findOrdered(n catalogue.Naming) (catalogue.Result, bool) {
 	r, known := n.FindResult(e.all)
-	if known && e.offered != nil && !n.Agrees(r) && e.offered.CodesConflict(e.lab.ID, n) {
+	if known && e.offered != nil && e.offered.CodesConflict(e.lab.ID, n) {
 		return catalogue.Result{}, false
 	}
 	return r, known
