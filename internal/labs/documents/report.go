@@ -246,7 +246,7 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 // markerName returns the title over a result: the ordered marker.
 func markerName(r *results.Result) string {
 	if len(r.Markers) == 0 {
-		return "Other results"
+		return "Reflex and other results, not ordered"
 	}
 	return r.Markers[0].Name
 }

@@ -106,11 +106,11 @@ func (s *Subject) patient(p *pdfDocument) {
 	p.heading("Patient")
 	p.fields(3,
 		field{"Name", lastFirst(o.Patient)}, field{"Date of birth", formatBirth(o.Patient)}, field{"Sex", label(o.Patient.Gender)},
-		field{"Address", address(o.Patient.Address)}, field{"Phone", o.Patient.Phone}, field{"E-mail", o.Patient.Email},
+		field{"Address", address(o.Patient.Address)}, field{"Phone", phone(o.Patient.Phone)}, field{"E-mail", o.Patient.Email},
 		field{"Patient ID", o.Patient.ID.String()}, field{"Race", label(o.Patient.Race)}, field{"Ethnicity", label(o.Patient.Ethnicity)},
 	)
 	if g := s.Order.Body.Patient.MedicalProxy; g != nil {
-		p.fields(3, field{"Medical proxy", g.LastName + ", " + g.FirstName}, field{"Proxy's phone", g.PhoneNumber}, field{"Proxy's e-mail", g.Email})
+		p.fields(3, field{"Medical proxy", g.LastName + ", " + g.FirstName}, field{"Proxy's phone", phone(g.PhoneNumber)}, field{"Proxy's e-mail", g.Email})
 	}
 	p.heading("Ordering physician and clinic")
 	c := o.Practice
@@ -134,7 +134,7 @@ func (s *Subject) insurance(p *pdfDocument) {
 		field{"Company's address", address(i.CompanyAddress)},
 	)
 	if g := i.Guarantor; g != nil {
-		p.fields(3, field{"Guarantor", lastFirst(*g)}, field{"Guarantor's phone", g.Phone}, field{"Guarantor's address", address(g.Address)})
+		p.fields(3, field{"Guarantor", lastFirst(*g)}, field{"Guarantor's phone", phone(g.Phone)}, field{"Guarantor's address", address(g.Address)})
 	}
 }
 
