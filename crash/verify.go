@@ -32,6 +32,7 @@ type verdict struct {
 	repeats    int // messages that the lab had already, byte for byte
 	doubles    int // orders made or placed more than once
 	reports    int // results that a node said it has
+	damaged    int // of another person, or of one that is not certain
 	bookings   int // that the network holds
 	recovered  int // that were carried out though no answer came
 }
@@ -267,7 +268,7 @@ func (v *verdict) print(t *trial) error {
 	fmt.Fprintf(out, "  events           %d, numbered without a gap\n", v.events)
 	fmt.Fprintf(out, "  lab orders       %d acknowledged, %d more whose answer was lost; %d in the lab's book, %d doubled\n",
 		len(t.lab.ordered), t.lab.unanswered(), v.placed, v.doubles)
-	fmt.Fprintf(out, "  lab messages     %d orders that the lab had already, byte for byte; %d results taken\n", v.repeats, v.reports)
+	fmt.Fprintf(out, "  lab messages     %d orders that the lab had already, byte for byte; %d results taken; %d on another person wait for review\n", v.repeats, v.reports, v.damaged)
 	t.clinic.print(out, v)
 	fmt.Fprintf(out, "  posts received   %d, %d events accepted more than once (same id, same bytes)\n", v.deliveries, v.duplicates)
 	fmt.Fprintf(out, "  ready again      p50 %v, p99 %v, slowest %v\n",

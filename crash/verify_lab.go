@@ -147,7 +147,26 @@ func (l *lab) verify(ctx context.Context, t *trial, v *verdict) error {
 	}
 	l.verifyOrders(all, v)
 	l.verifyBook(all, v)
-	return l.verifyResults(ctx, v)
+	if err := l.verifyResults(ctx, v); err != nil {
+		return err
+	}
+	return l.verifyReviews(ctx, v)
+}
+
+// verifyReviews looks for each report with a damaged identity in the queue of
+// the team. The last one may have been stored without an acknowledgement.
+func (l *lab) verifyReviews(ctx context.Context, v *verdict) error {
+	l.mu.Lock()
+	v.damaged = l.damaged
+	l.mu.Unlock()
+	var got struct {
+		Total int `json:"total"`
+	}
+	err := l.call.ask(ctx, http.MethodGet, "/v3/unmatched_result?size=1", nil, &got)
+	if err == nil && got.Total < v.damaged {
+		v.lose("%d reports on another person were taken, %d wait for review", v.damaged, got.Total)
+	}
+	return err
 }
 
 // verifyOrders looks for one order of each request, and one event of each step.

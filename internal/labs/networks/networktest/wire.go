@@ -2,6 +2,7 @@ package networktest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -139,10 +140,37 @@ func (l *WireLab) record(placer, control, processing string, raw []byte) (number
 // listener acknowledges them. A message without an answer is sent again under
 // the same number, to the next listener.
 func (l *WireLab) Report(ctx context.Context, placer, status string, to ...string) error {
-	raw, control, err := l.report(placer, status)
+	raw, control, err := l.report(placer, status, nil, "")
 	if err != nil {
 		return err
 	}
+	return l.send(ctx, raw, control, to)
+}
+
+// damages change the person on a report: another one, or one that is not
+// certain.
+var damages = []func(pid hl7.Fields){
+	func(pid hl7.Fields) { pid[5] = hl7.Text(pid[5][0][0], "Zoe") },
+	func(pid hl7.Fields) { pid[5] = hl7.Text(pid[5][0][0]+"son", pid[5][0][1]) },
+	func(pid hl7.Fields) { pid[5] = hl7.Text(pid[5][0][0]) },
+	func(pid hl7.Fields) { delete(pid, 5) },
+	func(pid hl7.Fields) { delete(pid, 7) },
+	func(pid hl7.Fields) { pid[7] = hl7.Text("19010101") },
+	func(pid hl7.Fields) { pid[8] = hl7.Text(map[string]string{"F": "M", "M": "F"}[pid[8][0][0]]) },
+}
+
+// ReportDamaged is Report with a person whose identity is damaged in one of
+// several ways, and with a value of that person.
+func (l *WireLab) ReportDamaged(ctx context.Context, placer string, way int, value string, to ...string) error {
+	raw, control, err := l.report(placer, "F", damages[way%len(damages)], value)
+	if err != nil {
+		return err
+	}
+	return l.send(ctx, raw, control, to)
+}
+
+// send sends a message until a listener acknowledges it.
+func (l *WireLab) send(ctx context.Context, raw []byte, control string, to []string) error {
 	for n := 0; ; n++ {
 		client := mllp.Client{Address: to[n%len(to)], AnswerTimeout: 5 * time.Second, ConnectTimeout: time.Second}
 		answer, err := client.Exchange(ctx, raw, func([]byte) bool { return true })
@@ -164,8 +192,9 @@ func (l *WireLab) Report(ctx context.Context, placer, status string, to ...strin
 	}
 }
 
-// report builds an ORU^R01 about an order of the lab.
-func (l *WireLab) report(placer, status string) (raw []byte, control string, err error) {
+// report builds an ORU^R01 about an order of the lab. damage may change the
+// person; value replaces all values if it is not empty.
+func (l *WireLab) report(placer, status string, damage func(pid hl7.Fields), value string) (raw []byte, control string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o, known := l.book[placer]
@@ -184,7 +213,11 @@ func (l *WireLab) report(placer, status string) (raw []byte, control string, err
 		9: hl7.Text("ORU", "R01", "ORU_R01"), 10: hl7.Text(control), 11: hl7.Text("P"), 12: hl7.Text("2.5.1"),
 	})
 	pid := order.First("PID")
-	m.Add("PID", hl7.Fields{1: hl7.Text("1"), 5: hl7.Text(pid.Get(5), pid.Get(5, 2)), 7: hl7.Text(pid.Get(7)), 8: hl7.Text(pid.Get(8))})
+	person := hl7.Fields{1: hl7.Text("1"), 5: hl7.Text(pid.Get(5), pid.Get(5, 2)), 7: hl7.Text(pid.Get(7)), 8: hl7.Text(pid.Get(8))}
+	if damage != nil {
+		damage(person)
+	}
+	m.Add("PID", person)
 	for _, s := range order.Segments {
 		if s.Name() != "OBR" {
 			continue
@@ -198,7 +231,7 @@ func (l *WireLab) report(placer, status string) (raw []byte, control string, err
 			}
 			m.Add("OBX", hl7.Fields{
 				1: hl7.Text(strconv.Itoa(n + 1)), 2: hl7.Text(kind), 3: hl7.Text(r.Code, r.Name, "L", r.LOINC, r.Name, "LN"),
-				5: hl7.Text(r.Value), 6: hl7.Text(r.Unit), 7: hl7.Text(r.Range), 11: hl7.Text(status),
+				5: hl7.Text(cmp.Or(value, r.Value)), 6: hl7.Text(r.Unit), 7: hl7.Text(r.Range), 11: hl7.Text(status),
 			})
 		}
 	}
