@@ -273,55 +273,57 @@ func TestCertificationOverMLLP(t *testing.T) {
 
 // The certification of a laboratory with files on an SFTP server.
 func TestCertificationOverSFTP(t *testing.T) {
-	server := sshd.Start(t)
-	certify(t, storetest.NewSQLite(t), func(c *certification) (string, string) {
-		folder, err := c.lab.OpenFolder(filepath.Join(server.Root, "north"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var down atomic.Bool
-		stop, done := make(chan struct{}), make(chan struct{})
-		messages := make(chan func())
-		go func() { // the one program of the laboratory
-			defer close(done)
-			for {
-				select {
-				case <-stop:
-					return
-				case do := <-messages:
-					do()
-				case <-time.After(10 * time.Millisecond):
-					if down.Load() {
-						continue
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		server := sshd.Start(t)
+		certify(t, d, func(c *certification) (string, string) {
+			folder, err := c.lab.OpenFolder(filepath.Join(server.Root, "north"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var down atomic.Bool
+			stop, done := make(chan struct{}), make(chan struct{})
+			messages := make(chan func())
+			go func() { // the one program of the laboratory
+				defer close(done)
+				for {
+					select {
+					case <-stop:
+						return
+					case do := <-messages:
+						do()
+					case <-time.After(10 * time.Millisecond):
+						if down.Load() {
+							continue
+						}
+						if _, err := folder.Take(); err != nil {
+							t.Error(err)
+						}
 					}
-					if _, err := folder.Take(); err != nil {
+				}
+			}()
+			t.Cleanup(func() { close(stop); <-done })
+			c.send = func(message string) (code string) {
+				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				defer cancel()
+				answered := make(chan struct{})
+				messages <- func() {
+					defer close(answered)
+					if code, err = folder.Send(ctx, message); err != nil {
 						t.Error(err)
 					}
 				}
+				<-answered
+				return code
 			}
-		}()
-		t.Cleanup(func() { close(stop); <-done })
-		c.send = func(message string) (code string) {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-			defer cancel()
-			answered := make(chan struct{})
-			messages <- func() {
-				defer close(answered)
-				if code, err = folder.Send(ctx, message); err != nil {
-					t.Error(err)
+			c.setDown = func(is bool) {
+				down.Store(is)
+				if server.Stop(); !is {
+					server.Run(t)
 				}
 			}
-			<-answered
-			return code
-		}
-		c.setDown = func(is bool) {
-			down.Store(is)
-			if server.Stop(); !is {
-				server.Run(t)
-			}
-		}
-		return "", server.Settings("        ", "north") + "          interval: 60ms\n          answers: true\n"
-	}).story()
+			return "", server.Settings("        ", "north") + "          interval: 60ms\n          answers: true\n"
+		}).story()
+	})
 }
 
 // story is the certification: what a laboratory asks for before the first real

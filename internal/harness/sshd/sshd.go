@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +31,18 @@ type Server struct {
 	Root string
 
 	config string
+	// shadow is a file in place of /etc/shadow, with the hash of Password; empty
+	// for a server that asks for the key.
+	shadow string
 	stop   func()
 }
+
+// Password signs in at a server of StartPassword; its SHA-512 hash is in the
+// form of crypt.
+const (
+	Password     = "hale-sftp-test"
+	passwordHash = "$6$halesalt$TeiGyDqBwFdO3J0t0915eKfwlo4on.yfMq/yFnUexvl/Jgi/4/3Ho/cYQIYbjAiKc1nXWINSvkwUKUO3E5HVK0"
+)
 
 // path of the server; sshd must be started by its absolute path.
 const path = "/usr/sbin/sshd"
@@ -39,6 +50,22 @@ const path = "/usr/sbin/sshd"
 // Start starts a server, and stops it when the test ends. Without OpenSSH's
 // server the test is skipped.
 func Start(t testing.TB) *Server {
+	t.Helper()
+	return start(t, "PasswordAuthentication no", "PermitRootLogin prohibit-password")
+}
+
+// StartPassword is Start for a server that accepts only Password. The server
+// reads it from a file that is mounted over /etc/shadow for its process alone,
+// so the test is skipped without the rights of root.
+func StartPassword(t testing.TB) *Server {
+	t.Helper()
+	if os.Getuid() != 0 || exec.Command("unshare", "-m", "true").Run() != nil { //nolint:noctx // ends at once
+		t.Skip("a server with a password needs the rights of root")
+	}
+	return start(t, "PasswordAuthentication yes", "PubkeyAuthentication no", "PermitRootLogin yes")
+}
+
+func start(t testing.TB, authentication ...string) *Server {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
 		t.Skip("OpenSSH's server is missing: scripts/ensure.sh sshd")
@@ -61,9 +88,13 @@ func Start(t testing.TB) *Server {
 	config := filepath.Join(dir, "config")
 	write(t, config, strings.Join([]string{
 		"ListenAddress " + host, "Port " + port, "HostKey " + filepath.Join(dir, "host"), "PidFile none", "UsePAM no", "StrictModes no",
-		"AuthorizedKeysFile " + filepath.Join(dir, "authorized"), "PasswordAuthentication no", "KbdInteractiveAuthentication no",
-		"PermitRootLogin prohibit-password", "MaxStartups 100", "Subsystem sftp internal-sftp -d " + s.Root, "",
+		"AuthorizedKeysFile " + filepath.Join(dir, "authorized"), "KbdInteractiveAuthentication no", strings.Join(authentication, "\n"),
+		"MaxStartups 100", "Subsystem sftp internal-sftp -d " + s.Root, "",
 	}, "\n"))
+	if authentication[0] == "PasswordAuthentication yes" {
+		s.shadow = filepath.Join(dir, "shadow")
+		write(t, s.shadow, account.Username+":"+passwordHash+":20000:0:99999:7:::\n")
+	}
 	s.config = config
 	t.Cleanup(func() { s.Stop() })
 	s.Run(t)
@@ -87,7 +118,12 @@ func (s *Server) Run(t testing.TB) {
 		}
 	}
 	var log bytes.Buffer
-	server := exec.Command(path, "-D", "-e", "-f", s.config) //nolint:noctx // stop ends it
+	command := []string{path, "-D", "-e", "-f", s.config}
+	if s.shadow != "" {
+		script := `mount --bind "$0" /etc/shadow && exec "$@"`
+		command = slices.Concat([]string{"unshare", "-m", "sh", "-c", script, s.shadow}, command)
+	}
+	server := exec.Command(command[0], command[1:]...) //nolint:noctx,gosec // stop ends it; our own arguments
 	server.Stderr = &log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)

@@ -58,6 +58,33 @@ func eachFolder(t *testing.T, test func(t *testing.T, b *bench)) {
 	})
 }
 
+// A server may ask for a password in place of a key.
+func TestPassword(t *testing.T) {
+	server := sshd.StartPassword(t)
+	for _, dir := range []string{"orders", "results"} {
+		if err := os.MkdirAll(filepath.Join(server.Root, "north", dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "password")
+	for password, want := range map[string]bool{sshd.Password: true, "another": false} {
+		if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		b := &bench{root: filepath.Join(server.Root, "north")}
+		b.Exchange = &Exchange{Lab: "northlab", MaxSize: 100, Log: slog.New(slog.DiscardHandler), Settings: Settings{Folder: "north", SFTP: &SFTP{
+			Address: server.Address, User: server.User, PasswordFile: file, HostKeys: []string{server.HostKey},
+		}}}
+		if faults := b.Settings.Check(); len(faults) > 0 {
+			t.Fatal(faults)
+		}
+		err := b.Poll(t.Context(), func(context.Context, []byte) (string, error) { return "", nil })
+		if (err == nil) != want || err != nil && strings.Contains(err.Error(), password) {
+			t.Errorf("the right password: %v, got %v", want, err)
+		}
+	}
+}
+
 // put writes a file of the laboratory, with the time of its last change.
 func (b *bench) put(t *testing.T, name, text string, second int) {
 	t.Helper()
