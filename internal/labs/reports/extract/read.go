@@ -10,7 +10,7 @@ import (
 // Read reads a document. The error is a *Failure.
 func Read(doc Document) (Result, error) {
 	if f := refuse(doc); f != nil {
-		return Result{}, f
+		return Result{}, reasonOf(doc, f)
 	}
 	result := readOnce(doc)
 	if second, ok := secondReading(doc); ok {
@@ -20,9 +20,33 @@ func Read(doc Document) (Result, error) {
 		result.Pages = append(result.Pages, PageInfo{Width: p.Width, Height: p.Height, Source: p.Source})
 	}
 	if !isReport(result) {
-		return Result{}, &Failure{Reason: InvalidInput, Detail: "no results of laboratory tests were found: this does not look like a lab report"}
+		return Result{}, reasonOf(doc, &Failure{Reason: InvalidInput, Detail: "no results of laboratory tests were found: this does not look like a lab report"})
 	}
 	return result, nil
+}
+
+// sureConfidence is the confidence from which a recognised word counts as read.
+const sureConfidence = 0.6
+
+// reasonOf returns LowQuality in place of a failure if fewer than half of the recognised
+// words are sure: the content of such a scan is not known.
+func reasonOf(doc Document, f *Failure) *Failure {
+	words, sure := 0, 0
+	for _, p := range doc.Pages {
+		for _, w := range p.Words {
+			if p.Source != FromOCR {
+				return f
+			}
+			words++
+			if w.Confidence >= sureConfidence {
+				sure++
+			}
+		}
+	}
+	if words == 0 || 2*sure >= words {
+		return f
+	}
+	return &Failure{Reason: LowQuality, Detail: "the scan is too poor to be read: scan the report again, with at least 200 dots per inch"}
 }
 
 // isReport tells a report from other documents: it has known analytes, or several
@@ -149,8 +173,8 @@ func refuse(doc Document) *Failure {
 			text := strings.ToLower(strings.Trim(w.Text, ".,:;()[]"))
 			if englishWords[text] {
 				english++
-			} else if otherWords[text] {
-				other++
+			} else if otherWords[text] && (p.Source == FromText || w.Confidence >= sureConfidence && len(text) >= 3) {
+				other++ // recognition reads the lines of a poor scan as "o" and "de"
 			}
 			for _, c := range w.Text {
 				if unicode.IsLetter(c) {

@@ -176,3 +176,34 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// A scan whose words are not sure is refused as such, in any language. The lines of a
+// poor scan do not make it foreign.
+func TestPoorScans(t *testing.T) {
+	scan := func(confidence float64, lines ...string) Document {
+		p := Page{Number: 1, Width: 600, Height: 800, Source: FromOCR}
+		for i, line := range lines {
+			for j, text := range strings.Fields(line) {
+				p.Words = append(p.Words, Word{Text: text, Confidence: confidence, Box: Box{X: float64(40 + 80*j), Y: float64(40 + 20*i), Width: 60, Height: 10}})
+			}
+		}
+		return Document{Pages: []Page{p}}
+	}
+	noise := []string{"o e os de la", "ee de os o y", "Hxm oa de e 1"}
+	for _, c := range []struct {
+		name   string
+		doc    Document
+		reason FailureReason
+	}{
+		{"noise", scan(0.3, noise...), LowQuality},
+		{"a letter", scan(0.9, "thank you for your order", "of chairs and tables", "yours sincerely"), InvalidInput},
+		{"French", scan(0.9, "résultat résultats valeurs référence", "unités nom prénom naissance"), NotEnglish},
+		{"lines of tables", scan(0.9, noise...), InvalidInput},
+	} {
+		_, err := Read(c.doc)
+		var failure *Failure
+		if !errors.As(err, &failure) || failure.Reason != c.reason {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+}
