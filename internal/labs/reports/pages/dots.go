@@ -16,36 +16,54 @@ func (s spot) centre() (x, y float64) {
 	return float64(s.box.Min.X+s.box.Max.X-1) / 2, float64(s.box.Min.Y+s.box.Max.Y-1) / 2
 }
 
+// The states of a pixel while spots are searched.
+const (
+	pixelNew = iota
+	pixelInSpot
+	pixelInLarge // part of a group that is too large
+)
+
 // findSpots returns the groups of dark pixels that are at most so wide and high, from
-// left to right.
+// left to right. It leaves a group when that is too large, so that a dark page needs
+// little memory.
 func findSpots(in *image.Gray, width, height int) []spot {
 	w, h := in.Rect.Dx(), in.Rect.Dy()
 	threshold := darkLevel(in)
-	seen := make([]bool, w*h)
+	state := make([]uint8, w*h)
 	var spots []spot
-	var stack []image.Point
+	var group []image.Point
 	for y := range h {
 		for x := range w {
-			if seen[y*w+x] || in.Pix[y*in.Stride+x] > threshold {
+			if state[y*w+x] != pixelNew || in.Pix[y*in.Stride+x] > threshold {
 				continue
 			}
 			s := spot{box: image.Rect(x, y, x+1, y+1)}
-			seen[y*w+x] = true
-			for stack = append(stack[:0], image.Pt(x, y)); len(stack) > 0; s.pixels++ {
-				p := stack[len(stack)-1]
-				stack = stack[:len(stack)-1]
+			state[y*w+x] = pixelInSpot
+			isLarge := false
+			group = append(group[:0], image.Pt(x, y))
+			for ; s.pixels < len(group) && !isLarge; s.pixels++ {
+				p := group[s.pixels]
 				s.box = s.box.Union(image.Rect(p.X, p.Y, p.X+1, p.Y+1))
+				isLarge = s.box.Dx() > width || s.box.Dy() > height
 				for ny := max(0, p.Y-1); ny <= min(h-1, p.Y+1); ny++ {
 					for nx := max(0, p.X-1); nx <= min(w-1, p.X+1); nx++ {
-						if !seen[ny*w+nx] && in.Pix[ny*in.Stride+nx] <= threshold {
-							seen[ny*w+nx] = true
-							stack = append(stack, image.Pt(nx, ny))
+						switch at := ny*w + nx; {
+						case in.Pix[ny*in.Stride+nx] > threshold:
+						case state[at] == pixelInLarge:
+							isLarge = true
+						case state[at] == pixelNew:
+							state[at] = pixelInSpot
+							group = append(group, image.Pt(nx, ny))
 						}
 					}
 				}
 			}
-			if s.box.Dx() <= width && s.box.Dy() <= height {
+			if !isLarge {
 				spots = append(spots, s)
+				continue
+			}
+			for _, p := range group {
+				state[p.Y*w+p.X] = pixelInLarge
 			}
 		}
 	}

@@ -66,3 +66,16 @@ func TestEnlargePoints(t *testing.T) {
 		t.Error("speckle grew")
 	}
 }
+
+// A page that is dark all over is no spot, and neither is a part of it.
+func TestDarkPageHasNoSpots(t *testing.T) {
+	page := paper(3000, 2000, image.Rect(0, 0, 3000, 2000))
+	page.Pix[0] = 255
+	if spots := findSpots(page, 3000, 5); len(spots) != 0 {
+		t.Errorf("%d spots", len(spots))
+	}
+	letter := paper(60, 60, image.Rect(10, 10, 14, 40), image.Rect(10, 36, 40, 40), image.Rect(50, 50, 52, 52))
+	if spots := findSpots(letter, 6, 6); len(spots) != 1 || spots[0].pixels != 4 {
+		t.Errorf("a letter and a dot have the spots %v", spots)
+	}
+}
