@@ -11,9 +11,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Summary is one document about a day, a session or a person. A later version
-// replaces an earlier one field by field; a null or absent field never erases
-// a value that was there.
+// Summary is one document about a day, a session or a person. A later version replaces
+// an earlier one: the fields that it has, or all of it if it is Whole. Package ingest
+// finds the earlier version by Record, by Key, or by the time of a session.
 //
 // Spec: Events, summary events. Reference 7.4, 7.5.
 type Summary struct {
@@ -21,7 +21,14 @@ type Summary struct {
 	// Key identifies the summary among those of the user, provider and resource:
 	// "2017-03-07|phone|com.x", or a session's start. It must not change when the
 	// values do. See SummaryID.
-	Key        string
+	Key    string
+	Record string // the provider's own id of the record; empty if it has none
+	// Whole says that the version is complete: it replaces all of an earlier one. Other
+	// versions replace the fields that they have.
+	Whole bool
+	// Assumed says that the place and the day are those of the batch, not of the record:
+	// a stored version keeps its own.
+	Assumed    bool
 	Source     Source
 	Date       civil.Date // calendar_date; zero for a profile, and for a session of which this version states no day
 	Start, End time.Time  // zero if the summary has none
@@ -39,6 +46,7 @@ type Summary struct {
 // Reference 7.8.
 type Stream struct {
 	WorkoutKey  string // Key of the workout's Summary of the same provider
+	Source      Source // of the workout
 	Time        []int64
 	HeartRate   []float64 // bpm
 	Cadence     []float64 // revolutions or steps per minute

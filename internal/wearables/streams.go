@@ -42,6 +42,11 @@ func (s *Stream) columns() []column {
 	}
 }
 
+// Span returns the time of a stream with elements.
+func (s *Stream) Span() Range {
+	return Range{time.UnixMicro(s.Time[0]).UTC(), time.UnixMicro(s.Time[len(s.Time)-1]).UTC()}
+}
+
 // Check returns an error unless the columns have equal lengths and times increase.
 func (s *Stream) Check() error {
 	n := len(s.Time)

@@ -19,3 +19,12 @@ func SummaryID(user uuid.UUID, provider, resource, key string) uuid.UUID {
 	}
 	return uuid.NewSHA1(idSpace, name)
 }
+
+// RecordID returns the digest of a provider's own id of a record; zero without one. Of
+// the same user, provider and resource, equal ids are of one record.
+func RecordID(user uuid.UUID, provider, resource, id string) uuid.UUID {
+	if id == "" {
+		return uuid.Nil
+	}
+	return SummaryID(user, provider, resource, "record|"+id)
+}

@@ -44,6 +44,13 @@ func (s Source) Same(o Source) bool {
 		s.Sport == o.Sport && sameID(s.DeviceID, o.DeviceID) && sameID(s.WorkoutID, o.WorkoutID)
 }
 
+// SameRecorder reports whether two sources may be one device or app: one may not know the
+// device.
+func (s *Source) SameRecorder(o *Source) bool {
+	return cmp.Or(s.Type, unknownType) == cmp.Or(o.Type, unknownType) && s.AppID == o.AppID &&
+		(s.DeviceID == nil || o.DeviceID == nil || *s.DeviceID == *o.DeviceID)
+}
+
 const unknownType = "unknown"
 
 // sameID compares ids; nil equals the zero id.

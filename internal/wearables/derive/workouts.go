@@ -122,11 +122,11 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 		body.ProviderID = key
 	}
 	*summaries = append(*summaries, wearables.Summary{
-		Resource: "workouts", Key: key, Source: w.Source, Date: day,
+		Resource: "workouts", Key: key, Record: w.ID, Source: w.Source, Date: day,
 		Start: instant(w.Start), End: instant(w.End), Body: encode(body),
 	})
 	if s, ok := streamOf(w, heart); ok {
-		s.WorkoutKey = key
+		s.WorkoutKey, s.Source = key, w.Source
 		*streams = append(*streams, s)
 	}
 	return nil
@@ -139,8 +139,10 @@ func (d *Deriver) storeStreams(ctx context.Context, all []wearables.Stream) erro
 	err := d.DB.Read(ctx, func(tx *store.Tx) error {
 		kept = kept[:0]
 		for _, s := range all {
-			id := wearables.SummaryID(d.User.ID.UUID(), d.Provider, "workouts", s.WorkoutKey)
-			_, err := storage.SummaryByID(ctx, tx, d.User.Team.UUID(), id, "workouts")
+			key := wearables.SummaryID(d.User.ID.UUID(), d.Provider, "workouts", s.WorkoutKey)
+			source := s.Source
+			source.Provider = d.Provider
+			_, err := storage.WorkoutOf(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), source, key, s.Span())
 			switch {
 			case err == nil:
 				kept = append(kept, s)

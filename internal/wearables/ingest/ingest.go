@@ -146,6 +146,9 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
+	if err := j.identify(ctx, tx); err != nil {
+		return err
+	}
 	for _, w := range j.summaries {
 		if err := w.plan(ctx, tx, j); err != nil {
 			return err
@@ -258,7 +261,8 @@ func (j *job) touched() (all []wearables.Touched) {
 	for _, w := range j.summaries {
 		if w.verb != "" {
 			oldest, newest := w.bounds()
-			all = append(all, wearables.Touched{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest})
+			one := wearables.Touched{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest}
+			all = append(append(all, one), w.left(one)...)
 		}
 	}
 	return all

@@ -219,8 +219,7 @@ func TestSourcesAreTidied(t *testing.T) {
 			app := heartRates(day, 61)
 			app.Resource, app.Source.AppID, app.Source.Sport = "heartrate", id, "\x00"
 			night := wearables.Summary{
-				Resource: "sleep", Key: want, Source: wearables.Source{AppID: id}, Date: civil.DateOf(day),
-				Start: day.Add(-8 * time.Hour), End: day, Body: json.RawMessage(`{}`),
+				Resource: "activity", Key: want, Source: wearables.Source{AppID: id}, Date: civil.DateOf(day), Body: json.RawMessage(`{"steps":1}`),
 			}
 			r := f.ingest(wearables.Batch{Samples: []wearables.Samples{app}, Summaries: []wearables.Summary{night}})
 			if r.Created != 2 {

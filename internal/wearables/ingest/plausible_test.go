@@ -76,7 +76,9 @@ func TestImplausibleFieldsOfASummary(t *testing.T) {
 			{"workouts", `{"timezone_offset":64801,"distance":5}`, `"timezone_offset":null`, `:64801`},
 			{"electrocardiogram", `{"heart_rate_mean":2000}`, `"heart_rate_mean":null`, `:2000`},
 		} {
-			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{summaryOf(c.resource, c.body)}})
+			one := summaryOf(c.resource, c.body)
+			one.Record = c.body
+			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{one}})
 			if r.Created != 1 || r.Rejected == 0 || len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.Implausible {
 				t.Errorf("%s: %+v", c.body, r)
 			}

@@ -79,11 +79,6 @@ func (w *summaryPlan) span(now time.Time) wearables.Range {
 	return wearables.Range{Start: day, End: day}
 }
 
-// streamSpan returns the time of a stream that has passed its check.
-func streamSpan(s *wearables.Stream) wearables.Range {
-	return rangeOf(s.Time[0], s.Time[len(s.Time)-1])
-}
-
 func rangeOf(from, to int64) wearables.Range {
 	return wearables.Range{Start: time.UnixMicro(from).UTC(), End: time.UnixMicro(to).UTC()}
 }

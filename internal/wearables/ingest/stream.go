@@ -1,11 +1,11 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -17,7 +17,9 @@ import (
 
 // streamPlan holds the change of one batch to one stream.
 type streamPlan struct {
-	workout uuid.UUID
+	key     uuid.UUID // SummaryID of the workout's Key
+	source  wearables.Source
+	workout uuid.UUID // its id: see identify
 	n       int
 	packed  []byte
 	part    int
@@ -43,10 +45,10 @@ func (j *job) addStreams(all []wearables.Stream) {
 		}
 		id := wearables.SummaryID(j.user, j.provider, "workouts", s.WorkoutKey)
 		if w := byWorkout[id]; w != nil {
-			w.n, w.packed, w.part, w.span = len(s.Time), packed, part, streamSpan(s)
+			w.n, w.packed, w.part, w.span = len(s.Time), packed, part, s.Span()
 			j.repeated[wearables.WorkoutStream]++
 		} else {
-			w = &streamPlan{workout: id, n: len(s.Time), packed: packed, part: part, span: streamSpan(s)}
+			w = &streamPlan{key: id, source: s.Source, n: len(s.Time), packed: packed, part: part, span: s.Span()}
 			byWorkout[id] = w
 			j.streams = append(j.streams, w)
 		}
@@ -55,11 +57,14 @@ func (j *job) addStreams(all []wearables.Stream) {
 }
 
 func (w *streamPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	version, was, err := storage.ReadPackedStream(ctx, tx, j.team, j.user, w.workout)
 	w.verb, w.orphan = "", false
+	if known, err := w.findWorkout(ctx, tx, j); err != nil || !known {
+		return err
+	}
+	version, was, err := storage.ReadPackedStream(ctx, tx, j.team, j.user, w.workout)
 	if errors.Is(err, store.ErrNoRows) {
 		w.verb, w.version = created, 1
-		return w.findWorkout(ctx, tx, j)
+		return nil
 	}
 	if err != nil {
 		return err
@@ -70,17 +75,23 @@ func (w *streamPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	return nil
 }
 
-func (w *streamPlan) findWorkout(ctx context.Context, tx *store.Tx, j *job) error {
-	if slices.ContainsFunc(j.summaries, func(s *summaryPlan) bool { return s.id == w.workout && s.verb == created }) {
-		return nil
+// findWorkout finds the workout of the stream, in the batch or stored. known is false
+// without one, and if the workout of another recorder counts.
+func (w *streamPlan) findWorkout(ctx context.Context, tx *store.Tx, j *job) (known bool, err error) {
+	for _, s := range j.summaries {
+		if s.Resource == "workouts" && s.key == w.key && !s.tooLarge {
+			w.workout = s.id
+			return !s.yields, nil
+		}
 	}
-	var n int
-	err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`,
-		j.team, j.user, w.workout).Scan(&n)
-	if err == nil && n == 0 {
-		w.verb, w.orphan = "", true
+	source := w.source
+	source.Provider = cmp.Or(source.Provider, j.provider)
+	w.workout, err = storage.WorkoutOf(ctx, tx, j.team, j.user, source, w.key, w.span)
+	if errors.Is(err, store.ErrNoRows) {
+		w.orphan = true
+		return false, nil
 	}
-	return err
+	return err == nil, err
 }
 
 func (w *streamPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.New, error) {

@@ -265,7 +265,7 @@ func TestStagesThatContradict(t *testing.T) {
 			{"null", "null", "null", ""},
 		} {
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
-				Resource: "sleep_cycle", Key: fmt.Sprint(i), Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
+				Resource: "sleep_cycle", Key: fmt.Sprint(i), Record: fmt.Sprint(i), Source: watch(), Date: civil.DateOf(day), Start: day, End: day.Add(time.Hour),
 				Body: json.RawMessage(`{"stage_start_offset_second":` + c.starts + `,"stage_end_offset_second":` + c.ends + `,"stage_type":` + c.types + `}`),
 			}}})
 			switch {
@@ -529,7 +529,7 @@ func TestSummariesThatBeganTogether(t *testing.T) {
 		at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 		for i, start := range []time.Time{at, at.Add(time.Microsecond), at, at.AddDate(0, 0, 1)} {
 			f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
-				Resource: "workouts", Key: string(rune('a' + i)), Date: civil.DateOf(start), Start: start, End: start.Add(time.Hour), Body: []byte(`{}`),
+				Resource: "workouts", Key: string(rune('a' + i)), Record: string(rune('a' + i)), Date: civil.DateOf(start), Start: start, End: start.Add(time.Hour), Body: []byte(`{}`),
 			}}})
 		}
 		for want, q := range map[int]storage.SummaryQuery{

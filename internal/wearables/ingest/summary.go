@@ -27,16 +27,26 @@ const maxSummary = events.MaxBody - 16<<10
 type summaryPlan struct {
 	wearables.Summary
 	document *wearables.Document
-	part     int // index in the batch of the last version
-	id       uuid.UUID
+	part     int       // index in the batch of the last version
+	key      uuid.UUID // SummaryID of its Key
+	record   uuid.UUID // RecordID of its Record
 	fields   map[string]any
-	undated  bool // a session of which no version in the batch states the day
+	undated  bool       // a session of which no version in the batch states the day
+	given    civil.Date // the day before plan sets it
+
+	// See identify.
+	id       uuid.UUID
+	was      *storage.StoredSummary // nil if it is new
+	claimed  bool
+	yields   bool                    // another version counts
+	replaced []storage.StoredSummary // sessions that it replaces
+	sleep    uuid.UUID               // of a cycle; zero if its body names it
 
 	tooLarge  bool   // the version would not fit into an event
 	verb      string // created, updated, or empty if nothing changed
 	begins    time.Time
 	stated    bool  // its day is stated, in the batch or before
-	refiled   bool  // only its day changed, or whether that is stated; neither is in the body
+	refiled   bool  // only its day or its record changed, or whether the day is stated: none is in the body
 	measured  bool  // of a profile: the same height was measured later
 	version   int64 // the new one
 	createdAt time.Time
@@ -46,7 +56,7 @@ type summaryPlan struct {
 // addSummaries checks the summaries of a batch and merges versions of one summary,
 // the later over the earlier.
 func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
-	byID := map[uuid.UUID]*summaryPlan{}
+	byKey := map[uuid.UUID][]*summaryPlan{} // several meals may have one key
 	for part, s := range all {
 		document, ok := wearables.DocumentNamed(s.Resource)
 		if !ok {
@@ -64,10 +74,19 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 		if reason == "" {
 			reason = refuseSource(&s.Source)
 		}
-		id := wearables.SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
-		w := byID[id]
+		key := wearables.SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
+		record := wearables.RecordID(j.user, s.Source.Provider, s.Resource, s.Record)
+		var w *summaryPlan
+		for _, other := range byKey[key] {
+			if s.Resource != mealResource || sameMeal(record, other.record, fields, other.fields) {
+				w = other
+			}
+		}
 		if document.Dated && s.Date.IsZero() && w != nil && !w.undated {
 			s.Date = w.Date
+			if reason == "" {
+				setDayFields(document, fields, s.Date)
+			}
 		}
 		undated := document.Dated && s.Date.IsZero()
 		if reason == "" && undated {
@@ -98,17 +117,28 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 			j.refused.add(s.Resource, wearables.Implausible, lost, part, 0)
 		}
 		if w != nil {
-			overlay(w.fields, fields)
-			w.Summary, w.part, w.undated = s, part, undated
+			if s.Whole {
+				w.fields = fields
+			} else {
+				overlay(w.fields, fields)
+			}
+			whole := w.Whole
+			w.Summary, w.given, w.part, w.undated = s, s.Date, part, undated
+			w.Whole = w.Whole || whole
+			if record != uuid.Nil {
+				w.record = record
+			}
 			continue
 		}
-		w = &summaryPlan{Summary: s, document: document, part: part, id: id, fields: fields, undated: undated}
-		byID[id] = w
+		w = &summaryPlan{
+			Summary: s, document: document, part: part, key: key, record: record, fields: fields, undated: undated, given: s.Date,
+		}
+		byKey[key] = append(byKey[key], w)
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
 	}
 	slices.SortFunc(j.summaries, func(a, b *summaryPlan) int {
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), bytes.Compare(a.id[:], b.id[:]))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), bytes.Compare(a.key[:], b.key[:]))
 	})
 }
 
@@ -117,6 +147,11 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, error) {
 	sent := make(map[*summaryPlan][]events.New, len(j.summaries))
 	for _, w := range j.summaries {
+		if w.verb != "" {
+			if err := w.removeReplaced(ctx, tx, j); err != nil {
+				return nil, err
+			}
+		}
 		event, err := w.write(ctx, tx, j)
 		if err != nil {
 			return nil, err
@@ -140,57 +175,66 @@ func (w *summaryPlan) rank() int { return slices.Index(wearables.Documents(), w.
 
 // plan compares the summary with what is stored.
 func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	was, err := storage.ReadSummary(ctx, tx, j.team, j.user, w.id)
-	w.verb, w.tooLarge, w.measured, w.refiled, w.begins = "", false, false, false, w.Start
-	if errors.Is(err, store.ErrNoRows) {
-		whole := maps.Clone(w.withNewestHeight(nil, &was, tx.Now()))
+	w.verb, w.tooLarge, w.measured, w.refiled, w.begins, w.Date = "", false, false, false, w.Start, w.given
+	if w.yields {
+		return nil
+	}
+	if w.was == nil {
+		whole := maps.Clone(w.withNewestHeight(nil, &storage.StoredSummary{}, tx.Now()))
 		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), whole)
 		if err != nil {
 			return err
 		}
 		overlay(whole, w.fallbackFields(j))
+		w.setSleep(whole)
 		w.setDay(whole, civil.Date{})
 		if w.fits(whole) && !gone {
 			w.verb, w.version = created, 1
 		}
 		return nil
 	}
+	older, err := wearables.ParseDocument(w.was.Body)
 	if err != nil {
 		return err
 	}
-	older, err := wearables.ParseDocument(was.Body)
-	if err != nil {
-		return err
-	}
-	stated := storedDay(w.document, &was, older)
-	newer := w.withNewestHeight(older, &was, tx.Now())
+	stated := storedDay(w.document, w.was, older)
+	newer := w.withStoredPlace(older, w.withNewestHeight(older, w.was, tx.Now()))
 	same := sameMoments(w.document, older, newer)
-	overlay(older, newer)
+	if w.Whole {
+		older = w.replace(older, newer)
+	} else {
+		overlay(older, newer)
+	}
 	overlay(older, same)
+	w.setSleep(older)
 	w.setDay(older, stated)
-	w.createdAt = was.CreatedAt
-	if w.fits(older) && (!bytes.Equal(w.body, was.Body) || !w.Source.Same(was.Source)) {
-		w.verb, w.version = updated, was.Version+1
+	w.createdAt = w.was.CreatedAt
+	if w.fits(older) && (!bytes.Equal(w.body, w.was.Body) || !w.Source.Same(w.was.Source) || len(w.replaced) > 0) {
+		w.verb, w.version = updated, w.was.Version+1
 		return nil
 	}
-	w.measured, w.version = w.begins.After(was.Measured) && w.Resource == wearables.ProfileResource, was.Version
-	w.refiled = w.document.Dated && w.document.Start != "" && (w.Date.String() != was.Day || w.stated && !was.DayStated)
+	w.measured, w.version = w.begins.After(w.was.Measured) && w.Resource == wearables.ProfileResource, w.was.Version
+	w.refiled = w.document.Dated && w.document.Start != "" && (w.Date.String() != w.was.Day || w.stated && !w.was.DayStated) ||
+		w.record != uuid.Nil && w.record != w.was.Record
 	return nil
 }
 
 // deletedKey returns what identifies the summary if it was deleted.
 func (w *summaryPlan) deletedKey() storage.SummaryKey {
-	return storage.SummaryKey{ID: w.id, Resource: w.Resource, Provider: w.Source.Provider, Start: w.Start}
+	return storage.SummaryKey{ID: w.id, Record: w.record, Resource: w.Resource, Provider: w.Source.Provider, Start: w.Start}
 }
 
 // fallbackFields returns the fields of a new summary that none of its versions in
 // the batch states.
 func (w *summaryPlan) fallbackFields(j *job) map[string]any {
-	found := fallbackFields(w.document, j.whole, &w.Summary, w.fields)
-	if w.Resource == "sleep_cycle" && w.fields["sleep_id"] == nil { // the sleep with the same key
-		found["sleep_id"] = wearables.SummaryID(j.user, w.Source.Provider, "sleep", w.Key).String()
+	return fallbackFields(w.document, j.whole, &w.Summary, w.fields)
+}
+
+// setSleep sets the sleep of a cycle that does not name it.
+func (w *summaryPlan) setSleep(whole map[string]any) {
+	if w.sleep != uuid.Nil {
+		whole["sleep_id"] = w.sleep.String()
 	}
-	return found
 }
 
 // fits writes the body of the version and reports whether it fits into an event.
@@ -208,7 +252,7 @@ func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events
 	}
 	d := storage.StoredSummary{
 		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.Source, Body: w.body,
-		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Day: dayText(w.Date), DayStated: w.stated, Version: w.version,
+		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Day: dayText(w.Date), DayStated: w.stated, Record: w.record, Version: w.version,
 	}
 	if w.verb == updated {
 		d.CreatedAt = w.createdAt

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
+	"slices"
 	"time"
 
 	"hale/internal/platform/civil"
@@ -92,8 +93,58 @@ func overlayShaped(older, newer map[string]any, shapeOf func(name string) *weara
 	}
 }
 
+// computed lists fields that Hale computes for a summary without them. A version that
+// does not have them keeps them while its bounds are the same.
+var computed = map[string][]string{"workouts": {"hr_zones", "average_hr", "max_hr"}}
+
+// placeFields say where the person was.
+var placeFields = []string{"timezone_offset", "time_zone"}
+
+// replace returns a complete version. It keeps from the older one the fields that no
+// sender states: the place that a fallback gave, and computed values.
+func (w *summaryPlan) replace(older, newer map[string]any) map[string]any {
+	kept := placeFields
+	if w.sameBounds(w.was) {
+		kept = slices.Concat(kept, computed[w.Resource], []string{"calendar_date", "date"})
+	}
+	whole := maps.Clone(newer)
+	for _, name := range kept {
+		if _, stated := newer[name]; !stated && older[name] != nil {
+			whole[name] = older[name]
+		}
+	}
+	return whole
+}
+
+// withStoredPlace returns the fields of the version with the place of the stored one, if
+// its own is only that of the batch: a phone that sends a night again from another zone
+// does not move it.
+func (w *summaryPlan) withStoredPlace(older, newer map[string]any) map[string]any {
+	if !w.Assumed {
+		return newer
+	}
+	newer = maps.Clone(newer)
+	if slices.ContainsFunc(placeFields, func(name string) bool { return older[name] != nil }) {
+		for _, name := range placeFields {
+			delete(newer, name)
+			if older[name] != nil {
+				newer[name] = older[name]
+			}
+		}
+	}
+	day, err := civil.ParseDate(w.was.Day)
+	if w.document.Start != "" && !w.undated && err == nil && w.sameBounds(w.was) {
+		w.Date = day
+		delete(newer, "calendar_date")
+		delete(newer, "date")
+		setDayFields(w.document, newer, day)
+	}
+	return newer
+}
+
 // sameMoments returns the stored texts of moments that newer writes differently:
-// 10:00Z is no change if 10:00+00:00 is stored.
+// 10:00Z is no change if 10:00+00:00 is stored, nor is another fraction of the second:
+// phones send milliseconds, and exports whole seconds.
 func sameMoments(d *wearables.Document, older, newer map[string]any) map[string]any {
 	same := map[string]any{}
 	for _, f := range d.Fields {
@@ -104,7 +155,7 @@ func sameMoments(d *wearables.Document, older, newer map[string]any) map[string]
 		}
 		a, errA := time.Parse(time.RFC3339, was)
 		b, errB := time.Parse(time.RFC3339, now)
-		if errA == nil && errB == nil && a.Equal(b) {
+		if errA == nil && errB == nil && a.Unix() == b.Unix() {
 			same[f.Name] = was
 		}
 	}
@@ -211,13 +262,13 @@ func storedDay(d *wearables.Document, was *storage.StoredSummary, fields map[str
 	return was.StatedDay()
 }
 
-// writeDay stores the day of the summary and whether it is stated. The document is
+// writeDay stores the day of the summary, whether it is stated, and its record. The document is
 // the same, so there is no event.
 func (w *summaryPlan) writeDay(ctx context.Context, tx *store.Tx, j *job) error {
 	if !w.refiled {
 		return nil
 	}
-	d := storage.StoredSummary{ID: w.id, Team: j.team, User: j.user, Day: dayText(w.Date), DayStated: w.stated, Version: w.version}
+	d := storage.StoredSummary{ID: w.id, Team: j.team, User: j.user, Day: dayText(w.Date), DayStated: w.stated, Record: w.record, Version: w.version}
 	return d.WriteDay(ctx, tx)
 }
 

@@ -136,7 +136,8 @@ func (s *scanner) finish(one *draft, d *wearables.Document, zone string) (wearab
 
 // document reads one summary.
 func (s *scanner) document(d *wearables.Document) (draft, error) {
-	out := draft{Summary: wearables.Summary{Resource: d.Name}, fields: map[string]json.RawMessage{}}
+	out := draft{Summary: wearables.Summary{Resource: d.Name, Whole: d.Dated}, fields: map[string]json.RawMessage{}}
+	var records [5]string // as in recordFields
 	err := s.object(func(key []byte) error {
 		name := snake(key)
 		s.field = name
@@ -165,16 +166,39 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 				return err
 			}
 		}
+		if i := slices.Index(recordFields, name); i >= 0 {
+			if err := s.recordID(s.b[start:s.pos], &records[i]); err != nil {
+				return err
+			}
+		}
 		return s.sourceField(name, s.b[start:s.pos], &out.Source)
 	})
 	if err != nil {
 		return out, err
+	}
+	if d.Name != "activity" && d.Dated { // a day of a source has one activity
+		out.Record = cmp.Or(records[:]...)
 	}
 	s.field = ""
 	if out.Source.Type == "" {
 		out.Source.Type = "unknown"
 	}
 	return out, nil
+}
+
+// recordFields name the provider's own id of a record, the most certain one first.
+var recordFields = []string{"external_id", "metadata", "uuid", "id", "provider_id"}
+
+// recordID reads the provider's own id of a record, or the one in its metadata. Ids of
+// other forms are no error: they had no meaning before.
+func (s *scanner) recordID(raw []byte, to *string) error {
+	var metadata struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(raw, to) != nil && json.Unmarshal(raw, &metadata) == nil {
+		*to = metadata.ID
+	}
+	return fitsWord(s, *to)
 }
 
 // sourceField reads the source from its object or from the flat fields.
@@ -297,11 +321,17 @@ func (one *draft) place(d *wearables.Document, name string) {
 		name, zone = "", time.UTC
 	}
 	start := one.Start
+	if d.Wakes && !one.End.IsZero() { // where the person woke up
+		start = one.End
+	}
+	_, stated := start.Zone() // 0 for Z and +00:00, which do not state a place
+	if stated == 0 {
+		_, stated = one.Start.Zone()
+	}
 	if start.IsZero() {
 		start = one.Date.In(zone)
 	}
 	_, seconds := start.In(zone).Zone()
-	_, stated := one.Start.Zone() // 0 for Z and +00:00, which do not state a place
 	switch {
 	case one.offset != nil && (name == "" || *one.offset != seconds):
 		name, seconds = "", *one.offset
@@ -310,6 +340,8 @@ func (one *draft) place(d *wearables.Document, name string) {
 		name, seconds = "", stated
 	case stated == 0 && name == "":
 		return
+	default:
+		one.Assumed = stated == 0
 	}
 	kept := false
 	if _, ok := d.Settable("timezone_offset"); ok {

@@ -131,6 +131,11 @@ func pushBody(provider, zone string, data []string) string {
 // call sends any other request, such as PATCH /v2/user/*.
 func call(method, path, body string) step { return func(b *bed) { b.want(method, path, body) } }
 
+// zone sets the fallback zone of the user.
+func zone(name string) step {
+	return call("PATCH", "/v2/user/*", fmt.Sprintf(`{"fallback_time_zone":%q}`, name))
+}
+
 // file imports a file, such as a maker's JSON replies.
 func file(kind files.Kind, name, content string) step {
 	return func(b *bed) { b.imports(kind, name, []byte(content)) }

@@ -50,10 +50,11 @@ type summaryRow struct {
 	dayStated                             bool
 	start, end                            *int64
 	version, created, updated             int64
+	record                                uuid.NullUUID // of the provider's own id
 	body                                  []byte
 }
 
-const summaryRowColumns = `id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body`
+const summaryRowColumns = `id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, record_id, body`
 
 // summaryRows reads some rows of a user, after an id.
 func summaryRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []summaryRow, err error) {
@@ -66,7 +67,7 @@ func summaryRows(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID)
 	for rows.Next() {
 		var r summaryRow
 		if err := rows.Scan(&r.id, &r.resource, &r.provider, &r.sourceType, &r.appID, &r.device,
-			&r.day, &r.dayStated, &r.start, &r.end, &r.version, &r.created, &r.updated, &r.body); err != nil {
+			&r.day, &r.dayStated, &r.start, &r.end, &r.version, &r.created, &r.updated, &r.record, &r.body); err != nil {
 			return nil, err
 		}
 		all = append(all, r)
@@ -92,9 +93,9 @@ func (r *summaryRow) insert(ctx context.Context, tx *store.Tx, team, user uuid.U
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, `+summaryRowColumns+`)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
 		team, user, r.id, r.resource, r.provider, r.sourceType, r.appID, r.device,
-		r.day, r.dayStated, r.start, r.end, r.version, r.created, r.updated, sealed)
+		r.day, r.dayStated, r.start, r.end, r.version, r.created, r.updated, idOrNil(r.record.UUID), sealed)
 	return err
 }
 

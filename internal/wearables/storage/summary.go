@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -28,23 +29,29 @@ type StoredSummary struct {
 
 	Day       string // calendar date; empty for a profile
 	start     int64  // of a session, UTC microseconds; 0 for none
-	DayStated bool   // Day is stated, not derived from the place
+	end       int64
+	Record    uuid.UUID // RecordID of the provider's own id; zero without
+	DayStated bool      // Day is stated, not derived from the place
 	Version   int64
 }
 
-const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, version, created_at, updated_at, body`
+const summaryColumns = `team_id, user_id, id, resource, provider, source_type, app_id, device_id, calendar_date, day_stated, start_at, end_at, record_id, version, created_at, updated_at, body`
 
 // scan reads a row; the body stays sealed.
 func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
 	var id SeriesKey
-	var start *time.Time
+	var start, end *time.Time
+	var record uuid.NullUUID
 	if err := row.Scan(&s.Team, &s.User, &s.ID, &s.Resource, &id.Provider, &id.SourceType, &id.AppID, &id.Device,
-		&s.Day, &s.DayStated, store.ScanNullTime(&start), &s.Version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
+		&s.Day, &s.DayStated, store.ScanNullTime(&start), store.ScanNullTime(&end), &record, &s.Version, store.ScanTime(&s.CreatedAt), store.ScanTime(&s.UpdatedAt), &s.Body); err != nil {
 		return err
 	}
-	s.Source = id.Source()
+	s.Source, s.Record = id.Source(), record.UUID
 	if start != nil {
 		s.start = store.Micros(*start)
+	}
+	if end != nil {
+		s.end = store.Micros(*end)
 	}
 	if start != nil && s.Resource == wearables.ProfileResource {
 		s.Measured = *start
@@ -52,7 +59,8 @@ func (s *StoredSummary) scan(row interface{ Scan(...any) error }) error {
 	return nil
 }
 
-func (s *StoredSummary) open(ctx context.Context, tx *store.Tx) (err error) {
+// Open opens the body of a summary from SessionsBetween.
+func (s *StoredSummary) Open(ctx context.Context, tx *store.Tx) (err error) {
 	s.Body, err = tx.Unseal(ctx, s.Team, s.User, placeOfSummary(s.ID), s.Body)
 	return err
 }
@@ -65,7 +73,7 @@ func ReadSummary(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (s
 		WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id)); err != nil {
 		return s, err
 	}
-	return s, s.open(ctx, tx)
+	return s, s.Open(ctx, tx)
 }
 
 // SummaryByID returns a summary of any user of the team, or store.ErrNoRows.
@@ -74,7 +82,7 @@ func SummaryByID(ctx context.Context, tx *store.Tx, team, id uuid.UUID, resource
 		WHERE team_id = $1 AND id = $2 AND resource = $3`, team, id, resource)); err != nil {
 		return s, err
 	}
-	return s, s.open(ctx, tx)
+	return s, s.Open(ctx, tx)
 }
 
 // SummaryQuery selects summaries of a user.
@@ -120,6 +128,20 @@ func ListSummaries(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Su
 
 // summariesWhere reads and unseals summaries.
 func summariesWhere(ctx context.Context, tx *store.Tx, where string, args ...any) ([]StoredSummary, error) {
+	all, err := sealedWhere(ctx, tx, where, args...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if err := all[i].Open(ctx, tx); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// sealedWhere reads summaries; their bodies stay sealed.
+func sealedWhere(ctx context.Context, tx *store.Tx, where string, args ...any) ([]StoredSummary, error) {
 	rows, err := tx.Query(ctx, `SELECT `+summaryColumns+` FROM summaries `+where, args...)
 	if err != nil {
 		return nil, err
@@ -133,18 +155,7 @@ func summariesWhere(ctx context.Context, tx *store.Tx, where string, args ...any
 		}
 		all = append(all, s)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if err := all[i].open(ctx, tx); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return all, errors.Join(rows.Err(), rows.Close())
 }
 
 // AppendSummary appends the JSON of a summary: every field of its resource, null if
@@ -254,22 +265,24 @@ func (s *StoredSummary) Write(ctx context.Context, tx *store.Tx, start, end time
 	}
 	key := KeyOfSource(s.Source)
 	return stale(tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
-			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body, record_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (user_id, id) DO UPDATE SET source_type = excluded.source_type, app_id = excluded.app_id,
 			device_id = excluded.device_id, calendar_date = excluded.calendar_date, day_stated = excluded.day_stated,
 			start_at = COALESCE(excluded.start_at, summaries.start_at), end_at = COALESCE(excluded.end_at, summaries.end_at),
-			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body
+			version = excluded.version, updated_at = excluded.updated_at, body = excluded.body,
+			record_id = COALESCE(excluded.record_id, summaries.record_id)
 			WHERE summaries.version = excluded.version - 1`,
 		s.Team, s.User, s.ID, s.Resource, key.Provider, key.SourceType, key.AppID, key.Device,
 		s.Day, s.DayStated, store.MicrosOrNil(&start), store.MicrosOrNil(&end),
-		s.Version, store.Micros(s.CreatedAt), store.Micros(s.UpdatedAt), sealed))
+		s.Version, store.Micros(s.CreatedAt), store.Micros(s.UpdatedAt), sealed, idOrNil(s.Record)))
 }
 
-// WriteDay stores Day and DayStated of a version, which its body does not show.
+// WriteDay stores Day, DayStated and Record of a version, which its body does not show.
 func (s *StoredSummary) WriteDay(ctx context.Context, tx *store.Tx) error {
-	return stale(tx.Exec(ctx, `UPDATE summaries SET calendar_date = $5, day_stated = $6 WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
-		s.Team, s.User, s.ID, s.Version, s.Day, s.DayStated))
+	return stale(tx.Exec(ctx, `UPDATE summaries SET calendar_date = $5, day_stated = $6, record_id = COALESCE($7, record_id)
+		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
+		s.Team, s.User, s.ID, s.Version, s.Day, s.DayStated, idOrNil(s.Record)))
 }
 
 // WriteMeasured stores Measured of a version, unless a later one is stored.

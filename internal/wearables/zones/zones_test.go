@@ -202,7 +202,7 @@ func TestManyWorkouts(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		const n = 250
 		for i := range n {
-			r.workoutAt(testTime.Add(time.Duration(i)*time.Minute), "")
+			r.workoutAt(testTime.Add(time.Duration(i)*time.Minute), fmt.Sprintf(`,"external_id":"%d"`, i))
 		}
 		r.hearts(n+60, 119)
 		if waiting, _ := r.look(); waiting || len(r.zones()) != n {

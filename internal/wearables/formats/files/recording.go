@@ -157,7 +157,9 @@ func (w *withCourse) Ingest(ctx context.Context, user users.User, b wearables.Ba
 			}
 		}
 		if len(w.recording.Course) > 0 {
-			b.Streams = append(b.Streams, w.recording.Course.stream(one.Key))
+			course := w.recording.Course.stream(one.Key)
+			course.Source = one.Source
+			b.Streams = append(b.Streams, course)
 		}
 	}
 	if len(b.Summaries) == 0 {

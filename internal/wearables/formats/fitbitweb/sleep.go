@@ -30,7 +30,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	ending := clock
 	end, offset := ending.Instant(to)
 	n := replies.Night{
-		Source: watch, Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
+		ID: d.Word("logId"), Source: watch, Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
 		Sleep: replies.Sleep{
 			Total: minutes(d, "minutesAsleep"), Awake: minutes(d, "minutesAwake"), Efficiency: d.Positive("efficiency"),
 			Latency: positive(minutes(d, "minutesToFallAsleep")),

@@ -14,7 +14,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 		return replies.BadDate
 	}
 	n := replies.Night{
-		Source: sourceOf(d, "watch"), Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
+		ID: d.Word("DataID"), Source: sourceOf(d, "watch"), Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
 		Sleep: replies.Sleep{Total: replies.Whole(replies.Times(d.Positive("HoursSlept"), 60)), Efficiency: d.Positive("SleepEfficiency")},
 	}
 	became := r.Night(n)

@@ -16,7 +16,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 		return replies.BadDate
 	}
 	night := replies.Night{
-		Source: ring, Start: start, End: end, Offset: offset, Stages: stages(d, end.Sub(start)),
+		ID: d.Text("id"), Source: ring, Start: start, End: end, Offset: offset, Stages: stages(d, end.Sub(start)),
 		Sleep: replies.Sleep{
 			Total: d.Whole("total_sleep_duration"), Awake: d.Whole("awake_time"), Light: d.Whole("light_sleep_duration"),
 			REM: d.Whole("rem_sleep_duration"), Deep: d.Whole("deep_sleep_duration"), Latency: d.Whole("latency"),

@@ -10,8 +10,6 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 // Nightly holds a provider's values about the night of a day from a document of its
@@ -115,14 +113,19 @@ type storedNight struct {
 
 	Score, Latency *int64
 
-	id, user uuid.UUID
+	source wearables.Source
+}
+
+// isOf reports whether a night has the kind and the app of a source.
+func (n *storedNight) isOf(source wearables.Source) bool {
+	return n.source.Type == source.Type && n.source.AppID == source.AppID
 }
 
 // nightsOf reads stored sleeps, by their day.
 func nightsOf(stored []storage.StoredSummary) map[civil.Date][]storedNight {
 	byDay := map[civil.Date][]storedNight{}
 	for i := range stored {
-		n := storedNight{id: stored[i].ID, user: stored[i].User}
+		n := storedNight{source: stored[i].Source}
 		if json.Unmarshal(stored[i].Body, &n) == nil && !n.Start.IsZero() {
 			byDay[n.Date] = append(byDay[n.Date], n)
 		}
@@ -131,10 +134,10 @@ func nightsOf(stored []storage.StoredSummary) map[civil.Date][]storedNight {
 }
 
 // mainNight returns the night that the values of a day belong to: the long sleep with
-// the most sleep. A night of another reader has another key and is not changed.
+// the most sleep. A night of another source is not changed.
 func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, found bool) {
 	for _, n := range ofDay {
-		if n.id != wearables.SummaryID(n.user, source.Provider, "sleep", SessionKey(n.Start, source)) {
+		if !n.isOf(source) {
 			continue
 		}
 		long, was := n.Type == "long_sleep", best.Type == "long_sleep"
@@ -156,10 +159,9 @@ type StoredNight struct {
 
 // NightAt is the sleep that a source began at an instant, among stored ones.
 func NightAt(stored []storage.StoredSummary, start time.Time, source wearables.Source) (n StoredNight, ok bool) {
-	key := SessionKey(start, source)
 	for i := range stored {
-		var body storedNight
-		if stored[i].ID == wearables.SummaryID(stored[i].User, source.Provider, "sleep", key) && json.Unmarshal(stored[i].Body, &body) == nil {
+		body := storedNight{source: stored[i].Source}
+		if json.Unmarshal(stored[i].Body, &body) == nil && body.isOf(source) && body.Start.Unix() == start.Unix() {
 			return StoredNight{body.Stop, body.Date, body.Score != nil || body.Latency != nil}, true
 		}
 	}

@@ -8,14 +8,12 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
-
-	"github.com/google/uuid"
 )
 
 // The scores of a day are about its long sleep, and of several about the one with the
 // most sleep; nights of other providers do not change.
 func TestNightOfTheDay(t *testing.T) {
-	day, user := civil.MustParse("2025-03-02"), uuid.New()
+	day := civil.MustParse("2025-03-02")
 	source := wearables.Source{Provider: "oura", Type: "ring"}
 	var stored []storage.StoredSummary
 	add := func(kind string, hour int, total int64, ours bool) {
@@ -24,9 +22,9 @@ func TestNightOfTheDay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := storage.StoredSummary{User: user, Body: body}
+		s := storage.StoredSummary{Body: body}
 		if ours {
-			s.ID = wearables.SummaryID(user, source.Provider, "sleep", SessionKey(n.Start, source))
+			s.Source = source
 		}
 		stored = append(stored, s)
 	}

@@ -87,6 +87,7 @@ const LongestSleep = 24 * time.Hour
 
 // Night is one sleep with its bounds.
 type Night struct {
+	ID         string // the maker's own; empty if it gives none
 	Source     wearables.Source
 	Start, End time.Time
 	Date       civil.Date // zero: the day of waking up, where the offset holds
@@ -110,7 +111,7 @@ func (r *Reader) Night(n Night) Verdict {
 	}
 	n.Sleep.complete(length)
 	s := wearables.Summary{
-		Resource: "sleep", Key: SessionKey(n.Start, n.Source), Source: n.Source, Date: n.Date,
+		Resource: "sleep", Key: SessionKey(n.Start, n.Source), Record: n.ID, Source: n.Source, Date: n.Date,
 		Start: n.Start, End: n.End, Body: Encode(n.Sleep),
 	}
 	r.Summary(s)

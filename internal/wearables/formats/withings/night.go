@@ -15,7 +15,7 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 	}
 	data := d.Inner("data")
 	n := replies.Night{
-		Source: source(sleepKind(d)), Start: start, End: end, Offset: r.OffsetIn(d.Text("timezone"), end),
+		ID: d.Word("id"), Source: source(sleepKind(d)), Start: start, End: end, Offset: r.OffsetIn(d.Text("timezone"), end),
 		Sleep: replies.Sleep{
 			Total: data.Whole("total_sleep_time"), Awake: data.Whole("wakeupduration"),
 			Light: data.Whole("lightsleepduration"), Deep: data.Whole("deepsleepduration"), REM: data.Whole("remsleepduration"),
