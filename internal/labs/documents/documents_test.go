@@ -398,6 +398,16 @@ func TestSignatureOnTheRequisition(t *testing.T) {
 	}
 }
 
+// A label has the whole name, on two lines if it is long.
+func TestLabelsHaveLongNames(t *testing.T) {
+	s := subject(1)
+	s.Full.Priority = true
+	s.Full.Patient.LastName, s.Full.Patient.FirstName = "Featherstonehaugh-Cholmondeley", "Maximiliana-Bartholomea Anastasia"
+	pages := read(t, mustRender(t, papers(s, revision(1))["labels"]))
+	wantInside(t, pages)
+	wantTexts(t, pages, "Featherstonehaugh-Cholmondeley,", "Maximiliana-Bartholomea Anastasia")
+}
+
 // The labels of an order with several specimens name them in turn.
 func TestLabelsNameTheSpecimen(t *testing.T) {
 	s := subject(3)
@@ -443,6 +453,9 @@ func TestReportShowsCorrectionsAndReviews(t *testing.T) {
 	wantInside(t, pages)
 	wantTexts(t, pages, one.Name+" (corrected)", "182 | LL", "Previously reported: 91", "Abnormal (final,", "flagged this value N (normal). It is beyond the critical limit",
 		"(preliminary)", "A person assigned a report to this order: Jane Reviewer", "The lab mistyped the name.")
+	if strings.Contains(allText(pages), "UTC") {
+		t.Error("a time is not in the zone of the place")
+	}
 	if out := os.Getenv("HALE_TEST_REPORT"); out != "" {
 		if err := os.WriteFile(out, mustRender(t, papers(subject(1), r)["report"]), 0o600); err != nil {
 			t.Fatal(err)

@@ -47,7 +47,7 @@ func (s *Subject) Report(r *results.Revision) ([]byte, error) {
 	frame.banner, frame.laboratory = replacedBanner(r), laboratoryLine(s.reportingLaboratory(r, sites))
 	p := newLetterDocument("Laboratory report", frame, r.CreatedAt)
 	s.reportHead(p, r, sites)
-	writeResults(p, r, sites)
+	s.writeResults(p, r, sites)
 	writeMissing(p, r)
 	if len(r.Comments) > 0 {
 		p.heading("Comments")
@@ -152,7 +152,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 		)
 	}
 	for _, review := range r.Reviews {
-		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s.", review.By, formatMinute(review.At.UTC())), confirmedDifferences(review), review.Note), smallSize+1, "")
+		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s.", review.By, s.minute(review.At)), confirmedDifferences(review), review.Note), smallSize+1, "")
 	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
@@ -201,7 +201,7 @@ func laboratories(r *results.Revision) []site {
 
 // writeResults writes the table of results, under the marker that each belongs
 // to.
-func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
+func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 	p.heading("Results")
 	if len(r.Results) == 0 {
 		p.paragraph("There are no results yet.", normalSize, "")
@@ -229,7 +229,7 @@ func writeResults(p *pdfDocument, r *results.Revision, sites []site) {
 			{words: siteNumber(sites, one.Laboratory)},
 		}})
 		if p := one.Previous; p != nil {
-			rows = append(rows, row{note: previousNote(p)})
+			rows = append(rows, row{note: s.previousNote(p)})
 		}
 		if note := one.ConflictNote(); note != "" {
 			rows = append(rows, row{note: note})
@@ -279,12 +279,12 @@ func statusMark(r *results.Result) string {
 }
 
 // previousNote shows the value that another one replaces.
-func previousNote(p *results.Previous) string {
+func (s *Subject) previousNote(p *results.Previous) string {
 	text := joinNonEmpty(" ", "Previously reported:", p.Text, printedUnit(p.Unit))
 	if p.Interpretation == orders.Abnormal || p.Interpretation == orders.Critical {
 		text += ", " + label(p.Interpretation)
 	}
-	return fmt.Sprintf("%s (%s, %s)", text, p.Finality, formatMinute(p.ReportedAt.UTC()))
+	return fmt.Sprintf("%s (%s, %s)", text, p.Finality, s.minute(p.ReportedAt))
 }
 
 func siteNumber(sites []site, key string) string {

@@ -355,13 +355,7 @@ func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime
 		p.pdf.SetTextColor(0, 0, 0)
 		width -= w + 4
 	}
-	name := printable(lastFirst(s.Full.Patient))
-	size := 10.0
-	for size > 6.5 && p.textWidth(size, "B", name) > width {
-		size -= 0.5
-	}
-	name.letters = p.cut(name, size, "B", width)
-	p.writeLine(labelEdge, 13, size, "B", name)
+	p.labelName(s.Full.Patient, width)
 	p.labelLine(22, fmt.Sprintf("DOB %s   Sex %s", formatBirth(s.Full.Patient), label(s.Full.Patient.Gender)), number)
 	p.labelLine(30.5, "Collected "+s.collection(collected), "")
 	p.labelLine(39, joinNonEmpty(" - ", cmp.Or(specimen.Name, s.specimenNames()), specimen.Container), "")
@@ -373,7 +367,34 @@ func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime
 	p.writeLine((labelWidth-p.textWidth(8, "B", id))/2, 85, 8, "B", id)
 }
 
-// labelLine writes a line with a text at its right end.
+// labelName writes the name of a patient. A long one is smaller, then on two
+// lines: a sample needs the whole name.
+func (s *pdfDocument) labelName(patient networks.Patient, width float64) {
+	name := printable(lastFirst(patient))
+	size := s.fit(name, 10, 6.5, "B", width)
+	if s.textWidth(size, "B", name) <= width {
+		s.writeLine(labelEdge, 13, size, "B", name)
+		return
+	}
+	for i, part := range []string{patient.LastName + ",", patient.FirstName} {
+		t := printable(part)
+		size := s.fit(t, 7, 5, "B", width)
+		t.letters = s.cut(t, size, "B", width)
+		s.writeLine(labelEdge, 8+7*float64(i), size, "B", t)
+	}
+}
+
+// fit returns the largest size between most and least in which a text fits;
+// least if it does not.
+func (s *pdfDocument) fit(t text, most, least float64, style string, width float64) float64 {
+	size := most
+	for size > least && s.textWidth(size, style, t) > width {
+		size -= 0.5
+	}
+	return size
+}
+
+// labelLine writes a line with a text at its right end. A long line is smaller.
 func (s *pdfDocument) labelLine(y float64, words, right string) {
 	const width, size = labelWidth - 2*labelEdge, 7.0
 	end := printable(right)
@@ -384,6 +405,7 @@ func (s *pdfDocument) labelLine(y float64, words, right string) {
 		room -= w + 4
 	}
 	t := printable(words)
-	t.letters = s.cut(t, size, "", room)
-	s.writeLine(labelEdge, y, size, "", t)
+	smaller := s.fit(t, size, 5, "", room)
+	t.letters = s.cut(t, smaller, "", room)
+	s.writeLine(labelEdge, y, smaller, "", t)
 }
