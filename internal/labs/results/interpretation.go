@@ -51,23 +51,36 @@ func InterpretUnmatched(offered *catalogue.Catalogue, lab catalogue.Lab, all []n
 //
 // A value beyond its range is abnormal. A value that cannot be compared with
 // its range is unknown. A number with neither range nor flag is normal: the
-// lab saw nothing to report.
+// lab saw nothing to report. A number with further words can make a value
+// critical or abnormal, but never normal.
 func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 	assay, printedFlag, unit := id.assay, r.Flag, r.Unit
+	var leading quantity
 	if v.span == nil {
-		if q, ok := readQuantity(v.text); ok && (q.unit == "" || r.Unit == "" || isSameUnit(q.unit, r.Unit)) {
+		if q, ok := readQuantity(v.text); ok && r.agreesInUnit(q) {
 			v.span, unit = q.span, cmp.Or(r.Unit, q.unit)
 			printedFlag = hl7.WorstFlag([]string{r.Flag, q.flag})
+		} else if leading = readLeadingNumber(v.text); leading.span != nil {
+			unit = cmp.Or(leading.unit, r.Unit)
+			printedFlag = hl7.WorstFlag([]string{r.Flag, leading.flag})
 		}
 	}
-	expected := r.setRange(assay, unit, sex, age)
+	expected := r.setRange(assay, cmp.Or(r.Unit, unit), sex, age)
 	flag, known := hl7.FindFlag(printedFlag)
+	critical, open := compareToLimits(cmp.Or(v.span, leading.span), unit, id, flag.Interpretation != "")
+	if leading.span != nil {
+		if !r.agreesInUnit(leading) {
+			expected.Low, expected.High = nil, nil
+		}
+		if verdict := expected.Compare(*leading.span); critical || isTrue(verdict.Above) || isTrue(verdict.Below) {
+			v.span = leading.span
+		}
+	}
 	if v.span != nil {
 		verdict := expected.Compare(*v.span)
 		r.Above, r.Below = verdict.Above, verdict.Below
 	}
 	compared := r.compareToRange(v, expected, assay)
-	critical, open := compareToLimits(v, unit, id, flag.Interpretation != "")
 	open = open && !r.hasPrintedBounds(assay)
 	r.Conflict = r.findConflict(flag, v, expected, critical)
 	r.setSide(flag)
@@ -83,19 +96,26 @@ func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 	}
 }
 
+func isTrue(b *bool) bool { return b != nil && *b }
+
+// agreesInUnit reports whether the unit in a text is that of the result, or one
+// of the two is absent.
+func (r *Result) agreesInUnit(q quantity) bool {
+	return q.unit == "" || r.Unit == "" || isSameUnit(q.unit, r.Unit)
+}
+
 // findConflict compares a flag with the range on the report and with the
 // critical limits. Call it before setSide.
 func (r *Result) findConflict(flag hl7.Flag, v value, printed refrange.Range, critical bool) Conflict {
-	yes := func(b *bool) bool { return b != nil && *b }
 	normal := orders.Interpretation(flag.Interpretation) == orders.Normal
 	own := r.Range.From == FromReport
 	switch {
 	case normal && critical:
 		return NormalBeyondLimit
-	case normal && own && (yes(r.Above) || yes(r.Below)),
+	case normal && own && (isTrue(r.Above) || isTrue(r.Below)),
 		normal && v.span == nil && (printed.Kind == refrange.Text || printed.Kind == refrange.Titer) && interpretWords(v.text, printed, nil) == orders.Abnormal:
 		return NormalOutsideRange
-	case own && (flag.High && yes(r.Below) || flag.Low && yes(r.Above)):
+	case own && (flag.High && isTrue(r.Below) || flag.Low && isTrue(r.Above)):
 		return OtherSide
 	case own && (flag.High || flag.Low) && r.Above != nil && r.Below != nil && !*r.Above && !*r.Below:
 		return InsideRange
@@ -171,7 +191,7 @@ func (r *Result) compareToRange(v value, expected refrange.Range, assay *catalog
 	switch {
 	case v.span == nil:
 		return interpretWords(v.text, expected, assay)
-	case r.Above != nil && *r.Above, r.Below != nil && *r.Below:
+	case isTrue(r.Above), isTrue(r.Below):
 		return orders.Abnormal
 	case r.Above != nil && r.Below != nil:
 		return orders.Normal
@@ -242,9 +262,9 @@ func normalWord(text string) string { return refrange.Word(strings.ReplaceAll(te
 // the unit of the report. critical reports whether it is at or beyond them, open
 // whether the unit or the value leaves that undecided. A flagged number without
 // a unit is open only if it were critical in the catalogue's unit.
-func compareToLimits(v value, unit string, id codeNames, flagged bool) (critical, open bool) {
+func compareToLimits(span *refrange.Value, unit string, id codeNames, flagged bool) (critical, open bool) {
 	assay := id.assay
-	if v.span == nil || assay == nil || assay.CriticalLow == nil && assay.CriticalHigh == nil {
+	if span == nil || assay == nil || assay.CriticalLow == nil && assay.CriticalHigh == nil {
 		return false, false
 	}
 	factor, comparable := loinc.Factor(id.assayLOINC, assay.Unit, unit)
@@ -258,8 +278,8 @@ func compareToLimits(v value, unit string, id codeNames, flagged bool) (critical
 	if assay.CriticalHigh != nil {
 		limits.High = &refrange.Bound{Value: *assay.CriticalHigh * factor}
 	}
-	verdict := limits.Compare(*v.span)
-	critical = verdict.Above != nil && *verdict.Above || verdict.Below != nil && *verdict.Below
+	verdict := limits.Compare(*span)
+	critical = isTrue(verdict.Above) || isTrue(verdict.Below)
 	open = verdict.Above == nil || verdict.Below == nil
 	switch {
 	case comparable:
@@ -293,12 +313,7 @@ func readQuantity(text string) (quantity, bool) {
 	if m == nil {
 		return quantity{}, false
 	}
-	number := m[1]
-	if strings.Count(number, ",") == 1 && !strings.Contains(number, ".") && !thousandsPattern.MatchString(number) {
-		number = strings.Replace(number, ",", ".", 1)
-	}
-	v := parseValue(number, "")
-	q, rest := quantity{span: v.span}, m[2]
+	q, rest := quantity{span: parseSpan(m[1])}, m[2]
 	if _, isFlag := hl7.FindFlag(lastWord(rest)); isFlag {
 		q.flag = lastWord(rest)
 		rest = strings.TrimSpace(strings.TrimSuffix(rest, q.flag))
@@ -310,6 +325,48 @@ func readQuantity(text string) (quantity, bool) {
 		q.unit = rest
 	}
 	return q, q.span != nil
+}
+
+// parseSpan parses a number, perhaps with a decimal comma.
+func parseSpan(number string) *refrange.Value {
+	if strings.Count(number, ",") == 1 && !strings.Contains(number, ".") && !thousandsPattern.MatchString(number) {
+		number = strings.Replace(number, ",", ".", 1)
+	}
+	return parseValue(number, "").span
+}
+
+var (
+	leadingPattern = regexp.MustCompile(`(?i)^["'(\[]*\s*(?:(?:approx|about|around|circa|ca|estimated|est)[a-z]*\.?\s*|[~≈=]\s*)?([<>≤≥]?=?\s*[+-]?\d+(?:[.,]\d+)*)(.*)$`)
+	// furtherNumber matches the rest of a dilution, an interval, a date, a
+	// fraction, a product or a grade: 1:64, 10-20, 2024-01-01, 3/5, 3 x 10, 3+.
+	furtherNumber = regexp.MustCompile(`(?i)^\s*(?:\+|(?:[-–—:/^x×]|to|of)?\s*\d)`)
+)
+
+// readLeadingNumber reads the number with which a text begins, before a unit or
+// further words: "7.2 (repeated)", "approx 7.2". Only the first line counts.
+// The span is nil if the text is not certain to begin with a quantity.
+func readLeadingNumber(text string) quantity {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	m := leadingPattern.FindStringSubmatch(strings.TrimSpace(line))
+	if m == nil {
+		return quantity{}
+	}
+	q, rest := quantity{span: parseSpan(m[1])}, strings.TrimLeft(m[2], `"')].,;: `)
+	word, _, _ := strings.Cut(rest, " ")
+	word = strings.Trim(word, `"'()[].,;: `)
+	attached := rest != "" && rest == m[2] // without a blank or a mark before it
+	_, isUnit := loinc.UCUM(word)
+	flag, _ := hl7.FindFlag(word)
+	isFlag := flag.Interpretation == "critical" || flag.Interpretation == "abnormal"
+	switch {
+	case isUnit:
+		q.unit = word
+	case furtherNumber.MatchString(m[2]), attached && !isFlag && strings.TrimLeft(rest, "([*!-") == rest:
+		return quantity{}
+	case isFlag:
+		q.flag = word
+	}
+	return q
 }
 
 var thousandsPattern = regexp.MustCompile(`,\d{3}$`)
