@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever happened to the index, the rows of patients that it keeps give the
-// same list as one pass over all rows.
+// After any changes, the index lists the orders of a patient's name like one pass
+// over all rows.
 func TestRowsOfPatientsFollowChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		index := newTeamIndex()
