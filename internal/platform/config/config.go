@@ -145,7 +145,7 @@ func (c *Config) Production() bool { return c.Environment == Production }
 
 // ProxyNetworks returns TrustedProxies as networks. Load has checked them.
 func (c *Config) ProxyNetworks() []netip.Prefix {
-	networks, err := parseNetworks(c.TrustedProxies)
+	networks, err := ParseNetworks(c.TrustedProxies)
 	if err != nil {
 		panic("config: " + err.Error())
 	}

@@ -167,7 +167,7 @@ var settings = []Setting{
 		Key: "trusted-proxies", Env: "HALE_TRUSTED_PROXIES",
 		Usage: "addresses or networks of the proxies in front of the service; only their X-Forwarded-For counts",
 		field: func(c *Config) any { return &c.TrustedProxies },
-		check: func(c *Config) error { _, err := parseNetworks(c.TrustedProxies); return err },
+		check: func(c *Config) error { _, err := ParseNetworks(c.TrustedProxies); return err },
 	},
 	{
 		Key: "hold-outgoing", Env: "HALE_HOLD_OUTGOING", Default: "false",

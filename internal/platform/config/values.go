@@ -138,8 +138,8 @@ func assign(field any, texts []string, zeroOK bool) error {
 	return err
 }
 
-// parseNetworks parses addresses and networks, such as 10.0.0.1 and 10.0.0.0/8.
-func parseNetworks(texts []string) (networks []netip.Prefix, err error) {
+// ParseNetworks parses addresses and networks, such as 10.0.0.1 and 10.0.0.0/8.
+func ParseNetworks(texts []string) (networks []netip.Prefix, err error) {
 	for _, text := range texts {
 		if text == "" {
 			continue

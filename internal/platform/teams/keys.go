@@ -26,6 +26,7 @@ type Key struct {
 	CreatedAt time.Time
 	ExpiresAt *time.Time // set by rotation and revocation; nil for no end
 	UsedAt    *time.Time // to the minute
+	Rights    Rights
 }
 
 // Live reports whether the key is valid at now.
@@ -53,10 +54,22 @@ func NewKeyText(env Environment) secrets.Text {
 	return secrets.Text(fmt.Sprintf("%s%s%08x", prefix, body, crc32.ChecksumIEEE([]byte(body))))
 }
 
-// CreateKey generates a key for a team and returns its text.
+// NewKey describes a key to create.
+type NewKey struct {
+	Label     string
+	Rights    Rights
+	ExpiresAt *time.Time // nil for no end
+}
+
+// CreateKey generates a key without limits for a team and returns its text.
 func CreateKey(ctx context.Context, tx *store.Tx, team Team, label string) (Key, secrets.Text, error) {
+	return CreateKeyWith(ctx, tx, team, NewKey{Label: label, Rights: FullRights})
+}
+
+// CreateKeyWith generates a key for a team and returns its text.
+func CreateKeyWith(ctx context.Context, tx *store.Tx, team Team, n NewKey) (Key, secrets.Text, error) {
 	text := NewKeyText(team.Environment)
-	key, err := AddKey(ctx, tx, team, label, text)
+	key, err := addKey(ctx, tx, team, n, text)
 	return key, text, err
 }
 
@@ -72,35 +85,51 @@ func CheckKey(text secrets.Text) error {
 	return nil
 }
 
-// AddKey stores a key with a given text, such as one from the settings at the first
-// start. A key that exists is a Conflict.
+// AddKey stores a key without limits and with a given text, such as one from the
+// settings at the first start. A key that exists is a Conflict.
 func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text secrets.Text) (Key, error) {
-	plain := text.Reveal()
 	if err := CheckKey(text); err != nil {
 		return Key{}, err
 	}
-	if len(label) > longestText {
+	return addKey(ctx, tx, team, NewKey{Label: label, Rights: FullRights}, text)
+}
+
+func addKey(ctx context.Context, tx *store.Tx, team Team, n NewKey, text secrets.Text) (Key, error) {
+	plain := text.Reveal()
+	if len(n.Label) > longestText {
 		return Key{}, fault.Newf(fault.Invalid, "a label has at most %d characters", longestText).At("label")
 	}
-	key := Key{ID: ids.FromUUID[Key](tx.NewUUID()), Team: team.ID, Label: label, Hint: plain[:3] + "…" + plain[len(plain)-4:], CreatedAt: tx.Now()}
-	n, err := tx.Exec(ctx, `INSERT INTO api_keys (id, team_id, label, hint, hash, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (hash) DO NOTHING`,
-		key.ID, key.Team, key.Label, key.Hint, secrets.Hash(plain), key.CreatedAt)
+	if n.ExpiresAt != nil && !n.ExpiresAt.After(tx.Now()) {
+		return Key{}, fault.New(fault.Invalid, "the key would have ended already").At("expires_at")
+	}
+	key := Key{
+		ID: ids.FromUUID[Key](tx.NewUUID()), Team: team.ID, Label: n.Label, Hint: plain[:3] + "…" + plain[len(plain)-4:],
+		CreatedAt: tx.Now(), ExpiresAt: n.ExpiresAt, Rights: n.Rights,
+	}
+	added, err := tx.Exec(ctx, `INSERT INTO api_keys (id, team_id, label, hint, hash, created_at, expires_at, scopes, addresses, personal_data)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING`,
+		key.ID, key.Team, key.Label, key.Hint, secrets.Hash(plain), key.CreatedAt, key.ExpiresAt,
+		joinScopes(key.Rights.Scopes), joinAddresses(key.Rights.Addresses), key.Rights.PersonalData)
 	if err != nil {
 		return Key{}, fmt.Errorf("teams: adding a key: %w", err)
 	}
-	if n == 0 {
+	if added == 0 {
 		return Key{}, fault.New(fault.Conflict, "this API key exists already")
 	}
 	return key, nil
 }
 
-const keyColumns = `id, team_id, label, hint, created_at, expires_at, used_at`
+const keyColumns = `id, team_id, label, hint, created_at, expires_at, used_at, scopes, addresses, personal_data`
 
 func scanKey(row scanner) (Key, error) {
 	var k Key
-	err := row.Scan(&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt))
-	return k, err
+	var scopes, addresses string
+	err := row.Scan(&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt),
+		&scopes, &addresses, &k.Rights.PersonalData)
+	if err != nil {
+		return k, err
+	}
+	return k, k.Rights.scan(scopes, addresses)
 }
 
 // Keys returns a team's keys, also expired ones, oldest first.
@@ -140,8 +169,8 @@ func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) 
 	return err
 }
 
-// RotateKey generates a key with the same label. The old key works until overlap has
-// passed, at most LongestOverlap.
+// RotateKey generates a key with the same label and rights, and without an end. The old
+// key works until overlap has passed, at most LongestOverlap.
 func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap time.Duration) (Key, secrets.Text, error) {
 	if overlap < 0 || overlap > LongestOverlap {
 		return Key{}, "", fault.Newf(fault.Invalid, "the overlap is between 0 and %s", LongestOverlap).At("overlap")
@@ -156,7 +185,7 @@ func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap t
 	if err := EndKey(ctx, tx, team.ID, id, tx.Now().Add(overlap)); err != nil {
 		return Key{}, "", err
 	}
-	return CreateKey(ctx, tx, team, old.Label)
+	return CreateKeyWith(ctx, tx, team, NewKey{Label: old.Label, Rights: old.Rights})
 }
 
 // ErrNoKey is the error of Resolve for a wrong, an expired and a missing key. Callers
