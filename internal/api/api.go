@@ -70,6 +70,8 @@ type API struct {
 
 	ownDataOperations, openOperations map[string]bool // operations that phones may call; operations without a key
 
+	needs map[string]need // by requestName
+
 	background sync.WaitGroup // small writes that no request waits for
 }
 
@@ -91,13 +93,13 @@ func New(d Deps) *API {
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{running: map[claim]bool{}},
-		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{},
+		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, needs: map[string]need{},
 	}
 	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
-		r.Use(a.authenticate, a.audited, a.ownDataOnly, a.limitRate, a.numberReads)
+		r.Use(a.authenticate, a.audited, a.withinRights, a.ownDataOnly, a.limitRate, a.numberReads)
 		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
 	if !d.NoDocs {

@@ -31,6 +31,7 @@ type Caller struct {
 	Environment teams.Environment
 	User        users.ID // zero for a team
 	Session     tokens.SessionID
+	Rights      *teams.Rights // of the key; nil for a phone
 }
 
 const (
@@ -113,7 +114,7 @@ func (a *API) resolve(ctx context.Context, text string) (c Caller, end *time.Tim
 			return err
 		}
 		team, key, err := teams.Resolve(ctx, tx, text)
-		c, end = Caller{Team: team.ID, Key: key.ID, Environment: team.Environment}, key.ExpiresAt
+		c, end = Caller{Team: team.ID, Key: key.ID, Environment: team.Environment, Rights: &key.Rights}, key.ExpiresAt
 		return err
 	})
 	return c, end, err

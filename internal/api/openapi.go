@@ -53,7 +53,7 @@ func UnmarshalJSON(data []byte, v any) error {
 var refusals = map[string]*huma.Response{
 	"400": JSONResponse("Refused: well formed, but not allowed now.", "ErrorBody"),
 	"401": JSONResponse("The request has no valid API key.", "ErrorBody"),
-	"403": JSONResponse("The token of a phone allows only the data of its own user.", "ErrorBody"),
+	"403": JSONResponse("The API key has no right for this operation, or a phone asks for data of another user.", "ErrorBody"),
 	"404": JSONResponse("The id is unknown, or belongs to another team.", "ErrorBody"),
 	"409": JSONResponse("Conflict with another record or request.", "ErrorBody"),
 	"413": JSONResponse("The body is too large.", "ErrorBody"),

@@ -9,6 +9,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
+
+	"hale/internal/platform/teams"
 )
 
 // Handler is the function of one operation. ctx is limited to the caller's team, and so
@@ -29,6 +31,7 @@ type Route struct {
 	repeats  bool                   // has the same effect when it runs again
 	ownData  bool                   // the phone of a user may call it for that user
 	open     bool                   // requires no key
+	scope    teams.Scope            // of the key; empty for the default of the path
 	headers  map[string]*huma.Param // of every answer
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
@@ -164,6 +167,11 @@ func (rt Route) register(a *API, r chi.Router) {
 	rt.op.DefaultStatus = op.DefaultStatus
 	a.audits[op.Method+" "+op.Path] = rt.audits()
 	a.ownDataOperations[op.Method+" "+op.Path], a.openOperations[op.Method+" "+op.Path] = rt.ownData, rt.open
+	need := rt.need()
+	a.needs[op.Method+" "+op.Path] = need
+	if !rt.open {
+		op.Extensions = map[string]any{"x-scope": need.scope, "x-personal-data": need.personal}
+	}
 	documentErrors(&op)
 	if rt.headers != nil {
 		documentHeaders(&op, rt.headers)
