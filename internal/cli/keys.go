@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,10 @@ type keyLine struct {
 	CreatedAt time.Time   `json:"created_at"`
 	ExpiresAt *time.Time  `json:"expires_at"`
 	UsedAt    *time.Time  `json:"last_used_at"`
+	// The limits of the key.
+	Scopes       []teams.Scope  `json:"scopes"`
+	Addresses    []netip.Prefix `json:"addresses"`
+	PersonalData bool           `json:"personal_data"`
 }
 
 func (s *shell) lineOfKey(k teams.Key, text secrets.Text) keyLine {
@@ -50,7 +55,14 @@ func (s *shell) lineOfKey(k teams.Key, text secrets.Text) keyLine {
 	case k.ExpiresAt != nil:
 		state = "ending"
 	}
-	return keyLine{k.ID, k.Team, text.Reveal(), k.Hint, k.Label, state, k.CreatedAt, k.ExpiresAt, k.UsedAt}
+	scopes := k.Rights.Scopes
+	if len(scopes) == 0 {
+		scopes = teams.Scopes
+	}
+	return keyLine{
+		k.ID, k.Team, text.Reveal(), k.Hint, k.Label, state, k.CreatedAt, k.ExpiresAt, k.UsedAt,
+		scopes, append([]netip.Prefix{}, k.Rights.Addresses...), k.Rights.PersonalData,
+	}
 }
 
 var keyView = view{
@@ -60,6 +72,7 @@ var keyView = view{
 		{"key", "hint"},
 		{"label", "label"},
 		{"state", "state"},
+		{"scopes", "scopes"},
 		{"last used", "last_used_at"},
 		{"ends", "expires_at"},
 		{"created", "created_at"},
@@ -84,20 +97,40 @@ func (s *shell) withTeam(c *cobra.Command, name string, fn func(ctx context.Cont
 }
 
 func (s *shell) keysCreate(name *string) *cobra.Command {
-	var label string
+	var label, scopes, expires string
+	var addresses []string
+	var noPersonalData bool
 	c := &cobra.Command{
 		Use: "create", Short: "create a key and print it once",
 		Example: examples(
 			"hale keys create --label laptop",
 			"hale keys create --team Acme",
+			"hale keys create --label reports --scopes read --no-personal-data --expires 90d",
+			"hale keys create --label orders --scopes read,orders --addresses 10.0.0.0/8",
 			"export HALE_API_KEY=$(hale keys create -o id)   # -o id prints the key itself",
 		),
 		Args: takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
+			n := teams.NewKey{Label: label, Rights: teams.Rights{PersonalData: !noPersonalData}}
+			var err error
+			if n.Rights.Scopes, err = teams.ParseScopes(scopes); err != nil {
+				return badUsagef("--scopes: %w", err)
+			}
+			if n.Rights.Addresses, err = config.ParseNetworks(addresses); err != nil {
+				return badUsagef("--addresses %w", err)
+			}
+			if expires != "" {
+				span, err := config.ParseDuration(expires)
+				if err != nil || span <= 0 {
+					return badUsagef("--expires must be a time span, such as 72h or 90d")
+				}
+				end := s.now().Add(span)
+				n.ExpiresAt = &end
+			}
 			var key teams.Key
 			var text secrets.Text
-			err := s.withTeam(c, *name, func(ctx context.Context, tx *store.Tx, team teams.Team) (err error) {
-				key, text, err = teams.CreateKey(ctx, tx, team, label)
+			err = s.withTeam(c, *name, func(ctx context.Context, tx *store.Tx, team teams.Team) (err error) {
+				key, text, err = teams.CreateKeyWith(ctx, tx, team, n)
 				return err
 			})
 			if err != nil {
@@ -108,6 +141,10 @@ func (s *shell) keysCreate(name *string) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&label, "label", "", "purpose of the key")
+	c.Flags().StringVar(&scopes, "scopes", "", "what the key may do, separated by commas: read, write, orders, webhooks, portal, admin; all if empty")
+	c.Flags().StringSliceVar(&addresses, "addresses", nil, "addresses and networks from which the key may be used; all if empty")
+	c.Flags().BoolVar(&noPersonalData, "no-personal-data", false, "refuse operations with names, contact data, birth dates, orders or results")
+	c.Flags().StringVar(&expires, "expires", "", "time until the key ends, such as 90d; never if empty")
 	return c
 }
 
