@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 
 	"github.com/google/uuid"
 
@@ -19,7 +21,13 @@ type FirstTeam struct {
 	// Given tells that the key came from the configuration, so that there is
 	// no need to show it.
 	Given bool
+	// File has the key in production, where the first screen ends up in a journal
+	// that many can read. Empty otherwise.
+	File string
 }
+
+// FirstKeyFile is the file of the first key in the data folder.
+const FirstKeyFile = "first-api-key"
 
 // bootstrap makes what every database has: something sealed, which only the right
 // root key opens, and a team. It comes when nothing else can keep the node from
@@ -66,7 +74,25 @@ func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 			return err
 		}
 		first = &FirstTeam{Team: team, Key: key, Given: a.Config.BootstrapAPIKey != ""}
+		if a.Config.Production() && !first.Given {
+			first.File = filepath.Join(a.Config.Data, FirstKeyFile)
+			return writeFirstKey(first.File, key)
+		}
 		return nil
 	})
 	return first, err
+}
+
+// writeFirstKey writes a key to a file that only its owner can read, and replaces the
+// file of a start that failed.
+func writeFirstKey(path string, key secrets.Text) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(key.Reveal() + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
 }

@@ -159,6 +159,9 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 		line("api key", "unchanged; hale keys create creates another")
 	case a.First.Given:
 		line("api key", "set by bootstrap-api-key")
+	case a.First.File != "":
+		line("api key", "in "+absolute(a.First.File))
+		line("", "readable by its owner only: read the key, and remove the file")
 	default:
 		key = a.First.Key.Reveal()
 		line("api key", key)
