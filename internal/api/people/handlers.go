@@ -27,6 +27,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.payorRoutes(),
 		h.messageRoutes(),
 		h.portalLinkRoutes(),
+		h.portalAccessRoutes(),
 		h.tokenRoutes(),
 	)
 }

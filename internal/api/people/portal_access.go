@@ -1,0 +1,69 @@
+package people
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"hale/internal/api"
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
+)
+
+func (h *Handlers) portalAccessRoutes() []api.Route {
+	return []api.Route{
+		api.Get("/v2/user/{user_id}/portal_access", h.getPortalAccess, "List a user's open portal links and sessions").Needs(teams.Portal),
+		api.Delete("/v2/user/{user_id}/portal_access", h.endPortalAccess, "End all portal links, sessions and known devices of a user").Needs(teams.Portal),
+	}
+}
+
+// portalAccessBody lists what opens a user's portal now.
+type portalAccessBody struct {
+	Links    []openLinkBody      `json:"links" doc:"Newest first. A device that passed a check is known to one link, and ends with it."`
+	Sessions []portalSessionBody `json:"sessions" doc:"Newest first."`
+}
+
+type openLinkBody struct {
+	Context      string     `json:"context" enum:"launch,communications"`
+	OrderID      *uuid.UUID `json:"order_id" format:"uuid" doc:"The order that it opens."`
+	CreatedAt    api.Time   `json:"created_at"`
+	ExpiresAt    api.Time   `json:"expires_at"`
+	WrongAnswers int64      `json:"wrong_answers" doc:"Wrong dates of birth, and wrong codes since the last code was sent."`
+}
+
+type portalSessionBody struct {
+	CreatedAt  api.Time `json:"created_at"`
+	LastSeenAt api.Time `json:"last_seen_at"`
+	EndsAt     api.Time `json:"ends_at" doc:"At the latest; a session without a request ends after 15 minutes."`
+}
+
+func newPortalAccessBody(all users.PortalAccess) portalAccessBody {
+	body := portalAccessBody{Links: []openLinkBody{}, Sessions: []portalSessionBody{}}
+	for _, l := range all.Links {
+		body.Links = append(body.Links, openLinkBody{string(l.Context), l.Order, api.Time(l.CreatedOn), api.Time(l.ExpiresOn), l.WrongAnswers})
+	}
+	for _, s := range all.Sessions {
+		body.Sessions = append(body.Sessions, portalSessionBody{api.Time(s.CreatedOn), api.Time(s.SeenAt), api.Time(s.EndsAt())})
+	}
+	return body
+}
+
+func (h *Handlers) getPortalAccess(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[portalAccessBody], error) {
+	var all users.PortalAccess
+	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		all, err = users.ListPortalAccess(ctx, tx, c.Team, in.UserID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return api.Answer(newPortalAccessBody(all)), nil
+}
+
+func (h *Handlers) endPortalAccess(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[portalAccessBody], error) {
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (portalAccessBody, error) {
+		ended, err := users.EndPortalAccess(ctx, tx, c.Team, in.UserID)
+		return newPortalAccessBody(ended), err
+	})
+}
