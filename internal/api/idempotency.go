@@ -78,6 +78,9 @@ func idempotencyParameters() []*huma.Param {
 // metaRepeatable marks operations that have the same effect when they run again.
 const metaRepeatable = "hale.repeatable"
 
+// metaStrict marks operations that refuse unknown query parameters.
+const metaStrict = "hale.strict"
+
 // claims contains the keys whose first request runs on this node.
 type claims struct {
 	mu      sync.Mutex

@@ -40,6 +40,14 @@ func (a *API) checkQuery(ctx huma.Context, next func(huma.Context)) {
 			}
 		}
 	}
+	if strict, _ := ctx.Operation().Metadata[metaStrict].(bool); strict {
+		for name := range query {
+			if !hasParameter(declared, name) {
+				writeError(w, a.refusal(r.Context(), fault.New(fault.Invalid, "This operation has no such parameter").At("query", name).WithType("extra_forbidden")))
+				return
+			}
+		}
+	}
 	if changed {
 		r.URL.RawQuery = query.Encode()
 	}

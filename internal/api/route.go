@@ -29,6 +29,7 @@ type Route struct {
 	withheld bool                   // 422 answers do not repeat the input
 	rawBody  bool                   // the handler parses the body itself
 	repeats  bool                   // has the same effect when it runs again
+	strict   bool                   // refuses unknown query parameters
 	ownData  bool                   // the phone of a user may call it for that user
 	open     bool                   // requires no key
 	scope    teams.Scope            // of the key; empty for the default of the path
@@ -159,6 +160,7 @@ func (rt Route) register(a *API, r chi.Router) {
 		op.Metadata[metaWithheld] = true
 	}
 	op.Metadata[metaRepeatable] = rt.repeats
+	op.Metadata[metaStrict] = rt.strict
 	op.Middlewares = append(op.Middlewares, a.checkQuery, a.anyContentType)
 	if rt.create {
 		op.Middlewares = append(op.Middlewares, a.idempotent)
@@ -194,6 +196,10 @@ func (rt Route) Open() Route {
 	rt.op.Security = []map[string][]string{}
 	return rt
 }
+
+// KnownParameters refuses query parameters that the operation does not have. It is for
+// operations that delete: a filter with a spelling mistake would select everything.
+func (rt Route) KnownParameters() Route { rt.strict = true; return rt }
 
 // Repeatable marks an operation that has the same effect when it runs again.
 func (rt Route) Repeatable() Route { rt.repeats = true; return rt }

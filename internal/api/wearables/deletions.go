@@ -17,7 +17,7 @@ import (
 // Deleting data is an addition of ours.
 func (h *Handlers) deletionRoutes() []api.Route {
 	return []api.Route{
-		api.Delete("/v2/user/{user_id}/data", h.deleteData, "Delete a user's wearable data by filters, at least one").OwnData().Tag("user"),
+		api.Delete("/v2/user/{user_id}/data", h.deleteData, "Delete a user's wearable data by filters, at least one").OwnData().Tag("user").KnownParameters(),
 		api.Delete("/v2/user/{user_id}/imports/{import_id}/data", h.undoImport, "Undo an import: delete what it stored, and restore what it changed").Tag("imports"),
 		api.Get("/v2/user/{user_id}/data/deletions/{deletion_id}", h.getDeletion, "Get a deletion and its counts").Tag("user"),
 	}
@@ -30,7 +30,7 @@ type DeletionFilter struct {
 	Source     string     `query:"source" doc:"Only data of this source: its type, app_id, device_id or source_id."`
 	Start      string     `query:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive. Summaries are selected by calendar date."`
 	End        string     `query:"end" doc:"Last day or instant, inclusive."`
-	ExternalID []string   `query:"external_id" doc:"Only summaries with one of these ids: of the provider, or ours."`
+	ExternalID []string   `query:"external_id,explode" doc:"Only summaries with one of these ids: of the provider, or ours. May be repeated."`
 	ImportID   imports.ID `query:"import_id" format:"uuid" doc:"Only what this import stored."`
 }
 
@@ -118,7 +118,7 @@ type undoIn struct {
 }
 
 func (h *Handlers) undoImport(ctx context.Context, c api.Caller, in *undoIn) (*api.Out[deletionBody], error) {
-	return h.delete(ctx, c, in.UserID, deletion.Filter{Import: in.ImportID.UUID()}, in.DryRun)
+	return h.delete(ctx, c, in.UserID, deletion.Filter{Import: in.ImportID.UUID(), Undo: true}, in.DryRun)
 }
 
 func (h *Handlers) delete(ctx context.Context, c api.Caller, id users.ID, f deletion.Filter, dryRun bool) (*api.Out[deletionBody], error) {
