@@ -9,6 +9,7 @@ import (
 
 	"hale/internal/platform/fault"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
@@ -28,6 +29,8 @@ type Filter struct {
 	// ExternalIDs are ids of records at the provider.
 	ExternalIDs []string  `json:"external_ids,omitempty"`
 	Import      uuid.UUID `json:"import_id,omitzero"`
+	// Undo lets the data come back when it is sent or imported again.
+	Undo bool `json:"undo,omitempty"`
 }
 
 // maxExternalIDs bounds the ids of one deletion.
@@ -43,6 +46,11 @@ func (f *Filter) check() error {
 	}
 	if f.Resource != "" && !wearables.KnownResource(f.Resource) {
 		return fault.New(fault.Invalid, "Value error, unknown resource").At("query", "resource")
+	}
+	if f.Provider != "" {
+		if _, known := providers.Find(f.Provider); !known {
+			return fault.New(fault.Invalid, "Value error, unknown provider").At("query", "provider")
+		}
 	}
 	if f.From != nil && f.To != nil && *f.To <= *f.From {
 		return fault.New(fault.Invalid, "Value error, must not be before start").At("query", "end")

@@ -147,7 +147,12 @@ func dropFields(ctx context.Context, tx *store.Tx, user users.User, s *storage.S
 	if err != nil {
 		return e, err
 	}
-	e.Type = "daily.data." + s.Resource + ".updated"
-	e.Data, err = storage.AppendSummary(nil, &now, providers.LogosOf(tx))
+	return updated(tx, user, &now)
+}
+
+// updated returns the event of a summary that has another value.
+func updated(tx *store.Tx, user users.User, s *storage.StoredSummary) (e events.New, err error) {
+	e = events.New{Team: s.Team, User: s.User, ClientUserID: user.ClientUserID, Type: "daily.data." + wearables.EventName(s.Resource) + ".updated"}
+	e.Data, err = storage.AppendSummary(nil, s, providers.LogosOf(tx))
 	return e, err
 }

@@ -131,7 +131,7 @@ func (d *Deletion) summary(ctx context.Context, tx *store.Tx, s *storage.StoredS
 	if d.DryRun {
 		return nil
 	}
-	return s.Delete(ctx, tx, true)
+	return s.Delete(ctx, tx, !d.Filter.Undo)
 }
 
 func (c *Count) add(id uuid.UUID) {

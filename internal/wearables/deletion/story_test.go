@@ -186,6 +186,16 @@ func summariesStory(s *story) {
 	if s.night(fmt.Sprintf(night, 26000)); count() != 1 {
 		s.t.Fatal("the corrected night was not stored")
 	}
+	// Each of several ids counts.
+	var page struct{ Sleep []struct{ ID string } }
+	s.night(strings.ReplaceAll(fmt.Sprintf(night, 20000), "2026-0", "2025-0"))
+	s.Get("/v2/summary/sleep/"+s.user+"?start_date=2025-01-01", &page)
+	if len(page.Sleep) != 2 {
+		s.t.Fatalf("%+v", page)
+	}
+	if d := s.delete("external_id=" + page.Sleep[0].ID + "&external_id=" + page.Sleep[1].ID); d.Deleted != 2 || count() != 0 {
+		s.t.Fatalf("%+v", d)
+	}
 }
 
 // An import is undone: new values go, and changed ones are as before.
@@ -214,6 +224,12 @@ func importStory(s *story) {
 	if s.values("steps") != "100 7" || activity() != "[{107}]" || d.Resources["steps"].Restored != 1 {
 		s.t.Fatalf("undone: %s %s %+v", s.values("steps"), activity(), d)
 	}
+	// An undone import can be imported again.
+	third := send(150)
+	if s.values("steps") != "150 7" {
+		s.t.Fatalf("imported again: %s", s.values("steps"))
+	}
+	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+third+"/data", "", &d)
 	s.delete("import_id=" + first)
 	if s.values("steps") != "" {
 		s.t.Fatalf("undone: %s", s.values("steps"))
@@ -234,6 +250,7 @@ func appleExport(value int) string {
 func filtersStory(s *story) {
 	for query, want := range map[string]int{
 		"": 422, "resource=nothing": 422, "start=yesterday": 422, "start=2026-03-02&end=2026-03-01": 422, "resource=hypnogram": 422,
+		"resource=steps&strat=2026-03-01": 422, "provider=unknown": 422,
 		"import_id=00000000-0000-4000-8000-000000000001": 404,
 	} {
 		if status, body := s.Call("DELETE", "/v2/user/"+s.user+"/data?"+query, ""); status != want {

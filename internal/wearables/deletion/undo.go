@@ -10,6 +10,7 @@ import (
 
 	"hale/internal/people/users"
 	"hale/internal/platform/blocks"
+	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
@@ -128,7 +129,7 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 	from, to := u.Filter.bounds()
 	restored := int64(0)
 	r := storage.Removal{
-		From: max(from, all[0]), To: min(to, all[len(all)-1]+1), Restore: &before, DryRun: u.DryRun,
+		From: max(from, all[0]), To: min(to, all[len(all)-1]+1), Restore: &before, DryRun: u.DryRun, Forget: u.Filter.Undo,
 		Pick: func(c *blocks.Columns, i int) bool {
 			_, found := slices.BinarySearch(all, c.Time[i])
 			return found && u.times[c.Written[i]]
@@ -168,16 +169,23 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 	if c.Before == nil {
 		return u.Deletion.summary(ctx, tx, &s)
 	}
-	u.Report.count(s.Resource, s.Source.Provider, 1, begin(&s), begin(&s)).restore(s.ID)
+	u.Report.count(s.Resource, s.Source.Provider, 1, begin(&s), begin(&s)).Restored++
 	if u.DryRun {
 		return nil
 	}
-	return s.Restore(ctx, tx, c.Before)
-}
-
-func (c *Count) restore(id uuid.UUID) {
-	c.Restored++
-	c.add(id)
+	if err := s.Restore(ctx, tx, c.Before); err != nil {
+		return err
+	}
+	restored, err := storage.ReadSummary(ctx, tx, s.Team, s.User, s.ID)
+	if err != nil {
+		return err
+	}
+	event, err := updated(tx, u.user, &restored)
+	if err != nil {
+		return err
+	}
+	_, err = events.Emit(ctx, tx, event)
+	return err
 }
 
 func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange) error {
@@ -200,7 +208,7 @@ func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange
 		}
 		return err
 	}
-	count.restore(s.ID)
+	count.Restored++
 	if u.DryRun {
 		return nil
 	}

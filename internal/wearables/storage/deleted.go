@@ -145,6 +145,8 @@ type Removal struct {
 	// deleted ones.
 	Restore *blocks.Columns
 	DryRun  bool
+	// Forget lets deleted samples come back when they are sent again.
+	Forget  bool
 	Removed func(s *wearables.Samples) // called with the samples of each block
 }
 
@@ -189,7 +191,11 @@ func (r *Removal) block(ctx context.Context, tx *store.Tx, s *Series, b *Block) 
 		if r.Restore != nil {
 			left = restore(&left, &removed, r.Restore)
 		}
-		if err := b.replace(ctx, tx, s, &left, &removed); err != nil {
+		remembered := &removed
+		if r.Forget {
+			remembered = &blocks.Columns{}
+		}
+		if err := b.replace(ctx, tx, s, &left, remembered); err != nil {
 			return err
 		}
 	}
@@ -224,8 +230,8 @@ func restore(left, removed, former *blocks.Columns) blocks.Columns {
 	return all
 }
 
-// replace writes the samples that are left of a block, and the fingerprints of the
-// others. It returns ErrStale if the block was written since it was read.
+// replace writes the samples that are left of a block, and fingerprints of removed
+// ones. It returns ErrStale if the block was written since it was read.
 func (b *Block) replace(ctx context.Context, tx *store.Tx, s *Series, left, removed *blocks.Columns) error {
 	f, err := b.openDeleted(ctx, tx, s)
 	if err != nil {
