@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
 )
 
@@ -99,6 +100,17 @@ func (c Comparison) Problems() []Problem {
 		}
 	}
 	return all
+}
+
+// Unconfirmed is the error of accepting a report whose person is not certainly the given
+// one, such as the patient of an order.
+func Unconfirmed(expected string, differences []Problem) error {
+	words := make([]string, len(differences))
+	for n, d := range differences {
+		words[n] = string(d)
+	}
+	return fault.New(fault.Unprocessable, "The person on the report is not certainly the "+expected+" ("+strings.Join(words, ", ")+
+		"): set confirm_identity if it is the same person")
 }
 
 // CompareTexts compares two texts that may be unknown.

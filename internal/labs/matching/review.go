@@ -2,7 +2,6 @@ package matching
 
 import (
 	"context"
-	"strings"
 	"unicode/utf8"
 
 	"hale/internal/labs/critical"
@@ -53,7 +52,7 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	}
 	differences := identity.Compare(identity.Person(patientOf(&o)), identity.Person(r.Patient)).Problems()
 	if len(differences) > 0 && !c.ConfirmIdentity {
-		return orders.Order{}, unconfirmedIdentity(differences)
+		return orders.Order{}, identity.Unconfirmed("patient of the order", differences)
 	}
 	i.setDecision(tx, Accept, c.Note, c.By)
 	i.Status = Resolved
@@ -147,17 +146,6 @@ func (i *Item) defaultCandidate() (Candidate, bool) {
 }
 
 func inconsistentChoice(msg string) error { return fault.New(fault.Unprocessable, msg) }
-
-// unconfirmedIdentity refuses a report whose person is not certainly the
-// order's patient.
-func unconfirmedIdentity(differences []identity.Problem) error {
-	words := make([]string, len(differences))
-	for n, d := range differences {
-		words[n] = string(d)
-	}
-	return inconsistentChoice("The person on the report is not certainly the patient of the order (" + strings.Join(words, ", ") +
-		"): set confirm_identity if it is the same person")
-}
 
 // in characters
 const maxNote = 1000
