@@ -1,8 +1,10 @@
 package extract
 
 import (
+	"cmp"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -67,7 +69,8 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	order := r.dateOrder(m)
 	m.BirthDate, m.CollectedDate, m.ReportedDate = dayOf(m.BirthText, order), dayOf(m.CollectedText, order), dayOf(m.ReportedText, order)
 	m.Specimen = values["specimen"]
-	m.SeveralPatients = r.namesAnother(m, order)
+	m.Others = r.otherPersons(m, order)
+	m.SeveralPatients = len(m.Others) > 0
 	who = Patient{Gender: m.Gender, Age: -1}
 	birth, err1 := time.Parse(time.DateOnly, m.BirthDate)
 	drawn, err2 := time.Parse(time.DateOnly, m.CollectedDate)
@@ -80,31 +83,28 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	return m, who
 }
 
-// namesAnother reports whether a page names another person than the report's head. A
-// name alone is not enough: words behind a label may be no name. The page must also
-// state a birth date or a sex, as a head does.
-func (r *reader) namesAnother(m Metadata, order dateOrder) bool {
+// otherPersons returns the persons of pages that differ from the report's head. A name
+// alone is not enough: words behind a label may be no name. The page must also state a
+// birth date or a sex, as a head does.
+func (r *reader) otherPersons(m Metadata, order dateOrder) (all []Person) {
 	for p := range r.pages {
 		values := map[string]string{}
 		for i := range r.pages[p].lines {
 			r.labelsOf(p, i, values)
 		}
 		birth := dayOf(values["birth"], order)
-		if birth != "" && m.BirthDate != "" && birth != m.BirthDate {
-			return true
-		}
 		first, last := values["first"], values["last"]
 		if first == "" || last == "" {
 			first, last = splitName(values["name"])
 		}
-		if birth == "" && genderOf(values["sex"]) == "" || first == "" || last == "" || m.LastName == "" {
-			continue
-		}
-		if !sharesWord(first+" "+last, m.FirstName+" "+m.LastName) {
-			return true
+		isHead := (birth != "" || genderOf(values["sex"]) != "") && first != "" && last != "" && m.LastName != ""
+		isOther := isHead && !sharesWord(first+" "+last, m.FirstName+" "+m.LastName) || birth != "" && m.BirthDate != "" && birth != m.BirthDate
+		one := Person{FirstName: first, LastName: last, BirthDate: cmp.Or(birth, values["birth"]), Gender: genderOf(values["sex"])}
+		if isOther && !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
-	return false
+	return all
 }
 
 // sharesWord reports whether two names have a word in common, case ignored.

@@ -34,6 +34,9 @@ func TestPagesOfTwoPersons(t *testing.T) {
 		if got := result.Metadata.SeveralPatients; got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
+		if others := result.Metadata.Others; c.want && (len(others) != 1 || others[0].LastName == "" || others[0].Gender == "") {
+			t.Errorf("%s: the other persons are %+v", name, others)
+		}
 	}
 }
 

@@ -86,6 +86,16 @@ type Metadata struct {
 	Specimen      string `json:"specimen"` // the accession or specimen number
 	// SeveralPatients reports that pages name different persons.
 	SeveralPatients bool `json:"several_patients,omitempty"`
+	// Others are the persons on pages that differ from the one above.
+	Others []Person `json:"others,omitempty"`
+}
+
+// Person is a person that a page names. Personal.
+type Person struct {
+	FirstName string `json:"first_name"`
+	LastName  string `json:"last_name"`
+	BirthDate string `json:"birth_date"` // YYYY-MM-DD, or as printed if it can mean more than one day
+	Gender    string `json:"gender"`     // as in Metadata
 }
 
 // Row is one result.
