@@ -94,11 +94,15 @@ func TestStoryOfAReport(t *testing.T) {
 		s.Get(parserJobs+"?status=pending_review", &list)
 		var review struct {
 			Revision int
-			Data     struct{ Results []struct{ Row int } }
-			Pages    []struct{ Image string }
+			Patient  struct {
+				Match    string
+				Reported []struct{}
+			}
+			Data  struct{ Results []struct{ Row int } }
+			Pages []struct{ Image string }
 		}
 		s.Get(path+"/review", &review)
-		if len(list.Data) != 1 || review.Revision != 1 || len(review.Data.Results) != 2 || len(review.Pages) != 1 {
+		if len(list.Data) != 1 || review.Revision != 1 || len(review.Data.Results) != 2 || len(review.Pages) != 1 || review.Patient.Match == "" {
 			t.Fatalf("the review is %+v", review)
 		}
 		if status, picture := s.Call("GET", review.Pages[0].Image, ""); status != 200 || !bytes.HasPrefix(picture, []byte("\xff\xd8")) {

@@ -16,6 +16,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/labs/fhir"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/reports"
 	"hale/internal/people/users"
@@ -311,10 +312,42 @@ func (h *Handlers) listReportJobs(ctx context.Context, c api.Caller, in *listRep
 // reportReviewBody is a report for a reviewer.
 type reportReviewBody struct {
 	Job       reports.JobDocument        `json:"job"`
+	Patient   reportPatientBody          `json:"patient" doc:"The persons on the report and the user, compared now."`
 	Revision  int                        `json:"revision" doc:"Of the results below. Send it with the decision."`
 	Data      reports.ReportDataDocument `json:"data" doc:"The latest results, also while they wait for the decision."`
 	Pages     []reportPageBody           `json:"pages" nullable:"false"`
 	Revisions []reportRevisionBody       `json:"revisions" nullable:"false" doc:"The first reading, then each decision."`
+}
+
+// reportPatientBody compares the persons on a report with its user.
+type reportPatientBody struct {
+	Match    reports.PatientMatch `json:"match" doc:"match, mismatch or unknown. The acceptance of a mismatch needs confirm_identity."`
+	Problems []identity.Problem   `json:"problems" nullable:"false" doc:"As patient_problems of the job."`
+	User     reportPersonBody     `json:"user"`
+	Reported []reportPersonBody   `json:"reported" nullable:"false" doc:"The person of the first pages, then persons of other pages."`
+}
+
+// reportPersonBody is a person on a report, or the user.
+type reportPersonBody struct {
+	FirstName *string `json:"first_name" nullable:"true"`
+	LastName  *string `json:"last_name" nullable:"true"`
+	BirthDate *string `json:"dob" nullable:"true" doc:"yyyy-mm-dd, or as printed if it can mean more than one day."`
+	Gender    *string `json:"gender" nullable:"true"`
+}
+
+func reportPatientOf(c reports.PatientComparison) reportPatientBody {
+	born := ""
+	if !c.User.DOB.IsZero() {
+		born = c.User.DOB.String()
+	}
+	body := reportPatientBody{
+		Match: c.Match, Problems: append([]identity.Problem{}, c.Problems...), Reported: []reportPersonBody{},
+		User: reportPersonBody{nonEmpty(c.User.FirstName), nonEmpty(c.User.LastName), nonEmpty(born), nonEmpty(c.User.Gender)},
+	}
+	for _, p := range c.Reported {
+		body.Reported = append(body.Reported, reportPersonBody{nonEmpty(p.FirstName), nonEmpty(p.LastName), nonEmpty(p.BirthDate), nonEmpty(p.Gender)})
+	}
+	return body
 }
 
 type reportPageBody struct {
@@ -332,6 +365,7 @@ type reportRevisionBody struct {
 	Decision  *string                    `json:"decision" nullable:"true" doc:"accept or reject; null for the first reading."`
 	Note      *string                    `json:"note" nullable:"true"`
 	Changes   []reportChangeBody         `json:"changes" nullable:"false"`
+	Confirmed []identity.Problem         `json:"confirmed_differences" nullable:"false" doc:"Facts of the person that differ from the user; the reviewer confirmed the identity."`
 	Data      reports.ReportDataDocument `json:"data"`
 }
 
@@ -368,14 +402,14 @@ func reportReviewOf(ctx context.Context, tx *store.Tx, j *reports.Job) (reportRe
 		return reportReviewBody{}, err
 	}
 	body := reportReviewBody{
-		Job: job, Revision: j.Revision, Data: reports.DataOf(&reports.Version{}), Pages: []reportPageBody{}, Revisions: []reportRevisionBody{},
+		Job: job, Patient: reportPatientOf(reports.PatientComparison{}), Revision: j.Revision, Data: reports.DataOf(&reports.Version{}), Pages: []reportPageBody{}, Revisions: []reportRevisionBody{},
 	}
 	body.Job.Data = orders.Null[reports.ReportDataDocument]{} // in data
 	for i := range all {
 		r := &all[i]
 		one := reportRevisionBody{
 			Revision: r.Number, CreatedAt: api.Time(r.CreatedAt), Reviewer: api.TextOrNull(r.Author), Decision: api.TextOrNull(string(r.Decision)),
-			Note: api.TextOrNull(r.Note), Changes: []reportChangeBody{}, Data: reports.DataOf(&r.Version),
+			Note: api.TextOrNull(r.Note), Changes: []reportChangeBody{}, Confirmed: append([]identity.Problem{}, r.Confirmed...), Data: reports.DataOf(&r.Version),
 		}
 		for _, change := range r.Changes {
 			one.Changes = append(one.Changes, reportChangeBody(change))
@@ -384,6 +418,11 @@ func reportReviewOf(ctx context.Context, tx *store.Tx, j *reports.Job) (reportRe
 		if i < len(all)-1 {
 			continue
 		}
+		who, err := reports.ComparePatient(ctx, tx, j, &r.Metadata)
+		if err != nil {
+			return reportReviewBody{}, err
+		}
+		body.Patient = reportPatientOf(who)
 		for n, p := range r.Pages {
 			body.Pages = append(body.Pages, reportPageBody{
 				Page: n + 1, Source: string(p.Source), Width: p.Width, Height: p.Height,
@@ -424,6 +463,7 @@ type reviewReportIn struct {
 		Note        string                   `json:"note,omitempty" maxLength:"1000"`
 		Metadata    reportMetadataCorrection `json:"metadata,omitempty"`
 		Corrections []reportCorrection       `json:"corrections,omitempty" maxItems:"2000" nullable:"false"`
+		Confirm     bool                     `json:"confirm_identity" required:"false" doc:"Required to accept a report whose person differs from the user. The error names the differences."`
 	}
 }
 
@@ -458,7 +498,7 @@ func (h *Handlers) reviewReport(ctx context.Context, c api.Caller, in *reviewRep
 		revision = *b.Revision
 	}
 	review := reports.Review{
-		Decision: reports.Decision(b.Decision), Reviewer: strings.TrimSpace(b.Reviewer), Note: b.Note, Revision: revision,
+		Decision: reports.Decision(b.Decision), Reviewer: strings.TrimSpace(b.Reviewer), Note: b.Note, Revision: revision, ConfirmIdentity: b.Confirm,
 		Metadata: reports.MetadataCorrection{
 			FirstName: b.Metadata.FirstName, LastName: b.Metadata.LastName, Lab: b.Metadata.Lab, Specimen: b.Metadata.Specimen,
 			BirthDate: b.Metadata.BirthDate, Collected: b.Metadata.Collected, Reported: b.Metadata.Reported,

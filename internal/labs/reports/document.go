@@ -18,7 +18,7 @@ import (
 type JobDocument struct {
 	ID          ID                              `json:"id" format:"uuid"`
 	Status      string                          `json:"status" doc:"started, pending_review, completed or failed. The list may grow."`
-	Failure     *string                         `json:"failure_reason" nullable:"true" doc:"invalid_input, low_quality, not_english, too_many_pages or processing_error; null for a report that a reviewer rejected."`
+	Failure     *string                         `json:"failure_reason" nullable:"true" doc:"invalid_input, low_quality, not_english, too_many_pages or processing_error; null for a report that a reviewer rejected; accepting it reopens it."`
 	Data        orders.Null[ReportDataDocument] `json:"data" doc:"Null until the job is completed."`
 	NeedsReview bool                            `json:"needs_human_review" doc:"A review was requested."`
 	IsReviewed  bool                            `json:"is_reviewed" doc:"A reviewer accepted the results or rejected the report."`
@@ -28,7 +28,7 @@ type JobDocument struct {
 	Message   *string                           `json:"failure_message" nullable:"true" doc:"Why the job failed, in plain words."`
 	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Why the job waits for a reviewer, or waited: review_requested, patient_mismatch, patient_unknown, contradicts_stored_result, dates_implausible. The list may grow."`
 	Patient   PatientMatch                      `json:"patient_match" doc:"The person on the report compared with the user: match, mismatch or unknown. Empty until the report is read."`
-	Problems  []identity.Problem                `json:"patient_problems" nullable:"false" doc:"The facts that differ: last_name_mismatch, first_name_mismatch, birth_date_mismatch, sex_mismatch."`
+	Problems  []identity.Problem                `json:"patient_problems" nullable:"false" doc:"The facts that differ: last_name_mismatch, first_name_mismatch, birth_date_mismatch, sex_mismatch; several_persons if pages name different persons."`
 	Pages     int                               `json:"pages" doc:"0 until the report is read."`
 	Worst     *string                           `json:"interpretation" nullable:"true" doc:"The most severe interpretation of the results: critical, abnormal, unknown or normal. Null until the report is read. Known before a reviewer accepts."`
 	Repeats   orders.Null[ResultOriginDocument] `json:"repeats" doc:"The order or report that has all results of this report already."`

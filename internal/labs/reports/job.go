@@ -128,6 +128,9 @@ type Version struct {
 	Decision Decision `json:"decision,omitempty"`
 	// Changes lists the corrections that led from the previous version to this one.
 	Changes []Change `json:"changes,omitempty"`
+	// Confirmed lists the facts of the person that differ from the user; the reviewer
+	// confirmed the identity.
+	Confirmed []identity.Problem `json:"confirmed,omitempty"`
 	// Removed and Added mark rows by index: a reviewer removes rows without changing the
 	// indexes of others.
 	Removed map[int]bool `json:"removed,omitempty"`

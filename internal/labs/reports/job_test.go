@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/labs/critical"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/orders/orderstest"
 	"hale/internal/labs/reports"
 	"hale/internal/labs/reports/extract"
@@ -324,8 +326,17 @@ func TestPatientMismatchWaits(t *testing.T) {
 		if n := len(h.Reports); n != 1 {
 			t.Errorf("%d reports are read with the user's results", n)
 		}
-		if _, err := b.decide(other, reports.Review{Decision: reports.Accept, Reviewer: "Jo"}); err != nil {
+		if now := b.get(other); now.Repeats != nil || len(b.revisions(other)[0].Repeated) != 0 {
+			t.Errorf("another person's report repeats %+v of the user", now.Repeats)
+		}
+		if _, err := b.decide(other, reports.Review{Decision: reports.Accept, Reviewer: "Jo"}); !fault.Is(err, fault.Unprocessable) || !strings.Contains(err.Error(), "last_name_mismatch") {
+			t.Errorf("another person's report is accepted without a confirmation: %v", err)
+		}
+		if _, err := b.decide(other, reports.Review{Decision: reports.Accept, Reviewer: "Jo", ConfirmIdentity: true}); err != nil {
 			t.Fatal(err)
+		}
+		if all := b.revisions(other); !slices.Equal(all[len(all)-1].Confirmed, []identity.Problem{identity.LastNameMismatch}) {
+			t.Errorf("the decision records the differences %v", all[len(all)-1].Confirmed)
 		}
 		if _, err := b.decide(date, reports.Review{Decision: reports.Reject, Reviewer: "Jo"}); err != nil {
 			t.Fatal(err)
@@ -363,11 +374,82 @@ func TestUnclearPatientWaits(t *testing.T) {
 		}
 		if now := b.wait(two); now.Status != reports.PendingReview || !slices.Contains(now.Reasons, reports.PatientMismatch) || now.Patient != reports.PatientDiffers {
 			t.Errorf("a file of two persons is %s %v %s", now.Status, now.Reasons, now.Patient)
+		} else if !slices.Equal(now.Problems, []identity.Problem{reports.SeveralPersons}) {
+			t.Errorf("a file of two persons has the problems %v", now.Problems)
+		}
+		if _, err := b.decide(two, reports.Review{Decision: reports.Accept, Reviewer: "Jo"}); !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("a file of two persons is accepted without a confirmation: %v", err)
 		}
 		if n := len(b.history().Reports); n != 0 {
 			t.Errorf("%d reports are read with the user's results", n)
 		}
 	})
+}
+
+// A rejection by mistake is repaired by accepting the report. Its corrections remain, and
+// the notice of its critical value is raised again.
+func TestRejectedReportIsReopened(t *testing.T) {
+	db := storetest.SQLite(t)
+	b := newBench(t, db)
+	b.reader.outcomes['c'] = func() (extract.Result, error) {
+		return glucose("", setGlucose("51.2", 51.2, time.Now().UTC().Format(time.DateOnly))), nil
+	}
+	b.start()
+	j := b.wait(b.upload(b.team.ID, b.user, 'c', true))
+	higher := "512"
+	corrected := reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: new(int), Value: &higher}}}
+	reject := reports.Review{Decision: reports.Reject, Reviewer: "Jo"}
+	for _, review := range []reports.Review{corrected, reject} {
+		if _, err := b.decide(j, review); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := b.decide(j, reject); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a second rejection: %v", err)
+	}
+	if now := b.wait(b.upload(b.team.ID, b.user, 'c', true)); now.ID != j.ID || now.Status != reports.Failed {
+		t.Errorf("after the rejection the same file is %s %s", now.ID, now.Status)
+	}
+	now, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo"})
+	if err != nil || now.Status != reports.Completed || now.Message != "" || now.Worst != "critical" {
+		t.Fatalf("the reopened report is %s %q %s: %v", now.Status, now.Message, now.Worst, err)
+	}
+	h := b.history()
+	if docs := h.Documents(); len(docs) != 1 || docs[0].Result != "512" {
+		t.Errorf("the results are %+v", docs)
+	}
+	if all := b.notices(); len(all) != 2 || all[0].State != critical.Open {
+		t.Errorf("the notices are %+v", all)
+	}
+}
+
+// A file that could not be read has no results to accept.
+func TestUnreadReportIsNotReopened(t *testing.T) {
+	b := newBench(t, storetest.SQLite(t))
+	b.reader.outcomes['n'] = func() (extract.Result, error) {
+		return extract.Result{}, &extract.Failure{Reason: extract.NotEnglish, Detail: "The report is not in English."}
+	}
+	b.start()
+	j := b.wait(b.upload(b.team.ID, b.user, 'n', false))
+	if _, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo"}); !fault.Is(err, fault.Conflict) {
+		t.Errorf("an acceptance without results: %v", err)
+	}
+}
+
+// A number is not corrected to a text by a slip. A reviewer who means it replaces the row.
+func TestNumberIsNotCorrectedToText(t *testing.T) {
+	b := newBench(t, storetest.SQLite(t))
+	b.start()
+	j := b.wait(b.upload(b.team.ID, b.user, 'g', true))
+	slip, text, name := "abc", "HEMOLYZED", "Glucose"
+	review := reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: new(int), Value: &slip}}}
+	if _, err := b.decide(j, review); !fault.Is(err, fault.Invalid) {
+		t.Errorf("a number is corrected to a text: %v", err)
+	}
+	review.Corrections = []reports.Correction{{Row: new(int), Remove: true}, {Name: &name, Value: &text}}
+	if _, err := b.decide(j, review); err != nil {
+		t.Errorf("a text in place of a number: %v", err)
+	}
 }
 
 // A corrected range changes the bounds, and a value without bounds is not normal.

@@ -5,11 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"hale/internal/labs/identity"
 	"hale/internal/labs/labclock"
 	"hale/internal/labs/reports/extract"
-	"hale/internal/people/users"
-	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 )
 
@@ -33,25 +30,25 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 		judgeCritical(&v.Rows[i])
 	}
 	j.Worst = v.worst()
-	var err error
-	known := false
-	if j.Patient, j.Problems, known, err = comparePatient(ctx, tx, j, &result.Metadata); err != nil {
+	who, err := ComparePatient(ctx, tx, j, &result.Metadata)
+	if err != nil {
 		return err
 	}
+	j.Patient, j.Problems = who.Match, who.Problems
 	contradicts, err := findRepeats(ctx, tx, j, &v)
 	if err != nil {
 		return err
 	}
+	if j.Patient == PatientDiffers { // another person's report repeats nothing of this user until it is accepted
+		v.Repeated, j.Repeats = nil, nil
+	}
 	if j.Requested {
 		j.addReason(ReviewRequested)
-	}
-	if result.Metadata.SeveralPatients {
-		j.Patient = PatientDiffers
 	}
 	switch {
 	case j.Patient == PatientDiffers:
 		j.addReason(PatientMismatch)
-	case j.Patient == PatientUnknown && known:
+	case j.Patient == PatientUnknown && who.isComparable():
 		j.addReason(PatientUnidentified)
 	}
 	if contradicts {
@@ -93,45 +90,4 @@ func (j *Job) addReason(r ReviewReason) {
 	if !slices.Contains(j.Reasons, r) {
 		j.Reasons = append(j.Reasons, r)
 	}
-}
-
-// comparePatient compares the person on the report with the user. isKnown reports
-// whether the user has a name or a birth date to compare with.
-func comparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metadata) (match PatientMatch, problems []identity.Problem, isKnown bool, err error) {
-	user, err := users.Get(ctx, tx, j.Team, j.User)
-	if err != nil {
-		return "", nil, false, err
-	}
-	known := identity.Person{}
-	if user.BirthDate != nil {
-		known.DOB = user.BirthDate.Value
-	}
-	info, err := users.LatestInfo(ctx, tx, j.Team, j.User)
-	switch {
-	case err == nil:
-		known = identity.Person{FirstName: info.FirstName, LastName: info.LastName, DOB: info.BirthDate, Gender: info.Gender}
-	case !users.IsNoInfo(err):
-		return "", nil, false, err
-	}
-	reported := identity.Person{FirstName: m.FirstName, LastName: m.LastName, Gender: m.Gender}
-	if m.Gender != "male" && m.Gender != "female" { // a report that says neither says nothing
-		reported.Gender = ""
-	}
-	if day, err := civil.ParseDate(m.BirthDate); err == nil {
-		reported.DOB = day
-	}
-	match, problems = judgePatient(identity.Compare(known, reported))
-	return match, problems, known.LastName != "" || !known.DOB.IsZero(), nil
-}
-
-// judgePatient returns the outcome of a comparison. Any fact that differs is a mismatch.
-// A match needs the last name or the birth date.
-func judgePatient(c identity.Comparison) (PatientMatch, []identity.Problem) {
-	switch {
-	case c.Contradicts():
-		return PatientDiffers, c.Mismatches()
-	case c.Last == identity.Agrees || c.DOB == identity.Agrees:
-		return PatientMatches, nil
-	}
-	return PatientUnknown, nil
 }

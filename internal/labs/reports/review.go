@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"hale/internal/labs/critical"
+	"hale/internal/labs/identity"
 	"hale/internal/labs/loinc"
 	"hale/internal/labs/reports/extract"
 	"hale/internal/platform/civil"
@@ -37,6 +38,9 @@ type Review struct {
 	Revision    int
 	Metadata    MetadataCorrection
 	Corrections []Correction
+	// ConfirmIdentity confirms that the report is about the user although its person
+	// differs.
+	ConfirmIdentity bool
 }
 
 // Correction changes, removes or adds a result. Absent fields stay.
@@ -70,16 +74,18 @@ type Change struct {
 // maxCorrections bounds the rows of a report after corrections.
 const maxCorrections = 2000
 
-// Decide stores a reviewer's decision about a job. A completed job can be decided again.
-// The first reading and all earlier decisions remain as revisions.
+// Decide stores a reviewer's decision about a job. A completed job can be decided again,
+// and a rejected one can be accepted with the corrections that it has. The first reading
+// and all earlier decisions remain as revisions.
 func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Review) (Job, Revision, error) {
 	j, err := Get(ctx, tx, team, id)
 	if err != nil {
 		return Job{}, Revision{}, err
 	}
 	from := j.Status
-	if from != PendingReview && from != Completed {
-		return Job{}, Revision{}, fault.New(fault.Conflict, "Only a job that waits for a reviewer or is completed can be reviewed")
+	reopened := from == Failed && j.Revision > 0 && review.Decision == Accept
+	if from != PendingReview && from != Completed && !reopened {
+		return Job{}, Revision{}, fault.New(fault.Conflict, "Only a job that waits for a reviewer or is completed can be reviewed; a rejected job can be accepted")
 	}
 	latest, err := Results(ctx, tx, &j)
 	if err != nil {
@@ -89,7 +95,7 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 		return Job{}, Revision{}, fault.Newf(fault.Conflict, "The results have revision %d now; read them again before you decide", latest.Number)
 	}
 	v := latest.Version.clone()
-	v.Author, v.Note, v.Decision, v.Changes = review.Reviewer, review.Note, review.Decision, nil
+	v.Author, v.Note, v.Decision, v.Changes, v.Confirmed = review.Reviewer, review.Note, review.Decision, nil, nil
 	now := tx.Now()
 	j.Reviewed, j.ReviewedBy, j.ReviewedAt, j.FinishedAt = true, review.Reviewer, &now, &now
 	switch review.Decision {
@@ -102,12 +108,19 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 		if err := v.correct(review); err != nil {
 			return Job{}, Revision{}, err
 		}
+		if err := confirmPatient(ctx, tx, &j, &v, review.ConfirmIdentity); err != nil {
+			return Job{}, Revision{}, err
+		}
 		v.trust()
 		if _, err := findRepeats(ctx, tx, &j, &v); err != nil {
 			return Job{}, Revision{}, err
 		}
-		j.Status, j.Worst = Completed, v.worst()
-		if err := raiseAlarm(ctx, tx, &j, &latest.Version, &v); err != nil {
+		j.Status, j.Message, j.Worst = Completed, "", v.worst()
+		before := &latest.Version
+		if reopened { // the rejection closed the notices
+			before = nil
+		}
+		if err := raiseAlarm(ctx, tx, &j, before, &v); err != nil {
 			return Job{}, Revision{}, err
 		}
 	default:
@@ -121,6 +134,21 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 	}
 	r := Revision{Number: j.Revision, CreatedAt: now, Version: v}
 	return j, r, announce(ctx, tx, &j, &r, UpdatedEvent)
+}
+
+// confirmPatient compares the person on the corrected report with the user. A person who
+// differs needs the reviewer's confirmation, which the version records.
+func confirmPatient(ctx context.Context, tx *store.Tx, j *Job, v *Version, confirmed bool) error {
+	who, err := ComparePatient(ctx, tx, j, &v.Metadata)
+	if err != nil {
+		return err
+	}
+	j.Patient, j.Problems = who.Match, who.Problems
+	if len(who.Problems) > 0 && !confirmed {
+		return identity.Unconfirmed("user", who.Problems)
+	}
+	v.Confirmed = who.Problems
+	return nil
 }
 
 // clone returns a copy that shares nothing with the version.
@@ -211,6 +239,7 @@ func (v *Version) correctRow(at int, c Correction) error {
 	if r.Name == "" {
 		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("test_name")...).WithType("string_too_short")
 	}
+	wasNumber := isPrintedNumber(r)
 	compared := v.setText(i, "value", &r.Value, c.Value)
 	if r.Value == "" {
 		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("value")...).WithType("string_too_short")
@@ -238,6 +267,9 @@ func (v *Version) correctRow(at int, c Correction) error {
 	if compared {
 		deriveType(r)
 	}
+	if wasNumber && r.Type == extract.Comment {
+		return fault.New(fault.Invalid, "Value error, the result is a number and this text is none; to replace it by a text, remove the row and add a result").At(place("value")...)
+	}
 	if compared || ranged {
 		deriveSide(r)
 	}
@@ -246,6 +278,11 @@ func (v *Version) correctRow(at int, c Correction) error {
 	}
 	judgeCritical(r)
 	return nil
+}
+
+// isPrintedNumber reports whether the value of a row is a number, perhaps an uncertain one.
+func isPrintedNumber(r *extract.Row) bool {
+	return r.Number != nil || (r.Range.Min != nil || r.Range.Max != nil) && strings.ContainsAny(r.Value, "0123456789")
 }
 
 // note records a change of a row.
