@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -64,7 +65,14 @@ var reportColumns = []column{
 var (
 	reportsView = view{list: "data", id: "id", columns: reportColumns, none: "no reports"}
 	reportView  = view{id: "id", columns: reportColumns}
-	rowsView    = view{id: "row", columns: []column{
+	personsView = view{columns: []column{
+		{"person", "source"},
+		{"first name", "first_name"},
+		{"last name", "last_name"},
+		{"birth date", "dob"},
+		{"sex", "gender"},
+	}}
+	rowsView = view{id: "row", columns: []column{
 		{"row", "row"},
 		{"name", "test_name"},
 		{"value", "value"},
@@ -233,7 +241,7 @@ func (s *shell) reportReviewList() *cobra.Command {
 
 func (s *shell) reportReviewShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show REPORT", Short: "show the results of a report, with pages and decisions as -o json",
+		Use: "show REPORT", Short: "show the person and the results of a report, with pages and decisions as -o json",
 		Example: examples("hale reports review show REPORT", "hale reports review show REPORT -o json"),
 		Args:    takes("REPORT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -245,6 +253,11 @@ func (s *shell) reportReviewShow() *cobra.Command {
 			if err != nil || s.format == formatJSON {
 				return orElse(err, func() error { return s.show(reportView, body) })
 			}
+			if s.format == formatTable {
+				if err := s.showReportPatient(body); err != nil {
+					return err
+				}
+			}
 			rows, err := rowsOfReview(body)
 			if err != nil {
 				return err
@@ -252,6 +265,43 @@ func (s *shell) reportReviewShow() *cobra.Command {
 			return s.showValue(rowsView, rows)
 		},
 	}
+}
+
+// showReportPatient prints the user next to the persons on the report, and the facts that
+// differ.
+func (s *shell) showReportPatient(body []byte) error {
+	type person struct {
+		Source    string  `json:"source"`
+		FirstName *string `json:"first_name"`
+		LastName  *string `json:"last_name"`
+		BirthDate *string `json:"dob"`
+		Gender    *string `json:"gender"`
+	}
+	var review struct {
+		Patient struct {
+			Problems []string `json:"problems"`
+			User     person   `json:"user"`
+			Reported []person `json:"reported"`
+		} `json:"patient"`
+	}
+	if err := json.Unmarshal(body, &review); err != nil {
+		return err
+	}
+	p := review.Patient
+	p.User.Source = "user"
+	persons := []person{p.User}
+	for _, one := range p.Reported {
+		one.Source = "report"
+		persons = append(persons, one)
+	}
+	if err := s.showValue(personsView, persons); err != nil {
+		return err
+	}
+	if len(p.Problems) > 0 {
+		fmt.Fprintf(s.out, "differs: %s; if it is the same person, accept with --confirm-identity\n", strings.Join(p.Problems, ", "))
+	}
+	fmt.Fprintln(s.out)
+	return nil
 }
 
 // orElse returns an error, or the outcome of a function.
@@ -343,6 +393,7 @@ func (s *shell) savePage(ctx context.Context, path string, query url.Values, out
 // reportDecision is the command accept or reject.
 func (s *shell) reportDecision(decision reports.Decision) *cobra.Command {
 	var reviewer, note, file string
+	var confirmed bool
 	var sets, removed []string
 	var revision int
 	c := &cobra.Command{Args: takes("REPORT")}
@@ -351,8 +402,10 @@ func (s *shell) reportDecision(decision reports.Decision) *cobra.Command {
 		c.Long = `Accept the results of a report, with corrections. A correction is ROW.FIELD=VALUE,
 where ROW is a number that review show prints and FIELD is test_name, value, units,
 reference_range, min_reference_range, max_reference_range or loinc_code. --corrections
-reads a file with a JSON list of corrections as the API takes them.`
+reads a file with a JSON list of corrections as the API takes them. A person who differs
+from the user needs --confirm-identity. Accepting a rejected report reopens it.`
 		c.Example = examples("hale reports review accept REPORT", "hale reports review accept REPORT --set 3.value=5.9 --set 3.units=mmol/L --remove 7")
+		c.Flags().BoolVar(&confirmed, "confirm-identity", false, "the report is about the user although the person on it differs")
 		c.Flags().StringArrayVar(&sets, "set", nil, "correct a field of a result, ROW.FIELD=VALUE; repeatable")
 		c.Flags().StringArrayVar(&removed, "remove", nil, "remove the result of this row; repeatable")
 		c.Flags().StringVar(&file, "corrections", "", "file with a JSON list of corrections")
@@ -375,6 +428,9 @@ reads a file with a JSON list of corrections as the API takes them.`
 		decided := map[string]any{"decision": decision, "reviewer": reviewerName(reviewer), "note": note}
 		if c.Flags().Changed("revision") {
 			decided["revision"] = revision
+		}
+		if confirmed {
+			decided["confirm_identity"] = true
 		}
 		if len(corrections) > 0 {
 			decided["corrections"] = corrections
