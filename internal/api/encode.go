@@ -1,6 +1,9 @@
 package api
 
 import (
+	"context"
+	"io"
+	"net/http"
 	"reflect"
 	"sync"
 
@@ -102,6 +105,18 @@ func WriteAs(contentType string, body []byte) *Encoded {
 	return &Encoded{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", contentType)
 		_, _ = ctx.BodyWriter().Write(body) // the caller may have disconnected
+	}}
+}
+
+// StreamFile returns a file as the answer, which is sent while it is written. An error
+// breaks the connection, so that the caller does not take a part for the whole.
+func (a *API) StreamFile(contentType string, write func(ctx context.Context, w io.Writer) error) *Encoded {
+	return &Encoded{func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", contentType)
+		if err := write(ctx.Context(), ctx.BodyWriter()); err != nil {
+			_ = a.refusal(ctx.Context(), err) // logs the error
+			panic(http.ErrAbortHandler)
+		}
 	}}
 }
 

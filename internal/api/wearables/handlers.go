@@ -57,6 +57,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.rawRoutes(),
 		h.renormaliseRoutes(),
 		h.deletionRoutes(),
+		h.exportRoutes(),
 	)
 }
 
