@@ -134,7 +134,7 @@ func noteProgress(ctx context.Context, tx *store.Tx, i *Import) error {
 // setQueued queues an import between two attempts.
 func setQueued(ctx context.Context, tx *store.Tx, i *Import) error {
 	_, err := tx.Exec(ctx, `UPDATE imports SET status = 'queued', error = $3
-		WHERE team_id = $1 AND id = $2 AND status = 'running'`, i.Team, i.ID, i.Error)
+		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, i.Error)
 	return err
 }
 
