@@ -14,7 +14,10 @@ var (
 	sensitiveName  = regexp.MustCompile(`(?i)high[- ]sensitiv|\bhs[- ]?(?:crp|tn|trop)|ultra.?sensitive|sensitive`)
 	bloodGroup     = regexp.MustCompile(`(?i)\b(?:abo|blood (?:group|type))\b`)
 	bloodType      = regexp.MustCompile(`(?i)^(?:a|b|ab|o)(?:\s*(?:rh)?\s*\(?d?\)?\s*(?:\+|-|pos(?:itive)?|neg(?:ative)?))?$`)
-	numberLike     = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
+	// groupOrDecimals finds 1,250 and 1.234, which a report with decimal commas may mean
+	// as thousands.
+	groupOrDecimals = regexp.MustCompile(`^[<>=\s]*[1-9]\d{0,2}[.,]\d{3}$`)
+	numberLike      = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
 )
 
 // judge turns a draft into a row: it reads value, unit and range, finds the code,
@@ -50,6 +53,13 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.UCUM, _ = knownUnit(row.Unit)
 	row.Range = ParseRange(rngText, r.commas, who)
 	row.Flag = flagText(d.flag, value.Flag)
+	if row.Number != nil && r.commas && groupOrDecimals.MatchString(value.Text) && rangeDecimals(row.Range.Text) != 3 {
+		row.Number, row.Comparator = nil, ""
+		review(NumberUncertain)
+	}
+	if slices.Contains(d.reasons, OlderResult) { // the report's day of collection is not its day
+		row.Number, row.Comparator = nil, ""
+	}
 
 	specimen := d.specimen
 	if s := specimenIn(d.name); s != "" && (s != "serum_plasma_blood" || specimen == "" && !strings.Contains(strings.ToLower(d.name), "occult")) {

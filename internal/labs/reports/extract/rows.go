@@ -132,6 +132,7 @@ func (r *reader) split(l *line, em float64) *entry {
 			e.parts[kind] = append(e.parts[kind], c)
 		}
 		r.repair(e, em)
+		r.takeOlder(e)
 		if e.anchor {
 			return e
 		}
@@ -211,6 +212,21 @@ func (r *reader) repair(e *entry, em float64) {
 	}
 	// Free text: only beside a known name.
 	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
+}
+
+// takeOlder takes the value of an earlier date for a row without a value of the newest
+// one. Otherwise the row is lost, and its range joins the next row.
+func (r *reader) takeOlder(e *entry) {
+	dated := slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn && !c.date.IsZero() })
+	if e.anchor || !dated || len(e.parts[nameColumn]) == 0 || len(e.parts[valueColumn]) > 0 {
+		return
+	}
+	for _, c := range e.parts[previousColumn] {
+		if _, ok := ParseValue(c.text(), r.commas); ok {
+			e.parts[valueColumn], e.anchor, e.reasons = []cell{c}, true, append(e.reasons, OlderResult)
+			return
+		}
+	}
 }
 
 // otherNumber reports whether a line without a header has a second number that may

@@ -237,6 +237,8 @@ const (
 	ValueUnreadable  Reason = "value_unreadable"  // the value has a shape of no grammar
 	StruckOut        Reason = "struck_out"        // a word of the row is struck out
 	ColumnUncertain  Reason = "column_uncertain"  // several columns may hold the current value
+	OlderResult      Reason = "older_result"      // the row has a value only in the column of an earlier date
+	NumberUncertain  Reason = "number_uncertain"  // the comma or point can separate thousands or decimals
 )
 
 // Failure says why a document gave no result, in a word for programs and a
