@@ -17,9 +17,10 @@ import (
 )
 
 func (s *shell) dataCommand() *cobra.Command {
-	c := &cobra.Command{Use: "data", Short: "delete wearable data of a user"}
-	c.AddCommand(s.deleteDataCommand())
-	return c
+	return noun(&cobra.Command{
+		Use: "data", Short: "delete wearable data of a user",
+		Example: examples("hale data delete --user anna --resource steps --dry-run"),
+	}, s.deleteDataCommand())
 }
 
 func (s *shell) deleteDataCommand() *cobra.Command {
@@ -79,7 +80,6 @@ must apply. The same records do not come back when they are sent or imported aga
 }
 
 func (s *shell) importsCommand() *cobra.Command {
-	c := &cobra.Command{Use: "imports", Short: "undo imports"}
 	var who string
 	var dryRun bool
 	undo := s.calls(&cobra.Command{
@@ -101,8 +101,10 @@ Values that later data has changed stay. --dry-run counts without changing anyth
 		}
 		return s.deleteData(c.Context(), id, client.Path("v2", "user", id, "imports", args[0], "data"), url.Values{}, dryRun)
 	}
-	c.AddCommand(undo)
-	return c
+	return noun(&cobra.Command{
+		Use: "imports", Short: "undo imports",
+		Example: examples("hale imports undo 0198… --user anna --dry-run"),
+	}, undo)
 }
 
 // deletionState holds the fields of a deletion that the commands read.
