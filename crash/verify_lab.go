@@ -162,7 +162,7 @@ func (l *lab) verifyReviews(ctx context.Context, v *verdict) error {
 	var got struct {
 		Total int `json:"total"`
 	}
-	err := l.call.ask(ctx, http.MethodGet, "/v3/unmatched_result?size=1", nil, &got)
+	err := l.call.ask(ctx, http.MethodGet, "/v3/unmatched_result?limit=1", nil, &got)
 	if err == nil && got.Total < v.damaged {
 		v.lose("%d reports on another person were taken, %d wait for review", v.damaged, got.Total)
 	}

@@ -90,7 +90,7 @@ func (t *trial) run(ctx context.Context, s settings) error {
 		if all, err = t.compare(ctx); err != nil {
 			return err
 		}
-		if same(all) {
+		if areEqual(all) {
 			break
 		}
 	}
@@ -213,8 +213,8 @@ func (t *trial) compare(ctx context.Context) (all []*comparison, err error) {
 	return all, nil
 }
 
-// same reports whether there are no differences.
-func same(all []*comparison) bool {
+// areEqual reports whether there are no differences.
+func areEqual(all []*comparison) bool {
 	return !slices.ContainsFunc(all, func(c *comparison) bool { return len(c.different) > 0 })
 }
 

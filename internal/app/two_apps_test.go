@@ -23,8 +23,8 @@ func TestTwoAppsInOneProcess(t *testing.T) {
 			push(t, a, "ann")
 			a.Expect(200, "POST", "/v2/user/", fmt.Sprintf(`{"client_user_id": "bo-%d"}`, i), nil)
 			boxes[i].await(t, 2)
-			if ids := numbers(t, a); len(ids) != 2 {
-				t.Errorf("app %d has %d events of 2", i, len(ids))
+			if ids := numbers(t, a); len(ids) != 4 { // two more are of users, for the feed only
+				t.Errorf("app %d has %d events of 4", i, len(ids))
 			}
 			var users struct {
 				Users []struct {
