@@ -208,7 +208,7 @@ func shrink(in *image.Gray, limit int) *image.Gray {
 	return out
 }
 
-// blank reports whether an image is empty paper.
+// blank reports whether an image is empty paper, or dark all over.
 func blank(in *image.Gray) bool {
 	dark := 0
 	for _, v := range in.Pix {
@@ -216,5 +216,5 @@ func blank(in *image.Gray) bool {
 			dark++
 		}
 	}
-	return dark*20_000 < len(in.Pix)
+	return min(dark, len(in.Pix)-dark)*20_000 < len(in.Pix)
 }

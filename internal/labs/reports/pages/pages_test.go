@@ -246,7 +246,7 @@ func TestPages(t *testing.T) {
 
 	t.Run("without tesseract", func(t *testing.T) {
 		without := NewReader(Config{Tesseract: "no-such-program"})
-		_, err := without.Read(t.Context(), []File{{"image/png", encodePNG(t, image.NewGray(image.Rect(0, 0, 300, 300)))}})
+		_, err := without.Read(t.Context(), []File{{"image/png", encodePNG(t, paper(300, 300, image.Rect(50, 50, 250, 90)))}})
 		var failure *extract.Failure
 		if !errors.As(err, &failure) || !strings.Contains(failure.Detail, "tesseract-ocr") {
 			t.Errorf("%v", err)

@@ -152,6 +152,10 @@ func (r *Reader) document(ctx context.Context, files []File) (extract.Document, 
 		if err != nil {
 			return doc, nil, err
 		}
+		if blank(gray) { // recognition would try it in all four directions
+			doc.Pages = append(doc.Pages, extract.Page{Number: i + 1, Width: float64(gray.Rect.Dx()), Height: float64(gray.Rect.Dy()), Source: extract.FromOCR})
+			continue
+		}
 		page, picture, err := r.recognise(ctx, gray, true)
 		if err != nil {
 			return doc, nil, err

@@ -40,7 +40,7 @@ var everyHostileFile = flag.Bool("hostile", false, "read the slow hostile files,
 // slowFiles are files that take more than a second.
 const slowFiles = `
 	a PNG with an archive behind it, a JPEG with a page in it, a JPEG with a PDF file behind it, a JPEG whose data are noise,
-	a white PNG of 56 million pixels, a PNG of one line, a PNG of one pixel, a PNG whose data are a bomb,
+	a black PNG of 56 million pixels, a PNG of one line, a PNG of one pixel, a PNG whose data are a bomb,
 	a PDF whose form draws itself, a PDF whose content is a bomb, a PDF with a hundred thousand words,
 	a PDF with an image of 60,000 times 60,000 pixels, a PDF whose page is a thousand kilometers wide, a PDF of blank paper`
 
@@ -180,7 +180,7 @@ func hostileImages(t *testing.T) []hostile {
 		{"a PNG cut in the middle", oneFile(picture[:len(picture)/2]), "", none},
 		{"a JPEG cut in the middle", oneFile(photo[:len(photo)/2]), "", none},
 		{"a PNG whose data are a bomb", oneFile(pngBomb(100, 100, 300<<20)), "", none},
-		{"a white PNG of 56 million pixels", oneFile(pngBomb(8000, 7000, 7000*(8000+1))), "", none},
+		{"a black PNG of 56 million pixels", oneFile(pngBomb(8000, 7000, 7000*(8000+1))), "", none},
 		{"a PNG of one pixel", oneFile(pngOf(t, 1, 1)), "", none},
 		{"a PNG of one line", oneFile(pngOf(t, 50000, 1)), "", none},
 		{"a PNG with an archive behind it", oneFile(picture + "PK\x03\x04 more"), "", none},
