@@ -150,7 +150,7 @@ func (w *summaryPlan) isVersionOf(other *summaryPlan) bool {
 // have moved away from that key.
 func (w *summaryPlan) hasKeyOf(was *storage.StoredSummary) bool {
 	start, end := was.Bounds()
-	if w.document.Start != "" && start != 0 && !w.sameSecond(start) && !w.overlaps(start, end) {
+	if w.document.Start != "" && start != 0 && !w.sameSecond(start) && !w.overlaps(start, end) && !w.completes(was) {
 		return false
 	}
 	if w.Resource != mealResource {
@@ -203,6 +203,15 @@ func (w *summaryPlan) overlaps(start, end int64) bool {
 		length = max(end-start, to-from)
 	}
 	return 2*(min(end, to)-max(start, from)) > length
+}
+
+// completes reports whether a workout with the key of a stored one has at least half of
+// the shorter one's time in common with it: a file that broke off holds a short part of
+// the whole one, whose start is earlier. Two records are two workouts.
+func (w *summaryPlan) completes(was *storage.StoredSummary) bool {
+	start, end := was.Bounds()
+	return w.Resource == "workouts" && (w.record == uuid.Nil || was.Record == uuid.Nil) &&
+		2*w.shared(was) >= min(end-start, w.End.UnixMicro()-w.Start.UnixMicro())
 }
 
 // byTime finds the session that w is a version of, and others that it replaces.
