@@ -35,6 +35,10 @@ export async function eventsWhere(holds, types = []) {
 // eventsOf are a user's events of some types, oldest first, as they were sent.
 export const eventsOf = (userId, ...types) => eventsWhere((event) => event.user_id === userId, types)
 
+// labEventsOf are a user's events of orders and results, oldest first. The feed also
+// tells of the user, in types that no library has a decoder for.
+export const labEventsOf = (userId) => eventsWhere((event) => event.user_id === userId && event.event_type.startsWith('labtest.'))
+
 // decodeEvent reads an event by the decoder that a library has for its type and
 // returns it in the library's names; undefined when the library has none.
 export function decodeEvent(types, event) {

@@ -1,7 +1,7 @@
 // Orders in each state that a sandbox can bring them to, test kits on their
 // ways, and the events of all of it.
 import assert from 'node:assert/strict'
-import { decodeEvent, eventsWhere } from '../events.mjs'
+import { decodeEvent, labEventsOf } from '../events.mjs'
 import { address, patient, testBy, until } from '../steps.mjs'
 
 const states = {
@@ -53,6 +53,6 @@ function shipped(shipment, events) {
 }
 
 async function told({ types }, userId) {
-  const ours = await eventsWhere((event) => event.user_id === userId)
+  const ours = await labEventsOf(userId)
   for (const event of ours) assert.ok(decodeEvent(types, event), event.event_type)
 }

@@ -1,6 +1,6 @@
 // What labs found, in every kind and state, and the papers of an order.
 import assert from 'node:assert/strict'
-import { api, decodeEvent, eventsWhere } from '../events.mjs'
+import { api, decodeEvent, labEventsOf } from '../events.mjs'
 import { address, patient, pdf, testBy, until } from '../steps.mjs'
 
 export default async function results(library) {
@@ -145,7 +145,7 @@ async function unreported(client, { id: orderId }) {
 
 // told decodes what was told of the user's orders and results.
 async function told({ types }, userId) {
-  const ours = await eventsWhere((event) => event.user_id === userId)
+  const ours = await labEventsOf(userId)
   const seen = new Set(ours.map((event) => event.event_type))
   assert.deepEqual([...seen].sort(), ['labtest.order.created', 'labtest.order.updated', 'labtest.result.critical'])
   for (const event of ours) decodeEvent(types, event)
