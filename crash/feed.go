@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -14,6 +15,7 @@ import (
 type feed struct {
 	last    int64                        // greatest number read
 	digests map[string][sha256.Size]byte // event id → its bytes
+	partial map[string]bool              // event ids of partial results, which this team's webhooks leave out
 	created map[moment]int               // events that announce a new sample
 	updated map[moment]int               // events that announce another value for it
 	done    map[string]int               // user → events that announce a finished import
@@ -36,7 +38,7 @@ type moment struct {
 
 func newFeed() *feed {
 	return &feed{
-		digests: map[string][sha256.Size]byte{},
+		digests: map[string][sha256.Size]byte{}, partial: map[string]bool{},
 		created: map[moment]int{}, updated: map[moment]int{}, done: map[string]int{}, orders: map[string]*history{}, visits: map[string]*history{},
 	}
 }
@@ -123,6 +125,7 @@ func (f *feed) ordered(e feedEvent) error {
 	if err := o.agrees(); err != nil {
 		return fmt.Errorf("event %s: %w", e.ID, err)
 	}
+	f.partial[e.ID] = strings.HasSuffix(o.LastEvent.Status, ".partial_results")
 	return follow(f.orders, e, o.ID, "", o.told())
 }
 
