@@ -63,6 +63,7 @@ type ErrorSegment struct {
 // Codes of HL7 table 0357 in use.
 const (
 	SegmentSequence        = "100"
+	RequiredFieldMissing   = "101"
 	UnsupportedMessageType = "200"
 	UnknownKey             = "204"
 	DuplicateKey           = "205"

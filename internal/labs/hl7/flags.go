@@ -45,6 +45,19 @@ var Flags = []Flag{
 	{Code: "PANIC", Interpretation: "critical"},
 	{Code: "CRITICAL", Interpretation: "critical"},
 	{Code: "CRIT", Interpretation: "critical"},
+	{Code: "HP", Interpretation: "critical", High: true},
+	{Code: "LP", Interpretation: "critical", Low: true},
+	{Code: "PH", Interpretation: "critical", High: true},
+	{Code: "PL", Interpretation: "critical", Low: true},
+	{Code: "CH", Interpretation: "critical", High: true},
+	{Code: "CL", Interpretation: "critical", Low: true},
+	{Code: "H*", Interpretation: "critical", High: true},
+	{Code: "L*", Interpretation: "critical", Low: true},
+	{Code: "**", Interpretation: "critical"},
+	{Code: "***", Interpretation: "critical"},
+	{Code: "CR", Interpretation: "critical"},
+	{Code: "C", Interpretation: "critical"},
+	{Code: "P", Interpretation: "critical"},
 
 	{Code: FlagAbnormal, Interpretation: "abnormal", Display: "Abnormal"},
 	{Code: FlagHigh, Interpretation: "abnormal", High: true, Display: "High"},
@@ -58,6 +71,8 @@ var Flags = []Flag{
 	{Code: "ABNORMAL", Interpretation: "abnormal"},
 	{Code: "HIGH", Interpretation: "abnormal", High: true},
 	{Code: "LOW", Interpretation: "abnormal", Low: true},
+	{Code: "HI", Interpretation: "abnormal", High: true},
+	{Code: "LO", Interpretation: "abnormal", Low: true},
 	{Code: "POS", Interpretation: "abnormal", Display: "Positive"},
 	{Code: "DET", Interpretation: "abnormal", Display: "Detected"},
 	{Code: "RR", Interpretation: "abnormal"},
@@ -76,8 +91,9 @@ var Flags = []Flag{
 	{Code: "NORMAL", Interpretation: "normal"},
 }
 
-// FindFlag looks up a flag as a lab prints it: in any case, perhaps in brackets.
-// Words such as "Critical High" are critical. For any other text ok is false:
+// FindFlag looks up a flag as a lab prints it: in any case, perhaps in brackets
+// or with marks behind it. Words such as "Critical High" are critical. Of
+// several flags in one text the worst counts. For any other text ok is false:
 // the flag says something that the service does not know.
 func FindFlag(printed string) (flag Flag, ok bool) {
 	i := flagIndex(printed)
@@ -92,7 +108,45 @@ func flagIndex(printed string) int {
 	if i := codeIndex(code); i >= 0 {
 		return i
 	}
-	return codeIndex(criticalCode(code))
+	if i := codeIndex(criticalCode(code)); i >= 0 {
+		return i
+	}
+	if bare := strings.TrimRight(code, "!*?#.+"); bare != "" && bare != code {
+		return flagIndex(bare)
+	}
+	return joinedIndex(strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(", ~;/\t", r) }))
+}
+
+// joinedIndex returns the index of the worst of several flags; a critical one
+// takes its side from the others. Beside a word that is no flag only HH, LL and
+// other plain signs of danger count: C and P may be letters of the text.
+func joinedIndex(parts []string) int {
+	if len(parts) < 2 || slices.ContainsFunc(parts, isNegation) {
+		return -1
+	}
+	worst, allKnown, high, low := len(Flags), true, false, false
+	for _, part := range parts {
+		i := flagIndex(part)
+		if i < 0 || len(part) == 1 && slices.ContainsFunc(parts, func(other string) bool { return flagIndex(other) < 0 }) {
+			allKnown = false
+			continue
+		}
+		worst, high, low = min(worst, i), high || Flags[i].High, low || Flags[i].Low
+	}
+	critical := worst < len(Flags) && Flags[worst].Interpretation == "critical"
+	switch {
+	case !allKnown && !critical:
+		return -1
+	case critical && high && !low:
+		return codeIndex(FlagCriticalHigh)
+	case critical && low && !high:
+		return codeIndex(FlagCriticalLow)
+	}
+	return worst
+}
+
+func isNegation(word string) bool {
+	return slices.Contains([]string{"NO", "NON", "NOT", "NONCRITICAL", "UNCRITICAL"}, word)
 }
 
 func codeIndex(code string) int {
@@ -108,7 +162,7 @@ func criticalCode(words string) string {
 	}
 	switch {
 	case !strings.Contains(words, "CRITICAL") && !strings.Contains(words, "PANIC") && !has("CRIT"),
-		has("NO", "NON", "NOT", "NONCRITICAL", "UNCRITICAL"):
+		slices.ContainsFunc(parts, isNegation):
 		return ""
 	case strings.Contains(words, "HIGH"), has("H", "HI"):
 		return FlagCriticalHigh

@@ -69,12 +69,14 @@ func TestWrittenFlagsAreReadBack(t *testing.T) {
 	}
 }
 
-// Words with critical or panic are critical. Every other unlisted flag is
-// unknown, so it cannot count as normal.
+// Words with critical or panic, and panic codes beside other flags, are
+// critical. Every other unlisted flag is unknown, so it cannot count as normal.
 func TestFlagsInWords(t *testing.T) {
 	for printed, want := range map[string]string{
 		"Critical High": "HH", "PANIC HIGH": "HH", "LOW CRITICAL": "LL", "critical-low": "LL", "CRIT H": "HH", "*CRITICAL*": "AA", "CriticalHigh": "HH",
-		"not critical": "", "Non-critical": "", "CH": "", "CL": "", "C": "", "**": "", "H*": "", "Hi": "", "H>": "", "U": "", "W": "", "": "",
+		"not critical": "", "Non-critical": "", "H>": "", "U": "", "W": "", "": "",
+		"HH!": "HH", "LL*": "LL", "H*": "H*", "H!": "H", "HP": "HP", "lp": "LP", "PH": "PH", "CH": "CH", "CL": "CL", "CR": "CR", "**": "**", "***": "***", "C": "C", "C?": "C", "P": "P",
+		"H C": "HH", "H,C": "HH", "L~C": "LL", "P HI": "HH", "P LO": "LL", "Hi": "HI", "A H": "A", "HH called": "HH", "see note C": "", "not C": "", "H U": "",
 	} {
 		if f, ok := hl7.FindFlag(printed); f.Code != want || ok != (want != "") {
 			t.Errorf("%q is %q, want %q", printed, f.Code, want)

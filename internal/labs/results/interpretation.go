@@ -314,7 +314,7 @@ func readQuantity(text string) (quantity, bool) {
 		return quantity{}, false
 	}
 	q, rest := quantity{span: parseSpan(m[1])}, m[2]
-	if _, isFlag := hl7.FindFlag(lastWord(rest)); isFlag {
+	if _, isUnit := loinc.UCUM(rest); isFlagInText(lastWord(rest)) && !isUnit {
 		q.flag = lastWord(rest)
 		rest = strings.TrimSpace(strings.TrimSuffix(rest, q.flag))
 	}
@@ -325,6 +325,13 @@ func readQuantity(text string) (quantity, bool) {
 		q.unit = rest
 	}
 	return q, q.span != nil
+}
+
+// isFlagInText reports whether a word beside a number is a flag. C, P and pH
+// may be a unit or a part of a text there.
+func isFlagInText(word string) bool {
+	flag, ok := hl7.FindFlag(word)
+	return ok && !slices.Contains([]string{"C", "P", "PH"}, flag.Code)
 }
 
 // parseSpan parses a number, perhaps with a decimal comma.
@@ -357,7 +364,7 @@ func readLeadingNumber(text string) quantity {
 	attached := rest != "" && rest == m[2] // without a blank or a mark before it
 	_, isUnit := loinc.UCUM(word)
 	flag, _ := hl7.FindFlag(word)
-	isFlag := flag.Interpretation == "critical" || flag.Interpretation == "abnormal"
+	isFlag := isFlagInText(word) && (flag.Interpretation == "critical" || flag.Interpretation == "abnormal")
 	switch {
 	case isUnit:
 		q.unit = word

@@ -87,6 +87,9 @@ func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *
 	case !isSupported(header):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnsupportedMessageType, Text: "this message type is not supported here", Segment: "MSH", Sequence: 1, Field: 9}
 	}
+	if trouble == nil && isCutOff(m, raw) {
+		trouble = &hl7.ErrorSegment{Code: hl7.RequiredFieldMissing, Text: "the last OBX has neither a status nor a segment end: the message is incomplete", Segment: "OBX", Sequence: 1, Field: 11}
+	}
 	if trouble != nil {
 		return slug, trouble, nil
 	}
@@ -101,6 +104,14 @@ func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *
 		Raw:     bytes.Clone(raw), // the connection reuses the buffer
 		Reports: reports,
 	})
+}
+
+// isCutOff reports whether a message ends inside an OBX: the segment has no end,
+// and no status (OBX-11), which the standard requires. Its value may be a part
+// of the real one.
+func isCutOff(m *hl7.Message, raw []byte) bool {
+	last := m.Segments[len(m.Segments)-1]
+	return last.Name() == "OBX" && last.Get(11) == "" && !bytes.ContainsAny(raw[len(raw)-1:], "\r\n")
 }
 
 // maxResults bounds the values and missing results of one order in a message:

@@ -139,6 +139,13 @@ func TestAccept(t *testing.T) {
 				"too many results of one order in one message",
 		},
 		"as many as an order has": {message: result + manyCodes(maxResults-1), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
+		"cut off inside the last value": {
+			message: change("4.1||||||F\r", "4"),
+			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR||OBX^1^11|101^the last OBX has neither a status nor a segment end: the message is incomplete^HL70357|E||||" +
+				"the last OBX has neither a status nor a segment end: the message is incomplete",
+		},
+		"a last segment without an end": {message: change("F\r", "F"), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
+		"a value without a status":      {message: change("||||||F\r", "\r"), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
 		"no message": {
 			message: "hello",
 			want:    "  ACK\nMSA|AR\nERR|||100^the message cannot be read: hl7: segment 1, byte 0: no message begins with MSH^HL70357|E||||the message cannot be read: hl7: segment 1, byte 0: no message begins with MSH",
