@@ -205,9 +205,9 @@ func (w *summaryPlan) overlaps(start, end int64) bool {
 	return 2*(min(end, to)-max(start, from)) > length
 }
 
-// completes reports whether a workout with the key of a stored one has at least half of
-// the shorter one's time in common with it: a file that broke off holds a short part of
-// the whole one, whose start is earlier. Two records are two workouts.
+// completes reports whether a workout with the key of a stored one is its version. At
+// least half of the shorter one's time is in common then. A file that broke off holds a
+// short part of the workout.
 func (w *summaryPlan) completes(was *storage.StoredSummary) bool {
 	start, end := was.Bounds()
 	return w.Resource == "workouts" && (w.record == uuid.Nil || was.Record == uuid.Nil) &&
