@@ -71,8 +71,10 @@ func (w *world) actions() []action {
 	}
 }
 
-// act does random things until ctx ends.
+// act does random things until ctx ends. It finishes what it has begun: a phone repeats
+// a request until it has an answer, and the last chunk of a history is announced only then.
 func (w *world) act(ctx context.Context, r *rand.Rand) {
+	whole := context.WithoutCancel(ctx)
 	all := w.actions()
 	var total int
 	for _, a := range all {
@@ -86,9 +88,9 @@ func (w *world) act(ctx context.Context, r *rand.Rand) {
 			}
 			x -= a.weight
 		}
-		status, err := chosen.do(ctx, r)
+		status, err := chosen.do(whole, r)
 		if err != nil || status == 0 {
-			continue // the run is over, or there is nothing to act on yet
+			continue // there is nothing to act on yet
 		}
 		w.mu.Lock()
 		n := w.done[chosen.name]

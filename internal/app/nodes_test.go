@@ -80,6 +80,19 @@ func numbers(t *testing.T, a *apptest.Service) (ids []string) {
 	}
 }
 
+// waitForNumbers waits for n events, which get their numbers soon after they are
+// committed.
+func waitForNumbers(t *testing.T, a *apptest.Service, n int) {
+	t.Helper()
+	var got int
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if got = len(numbers(t, a)); got == n {
+			return
+		}
+	}
+	t.Fatalf("%d events of %d", got, n)
+}
+
 const onePush = `{"stage":"daily","provider":"apple_health_kit","time_zone":"UTC","data":[{"timestamp":"2026-03-01T00:%02d:00+00:00","unit":"bpm","value":%d}]}`
 
 // push sends one heart rate for a new user, which makes two events: the
