@@ -30,6 +30,7 @@ const certifiedCompendium = `{
 		{"provider_id":"PB","name":"Lead","expected_results":[{"provider_id":"PB-1","loinc":"5671-3"}],
 			"questions":[{"code":"PURPOSE","value":"Purpose of the test","type":"choice","required":true,
 				"answers":[{"code":"I","value":"Initial"},{"code":"R","value":"Repeat"}]}]},
+		{"provider_id":"UC","name":"Urine culture","expected_results":[{"provider_id":"UC-1","name":"Urine culture"}]},
 		{"provider_id":"HB","name":"Hemoglobin","expected_results":[{"provider_id":"HB-1","loinc":"718-7"}]}]
 }`
 
@@ -57,6 +58,7 @@ func certify(t *testing.T, d storetest.Database, connect connect) *certification
 		Tests: map[string][]testlab.Observation{
 			"GLU": {{Code: "GLU-1", Name: "Glucose", LOINC: "2345-7", Unit: "mg/dL", Range: "70-99"}},
 			"PB":  {{Code: "PB-1", Name: "Lead", LOINC: "5671-3", Unit: "ug/dL", Range: "<5.0"}},
+			"UC":  {{Code: "UC-1", Name: "Urine culture"}},
 			"HB":  {{Code: "HB-1", Name: "Hemoglobin", LOINC: "718-7", Unit: "g/dL", Range: "12.0-16.0"}},
 		},
 	}}
@@ -243,32 +245,37 @@ func (c *certification) revisions(order string) int {
 // The certification of a laboratory over MLLP.
 func TestCertificationOverMLLP(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		certify(t, d, func(c *certification) (string, string) {
-			lab, err := c.lab.Listen("")
-			if err != nil {
+		certify(t, d, overMLLP(t)).story()
+	})
+}
+
+// overMLLP connects a laboratory over MLLP.
+func overMLLP(t *testing.T) connect {
+	return func(c *certification) (string, string) {
+		lab, err := c.lab.Listen("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { lab.Close() })
+		listen := freePort(t)
+		c.send = func(message string) string {
+			var code string
+			c.eventually(func() bool {
+				code, err = testlab.Send(t.Context(), listen, message)
+				return err == nil
+			}, "the service does not listen")
+			return code
+		}
+		c.setDown = func(down bool) {
+			if lab.Close(); down {
+				return
+			}
+			if lab, err = c.lab.Listen(lab.Address); err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { lab.Close() })
-			listen := freePort(t)
-			c.send = func(message string) string {
-				var code string
-				c.eventually(func() bool {
-					code, err = testlab.Send(t.Context(), listen, message)
-					return err == nil
-				}, "the service does not listen")
-				return code
-			}
-			c.setDown = func(down bool) {
-				if lab.Close(); down {
-					return
-				}
-				if lab, err = c.lab.Listen(lab.Address); err != nil {
-					t.Fatal(err)
-				}
-			}
-			return "    listen: " + listen + "\n", "        address: " + lab.Address + "\n"
-		}).story()
-	})
+		}
+		return "    listen: " + listen + "\n", "        address: " + lab.Address + "\n"
+	}
 }
 
 // The certification of a laboratory with files on an SFTP server.

@@ -101,6 +101,9 @@ func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a 
 	if err != nil {
 		return err
 	}
+	for i := range all {
+		e.separateValueWords(&all[i])
+	}
 	e.setKeys(all)
 	m := merge(all, o.SampleID)
 	now, err := labclock.TimeOf(ctx, tx, o.Team)

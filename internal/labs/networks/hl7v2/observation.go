@@ -22,13 +22,25 @@ func readObservation(c timeReader, t *test, o *observation) *entry {
 	e.Unit = cmp.Or(s.Get(6), s.Get(6, 2))
 	e.Range = s.Text(7)
 	e.Flag = abnormalFlag(s.Field(8))
-	e.Status = strings.ToUpper(s.Get(11))
+	e.Status = valueStatus(s.Get(11))
 	e.Notes = o.notes
 	e.At = c.firstMoment(s.Get(14), s.Get(19))
 	kind := strings.ToUpper(s.Get(2))
 	e.text = kind == "TX" || kind == "FT"
 	e.Value, e.Type = readValue(kind, s.Field(5))
 	return e
+}
+
+// valueStatus reads OBX-11. Later versions have letters that mean a final value
+// (V verified, B appended) or another one (A amended).
+func valueStatus(code string) string {
+	switch code = strings.ToUpper(strings.TrimSpace(code)); code {
+	case "A":
+		return "C"
+	case "B", "V":
+		return "F"
+	}
+	return code
 }
 
 var numberPattern = regexp.MustCompile(`^[+-]?(\d+\.?\d*|\.\d+)$`)
@@ -42,11 +54,7 @@ func readValue(kind string, f hl7.Field) (text, is string) {
 	}
 	switch kind {
 	case "NM":
-		text = joinTexts(repeats, ", ", hl7.Value.Text)
-		if numberPattern.MatchString(text) {
-			return text, "numeric"
-		}
-		return text, ""
+		return joinTexts(repeats, ", ", hl7.Value.Text), "numeric" // also words: the test has numbers
 	case "SN":
 		text = joinTexts(repeats, ", ", structuredNumber)
 		return text, structuredType(text)

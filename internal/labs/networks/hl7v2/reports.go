@@ -152,7 +152,7 @@ func (d *draft) finish() {
 // not just wait. A laboratory may report a finding in this way.
 func (d *draft) hasOnlyNotes() bool {
 	r := &d.report
-	if d.header.Type != "ORU" || r.Results != nil || r.Status != "" || len(r.Refused) > 0 || len(d.results.set.Comments) == 0 {
+	if d.header.Type != "ORU" || r.Results != nil || r.Status != "" || len(r.Refused) > 0 || len(d.results.set.Comments) == 0 || d.results.pending {
 		return false
 	}
 	return !slices.ContainsFunc(d.results.tests, func(t *test) bool { return slices.Contains([]string{"O", "I", "S", "A"}, t.status) })

@@ -15,6 +15,8 @@ type results struct {
 	entries []*entry
 	last    *entry // the last one read, kept or not
 	tests   []*test
+	// pending reports that a value is still to come.
+	pending bool
 	// dateOnly reports that the time of the report is only a date.
 	dateOnly bool
 	// Indexes of the tests and values read so far.
@@ -219,11 +221,14 @@ func (r *results) finish() {
 			m := e.newMissing(e.Value)
 			m.Refused = true
 			set.Missing = append(set.Missing, m)
+		case e.isPending():
+			r.pending = true
+			set.Partial = true
 		case e.isNotPerformed():
 			set.Missing = append(set.Missing, e.newMissing(e.Value))
 		case e.Value != "":
 			set.Results = append(set.Results, e.Result)
-		case e.isCriticalWithoutValue():
+		case e.isFlaggedCritical():
 			e.describeInWords()
 			set.Results = append(set.Results, e.Result)
 		case (e.Status == "F" || e.Status == "C") && e.ProviderID != "":
@@ -285,21 +290,20 @@ func isLOINC(system string) bool {
 func (e *entry) isWithdrawn() bool { return e.Status == "D" || e.Status == "W" }
 
 // isNotPerformed reports a result that will not come, by its status or by the
-// word that labs write as value.
+// words that labs write as value. Words with a critical flag are a result. For
+// tests with numbers package results knows further words.
 func (e *entry) isNotPerformed() bool {
-	if e.Status == "X" {
-		return true
-	}
-	switch strings.ToUpper(e.Value) {
-	case "TNP", "DNP", "DNR", "QNS", "TEST NOT PERFORMED", "NOT PERFORMED", "TEST CANCELLED", "TEST CANCELED":
-		return true
-	}
-	return false
+	return e.Status == "X" || hl7.FindValueWord(e.Value) == hl7.NotPerformed && !e.isFlaggedCritical()
 }
 
-// isCriticalWithoutValue reports a critical flag beside an empty value, such as
-// a value off the scale that only a note describes.
-func (e *entry) isCriticalWithoutValue() bool {
+// isPending reports a result that is still to come: its value says so.
+func (e *entry) isPending() bool {
+	return e.Status != "X" && hl7.FindValueWord(e.Value) == hl7.Pending && !e.isFlaggedCritical()
+}
+
+// isFlaggedCritical reports a critical flag. Beside an empty value a note may
+// describe a value off the scale.
+func (e *entry) isFlaggedCritical() bool {
 	flag, _ := hl7.FindFlag(e.Flag)
 	return flag.Interpretation == "critical"
 }
