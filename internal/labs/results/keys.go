@@ -5,9 +5,11 @@ import (
 	"strings"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
 )
 
-// setKeys sets the keys by which reports are merged. A lab may change its code
+// setKeys sets the keys by which reports are merged, and marks critical values
+// that are not final. A lab may change its code
 // of a test, or begin to number a single value, between two reports. The values
 // are still versions of one result of the catalogue.
 //
@@ -22,11 +24,14 @@ func (e *expectations) setKeys(reports []Report) {
 	for i := range reports {
 		r := &reports[i]
 		r.keys, r.missingCodes = make([]observationKey, len(r.Set.Results)), make([]string, len(r.Set.Missing))
+		r.critical = make([]bool, len(r.Set.Results))
 		subs := map[string]string{}
 		for j := range r.Set.Results {
 			key := keyOf(&r.Set.Results[j])
 			key.code = rows.merged(key.code)
 			r.keys[j] = key
+			r.critical[j] = rank(r.Set.Results[j].Status, r) < rankFinal &&
+				e.normalise(sampledResult{Result: r.Set.Results[j]}, "", -1).Interpretation == orders.Critical
 			before, known := subs[key.code]
 			if key.sub != "" && key.sub != "1" || known && before != key.sub {
 				numbered[key.code] = true

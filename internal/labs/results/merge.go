@@ -38,6 +38,8 @@ type Report struct {
 	// Set.Missing; nil for those of the report. setKeys sets them.
 	keys         []observationKey
 	missingCodes []string
+	// critical marks the values of Set.Results that are not final and critical.
+	critical []bool
 
 	id     uuid.UUID
 	digest [sha256.Size]byte
@@ -118,7 +120,8 @@ type sampledResult struct {
 
 // merge merges reports. When several reports have one observation (the lab's
 // code and sub-id), the one with the more final status wins (preliminary,
-// final, corrected), then the later one. The outcome is the same for any order
+// final, corrected), then the later one. A newer reading that is not final wins
+// over earlier final ones. The outcome is the same for any order
 // of the reports.
 func merge(reports []Report, own string) mergedReport {
 	sorted := make([]*Report, len(reports))
@@ -223,11 +226,57 @@ type observationKey struct{ code, sub string }
 // claim holds what one report has for an observation: values, or that there
 // will be none.
 type claim struct {
-	rank int
+	rank   int
+	report *Report
 	// place is the position of the report after sorting.
-	place   int
-	values  []sampledResult
-	missing *networks.Missing
+	place    int
+	values   []sampledResult
+	critical bool // a value is; only set for values that are not final
+	missing  *networks.Missing
+}
+
+// observedAt returns the time of the latest observation; zero if it is unknown.
+func (c *claim) observedAt() time.Time {
+	var at time.Time
+	for i := range c.values {
+		if one := c.values[i].At.Time; one.After(at) {
+			at = one
+		}
+	}
+	return at
+}
+
+// newestReading returns values that are not final, but newer than every final
+// statement about the observation: the lab reported them later, and observed
+// them later or they are critical. It is nil without a final statement, and
+// without newer values. denied says that there will be no value; it may be nil.
+func newestReading(all []*claim, denied *claim) *claim {
+	var finals []*claim
+	if denied != nil {
+		finals = append(finals, denied)
+	}
+	for _, c := range all {
+		if c.rank >= rankFinal {
+			finals = append(finals, c)
+		}
+	}
+	var newest *claim
+	for _, c := range all {
+		if c.rank < rankFinal && len(finals) > 0 && !slices.ContainsFunc(finals, func(final *claim) bool { return !c.supersedes(final) }) &&
+			(newest == nil || c.outranks(newest)) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// supersedes reports whether values that are not final are newer than a final
+// statement.
+func (c *claim) supersedes(final *claim) bool {
+	later := compareTimes(c.report, final.report) > 0
+	at, before := c.observedAt(), final.observedAt()
+	observedLater := !before.IsZero() && at.After(before) || final.missing != nil && !at.IsZero() && later
+	return observedLater && (later || c.critical) || later && c.critical
 }
 
 // outranks compares claims by the finality of their status, then by their
@@ -267,8 +316,9 @@ func codeOf(code, loinc, test, name string) string {
 }
 
 // addObservations chooses the claims that win, and lists their values in the
-// order of the most final report that has them. A statement about the rest of
-// a test is listed and removes no value.
+// order of the most final report that has them. Newer values that are not final
+// win as well. A statement about the rest of a test is listed and removes no
+// value.
 func (m *mergedReport) addObservations(sorted []*Report, own string) {
 	best, all := map[observationKey]*claim{}, map[observationKey][]*claim{}
 	missing, denied := map[string]*claim{}, map[string]*claim{} // by code
@@ -289,7 +339,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		}
 		for i := range r.Set.Missing {
 			no := &r.Set.Missing[i]
-			c := &claim{rank: max(rankFinal, rank("", r)), place: place, missing: no}
+			c := &claim{rank: max(rankFinal, rank("", r)), report: r, place: place, missing: no}
 			code := r.missingCodeOf(i)
 			if missing[code] == nil {
 				codes = append(codes, code)
@@ -302,11 +352,14 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 	}
 	present := map[string]bool{}
 	for _, key := range order {
-		if no := denied[key.code]; no != nil && no.outranks(best[key]) {
+		shown, no := best[key], denied[key.code]
+		if newer := newestReading(all[key], no); newer != nil {
+			shown = newer
+		} else if no != nil && no.outranks(shown) {
 			continue
 		}
 		present[key.code] = true
-		m.results = append(m.results, best[key].withPrevious(all[key])...)
+		m.results = append(m.results, shown.withPrevious(all[key])...)
 	}
 	for _, code := range codes {
 		if no := missing[code].missing; no.Rest || !present[code] {
@@ -423,13 +476,14 @@ func claims(r *Report, place int, own string) map[observationKey]*claim {
 		key, rank := r.keyOf(i), rank(one.Status, r)
 		c := all[key]
 		if c == nil || rank > c.rank {
-			c = &claim{rank: rank, place: place}
+			c = &claim{rank: rank, report: r, place: place}
 			all[key] = c
 		}
 		this := reportedValue{key, rank, one.Value, one.Unit}
 		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
 		if rank == c.rank && !again {
 			c.values = append(c.values, sampledResult{Result: *one, sample: sampleKey(r, own), finality: finalityOf(one.Status, rank), at: r.reportedAt()})
+			c.critical = c.critical || r.critical != nil && r.critical[i]
 		}
 		before[this] = true
 	}

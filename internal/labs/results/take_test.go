@@ -264,6 +264,73 @@ func TestCritical(t *testing.T) {
 	})
 }
 
+// A value that is not final comes after a final one. It is the newest reading if
+// it was observed later, or if it is critical; an older one changes nothing.
+func TestPreliminaryAfterFinal(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for _, c := range []struct {
+			name            string
+			hours, observed int // of the preliminary value, after the first report and its observation
+			value, flag     string
+			shown           string
+			critical        bool
+		}{
+			{"observed later", 3, 2, "120", "H", "120 preliminary abnormal, before 1 final", false},
+			{"observed later, and critical", 3, 2, "900", "HH", "900 preliminary critical, before 1 final", true},
+			{"the same observation, critical", 3, 0, "900", "HH", "900 preliminary critical, before 1 final", true},
+			{"the same observation", 3, 0, "120", "H", "1 final normal, before 120 preliminary", false},
+			{"an earlier report, critical", -1, 0, "900", "HH", "1 final normal, before 900 preliminary", false},
+			{"an earlier report, observed later", -1, 2, "120", "H", "1 final normal, before 120 preliminary", false},
+			{"an earlier report, observed later, critical", -1, 2, "900", "HH", "900 preliminary critical, before 1 final", true},
+			{"observed earlier, reported later, critical", 3, -1, "900", "HH", "900 preliminary critical, before 1 final", true},
+			{"the same value, observed later", 3, 2, "1", "N", "1 preliminary normal", false},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				b := newBench(t, db, catalogue.OnSite)
+				b.report(1, networks.ResultSet{Results: b.all("F")})
+				next := b.value(0, c.value, c.flag, "P")
+				next.At.Time = morning.Add(time.Duration(c.observed) * time.Hour)
+				b.report(c.hours, networks.ResultSet{Partial: true, Results: []networks.Result{next}})
+				first := func() results.Result {
+					r := b.revision(0)
+					if r.Status != results.Final {
+						t.Errorf("the results are %s", r.Status)
+					}
+					return r.Results[slices.IndexFunc(r.Results, func(r results.Result) bool { return r.ProviderID == b.owed[0].ProviderID })]
+				}
+				one := first()
+				got := fmt.Sprintf("%s %s %s", one.Text, one.Finality, one.Interpretation)
+				if one.Previous != nil {
+					got += fmt.Sprintf(", before %s %s", one.Previous.Text, one.Previous.Finality)
+				}
+				if got != c.shown {
+					t.Errorf("%s, want %s", got, c.shown)
+				}
+				var notices int
+				b.read(func(tx *store.Tx) error {
+					return tx.QueryRow(t.Context(), `SELECT COUNT(*) FROM critical_notices WHERE order_id = $1`, b.order.ID).Scan(&notices)
+				})
+				if says := slices.Contains(b.events(), "critical final"); says != c.critical || notices > 0 != c.critical || b.order.IsCritical != c.critical {
+					t.Errorf("events %v, %d notices, critical %v", b.events(), notices, b.order.IsCritical)
+				}
+				last := b.value(0, "1", "N", "F")
+				last.At.Time = morning.Add(9 * time.Hour)
+				b.report(9, networks.ResultSet{Results: []networks.Result{last}})
+				if one := first(); one.Text != "1" || one.Finality != results.FinalValue {
+					t.Errorf("a later final value is shown as %s %s", one.Text, one.Finality)
+				}
+			})
+		}
+		// A new sample after the lab said that there will be no value.
+		b := newBench(t, db, catalogue.OnSite)
+		b.report(1, networks.ResultSet{Results: b.all("F")[1:], Missing: []networks.Missing{{ProviderID: b.owed[0].ProviderID, Note: "hemolyzed"}}})
+		b.report(3, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(0, "900", "HH", "P")}})
+		if r := b.revision(0); r.HasMissing() || r.Interpretation != orders.Critical {
+			t.Errorf("%d missing, %s", len(r.Missing), r.Interpretation)
+		}
+	})
+}
+
 // A test that was not ordered has the critical limits of the lab's catalogue,
 // with an order and without.
 func TestCriticalWithoutBeingOrdered(t *testing.T) {
