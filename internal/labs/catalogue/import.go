@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -151,6 +152,7 @@ func (m ListedMarker) toResults(wrong func(field, text string)) []Result {
 		if err != nil {
 			wrong(field, err.Error())
 		}
+		checkLimits(r.CriticalLow, r.CriticalHigh, ranges, func(name, text string) { wrong(field+"."+name, text) })
 		assay := Assay{
 			Scale: Quantity, Unit: r.Unit, Decimals: min(max(r.Decimals, 0), 6), Ranges: ranges, CriticalLow: r.CriticalLow,
 			CriticalHigh: r.CriticalHigh, Normal: r.Normal, Abnormal: r.Abnormal,
@@ -163,6 +165,31 @@ func (m ListedMarker) toResults(wrong func(field, text string)) []Result {
 		})
 	}
 	return results
+}
+
+// checkLimits checks that the critical limits are outside the reference ranges:
+// otherwise normal values would be critical, or critical ones normal.
+func checkLimits(low, high *float64, ranges []Range, wrong func(name, text string)) {
+	for name, limit := range map[string]*float64{"critical_low": low, "critical_high": high} {
+		if limit != nil && (math.IsNaN(*limit) || math.IsInf(*limit, 0)) {
+			wrong(name, "must be a number")
+			return
+		}
+	}
+	if low != nil && high != nil && *low >= *high {
+		wrong("critical_low", "must be below critical_high")
+		return
+	}
+	for _, r := range ranges {
+		if low != nil && (r.Low != nil && *low > *r.Low || r.High != nil && *low >= *r.High) {
+			wrong("critical_low", "must not be inside or above a reference range")
+			return
+		}
+		if high != nil && (r.High != nil && *high < *r.High || r.Low != nil && *high <= *r.Low) {
+			wrong("critical_high", "must not be inside or below a reference range")
+			return
+		}
+	}
 }
 
 // toQuestions checks the questions of order entry.

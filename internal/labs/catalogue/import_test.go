@@ -134,6 +134,28 @@ func TestCompendiumProblems(t *testing.T) {
 			t.Errorf("%s: %v, want a problem with %s", name, err, x.field)
 		}
 	}
+	for name, x := range map[string]struct{ result, field string }{
+		"limits exchanged":           {`"critical_low":500,"critical_high":40`, "results 1.critical_low"},
+		"equal limits":               {`"critical_low":40,"critical_high":40`, "results 1.critical_low"},
+		"low inside the range":       {`"ranges":"70..99","critical_low":80`, "results 1.critical_low"},
+		"low above the range":        {`"ranges":"70..99","critical_low":300`, "results 1.critical_low"},
+		"low above an upper end":     {`"ranges":"..99","critical_low":300`, "results 1.critical_low"},
+		"high inside the range":      {`"ranges":"70..99","critical_high":90`, "results 1.critical_high"},
+		"high inside one range":      {`"ranges":"F=70..99;M=70..120","critical_high":110`, "results 1.critical_high"},
+		"high below a lower end":     {`"ranges":"70..","critical_high":50`, "results 1.critical_high"},
+		"limits at the range's ends": {`"ranges":"70..99","critical_low":70,"critical_high":99`, ""},
+		"usual limits":               {`"ranges":"70..99","critical_low":40,"critical_high":500`, ""},
+	} {
+		c, err := ReadJSON([]byte(`{"markers":[{"provider_id":"A1","name":"Glucose","price":"1","expected_results":[{"loinc":"2345-7",` + x.result + `}]}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found := c.checkMarkers(*acmeLab())
+		var problems Problems
+		if errors.As(found.asError(), &problems) != (x.field != "") || x.field != "" && problems[0].Field != x.field {
+			t.Errorf("%s: %v, want a problem with %q", name, problems, x.field)
+		}
+	}
 	for name, text := range map[string]string{
 		"unknown column": "provider_id,name,results,colour\n", "missing column": "provider_id,name\n", "column twice": "provider_id,name,results,name\n", "empty": "", "open quote": "provider_id,name,results\n\"",
 	} {

@@ -111,12 +111,14 @@ func (r Result) IsSame(other Result) bool {
 }
 
 // CodesConflict reports whether the code of a value and its LOINC code are those
-// of different results of a lab. A value may also have the code of its test.
+// of different results of a lab. A value may also have the code of its test. An
+// unknown code is that of its test (OBR-4) if the results of the test have only
+// LOINC codes.
 func (c *Catalogue) CodesConflict(lab LabID, n Naming) bool {
 	if n.Code == "" || n.LOINC == "" {
 		return false
 	}
-	code, loinc := false, false
+	code, loinc, known, test := false, false, false, false
 	for _, m := range c.markers {
 		if m.Lab != lab || !m.Active {
 			continue
@@ -124,15 +126,29 @@ func (c *Catalogue) CodesConflict(lab LabID, n Naming) bool {
 		if m.ProviderID == n.Code && m.LOINC == n.LOINC {
 			return false
 		}
+		known = known || m.ProviderID == n.Code
+		if m.ProviderID == n.Test && m.hasOnlyLOINC() {
+			if m.LOINC == n.LOINC || slices.ContainsFunc(m.Results, func(r Result) bool { return r.LOINC == n.LOINC }) {
+				return false
+			}
+			test = true
+		}
 		for _, r := range m.Results {
 			sameCode := r.ProviderID == n.Code || m.ProviderID == n.Code
 			if sameCode && r.LOINC == n.LOINC {
 				return false
 			}
 			code, loinc = code || sameCode, loinc || r.LOINC == n.LOINC
+			known = known || r.ProviderID == n.Code
 		}
 	}
-	return code && loinc
+	return loinc && (code || test && !known)
+}
+
+// hasOnlyLOINC reports whether the results of a marker have LOINC codes and no
+// codes of the lab.
+func (m *Marker) hasOnlyLOINC() bool {
+	return len(m.Results) > 0 && !slices.ContainsFunc(m.Results, func(r Result) bool { return r.ProviderID != "" || r.LOINC == "" })
 }
 
 // CodeProblem is a reason why the codes of a report need a person.

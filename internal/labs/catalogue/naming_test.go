@@ -44,6 +44,8 @@ func TestNaming(t *testing.T) {
 		{"the codes of the test", NewNaming("NA", "NA", "77139-4", "x"), "2951-2", ""},
 		{"the code of the test, the LOINC code of another", NewNaming("NA", "NA", "3016-3", "x"), "2951-2", CodeConflict},
 		{"the code of a test with several results, the LOINC code of another", NewNaming("T1", "T1", "3016-3", "x"), "", CodeConflict},
+		{"an unknown code of a test without codes", NewNaming("NA", "NA-7", "2951-2", "x"), "2951-2", ""},
+		{"an unknown code of a test without codes, the LOINC code of another", NewNaming("NA", "NA-7", "2345-7", "x"), "GLU", CodeConflict},
 		{"a result that was not ordered", NewNaming("T3", "TSH", "3016-3", "TSH"), "", ""},
 	} {
 		r, _ := f.n.FindResult(ordered)
