@@ -176,6 +176,9 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 	if r.Corrected {
 		report.Status = "corrected"
 	}
+	for _, w := range r.Warnings {
+		report.Comments = append(slices.Clone(report.Comments), w.Message())
+	}
 	if person := reportedPatientText(r.Patient); person != "" {
 		report.Comments = append(slices.Clone(report.Comments), person)
 	}
@@ -221,12 +224,27 @@ func reportedPatientText(p networks.ReportedPatient) string {
 	return "Patient as reported by the laboratory: " + strings.Join(parts, "; ")
 }
 
+// statusLetter returns the status of a value as a letter of HL7 table 0085. A lab
+// may mark every value of a corrected report; only those that changed are
+// corrected.
+func statusLetter(r *results.Result) string {
+	switch r.Finality {
+	case results.PreliminaryValue:
+		return "P"
+	case results.FinalValue:
+		return "F"
+	case results.CorrectedValue:
+		return "C"
+	}
+	return r.Status
+}
+
 // fhirResult moves exclusive bounds to the text of the range, because bounds in FHIR
 // are inclusive.
 func fhirResult(r *results.Result) fhir.Result {
 	f := fhir.Result{
 		Code: r.ProviderID, TestCode: r.TestID, Name: r.Name, LOINC: r.LOINC, Value: r.Text, Type: string(r.Type), Unit: r.Unit, UCUM: r.UCUM,
-		Range: r.Range.Text, Interpretation: string(r.Interpretation), Flag: r.Flag, Status: r.Status,
+		Range: r.Range.Text, Interpretation: string(r.Interpretation), Flag: r.Flag, Status: statusLetter(r),
 		At: fhir.Moment(r.At), Notes: r.Notes, Laboratory: r.Laboratory,
 		Above: r.Above != nil && *r.Above, Below: r.Below != nil && *r.Below,
 	}

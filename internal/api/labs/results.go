@@ -163,7 +163,24 @@ type resultsBody struct {
 	Revision    *int                            `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
 	Corrected   bool                            `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
 	Reported    api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person as the laboratory reported it; metadata has the patient of the order. null if the laboratory named none."`
+	Warnings    []warningBody                   `json:"warnings" nullable:"false" doc:"Doubts about the results: a refused document, an impossible time of collection."`
 	Reviews     []reviewBody                    `json:"match_reviews" nullable:"false" doc:"Decisions of persons that a report without a certain order belongs to this one."`
+}
+
+// warningBody is a doubt about results.
+type warningBody struct {
+	Code    results.WarningCode `json:"code" doc:"document_refused, collected_after_receipt, collected_before_birth or collected_long_before_order. The list may grow."`
+	Message string              `json:"message"`
+	Detail  *string             `json:"detail" doc:"The problem of a document (bad_encoding, not_pdf, cut_off, damaged, not_joined), or the time as reported."`
+	Sample  *string             `json:"source_sample_id"`
+}
+
+func warningBodiesOf(all []results.Warning) []warningBody {
+	bodies := make([]warningBody, len(all))
+	for i, w := range all {
+		bodies[i] = warningBody{w.Code, w.Message(), nonEmpty(w.Detail), nonEmpty(w.Sample)}
+	}
+	return bodies
 }
 
 // reviewBody is a decision that a report belongs to the order.
@@ -312,6 +329,7 @@ type missingResultBody struct {
 type specimenBody struct {
 	ID           *string                      `json:"sample_id" nullable:"true"`
 	Control      *string                      `json:"control_number" nullable:"true"`
+	Type         *string                      `json:"sample_type" nullable:"true" doc:"The material as the laboratory names it."`
 	Collected    sampleTime                   `json:"date_collected"`
 	Received     sampleTime                   `json:"date_received"`
 	Reported     sampleTime                   `json:"date_reported"`
@@ -361,7 +379,7 @@ func (t sampleTime) MarshalJSON() ([]byte, error) {
 	case t.Time.IsZero():
 		return []byte("null"), nil
 	case t.Offset == nil:
-		return json.Marshal(dateOf(t.Moment))
+		return json.Marshal(t.Text())
 	}
 	return json.Marshal(offsetTimeBody{api.Time(t.Time), *t.Offset})
 }
@@ -371,15 +389,6 @@ func (sampleTime) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{
 		r.Schema(reflect.TypeFor[offsetTimeBody](), true, ""), {Type: huma.TypeString}, {Type: "null"},
 	}}
-}
-
-// dateOf returns a time as text, in its local time, without an offset if that is
-// unknown.
-func dateOf(m networks.Moment) string {
-	if m.Offset == nil {
-		return m.Time.UTC().Format("2006-01-02T15:04:05")
-	}
-	return results.AtOffset(m.Time, m.Offset).Format("2006-01-02T15:04:05-07:00")
 }
 
 // nonEmpty returns nil for an empty text.
@@ -440,7 +449,7 @@ func missingBodyOf(m results.Missing) missingResultBody {
 func specimenBodyOf(s results.Sample, comments []string) specimenBody {
 	p := s.Specimen
 	b := specimenBody{
-		ID: nonEmpty(s.Key), Control: nonEmpty(s.Control), Collected: sampleTime{p.Collected}, Received: sampleTime{p.Received}, Reported: sampleTime{p.Reported},
+		ID: nonEmpty(s.Key), Control: nonEmpty(s.Control), Type: nonEmpty(p.Type), Collected: sampleTime{p.Collected}, Received: sampleTime{p.Received}, Reported: sampleTime{p.Reported},
 		Laboratories: map[string]performingLabBody{},
 	}
 	for key, lab := range s.Laboratories {
@@ -486,14 +495,14 @@ func resultsMetadataOf(o *orders.Order, v *results.Version, at time.Time) result
 	s := v.Samples[len(v.Samples)-1]
 	b.SpecimenNumber = s.Key
 	if m := s.Specimen.Reported; !m.Time.IsZero() {
-		b.Reported = dateOf(m)
+		b.Reported = m.Text()
 	}
 	for _, d := range []struct {
 		from networks.Moment
 		to   **string
 	}{{s.Specimen.Collected, &b.Collected}, {s.Specimen.Received, &b.Received}} {
 		if !d.from.Time.IsZero() {
-			*d.to = nonEmpty(dateOf(d.from))
+			*d.to = nonEmpty(d.from.Text())
 		}
 	}
 	return b
@@ -503,7 +512,7 @@ func resultsBodyOf(o *orders.Order, v *results.Version, at time.Time, t orders.T
 	b := resultsBody{
 		Metadata: resultsMetadataOf(o, v, at), Results: make([]biomarkerBody, len(v.Results)), Missing: make([]missingResultBody, len(v.Missing)),
 		Samples: map[string]specimenBody{}, Transaction: t.Document(), Corrected: v.Corrected, Reported: api.Nullable(reportedPatientBodyOf(v.Patient)),
-		Reviews: reviewBodiesOf(v.Reviews),
+		Reviews: reviewBodiesOf(v.Reviews), Warnings: warningBodiesOf(v.Warnings),
 	}
 	for i, r := range v.Results {
 		b.Results[i] = biomarkerBodyOf(r)

@@ -20,6 +20,7 @@ import (
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/pdfs"
 	"hale/internal/labs/results"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
@@ -317,14 +318,14 @@ func TestReplacedReports(t *testing.T) {
 		}
 	}
 	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "REPLACED BY VERSION 3")
-	marked, err := results.StampPDF(own, banner)
+	marked, err := pdfs.Stamp(own, banner)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if stamped, err := api.HasWatermarks(bytes.NewReader(marked), model.NewDefaultConfiguration()); err != nil || !stamped {
 		t.Errorf("stamped: %v, %v", stamped, err)
 	}
-	if _, err := results.StampPDF([]byte("%PDF-1.7 one"), banner); err == nil {
+	if _, err := pdfs.Stamp([]byte("%PDF-1.7 one"), banner); err == nil {
 		t.Error("a damaged document is stamped")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/pdfs"
 	"hale/internal/labs/results"
 	"hale/internal/platform/store"
 )
@@ -28,7 +29,7 @@ func (Reports) ResultPDF(ctx context.Context, tx *store.Tx, o *orders.Order, r *
 		if err != nil || r.ReplacedBy == 0 {
 			return own, err
 		}
-		if marked, err := results.StampPDF(own, replacedBanner(r)); err == nil {
+		if marked, err := pdfs.Stamp(own, replacedBanner(r)); err == nil {
 			return marked, nil
 		}
 	}
@@ -111,7 +112,7 @@ func (s *Subject) reportingLaboratory(r *results.Revision, sites []site) network
 func (s *Subject) sampleLines(r *results.Revision) (lines []string) {
 	for _, sample := range r.Samples[:min(len(r.Samples), 3)] {
 		sp := sample.Specimen
-		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", cmp.Or(sp.Number, sample.Key)), labelled("Specimen", s.specimenNames()),
+		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", cmp.Or(sp.Number, sample.Key)), labelled("Specimen", cmp.Or(sp.Type, s.specimenNames())),
 			labelled("Collected", s.moment(sp.Collected)), labelled("Received", s.moment(sp.Received)), labelled("Reported", s.reported(r, sp))))
 	}
 	if lines == nil {
@@ -154,6 +155,9 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 	for _, review := range r.Reviews {
 		p.paragraph(joinNonEmpty(" ", fmt.Sprintf("A person assigned a report to this order: %s, %s.", review.By, s.minute(review.At)), confirmedDifferences(review), review.Note), smallSize+1, "")
 	}
+	for _, warning := range r.Warnings {
+		p.paragraph("Attention: "+warning.Message(), smallSize+1, "")
+	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
 		number := sp.Number
@@ -164,7 +168,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 		if sp.Fasting != nil {
 			fasting = yesNo(*sp.Fasting)
 		}
-		p.fields(3, field{"Sample", number}, field{"Specimen", s.specimenNames()}, field{"Fasting", fasting},
+		p.fields(3, field{"Sample", number}, field{"Specimen", cmp.Or(sp.Type, s.specimenNames())}, field{"Fasting", fasting},
 			field{"Collected", s.moment(sp.Collected)}, field{"Received", s.moment(sp.Received)}, field{"Reported", s.reported(r, sp)})
 		if about := joinNonEmpty("; ", sp.Volume, sp.Information); about != "" {
 			p.paragraph(about, smallSize+1, "")

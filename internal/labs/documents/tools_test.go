@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"hale/internal/labs/results"
+	"hale/internal/labs/pdfs"
 )
 
 // Other programs check the documents: poppler reads the text, zbar scans the bar
@@ -68,7 +68,7 @@ func TestOtherProgramsReadTheText(t *testing.T) {
 
 func TestOtherProgramsReadTheStamp(t *testing.T) {
 	tool(t, "pdftotext")
-	marked, err := results.StampPDF(mustRender(t, papers(subject(60), revision(180))["report"]), "REPLACED by version 3")
+	marked, err := pdfs.Stamp(mustRender(t, papers(subject(60), revision(180))["report"]), "REPLACED by version 3")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func contentRefused(ctx context.Context, tx *store.Tx, o *orders.Order, r networ
 	hasValues := hasValues(o) && o.Status != orders.PartialResults
 	switch {
 	case r.Status != "" || len(r.Refused) > 0: // the status says it
-	case len(set.PDF) > 0 && !set.Partial && !hasValues, len(set.PDF) == 0 && len(set.Comments) > 0:
+	case (len(set.PDF) > 0 || len(set.Refused) > 0) && !set.Partial && !hasValues, len(set.PDF)+len(set.Refused) == 0 && len(set.Comments) > 0:
 		return NoValues, nil
 	}
 	return "", nil

@@ -1,10 +1,12 @@
 package networks
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/pdfs"
 	"hale/internal/platform/civil"
 )
 
@@ -112,11 +114,17 @@ type ResultSet struct {
 	// Corrected results replace final ones.
 	Corrected bool
 	Specimen  Specimen
+	// Specimens are further specimens; a result names its own.
+	Specimens []Specimen `json:",omitempty"`
 	Results   []Result
 	// Missing are the tests that the lab will not report.
 	Missing []Missing
-	// PDF is the lab's own report; nil when it sent none.
-	PDF []byte
+	// PDF is the lab's own report; nil when it sent none. MorePDFs are its
+	// further documents, in their order, and Refused the problems of those that
+	// cannot be shown.
+	PDF      []byte
+	MorePDFs [][]byte       `json:",omitempty"`
+	Refused  []pdfs.Problem `json:",omitempty"`
 	// Laboratories performed the tests, by the key that results name.
 	Laboratories map[string]Laboratory
 	CLIA         string
@@ -128,16 +136,28 @@ type ResultSet struct {
 // gave one.
 type Specimen struct {
 	Number                        string
+	Type                          string `json:",omitempty"` // in words
 	Collected, Received, Reported Moment
 	Fasting                       *bool
 	Volume, Information           string
 }
+
+// Key names a specimen among those of a report.
+func (s *Specimen) Key() string { return cmp.Or(s.Number, s.Type) }
 
 // Moment is an instant with its written offset, in seconds east of UTC; Offset
 // is nil without one.
 type Moment struct {
 	Time   time.Time
 	Offset *int
+}
+
+// Text returns a moment in its local time, without an offset if that is unknown.
+func (m Moment) Text() string {
+	if m.Offset == nil {
+		return m.Time.UTC().Format("2006-01-02T15:04:05")
+	}
+	return m.Time.In(time.FixedZone("", *m.Offset)).Format("2006-01-02T15:04:05-07:00")
 }
 
 // Result is one measured value as the lab wrote it.
@@ -160,6 +180,8 @@ type Result struct {
 	Laboratory string
 	At         Moment
 	SubID      string
+	// Specimen is the key of one of the further specimens; empty for the first.
+	Specimen string `json:",omitempty"`
 }
 
 // Namings returns the names of the values.

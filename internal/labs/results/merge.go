@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/networks"
+	"hale/internal/labs/pdfs"
 )
 
 // Report is a lab's report of one order at one time.
@@ -106,6 +107,8 @@ type mergedReport struct {
 	comments   []string
 	reviews    []Review
 	document   uuid.UUID // the report whose PDF counts; zero for none
+	refused    []pdfs.Problem
+	reportedAt time.Time // the time of the latest report
 }
 
 // sampledResult is a result with the key of its sample.
@@ -135,6 +138,9 @@ func merge(reports []Report, own string) mergedReport {
 			m.status = Final
 		}
 		m.corrected = m.corrected || r.Set.Corrected
+		if at := r.reportedAt(); at.After(m.reportedAt) {
+			m.reportedAt = at
+		}
 		m.laboratory, m.clia = cmp.Or(r.Set.Laboratory, m.laboratory), cmp.Or(r.Set.CLIA, m.clia)
 		m.account, m.patient = cmp.Or(r.Account, m.account), cmp.Or(r.Patient, m.patient)
 		for _, comment := range r.Set.Comments {
@@ -143,12 +149,13 @@ func merge(reports []Report, own string) mergedReport {
 			}
 		}
 		if len(r.Document) > 0 {
-			m.document = r.id
+			m.document, m.refused = r.id, nil
 		}
+		m.refused = append(m.refused, r.Set.Refused...)
 		if r.Review != nil {
 			m.reviews = append(m.reviews, *r.Review)
 		}
-		m.addSample(r, own)
+		m.addSamples(r, own)
 	}
 	m.addObservations(sorted, own)
 	m.dropStaleDocument(sorted, own)
@@ -185,9 +192,15 @@ func (m *mergedReport) dropStaleDocument(sorted []*Report, own string) {
 	}
 }
 
-// addSample adds the specimen of a report.
-func (m *mergedReport) addSample(r *Report, own string) {
-	key := sampleKey(r, own)
+// addSamples adds the specimens of a report.
+func (m *mergedReport) addSamples(r *Report, own string) {
+	m.addSample(r, own, sampleKey(r, own), &r.Set.Specimen)
+	for i := range r.Set.Specimens {
+		m.addSample(r, own, r.Set.Specimens[i].Key(), &r.Set.Specimens[i])
+	}
+}
+
+func (m *mergedReport) addSample(r *Report, own, key string, next *networks.Specimen) {
 	at := slices.IndexFunc(m.samples, func(s Sample) bool { return s.Key == key })
 	if at < 0 {
 		at = len(m.samples)
@@ -195,8 +208,8 @@ func (m *mergedReport) addSample(r *Report, own string) {
 	}
 	s := &m.samples[at]
 	s.Control = cmp.Or(own, r.SampleID)
-	next, known := r.Set.Specimen, &s.Specimen
-	known.Number = cmp.Or(next.Number, known.Number)
+	known := &s.Specimen
+	known.Number, known.Type = cmp.Or(next.Number, known.Number), cmp.Or(next.Type, known.Type)
 	known.Volume, known.Information = cmp.Or(next.Volume, known.Volume), cmp.Or(next.Information, known.Information)
 	if next.Fasting != nil {
 		known.Fasting = next.Fasting
@@ -482,7 +495,7 @@ func claims(r *Report, place int, own string) map[observationKey]*claim {
 		this := reportedValue{key, rank, one.Value, one.Unit}
 		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
 		if rank == c.rank && !again {
-			c.values = append(c.values, sampledResult{Result: *one, sample: sampleKey(r, own), finality: finalityOf(one.Status, rank), at: r.reportedAt()})
+			c.values = append(c.values, sampledResult{Result: *one, sample: cmp.Or(one.Specimen, sampleKey(r, own)), finality: finalityOf(one.Status, rank), at: r.reportedAt()})
 			c.critical = c.critical || r.critical != nil && r.critical[i]
 		}
 		before[this] = true

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hale/internal/labs/loinc"
+	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results/refrange"
 	"hale/internal/platform/civil"
@@ -19,6 +20,10 @@ func buildVersion(e *expectations, m mergedReport) Version {
 	v := Version{
 		Status: m.status, Corrected: m.corrected, Interpretation: orders.Normal, Samples: m.samples,
 		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Patient: m.patient, Comments: m.comments, Reviews: m.reviews,
+	}
+	v.Warnings = e.removeImpossibleTimes(&m)
+	for _, problem := range m.refused {
+		v.Warnings = append(v.Warnings, Warning{Code: DocumentRefused, Detail: string(problem)})
 	}
 	sex, age := e.patient(m.samples)
 	for _, f := range m.results {
@@ -36,7 +41,7 @@ func buildVersion(e *expectations, m mergedReport) Version {
 // normalise brings one value into the form that all labs share.
 func (e *expectations) normalise(f sampledResult, sex string, age int) Result {
 	id := e.identify(f.ProviderID, f.TestProviderID, f.LOINC, f.Name)
-	v := parseValue(f.Value, Type(f.Type))
+	v := parseReported(&f.Result)
 	r := Result{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: f.TestProviderID, SubID: f.SubID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
 		Type: v.kind, Text: v.text, Number: v.number, Flag: f.Flag, Status: f.Status, At: f.At,
@@ -146,6 +151,21 @@ func parseValue(text string, kind Type) value {
 	}
 	return value{kind: Comment, text: text}
 }
+
+// parseReported parses the value of a result. A decimal comma makes a number
+// only if the test has numbers and the commas on the report agree.
+func parseReported(r *networks.Result) value {
+	text := strings.TrimSpace(r.Value)
+	comma := refrange.HasDecimalComma(r.Range)
+	sameStyle := comma || Type(r.Type) == Numeric && refrange.HasDecimalComma(text) && !strings.ContainsAny(r.Range, ".,")
+	if sameStyle && Type(r.Type) != Comment && Type(r.Type) != Coded && commaPattern.MatchString(text) {
+		text = strings.Replace(text, ",", ".", 1)
+	}
+	return parseValue(text, Type(r.Type))
+}
+
+// commaPattern matches a number with one comma, and a limit.
+var commaPattern = regexp.MustCompile(`^[<>]?=?\s*[+-]?\d+,\d+$`)
 
 func parseNumber(text string) (value, bool) {
 	plain := strings.ReplaceAll(text, " ", "")

@@ -1,22 +1,17 @@
 package results
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"sync"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/pdfcpu/pdfcpu/pkg/api"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/model"
-	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
 
 	"hale/internal/labs/orders"
+	"hale/internal/labs/pdfs"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -250,40 +245,12 @@ func PDF(ctx context.Context, tx *store.Tx, o *orders.Order, number int) ([]byte
 	return tx.Unseal(ctx, o.Team.UUID(), o.User.UUID(), documentPlace+document.String(), body)
 }
 
-// pdfSettings returns the settings of the PDF library. Callers copy them.
-var pdfSettings = sync.OnceValue(func() *model.Configuration {
-	api.DisableConfigDir() // otherwise the library writes into the home folder
-	return model.NewDefaultConfiguration()
-})
-
 // MergePDFs merges documents into one. It refuses a document that cannot be
 // read.
 func MergePDFs(documents [][]byte) ([]byte, error) {
-	if len(documents) == 1 {
-		return documents[0], nil
-	}
-	in := make([]io.ReadSeeker, len(documents))
-	for i, d := range documents {
-		in[i] = bytes.NewReader(d)
-	}
-	settings := *pdfSettings()
-	var out bytes.Buffer
-	if err := api.MergeRaw(in, &out, false, &settings); err != nil {
+	merged, err := pdfs.Join(documents)
+	if err != nil {
 		return nil, fault.New(fault.Conflict, "The documents of this transaction cannot be merged; get them order by order")
 	}
-	return out.Bytes(), nil
-}
-
-// StampPDF prints a text in a box at the top of every page of a document.
-func StampPDF(document []byte, text string) ([]byte, error) {
-	settings := *pdfSettings()
-	stamp, err := api.TextWatermark(text, "font:Helvetica-Bold, points:11, position:tc, offset:0 -12, scale:1 abs, rotation:0, fillcolor:1 1 1, bgcolor:0 0 0, margins:4", true, false, types.POINTS)
-	if err != nil {
-		return nil, fmt.Errorf("results: describing a stamp: %w", err)
-	}
-	var out bytes.Buffer
-	if err := api.AddWatermarks(bytes.NewReader(document), &out, nil, stamp, &settings); err != nil {
-		return nil, fmt.Errorf("results: stamping a document: %w", err)
-	}
-	return out.Bytes(), nil
+	return merged, nil
 }

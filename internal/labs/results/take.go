@@ -15,6 +15,7 @@ import (
 	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/pdfs"
 	"hale/internal/platform/store"
 )
 
@@ -49,6 +50,12 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if err != nil {
 		return err
 	}
+	pdf := a.Set.PDF
+	if len(a.Set.MorePDFs) > 0 {
+		if pdf, err = pdfs.Join(append([][]byte{pdf}, a.Set.MorePDFs...)); err != nil {
+			pdf, a.Set.Refused = a.Set.PDF, append(slices.Clone(a.Set.Refused), pdfs.NotJoined)
+		}
+	}
 	next, doc, err := newReport(tx, a)
 	if err != nil {
 		return err
@@ -56,10 +63,14 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if slices.ContainsFunc(known, func(r Report) bool { return r.digest == next.digest || r.digest == next.unnamed }) {
 		return nil
 	}
-	if err := storeReport(ctx, tx, o, next, doc, a.Set.PDF); err != nil {
+	if err := storeReport(ctx, tx, o, next, doc, pdf); err != nil {
 		return err
 	}
-	if err := orders.AddNumbers(ctx, tx, o, a.SampleID, a.Set.Specimen.Number); err != nil {
+	numbers := []string{a.SampleID, a.Set.Specimen.Number}
+	for _, s := range a.Set.Specimens {
+		numbers = append(numbers, s.Number)
+	}
+	if err := orders.AddNumbers(ctx, tx, o, numbers...); err != nil {
 		return err
 	}
 	return revise(ctx, tx, o, append(known, next), a)
@@ -71,7 +82,12 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 	r := Report{At: a.At.UTC(), SampleID: a.SampleID, Account: a.Account, Set: a.Set, id: tx.NewUUID()}
 	if len(a.Set.PDF) > 0 {
 		sum := sha256.Sum256(a.Set.PDF)
-		r.Document, r.Set.PDF = sum[:], nil
+		r.Document, r.Set.PDF, r.Set.MorePDFs = sum[:], nil, nil
+		for _, more := range a.Set.MorePDFs {
+			next := sha256.Sum256(more)
+			sum = sha256.Sum256(append(r.Document, next[:]...))
+			r.Document = sum[:]
+		}
 	}
 	unnamed, err := json.Marshal(r)
 	if err != nil {
@@ -146,6 +162,7 @@ func isSameVersion(a, b Version) (bool, error) {
 // Finality, conflict and previous value follow from values and statuses.
 func changesResults(before, after Version) (bool, error) {
 	for _, v := range []*Version{&before, &after} {
+		v.Warnings = nil
 		v.Samples, v.Comments, v.Laboratory, v.CLIA, v.Account, v.Corrected, v.Patient, v.Reviews = nil, nil, "", "", "", false, networks.ReportedPatient{}, nil
 		v.Results = slices.Clone(v.Results)
 		for i := range v.Results {

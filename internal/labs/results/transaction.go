@@ -74,6 +74,7 @@ func joinVersions(all []Revision) Version {
 		v.Laboratory, v.CLIA, v.Account, v.Patient = next.Laboratory, next.CLIA, next.Account, next.Patient
 		v.Comments = append(slices.Clone(v.Comments), next.Comments...)
 		v.Reviews = append(slices.Clone(v.Reviews), next.Reviews...)
+		v.Warnings = append(slices.Clone(v.Warnings), next.Warnings...)
 	}
 	v.Interpretation = orders.Normal
 	for _, r := range v.Results {

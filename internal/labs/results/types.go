@@ -67,6 +67,8 @@ type Version struct {
 	// Reviews are the decisions of persons that a report belongs to the order.
 	Reviews  []Review `json:"reviews,omitempty"`
 	Comments []string `json:"comments,omitempty"`
+	// Warnings are doubts that a program or a person must know of.
+	Warnings []Warning `json:"warnings,omitempty"`
 }
 
 // Review is the decision of a person that a report without a certain order

@@ -1,15 +1,15 @@
 package hl7v2
 
 import (
+	"bytes"
 	"cmp"
-	"encoding/base64"
-	"encoding/hex"
 	"regexp"
 	"slices"
 	"strings"
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/pdfs"
 )
 
 // readObservation reads an OBX.
@@ -129,8 +129,8 @@ func abnormalFlag(f hl7.Field) string {
 	return hl7.WorstFlag(flags)
 }
 
-// takeDocument stores the PDF of an OBX and reports whether it was one. Of
-// several, the last is the newest.
+// takeDocument stores the PDF of an OBX and reports whether it was one. A
+// message may have several, which stay in their order.
 func (r *results) takeDocument(s hl7.Segment) bool {
 	if strings.ToUpper(s.Get(2)) != "ED" {
 		return false
@@ -138,35 +138,22 @@ func (r *results) takeDocument(s hl7.Segment) bool {
 	v := s.Field(5).First()
 	data := v.Get(5)
 	isPDF := strings.EqualFold(v.Get(3), "PDF") || strings.EqualFold(v.Get(2), "PDF") || strings.HasPrefix(data, "JVBERi0")
-	if !isPDF {
+	switch {
+	case !isPDF:
 		return false
+	case slices.Contains([]string{"D", "W", "X"}, strings.ToUpper(s.Get(11))): // withdrawn
+		return true
 	}
-	if pdf := decodeDocument(v.Get(4), data); len(pdf) > 0 {
-		r.set.PDF = pdf
+	document, problem := pdfs.Decode(v.Get(4), data)
+	switch {
+	case problem != "":
+		r.set.Refused = append(r.set.Refused, problem)
+	case r.set.PDF == nil:
+		r.set.PDF = document
+	case !bytes.Equal(document, r.set.PDF) && !slices.ContainsFunc(r.set.MorePDFs, func(other []byte) bool { return bytes.Equal(document, other) }):
+		r.set.MorePDFs = append(r.set.MorePDFs, document)
 	}
 	return true
-}
-
-// decodeDocument decodes a document as ED-4 says. Senders break its lines.
-func decodeDocument(encoding, data string) []byte {
-	data = strings.Map(func(c rune) rune {
-		if c <= ' ' {
-			return -1
-		}
-		return c
-	}, data)
-	if strings.EqualFold(encoding, "hex") {
-		out, err := hex.DecodeString(data)
-		if err != nil {
-			return nil
-		}
-		return out
-	}
-	out, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(data, "="))
-	if err != nil {
-		return nil
-	}
-	return out
 }
 
 var cliaPattern = regexp.MustCompile(`^\d{2}D\d{7}$`)

@@ -61,7 +61,8 @@ laboratory 05D9999901: North Laboratory, CLIA 05D9999901, Dr. Nora Lark, MD, 8 R
 report of North Laboratory, CLIA 05D9999901
 comment: Specimen slightly lipemic.
 comment: Clotted; please recollect.
-PDF "%PDF-1.7\n%%EOF\n"`)
+PDF "%PDF-1.4"… of 306 bytes
+0 more documents, refused [], 1 more specimens`)
 }
 
 const (

@@ -98,6 +98,11 @@ func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *
 		// A final code: a retry of the message would fail again.
 		return slug, &hl7.ErrorSegment{Code: hl7.SegmentSequence, Text: "too many results of one order in one message"}, nil
 	}
+	for _, r := range reports {
+		if r.Results != nil && len(r.Results.Refused) > 0 {
+			n.log.Warn("a document in an HL7 message was refused", "lab", slug, "problems", r.Results.Refused)
+		}
+	}
 	return slug, nil, in.Put(ctx, networks.Message{
 		Network: network,
 		Key:     messageKey(header, raw),

@@ -68,7 +68,7 @@ type entry struct {
 
 func (r *results) add(of *reader, q *request) {
 	t := r.test(q)
-	r.addSpecimen(of, t, q)
+	specimen := r.addSpecimen(of, t, q)
 	r.set.Comments = append(r.set.Comments, q.notes...)
 	for _, o := range q.observations {
 		if r.takeDocument(o.obx) {
@@ -81,7 +81,7 @@ func (r *results) add(of *reader, q *request) {
 		if e.ProviderID == "" {
 			e.Name = cmp.Or(e.Name, t.name) // text without a code belongs to the test
 		}
-		e.Laboratory = r.addLaboratory(of, o.obx)
+		e.Laboratory, e.Specimen = r.addLaboratory(of, o.obx), specimen
 		if e.At.Time.IsZero() {
 			e.At = of.clock.moment(q.obr.Get(7))
 		}
@@ -256,9 +256,9 @@ func (r *results) addRejectedTests() {
 }
 
 // hasContent reports whether the set has results, missing results or a
-// document.
+// document, even one that cannot be read.
 func (r *results) hasContent() bool {
-	return len(r.set.Results) > 0 || len(r.set.Missing) > 0 || r.set.PDF != nil
+	return len(r.set.Results) > 0 || len(r.set.Missing) > 0 || r.set.PDF != nil || len(r.set.Refused) > 0
 }
 
 // coding reads a coded field with a local code, a LOINC, or both: the first
@@ -341,14 +341,10 @@ func (t *test) withTest(m networks.Missing) networks.Missing {
 }
 
 // addSpecimen reads SPM and the fields of OBR that older versions have
-// instead. For the order, the first test with a fact about the sample counts.
-func (r *results) addSpecimen(of *reader, t *test, q *request) {
-	sample := &r.set.Specimen
+// instead, and returns the key of the specimen if it is a further one of the
+// order. Of tests with one specimen, the first with a fact about it counts.
+func (r *results) addSpecimen(of *reader, t *test, q *request) (further string) {
 	for _, s := range q.specimens {
-		sample.Number = cmp.Or(sample.Number, s.Get(2), s.Field(2).First().Get(2))
-		sample.Volume = cmp.Or(sample.Volume, quantity(s.Get(12), s.Get(12, 2), s.Get(12, 2, 2)))
-		setIfZero(&sample.Collected, of.clock.moment(s.Get(17)))
-		setIfZero(&sample.Received, of.clock.moment(s.Get(18)))
 		for _, reject := range s.Field(21).Repeats() {
 			code := strings.ToUpper(reject.Get(1))
 			if _, known := rejections[code]; !known && code != "" {
@@ -359,12 +355,29 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) {
 			}
 		}
 	}
+	sample := &r.set.Specimen
+	if own := readSpecimen(of.clock, q.specimens); r.isFurther(own) {
+		further = own.Key()
+		at := slices.IndexFunc(r.set.Specimens, func(s networks.Specimen) bool { return s.Key() == further })
+		if at < 0 {
+			at = len(r.set.Specimens)
+			r.set.Specimens = append(r.set.Specimens, networks.Specimen{})
+		}
+		sample = &r.set.Specimens[at]
+	}
+	for _, s := range q.specimens {
+		addSPM(of.clock, sample, s)
+		if further != "" || len(q.specimens) > 1 {
+			break // each is a specimen of its own; the test was measured in the first
+		}
+	}
 	setIfZero(&sample.Collected, of.clock.moment(q.obr.Get(7)))
 	setIfZero(&sample.Received, of.clock.moment(q.obr.Get(14)))
 	if sample.Reported.Time.IsZero() {
 		sample.Reported = of.clock.moment(q.obr.Get(22))
-		at, err := hl7.ParseTime(q.obr.Get(22), of.clock.zone)
-		r.dateOnly = err == nil && at.Digits <= len("20060102")
+		if at, err := hl7.ParseTime(q.obr.Get(22), of.clock.zone); further == "" {
+			r.dateOnly = err == nil && at.Digits <= len("20060102")
+		}
 	}
 	sample.Volume = cmp.Or(sample.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
 	information := q.obr.Text(13)
@@ -372,6 +385,35 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) {
 		sample.Fasting = parseFasting(information)
 	}
 	sample.Information = cmp.Or(sample.Information, clinicalInformation(q.obr.Field(13).First()))
+	return further
+}
+
+// readSpecimen reads the first SPM of a test.
+func readSpecimen(clock timeReader, all []hl7.Segment) networks.Specimen {
+	var s networks.Specimen
+	if len(all) > 0 {
+		addSPM(clock, &s, all[0])
+	}
+	return s
+}
+
+// addSPM adds the facts of an SPM that a specimen lacks.
+func addSPM(clock timeReader, to *networks.Specimen, s hl7.Segment) {
+	to.Number = cmp.Or(to.Number, s.Get(2), s.Field(2).First().Get(2))
+	to.Type = cmp.Or(to.Type, s.Get(4, 2), s.Get(4, 9), s.Get(4, 5), s.Get(4))
+	to.Volume = cmp.Or(to.Volume, quantity(s.Get(12), s.Get(12, 2), s.Get(12, 2, 2)))
+	setIfZero(&to.Collected, clock.moment(s.Get(17)))
+	setIfZero(&to.Received, clock.moment(s.Get(18)))
+}
+
+// isFurther reports whether a specimen is another one than the order's first:
+// it has another number, or without numbers another type.
+func (r *results) isFurther(s networks.Specimen) bool {
+	first := r.set.Specimen
+	if s.Number != "" || first.Number != "" {
+		return s.Number != "" && first.Number != "" && s.Number != first.Number
+	}
+	return s.Type != "" && first.Type != "" && s.Type != first.Type
 }
 
 // clinicalInformation returns OBR-13 in words, without codes. It is a text, or

@@ -210,7 +210,10 @@ func describeResults(line func(string, ...any), set networks.ResultSet) {
 		line("comment: %s", c)
 	}
 	if set.PDF != nil {
-		line("PDF %q", set.PDF)
+		line("PDF %q… of %d bytes", set.PDF[:8], len(set.PDF))
+	}
+	if len(set.MorePDFs)+len(set.Refused)+len(set.Specimens) > 0 {
+		line("%d more documents, refused %v, %d more specimens", len(set.MorePDFs), set.Refused, len(set.Specimens))
 	}
 }
 

@@ -58,7 +58,7 @@ var noRangeWords = map[string]bool{
 	"none established": true, "not applicable": true, "see note": true, "see comment": true, "see below": true, "see report": true,
 }
 
-const numberPattern = `([+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+))`
+const numberPattern = `([+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+,\d+|\d+(?:\.\d*)?|\.\d+))`
 
 var (
 	intervalPattern   = regexp.MustCompile(`^` + numberPattern + `\s*(?:-|to)\s*` + numberPattern + `(?:\s*(\D.*))?$`)
@@ -70,19 +70,22 @@ var (
 // parseSimple parses a range of one or two bounds, with or without its unit.
 func parseSimple(text string) (Range, bool) {
 	if m := intervalPattern.FindStringSubmatch(text); m != nil && isUnit(m[3]) {
-		low, high := parseNumber(m[1]), parseNumber(m[2])
-		if low > high {
+		low, known := parseNumber(m[1], text)
+		high, alsoKnown := parseNumber(m[2], text)
+		if !known || !alsoKnown || low > high {
 			return Range{}, false
 		}
 		return Range{Kind: Interval, Low: &Bound{low, true}, High: &Bound{high, true}}, true
 	}
 	if m := comparisonPattern.FindStringSubmatch(text); m != nil && isUnit(m[3]) {
 		sign := strings.ToLower(strings.ReplaceAll(m[1], " ", ""))
-		return oneSidedRange(upperSigns[sign], Bound{parseNumber(m[2]), strings.Contains(sign, "=") || inclusiveSigns[sign]}), true
+		end, known := parseNumber(m[2], text)
+		return oneSidedRange(upperSigns[sign], Bound{end, strings.Contains(sign, "=") || inclusiveSigns[sign]}), known
 	}
 	if m := suffixPattern.FindStringSubmatch(text); m != nil && isUnit(m[2]) {
 		upper := strings.Contains("less lower below", strings.ToLower(m[3]))
-		return oneSidedRange(upper, Bound{parseNumber(m[1]), true}), true
+		end, known := parseNumber(m[1], text)
+		return oneSidedRange(upper, Bound{end, true}), known
 	}
 	return Range{}, false
 }
@@ -115,11 +118,40 @@ func isUnit(text string) bool {
 	return known
 }
 
-// parseNumber reads a number that numberPattern matched.
-func parseNumber(text string) float64 {
-	v, err := strconv.ParseFloat(strings.ReplaceAll(text, ",", ""), 64)
-	if err != nil { // digits without end: more than a float holds
-		return 0
+// parseNumber reads a number that numberPattern matched in a text. It reports
+// false if it is not certain whether a comma is a decimal one.
+func parseNumber(number, text string) (v float64, known bool) {
+	decimal := HasDecimalComma(text)
+	if decimal {
+		number = strings.Replace(number, ",", ".", 1)
+	} else if decimalComma(strings.TrimLeft(number, "+-")) {
+		return 0, false // beside a decimal point
 	}
-	return v
+	v, err := strconv.ParseFloat(strings.ReplaceAll(number, ",", ""), 64)
+	if err != nil { // digits without end: more than a float holds
+		return 0, true
+	}
+	return v, true
+}
+
+var digitsPattern = regexp.MustCompile(`\d*(?:[.,]\d+)+|\d+`)
+
+// HasDecimalComma reports whether the numbers of a text have decimal commas: one
+// of them can have no other, and none has a point or two commas.
+func HasDecimalComma(text string) bool {
+	certain := false
+	for _, number := range digitsPattern.FindAllString(text, -1) {
+		if strings.Contains(number, ".") || strings.Count(number, ",") > 1 {
+			return false
+		}
+		certain = certain || decimalComma(number)
+	}
+	return certain
+}
+
+// decimalComma reports whether the comma of a number cannot separate thousands:
+// 3,5 and 0,400.
+func decimalComma(number string) bool {
+	whole, rest, cut := strings.Cut(number, ",")
+	return cut && whole != "" && (len(rest) != 3 || len(whole) > 3 || strings.HasPrefix(whole, "0"))
 }

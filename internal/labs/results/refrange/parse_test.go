@@ -85,6 +85,15 @@ func TestMoreNotations(t *testing.T) {
 		"Ask the physician of duty": {"other"},
 		"":                          {"none"},
 		"([70-99])":                 {"interval", "70", "99", "1", "1", ""},
+		"3,5-5,1":                   {"interval", "3.5", "5.1", "1", "1", ""},
+		"3,5 - 5,1 mmol/L":          {"interval", "3.5", "5.1", "1", "1", ""},
+		"0,400-4,000":               {"interval", "0.4", "4", "1", "1", ""},
+		"4,500-11,000":              {"interval", "4500", "11000", "1", "1", ""},
+		"<0,5":                      {"upper", "", "0.5", "", "0", ""},
+		"M: 13,5-17,5 F: 12,0-15,5": {"sexed", "", "", "", "", "M=13.5..17.5;F=12..15.5"},
+		"3,5-5.1":                   {"other"},
+		"1.000,5-2.000,5":           {"other"},
+		"1,000,0-2":                 {"other"},
 	} {
 		if got := tableRow(Parse(text)); got != want {
 			t.Errorf("%q is %q, want %q", text, got, want)
