@@ -471,7 +471,11 @@ func TestInstructionsOfEveryKind(t *testing.T) {
 			s := &InstructionSheet{Test: catalogue.Test{Name: "Panel", Method: method, SampleType: sample, Fasting: true, UpdatedAt: placedAt}, Samples: []catalogue.SampleType{sample}}
 			pages := read(t, mustRender(t, s.Render))
 			wantInside(t, pages)
-			wantTexts(t, pages, "Do not eat for 8 to 12 hours", label(sample), "After")
+			kind := label(sample)
+			if sample == catalogue.Serum { // also tubes of whole blood and plasma
+				kind = "Blood"
+			}
+			wantTexts(t, pages, "Do not eat for 8 to 12 hours", kind, "After")
 			if len(stepsBefore[method]) == 0 || len(stepsAfter[method]) == 0 || len(collectionSteps[stepsKey{isSelfCollected(method), sample}]) == 0 {
 				t.Errorf("no advice for %s by %s", sample, method)
 			}

@@ -80,7 +80,7 @@ func (s *InstructionSheet) render(frame pageFrame, made time.Time, own func(p *p
 		if !known {
 			continue
 		}
-		p.heading(label(sample))
+		p.heading(sampleHeading(sample))
 		p.list(steps)
 	}
 	p.heading("After")
@@ -88,6 +88,15 @@ func (s *InstructionSheet) render(frame pageFrame, made time.Time, own func(p *p
 	p.heading("If something goes wrong")
 	p.paragraph("Do not send or hand in a sample that is too small, spilled, too old or without a name. Ask the clinic that ordered the test. In an emergency call 911.", normalSize, "")
 	return p.output()
+}
+
+// sampleHeading names a kind of sample for a patient. The kind serum includes
+// every tube of blood, such as whole blood with EDTA.
+func sampleHeading(sample catalogue.SampleType) string {
+	if sample == catalogue.Serum {
+		return "Blood"
+	}
+	return label(sample)
 }
 
 // list writes a numbered list.
