@@ -304,6 +304,16 @@ func (c *certification) testNewerReading() {
 	}, "the critical value raised no notice")
 	c.until(o.ID, "completed.walk_in_test.corrected")
 
+	both := c.placed(addOnOnly(`"GLU"`))
+	r := c.report(both, 0)
+	r.test("GLU", "F").line("OBX|1|NM|GLU-1^Glucose^L||91|mg/dL|70-99||||F|||%s", hl7Time(r.charted)).
+		line("OBX|2|NM|GLU-1^Glucose^L||612|mg/dL|70-99|HH|||P|||%s", hl7Time(r.at)).send()
+	c.wantShown(both.ID, "GLU-1=612 critical preliminary")
+
+	repeated := c.placed(addOnOnly(`"GLU"`))
+	c.report(repeated, 0).test("GLU", "F").line("OBX|1|NM|GLU-1^Glucose^L||91~612|mg/dL|70-99||||F").send()
+	c.wantShown(repeated.ID, "GLU-1=612 critical final", "GLU-1=91 normal final")
+
 	twice := c.placed(addOnOnly(`"HB"`))
 	later := c.report(twice, 0)
 	later.sent = later.sent.Add(time.Minute)

@@ -57,12 +57,15 @@ func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 	assay, printedFlag, unit := id.assay, r.Flag, r.Unit
 	var leading quantity
 	if v.span == nil {
+		printedFlag = hl7.WorstFlag([]string{r.Flag, flagOfWords(v.text)})
+	}
+	if v.span == nil {
 		if q, ok := readQuantity(v.text); ok && r.agreesInUnit(q) {
 			v.span, unit = q.span, cmp.Or(r.Unit, q.unit)
-			printedFlag = hl7.WorstFlag([]string{r.Flag, q.flag})
+			printedFlag = hl7.WorstFlag([]string{printedFlag, q.flag})
 		} else if leading = readLeadingNumber(v.text); leading.span != nil {
 			unit = cmp.Or(leading.unit, r.Unit)
-			printedFlag = hl7.WorstFlag([]string{r.Flag, leading.flag})
+			printedFlag = hl7.WorstFlag([]string{printedFlag, leading.flag})
 		}
 	}
 	expected := r.setRange(assay, cmp.Or(r.Unit, unit), sex, age)
@@ -95,6 +98,18 @@ func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 		r.Interpretation = orders.Critical
 	}
 }
+
+// flagOfWords returns the flag that a lab writes as the value: CRITICAL HIGH.
+func flagOfWords(text string) string {
+	if !criticalWords.MatchString(text) {
+		return ""
+	}
+	flag, _ := hl7.FindFlag(strings.ReplaceAll(text, "_", " "))
+	return flag.Code
+}
+
+// criticalWords matches a flag in words, without a number or a sentence.
+var criticalWords = regexp.MustCompile(`(?i)^\W*(?:[a-z]+[ _]){0,2}(?:critical|panic)(?:[ _][a-z]+){0,2}\W*$`)
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
@@ -354,6 +369,12 @@ var (
 // The span is nil if the text is not certain to begin with a quantity.
 func readLeadingNumber(text string) quantity {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = comparisonWords.ReplaceAllStringFunc(line, func(words string) string {
+		if strings.ContainsAny(strings.ToLower(words)[:1], "lbu") {
+			return "<"
+		}
+		return ">"
+	})
 	m := leadingPattern.FindStringSubmatch(strings.TrimSpace(line))
 	if m == nil {
 		return quantity{}
@@ -375,6 +396,9 @@ func readLeadingNumber(text string) quantity {
 	}
 	return q
 }
+
+// comparisonWords are a comparison in words at the beginning of a text.
+var comparisonWords = regexp.MustCompile(`(?i)^\s*(?:greater than|more than|higher than|above|over|less than|lower than|below|under)\s+`)
 
 var thousandsPattern = regexp.MustCompile(`,\d{3}$`)
 

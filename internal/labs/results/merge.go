@@ -340,9 +340,9 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 	var codes []string
 	for place := len(sorted) - 1; place >= 0; place-- {
 		r := sorted[place]
-		for key, c := range claims(r, place, own) {
-			keepBest(best, key, c)
-			all[key] = append(all[key], c)
+		for by, c := range claims(r, place, own) {
+			keepBest(best, by.observationKey, c)
+			all[by.observationKey] = append(all[by.observationKey], c)
 		}
 		for i := range r.Set.Results {
 			if key := r.keyOf(i); !listed[key] {
@@ -479,18 +479,26 @@ type reportedValue struct {
 	value, unit string
 }
 
+// claimKey separates the final values of an observation from those that are not
+// final: a report may have both.
+type claimKey struct {
+	observationKey
+	final bool
+}
+
 // claims groups a report's values by observation. One value under two tests
 // counts once; two values of one code are both kept.
-func claims(r *Report, place int, own string) map[observationKey]*claim {
-	all := map[observationKey]*claim{}
+func claims(r *Report, place int, own string) map[claimKey]*claim {
+	all := map[claimKey]*claim{}
 	before := map[reportedValue]bool{}
 	for i := range r.Set.Results {
 		one := &r.Set.Results[i]
 		key, rank := r.keyOf(i), rank(one.Status, r)
-		c := all[key]
+		by := claimKey{key, rank >= rankFinal}
+		c := all[by]
 		if c == nil || rank > c.rank {
 			c = &claim{rank: rank, report: r, place: place}
-			all[key] = c
+			all[by] = c
 		}
 		this := reportedValue{key, rank, one.Value, one.Unit}
 		again := before[this] && (one.ProviderID != "" || one.LOINC != "")

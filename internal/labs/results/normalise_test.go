@@ -120,6 +120,9 @@ func TestInterpretation(t *testing.T) {
 		code, value, unit, rng, flag, wants string
 	}{
 		{"the flag counts", "female", "HGB", "12", "g/dL", "11-15", "H", "abnormal above no below no report high_or_low_inside_range"},
+		{"a critical flag as value", "female", "HGB", "CRITICAL LOW", "g/dL", "11-15", "", "critical above no below yes report"},
+		{"a comparison in words", "female", "HGB", "less than 6", "g/dL", "11-15", "", "critical above no below yes report"},
+		{"words that deny a critical value", "female", "HGB", "not critical", "g/dL", "11-15", "", "unknown above ? below ? report"},
 		{"a critical flag", "female", "HGB", "12", "g/dL", "", "HH", "critical above no below no catalogue"},
 		{"a flag in words", "female", "X", "12", "", "", "(High)", "abnormal above yes below no"},
 		{"beyond the critical limit", "female", "HGB", "6.9", "g/dL", "11-15", "L", "critical above no below yes report"},
@@ -169,7 +172,7 @@ func TestInterpretation(t *testing.T) {
 		{"not yet known", "female", "X", "PENDING", "", "", "", "unknown above ? below ?"},
 		{"signs", "female", "X", ">>>", "", "", "", "unknown above ? below ?"},
 		{"plainly normal", "female", "X", "Not Detected", "", "", "", "normal above ? below ?"},
-		{"words beside an interval", "female", "X", "CRITICAL HIGH", "", "3.5-5.1", "", "unknown above ? below ? report"},
+		{"a critical flag as value, beside an interval", "female", "X", "CRITICAL HIGH", "", "3.5-5.1", "", "critical above yes below no report"},
 		{"positive beside an upper end", "female", "X", "POSITIVE", "", "<5", "", "unknown above ? below ? report"},
 		{"negative beside an upper end", "female", "X", "NEGATIVE", "", "<0.9", "", "normal above ? below ? report"},
 		{"many instead of none", "female", "X", "Many", "", "None", "", "unknown above ? below ?"},

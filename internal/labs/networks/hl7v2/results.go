@@ -87,10 +87,30 @@ func (r *results) add(of *reader, q *request) {
 		}
 		t.entries++
 		if !r.continuesText(e) {
-			r.addEntry(e)
+			for _, one := range e.separateNumbers(o.obx.Field(5)) {
+				r.addEntry(one)
+			}
 			r.last = e
 		}
 	}
+}
+
+// separateNumbers returns an entry for each number of a repeated value, so that
+// each is compared with its range and limits.
+func (e *entry) separateNumbers(f hl7.Field) []*entry {
+	repeats := f.Repeats()
+	if e.Type != "numeric" || len(repeats) < 2 {
+		return []*entry{e}
+	}
+	var all []*entry
+	for _, v := range repeats {
+		if text := strings.TrimSpace(v.Text()); text != "" {
+			one := *e
+			one.Value = text
+			all = append(all, &one)
+		}
+	}
+	return all
 }
 
 // test finds the OBR of a test that the message named before, or begins one. A
@@ -129,7 +149,8 @@ func (r *results) continuesText(e *entry) bool {
 
 // addEntry adds an entry, or replaces an earlier version of the same
 // observation: the same code and sub-id, with a status that is not lower. Two
-// different values of one status are two observations. It uses indexes, so a
+// different values of one status are two observations, and so is a value with a
+// lower status that was observed later. It uses indexes, so a
 // message may have any number of entries.
 func (r *results) addEntry(e *entry) {
 	if e.ProviderID == "" {
@@ -144,8 +165,16 @@ func (r *results) addEntry(e *entry) {
 		v = &versions{rank: value.rank}
 		r.remember(key, v)
 	case value.rank < v.rank:
+		if !slices.ContainsFunc(v.at[:v.highest], func(i int) bool { return !e.observedAfter(r.entries[i]) }) {
+			r.entries = append(r.entries, e)
+		}
 		return
 	case value.rank > v.rank:
+		for _, i := range v.at[:v.highest] {
+			if r.entries[i].observedAfter(e) {
+				r.entries = append(r.entries, r.entries[i])
+			}
+		}
 		v.rank, v.highest = value.rank, 0
 	}
 	at, again := r.seen[value]
@@ -159,6 +188,11 @@ func (r *results) addEntry(e *entry) {
 		r.seen[value] = at
 	}
 	r.entries[at] = e
+}
+
+// observedAfter reports whether an entry is a later observation than another one.
+func (e *entry) observedAfter(other *entry) bool {
+	return !other.At.Time.IsZero() && e.At.Time.After(other.At.Time)
 }
 
 func (r *results) remember(key versionKey, v *versions) {

@@ -74,7 +74,8 @@ reported 2002-03-15T07:30:00+02:15
 625-4: 625-4 Bacteria identified in Stool by Culture = Salmonella coded_value beats/min range 70-80 flag A status P at 2012-03-01T00:00:00-02:15 by 16D0648109 sub 1
   note: Submission of serum
   note: No Antibodies Detected
-625-4: 8867-4 Bacteria identified (LOINC 8867-4) = 27, 25 numeric status I at 2002-02-15T07:30:00+02:15 sub 1
+625-4: 8867-4 Bacteria identified (LOINC 8867-4) = 27 numeric status I at 2002-02-15T07:30:00+02:15 sub 1
+625-4: 8867-4 Bacteria identified (LOINC 8867-4) = 25 numeric status I at 2002-02-15T07:30:00+02:15 sub 1
 laboratory 16D0648109: State Hygienic Laboratory, CLIA 16D0648109, Christopher Atchinson, State Hygienic Laboratory|UI Research Park -Coralville|Iowa City|IA|52242-5002|USA
 laboratory ABC Hospital: ABC Hospital, A city|Florida|VA|22031|USA
 report of State Hygienic Laboratory, CLIA 16D0648109
