@@ -48,10 +48,6 @@ export function isFrom(summary, userId, provider, watch) {
   for (const date of [summary.createdAt, summary.updatedAt]) assert.ok(date instanceof Date && Math.abs(Date.now() - date) < 60_000)
 }
 
-// inSeconds is a date without parts of a second. Summaries say when they were stored in whole
-// seconds, and raw ones more exactly.
-export const inSeconds = (date) => new Date(Math.floor(date / 1000) * 1000)
-
 // told decodes a user's events of a kind of summary: created and then updated.
 export async function told(types, userId, kind) {
   const events = await eventsOf(userId, `daily.data.${kind}.created`, `daily.data.${kind}.updated`)

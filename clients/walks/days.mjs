@@ -1,6 +1,6 @@
 // Days, bodies and profiles: pushed, revised, read, read raw and told of.
 import assert from 'node:assert/strict'
-import { ended, has, inSeconds, isFrom, push, told, watchOf } from '../summaries.mjs'
+import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
 import { refused } from '../steps.mjs'
 
 const provider = 'apple_health_kit'
@@ -60,7 +60,7 @@ async function raw({ client }, userId, kind, summary, watch) {
   assert.deepEqual([only.id, only.userId, others], [summary.id, userId, []])
   assert.equal(only.data.calendar_date, '2026-03-01')
   assert.equal(only.source.slug, provider)
-  assert.deepEqual([only.sourceDeviceId, ...[only.createdAt, only.updatedAt].map(inSeconds)], [watch.source_device_id, ...[summary.createdAt, summary.updatedAt].map(inSeconds)])
+  assert.deepEqual([only.sourceDeviceId, only.createdAt, only.updatedAt], [watch.source_device_id, summary.createdAt, summary.updatedAt])
   assert.ok(only.timestamp instanceof Date && only.timestamp.getUTCFullYear() === 2026, String(only.timestamp))
   assert.equal((await client[kind].getRaw({ userId, startDate: '2026-03-01', endDate: null }))[kind].length, 2)
 }
@@ -78,7 +78,7 @@ async function single({ client, types }, userId, watch) {
   assert.deepEqual(events.map(({ eventType, data }) => [eventType, data.height]), [['daily.data.profile.created', 172], ['daily.data.profile.updated', 173]])
   const { profile: kept } = await client.profile.getRaw({ userId, provider })
   assert.deepEqual([kept.id, kept.userId, kept.source.slug, kept.data.height], [read.id, userId, provider, 173])
-  assert.deepEqual(inSeconds((await client.profile.getRaw({ userId, provider: null })).profile.createdAt), inSeconds(read.createdAt))
+  assert.deepEqual((await client.profile.getRaw({ userId, provider: null })).profile.createdAt, read.createdAt)
 }
 
 async function refusals({ client }, userId) {

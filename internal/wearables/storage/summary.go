@@ -212,9 +212,9 @@ func (s *StoredSummary) appendOwn(dst []byte, f wearables.Field, logos providers
 	case "source":
 		return wearables.AppendSource(dst, s.Source, logos)
 	case "created_at":
-		return wearables.AppendTime(dst, s.CreatedAt.Unix()*secondUS)
+		return wearables.AppendTime(dst, s.CreatedAt.UnixMicro())
 	case "updated_at":
-		return wearables.AppendTime(dst, s.UpdatedAt.Unix()*secondUS)
+		return wearables.AppendTime(dst, s.UpdatedAt.UnixMicro())
 	case "source_provider":
 		return wearables.AppendText(dst, s.Source.Provider)
 	case "source_type":
