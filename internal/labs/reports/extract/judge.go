@@ -40,6 +40,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if page.Source == FromOCR {
 		d.value, d.rng = cleanNumber(d.value, r.commas), salvageRange(d.rng, r.commas)
 	}
+	if page.LowResolution {
+		d.value = coarseNumber(d.value, d.name)
+	}
 	value, ok := ParseValue(d.value, r.commas)
 	if !ok && bloodGroup.MatchString(d.name) && bloodType.MatchString(strings.TrimSpace(d.value)) {
 		value, ok = Value{Text: plain(d.value), Type: Comment}, true
@@ -53,6 +56,10 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.UCUM, _ = knownUnit(row.Unit)
 	row.Range = ParseRange(rngText, r.commas, who)
 	row.Flag = flagText(d.flag, value.Flag)
+	if page.LowResolution && hasLostPoint(&row, value) {
+		putPoint(&row, r.commas)
+		review(PrecisionDiffers)
+	}
 	if row.Number != nil && r.commas && groupOrDecimals.MatchString(value.Text) && rangeDecimals(row.Range.Text) != 3 {
 		row.Number, row.Comparator = nil, ""
 		review(NumberUncertain)
@@ -65,12 +72,14 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if s := specimenIn(d.name); s != "" && (s != "serum_plasma_blood" || specimen == "" && !strings.Contains(strings.ToLower(d.name), "occult")) {
 		specimen = s // "Blood" in a name of the urinalysis is what is looked for
 	}
-	row.Matches, row.Status = r.dict.match(d.name, context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil})
+	matching := context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil, coarse: page.LowResolution}
+	row.Matches, row.Status = r.dict.match(d.name, matching)
 	code := row.code()
 	if page.Source == FromOCR && row.UCUM == "" && row.Unit != "" && code != nil {
 		if unit, ucum := nearestUnit(row.Unit, code.Unit); ucum != "" {
 			row.Unit, row.UCUM = unit, ucum
-			row.Matches, row.Status = r.dict.match(d.name, context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil})
+			matching.unit, matching.ucum = unit, ucum
+			row.Matches, row.Status = r.dict.match(d.name, matching)
 			code = row.code()
 			review(UnitUnknown) // a guess
 		}
@@ -211,7 +220,7 @@ func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
 var (
 	gluedUnit     = regexp.MustCompile(`^(.*\d)(%|/[A-Za-z]+|[A-Za-zµμ][A-Za-zµμ/0-9.²^*]*)$`)
 	junkBefore    = regexp.MustCompile(`^[|‘’“”„'"_.,;:~=»«—–\\({\[]+\s*`)
-	junkAfter     = regexp.MustCompile(`\s*[|‘’“”„'"_;:~=»«—–\\]+$`)
+	junkAfter     = regexp.MustCompile(`\s*[|‘’“”„'"_;:~=»«—–?\\]+$`)
 	commaPoint    = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?[,:]\s?(\d{1,3})$`)
 	pointForComma = regexp.MustCompile(`^[<>]?=?\s*\d{1,3}\.\d{1,2}$`)
 	spacedPoint   = regexp.MustCompile(`^([<>]?=?\s*\d{1,4})\s?\.\s?(\d{1,3})(\D.*)?$`)

@@ -292,6 +292,7 @@ type context struct {
 	unit     string // as printed
 	ucum     string
 	numeric  bool
+	coarse   bool // letters can be mistaken for others
 }
 
 // knows returns how well the dictionary knows a name: 1 is exactly.
@@ -308,6 +309,9 @@ func (d *dictionary) match(name string, c context) (matches []Match, status Matc
 	scores := map[*loinc.Code]float64{}
 	put := func(code *loinc.Code, score float64) { scores[code] = max(scores[code], score) }
 	found := d.find(name)
+	if len(found) == 0 && c.coarse {
+		found = d.lookalike(normalName(name))
+	}
 	if c.unit != "" {
 		found = append(slices.Clone(found), d.byName[normalName(name+" "+c.unit)]...)
 	}
