@@ -118,7 +118,7 @@ bench: ## rates and their ratios to bare loops; the method is in docs/performanc
 	$(GO) run ./bench -engines $(ENGINES) $(BENCH)
 
 report-eval: ## how well generated lab reports, scans, photos and faxes are read; the tables are in docs/reports.md
-	@scripts/ensure.sh chromium office tesseract
+	@scripts/ensure.sh chromium office fonts tesseract
 	$(GO) run ./bench/reports $(REPORTS)
 
 growth: ## p50 and p99 of each call at 1,000 and 64,000 people and at 10,000 and 1,000,000 orders

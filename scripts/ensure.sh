@@ -5,6 +5,7 @@
 #   sshd       OpenSSH's server, which the tests of SFTP start as their own
 #   tesseract  recognises the text of scans, with its English model
 #   office     LibreOffice's writer, which prints reports for make report-eval
+#   fonts      the Liberation fonts of those reports: with others a fax is read better or worse
 #   gcc        the C compiler that the race detector needs
 #   clients    the reference's client libraries, by npm, for the walks in clients/
 # Root on Debian gets a missing one from apt. Anybody else is told what to
@@ -19,6 +20,7 @@ have() {
     gcc)      command -v gcc >/dev/null ;;
     tesseract) command -v tesseract >/dev/null && tesseract --list-langs 2>/dev/null | grep -qx eng ;;
     office)   command -v soffice >/dev/null ;;
+    fonts)    fc-list 2>/dev/null | grep -q 'Liberation Sans' ;;
     *)        echo "ensure: unknown thing: $1" >&2; exit 2 ;;
   esac
 }
@@ -38,6 +40,7 @@ package() {
     sshd)     echo openssh-server ;;
     tesseract) echo tesseract-ocr ;;
     office)   echo libreoffice-writer-nogui ;;
+    fonts)    echo fonts-liberation ;;
     *)        echo "$1" ;;
   esac
 }
