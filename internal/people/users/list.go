@@ -15,6 +15,14 @@ import (
 type Page struct {
 	Users []User
 	Total int64
+	Next  *Position // the last user of the page; nil at the end
+}
+
+// Position is the place of a user in the list. It never changes, so a list that
+// continues after it skips and repeats no user while users are created and deleted.
+type Position struct {
+	Block int64 `json:"b"`
+	ID    ID    `json:"i"`
 }
 
 // List returns at most limit users, newest first, after the first offset ones.
@@ -31,16 +39,42 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID, offset, limit int64)
 			return Page{Total: total}, err
 		}
 	}
-	found, err := queryUsers(ctx, tx, listQuery, team, block, limit, offset)
+	found, err := queryUsers(ctx, tx, listQuery, team, block, limit+1, offset)
 	if err != nil {
 		return Page{}, fmt.Errorf("users: listing: %w", err)
 	}
-	return Page{found, total}, nil
+	return pageOf(found, total, limit), nil
+}
+
+// ListAfter returns at most limit users, newest first, after a position.
+func ListAfter(ctx context.Context, tx *store.Tx, team teams.ID, after Position, limit int64) (Page, error) {
+	total, err := Count(ctx, tx, team)
+	if err != nil {
+		return Page{}, err
+	}
+	found, err := queryUsers(ctx, tx, listAfterQuery, team, after.Block, after.ID, limit+1)
+	if err != nil {
+		return Page{}, fmt.Errorf("users: listing: %w", err)
+	}
+	return pageOf(found, total, limit), nil
+}
+
+// pageOf returns the first limit users as a page.
+func pageOf(found []User, total, limit int64) Page {
+	if int64(len(found)) <= limit {
+		return Page{Users: found, Total: total}
+	}
+	last := found[limit-1]
+	return Page{found[:limit], total, &Position{last.block, last.ID}}
 }
 
 const listQuery = `SELECT ` + columns + ` FROM users
 	WHERE team_id = $1 AND block <= $2 AND deleted_at IS NULL
 	ORDER BY block DESC, user_id DESC LIMIT $3 OFFSET $4`
+
+const listAfterQuery = `SELECT ` + columns + ` FROM users
+	WHERE team_id = $1 AND (block, user_id) < ($2, $3) AND deleted_at IS NULL
+	ORDER BY block DESC, user_id DESC LIMIT $4`
 
 // ListIDs returns at most limit ids of active users that follow the id after, in
 // order. Its pages are stable while users are created and deleted. The zero ID

@@ -108,6 +108,53 @@ func TestListCrossesBlocks(t *testing.T) {
 	})
 }
 
+// A list that continues after a position has each user that is there throughout once,
+// while others are created, deleted and restored.
+func TestListAfterSkipsAndRepeatsNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		team := userstest.Team(t, db).ID
+		ids := fill(t, db, team, 40)
+		var after *users.Position
+		seen, pages := map[users.ID]int{}, 0
+		for ; ; pages++ {
+			var page users.Page
+			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+				if after == nil {
+					page, err = users.List(ctx, tx, team, 0, 7)
+				} else {
+					page, err = users.ListAfter(ctx, tx, team, *after, 7)
+				}
+				return err
+			})
+			for _, u := range page.Users {
+				seen[u.ID]++
+			}
+			if after = page.Next; after == nil {
+				break
+			}
+			userstest.New(t, db, team, users.NewUser{ClientUserID: fmt.Sprintf("new-%d", pages)})
+			gone := ids[39-8*pages] // the first one was shown, the others follow
+			if err := del(db, team, gone); err != nil {
+				t.Fatal(err)
+			}
+			if pages%2 == 0 {
+				if err := undo(db, team, users.Ref{ID: &gone}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for i, id := range ids {
+			deleted := i == 31 || i == 15
+			if n := seen[id]; n > 1 || n == 0 && !deleted {
+				t.Errorf("user %d occurs %d times", i, n)
+			}
+		}
+		if pages != 5 {
+			t.Errorf("%d pages, want 5", pages)
+		}
+	})
+}
+
 // checkCounts compares the stored counts with the rows.
 func checkCounts(t *testing.T, db *store.DB, team teams.ID) {
 	t.Helper()
