@@ -10,6 +10,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/api/routes"
 	"hale/internal/labs/documents"
+	"hale/internal/labs/orders"
 	"hale/internal/people/tokens"
 	"hale/internal/people/users"
 	"hale/internal/platform/events"
@@ -189,6 +190,9 @@ func (a *App) kinds() []jobs.Handler {
 				_, err := api.ForgetIdempotency(ctx, tx)
 				return err
 			})
+		}).Every(time.Hour).Deletes(),
+		jobs.Define("orders.forget_past", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
+			return run.DB().Write(ctx, func(tx *store.Tx) error { return orders.ForgetPast(ctx, tx) })
 		}).Every(time.Hour).Deletes(),
 		jobs.Define("events.forget", a.forgetEvents).Every(time.Hour).Deletes(),
 		jobs.Define("ledger.forget", a.forgetPayloads).Every(time.Hour).Deletes(),

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -16,6 +17,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
+	"hale/internal/platform/paging"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
@@ -43,6 +45,7 @@ type listOrdersIn struct {
 	OrderTransactionID    api.Maybe[orders.TransactionID] `query:"order_transaction_id" format:"uuid"`
 	Page                  int                             `query:"page" minimum:"1" maximum:"1000000" default:"1"`
 	Size                  int                             `query:"size" minimum:"1" maximum:"100" default:"50"`
+	Cursor                string                          `query:"next_cursor" doc:"next_cursor of the previous page, with the same filters, instead of page. It skips and repeats no order while orders change."`
 }
 
 type ordersBody struct {
@@ -50,6 +53,7 @@ type ordersBody struct {
 	Total  int         `json:"total" doc:"Number of orders that match the filters."`
 	Page   int         `json:"page"`
 	Size   int         `json:"size"`
+	Next   *string     `json:"next_cursor" doc:"Null at the end."`
 }
 
 func (in *listOrdersIn) filter() (orders.Filter, error) {
@@ -67,6 +71,12 @@ func (in *listOrdersIn) filter() (orders.Filter, error) {
 	}
 	for _, a := range in.OrderActivationTypes {
 		f.Activations = append(f.Activations, orders.Activation(a))
+	}
+	if in.Cursor != "" {
+		f.After = new(orders.Cursor)
+		if err := paging.Decode(in.Cursor, f.After); err != nil {
+			return f, err
+		}
 	}
 	var faults []*fault.Error
 	for _, text := range in.OrderIDs {
@@ -108,11 +118,15 @@ func (h *Handlers) listOrders(ctx context.Context, c api.Caller, in *listOrdersI
 	}
 	var text []byte
 	err = h.DB.Read(ctx, func(tx *store.Tx) error {
-		page, total, err := h.Orders.List(ctx, tx, c.Team, f)
+		page, err := h.Orders.List(ctx, tx, c.Team, f)
 		if err != nil {
 			return err
 		}
-		text, err = orderPage(ctx, tx, c.Team, page, fmt.Sprintf(`,"total":%d,"page":%d,"size":%d}`, total, in.Page, in.Size))
+		next := "null"
+		if page.Next != nil {
+			next = strconv.Quote(paging.Encode(page.Next))
+		}
+		text, err = orderPage(ctx, tx, c.Team, page.Orders, fmt.Sprintf(`,"total":%d,"page":%d,"size":%d,"next_cursor":%s}`, page.Total, in.Page, in.Size, next))
 		return err
 	})
 	if err != nil {

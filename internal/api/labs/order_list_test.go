@@ -71,7 +71,24 @@ func TestOrderListParameters(t *testing.T) {
 		}
 	}
 	c.Want(200, "GET", "/v3/orders?status=ordered&status=requisition_created&order_type=walk_in_test&order_type=testkit", "", `"total":1,`)
-	c.Want(200, "GET", "/v3/orders?page=2&size=1", "", `"orders":[],"total":1,"page":2,"size":1}`)
+	c.Want(200, "GET", "/v3/orders?page=2&size=1", "", `"orders":[],"total":1,"page":2,"size":1,"next_cursor":null}`)
+	c.Want(200, "POST", "/v3/order", body)
+	var page struct {
+		Orders []struct {
+			ID string `json:"id"`
+		} `json:"orders"`
+		Next string `json:"next_cursor"`
+	}
+	for _, key := range orders.SortKeys {
+		list := "/v3/orders?size=1&order_key=" + string(key)
+		calltest.Decode(t, c.Want(200, "GET", list, ""), &page)
+		newest := page.Orders[0].ID
+		calltest.Decode(t, c.Want(200, "GET", list+"&next_cursor="+page.Next, "", `"total":2,"page":1,"size":1,"next_cursor":null}`), &page)
+		if page.Orders[0].ID == newest {
+			t.Errorf("%s: the second page repeats an order", key)
+		}
+		c.Want(422, "GET", list+"&page=2&next_cursor="+page.Next, "", `["query","page"]`)
+	}
 }
 
 // Unknown values of a parameter are refused with their place. None is ignored.
@@ -79,7 +96,7 @@ func TestOrderListRefusals(t *testing.T) {
 	c, _ := withLabs(t)
 	for name, words := range map[string][]string{
 		"start_date": {"yesterday", "2026-02-30", "2026-03-01T24:00:01Z"}, "end_date": {"x"}, "updated_start_date": {"x"}, "updated_end_date": {"x"},
-		"status": {"x", "completed.testkit.completed"}, "order_key": {"updated_at"}, "order_direction": {"ASC"}, "order_type": {"x"},
+		"status": {"x", "completed.testkit.completed"}, "order_key": {"changed_at"}, "next_cursor": {"x"}, "order_direction": {"ASC"}, "order_type": {"x"},
 		"is_critical": {"perhaps"}, "interpretation": {"x"}, "order_activation_types": {"x"},
 		"user_id": {"x"}, "order_ids": {"x"}, "order_transaction_id": {"x"}, "page": {"0", "-1", "x"}, "size": {"0", "101", "x"},
 	} {

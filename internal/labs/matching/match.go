@@ -282,11 +282,11 @@ func (q *Queue) findOrders(ctx context.Context, tx *store.Tx, team teams.ID, r r
 			continue
 		}
 		f.Search, f.PatientName = look.search, look.name
-		found, _, err := q.Orders.Select(ctx, tx, team, f)
+		found, err := q.Orders.Select(ctx, tx, team, f)
 		if err != nil {
 			return nil, err
 		}
-		for _, id := range found {
+		for _, id := range found.IDs {
 			add(id)
 		}
 	}

@@ -175,8 +175,8 @@ func (r *Resend) Select(ctx context.Context, tx *store.Tx, x *Index, team teams.
 	if len(r.IDs) > 0 {
 		f.IDs = r.IDs
 	}
-	all, _, err := x.Select(ctx, tx, team, f)
-	return all, err
+	all, err := x.Select(ctx, tx, team, f)
+	return all.IDs, err
 }
 
 // ResendEvents sends events with the current state of orders and returns the ids of

@@ -82,7 +82,7 @@ func parseSnapshot(text string) (moment, error) {
 
 // isAfter reports whether the moment contains changes that before does not.
 func (m moment) isAfter(before moment) bool {
-	return m.next > before.next || m.next == before.next && !slices.Equal(m.inProgress, before.inProgress)
+	return m.next > before.next || m.next == before.next && slices.ContainsFunc(before.inProgress, m.contains)
 }
 
 // intersection returns a moment whose changes both moments contain. Reading from it
@@ -123,7 +123,11 @@ func resetStamps(ctx context.Context, db *store.DB, team teams.ID) error {
 		return err
 	}
 	return db.Write(ctx, func(tx *store.Tx) error {
-		for _, query := range []string{`UPDATE orders SET change = 0 WHERE team_id = $1` + ahead, `DELETE FROM order_erasures WHERE team_id = $1` + ahead} {
+		for _, query := range []string{
+			`UPDATE orders SET change = 0 WHERE team_id = $1` + ahead,
+			`DELETE FROM order_erasures WHERE team_id = $1` + ahead,
+			`DELETE FROM order_past WHERE team_id = $1` + ahead,
+		} {
 			if _, err := tx.Exec(ctx, query, team); err != nil {
 				return fmt.Errorf("orders: after a restore: %w", err)
 			}

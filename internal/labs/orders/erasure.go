@@ -33,6 +33,7 @@ func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (mor
 			`DELETE FROM order_events WHERE team_id = $1 AND order_id = $2`,
 			`DELETE FROM order_reports WHERE team_id = $1 AND order_id = $2`,
 			`DELETE FROM order_numbers WHERE team_id = $1 AND order_id = $2`,
+			`DELETE FROM order_past WHERE team_id = $1 AND order_id = $2`,
 			`INSERT INTO order_erasures (team_id, order_id, change) VALUES ($1, $2, ` + change + `)`,
 			`DELETE FROM order_transactions WHERE team_id = $1 AND id = (SELECT o.transaction_id FROM orders o WHERE o.team_id = $1 AND o.id = $2)
 				AND NOT EXISTS (SELECT 1 FROM orders o WHERE o.team_id = $1 AND o.transaction_id = order_transactions.id AND o.id <> $2)`,

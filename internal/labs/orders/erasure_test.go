@@ -19,11 +19,11 @@ func total(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f ord
 	t.Helper()
 	f.Page, f.Size = 1, 50
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-		page, count, err := index.List(ctx, tx, team, f)
-		if err == nil && len(page) != count {
-			t.Errorf("%d orders on the page, %d in all", len(page), count)
+		page, err := index.List(ctx, tx, team, f)
+		if err == nil && len(page.Orders) != page.Total {
+			t.Errorf("%d orders on the page, %d in all", len(page.Orders), page.Total)
 		}
-		n = count
+		n = page.Total
 		return err
 	})
 	return n

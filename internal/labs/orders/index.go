@@ -27,7 +27,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Index keeps in memory what lists of orders filter and sort by: some 80 bytes
+// Index keeps in memory what lists of orders filter and sort by: some 90 bytes
 // per order, one slice per column. A list is one pass over the columns that it
 // names; SQL then reads the rows of the page. Names are sealed in the database,
 // so SQL cannot search them, and no set of SQL indexes answers every combination
@@ -78,6 +78,7 @@ type teamIndex struct {
 	users      []users.ID
 	created    []int64 // microseconds
 	updated    []int64
+	changes    []int64 // stamps
 	kinds      []uint8 // status and method, see kindOf
 	results    []uint8 // interpretation and criticality, see resultOf
 	activates  []int32 // yyyymmdd; 0 for none
@@ -88,6 +89,7 @@ type teamIndex struct {
 
 	names     nameTable
 	byPatient patientRows
+	past      []pastOrder // former versions, for cursors
 
 	buffers sync.Pool // of *[]int32, for the rows that a list selects
 }
@@ -143,28 +145,37 @@ func (x *Index) setSize(t *teamIndex, size int) {
 	t.size = size
 }
 
-// Select returns the ids of one page of a team's orders and the total of all
-// pages. The transaction must be a reading one: a writing one may be undone, and
-// the index would keep its changes.
-func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []ID, total int, err error) {
+// Selection has the ids of one page of a team's orders.
+type Selection struct {
+	IDs   []ID
+	Total int     // of all pages
+	Next  *Cursor // of the next page; nil at the end
+}
+
+// Select selects one page of a team's orders. The transaction must be a reading
+// one: a writing one may be undone, and the index would keep its changes.
+func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (Selection, error) {
 	if !tx.ReadOnly() {
-		return nil, 0, errors.New("orders: a list needs a reading transaction")
+		return Selection{}, errors.New("orders: a list needs a reading transaction")
+	}
+	if err := f.check(tx.Now()); err != nil {
+		return Selection{}, err
 	}
 	t := x.team(team, tx.Now())
 	if err := t.refresh(ctx, tx, team); err != nil {
-		return nil, 0, err
+		return Selection{}, err
 	}
 	now, err := labclock.TimeOf(ctx, tx, team)
 	if err != nil {
-		return nil, 0, err
+		return Selection{}, err
 	}
 	some, narrowed, err := f.keys(ctx, tx, team)
 	if err != nil {
-		return nil, 0, err
+		return Selection{}, err
 	}
 	byNumber, err := numbered(ctx, tx, team, f.Search)
 	if err != nil {
-		return nil, 0, err
+		return Selection{}, err
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -176,17 +187,25 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	into := t.buffer()
 	defer t.buffers.Put(into)
 	matches := t.match(*into, f, candidates, t.find(byNumber), Today(now))
-	for _, row := range t.page(matches, f) {
-		page = append(page, t.ids[row])
+	page, more, err := t.page(matches, f)
+	if err != nil {
+		return Selection{}, err
 	}
-	return page, len(matches), nil
+	s := Selection{Total: len(matches)}
+	for _, row := range page {
+		s.IDs = append(s.IDs, t.ids[row])
+	}
+	if more {
+		s.Next = t.cursor(page, &f, tx.Now())
+	}
+	return s, nil
 }
 
 // Count returns the number of a team's orders. The transaction must be a reading
 // one.
 func (x *Index) Count(ctx context.Context, tx *store.Tx, team teams.ID) (int, error) {
-	_, total, err := x.Select(ctx, tx, team, Filter{Page: 1})
-	return total, err
+	all, err := x.Select(ctx, tx, team, Filter{Page: 1})
+	return all.Total, err
 }
 
 // Ready returns when lists of the team can be answered. While the orders are
@@ -355,6 +374,7 @@ type indexRow struct {
 	activate         int32
 	sealed           []byte
 	names            searchNames
+	replaced, at     int64 // of a former version: the stamp of its successor, and when it was replaced
 }
 
 const indexColumns = `change, id, user_id, created_at, updated_at, status, method, is_critical, interpretation, activate_by, names`
@@ -421,7 +441,15 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 	if err := tx.Run(ctx, &b); err != nil {
 		return err
 	}
-	if err := openNames(ctx, tx, team, rows); err != nil {
+	var past []indexRow
+	if len(rows) < loadBatch {
+		var b store.Batch
+		moment{}.queryPast(&b, &past, team)
+		if err := tx.Run(ctx, &b); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(openNames(ctx, tx, team, rows), openNames(ctx, tx, team, past)); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -439,6 +467,7 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 		return nil
 	}
 	t.arrange(0, nil)
+	t.addPast(past, nil, tx.Now())
 	t.names.ranks()
 	t.byPatient.update(t)
 	t.loaded = true
@@ -448,7 +477,7 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 // readChanges applies the changes between t.moment and to. The caller holds
 // loading.
 func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID, to moment) error {
-	var rows []indexRow
+	var rows, past []indexRow
 	erased := map[ID]bool{}
 	var b store.Batch
 	t.moment.queryUnseen(&b, scanInto(&rows), `SELECT `+indexColumns+` FROM orders WHERE team_id = $1`, team)
@@ -458,10 +487,11 @@ func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID
 		erased[id] = true
 		return err
 	}, `SELECT order_id FROM order_erasures WHERE team_id = $1`, team)
+	t.moment.queryPast(&b, &past, team)
 	if err := tx.Run(ctx, &b); err != nil {
 		return err
 	}
-	if err := openNames(ctx, tx, team, rows); err != nil {
+	if err := errors.Join(openNames(ctx, tx, team, rows), openNames(ctx, tx, team, past)); err != nil {
 		return err
 	}
 	t.mu.Lock()
@@ -483,6 +513,7 @@ func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID
 	if first < len(t.ids) {
 		t.arrange(first, erased)
 	}
+	t.addPast(past, erased, tx.Now())
 	t.byPatient.update(t)
 	t.moment = to
 	return nil
@@ -507,6 +538,7 @@ func (t *teamIndex) locate(n int, k key) (row int, found bool) {
 func (t *teamIndex) grow(more int) {
 	t.ids, t.users = slices.Grow(t.ids, more), slices.Grow(t.users, more)
 	t.created, t.updated = slices.Grow(t.created, more), slices.Grow(t.updated, more)
+	t.changes = slices.Grow(t.changes, more)
 	t.kinds, t.results = slices.Grow(t.kinds, more), slices.Grow(t.results, more)
 	t.activates, t.births = slices.Grow(t.activates, more), slices.Grow(t.births, more)
 	t.patients, t.recipients = slices.Grow(t.patients, more), slices.Grow(t.recipients, more)
@@ -517,6 +549,7 @@ func (t *teamIndex) grow(more int) {
 func (t *teamIndex) append(r *indexRow) {
 	t.ids, t.users = append(t.ids, r.id), append(t.users, r.user)
 	t.created, t.updated = append(t.created, r.created), append(t.updated, 0)
+	t.changes = append(t.changes, 0)
 	t.kinds, t.results = append(t.kinds, 0), append(t.results, 0)
 	t.activates, t.births = append(t.activates, 0), append(t.births, 0)
 	t.patients, t.recipients = append(t.patients, 0), append(t.recipients, 0)
@@ -526,6 +559,7 @@ func (t *teamIndex) append(r *indexRow) {
 
 // set updates the variable columns of an order.
 func (t *teamIndex) set(row int, r *indexRow) {
+	t.changes[row] = r.change
 	t.updated[row], t.kinds[row], t.results[row], t.activates[row], t.births[row] = r.updated, r.kind, r.result, r.activate, r.names.birth
 	patient, recipient := r.names.lines()
 	before := t.patients[row]
@@ -554,6 +588,7 @@ func (t *teamIndex) arrange(first int, erased map[ID]bool) {
 	}
 	t.ids, t.users = permute(t.ids, first, kept), permute(t.users, first, kept)
 	t.created, t.updated = permute(t.created, first, kept), permute(t.updated, first, kept)
+	t.changes = permute(t.changes, first, kept)
 	t.kinds, t.results = permute(t.kinds, first, kept), permute(t.results, first, kept)
 	t.activates, t.births = permute(t.activates, first, kept), permute(t.births, first, kept)
 	t.patients, t.recipients = permute(t.patients, first, kept), permute(t.recipients, first, kept)
@@ -773,29 +808,38 @@ func idPrefix(text string) ([]byte, bool) {
 	return prefix, err == nil
 }
 
-// page returns the rows of one page. Matches are in the order of creation.
-func (t *teamIndex) page(matches []int32, f Filter) []int32 {
+// page returns the rows of one page, and whether more follow. Matches are in the
+// order of creation.
+func (t *teamIndex) page(matches []int32, f Filter) (page []int32, more bool, err error) {
+	if f.After != nil {
+		page, err = t.following(matches, &f, f.Size+1)
+		more = len(page) > f.Size
+		return page[:min(len(page), f.Size)], more, err
+	}
 	skip := (f.Page - 1) * f.Size
 	size := min(f.Size, len(matches)-skip)
 	if size <= 0 {
-		return nil
+		return nil, false, nil
 	}
+	more = len(matches) > skip+size
 	if !f.Ascending { // the pages of the ascending list, from its end
 		skip = len(matches) - skip - size
 	}
-	page := matches[skip : skip+size]
 	switch f.Key {
 	case ByCreation, "":
+		page = matches[skip : skip+size]
 	case ByPatientName:
 		page = pageByRank(matches, t.patients, t.names.ranks(), skip, size)
 	case ByLastStatus:
 		page = pageByRank(matches, t.kinds, kindRanks[:], skip, size)
+	case ByUpdate:
+		page = pageByTime(matches, t.updated, skip, size)
 	}
 	if !f.Ascending {
 		page = slices.Clone(page)
 		slices.Reverse(page)
 	}
-	return page
+	return page, more, nil
 }
 
 // pageByRank sorts matches by the rank of their value in a column, by counting,

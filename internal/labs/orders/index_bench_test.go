@@ -35,6 +35,10 @@ func BenchmarkMatch(b *testing.B) {
 		{"search an id", Filter{Search: "01234567-89ab"}},
 		{"by name, deep", Filter{Key: ByPatientName, Page: 19_000}},
 		{"by status, deep", Filter{Key: ByLastStatus, Page: 19_000}},
+		{"by update, deep", Filter{Key: ByUpdate, Page: 19_000}},
+		{"by creation, cursor", Filter{After: &Cursor{}}},
+		{"by name, cursor", Filter{Key: ByPatientName, After: &Cursor{Next: 1}}},
+		{"by update, cursor", Filter{Key: ByUpdate, After: &Cursor{Next: 1}}},
 		{"many", Filter{
 			Statuses: []Status{Completed, Ordered}, Methods: []Method{catalogue.WalkIn, catalogue.TestKit}, Activations: []Activation{CurrentOrders},
 			PatientName: "a", Recipient: "e", Search: "r", Updated: Span{From: &month}, Key: ByLastStatus,
@@ -44,6 +48,9 @@ func BenchmarkMatch(b *testing.B) {
 		m := filledIndex(1_000_000, people)
 		for _, c := range cases {
 			c.f.Page, c.f.Size = max(1, c.f.Page), 50
+			if c.f.After != nil {
+				c.f.After.After = []Anchor{{m.created[500_000], m.ids[500_000]}}
+			}
 			b.Run(fmt.Sprintf("%s/people=%d", c.name, people), func(b *testing.B) {
 				for b.Loop() {
 					into := m.buffer()

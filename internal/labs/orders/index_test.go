@@ -102,8 +102,8 @@ func TestWarmingUp(t *testing.T) {
 				more:     {Statuses: []orders.Status{orders.Ordered}, Search: "ada byron"},
 			} {
 				f.Page, f.Size = 2, 10
-				if _, n, err := index.Select(ctx, tx, team.ID, f); err != nil || n != want {
-					t.Errorf("%d orders, want %d: %v", n, want, err)
+				if all, err := index.Select(ctx, tx, team.ID, f); err != nil || all.Total != want {
+					t.Errorf("%d orders, want %d: %v", all.Total, want, err)
 				}
 			}
 			return nil
@@ -145,7 +145,7 @@ func TestListNeedsAReadingTransaction(t *testing.T) {
 	db := storetest.SQLite(t)
 	team := orderstest.Team(t, db)
 	err := try(db, team.ID, func(ctx context.Context, tx *store.Tx) error {
-		_, _, err := orders.NewIndex().Select(ctx, tx, team.ID, orders.Filter{})
+		_, err := orders.NewIndex().Select(ctx, tx, team.ID, orders.Filter{})
 		return err
 	})
 	if err == nil {

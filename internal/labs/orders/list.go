@@ -24,10 +24,11 @@ const (
 	ByCreation    SortKey = "created_at"
 	ByPatientName SortKey = "patient_name" // last name, first name
 	ByLastStatus  SortKey = "last_status"  // by event string
+	ByUpdate      SortKey = "updated_at"
 )
 
 // SortKeys lists all keys.
-var SortKeys = []SortKey{ByCreation, ByPatientName, ByLastStatus}
+var SortKeys = []SortKey{ByCreation, ByPatientName, ByLastStatus, ByUpdate}
 
 // Activation distinguishes orders whose activate_by has come from later ones.
 type Activation string
@@ -66,11 +67,18 @@ type Filter struct {
 	Ascending bool
 	Page      int // from 1
 	Size      int
+	After     *Cursor // instead of a page
 }
 
-// List returns one page of a team's orders and the total of all pages. The
-// transaction must be read-only.
-func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (page []Order, total int, err error) {
+// Page is one page of a team's orders.
+type Page struct {
+	Orders []Order
+	Total  int     // of all pages
+	Next   *Cursor // of the next page; nil at the end
+}
+
+// List returns one page of a team's orders. The transaction must be read-only.
+func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) (Page, error) {
 	if f.User != nil {
 		// Orders are served until the grace period of a deleted user ends.
 		_, err := users.ClientUserID(ctx, tx, team, *f.User)
@@ -78,15 +86,15 @@ func (x *Index) List(ctx context.Context, tx *store.Tx, team teams.ID, f Filter)
 			err = fault.New(fault.NotFound, "User does not exist on this team")
 		}
 		if err != nil {
-			return nil, 0, err
+			return Page{}, err
 		}
 	}
-	found, total, err := x.Select(ctx, tx, team, f)
+	found, err := x.Select(ctx, tx, team, f)
 	if err != nil {
-		return nil, 0, err
+		return Page{}, err
 	}
-	page, err = byIDs(ctx, tx, team, found)
-	return page, total, err
+	all, err := byIDs(ctx, tx, team, found.IDs)
+	return Page{all, found.Total, found.Next}, err
 }
 
 // byIDOnly is the team condition of a query by ids. With the bare column, SQLite

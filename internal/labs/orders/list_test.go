@@ -33,19 +33,21 @@ func TestListEqualsScan(t *testing.T) {
 			change(t, db, all, rng)
 			for range 25 {
 				f := filter(rng, all)
-				var got []orders.Order
-				var total int
+				var got orders.Page
 				ctx := store.WithTeam(t.Context(), team.ID.UUID())
 				err := db.Read(ctx, func(tx *store.Tx) (err error) {
-					got, total, err = index.List(ctx, tx, team.ID, f)
+					got, err = index.List(ctx, tx, team.ID, f)
 					return err
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
 				want, count := scanAll(all, f, orders.Today(moment))
-				if total != count || !slices.Equal(idsOf(got), idsOf(want)) {
-					t.Fatalf("%+v\ngave %d: %v\nwant %d: %v", f, total, idsOf(got), count, idsOf(want))
+				if got.Total != count || !slices.Equal(idsOf(got.Orders), idsOf(want)) {
+					t.Fatalf("%+v\ngave %d: %v\nwant %d: %v", f, got.Total, idsOf(got.Orders), count, idsOf(want))
+				}
+				if more := count > f.Page*f.Size; more != (got.Next != nil) {
+					t.Fatalf("%+v\nhas %d orders, and a next page: %v", f, count, got.Next != nil)
 				}
 			}
 		}
@@ -106,7 +108,7 @@ func change(t *testing.T, db *store.DB, all []orders.Order, rng *rand.Rand) {
 // filter returns a random filter with one or two conditions.
 func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 	f := orders.Filter{Page: 1 + rng.IntN(2), Size: 1 + rng.IntN(8), Ascending: rng.IntN(2) == 0}
-	f.Key = append([]orders.SortKey{""}, orders.SortKeys...)[rng.IntN(4)]
+	f.Key = append([]orders.SortKey{""}, orders.SortKeys...)[rng.IntN(5)]
 	o := all[rng.IntN(len(all))]
 	for range rng.IntN(3) {
 		switch rng.IntN(12) {
@@ -152,6 +154,8 @@ func scanAll(all []orders.Order, f orders.Filter, today civil.Date) (page []orde
 		switch p := o.Body.Patient; {
 		case f.Key == orders.ByLastStatus:
 			return o.Full()
+		case f.Key == orders.ByUpdate:
+			return o.UpdatedAt.UTC().Format("2006-01-02T15:04:05.000000")
 		case f.Key == orders.ByPatientName && p != nil:
 			return strings.ToLower(p.LastName + "\x00" + p.FirstName)
 		}

@@ -32,9 +32,9 @@ func TestNumbersFindOrders(t *testing.T) {
 		index := orders.NewIndex()
 		find := func(team orders.Order, input string) (found []orders.ID) {
 			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-				page, _, err := index.List(ctx, tx, team.Team, orders.Filter{Search: input, Page: 1, Size: 50})
+				page, err := index.List(ctx, tx, team.Team, orders.Filter{Search: input, Page: 1, Size: 50})
 				found = nil
-				for _, o := range page {
+				for _, o := range page.Orders {
 					found = append(found, o.ID)
 				}
 				return err

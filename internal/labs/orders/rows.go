@@ -239,6 +239,9 @@ func save(ctx context.Context, tx *store.Tx, o *Order) error {
 	if err != nil {
 		return err
 	}
+	if err := keepPast(ctx, tx, o, change); err != nil {
+		return err
+	}
 	n, err := tx.Exec(ctx, `UPDATE orders SET status = $4, status_at = $5, rev = rev + 1, updated_at = $6, activate_by = $7, sample_id = $8,
 		insurance_id = $9, has_abn = $10, sms_enabled = $11, appointment_id = $12, collected_at = $13, interpretation = $14, is_critical = $15,
 		has_missing = $16, expected_by = $17, worst_by = $18, shipment = $19, change = `+change+`
@@ -265,6 +268,13 @@ func savePerson(ctx context.Context, tx *store.Tx, o *Order) error {
 	}
 	names, err := sealNames(ctx, tx, o)
 	if err != nil {
+		return err
+	}
+	change, err := stamp(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
+	if err := keepPast(ctx, tx, o, change); err != nil {
 		return err
 	}
 	n, err := tx.Exec(ctx, `UPDATE orders SET user_id = $4, body = $5, names = $6 WHERE team_id = $1 AND id = $2 AND rev = $3`,

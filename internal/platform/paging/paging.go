@@ -22,7 +22,7 @@ import (
 
 const (
 	version = 2
-	longest = 2048
+	longest = 4096
 )
 
 var table = crc32.MakeTable(crc32.Castagnoli)
