@@ -11,6 +11,7 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
+	"hale/internal/platform/paging"
 	"hale/internal/platform/patch"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -67,8 +68,9 @@ func (h *Handlers) createUser(ctx context.Context, c api.Caller, in *createUserI
 }
 
 type listUsersIn struct {
-	Offset int64 `query:"offset" minimum:"0" default:"0" doc:"Number of the newest users to skip."`
-	Limit  int64 `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Offset int64  `query:"offset" minimum:"0" default:"0" doc:"Number of the newest users to skip."`
+	Limit  int64  `query:"limit" minimum:"1" maximum:"500" default:"100"`
+	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page, instead of offset. It skips and repeats no user while users are created and deleted."`
 }
 
 type usersBody struct {
@@ -76,16 +78,35 @@ type usersBody struct {
 	Total  int64      `json:"total" doc:"Number of all users."`
 	Offset int64      `json:"offset"`
 	Limit  int64      `json:"limit"`
+	Next   *string    `json:"next_cursor" doc:"Null at the end."`
+}
+
+func (in *listUsersIn) read(ctx context.Context, tx *store.Tx, team teams.ID) (users.Page, error) {
+	if in.Cursor == "" {
+		return users.List(ctx, tx, team, in.Offset, in.Limit)
+	}
+	if in.Offset > 0 {
+		return users.Page{}, fault.New(fault.Invalid, "Value error, give next_cursor or offset, not both").At("query", "offset")
+	}
+	var after users.Position
+	if err := paging.Decode(in.Cursor, &after); err != nil {
+		return users.Page{}, err
+	}
+	return users.ListAfter(ctx, tx, team, after, in.Limit)
 }
 
 func (h *Handlers) listUsers(ctx context.Context, c api.Caller, in *listUsersIn) (*api.Out[usersBody], error) {
 	body := usersBody{Offset: in.Offset, Limit: in.Limit}
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
-		page, err := users.List(ctx, tx, c.Team, in.Offset, in.Limit)
+		page, err := in.read(ctx, tx, c.Team)
 		if err != nil {
 			return err
 		}
 		body.Total = page.Total
+		if page.Next != nil {
+			next := paging.Encode(page.Next)
+			body.Next = &next
+		}
 		body.Users, err = bodiesOf(ctx, tx, c.Team, page.Users)
 		return err
 	})

@@ -37,7 +37,15 @@ func TestUserShapes(t *testing.T) {
 	for _, path := range []string{"/v2/user/" + user.UserID, "/v2/user/" + user.UserID + "/", "/v2/user/resolve/full"} {
 		calltest.Golden(t, "user_full", c.Want(200, "GET", path, ""))
 	}
-	calltest.Golden(t, "user_list", c.Want(200, "GET", "/v2/user/?limit=1&offset=0", ""))
+	list := c.Want(200, "GET", "/v2/user/?limit=1&offset=0", "")
+	calltest.Golden(t, "user_list", list)
+	var page struct {
+		Next string `json:"next_cursor"`
+	}
+	calltest.Decode(t, list, &page)
+	c.Want(200, "GET", "/v2/user?limit=1&next_cursor="+page.Next, "", `"client_user_id":"bare"`, `"next_cursor":null`)
+	c.Want(422, "GET", "/v2/user?limit=1&next_cursor=x", "", `["query","next_cursor"]`)
+	c.Want(422, "GET", "/v2/user?offset=1&next_cursor="+page.Next, "", `["query","offset"]`)
 	calltest.Golden(t, "user_conflict", c.Want(400, "POST", "/v2/user/", `{"client_user_id":"full"}`))
 	calltest.Golden(t, "user_patched", c.Want(200, "PATCH", "/v2/user/"+user.UserID, `{"ingestion_end":null}`))
 	calltest.Golden(t, "user_search", c.Want(200, "GET", "/v2/team/users/search?query_id=ba", ""))
