@@ -73,7 +73,7 @@ func TestOrderShapes(t *testing.T) {
 	calltest.Golden(t, "order_transaction", c.Want(200, "GET", "/v3/order_transaction/"+made.Order.Transaction.ID, ""))
 	// The list contains the same orders, but is encoded by other code.
 	list := c.Want(200, "GET", "/v3/orders?patient_name=byron", "")
-	if list != `{"orders":[`+strings.TrimSpace(order)+`],"total":1,"page":1,"size":50}` {
+	if list != `{"orders":[`+strings.TrimSpace(order)+`],"total":1,"page":1,"size":50,"next_cursor":null}` {
 		t.Errorf("the list is %s\nits order is %s", list, order)
 	}
 	named := c.Want(200, "GET", "/v3/orders?order_ids=019f0000-0000-7000-8000-000000000000&order_ids="+made.Order.ID, "")
