@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ import (
 
 // This file maps errors to a status and a body. The body is {"detail": …}: a text or an
 // object for refusals, or a list of problems, each {type, loc, msg, input}, for bad
-// input.
+// input. code, beside it, is for programs and ours.
 //
 // Reference 5.1.
 
@@ -34,6 +35,7 @@ type problem struct {
 // refusal is the error response to a request.
 type refusal struct {
 	status int
+	code   string         // the code for programs; empty for that of the status
 	detail any            // text, object or []problem
 	fields map[string]any // other fields at the top level
 	header http.Header
@@ -47,9 +49,9 @@ func (r *refusal) GetStatus() int { return r.status }
 // GetHeaders returns the headers of the response, such as Retry-After.
 func (r *refusal) GetHeaders() http.Header { return r.header }
 
-// MarshalJSON returns {"detail": …} with the other top-level fields.
+// MarshalJSON returns {"code": …, "detail": …} with the other top-level fields.
 func (r *refusal) MarshalJSON() ([]byte, error) {
-	body := map[string]any{"detail": r.detail}
+	body := map[string]any{"detail": r.detail, "code": cmp.Or(r.code, codeOfStatus[r.status], fault.CodeOfInternal)}
 	for name, v := range r.fields {
 		body[name] = v
 	}
@@ -63,11 +65,22 @@ var statusOf = map[fault.Kind]int{
 	fault.Forbidden:       http.StatusForbidden,
 	fault.NotFound:        http.StatusNotFound,
 	fault.Conflict:        http.StatusConflict,
+	fault.Stale:           http.StatusPreconditionFailed,
 	fault.Unprocessable:   http.StatusUnprocessableEntity,
 	fault.TooLarge:        http.StatusRequestEntityTooLarge,
 	fault.TooMany:         http.StatusTooManyRequests,
 	fault.Unavailable:     http.StatusServiceUnavailable,
 }
+
+// codeOfStatus has the codes of responses that come from no fault.
+var codeOfStatus = func() map[int]string {
+	codes := map[int]string{http.StatusMethodNotAllowed: "method_not_allowed", http.StatusUnsupportedMediaType: "unsupported_media_type"}
+	for kind, status := range statusOf {
+		codes[status] = kind.Word()
+	}
+	codes[http.StatusUnprocessableEntity] = fault.Invalid.Word()
+	return codes
+}()
 
 // refusal returns the response to any error of a handler. Errors that are not faults
 // are internal: they are logged here, once, and their text is withheld.
@@ -83,7 +96,7 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 	if down := (*store.Unavailable)(nil); errors.As(err, &down) { // the response does not reveal the cause
 		a.Log.ErrorContext(ctx, "the database is not available", "request_id", requestID(ctx), "error", err)
 	}
-	r := &refusal{status: status, detail: messageOf(err)}
+	r := &refusal{status: status, code: fault.CodeOf(err), detail: messageOf(err)}
 	var list fault.List
 	var one *fault.Error
 	var object interface{ Detail() map[string]any }
@@ -143,7 +156,7 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	w.Header().Set("Content-Type", "application/json")
 	body, err := json.Marshal(r)
 	if err != nil {
-		body = []byte(`{"detail":"Internal Server Error"}`)
+		body = []byte(`{"code":"internal_error","detail":"Internal Server Error"}`)
 	}
 	w.WriteHeader(r.status)
 	_, _ = w.Write(append(body, '\n'))
@@ -315,12 +328,19 @@ func shortInput(v any) any {
 
 // errorBody and problemsBody describe the two shapes in OpenAPI.
 type errorBody struct {
-	Detail any `json:"detail" doc:"A message, or an object with error_type and error_message."`
+	Code   errorCode `json:"code" doc:"For programs; docs/errors.md has the meanings."`
+	Detail any       `json:"detail" doc:"A message, or an object with error_type and error_message."`
 }
 
 type problemsBody struct {
+	Code   errorCode `json:"code" doc:"invalid_request."`
 	Detail []problem `json:"detail"`
 }
+
+// errorCode is the code of an error.
+type errorCode string
+
+func (errorCode) Schema(huma.Registry) *huma.Schema { return Enum(fault.Codes()) }
 
 // RefusalOf returns the status and the detail of the response to err.
 func (a *API) RefusalOf(ctx context.Context, err error) (status int, detail any) {

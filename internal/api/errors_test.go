@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -53,7 +54,28 @@ func TestFaultsBecomeStatusAndBody(t *testing.T) {
 			if diff := cmp.Diff(c.detail, body["detail"]); diff != "" {
 				t.Error(diff)
 			}
+			if body["code"] != fault.CodeOf(c.err) {
+				t.Errorf("code %v", body["code"])
+			}
 		})
+	}
+}
+
+// Every kind of fault has a status, and every refused status a code.
+func TestEveryKindHasAStatusAndACode(t *testing.T) {
+	for kind := fault.Invalid; kind <= fault.Unavailable; kind++ {
+		status := StatusOf(kind)
+		if status == 0 {
+			t.Errorf("kind %d has no status", kind)
+		}
+		for _, r := range []*refusal{{status: status}, {status: status, code: kind.Word()}} {
+			if _, body := render(t, r); !slices.Contains(fault.Codes(), body["code"].(string)) {
+				t.Errorf("%d has the code %v", status, body["code"])
+			}
+		}
+	}
+	if _, body := render(t, &refusal{status: 405}); body["code"] != "method_not_allowed" {
+		t.Errorf("405 has the code %v", body["code"])
 	}
 }
 

@@ -27,7 +27,7 @@ var (
 	// errLost is the answer if the first request ran but its answer cannot be returned.
 	// The answer's subject was erased, the row is damaged, or the process died between
 	// two transactions without storing its progress.
-	errLost = fault.New(fault.Conflict, lostText).WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
+	errLost = fault.New(fault.Conflict, lostText).WithType("idempotency_answer_lost").WithDetail(map[string]any{"error_type": "IDEMPOTENT_ANSWER_LOST", "error_message": lostText})
 )
 
 const lostText = "The first request with this Idempotency-Key was carried out, but its answer was lost; read the resource"

@@ -174,7 +174,7 @@ func TestPSCInfoInSandbox(t *testing.T) {
 		production := d
 		production.Team = teamIn(t, d.DB, teams.Production)
 		production.Key = d.NewKey(production.Team)
-		if got := production.get(fmt.Sprintf("/v3/order/psc/info?zip_code=10001&lab_id=%d", d.labs["quest"].ID), 404); got != `{"detail":"Lab not found."}` {
+		if got := production.get(fmt.Sprintf("/v3/order/psc/info?zip_code=10001&lab_id=%d", d.labs["quest"].ID), 404); got != `{"code":"not_found","detail":"Lab not found."}` {
 			t.Errorf("a team in production, without labs: %s", got)
 		}
 	})
@@ -198,7 +198,7 @@ func TestPlacesRefusals(t *testing.T) {
 		psc := fmt.Sprintf("/v3/order/psc/info?lab_id=%d&zip_code=", d.labs["quest"].ID)
 		const area = "/v3/order/area/info?zip_code="
 		one := func(kind, loc, msg, input string) string {
-			return fmt.Sprintf(`{"detail":[{"type":%q,"loc":["query",%s],"msg":%q,"input":%s}]}`, kind, loc, msg, input)
+			return fmt.Sprintf(`{"code":"invalid_request","detail":[{"type":%q,"loc":["query",%s],"msg":%q,"input":%s}]}`, kind, loc, msg, input)
 		}
 		const (
 			form     = `String should match pattern '^\\d{5}$'`
@@ -222,9 +222,9 @@ func TestPlacesRefusals(t *testing.T) {
 			{psc + "85004&radius=30", 422, one("enum", `"radius"`, radii, `"30"`)},
 			{psc + "85004&capabilities=stat&capabilities=fly", 422, one("enum", `"capabilities",1`, canDo, `"fly"`)},
 			{psc + "85004&lab_account_id=x", 422, one("uuid_parsing", `"lab_account_id"`, "Input should be a valid UUID", `"x"`)},
-			{psc + "85004&lab_account_id=019f0000-0000-7000-8000-000000000000", 404, `{"detail":"Lab account does not exist"}`},
-			{"/v3/order/psc/info?zip_code=85004&lab_id=999999", 404, `{"detail":"Lab not found."}`},
-			{fmt.Sprintf("/v3/order/psc/info?zip_code=85004&lab_id=%d", d.labs["ussl"].ID), 404, `{"detail":"Lab not supported for PSC info."}`},
+			{psc + "85004&lab_account_id=019f0000-0000-7000-8000-000000000000", 404, `{"code":"unknown_lab_account","detail":"Lab account does not exist"}`},
+			{"/v3/order/psc/info?zip_code=85004&lab_id=999999", 404, `{"code":"not_found","detail":"Lab not found."}`},
+			{fmt.Sprintf("/v3/order/psc/info?zip_code=85004&lab_id=%d", d.labs["ussl"].ID), 404, `{"code":"not_found","detail":"Lab not supported for PSC info."}`},
 			{area + "8500x", 422, one("string_pattern_mismatch", `"zip_code"`, pattern, `"8500x"`)},
 			{"/v3/order/area/info", 422, one("missing", `"zip_code"`, required, "null")},
 			{area + "85004&radius=5", 422, one("enum", `"radius"`, radii, `"5"`)},

@@ -11,8 +11,8 @@ func TestInfoShapes(t *testing.T) {
 	c := newCaller(t)
 	id := c.User("a")
 	path := "/v2/user/" + id + "/info"
-	c.Want(404, "GET", path+"/latest", "", `{"detail":"User demographics data not found"}`)
-	c.Want(404, "GET", "/v2/user/00000000-0000-4000-8000-000000000000/info/latest", "", `{"detail":"User not found"}`)
+	c.Want(404, "GET", path+"/latest", "", `{"code":"not_found","detail":"User demographics data not found"}`)
+	c.Want(404, "GET", "/v2/user/00000000-0000-4000-8000-000000000000/info/latest", "", `{"code":"not_found","detail":"User not found"}`)
 	calltest.Golden(t, "info_bare", c.Want(200, "PATCH", path, calltest.GoodInfo))
 	calltest.Golden(t, "info_bare", c.Want(200, "GET", path+"/latest", ""))
 	full := strings.Replace(calltest.GoodInfo, `"address":`, `"race":"asian","ethnicity":null,"gender_identity":"female","medical_proxy":{"first_name":"Anne","last_name":"Byron",`+

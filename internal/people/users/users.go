@@ -346,6 +346,11 @@ func (e *TakenError) Error() string { return "Client user id already exists." }
 // Kind is Refused: the reference answers 400.
 func (e *TakenError) Kind() fault.Kind { return fault.Refused }
 
+// Code returns the code for programs.
+func (e *TakenError) Code() string { return takenCode }
+
+const takenCode = "client_user_id_taken"
+
 // Detail returns the object in the reference's answer.
 func (e *TakenError) Detail() map[string]any {
 	detail := e.BodyFields()
@@ -385,5 +390,5 @@ func absentError(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error 
 }
 
 func conflictError() error {
-	return fault.New(fault.Conflict, "Client user id already exists")
+	return fault.New(fault.Conflict, "Client user id already exists").WithType(takenCode)
 }

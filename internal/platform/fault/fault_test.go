@@ -27,6 +27,30 @@ func TestKindOf(t *testing.T) {
 	}
 }
 
+// The codes of errors are a closed list, each with one meaning.
+func TestCodes(t *testing.T) {
+	for kind := Internal; kind <= Unavailable; kind++ {
+		if kind.Word() == "" {
+			t.Errorf("kind %d has no code", kind)
+		}
+	}
+	all := Codes()
+	if len(slices.Compact(slices.Clone(all))) != len(all) {
+		t.Errorf("a code occurs twice: %v", all)
+	}
+	for want, err := range map[string]error{
+		"internal_error":          errors.New("x"),
+		"not_found":               New(NotFound, "x"),
+		"idempotency_key_running": fmt.Errorf("while: %w", New(Conflict, "x").WithType("idempotency_key_running")),
+		"conflict":                New(Conflict, "x").WithType("a code outside the list"),
+		"invalid_request":         Join(New(Invalid, "x").WithType("zip_state")),
+	} {
+		if got := CodeOf(err); got != want {
+			t.Errorf("%v has the code %s, want %s", err, got, want)
+		}
+	}
+}
+
 func TestAtNamesAFieldOfTheBody(t *testing.T) {
 	if got := New(Invalid, "x").At("dob").Loc(); !slices.Equal(got, []string{"body", "dob"}) {
 		t.Error(got)

@@ -1,0 +1,131 @@
+package fault
+
+import (
+	"errors"
+	"slices"
+)
+
+// CodeOfInternal is the code of errors that are not faults.
+const CodeOfInternal = "internal_error"
+
+// kindCodes has the code of each kind, for faults without a code of their own.
+var kindCodes = map[Kind]string{
+	Internal:        CodeOfInternal,
+	Invalid:         "invalid_request",
+	Refused:         "refused",
+	Unauthenticated: "unauthenticated",
+	Forbidden:       "forbidden",
+	NotFound:        "not_found",
+	Conflict:        "conflict",
+	Stale:           "precondition_failed",
+	Unprocessable:   "state_not_allowed",
+	TooLarge:        "too_large",
+	TooMany:         "too_many_requests",
+	Unavailable:     "unavailable",
+}
+
+// httpCodes are the codes of requests that no operation reads.
+var httpCodes = []string{"method_not_allowed", "unsupported_media_type"}
+
+// SpecificCodes are the codes of single refusals. docs/errors.md has their meanings.
+var SpecificCodes = []string{
+	"activate_by_past",
+	"ambiguous_provider_id",
+	"aoe_answer",
+	"aoe_missing",
+	"aoe_repeated",
+	"appointment_exists",
+	"async_confirmation_disabled",
+	"billing_not_allowed",
+	"both_id_kinds",
+	"client_user_id_taken",
+	"collection_method_missing",
+	"connection_paused",
+	"demographics_missing",
+	"empty_add_on",
+	"empty_order_set",
+	"icd_codes_missing",
+	"idempotency_answer_lost",
+	"idempotency_key_reused",
+	"idempotency_key_running",
+	"insurance_missing",
+	"kit_not_registrable",
+	"lab_account_ambiguous",
+	"lab_account_missing",
+	"lab_account_not_active",
+	"lab_account_other_lab",
+	"lab_account_other_test",
+	"lab_account_twice",
+	"lab_gone",
+	"lab_state",
+	"lab_test_inactive",
+	"lab_test_not_approved",
+	"marker_inactive",
+	"marker_not_orderable",
+	"medical_proxy_missing",
+	"method_not_offered",
+	"minor_not_allowed",
+	"no_markers",
+	"not_a_la_carte",
+	"not_booked",
+	"not_cancellable",
+	"not_reschedulable",
+	"not_sandbox",
+	"not_served",
+	"order_at_test_system",
+	"order_cancelled",
+	"order_in_sandbox",
+	"order_not_registered",
+	"order_not_replaceable",
+	"order_not_scheduled",
+	"order_not_waiting",
+	"order_set_twice",
+	"order_state",
+	"patient_under_age",
+	"phone_number_incorrect",
+	"physician_missing",
+	"provider_refused",
+	"radius_missing",
+	"reason_unknown",
+	"requisition_missing",
+	"sample_id",
+	"sample_id_taken",
+	"several_labs",
+	"several_methods",
+	"site_codes_or_zip_code",
+	"site_unknown",
+	"start_date_far",
+	"start_date_past",
+	"too_many_site_codes",
+	"unknown_lab_account",
+	"unknown_lab_test",
+	"unknown_marker",
+	"unknown_question",
+	"unknown_sample_id",
+	"unknown_user",
+	"zip_state",
+}
+
+// Codes returns the closed list of the codes of errors.
+func Codes() []string {
+	all := slices.Concat(httpCodes, SpecificCodes)
+	for _, code := range kindCodes {
+		all = append(all, code)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Word returns the code of the kind.
+func (k Kind) Word() string { return kindCodes[k] }
+
+// CodeOf returns the code of an error for programs: that of the fault, or of its kind.
+// Bad input has a code for each field instead.
+func CodeOf(err error) string {
+	kind := KindOf(err)
+	var one interface{ Code() string }
+	if kind != Invalid && errors.As(err, &one) && slices.Contains(SpecificCodes, one.Code()) {
+		return one.Code()
+	}
+	return kind.Word()
+}
