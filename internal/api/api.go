@@ -99,7 +99,7 @@ func New(d Deps) *API {
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
-		r.Use(a.authenticate, a.audited, a.withinRights, a.ownDataOnly, a.limitRate, a.numberReads)
+		r.Use(a.authenticate, a.audited, a.limitRate, a.withinRights, a.ownDataOnly, a.numberReads)
 		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
 	if !d.NoDocs {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"hale/internal/platform/config"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 func TestACreationRepeatedWithItsKeyHappensOnce(t *testing.T) {
@@ -135,6 +137,40 @@ func TestAKeyOverItsRateIsAskedToWait(t *testing.T) {
 	if status, _ := a.NewTeam("other").Call("GET", "/v2/providers", ""); status != 200 {
 		t.Errorf("another key: %d", status)
 	}
+}
+
+// Every answer to a key with a limit says how many requests are left, also a refusal.
+func TestRefusalsHaveTheHeadersOfTheLimit(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.RateLimit, c.RateBurst = 0.5, 5 })
+	other := a.NewTeam("other")
+	left := 5
+	check := func(path string, want int) {
+		t.Helper()
+		res := other.Do("GET", path, "")
+		defer res.Body.Close()
+		left--
+		if got := res.Header.Get("RateLimit-Remaining"); res.StatusCode != want || got != strconv.Itoa(left) {
+			t.Errorf("%s: %d with %q requests left, want %d with %d", path, res.StatusCode, got, want, left)
+		}
+	}
+	check("/v2/providers", 200)
+	check("/v2/user/x", 422)
+	check("/v2/user/resolve/nobody", 404)
+	ctx := store.AsSystem(t.Context())
+	err := a.DB.Write(ctx, func(tx *store.Tx) error {
+		all, err := teams.List(ctx, tx)
+		if err != nil {
+			return err
+		}
+		_, key, err := teams.CreateKeyWith(ctx, tx, all[len(all)-1], teams.NewKey{Label: "limited", Rights: teams.Rights{Scopes: []teams.Scope{teams.Webhooks}}})
+		other.Key = key.Reveal()
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	left = 5 // each key has its own limit
+	check("/v2/providers", 403)
 }
 
 type reply struct {
