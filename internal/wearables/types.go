@@ -12,6 +12,22 @@ import (
 // NoOffset marks a sample without a stated time zone offset.
 const NoOffset int32 = -1 << 31
 
+// assumedMark is added to an assumed offset. Offsets are within 26 hours, and storage
+// marks others with less.
+const assumedMark = int32(1 << 21)
+
+// MarkAssumed marks the offset of a sample as that of the batch: the zone of the phone
+// when it sent the sample. A stored sample keeps its own.
+func MarkAssumed(seconds int32) int32 { return seconds + assumedMark }
+
+// SplitAssumed returns an offset without the mark of MarkAssumed, and whether it had one.
+func SplitAssumed(offset int32) (plain int32, assumed bool) {
+	if offset > assumedMark-assumedMark/4 {
+		return offset - assumedMark, true
+	}
+	return offset, false
+}
+
 // Source is the context of a summary or of a group of samples: which
 // provider, which kind of device, which app. Two sources never overwrite each
 // other's values.

@@ -91,7 +91,8 @@ const minRateMinutes = 10
 func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) string {
 	offset := wearables.NoOffset
 	if len(c.Offset) > 0 {
-		offset, _ = storage.SplitOffset(c.Offset[i])
+		offset, _ = wearables.SplitAssumed(c.Offset[i])
+		offset, _ = storage.SplitOffset(offset)
 	}
 	if reason := l.refuse(c.Time[i], offset); reason != "" {
 		return reason

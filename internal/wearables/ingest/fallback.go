@@ -43,33 +43,37 @@ func (w *seriesPlan) applyFallback(user users.User) {
 		}
 		c.Offset[i] = storage.MarkFallback(clock.at(at))
 	}
-	w.hasFallback = true
+	w.hasUnsure = true
 }
 
 // keepStoredOffsets replaces the fallback's offset of samples that are stored already
-// by their stored offset.
+// by their stored offset, and also an assumed offset if one is stored. It removes the mark
+// of assumed offsets.
 func keepStoredOffsets(old, add *blocks.Columns) {
-	own := false
-	for i, j := 0, 0; i < len(old.Time) && j < len(add.Time); {
-		switch {
-		case old.Time[i] < add.Time[j]:
+	add.Offset = slices.Clone(add.Offset)
+	i, _ := slices.BinarySearch(old.Time, add.Time[0])
+	for j, at := range add.Time {
+		for i < len(old.Time) && old.Time[i] < at {
 			i++
-		case old.Time[i] > add.Time[j]:
-			j++
-		default:
-			if storage.IsFallback(add.Offset[j]) {
-				if !own {
-					add.Offset, own = slices.Clone(add.Offset), true
-				}
-				add.Offset[j] = wearables.NoOffset
-				if len(old.Offset) > 0 {
-					add.Offset[j] = old.Offset[i]
-				}
-			}
-			i++
-			j++
+		}
+		stored, known := wearables.NoOffset, i < len(old.Time) && old.Time[i] == at
+		if known && len(old.Offset) > 0 {
+			stored = old.Offset[i]
+		}
+		plain, assumed := wearables.SplitAssumed(add.Offset[j])
+		add.Offset[j] = plain
+		if known && (assumed && stored != wearables.NoOffset || storage.IsFallback(plain)) {
+			add.Offset[j] = stored
 		}
 	}
+}
+
+// hasAssumed reports whether any offset is assumed.
+func hasAssumed(offsets []int32) bool {
+	return slices.ContainsFunc(offsets, func(o int32) bool {
+		_, assumed := wearables.SplitAssumed(o)
+		return assumed
+	})
 }
 
 // zoneClock finds the offset of a zone at an instant, and caches the time for which

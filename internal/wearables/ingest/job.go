@@ -58,7 +58,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 		if w.add, repeated = blocks.Sort(w.add); repeated > 0 {
 			j.repeated[w.resource.Name] += repeated
 		}
-		w.hasFallback = b.Marked && len(w.add.Offset) > 0
+		w.hasUnsure = b.Marked && len(w.add.Offset) > 0 || hasAssumed(w.add.Offset)
 		w.applyFallback(user)
 	}
 	j.addSummaries(b.Summaries, &bounds)

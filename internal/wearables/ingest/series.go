@@ -20,11 +20,11 @@ import (
 // part, plan the second, and write stores it. plan runs again if write returns
 // ErrStale.
 type seriesPlan struct {
-	resource    *wearables.Resource
-	key         storage.SeriesKey
-	add         blocks.Columns // in time order, without duplicates
-	owned       bool           // add is a copy, not the caller's memory
-	hasFallback bool           // some of its offsets come from the fallback zone
+	resource  *wearables.Resource
+	key       storage.SeriesKey
+	add       blocks.Columns // in time order, without duplicates
+	owned     bool           // add is a copy, not the caller's memory
+	hasUnsure bool           // some of its offsets are of the fallback zone or assumed
 
 	series storage.Series // ID 0 if it is new
 	blocks []storage.BlockVersion
@@ -139,7 +139,7 @@ func (w *seriesPlan) merge(ctx context.Context, tx *store.Tx, j *job, ws *worksp
 
 func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev int64, j *job) error {
 	ch := &ws.changes
-	if w.hasFallback {
+	if w.hasUnsure {
 		keepStoredOffsets(&ws.old, add)
 	}
 	blocks.Merge(&ws.merged, &ws.old, add, ch)

@@ -217,7 +217,7 @@ func (h *Head) zone() (*zone, error) {
 	return &zone{loc: loc}, err
 }
 
-// finish returns the groups, with offsets of the device's zone if it is stated.
+// finish returns the groups, with assumed offsets of the device's zone if it is stated.
 func (gs *groups) finish(z *zone) []Group {
 	all := make([]Group, 0, len(gs.all))
 	for _, g := range gs.all {
@@ -229,7 +229,8 @@ func (gs *groups) finish(z *zone) []Group {
 	return all
 }
 
-// place sets the offset of samples that state none, by the device's zone.
+// place sets the offset of samples that state none, by the device's zone. It is where the
+// phone is now, so it is marked as assumed.
 func (g *groupOf) place(z *zone) {
 	if g.Offset == nil {
 		g.Offset = make([]int32, len(g.Time))
@@ -239,7 +240,7 @@ func (g *groupOf) place(z *zone) {
 	}
 	for i, offset := range g.Offset {
 		if offset == wearables.NoOffset {
-			g.Offset[i] = z.at(g.Time[i])
+			g.Offset[i] = wearables.MarkAssumed(z.at(g.Time[i]))
 		}
 	}
 }

@@ -60,13 +60,13 @@ func TestBothFormsOfSample(t *testing.T) {
 	}
 	first, second, third := got.Groups[0], got.Groups[1], got.Groups[2]
 	if first.Source.Type != "watch" || first.Source.AppID != "com.apple.health.1" || first.Unit != "bpm" ||
-		first.Time[0] != micros("2017-03-07T06:30:00Z") || first.End[0] != micros("2017-03-07T06:31:00Z") || first.Offset[0] != 7200 {
+		first.Time[0] != micros("2017-03-07T06:30:00Z") || first.End[0] != micros("2017-03-07T06:31:00Z") || first.Offset[0] != wearables.MarkAssumed(7200) {
 		t.Errorf("first %+v", first)
 	}
 	if second.Time[0] != micros("2017-03-07T06:31:00Z")+250_000 || second.Offset[0] != 7200 || second.Value[0] != 62.5 || second.Index[0] != 1 {
 		t.Errorf("second %+v", second)
 	}
-	if third.Source.Type != "phone" || third.Source.AppID != "aé😀" || third.Offset[0] != 7200 || third.End != nil {
+	if third.Source.Type != "phone" || third.Source.AppID != "aé😀" || third.Offset[0] != wearables.MarkAssumed(7200) || third.End != nil {
 		t.Errorf("third %+v", third)
 	}
 }

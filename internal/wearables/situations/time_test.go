@@ -1,6 +1,10 @@
 package situations
 
-import "hale/internal/wearables/formats/strava"
+import (
+	"strings"
+
+	"hale/internal/wearables/formats/strava"
+)
 
 // Rows about time: zones, days and clocks.
 func timeRows() []situation {
@@ -12,6 +16,26 @@ func timeRows() []situation {
 	return []situation{
 		{"a day is local to the zone of the push", []step{push("steps", hc, "America/New_York", steps)}, []truth{
 			daily("steps", "date total", "2026-05-10 210"), queriedDays("steps", "2026-05-10T00:00:00 210"),
+		}},
+		{"steps sent again from Tokyo stay", []step{push("steps", hc, "America/New_York", steps), push("steps", hc, "Asia/Tokyo", steps)}, []truth{
+			daily("steps", "date total", "2026-05-10 210"), queriedDays("steps", "2026-05-10T00:00:00 210"),
+			samples("steps", "timezone_offset value", "-14400 210"), sent("daily.data.steps.updated", 0),
+		}},
+		{"corrected steps sent from Tokyo stay", []step{
+			push("steps", hc, "America/New_York", steps), push("steps", hc, "Asia/Tokyo", strings.Replace(steps, "210", "230", 1)),
+		}, []truth{samples("steps", "timezone_offset value", "-14400 230"), sent("daily.data.steps.updated", 1)}},
+		{"new steps from Tokyo are of Tokyo", []step{
+			push("steps", hc, "America/New_York", steps),
+			push("steps", hc, "Asia/Tokyo", steps, `{"timestamp":"2026-05-11T20:00:00Z","end":"2026-05-11T20:05:00Z","value":50}`),
+		}, []truth{daily("steps", "date total", "2026-05-10 210", "2026-05-12 50")}},
+		{"steps that state an offset move", []step{
+			push("steps", hc, "America/New_York", steps), push("steps", hc, "Asia/Tokyo", strings.Replace(steps, "}", `,"timezone_offset":32400}`, 1)),
+		}, []truth{daily("steps", "date total", "2026-05-11 210"), sent("daily.data.steps.updated", 1)}},
+		{"steps without a zone get the one that comes later", []step{push("steps", hc, "", steps), push("steps", hc, "America/New_York", steps)}, []truth{
+			daily("steps", "date total", "2026-05-10 210"), sent("daily.data.steps.updated", 1),
+		}},
+		{"steps with a fallback zone stay", []step{zone("America/New_York"), push("steps", hc, "", steps), push("steps", hc, "Asia/Tokyo", steps)}, []truth{
+			daily("steps", "date total", "2026-05-10 210"), sent("daily.data.steps.updated", 0),
 		}},
 		{"a workout sent again from Tokyo stays", []step{
 			pushSummaries("workouts", hc, "America/New_York", run), pushSummaries("workouts", hc, "Asia/Tokyo", run),
