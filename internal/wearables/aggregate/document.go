@@ -113,7 +113,8 @@ func (s *summary) word(from string) string {
 	return text
 }
 
-// time is a moment or a date, floating.
+// time is a moment or a date, floating. The index of a session is on its calendar date,
+// as in summaries: that date may be stated, and it belongs to the place at that time.
 func (s *summary) time(c *query.Column) (us int64, ok bool) {
 	switch c.From {
 	case query.FromCreated:
@@ -127,11 +128,16 @@ func (s *summary) time(c *query.Column) (us int64, ok bool) {
 		text, _ := s.at(c.From).(string)
 		return parseDate(text)
 	}
-	t, ok := s.moment(c.From)
+	from, onDay := strings.CutPrefix(c.From, query.FromOnDay)
+	t, ok := s.moment(from)
 	if !ok {
 		return 0, false
 	}
-	return s.wall.floatingTime(t.UnixMicro(), s.offset), true
+	us = s.wall.floatingTime(t.UnixMicro(), s.offset)
+	if day, known := parseDate(s.Day); onDay && known {
+		us = day + (us%dayUS+dayUS)%dayUS
+	}
+	return us, true
 }
 
 // moment is an instant of the document.

@@ -356,8 +356,7 @@ func (r *Request) addSummary(f *frame, s *summary) error {
 }
 
 // dateSlack is the largest distance, in days, between a summary's index and its
-// calendar date. A session begins at most three days from it and lasts one day; zones
-// add another.
+// calendar date. Most have none; a body may have been measured at another time.
 const dateSlack = 6
 
 // days selects the summaries whose calendar date is near the request's time. Summaries

@@ -186,8 +186,8 @@ func TestInvalidCycle(t *testing.T) {
 	})
 }
 
-// A session may lie days from the date that its provider gives it: it is found
-// by its own time.
+// A session may lie days from the date that its provider gives it. It counts on that
+// date, as in summaries; its own times stay.
 func TestASessionFarFromItsDate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
@@ -196,6 +196,8 @@ func TestASessionFarFromItsDate(t *testing.T) {
 			Resource: "sleep", Key: "far", Source: watch, Date: civil.MustParse("2026-03-01"),
 			Start: time.UnixMicro(from), End: time.UnixMicro(to), Body: json.RawMessage(`{"timezone_offset":50400}`),
 		}}})
-		r.expect("2026-03-05", 1, choose(`{"sleep":"session_end"}`), `{"session_end":["2026-03-05T12:00:00"]}`)
+		r.expect("2026-03-01", 1, choose(`{"index":"sleep"}`, `{"sleep":"session_end"}`),
+			`{"timestamp":["2026-03-01T12:00:00"],"session_end":["2026-03-05T12:00:00"]}`)
+		r.expect("2026-03-05", 1, choose(`{"sleep":"session_end"}`), `{"session_end":[]}`)
 	})
 }

@@ -268,6 +268,15 @@ func queriedDays(resource string, rows ...string) truth {
 		"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}]}`, "group_key.0 sum.value", rows...)
 }
 
+// queriedNights and queriedWorkouts run an aggregation query for the number of each day.
+func queriedNights(rows ...string) truth   { return queriedSessions("sleep", rows) }
+func queriedWorkouts(rows ...string) truth { return queriedSessions("workout", rows) }
+
+func queriedSessions(table string, rows []string) truth {
+	return query(`{"select":[{"group_key":"*"},{"func":"count","arg":{"`+table+`":"session_end"}}],
+		"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"`+table+`"}}]}`, "group_key.0 count.session_end", rows...)
+}
+
 // sent counts the events of a type.
 func sent(kind string, n int) truth {
 	return truth{name: kind, fields: []string{"events"}, rows: []string{strconv.Itoa(n)}, read: func(b *bed) []map[string]any {

@@ -45,7 +45,8 @@ func timeRows() []situation {
 		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-10 -14400"), sent("daily.data.sleep.updated", 0)}},
 		{"a meal sent again from Tokyo stays", []step{
 			pushSummaries("meal", hc, "America/New_York", meal), pushSummaries("meal", hc, "Asia/Tokyo", meal),
-		}, []truth{summaries("meal", "calendar_date name", "2026-05-10 Supper"), sent("daily.data.meal.updated", 0)}},
+		}, []truth{summaries("meal", "calendar_date name", "2026-05-10 Supper"), sent("daily.data.meal.updated", 0), query(`{"select":[{"group_key":"*"},{"func":"count","arg":{"meal":"name"}}],
+				"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"meal"}}]}`, "group_key.0 count.name", "2026-05-10T00:00:00 1")}},
 		{"an activity sent again from Tokyo stays", []step{
 			pushSummaries("activity", hc, "America/New_York", `{"calendar_date":"2026-05-10","steps":5}`),
 			pushSummaries("activity", hc, "Asia/Tokyo", `{"calendar_date":"2026-05-10","steps":6}`),
@@ -59,20 +60,23 @@ func timeRows() []situation {
 		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-10 -14400")}},
 		{"a night across zones belongs to the day of waking", []step{
 			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-05-10T22:00:00+09:00","bedtime_stop":"2026-05-10T14:00:00-04:00"}`),
-		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-10 -14400")}},
+		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-10 -14400"), queriedNights("2026-05-10T00:00:00 1")}},
 		{"a night to the east belongs to the day of waking", []step{
 			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-05-10T13:00:00-04:00","bedtime_stop":"2026-05-11T07:00:00+09:00"}`),
-		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-11 32400")}},
+		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-11 32400"), queriedNights("2026-05-11T00:00:00 1")}},
 		{"a night across the date line ends on the day before it began", []step{
 			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-05-11T01:00:00+12:00","bedtime_stop":"2026-05-10T09:00:00-11:00"}`),
-		}, []truth{summaries("sleep", "calendar_date", "2026-05-10")}},
+		}, []truth{summaries("sleep", "calendar_date", "2026-05-10"), queriedNights("2026-05-10T00:00:00 1")}},
 		{"a night on which the clocks change", []step{
 			pushSummaries("sleep", hc, "Europe/Helsinki", `{"bedtime_start":"2026-03-28T21:00:00Z","bedtime_stop":"2026-03-29T04:00:00Z"}`),
 		}, []truth{summaries("sleep", "calendar_date timezone_offset duration", "2026-03-29 10800 25200")}},
 		{"a stated day stays", []step{
 			pushSummaries("sleep", hc, "Europe/Helsinki", `{"bedtime_start":"2026-03-01T21:00:00Z","bedtime_stop":"2026-03-02T04:00:00Z","calendar_date":"2026-03-01"}`),
 			pushSummaries("sleep", hc, "Asia/Tokyo", `{"bedtime_start":"2026-03-01T21:00:00Z","bedtime_stop":"2026-03-02T04:00:00Z"}`),
-		}, []truth{summaries("sleep", "calendar_date", "2026-03-01")}},
+		}, []truth{summaries("sleep", "calendar_date", "2026-03-01"), queriedNights("2026-03-01T00:00:00 1")}},
+		{"a workout with a stated day counts on it", []step{
+			pushSummaries("workouts", hc, "Europe/Helsinki", `{"time_start":"2026-03-01T22:30:00Z","time_end":"2026-03-01T23:30:00Z","calendar_date":"2026-03-01"}`),
+		}, []truth{summaries("workouts", "calendar_date", "2026-03-01"), queriedWorkouts("2026-03-01T00:00:00 1")}},
 		{"an offset of 45 minutes", []step{push("steps", hc, "Asia/Kathmandu", `{"timestamp":"2026-03-01T18:20:00Z","end":"2026-03-01T18:25:00Z","value":9}`)}, []truth{
 			samples("steps", "timezone_offset", "20700"), daily("steps", "date total", "2026-03-02 9"),
 		}},
@@ -81,6 +85,6 @@ func timeRows() []situation {
 		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-10 -14400")}},
 		{"a fallback zone moves nothing that is stored", []step{
 			pushSummaries("workouts", hc, "", run), zone("America/New_York"), pushSummaries("workouts", hc, "", run),
-		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-11 null"), sent("daily.data.workouts.updated", 0)}},
+		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-11 null"), sent("daily.data.workouts.updated", 0), queriedWorkouts("2026-05-11T00:00:00 1")}},
 	}
 }

@@ -59,6 +59,7 @@ const (
 	FromWord     = "$word"     // the samples' type
 	FromExtra    = "$extra:"   // the name of a further word of the samples follows
 	FromMacro    = "$macro:"   // a macro's name follows
+	FromOnDay    = "$onday:"   // the path of a moment follows, whose time of day counts on the calendar date
 	FromMeasured = "$measured" // the day of a body summary, or its instant where one was stated
 )
 
@@ -163,7 +164,7 @@ func (c *Column) NeedsCycles() bool {
 var Tables = map[string]*Table{
 	"sleep": {
 		Name: "sleep", Document: "sleep", Resource: "sleep", Priorities: "sleep",
-		Index: Column{Name: indexColumn, Kind: Moment, From: "bedtime_stop"},
+		Index: Column{Name: indexColumn, Kind: Moment, From: FromOnDay + "bedtime_stop"},
 		Columns: slices.Concat([]Column{
 			{Name: "id", Kind: Text, From: FromID},
 			{Name: "session_start", Kind: Moment, From: "bedtime_start"},
@@ -232,7 +233,7 @@ var Tables = map[string]*Table{
 	},
 	"workout": {
 		Name: "workout", Document: "workouts", Resource: "workouts", Priorities: "workouts",
-		Index: Column{Name: indexColumn, Kind: Moment, From: "time_start"},
+		Index: Column{Name: indexColumn, Kind: Moment, From: FromOnDay + "time_start"},
 		Columns: slices.Concat([]Column{
 			{Name: "session_start", Kind: Moment, From: "time_start"},
 			{Name: "session_end", Kind: Moment, From: "time_end"},
@@ -278,7 +279,7 @@ var Tables = map[string]*Table{
 	},
 	"meal": {
 		Name: "meal", Document: "meal", Resource: "meal",
-		Index:   Column{Name: indexColumn, Kind: Moment, From: "timestamp"},
+		Index:   Column{Name: indexColumn, Kind: Moment, From: FromOnDay + "timestamp"},
 		Columns: slices.Concat(nutrients, []Column{{Name: "date", Kind: Date, From: "calendar_date"}, text("name")}, sources),
 	},
 	"menstrual_cycle": {
@@ -377,7 +378,7 @@ const note = "note"
 // Reference contract: NoteTimeseriesExpr.
 var notes = &Table{
 	Name: timeseries, Document: note, Series: note, Resource: note, Priorities: timeseries,
-	Index: Column{Name: indexColumn, Kind: Moment, From: "timestamp"},
+	Index: Column{Name: indexColumn, Kind: Moment, From: FromOnDay + "timestamp"},
 	Columns: []Column{
 		{Name: "source_provider", Kind: Text, From: FromProvider},
 		{Name: "source_type", Kind: Text, From: FromType},
