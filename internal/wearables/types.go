@@ -61,8 +61,14 @@ func (s Source) Same(o Source) bool {
 }
 
 // SameRecorder reports whether two sources may be one device or app: one may not know the
-// device.
+// device, or one may be of an export and the other of a push.
 func (s *Source) SameRecorder(o *Source) bool {
+	return s.SameApp(o) || s.IsOtherTransport(o)
+}
+
+// SameApp reports whether two sources are of one app or device, as it names itself: one may
+// not know the device.
+func (s *Source) SameApp(o *Source) bool {
 	return cmp.Or(s.Type, unknownType) == cmp.Or(o.Type, unknownType) && s.AppID == o.AppID &&
 		(s.DeviceID == nil || o.DeviceID == nil || *s.DeviceID == *o.DeviceID)
 }

@@ -29,6 +29,11 @@ import (
 // Bounds of sessions are compared in seconds: exports have no fractions.
 //
 // A session that now covers several stored ones replaces all of them.
+//
+// An Apple Health export and a push of the same phone name one source differently: see
+// wearables.Source.IsOtherTransport. Their sessions are found by time. Then a version
+// replaces the fields that it has, and the stored source stays, so that importing and
+// pushing in turn changes nothing.
 
 // identify finds the stored version of each summary of the batch.
 func (j *job) identify(ctx context.Context, tx *store.Tx) error {
@@ -234,7 +239,7 @@ func (f *finder) byTime(w *summaryPlan) error {
 		f.claim(w, nil)
 	}
 	for _, other := range others {
-		if other.ID != w.id && (other.Record == uuid.Nil || w.record == uuid.Nil) {
+		if other.ID != w.id && w.Source.SameApp(&other.Source) && (other.Record == uuid.Nil || w.record == uuid.Nil) {
 			w.replaced = append(w.replaced, other)
 		}
 	}

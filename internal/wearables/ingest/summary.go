@@ -42,8 +42,9 @@ type summaryPlan struct {
 	replaced []storage.StoredSummary // sessions that it replaces
 	sleep    uuid.UUID               // of a cycle; zero if its body names it
 
-	tooLarge  bool   // the version would not fit into an event
-	verb      string // created, updated, or empty if nothing changed
+	source    wearables.Source // to store
+	tooLarge  bool             // the version would not fit into an event
+	verb      string           // created, updated, or empty if nothing changed
 	begins    time.Time
 	stated    bool  // its day is stated, in the batch or before
 	refiled   bool  // only its day or its record changed, or whether the day is stated: none is in the body
@@ -176,6 +177,7 @@ func (w *summaryPlan) rank() int { return slices.Index(wearables.Documents(), w.
 // plan compares the summary with what is stored.
 func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.verb, w.tooLarge, w.measured, w.refiled, w.begins, w.Date = "", false, false, false, w.Start, w.given
+	w.source = w.Source
 	if w.yields {
 		return nil
 	}
@@ -200,7 +202,11 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	stated := storedDay(w.document, w.was, older)
 	newer := w.withStoredPlace(older, w.withNewestHeight(older, w.was, tx.Now()))
 	same := sameMoments(w.document, older, newer)
-	if w.Whole {
+	crosses := w.Source.IsOtherTransport(&w.was.Source)
+	if crosses {
+		w.source = w.was.Source
+	}
+	if w.Whole && !crosses {
 		older = w.replace(older, newer)
 	} else {
 		overlay(older, newer)
@@ -209,7 +215,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.setSleep(older)
 	w.setDay(older, stated)
 	w.createdAt = w.was.CreatedAt
-	if w.fits(older) && (!bytes.Equal(w.body, w.was.Body) || !w.Source.Same(w.was.Source) || len(w.replaced) > 0) {
+	if w.fits(older) && (!bytes.Equal(w.body, w.was.Body) || !w.source.Same(w.was.Source) || len(w.replaced) > 0) {
 		w.verb, w.version = updated, w.was.Version+1
 		return nil
 	}
@@ -251,7 +257,7 @@ func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events
 		return nil, errors.Join(w.writeMeasured(ctx, tx, j), w.writeDay(ctx, tx, j))
 	}
 	d := storage.StoredSummary{
-		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.Source, Body: w.body,
+		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.source, Body: w.body,
 		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Day: dayText(w.Date), DayStated: w.stated, Record: w.record, Version: w.version,
 	}
 	if w.verb == updated {

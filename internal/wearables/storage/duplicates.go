@@ -26,6 +26,9 @@ import (
 // Apps. Grouped reads have a group for each app. LatestSamples and aggregate queries
 // keep one sample of each key.
 //
+// Exports. An Apple Health export repeats what the phone has pushed from the same
+// HealthKit store: see transports.go.
+//
 // Spec: Events, timeseries events: the compound key.
 
 // twin is a series with samples of the same keys as another one. Of two samples that
@@ -33,6 +36,8 @@ import (
 type twin struct {
 	Series
 	preferred bool
+	pushed    bool // has what the phone pushed, of a series of an export
+	sameKey   bool // a pushed sample of the same time counts, whatever its value
 }
 
 // linkWords links each series without words with those that differ from it in nothing
@@ -68,8 +73,8 @@ func (s *Series) keyWithoutWords() SeriesKey {
 func link(a, b *Series) {
 	first, second := *a, *b
 	first.twins, second.twins = nil, nil
-	a.twins = append(a.twins, twin{second, true})
-	b.twins = append(b.twins, twin{first, false})
+	a.twins = append(a.twins, twin{Series: second, preferred: true})
+	b.twins = append(b.twins, twin{Series: first})
 }
 
 // LatestOnly links the series of one key, so that reading one leaves out samples that
@@ -79,7 +84,14 @@ func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 	for i := range all {
 		key := keyOf(&all[i])
 		for _, k := range same[key] {
-			link(&all[k], &all[i])
+			switch a, b := &all[k], &all[i]; {
+			case a.Source.IsAppleExport() == b.Source.IsAppleExport():
+				link(a, b)
+			case a.Source.IsAppleExport():
+				a.linkPushed(b, true)
+			default:
+				b.linkPushed(a, true)
+			}
 		}
 		same[key] = append(same[key], i)
 	}
@@ -89,6 +101,12 @@ func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 func (s *Series) removeReplaced(ctx context.Context, tx *store.Tx, begin int, dst *blocks.Columns) error {
 	for i := range s.twins {
 		t := &s.twins[i]
+		if t.pushed {
+			if err := s.removePushed(ctx, tx, t, begin, dst); err != nil {
+				return err
+			}
+			continue
+		}
 		if dst.Len() == begin || !t.Within(dst.Time[begin], dst.Time[dst.Len()-1]+1) {
 			continue
 		}

@@ -186,6 +186,7 @@ func seriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 		all = append(all, s)
 	}
 	linkWords(all)
+	linkTransports(all)
 	return all, rows.Err()
 }
 

@@ -156,9 +156,9 @@ func appID(name string, d device, kind string) string {
 	case healthNames[strings.ToLower(name)] && d == device{}:
 		return HealthApp
 	case kind == "phone", kind == "watch" && d.apple(), strings.Contains(name, "'"), slug(name) == "":
-		return "com.apple.health." + strings.ToUpper(uuid.NewSHA1(appSpace, []byte(name)).String())
+		return wearables.AppleExportDevices + strings.ToUpper(uuid.NewSHA1(appSpace, []byte(name)).String())
 	}
-	return "healthkit.source." + slug(name)
+	return wearables.AppleExportApps + slug(name)
 }
 
 // slug folds a name to letters, digits and hyphens.
