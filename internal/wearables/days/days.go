@@ -2,8 +2,9 @@
 // samples. Imports and providers' replies derive theirs themselves.
 //
 // A push enqueues a job that derives the days of its samples with all samples that are
-// stored by then. So any order of pushes and imports gives the same summaries. A day for
-// which the phone itself pushed an activity keeps that activity.
+// stored by then. So any order of pushes and imports gives the same summaries. A summary
+// whose samples belong to another day by then is removed. A day for which the phone itself
+// pushed an activity keeps that activity, and no other.
 package days
 
 import (
@@ -21,6 +22,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/derive"
 )
 
@@ -145,5 +147,5 @@ func (s *Service) Derive(ctx context.Context, db *store.DB, team teams.ID, a Arg
 	for day := a.First; !day.After(a.Last); day = day.AddDays(1) {
 		all = append(all, day)
 	}
-	return d.Days(ctx, all)
+	return deletion.Renew(ctx, d, all)
 }

@@ -66,69 +66,122 @@ func (c *collector) Ingest(_ context.Context, _ users.User, b wearables.Batch) (
 }
 
 func (s *Service) derive(ctx context.Context, user users.User, provider string, days []civil.Date) error {
+	d := derive.Deriver{DB: s.DB, Ingester: s.Ingester, User: user, Provider: provider, Pushed: true}
+	return renew(ctx, d, days, derive.IsDerived)
+}
+
+// Renew derives the summaries of days again from all samples. A summary that follows from
+// samples of which none is left is removed: they were corrected, and belong to another day.
+// So is the derived activity of a day for which a phone pushed one.
+func Renew(ctx context.Context, d derive.Deriver, days []civil.Date) error {
+	return renew(ctx, d, days, derive.FollowsSamples)
+}
+
+// renew is Renew for the summaries that follows selects.
+func renew(ctx context.Context, d derive.Deriver, days []civil.Date, follows func(*storage.StoredSummary, civil.Date) bool) error {
 	var found collector
-	deriver := derive.Deriver{DB: s.DB, Ingester: &found, User: user, Provider: provider, Pushed: true}
-	if err := deriver.Days(ctx, days); err != nil {
+	ingester := d.Ingester
+	d.Ingester = &found
+	if err := d.Days(ctx, days); err != nil {
 		return err
 	}
-	left := map[uuid.UUID]bool{}
+	r := renewal{user: d.User, provider: d.Provider, follows: follows, left: map[uuid.UUID]bool{}, superseded: map[uuid.UUID]bool{}}
 	for _, b := range found.all {
 		for i := range b.Summaries {
-			left[wearables.SummaryID(user.ID.UUID(), provider, b.Summaries[i].Resource, b.Summaries[i].Key)] = true
+			r.left[wearables.SummaryID(d.User.ID.UUID(), d.Provider, b.Summaries[i].Resource, b.Summaries[i].Key)] = true
 		}
 	}
-	if err := s.DB.Write(ctx, func(tx *store.Tx) error {
-		for _, day := range days {
-			if err := s.dropDerived(ctx, tx, user, provider, day, left); err != nil {
-				return err
-			}
-		}
-		return nil
-	}); err != nil {
+	var gone []storage.StoredSummary
+	find := func(tx *store.Tx) (err error) {
+		gone, err = r.find(ctx, tx, days)
 		return err
 	}
+	if err := d.DB.Read(ctx, find); err != nil {
+		return err
+	}
+	if len(gone) > 0 {
+		if err := d.DB.Write(ctx, func(tx *store.Tx) error {
+			if err := find(tx); err != nil { // one may have changed
+				return err
+			}
+			return r.drop(ctx, tx, gone)
+		}); err != nil {
+			return err
+		}
+	}
 	for _, b := range found.all {
-		if _, err := s.Ingester.Ingest(ctx, user, b); err != nil {
+		if _, err := ingester.Ingest(ctx, d.User, b); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// dropDerived removes the derived fields of the summaries of a day that are not left.
-func (s *Service) dropDerived(ctx context.Context, tx *store.Tx, user users.User, provider string, day civil.Date, left map[uuid.UUID]bool) error {
+// renewal finds and drops the derived summaries of days that are not left.
+type renewal struct {
+	user     users.User
+	provider string
+	follows  func(*storage.StoredSummary, civil.Date) bool
+	left     map[uuid.UUID]bool
+
+	superseded map[uuid.UUID]bool // removed as a whole
+}
+
+func (r *renewal) find(ctx context.Context, tx *store.Tx, days []civil.Date) (gone []storage.StoredSummary, err error) {
+	wanted := map[string]civil.Date{}
+	for _, day := range days {
+		wanted[day.String()] = day
+	}
+	first, last := slices.MinFunc(days, civil.Date.Compare), slices.MaxFunc(days, civil.Date.Compare)
 	for _, resource := range []string{"activity", "body"} {
-		all, err := storage.ListSummaries(ctx, tx, user.Team.UUID(), user.ID.UUID(), storage.SummaryQuery{
-			Resource: resource, Provider: provider, From: day.String(), To: day.String(),
+		all, err := storage.ListSummaries(ctx, tx, r.user.Team.UUID(), r.user.ID.UUID(), storage.SummaryQuery{
+			Resource: resource, Provider: r.provider, From: first.String(), To: last.String(),
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for i := range all {
 			one := &all[i]
-			if left[one.ID] || !derive.IsDerived(one, day) {
+			day, ok := wanted[one.Day]
+			if !ok || r.left[one.ID] {
 				continue
 			}
-			event, err := dropFields(ctx, tx, user, one)
-			if err != nil {
-				return err
+			if r.superseded[one.ID] = isSuperseded(one, day, all); r.superseded[one.ID] || r.follows(one, day) {
+				gone = append(gone, *one)
 			}
-			if _, err := events.Emit(ctx, tx, event); err != nil {
-				return err
-			}
+		}
+	}
+	return gone, nil
+}
+
+// isSuperseded reports whether a derived activity is of a day for which a phone pushed one.
+func isSuperseded(s *storage.StoredSummary, day civil.Date, all []storage.StoredSummary) bool {
+	return s.Resource == "activity" && derive.IsDerived(s, day) &&
+		slices.ContainsFunc(all, func(o storage.StoredSummary) bool { return o.Day == s.Day && o.ID != s.ID })
+}
+
+// drop removes the derived fields of summaries, or all of a summary, and sends the events.
+func (r *renewal) drop(ctx context.Context, tx *store.Tx, gone []storage.StoredSummary) error {
+	for i := range gone {
+		event, err := dropFields(ctx, tx, r.user, &gone[i], r.superseded[gone[i].ID])
+		if err != nil {
+			return err
+		}
+		if _, err := events.Emit(ctx, tx, event); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
 // dropFields removes the derived fields of a summary, or all of it, and returns the event.
-func dropFields(ctx context.Context, tx *store.Tx, user users.User, s *storage.StoredSummary) (events.New, error) {
+func dropFields(ctx context.Context, tx *store.Tx, user users.User, s *storage.StoredSummary, whole bool) (events.New, error) {
 	e := events.New{Team: s.Team, User: s.User, ClientUserID: user.ClientUserID}
 	body, err := derive.WithoutDerived(s)
 	if err != nil {
 		return e, err
 	}
-	if body == nil {
+	if body == nil || whole {
 		d := Deletion{Team: user.Team, User: user.ID, Report: Report{Resources: map[string]*Count{}}}
 		c := d.Report.count(s.Resource, s.Source.Provider, 1, begin(s), begin(s))
 		c.add(s.ID)

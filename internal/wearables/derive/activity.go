@@ -2,12 +2,12 @@ package derive
 
 import (
 	"context"
-	"maps"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/merged"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
 
 	"github.com/google/uuid"
@@ -94,10 +94,10 @@ func (d *Deriver) statedSources(ctx context.Context, tx *store.Tx, days []civil.
 	return sources, nil
 }
 
-// pushedActivities returns the days for which phones pushed an activity, and none was
-// derived.
+// pushedActivities returns the days for which phones pushed an activity. The phone merges
+// its sources itself, so a day with one gets no derived one.
 func (d *Deriver) pushedActivities(ctx context.Context, tx *store.Tx, days []civil.Date) (map[civil.Date]bool, error) {
-	if !d.Pushed {
+	if p, ok := providers.Find(d.Provider); !ok || !p.PushedByPhone() && !d.Pushed {
 		return nil, nil
 	}
 	stored, err := storage.ListSummaries(ctx, tx, d.User.Team.UUID(), d.User.ID.UUID(), storage.SummaryQuery{
@@ -106,19 +106,12 @@ func (d *Deriver) pushedActivities(ctx context.Context, tx *store.Tx, days []civ
 	if err != nil {
 		return nil, err
 	}
-	pushed, derived := map[civil.Date]bool{}, map[civil.Date]bool{}
+	pushed := map[civil.Date]bool{}
 	for i := range stored {
-		day, err := civil.ParseDate(stored[i].Day)
-		if err != nil {
-			continue
-		}
-		if IsDerived(&stored[i], day) {
-			derived[day] = true
-		} else {
+		if day, err := civil.ParseDate(stored[i].Day); err == nil && !IsDerived(&stored[i], day) {
 			pushed[day] = true
 		}
 	}
-	maps.DeleteFunc(pushed, func(day civil.Date, _ bool) bool { return derived[day] })
 	return pushed, nil
 }
 
@@ -220,10 +213,14 @@ func (a *activityOfDay) summary(d *Deriver, day civil.Date) (wearables.Summary, 
 		a.body.CaloriesTotal = roundTo(*a.body.CaloriesActive+*a.basal, 2)
 	}
 	a.body.DailyMovement = a.body.Distance
-	return wearables.Summary{
+	s := wearables.Summary{
 		Resource: "activity", Key: day.String(), Date: day,
 		Source: d.sourceOf(a.sources), Body: encode(a.body),
-	}, true
+	}
+	if a.facts == (DayFacts{}) && !d.TotalsStated {
+		s.Record = recordPrefix + s.Key
+	}
+	return s, true
 }
 
 // firstOffset is the offset that held at the first sample of a day.

@@ -63,6 +63,7 @@ func (d *Deriver) bodies(found tracks, wanted map[civil.Date]bool) []wearables.S
 	for at, body := range all {
 		summaries = append(summaries, wearables.Summary{
 			Resource: "body", Key: at.day.String() + "|" + at.origin.key(),
+			Record: recordPrefix + at.day.String() + "|" + at.origin.key(),
 			Source: sources[at.origin], Date: at.day, Body: encode(body),
 		})
 	}

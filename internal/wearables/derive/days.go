@@ -151,8 +151,11 @@ func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
 func (d *Deriver) zone() *time.Location { return wearables.FallbackFor(d.User, d.Provider) }
 
 // OfDays reports whether activities or bodies follow from a resource, by its name in
-// events.
+// events. A pushed activity replaces the derived one of its day.
 func OfDays(event string) bool {
+	if event == "activity" {
+		return true
+	}
 	r, ok := wearables.ResourceNamed(event)
 	return ok && slices.Contains(dayResources, r.Name) && r.Name != "hrv" && r.Name != "respiratory_rate"
 }

@@ -26,6 +26,19 @@ func IsDerived(s *storage.StoredSummary, day civil.Date) bool {
 	return s.ID == wearables.SummaryID(s.User, s.Source.Provider, s.Resource, key)
 }
 
+// recordPrefix begins the records of summaries that are derived from samples only.
+const recordPrefix = "derived|"
+
+// FollowsSamples reports whether the stored summary of a day is derived from samples only,
+// so that it has no values without them. Phones push bodies with the same keys.
+func FollowsSamples(s *storage.StoredSummary, day civil.Date) bool {
+	key := day.String()
+	if s.Resource == "body" {
+		key += "|" + originOf(s.Source).key()
+	}
+	return s.Record == wearables.RecordID(s.User, s.Source.Provider, s.Resource, recordPrefix+key)
+}
+
 // WithoutDerived returns the body of a summary without its derived fields; nil if it has
 // no others.
 func WithoutDerived(s *storage.StoredSummary) ([]byte, error) {

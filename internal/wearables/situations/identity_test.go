@@ -22,7 +22,8 @@ func identityRows() []situation {
 	workouts := func(all ...string) step { return pushSummaries("workouts", hc, "Europe/Helsinki", all...) }
 	meals := func(all ...string) step { return pushSummaries("meal", hc, "Europe/Helsinki", all...) }
 	first := night("", "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)
-	return []situation{
+	transports := transportRows()
+	return append(transports, []situation{
 		{"a session sent again is one", []step{sleeps("Europe/Helsinki", first), sleeps("Europe/Helsinki", first)}, []truth{
 			summaries("sleep", "calendar_date total", "2026-03-01 27000"),
 			sent("daily.data.sleep.created", 1),
@@ -166,8 +167,7 @@ func identityRows() []situation {
 		{"an id of a sleep is no id of a workout", []step{
 			sleeps("", night(`"external_id":"x",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)),
 			workouts(run(`"external_id":"x",`, "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", "")),
-		}, []truth{summaries("sleep", "total", "27000"), summaries("workouts", "time_start", "2026-03-01T10:00:00+00:00")}},
-	}
+		}, []truth{summaries("sleep", "total", "27000"), summaries("workouts", "time_start", "2026-03-01T10:00:00+00:00")}}}...)
 }
 
 // export is an Apple export with these records.

@@ -58,6 +58,7 @@ func totalRows() []situation {
 		walk  = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":6000,"source_type":"phone","source_app_id":"b"}`
 		run   = `{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T13:00:00Z","value":5000,"source_type":"phone","source_app_id":"b"}`
 		typed = `{"timestamp":"2026-03-02T20:00:00Z","value":10800,"source_type":"app","source_app_id":"t"}`
+		late  = `{"timestamp":"2026-03-03T02:00:00Z","end":"2026-03-03T02:05:00Z","value":210,"source_type":"phone"}`
 		whole = `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-03T00:00:00Z","value":13972,"source_type":"phone","source_app_id":"a"}`
 	)
 	return []situation{
@@ -88,6 +89,21 @@ func totalRows() []situation {
 		{"typed weight gives a body", []step{
 			call("POST", "/v2/user/*/entries", `{"data":[{"resource":"body_weight","timestamp":"2026-03-02T07:00:00Z","value":70}]}`), derived("manual"),
 		}, []truth{summaries("body", "calendar_date weight", "2026-03-02 70")}},
+		{"an activity follows samples to another day", []step{push("steps", android, "", late), derived(android), push("steps", android, "America/New_York", late), derived(android)}, []truth{
+			daily("steps", "date total", "2026-03-02 210"), summaries("activity", "calendar_date steps", "2026-03-02 210"),
+			sent("daily.data.activity.created", 2), sent("daily.data.activity.deleted", 1),
+		}},
+		{"a body follows samples to another day", []step{
+			push("body_weight", android, "", `{"timestamp":"2026-03-03T02:00:00Z","value":70,"source_type":"scale"}`), derived(android),
+			push("body_weight", android, "America/New_York", `{"timestamp":"2026-03-03T02:00:00Z","value":70,"source_type":"scale"}`), derived(android),
+		}, []truth{summaries("body", "calendar_date weight", "2026-03-02 70"), sent("daily.data.body.deleted", 1)}},
+		{"a pushed body needs no samples", []step{
+			pushSummaries("body", android, "", `{"calendar_date":"2026-03-02","weight":70,"source_type":"scale"}`), push("steps", android, "", walk), derived(android),
+		}, []truth{summaries("body", "calendar_date weight", "2026-03-02 70"), sent("daily.data.body.deleted", 0)}},
+		{"a pushed activity replaces the derived one", []step{
+			push("steps", android, "", walk), derived(android),
+			pushSummaries("activity", android, "", `{"calendar_date":"2026-03-02","steps":12345,"source_type":"phone","source_app_id":"b"}`), derived(android),
+		}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 12345"), sent("daily.data.activity.deleted", 1)}},
 		{"energy and heart rate of a day", []step{
 			push("calories_active", android, "", `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":836.8,"unit":"kJ"}`),
 			push("calories_basal", android, "", `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-02T12:00:00Z","value":800,"unit":"kcal"}`),

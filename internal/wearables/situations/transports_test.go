@@ -1,0 +1,60 @@
+package situations
+
+import (
+	"fmt"
+	"slices"
+)
+
+// transportRows are about one phone whose data comes twice: pushed, and in an Apple Health
+// export. The app pushes its id and milliseconds; the export has names and whole seconds.
+func transportRows() []situation {
+	const run = `{"time_start":"2026-03-01T10:00:00.211Z","time_end":"2026-03-01T11:00:00.840Z","distance":10000,"source_type":"watch","source_app_id":"com.acme.health"}`
+	pushed := func(resource, data string) step { return pushSummaries(resource, apple, "Europe/Helsinki", data) }
+	sleep := pushed("sleep", `{"bedtime_start":"2026-02-28T20:00:00.532Z","bedtime_stop":"2026-03-01T04:00:00.120Z","total":28800,"source_type":"watch","source_app_id":"com.acme.health"}`)
+	night := export(asleep("2026-02-28 22:00:00", "2026-03-01 06:00:00"))
+	workout := export(` <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="60" durationUnit="min" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" creationDate="2026-03-01 13:00:01 +0200" startDate="2026-03-01 12:00:00 +0200" endDate="2026-03-01 13:00:00 +0200"><WorkoutStatistics type="HKQuantityTypeIdentifierDistanceWalkingRunning" sum="10" unit="km"/></Workout>`)
+	walk := func(start, end string, value int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T%sZ","end":"2026-03-02T%sZ","value":%d,"source_type":"phone","source_app_id":"com.acme.health"}`, start, end, value)
+	}
+	walked := func(kind, start, end string, value int) string {
+		return fmt.Sprintf(`<Record type="HKQuantityTypeIdentifier%s" sourceName="Sam's iPhone" device="&lt;hardware:iPhone17,2&gt;" unit="count" startDate="2026-03-02 %s +0000" endDate="2026-03-02 %s +0000" value="%d"/>`, kind, start, end, value)
+	}
+	singly := push("steps", apple, "UTC", walk("08:00:00.532", "08:09:59.120", 1000), walk("09:00:00.100", "09:30:00.900", 5000))
+	hourly := push("steps", apple, "UTC", walk("08:00:00", "09:00:00", 1000), walk("09:00:00", "10:00:00", 5000))
+	records := exported(walked("StepCount", "08:00:00", "08:09:59", 1000) + walked("StepCount", "09:00:00", "09:30:00", 5000))
+	activity := pushSummaries("activity", apple, "UTC", `{"calendar_date":"2026-03-02","steps":6000,"source_type":"phone","source_app_id":"com.acme.health"}`)
+	steps := []truth{
+		daily("steps", "date total", "2026-03-02 6000"), queriedDays("steps", "2026-03-02T00:00:00 6000"),
+		query(`{"select":[{"func":"sum","arg":{"timeseries":"steps","field":"value"}}]}`, "sum.value", "6000"),
+	}
+	beats := push("heartrate", apple, "UTC", `{"timestamp":"2026-03-02T08:00:00.532Z","value":62,"source_type":"watch","source_app_id":"com.acme.health"}`, `{"timestamp":"2026-03-02T08:05:00.100Z","value":80,"source_type":"watch","source_app_id":"com.acme.health"}`)
+	beaten := exported(`<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" unit="count/min" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:00:00 +0000" value="62"/>`)
+	one := func(name string, first, second step, want ...truth) []situation {
+		return []situation{
+			{name + " pushed and exported", []step{first, second}, want},
+			{name + " exported and pushed", []step{second, first}, want},
+			{name + " pushed, exported, pushed and exported", []step{first, second, first, second}, want},
+		}
+	}
+	return slices.Concat(
+		one("a night", sleep, night, summaries("sleep", "calendar_date total", "2026-03-01 28800"), queriedNights("2026-03-01T00:00:00 1"), sent("daily.data.sleep.created", 1)),
+		one("a run", pushed("workouts", run), workout, summaries("workouts", "calendar_date distance", "2026-03-01 10000"), queriedWorkouts("2026-03-01T00:00:00 1"), sent("daily.data.workouts.created", 1)),
+		one("single steps", singly, records, steps...),
+		one("hours of steps", hourly, records, steps...),
+		one("a heart rate", beats, beaten, samples("heartrate", "timestamp value", "2026-03-02T08:00:00.532000+00:00 62", "2026-03-02T08:05:00.100000+00:00 80"), daily("heartrate", "date count", "2026-03-02 2")),
+		[]situation{
+			{"an export fills what the phone did not push", []step{push("steps", apple, "UTC", walk("08:00:00.532", "08:09:59.120", 1000)), records}, steps},
+			{"an activity pushed and exported", []step{activity, records, derived(apple)}, []truth{summaries("activity", "calendar_date steps source.app_id", "2026-03-02 6000 com.acme.health")}},
+			{"an activity exported and pushed", []step{records, activity, derived(apple)}, []truth{
+				summaries("activity", "calendar_date steps source.app_id", "2026-03-02 6000 com.acme.health"), sent("daily.data.activity.deleted", 1),
+			}},
+			{"an activity exported, and steps pushed", []step{records, singly, derived(apple)}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 6000")}},
+			{"a watch and a phone stay two", []step{
+				sleep, pushed("sleep", `{"bedtime_start":"2026-02-28T20:01:00.532Z","bedtime_stop":"2026-03-01T04:00:00.120Z","source_type":"phone","source_app_id":"com.acme.health"}`), night,
+			}, []truth{summaries("sleep", "source.type", "watch", "phone")}},
+			{"nights of two apps of one watch stay two", []step{
+				sleep, pushed("sleep", `{"bedtime_start":"2026-02-28T20:10:00Z","bedtime_stop":"2026-03-01T04:10:00Z","total":28000,"source_type":"watch","source_app_id":"com.other"}`), night,
+			}, []truth{summaries("sleep", "total", "28800", "28000")}},
+		},
+	)
+}
