@@ -59,9 +59,15 @@ func removeContradictions(d *wearables.Document, fields map[string]any) (n int) 
 			n++
 		}
 	}
+	return n + removeLonger(d, fields)
+}
+
+// removeLonger removes parts of a session that are longer than the session, and returns
+// how many times it did. A later version may have shortened the session.
+func removeLonger(d *wearables.Document, fields map[string]any) (n int) {
 	start, end := momentOf(fields[d.Start]), momentOf(fields[d.End])
 	if start.IsZero() || end.IsZero() {
-		return n
+		return 0
 	}
 	most := end.Sub(start).Seconds() + rounding
 	for _, parts := range [][]string{{"total"}, {"deep", "light", "rem"}, {"moving_time"}} {

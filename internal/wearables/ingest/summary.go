@@ -212,6 +212,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		overlay(older, newer)
 	}
 	overlay(older, same)
+	removeLonger(w.document, older)
 	w.setSleep(older)
 	w.setDay(older, stated)
 	w.createdAt = w.was.CreatedAt
