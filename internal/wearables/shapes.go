@@ -225,6 +225,27 @@ func (s *Shape) String() string {
 	return string(s.Kind)
 }
 
+// Fault names the first member of a JSON object that is missing or is no value of its
+// shape; empty if there is none, and for other values.
+func (s *Shape) Fault(raw []byte) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var v map[string]any
+	if d.Decode(&v) != nil || v == nil {
+		return ""
+	}
+	for _, m := range s.Members {
+		value, ok := v[m.Name]
+		switch {
+		case !ok && m.Required:
+			return m.Name + " is missing"
+		case ok && !(value == nil && m.Null) && !m.holds(value):
+			return m.Name + " should be " + m.String()
+		}
+	}
+	return ""
+}
+
 // Fits reports whether JSON text is a value of the field, or null.
 func (f Field) Fits(raw []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(raw))

@@ -150,7 +150,7 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 			raw := s.b[start:s.pos]
 			switch name {
 			case "sport":
-				raw = addSportID(raw)
+				raw = completeSport(raw)
 			case "energy", "data":
 				raw = inKilocalories(raw)
 			}
@@ -158,7 +158,11 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 				if words := f.Shape().ListedWords(); len(words) > 0 {
 					return s.wrong("enum", fault.EnumMessage(words))
 				}
-				return s.wrong("value_error", "Value error, should be null or "+f.Shape().String())
+				message := "Value error, should be null or " + f.Shape().String()
+				if fault := f.Shape().Fault(raw); fault != "" {
+					message += ": " + fault
+				}
+				return s.wrong("value_error", message)
 			}
 			out.fields[name] = json.RawMessage(raw)
 		} else if name == "timezone_offset" && d.Start != "" {
@@ -361,16 +365,26 @@ func (one *draft) place(d *wearables.Document, name string) {
 
 func isMissing(raw json.RawMessage) bool { return raw == nil || string(raw) == "null" }
 
-// addSportID gives a sport without an id HealthKit's number of its slug, as imports do,
-// or that of "other". The number is deprecated, but clients read it.
-func addSportID(raw []byte) []byte {
+// completeSport gives a sport of HealthKit's list its name and its number, as imports do. A
+// slug is enough. Others get the number of "other". The number is deprecated, but clients
+// read it.
+func completeSport(raw []byte) []byte {
 	var sport map[string]any
-	if json.Unmarshal(raw, &sport) != nil || sport == nil || sport["id"] != nil {
+	if json.Unmarshal(raw, &sport) != nil || sport == nil {
 		return raw
 	}
-	sport["id"] = wearables.OtherSport
 	slug, _ := sport["slug"].(string)
-	if known, ok := sports.BySlug(slug); ok {
+	known, ok := sports.BySlug(slug)
+	if sport["id"] != nil && (sport["name"] != nil || !ok) {
+		return raw
+	}
+	if ok && sport["name"] == nil {
+		sport["name"] = known.Name
+	}
+	if !ok {
+		known.ID = wearables.OtherSport
+	}
+	if sport["id"] == nil {
 		sport["id"] = known.ID
 	}
 	out, _ := json.Marshal(sport) // it was JSON

@@ -7,6 +7,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/wearables/days"
 	"hale/internal/wearables/formats/applehealth"
+	"hale/internal/wearables/formats/oura"
 	"hale/internal/wearables/zones"
 )
 
@@ -196,6 +197,23 @@ func totalRows() []situation {
 		{"moving above elapsed time", []step{pushSummaries("workouts", apple, "", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","moving_time":4000,"distance":9000}`)}, []truth{
 			summaries("workouts", "moving_time distance", "null 9000"),
 		}},
+		{"a night that a reply shortens", []step{
+			file(oura.Kind, "a.json", `{"data":[{"id":"n1","day":"2026-03-02","bedtime_start":"2026-03-01T22:00:00+02:00","bedtime_end":"2026-03-02T06:00:00+02:00","total_sleep_duration":27000,"deep_sleep_duration":7000,"light_sleep_duration":14000,"rem_sleep_duration":6000,"type":"long_sleep"}]}`),
+			file(oura.Kind, "b.json", `{"data":[{"id":"n1","day":"2026-03-02","bedtime_start":"2026-03-01T22:00:00+02:00","bedtime_end":"2026-03-02T03:00:00+02:00","type":"long_sleep"}]}`),
+		}, []truth{summaries("sleep", "duration total deep light rem", "18000 0 0 0 0")}},
+		{"a night that a phone shortens", []step{
+			pushSummaries("sleep", apple, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","total":27000,"awake":1800,"efficiency":94}`),
+			pushSummaries("sleep", apple, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T03:00:00Z"}`),
+		}, []truth{summaries("sleep", "duration total awake efficiency", "18000 0 0 null")}},
+		{"a sport by its slug", []step{pushSummaries("workouts", apple, "", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","sport":{"slug":"running"}}`)}, []truth{
+			summaries("workouts", "sport.name sport.slug", "Running running"),
+		}},
+		{"a sport of a slug that is not listed", []step{func(b *bed) {
+			status, answer := b.do("POST", "/v2/summary/workouts/*", pushBody(apple, "", []string{`{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","sport":{"slug":"jogging"}}`}))
+			if status != 422 || !strings.Contains(answer, "name is missing") {
+				b.t.Errorf("%d %s", status, answer)
+			}
+		}}, []truth{summaries("workouts", "sport.slug")}},
 		{"one bad summary", []step{pushSummaries("activity", apple, "", `{"calendar_date":"2026-03-02","steps":1}`, `{"calendar_date":"2026-13-03","steps":2}`, `{"calendar_date":"2026-03-04","steps":3}`)}, []truth{
 			summaries("activity", "calendar_date steps", "2026-03-02 1", "2026-03-04 3"),
 		}},
