@@ -2,6 +2,7 @@ package merged
 
 import (
 	"math"
+	"math/bits"
 	"time"
 
 	"hale/internal/people/users"
@@ -12,7 +13,9 @@ import (
 // twenty hours or more. Devices count the same movement in finer samples. So a total is
 // never added to the finer samples of other sources on the same local day: either the
 // total counts, because its source is better, or the samples do. Of several totals only
-// that of the best source counts.
+// that of the best source counts. A counted total that is larger than finer samples of
+// less than leastHours counts whatever its source: a watch that was worn for an hour knows
+// less of the day.
 //
 // Entries of an app that are more than slipFactor times the count of any device on that
 // day do not count either: they are slips of the finger, or goals.
@@ -35,8 +38,14 @@ func (t *track) isTotal(i int) bool {
 	if len(t.End) > 0 && t.End[i] > t.Time[i] {
 		return t.End[i]-t.Time[i] >= shortestTotal
 	}
-	return t.Source.Type == "app" || t.Source.Provider == users.Manual
+	return t.isTyped()
 }
+
+func (t *track) isTyped() bool { return t.Source.Type == "app" || t.Source.Provider == users.Manual }
+
+// leastHours is the number of hours of a day that finer samples must touch to replace a
+// larger total.
+const leastHours = 2
 
 // dayCount says which sources count on a local day.
 type dayCount struct {
@@ -45,6 +54,23 @@ type dayCount struct {
 
 	amounts map[*track]float64 // of the day
 	device  float64            // the largest amount of a device
+
+	hours     uint32             // bits of the hours that finer samples touch
+	finer     map[*track]float64 // amounts of finer samples
+	totalSize float64            // the largest total of the best source; 0 if it was typed
+}
+
+// isSparse reports whether the total is larger than finer samples of few hours.
+func (d *dayCount) isSparse() bool {
+	if d.total == math.MaxInt || bits.OnesCount32(d.hours) >= leastHours {
+		return false
+	}
+	for _, amount := range d.finer {
+		if amount >= d.totalSize {
+			return false
+		}
+	}
+	return true
 }
 
 // isSlip reports whether an app's entries are far beyond the count of every device.
@@ -81,21 +107,41 @@ func newTotals(tracks []*track, zone *time.Location) *totals {
 			n := t.day(i, zone)
 			d := all.days[n]
 			if d == nil {
-				d = &dayCount{fine: math.MaxInt, total: math.MaxInt, amounts: map[*track]float64{}}
+				d = &dayCount{fine: math.MaxInt, total: math.MaxInt, amounts: map[*track]float64{}, finer: map[*track]float64{}}
 				all.days[n] = d
 			}
 			if d.amounts[t] += t.Value[i]; t.Source.Type != "app" {
 				d.device = max(d.device, d.amounts[t])
 			}
-			switch {
-			case t.isTotal(i) && t.rank < d.total:
-				d.total, d.totalsBy = t.rank, t.source
-			case !t.isTotal(i) && t.rank < d.fine:
-				d.fine, d.fineBy = t.rank, t.source
+			if !t.isTotal(i) {
+				d.addFiner(t, i, t.start(i, zone))
+				continue
+			}
+			if t.rank < d.total {
+				d.total, d.totalsBy, d.totalSize = t.rank, t.source, 0
+			}
+			if t.source == d.totalsBy && !t.isTyped() {
+				d.totalSize = max(d.totalSize, t.Value[i])
 			}
 		}
 	}
 	return all
+}
+
+// addFiner adds a sample that is no total; start is its local time.
+func (d *dayCount) addFiner(t *track, i int, start int64) {
+	if t.rank < d.fine {
+		d.fine, d.fineBy = t.rank, t.source
+	}
+	d.finer[t] += t.Value[i]
+	last := start
+	if len(t.End) > 0 && t.End[i] > t.Time[i] {
+		last += t.End[i] - t.Time[i] - 1
+	}
+	first := floorDiv(start, hourUS) % 24
+	for h := range min(floorDiv(last, hourUS)-floorDiv(start, hourUS)+1, 24) {
+		d.hours |= 1 << ((first + h + 24) % 24)
+	}
 }
 
 // excludes reports whether sample i does not count, and which source counts in its place.
@@ -109,7 +155,7 @@ func (a *totals) excludes(t *track, i int) (by int, excluded bool) {
 		return d.fineBy, true
 	case d.isSlip(t):
 		return d.totalsBy, true
-	case d.total >= d.fine: // also without totals
+	case d.total >= d.fine && !d.isSparse(): // also without totals
 		return d.fineBy, t.isTotal(i)
 	case t.isTotal(i):
 		return d.totalsBy, t.source != d.totalsBy
@@ -118,7 +164,10 @@ func (a *totals) excludes(t *track, i int) (by int, excluded bool) {
 }
 
 // day numbers the local day on which sample i starts.
-func (t *track) day(i int, zone *time.Location) int64 {
+func (t *track) day(i int, zone *time.Location) int64 { return floorDiv(t.start(i, zone), dayUS) }
+
+// start returns the local time at which sample i starts.
+func (t *track) start(i int, zone *time.Location) int64 {
 	offset := wearables.NoOffset
 	if len(t.Offset) > 0 {
 		offset = t.Offset[i]
@@ -130,5 +179,5 @@ func (t *track) day(i int, zone *time.Location) int64 {
 			offset = int32(seconds)
 		}
 	}
-	return floorDiv(t.Time[i]+int64(offset)*secondUS, dayUS)
+	return t.Time[i] + int64(offset)*secondUS
 }

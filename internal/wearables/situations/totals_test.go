@@ -56,11 +56,12 @@ func exported(records string) step {
 // totalRows are sections 3 and 5: totals, and what is accepted.
 func totalRows() []situation {
 	const (
-		walk  = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":6000,"source_type":"phone","source_app_id":"b"}`
-		run   = `{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T13:00:00Z","value":5000,"source_type":"phone","source_app_id":"b"}`
-		typed = `{"timestamp":"2026-03-02T20:00:00Z","value":10800,"source_type":"app","source_app_id":"t"}`
-		late  = `{"timestamp":"2026-03-03T02:00:00Z","end":"2026-03-03T02:05:00Z","value":210,"source_type":"phone"}`
-		whole = `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-03T00:00:00Z","value":13972,"source_type":"phone","source_app_id":"a"}`
+		walk   = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":6000,"source_type":"phone","source_app_id":"b"}`
+		run    = `{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T13:00:00Z","value":5000,"source_type":"phone","source_app_id":"b"}`
+		stroll = `{"timestamp":"2026-03-02T17:00:00Z","end":"2026-03-02T17:30:00Z","value":700,"source_type":"phone","source_app_id":"b"}`
+		typed  = `{"timestamp":"2026-03-02T20:00:00Z","value":10800,"source_type":"app","source_app_id":"t"}`
+		late   = `{"timestamp":"2026-03-03T02:00:00Z","end":"2026-03-03T02:05:00Z","value":210,"source_type":"phone"}`
+		whole  = `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-03T00:00:00Z","value":13972,"source_type":"phone","source_app_id":"a"}`
 	)
 	return []situation{
 		{"pushed steps alone give an activity", []step{push("steps", android, "", walk, run), derived(android)}, []truth{
@@ -123,8 +124,14 @@ func totalRows() []situation {
 		{"a typed slip", []step{push("steps", android, "", `{"timestamp":"2026-03-02T20:00:00Z","value":30000,"source_type":"app"}`, `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":670,"source_type":"phone"}`), derived(android)}, []truth{
 			summaries("activity", "steps", "670"), daily("steps", "date total", "2026-03-02 670"),
 		}},
-		{"a row of a whole day of another app", []step{push("steps", android, "", walk, whole), derived(android)}, []truth{
-			summaries("activity", "steps", "6000"), daily("steps", "date total", "2026-03-02 6000"),
+		{"a row of a whole day of another app", []step{push("steps", android, "", walk, run, stroll, whole), derived(android)}, []truth{
+			summaries("activity", "steps", "11700"), daily("steps", "date total", "2026-03-02 11700"),
+		}},
+		{"a row of a whole day beside one hour", []step{push("steps", android, "", walk, whole), derived(android)}, []truth{
+			summaries("activity", "steps", "13972"), daily("steps", "date total", "2026-03-02 13972"),
+		}},
+		{"a watch that was worn for an hour", []step{push("steps", android, "", whole, `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":500,"source_type":"watch"}`), derived(android)}, []truth{
+			summaries("activity", "steps", "13972"), daily("steps", "date total", "2026-03-02 13972"),
 		}},
 		{"a typed total of another day", []step{push("steps", android, "", walk, `{"timestamp":"2026-03-03T20:00:00Z","value":9000,"source_type":"app"}`), derived(android)}, []truth{
 			daily("steps", "date total", "2026-03-02 6000", "2026-03-03 9000"),
