@@ -4,11 +4,13 @@
 // A push enqueues a job that derives the days of its samples with all samples that are
 // stored by then. So any order of pushes and imports gives the same summaries. A summary
 // whose samples belong to another day by then is removed. A day for which the phone itself
-// pushed an activity keeps that activity, and no other.
+// pushed an activity keeps that activity, and no other. A sleep without totals gets them from
+// its stages.
 package days
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -59,7 +61,7 @@ func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, ch
 	var one Args
 	var oldest, newest int64
 	for _, c := range changes {
-		if !c.Pushed || !derive.OfDays(c.Resource) {
+		if !c.Pushed || !derive.OfDays(c.Resource) && c.Resource != "sleep" && c.Resource != "sleep_cycle" {
 			continue
 		}
 		if one.Provider == "" {
@@ -147,5 +149,5 @@ func (s *Service) Derive(ctx context.Context, db *store.DB, team teams.ID, a Arg
 	for day := a.First; !day.After(a.Last); day = day.AddDays(1) {
 		all = append(all, day)
 	}
-	return deletion.Renew(ctx, d, all)
+	return errors.Join(deletion.Renew(ctx, d, all), addTotals(ctx, d, a))
 }

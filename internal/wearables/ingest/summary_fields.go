@@ -95,7 +95,10 @@ func overlayShaped(older, newer map[string]any, shapeOf func(name string) *weara
 
 // computed lists fields that Hale computes for a summary without them. A version that
 // does not have them keeps them while its bounds are the same.
-var computed = map[string][]string{"workouts": {"hr_zones", "average_hr", "max_hr"}}
+var computed = map[string][]string{
+	"workouts": {"hr_zones", "average_hr", "max_hr"},
+	"sleep":    {"deep", "light", "rem", "total"},
+}
 
 // placeFields say where the person was.
 var placeFields = []string{"timezone_offset", "time_zone"}

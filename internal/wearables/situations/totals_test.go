@@ -63,6 +63,9 @@ func totalRows() []situation {
 		late   = `{"timestamp":"2026-03-03T02:00:00Z","end":"2026-03-03T02:05:00Z","value":210,"source_type":"phone"}`
 		whole  = `{"timestamp":"2026-03-02T00:00:00Z","end":"2026-03-03T00:00:00Z","value":13972,"source_type":"phone","source_app_id":"a"}`
 	)
+	bare := pushSummaries("sleep", android, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z"}`)
+	stages := pushSummaries("sleep_cycle", android, "", `{"session_start":"2026-03-01T22:00:00Z","session_end":"2026-03-02T06:00:00Z",
+		"stage_start_offset_second":[0,3600,21600,25200],"stage_end_offset_second":[3600,21600,25200,28800],"stage_type":[1,2,3,4]}`)
 	return []situation{
 		{"pushed steps alone give an activity", []step{push("steps", android, "", walk, run), derived(android)}, []truth{
 			summaries("activity", "calendar_date steps source.type", "2026-03-02 11000 phone"),
@@ -212,6 +215,16 @@ func totalRows() []situation {
 			pushSummaries("sleep", apple, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","total":27000,"awake":1800,"efficiency":94}`),
 			pushSummaries("sleep", apple, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T03:00:00Z"}`),
 		}, []truth{summaries("sleep", "duration total awake efficiency", "18000 0 0 null")}},
+		{"stages give the totals of a night", []step{bare, stages, derived(android)}, []truth{
+			summaries("sleep", "total deep light rem awake", "25200 3600 18000 3600 3600"), sent("daily.data.sleep.updated", 1),
+		}},
+		{"stages that come first give the totals of a night", []step{stages, bare, derived(android)}, []truth{summaries("sleep", "total deep light rem", "25200 3600 18000 3600")}},
+		{"a night with stages sent again keeps its totals", []step{bare, stages, derived(android), bare, stages, derived(android)}, []truth{
+			summaries("sleep", "total", "25200"), sent("daily.data.sleep.updated", 1),
+		}},
+		{"stated totals stay beside stages", []step{
+			pushSummaries("sleep", android, "", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","total":25000}`), stages, derived(android),
+		}, []truth{summaries("sleep", "total deep", "25000 0")}},
 		{"a sport by its slug", []step{pushSummaries("workouts", apple, "", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","sport":{"slug":"running"}}`)}, []truth{
 			summaries("workouts", "sport.name sport.slug", "Running running"),
 		}},
