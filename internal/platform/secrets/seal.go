@@ -219,6 +219,16 @@ func (r *Root) Code(text []byte) ([]byte, error) {
 	return r.keys[0].code(text), nil
 }
 
+// Codes returns the authentication codes of a text with each of the root keys, newest
+// first, to look one up. Without a root key there are none.
+func (r *Root) Codes(text []byte) [][]byte {
+	all := make([][]byte, len(r.keys))
+	for i := range r.keys {
+		all[i] = r.keys[i].code(text)
+	}
+	return all
+}
+
 // CheckCode reports whether a code belongs to a text, with any of the root keys.
 func (r *Root) CheckCode(text, code []byte) bool {
 	for _, k := range r.keys {

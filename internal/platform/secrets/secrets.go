@@ -59,9 +59,10 @@ func Bytes(n int) []byte {
 	return b
 }
 
-// Hash returns the SHA-256 of a token. Tokens have at least 128 random bits, so a plain
+// Hash returns the SHA-256 of a token. Tokens of phones and of the portal have at least 128 random bits, so a plain
 // hash is sufficient in storage (OWASP ASVS 5.0, 6.5.2). Link codes have only 32 bits.
-// A copy of the database may reveal one, but only until it expires.
+// A copy of the database may reveal one, but only until it expires. For API keys, whose
+// texts a team may choose, package teams makes a code of the hash with the root key.
 func Hash(token string) []byte {
 	sum := sha256.Sum256([]byte(token))
 	return sum[:]

@@ -248,6 +248,15 @@ func (tx *Tx) unwrap(ctx context.Context, s subject, no byte, wrapped []byte) ([
 	return tx.Unseal(ctx, s.team, uuid.Nil, keyLocation(s, no), wrapped)
 }
 
+// Root returns the root keys for one purpose, for codes of rows. See secrets.Root.Derive.
+func (tx *Tx) Root(purpose string) *secrets.Root {
+	derived, ok := tx.db.derived.Load(purpose)
+	if !ok {
+		derived, _ = tx.db.derived.LoadOrStore(purpose, tx.db.root.Derive(purpose))
+	}
+	return derived.(*secrets.Root)
+}
+
 // ProveRoot opens the key of every team. It returns secrets.ErrSealed if the root key
 // does not open all of them.
 func (db *DB) ProveRoot(ctx context.Context) error {

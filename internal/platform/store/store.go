@@ -65,6 +65,7 @@ type DB struct {
 	now      func() time.Time
 	observe  func(time.Duration, int)
 	root     *secrets.Root
+	derived  sync.Map // of root, by purpose
 	keys     keyCache
 	notifier notifier
 	pool     *sql.DB // PostgreSQL

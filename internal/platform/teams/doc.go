@@ -4,8 +4,9 @@
 // key names the team of a request. A team and its keys are in one environment: sandbox
 // (sk_…) or production (pk_…).
 //
-// Keys are stored as hashes and shown once. Rotation makes a new key, and the old one
+// Keys are stored as codes that need the root key, and shown once. Rotation makes a new key, and the old one
 // works until an overlap ends. Revocation ends a key at once.
 //
-// Reading order: teams.go, switches.go (a team's settings), keys.go.
+// Reading order: teams.go, switches.go (a team's settings), keys.go,
+// codes.go.
 package teams

@@ -106,9 +106,20 @@ func addKey(ctx context.Context, tx *store.Tx, team Team, n NewKey, text secrets
 		ID: ids.FromUUID[Key](tx.NewUUID()), Team: team.ID, Label: n.Label, Hint: plain[:3] + "…" + plain[len(plain)-4:],
 		CreatedAt: tx.Now(), ExpiresAt: n.ExpiresAt, Rights: n.Rights,
 	}
-	added, err := tx.Exec(ctx, `INSERT INTO api_keys (id, team_id, label, hint, hash, created_at, expires_at, scopes, addresses, personal_data)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (hash) DO NOTHING`,
-		key.ID, key.Team, key.Label, key.Hint, secrets.Hash(plain), key.CreatedAt, key.ExpiresAt,
+	if err := requireRootKey(ctx, tx); err != nil {
+		return Key{}, err
+	}
+	code, err := codeOf(tx, secrets.Hash(plain))
+	if err != nil {
+		return Key{}, err
+	}
+	proof, err := key.prove(tx, code)
+	if err != nil {
+		return Key{}, err
+	}
+	added, err := tx.Exec(ctx, `INSERT INTO api_keys (id, team_id, label, hint, hash, code, proof, created_at, expires_at, scopes, addresses, personal_data)
+		VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT DO NOTHING`,
+		key.ID, key.Team, key.Label, key.Hint, code, proof, key.CreatedAt, key.ExpiresAt,
 		joinScopes(key.Rights.Scopes), joinAddresses(key.Rights.Addresses), key.Rights.PersonalData)
 	if err != nil {
 		return Key{}, fmt.Errorf("teams: adding a key: %w", err)
@@ -121,11 +132,12 @@ func addKey(ctx context.Context, tx *store.Tx, team Team, n NewKey, text secrets
 
 const keyColumns = `id, team_id, label, hint, created_at, expires_at, used_at, scopes, addresses, personal_data`
 
-func scanKey(row scanner) (Key, error) {
+// scanKey reads keyColumns, and then more columns.
+func scanKey(row scanner, more ...any) (Key, error) {
 	var k Key
 	var scopes, addresses string
-	err := row.Scan(&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt),
-		&scopes, &addresses, &k.Rights.PersonalData)
+	err := row.Scan(append([]any{&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt),
+		&scopes, &addresses, &k.Rights.PersonalData}, more...)...)
 	if err != nil {
 		return k, err
 	}
@@ -159,28 +171,20 @@ func GetKey(ctx context.Context, tx *store.Tx, team ID, id KeyID) (Key, error) {
 	return k, err
 }
 
-// EndKey sets the end of a key, unless it has an earlier one.
-func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) error {
-	n, err := tx.Exec(ctx, `UPDATE api_keys SET expires_at = CASE WHEN expires_at IS NULL OR expires_at > $1 THEN $1 ELSE expires_at END
-		WHERE team_id = $2 AND id = $3`, at, team, id)
-	if err == nil && n == 0 {
-		return fault.New(fault.NotFound, "API key not found")
-	}
-	return err
-}
-
 // RotateKey generates a key with the same label and rights, and without an end. The old
 // key works until overlap has passed, at most LongestOverlap.
 func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap time.Duration) (Key, secrets.Text, error) {
 	if overlap < 0 || overlap > LongestOverlap {
 		return Key{}, "", fault.Newf(fault.Invalid, "the overlap is between 0 and %s", LongestOverlap).At("overlap")
 	}
-	old, err := GetKey(ctx, tx, team.ID, id)
-	if err != nil {
+	old, _, ok, err := proven(ctx, tx, team.ID, id)
+	switch {
+	case err != nil:
 		return Key{}, "", err
-	}
-	if !old.Live(tx.Now()) {
+	case !old.Live(tx.Now()):
 		return Key{}, "", fault.New(fault.Conflict, "this API key has ended")
+	case !ok:
+		return Key{}, "", errUnproven
 	}
 	if err := EndKey(ctx, tx, team.ID, id, tx.Now().Add(overlap)); err != nil {
 		return Key{}, "", err
@@ -195,7 +199,7 @@ var ErrNoKey = errors.New("teams: no such API key")
 // Resolve finds the team and key of a key text. It does the same work for a wrong, an
 // expired and a missing text.
 func Resolve(ctx context.Context, tx *store.Tx, text string) (Team, Key, error) {
-	key, err := scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+` FROM api_keys WHERE hash = $1`, secrets.Hash(text)))
+	key, err := find(ctx, tx, secrets.Hash(text))
 	if errors.Is(err, store.ErrNoRows) || err == nil && !key.Live(tx.Now()) {
 		return Team{}, Key{}, ErrNoKey
 	}
