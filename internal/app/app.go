@@ -227,6 +227,9 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.recognize(ctx); err != nil {
 		return err
 	}
+	if err := a.codeKeys(ctx); err != nil {
+		return err
+	}
 	if err := a.eraseAgain(ctx, users.OpenErasures(cfg.Data, root)); err != nil {
 		return err
 	}

@@ -13,11 +13,13 @@ import (
 
 	"hale/internal/platform/config"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // A data folder remembers which database it served, so that a start does not take an
 // empty or foreign database for its own. The file has a line for each engine: its
-// name, and the id that the database has in the table instance.
+// name, and the id that the database has in the table instance. Another line tells that
+// the API keys of that database have codes.
 
 // InstallationFile is the name of the file in the data folder.
 const InstallationFile = "installation"
@@ -146,8 +148,10 @@ func (a *App) recognize(ctx context.Context) error {
 func writeServed(folder string, served map[store.Engine]string) error {
 	text := "# The databases that this data folder served. hale serve refuses to start on others.\n"
 	for _, engine := range []store.Engine{store.SQLite, store.Postgres} {
-		if id := served[engine]; id != "" {
-			text += string(engine) + " " + id + "\n"
+		for _, name := range []store.Engine{engine, codedKeys(engine)} {
+			if id := served[name]; id != "" {
+				text += string(name) + " " + id + "\n"
+			}
 		}
 	}
 	path := filepath.Join(folder, InstallationFile)
@@ -163,4 +167,47 @@ func writeServed(folder string, served map[store.Engine]string) error {
 		return fmt.Errorf("app: writing which database the data folder serves: %w", err)
 	}
 	return nil
+}
+
+// codedKeys is the name of the line about the API keys of a database.
+func codedKeys(engine store.Engine) store.Engine { return engine + "-key-codes" }
+
+// codeKeys gives the API keys of an older version their codes. The data folder remembers
+// it, so that a change of the database alone does not make it happen again.
+func (a *App) codeKeys(ctx context.Context) error {
+	served, err := servedBy(a.Config.Data)
+	if err != nil {
+		return err
+	}
+	line := codedKeys(a.DB.Engine())
+	var c teams.Coding
+	err = a.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		c, err = teams.CodeKeys(ctx, tx, served[line] != "")
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.Coded > 0 {
+		a.Log.Info("protected the API keys of an older version with the root key", "keys", c.Coded)
+	}
+	if c.Refused > 0 {
+		a.Log.Warn("API keys without a code open nothing: they come from an older version or were written into the database by hand; docs/api-keys.md#how-keys-are-stored", "keys", c.Refused)
+	}
+	if served[line] != "" {
+		return nil
+	}
+	served[line] = served[a.DB.Engine()]
+	return writeServed(a.Config.Data, served)
+}
+
+// ForgetKeyCodes lets the next start give the API keys of a database their codes: a
+// restored backup may be of an older version.
+func ForgetKeyCodes(folder string, engine store.Engine) error {
+	served, err := servedBy(folder)
+	if err != nil || served[codedKeys(engine)] == "" {
+		return err
+	}
+	delete(served, codedKeys(engine))
+	return writeServed(folder, served)
 }

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"hale/internal/app"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
@@ -134,6 +135,9 @@ func (s *shell) restorePostgres(ctx context.Context, cfg *config.Config, from st
 	}
 	if err == nil {
 		err = db.HoldOutgoing(ctx, restoredReason)
+	}
+	if err == nil {
+		err = app.ForgetKeyCodes(cfg.Data, store.Postgres)
 	}
 	if err != nil {
 		return err
