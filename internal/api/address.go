@@ -53,3 +53,17 @@ func parseHop(text string) (netip.Addr, error) {
 	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
 	return addr.Unmap().WithZone(""), err
 }
+
+// AddressOf returns the address for limits of a remote address: an IPv4 address, or the
+// /64 network of an IPv6 address, because one machine may have 2^64 addresses.
+func AddressOf(remote string) string {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return remote
+	}
+	host := at.Addr().Unmap().WithZone("")
+	if host.Is4() {
+		return host.String()
+	}
+	return netip.PrefixFrom(host, 64).Masked().String()
+}

@@ -42,6 +42,9 @@ type Deps struct {
 	RateBurst     int
 	// RateSandbox applies the limit to sandbox keys too.
 	RateSandbox bool
+	// WrongKeys is the number of wrong API keys per minute that an address may send
+	// before it must wait. 0 means no limit.
+	WrongKeys int
 	// MaxBody and MaxPush limit JSON bodies and pushed batches, in bytes after
 	// decompression. 0 means 1 MiB and 64 MiB.
 	MaxBody, MaxPush int64
@@ -64,6 +67,7 @@ type API struct {
 	operations chi.Router // the operations, after authentication and limits
 	keys       *keyCache
 	limits     *rateLimits
+	wrongKeys  *wrongKeys
 	running    claims // idempotency keys with a request that runs on this node
 
 	audits map[string]auditedOperation // by requestName
@@ -92,7 +96,7 @@ func New(d Deps) *API {
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
-		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), running: claims{running: map[claim]bool{}},
+		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), wrongKeys: newWrongKeys(d.WrongKeys), running: claims{running: map[claim]bool{}},
 		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, needs: map[string]need{},
 	}
 	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)

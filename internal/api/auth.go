@@ -57,7 +57,9 @@ func (a *API) authenticate(next http.Handler) http.Handler {
 		switch {
 		case errors.Is(err, teams.ErrNoKey) && text == "":
 			WriteDetail(w, http.StatusUnauthorized, "Missing "+a.KeyHeaders[0])
-		case errors.Is(err, teams.ErrNoKey), errors.Is(err, tokens.ErrInvalid):
+		case errors.Is(err, teams.ErrNoKey):
+			a.refuseKey(w, r)
+		case errors.Is(err, tokens.ErrInvalid): // a phone refreshes its token, and many share an address
 			WriteDetail(w, http.StatusUnauthorized, "invalid token")
 		case err != nil:
 			writeError(w, a.refusal(r.Context(), err))

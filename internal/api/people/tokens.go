@@ -2,7 +2,6 @@ package people
 
 import (
 	"context"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -233,22 +232,8 @@ func (g *guessLimiter) reserve(address string, now time.Time) (*guess, error) {
 	return taken, nil
 }
 
-// guessSource is the source of guesses: an IPv4 address, or the /64 network of an IPv6
-// address, because one machine may have 2^64 addresses.
-func guessSource(address string) string {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return address
-	}
-	host := at.Addr().Unmap().WithZone("")
-	if host.Is4() {
-		return host.String()
-	}
-	return netip.PrefixFrom(host, 64).Masked().String()
-}
-
 func (g *guessLimiter) limiterOf(address string) *rate.Limiter {
-	host := guessSource(address)
+	host := api.AddressOf(address)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	l, ok := g.addresses[host]

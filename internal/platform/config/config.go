@@ -71,6 +71,9 @@ type Config struct {
 	// RateBurst is the number of requests that may arrive at once.
 	RateLimit float64
 	RateBurst int
+	// WrongKeyLimit is the number of wrong API keys per minute and address; 0 means no
+	// limit.
+	WrongKeyLimit int
 	// TrustedProxies are the addresses or networks of the proxies in front of the
 	// service. X-Forwarded-For counts only if one of them sends it.
 	TrustedProxies []string

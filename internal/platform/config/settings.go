@@ -164,6 +164,11 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkBurst(c) },
 	},
 	{
+		Key: "wrong-key-limit", Env: "HALE_WRONG_KEY_LIMIT", Default: "0", InProduction: "30",
+		Usage: "wrong API keys per minute and address; 0 means no limit",
+		field: func(c *Config) any { return &c.WrongKeyLimit },
+	},
+	{
 		Key: "trusted-proxies", Env: "HALE_TRUSTED_PROXIES",
 		Usage: "addresses or networks of the proxies in front of the service; only their X-Forwarded-For counts",
 		field: func(c *Config) any { return &c.TrustedProxies },

@@ -22,6 +22,7 @@ type Metrics struct {
 	inFlight prometheus.Gauge
 	replays  prometheus.Counter
 	limited  prometheus.Counter
+	wrong    *prometheus.CounterVec
 
 	commits      prometheus.Histogram
 	transactions prometheus.Counter
@@ -61,6 +62,9 @@ func NewMetrics(version, engine string) *Metrics {
 		limited: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "http_server_rate_limited_total", Help: "Requests refused by the rate limit.",
 		}),
+		wrong: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "http_server_wrong_keys_total", Help: "Requests with a wrong API key, by answer.",
+		}, []string{"status"}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "db_commit_seconds", Help: "Duration of durable commits.", Buckets: commitBuckets,
 		}),
@@ -89,7 +93,7 @@ func NewMetrics(version, engine string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "engine": engine},
 	})
 	build.Set(1)
-	m.registry.MustRegister(build, m.requests, m.inFlight, m.replays, m.limited, m.commits, m.transactions,
+	m.registry.MustRegister(build, m.requests, m.inFlight, m.replays, m.limited, m.wrong, m.commits, m.transactions,
 		m.attempts, m.delay, m.stranded, m.jobs, m.records,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -127,6 +131,18 @@ func (m *Metrics) RateLimited() {
 	if m != nil {
 		m.limited.Inc()
 	}
+}
+
+// WrongKey records a request with a wrong API key. slowed tells that its address must wait.
+func (m *Metrics) WrongKey(slowed bool) {
+	if m == nil {
+		return
+	}
+	status := "401"
+	if slowed {
+		status = "429"
+	}
+	m.wrong.WithLabelValues(status).Inc()
 }
 
 // Commit records a durable commit of a number of transactions. It is a

@@ -28,6 +28,7 @@ func TestMetrics(t *testing.T) {
 	m.Records("mapped", 310_000)
 	m.Replay()
 	m.RateLimited()
+	m.WrongKey(true)
 	m.Gauge("webhook_oldest_pending_seconds", "Age of the oldest due delivery.", func() float64 { return 4.5 })
 
 	got := scrape(m)
@@ -40,7 +41,7 @@ func TestMetrics(t *testing.T) {
 		`webhook_delivery_delay_seconds_count 1`, `webhook_deliveries_stranded_total 2`,
 		`job_duration_seconds_count{kind="users.erase",outcome="ok"} 1`,
 		`import_records_total{outcome="mapped"} 310000`,
-		`idempotency_replays_total 1`, `http_server_rate_limited_total 1`,
+		`idempotency_replays_total 1`, `http_server_rate_limited_total 1`, `http_server_wrong_keys_total{status="429"} 1`,
 		`webhook_oldest_pending_seconds 4.5`,
 		`go_goroutines `, `process_resident_memory_bytes `,
 	} {
@@ -73,6 +74,7 @@ func TestNilMetrics(t *testing.T) {
 	m.Records("created", 1)
 	m.Replay()
 	m.RateLimited()
+	m.WrongKey(true)
 	m.Gauge("g", "", nil)
 	w := httptest.NewRecorder()
 	m.InFlight(http.NotFoundHandler()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
