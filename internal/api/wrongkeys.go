@@ -80,7 +80,7 @@ func (a *API) refuseKey(w http.ResponseWriter, r *http.Request) {
 	wait, warn := a.wrongKeys.count(address, a.DB.Now())
 	a.Metrics.WrongKey(wait > 0)
 	if warn {
-		a.Log.WarnContext(r.Context(), "an address sends wrong API keys and must wait", slog.String("address", address), slog.String("request_id", requestID(r.Context())))
+		a.Log.WarnContext(r.Context(), "an address sends wrong API keys and must wait", slog.String("client", address), slog.String("request_id", requestID(r.Context())))
 	}
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
