@@ -34,6 +34,12 @@ const (
 type Config struct {
 	// Listen is the API's address, host:port. Port 0 picks a free one.
 	Listen string
+	// TLSCert and TLSKey are the files of the API's certificate and its key, in PEM. If
+	// they are empty, the API is plain HTTP.
+	TLSCert, TLSKey string
+	// BehindProxy allows plain HTTP at an address that other machines reach, in
+	// production: a proxy in front of the service has TLS.
+	BehindProxy bool
 	// HTTP2Cleartext accepts HTTP/2 without TLS, for proxies that speak it.
 	HTTP2Cleartext bool
 	// Docs serves the OpenAPI document and the reference page.
@@ -94,6 +100,9 @@ type Config struct {
 	// DatabaseConnections is the maximum size of the PostgreSQL pool. 0 derives it from
 	// the number of cores.
 	DatabaseConnections int
+	// InsecureDatabase allows a PostgreSQL server on another machine without verified
+	// TLS, in production.
+	InsecureDatabase bool
 	// SQLiteSynchronous is FULL (a commit survives a power failure) or NORMAL (a commit
 	// survives only a crash of the process).
 	SQLiteSynchronous string
@@ -124,6 +133,8 @@ type Config struct {
 	// SMSGatewaySecret. If it is empty, no SMS are sent.
 	SMSGatewayURL    string
 	SMSGatewaySecret secrets.Text
+	// InsecureSMS allows an SMS gateway on another machine without TLS, in production.
+	InsecureSMS bool
 
 	// Networks is the file that configures the connections to labs. If it is empty,
 	// only the sandbox's labs are available.
@@ -135,6 +146,8 @@ type Config struct {
 	// MetricsListen is the address of /metrics, /livez, /readyz and Go's profiles, for
 	// monitoring. Empty means that there is no such listener.
 	MetricsListen string
+	// MetricsPublic allows a MetricsListen that other machines reach, in production.
+	MetricsPublic bool
 	// OTLPEndpoint is the URL that receives traces. If it is empty, no traces are sent.
 	OTLPEndpoint string
 	// LogFormat is text or json; LogLevel is debug, info, warn or error.
@@ -169,7 +182,16 @@ func (c *Config) URL() string {
 	if c.BaseURL != "" {
 		return c.BaseURL
 	}
-	return DeriveBaseURL(c.Listen)
+	return c.ListenURL(c.Listen)
+}
+
+// ListenURL is DeriveBaseURL for the API, with https if it has a certificate.
+func (c *Config) ListenURL(listen string) string {
+	derived := DeriveBaseURL(listen)
+	if c.TLSCert != "" {
+		return "https" + strings.TrimPrefix(derived, "http")
+	}
+	return derived
 }
 
 // DeriveBaseURL returns the base URL of a listening address, for callers on this

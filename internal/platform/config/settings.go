@@ -62,6 +62,22 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkAddress(c.Listen) },
 	},
 	{
+		Key: "tls-cert", Env: "HALE_TLS_CERT",
+		Usage: "file with the certificate of the API, PEM; read again when it changes; plain HTTP when empty",
+		field: func(c *Config) any { return &c.TLSCert },
+		check: func(c *Config) error { return checkPair(c) },
+	},
+	{
+		Key: "tls-key", Env: "HALE_TLS_KEY",
+		Usage: "file with the key of the certificate, PEM",
+		field: func(c *Config) any { return &c.TLSKey },
+	},
+	{
+		Key: "behind-proxy", Env: "HALE_BEHIND_PROXY", Default: "false",
+		Usage: "in production, allow plain HTTP from other machines: a proxy has TLS; trusted-proxies implies it",
+		field: func(c *Config) any { return &c.BehindProxy },
+	},
+	{
 		Key: "http2-cleartext", Env: "HALE_HTTP2_CLEARTEXT", Default: "false",
 		Usage: "accept HTTP/2 without TLS, for proxies that speak it",
 		field: func(c *Config) any { return &c.HTTP2Cleartext },
@@ -207,6 +223,11 @@ var settings = []Setting{
 		field: func(c *Config) any { return &c.DatabaseConnections },
 	},
 	{
+		Key: "insecure-database", Env: "HALE_INSECURE_DATABASE", Default: "false",
+		Usage: "in production, allow PostgreSQL on another machine without verified TLS",
+		field: func(c *Config) any { return &c.InsecureDatabase },
+	},
+	{
 		Key: "sqlite-synchronous", Env: "HALE_SQLITE_SYNCHRONOUS", Default: "FULL",
 		Usage:  "commits survive a power failure (FULL) or only a crash of the process (NORMAL)",
 		Values: []string{"FULL", "NORMAL"},
@@ -274,6 +295,11 @@ var settings = []Setting{
 		field: func(c *Config) any { return &c.SMSGatewaySecret },
 	},
 	{
+		Key: "insecure-sms", Env: "HALE_INSECURE_SMS", Default: "false",
+		Usage: "in production, allow an SMS gateway on another machine without TLS",
+		field: func(c *Config) any { return &c.InsecureSMS },
+	},
+	{
 		Key: "networks", Env: "HALE_NETWORKS",
 		Usage: "file that configures the connections to labs, YAML or JSON; see docs/hl7.md",
 		field: func(c *Config) any { return &c.Networks },
@@ -288,6 +314,11 @@ var settings = []Setting{
 		Usage: "address of /metrics, /livez, /readyz and /debug/pprof/ for monitoring; off disables it",
 		field: func(c *Config) any { return &c.MetricsListen },
 		check: func(c *Config) error { return checkOptionalAddress(c.MetricsListen) },
+	},
+	{
+		Key: "metrics-public", Env: "HALE_METRICS_PUBLIC", Default: "false",
+		Usage: "in production, allow metrics and profiles at an address that other machines reach",
+		field: func(c *Config) any { return &c.MetricsPublic },
 	},
 	{
 		Key: "otlp-endpoint", Env: "HALE_OTLP_ENDPOINT", EnvAlso: "OTEL_EXPORTER_OTLP_ENDPOINT",
@@ -404,6 +435,13 @@ func checkMailFrom(text string) error {
 	}
 	if _, err := mail.ParseAddress(text); err != nil {
 		return errors.New("must be an e-mail address, such as lab@example.org or Example Lab <lab@example.org>")
+	}
+	return nil
+}
+
+func checkPair(c *Config) error {
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return errors.New("needs tls-key, and tls-key needs it")
 	}
 	return nil
 }

@@ -2,11 +2,14 @@ package store
 
 import (
 	"context"
+	"crypto/tls"
 	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,6 +45,30 @@ func (db *DB) openPostgres(ctx context.Context, o Options) error {
 		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
 	}
 	return nil
+}
+
+// IsProtectedPostgres reports whether a PostgreSQL address is on this machine, or is
+// reached with TLS that verifies the server. An address that does not parse is reported
+// when it is opened.
+func IsProtectedPostgres(url string) bool {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return true
+	}
+	protected := isProtected(cfg.Host, cfg.TLSConfig)
+	for _, f := range cfg.Fallbacks {
+		protected = protected && isProtected(f.Host, f.TLSConfig)
+	}
+	return protected
+}
+
+func isProtected(host string, config *tls.Config) bool {
+	ip, err := netip.ParseAddr(host)
+	if strings.HasPrefix(host, "/") || host == "localhost" || err == nil && ip.IsLoopback() {
+		return true
+	}
+	// sslmode=verify-ca verifies the certificate in a function of its own.
+	return config != nil && (!config.InsecureSkipVerify || config.VerifyPeerCertificate != nil)
 }
 
 // Every transaction sets its isolation, because a role or a database may have
