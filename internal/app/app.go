@@ -108,8 +108,11 @@ func (e *SettingError) Error() string { return e.Err.Error() }
 
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Check checks the bootstrap key and the networks file. New calls it first.
-func Check(cfg *config.Config) error { return errors.Join(CheckBootstrapKey(cfg), CheckNetworks(cfg)) }
+// Check checks the bootstrap key, the protection of data on its way, and the networks
+// file. New calls it first.
+func Check(cfg *config.Config) error {
+	return errors.Join(CheckBootstrapKey(cfg), CheckExposure(cfg), CheckNetworks(cfg))
+}
 
 // CheckBootstrapKey checks the key of the first team, if the settings contain one.
 func CheckBootstrapKey(cfg *config.Config) error {
@@ -335,7 +338,7 @@ func rootKey(cfg *config.Config) (root *secrets.Root, made bool, err error) {
 // URL is the address that callers know this node by.
 func (a *App) URL() string {
 	if a.Config.BaseURL == "" && a.publicAddr != nil {
-		return config.DeriveBaseURL(a.publicAddr.String())
+		return a.Config.ListenURL(a.publicAddr.String())
 	}
 	return a.Config.URL()
 }

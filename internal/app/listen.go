@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -134,8 +135,15 @@ func (a *App) newServer(h http.Handler) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(a.Config.HTTP2Cleartext)
+	var secure *tls.Config
+	if a.Config.TLSCert != "" {
+		c := &certificate{cert: a.Config.TLSCert, key: a.Config.TLSKey, log: a.Log}
+		secure = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+		protocols.SetHTTP2(true)
+	}
 	return &http.Server{
-		Handler: h, Protocols: protocols,
+		TLSConfig: secure,
+		Handler:   h, Protocols: protocols,
 		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 		ErrorLog: slog.NewLogLogger(acceptErrors{a.Log.Handler()}, slog.LevelWarn),
 	}
@@ -183,7 +191,11 @@ func (a *App) MetricsURL() string {
 
 func (a *App) serve(s *http.Server, l net.Listener, name string) {
 	a.serving.Go(func() {
-		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		serve := s.Serve
+		if s.TLSConfig != nil {
+			serve = func(l net.Listener) error { return s.ServeTLS(l, "", "") }
+		}
+		if err := serve(l); !errors.Is(err, http.ErrServerClosed) {
 			a.failed <- fmt.Errorf("app: serving %s: %w", name, err)
 		}
 	})

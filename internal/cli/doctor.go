@@ -31,7 +31,7 @@ func (s *shell) doctorCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "doctor", Short: "check configuration, disk, keys and database",
 		Long: `Check settings, networks file, data folder, disk, root key, database, migrations,
-clock, addresses, webhook policy and the program for scans. It changes nothing and can run while hale
+clock, addresses, protection of data on its way, webhook policy and the program for scans. It changes nothing and can run while hale
 serve runs. It waits two seconds for a lock of another process. Use the same
 flags, environment and file as for hale serve.
 
@@ -85,11 +85,13 @@ func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []fi
 	var public, machines finding
 	var wait sync.WaitGroup
 	wait.Go(func() { database = s.examineDatabase(ctx, cfg, deep) })
-	wait.Go(func() { public = examineAddress(ctx, "listen", cfg.Listen) })
-	wait.Go(func() { machines = examineAddress(ctx, "metrics-listen", cfg.MetricsListen) })
+	wait.Go(func() { public = examineAddress(ctx, "listen", cfg.Listen, cfg.ListenURL(cfg.Listen)) })
+	wait.Go(func() { machines = examineAddress(ctx, "metrics-listen", cfg.MetricsListen, config.DeriveBaseURL(cfg.MetricsListen)) })
 	wait.Wait()
 	findings = append(findings, database...)
-	return append(findings, s.examineClock(), public, machines, examineWebhooks(cfg), examineScans(ctx, cfg))
+	findings = append(findings, s.examineClock(), public, machines)
+	findings = append(findings, examineExposures(cfg)...)
+	return append(findings, examineWebhooks(cfg), examineScans(ctx, cfg))
 }
 
 func (s *shell) showFindings(findings []finding) error {

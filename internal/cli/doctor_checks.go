@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io/fs"
 	"net"
@@ -44,6 +45,24 @@ func examineNetworks(cfg *config.Config) finding {
 		return finding{Check: "networks", Verdict: good, Detail: "no networks file"}
 	}
 	return finding{Check: "networks", Verdict: good, Detail: absolute(cfg.Networks) + " is valid"}
+}
+
+// examineExposures has a line for each way of data to and from this machine.
+func examineExposures(cfg *config.Config) (all []finding) {
+	for _, e := range app.Exposures(cfg) {
+		f := finding{Check: e.Check, Verdict: good, Detail: e.Detail}
+		if e.Risk && cfg.Production() {
+			f.Verdict, f.Hint = broken, "protect it, or set --"+e.Allow+" if something else does; docs/security.md#protect-the-ways-of-data"
+			if e.Allowed {
+				f.Verdict, f.Detail, f.Hint = unwell, e.Detail+", allowed by "+e.Allow, "make sure that something else protects it"
+			}
+		}
+		all = append(all, f)
+	}
+	if err := app.CheckExposure(cfg); err != nil && all[0].Verdict == good && cfg.TLSCert != "" {
+		all[0] = finding{"tls", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "set --tls-cert and --tls-key to files in PEM"}
+	}
+	return all
 }
 
 // probeSize is the number of bytes that the doctor writes to test the disk.
@@ -140,7 +159,7 @@ func (s *shell) examineClock() finding {
 
 // examineAddress tries to listen. An address that is taken is well when Hale
 // has it.
-func examineAddress(ctx context.Context, name, address string) finding {
+func examineAddress(ctx context.Context, name, address, base string) finding {
 	if address == "" {
 		return finding{Check: name, Verdict: good, Detail: "off"}
 	}
@@ -152,11 +171,11 @@ func examineAddress(ctx context.Context, name, address string) finding {
 	if !addressInUse(err) {
 		return finding{name, broken, addressTrouble(name, address, err).Error(), "set --" + name + " to another address"}
 	}
-	if ready, alive := askReady(ctx, config.DeriveBaseURL(address)); alive {
+	if ready, alive := askReady(ctx, base); alive {
 		f := finding{Check: name, Verdict: good, Detail: "hale serves " + address + " and is ready"}
 		if !ready {
 			f.Verdict, f.Detail = broken, "hale serves "+address+" and is not ready"
-			f.Hint = "curl " + config.DeriveBaseURL(address) + "/readyz shows the failing check; the log line `not ready` has the reason"
+			f.Hint = "curl " + base + "/readyz shows the failing check; the log line `not ready` has the reason"
 		}
 		return f
 	}
@@ -167,12 +186,15 @@ func examineAddress(ctx context.Context, name, address string) finding {
 func askReady(ctx context.Context, base string) (ready, alive bool) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
+	// The certificate is for the name that callers use, and this asks the address.
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing is sent
+	defer client.CloseIdleConnections()
 	status := func(path string) int {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, base+path, nil)
 		if err != nil {
 			return 0
 		}
-		answer, err := http.DefaultClient.Do(request)
+		answer, err := client.Do(request)
 		if err != nil {
 			return 0
 		}

@@ -31,7 +31,7 @@ refuses new requests and finishes running ones within --shutdown-drain. A second
 change is lost.`,
 		Example: examples(
 			"hale serve",
-			"hale serve --listen :8080 --data /var/lib/hale --environment production --team 'Acme Health'",
+			"hale serve --listen :8080 --behind-proxy --data /var/lib/hale --environment production --team 'Acme Health'",
 			"hale serve --database postgres://hale@db.example/hale",
 			"hale serve --webhook-allow-private   # for tests: allow webhooks to this machine",
 		),

@@ -1,0 +1,72 @@
+package app
+
+import (
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+)
+
+// certificateTTL is the time after which the files of a certificate are looked at again.
+const certificateTTL = time.Second
+
+// certificate is the certificate of the API. It reads its files again when they change,
+// so that a renewal needs no restart.
+type certificate struct {
+	cert, key string
+	log       *slog.Logger
+
+	mu      sync.Mutex
+	pair    *tls.Certificate
+	looked  time.Time
+	version [2]fileVersion
+}
+
+// fileVersion tells a changed file from the one that was read.
+type fileVersion struct {
+	changed time.Time
+	size    int64
+}
+
+// get returns the certificate for a connection. Files that cannot be read leave the one
+// before in use.
+func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pair != nil && time.Since(c.looked) < certificateTTL {
+		return c.pair, nil
+	}
+	c.looked = time.Now()
+	version, err := c.versions()
+	if err == nil && c.pair != nil && version == c.version {
+		return c.pair, nil
+	}
+	var pair tls.Certificate
+	if err == nil {
+		pair, err = tls.LoadX509KeyPair(c.cert, c.key)
+	}
+	if err != nil {
+		c.log.Error("the certificate of the API cannot be read", "error", err)
+		if c.pair == nil {
+			return nil, err
+		}
+		return c.pair, nil
+	}
+	if c.pair != nil {
+		c.log.Info("read a new certificate of the API")
+	}
+	c.pair, c.version = &pair, version
+	return c.pair, nil
+}
+
+func (c *certificate) versions() (v [2]fileVersion, err error) {
+	for i, path := range []string{c.cert, c.key} {
+		info, failed := os.Stat(path)
+		if err = errors.Join(err, failed); failed == nil {
+			v[i] = fileVersion{info.ModTime(), info.Size()}
+		}
+	}
+	return v, err
+}
