@@ -86,7 +86,9 @@ func (s *shell) examine(ctx context.Context, cfg *config.Config, deep bool) []fi
 	var wait sync.WaitGroup
 	wait.Go(func() { database = s.examineDatabase(ctx, cfg, deep) })
 	wait.Go(func() { public = examineAddress(ctx, "listen", cfg.Listen, cfg.ListenURL(cfg.Listen)) })
-	wait.Go(func() { machines = examineAddress(ctx, "metrics-listen", cfg.MetricsListen, config.DeriveBaseURL(cfg.MetricsListen)) })
+	wait.Go(func() {
+		machines = examineAddress(ctx, "metrics-listen", cfg.MetricsListen, config.DeriveBaseURL(cfg.MetricsListen))
+	})
 	wait.Wait()
 	findings = append(findings, database...)
 	findings = append(findings, s.examineClock(), public, machines)
