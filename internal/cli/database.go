@@ -116,6 +116,41 @@ func existingRoot(cfg *config.Config) (*secrets.Root, error) {
 	return root, err
 }
 
+// makeRootKey creates the root key of a database that has nothing sealed, as the first
+// hale serve would. An API key needs one.
+func (s *shell) makeRootKey(c *cobra.Command) error {
+	cfg, err := s.settings(c)
+	if err != nil {
+		return err
+	}
+	if root, err := existingRoot(cfg); err != nil || root != nil {
+		return err
+	}
+	if err := mustExist(cfg); err != nil {
+		return err
+	}
+	ctx := store.AsSystem(c.Context())
+	db, err := s.openDatabase(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	sealed := true
+	if err = mustBeMigrated(ctx, db); err == nil {
+		sealed, err = anythingSealed(ctx, db)
+	}
+	if err = errors.Join(err, db.Close()); err != nil || sealed {
+		return err // without its root key, a sealed database gets no API key
+	}
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return err
+	}
+	_, created, err := secrets.RootFile(cfg.Data)
+	if created {
+		s.say("created the root key %s: keep a copy in another place", absolute(rootKeyPath(cfg)))
+	}
+	return err
+}
+
 func rootKeyPath(cfg *config.Config) string { return filepath.Join(cfg.Data, secrets.RootFileName) }
 
 // mustBeMigrated refuses a database that is behind this version or ahead of it.

@@ -127,6 +127,9 @@ func (s *shell) keysCreate(name *string) *cobra.Command {
 				end := s.now().Add(span)
 				n.ExpiresAt = &end
 			}
+			if err := s.makeRootKey(c); err != nil {
+				return err
+			}
 			var key teams.Key
 			var text secrets.Text
 			err = s.withTeam(c, *name, func(ctx context.Context, tx *store.Tx, team teams.Team) (err error) {
