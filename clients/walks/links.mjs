@@ -8,7 +8,7 @@ export default async function links({ client, name }) {
     const [part, call] = method.split('.')
     if (client[part][call] === undefined) continue // vital has more than junction
     await assert.rejects(client[part][call](request), ({ statusCode, body }) => {
-      assert.deepEqual([method, statusCode, body], [method, 404, { detail: 'Not Found' }])
+      assert.deepEqual([method, statusCode, body], [method, 404, { code: 'not_found', detail: 'Not Found' }])
       return true
     })
   }
