@@ -65,7 +65,6 @@ var statusOf = map[fault.Kind]int{
 	fault.Forbidden:       http.StatusForbidden,
 	fault.NotFound:        http.StatusNotFound,
 	fault.Conflict:        http.StatusConflict,
-	fault.Stale:           http.StatusPreconditionFailed,
 	fault.Unprocessable:   http.StatusUnprocessableEntity,
 	fault.TooLarge:        http.StatusRequestEntityTooLarge,
 	fault.TooMany:         http.StatusTooManyRequests,

@@ -29,8 +29,6 @@ const (
 	NotFound
 	// Conflict: another record or request occupies this name, slot or key. 409.
 	Conflict
-	// Stale: the record changed since the caller read it. 412.
-	Stale
 	// Unprocessable: the current state does not allow the request. 422 with a text.
 	Unprocessable
 	// TooLarge: a body or batch exceeds its limit. 413.
