@@ -130,7 +130,6 @@ var unlimited = map[string]string{
 	"SELECT order_id FROM order_erasures WHERE team_id = $1 AND change >=":                                                                       readsOrders,
 	"SELECT was, change, at, order_id, user_id":                                                                                                  readsOrders,
 	"DELETE FROM order_past WHERE at <":                                                                                                          removesDue,
-	"DELETE FROM order_past WHERE team_id = $1 AND change >":                                                                                     restored,
 	"SELECT COUNT(*) FROM orders WHERE team_id = $1":                                                                                             readsOrders,
 	"SELECT COUNT(*) FROM unmatched_results":                                                                                                     countsReview,
 	"SELECT team_id, id, status, decision, account_differs":                                                                                      "a page of the review queue: PostgreSQL may find it cheaper to sort",

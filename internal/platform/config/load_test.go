@@ -102,10 +102,11 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 	for _, s := range settings {
 		t.Run(s.Key, func(t *testing.T) {
 			text := sample(s)
+			other := map[string]string{"tls-cert": "HALE_TLS_KEY=x", "tls-key": "HALE_TLS_CERT=x"}[s.Key] // needed beside it
 			inputs := map[Source]Input{
-				Flag:        {Flags: map[string][]string{s.Key: {text}}},
-				Environment: {LookupEnv: environ(s.Env + "=" + text)},
-				File:        {File: write(t, "c.yaml", s.Key+": "+text+"\n")},
+				Flag:        {Flags: map[string][]string{s.Key: {text}}, LookupEnv: environ(other)},
+				Environment: {LookupEnv: environ(s.Env+"="+text, other)},
+				File:        {File: write(t, "c.yaml", s.Key+": "+text+"\n"), LookupEnv: environ(other)},
 			}
 			if s.Secret {
 				path := write(t, "secret", text+"\n")
