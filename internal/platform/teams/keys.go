@@ -136,8 +136,10 @@ const keyColumns = `id, team_id, label, hint, created_at, expires_at, used_at, s
 func scanKey(row scanner, more ...any) (Key, error) {
 	var k Key
 	var scopes, addresses string
-	err := row.Scan(append([]any{&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt),
-		&scopes, &addresses, &k.Rights.PersonalData}, more...)...)
+	err := row.Scan(append([]any{
+		&k.ID, &k.Team, &k.Label, &k.Hint, store.ScanTime(&k.CreatedAt), store.ScanNullTime(&k.ExpiresAt), store.ScanNullTime(&k.UsedAt),
+		&scopes, &addresses, &k.Rights.PersonalData,
+	}, more...)...)
 	if err != nil {
 		return k, err
 	}

@@ -167,7 +167,8 @@ func identityRows() []situation {
 		{"an id of a sleep is no id of a workout", []step{
 			sleeps("", night(`"external_id":"x",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)),
 			workouts(run(`"external_id":"x",`, "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", "")),
-		}, []truth{summaries("sleep", "total", "27000"), summaries("workouts", "time_start", "2026-03-01T10:00:00+00:00")}}}...)
+		}, []truth{summaries("sleep", "total", "27000"), summaries("workouts", "time_start", "2026-03-01T10:00:00+00:00")}},
+	}...)
 }
 
 // export is an Apple export with these records.
