@@ -73,3 +73,29 @@ func TestLettersThatLookAlike(t *testing.T) {
 		}
 	}
 }
+
+func TestAThirdReadingThatFits(t *testing.T) {
+	for _, c := range []struct{ value, rng, third, want string }{
+		{"255", "1.9-3.7", "2.5", "2.5"},
+		{"329", "<5.7", "3.9", "3.9"},
+		{"255", "1.9-3.7", "25.5", "255"}, // as implausible
+		{"255", "1.9-3.7", "2", "255"},    // without the decimals of the range
+		{"3.5", "1.9-3.7", "2.5", "3.5"},  // the value is plausible
+		{"255", "19-37", "25", "255"},
+	} {
+		value, _ := ParseValue(c.value, false)
+		row := Row{Value: value.Text, OtherValue: value.Text, Type: value.Type, Number: value.Number, Range: ParseRange(c.rng, false, Patient{Age: -1})}
+		if *row.Number > 4**row.Range.Max {
+			row.Reasons = append(row.Reasons, Implausible)
+		}
+		if value.Decimals < rangeDecimals(row.Range.Text) {
+			row.Reasons = append(row.Reasons, PrecisionDiffers)
+		}
+		if row.Reconsider(c.third); row.Value != c.want {
+			t.Errorf("%s in %s, then %s, is %s, want %s", c.value, c.rng, c.third, row.Value, c.want)
+		}
+		if row.Value != c.value && !row.NeedsReview {
+			t.Errorf("%s needs no review", row.Value)
+		}
+	}
+}

@@ -11,7 +11,8 @@ func (r *Row) Doubtful() bool {
 
 // Reconsider takes a third reading of a doubtful value. A number that two of three
 // readings agree on replaces the value; so does any number in place of a text that
-// cannot be read. The row still needs review: only the proposal gets better.
+// cannot be read, and a number with the decimals of the range in place of one without
+// them that is far out of it. The row still needs review: only the proposal gets better.
 func (r *Row) Reconsider(reading string) {
 	commas := commaPoint.MatchString(r.Value) || commaPoint.MatchString(r.OtherValue)
 	third, ok := ParseValue(cleanNumber(reading, commas), commas)
@@ -22,7 +23,7 @@ func (r *Row) Reconsider(reading string) {
 	switch {
 	case sameText(third.Text, r.Value):
 		return
-	case readable && !sameText(third.Text, r.OtherValue):
+	case readable && !sameText(third.Text, r.OtherValue) && !r.fitsBetter(third):
 		return
 	}
 	r.Value, r.Type, r.Number, r.Comparator = third.Text, third.Type, third.Number, third.Comparator
@@ -39,4 +40,14 @@ func (r *Row) Reconsider(reading string) {
 		r.Reasons = append(r.Reasons, ReadingsDisagree)
 	}
 	r.NeedsReview = true
+}
+
+// fitsBetter reports whether a reading has the decimals of the range and is near it, while
+// the value of the row is implausible.
+func (r *Row) fitsBetter(third Value) bool {
+	if third.Number == nil || third.Comparator != "" || !slices.Contains(r.Reasons, Implausible) || !slices.Contains(r.Reasons, PrecisionDiffers) {
+		return false
+	}
+	low, high := r.Range.Min, r.Range.Max
+	return third.Decimals == rangeDecimals(r.Range.Text) && high != nil && *third.Number <= 4**high && (low == nil || *third.Number >= *low/4)
 }
