@@ -274,8 +274,9 @@ func (t *teamIndex) rankOf(k SortKey, row int32, past *pastOrder) int64 {
 		return int64(t.names.ranks()[past.patient])
 	case ByLastStatus:
 		return int64(kindRanks[past.kind])
+	default:
+		return past.updated
 	}
-	return past.updated
 }
 
 // ranked is the place of a row in a list: the rank of its value, then the order of
