@@ -77,21 +77,49 @@ func (v *Version) worst() orders.Interpretation {
 // judgeCritical marks a value at or beyond the critical limits of the catalogue, as the
 // values of orders, whatever the report's flag.
 func judgeCritical(r *extract.Row) {
-	assay, known := catalogue.KnownAssay(codeOf(r))
-	if !known || r.Number == nil || assay.CriticalLow == nil && assay.CriticalHigh == nil {
+	assay, code, known := criticalAssay(codeOf(r))
+	if !known || r.Number == nil || r.UCUM == "" {
 		return
 	}
-	if unit, ok := loinc.UCUM(assay.Unit); !ok || r.UCUM != unit {
+	factor, comparable := loinc.Factor(code, assay.Unit, r.UCUM)
+	if unit, ok := loinc.UCUM(assay.Unit); ok && r.UCUM == unit {
+		factor, comparable = 1, true
+	}
+	if !comparable {
 		return
 	}
 	limits := refrange.Range{}
 	if assay.CriticalLow != nil {
-		limits.Low = &refrange.Bound{Value: *assay.CriticalLow}
+		limits.Low = &refrange.Bound{Value: *assay.CriticalLow * factor}
 	}
 	if assay.CriticalHigh != nil {
-		limits.High = &refrange.Bound{Value: *assay.CriticalHigh}
+		limits.High = &refrange.Bound{Value: *assay.CriticalHigh * factor}
 	}
 	if c := limits.Compare(boundedValue(r)); isTrue(c.Above) || isTrue(c.Below) {
 		r.Interpretation = string(orders.Critical)
 	}
 }
+
+// criticalAssay returns the assay of the catalogue with the critical limits of a LOINC code,
+// and its code. Glucose in mmol/L has another code than the assay in mg/dL: then component
+// and specimen decide.
+func criticalAssay(code string) (catalogue.Assay, string, bool) {
+	if assay, known := catalogue.KnownAssay(code); known && hasLimits(&assay) {
+		return assay, code, true
+	}
+	of, known := loinc.Find(code)
+	if !known || of.Scale != "Qn" {
+		return catalogue.Assay{}, "", false
+	}
+	for _, c := range loinc.AllCodes() {
+		if c.Component != of.Component || c.Specimen != of.Specimen || c.Scale != "Qn" {
+			continue
+		}
+		if assay, known := catalogue.KnownAssay(c.Code); known && hasLimits(&assay) {
+			return assay, c.Code, true
+		}
+	}
+	return catalogue.Assay{}, "", false
+}
+
+func hasLimits(a *catalogue.Assay) bool { return a.CriticalLow != nil || a.CriticalHigh != nil }

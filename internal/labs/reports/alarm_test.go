@@ -137,3 +137,70 @@ func TestNumbersOfAllResults(t *testing.T) {
 		t.Errorf("the list is %+v", docs)
 	}
 }
+
+// Limits of the catalogue apply in the unit of the report.
+func TestCriticalInOtherUnits(t *testing.T) {
+	b := newBench(t, storetest.SQLite(t))
+	today := time.Now().UTC().Format(time.DateOnly)
+	of := func(code, unit, text string, number float64) func() (extract.Result, error) {
+		return func() (extract.Result, error) {
+			return glucose("", setGlucose(text, number, today), func(r *extract.Result) {
+				r.Rows[0].Unit, r.Rows[0].UCUM, r.Rows[0].Range = unit, unit, extract.Range{}
+				r.Rows[0].Matches = []extract.Match{{Code: code, Confidence: 1}}
+			}), nil
+		}
+	}
+	b.reader.outcomes['a'] = of("14749-6", "mmol/L", "38.2", 38.2)
+	b.reader.outcomes['b'] = of("718-7", "g/L", "49", 49)
+	b.reader.outcomes['c'] = of("14749-6", "mmol/L", "5.1", 5.1)
+	b.reader.outcomes['d'] = of("718-7", "g/L", "139", 139)
+	b.start()
+	for first, isCritical := range map[byte]bool{'a': true, 'b': true, 'c': false, 'd': false} {
+		if j := b.wait(b.upload(b.team.ID, b.user, first, false)); (j.Worst == "critical") != isCritical {
+			t.Errorf("%c is %s", first, j.Worst)
+		}
+	}
+}
+
+// A second critical sample of a day raises its own notice: other numbers or times are
+// another sample.
+func TestASecondCriticalSampleOfADay(t *testing.T) {
+	b := newBench(t, storetest.SQLite(t))
+	today := time.Now().UTC().Format(time.DateOnly)
+	at := func(specimen, clock string) func() (extract.Result, error) {
+		return func() (extract.Result, error) {
+			return glucose(specimen, setGlucose("512", 512, today), func(r *extract.Result) { r.Metadata.CollectedText = today + " " + clock }), nil
+		}
+	}
+	b.reader.outcomes['a'] = at("YY-1", "08:00")
+	b.reader.outcomes['b'] = at("YY-2", "20:00")
+	b.reader.outcomes['c'] = at("", "14:00")
+	b.reader.outcomes['d'] = at("YY-2", "20:00")
+	b.start()
+	for i, first := range []byte("abcd") {
+		j := b.wait(b.upload(b.team.ID, b.user, first, false))
+		if again := first == 'd'; (j.Repeats != nil) != again || len(b.notices()) != min(i+1, 3) {
+			t.Errorf("%c repeats %+v; %d notices", first, j.Repeats, len(b.notices()))
+		}
+	}
+}
+
+// The correction of a unit leaves what the printed flag says.
+func TestACorrectedUnitKeepsACriticalFlag(t *testing.T) {
+	b := newBench(t, storetest.SQLite(t))
+	b.reader.outcomes['a'] = func() (extract.Result, error) {
+		return glucose("", setGlucose("512", 512, time.Now().UTC().Format(time.DateOnly)), func(r *extract.Result) {
+			r.Rows[0].Flag, r.Rows[0].Interpretation = "HH", "critical"
+		}), nil
+	}
+	b.start()
+	j := b.wait(b.upload(b.team.ID, b.user, 'a', false))
+	row, unit, value := 0, "U/L", "5.12"
+	now, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &row, Units: &unit}}})
+	if err != nil || now.Worst != "critical" || b.notices()[0].State != critical.Open {
+		t.Errorf("after the unit: %s %v %+v", now.Worst, err, b.notices())
+	}
+	if now, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &row, Value: &value}}}); err != nil || now.Worst == "critical" {
+		t.Errorf("after the value: %s %v", now.Worst, err)
+	}
+}

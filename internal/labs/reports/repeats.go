@@ -129,10 +129,18 @@ func foldUnit(unit string) string {
 }
 
 // isSameSample reports whether two results are of one sample: both have its number, or the
-// day is the same.
+// day is the same and nothing tells them apart. Two reports with different numbers or times
+// are of two samples; an order has numbers that its report may not print.
 func (f *fact) isSameSample(g *fact) bool {
+	if f.sharesSpecimen(g) {
+		return true
+	}
+	areReports := f.origin.Kind == FromReport && g.origin.Kind == FromReport
+	if areReports && len(f.specimens) > 0 && len(g.specimens) > 0 || f.clock != "" && g.clock != "" && f.clock != g.clock {
+		return false
+	}
 	day := cmp.Or(f.day, f.reported)
-	return f.sharesSpecimen(g) || day != "" && day == cmp.Or(g.day, g.reported)
+	return day != "" && day == cmp.Or(g.day, g.reported)
 }
 
 func (f *fact) sharesSpecimen(g *fact) bool {

@@ -12,6 +12,7 @@ import (
 	"hale/internal/labs/critical"
 	"hale/internal/labs/identity"
 	"hale/internal/labs/loinc"
+	"hale/internal/labs/orders"
 	"hale/internal/labs/reports/extract"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
@@ -240,7 +241,8 @@ func (v *Version) correctRow(at int, c Correction) error {
 		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("test_name")...).WithType("string_too_short")
 	}
 	wasNumber := isPrintedNumber(r)
-	compared := v.setText(i, "value", &r.Value, c.Value)
+	revalued := v.setText(i, "value", &r.Value, c.Value)
+	compared := revalued
 	if r.Value == "" {
 		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("value")...).WithType("string_too_short")
 	}
@@ -275,6 +277,9 @@ func (v *Version) correctRow(at int, c Correction) error {
 	}
 	if err := v.setLOINC(i, c.LOINC, place("loinc_code")); err != nil {
 		return err
+	}
+	if !revalued && r.HasCriticalFlag() {
+		r.Interpretation = string(orders.Critical)
 	}
 	judgeCritical(r)
 	return nil

@@ -38,7 +38,7 @@ var (
 	flagHeader     = regexp.MustCompile(`(?i)^(?:flags?|abn\.?|abnormal|h/l|ind\.?|indicator|alert|l/h|hi/lo|a/n|remark|abn flag)$`)
 	unitHeader     = regexp.MustCompile(`(?i)\b(?:units?|uom)\b`)
 	otherHeader    = regexp.MustCompile(`(?i)^(?:lab|labs|site|status|method|methods?|methodology|code|loinc|specimen|specimen type|sample|comments?|notes?|remarks?|date|time|trend|graph|history|performed|verified|date/time|tech|accred|instrument)\b`)
-	valueHeader    = regexp.MustCompile(`(?i)\b(?:results?|values?|observed|findings?|concentration|current|measured|your level|outcome)\b`)
+	valueHeader    = regexp.MustCompile(`(?i)\b(?:results?|values?|observed|findings?|concentration|current|now|today|measured|your level|outcome)\b`)
 	nameHeader     = regexp.MustCompile(`(?i)\b(?:tests?|investigations?|analytes?|analysis|analyses|components?|parameters?|examinations?|descriptions?|determinations?|biomarkers?|markers?|assays?|procedures?|study|studies|measures?|items?|test name|tests? performed|tests? ordered)\b`)
 	headerPhrase   = regexp.MustCompile(`(?i)^(test name|test|tests|investigation|analyte|component|parameter|examination|results?|values?|flags?|units?|reference ranges?|reference intervals?|reference values?|ref\.? ranges?|ref\.? intervals?|ref\.? values?|normal ranges?|biological ref\.? intervals?|in range|out of range|lab|status|method)(?:\s|$)`)
 	headerWordsRe  = regexp.MustCompile(`(?i)^(?:and|or|flag|date|interval|intervals|range|ranges|units?|result|results|value|values|level|name|limits|reference|ref\.?|&|\(?cont\.?\)?|current|previous|prior|test|in|out|of|status)$`)

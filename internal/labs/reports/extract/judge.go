@@ -369,6 +369,12 @@ func (r *reader) interpret(row *Row, review func(Reason)) {
 	}
 }
 
+// HasCriticalFlag reports whether the flag on the report means critical.
+func (r *Row) HasCriticalFlag() bool {
+	class, _ := flagOf(r.Flag)
+	return class == "C"
+}
+
 // compareBounds compares a number with bounds. A comparator decides only when all
 // values that it allows are on one side.
 func compareBounds(v float64, comparator string, rng Range) (above, below bool, computed string) {
@@ -418,7 +424,11 @@ func expectation(value string, rng Range) string {
 		return "unknown"
 	}
 	fold := func(s string) string {
-		return strings.NewReplacer("-", "", " ", "", "nonreactive", "negative", "notdetected", "negative", "neg", "negative", "negativeative", "negative").Replace(strings.ToLower(s))
+		word := strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(s))
+		if slices.Contains(negativeWords, word) {
+			return "negative"
+		}
+		return word
 	}
 	got, want := fold(value), fold(rng.Expected)
 	switch {
@@ -426,11 +436,17 @@ func expectation(value string, rng Range) string {
 		return "normal"
 	case rng.Kind == RangeTitre:
 		return "unknown"
-	case want == "negative" && (strings.HasPrefix(got, "positive") || strings.HasPrefix(got, "reactive") || strings.HasPrefix(got, "detected") || strings.ContainsAny(got, "123456789+")):
+	case want == "negative" && (positiveStart.MatchString(got) || strings.ContainsAny(got, "123456789+")):
 		return "abnormal"
 	}
 	return "unknown"
 }
+
+// negativeWords are the answers, without blanks and hyphens, that mean negative.
+var negativeWords = []string{"negative", "neg", "nonreactive", "notdetected", "nonedetected", "absent", "notpresent", "nogrowth", "noneseen", "notseen"}
+
+// positiveStart begins an answer that is not negative.
+var positiveStart = regexp.MustCompile(`^(?:weakly|weak)?(?:pos|reactive|detected|present)`)
 
 // check applies the rules of review.
 func (r *reader) check(row *Row, value Value, source Source, d draft, review func(Reason)) {
@@ -442,8 +458,8 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	if row.Range.Kind == RangeOther && number {
 		review(RangeUnreadable)
 	}
-	if number && secondNumber.MatchString(value.Rest) && strings.TrimSpace(d.rng) != "" {
-		review(ColumnUncertain) // one of two numbers in the cell may be struck out
+	if number && hasSecondNumber(value.Rest) && strings.TrimSpace(d.rng) != "" {
+		review(ColumnUncertain) // one of two numbers in the cell may be struck out, or corrected
 	}
 	if code != nil && number {
 		switch {
@@ -488,8 +504,17 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	}
 }
 
-// secondNumber finds another value behind a value.
-var secondNumber = regexp.MustCompile(`^[<>]?=?\s*\d+(?:[.,]\d+)?(?:\s|$)`)
+// hasSecondNumber reports whether there is another value behind a value and its unit:
+// 139 / 141, or 5.9 (corrected from 3.9).
+func hasSecondNumber(rest string) bool {
+	if _, after := takeUnit(rest); len(after) < len(rest) {
+		rest = after
+	}
+	return secondNumber.MatchString(rest)
+}
+
+// secondNumber finds a number that is no part of a unit.
+var secondNumber = regexp.MustCompile(`(?:^|[\s(;/<>=])\d+(?:[.,]\d+)?(?:[\s);/%]|$)`)
 
 var decimalsForm = regexp.MustCompile(`\d[.,](\d+)`)
 

@@ -399,7 +399,7 @@ func contextFactor(code *loinc.Code, c context) float64 {
 		factor *= 0.93
 	}
 	if c.specimen != "" {
-		if sample := sampleType(code.Specimen); sample != "unknown" && sample != c.specimen && c.specimen != "other" {
+		if sample := sampleType(code.Specimen); sample != "unknown" && sample != c.specimen {
 			factor *= 0.7
 		}
 	} else if strings.HasPrefix(code.Specimen, "Urine") {

@@ -207,3 +207,52 @@ func TestPoorScans(t *testing.T) {
 		}
 	}
 }
+
+// Words that contradict an expected word are abnormal, a second number in a cell needs
+// review, and results of fluids get no code of blood.
+func TestAnswersAndSecondNumbers(t *testing.T) {
+	result := read(t, FromText,
+		"Hepatitis C Antibody       Reactive           Non-reactive                  ",
+		"Chlamydia DNA              DETECTED           Not detected                  ",
+		"HIV 1/2 Antigen/Antibody   Non-reactive       Negative                      ",
+		"Pregnancy Test             POS                Neg                           ",
+		"Sodium                     139 / 141          135-145             mmol/L    ",
+		"Potassium                  4.1                3.5-5.1             mmol/L    ",
+		"Chloride                   101 (99)           98-107              mmol/L    ",
+		"eGFR                       91                 >59                 mL/min/1.73",
+		"CEREBROSPINAL FLUID                                                         ",
+		"Glucose                    32                 40-70               mg/dL     ",
+	)
+	for name, want := range map[string]string{
+		"Hepatitis C Antibody": "abnormal", "Chlamydia DNA": "abnormal", "HIV 1/2 Antigen/Antibody": "normal", "Pregnancy Test": "abnormal",
+	} {
+		if row := find(t, result, name); row.Interpretation != want {
+			t.Errorf("%s %s is %s, want %s", name, row.Value, row.Interpretation, want)
+		}
+	}
+	for name, want := range map[string]bool{"Sodium": true, "Potassium": false, "Chloride": true, "eGFR": false} {
+		if row := find(t, result, name); slices.Contains(row.Reasons, ColumnUncertain) != want {
+			t.Errorf("%s %s: %v", name, row.Value, row.Reasons)
+		}
+	}
+	if row := find(t, result, "Glucose"); row.Status == AutoMatch || row.SampleType != "other" {
+		t.Errorf("glucose of a fluid is %s of %s", row.Status, row.SampleType)
+	}
+}
+
+// "Last" and "Now" are the previous and the current result.
+func TestLastAndNow(t *testing.T) {
+	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]),
+		"Analyte                    Last        Now         Units      Reference     ",
+		"Potassium                  7.4         4.1         mmol/L     3.5-5.1       ",
+		"Sodium                     139         127         mmol/L     135-145       ",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"Potassium": "4.1", "Sodium": "127"} {
+		if row := find(t, result, name); row.Value != want {
+			t.Errorf("%s is %s, want %s", name, row.Value, want)
+		}
+	}
+}

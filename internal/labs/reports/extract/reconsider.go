@@ -10,9 +10,9 @@ func (r *Row) Doubtful() bool {
 }
 
 // Reconsider takes a third reading of a doubtful value. A number that two of three
-// readings agree on replaces the value; so does any number in place of a text that
-// cannot be read, and a number with the decimals of the range in place of one without
-// them that is far out of it. The row still needs review: only the proposal gets better.
+// readings agree on replaces the value. So does any number in place of a text that cannot
+// be read, and one that fits the range in place of one that lost its point. The row still
+// needs review: only the proposal gets better.
 func (r *Row) Reconsider(reading string) {
 	commas := commaPoint.MatchString(r.Value) || commaPoint.MatchString(r.OtherValue)
 	third, ok := ParseValue(cleanNumber(reading, commas), commas)

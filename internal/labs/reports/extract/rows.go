@@ -764,7 +764,7 @@ var (
 	bloodWords    = regexp.MustCompile(`(?i)\b(?:serum|plasma|blood|ha?ematology|cbc)\b`)
 	stoolWords    = regexp.MustCompile(`(?i)\b(?:stool|fa?eces|fa?ecal)\b`)
 	salivaWords   = regexp.MustCompile(`(?i)\bsaliva\b`)
-	swabWords     = regexp.MustCompile(`(?i)\b(?:swab|csf|sputum|synovial|semen|cerebrospinal)\b`)
+	swabWords     = regexp.MustCompile(`(?i)\b(?:swab|csf|sputum|synovial|semen|cerebrospinal|pleural|peritoneal|pericardial|ascit\w*|amniotic|drain(?:age)? fluid|body fluid)\b`)
 )
 
 // specimenIn returns the API's sample type that a text names, or nothing.
