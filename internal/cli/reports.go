@@ -241,7 +241,7 @@ func (s *shell) reportReviewList() *cobra.Command {
 
 func (s *shell) reportReviewShow() *cobra.Command {
 	return &cobra.Command{
-		Use: "show REPORT", Short: "show the person and the results of a report, with pages and decisions as -o json",
+		Use: "show REPORT", Short: "show the person, the decisions and the results of a report; pages and changes as -o json",
 		Example: examples("hale reports review show REPORT", "hale reports review show REPORT -o json"),
 		Args:    takes("REPORT"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -283,6 +283,17 @@ func (s *shell) showReportPatient(body []byte) error {
 			User     person   `json:"user"`
 			Reported []person `json:"reported"`
 		} `json:"patient"`
+		Job struct {
+			Reasons []string `json:"review_reasons"`
+		} `json:"job"`
+		Revision  int `json:"revision"`
+		Revisions []struct {
+			Revision  int       `json:"revision"`
+			CreatedAt time.Time `json:"created_at"`
+			Reviewer  *string   `json:"reviewer"`
+			Decision  *string   `json:"decision"`
+			Note      *string   `json:"note"`
+		} `json:"revisions"`
 	}
 	if err := json.Unmarshal(body, &review); err != nil {
 		return err
@@ -300,8 +311,24 @@ func (s *shell) showReportPatient(body []byte) error {
 	if len(p.Problems) > 0 {
 		fmt.Fprintf(s.out, "differs: %s; if it is the same person, accept with --confirm-identity\n", strings.Join(p.Problems, ", "))
 	}
+	if len(review.Job.Reasons) > 0 {
+		fmt.Fprintf(s.out, "waits for: %s\n", strings.Join(review.Job.Reasons, ", "))
+	}
+	for _, r := range review.Revisions {
+		if r.Decision != nil {
+			fmt.Fprintf(s.out, "revision %d: %s by %s at %s %s\n", r.Revision, *r.Decision, orEmpty(r.Reviewer), r.CreatedAt.Format(time.RFC3339), orEmpty(r.Note))
+		}
+	}
+	fmt.Fprintf(s.out, "revision of the results below: %d\n", review.Revision)
 	fmt.Fprintln(s.out)
 	return nil
+}
+
+func orEmpty(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // orElse returns an error, or the outcome of a function.
