@@ -4,6 +4,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -51,9 +52,11 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 		return 0, time.Time{}, false
 	}
 	if d, ok := parseDate(text); ok {
-		return dateColumn, d.day, true
+		return dateColumn, d.day.Add(clockIn(text)), true
 	}
 	switch {
+	case onlyClock.MatchString(text):
+		return dateColumn, someDay.Add(clockIn(text)), true
 	case inOutHeader.MatchString(text):
 		return valueColumn, time.Time{}, true
 	case strings.ContainsAny(text, "0123456789:"):
@@ -74,6 +77,30 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 		return nameColumn, time.Time{}, true
 	}
 	return 0, time.Time{}, false
+}
+
+var (
+	onlyClock = regexp.MustCompile(`(?i)^\d{1,2}:\d{2}(?:\s?[ap]m|\s?h(?:rs)?)?$`)
+	clockForm = regexp.MustCompile(`(?i)\b(\d{1,2}):(\d{2})(?:\s?([ap])m)?\b`)
+	// someDay is the day of columns that have times only.
+	someDay = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
+)
+
+// clockIn returns the time of day in a text; 0 without one.
+func clockIn(text string) time.Duration {
+	m := clockForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	hour, _ := strconv.Atoi(m[1])
+	minute, _ := strconv.Atoi(m[2])
+	switch {
+	case strings.EqualFold(m[3], "p") && hour < 12:
+		hour += 12
+	case strings.EqualFold(m[3], "a") && hour == 12:
+		hour = 0
+	}
+	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute
 }
 
 // headerCells splits cells that hold several headers, such as "FLAG REFERENCE

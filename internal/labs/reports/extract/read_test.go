@@ -220,7 +220,7 @@ func TestAnswersAndSecondNumbers(t *testing.T) {
 		"Potassium                  4.1                3.5-5.1             mmol/L    ",
 		"Chloride                   101 (99)           98-107              mmol/L    ",
 		"eGFR                       91                 >59                 mL/min/1.73",
-		"CEREBROSPINAL FLUID                                                         ",
+		"Cerebrospinal fluid                                                         ",
 		"Glucose                    32                 40-70               mg/dL     ",
 	)
 	for name, want := range map[string]string{
@@ -253,6 +253,29 @@ func TestLastAndNow(t *testing.T) {
 	for name, want := range map[string]string{"Potassium": "4.1", "Sodium": "127"} {
 		if row := find(t, result, name); row.Value != want {
 			t.Errorf("%s is %s, want %s", name, row.Value, want)
+		}
+	}
+}
+
+// Of times as columns the latest counts, and the row needs review for the others.
+func TestTimesAsColumns(t *testing.T) {
+	for _, header := range []string{
+		"Test                       06:00       14:00       22:00      Units     Reference     ",
+		"Test                       2:00 am     2:00 pm     10:00 pm   Units     Reference     ",
+	} {
+		result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]), header,
+			"Potassium                  4.0         5.2 H       7.2 HH     mmol/L    3.5-5.1       ",
+			"Sodium                                             139        mmol/L    135-145       ",
+		)...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		potassium, sodium := find(t, result, "Potassium"), find(t, result, "Sodium")
+		if potassium.Value != "7.2" || potassium.Interpretation != "critical" || !slices.Contains(potassium.Reasons, ColumnUncertain) {
+			t.Errorf("%s: %s %s %v", header, potassium.Value, potassium.Interpretation, potassium.Reasons)
+		}
+		if sodium.Value != "139" || sodium.NeedsReview {
+			t.Errorf("%s: %s %v", header, sodium.Value, sodium.Reasons)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // draft is a row before it is judged.
@@ -229,6 +230,19 @@ func (r *reader) takeOlder(e *entry) {
 	}
 }
 
+// hasOtherTime reports whether a row has values of other times of the day of its value.
+func (r *reader) hasOtherTime(e *entry) bool {
+	day := func(c column) time.Time { return c.date.Truncate(24 * time.Hour) }
+	at := slices.IndexFunc(r.columns, func(c column) bool { return c.kind == valueColumn && !c.date.IsZero() })
+	if at < 0 || !slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn && day(c).Equal(day(r.columns[at])) }) {
+		return false
+	}
+	return slices.ContainsFunc(e.parts[previousColumn], func(c cell) bool {
+		_, ok := ParseValue(c.text(), r.commas)
+		return ok
+	})
+}
+
 // otherNumber reports whether a line without a header has a second number that may
 // be the value.
 func otherNumber(e *entry, commas bool) bool {
@@ -248,6 +262,10 @@ func (r *reader) doubtColumn(e *entry, em float64) {
 		older = older || col.kind == previousColumn
 	}
 	if !older {
+		return
+	}
+	if r.hasOtherTime(e) { // results of one day: the earlier ones are not in the row
+		e.reasons = append(e.reasons, ColumnUncertain)
 		return
 	}
 	for _, c := range e.parts[valueColumn] {
@@ -744,7 +762,8 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 	if !isPanel && reportTitle.MatchString(text) {
 		return
 	}
-	if !isPanel && !l.cells[0].bold && text != strings.ToUpper(text) {
+	namesSpecimen := specimen != "" && len(l.cells) == 1 && len(strings.Fields(text)) <= 4
+	if !isPanel && !namesSpecimen && !l.cells[0].bold && text != strings.ToUpper(text) {
 		return
 	}
 	if !isPanel && strings.IndexFunc(text, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
