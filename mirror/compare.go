@@ -201,7 +201,7 @@ func (c *comparison) samples(ctx context.Context, user string) error {
 	for _, k := range kinds {
 		name := eventName(k.name)
 		read := map[string]any{}
-		err := eachSample(ctx, c.api, user, k.name, func(_ int64, source, sample object) {
+		err := eachSample(ctx, c.api, pull{user, k.name, firstDay, lastDay}, func(_ int64, source, sample object) {
 			key, words := sampleKey(user, name, source, sample)
 			if words != "" {
 				key += " " + words
@@ -216,10 +216,10 @@ func (c *comparison) samples(ctx context.Context, user string) error {
 	return nil
 }
 
-// eachSample reads the samples of a resource.
-func eachSample(ctx context.Context, api *client, user, resource string, take func(seq int64, source, sample object)) error {
+// eachSample reads the samples of a range.
+func eachSample(ctx context.Context, api *client, p pull, take func(seq int64, source, sample object)) error {
 	for cursor := ""; ; {
-		path := "/v2/timeseries/" + user + "/" + resource + "/grouped?start_date=2020-01-01&end_date=2100-01-01"
+		path := "/v2/timeseries/" + p.user + "/" + p.resource + "/grouped?start_date=" + p.start + "&end_date=" + p.end
 		if cursor != "" {
 			path += "&next_cursor=" + url.QueryEscape(cursor)
 		}
@@ -340,16 +340,16 @@ func (c *comparison) orders(ctx context.Context) error {
 	return nil
 }
 
-// pull reads the histories that are complete.
+// pull reads the histories that are complete, and the ranges of deletions.
 func (t *trial) pull(ctx context.Context, r *replica) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	read := map[string]bool{}
+	read := map[pull]bool{}
 	for _, p := range r.pulls {
-		if read[p.user+p.resource] {
+		if read[p] {
 			continue
 		}
-		read[p.user+p.resource] = true
+		read[p] = true
 		if slices.Contains(summaries, p.resource) {
 			err := eachSummary(ctx, t.api, p.user, p.resource, func(seq int64, doc object) {
 				r.set("summary", p.resource+" "+p.user+" "+textField(doc, "id"), seq, doc)
@@ -362,7 +362,7 @@ func (t *trial) pull(ctx context.Context, r *replica) error {
 			if eventName(k.name) != p.resource {
 				continue
 			}
-			err := eachSample(ctx, t.api, p.user, k.name, func(seq int64, source, sample object) {
+			err := eachSample(ctx, t.api, pull{p.user, k.name, p.start, p.end}, func(seq int64, source, sample object) {
 				r.setSample(seq, p.user, p.resource, source, sample)
 			})
 			if err != nil {

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // replica is a team's data as events tell it. Events may come in any order and more than
@@ -14,21 +17,42 @@ type replica struct {
 	seen    map[int64]bool
 	values  map[string]map[string]value // by kind and key
 	samples map[string]map[string]value // by key without words, and words
-	pulls   []pull                      // histories to read
+	pulls   []pull                      // histories, and ranges in which data was deleted, to read
+	deleted []deletion
 	types   map[string]int
+}
+
+// deletion is a deletion of samples. It hides values of earlier events, which may come
+// after it.
+type deletion struct {
+	seq            int64
+	user, resource string
+	providers      []string
+	start, end     time.Time
+}
+
+// hides reports whether the deletion removed a sample.
+func (d deletion) hides(v value) bool {
+	return v.seq < d.seq && slices.Contains(d.providers, v.provider) && !v.at.Before(d.start) && !v.at.After(d.end)
 }
 
 // value is a document; nil after a deletion.
 type value struct {
-	seq int64
-	doc any
+	seq      int64
+	doc      any
+	provider string    // of a sample
+	at       time.Time // of a sample
 }
 
-// pull is a resource of a user whose history is complete and can be read.
+// pull is a range of a user's resource to read: a history that is complete, or the range
+// of a deletion.
 type pull struct {
 	user, resource string
-	seq            int64
+	start, end     string // dates
 }
+
+// Dates before and after all data.
+const firstDay, lastDay = "2020-01-01", "2100-01-01"
 
 func newReplica() *replica {
 	return &replica{seen: map[int64]bool{}, values: map[string]map[string]value{}, samples: map[string]map[string]value{}, types: map[string]int{}}
@@ -61,9 +85,11 @@ func (r *replica) take(seq int64, envelope object) {
 	case kind == "labtest.appointment.created" || kind == "labtest.appointment.updated":
 		r.set("appointment", textField(doc, "id"), seq, doc)
 	case strings.HasPrefix(kind, "historical.data."):
-		r.pulls = append(r.pulls, pull{textField(doc, "user_id"), part(kind, 2), seq})
+		r.pulls = append(r.pulls, pull{textField(doc, "user_id"), part(kind, 2), firstDay, lastDay})
 	case strings.HasPrefix(kind, "daily.data.workout_stream."):
 		r.set("stream", textField(doc, "workout_id"), seq, doc)
+	case strings.HasPrefix(kind, "daily.data.") && strings.HasSuffix(kind, ".deleted"):
+		r.takeDeletion(seq, part(kind, 2), doc)
 	case strings.HasPrefix(kind, "daily.data."):
 		r.takeData(seq, part(kind, 2), doc)
 	}
@@ -76,6 +102,23 @@ func (r *replica) takeOrder(seq int64, doc object) {
 	delete(order, "order_transaction")
 	r.set("order", textField(doc, "id"), seq, order)
 	r.set("transaction", textField(doc, "order_transaction", "id"), seq, doc["order_transaction"])
+}
+
+// takeDeletion removes summaries by their ids, and samples of a range. Samples of other
+// sources, which the range may have too, are read again.
+func (r *replica) takeDeletion(seq int64, resource string, doc object) {
+	user := textField(doc, "user_id")
+	ids, _ := doc["ids"].([]any)
+	for _, id := range ids {
+		r.set("summary", fmt.Sprint(resource, " ", user, " ", id), seq, nil)
+	}
+	d := deletion{seq: seq, user: user, resource: resource, start: timeField(doc, "start_date"), end: timeField(doc, "end_date")}
+	providers, _ := doc["providers"].([]any)
+	for _, p := range providers {
+		d.providers = append(d.providers, fmt.Sprint(p))
+	}
+	r.deleted = append(r.deleted, d)
+	r.pulls = append(r.pulls, pull{user, resource, d.start.Format(time.DateOnly), d.end.Format(time.DateOnly)})
 }
 
 func (r *replica) takeData(seq int64, resource string, doc object) {
@@ -95,7 +138,7 @@ func (r *replica) setSample(seq int64, user, resource string, source, sample obj
 		r.samples[key] = map[string]value{}
 	}
 	if seq >= r.samples[key][words].seq {
-		r.samples[key][words] = value{seq, sample}
+		r.samples[key][words] = value{seq, sample, textField(source, "provider"), timeField(sample, "timestamp")}
 	}
 }
 
@@ -104,7 +147,7 @@ func (r *replica) set(kind, key string, seq int64, doc any) {
 		r.values[kind] = map[string]value{}
 	}
 	if was, known := r.values[kind][key]; !known || seq >= was.seq {
-		r.values[kind][key] = value{seq, doc}
+		r.values[kind][key] = value{seq: seq, doc: doc}
 	}
 }
 
@@ -116,6 +159,7 @@ func (r *replica) visible(user, resource string) map[string]any {
 		if !strings.HasPrefix(key, user+" "+resource+" ") {
 			continue
 		}
+		byWords = r.withoutDeleted(user, resource, byWords)
 		plain, hasPlain := byWords[""]
 		for words, v := range byWords {
 			switch {
@@ -132,6 +176,23 @@ func (r *replica) visible(user, resource string) map[string]any {
 		}
 	}
 	return all
+}
+
+// withoutDeleted returns the values that no later event deleted.
+func (r *replica) withoutDeleted(user, resource string, all map[string]value) map[string]value {
+	kept := maps.Clone(all)
+	maps.DeleteFunc(kept, func(_ string, v value) bool {
+		return slices.ContainsFunc(r.deleted, func(d deletion) bool {
+			return d.user == user && d.resource == resource && d.hides(v)
+		})
+	})
+	return kept
+}
+
+// timeField reads a field with a time; zero if there is none.
+func timeField(doc object, name string) time.Time {
+	at, _ := time.Parse(time.RFC3339Nano, textField(doc, name))
+	return at
 }
 
 func connectionKey(doc object) string {

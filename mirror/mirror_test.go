@@ -61,3 +61,48 @@ func TestDifferencesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// A deletion removes what is older, in any order of events, and nothing else.
+func TestDeletionsRemoveWhatIsOlder(t *testing.T) {
+	sample := func(provider, at string) object {
+		return object{"event_type": "daily.data.heartrate.created", "data": object{
+			"user_id": "u", "source": object{"provider": provider}, "data": []any{object{"timestamp": at, "value": 60}},
+		}}
+	}
+	summary := object{"event_type": "daily.data.activity.created", "data": object{"user_id": "u", "id": "s", "steps": 10}}
+	deleted := func(resource string, ids ...any) object {
+		return object{"event_type": "daily.data." + resource + ".deleted", "data": object{
+			"user_id": "u", "ids": ids, "providers": []any{"p"}, "start_date": "2026-03-01T00:00:00+00:00", "end_date": "2026-03-01T23:00:00.5+00:00",
+		}}
+	}
+	all := map[int64]object{
+		1: sample("p", "2026-03-01T10:00:00+00:00"),
+		2: sample("q", "2026-03-01T10:00:00+00:00"), // of another provider
+		3: sample("p", "2026-03-02T10:00:00+00:00"), // of another day
+		4: summary,
+		5: deleted("heartrate"),
+		6: deleted("activity", "s"),
+		7: sample("p", "2026-03-01T11:00:00+00:00"), // later
+	}
+	for _, order := range [][]int64{{1, 2, 3, 4, 5, 6, 7}, {7, 6, 5, 4, 3, 2, 1}, {5, 1, 6, 4, 7, 2, 3}} {
+		r := newReplica()
+		for _, seq := range order {
+			r.take(seq, all[seq])
+		}
+		got := r.visible("u", "heartrate")
+		for key := range got {
+			if strings.Contains(key, `"provider":"p"`) && strings.HasSuffix(key, " 2026-03-01T10:00:00+00:00") {
+				t.Errorf("in the order %v: kept %s", order, key)
+			}
+		}
+		if len(got) != 3 {
+			t.Errorf("in the order %v: %s", order, textOf(got))
+		}
+		if got := r.documents("summary", "activity u "); len(got) != 0 {
+			t.Errorf("in the order %v: %s", order, textOf(got))
+		}
+		if len(r.pulls) != 2 {
+			t.Errorf("in the order %v: %v", order, r.pulls)
+		}
+	}
+}

@@ -52,6 +52,7 @@ func (w *world) actions() []action {
 		{"push history", 2, w.pushHistory},
 		{"push summary", 12, w.pushSummary},
 		{"push stream", 4, w.pushStream},
+		{"delete data", 2, w.deleteData},
 		{"connect", 2, w.connect},
 		{"disconnect", 2, w.disconnect},
 		{"device", 2, w.device},
@@ -356,6 +357,22 @@ func (w *world) pushStream(ctx context.Context, r *rand.Rand) (int, error) {
 		data = append(data, object{"timestamp": at.Add(time.Duration(n*15) * time.Second).Format(time.RFC3339), "value": 90 + r.IntN(80), "unit": "bpm", "source_type": "watch"})
 	}
 	status, _, err := w.send(ctx, http.MethodPost, "/v2/timeseries/"+user+"/heartrate", keyOf(r), object{"stage": "daily", "provider": provider, "data": data})
+	return status, err
+}
+
+// deleteData deletes data of a day by a filter.
+func (w *world) deleteData(ctx context.Context, r *rand.Rand) (int, error) {
+	filter := url.Values{}
+	if r.IntN(3) > 0 {
+		filter.Set("resource", pick(r, []string{"heartrate", "steps", "glucose", "body_temperature", "activity", "sleep", "workouts", "body"}))
+	}
+	if r.IntN(2) == 0 {
+		filter.Set("provider", pick(r, []string{"apple_health_kit", "health_connect"}))
+	}
+	day := time.Now().UTC().AddDate(0, 0, -1-r.IntN(3)).Format(time.DateOnly)
+	filter.Set("start", day)
+	filter.Set("end", day)
+	status, _, err := w.send(ctx, http.MethodDelete, "/v2/user/"+w.user(r)+"/data?"+filter.Encode(), "", nil)
 	return status, err
 }
 
