@@ -262,7 +262,7 @@ type biomarkerBody struct {
 	Below          *bool                    `json:"is_below_min_range" nullable:"true"`
 	Interpretation orders.Interpretation    `json:"interpretation"`
 	Flag           string                   `json:"source_interpretation" doc:"The laboratory's own flag."`
-	Conflict       *results.Conflict        `json:"flag_conflict" nullable:"true" doc:"Set when the flag contradicts the value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side."`
+	Conflict       *results.Conflict        `json:"flag_conflict" nullable:"true" doc:"Set when the flag contradicts the value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side, critical_in_note_only."`
 	Status         *results.Finality        `json:"status" nullable:"true" doc:"preliminary, final or corrected. Null in revisions that an earlier version stored."`
 	Previous       api.OrNull[previousBody] `json:"previous" doc:"The value that this one replaces."`
 	LOINC          *string                  `json:"loinc" nullable:"true"`

@@ -260,7 +260,7 @@ func markerName(r *results.Result) string {
 func flagOf(r *results.Result) string {
 	yes := func(b *bool) bool { return b != nil && *b }
 	sent, _ := hl7.FindFlag(r.Flag)
-	overruled := r.Conflict == results.NormalOutsideRange || r.Conflict == results.NormalBeyondLimit
+	overruled := slices.Contains([]results.Conflict{results.NormalOutsideRange, results.NormalBeyondLimit, results.CriticalInNote}, r.Conflict)
 	if r.Flag != "" && sent.Code != hl7.FlagNormal && !overruled {
 		return r.Flag
 	}

@@ -59,11 +59,12 @@ func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 	if v.span == nil {
 		printedFlag = hl7.WorstFlag([]string{r.Flag, flagOfWords(v.text)})
 	}
+	said := r.isCalledCritical()
 	if v.span == nil {
 		if q, ok := readQuantity(v.text); ok && r.agreesInUnit(q) {
 			v.span, unit = q.span, cmp.Or(r.Unit, q.unit)
 			printedFlag = hl7.WorstFlag([]string{printedFlag, q.flag})
-		} else if leading = readLeadingNumber(v.text); leading.span != nil {
+		} else if leading = readLeadingNumber(withoutDoubt(v.text)); leading.span != nil {
 			unit = cmp.Or(leading.unit, r.Unit)
 			printedFlag = hl7.WorstFlag([]string{printedFlag, leading.flag})
 		}
@@ -86,6 +87,9 @@ func (r *Result) interpret(v value, id codeNames, sex string, age int) {
 	compared := r.compareToRange(v, expected, assay)
 	open = open && !r.hasPrintedBounds(assay)
 	r.Conflict = r.findConflict(flag, v, expected, critical)
+	if said && !critical && flag.Interpretation != "critical" {
+		critical, r.Conflict = true, CriticalInNote
+	}
 	r.setSide(flag)
 	r.Interpretation = cmp.Or(orders.Interpretation(flag.Interpretation), compared)
 	if open || !known && strings.TrimSpace(printedFlag) != "" {
@@ -110,6 +114,34 @@ func flagOfWords(text string) string {
 
 // criticalWords matches a flag in words, without a number or a sentence.
 var criticalWords = regexp.MustCompile(`(?i)^\W*(?:[a-z]+[ _]){0,2}(?:critical|panic)(?:[ _][a-z]+){0,2}\W*$`)
+
+// doubt matches words about the sample, or about the measurement, that a lab
+// writes before a number: HEMOLYZED 6.8, "repeated: 2.1 mmol/L".
+var doubt = regexp.MustCompile(`(?i)^[*(\["']*(?:(?:slightly|mildly|moderately|grossly|markedly|gross|specimen|sample|is|was|result|value)\s+)*` +
+	`(?:ha?emoly[sz]ed|ha?emolysis|clotted|lipa?emic|lipa?emia|icteric|contaminated|repeat|repeated|rechecked|verified|confirmed|critical|panic)` +
+	`(?:\s+(?:specimen|sample|result|value|high|low))*[\s:,;*)\]]+`)
+
+// withoutDoubt returns a text without such words before its number.
+func withoutDoubt(text string) string { return doubt.ReplaceAllString(strings.TrimSpace(text), "") }
+
+// isCalledCritical reports a note that says that the value is critical, or that
+// the lab told it to a person as critical. A note about limits, rules or earlier
+// values says neither.
+func (r *Result) isCalledCritical() bool {
+	return slices.ContainsFunc(r.Notes, func(note string) bool {
+		return slices.ContainsFunc(sentenceEnd.Split(note, -1), func(sentence string) bool {
+			sentence = strings.TrimSpace(sentence)
+			return !notCritical.MatchString(sentence) && (saidCritical.MatchString(sentence) || calledCritical.MatchString(sentence))
+		})
+	})
+}
+
+var (
+	sentenceEnd    = regexp.MustCompile(`[\n\r;]|[.!]+(?:\s|$)`)
+	notCritical    = regexp.MustCompile(`(?i)\b(?:no|not|non|isn't|without|below|previous|previously|prior|earlier|if|when|will|should|must|policy|limits?|range|threshold|criteria)\b|non-?critical`)
+	saidCritical   = regexp.MustCompile(`(?i)^\W*(?:(?:this|is|an?|the|result|value|laboratory)\s+)*(?:critical|panic)(?:\s+(?:value|result|level|high|low|abnormal|finding|alert)s?)*\W*$`)
+	calledCritical = regexp.MustCompile(`(?i)\b(?:critical|panic|alert)\b.*\b(?:called|phoned|telephoned|paged|notified|informed|read ?back|readback|reported to|communicated to|given to)\b|\b(?:called|phoned|telephoned|paged|notified|informed|read ?back)\b.*\b(?:critical|panic)\b`)
+)
 
 func isTrue(b *bool) bool { return b != nil && *b }
 

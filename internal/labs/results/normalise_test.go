@@ -205,6 +205,11 @@ func TestInterpretation(t *testing.T) {
 		{"a grade", "female", "HGB", "3+", "g/dL", "11-15", "", "unknown above ? below ? report"},
 		{"an ordinal number", "female", "HGB", "2nd sample", "g/dL", "11-15", "", "unknown above ? below ? report"},
 		{"a fraction", "female", "HGB", "2/5 bottles", "g/dL", "11-15", "", "unknown above ? below ? report"},
+		{"words about the sample before the number", "female", "HGB", "HEMOLYZED 6.5", "g/dL", "11-15", "", "critical above no below yes report"},
+		{"words about the measurement before the number", "female", "HGB", "repeated: <6.5 g/dL", "", "11-15", "", "critical above no below yes report"},
+		{"critical before the number", "female", "HGB", "CRITICAL LOW 6.5", "g/dL", "11-15", "", "critical above no below yes report"},
+		{"words about the sample, inside", "female", "HGB", "Hemolyzed specimen 12", "g/dL", "11-15", "", "unknown above ? below ? report"},
+		{"a number in other words", "female", "HGB", "Type 2", "g/dL", "11-15", "", "unknown above ? below ? report"},
 		{"known words", "female", "NIT", "Positive", "", "", "", "abnormal above ? below ?"},
 	} {
 		e := panel(c.sex)
@@ -216,6 +221,32 @@ func TestInterpretation(t *testing.T) {
 		}
 		if got != c.wants {
 			t.Errorf("%s: %s, want %s", c.name, got, c.wants)
+		}
+	}
+}
+
+// A note makes a value critical if it says so of this value.
+func TestCriticalNotes(t *testing.T) {
+	for note, want := range map[string]orders.Interpretation{
+		"CRITICAL VALUE":        orders.Critical,
+		"** Critical result **": orders.Critical,
+		"Critical value called to Dr. Example at 10:32, read back.": orders.Critical,
+		"Verified by repeat. Called critical result to RN":          orders.Critical,
+		"PANIC VALUE PHONED TO WARD 3":                              orders.Critical,
+		"Panic high":                                                orders.Critical,
+		"Dr. Example was notified of critical potassium":            orders.Critical,
+		"Critical values are below 7.0":                             orders.Normal,
+		"Not a critical value":                                      orders.Normal,
+		"Previous critical value called on 3/1":                     orders.Normal,
+		"Critical values will be called to the ordering physician":  orders.Normal,
+		"Non-critical; called on request":                           orders.Normal,
+		"Called to Dr. Example":                                     orders.Normal,
+		"Seen in critical care":                                     orders.Normal,
+	} {
+		e := panel("female")
+		r := e.normalise(sampledResult{Result: networks.Result{ProviderID: "HGB", Value: "12", Unit: "g/dL", Range: "11-15", Flag: "N", Notes: []string{"Repeat in a week.\n" + note}}}, "female", 40)
+		if r.Interpretation != want || (r.Conflict == CriticalInNote) != (want == orders.Critical) || r.ConflictNote() == "" && want == orders.Critical {
+			t.Errorf("%s: %s %s", note, r.Interpretation, r.Conflict)
 		}
 	}
 }

@@ -173,6 +173,7 @@ const (
 	NormalBeyondLimit  Conflict = "normal_beyond_critical_limit"  // at or beyond the catalogue's critical limit
 	InsideRange        Conflict = "high_or_low_inside_range"      // the value is inside the range on the report
 	OtherSide          Conflict = "high_or_low_on_the_other_side" // the value is on the other side of that range
+	CriticalInNote     Conflict = "critical_in_note_only"         // a note says critical, the flag does not
 )
 
 // ConflictNote says that the lab's flag contradicts the value; it is empty
@@ -183,6 +184,8 @@ func (r *Result) ConflictNote() string {
 		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is outside the laboratory's own range.", r.Flag)
 	case NormalBeyondLimit:
 		return fmt.Sprintf("The laboratory flagged this value %s (normal). It is beyond the critical limit.", r.Flag)
+	case CriticalInNote:
+		return "The laboratory says in a note that this value is critical. Its flag does not."
 	case InsideRange:
 		return fmt.Sprintf("The laboratory flagged this value %s. It is inside the laboratory's own range.", r.Flag)
 	case OtherSide:
