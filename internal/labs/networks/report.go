@@ -206,6 +206,11 @@ type Missing struct {
 	// Rest reports that earlier values stay, and only the rest of the test
 	// will not come.
 	Rest bool `json:",omitempty"`
+	// Confirms reports that the last value before is final, and is not sent
+	// again. Without such a value the result is missing. SubID limits it to one
+	// of several values; empty means all.
+	Confirms bool   `json:",omitempty"`
+	SubID    string `json:",omitempty"`
 }
 
 // Laboratory performed a test.

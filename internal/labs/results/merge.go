@@ -246,6 +246,37 @@ type claim struct {
 	values   []sampledResult
 	critical bool // a value is; only set for values that are not final
 	missing  *networks.Missing
+	code     string // of a confirmation
+}
+
+// confirm makes the last values before a confirmation final, and reports whether
+// there are any.
+func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][]*claim) (found bool) {
+	for key, claims := range all {
+		if sub := c.missing.SubID; key.code != c.code || sub != "" && key.sub != "" && key.sub != sub {
+			continue
+		}
+		var last *claim
+		for _, before := range claims {
+			if compareTimes(before.report, c.report) <= 0 && (last == nil || before.isLaterThan(last)) {
+				last = before
+			}
+		}
+		if last == nil {
+			continue
+		}
+		found = true
+		if last.rank >= rankFinal {
+			continue
+		}
+		final := &claim{rank: rankFinal, report: c.report, place: c.place, values: slices.Clone(last.values)}
+		for i := range final.values {
+			final.values[i].finality = FinalValue
+		}
+		all[key] = append(claims, final)
+		keepBest(best, key, final)
+	}
+	return found
 }
 
 // observedAt returns the time of the latest observation; zero if it is unknown.
@@ -281,6 +312,12 @@ func newestReading(all []*claim, denied *claim) *claim {
 		}
 	}
 	return newest
+}
+
+// isLaterThan compares claims by the times of their reports; of one report, the
+// more final claim is the later one.
+func (c *claim) isLaterThan(other *claim) bool {
+	return cmp.Or(compareTimes(c.report, other.report), cmp.Compare(c.rank, other.rank)) > 0
 }
 
 // supersedes reports whether values that are not final are newer than a final
@@ -338,6 +375,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 	listed := map[observationKey]bool{}
 	var order []observationKey
 	var codes []string
+	var confirmations []*claim
 	for place := len(sorted) - 1; place >= 0; place-- {
 		r := sorted[place]
 		for by, c := range claims(r, place, own) {
@@ -354,6 +392,11 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 			no := &r.Set.Missing[i]
 			c := &claim{rank: max(rankFinal, rank("", r)), report: r, place: place, missing: no}
 			code := r.missingCodeOf(i)
+			if no.Confirms {
+				c.code = code
+				confirmations = append(confirmations, c)
+				continue
+			}
 			if missing[code] == nil {
 				codes = append(codes, code)
 			}
@@ -361,6 +404,12 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 			if !no.Rest {
 				keepBest(denied, code, c)
 			}
+		}
+	}
+	for _, c := range confirmations {
+		if !c.confirm(best, all) && missing[c.code] == nil {
+			codes = append(codes, c.code)
+			missing[c.code] = c
 		}
 	}
 	present := map[string]bool{}

@@ -102,6 +102,7 @@ func aReport(t *rapid.T) Report {
 		r.Set.Missing = append(r.Set.Missing, networks.Missing{
 			ProviderID: pick("gone", "a", "c", "T1"), Note: pick("note", "", "QNS", "clotted"),
 			Refused: rapid.Bool().Draw(t, "refused"), Rest: rapid.Bool().Draw(t, "rest"),
+			Confirms: rapid.Bool().Draw(t, "confirms"), SubID: pick("confirmed sub", "", "1"),
 		})
 	}
 	doc, err := json.Marshal(r)
@@ -148,6 +149,51 @@ func TestWhichReportWins(t *testing.T) {
 		}
 		if got := fmt.Sprintf("%v %d", values, len(m.missing)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// A lab may say that a value is final without sending it again (OBX-11 U).
+func TestConfirmedValues(t *testing.T) {
+	say := func(hour int, status string, values ...string) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
+		r.Set.Partial = status == "P"
+		for i, v := range values {
+			r.Set.Results = append(r.Set.Results, networks.Result{ProviderID: "a", SubID: strconv.Itoa(i + 1), Value: v, Status: status})
+		}
+		return storedReport(t, r)
+	}
+	confirm := func(hour int, code, sub string) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
+		r.Set.Missing = []networks.Missing{{ProviderID: code, SubID: sub, Confirms: true}}
+		return storedReport(t, r)
+	}
+	for name, c := range map[string]struct {
+		reports []Report
+		want    string
+	}{
+		"a preliminary value":       {[]Report{say(1, "P", "7"), confirm(2, "a", "1")}, "7 final; 0 missing"},
+		"of a report before":        {[]Report{say(1, "P", "7"), say(3, "P", "8"), confirm(2, "a", "")}, "7 final; 0 missing"},
+		"the last of two":           {[]Report{say(1, "P", "7"), say(2, "P", "8"), confirm(3, "a", "")}, "8 final; 0 missing"},
+		"after a final value":       {[]Report{say(1, "F", "7"), confirm(2, "a", "")}, "7 final; 0 missing"},
+		"before a correction":       {[]Report{say(1, "P", "7"), confirm(2, "a", ""), say(3, "C", "9")}, "9 corrected; 0 missing"},
+		"one of two values":         {[]Report{say(1, "P", "7", "8"), confirm(2, "a", "2")}, "7 preliminary, 8 final; 0 missing"},
+		"both values":               {[]Report{say(1, "P", "7", "8"), confirm(2, "a", "")}, "7 final, 8 final; 0 missing"},
+		"twice":                     {[]Report{say(1, "P", "7"), confirm(2, "a", ""), confirm(3, "a", "")}, "7 final; 0 missing"},
+		"a value that never came":   {[]Report{say(1, "P", "7"), confirm(2, "b", "")}, "7 preliminary; 1 missing"},
+		"before any value has come": {[]Report{confirm(2, "a", "")}, "; 1 missing"},
+	} {
+		backward := slices.Clone(c.reports)
+		slices.Reverse(backward)
+		for _, reports := range [][]Report{c.reports, backward} {
+			m := merge(reports, "S1")
+			var got []string
+			for _, r := range m.results {
+				got = append(got, r.Value+" "+string(r.finality))
+			}
+			if text := fmt.Sprintf("%s; %d missing", strings.Join(got, ", "), len(m.missing)); text != c.want {
+				t.Errorf("%s: %s, want %s", name, text, c.want)
+			}
 		}
 	}
 }

@@ -86,6 +86,10 @@ func (r *results) add(of *reader, q *request) {
 			e.At = of.clock.moment(q.obr.Get(7))
 		}
 		t.entries++
+		if e.confirms() {
+			r.set.Missing = append(r.set.Missing, e.newConfirmation())
+			continue
+		}
 		if !r.continuesText(e) {
 			for _, one := range e.separateNumbers(o.obx.Field(5)) {
 				r.addEntry(one)
@@ -333,6 +337,18 @@ func (e *entry) isNotPerformed() bool {
 // isPending reports a result that is still to come: its value says so.
 func (e *entry) isPending() bool {
 	return e.Status != "X" && hl7.FindValueWord(e.Value) == hl7.Pending && !e.isFlaggedCritical()
+}
+
+// confirms reports a status without a value: the value that was sent before is
+// final.
+func (e *entry) confirms() bool {
+	return e.Status == "U" && e.Value == "" && e.ProviderID != "" && !e.isFlaggedCritical()
+}
+
+func (e *entry) newConfirmation() networks.Missing {
+	m := e.newMissing("the laboratory says that its value is final, and did not send it")
+	m.Confirms, m.SubID = true, e.SubID
+	return m
 }
 
 // isFlaggedCritical reports a critical flag. Beside an empty value a note may

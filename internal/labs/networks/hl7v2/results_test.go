@@ -113,6 +113,33 @@ func TestRejectionsBesideValues(t *testing.T) {
 	}
 }
 
+// OBX-11 U without a value says that the value before is final, even if both are
+// in one message.
+func TestFinalWithoutAValue(t *testing.T) {
+	obx := func(value, flag, status string) string {
+		return "OBX|1|NM|K^Potassium|2|" + value + "|mmol/L||" + flag + "|||" + status + "\r"
+	}
+	for name, c := range map[string]struct {
+		segments          string
+		values, confirmed int
+	}{
+		"alone":              {obx("", "", "U"), 0, 1},
+		"behind a value":     {obx("5.1", "", "P") + obx("", "", "U"), 1, 1},
+		"with its value":     {obx("5.1", "", "U"), 1, 0},
+		"with critical flag": {obx("", "HH", "U"), 1, 0},
+	} {
+		got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|T\r"+c.segments, modernNoZone())[0].Results
+		if len(got.Results) != c.values || len(got.Missing) != c.confirmed {
+			t.Errorf("%s: %+v", name, got)
+		}
+		for _, m := range got.Missing {
+			if !m.Confirms || m.ProviderID != "K" || m.SubID != "2" {
+				t.Errorf("%s: %+v", name, m)
+			}
+		}
+	}
+}
+
 // A critical flag beside an empty value stays: the note or the flag is the
 // value. Other empty values are missing.
 func TestCriticalFlagWithoutAValue(t *testing.T) {
