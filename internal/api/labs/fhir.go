@@ -182,12 +182,18 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 	if person := reportedPatientText(r.Patient); person != "" {
 		report.Comments = append(slices.Clone(report.Comments), person)
 	}
-	for _, s := range r.Samples {
+	for i, s := range r.Samples {
 		p := s.Specimen
-		report.Specimen = fhir.Specimen{
+		specimen := fhir.Specimen{
 			Number: s.Key, Collected: fhir.Moment(p.Collected), Received: fhir.Moment(p.Received), Fasting: p.Fasting, Information: p.Information,
 		}
-		if !p.Reported.Time.IsZero() {
+		if i == 0 {
+			report.Specimen = specimen
+		} else {
+			specimen.Key, specimen.Number, specimen.Type = s.Key, p.Number, p.Type
+			report.Specimens = append(report.Specimens, specimen)
+		}
+		if p.Reported.Time.After(report.Issued) || i == 0 && !p.Reported.Time.IsZero() {
 			report.Issued = p.Reported.Time
 		}
 		for _, key := range slices.Sorted(maps.Keys(s.Laboratories)) {
@@ -245,7 +251,7 @@ func fhirResult(r *results.Result) fhir.Result {
 	f := fhir.Result{
 		Code: r.ProviderID, TestCode: r.TestID, Name: r.Name, LOINC: r.LOINC, Value: r.Text, Type: string(r.Type), Unit: r.Unit, UCUM: r.UCUM,
 		Range: r.Range.Text, Interpretation: string(r.Interpretation), Flag: r.Flag, Status: statusLetter(r),
-		At: fhir.Moment(r.At), Notes: r.Notes, Laboratory: r.Laboratory,
+		At: fhir.Moment(r.At), Notes: r.Notes, Laboratory: r.Laboratory, Specimen: r.Sample,
 		Above: r.Above != nil && *r.Above, Below: r.Below != nil && *r.Below,
 	}
 	if note := r.ConflictNote(); note != "" {

@@ -58,8 +58,9 @@ type exporter struct {
 	requester    *Reference
 	insurance    []Reference
 	samples      []sample
-	tests        []Reference          // a request for each test of the order
-	labs         map[string]Reference // performing laboratories by key
+	further      map[string]furtherSample // specimens of the report, by key
+	tests        []Reference              // a request for each test of the order
+	labs         map[string]Reference     // performing laboratories by key
 }
 
 // id returns the id of a resource: the same for the same order and name.

@@ -116,6 +116,42 @@ func TestGoldenBundle(t *testing.T) {
 	}
 }
 
+// Results name their own specimens; others belong to the first.
+func TestFurtherSpecimens(t *testing.T) {
+	order := fullOrder()
+	order.Report.Specimens = []Specimen{{Key: "U1", Number: "U1", Type: "Urine", Collected: momentAt("2026-03-04T06:00:00-05:00")}}
+	first, urine := order.Report.Results[0], order.Report.Results[0]
+	first.Specimen, first.At = order.Report.Specimen.Number, Moment{}
+	urine.Key, urine.Specimen, urine.At, urine.TestCode = "urine", "U1", Moment{}, "CMP01"
+	order.Report.Results = []Result{first, urine}
+	bundle := Export(order, exportedAt)
+	for _, problem := range problems(t, bundle) {
+		t.Error(problem)
+	}
+	types := map[string]string{}
+	var observations []Observation
+	var report DiagnosticReport
+	for _, entry := range bundle.Entry {
+		switch r := entry.Resource.(type) {
+		case SpecimenResource:
+			types[entry.FullURL] = r.Type.Text
+		case Observation:
+			observations = append(observations, r)
+		case DiagnosticReport:
+			report = r
+		}
+	}
+	if len(report.Specimen) != 3 || len(types) != 3 {
+		t.Errorf("%d specimens of %d in the report", len(report.Specimen), len(types))
+	}
+	for i, want := range []string{"Serum 2026-03-03T08:15:00-05:00", "Urine 2026-03-04T06:00:00-05:00"} {
+		o := observations[i]
+		if got := types[o.Specimen.Reference] + " " + o.EffectiveDateTime; got != want {
+			t.Errorf("result %d: %s, want %s", i, got, want)
+		}
+	}
+}
+
 func TestOrderBeforeItsResults(t *testing.T) {
 	order := Order{ID: fullOrder().ID, Status: "received", Tests: []Test{{Code: "TSH", Name: "Thyrotropin"}}}
 	bundle := Export(order, exportedAt)
@@ -298,6 +334,7 @@ func TestAnyOrderIsValid(t *testing.T) {
 			Range: text.Draw(t, "range"), Low: bounds.Draw(t, "low"), High: bounds.Draw(t, "high"),
 			Interpretation: some("normal", "critical", "unknown").Draw(t, "word"), Flag: text.Draw(t, "flag"), Status: some("F", "P", "C", "Q").Draw(t, "status"),
 			At: moment.Draw(t, "at"), Notes: rapid.SliceOfN(text, 0, 2).Draw(t, "notes"), Laboratory: some("south").Draw(t, "laboratory"),
+			Specimen: some("U1", "none").Draw(t, "of specimen"),
 		}
 	})
 	rapid.Check(t, func(r *rapid.T) {
@@ -311,6 +348,7 @@ func TestAnyOrderIsValid(t *testing.T) {
 		order.Patient.Address.City, order.Lab.Name, order.Coverage.Payor = text.Draw(r, "city"), text.Draw(r, "lab"), text.Draw(r, "payor")
 		order.Report.Status, order.Report.Comments = some("partial", "final").Draw(r, "report"), rapid.SliceOfN(text, 0, 3).Draw(r, "comments")
 		order.Report.Specimen.Number, order.Report.Specimen.Information = text.Draw(r, "number"), text.Draw(r, "information")
+		order.Report.Specimens = []Specimen{{Key: "U1", Number: text.Draw(r, "further number"), Type: text.Draw(r, "material"), Collected: moment.Draw(r, "collected")}}
 		order.Report.Results = rapid.SliceOfN(result, 0, 4).Draw(r, "results")
 		order.Report.Missing = append(order.Report.Missing, Missing{Note: text.Draw(r, "why"), Reason: some("unknown_failure").Draw(r, "reason")})
 		if found := problems(t, Export(order, exportedAt)); len(found) > 0 {

@@ -115,8 +115,10 @@ type Report struct {
 	Status   string
 	Issued   time.Time
 	Specimen Specimen
-	Results  []Result
-	Missing  []Missing
+	// Specimens are further specimens, which results name.
+	Specimens []Specimen
+	Results   []Result
+	Missing   []Missing
 	// Laboratories performed tests, beside the order's own.
 	Laboratories []Organization
 	Comments     []string
@@ -124,9 +126,10 @@ type Report struct {
 	PDF []byte
 }
 
-// Specimen is the sample.
+// Specimen is the sample. Key names a further one in its report; Type is its
+// material in words.
 type Specimen struct {
-	Number              string
+	Key, Number, Type   string
 	Collected, Received Moment
 	Fasting             *bool
 	Information         string
@@ -173,6 +176,8 @@ type Result struct {
 	At         Moment
 	Notes      []string
 	Laboratory string
+	// Specimen is the key of a further specimen; empty for the first.
+	Specimen string
 }
 
 // Missing is a result that will not come.

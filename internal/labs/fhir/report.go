@@ -57,7 +57,11 @@ func (e *exporter) observation(i int, result Result) Reference {
 		o.Status = "preliminary"
 	}
 	o.Status = cmp.Or(o.Status, "final")
-	o.EffectiveDateTime = cmp.Or(dateTime(result.At), dateTime(report.Specimen.Collected))
+	collected := report.Specimen.Collected
+	if s, isFurther := e.further[result.Specimen]; isFurther {
+		o.Specimen, collected = &s.ref, s.collected
+	}
+	o.EffectiveDateTime = cmp.Or(dateTime(result.At), dateTime(collected))
 	if lab, known := e.labs[result.Laboratory]; known {
 		o.Performer = []Reference{lab}
 	}

@@ -2,6 +2,7 @@ package fhir
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strconv"
 )
@@ -59,6 +60,9 @@ func (e *exporter) sampleRefs() (all []Reference) {
 	for _, s := range e.samples {
 		all = append(all, s.ref)
 	}
+	for _, key := range slices.Sorted(maps.Keys(e.further)) {
+		all = append(all, e.further[key].ref)
+	}
 	return all
 }
 
@@ -79,16 +83,35 @@ func (e *exporter) specimen() {
 		if i > 0 {
 			name += " " + cmp.Or(m.Name, "of other tests")
 		}
-		e.addSpecimen(name, m)
+		var s Specimen
+		if e.order.Report != nil {
+			s = e.order.Report.Specimen
+		}
+		s.Number = cmp.Or(s.Number, e.order.SampleID)
+		if ref, added := e.addSpecimen(name, m, s); added {
+			e.samples = append(e.samples, sample{m, ref})
+		}
+	}
+	if e.order.Report == nil {
+		return
+	}
+	e.further = map[string]furtherSample{}
+	for _, s := range e.order.Report.Specimens {
+		if ref, added := e.addSpecimen("specimen of the report "+s.Key, Material{Name: s.Type}, s); added {
+			e.further[s.Key] = furtherSample{ref, s.Collected}
+		}
 	}
 }
 
-func (e *exporter) addSpecimen(name string, m Material) {
-	var s Specimen
-	if e.order.Report != nil {
-		s = e.order.Report.Specimen
-	}
-	number := cmp.Or(s.Number, e.order.SampleID)
+// furtherSample is a further specimen of the report.
+type furtherSample struct {
+	ref       Reference
+	collected Moment
+}
+
+// addSpecimen adds a specimen, unless nothing is known about it.
+func (e *exporter) addSpecimen(name string, m Material, s Specimen) (ref Reference, added bool) {
+	number := s.Number
 	collection := Collection{CollectedDateTime: dateTime(s.Collected)}
 	if s.Fasting != nil {
 		c := concept(terminology+"v2-0916", "NF", "The patient indicated they did not fast prior to the procedure.")
@@ -107,10 +130,10 @@ func (e *exporter) addSpecimen(name string, m Material) {
 	if collection != (Collection{}) {
 		r.Collection = &collection
 	}
-	if number == "" && r.Collection == nil && r.ReceivedTime == "" {
-		return
+	if number == "" && r.Collection == nil && r.ReceivedTime == "" && s.Key == "" {
+		return Reference{}, false
 	}
-	e.samples = append(e.samples, sample{m, e.add(r.ID, r)})
+	return e.add(r.ID, r), true
 }
 
 // materialConcept returns the type of a specimen, or nil if it is not known.

@@ -1,0 +1,33 @@
+package labs
+
+import (
+	"testing"
+	"time"
+
+	"hale/internal/labs/networks"
+	"hale/internal/labs/results"
+)
+
+// A report with several specimens keeps each, and the results say which is theirs.
+func TestSpecimensOfAReport(t *testing.T) {
+	at := func(hour int) networks.Moment {
+		return networks.Moment{Time: time.Date(2026, 3, 1, hour, 0, 0, 0, time.UTC)}
+	}
+	r := &results.Revision{CreatedAt: at(20).Time, Version: results.Version{
+		Samples: []results.Sample{
+			{Key: "S1", Specimen: networks.Specimen{Number: "S1", Collected: at(8), Reported: at(12)}},
+			{Key: "Urine", Specimen: networks.Specimen{Type: "Urine", Collected: at(9), Reported: at(11)}},
+		},
+		Results: []results.Result{{Name: "Glucose", Sample: "S1"}, {Name: "Protein", Sample: "Urine"}},
+	}}
+	got := fhirReport(r, nil)
+	if got.Specimen.Number != "S1" || got.Specimen.Collected.Time != at(8).Time || !got.Issued.Equal(at(12).Time) {
+		t.Errorf("%+v, issued %v", got.Specimen, got.Issued)
+	}
+	if len(got.Specimens) != 1 || got.Specimens[0].Key != "Urine" || got.Specimens[0].Type != "Urine" || got.Specimens[0].Collected.Time != at(9).Time {
+		t.Errorf("%+v", got.Specimens)
+	}
+	if got.Results[0].Specimen != "S1" || got.Results[1].Specimen != "Urine" {
+		t.Errorf("%+v", got.Results)
+	}
+}
