@@ -207,9 +207,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.audit = audit.New(a.DB, root, a.Log)
 	Register(a.DB, a.links)
-	users.KeepErasures(a.DB, users.OpenErasures(cfg.Data, root))
 	if err := a.requireTables(ctx); err != nil {
 		return err
 	}
@@ -227,13 +225,22 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.proveRootKey(ctx); err != nil {
 		return err
 	}
+	if err := a.DB.LoadRetiredKeys(ctx); err != nil {
+		return err
+	}
+	a.audit = audit.New(a.DB, a.Log)
 	if err := a.recognize(ctx); err != nil {
 		return err
 	}
 	if err := a.codeKeys(ctx); err != nil {
 		return err
 	}
-	if err := a.eraseAgain(ctx, users.OpenErasures(cfg.Data, root)); err != nil {
+	list := users.OpenErasures(cfg.Data, root)
+	if err := list.Reseal(); err != nil {
+		return err
+	}
+	users.KeepErasures(a.DB, list)
+	if err := a.eraseAgain(ctx, list); err != nil {
 		return err
 	}
 	if err := a.examineOutgoing(ctx); err != nil {

@@ -154,16 +154,7 @@ func writeServed(folder string, served map[store.Engine]string) error {
 			}
 		}
 	}
-	path := filepath.Join(folder, InstallationFile)
-	f, err := os.OpenFile(path+".new", os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err == nil {
-		_, err = f.WriteString(text)
-		err = errors.Join(err, f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err = errors.Join(err, store.SyncFolder(folder)); err != nil {
+	if err := store.ReplaceFile(filepath.Join(folder, InstallationFile), []byte(text)); err != nil {
 		return fmt.Errorf("app: writing which database the data folder serves: %w", err)
 	}
 	return nil

@@ -212,18 +212,10 @@ func (s *shell) withAudit(c *cobra.Command, flags *auditFlags, fn func(ctx conte
 		return err
 	}
 	return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
-		cfg, err := s.settings(c)
-		if err != nil {
-			return err
-		}
-		root, err := existingRoot(cfg)
-		if err != nil {
-			return err
-		}
-		if root == nil {
+		if db.RootKeys() == "" {
 			return fault.New(fault.Invalid, "the audit log needs the root key")
 		}
-		log := audit.New(db, root, nil)
+		log := audit.New(db, nil)
 		if err := log.Flush(ctx); err != nil {
 			return err
 		}
@@ -277,7 +269,7 @@ finds out whether the newest rows were removed since then.`,
 						return err
 					}
 					problems += len(r.Problems)
-					reports = append(reports, auditReport{team, r.Blocks, r.Entries, r.First, strconv.FormatInt(r.LastBlock, 10) + ":" + hex.EncodeToString(r.LastCode), r.Problems})
+					reports = append(reports, auditReport{team, r.Blocks, r.Entries, r.First, strconv.FormatInt(r.LastBlock, 10) + ":" + hex.EncodeToString(r.LastCode), append([]string{}, r.Problems...)})
 				}
 				if err := s.showValue(auditReportView, reports); err != nil || problems == 0 {
 					return err

@@ -100,7 +100,7 @@ server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 	root.SetFlagErrorFunc(badFlag)
 	root.PersistentFlags().StringVarP(&s.format, "output", "o", formatTable, "format of results: table, json, jsonl or id")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
-	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.clockCommand(), s.auditCommand(), s.backupCommand(), s.restoreCommand(), s.resumeOutgoingCommand())
+	addGroup(root, "run", "Run it:", s.serveCommand(), s.doctorCommand(), s.configCommand(), s.migrateCommand(), s.clockCommand(), s.rootKeyCommand(), s.auditCommand(), s.backupCommand(), s.restoreCommand(), s.resumeOutgoingCommand())
 	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.demoCommand(), s.importCommand(), s.importsCommand(), s.dataCommand(), s.exportCommand(), s.queryCommand(), s.renormaliseCommand())
 	addGroup(root, "labs", "Lab ordering:", s.ordersCommand(), s.resultsCommand(), s.reportsCommand(), s.catalogCommand(), s.pscCommand(), s.outboxCommand(), s.sandboxCommand())
 	addGroup(root, "events", "Events and webhooks:", s.listenCommand(), s.triggerCommand(), s.webhooksCommand(), s.eventsCommand())

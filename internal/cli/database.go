@@ -37,6 +37,9 @@ func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *
 	}
 	err = mustBeMigrated(ctx, db)
 	if err == nil {
+		err = db.LoadRetiredKeys(ctx)
+	}
+	if err == nil {
 		err = s.noted(ctx, c, db, fn)
 	}
 	return errors.Join(err, db.Close())

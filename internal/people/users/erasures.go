@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +36,8 @@ type Erasure struct {
 // with a key of its own that the root key gives.
 type Erasures struct {
 	path string
-	root *secrets.Root
+	root *secrets.Root   // derived
+	ids  []secrets.KeyID // of the root keys, in the order of root
 
 	mu sync.Mutex
 }
@@ -48,7 +50,7 @@ var erasures = store.NewSlot[*Erasures](nil)
 
 // OpenErasures returns the list in a data folder.
 func OpenErasures(folder string, root *secrets.Root) *Erasures {
-	return &Erasures{path: filepath.Join(folder, ErasuresFile), root: root.Derive("erasures")}
+	return &Erasures{path: filepath.Join(folder, ErasuresFile), root: root.Derive("erasures"), ids: root.IDs()}
 }
 
 // KeepErasures records further erasures of a database in a list.
@@ -103,6 +105,73 @@ func (l *Erasures) All() (all []Erasure, unreadable int, err error) {
 		return nil, 0, fmt.Errorf("users: reading the list of erasures: %w", err)
 	}
 	return all, unreadable, nil
+}
+
+// Reseal seals the lines of other root keys with the first one. Only the process that
+// appends may call it, before it serves.
+func (l *Erasures) Reseal() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text, err := os.ReadFile(l.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("users: reading the list of erasures: %w", err)
+	}
+	var out bytes.Buffer
+	changed := false
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		if e, ok := l.open(line); ok && !l.root.IsCurrent(sealedLine(line)) {
+			sealed, err := l.root.Seal(erasurePlace, append(e.Team[:], e.User[:]...))
+			if err != nil {
+				return err
+			}
+			line, changed = base64.StdEncoding.AppendEncode(nil, sealed), true
+		}
+		out.Write(append(line, '\n'))
+	}
+	if !changed {
+		return nil
+	}
+	if err := store.ReplaceFile(l.path, out.Bytes()); err != nil {
+		return fmt.Errorf("users: sealing the list of erasures again: %w", err)
+	}
+	return nil
+}
+
+// SealedWith counts the lines that a root key sealed.
+func (l *Erasures) SealedWith(id secrets.KeyID) (n int, err error) {
+	text, err := os.ReadFile(l.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	derived, ok := l.derivedID(id)
+	for line := range bytes.Lines(text) {
+		if ok && secrets.SealedBy(sealedLine(bytes.TrimSpace(line))) == derived {
+			n++
+		}
+	}
+	return n, err
+}
+
+// derivedID returns the id with which a root key marks the lines.
+func (l *Erasures) derivedID(id secrets.KeyID) (secrets.KeyID, bool) {
+	i := slices.Index(l.ids, id)
+	if i < 0 {
+		return id, false
+	}
+	return l.root.IDs()[i], true
+}
+
+// sealedLine decodes a line; nil if it is damaged.
+func sealedLine(line []byte) []byte {
+	sealed, err := base64.StdEncoding.AppendDecode(nil, line)
+	if err != nil {
+		return nil
+	}
+	return sealed
 }
 
 func (l *Erasures) open(line []byte) (e Erasure, ok bool) {

@@ -88,3 +88,51 @@ func TestTheListOfErasuresSkipsDamagedLines(t *testing.T) {
 		t.Errorf("%v, %d, %v", all, unreadable, err)
 	}
 }
+
+// After a change of the root key the list is sealed with the new one.
+func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		folder := t.TempDir()
+		oldID, oldLine := secrets.NewRootKey()
+		newID, newLine := secrets.NewRootKey()
+		open := func(lines string) *users.Erasures {
+			root, err := secrets.ParseRoot(lines)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return users.OpenErasures(folder, root)
+		}
+		users.KeepErasures(db, open(oldLine))
+		team := userstest.Team(t, db).ID
+		gone := userstest.New(t, db, team, users.NewUser{ClientUserID: "gone"})
+		if err := del(db, team, gone.ID); err != nil {
+			t.Fatal(err)
+		}
+		clk.advance(users.Grace + time.Second)
+		runJobs(t, db)
+		count := func(list *users.Erasures, id secrets.KeyID) int {
+			n, err := list.SealedWith(id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		both := open(newLine + "\n" + oldLine)
+		if count(both, oldID) != 1 || count(both, newID) != 0 {
+			t.Error("the list is not sealed with the old key")
+		}
+		for range 2 { // the second time has nothing to do
+			if err := both.Reseal(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if count(both, oldID) != 0 || count(both, newID) != 1 {
+			t.Error("the list is not sealed with the new key")
+		}
+		all, unreadable, err := open(newLine).All()
+		if want := []users.Erasure{{Team: team, User: gone.ID}}; !slices.Equal(all, want) || unreadable != 0 || err != nil {
+			t.Errorf("%v, %d unreadable, %v; want %v", all, unreadable, err, want)
+		}
+	})
+}

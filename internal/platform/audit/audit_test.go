@@ -11,20 +11,14 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/platform/audit"
-	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 )
 
 var team = uuid.MustParse("0190f3a4-0000-7000-8000-000000000001")
 
-func open(t *testing.T, db *store.DB) *audit.Log {
-	t.Helper()
-	root, err := secrets.ParseRoot("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return audit.New(db, root, slog.New(slog.DiscardHandler))
+func open(db *store.DB) *audit.Log {
+	return audit.New(db, slog.New(slog.DiscardHandler))
 }
 
 func access(db *store.DB, action string) audit.Entry {
@@ -71,7 +65,7 @@ func list(t *testing.T, db *store.DB, f audit.Filter) (actions []string) {
 
 func TestChangesCommitWithTheirRows(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		l := open(t, db)
+		l := open(db)
 		failed := errors.New("no")
 		for _, want := range []error{failed, nil} {
 			trail := audit.NewTrail(access(db, "createUser"), 200)
@@ -122,7 +116,7 @@ func TestEveryManipulationIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := storetest.SQLite(t)
-			l := open(t, db)
+			l := open(db)
 			fill(t, db, l)
 			before := verify(t, l, nil)
 			if len(before.Problems) != 0 || before.Blocks != 5 || before.Entries != 15 {
@@ -142,7 +136,7 @@ func TestEveryManipulationIsFound(t *testing.T) {
 
 func TestFilters(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		l := open(t, db)
+		l := open(db)
 		fill(t, db, l)
 		if got := list(t, db, audit.Filter{Action: "getOrder"}); len(got) != 5 {
 			t.Errorf("by action: %v", got)
@@ -168,7 +162,7 @@ func TestFilters(t *testing.T) {
 
 func TestRetentionKeepsTheRestOfTheChain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		l := open(t, db)
+		l := open(db)
 		fill(t, db, l)
 		cut := db.Now()
 		time.Sleep(2 * time.Millisecond)
@@ -188,7 +182,7 @@ func TestRetentionKeepsTheRestOfTheChain(t *testing.T) {
 
 func TestAFailedWriteIsTriedAgain(t *testing.T) {
 	db := storetest.SQLite(t)
-	l := open(t, db)
+	l := open(db)
 	l.Add(access(db, "getUser"))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -36,9 +36,9 @@ type Log struct {
 	waiting []Entry
 }
 
-// New returns the log of a database. root is the root key of the installation.
-func New(db *store.DB, root *secrets.Root, log *slog.Logger) *Log {
-	l := &Log{db: db, root: root.Derive("audit log"), log: log}
+// New returns the log of a database. Retired root keys must be loaded.
+func New(db *store.DB, log *slog.Logger) *Log {
+	l := &Log{db: db, root: db.Root(store.AuditPurpose), log: log}
 	l.room = sync.NewCond(&l.mu)
 	return l
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -147,8 +148,8 @@ func (n *Node) register(ctx context.Context) error {
 				return err
 			}
 		}
-		_, err = tx.Exec(ctx, `INSERT INTO nodes (id, until, started_at) VALUES ($1, `+tx.Clock()+` + $2, $3)`,
-			id, lease.Microseconds(), store.Micros(tx.Now()))
+		_, err = tx.Exec(ctx, `INSERT INTO nodes (id, until, started_at, root_keys) VALUES ($1, `+tx.Clock()+` + $2, $3, $4)`,
+			id, lease.Microseconds(), store.Micros(tx.Now()), n.db.RootKeys())
 		if err != nil {
 			return err
 		}
@@ -321,4 +322,22 @@ func (n *Node) compareClocks(ctx context.Context) {
 		n.log.InfoContext(ctx, "the clocks of this machine and the database agree again")
 	}
 	n.skewed = !n.skewed
+}
+
+// RootKeys returns the root keys of each living node, the one that seals first. On SQLite
+// it has the process that serves, if one does, or the last one if it was killed.
+func RootKeys(ctx context.Context, tx *store.Tx) (all [][]string, err error) {
+	rows, err := tx.Query(ctx, `SELECT root_keys FROM nodes WHERE until > `+tx.Clock())
+	if err != nil {
+		return nil, fmt.Errorf("jobs: reading nodes: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var ids string
+		if err := rows.Scan(&ids); err != nil {
+			return nil, err
+		}
+		all = append(all, strings.Fields(ids))
+	}
+	return all, rows.Err()
 }

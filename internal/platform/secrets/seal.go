@@ -8,10 +8,10 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -63,11 +63,13 @@ func (k *Key) Open(where string, sealed []byte) ([]byte, error) {
 // Root encrypts the keys of the teams. It may contain several root keys: the first one
 // seals, and all of them open. This allows a change of the root key without downtime.
 type Root struct {
-	keys []rootKey
+	keys    []rootKey
+	retired map[string][]rootKey // keys for one purpose of root keys that were retired
+	checked []rootKey            // of a derived Root: they check codes and nothing else
 }
 
 type rootKey struct {
-	id  [4]byte // first bytes of the SHA-256 of the key; written before each sealed value
+	id  KeyID
 	key *Key
 	raw []byte
 }
@@ -75,7 +77,7 @@ type rootKey struct {
 func newRootKey(raw []byte) (rootKey, error) {
 	key, err := NewKey(raw)
 	sum := sha256.Sum256(raw)
-	return rootKey{[4]byte(sum[:4]), key, raw}, err
+	return rootKey{KeyID(sum[:4]), key, raw}, err
 }
 
 // Derive returns root keys for one purpose, derived with HKDF-SHA-256 (RFC 5869). They
@@ -93,7 +95,68 @@ func (r *Root) Derive(purpose string) *Root {
 		}
 		derived.keys = append(derived.keys, key)
 	}
+	derived.checked = r.retired[purpose]
 	return &derived
+}
+
+// Raw returns the raw key for one purpose of the root key with an id, to be kept when
+// that root key is retired. ok is false for an unknown id.
+func (r *Root) Raw(id KeyID, purpose string) (raw []byte, ok bool) {
+	i := slices.Index(r.IDs(), id)
+	if i < 0 {
+		return nil, false
+	}
+	return r.Derive(purpose).keys[i].raw, true
+}
+
+// CheckWith adds a raw key for one purpose of a root key that was retired. It checks
+// codes that exist; it opens, seals and makes none. Call it before Derive.
+func (r *Root) CheckWith(purpose string, raw []byte) error {
+	key, err := newRootKey(raw)
+	if err != nil {
+		return err
+	}
+	if r.retired == nil {
+		r.retired = map[string][]rootKey{}
+	}
+	r.retired[purpose] = append(r.retired[purpose], key)
+	return nil
+}
+
+// KeyID names a root key: the first bytes of its SHA-256. It stands before each value
+// that the key sealed.
+type KeyID [4]byte
+
+// String returns the id as hexadecimal digits.
+func (id KeyID) String() string { return hex.EncodeToString(id[:]) }
+
+// ParseKeyID parses the form of String.
+func ParseKeyID(text string) (id KeyID, err error) {
+	raw, err := hex.DecodeString(text)
+	if err != nil || len(raw) != len(id) {
+		return id, fmt.Errorf("secrets: %q is not the id of a root key: 8 hexadecimal digits", text)
+	}
+	return KeyID(raw), nil
+}
+
+// IDs lists the root keys. The first one seals.
+func (r *Root) IDs() []KeyID {
+	ids := make([]KeyID, len(r.keys))
+	for i := range r.keys {
+		ids[i] = r.keys[i].id
+	}
+	return ids
+}
+
+// SealedBy returns the id of the root key that sealed a value or made a code.
+func SealedBy(sealed []byte) (id KeyID) {
+	copy(id[:], sealed)
+	return id
+}
+
+// IsCurrent reports whether the first root key sealed a value or made a code.
+func (r *Root) IsCurrent(sealed []byte) bool {
+	return len(r.keys) > 0 && bytes.HasPrefix(sealed, r.keys[0].id[:])
 }
 
 // ParseRoot parses root keys: one base64 line of 32 bytes each, newest first. It
@@ -140,76 +203,6 @@ func (r *Root) Open(where string, sealed []byte) ([]byte, error) {
 	return nil, fmt.Errorf("%w: its root key is not here", ErrSealed)
 }
 
-// RootFileName is the name of the root key's file in the data folder.
-const RootFileName = "root.key"
-
-// RootFile reads the root key file of a data folder, and creates it if it does not
-// exist. created is true for a new file. The caller must then warn the operator:
-// without this file, no sealed value can ever be read again.
-func RootFile(dir string) (root *Root, created bool, err error) {
-	path := filepath.Join(dir, RootFileName)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
-		if created, err = writeRootFile(path, os.Link); err != nil {
-			return nil, false, fmt.Errorf("secrets: writing the root key: %w", err)
-		}
-		text, err = os.ReadFile(path)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("secrets: reading the root key: %w", err)
-	}
-	if root, err = ParseRoot(string(text)); err != nil {
-		return nil, false, fmt.Errorf("%w in the file %s: put back your copy of it", err, path)
-	}
-	return root, created, nil
-}
-
-// writeRootFile writes the file durably before its key is used. The file gets its final
-// name when it is complete, so a crash cannot leave a part of a key. If several
-// processes create it at once, one of them succeeds, and created is true there.
-func writeRootFile(path string, link func(old, new string) error) (created bool, err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, RootFileName+".*") // readable only by its owner
-	if err != nil {
-		return false, err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.WriteString("# Root key. Keep a copy in another place: without it nothing sealed in this folder can be read.\n" +
-		base64.StdEncoding.EncodeToString(Bytes(KeySize)) + "\n")
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return false, err
-	}
-	err = rename(f.Name(), path, link)
-	if err != nil && !errors.Is(err, os.ErrExist) {
-		return false, err
-	}
-	if dir, err := os.Open(dir); err == nil {
-		defer dir.Close()
-		if err := dir.Sync(); err != nil {
-			return false, err
-		}
-	}
-	return err == nil, nil
-}
-
-// rename renames a file and returns os.ErrExist if path exists. os.Rename would
-// replace a file that another process created meanwhile. link is os.Link, or its
-// replacement in a test of file systems without hard links.
-func rename(file, path string, link func(old, new string) error) error {
-	err := link(file, path)
-	if err == nil || errors.Is(err, os.ErrExist) {
-		return err
-	}
-	claim, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(claim.Close(), os.Rename(file, path)); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
-}
-
 // Code returns an authentication code of a text: the id of the first root key, and an
 // HMAC-SHA-256 with that key. Derive the root keys for the purpose first.
 func (r *Root) Code(text []byte) ([]byte, error) {
@@ -222,16 +215,17 @@ func (r *Root) Code(text []byte) ([]byte, error) {
 // Codes returns the authentication codes of a text with each of the root keys, newest
 // first, to look one up. Without a root key there are none.
 func (r *Root) Codes(text []byte) [][]byte {
-	all := make([][]byte, len(r.keys))
-	for i := range r.keys {
-		all[i] = r.keys[i].code(text)
+	var all [][]byte
+	for _, k := range slices.Concat(r.keys, r.checked) {
+		all = append(all, k.code(text))
 	}
 	return all
 }
 
-// CheckCode reports whether a code belongs to a text, with any of the root keys.
+// CheckCode reports whether a code belongs to a text, with any of the root keys, or
+// with a retired one that CheckWith added.
 func (r *Root) CheckCode(text, code []byte) bool {
-	for _, k := range r.keys {
+	for _, k := range slices.Concat(r.keys, r.checked) {
 		if bytes.HasPrefix(code, k.id[:]) {
 			return hmac.Equal(k.code(text), code)
 		}

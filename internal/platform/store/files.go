@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // SyncFolder makes the file names of a folder durable. The sync of a file does not
@@ -16,6 +17,41 @@ func SyncFolder(path string) error {
 		return err
 	}
 	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// ReplaceFile replaces a file durably. A crash leaves the old or the new one. The file
+// keeps its owner, and is readable only by it.
+func ReplaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(data)
+	if err = errors.Join(err, keepOwner(f, path), f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
+}
+
+// keepOwner gives a new file the owner of the one that it replaces: root may run a
+// command for a service that has a user of its own.
+func keepOwner(f *os.File, path string) error {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || os.Geteuid() != 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return nil
+	}
+	return f.Chown(int(owner.Uid), int(owner.Gid))
 }
 
 // requireLogOwner returns an error if a database is missing or empty and its log is

@@ -249,36 +249,47 @@ func (tx *Tx) unwrap(ctx context.Context, s subject, no byte, wrapped []byte) ([
 }
 
 // Root returns the root keys for one purpose, for codes of rows. See secrets.Root.Derive.
-func (tx *Tx) Root(purpose string) *secrets.Root {
-	derived, ok := tx.db.derived.Load(purpose)
+func (db *DB) Root(purpose string) *secrets.Root {
+	derived, ok := db.derived.Load(purpose)
 	if !ok {
-		derived, _ = tx.db.derived.LoadOrStore(purpose, tx.db.root.Derive(purpose))
+		derived, _ = db.derived.LoadOrStore(purpose, db.root.Derive(purpose))
 	}
 	return derived.(*secrets.Root)
 }
+
+// Root is DB.Root.
+func (tx *Tx) Root(purpose string) *secrets.Root { return tx.db.Root(purpose) }
 
 // ProveRoot opens the key of every team. It returns secrets.ErrSealed if the root key
 // does not open all of them.
 func (db *DB) ProveRoot(ctx context.Context) error {
 	return db.Read(ctx, func(tx *Tx) error {
-		rows, err := tx.Query(ctx, `SELECT team_id, number, wrapped FROM sealing_keys WHERE subject_id = $1`, uuid.Nil)
-		if err != nil {
-			return fmt.Errorf("store: reading sealed keys: %w", err)
-		}
-		defer rows.Close()
-		for rows.Next() {
-			var team uuid.UUID
-			var number int64
-			var wrapped []byte
-			if err := rows.Scan(&team, &number, &wrapped); err != nil {
-				return err
-			}
-			if _, err := db.root.Open(keyLocation(subject{team, uuid.Nil}, byte(number)), wrapped); err != nil {
-				return err
-			}
-		}
-		return rows.Err()
+		return tx.eachTeamKey(ctx, func(team uuid.UUID, number byte, wrapped []byte) error {
+			_, err := db.root.Open(keyLocation(subject{team, uuid.Nil}, number), wrapped)
+			return err
+		})
 	})
+}
+
+// eachTeamKey calls fn for the keys of all teams.
+func (tx *Tx) eachTeamKey(ctx context.Context, fn func(team uuid.UUID, number byte, wrapped []byte) error) error {
+	rows, err := tx.Query(ctx, `SELECT team_id, number, wrapped FROM sealing_keys WHERE subject_id = $1`, uuid.Nil)
+	if err != nil {
+		return fmt.Errorf("store: reading sealed keys: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var team uuid.UUID
+		var number int64
+		var wrapped []byte
+		if err := rows.Scan(&team, &number, &wrapped); err != nil {
+			return err
+		}
+		if err := fn(team, byte(number), wrapped); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 const (

@@ -19,7 +19,7 @@ import (
 
 // The purposes of the keys that the root key gives.
 const (
-	codePurpose  = "API keys"
+	codePurpose  = store.KeyCodePurpose
 	proofPurpose = "API key rows"
 )
 
@@ -185,4 +185,39 @@ func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) 
 	}
 	_, err = tx.Exec(ctx, `UPDATE api_keys SET expires_at = $1 WHERE team_id = $2 AND id = $3`, at, team, id)
 	return err
+}
+
+// ProveAgain renews the proofs that another root key than the first made. It returns how
+// many it renewed. A proof that is not valid stays so.
+func ProveAgain(ctx context.Context, tx *store.Tx) (n int, err error) {
+	type proved struct {
+		Key
+		code, proof []byte
+	}
+	rows, err := tx.Query(ctx, `SELECT `+keyColumns+`, code, proof FROM api_keys WHERE code IS NOT NULL AND proof IS NOT NULL`)
+	if err != nil {
+		return 0, fmt.Errorf("teams: reading proofs: %w", err)
+	}
+	defer rows.Close()
+	root := tx.Root(proofPurpose)
+	var all []proved
+	for rows.Next() {
+		var k proved
+		if k.Key, err = scanKey(rows, &k.code, &k.proof); err != nil {
+			return 0, err
+		}
+		if !root.IsCurrent(k.proof) && root.CheckCode(k.row(k.code), k.proof) {
+			all = append(all, k)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return 0, err
+	}
+	rows.Close()
+	for _, k := range all {
+		if err := writeCode(ctx, tx, k.Key, k.code); err != nil {
+			return 0, err
+		}
+	}
+	return len(all), nil
 }
