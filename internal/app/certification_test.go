@@ -310,7 +310,7 @@ func TestCertificationOverSFTP(t *testing.T) {
 			}()
 			t.Cleanup(func() { close(stop); <-done })
 			c.send = func(message string) (code string) {
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 				defer cancel()
 				answered := make(chan struct{})
 				messages <- func() {

@@ -56,7 +56,7 @@ func TestAWrongClockDeletesNothing(t *testing.T) {
 
 func waitForLog(t *testing.T, s *apptest.Service, text string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !strings.Contains(s.Log.String(), text); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !strings.Contains(s.Log.String(), text); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the log never says %q:\n%s", text, s.Log)
 		}
@@ -67,7 +67,7 @@ func waitForLog(t *testing.T, s *apptest.Service, text string) {
 // only SQLite needs.
 func waitForClock(t *testing.T, s *apptest.Service) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); s.DB.Engine() == store.SQLite; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); s.DB.Engine() == store.SQLite; time.Sleep(20 * time.Millisecond) {
 		var at int64
 		err := s.DB.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
 			return tx.QueryRow(t.Context(), `SELECT clock_at FROM instance`).Scan(&at)

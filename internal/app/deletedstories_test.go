@@ -65,7 +65,7 @@ func TestEventsOfADeletedUser(t *testing.T) {
 // none is queued.
 func (c *clinic) messages() (all []string) {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		var outbox struct {
 			Data []struct{ Template, State string }
 		}

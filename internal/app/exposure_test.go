@@ -111,7 +111,7 @@ func TestTheAPIServesTLSAndReadsARenewedCertificate(t *testing.T) {
 		t.Errorf("certificate %d while the files are damaged", n)
 	}
 	writeCertificate(t, cert, key, 2)
-	for until := time.Now().Add(30 * time.Second); serial() != 2; time.Sleep(200 * time.Millisecond) {
+	for until := time.Now().Add(90 * time.Second); serial() != 2; time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(until) {
 			t.Fatal("the renewed certificate is not served")
 		}

@@ -117,7 +117,7 @@ func (c *clinic) announcePartials() {
 func (c *clinic) delivered(box *mailbox, order string, want []string) {
 	c.t.Helper()
 	want = slices.Compact(slices.Sorted(slices.Values(want))) // there are updates without a new status
-	for deadline := time.Now().Add(20 * time.Second); !slices.Equal(slices.Compact(box.of(order)), want); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !slices.Equal(slices.Compact(box.of(order)), want); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			c.t.Errorf("the receiver heard %v, want %v", box.of(order), want)
 			return
@@ -235,7 +235,7 @@ func TestSimulating(t *testing.T) {
 // eventually waits for something to become so.
 func (c *clinic) eventually(so func() bool, otherwise string) {
 	c.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			c.t.Fatal(otherwise)
 		}

@@ -19,7 +19,7 @@ func TestOrdersAreToldToTheirPatient(t *testing.T) {
 		c.Expect(200, "POST", "/v3/order/"+o.ID+"/cancel", ``, &struct{}{})
 		want := "ordered.sms requisition_created.walk_in_test.sms requisition_created.walk_in_test.email cancelled.sms"
 		var templates []string
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 			var outbox struct {
 				Data []struct{ Template, State, Text string }
 			}

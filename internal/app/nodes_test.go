@@ -44,7 +44,7 @@ func (b *inbox) messages() int {
 // await waits until n different messages have come.
 func (b *inbox) await(t *testing.T, n int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if b.messages() >= n {
 			return
 		}
@@ -85,7 +85,7 @@ func numbers(t *testing.T, a *apptest.Service) (ids []string) {
 func waitForNumbers(t *testing.T, a *apptest.Service, n int) {
 	t.Helper()
 	var got int
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if got = len(numbers(t, a)); got == n {
 			return
 		}
@@ -169,7 +169,7 @@ func TestAnUploadGoesOnAtAnotherNode(t *testing.T) {
 	send(two, 300, 200)
 	stop()
 	send(one, len(data), 202)
-	for end := time.Now().Add(20 * time.Second); up.Import.Status != "succeeded"; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); up.Import.Status != "succeeded"; time.Sleep(20 * time.Millisecond) {
 		if one.Get(base+"/imports/"+up.Import.ID, &up.Import); time.Now().After(end) {
 			t.Fatalf("the import is %s", up.Import.Status)
 		}

@@ -156,7 +156,7 @@ func (c *clinic) order(method string) orderView {
 // until waits until an order has a status.
 func (c *clinic) until(id, status string) orderView {
 	c.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(90 * time.Second)
 	for {
 		var o orderView
 		c.Get("/v3/order/"+id, &o)
@@ -248,7 +248,7 @@ func TestStoryOfACancellation(t *testing.T) {
 			if n := len(c.until(o.ID, "cancelled."+method+".cancelled").Events); n != 3 {
 				t.Errorf("%s: %d events", method, n)
 			}
-			for deadline := time.Now().Add(10 * time.Second); c.lab.Cancelled(uuid.MustParse(o.ID)) == 0; time.Sleep(5 * time.Millisecond) {
+			for deadline := time.Now().Add(90 * time.Second); c.lab.Cancelled(uuid.MustParse(o.ID)) == 0; time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("the lab never heard of the cancellation")
 				}

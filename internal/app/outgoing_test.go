@@ -65,7 +65,7 @@ func TestAHeldCopySendsNothing(t *testing.T) {
 		if err := again.DB.ResumeOutgoing(ctx); err != nil {
 			t.Fatal(err)
 		}
-		for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			_, calls := lab.Placed(placed)
 			if calls == 1 && posts.Load() >= waiting[0].Count {
 				break

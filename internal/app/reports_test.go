@@ -79,7 +79,7 @@ func TestStoryOfAReport(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := parserJobs + "/" + job.ID
-		for end := time.Now().Add(20 * time.Second); job.Status == "started" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(90 * time.Second); job.Status == "started" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			s.Get(path, &job)
 		}
 		if job.Status != "pending_review" || job.Data != nil {

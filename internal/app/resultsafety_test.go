@@ -104,7 +104,7 @@ func (v resultView) shown() (all []string) {
 func (c *certification) wantShown(order string, want ...string) {
 	c.t.Helper()
 	var got []string
-	for deadline := time.Now().Add(20 * time.Second); !slices.Equal(got, want) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !slices.Equal(got, want) && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if status, _ := c.Call("GET", "/v3/order/"+order+"/result", ""); status == 200 {
 			got = c.view(order).shown()
 		}

@@ -89,7 +89,7 @@ func endless(t *testing.T, a *apptest.Service) {
 // waitFor waits until the metrics hold a line.
 func waitFor(t *testing.T, a *apptest.Service, line string) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		w := httptest.NewRecorder()
 		a.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		if text, err := io.ReadAll(w.Body); err == nil && strings.Contains(string(text), line+"\n") {

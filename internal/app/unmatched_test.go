@@ -55,7 +55,7 @@ func rehearse(t *testing.T, s *apptest.Service, key, body string) rehearsal {
 	if err := json.Unmarshal(text, &r); err != nil || status != http.StatusAccepted || r.RunID == "" {
 		t.Fatalf("%d: %s", status, text)
 	}
-	for deadline := time.Now().Add(30 * time.Second); r.Status != "succeeded" && r.Status != "failed"; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); r.Status != "succeeded" && r.Status != "failed"; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the run is %s, at %s", r.Status, r.Stage)
 		}
@@ -104,7 +104,7 @@ func TestUnmatchedResultsStory(t *testing.T) {
 			}
 		}
 		var told []string
-		for deadline := time.Now().Add(10 * time.Second); len(told) < len(all) && time.Now().Before(deadline); { // PostgreSQL numbers them a moment later
+		for deadline := time.Now().Add(90 * time.Second); len(told) < len(all) && time.Now().Before(deadline); { // PostgreSQL numbers them a moment later
 			s.Get("/v2/events?limit=1000&types=labtest.match_review.created", &events)
 			told = nil
 			for _, e := range events.Events {

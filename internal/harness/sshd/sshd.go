@@ -136,7 +136,7 @@ func (s *Server) Run(t testing.TB) {
 			t.Log("sshd had ended before it was killed")
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		conn, err := net.Dial("tcp", s.Address) //nolint:noctx // on this machine, and closed at once
 		if err == nil {
 			_ = conn.Close()

@@ -102,7 +102,7 @@ func Send(ctx context.Context, address, message string) (string, error) {
 		return "", err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(90 * time.Second)); err != nil {
 		return "", err
 	}
 	if _, err := conn.Write([]byte("\v" + message + "\x1c\r")); err != nil {
