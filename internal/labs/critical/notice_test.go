@@ -150,7 +150,7 @@ func (d *desk) work(id critical.ID, until func(n critical.Notice) bool) {
 	}
 	loop := jobstest.NewLoop(jobs.NewRunner(d.db, jobs.Config{Node: node, Kinds: service.Jobs()}).Run)
 	loop.Start(system)
-	for deadline := time.Now().Add(20 * time.Second); !until(d.get(id)); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !until(d.get(id)); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			d.t.Fatalf("the notice stays %+v", d.get(id))
 		}

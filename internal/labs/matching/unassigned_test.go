@@ -40,7 +40,7 @@ func (d desk) arriveWithoutTeam(reports ...networks.Report) []matching.Unassigne
 	loop := jobstest.NewLoop(jobs.NewRunner(d.db, jobs.Config{Node: node, Kinds: []jobs.Handler{in.Job()}}).Run)
 	loop.Start(system)
 	var all []matching.Unassigned
-	for deadline := time.Now().Add(20 * time.Second); len(all) < len(reports); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); len(all) < len(reports); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			d.t.Fatalf("%d of %d reports wait", len(all), len(reports))
 		}

@@ -128,7 +128,7 @@ func (b *bench) upload(team teams.ID, user users.User, first byte, review bool) 
 // wait waits until the report is not waiting any more.
 func (b *bench) wait(j reports.Job) reports.Job {
 	b.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		now := b.get(j)
 		if now.Status != reports.Started {
 			return now

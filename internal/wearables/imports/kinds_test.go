@@ -158,7 +158,7 @@ func TestKindsRunToTheirEnd(t *testing.T) {
 			t.Errorf("%s: %+v %+v", i.Kind, i.Report, i.Progress)
 		}
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(b.files()) != 0; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); len(b.files()) != 0; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) { // they go after the import is said to be done
 			t.Fatalf("files stay: %v", b.files())
 		}

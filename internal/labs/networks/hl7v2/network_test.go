@@ -46,7 +46,7 @@ func TestTheSecondNodeTakesOver(t *testing.T) {
 	}
 	send := func() {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 			client := mllp.Client{Address: address}
 			_, err := client.Exchange(t.Context(), []byte(result), func([]byte) bool { return true })
 			client.Close()

@@ -106,7 +106,7 @@ func (s *testLab) advance(by time.Duration) {
 		_, err := s.Advance(ctx, tx, s.team, by)
 		return err
 	})
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		n := 1
 		userstest.Read(s.t, s.db, func(ctx context.Context, tx *store.Tx) (err error) {
 			n, _, err = sandboxlab.CountDue(ctx, tx, s.team)
@@ -381,7 +381,7 @@ func (s *testLab) plans(o orders.Order) (n int) {
 
 func (s *testLab) await(what string, ok func() bool) {
 	s.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !ok(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			s.t.Fatalf("timed out: %s", what)
 		}
