@@ -8,19 +8,21 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"hale/internal/platform/secrets"
 )
 
 // NewLogger returns a logger that writes text or JSON lines from a level (debug, info,
 // warn, error). It withholds values with names of personal data or secrets, and text
-// that looks like a key.
+// that looks like a key. Of equal warnings and errors it writes 20 a minute.
 func NewLogger(w io.Writer, format, level string) *slog.Logger {
 	options := &slog.HandlerOptions{Level: levelOf(level), ReplaceAttr: new(redactor).withhold}
+	var handler slog.Handler = slog.NewTextHandler(w, options)
 	if format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+		handler = slog.NewJSONHandler(w, options)
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	return slog.New(sample(handler, time.Now))
 }
 
 // Discard returns a logger that writes nothing.
