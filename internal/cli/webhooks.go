@@ -44,6 +44,7 @@ var endpointColumns = []column{
 	{"state", "state"},
 	{"types", "filter_types"},
 	{"rate limit", "rate_limit"},
+	{"content", "content"},
 	{"description", "description"},
 	{"created", "created_at"},
 }
@@ -65,6 +66,7 @@ type endpointFlags struct {
 	description string
 	rate        int
 	noRate      bool
+	content     string
 }
 
 func (f *endpointFlags) add(c *cobra.Command) {
@@ -72,6 +74,7 @@ func (f *endpointFlags) add(c *cobra.Command) {
 	addTypes(c, &f.types)
 	flags.StringVar(&f.description, "description", "", "purpose of the endpoint")
 	flags.IntVar(&f.rate, "rate-limit", 0, "maximum posts per second")
+	flags.StringVar(&f.content, "content", "", "content of the posts: full (default), or ids for type and ids only")
 }
 
 // body has the settings whose flags were given.
@@ -92,6 +95,9 @@ func (f *endpointFlags) body(c *cobra.Command) map[string]any {
 	}
 	if f.noRate {
 		body["rate_limit"] = nil
+	}
+	if changed("content") {
+		body["content"] = f.content
 	}
 	return body
 }

@@ -37,6 +37,7 @@ type webhookBody struct {
 	URL           string               `json:"url"`
 	Disabled      bool                 `json:"disabled"`
 	FilterTypes   typeNames            `json:"filter_types" doc:"Event types of the endpoint; null for all."`
+	Content       webhooks.Content     `json:"content" enum:"full,ids" doc:"Content of the posts: full events, or the type and the ids only. The receiver reads the rest, at /v2/events with X-Event-Seq for example."`
 	CreatedAt     api.Time             `json:"created_at"`
 	UpdatedAt     api.Time             `json:"updated_at"`
 	State         string               `json:"state" enum:"on,off,auto_off" doc:"auto_off: disabled by the service; see disabled_reason."`
@@ -47,7 +48,7 @@ type webhookBody struct {
 
 func webhookOf(e webhooks.Endpoint) webhookBody {
 	body := webhookBody{
-		ID: e.ID.String(), Description: e.Description, RateLimit: e.RateLimit, URL: e.URL, Disabled: e.State != webhooks.On,
+		ID: e.ID.String(), Description: e.Description, RateLimit: e.RateLimit, Content: e.Content, URL: e.URL, Disabled: e.State != webhooks.On,
 		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), State: string(e.State),
 		FailingSince: api.Nullable(api.TimeOrNull(&e.Health.FailingSince)), LastSuccessAt: api.Nullable(api.TimeOrNull(&e.Health.LastSuccessAt)),
 	}
@@ -126,12 +127,13 @@ func (h *Handlers) listWebhooks(ctx context.Context, c api.Caller, in *webhookLi
 }
 
 type createWebhookBody struct {
-	URL         string    `json:"url" doc:"https in production; ports 443 and 8443."`
-	Description string    `json:"description" required:"false" default:"" maxLength:"2000"`
-	RateLimit   *int      `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Posts per second."`
-	Disabled    *bool     `json:"disabled" required:"false" default:"false"`
-	FilterTypes typeNames `json:"filter_types" required:"false" doc:"Event types of the endpoint; null for all that are not optional. An empty list is refused."`
-	Secret      *string   `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
+	URL         string            `json:"url" doc:"https in production; ports 443 and 8443."`
+	Description string            `json:"description" required:"false" default:"" maxLength:"2000"`
+	RateLimit   *int              `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Posts per second."`
+	Disabled    *bool             `json:"disabled" required:"false" default:"false"`
+	FilterTypes typeNames         `json:"filter_types" required:"false" doc:"Event types of the endpoint; null for all that are not optional. An empty list is refused."`
+	Content     *webhooks.Content `json:"content" required:"false" enum:"full,ids" default:"full" doc:"full posts whole events, ids the type and the ids only."`
+	Secret      *string           `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
 }
 
 type createWebhookIn struct{ Body createWebhookBody }
@@ -141,6 +143,9 @@ func (h *Handlers) createWebhook(ctx context.Context, c api.Caller, in *createWe
 	n := webhooks.NewEndpoint{
 		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Types: b.FilterTypes.Value,
 		Disabled: b.Disabled != nil && *b.Disabled,
+	}
+	if b.Content != nil {
+		n.Content = *b.Content
 	}
 	var err error
 	if n.Secret, err = secretOf(b.Secret, "secret"); err != nil {
@@ -181,11 +186,12 @@ func (h *Handlers) getWebhook(ctx context.Context, c api.Caller, in *WebhookPath
 }
 
 type patchWebhookBody struct {
-	URL         patch.Field[string] `json:"url" required:"false" doc:"Null keeps the value."`
-	Description patch.Field[string] `json:"description" required:"false"`
-	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
-	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null keeps the value."`
-	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null for all types that are not optional. An empty list is refused."`
+	URL         patch.Field[string]           `json:"url" required:"false" doc:"Null keeps the value."`
+	Description patch.Field[string]           `json:"description" required:"false"`
+	RateLimit   patch.Field[int]              `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
+	Disabled    patch.Field[bool]             `json:"disabled" required:"false" doc:"Null keeps the value."`
+	Content     patch.Field[webhooks.Content] `json:"content" required:"false" doc:"full posts whole events, ids the type and the ids only. Null keeps the value."`
+	FilterTypes typeNames                     `json:"filter_types" required:"false" doc:"Null for all types that are not optional. An empty list is refused."`
 	// SendHeldSince is an addition to the reference.
 	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send the held events since this time. The webhook must be enabled, or be enabled by this request. When absent, held events stay held until they are recovered."`
 }
@@ -198,7 +204,7 @@ type patchWebhookIn struct {
 func (h *Handlers) patchWebhook(ctx context.Context, c api.Caller, in *patchWebhookIn) (*api.Out[webhookBody], error) {
 	b := in.Body
 	changes := webhooks.Changes{
-		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Disabled: b.Disabled, Types: patch.Field[[]string](b.FilterTypes),
+		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Disabled: b.Disabled, Content: b.Content, Types: patch.Field[[]string](b.FilterTypes),
 		SendHeldSince: (*time.Time)(b.SendHeldSince),
 	}
 	return h.endpoint(ctx, in.WebhookPath, h.DB.Write, func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error) {

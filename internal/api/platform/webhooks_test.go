@@ -245,6 +245,7 @@ func TestWebhookRefusals(t *testing.T) {
 		`{}`:                   `["body","url"]`,
 		`{"url":"gopher://x"}`: `["body","url"]`,
 		`{"url":"https://example.com","filter_types":["no.such"]}`:                          `["body","filter_types"]`,
+		`{"url":"https://example.com","content":"some"}`:                                    `["body","content"]`,
 		`{"url":"https://example.com","rate_limit":0}`:                                      `["body","rate_limit"]`,
 		`{"url":"https://example.com","secret":"hunter2-hunter2"}`:                          `["body","secret"]`,
 		`{"url":"https://example.com","description":"` + strings.Repeat("x", 2001) + `"}`:   `["body","description"]`,

@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"errors"
@@ -74,6 +75,7 @@ type Endpoint struct {
 	Reason      string   // of auto_off
 	Types       []string // sorted; nil means every type
 	RateLimit   *int     // posts per second; nil means no limit
+	Content     Content
 	Health      Health
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
@@ -84,12 +86,12 @@ type Endpoint struct {
 	holding  bool  // was switched on, and older deliveries are still being held
 }
 
-const endpointColumns = `e.id, e.team_id, e.description, e.state, e.reason, e.filtered, e.rate_limit, e.target, e.revision, e.first_seq, e.hold_before IS NOT NULL,
+const endpointColumns = `e.id, e.team_id, e.description, e.state, e.reason, e.filtered, e.rate_limit, e.content, e.target, e.revision, e.first_seq, e.hold_before IS NOT NULL,
 	e.first_failure_at, e.failing_since, e.last_success_at, e.created_at, e.updated_at`
 
 func scanEndpoint(row interface{ Scan(...any) error }) (e Endpoint, filtered bool, err error) {
 	var first, since, success *time.Time
-	err = row.Scan(&e.ID, &e.Team, &e.Description, &e.State, &e.Reason, &filtered, &e.RateLimit, &e.target, &e.revision, &e.first, &e.holding,
+	err = row.Scan(&e.ID, &e.Team, &e.Description, &e.State, &e.Reason, &filtered, &e.RateLimit, &e.Content, &e.target, &e.revision, &e.first, &e.holding,
 		store.ScanNullTime(&first), store.ScanNullTime(&since), store.ScanNullTime(&success),
 		store.ScanTime(&e.CreatedAt), store.ScanTime(&e.UpdatedAt))
 	e.Health = Health{orZero(first), orZero(since), orZero(success)}
@@ -180,6 +182,7 @@ type NewEndpoint struct {
 	Disabled    bool
 	Types       []string // nil means every type
 	RateLimit   *int
+	Content     Content // empty means full
 	Secret      *Secret
 }
 
@@ -214,9 +217,9 @@ func Create(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, n New
 		return Endpoint{}, err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO webhook_endpoints
-			(team_id, id, description, state, reason, filtered, rate_limit, target, revision, first_seq, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, '', $5, $6, 1, 1, $7, $8, $8)`,
-		team, id, n.Description, string(state), len(types) > 0, n.RateLimit, last+1, store.Micros(tx.Now()))
+			(team_id, id, description, state, reason, filtered, rate_limit, content, target, revision, first_seq, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, '', $5, $6, $7, 1, 1, $8, $9, $9)`,
+		team, id, n.Description, string(state), len(types) > 0, n.RateLimit, string(cmp.Or(n.Content, FullContent)), last+1, store.Micros(tx.Now()))
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("webhooks: creating an endpoint: %w", err)
 	}
@@ -242,7 +245,7 @@ func (n NewEndpoint) check(rules Rules, catalogue *events.Catalogue) (types []st
 	types, badTypes := checkTypes(catalogue, n.Types)
 	return types, joinFaults(
 		atField(badURL, "url"), badTypes,
-		checkDescription(n.Description), checkRate(n.RateLimit))
+		checkDescription(n.Description), checkRate(n.RateLimit), checkContent(cmp.Or(n.Content, FullContent)))
 }
 
 // checkTypes checks the types of a filter. nil means every type; an empty list would mean
@@ -277,6 +280,7 @@ type Changes struct {
 	Disabled    patch.Field[bool]
 	Types       patch.Field[[]string] // null means every type
 	RateLimit   patch.Field[int]
+	Content     patch.Field[Content]
 	// SendHeldSince sends the held deliveries of events since then, to an endpoint
 	// that is on or is switched on. If the endpoint is switched on, older deliveries
 	// are held until they are replayed. Nil sends no held delivery.
@@ -312,8 +316,8 @@ func Update(ctx context.Context, tx *store.Tx, rules Rules, team teams.ID, id En
 			return Endpoint{}, err
 		}
 	}
-	_, err = tx.Exec(ctx, `UPDATE webhook_endpoints SET description = $1, rate_limit = $2, filtered = $3, target = $4
-		WHERE team_id = $5 AND id = $6`, e.Description, e.RateLimit, len(e.Types) > 0, e.target, team, id)
+	_, err = tx.Exec(ctx, `UPDATE webhook_endpoints SET description = $1, rate_limit = $2, filtered = $3, target = $4, content = $5
+		WHERE team_id = $6 AND id = $7`, e.Description, e.RateLimit, len(e.Types) > 0, e.target, string(e.Content), team, id)
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("webhooks: updating an endpoint: %w", err)
 	}
@@ -347,6 +351,10 @@ func (c Changes) apply(e *Endpoint, rules Rules, catalogue *events.Catalogue) er
 	if c.RateLimit.Set {
 		c.RateLimit.Apply(&e.RateLimit)
 		errs = append(errs, checkRate(e.RateLimit))
+	}
+	if c.Content.Set && !c.Content.Null {
+		e.Content = c.Content.Value
+		errs = append(errs, checkContent(e.Content))
 	}
 	if c.SendHeldSince != nil && !c.leavesOn(e) {
 		errs = append(errs, fault.New(fault.Invalid, "needs a webhook that is on, or is switched on with it").At("body", "send_held_since"))

@@ -46,6 +46,9 @@ func SendExample(ctx context.Context, db *store.DB, cfg Config, team teams.ID, i
 	if err != nil {
 		return Trial{}, err
 	}
+	if body, err = t.content.of(body); err != nil {
+		return Trial{}, err
+	}
 	id7, err := uuid.NewV7()
 	if err != nil {
 		return Trial{}, fault.New(fault.Unavailable, "no random numbers")

@@ -24,6 +24,7 @@ type target struct {
 	number   int64 // of the URL and headers, for the attempt log
 	on       bool  // due deliveries may be sent
 	rate     int   // posts per second; 0 is no limit
+	content  Content
 	url      *url.URL
 	header   http.Header // custom headers, canonical names
 	secrets  []ValidSecret
@@ -89,7 +90,7 @@ func loadTarget(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID,
 	if err != nil {
 		return nil, err
 	}
-	t := &target{revision: e.revision, number: e.target, on: e.State == On && !e.holding, header: http.Header{}, health: e.Health}
+	t := &target{revision: e.revision, number: e.target, on: e.State == On && !e.holding, content: e.Content, header: http.Header{}, health: e.Health}
 	if e.RateLimit != nil {
 		t.rate = *e.RateLimit
 	}

@@ -71,11 +71,16 @@ func (q *endpointQueue) send(ctx context.Context, c *claimedDelivery, t *target,
 			return result{queue: q, delivery: c, verdict: erased}
 		}
 	}
+	body, err := t.content.of(c.body)
+	if err != nil {
+		q.d.cfg.Log.ErrorContext(ctx, "reading an event", "event", c.event, "error", err)
+		return q.postpone(c, err)
+	}
 	r := result{queue: q, delivery: c, target: t.number, at: q.d.db.Now()}
-	m := message{id: c.event.String(), seq: c.seq, body: c.body}
-	timestamp, signature := signer.Sign(m.id, r.at, c.body)
+	m := message{id: c.event.String(), seq: c.seq, body: body}
+	timestamp, signature := signer.Sign(m.id, r.at, body)
 	r.signature = signature
-	r.outcome = post(ctx, q.transport, t, headersOf(t.header, m, timestamp, signature), c.body, q.d.db.Now)
+	r.outcome = post(ctx, q.transport, t, headersOf(t.header, m, timestamp, signature), body, q.d.db.Now)
 	q.adapt(r.outcome)
 	r.decide(q.d.cfg.Schedule, q.d.db.Now(), rand.Float64()) // spreads retries; it is no secret
 	return r
