@@ -226,10 +226,24 @@ func (db *DB) Ping(ctx context.Context) error {
 type alongsideKey struct{}
 
 // Alongside returns a context in which every Write first calls fn, in the same
-// transaction. The rows that fn writes commit with the change or not at all. Like
+// transaction, and then the functions of earlier calls of Alongside. The rows that fn writes commit with the change or not at all. Like
 // the function of Write, fn may run more than once.
 func Alongside(ctx context.Context, fn func(tx *Tx) error) context.Context {
+	if earlier, ok := ctx.Value(alongsideKey{}).(func(tx *Tx) error); ok {
+		latest := fn
+		fn = func(tx *Tx) error {
+			if err := latest(tx); err != nil {
+				return err
+			}
+			return earlier(tx)
+		}
+	}
 	return context.WithValue(ctx, alongsideKey{}, fn)
+}
+
+// WithoutAlongside returns a context in which no Write calls the functions of Alongside.
+func WithoutAlongside(ctx context.Context) context.Context {
+	return context.WithValue(ctx, alongsideKey{}, nil)
 }
 
 // HasAlongside reports whether ctx comes from Alongside. Its writes must not be
