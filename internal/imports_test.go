@@ -31,7 +31,7 @@ var rows = []struct{ name, packages, mayImport string }{
 
 	{"api", "api", "vocabulary store outbox platform people wearables"},
 	{"api-people", "api/people", "vocabulary store platform people wearables labs api"},
-	{"api-wearables", "api/wearables", "vocabulary store platform people wearables api"},
+	{"api-wearables", "api/wearables", "vocabulary store platform people wearables api api-people"},
 	{"api-labs", "api/labs", "vocabulary store platform people labs api api-people"},
 	{"routes", "api/routes api/platform", "vocabulary store outbox platform people wearables labs api api-people api-wearables api-labs"},
 	{"portal", "portal", "vocabulary store platform people wearables labs"},

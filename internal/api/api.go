@@ -76,6 +76,9 @@ type API struct {
 
 	needs map[string]need // by requestName
 
+	currents map[string]CurrentVersion // the records of operations with conditions
+	tagged   map[string]bool           // operations whose answers have an ETag
+
 	background sync.WaitGroup // small writes that no request waits for
 }
 
@@ -98,12 +101,13 @@ func New(d Deps) *API {
 	a := &API{
 		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), wrongKeys: newWrongKeys(d.WrongKeys), running: claims{running: map[claim]bool{}},
 		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, needs: map[string]need{},
+		currents: map[string]CurrentVersion{}, tagged: map[string]bool{},
 	}
 	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {
-		r.Use(a.authenticate, a.audited, a.limitRate, a.withinRights, a.ownDataOnly, a.numberReads)
+		r.Use(a.authenticate, a.audited, a.limitRate, a.withinRights, a.ownDataOnly, a.numberReads, a.conditional)
 		a.huma, a.operations = humachi.New(r, a.config()), r
 	})
 	if !d.NoDocs {

@@ -66,6 +66,7 @@ var statusOf = map[fault.Kind]int{
 	fault.NotFound:        http.StatusNotFound,
 	fault.Conflict:        http.StatusConflict,
 	fault.Unprocessable:   http.StatusUnprocessableEntity,
+	fault.Changed:         http.StatusPreconditionFailed,
 	fault.TooLarge:        http.StatusRequestEntityTooLarge,
 	fault.TooMany:         http.StatusTooManyRequests,
 	fault.Unavailable:     http.StatusServiceUnavailable,

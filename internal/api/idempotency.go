@@ -155,6 +155,13 @@ func RecordAnswer(ctx context.Context, tx *store.Tx, body any) error {
 	rec := &answerBuffer{header: http.Header{}, status: at.success}
 	if at.success != http.StatusNoContent {
 		rec.header.Set("Content-Type", "application/json")
+		tag, err := entityTagOf(body)
+		if err != nil {
+			return err
+		}
+		if tag != "" {
+			rec.header.Set(tagHeader, tag)
+		}
 		if err := huma.DefaultJSONFormat.Marshal(&rec.body, body); err != nil {
 			return err
 		}
@@ -358,7 +365,7 @@ func isStorable(r *http.Request, status int) bool {
 	if r.Header.Get(idempotencyErrors) == "no-cache" && status >= http.StatusBadRequest {
 		return false
 	}
-	return status != http.StatusUnprocessableEntity && status != closedByCaller && status < http.StatusInternalServerError
+	return status != http.StatusUnprocessableEntity && status != http.StatusPreconditionFailed && status != closedByCaller && status < http.StatusInternalServerError
 }
 
 // CommitSuccess runs a change whose answer is only that it succeeded.

@@ -25,6 +25,7 @@ func (a *API) config() huma.Config {
 	cfg.CreateHooks = nil
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs."
+	cfg.Transformers = []huma.Transformer{addTag}
 	cfg.Servers = []*huma.Server{{URL: a.BaseURL}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
 		"apiKey": {Type: "apiKey", In: "header", Name: a.KeyHeaders[0], Description: "A team's API key, sk_… or pk_…."},

@@ -34,6 +34,8 @@ type Route struct {
 	open     bool                   // requires no key
 	scope    teams.Scope            // of the key; empty for the default of the path
 	headers  map[string]*huma.Param // of every answer
+	tagged   bool                   // the answer has an ETag
+	current  CurrentVersion         // of the record that it changes; nil for no conditions
 	add      func(a *API, r chi.Router, op huma.Operation)
 }
 
@@ -75,7 +77,7 @@ func Stream(method, path string, h StreamHandler, sentence string, describe func
 }
 
 func newRoute[I, O any](method, path string, h Handler[I, O], sentence string) Route {
-	rt := Route{op: operation(method, path, sentence, h)}
+	rt := Route{op: operation(method, path, sentence, h), tagged: hasVersion(reflect.TypeFor[O]())}
 	rt.add = func(a *API, _ chi.Router, op huma.Operation) {
 		huma.Register(a.huma, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := h(ctx, CallerOf(ctx), in)
@@ -174,7 +176,9 @@ func (rt Route) register(a *API, r chi.Router) {
 	if !rt.open {
 		op.Extensions = map[string]any{"x-scope": need.scope, "x-personal-data": need.personal}
 	}
+	a.currents[op.Method+" "+op.Path], a.tagged[op.Method+" "+op.Path] = rt.current, rt.tagged
 	documentErrors(&op)
+	rt.documentVersions(&op)
 	if rt.headers != nil {
 		documentHeaders(&op, rt.headers)
 	}

@@ -31,6 +31,7 @@ var exitCodes = map[fault.Kind]int{
 	fault.Unauthenticated: exitAuth,
 	fault.Forbidden:       exitAuth,
 	fault.Conflict:        exitConflict,
+	fault.Changed:         exitConflict,
 	fault.TooMany:         exitUnavailable,
 	fault.Unavailable:     exitUnavailable,
 }

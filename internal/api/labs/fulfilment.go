@@ -20,7 +20,7 @@ import (
 
 func (h *Handlers) fulfilmentRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/fulfilment", h.recordFulfilment, "Record a step of a test kit or a visit that your staff arranged").Creates().Sensitive(),
+		api.Post("/v3/order/{order_id}/fulfilment", h.recordFulfilment, "Record a step of a test kit or a visit that your staff arranged").Creates().Sensitive().Conditional(orderVersion),
 		api.Post("/v3/fulfilment/{partner}", h.takePartnerReport, "Record a step that a fulfilment partner reports, signed").Open().Sensitive(),
 	}
 }

@@ -63,6 +63,14 @@ func (b createdOrderBody) MarshalJSON() ([]byte, error) {
 	return json.Marshal(b.order)
 }
 
+// Version returns the order, or nil for a dry run.
+func (b createdOrderBody) Version() any {
+	if b.order == nil {
+		return nil
+	}
+	return b.order.Version()
+}
+
 // Schema declares both.
 func (createdOrderBody) Schema(r huma.Registry) *huma.Schema {
 	return &huma.Schema{AnyOf: []*huma.Schema{

@@ -3,11 +3,13 @@ package labs
 import (
 	"context"
 	"encoding/base64"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -20,6 +22,7 @@ import (
 	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
 	"hale/internal/platform/patch"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -34,12 +37,12 @@ func (h *Handlers) orderRoutes() []api.Route {
 		api.Post("/v3/order/testkit/register", h.registerTestkit, "Register a test kit for a patient").Creates().Sensitive(),
 		api.Post("/v3/order/resend_events", h.resendOrderEvents, "Send the latest events of orders again"),
 		api.Get("/v3/order/{order_id}", h.getOrder, "Get an order"),
-		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts"),
-		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order"),
-		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive(),
-		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Say that the sample of an on-site order was drawn"),
+		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts").Conditional(orderVersion),
+		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order").Conditional(orderVersion),
+		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive().Conditional(orderVersion),
+		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Say that the sample of an on-site order was drawn").Conditional(orderVersion),
 		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Set whether the patient gets text messages about an order"),
-		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off"),
+		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off").Conditional(orderVersion),
 		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders, newest first unless asked otherwise")),
 		api.Get("/v3/order_transaction/{transaction_id}", h.getOrderTransaction, "Get an order transaction").Tag("order"),
 	}
@@ -59,6 +62,26 @@ type postOrderBody struct {
 	Message string    `json:"message"`
 	// Warnings are those of a dry run.
 	Warnings []orderWarning `json:"warnings,omitempty" doc:"Problems that do not block the order, as in a dry run; absent when there are none."`
+}
+
+// Version returns the order, whose version the tag of the answer names.
+func (b postOrderBody) Version() any { return b.Order.Version() }
+
+// orderVersion returns the version of the order in the path.
+func orderVersion(ctx context.Context, tx *store.Tx, c api.Caller, r *http.Request) (any, error) {
+	id, err := ids.Parse[orders.Order](chi.URLParam(r, "order_id"))
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "Input should be a valid UUID").At("path", "order_id").WithType("uuid_parsing")
+	}
+	o, err := orders.GetForUpdate(ctx, tx, c.Team, id)
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := orderBodies(ctx, tx, c.Team, []orders.Order{o})
+	if err != nil {
+		return nil, err
+	}
+	return bodies[0].Version(), nil
 }
 
 // aboutOrders notes the people of orders in the audit log.

@@ -22,11 +22,11 @@ import (
 
 func (h *Handlers) sandboxRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status"),
+		api.Post("/v3/order/{order_id}/test", h.simulateOrder, "Move an order of a sandbox team to a status").Conditional(orderVersion),
 		api.Get("/v3/sandbox", h.getSandbox, "Get the time and the next steps of your sandbox lab"),
 		api.Post("/v3/sandbox/advance", h.advanceSandbox, "Advance the clock of your sandbox lab"),
 		api.Get("/v3/sandbox/scripts", h.listSandboxScripts, "List the scenarios for an order of a sandbox team"),
-		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team"),
+		api.Post("/v3/sandbox/order/{order_id}/run", h.runSandboxScript, "Run a scenario on an order of a sandbox team").Conditional(orderVersion),
 	}
 }
 

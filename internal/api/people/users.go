@@ -2,7 +2,9 @@ package people
 
 import (
 	"context"
+	"net/http"
 
+	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -26,8 +28,8 @@ func (h *Handlers) userRoutes() []api.Route {
 		api.Get("/v2/user/resolve/{client_user_id}", h.resolveUser, "Find a user by your own reference"),
 		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Bring back a user deleted within the last 7 days"),
 		api.Get("/v2/user/{user_id}", h.getUser, "Get a user"),
-		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive(),
-		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days"),
+		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion),
+		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Conditional(UserVersion),
 		api.Get("/v2/team/users/search", h.searchUsers, "Search users by id, client_user_id or name").Tag("user"),
 	}
 }
@@ -134,20 +136,20 @@ func (h *Handlers) resolveUser(ctx context.Context, c api.Caller, in *resolveUse
 
 // readUser reads a user and its connections.
 func (h *Handlers) readUser(ctx context.Context, find func(tx *store.Tx) (users.User, error)) (*api.Out[userBody], error) {
-	var user users.User
-	var links map[users.ID][]connections.Link
-	err := h.DB.Peek(ctx, func(tx *store.Tx) (err error) {
-		if user, err = find(tx); err != nil {
+	var body userBody
+	err := h.DB.Peek(ctx, func(tx *store.Tx) error {
+		user, err := find(tx)
+		if err != nil {
 			return err
 		}
 		audit.NotePeople(ctx, user.ID)
-		links, err = connections.Links(ctx, tx, user.Team, user.ID)
+		body, err = bodyOf(ctx, tx, user)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(userOf(user, links[user.ID], providers.LogosOf(h.DB))), nil
+	return api.Answer(body), nil
 }
 
 type patchUserIn struct {
@@ -171,19 +173,53 @@ func (in *patchUserIn) update() (users.Update, error) {
 	return u, fault.Join(err1, err2, err3)
 }
 
-func (h *Handlers) patchUser(ctx context.Context, c api.Caller, in *patchUserIn) (*api.Out[api.DetailBody], error) {
+// userUpdatedBody is the answer to a change. It has the ETag of the changed user.
+type userUpdatedBody struct {
+	Detail string `json:"detail"`
+	user   userBody
+}
+
+// Version returns the changed user.
+func (b userUpdatedBody) Version() any { return b.user.Version() }
+
+func (h *Handlers) patchUser(ctx context.Context, c api.Caller, in *patchUserIn) (*api.Out[userUpdatedBody], error) {
 	u, err := in.update()
 	if err != nil {
 		return nil, err
 	}
+	body := userUpdatedBody{Detail: "User updated"}
 	err = h.DB.Write(ctx, func(tx *store.Tx) error {
-		_, err := users.Change(ctx, tx, c.Team, in.UserID, u)
+		user, err := users.Change(ctx, tx, c.Team, in.UserID, u)
+		if err != nil {
+			return err
+		}
+		body.user, err = bodyOf(ctx, tx, user)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(api.DetailBody{Detail: "User updated"}), nil
+	return api.Answer(body), nil
+}
+
+// UserVersion returns the version of the user in the path.
+func UserVersion(ctx context.Context, tx *store.Tx, c api.Caller, r *http.Request) (any, error) {
+	id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))
+	if err != nil {
+		return nil, fault.New(fault.Invalid, "Input should be a valid UUID").At("path", "user_id").WithType("uuid_parsing")
+	}
+	user, err := users.GetForUpdate(ctx, tx, c.Team, id)
+	if err != nil {
+		return nil, err
+	}
+	body, err := bodyOf(ctx, tx, user)
+	return body.Version(), err
+}
+
+// bodyOf reads the connections of a user and returns its body.
+func bodyOf(ctx context.Context, tx *store.Tx, user users.User) (userBody, error) {
+	links, err := connections.Links(ctx, tx, user.Team, user.ID)
+	return userOf(user, links[user.ID], providers.LogosOf(tx)), err
 }
 
 func (h *Handlers) deleteUser(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[api.SuccessBody], error) {
@@ -339,6 +375,9 @@ type providerName struct {
 func nameOf(p providers.Provider, logos providers.Logos) providerName {
 	return providerName{p.Name, p.Slug, logos.URL(p.Slug)}
 }
+
+// Version returns the user.
+func (b userBody) Version() any { return b }
 
 // Subject returns the user whose key seals a stored answer.
 func (b userBody) Subject() uuid.UUID { return b.UserID.UUID() }

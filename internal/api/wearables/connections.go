@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/api"
+	"hale/internal/api/people"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -21,7 +22,7 @@ import (
 func (h *Handlers) connectionRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/user/providers/{user_id}", h.listConnections, "List what a user is connected to").OwnData(),
-		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays"),
+		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays").Conditional(people.UserVersion),
 		api.Post("/v2/user/refresh/{user_id}", h.refreshUser, "Ask for a user's new data now"),
 	}
 }

@@ -55,6 +55,15 @@ type Document[T any] struct {
 // Subject returns the user whose data the document contains.
 func (d Document[T]) Subject() uuid.UUID { return d.UserID.UUID() }
 
+// Version returns the document without the token of its link, which differs between
+// answers.
+func (d Document[T]) Version() any {
+	if d.RequisitionFormURL != nil {
+		d.RequisitionFormURL = new(string)
+	}
+	return d
+}
+
 // PatientDocument is a patient on the wire.
 type PatientDocument struct {
 	FirstName         *string                 `json:"first_name" nullable:"true"`

@@ -108,7 +108,16 @@ func seal(ctx context.Context, tx *store.Tx, o *Order, place string, value any) 
 
 // Get returns an order of the team, or a NotFound fault.
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
-	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND id = $2`, team, id))
+	return get(ctx, tx, team, id, "")
+}
+
+// GetForUpdate is Get, and locks the order until the transaction ends.
+func GetForUpdate(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
+	return get(ctx, tx, team, id, tx.ForUpdate())
+}
+
+func get(ctx context.Context, tx *store.Tx, team teams.ID, id ID, lock string) (Order, error) {
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM orders WHERE team_id = $1 AND id = $2`+lock, team, id))
 	if errors.Is(err, store.ErrNoRows) {
 		return Order{}, fault.New(fault.NotFound, "This order doesn't exist")
 	}

@@ -135,6 +135,14 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) 
 	return user, nil
 }
 
+// GetForUpdate is Get, and locks the user until the transaction ends.
+func GetForUpdate(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) {
+	if err := lock(ctx, tx, team, id); err != nil {
+		return User{}, err
+	}
+	return Get(ctx, tx, team, id)
+}
+
 // Exists returns a NotFound fault unless the team has the active user.
 func Exists(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	var one int

@@ -17,6 +17,7 @@ var kindCodes = map[Kind]string{
 	Forbidden:       "forbidden",
 	NotFound:        "not_found",
 	Conflict:        "conflict",
+	Changed:         "precondition_failed",
 	Unprocessable:   "state_not_allowed",
 	TooLarge:        "too_large",
 	TooMany:         "too_many_requests",

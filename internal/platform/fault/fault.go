@@ -29,6 +29,8 @@ const (
 	NotFound
 	// Conflict: another record or request occupies this name, slot or key. 409.
 	Conflict
+	// Changed: the record has another version than the request requires. 412.
+	Changed
 	// Unprocessable: the current state does not allow the request. 422 with a text.
 	Unprocessable
 	// TooLarge: a body or batch exceeds its limit. 413.
