@@ -87,6 +87,36 @@ func metadataTime(t *testing.T, metadata map[string]any, name string) time.Time 
 	return at
 }
 
+// checkCentersFollowTheClock requires free times at service centers on or after the
+// lab's day, none in the past, and at most two weeks ahead.
+func checkCentersFollowTheClock(t *testing.T, c *clinic, now time.Time) {
+	t.Helper()
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Fatal(err)
+	}
+	today := now.In(zone).Format(time.DateOnly)
+	var free struct {
+		Slots []struct {
+			Date  string
+			Slots []struct{ Start time.Time }
+		}
+	}
+	c.Expect(200, "POST", "/v3/order/psc/appointment/availability?lab=quest&zip_code=85004&radius=50", "", &free)
+	last := ""
+	for _, day := range free.Slots {
+		last = max(last, day.Date)
+		for _, slot := range day.Slots {
+			if day.Date < today || slot.Start.Before(now) {
+				t.Errorf("a center has a time at %s on %s, and the clock is %s", slot.Start, day.Date, now)
+			}
+		}
+	}
+	if end := now.In(zone).AddDate(0, 0, 15).Format(time.DateOnly); last < today || last > end {
+		t.Errorf("the last day of centers is %q, and the clock %s", last, now)
+	}
+}
+
 // After an advance, free times start on the lab's day, at open sites.
 func TestSlotsFollowTheClock(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
@@ -116,6 +146,7 @@ func TestSlotsFollowTheClock(t *testing.T) {
 					}
 				}
 			}
+			checkCentersFollowTheClock(t, c, lab.Now)
 			answer := c.Do("GET", "/v3/order/"+c.order("walk_in_test").ID, "")
 			_ = answer.Body.Close()
 			if at, err := time.Parse(time.RFC3339, answer.Header.Get("Sandbox-Time")); answer.StatusCode != 200 || err != nil || at.Sub(lab.Now).Abs() > time.Minute {
