@@ -97,15 +97,15 @@ func settingsIn(words []string) ([]settingChange, error) {
 
 func change(ctx context.Context, db *store.DB, id teams.ID, changes []settingChange) (team teams.Team, err error) {
 	err = db.Write(ctx, func(tx *store.Tx) (err error) {
-		if team, err = teams.Get(ctx, tx, id); err != nil {
-			return err
-		}
-		for _, apply := range changes {
-			if err := apply(&team.Settings); err != nil {
-				return err
+		team, err = teams.Change(ctx, tx, id, func(team *teams.Team) error {
+			for _, apply := range changes {
+				if err := apply(&team.Settings); err != nil {
+					return err
+				}
 			}
-		}
-		return teams.Update(ctx, tx, team)
+			return nil
+		})
+		return err
 	})
 	return team, err
 }

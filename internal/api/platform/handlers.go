@@ -24,6 +24,7 @@ type Handlers struct {
 func (h *Handlers) Routes() []api.Route {
 	return slices.Concat(
 		h.metricRoutes(),
+		h.settingRoutes(),
 		h.webhookRoutes(),
 		h.webhookLogRoutes(),
 		h.eventRoutes(),

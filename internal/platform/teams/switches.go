@@ -10,12 +10,25 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Switch is a setting of a team that the operator turns on or off.
+// Changer says who may change a setting.
+type Changer int
+
+const (
+	// ByTeam: the operator, and the team with an admin key.
+	ByTeam Changer = iota
+	// ByOperator: only the operator. These settings weaken the identity check of
+	// patients, or move a duty of the operator's physicians and reviewers to the team.
+	ByOperator
+)
+
+// Switch is a setting of a team that is on or off.
 type Switch struct {
 	Name  string // as in the stored document
 	Means string
-	get   func(t Team) bool
-	set   func(s *Settings, on bool)
+	// By may change it.
+	By  Changer
+	get func(t Team) bool
+	set func(s *Settings, on bool)
 }
 
 // On reports whether a team has the switch on.
@@ -27,39 +40,39 @@ func (w Switch) Turn(s *Settings, on bool) { w.set(s, on) }
 // Switches has all settings of a team.
 var Switches = []Switch{
 	{
-		"reject_duplicate_connection", "refuse a provider account that another user of the team has connected",
+		"reject_duplicate_connection", "refuse a provider account that another user of the team has connected", ByTeam,
 		func(t Team) bool { return t.Settings.RejectDuplicateConnection }, func(s *Settings, on bool) { s.RejectDuplicateConnection = on },
 	},
 	{
-		"push_historical_data", "send history as daily events too",
+		"push_historical_data", "send history as daily events too", ByTeam,
 		func(t Team) bool { return t.Settings.PushHistoricalData }, func(s *Settings, on bool) { s.PushHistoricalData = on },
 	},
 	{
-		"partial_webhooks_enabled", "send events about partial results of lab orders",
+		"partial_webhooks_enabled", "send events about partial results of lab orders", ByTeam,
 		func(t Team) bool { return t.Settings.PartialWebhooks }, func(s *Settings, on bool) { s.PartialWebhooks = on },
 	},
 	{
-		"minor_ordering_enabled", "order for people under 18, with a proxy",
+		"minor_ordering_enabled", "order for people under 18, with a proxy", ByOperator,
 		func(t Team) bool { return t.Settings.MinorOrdering }, func(s *Settings, on bool) { s.MinorOrdering = on },
 	},
 	{
-		"consents_required", "refuse orders without a consent unless a physician of the team signs",
+		"consents_required", "refuse orders without a consent unless a physician of the team signs", ByOperator,
 		func(t Team) bool { return t.Settings.ConsentsRequired }, func(s *Settings, on bool) { s.ConsentsRequired = on },
 	},
 	{
-		"redraws_enabled", "order again the markers that a lab could not measure",
+		"redraws_enabled", "order again the markers that a lab could not measure", ByTeam,
 		func(t Team) bool { return t.Settings.Redraws }, func(s *Settings, on bool) { s.Redraws = on },
 	},
 	{
-		"result_reviews_enabled", "let the team decide about results that fit no order",
+		"result_reviews_enabled", "let the team decide about results that fit no order", ByOperator,
 		Team.ReviewsResults, func(s *Settings, on bool) { s.ResultReviews = &on },
 	},
 	{
-		"portal_birth_date_enabled", "accept the date of birth, in place of a code, on a new device in the portal",
+		"portal_birth_date_enabled", "accept the date of birth, in place of a code, on a new device in the portal", ByOperator,
 		func(t Team) bool { return t.Settings.PortalBirthDate }, func(s *Settings, on bool) { s.PortalBirthDate = on },
 	},
 	{
-		"reference_compat", "send the fields that the reference's client libraries require where the specification differs",
+		"reference_compat", "send the fields that the reference's client libraries require where the specification differs", ByTeam,
 		func(t Team) bool { return t.Settings.ReferenceCompat }, func(s *Settings, on bool) { s.ReferenceCompat = on },
 	},
 }
@@ -68,8 +81,11 @@ var Switches = []Switch{
 type Value struct {
 	Name  string // as in the stored document
 	Means string
-	get   func(s Settings) string
-	set   func(s *Settings, text string) error
+	By    Changer
+	// Number says that the text is a whole number.
+	Number bool
+	get    func(s Settings) string
+	set    func(s *Settings, text string) error
 }
 
 // Of returns a team's value; empty for none.
@@ -86,15 +102,15 @@ func (v Value) Set(s *Settings, text string) error {
 // Values has the settings that are no switches.
 var Values = []Value{
 	{
-		"critical_result_notification_email", "address that gets an e-mail about each critical result",
+		"critical_result_notification_email", "address that gets an e-mail about each critical result", ByTeam, false,
 		func(s Settings) string { return s.CriticalEmail }, func(s *Settings, text string) error { return setAddress(&s.CriticalEmail, text) },
 	},
 	{
-		"critical_result_escalation_email", "address that gets an e-mail when a critical result is not acknowledged in time",
+		"critical_result_escalation_email", "address that gets an e-mail when a critical result is not acknowledged in time", ByTeam, false,
 		func(s Settings) string { return s.CriticalEscalationEmail }, func(s *Settings, text string) error { return setAddress(&s.CriticalEscalationEmail, text) },
 	},
 	{
-		"critical_result_minutes", "minutes to acknowledge a critical result before it escalates (default 60)",
+		"critical_result_minutes", "minutes to acknowledge a critical result before it escalates (default 60)", ByTeam, true,
 		func(s Settings) string { return strconv.Itoa(int(s.CriticalDelay().Minutes())) }, setCriticalMinutes,
 	},
 }

@@ -177,6 +177,22 @@ func List(ctx context.Context, tx *store.Tx) ([]Team, error) {
 	return all, rows.Err()
 }
 
+// Change changes a team's name and settings. Other changes wait until the transaction
+// ends.
+func Change(ctx context.Context, tx *store.Tx, id ID, change func(*Team) error) (Team, error) {
+	if err := tx.Lock(ctx, "team settings:"+id.String()); err != nil {
+		return Team{}, err
+	}
+	team, err := Get(ctx, tx, id)
+	if err != nil {
+		return Team{}, err
+	}
+	if err := change(&team); err != nil {
+		return Team{}, err
+	}
+	return team, Update(ctx, tx, team)
+}
+
 // Update changes a team's name and settings.
 func Update(ctx context.Context, tx *store.Tx, team Team) error {
 	name, err := checkName(team.Name)
