@@ -32,6 +32,8 @@ type Deps struct {
 	Audit *audit.Log
 	// TrustedProxies are the networks of proxies whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
+	// CORSOrigins are the origins whose pages may call the operations from a browser.
+	CORSOrigins []string
 	// NoDocs does not serve the OpenAPI document and the reference page.
 	NoDocs bool
 	// Version is the version in the OpenAPI document.
@@ -76,6 +78,8 @@ type API struct {
 
 	needs map[string]need // by requestName
 
+	requestHeaders, answerHeaders func() string // of pages of other origins
+
 	currents map[string]CurrentVersion // the records of operations with conditions
 	tagged   map[string]bool           // operations whose answers have an ETag
 
@@ -103,7 +107,8 @@ func New(d Deps) *API {
 		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, needs: map[string]need{},
 		currents: map[string]CurrentVersion{}, tagged: map[string]bool{},
 	}
-	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, checkURL, trimSlash, middleware.GetHead, decompress, compress)
+	a.requestHeaders, a.answerHeaders = sync.OnceValue(a.requestHeadersOf), sync.OnceValue(a.answerHeadersOf)
+	a.router.Use(extendReadDeadline, a.clientAddress, a.protect, a.observe, a.crossOrigin, checkURL, trimSlash, middleware.GetHead, decompress, compress)
 	a.router.NotFound(func(w http.ResponseWriter, r *http.Request) { WriteDetail(w, http.StatusNotFound, "Not Found") })
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	a.router.Group(func(r chi.Router) {

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"iter"
 	"sort"
 	"strings"
 
@@ -38,22 +39,30 @@ type docsField struct {
 	Required                bool
 }
 
+// operationsOf returns all operations of a document.
+func operationsOf(doc *huma.OpenAPI) iter.Seq[*huma.Operation] {
+	return func(yield func(*huma.Operation) bool) {
+		for _, item := range doc.Paths {
+			for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+				if op != nil && !yield(op) {
+					return
+				}
+			}
+		}
+	}
+}
+
 func docsPage(doc *huma.OpenAPI) ([]byte, error) {
 	groups := map[string]*docsGroup{}
-	for path, item := range doc.Paths {
-		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
-			if op == nil {
-				continue
-			}
-			tag := "other"
-			if len(op.Tags) > 0 {
-				tag = op.Tags[0]
-			}
-			if groups[tag] == nil {
-				groups[tag] = &docsGroup{Tag: tag}
-			}
-			groups[tag].Operations = append(groups[tag].Operations, describeOperation(doc, path, op))
+	for op := range operationsOf(doc) {
+		tag := "other"
+		if len(op.Tags) > 0 {
+			tag = op.Tags[0]
 		}
+		if groups[tag] == nil {
+			groups[tag] = &docsGroup{Tag: tag}
+		}
+		groups[tag].Operations = append(groups[tag].Operations, describeOperation(doc, op.Path, op))
 	}
 	var sorted []*docsGroup
 	for _, g := range groups {

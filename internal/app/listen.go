@@ -117,7 +117,7 @@ func (a *App) build(ctx context.Context) error {
 	cfg := a.Config
 	a.api = routes.New(api.Deps{
 		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version, NoDocs: !cfg.Docs,
-		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), Audit: a.audit, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst, WrongKeys: cfg.WrongKeyLimit,
+		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), CORSOrigins: cfg.PageOrigins(), Audit: a.audit, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst, WrongKeys: cfg.WrongKeyLimit,
 		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that is set applies to all teams
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
 		Stopping: a.stopping, Node: a.workers.node,

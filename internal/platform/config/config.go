@@ -77,6 +77,8 @@ type Config struct {
 	// RateBurst is the number of requests that may arrive at once.
 	RateLimit float64
 	RateBurst int
+	// CORSOrigins are the origins whose pages may call the API from a browser.
+	CORSOrigins []string
 	// WrongKeyLimit is the number of wrong API keys per minute and address; 0 means no
 	// limit.
 	WrongKeyLimit int
@@ -158,6 +160,11 @@ type Config struct {
 
 // Production reports whether this installation is a production one.
 func (c *Config) Production() bool { return c.Environment == Production }
+
+// PageOrigins returns the origins of CORSOrigins.
+func (c *Config) PageOrigins() []string {
+	return slices.DeleteFunc(slices.Clone(c.CORSOrigins), func(origin string) bool { return origin == "" })
+}
 
 // ProxyNetworks returns TrustedProxies as networks. Load has checked them.
 func (c *Config) ProxyNetworks() []netip.Prefix {

@@ -92,6 +92,8 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 			return "smtps://mail.example"
 		case "mail-from", "operators-email":
 			return "lab@health.example"
+		case "cors-origins":
+			return "https://app.example"
 		case "trusted-proxies":
 			return "10.0.0.0/8"
 		case "root-key":
@@ -272,6 +274,20 @@ func TestNormalise(t *testing.T) {
 	}
 	if got := c.Origin("otlp-endpoint").String(); got != "env OTEL_EXPORTER_OTLP_ENDPOINT" {
 		t.Errorf("the common name of the collector is not read: %s", got)
+	}
+}
+
+// Origins are compared as browsers send them, so other spellings are errors.
+func TestOriginsOfPages(t *testing.T) {
+	for origin, ok := range map[string]bool{
+		"https://app.example": true, "https://app.example:8443": true, "http://localhost:5173": true, "http://127.0.0.1:3000": true, "http://[::1]:3000": true,
+		"*": false, "null": false, "https://*.example": false, "app.example": false, "https://app.example/": false, "https://app.example/x": false,
+		"https://App.example": false, "https://app.example:443": false, "http://localhost:80": false, "http://app.example": false, "https://me@app.example": false,
+		"ftp://app.example": false, "https://": false, "https://app.example?": false,
+	} {
+		if _, err := Load(Input{LookupEnv: environ("HALE_CORS_ORIGINS=" + origin)}); (err == nil) != ok {
+			t.Errorf("%s: %v", origin, err)
+		}
 	}
 }
 

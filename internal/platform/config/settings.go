@@ -185,6 +185,12 @@ var settings = []Setting{
 		field: func(c *Config) any { return &c.WrongKeyLimit },
 	},
 	{
+		Key: "cors-origins", Env: "HALE_CORS_ORIGINS",
+		Usage: "origins whose pages may call the API from a browser, such as https://app.example; none when empty",
+		field: func(c *Config) any { return &c.CORSOrigins },
+		check: func(c *Config) error { return checkPageOrigins(c.CORSOrigins) },
+	},
+	{
 		Key: "trusted-proxies", Env: "HALE_TRUSTED_PROXIES",
 		Usage: "addresses or networks of the proxies in front of the service; only their X-Forwarded-For counts",
 		field: func(c *Config) any { return &c.TrustedProxies },
@@ -395,6 +401,28 @@ func checkOrigin(text string) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.User != nil || strings.Trim(u.Path, "/") != "" || strings.ContainsAny(text, "?#") {
 		return errors.New("must be an address alone, such as https://health.example: the service is at its root, under no path")
+	}
+	return nil
+}
+
+// checkPageOrigins requires origins in the form in which browsers send them.
+func checkPageOrigins(origins []string) error {
+	for _, origin := range origins {
+		if origin == "" { // an empty list
+			continue
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host || origin != strings.ToLower(origin) || strings.Contains(origin, "*") {
+			return errors.New("must be origins such as https://app.example, in lower case, without a path or an asterisk")
+		}
+		host := u.Hostname()
+		local := host == "localhost" || net.ParseIP(host).IsLoopback()
+		switch {
+		case u.Scheme == "https" && u.Port() == "443", u.Scheme == "http" && u.Port() == "80":
+			return errors.New("must not have the default port, because browsers omit it")
+		case u.Scheme != "https" && (u.Scheme != "http" || !local):
+			return errors.New("must begin with https://; only pages of this machine may use http://")
+		}
 	}
 	return nil
 }
