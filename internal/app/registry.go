@@ -1,9 +1,11 @@
 package app
 
 import (
+	"encoding/json"
 	"slices"
 
 	"hale/internal/api"
+	"hale/internal/api/routes"
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/critical"
 	"hale/internal/labs/documents"
@@ -50,6 +52,12 @@ func userRecords() []users.Records {
 		orders.UserRecords(), critical.UserRecords(), results.UserRecords(), reports.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)
+}
+
+// OpenAPI returns the OpenAPI document of all operations and webhooks as JSON, without
+// a running service.
+func OpenAPI() ([]byte, error) {
+	return json.Marshal(routes.New(api.Deps{}, routes.Services{EventTypes: EventTypes()}).OpenAPI())
 }
 
 // EventTypes returns the types of events of all domains.

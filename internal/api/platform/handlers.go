@@ -7,6 +7,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/labs/orders"
+	"hale/internal/platform/events"
 	"hale/internal/platform/webhooks"
 )
 
@@ -18,10 +19,13 @@ type Handlers struct {
 	// Webhooks is the configuration of deliveries. It has the rules for URLs, and the
 	// settings for posting examples.
 	Webhooks webhooks.Config
+	// EventTypes are described as webhooks in the OpenAPI document. nil describes none.
+	EventTypes *events.Catalogue
 }
 
 // Routes returns all operations, one table per resource.
 func (h *Handlers) Routes() []api.Route {
+	h.describeEvents()
 	return slices.Concat(
 		h.metricRoutes(),
 		h.settingRoutes(),

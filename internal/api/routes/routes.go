@@ -29,6 +29,6 @@ func New(d api.Deps, s Services) *api.API {
 		API: a, Orders: s.Orders, Appointments: s.Appointments, Places: s.Places, Sandbox: s.Sandbox, Fulfilment: s.Fulfilment, ResultDocuments: s.ResultDocuments, Links: s.Links,
 		Reports: s.Reports, ReportLimits: limits,
 	}).Routes()...)
-	a.Add((&platform.Handlers{API: a, Orders: s.Orders, Webhooks: s.Webhooks}).Routes()...)
+	a.Add((&platform.Handlers{API: a, Orders: s.Orders, Webhooks: s.Webhooks, EventTypes: s.EventTypes}).Routes()...)
 	return a
 }

@@ -9,6 +9,7 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/labs/reports"
+	"hale/internal/platform/events"
 	"hale/internal/platform/webhooks"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/deletion"
@@ -20,6 +21,8 @@ import (
 
 // Services are the services that handlers call, besides the functions of the domains.
 type Services struct {
+	// EventTypes are described as webhooks in the OpenAPI document. nil describes none.
+	EventTypes *events.Catalogue
 	// Imports accepts uploaded exports.
 	Imports *imports.Service
 	// Ingester stores the pushes of phones.
