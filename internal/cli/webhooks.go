@@ -32,7 +32,7 @@ send events again.`,
 		s.webhooksEnable(), s.webhooksDisable(), s.webhooksRemove(),
 		s.webhooksHeaders(), s.webhooksSecret(), s.webhooksRotate(),
 		s.webhooksDeliveries(), s.webhooksAttempts(), s.webhooksReconcile(),
-		s.webhooksReplay(), s.webhooksRecover(), s.webhooksExample(),
+		s.webhooksReplay(), s.webhooksRecover(), s.webhooksExample(), s.webhooksTypes(),
 	))
 }
 
