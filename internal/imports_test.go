@@ -35,9 +35,10 @@ var rows = []struct{ name, packages, mayImport string }{
 	{"api-labs", "api/labs", "vocabulary store platform people labs api api-people"},
 	{"routes", "api/routes api/platform", "vocabulary store outbox platform people wearables labs api api-people api-wearables api-labs"},
 	{"portal", "portal", "vocabulary store platform people wearables labs"},
-	{"app", "app", "vocabulary store config outbox platform people wearables labs api api-wearables routes portal"},
+	{"docs", "docpages", ""},
+	{"app", "app", "vocabulary store config outbox platform people wearables labs api api-wearables routes portal docs"},
 	{"client", "cli/client cli/progress", "vocabulary"},
-	{"cli", "cli", "vocabulary store config outbox platform people wearables labs client app"},
+	{"cli", "cli", "vocabulary store config outbox platform people wearables labs client docs app"},
 
 	// For tests and measurements only. No product code may import them.
 	{"testing", "testdata harness apitest platform/store/storetest platform/store/pgtemp", "store"},

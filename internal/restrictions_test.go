@@ -14,6 +14,7 @@ import (
 var mayUseHTTP = map[string]string{
 	"api":                    "the JSON API",
 	"portal":                 "the HTML pages",
+	"docpages":               "the pages of the documentation",
 	"platform/ops":           "health, metrics and traces use HTTP",
 	"app":                    "starts the servers",
 	"cli":                    "calls the API",

@@ -34,7 +34,7 @@ type Deps struct {
 	TrustedProxies []netip.Prefix
 	// CORSOrigins are the origins whose pages may call the operations from a browser.
 	CORSOrigins []string
-	// NoDocs does not serve the OpenAPI document and the reference page.
+	// NoDocs does not serve the OpenAPI document.
 	NoDocs bool
 	// Version is the version in the OpenAPI document.
 	Version string

@@ -24,7 +24,7 @@ func (a *API) config() huma.Config {
 	cfg.AllowAdditionalPropertiesByDefault = true
 	cfg.CreateHooks = nil
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
-	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs."
+	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs/guides."
 	cfg.Transformers = []huma.Transformer{addTag}
 	cfg.Servers = []*huma.Server{{URL: a.BaseURL}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -99,7 +99,7 @@ func unprocessable(what string) *huma.Response {
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{"application/json": {Schema: either}}}
 }
 
-// serveOpenAPI serves the description as JSON and YAML, and the reference page.
+// serveOpenAPI serves the description as JSON and YAML.
 func (a *API) serveOpenAPI() {
 	schemas := a.OpenAPI().Components.Schemas
 	schemas.Schema(reflect.TypeFor[errorBody](), true, "")
@@ -108,8 +108,6 @@ func (a *API) serveOpenAPI() {
 	asYAML := sync.OnceValues(func() ([]byte, error) { return a.OpenAPI().YAML() })
 	a.router.Get("/openapi.json", a.serveBytes("application/json", asJSON))
 	a.router.Get("/openapi.yaml", a.serveBytes("application/yaml", asYAML))
-	page := sync.OnceValues(func() ([]byte, error) { return docsPage(a.OpenAPI()) })
-	a.router.Get("/docs", a.serveBytes("text/html; charset=utf-8", page))
 }
 
 func (a *API) serveBytes(contentType string, text func() ([]byte, error)) http.HandlerFunc {
@@ -120,7 +118,6 @@ func (a *API) serveBytes(contentType string, text func() ([]byte, error)) http.H
 			return
 		}
 		w.Header().Set("Content-Type", contentType)
-		w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self' 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		_, _ = w.Write(body)
 	}
 }

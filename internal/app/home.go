@@ -21,8 +21,8 @@ type homePage struct {
 	Environment string `json:"environment"`
 	Ready       bool   `json:"ready"`
 	URL         string `json:"url"`
-	Docs        string `json:"docs"`
-	OpenAPI     string `json:"openapi"`
+	Docs        string `json:"docs,omitempty"` // empty if the documentation is off
+	OpenAPI     string `json:"openapi,omitempty"`
 }
 
 // serveHome answers GET / with a page for browsers and JSON for programs.
@@ -30,7 +30,10 @@ func (a *App) serveHome(w http.ResponseWriter, r *http.Request) {
 	base := a.URL()
 	page := homePage{
 		Version: a.Version, Environment: a.Config.Environment, Ready: a.Health.IsReady(r.Context()),
-		URL: base, Docs: base + "/docs", OpenAPI: base + "/openapi.json",
+		URL: base,
+	}
+	if a.Config.Docs {
+		page.Docs, page.OpenAPI = base+"/docs", base+"/openapi.json"
 	}
 	var body bytes.Buffer
 	contentType, err := "application/json", error(nil)

@@ -42,7 +42,7 @@ type Config struct {
 	BehindProxy bool
 	// HTTP2Cleartext accepts HTTP/2 without TLS, for proxies that speak it.
 	HTTP2Cleartext bool
-	// Docs serves the OpenAPI document and the reference page.
+	// Docs serves the OpenAPI document, the reference and the guides.
 	Docs bool
 	// BaseURL is the address of the API for callers, without a trailing slash. If it is
 	// empty, URL derives it from Listen.

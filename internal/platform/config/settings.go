@@ -84,7 +84,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "docs", Env: "HALE_DOCS", Default: "true",
-		Usage: "serve /docs and /openapi.json",
+		Usage: "serve the guides, the API reference and /openapi.json",
 		field: func(c *Config) any { return &c.Docs },
 	},
 	{

@@ -1,0 +1,204 @@
+package docpages_test
+
+import (
+	"encoding/json"
+	"html"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hale/internal/app/apptest"
+	"hale/internal/platform/config"
+	"hale/internal/platform/store/storetest"
+)
+
+// get returns a page without a key.
+func get(t *testing.T, address string) (*http.Response, string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, string(body)
+}
+
+var (
+	links   = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+	ids     = regexp.MustCompile(` id="([^"]*)"`)
+	scripts = regexp.MustCompile(`<script[^>]*>`)
+	inline  = regexp.MustCompile(`<style| style=| on[a-z]+="|javascript:`)
+)
+
+// Every link of every page leads to a page and a place on it. All pages have the strict
+// policy, and no script or style within.
+func TestDocsPagesAreWhole(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	var doc struct {
+		Paths map[string]map[string]struct{ OperationID string }
+	}
+	if _, text := get(t, a.URL()+"/openapi.json"); json.Unmarshal([]byte(text), &doc) != nil || len(doc.Paths) < 100 {
+		t.Fatalf("the document has %d paths", len(doc.Paths))
+	}
+	type place struct{ from, anchor string }
+	pages, anchors := map[string]map[string]bool{}, map[string][]place{}
+	queue := []string{"/docs"}
+	for len(queue) > 0 {
+		path := queue[0]
+		queue = queue[1:]
+		if pages[path] != nil {
+			continue
+		}
+		answer, text := get(t, a.URL()+path)
+		if answer.StatusCode != http.StatusOK {
+			t.Errorf("%s answers %d", path, answer.StatusCode)
+		}
+		pages[path] = map[string]bool{}
+		if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		if path == "/" { // has a policy of its own
+			continue
+		}
+		if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s has the policy %q", path, policy)
+		}
+		if found := inline.FindString(text); found != "" {
+			t.Errorf("%s contains %q", path, found)
+		}
+		for _, script := range scripts.FindAllString(text, -1) {
+			if script != `<script src="/docs/static/try.js" defer>` {
+				t.Errorf("%s has the script %s", path, script)
+			}
+		}
+		for _, m := range ids.FindAllStringSubmatch(text, -1) {
+			if pages[path][m[1]] {
+				t.Errorf("%s has the id %s twice", path, m[1])
+			}
+			pages[path][m[1]] = true
+		}
+		for _, m := range links.FindAllStringSubmatch(text, -1) {
+			target, anchor, _ := strings.Cut(html.UnescapeString(m[1]), "#")
+			if strings.HasPrefix(target, "http") {
+				continue
+			}
+			if target == "" {
+				target = path
+			}
+			queue = append(queue, target)
+			if anchor != "" {
+				anchors[target] = append(anchors[target], place{path, anchor})
+			}
+		}
+	}
+	for target, places := range anchors {
+		for _, p := range places {
+			if !pages[target][p.anchor] {
+				t.Errorf("%s links to %s#%s, which does not exist", p.from, target, p.anchor)
+			}
+		}
+	}
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			if pages["/docs/operations/"+o.OperationID] == nil {
+				t.Errorf("no link leads to %s %s", method, path)
+			}
+		}
+	}
+	if len(pages) < 240 {
+		t.Errorf("only %d pages", len(pages))
+	}
+}
+
+func TestDocsOfAnOperation(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	_, page := get(t, a.URL()+"/docs/operations/createUser")
+	for _, want := range []string{
+		"<h1>Create a user</h1>", "/v2/user", "client_user_id", "<summary>curl</summary>", "<summary>Python</summary>", "$HALE_API_KEY",
+		"<code>invalid_request</code>", "correct the field that loc names", "Idempotency-Key", "/docs/guides/users",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page of createUser lacks %q", want)
+		}
+	}
+	if _, order := get(t, a.URL()+"/docs/operations/createOrder"); !strings.Contains(order, "<details><summary><code class=\"name\">patient_address</code>") || strings.Contains(order, "0x") {
+		t.Error("nested fields of createOrder cannot be opened, or a default is an address in memory")
+	}
+	_, list := get(t, a.URL()+"/docs")
+	if strings.Index(list, "Users and demographics") > strings.Index(list, "Query wearable data") {
+		t.Error("the tasks are in another order")
+	}
+	for _, group := range strings.Split(list, "<section id=")[1:] {
+		if n := strings.Count(group, "<li id="); n == 0 || n > 32 {
+			t.Errorf("a task with %d operations: %.60s", n, group)
+		}
+	}
+}
+
+func TestDocsSearch(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	search := func(query string) string {
+		t.Helper()
+		answer, text := get(t, a.URL()+"/docs/search?q="+url.QueryEscape(query))
+		if answer.StatusCode != http.StatusOK {
+			t.Fatalf("%q: %d", query, answer.StatusCode)
+		}
+		return text
+	}
+	for query, want := range map[string]string{
+		"create user": "/docs/operations/createUser", "POST /v2/user": "/docs/operations/createUser", "listWebhooks": "/docs/operations/listWebhooks",
+		"signing secret": "/docs/operations/getWebhookSecret", "verify signature": "/docs/guides/webhooks#verify", "collection_method": "/docs/operations/createOrder",
+	} {
+		if !strings.Contains(search(query), `href="`+want+`"`) {
+			t.Errorf("%q does not find %s", query, want)
+		}
+	}
+	for _, odd := range []string{`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, "user <b>", strings.Repeat("ü", 5000)} {
+		if text := search(odd); strings.Contains(text, "<script>") || strings.Contains(text, "<img") || strings.Contains(text, "<b>") {
+			t.Errorf("%.40q is not escaped", odd)
+		}
+	}
+	if text := search("qqqzzz"); !strings.Contains(text, "Nothing contains") {
+		t.Error("an empty result has no sentence")
+	}
+}
+
+func TestDocsMissingPages(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	answer, text := get(t, a.URL()+"/docs/guides/webhoks")
+	if answer.StatusCode != http.StatusNotFound || !strings.Contains(text, `<a href="/docs/guides/webhooks">webhooks</a>`) {
+		t.Errorf("%d %s", answer.StatusCode, text)
+	}
+	if answer, _ := get(t, a.URL()+"/docs/guides/webhooks.md"); answer.StatusCode != http.StatusMovedPermanently || answer.Header.Get("Location") != "/docs/guides/webhooks" {
+		t.Errorf("%d %s", answer.StatusCode, answer.Header.Get("Location"))
+	}
+	for _, path := range []string{"/docs/operations/none", "/docs/static/none.js", "/docs/static/..%2fpages.go", "/docs/guides/..%2f..%2fgo.mod", "/docs/guides/sample-blocks"} {
+		if answer, _ := get(t, a.URL()+path); answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, answer.StatusCode)
+		}
+	}
+}
+
+// The setting docs turns off every page, and the first page links to none.
+func TestDocsCanBeTurnedOff(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.Docs = false })
+	for _, path := range []string{"/docs", "/docs/guides", "/docs/guides/events", "/docs/operations/createUser", "/docs/search?q=user", "/docs/static/docs.css", "/docs/static/try.js", "/openapi.json", "/openapi.yaml"} {
+		if answer, _ := get(t, a.URL()+path); answer.StatusCode != http.StatusNotFound {
+			t.Errorf("%s answers %d", path, answer.StatusCode)
+		}
+	}
+	if _, text := get(t, a.URL()+"/"); strings.Contains(text, "docs") {
+		t.Errorf("the first page links to docs that are off: %s", text)
+	}
+}
