@@ -104,7 +104,7 @@ server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 	addGroup(root, "people", "Teams and people:", s.teamsCommand(), s.keysCommand(), s.usersCommand(), s.demoCommand(), s.importCommand(), s.importsCommand(), s.dataCommand(), s.exportCommand(), s.queryCommand(), s.renormaliseCommand())
 	addGroup(root, "labs", "Lab ordering:", s.ordersCommand(), s.resultsCommand(), s.reportsCommand(), s.catalogCommand(), s.pscCommand(), s.outboxCommand(), s.sandboxCommand())
 	addGroup(root, "events", "Events and webhooks:", s.listenCommand(), s.triggerCommand(), s.webhooksCommand(), s.eventsCommand())
-	addGroup(root, "look", "Other:", s.jobsCommand(), s.apiCommand(), s.versionCommand())
+	addGroup(root, "look", "Other:", s.docsCommand(), s.jobsCommand(), s.apiCommand(), s.versionCommand())
 	root.AddCommand(s.readReportsCommand())
 	root.SetHelpCommandGroupID("look")
 	root.SetCompletionCommandGroupID("look")
