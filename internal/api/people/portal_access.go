@@ -26,7 +26,7 @@ type portalAccessBody struct {
 
 type openLinkBody struct {
 	Context      string     `json:"context" enum:"launch,communications"`
-	OrderID      *uuid.UUID `json:"order_id" format:"uuid" doc:"The order that it opens."`
+	OrderID      *uuid.UUID `json:"order_id" format:"uuid" nullable:"true" doc:"The order that it opens."`
 	CreatedAt    api.Time   `json:"created_at"`
 	ExpiresAt    api.Time   `json:"expires_at"`
 	WrongAnswers int64      `json:"wrong_answers" doc:"Wrong dates of birth, and wrong codes since the last code was sent."`

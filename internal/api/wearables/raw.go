@@ -311,7 +311,7 @@ type RawHead struct {
 	ProviderID string     `json:"provider_id" deprecated:"true" doc:"The provider's own id, else ours."`
 	SourceID   int        `json:"source_id" deprecated:"true"`
 	ID         uuid.UUID  `json:"id" format:"uuid" doc:"Of the summary that it became."`
-	DeviceID   *uuid.UUID `json:"source_device_id" format:"uuid"`
+	DeviceID   *uuid.UUID `json:"source_device_id" format:"uuid" nullable:"true"`
 	CreatedAt  api.Time   `json:"created_at"`
 	UpdatedAt  api.Time   `json:"updated_at"`
 	Source     rawSource  `json:"source" deprecated:"true"`
