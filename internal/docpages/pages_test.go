@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -126,7 +128,7 @@ func TestDocsOfAnOperation(t *testing.T) {
 	_, page := get(t, a.URL()+"/docs/operations/createUser")
 	for _, want := range []string{
 		"<h1>Create a user</h1>", "/v2/user", "client_user_id", "<summary>curl</summary>", "<summary>Python</summary>", "$HALE_API_KEY",
-		"<code>invalid_request</code>", "correct the field that loc names", "Idempotency-Key", "/docs/guides/users",
+		"<code>invalid_request</code>", "correct the field that loc names", "Idempotency-Key", "/docs/guides/users", "<code>user.created</code>", "&#34;client_user_id&#34;: &#34;anna&#34;", "Answer 200",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page of createUser lacks %q", want)
@@ -200,5 +202,26 @@ func TestDocsCanBeTurnedOff(t *testing.T) {
 	}
 	if _, text := get(t, a.URL()+"/"); strings.Contains(text, "docs") {
 		t.Errorf("the first page links to docs that are off: %s", text)
+	}
+}
+
+// The requests of the page do what the page says: the curl command runs as it is written.
+func TestDocsCurlRuns(t *testing.T) {
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the test needs %s", tool)
+		}
+	}
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	for _, c := range [][2]string{{"createUser", `"client_user_id":"anna"`}, {"listUsers", `"client_user_id":"anna"`}, {"searchPayors", "payor_code"}} {
+		operation, want := c[0], c[1]
+		_, page := get(t, a.URL()+"/docs/operations/"+operation)
+		_, rest, _ := strings.Cut(page, "<summary>curl</summary><pre tabindex=\"0\"><code>")
+		command, _, _ := strings.Cut(rest, "</code>")
+		shell := exec.CommandContext(t.Context(), "sh", "-euc", html.UnescapeString(command))
+		shell.Env = append(os.Environ(), "HALE_URL="+a.URL(), "HALE_API_KEY="+a.Key)
+		if answer, err := shell.Output(); err != nil || !strings.Contains(string(answer), want) {
+			t.Errorf("%s: %v\n%s\n%s", operation, err, command, answer)
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package docpages
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,12 +17,43 @@ func (o *operation) Snippets() []snippetText {
 	e := o.Example
 	if e == nil {
 		e = &exchange{Path: o.Path}
+		if o.BodyType == "application/json" && len(o.Body) > 0 {
+			e.Body, _ = json.Marshal(skeleton(o.Body)) // holds plain values only
+		}
 	}
 	r := snippetRequest{method: o.Method, path: e.Path, body: e.BodyText(), headers: e.Headers, open: o.Open, file: o.BodyType != "" && o.BodyType != "application/json" && len(e.Body) == 0, form: o.BodyType == "multipart/form-data"}
 	if r.file && !r.form {
 		r.headers = append(r.headers, [2]string{"Content-Type", o.BodyType})
 	}
 	return []snippetText{{"curl", r.curl()}, {"TypeScript", r.typeScript()}, {"Python", r.python()}, {"Go", r.golang()}}
+}
+
+// skeleton returns a body with the required fields, for operations without a recorded
+// request. Without required fields it has all.
+func skeleton(fields []field) map[string]any {
+	body, required := map[string]any{}, slices.ContainsFunc(fields, func(f field) bool { return f.Required })
+	for _, f := range fields {
+		if f.Required != required || strings.ContainsAny(f.Name, "{ ") {
+			continue
+		}
+		var value any
+		switch kind := strings.TrimSuffix(f.Type, " or null"); {
+		case strings.HasPrefix(kind, "list of") && len(f.Fields) > 0:
+			value = []any{skeleton(f.Fields)}
+		case strings.HasPrefix(kind, "list of"):
+			value = []any{"…"}
+		case len(f.Fields) > 0:
+			value = skeleton(f.Fields)
+		case kind == "integer", kind == "number":
+			value = 1
+		case kind == "boolean":
+			value = true
+		default:
+			value = "…"
+		}
+		body[f.Name] = value
+	}
+	return body
 }
 
 type snippetRequest struct {
