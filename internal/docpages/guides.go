@@ -69,13 +69,13 @@ var guideGroups = []guideGroup{
 		{"playbook", "what to do about each alert and problem"},
 		{"releases", "install and verify a released binary, package or image"},
 		{"security", "threat model, ways of data and checks"},
-		{"audit", "who read or changed whose data"},
+		{"audit", "list, export and verify the audit log"},
 		{"performance", "measured rates and how to repeat them"},
 	}},
 	{"Reference", []guideRow{
 		{"cli", "every command, its output and its exit codes"},
 		{"glossary", "the words of the trade as Hale uses them"},
-		{"spec-notes", "choices where the specification is silent"},
+		{"spec-notes", "each choice with its reason"},
 	}},
 }
 

@@ -355,7 +355,11 @@ func limitsOf(doc *huma.OpenAPI, s *huma.Schema) string {
 		format string
 		value  *int
 	}{{"at least %d characters", s.MinLength}, {"at most %d characters", s.MaxLength}, {"at least %d items", s.MinItems}, {"at most %d items", s.MaxItems}} {
-		if r.value != nil {
+		switch {
+		case r.value == nil:
+		case *r.value == 1:
+			add(strings.TrimSuffix(r.format, "s"), 1)
+		default:
 			add(r.format, *r.value)
 		}
 	}

@@ -21,7 +21,12 @@ func (o *operation) Snippets() []snippetText {
 			e.Body, _ = json.Marshal(skeleton(o.Body)) // holds plain values only
 		}
 	}
-	r := snippetRequest{method: o.Method, path: e.Path, body: e.BodyText(), headers: e.Headers, open: o.Open, file: o.BodyType != "" && o.BodyType != "application/json" && len(e.Body) == 0, form: o.BodyType == "multipart/form-data"}
+	r := snippetRequest{method: o.Method, path: e.Path, body: e.BodyText(), headers: e.Headers, open: o.Open, file: o.BodyType != "" && o.BodyType != "application/json" && len(e.Body) == 0, form: o.BodyType == formType}
+	for _, f := range o.FormFields() {
+		if f.Required {
+			r.fields = append(r.fields, f.Name)
+		}
+	}
 	if r.file && !r.form {
 		r.headers = append(r.headers, [2]string{"Content-Type", o.BodyType})
 	}
@@ -60,6 +65,19 @@ type snippetRequest struct {
 	method, path, body string
 	headers            [][2]string
 	open, file, form   bool
+	fields             []string // of a form, beside the file
+}
+
+const formType = "multipart/form-data"
+
+// FormFields returns the fields of a form with files that are texts.
+func (o *operation) FormFields() (texts []field) {
+	for _, f := range o.Body {
+		if o.BodyType == formType && !strings.Contains(f.Type, "binar") {
+			texts = append(texts, f)
+		}
+	}
+	return texts
 }
 
 const keyHeader = "x-service-api-key"
@@ -81,6 +99,9 @@ func (r snippetRequest) curl() string {
 	case r.body != "":
 		lines = append(lines, `-H 'Content-Type: application/json'`, "-d '"+strings.ReplaceAll(r.body, "'", `'\''`)+"'")
 	case r.form:
+		for _, name := range r.fields {
+			lines = append(lines, "-F "+name+"="+strings.ToUpper(name))
+		}
 		lines = append(lines, "-F file=@FILE")
 	case r.file:
 		lines = append(lines, "--data-binary @FILE")
@@ -95,6 +116,9 @@ func (r snippetRequest) typeScript() string {
 	}
 	if r.form {
 		b.WriteString("const form = new FormData();\nform.append('file', await openAsBlob('FILE'));\n")
+		for _, name := range r.fields {
+			fmt.Fprintf(&b, "form.append('%s', '%s');\n", name, strings.ToUpper(name))
+		}
 	}
 	fmt.Fprintf(&b, "const answer = await fetch(process.env.HALE_URL + %s, {\n  method: '%s',\n  headers: {\n", strconv.Quote(r.path), r.method)
 	if !r.open {
@@ -137,7 +161,14 @@ func (r snippetRequest) python() string {
 	case r.body != "":
 		b.WriteString("    data=r'''" + strings.ReplaceAll(r.body, "'''", `\u0027\u0027\u0027`) + "''',\n")
 	case r.form:
-		b.WriteString("    files={\"file\": open(\"FILE\", \"rb\")},\n")
+		b.WriteString("    files={\"file\": open(\"FILE\", \"rb\")},\n    data={")
+		for i, name := range r.fields {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			fmt.Fprintf(&b, "%q: %q", name, strings.ToUpper(name))
+		}
+		b.WriteString("},\n")
 	case r.file:
 		b.WriteString("    data=open(\"FILE\", \"rb\"),\n")
 	}
@@ -153,7 +184,11 @@ func (r snippetRequest) golang() string {
 		b.WriteString("body := strings.NewReader(`" + strings.ReplaceAll(r.body, "`", `\u0060`) + "`)\n")
 		body = "body"
 	case r.form:
-		b.WriteString("file, err := os.ReadFile(\"FILE\")\nif err != nil {\n\treturn err\n}\nvar body bytes.Buffer\nform := multipart.NewWriter(&body)\npart, _ := form.CreateFormFile(\"file\", \"FILE\")\npart.Write(file)\nform.Close()\n")
+		b.WriteString("file, err := os.ReadFile(\"FILE\")\nif err != nil {\n\treturn err\n}\nvar body bytes.Buffer\nform := multipart.NewWriter(&body)\npart, _ := form.CreateFormFile(\"file\", \"FILE\")\npart.Write(file)\n")
+		for _, name := range r.fields {
+			fmt.Fprintf(&b, "form.WriteField(%q, %q)\n", name, strings.ToUpper(name))
+		}
+		b.WriteString("form.Close()\n")
 		body = "&body"
 	case r.file:
 		b.WriteString("body, err := os.Open(\"FILE\")\nif err != nil {\n\treturn err\n}\n")

@@ -37,6 +37,9 @@
 			body = byID('try-file').files[0];
 			if (type === 'multipart/form-data') {
 				const parts = new FormData();
+				for (const input of form.querySelectorAll('[data-place=form]')) {
+					if (input.value !== '') parts.append(input.dataset.name, input.value);
+				}
 				parts.append('file', body);
 				body = parts;
 			} else {
