@@ -1,10 +1,12 @@
 package api
 
 import (
+	"iter"
 	"net/http"
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 )
 
@@ -96,4 +98,17 @@ func (a *API) answerHeadersOf() string {
 func headerList(names []string) string {
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	return strings.Join(slices.CompactFunc(names, strings.EqualFold), ", ")
+}
+
+// operationsOf returns all operations of a document.
+func operationsOf(doc *huma.OpenAPI) iter.Seq[*huma.Operation] {
+	return func(yield func(*huma.Operation) bool) {
+		for _, item := range doc.Paths {
+			for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
+				if op != nil && !yield(op) {
+					return
+				}
+			}
+		}
+	}
 }
