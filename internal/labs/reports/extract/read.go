@@ -95,6 +95,7 @@ func readOnce(doc Document) Result {
 		return class == "H" || class == "L" || class == "A"
 	})
 	seen := map[string]bool{}
+	var sentences []int
 	for _, d := range r.drafts {
 		row := r.judge(d, who)
 		key := strings.ToLower(row.Name) + "|" + row.Value + "|" + row.Unit + "|" + row.Panel
@@ -102,9 +103,40 @@ func readOnce(doc Document) Result {
 			continue
 		}
 		seen[key] = true
+		if d.sentence {
+			sentences = append(sentences, len(result.Rows))
+		}
 		result.Rows = append(result.Rows, row)
 	}
+	result.Rows = compareSentences(result.Rows, sentences)
 	return result
+}
+
+// compareSentences removes the rows of sentences that repeat a row of a table, and marks
+// those that contradict another row. sentences has their places.
+func compareSentences(rows []Row, sentences []int) []Row {
+	var repeated []int
+	for _, i := range sentences {
+		row := &rows[i]
+		for j := range rows {
+			other := &rows[j]
+			same := normalName(row.Name) == normalName(other.Name) || len(row.Matches) > 0 && len(other.Matches) > 0 && row.Matches[0].Code == other.Matches[0].Code
+			switch {
+			case i == j || !same:
+			case !sameText(row.Value, other.Value):
+				*row = doubt(*row, SentenceUnclear)
+			case !slices.Contains(sentences, j) && sameText(row.Unit, other.Unit):
+				repeated = append(repeated, i)
+			}
+		}
+	}
+	kept := rows[:0:0]
+	for i := range rows {
+		if !slices.Contains(repeated, i) {
+			kept = append(kept, rows[i])
+		}
+	}
+	return kept
 }
 
 var (

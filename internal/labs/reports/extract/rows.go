@@ -17,6 +17,7 @@ type draft struct {
 	words                        []Word // all of the row
 	valueWords, rangeWords       []Word
 	reasons                      []Reason
+	sentence                     bool // read in running text
 }
 
 // entry is one line of a page, split into the parts of a row.
@@ -127,6 +128,9 @@ func (r *reader) split(l *line, em float64) *entry {
 		}
 		return e
 	}
+	if isProse(l) {
+		return e
+	}
 	if r.columns != nil {
 		for _, c := range splitByColumns(l, r.columns, em) {
 			kind := r.columns[place(r.columns, c, em)].kind
@@ -152,6 +156,23 @@ func (r *reader) split(l *line, em float64) *entry {
 		return p
 	}
 	return e
+}
+
+var proseWords = wordSet("the is was were are of to if and for in at by this that with has have be been")
+
+// isProse reports whether a line is running text, which the columns of a table above it
+// would cut into pieces.
+func isProse(l *line) bool {
+	if len(l.cells) != 1 || len(l.cells[0].words) < 7 {
+		return false
+	}
+	n := 0
+	for _, w := range l.cells[0].words {
+		if proseWords[strings.ToLower(w.Text)] {
+			n++
+		}
+	}
+	return n >= 2
 }
 
 // repair moves cells that are in the wrong column by what they hold, and decides

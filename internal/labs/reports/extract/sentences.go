@@ -3,27 +3,25 @@ package extract
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 var (
 	leadingFiller  = regexp.MustCompile(`(?i)^(?:and|the|with|a|an|her|his|their|your|while|whereas|but|then|also|including|serum|showed|shows?|results?|of|there was|which)\s+`)
 	trailingFiller = regexp.MustCompile(`(?i)\s*(?:\b(?:was|is|were|of|at|measured|level|came back|remains|remained|result|equals)\b|[=:])\s*$`)
-	sentenceEnd    = regexp.MustCompile(`[.;:]\s+|^[\s,;.:)\]]+`)
 )
 
 // readSentences finds results in running text: a name, a value with a known unit
 // or a range in brackets.
 func (r *reader) readSentences(page int) {
 	l := r.pages[page]
-	var words []Word
+	var paragraph []*line
 	last := math.Inf(-1)
 	panel := r.panel
 	flush := func() {
-		if len(words) > 3 {
-			r.scan(words, page)
-		}
-		words = nil
+		r.readParagraph(paragraph, page)
+		paragraph = nil
 	}
 	for _, line := range l.lines {
 		if line.used || len(line.cells) > 4 {
@@ -34,17 +32,66 @@ func (r *reader) readSentences(page int) {
 			flush()
 		}
 		last = line.y
-		for _, c := range line.cells {
-			words = append(words, c.words...)
-		}
+		paragraph = append(paragraph, line)
 	}
 	flush()
 	r.panel = panel
 }
 
-// scan reads the results of one paragraph.
-func (r *reader) scan(words []Word, page int) {
-	nameStart := 0
+// readParagraph reads the sentences of lines that follow each other.
+func (r *reader) readParagraph(lines []*line, page int) {
+	right := math.Inf(-1)
+	for _, l := range lines {
+		right = max(right, l.cells[len(l.cells)-1].x1)
+	}
+	var words []Word
+	label := "" // "Previous results:" is valid for the sentences behind it
+	flush := func() {
+		if len(words) > 1 {
+			if at := slices.IndexFunc(words, func(w Word) bool { return strings.HasSuffix(w.Text, ":") }); at >= 0 {
+				label = newCell(words[:at+1]).text()
+			}
+			r.scan(words, label, page)
+		}
+		words = nil
+	}
+	for i, l := range lines {
+		all := lineWords(l)
+		for j, w := range all {
+			words = append(words, w)
+			next := ""
+			if j+1 < len(all) {
+				next = all[j+1].Text
+			} else if i+1 < len(lines) {
+				next = lines[i+1].cells[0].words[0].Text
+			}
+			isShort := j+1 == len(all) && l.cells[len(l.cells)-1].x1 < 0.85*right // a line of a list
+			if endsSentence(w.Text, next) || isShort && next != "" && !startsLower(next) {
+				flush()
+			}
+		}
+	}
+	flush()
+}
+
+var abbreviation = regexp.MustCompile(`(?i)^\(?(?:alk|phos|abs|tot|conc|calc|chol|trig|no|vs|approx|ref|min|max|incl|dr|mr|mrs|ms)\.$`)
+
+func endsSentence(word, next string) bool {
+	bare := strings.TrimRight(word, ")]")
+	switch {
+	case bare == "":
+		return false
+	case strings.ContainsRune(";!?", rune(bare[len(bare)-1])):
+		return true
+	}
+	return bare[len(bare)-1] == '.' && !abbreviation.MatchString(bare) && (next == "" || next[0] < '0' || next[0] > '9' || len(bare) > 5)
+}
+
+func startsLower(word string) bool { return word[0] >= 'a' && word[0] <= 'z' }
+
+// scan reads the results of one sentence.
+func (r *reader) scan(words []Word, label string, page int) {
+	from := 0 // the end of the last result
 	for i := 1; i < len(words); i++ {
 		first := words[i].Text[0]
 		if (first < '0' || first > '9') && first != '<' && first != '>' && first != '.' {
@@ -54,16 +101,19 @@ func (r *reader) scan(words []Word, page int) {
 		if !ok {
 			continue
 		}
-		name, from, known := r.nameBefore(words, nameStart, i)
-		if name == "" || !known && (d.unit == "" || d.rng == "") {
+		n := r.nameBefore(words, from, i)
+		if n.text == "" || !n.known && (d.unit == "" || d.rng == "") {
 			continue
 		}
-		d.name, d.page, d.panel, d.specimen = name, page, r.panel, r.specimen
-		d.words = words[from:end]
+		if !n.claim(words, from, end, label, &d) {
+			continue
+		}
+		d.name, d.page, d.panel, d.specimen, d.sentence = n.text, page, r.panel, r.specimen, true
+		d.words = words[n.start:end]
 		d.y = center(words[i])
 		if r.acceptable(&d) {
 			r.drafts = append(r.drafts, d)
-			nameStart = end
+			from = end
 			i = end - 1
 		}
 	}
@@ -133,50 +183,192 @@ func (r *reader) resultAt(words []Word, i int) (d draft, end int, ok bool) {
 	return d, end, d.unit != "" || hasRange
 }
 
-// nameBefore returns the name that ends before a value.
-func (r *reader) nameBefore(words []Word, from, to int) (name string, start int, known bool) {
+// namedBefore is the name of a value in a sentence.
+type namedBefore struct {
+	text       string
+	start, end int // its words; those from end to value stand between the name and the value
+	value      int
+	known      bool
+}
+
+// maxGap bounds the words between a name and its value: "potassium was found to be".
+const maxGap = 7
+
+// nameBefore returns the name before a value.
+func (r *reader) nameBefore(words []Word, from, to int) namedBefore {
 	if to-from > 14 {
 		from = to - 14
 	}
-	best, bestStart := "", to
-	for s := from; s < to; s++ {
-		text := newCell(words[s:to]).text()
-		cleaned := strings.TrimSpace(text)
-		for {
-			next := trailingFiller.ReplaceAllString(cleaned, "")
-			if next == cleaned {
-				break
+	clean := func(text string) string { return strings.Trim(text, " ,;:.=(") }
+	for end := to; end > max(from, to-maxGap); end-- {
+		least := 0.97
+		if end == to {
+			least = 0.9
+		}
+		for s := from; s < end; s++ {
+			text := newCell(words[s:end]).text()
+			if end == to {
+				text = trimFiller(text, trailingFiller)
 			}
-			cleaned = strings.TrimSpace(next)
+			text = clean(text)
+			if s > from && strings.HasPrefix(text, "(") || end < to && len(text) <= 2 && (text == "" || startsLower(text)) || r.knows(text) < least {
+				continue
+			}
+			if shorter := trimFiller(text, leadingFiller); r.knows(shorter) >= least {
+				text = shorter
+			}
+			e := end
+			for e > s+1 && linkWords[strings.ToLower(clean(words[e-1].Text))] && r.knows(clean(newCell(words[s:e-1]).text())) >= least {
+				e--
+			}
+			return namedBefore{text: text, start: s, end: e, value: to, known: true}
 		}
-		if s > from && strings.HasPrefix(cleaned, "(") {
-			continue
-		}
-		if r.knows(strings.Trim(cleaned, " ,;:.")) >= 0.9 {
-			return strings.Trim(cleaned, " ,;:."), s, true
-		}
-		best, bestStart = cleaned, s
 	}
-	_ = best
-	// An unknown name: all since the last result or the last end of a sentence.
-	text := newCell(words[from:to]).text()
-	for {
-		m := sentenceEnd.FindStringIndex(text)
-		if m == nil {
-			break
+	// An unknown name: all since the last result or the last label.
+	start := from
+	for i := from; i+1 < to; i++ {
+		if strings.HasSuffix(words[i].Text, ":") {
+			start = i + 1
 		}
-		text = text[m[1]:]
 	}
+	text := newCell(words[start:to]).text()
+	if m := sentenceStart.FindString(text); m != "" {
+		text = text[len(m):]
+	}
+	text = clean(trimFiller(trimFiller(text, leadingFiller), trailingFiller))
+	if !looksNamed(text) || len(strings.Fields(text)) > 6 {
+		return namedBefore{}
+	}
+	return namedBefore{text: text, start: start, end: to, value: to}
+}
+
+func trimFiller(text string, filler *regexp.Regexp) string {
 	for {
-		next := trailingFiller.ReplaceAllString(leadingFiller.ReplaceAllString(text, ""), "")
+		next := strings.TrimSpace(filler.ReplaceAllString(text, ""))
 		if next == text {
-			break
+			return text
 		}
 		text = next
 	}
-	text = strings.Trim(text, " ,;:.")
-	if !looksNamed(text) || len(strings.Fields(text)) > 6 {
-		return "", 0, false
+}
+
+// The words around a value decide whether it is the patient's current result.
+var (
+	// otherValueCue marks thresholds, aims, ranges, doses and earlier values.
+	otherValueCue = regexp.MustCompile(`(?i)\b(?:if|unless|should|until|target\w*|goals?|aim\w*|thresholds?|cut-?offs?|transfus\w*|previous\w*|prior|formerly|earlier|baseline|histor\w+|ago|` +
+		`last (?:week|month|year|visit|time|test|report|result)|(?:normal|reference|therapeutic|expected|desired|target) (?:range|value|interval|limit)s?|expected|recommended|desirable|ideal|optimal|keep|maintain|` +
+		`doses?|dosage|daily|tablets?|supplement\w*|give|given|start|started|prescri\w*|infus\w*|indicates?|indication|suggests?|suggestive|requires?|warrants?|defin\w+|diagnostic|considered|guidelines?|criteri\w+|ranges? from|detection|example|e\.g)\b`)
+	conditionCue = regexp.MustCompile(`(?i)\b(?:if|unless|when|whenever|once|should|in case)\b`)
+	currentCue   = regexp.MustCompile(`(?i)\b(?:today|now|current|currently|latest|most recent|presently|at present|this (?:visit|morning|week|sample))\b`)
+	// otherCircumstance marks another day, another person or a denial.
+	otherCircumstance = regexp.MustCompile(`(?i)\b(?:(?:in|on|since|of|from|by) (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|` +
+		`(?:19|20)\d\d\b|yesterday|mother|father|brother|sister|sibling|donor|partner|husband|wife|family|not|never|no longer|without|repeat|recheck\w*|estimated|approximately|about)\b`)
+	criticalCue   = regexp.MustCompile(`(?i)\b(?:critical(?:ly)?|panic)\b`)
+	notCritical   = regexp.MustCompile(`(?i)\b(?:not|no|non|never)[ -]+(?:\w+ )?(?:critical(?:ly)?|panic)\b`)
+	boundInWords  = regexp.MustCompile(`(?i)\b(?:above|below|over|under|exceed\w*|(?:greater|less|more|lower|higher|fewer) than|at least|at most|up to|from|by)$`)
+	sentenceStart = regexp.MustCompile(`^[\s,;.:)\]]+`)
+)
+
+var (
+	// linkWords may stand between a name and its current value.
+	linkWords = wordSet("is was are were of at = : measured level levels result results value came back remains remained equals today now currently current found to be elevated high low critical critically " +
+		"raised reduced normal very markedly severely slightly mildly only a an the and fell dropped rose increased decreased has risen fallen dangerously")
+	// introWords may stand before the name of a current value.
+	introWords = wordSet("and the with a an her his their your patient's while whereas but then also including serum plasma blood venous fasting random showed show shows result results of there was which " +
+		"critical critically high low elevated raised reduced normal abnormal current today today's now latest total is are were measured reported as follows on")
+)
+
+func allIn(words []Word, known map[string]bool) bool {
+	for _, w := range words {
+		if text := strings.ToLower(strings.Trim(w.Text, " ,;.()-•*")); text != "" && !known[text] {
+			return false
+		}
 	}
-	return text, min(bestStart, from), false
+	return true
+}
+
+// claim reports whether a sentence may state the value as the current result, and marks
+// the draft if that is not clear. from is the end of the last result.
+func (n *namedBefore) claim(words []Word, from, end int, label string, d *draft) bool {
+	clause := from
+	for i := from; i < n.start; i++ {
+		if strings.HasSuffix(words[i].Text, ",") || strings.HasSuffix(words[i].Text, ":") {
+			clause = i + 1
+		}
+	}
+	text := func(words []Word) string {
+		if len(words) == 0 {
+			return ""
+		}
+		return plain(newCell(words).text())
+	}
+	before, gap, after := words[clause:n.start], words[n.end:n.value], wordsAfter(words, end)
+	earlier := text(words[:clause])
+	if strings.HasSuffix(label, ":") && !strings.Contains(earlier, label) {
+		earlier = label + " " + earlier
+	}
+	own := text(before) + " " + text(gap) + " " + text(after)
+	if !n.known { // the words of the name are the gap
+		own = n.text + " " + own
+	}
+	current := currentCue.MatchString(own)
+	excluded := otherValueCue.MatchString(own) || conditionCue.MatchString(text(before))
+	isOther := conditionCue.MatchString(earlier) || otherValueCue.MatchString(label)
+	clear := !excluded && !isOther && !otherValueCue.MatchString(earlier) && !otherCircumstance.MatchString(own) && allIn(before, introWords) && allIn(gap, linkWords)
+	if !n.known && strings.IndexFunc(n.text, func(c rune) bool { return c >= '0' && c <= '9' }) < 0 {
+		clear = clear && !slices.ContainsFunc(strings.Fields(strings.ToLower(n.text)), func(w string) bool { return linkWords[w] })
+	}
+	switch {
+	case (excluded || isOther) && !current:
+		return false
+	case boundInWords.MatchString(text(gap)):
+		d.value, clear = boundInWords.FindString(text(gap))+" "+d.value, false
+	case d.value[0] == '<' || d.value[0] == '>':
+		clear = clear && len(gap) == 0 || clear && allIn(gap, wordSet("is was : = of"))
+	}
+	if word := criticalCue.FindString(own); word != "" && !notCritical.MatchString(own) {
+		if d.flag == "" {
+			d.flag = "critical"
+		}
+	} else if criticalCue.MatchString(text(words)) && !notCritical.MatchString(text(words)) && d.flag == "" {
+		clear = false
+	}
+	if d.flag == "" {
+		for _, w := range gap {
+			if class, ok := flagOf(strings.Trim(w.Text, ",")); ok && (class == "H" || class == "L") && len(w.Text) > 2 {
+				d.flag = strings.Trim(w.Text, ",")
+			}
+		}
+	}
+	if !clear {
+		d.reasons = append(d.reasons, SentenceUnclear)
+	}
+	return true
+}
+
+// wordsAfter returns the words behind a result that belong to its clause.
+func wordsAfter(words []Word, end int) []Word {
+	if strings.HasSuffix(words[end-1].Text, ",") && (end == len(words) || !strings.EqualFold(words[end].Text, "which")) {
+		return nil
+	}
+	for i := end; i < len(words); i++ {
+		text := strings.ToLower(words[i].Text)
+		switch {
+		case text == "and" || text == "but" || text == "while" || text == "whereas" || text == "with":
+			return words[end:i]
+		case strings.HasPrefix(text, "("):
+			for j := i; j < len(words) && j < i+6; j++ {
+				if strings.ContainsAny(words[j].Text, "0123456789") { // another value
+					return words[end:i]
+				}
+				if strings.Contains(words[j].Text, ")") {
+					break
+				}
+			}
+		}
+		if strings.HasSuffix(text, ",") {
+			return words[end : i+1]
+		}
+	}
+	return words[end:]
 }

@@ -238,6 +238,7 @@ const (
 	StruckOut        Reason = "struck_out"        // a word of the row is struck out
 	ColumnUncertain  Reason = "column_uncertain"  // several columns may hold the current value
 	OlderResult      Reason = "older_result"      // the row has a value only in the column of an earlier date
+	SentenceUnclear  Reason = "sentence_unclear"  // running text that may not state the current value
 	NumberUncertain  Reason = "number_uncertain"  // the comma or point can separate thousands or decimals
 )
 
