@@ -253,7 +253,7 @@ var strongHeader = regexp.MustCompile(`(?i)^(?:reference|range|ranges|interval|r
 
 // headerAbove adds the first line of headers that are higher than the others.
 func headerAbove(columns []column, l *line, y, em float64) ([]column, bool) {
-	if y-l.y > 1.7*em {
+	if y-l.y > 1.7*em || len(l.cells) == 1 && sectionOfTime.MatchString(l.text()) && l.cells[0].x0 < columns[0].x1 {
 		return nil, false
 	}
 	out := slices.Clone(columns)

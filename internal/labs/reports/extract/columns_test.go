@@ -43,3 +43,60 @@ func TestCommaThatMayGroup(t *testing.T) {
 		t.Errorf("1,015: %+v", row)
 	}
 }
+
+// A row without a current value is kept without a number, and lends its range to no other
+// row.
+func TestRowsWithoutACurrentValue(t *testing.T) {
+	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]),
+		"Test                       Result      Previous    Reference range     Units     ",
+		"Glucose                    91          88          70-99               mg/dL     ",
+		"Ferritin                               8           15-150              ng/mL     ",
+		"Potassium                  pending     7.1         3.5-5.1             mmol/L    ",
+		"Zonulin Peptide            awaited     7.1         3-5                 ng/mL     ",
+		"Calcium                    9.4                                         mg/dL     ",
+		"Magnesium                                          1.5-2.5             mg/dL     ",
+		"Chloride                   101         99          98-107              mmol/L    ",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		name, value, rng string
+		reason           Reason
+	}{
+		{"Glucose", "91", "70-99", ""}, {"Ferritin", "8", "15-150", OlderResult}, {"Potassium", "pending", "3.5-5.1", ""}, {"Zonulin Peptide", "awaited", "3-5", ""},
+		{"Calcium", "9.4", "", ""}, {"Magnesium", "", "1.5-2.5", ValueMissing}, {"Chloride", "101", "98-107", ""},
+	} {
+		row := find(t, result, want.name)
+		if row.Value != want.value || row.Range.Text != want.rng || want.reason != "" && (row.Number != nil || !slices.Contains(row.Reasons, want.reason)) {
+			t.Errorf("%+v: %+v", want, row)
+		}
+	}
+}
+
+// Results under a heading of earlier results are not current ones.
+func TestSectionOfEarlierResults(t *testing.T) {
+	result := read(t, FromText,
+		"Glucose                    91                 70-99               mg/dL     ",
+		"",
+		"PREVIOUS RESULTS",
+		head[4],
+		"Potassium                  7.1         H      3.5-5.1             mmol/L    ",
+		"CURRENT RESULTS",
+		"Sodium                     139                135-145             mmol/L    ",
+		"Previous Hemoglobin        9.1                12-16               g/dL      ",
+		"Target INR                 2.5                2.0-3.0                       ",
+	)
+	if row := find(t, result, "Potassium"); row.Number != nil || !slices.Contains(row.Reasons, OlderResult) {
+		t.Errorf("under the heading: %+v", row)
+	}
+	if row := find(t, result, "Sodium"); row.Number == nil || row.NeedsReview {
+		t.Errorf("under the next heading: %+v", row)
+	}
+	if row := find(t, result, "Previous Hemoglobin"); row.Number != nil || !row.NeedsReview {
+		t.Errorf("a name that says so: %+v", row)
+	}
+	if len(result.Rows) != 4 {
+		t.Errorf("%d rows", len(result.Rows))
+	}
+}

@@ -47,7 +47,11 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if !ok && bloodGroup.MatchString(d.name) && bloodType.MatchString(strings.TrimSpace(d.value)) {
 		value, ok = Value{Text: plain(d.value), Type: Comment}, true
 	}
-	if !ok {
+	switch {
+	case !ok && strings.TrimSpace(d.value) == "":
+		value = Value{Type: Comment}
+		review(ValueMissing)
+	case !ok:
 		value = r.oddValue(d.value, page.Source, review)
 	}
 	row.Value, row.Type, row.Number, row.Comparator = value.Text, value.Type, value.Number, value.Comparator
@@ -56,6 +60,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.UCUM, _ = knownUnit(row.Unit)
 	row.Range = ParseRange(rngText, r.commas, who)
 	row.Flag = flagText(d.flag, value.Flag)
+	r.annotate(&row, d, value, page.Source, review)
 	if page.LowResolution && hasLostPoint(&row, value) {
 		putPoint(&row, r.commas)
 		review(PrecisionDiffers)
@@ -74,6 +79,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	}
 	matching := context{panel: d.panel, specimen: specimen, unit: row.Unit, ucum: row.UCUM, numeric: value.Number != nil, coarse: page.LowResolution}
 	row.Matches, row.Status = r.dict.match(d.name, matching)
+	if page.Source == FromText {
+		row.useCode(d.code, review)
+	}
 	code := row.code()
 	if page.Source == FromOCR && row.UCUM == "" && row.Unit != "" && code != nil {
 		if unit, ucum := nearestUnit(row.Unit, code.Unit); ucum != "" {

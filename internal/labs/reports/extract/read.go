@@ -67,7 +67,7 @@ func isReport(result Result) bool {
 }
 
 func readOnce(doc Document) Result {
-	r := &reader{dict: theDictionary(), known: map[string]float64{}, doc: doc}
+	r := &reader{dict: theDictionary(), known: map[string]float64{}, doc: doc, specimenNotes: map[int][]string{}}
 	r.commas = decimalCommasIn(doc)
 	for i, p := range doc.Pages {
 		r.pages = append(r.pages, arrange(p.Words, p.Source, i))
@@ -97,6 +97,7 @@ func readOnce(doc Document) Result {
 	seen := map[string]bool{}
 	var sentences []int
 	for _, d := range r.drafts {
+		d.notes = append(slices.Clone(d.notes), r.specimenNotes[d.page]...)
 		row := r.judge(d, who)
 		key := strings.ToLower(row.Name) + "|" + row.Value + "|" + row.Unit + "|" + row.Panel
 		if seen[key] && row.Value != "" { // the same row again, such as in a summary

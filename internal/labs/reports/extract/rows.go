@@ -17,7 +17,9 @@ type draft struct {
 	words                        []Word // all of the row
 	valueWords, rangeWords       []Word
 	reasons                      []Reason
-	sentence                     bool // read in running text
+	notes                        []string // words beside the row
+	code                         string   // a LOINC code in the row
+	sentence                     bool     // read in running text
 }
 
 // entry is one line of a page, split into the parts of a row.
@@ -28,6 +30,7 @@ type entry struct {
 	used   bool
 	// reasons are doubts about where the value stands.
 	reasons []Reason
+	notes   []string // words beside the row
 }
 
 func (e *entry) text(kind columnKind) string {
@@ -36,6 +39,12 @@ func (e *entry) text(kind columnKind) string {
 		parts = append(parts, c.text())
 	}
 	return strings.Join(parts, " ")
+}
+
+func (e *entry) addNote(text string) {
+	if text = tidyNote(text); text != "" {
+		e.notes = append(e.notes, text)
+	}
 }
 
 // reader reads one document.
@@ -48,8 +57,11 @@ type reader struct {
 	columns  []column
 	panel    string
 	specimen string
+	older    bool // under a heading such as "Previous results"
 	drafts   []draft
-	pages    []layout
+	// specimenNotes are the doubts about the specimens of a page.
+	specimenNotes map[int][]string
+	pages         []layout
 }
 
 // knows returns how well the dictionary knows a name. Layouts ask often for the
@@ -133,8 +145,12 @@ func (r *reader) split(l *line, em float64) *entry {
 	}
 	if r.columns != nil {
 		for _, c := range splitByColumns(l, r.columns, em) {
-			kind := r.columns[place(r.columns, c, em)].kind
-			e.parts[kind] = append(e.parts[kind], c)
+			column := r.columns[place(r.columns, c, em)]
+			if _, isFlag := flagOf(c.text()); !isFlag && commentHeader.MatchString(column.text) {
+				e.addNote(c.text())
+				continue
+			}
+			e.parts[column.kind] = append(e.parts[column.kind], c)
 		}
 		r.repair(e, em)
 		r.takeOlder(e)
@@ -236,11 +252,10 @@ func (r *reader) repair(e *entry, em float64) {
 	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
 }
 
-// takeOlder takes the value of an earlier date for a row without a value of the newest
-// one. Otherwise the row is lost, and its range joins the next row.
+// takeOlder takes an earlier value for a row without a current one. Otherwise the row is
+// lost, and its range joins the next row.
 func (r *reader) takeOlder(e *entry) {
-	dated := slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn && !c.date.IsZero() })
-	if e.anchor || !dated || len(e.parts[nameColumn]) == 0 || len(e.parts[valueColumn]) > 0 {
+	if e.anchor || len(e.parts[nameColumn]) == 0 || len(e.parts[valueColumn]) > 0 {
 		return
 	}
 	for _, c := range e.parts[previousColumn] {
@@ -309,7 +324,7 @@ func (r *reader) positional(l *line) *entry {
 	for k := 1; k < min(len(l.cells), 4); k++ {
 		v, ok := ParseValue(l.cells[k].text(), r.commas)
 		if !ok {
-			if _, isFlag := flagOf(l.cells[k].text()); isFlag {
+			if _, isFlag := flagOf(l.cells[k].text()); isFlag || isCodeForm(l.cells[k].text()) {
 				continue
 			}
 			return r.insideCell(l)
@@ -333,6 +348,7 @@ func (r *reader) positional(l *line) *entry {
 					e.parts[flagColumn] = append(e.parts[flagColumn], c)
 				} else {
 					e.parts[otherColumn] = append(e.parts[otherColumn], c)
+					e.addNote(text)
 				}
 			}
 		}
@@ -429,6 +445,7 @@ func (r *reader) resolve(entries []*entry, page int) {
 			gatherHalves(entries, i, em)
 		}
 	}
+	r.keepEmptyRows(entries, em)
 	for i, e := range entries {
 		if e.anchor || e.used {
 			continue
@@ -438,7 +455,7 @@ func (r *reader) resolve(entries []*entry, page int) {
 	var last *entry
 	for i, e := range entries {
 		if !e.anchor {
-			if !e.used {
+			if !e.used && !r.doubtBelow(last, e, em) {
 				r.heading(entries, i, em)
 			}
 			continue
@@ -449,6 +466,45 @@ func (r *reader) resolve(entries []*entry, page int) {
 		}
 		r.emit(e, page)
 		last = e
+	}
+}
+
+// doubtBelow adds a line such as "Specimen hemolyzed" to the row above it. A line
+// about the specimen elsewhere is one about all rows of the page.
+func (r *reader) doubtBelow(last, e *entry, em float64) bool {
+	text := e.line.text()
+	if !castsDoubt(text) || len(strings.Fields(text)) > 25 {
+		return false
+	}
+	if last != nil && len(r.drafts) > 0 && e.line.y-last.line.y < 2*em {
+		d := &r.drafts[len(r.drafts)-1]
+		d.notes = append(d.notes, tidyNote(text))
+		return true
+	}
+	if specimenDoubt.MatchString(text) {
+		r.specimenNotes[e.line.page] = append(r.specimenNotes[e.line.page], tidyNote(text))
+	}
+	return false
+}
+
+// keepEmptyRows keeps rows that have a name and a range, and no value. Otherwise their
+// range joins another row.
+func (r *reader) keepEmptyRows(entries []*entry, em float64) {
+	for i, e := range entries {
+		if e.anchor || e.used || len(e.parts[nameColumn]) == 0 || len(e.parts[valueColumn]) > 0 {
+			continue
+		}
+		isHalf := func(o *entry) bool { return math.Abs(o.line.y-e.line.y) < 0.95*em }
+		if i > 0 && isHalf(entries[i-1]) || i+1 < len(entries) && isHalf(entries[i+1]) {
+			continue
+		}
+		rng := ParseRange(e.text(rangeColumn), r.commas, Patient{Age: -1})
+		_, hasUnit := knownUnit(e.text(unitColumn))
+		hasRange := rng.Kind != RangeOther && rng.Kind != RangeNone && len(rng.Choices) == 0
+		known := r.knows(e.text(nameColumn))
+		if hasRange && (known >= 0.95 || hasUnit && looksLikeName(e.text(nameColumn))) || hasUnit && known >= 0.95 {
+			e.anchor, e.reasons = true, append(e.reasons, ValueMissing)
+		}
 	}
 }
 
@@ -764,6 +820,10 @@ func (r *reader) continuesChoices(before, text string) bool {
 func (r *reader) heading(entries []*entry, i int, em float64) {
 	l := entries[i].line
 	text := strings.TrimSpace(l.text())
+	if m := sectionOfTime.FindStringSubmatch(text); m != nil {
+		r.older = previousHeader.MatchString(m[1])
+		return
+	}
 	specimen := specimenIn(text)
 	if m := specimenLabel.FindStringSubmatchIndex(text); m != nil {
 		if s := specimenIn(text[m[1]:]); s != "" {
@@ -798,6 +858,9 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 }
 
 var (
+	// sectionOfTime is a heading that tells earlier results from current ones.
+	sectionOfTime = regexp.MustCompile(`(?i)^[\s*#-]*(previous|prior|historical|earlier|past|current|today's|latest|new)\s+(?:laboratory |lab |test )?(?:results?|values?|reports?|tests?)\b[^.]{0,40}$`)
+	olderName     = regexp.MustCompile(`(?i)^(?:previous|prior|last|earlier)\s`)
 	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample)(?: type)?\s*:\s*`)
 	continued     = regexp.MustCompile(`(?i)\s*[(\[]?(?:continued|cont\.?|cont'd)[)\]]?\s*$`)
 	urineWords    = regexp.MustCompile(`(?i)\b(?:urine|urinalysis|urinary)\b`)
@@ -832,7 +895,18 @@ func (r *reader) emit(e *entry, page int) {
 	}
 	d := draft{
 		name: joinWrapped(names...), value: e.text(valueColumn), flag: e.text(flagColumn), rng: e.text(rangeColumn),
-		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y, reasons: e.reasons,
+		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y, reasons: e.reasons, notes: e.notes,
+	}
+	if d.code = printedCode(lineWords(e.line)); d.code != "" {
+		d.name = codeInName.ReplaceAllString(d.name, "")
+	}
+	if d.flag != "" && flagText(d.flag, "") == "" { // words in the column of flags
+		if note := tidyNote(d.flag); note != "" {
+			d.notes = append(d.notes, note)
+		}
+	}
+	if r.older || olderName.MatchString(d.name) {
+		d.reasons = append(d.reasons, OlderResult)
 	}
 	var units []string
 	for _, c := range e.parts[unitColumn] {
@@ -858,12 +932,18 @@ func (r *reader) emit(e *entry, page int) {
 	r.drafts = append(r.drafts, d)
 }
 
+// aimName begins the name of a value that is no result.
+var aimName = regexp.MustCompile(`(?i)^(?:target|goal|aim|threshold|cut-?off|transfuse|reference range|normal range|critical (?:value|limit)s?|alert limit)\b|\b(?:target|goal|threshold|cut-?off)$`)
+
 // zipForm matches state and ZIP code of an address in the United States.
 var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)
 
 // acceptable refuses lines that only look like results, such as addresses.
 func (r *reader) acceptable(d *draft) bool {
 	d.name = strings.Trim(d.name, " :*-.")
+	if aimName.MatchString(d.name) && r.knows(d.name) < 0.9 {
+		return false
+	}
 	if commentLine.MatchString(d.name) || !looksNamed(d.name) || r.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
 		return false
 	}

@@ -111,6 +111,8 @@ type Row struct {
 	UCUM       string `json:"ucum,omitempty"` // empty when the unit is not known
 	Range      Range  `json:"range"`
 	Flag       string `json:"flag"` // as printed, such as H or *
+	// Note has the words beside the value, as printed.
+	Note string `json:"note,omitempty"`
 	// Interpretation is normal, abnormal, critical or unknown.
 	Interpretation string `json:"interpretation"`
 	AboveMax       bool   `json:"above_max"`
@@ -238,6 +240,9 @@ const (
 	StruckOut        Reason = "struck_out"        // a word of the row is struck out
 	ColumnUncertain  Reason = "column_uncertain"  // several columns may hold the current value
 	OlderResult      Reason = "older_result"      // the row has a value only in the column of an earlier date
+	ValueMissing     Reason = "value_missing"     // the row has no value
+	CodeDiffers      Reason = "code_differs"      // the printed LOINC code is none of the name
+	ValueDoubted     Reason = "value_doubted"     // words beside the value may cast doubt on it
 	SentenceUnclear  Reason = "sentence_unclear"  // running text that may not state the current value
 	NumberUncertain  Reason = "number_uncertain"  // the comma or point can separate thousands or decimals
 )

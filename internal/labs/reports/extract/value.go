@@ -137,6 +137,12 @@ var resultWords = []struct {
 	{"numerous", false},
 	{"packed", false},
 	{"pending", false},
+	{"result pending", false},
+	{"to follow", false},
+	{"awaited", false},
+	{"in progress", false},
+	{"in process", false},
+	{"outstanding", false},
 	{"not done", false},
 	{"not performed", false},
 	{"see note", false},
@@ -195,7 +201,7 @@ func ParseValue(text string, commas bool) (v Value, ok bool) {
 		v.Type = Comment
 		return v.withFlag(), true
 	}
-	if m := intervalStart.FindStringSubmatchIndex(text); m != nil {
+	if m := intervalStart.FindStringSubmatchIndex(text); m != nil && !isCodeForm(text[:m[5]]) {
 		take(m[5])
 		v.Type = Ranged
 		return v.withFlag(), true

@@ -1,0 +1,65 @@
+package extract
+
+import (
+	"slices"
+	"testing"
+)
+
+// Words beside a value are kept. Words that cast doubt on it, and words that are not
+// known, ask for a review.
+func TestWordsBesideValues(t *testing.T) {
+	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]),
+		"Test                       Result            Flag   Reference range     Units     Comments",
+		"Potassium                  7.2 hemolyzed     HH     3.5-5.1             mmol/L",
+		"Glucose                    5.1 (repeat)             3.9-5.5             mmol/L",
+		"Troponin I                 <0.01 see note           <0.04               ng/mL",
+		"Sodium                     139                      135-145             mmol/L    Sample contaminated",
+		"Chloride                   101                      98-107              mmol/L    checked twice",
+		"Calcium                    9.4 mg/dL                8.6-10.3",
+		"Magnesium                  2.0                      1.5-2.5             mg/dL",
+		"  Specimen grossly hemolyzed, interpret with caution",
+		"Phosphorus                 3.3                      2.5-4.5             mg/dL",
+		"Urea Nitrogen              12 widgets               7-20                mg/dL",
+		"Creatinine                 1.1 not hemolyzed        0.6-1.3             mg/dL",
+		"AST                        QNS                      5-40                U/L",
+		"Chlamydia DNA              Not detected in urine    Not detected",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		name, value, note string
+		doubted           bool
+	}{
+		{"Potassium", "7.2", "hemolyzed", true}, {"Glucose", "5.1", "repeat", false}, {"Troponin I", "<0.01", "see note", true},
+		{"Sodium", "139", "Sample contaminated", true}, {"Chloride", "101", "checked twice", false}, {"Calcium", "9.4", "", false},
+		{"Magnesium", "2.0", "Specimen grossly hemolyzed, interpret with caution", true}, {"Phosphorus", "3.3", "", false},
+		{"Urea Nitrogen", "12", "widgets", true}, {"Creatinine", "1.1", "not hemolyzed", true}, {"AST", "QNS", "", true}, {"Chlamydia DNA", "Not detected", "in urine", false},
+	} {
+		row := find(t, result, want.name)
+		if row.Value != want.value || row.Note != want.note || slices.Contains(row.Reasons, ValueDoubted) != want.doubted {
+			t.Errorf("%+v: %q, note %q, %v", want, row.Value, row.Note, row.Reasons)
+		}
+	}
+}
+
+// A doubt about the specimen is one about all rows.
+func TestDoubtAboutTheSpecimen(t *testing.T) {
+	for line, want := range map[string]bool{
+		"Sample condition: moderately hemolysed": true, "Specimen: Clotted": true,
+		"Sample not hemolyzed": false, "Hemolysis: none": false, "Hemolyzed samples are rejected": false,
+	} {
+		result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:3]), line, "", head[4],
+			"Potassium                  7.2         HH     3.5-5.1             mmol/L",
+			"Glucose                    5.1                3.9-5.5             mmol/L",
+		)...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"Potassium", "Glucose"} {
+			if row := find(t, result, name); slices.Contains(row.Reasons, ValueDoubted) != want {
+				t.Errorf("%s: %s: %v", line, name, row.Reasons)
+			}
+		}
+	}
+}
