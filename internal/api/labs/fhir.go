@@ -302,7 +302,7 @@ func fhirParsedReport(r *reports.ReportResults) fhir.ParsedReport {
 		parsed.Report.Status = "corrected"
 	}
 	for i := range r.Rows {
-		if _, repeats := r.Repeated[i]; !repeats && !r.Removed[i] {
+		if _, repeats := r.Repeated[i]; !repeats && !r.Removed[i] && r.Rows[i].Value != "" {
 			parsed.Report.Results = append(parsed.Report.Results, fhirParsedRow(&r.Rows[i], i))
 		}
 	}
@@ -320,9 +320,12 @@ func fhirParsedRow(r *extract.Row, row int) fhir.Result {
 	if r.Status == extract.AutoMatch && len(r.Matches) > 0 {
 		f.LOINC = r.Matches[0].Code
 	}
+	if r.Note != "" {
+		f.Notes = append(f.Notes, r.Note)
+	}
 	if r.NeedsReview {
 		f.Status = "P"
-		f.Notes = []string{"Read from a report and not confirmed by a person."}
+		f.Notes = append(f.Notes, "Read from a report and not confirmed by a person.")
 	}
 	if !r.Range.MinExclusive {
 		f.Low = r.Range.Min

@@ -49,13 +49,14 @@ type ReportDataDocument struct {
 
 // ReportMetadataDocument describes a report. Personal.
 //
-// Reference 4, ResultMetadata. The dates are free text, as printed; the last three fields
-// are additions.
+// Reference 4, ResultMetadata. The dates are free text, as printed; sex and the last three
+// fields are additions.
 type ReportMetadataDocument struct {
 	FirstName   *string `json:"patient_first_name" nullable:"true"`
 	LastName    *string `json:"patient_last_name" nullable:"true"`
 	BirthDate   *string `json:"dob" nullable:"true" doc:"As printed."`
-	Gender      string  `json:"gender" doc:"male, female or other."`
+	Gender      string  `json:"gender" doc:"male, female or other. It is other too if the report does not state a sex."`
+	Sex         *string `json:"sex" nullable:"true" doc:"male, female or other, if the report states it."`
 	Lab         *string `json:"lab_name" nullable:"true"`
 	Reported    *string `json:"date_reported" nullable:"true" doc:"As printed."`
 	Collected   *string `json:"date_collected" nullable:"true" doc:"As printed."`
@@ -91,6 +92,7 @@ type ReportRowDocument struct {
 	UCUM        *string                           `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, if known."`
 	Range       *string                           `json:"reference_range" nullable:"true" doc:"As printed."`
 	Flag        *string                           `json:"source_flag" nullable:"true" doc:"As printed, such as H."`
+	Note        *string                           `json:"note" nullable:"true" doc:"Words beside the value, as printed, such as hemolyzed."`
 	Page        int                               `json:"page" doc:"From 1."`
 	Box         ReportBoxDocument                 `json:"box" doc:"Where the result is printed, in fractions of the page."`
 	Confidence  float64                           `json:"confidence" doc:"0 to 1"`
@@ -150,7 +152,7 @@ func DataOf(v *Version) ReportDataDocument {
 	m := v.Metadata
 	d := ReportDataDocument{
 		Metadata: ReportMetadataDocument{
-			FirstName: textOrNil(m.FirstName), LastName: textOrNil(m.LastName), BirthDate: textOrNil(m.BirthText), Gender: "other",
+			FirstName: textOrNil(m.FirstName), LastName: textOrNil(m.LastName), BirthDate: textOrNil(m.BirthText), Gender: "other", Sex: textOrNil(m.Gender),
 			Lab: textOrNil(m.Lab), Reported: textOrNil(m.ReportedText), Collected: textOrNil(m.CollectedText), Specimen: textOrNil(m.Specimen),
 			BirthDay: textOrNil(m.BirthDate), ReportedOn: textOrNil(m.ReportedDate), CollectedOn: textOrNil(m.CollectedDate),
 		},
@@ -174,7 +176,7 @@ func (v *Version) rowDocument(i int) ReportRowDocument {
 		Max: finiteOrNil(r.Range.Max), Min: finiteOrNil(r.Range.Min), Panel: textOrNil(r.Panel), Sensitivity: orUnknown(r.Sensitivity),
 		Matches: []LoincMatchDocument{}, MatchStatus: string(r.Status), Interpretation: orUnknown(r.Interpretation),
 		Number: finiteOrNil(r.Number), Comparator: textOrNil(r.Comparator), UCUM: textOrNil(r.UCUM), Range: textOrNil(r.Range.Text),
-		Flag: textOrNil(r.Flag), Page: r.Page, Box: ReportBoxDocument(r.Box), Confidence: r.Confidence,
+		Flag: textOrNil(r.Flag), Note: textOrNil(r.Note), Page: r.Page, Box: ReportBoxDocument(r.Box), Confidence: r.Confidence,
 		NeedsReview: r.NeedsReview, Reasons: append([]extract.Reason{}, r.Reasons...),
 	}
 	if d.Type == "" {

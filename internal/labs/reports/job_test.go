@@ -2,6 +2,7 @@ package reports_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -399,7 +400,8 @@ func TestRejectedReportIsReopened(t *testing.T) {
 	higher := "512"
 	corrected := reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: new(int), Value: &higher}}}
 	reject := reports.Review{Decision: reports.Reject, Reviewer: "Jo"}
-	for _, review := range []reports.Review{corrected, reject} {
+	for i, review := range []reports.Review{corrected, reject} {
+		review.Revision = i + 1
 		if _, err := b.decide(j, review); err != nil {
 			t.Fatal(err)
 		}
@@ -410,7 +412,7 @@ func TestRejectedReportIsReopened(t *testing.T) {
 	if now := b.wait(b.upload(b.team.ID, b.user, 'c', true)); now.ID != j.ID || now.Status != reports.Failed {
 		t.Errorf("after the rejection the same file is %s %s", now.ID, now.Status)
 	}
-	now, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo"})
+	now, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: 3})
 	if err != nil || now.Status != reports.Completed || now.Message != "" || now.Worst != "critical" {
 		t.Fatalf("the reopened report is %s %q %s: %v", now.Status, now.Message, now.Worst, err)
 	}
@@ -534,7 +536,7 @@ func TestReviewKeepsTheFirstReading(t *testing.T) {
 		if got := len(b.eventTypes()); got != 3 {
 			t.Errorf("%d events", got)
 		}
-		if _, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &zero, Remove: true}}}); err != nil {
+		if _, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: 2, Corrections: []reports.Correction{{Row: &zero, Remove: true}}}); err != nil {
 			t.Fatal(err)
 		}
 		h := b.history()
@@ -542,6 +544,77 @@ func TestReviewKeepsTheFirstReading(t *testing.T) {
 			t.Errorf("after the removal: %+v", docs)
 		}
 	})
+}
+
+// A request that contradicts itself names the field and changes nothing. Of two decisions
+// without a revision, the second one is refused.
+func TestContradictoryDecisions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db)
+		b.reader.outcomes['b'] = func() (extract.Result, error) {
+			return glucose("", func(r *extract.Result) { r.Metadata.BirthDate = "1984-12-10" }), nil
+		}
+		b.start()
+		j := b.wait(b.upload(b.team.ID, b.user, 'b', true))
+		value, zero := "92", 0
+		day := func(text string) *civil.Date { d := civil.MustParse(text); return &d }
+		change, remove := reports.Correction{Row: &zero, Value: &value}, reports.Correction{Row: &zero, Remove: true}
+		both := change
+		both.Remove = true
+		tomorrow := time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly)
+		for field, review := range map[string]reports.Review{
+			"corrections.1.row":     {Decision: reports.Accept, Corrections: []reports.Correction{change, remove}},
+			"corrections.0.remove":  {Decision: reports.Accept, Corrections: []reports.Correction{both}},
+			"corrections":           {Decision: reports.Reject, Corrections: []reports.Correction{change}},
+			"metadata":              {Decision: reports.Reject, Metadata: reports.MetadataCorrection{Lab: &value}},
+			"metadata.collected_on": {Decision: reports.Accept, Metadata: reports.MetadataCorrection{Collected: day(tomorrow)}},
+			"metadata.reported_on":  {Decision: reports.Accept, Metadata: reports.MetadataCorrection{Reported: day("1980-01-01")}},
+			"metadata.birth_date":   {Decision: reports.Accept, Metadata: reports.MetadataCorrection{BirthDate: day("2026-03-05")}},
+		} {
+			review.Reviewer = "Jo"
+			_, err := b.decide(j, review)
+			var f *fault.Error
+			if !errors.As(err, &f) || !fault.Is(err, fault.Invalid) || strings.Join(f.Loc(), ".") != "body."+field {
+				t.Errorf("%s: %v", field, err)
+			}
+		}
+		if now := b.get(j); now.Status != reports.PendingReview || now.Revision != 1 {
+			t.Errorf("the job is %s with revision %d", now.Status, now.Revision)
+		}
+		outcomes := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo"})
+				outcomes <- err
+			}()
+		}
+		first, second := <-outcomes, <-outcomes
+		if first != nil {
+			first, second = second, first
+		}
+		if first != nil || !fault.Is(second, fault.Conflict) {
+			t.Errorf("two decisions at once: %v; %v", first, second)
+		}
+	})
+}
+
+// A row without a value is shown in its report, and is no result of the user.
+func TestRowWithoutAValueIsNoResult(t *testing.T) {
+	b := newBench(t, storetest.SQLite(t))
+	b.reader.outcomes['v'] = func() (extract.Result, error) {
+		return glucose("", func(r *extract.Result) {
+			r.Rows = append(r.Rows, extract.Row{Name: "Ferritin", Type: extract.Comment, Page: 1, NeedsReview: true, Reasons: []extract.Reason{extract.ValueMissing}})
+		}), nil
+	}
+	b.start()
+	j := b.wait(b.upload(b.team.ID, b.user, 'v', false))
+	if rows := b.revisions(j)[0].Rows; j.Status != reports.Completed || len(rows) != 2 {
+		t.Errorf("the job is %s with %d rows", j.Status, len(rows))
+	}
+	h := b.history()
+	if docs := h.Documents(); len(docs) != 1 || docs[0].Name != "Glucose" {
+		t.Errorf("the results are %+v", docs)
+	}
 }
 
 // A result of the same sample with another value waits for a person.

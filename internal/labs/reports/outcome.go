@@ -78,13 +78,17 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	return announce(ctx, tx, j, &Revision{Number: j.Revision, CreatedAt: tx.Now(), Version: v}, UpdatedEvent)
 }
 
-// hasImpossibleDates reports whether a sample was taken or reported in the future, or
-// reported before it was taken. A day of grace is for time zones.
+// hasImpossibleDates reports whether a sample was taken or reported in the future or before
+// the birth, or reported before it was taken.
 func hasImpossibleDates(m *extract.Metadata, now time.Time) bool {
-	limit := now.Add(24 * time.Hour).UTC().Format(time.DateOnly)
-	return m.CollectedDate > limit || m.ReportedDate > limit ||
-		m.ReportedDate != "" && m.CollectedDate > m.ReportedDate
+	limit := latestDay(now)
+	return m.CollectedDate > limit || m.ReportedDate > limit || m.BirthDate > limit ||
+		m.ReportedDate != "" && m.CollectedDate > m.ReportedDate ||
+		m.CollectedDate != "" && m.CollectedDate < m.BirthDate || m.ReportedDate != "" && m.ReportedDate < m.BirthDate
 }
+
+// latestDay returns the last day that is not in the future. A day of grace is for time zones.
+func latestDay(now time.Time) string { return now.Add(24 * time.Hour).UTC().Format(time.DateOnly) }
 
 func (j *Job) addReason(r ReviewReason) {
 	if !slices.Contains(j.Reasons, r) {

@@ -60,10 +60,10 @@ func facts(j *Job, v *Version) []fact {
 	specimens := specimenNumbers(m.Specimen)
 	var all []fact
 	for i := range v.Rows {
-		if v.Removed[i] {
+		r := &v.Rows[i]
+		if v.Removed[i] || r.Value == "" { // a row without a value is no result
 			continue
 		}
-		r := &v.Rows[i]
 		all = append(all, fact{
 			origin: Origin{Kind: FromReport, Job: j.ID, Row: i}, loinc: codeOf(r), name: foldText(r.Name), number: r.Number,
 			comparator: r.Comparator, text: foldText(r.Value), unit: foldUnit(cmp.Or(r.UCUM, r.Unit)), day: m.CollectedDate,

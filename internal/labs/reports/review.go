@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"hale/internal/labs/critical"
 	"hale/internal/labs/identity"
+	"hale/internal/labs/labclock"
 	"hale/internal/labs/loinc"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/reports/extract"
@@ -58,6 +60,11 @@ type Correction struct {
 	LOINC *string `json:"loinc_code,omitempty"`
 }
 
+// changes reports whether a correction changes a field of its row.
+func (c *Correction) changes() bool {
+	return c.Name != nil || c.Value != nil || c.Units != nil || c.Range != nil || c.Min != nil || c.Max != nil || c.LOINC != nil
+}
+
 // MetadataCorrection changes the description of a report. Absent fields stay.
 type MetadataCorrection struct {
 	FirstName, LastName, Lab, Specimen *string
@@ -92,8 +99,11 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 	if err != nil {
 		return Job{}, Revision{}, err
 	}
-	if review.Revision != 0 && review.Revision != latest.Number {
+	switch {
+	case review.Revision != 0 && review.Revision != latest.Number:
 		return Job{}, Revision{}, fault.Newf(fault.Conflict, "The results have revision %d now; read them again before you decide", latest.Number)
+	case review.Revision == 0 && j.Reviewed: // perhaps at the same moment
+		return Job{}, Revision{}, fault.Newf(fault.Conflict, "The report has a decision already; read it again, and send revision %d to decide once more", latest.Number)
 	}
 	v := latest.Version.clone()
 	v.Author, v.Note, v.Decision, v.Changes, v.Confirmed = review.Reviewer, review.Note, review.Decision, nil, nil
@@ -101,12 +111,22 @@ func Decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, review Revi
 	j.Reviewed, j.ReviewedBy, j.ReviewedAt, j.FinishedAt = true, review.Reviewer, &now, &now
 	switch review.Decision {
 	case Reject:
+		if err := review.rejectsOnly(); err != nil {
+			return Job{}, Revision{}, err
+		}
 		j.Status, j.Message = Failed, "A reviewer rejected the report."
 		if err := critical.CloseReport(ctx, tx, j.Team, j.ID.UUID()); err != nil {
 			return Job{}, Revision{}, err
 		}
 	case Accept:
 		if err := v.correct(review); err != nil {
+			return Job{}, Revision{}, err
+		}
+		labTime, err := labclock.TimeOf(ctx, tx, j.Team)
+		if err != nil {
+			return Job{}, Revision{}, err
+		}
+		if err := review.Metadata.checkDates(&v.Metadata, labTime); err != nil {
 			return Job{}, Revision{}, err
 		}
 		if err := confirmPatient(ctx, tx, &j, &v, review.ConfirmIdentity); err != nil {
@@ -178,9 +198,50 @@ func (v *Version) correct(review Review) error {
 		return fault.Newf(fault.Invalid, "List should have at most %d items", maxCorrections).At("body", "corrections").WithType("too_long")
 	}
 	v.correctMetadata(review.Metadata)
+	corrected := map[int]bool{}
 	for i, c := range review.Corrections {
+		if c.Row != nil {
+			if corrected[*c.Row] {
+				return fault.New(fault.Invalid, "Value error, another correction in this request has the same row").At("body", "corrections", strconv.Itoa(i), "row")
+			}
+			corrected[*c.Row] = true
+		}
 		if err := v.correctRow(i, c); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// rejectsOnly refuses corrections of a report that is rejected: they would be lost.
+func (r *Review) rejectsOnly() error {
+	switch {
+	case len(r.Corrections) > 0:
+		return fault.New(fault.Invalid, "Value error, a rejected report takes no corrections").At("body", "corrections")
+	case r.Metadata != MetadataCorrection{}:
+		return fault.New(fault.Invalid, "Value error, a rejected report takes no corrections").At("body", "metadata")
+	}
+	return nil
+}
+
+// checkDates refuses corrected dates that cannot be true. m has the corrections.
+func (c *MetadataCorrection) checkDates(m *extract.Metadata, now time.Time) error {
+	for _, one := range []struct {
+		field string
+		date  *civil.Date
+	}{{"birth_date", c.BirthDate}, {"collected_on", c.Collected}, {"reported_on", c.Reported}} {
+		wrong := ""
+		switch {
+		case one.date == nil:
+		case one.date.String() > latestDay(now):
+			wrong = "the date is in the future"
+		case m.BirthDate != "" && (m.CollectedDate != "" && m.CollectedDate < m.BirthDate || m.ReportedDate != "" && m.ReportedDate < m.BirthDate):
+			wrong = "the date of birth is after the sample or the report"
+		case m.ReportedDate != "" && m.CollectedDate > m.ReportedDate && one.field != "birth_date":
+			wrong = "the report is older than the sample"
+		}
+		if wrong != "" {
+			return fault.New(fault.Invalid, "Value error, "+wrong).At("body", "metadata", one.field)
 		}
 	}
 	return nil
@@ -225,6 +286,8 @@ func (v *Version) correctRow(at int, c Correction) error {
 		v.note(i, "added", "", *c.Name)
 	case *c.Row < 0 || *c.Row >= len(v.Rows) || v.Removed[*c.Row]:
 		return fault.New(fault.Invalid, "Value error, the report has no such row").At(place("row")...)
+	case c.Remove && c.changes():
+		return fault.New(fault.Invalid, "Value error, a correction removes the row or changes it").At(place("remove")...)
 	case c.Remove:
 		if v.Removed == nil {
 			v.Removed = map[int]bool{}
