@@ -48,6 +48,8 @@ func (r *reader) judge(d draft, who Patient) Row {
 		value, ok = Value{Text: plain(d.value), Type: Comment}, true
 	}
 	switch {
+	case !ok && d.culture != nil:
+		value, ok = Value{Text: d.value, Type: Comment}, true
 	case !ok && strings.TrimSpace(d.value) == "":
 		value = Value{Type: Comment}
 		review(ValueMissing)
@@ -120,8 +122,12 @@ func (r *reader) judge(d draft, who Patient) Row {
 		row.ValueBox = &Box{X: c.x0, Y: c.y - c.h/2, Width: c.x1 - c.x0, Height: c.h}
 	}
 	row.Confidence = confidenceOf(d, row)
-	r.interpret(&row, review)
-	r.check(&row, value, page.Source, d, review)
+	if d.culture != nil {
+		row.finishCulture(d)
+	} else {
+		r.interpret(&row, review)
+		r.check(&row, value, page.Source, d, review)
+	}
 	if isStruck(page.Struck, d.words) {
 		review(StruckOut)
 	}

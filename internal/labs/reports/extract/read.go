@@ -52,10 +52,13 @@ func reasonOf(doc Document, f *Failure) *Failure {
 // isReport tells a report from other documents: it has known analytes, or several
 // unknown ones with units and ranges.
 func isReport(result Result) bool {
-	known, complete := 0, 0
+	known, complete, cultures := 0, 0, 0
 	for _, row := range result.Rows {
 		if row.Status != NoMatch {
 			known++
+		}
+		if row.culture {
+			cultures++
 		}
 		if row.Number != nil && row.UCUM != "" && row.Range.Kind != RangeNone && row.Range.Kind != RangeOther {
 			complete++
@@ -63,7 +66,7 @@ func isReport(result Result) bool {
 	}
 	m := result.Metadata
 	head := m.CollectedText != "" || m.ReportedText != "" || m.Specimen != "" || m.Lab != ""
-	return known >= 2 || known == 1 && (head || complete > 0) || complete >= 3
+	return known >= 2 || known == 1 && (head || complete > 0) || complete >= 3 || cultures >= 2 || cultures == 1 && head
 }
 
 func readOnce(doc Document) Result {

@@ -20,6 +20,7 @@ type draft struct {
 	notes                        []string // words beside the row
 	code                         string   // a LOINC code in the row
 	sentence                     bool     // read in running text
+	culture                      *culture // of a row of a culture
 }
 
 // entry is one line of a page, split into the parts of a row.
@@ -85,6 +86,7 @@ var (
 // readPage reads the tables and single rows of a page.
 func (r *reader) readPage(page int) {
 	l := r.pages[page]
+	r.readCulture(page)
 	blocks := r.readBlocks(page)
 	entries := make([]*entry, 0, len(l.lines))
 	// Rows that belong together end at a header: a run is what is between two.
@@ -93,7 +95,7 @@ func (r *reader) readPage(page int) {
 		entries = entries[:0]
 	}
 	for i := 0; i < len(l.lines); i++ {
-		if l.lines[i].used { // part of a block
+		if l.lines[i].used { // part of a block or a culture
 			if len(blocks) > 0 && blocks[0].at == l.lines[i] {
 				flush()
 				d := blocks[0].draft

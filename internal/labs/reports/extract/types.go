@@ -133,6 +133,7 @@ type Row struct {
 	// OtherValue the value of the other reading. Package pages uses them to look
 	// at a value again.
 	ValueBox   *Box   `json:"-"`
+	culture    bool   // an organism, or a drug tested against it
 	place      Box    // on the straightened page, in parts of its longer side
 	OtherValue string `json:"-"`
 	// NeedsReview asks for a person. Reasons says why, in words of the Reason
