@@ -19,7 +19,7 @@ func Read(doc Document) (Result, error) {
 	for _, p := range doc.Pages {
 		result.Pages = append(result.Pages, PageInfo{Width: p.Width, Height: p.Height, Source: p.Source})
 	}
-	if !isReport(result) {
+	if !isReport(doc, result) {
 		return Result{}, reasonOf(doc, &Failure{Reason: InvalidInput, Detail: "no results of laboratory tests were found: this does not look like a lab report"})
 	}
 	return result, nil
@@ -50,22 +50,33 @@ func reasonOf(doc Document, f *Failure) *Failure {
 }
 
 // isReport tells a report from other documents: it has known analytes, or several
-// unknown ones with units and ranges.
-func isReport(result Result) bool {
-	known, complete, cultures := 0, 0, 0
+// unknown ones with units and ranges. Invoices, recipes and labels of food name analytes
+// too, without ranges.
+func isReport(doc Document, result Result) bool {
+	known, complete, cultures, answers, evidence := 0, 0, 0, 0, 0
 	for _, row := range result.Rows {
+		hasRange := row.Range.Kind != RangeNone && row.Range.Kind != RangeOther
+		switch {
+		case row.culture:
+			cultures++
+		case row.Number != nil && row.UCUM != "" && hasRange:
+			complete++
+		case row.Number == nil && hasRange:
+			answers++
+		}
 		if row.Status != NoMatch {
 			known++
 		}
-		if row.culture {
-			cultures++
-		}
-		if row.Number != nil && row.UCUM != "" && row.Range.Kind != RangeNone && row.Range.Kind != RangeOther {
-			complete++
+		if row.UCUM != "" || hasRange || row.Number == nil || row.Flag != "" {
+			evidence++
 		}
 	}
 	m := result.Metadata
-	head := m.CollectedText != "" || m.ReportedText != "" || m.Specimen != "" || m.Lab != ""
+	sample := m.CollectedText != "" || m.Specimen != ""
+	if complete+cultures+answers < 2 && looksForeign(doc) || evidence == 0 && !sample {
+		return false
+	}
+	head := sample || m.ReportedText != "" || m.Lab != ""
 	return known >= 2 || known == 1 && (head || complete > 0) || complete >= 3 || cultures >= 2 || cultures == 1 && head
 }
 
