@@ -1,6 +1,9 @@
 package extract
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestCoarseNumbers(t *testing.T) {
 	for _, c := range []struct{ text, name, want string }{
@@ -96,6 +99,29 @@ func TestAThirdReadingThatFits(t *testing.T) {
 		}
 		if row.Value != c.value && !row.NeedsReview {
 			t.Errorf("%s needs no review", row.Value)
+		}
+	}
+}
+
+// A scan can lose the point of a value and of its range alike. Both are then far from what
+// is usual for the analyte. Other units are no such case.
+func TestValueAndRangeWithoutPoints(t *testing.T) {
+	lines := []string{
+		"Glucose                    42                 39-55               mmol/L    ",
+		"TSH                        21                 04-40               mIU/L     ",
+		"Hemoglobin                 131                120-160             g/L       ",
+		"Leukocytes                 6100               4000-11000          /uL       ",
+		"Creatinine                 80                 59-104              umol/L    ",
+		"Sodium                     139                135-145             mmol/L    ",
+	}
+	want := map[string]bool{"Glucose": true, "TSH": true}
+	for _, source := range []Source{FromOCR, FromText} {
+		result := read(t, source, lines...)
+		for _, name := range []string{"Glucose", "TSH", "Hemoglobin", "Leukocytes", "Creatinine", "Sodium"} {
+			row := find(t, result, name)
+			if got := slices.Contains(row.Reasons, Implausible); got != (want[name] && source == FromOCR) {
+				t.Errorf("%s of %s: %v", name, source, row.Reasons)
+			}
 		}
 	}
 }

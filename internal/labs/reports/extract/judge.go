@@ -500,6 +500,9 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	if source != FromOCR {
 		return
 	}
+	if code != nil && number && row.hasLostPoints(code, value) {
+		review(Implausible)
+	}
 	for _, w := range d.valueWords {
 		if w.Confidence < 0.8 {
 			review(LowConfidence)

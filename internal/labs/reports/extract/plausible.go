@@ -22,21 +22,49 @@ var limits = map[string][2]float64{
 var scales = map[string]float64{
 	"g/L": 1, "g/dL": 10, "mg/dL": 0.01, "mg/L": 1e-3, "ug/dL": 1e-5, "ug/mL": 1e-3, "ug/L": 1e-6, "ng/mL": 1e-6, "ng/dL": 1e-8, "ng/L": 1e-9, "pg/mL": 1e-9,
 	"mmol/L": 1, "umol/L": 1e-3, "nmol/L": 1e-6, "pmol/L": 1e-9, "10*3/uL": 1e3, "10*6/uL": 1e6, "10*5/uL": 1e5, "/uL": 1, "%": 0.01, "L/L": 1,
+	"m[IU]/L": 1, "u[IU]/mL": 1, "m[IU]/mL": 1e3, "[IU]/mL": 1e6,
+}
+
+// usualUppers are upper bounds of reference ranges of analytes that are printed with
+// decimals, in the code's unit. A scan can lose the point of a value and of its range
+// alike: 4.2 in 3.9-5.5 becomes 42 in 39-55.
+var usualUppers = map[string]float64{
+	"2823-3": 5.3, "1751-7": 5.5, "2885-2": 8.5, "10834-0": 4, "1759-0": 2.5, "17861-6": 10.6, "2000-8": 2.65, "2160-0": 1.4, "14749-6": 7.8, "22664-7": 8.5, "1975-2": 1.3, "14631-6": 24, "1968-7": 0.5,
+	"2777-1": 4.7, "19123-9": 2.6, "3084-1": 8.5, "4548-4": 6.5, "6690-2": 11.5, "789-8": 6.2, "718-7": 18, "4544-3": 54, "787-2": 101, "785-6": 35, "786-4": 37, "788-0": 16.5, "32623-1": 13,
+	"751-8": 8, "731-0": 5, "742-7": 1.3, "711-2": 0.8, "704-7": 0.3, "770-8": 80, "736-9": 50, "5905-5": 13, "713-8": 8, "706-2": 2, "3016-3": 5.5, "3024-7": 2, "14920-3": 25, "3051-0": 4.8,
+	"1988-5": 10, "6301-6": 3.5, "5902-2": 15.5, "14647-2": 6.2, "14927-8": 2.3, "14646-4": 3, "2143-6": 25, "2857-1": 6.5, "5811-5": 1.04, "5803-2": 8.5, "33037-3": 20,
+}
+
+// hasLostPoints reports whether value and range are several times as large as usual
+// for the analyte, without decimals.
+func (r *Row) hasLostPoints(code *loinc.Code, value Value) bool {
+	usual, known := usualUppers[code.Code]
+	factor, converts := unitFactor(code, r.UCUM)
+	if !known || !converts || value.Decimals > 0 || rangeDecimals(r.Range.Text) > 0 {
+		return false
+	}
+	upper := 4 * usual * factor
+	if r.Range.Max == nil {
+		return *r.Number > upper
+	}
+	return *r.Range.Max > upper
 }
 
 // plausible returns the limits of a code in the unit of the report. Only the
 // limits are converted, never the value.
 func plausible(code *loinc.Code, ucum string) (low, high float64, known bool) {
 	l, known := limits[code.Code]
-	if !known {
-		return 0, 0, false
-	}
+	factor, converts := unitFactor(code, ucum)
+	return l[0] * factor, l[1] * factor, known && converts
+}
+
+// unitFactor returns the factor from the code's unit to the unit of the report.
+func unitFactor(code *loinc.Code, ucum string) (factor float64, ok bool) {
 	switch {
 	case ucum == code.Unit || ucum == "" && unitClass(code.Unit) == "":
-		return l[0], l[1], true
+		return 1, true
 	case unitClass(ucum) == unitClass(code.Unit) && scales[ucum] != 0 && scales[code.Unit] != 0:
-		factor := scales[code.Unit] / scales[ucum]
-		return l[0] * factor, l[1] * factor, true
+		return scales[code.Unit] / scales[ucum], true
 	}
-	return 0, 0, false
+	return 0, false
 }
