@@ -27,7 +27,7 @@ var (
 	drugHeader     = regexp.MustCompile(`(?i)\b(?:antibiotics?|antimicrobials?|drugs?|agents?)\b.*(?:\bmic\b|interp|suscept|sensitiv|result|s/i/r|\bzone\b)|^\s*mic\b.*\binterp`)
 	headerUnit     = regexp.MustCompile(`(?i)(?:mic|zone)\s*[(\[]?\s*(?:in )?((?:µ|μ|u|mc)g/ml|mg/l|mm)\b`)
 	organismLabel  = regexp.MustCompile(`(?i)^((?:organism|isolate|pathogen|bacteri(?:a|um)|microorganism)(?:\(?s\)?)?(?: identified| isolated)?(?:\s*(?:#|no\.?)?\s*\d{1,2})?)\s*[:.\-]?\s+(.+)$`)
-	cultureLabel   = regexp.MustCompile(`(?i)^((?:(?:urine|blood|wound|throat|stool|sputum|csf|fluid|genital|routine|aerobic|anaerobic|fungal|bacterial)[ ,]+){0,3}cultures?(?:[ ,]+(?:urine|blood|wound|throat|stool|sputum|routine|aerobic|anaerobic))?(?: results?)?|gram stain(?: result)?)\s*[:\-]\s*(.+)$`)
+	cultureLabel   = regexp.MustCompile(`(?i)^((?:(?:urine|blood|wound|throat|stool|sputum|csf|fluid|genital|routine|aerobic|anaerobic|fungal|bacterial)[ ,]+){0,3}cultures?(?:[ ,]+(?:urine|blood|wound|throat|stool|sputum|routine|aerobic|anaerobic))?(?: results?)?|gram stain(?: result)?)(?:\s*[:\-]\s*|\s+)(.+)$`)
 	numbered       = regexp.MustCompile(`^(?:#?\d{1,2}[.):]\s*|#\d{1,2}\s+)`)
 	quantityForm   = regexp.MustCompile(`(?i)(?:[<>]=?\s*)?\d[\d,.]*(?:\s*-\s*\d[\d,.]*)?(?:\s*[x×]\s*10\s*\^?\s*\d{1,2})?\s*(?:cfu|colonies|organisms|col)\b(?:\s*/\s*m?l)?|\b(?:heavy|moderate|light|scant|rare|few|many|profuse) growth\b|\b[1-4]\+`)
 	growthWords    = regexp.MustCompile(`(?i)\b(?:growth|flora|isolated|no organisms|cfu|rods|cocci|bacilli|yeast|wbcs?|leu[ck]ocytes|epithelial|polymorphs|seen)\b`)
@@ -138,7 +138,7 @@ func (r *reader) organismIn(text string) (d draft, ok bool) {
 	labelled := false
 	if m := organismLabel.FindStringSubmatch(text); m != nil && (strings.Contains(text, ":") || genusWords[strings.ToLower(firstWord(m[2]))]) {
 		name, value, labelled = m[1], m[2], true
-	} else if m := cultureLabel.FindStringSubmatch(text); m != nil && (growthWords.MatchString(m[2]) || genusWords[strings.ToLower(firstWord(m[2]))]) {
+	} else if m := cultureLabel.FindStringSubmatch(text); m != nil && (strings.Contains(text, ":") && growthWords.MatchString(m[2]) || genusWords[strings.ToLower(firstWord(m[2]))]) {
 		name, value, labelled = m[1], m[2], true
 	}
 	value = numbered.ReplaceAllString(value, "")

@@ -58,7 +58,8 @@ type reader struct {
 	columns  []column
 	panel    string
 	specimen string
-	older    bool // under a heading such as "Previous results"
+	analyte  string // the last line that is only the name of an analyte
+	older    bool   // under a heading such as "Previous results"
 	drafts   []draft
 	// specimenNotes are the doubts about the specimens of a page.
 	specimenNotes map[int][]string
@@ -86,7 +87,10 @@ var (
 // readPage reads the tables and single rows of a page.
 func (r *reader) readPage(page int) {
 	l := r.pages[page]
+	r.splitTables(page)
+	l = r.pages[page]
 	r.readCulture(page)
+	r.readCards(page)
 	blocks := r.readBlocks(page)
 	entries := make([]*entry, 0, len(l.lines))
 	// Rows that belong together end at a header: a run is what is between two.
@@ -176,6 +180,11 @@ func (r *reader) split(l *line, em float64) *entry {
 	return e
 }
 
+func isUnit(text string) bool {
+	_, known := knownUnit(text)
+	return known
+}
+
 var proseWords = wordSet("the is was were are of to if and for in at by this that with has have be been")
 
 // isProse reports whether a line is running text, which the columns of a table above it
@@ -216,7 +225,7 @@ func (r *reader) repair(e *entry, em float64) {
 	value := e.text(valueColumn)
 	if _, parses := ParseValue(value, r.commas); value == "" || isFlagMark(value) || !parses {
 		for i, c := range e.parts[unitColumn] {
-			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil {
+			if v, ok := ParseValue(c.text(), r.commas); ok && v.Number != nil && !isUnit(c.text()) {
 				if isFlagMark(value) {
 					e.parts[flagColumn] = append(e.parts[flagColumn], e.parts[valueColumn]...)
 				}
@@ -458,6 +467,9 @@ func (r *reader) resolve(entries []*entry, page int) {
 	for i, e := range entries {
 		if !e.anchor {
 			if !e.used && !r.doubtBelow(last, e, em) {
+				if name := e.line.text(); len(e.line.cells) == 1 && r.knows(name) >= 0.95 {
+					r.analyte = strings.Trim(name, " :")
+				}
 				r.heading(entries, i, em)
 			}
 			continue
@@ -605,7 +617,7 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 	for a := 0; a <= min(2, len(above)); a++ {
 		for b := 0; b <= min(2, len(below)); b++ {
 			chosen := append(slices.Clone(above[len(above)-a:]), below[:b]...)
-			if len(chosen) == 0 || len(own) > 0 && (a == 0 || slices.ContainsFunc(chosen, func(o *entry) bool { return !r.sameStyle(o, e) })) {
+			if len(chosen) == 0 || len(own) > 0 && (a == 0 || startsLower(above[len(above)-a].text(nameColumn)) || slices.ContainsFunc(chosen, func(o *entry) bool { return !r.sameStyle(o, e) })) {
 				continue
 			}
 			score := r.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
@@ -745,20 +757,22 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 		return
 	}
 	size := e.parts[nameColumn][0].h
+	isHeading := panelWords.MatchString(name) && !startsLower(name)
 	fits := func(o *entry, gap float64) bool {
 		return o != nil && gap < 1.6*em && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
 	}
 	if fits(above, up) {
 		before := above.text(nameColumn)
 		joined := joinWrapped(before, name)
-		if k, alone := r.knows(joined), r.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
-			alone < 0.9 && r.knows(name) < 0.9 && !panelWords.MatchString(name) && !e.parts[nameColumn][0].bold && up < 1.35*em {
+		if k, alone := r.knows(joined), r.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !isHeading && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
+			startsLower(name) && (k >= 0.9 || alone < 0.9) ||
+			alone < 0.9 && r.knows(name) < 0.9 && !isHeading && !e.parts[nameColumn][0].bold && up < 1.35*em {
 			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
 			e.used, e.line.used = true, true
 			return
 		}
 	}
-	if fits(below, down) {
+	if fits(below, down) && !startsLower(name) {
 		joined := joinWrapped(name, below.text(nameColumn))
 		if k, alone := r.knows(joined), r.knows(below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
 			below.parts[nameColumn] = append(slices.Clone(e.parts[nameColumn]), below.parts[nameColumn]...)
@@ -838,7 +852,7 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 	if m := specimenLabel.FindStringIndex(text); m != nil {
 		text = strings.TrimSpace(text[:m[0]])
 	}
-	if text == "" || len(text) > 60 || len(strings.Fields(text)) > 8 || notARow.MatchString(text) || commentLine.MatchString(text) || strings.HasSuffix(text, ".") {
+	if text == "" || startsLower(text) || len(text) > 60 || len(strings.Fields(text)) > 8 || notARow.MatchString(text) || commentLine.MatchString(text) || strings.HasSuffix(text, ".") {
 		return
 	}
 	isPanel := panelWords.MatchString(text)
@@ -907,6 +921,7 @@ func (r *reader) emit(e *entry, page int) {
 			d.notes = append(d.notes, note)
 		}
 	}
+	r.nameTime(&d)
 	if r.older || olderName.MatchString(d.name) {
 		d.reasons = append(d.reasons, OlderResult)
 	}
@@ -936,6 +951,26 @@ func (r *reader) emit(e *entry, page int) {
 
 // aimName begins the name of a value that is no result.
 var aimName = regexp.MustCompile(`(?i)^(?:target|goal|aim|threshold|cut-?off|transfuse|reference range|normal range|critical (?:value|limit)s?|alert limit)\b|\b(?:target|goal|threshold|cut-?off)$`)
+
+// timeName is a name that only says when the sample was taken.
+var timeName = regexp.MustCompile(`(?i)^(?:[+-]?\d{1,3}(?:[.,]5)?\s*(?:h|hr|hrs|hours?|min|mins|minutes?)\b.{0,20}|t\s*=?\s*\d{1,3}(?:\s*min)?|fasting|baseline|pre-?dose|post-?dose|peak|trough|(?:half|one|two|three|four) hours?.{0,12})$`)
+
+var seriesPanel = regexp.MustCompile(`(?i)\b(?:tolerance|ogtt|gtt|stimulation|suppression|curve|challenge)\b`)
+
+// nameTime puts the analyte before a name such as "2 h" of a tolerance test.
+func (r *reader) nameTime(d *draft) {
+	switch name := strings.Trim(d.name, " :*-."); {
+	case !timeName.MatchString(name):
+		r.analyte = ""
+	case r.analyte != "":
+		d.name = r.analyte + " " + name
+	case seriesPanel.MatchString(d.panel):
+		d.name = d.panel + " " + name
+		d.reasons = append(d.reasons, NameUncertain)
+	default:
+		d.reasons = append(d.reasons, NameUncertain)
+	}
+}
 
 // zipForm matches state and ZIP code of an address in the United States.
 var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)

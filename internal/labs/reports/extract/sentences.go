@@ -165,7 +165,11 @@ func (r *reader) resultAt(words []Word, i int) (d draft, end int, ok bool) {
 			last := strings.TrimRight(words[end+n-1].Text, ".,;")
 			if strings.HasSuffix(last, ")") || strings.HasSuffix(last, "]") {
 				text := strings.Trim(strings.TrimRight(newCell(words[end:end+n]).text(), ".,;"), "()[]")
-				if kind := ParseRange(text, r.commas, Patient{Age: -1}).Kind; kind != RangeOther {
+				if kind := ParseRange(text, r.commas, Patient{Age: -1}).Kind; kind != RangeOther && otherValueCue.MatchString(text) {
+					d.reasons = append(d.reasons, SentenceUnclear) // a goal is no reference range
+					hasRange = true
+					end += n
+				} else if kind != RangeOther {
 					d.rng, hasRange = text, true
 					end += n
 				}
