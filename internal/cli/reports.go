@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -495,11 +496,9 @@ func readCorrections(file string, sets, removed []string) (all []reports.Correct
 		}
 	}
 	for _, set := range sets {
-		one, err := parseCorrection(set)
-		if err != nil {
+		if all, err = addCorrection(all, set); err != nil {
 			return nil, err
 		}
-		all = append(all, one)
 	}
 	for _, text := range removed {
 		row, err := strconv.Atoi(text)
@@ -511,30 +510,34 @@ func readCorrections(file string, sets, removed []string) (all []reports.Correct
 	return all, nil
 }
 
-// parseCorrection reads ROW.FIELD=VALUE.
-func parseCorrection(text string) (c reports.Correction, err error) {
+// addCorrection reads ROW.FIELD=VALUE and adds it to the correction of that row.
+func addCorrection(all []reports.Correction, text string) ([]reports.Correction, error) {
 	place, value, ok := strings.Cut(text, "=")
 	rowText, field, ok2 := strings.Cut(place, ".")
 	row, err := strconv.Atoi(rowText)
 	if !ok || !ok2 || err != nil {
-		return c, badUsagef("--set must be ROW.FIELD=VALUE, such as 3.value=5.9")
+		return nil, badUsagef("--set must be ROW.FIELD=VALUE, such as 3.value=5.9")
 	}
 	var doc any = value
 	if field == "min_reference_range" || field == "max_reference_range" {
 		number, err := strconv.ParseFloat(value, 64)
 		if err != nil {
-			return c, badUsagef("--set: %s must be a number", field)
+			return nil, badUsagef("--set: %s must be a number", field)
 		}
 		doc = number
 	}
 	body, err := json.Marshal(map[string]any{"row": row, field: doc})
 	if err != nil {
-		return c, err
+		return nil, err
+	}
+	at := slices.IndexFunc(all, func(c reports.Correction) bool { return c.Row != nil && *c.Row == row && !c.Remove })
+	if at < 0 {
+		at, all = len(all), append(all, reports.Correction{})
 	}
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&c); err != nil {
-		return c, badUsagef("--set: the field must be test_name, value, units, reference_range, min_reference_range, max_reference_range or loinc_code")
+	if err := decoder.Decode(&all[at]); err != nil {
+		return nil, badUsagef("--set: the field must be test_name, value, units, reference_range, min_reference_range, max_reference_range or loinc_code")
 	}
-	return c, nil
+	return all, nil
 }
