@@ -9,7 +9,7 @@ var (
 	// doubtWords cast doubt on a value.
 	doubtWords = regexp.MustCompile(`(?i)\bha?emoly[sz]|\blip(?:a?emi[ac]|emic)|\bicteri|\bclot(?:ted|s)?\b|\bcontaminat|\bqns\b|\bquantity not|\binsufficient|\bquestionabl|\bdoubtful|\bunreliable|\binvalid|` +
 		`\bsuspect|\binterfer|\berroneous|\berror|\bcompromised|\bunsuitable|\bre-?(?:collect|draw|submit)|\brepeat (?:suggested|recommended|requested|advised|on|with|sample|test)|\bplease repeat|\bwrong\b|\bmislabel|\bunlabel|` +
-		`\bdrip arm|\biv (?:line|fluid)|\bdelay(?:ed)?\b|\bold (?:sample|specimen)|\baged\b|\bunconfirmed|\bpreliminary|\bdilut|\bunable|\bnot (?:valid|reliable|reportable|confirmed)|\bfalse(?:ly)?\b|\bsee (?:note|comment|below|text|footnote)|\bclumped|\bfibrin`)
+		`\bdrip arm|\biv (?:line|fluid)|\bdelay(?:ed)?\b|\bold (?:sample|specimen)|\baged\b|\bunconfirmed|\bpreliminary|\bdilut|\bunable|\bnot (?:valid|reliable|reportable|confirmed)|\bfalse(?:ly)?\b|\bsee (?:note|comment|below|text|footnote)|\bclumped|\bfibrin|\bpending\b|\bawait|\bconfirmatory`)
 	noDoubt = regexp.MustCompile(`(?i)\b(?:no|not|non|without|absent)[ -](?:\w+ )?(?:ha?emoly[sz]|lipa?emi|icteri|clot|contaminat|interfer|error)`)
 	// plainNotes say nothing against a value.
 	plainNotes = regexp.MustCompile(`(?i)^(?:(?:repeat(?:ed)?|re-?checked|checked|confirmed|verified|final|fasting|non-fasting|random|calculated|calc|estimated|est|measured|twice|x2|by|on|in|of|and|duplicate|performed|method|manual|automated|serum|plasma|blood|urine)[ ,.]*)+$`)

@@ -199,7 +199,7 @@ func isProse(l *line) bool {
 			n++
 		}
 	}
-	return n >= 2
+	return n >= 2 || otherValueCue.MatchString(l.text())
 }
 
 // repair moves cells that are in the wrong column by what they hold, and decides
@@ -972,6 +972,9 @@ func (r *reader) nameTime(d *draft) {
 	}
 }
 
+// sentenceInside finds the end of a sentence.
+var sentenceInside = regexp.MustCompile(`[a-z]{4,}\. [A-Z]`)
+
 // zipForm matches state and ZIP code of an address in the United States.
 var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)
 
@@ -981,7 +984,7 @@ func (r *reader) acceptable(d *draft) bool {
 	if aimName.MatchString(d.name) && r.knows(d.name) < 0.9 {
 		return false
 	}
-	if commentLine.MatchString(d.name) || !looksNamed(d.name) || r.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
+	if commentLine.MatchString(d.name) || sentenceInside.MatchString(d.name) || !looksNamed(d.name) || r.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
 		return false
 	}
 	if _, isDate := parseDate(d.value); isDate && r.knows(d.name) < 0.9 {

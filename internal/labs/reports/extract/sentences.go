@@ -261,7 +261,7 @@ var (
 	// otherValueCue marks thresholds, aims, ranges, doses and earlier values.
 	otherValueCue = regexp.MustCompile(`(?i)\b(?:if|unless|should|until|target\w*|goals?|aim\w*|thresholds?|cut-?offs?|transfus\w*|previous\w*|prior|formerly|earlier|baseline|histor\w+|ago|` +
 		`last (?:week|month|year|visit|time|test|report|result)|(?:normal|reference|therapeutic|expected|desired|target) (?:range|value|interval|limit)s?|expected|recommended|desirable|ideal|optimal|keep|maintain|` +
-		`doses?|dosage|daily|tablets?|supplement\w*|give|given|start|started|prescri\w*|infus\w*|indicates?|indication|suggests?|suggestive|requires?|warrants?|defin\w+|diagnostic|considered|guidelines?|criteri\w+|ranges? from|detection|example|e\.g)\b`)
+		`doses?|dosage|daily|tablets?|supplement\w*|give|given|start|started|prescri\w*|infus\w*|indicates?|indication|suggests?|suggestive|requires?|warrants?|defin\w+|diagnostic|considered|guidelines?|or (?:more|less|above|below|higher|lower|greater|over|under)|criteri\w+|ranges? from|detection|example|e\.g)\b`)
 	conditionCue = regexp.MustCompile(`(?i)\b(?:if|unless|when|whenever|once|should|in case)\b`)
 	currentCue   = regexp.MustCompile(`(?i)\b(?:today|now|current|currently|latest|most recent|presently|at present|this (?:visit|morning|week|sample))\b`)
 	// otherCircumstance marks another day, another person or a denial.
@@ -270,6 +270,7 @@ var (
 	criticalCue   = regexp.MustCompile(`(?i)\b(?:critical(?:ly)?|panic)\b`)
 	notCritical   = regexp.MustCompile(`(?i)\b(?:not|no|non|never)[ -]+(?:\w+ )?(?:critical(?:ly)?|panic)\b`)
 	boundInWords  = regexp.MustCompile(`(?i)\b(?:above|below|over|under|exceed\w*|(?:greater|less|more|lower|higher|fewer) than|at least|at most|up to|from|by)$`)
+	generalRule   = regexp.MustCompile(`(?i)^\W*(?:is|are|means?) (?:an?|the|critical|not|regarded|defined)\b`)
 	sentenceStart = regexp.MustCompile(`^[\s,;.:)\]]+`)
 )
 
@@ -318,7 +319,7 @@ func (n *namedBefore) claim(words []Word, from, end int, label string, d *draft)
 	current := currentCue.MatchString(own)
 	excluded := otherValueCue.MatchString(own) || conditionCue.MatchString(text(before))
 	isOther := conditionCue.MatchString(earlier) || otherValueCue.MatchString(label)
-	clear := !excluded && !isOther && !otherValueCue.MatchString(earlier) && !otherCircumstance.MatchString(own) && allIn(before, introWords) && allIn(gap, linkWords)
+	clear := !excluded && !generalRule.MatchString(text(after)) && !isOther && !otherValueCue.MatchString(earlier) && !otherCircumstance.MatchString(own) && allIn(before, introWords) && allIn(gap, linkWords)
 	if !n.known && strings.IndexFunc(n.text, func(c rune) bool { return c >= '0' && c <= '9' }) < 0 {
 		clear = clear && !slices.ContainsFunc(strings.Fields(strings.ToLower(n.text)), func(w string) bool { return linkWords[w] })
 	}

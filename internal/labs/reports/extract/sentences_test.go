@@ -27,11 +27,12 @@ func TestSentences(t *testing.T) {
 		"Glucose 5.4 mmol/L (3.9-5.5) (previously 6.1 mmol/L). Keep potassium above 4.0 mmol/L.",
 		"Ferritin of less than 30 ng/mL suggests iron deficiency. Calcium 9.4 mg/dL (8.6-10.3).",
 		"A TSH > 10 mIU/L requires treatment. Magnesium 2.0 mg/dL two weeks ago.",
+		"Urea of 30 mmol/L or more is an emergency. Albumin 20 g/L is a critical value.",
 		"Her mother's urate is 7.1 mg/dL. Iron less than 10 ug/dL (50-170).",
 	)
 	want := []string{
 		"hemoglobin 8.2 abnormal", "Potassium 7.1 critical", "Sodium 139 unknown", "INR 2.3 abnormal", "Creatinine 1.1 unknown sentence_unclear",
-		"Platelets 20 critical", "Glucose 5.4 normal", "Calcium 9.4 normal", "urate 7.1 unknown sentence_unclear",
+		"Platelets 20 critical", "Glucose 5.4 normal", "Calcium 9.4 normal", "Albumin 20 critical sentence_unclear", "urate 7.1 unknown sentence_unclear",
 		"Iron less than 10 unknown value_unreadable sentence_unclear",
 	}
 	var got []string
@@ -84,6 +85,18 @@ func TestSentencesBesideTables(t *testing.T) {
 		"The potassium of 7.1 mmol/L was called to the ward. The sodium is 129 mmol/L.",
 	)
 	if len(result.Rows) != 3 || !slices.Contains(result.Rows[2].Reasons, SentenceUnclear) {
+		t.Errorf("rows are %+v", result.Rows)
+	}
+}
+
+// A line of comment in a table is no row.
+func TestCommentsInTables(t *testing.T) {
+	result := read(t, FromText,
+		"Ferritin                   12          L      15-150              ng/mL     ",
+		"Ferritin below 30 ng/mL indicates iron deficiency. Transfuse if hemoglobin < 7 g/dL.",
+		"Hemoglobin                 8.2         L      12.0-16.0           g/dL      ",
+	)
+	if len(result.Rows) != 2 {
 		t.Errorf("rows are %+v", result.Rows)
 	}
 }

@@ -83,14 +83,14 @@ func crosses(l *line, cut, em float64) bool {
 func (r *reader) readCards(page int) {
 	l := r.pages[page]
 	for i, names := range l.lines {
-		if names.used || slices.ContainsFunc(names.cells, func(c cell) bool { return r.knows(c.text()) < 0.95 }) {
+		if names.used || slices.ContainsFunc(names.cells, func(c cell) bool { return r.knows(c.text()) < 0.95 && !mayNameCard(c.text()) }) {
 			continue
 		}
 		var drafts []draft
 		used := map[*line]bool{names: true}
 		for _, name := range names.cells {
 			d, ok := r.cardOf(l, i, name, used)
-			if !ok {
+			if !ok || r.knows(d.name) < 0.95 && d.rng == "" {
 				break
 			}
 			d.page = page
@@ -104,6 +104,17 @@ func (r *reader) readCards(page int) {
 		}
 		r.drafts = append(r.drafts, drafts...)
 	}
+}
+
+func isUnitAndFlag(text string) bool {
+	_, after := takeUnit(text)
+	return after == "" || isFlagMark(after)
+}
+
+// mayNameCard reports whether an unknown text can be the name of a card.
+func mayNameCard(text string) bool {
+	_, _, isHeader := headerKind(text)
+	return !isHeader && looksLikeName(text) && !commentLine.MatchString(text)
 }
 
 // cardOf reads the card of a name.
@@ -124,12 +135,12 @@ func (r *reader) cardOf(l layout, i int, name cell, used map[*line]bool) (d draf
 		v, isValue := ParseValue(text, r.commas)
 		kind := ParseRange(text, r.commas, Patient{Age: -1}).Kind
 		switch {
-		case d.value == "" && !timeName.MatchString(text) && isValue && v.Number != nil && (v.Rest == "" || isUnit(v.Rest)):
+		case d.value == "" && !timeName.MatchString(text) && isValue && v.Number != nil && isUnitAndFlag(v.Rest):
 			d.value, d.valueWords = text, words
 		case d.value == "":
 			return d, false
 		case kind == RangeInterval || kind == RangeUpper || kind == RangeLower:
-			d.rng, d.rangeWords = text, words
+			d.rng, d.rangeWords = strings.TrimSpace(rangeLabel.ReplaceAllString(plain(text), "")), words
 		case isUnit(text):
 			d.unit = text
 		case isFlagMark(text):

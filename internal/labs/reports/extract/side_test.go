@@ -42,6 +42,15 @@ func TestLayoutsOfSeveralColumns(t *testing.T) {
 			"Hemoglobin             Platelets              ",
 			"8.2 g/dL               250 10^9/L             ",
 		}, "Sodium|139|mmol/L|135-145\nPotassium|7.1|mmol/L|3.5-5.1\nGlucose|91|mg/dL|70-99\nHemoglobin|8.2|g/dL|\nPlatelets|250|10^9/L|"},
+		"cards with words": {[]string{
+			"Potassium                        Sodium                           ",
+			"7.1 mmol/L HIGH                  139 mmol/L NORMAL                ",
+			"Reference range: 3.5 - 5.1       Reference range: 135 - 145       ",
+			"",
+			"Zonulin                          ",
+			"44 ng/mL                         ",
+			"Reference range: < 45            ",
+		}, "Potassium|7.1|mmol/L|3.5 - 5.1\nSodium|139|mmol/L|135 - 145\nZonulin|44|ng/mL|< 45"},
 		"a turned table": {[]string{
 			"Sodium                 Potassium              ",
 			"139 mmol/L             7.1 mmol/L             ",
