@@ -60,20 +60,20 @@ func TestCriticalValueRaisesANotice(t *testing.T) {
 			t.Errorf("after the same value was accepted: %+v", now)
 		}
 		row, value, higher := 0, "52.0", "513"
-		now, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &row, Value: &value}}})
+		now, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: 2, Corrections: []reports.Correction{{Row: &row, Value: &value}}})
 		if err != nil || now.Worst != "abnormal" {
 			t.Fatal(now.Worst, err)
 		}
 		if now := b.notices(); len(now) != 1 || now[0].State != critical.Closed {
 			t.Errorf("after the correction: %+v", now)
 		}
-		if _, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &row, Value: &higher}}}); err != nil {
+		if _, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: 3, Corrections: []reports.Correction{{Row: &row, Value: &higher}}}); err != nil {
 			t.Fatal(err)
 		}
 		if now := b.notices(); len(now) != 2 || now[0].State != critical.Open {
 			t.Errorf("after a new critical value: %+v", now)
 		}
-		if _, err := b.decide(j, reports.Review{Decision: reports.Reject, Reviewer: "Jo"}); err != nil {
+		if _, err := b.decide(j, reports.Review{Decision: reports.Reject, Reviewer: "Jo", Revision: 4}); err != nil {
 			t.Fatal(err)
 		}
 		if now := b.notices(); now[0].State != critical.Closed {
@@ -200,7 +200,7 @@ func TestACorrectedUnitKeepsACriticalFlag(t *testing.T) {
 	if err != nil || now.Worst != "critical" || b.notices()[0].State != critical.Open {
 		t.Errorf("after the unit: %s %v %+v", now.Worst, err, b.notices())
 	}
-	if now, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Corrections: []reports.Correction{{Row: &row, Value: &value}}}); err != nil || now.Worst == "critical" {
+	if now, err = b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: 2, Corrections: []reports.Correction{{Row: &row, Value: &value}}}); err != nil || now.Worst == "critical" {
 		t.Errorf("after the value: %s %v", now.Worst, err)
 	}
 }
