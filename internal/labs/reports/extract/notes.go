@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,7 @@ var (
 		`\bdrip arm|\biv (?:line|fluid)|\bdelay(?:ed)?\b|\bold (?:sample|specimen)|\baged\b|\bunconfirmed|\bpreliminary|\bdilut|\bunable|\bnot (?:valid|reliable|reportable|confirmed)|\bfalse(?:ly)?\b|\bsee (?:note|comment|below|text|footnote)|\bclumped|\bfibrin|\bpending\b|\bawait|\bconfirmatory`)
 	noDoubt = regexp.MustCompile(`(?i)\b(?:no|not|non|without|absent)[ -](?:\w+ )?(?:ha?emoly[sz]|lipa?emi|icteri|clot|contaminat|interfer|error)`)
 	// plainNotes say nothing against a value.
-	plainNotes = regexp.MustCompile(`(?i)^(?:(?:repeat(?:ed)?|re-?checked|checked|confirmed|verified|final|fasting|non-fasting|random|calculated|calc|estimated|est|measured|twice|x2|by|on|in|of|and|duplicate|performed|method|manual|automated|serum|plasma|blood|urine)[ ,.]*)+$`)
+	plainNotes = regexp.MustCompile(`(?i)^(?:(?:repeat(?:ed)?|re-?checked|checked|confirmed|verified|final|fasting|non-fasting|random|calculated|calc|estimated|est|measured|twice|x2|by|on|in|of|and|duplicate|performed|method|manual|automated|serum|plasma|blood|urine|trough|peak)[ ,.]*)+$`)
 	// specimenDoubt describes the whole specimen.
 	specimenDoubt = regexp.MustCompile(`(?i)\b(?:specimen|sample)s?(?: (?:condition|quality|integrity|status|comments?|appearance|note))?\s*(?::|-|is|was|received|appears)?\s*(?:grossly|moderately|slightly|mildly|severely|partially|markedly|partly)?\s*` +
 		`(?:ha?emoly[sz]ed|lipa?emic|icteric|clotted|contaminated|insufficient|compromised|unsuitable|leaking|diluted)`)
@@ -57,19 +58,23 @@ func tidyNote(text string) string {
 // annotate gives a row the words beside its value, and asks for a review if they may cast
 // doubt on it.
 func (r *reader) annotate(row *Row, d draft, value Value, source Source, review func(Reason)) {
-	notes := d.notes
-	if value.Type != Comment || doubtWords.MatchString(value.Rest) || len(strings.Fields(value.Rest)) > 0 {
-		if beside := noteIn(value.Rest, r.commas); beside != "" {
-			notes = append([]string{beside}, notes...)
+	doubted := value.Type == Comment && castsDoubt(value.Text)
+	var notes []string
+	for _, beside := range []string{value.Rest, d.unit} {
+		if note := noteIn(beside, r.commas); note != "" && (beside != d.unit || isUnitWithWords(beside)) {
+			notes = append(notes, note)
+			doubted = doubted || row.Number != nil && source == FromText && !plainNotes.MatchString(note)
 		}
 	}
-	doubted := value.Type == Comment && castsDoubt(value.Text)
-	for _, note := range notes {
-		unknown := row.Number != nil && source == FromText && !plainNotes.MatchString(note)
-		doubted = doubted || castsDoubt(note) || unknown && noteIn(value.Rest, r.commas) == note
-	}
+	notes = append(notes, d.notes...)
 	row.Note = strings.Join(notes, "; ")
-	if doubted {
+	if doubted || slices.ContainsFunc(notes, castsDoubt) {
 		review(ValueDoubted)
 	}
+}
+
+// isUnitWithWords reports whether words stand behind a unit, in its column.
+func isUnitWithWords(text string) bool {
+	unit, after := takeUnit(text)
+	return unit != "" && after != "" && !isUnit(text) && !strings.HasPrefix(after, "of ")
 }
