@@ -34,6 +34,9 @@ type Summary struct {
 	Start, End time.Time  // zero if the summary has none
 	Measured   time.Time  // of a profile: time of its height; zero if not stated
 	Came       time.Time  // when it was received, if it is reprocessed; zero means now
+	// Deleted says that the provider reports the record as deleted. Only Record, Key and
+	// the bounds count then.
+	Deleted bool
 	// Body holds the resource's wire fields (reference 7.5). The store adds id,
 	// user_id, source, created_at and updated_at, and fills date, calendar_date
 	// and the start and end of a session where Body leaves them out.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -247,28 +246,11 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 
 // payload returns the payload of the event about one resource.
 func (d *Deletion) payload(owner store.Owner, resource string, c *Count) []byte {
-	dst := wearables.AppendUUID([]byte(`{"user_id":`), d.User.UUID())
-	if id := d.ID.UUID(); id != uuid.Nil {
-		dst = wearables.AppendUUID(append(dst, `,"deletion_id":`...), id)
+	data := storage.DeletedData{
+		Deletion: d.ID.UUID(), User: d.User.UUID(), Resource: resource, Deleted: c.Deleted, Restored: c.Restored,
+		Oldest: c.Oldest, Newest: c.Newest, IDs: c.IDs, Providers: slices.Sorted(maps.Keys(c.Providers)),
 	}
-	dst = wearables.AppendText(append(dst, `,"resource":`...), resource)
-	dst = strconv.AppendInt(append(dst, `,"deleted":`...), c.Deleted, 10)
-	dst = strconv.AppendInt(append(dst, `,"restored":`...), c.Restored, 10)
-	dst = wearables.AppendTime(append(dst, `,"start_date":`...), c.Oldest)
-	dst = wearables.AppendTime(append(dst, `,"end_date":`...), c.Newest)
-	dst = append(dst, `,"ids":[`...)
-	for i, id := range c.IDs {
-		dst = wearables.AppendUUID(append(dst, ","[:min(i, 1)]...), id)
-	}
-	source := wearables.Source{Type: "multiple_sources"}
-	dst = append(dst, `],"providers":[`...)
-	for i, provider := range slices.Sorted(maps.Keys(c.Providers)) {
-		dst = wearables.AppendText(append(dst, ","[:min(i, 1)]...), provider)
-		if len(c.Providers) == 1 {
-			source = wearables.Source{Provider: provider}
-		}
-	}
-	return append(wearables.AppendSource(append(dst, `],"source":`...), source, providers.LogosOf(owner)), '}')
+	return data.AppendTo(nil, providers.LogosOf(owner))
 }
 
 // insert stores a deletion.

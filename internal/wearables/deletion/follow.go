@@ -3,7 +3,6 @@ package deletion
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -20,17 +19,6 @@ import (
 // Summaries of a day that were derived from deleted samples are derived again from the
 // samples that are left. Without any, their derived fields are deleted, and a summary
 // without other fields too.
-
-// begin returns the start of a session, or of the day of a summary.
-func begin(s *storage.StoredSummary) int64 {
-	if s.Begins() != 0 {
-		return s.Begins()
-	}
-	if day, err := civil.ParseDate(s.Day); err == nil {
-		return day.In(time.UTC).UnixMicro()
-	}
-	return 0
-}
 
 // within reports whether the filter selects a calendar date.
 func (f *Filter) within(day string) bool {
@@ -183,7 +171,7 @@ func dropFields(ctx context.Context, tx *store.Tx, user users.User, s *storage.S
 	}
 	if body == nil || whole {
 		d := Deletion{Team: user.Team, User: user.ID, Report: Report{Resources: map[string]*Count{}}}
-		c := d.Report.count(s.Resource, s.Source.Provider, 1, begin(s), begin(s))
+		c := d.Report.count(s.Resource, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay())
 		c.add(s.ID)
 		e.Type, e.Data = "daily.data."+s.Resource+".deleted", d.payload(tx, s.Resource, c)
 		return e, s.Delete(ctx, tx, false)

@@ -108,7 +108,7 @@ func documentsOf(resource string) (all []string) {
 
 // summary deletes one summary with its stream, or its stream only.
 func (d *Deletion) summary(ctx context.Context, tx *store.Tx, s *storage.StoredSummary) error {
-	first := begin(s)
+	first := s.BeginsOrDay()
 	stream := false
 	if s.Resource == "workouts" {
 		at, _, err := storage.StreamTime(ctx, tx, s.Team, s.User, s.ID)

@@ -169,7 +169,7 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 	if c.Before == nil {
 		return u.Deletion.summary(ctx, tx, &s)
 	}
-	u.Report.count(s.Resource, s.Source.Provider, 1, begin(&s), begin(&s)).Restored++
+	u.Report.count(s.Resource, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
 	if u.DryRun {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange
 	if err != nil || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
 		return err
 	}
-	count := u.Report.count(wearables.WorkoutStream, s.Source.Provider, 1, begin(&s), begin(&s))
+	count := u.Report.count(wearables.WorkoutStream, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay())
 	if len(c.Before) == 0 {
 		count.add(s.ID)
 		if !u.DryRun {

@@ -149,6 +149,9 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 	if err := j.identify(ctx, tx); err != nil {
 		return err
 	}
+	if err := j.planDeleted(ctx, tx); err != nil {
+		return err
+	}
 	for _, w := range j.summaries {
 		if err := w.plan(ctx, tx, j); err != nil {
 			return err
@@ -169,6 +172,7 @@ func (j *job) changes() bool {
 	return j.also != nil || j.connects() || j.refusedAll() ||
 		slices.ContainsFunc(j.series, func(w *seriesPlan) bool { return len(w.blocks) > 0 }) ||
 		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled }) ||
+		slices.ContainsFunc(j.deleted, (*deletedPlan).changes) ||
 		slices.ContainsFunc(j.streams, func(w *streamPlan) bool { return w.verb != "" })
 }
 
@@ -192,10 +196,15 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	all, err := j.writeSummaries(ctx, tx)
+	all, err := j.writeDeleted(ctx, tx)
 	if err != nil {
 		return err
 	}
+	written, err := j.writeSummaries(ctx, tx)
+	if err != nil {
+		return err
+	}
+	all = append(all, written...)
 	for _, w := range j.streams {
 		event, err := w.write(ctx, tx, j)
 		if err != nil {
@@ -263,6 +272,14 @@ func (j *job) touched() (all []wearables.Touched) {
 			oldest, newest := w.bounds()
 			one := wearables.Touched{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest}
 			all = append(append(all, one), w.left(one)...)
+		}
+	}
+	for _, d := range j.deleted {
+		for i := range d.gone {
+			s := &d.gone[i]
+			_, end := s.Bounds()
+			oldest := s.BeginsOrDay()
+			all = append(all, wearables.Touched{Resource: s.Resource, Provider: s.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: max(oldest, end)})
 		}
 	}
 	return all

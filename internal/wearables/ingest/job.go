@@ -33,6 +33,7 @@ type job struct {
 
 	series    []*seriesPlan // ordered by key, so that two jobs lock in one order
 	summaries []*summaryPlan
+	deleted   []*deletedPlan
 	streams   []*streamPlan
 	refused   rejections
 	repeated  map[string]int // samples that occur twice, by resource

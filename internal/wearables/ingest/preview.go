@@ -16,7 +16,7 @@ import (
 // without its values.
 type Change struct {
 	Resource string
-	Verb     string // created or updated
+	Verb     string // created, updated or deleted
 	Source   wearables.Source
 	Day      string   // calendar date of a summary
 	Fields   []string // fields of an updated summary whose values differ
@@ -42,6 +42,12 @@ func (in *Ingester) Preview(ctx context.Context, user users.User, b wearables.Ba
 				return err
 			}
 			changes = append(changes, some...)
+		}
+		for _, d := range j.deleted {
+			for i := range d.gone {
+				s := &d.gone[i]
+				changes = append(changes, Change{Resource: s.Resource, Verb: "deleted", Source: s.Source, Day: s.Day, Count: 1})
+			}
 		}
 		for _, w := range j.streams {
 			if w.verb != "" && !w.orphan {

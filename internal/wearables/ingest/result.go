@@ -31,6 +31,9 @@ func (j *job) result() wearables.Result {
 		count(w.Resource, countOf(w.verb))
 		extend(w.Resource, w.span(j.in.db.Now()))
 	}
+	for _, d := range j.deleted {
+		count(d.Resource, countOf(d.verb()))
+	}
 	for _, w := range j.streams {
 		if w.orphan {
 			continue

@@ -71,6 +71,10 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 			s.Source.Type = "unknown"
 		}
 		cleanSource(&s.Source)
+		if s.Deleted {
+			j.addDeleted(s)
+			continue
+		}
 		fields, reason := readDocument(document, &s)
 		if reason == "" {
 			reason = refuseSource(&s.Source)

@@ -21,7 +21,7 @@ type situation struct {
 }
 
 func table() []situation {
-	return slices.Concat(identityRows(), timeRows(), totalRows())
+	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows())
 }
 
 func TestSituations(t *testing.T) {

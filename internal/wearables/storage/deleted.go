@@ -299,7 +299,7 @@ func DeleteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (bo
 // remember stores the fingerprints of the fields of a deleted summary.
 func (s *StoredSummary) remember(ctx context.Context, tx *store.Tx) error {
 	was := deletedSummary{id: s.ID}
-	err := tx.QueryRow(ctx, `SELECT fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, s.Team, s.User, s.ID).Scan(&was.fields)
+	err := tx.QueryRow(ctx, `SELECT fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, s.Team, s.User, s.ID).Scan((*[]byte)(&was.fields))
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
 		return err
 	}
@@ -333,7 +333,7 @@ func fieldRecord(name string, v any) []byte {
 func placeOfDeletedSummary(id uuid.UUID) string { return "deleted_summaries.fields:" + id.String() }
 
 func (d *deletedSummary) scan(row store.Scanner) error {
-	return row.Scan(&d.id, &d.resource, &d.provider, &d.start, &d.fields)
+	return row.Scan(&d.id, &d.resource, &d.provider, &d.start, (*[]byte)(&d.fields)) // it may be NULL
 }
 
 // open unseals the fingerprints.
@@ -403,6 +403,13 @@ func IsDeletedSummary(ctx context.Context, tx *store.Tx, team, user uuid.UUID, k
 func DeleteRecord(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, resource string, record uuid.UUID) error {
 	d := deletedSummary{id: record, resource: resource, provider: provider}
 	return d.write(ctx, tx, team, user)
+}
+
+// IsDeletedRecord reports whether DeleteRecord was called for a record.
+func IsDeletedRecord(ctx context.Context, tx *store.Tx, team, user, record uuid.UUID) (known bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND fields IS NULL)`,
+		team, user, record).Scan(&known)
+	return known, err
 }
 
 // CopyDeleted copies the fingerprints of a user's deleted data into a database that has

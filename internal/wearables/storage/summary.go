@@ -68,6 +68,18 @@ func (s *StoredSummary) Open(ctx context.Context, tx *store.Tx) (err error) {
 // Begins returns the start of a session, UTC microseconds; 0 without one.
 func (s *StoredSummary) Begins() int64 { return s.start }
 
+// BeginsOrDay returns the start of a session, or of the UTC day of a summary; 0 of a
+// profile.
+func (s *StoredSummary) BeginsOrDay() int64 {
+	if s.start != 0 {
+		return s.start
+	}
+	if day, err := civil.ParseDate(s.Day); err == nil {
+		return day.In(time.UTC).UnixMicro()
+	}
+	return 0
+}
+
 func ReadSummary(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (s StoredSummary, err error) {
 	if err := s.scan(tx.QueryRow(ctx, `SELECT `+summaryColumns+` FROM summaries
 		WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id)); err != nil {

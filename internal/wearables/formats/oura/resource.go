@@ -13,11 +13,11 @@ var listNames = []string{
 // Some have no resource. A night's mean saturation has a day and no time. Minutes of
 // stress are not on the scale of stress_level, and Oura's other scores have no
 // counterpart. Tags are words; advice on going to bed is no measurement. Sleep that its
-// wearer deleted, or marked as none, is none.
+// wearer marked as none is none; a deleted one deletes the stored one.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	return replies.Reading{Resources: []replies.Resource{
-		{Name: "sleep deleted", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("deleted")},
+		{Name: "sleep deleted", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("deleted"), Take: m.deleted},
 		{Name: "sleep rest", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("rest")},
 		{Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end"}, Is: dated, Take: m.sleep},
 		{Name: "daily_activity", Keys: []string{"day", "equivalent_walking_distance"}, Take: m.activity},

@@ -43,6 +43,13 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	return became
 }
 
+// deleted takes a sleep that the wearer deleted.
+func (r *reader) deleted(d replies.Document) replies.Verdict {
+	start, _, _ := d.Moment("bedtime_start")
+	end, _, _ := d.Moment("bedtime_end")
+	return r.Deleted(replies.Night{ID: d.Text("id"), Source: ring, Start: start, End: end})
+}
+
 // stages reads the hypnogram, the finer one where there are two: a digit for
 // each 30 seconds or 5 minutes from going to bed, the same numbers as ours.
 // The last one ends with the night.

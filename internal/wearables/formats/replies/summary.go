@@ -122,6 +122,17 @@ func (r *Reader) Night(n Night) Verdict {
 	return Mapped
 }
 
+// Deleted deletes the stored version of a sleep that the maker reports as deleted.
+func (r *Reader) Deleted(n Night) Verdict {
+	if n.ID == "" && !n.Start.Before(n.End) {
+		return BadDate
+	}
+	r.Summary(wearables.Summary{
+		Resource: "sleep", Key: SessionKey(n.Start, n.Source), Record: n.ID, Source: n.Source, Start: n.Start, End: n.End, Deleted: true,
+	})
+	return Mapped
+}
+
 // complete fills in what follows from the rest where the maker leaves it out.
 func (b *Sleep) complete(length time.Duration) {
 	b.Duration = int64(length / time.Second)

@@ -53,6 +53,9 @@ func (r *recorder) Ingest(ctx context.Context, user users.User, b wearables.Batc
 	b.Summaries = slices.Clone(b.Summaries)
 	for i := range b.Summaries {
 		s := &b.Summaries[i]
+		if s.Deleted {
+			continue
+		}
 		id, provider := identify(user, b.Provider, s)
 		if _, known := r.summaries[id]; !known {
 			r.order = append(r.order, id)

@@ -1,0 +1,165 @@
+package ingest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"hale/internal/platform/events"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
+	"hale/internal/wearables/storage"
+)
+
+// deletedPlan deletes the stored versions of a record that its provider reports as
+// deleted. The record is found by its id, its key, or the bounds of the session. A sleep
+// takes its cycle with it. No version of a record with an id is stored afterwards.
+type deletedPlan struct {
+	wearables.Summary
+	key, record uuid.UUID
+
+	gone  []storage.StoredSummary
+	known bool // the record is known as deleted, or it has no id
+}
+
+// addDeleted adds a record that its provider reports as deleted.
+func (j *job) addDeleted(s wearables.Summary) {
+	j.deleted = append(j.deleted, &deletedPlan{
+		Summary: s, key: wearables.SummaryID(j.user, s.Source.Provider, s.Resource, s.Key),
+		record: wearables.RecordID(j.user, s.Source.Provider, s.Resource, s.Record),
+	})
+	if s.Resource == "sleep" { // its cycle has the same id
+		s.Resource = "sleep_cycle"
+		j.addDeleted(s)
+	}
+}
+
+// planDeleted finds the stored versions. Versions in the same batch are not stored.
+func (j *job) planDeleted(ctx context.Context, tx *store.Tx) error {
+	seen := map[uuid.UUID]bool{}
+	for _, d := range j.deleted {
+		if err := d.find(ctx, tx, j); err != nil {
+			return err
+		}
+		d.gone = slices.DeleteFunc(d.gone, func(s storage.StoredSummary) bool {
+			again := seen[s.ID]
+			seen[s.ID] = true
+			return again
+		})
+		for _, w := range j.summaries {
+			if w.Resource == d.Resource && (d.record != uuid.Nil && w.record == d.record || seen[w.id]) {
+				w.yields = true
+			}
+		}
+	}
+	return nil
+}
+
+func (d *deletedPlan) find(ctx context.Context, tx *store.Tx, j *job) (err error) {
+	d.gone, d.known = nil, true
+	if d.record != uuid.Nil {
+		if d.known, err = storage.IsDeletedRecord(ctx, tx, j.team, j.user, d.record); err != nil {
+			return err
+		}
+	}
+	was, err := d.stored(ctx, tx, j)
+	if err != nil || was == nil {
+		return err
+	}
+	d.gone = append(d.gone, *was)
+	if was.Resource != "sleep" {
+		return nil
+	}
+	start, end := was.Bounds()
+	cycles, err := storage.SessionsBetween(ctx, tx, j.team, j.user, "sleep_cycle", was.Source.Provider, time.UnixMicro(start), time.UnixMicro(end))
+	for i := range cycles {
+		var body struct {
+			Sleep uuid.UUID `json:"sleep_id"`
+		}
+		if err := cycles[i].Open(ctx, tx); err != nil {
+			return err
+		}
+		if json.Unmarshal(cycles[i].Body, &body) == nil && body.Sleep == was.ID {
+			d.gone = append(d.gone, cycles[i])
+		}
+	}
+	return err
+}
+
+// stored returns the stored version; nil without one.
+func (d *deletedPlan) stored(ctx context.Context, tx *store.Tx, j *job) (*storage.StoredSummary, error) {
+	if d.record != uuid.Nil {
+		was, err := storage.SummaryOfRecord(ctx, tx, j.team, j.user, d.record)
+		if err == nil || !errors.Is(err, store.ErrNoRows) {
+			return &was, err
+		}
+	}
+	was, err := storage.ReadSummary(ctx, tx, j.team, j.user, d.key)
+	if err == nil && d.has(&was) {
+		return &was, nil
+	}
+	if err != nil && !errors.Is(err, store.ErrNoRows) || d.Start.IsZero() {
+		return nil, ignoreMissing(err)
+	}
+	all, err := storage.SessionsBetween(ctx, tx, j.team, j.user, d.Resource, d.Source.Provider, d.Start, d.End)
+	for i := range all {
+		if d.Source.SameRecorder(&all[i].Source) && d.has(&all[i]) {
+			return &all[i], all[i].Open(ctx, tx)
+		}
+	}
+	return nil, err
+}
+
+// has reports whether a stored summary may be the record: it has the same bounds in
+// seconds, and no other id.
+func (d *deletedPlan) has(s *storage.StoredSummary) bool {
+	start, end := s.Bounds()
+	return (d.record == uuid.Nil || s.Record == uuid.Nil || d.record == s.Record) &&
+		(d.Start.IsZero() || floorSecond(start) == d.Start.Unix() && floorSecond(end) == d.End.Unix())
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// writeDeleted deletes the planned summaries, and returns their events.
+func (j *job) writeDeleted(ctx context.Context, tx *store.Tx) (all []events.New, err error) {
+	for _, d := range j.deleted {
+		if !d.known {
+			if err := storage.DeleteRecord(ctx, tx, j.team, j.user, d.Source.Provider, d.Resource, d.record); err != nil {
+				return nil, err
+			}
+		}
+		for i := range d.gone {
+			s := &d.gone[i]
+			if err := s.Delete(ctx, tx, true); err != nil {
+				return nil, err
+			}
+			if err := storage.RefreshStatistics(ctx, tx, j.team, j.user, s.Source.Provider, s.Resource); err != nil {
+				return nil, err
+			}
+			data := storage.DeletedSummary(s)
+			all = append(all, j.event(data.EventType(), data.AppendTo(nil, providers.LogosOf(tx))))
+		}
+	}
+	return all, nil
+}
+
+// changes reports whether there is anything to write.
+func (d *deletedPlan) changes() bool { return !d.known || len(d.gone) > 0 }
+
+// verb counts a deletion as an update.
+func (d *deletedPlan) verb() string {
+	if len(d.gone) > 0 {
+		return updated
+	}
+	return ""
+}
