@@ -99,6 +99,7 @@ type Samples struct {
 	Offset   []int32   // seconds east of UTC, or NoOffset
 	Value    []float64 // in the resource's canonical unit
 	Value2   []float64 // diastolic pressure, mmHg; other resources have none
+	Record   []string  // the provider's own ids; nil if no sample has one
 }
 
 // Len returns the number of samples.

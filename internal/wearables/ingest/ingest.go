@@ -146,6 +146,9 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
+	if err := j.planRecords(ctx, tx); err != nil {
+		return err
+	}
 	if err := j.identify(ctx, tx); err != nil {
 		return err
 	}
@@ -169,7 +172,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 // changes reports whether there is anything to write. A batch without news still
 // shows that the connection works.
 func (j *job) changes() bool {
-	return j.also != nil || j.connects() || j.refusedAll() ||
+	return j.also != nil || j.connects() || j.refusedAll() || len(j.newRecords) > 0 ||
 		slices.ContainsFunc(j.series, func(w *seriesPlan) bool { return len(w.blocks) > 0 }) ||
 		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled }) ||
 		slices.ContainsFunc(j.deleted, (*deletedPlan).changes) ||
@@ -212,11 +215,13 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		}
 		all = append(all, event...)
 	}
+	numbers := make(map[storage.SeriesKey]int64, len(j.series))
 	for _, w := range j.series {
 		s, err := w.write(ctx, tx, j)
 		if err != nil {
 			return err
 		}
+		numbers[w.key] = s.ID
 		all = append(all, w.events(j, &s)...)
 		if j.importID != uuid.Nil && len(w.blocks) > 0 {
 			change, err := w.change(s.ID)
@@ -225,6 +230,9 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			}
 			journal.Series = append(journal.Series, change)
 		}
+	}
+	if err := j.writeRecords(ctx, tx, numbers); err != nil {
+		return err
 	}
 	if !journal.IsEmpty() {
 		if err := journal.Write(ctx, tx, j.team, j.user); err != nil {

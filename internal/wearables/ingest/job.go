@@ -36,7 +36,9 @@ type job struct {
 	deleted   []*deletedPlan
 	streams   []*streamPlan
 	refused   rejections
-	repeated  map[string]int // samples that occur twice, by resource
+
+	records, newRecords []recordPlan   // ids of samples; those that are not stored yet
+	repeated            map[string]int // samples that occur twice, by resource
 }
 
 // newJob checks a batch and sorts it. It does not use the database.
@@ -109,6 +111,7 @@ func (j *job) addSamples(s *wearables.Samples, part int, bounds *limits, bySerie
 	cleanSource(&source)
 	key := storage.KeyOfSource(source)
 	key.Resource, key.Type, key.Extra = r.Name, kind, s.Extra
+	j.addRecords(key, s, c.Time)
 	if w := bySeries[key]; w != nil {
 		w.append(&c)
 		return

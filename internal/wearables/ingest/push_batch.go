@@ -298,7 +298,7 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 // isOrdinary reports whether a job consists of a few samples of known series. It
 // records those series.
 func (j *job) isOrdinary() bool {
-	if len(j.summaries)+len(j.deleted)+len(j.streams) > 0 || len(j.series) == 0 {
+	if len(j.summaries)+len(j.deleted)+len(j.streams)+len(j.records) > 0 || len(j.series) == 0 {
 		return false
 	}
 	for _, w := range j.series {

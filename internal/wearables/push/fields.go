@@ -49,6 +49,9 @@ func (p *parser) sampleMember(key []byte) (err error) {
 		err = p.id("source_workout_id", &s.workout)
 	case "source":
 		err = p.source()
+	case "external_id", "externalId", "metadata", "uuid", "id", "provider_id", "providerId":
+		p.form.odd = true
+		err = p.record(snake(key))
 	default:
 		i := slices.IndexFunc(p.extra, func(e wearables.Extra) bool { return string(key) == e.Name || string(key) == e.Camel })
 		if i < 0 {
@@ -178,6 +181,16 @@ func (p *parser) id(field string, to *uuid.UUID) error {
 		}
 		return nil
 	})
+}
+
+// record reads the provider's own id of a sample.
+func (p *parser) record(name string) error {
+	p.field = name
+	raw, err := p.raw()
+	if err != nil || raw == nil {
+		return err
+	}
+	return p.recordID(raw, &p.sample.records[slices.Index(recordFields, name)])
 }
 
 // source reads a source object.

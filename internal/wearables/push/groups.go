@@ -1,6 +1,7 @@
 package push
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type sample struct {
 	hasTime, hasEnd     bool
 	hasValue, hasValue2 bool
 	hasOffset           bool
+	records             [5]string // as in recordFields
 	label
 }
 
@@ -152,6 +154,12 @@ func (g *groupOf) add(s *sample, index int) {
 		for i := range g.Value2 {
 			g.Value2[i] = math.NaN()
 		}
+	}
+	if record := cmp.Or(s.records[:]...); record != "" || g.Record != nil {
+		if g.Record == nil {
+			g.Record = make([]string, len(g.Time), cap(g.Time))
+		}
+		g.Record = append(g.Record, record)
 	}
 	g.Time = append(g.Time, s.time)
 	g.Value = append(g.Value, s.value)

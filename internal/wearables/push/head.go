@@ -1,6 +1,8 @@
 package push
 
 import (
+	"cmp"
+	"encoding/json"
 	"time"
 
 	"hale/internal/platform/civil"
@@ -37,6 +39,8 @@ func (s *scanner) headMember(h *Head, key []byte) (known bool, err error) {
 			}
 			return nil
 		})
+	case "deleted":
+		err = s.deleted(h)
 	case "start_date", "startDate":
 		err = s.optional(func(b []byte) error { return s.bound(b, &h.Start, 0) })
 	case "end_date", "endDate":
@@ -45,6 +49,52 @@ func (s *scanner) headMember(h *Head, key []byte) (known bool, err error) {
 		return false, nil
 	}
 	return true, err
+}
+
+// MostDeleted bounds the deleted records of one body.
+const MostDeleted = 10_000
+
+// deleted reads the list of deleted records: ids, or objects with one.
+func (s *scanner) deleted(h *Head) error {
+	h.Deleted = nil
+	if null, err := s.null(); null || err != nil {
+		return err
+	}
+	s.within = []string{"deleted"}
+	err := s.list(func(i int) error {
+		if i == MostDeleted {
+			return fault.Newf(fault.TooLarge, "a batch has at most %d deleted records", MostDeleted).At("body", "deleted")
+		}
+		s.index, s.field = i, ""
+		raw, err := s.raw()
+		if err != nil {
+			return err
+		}
+		id, err := s.deletedID(raw)
+		h.Deleted = append(h.Deleted, id)
+		return err
+	})
+	s.within, s.index = nil, -1
+	return err
+}
+
+// deletedID reads the id of a deleted record.
+func (s *scanner) deletedID(raw []byte) (string, error) {
+	var id string
+	var record map[string]json.RawMessage
+	if json.Unmarshal(raw, &id) != nil && json.Unmarshal(raw, &record) == nil {
+		var records [5]string
+		for i, name := range recordFields {
+			if err := s.recordID(record[name], &records[i]); err != nil {
+				return "", err
+			}
+		}
+		id = cmp.Or(records[:]...)
+	}
+	if id == "" {
+		return "", s.wrong("value_error", "Value error, should be the id of a record, or an object with it")
+	}
+	return id, fitsWord(s, id)
 }
 
 // optional reads a string or null.
@@ -98,6 +148,6 @@ func (h *Head) check(data string, seen bool) error {
 		return fault.New(fault.Invalid, "Field required").At("body", name).WithType("missing")
 	}
 	return fault.Join(
-		missing(h.Stage != "", "stage"), missing(h.Provider != "", "provider"), missing(seen, data),
+		missing(h.Stage != "", "stage"), missing(h.Provider != "", "provider"), missing(seen || len(h.Deleted) > 0, data),
 	)
 }

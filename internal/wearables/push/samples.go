@@ -22,6 +22,8 @@ type Head struct {
 	TimeZone   string    // IANA name of the device; empty when not stated
 	Provider   string
 	Final      bool // the last chunk of this resource
+	// Deleted are the provider's own ids of records that the phone reports as deleted.
+	Deleted []string
 }
 
 // Range returns the range that the batch states to cover.

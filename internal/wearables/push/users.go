@@ -107,6 +107,9 @@ func (p *usersParser) check() error {
 	if err := p.head.check("users", p.users != nil); err != nil {
 		return err
 	}
+	if len(p.head.Deleted) > 0 {
+		return fault.New(fault.Invalid, "Value error, deletions are pushed for one user at a time").At("body", "deleted")
+	}
 	if p.head.Stage != wearables.Daily {
 		return fault.New(fault.Invalid, "Value error, history is pushed for one user at a time").At("body", "stage")
 	}

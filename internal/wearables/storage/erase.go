@@ -11,7 +11,7 @@ import (
 // UserRecords returns the rows of users in this package.
 func UserRecords() []users.Records {
 	samples := users.Records{Name: "sample_blocks", Erase: eraseBlocks}
-	return append(users.RowsOf("series", "summaries", "deleted_summaries", "import_changes", "workout_streams", "history_announced", "resource_statistics"), samples)
+	return append(users.RowsOf("series", "summaries", "deleted_summaries", "sample_records", "import_changes", "workout_streams", "history_announced", "resource_statistics"), samples)
 }
 
 // eraseAtOnce bounds the blocks that one transaction deletes, so that years of data

@@ -1,0 +1,63 @@
+package push
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"hale/internal/wearables"
+)
+
+// A body lists deleted records by their ids, with or without data.
+func TestDeletedRecords(t *testing.T) {
+	steps, _ := wearables.ResourceNamed("steps")
+	sleep, _ := wearables.DocumentNamed("sleep")
+	for _, c := range []struct{ deleted, want, fault string }{
+		{`["a","b"]`, "a b", ""},
+		{`[{"id":"a"},{"uuid":"b"},{"metadata":{"id":"c"}},{"external_id":"d","id":"e"}]`, "a b c d", ""},
+		{`null`, "", "Field required"},
+		{`[]`, "", "Field required"},
+		{`"a"`, "", "valid list"},
+		{`[""]`, "", "id of a record"},
+		{`[null]`, "", "id of a record"},
+		{`[7]`, "", "id of a record"},
+		{`[{"name":"a"}]`, "", "id of a record"},
+		{`["` + strings.Repeat("x", 300) + `"]`, "", "at most 256"},
+		{`[` + strings.Repeat(`"a",`, MostDeleted) + `"a"]`, "", "at most 10000 deleted"},
+	} {
+		body := []byte(`{"stage":"daily","provider":"health_connect","deleted":` + c.deleted + `}`)
+		samples, first := Parse(body, steps)
+		series, second := ParseSeries(body)
+		summaries, third := ParseSummaries(body, sleep)
+		for i, err := range []error{first, second, third} {
+			switch {
+			case c.fault == "" && err != nil, c.fault != "" && (err == nil || !strings.Contains(err.Error(), c.fault)):
+				t.Errorf("%.60s, form %d: %v", c.deleted, i, err)
+			case err == nil:
+				if got := strings.Join([][]string{samples.Deleted, series.Deleted, summaries.Deleted}[i], " "); got != c.want {
+					t.Errorf("%s, form %d: %s", c.deleted, i, got)
+				}
+			}
+		}
+	}
+	_, err := ParseUsers([]byte(`{"stage":"daily","provider":"health_connect","deleted":["a"],"users":[]}`))
+	if err == nil || !strings.Contains(err.Error(), "one user at a time") {
+		t.Error(err)
+	}
+}
+
+// A sample has the id of its record; the most certain name of an id counts.
+func TestRecordsOfSamples(t *testing.T) {
+	steps, _ := wearables.ResourceNamed("steps")
+	body, err := Parse([]byte(`{"stage":"daily","provider":"health_connect","data":[
+		{"timestamp":"2026-03-01T08:00:00Z","value":1},
+		{"timestamp":"2026-03-01T08:01:00Z","value":1,"metadata":{"id":"a","other":{}},"id":"b"},
+		{"timestamp":"2026-03-01T08:02:00Z","value":1,"id":7},
+		{"timestamp":"2026-03-01T08:03:00Z","value":1,"uuid":"c"}]}`), steps)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := body.Groups[0].Record; !slices.Equal(got, []string{"", "a", "", "c"}) {
+		t.Errorf("%q", got)
+	}
+}
