@@ -30,7 +30,7 @@ type DeletionFilter struct {
 	Source     string     `query:"source" doc:"Only data of this source: its type, app_id, device_id or source_id."`
 	Start      string     `query:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive. Summaries are selected by calendar date."`
 	End        string     `query:"end" doc:"Last day or instant, inclusive."`
-	ExternalID []string   `query:"external_id,explode" doc:"Only summaries with one of these ids: of the provider, or ours. May be repeated."`
+	ExternalID []string   `query:"external_id,explode" doc:"Only records with one of these ids: of the provider, or of summaries ours. May be repeated."`
 	ImportID   imports.ID `query:"import_id" format:"uuid" doc:"Only what this import stored."`
 }
 

@@ -9,6 +9,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
@@ -24,6 +25,13 @@ type PushHead struct {
 	EndDate      string `json:"end_date,omitempty" doc:"Its end, inclusive."`
 	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values that state no offset."`
 	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"No more history of this resource follows."`
+
+	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Records that the phone reports as deleted, by the ids with which they were pushed. They are deleted after data is stored."`
+}
+
+// deletedRecord is a record that a phone reports as deleted. It may also be the id alone.
+type deletedRecord struct {
+	ID string `json:"id" doc:"The provider's own id: of HealthKit the UUID, of Health Connect metadata.id."`
 }
 
 // pushedSamples is the body of a phone's push of samples.
@@ -43,6 +51,7 @@ type pushedSample struct {
 	Value          *float64  `json:"value,omitempty" doc:"All resources but blood_pressure."`
 	Systolic       *float64  `json:"systolic,omitempty" doc:"mmHg"`
 	Diastolic      *float64  `json:"diastolic,omitempty" doc:"mmHg"`
+	ID             *string   `json:"id,omitempty" doc:"The provider's own id of the record; also external_id, uuid or metadata.id."`
 	SourceType     *string   `json:"source_type,omitempty" doc:"phone, watch, app, …; derived from productType when absent."`
 	SourceAppID    *string   `json:"source_app_id,omitempty" doc:"Also sourceBundle."`
 	SourceDeviceID *string   `json:"source_device_id,omitempty" format:"uuid"`
@@ -68,6 +77,7 @@ type PushCounts struct {
 	Created   int  `json:"created" doc:"New values."`
 	Updated   int  `json:"updated" doc:"Values that replaced others."`
 	Unchanged int  `json:"unchanged" doc:"Values that were stored already; they cause no event."`
+	Deleted   int  `json:"deleted,omitempty" doc:"Values that were deleted, so far, if the body reports deleted records."`
 }
 
 func countsOf(r wearables.Result, anyRejected bool) PushCounts {
@@ -103,6 +113,9 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
+	if err := h.Deletions.RemoveMoved(ctx, c.Team, in.UserID, &batch); err != nil {
+		return nil, err
+	}
 	user, result, err := h.Ingester.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err
@@ -110,7 +123,24 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	if err := h.finishPush(ctx, user, &body.Head, r.Event, result); err != nil {
 		return nil, err
 	}
-	return api.Answer(pushAnswer(result, body.Rejects(rejects, result))), nil
+	answer := pushAnswer(result, body.Rejects(rejects, result))
+	answer.Deleted, err = h.deleteReported(ctx, user, &body.Head, r.Name)
+	return api.Answer(answer), err
+}
+
+// deleteReported deletes the records that a phone reports as deleted, of one resource or
+// of all series. It returns how many values it deleted.
+func (h *Handlers) deleteReported(ctx context.Context, user users.User, head *push.Head, resource string) (n int, err error) {
+	if len(head.Deleted) == 0 {
+		return 0, nil
+	}
+	err = h.DB.Write(ctx, func(tx *store.Tx) error {
+		f := deletion.Filter{Resource: resource, Provider: head.Provider, ExternalIDs: head.Deleted, Reported: true, Samples: resource == ""}
+		d, err := h.Deletions.Delete(ctx, tx, user, f)
+		n = int(d.Report.Total())
+		return err
+	})
+	return n, err
 }
 
 func (h *Handlers) pushingUser(ctx context.Context, c api.Caller, id users.ID) (user users.User, err error) {
@@ -227,6 +257,9 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
+	if err := h.Deletions.RemoveMoved(ctx, c.Team, in.UserID, &batch); err != nil {
+		return nil, err
+	}
 	user, result, err := h.Ingester.Push(ctx, c.Team, in.UserID, batch)
 	if err != nil {
 		return nil, err
@@ -238,7 +271,9 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	if err := h.finishHistory(ctx, user, &body.Head, events, result); err != nil {
 		return nil, err
 	}
-	return api.Answer(seriesAnswer(body, result)), nil
+	answer := seriesAnswer(body, result)
+	answer.Deleted, err = h.deleteReported(ctx, user, &body.Head, "")
+	return api.Answer(answer), err
 }
 
 // seriesAnswer is the answer to a push of several series.
@@ -305,6 +340,11 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 		all[i].Batch = p.Batch()
 		all[i].Batch.Pushed = true
 		all[i].Batch.Also = h.keepSamples(c, all[i].User, packed)
+	}
+	for i := range all {
+		if err := h.Deletions.RemoveMoved(ctx, c.Team, all[i].User, &all[i].Batch); err != nil && fault.KindOf(err) != fault.NotFound {
+			return nil, err
+		}
 	}
 	h.Ingester.PushAll(ctx, c.Team, all)
 	told := pushedPeopleBody{make([]personBody, len(all))}

@@ -180,7 +180,9 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	if err := h.finishPush(ctx, user, &body.Head, d.Name, result); err != nil {
 		return nil, err
 	}
-	return api.Answer(pushAnswer(result, body.Rejects(result))), nil
+	answer := pushAnswer(result, body.Rejects(result))
+	answer.Deleted, err = h.deleteReported(ctx, user, &body.Head, d.Name)
+	return api.Answer(answer), err
 }
 
 // pushedSummaries is the body of a phone's push of summaries.

@@ -136,6 +136,7 @@ const maxSteps = 2
 func (s *Service) Delete(ctx context.Context, tx *store.Tx, user users.User, f Filter) (Deletion, error) {
 	d := Deletion{Team: user.Team, User: user.ID, Filter: f, Status: Running, CreatedAt: tx.Now()}
 	d.Report.Resources = map[string]*Count{}
+	d.at.Summaries = f.Samples
 	if err := d.prepare(ctx, tx); err != nil {
 		return d, err
 	}
@@ -144,6 +145,9 @@ func (s *Service) Delete(ctx context.Context, tx *store.Tx, user users.User, f F
 		return d, err
 	}
 	d.ID = ids.FromUUID[Deletion](job.UUID())
+	if err := d.report(ctx, tx); err != nil {
+		return d, err
+	}
 	for range maxSteps {
 		more, err := s.step(ctx, tx, user, &d)
 		if errors.Is(err, storage.ErrStale) {

@@ -29,6 +29,11 @@ type Filter struct {
 	// ExternalIDs are ids of records at the provider.
 	ExternalIDs []string  `json:"external_ids,omitempty"`
 	Import      uuid.UUID `json:"import_id,omitzero"`
+	// Reported says that the provider reports the records as deleted: no version of a
+	// summary is stored later, also if none is stored now.
+	Reported bool `json:"reported,omitempty"`
+	// Samples leaves summaries out.
+	Samples bool `json:"samples,omitempty"`
 	// Undo lets the data come back when it is sent or imported again.
 	Undo bool `json:"undo,omitempty"`
 }
@@ -131,6 +136,11 @@ const dayUS = int64(24 * time.Hour / time.Microsecond)
 // as its key.
 func (f *Filter) external(s *storage.StoredSummary) bool {
 	if slices.Contains(f.ExternalIDs, s.ID.String()) {
+		return true
+	}
+	if s.Record != uuid.Nil && slices.ContainsFunc(f.ExternalIDs, func(id string) bool {
+		return wearables.RecordID(s.User, s.Source.Provider, s.Resource, id) == s.Record
+	}) {
 		return true
 	}
 	fields, err := wearables.ParseDocument(s.Body)

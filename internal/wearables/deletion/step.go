@@ -142,8 +142,11 @@ func (c *Count) add(id uuid.UUID) {
 
 // samples deletes the samples of some blocks.
 func (d *Deletion) samples(ctx context.Context, tx *store.Tx, user users.User) (more bool, err error) {
-	if len(d.Filter.ExternalIDs) > 0 || len(documentsOf(d.Filter.Resource)) > 0 && d.Filter.Resource != "" {
+	if len(documentsOf(d.Filter.Resource)) > 0 && d.Filter.Resource != "" {
 		return false, nil
+	}
+	if len(d.Filter.ExternalIDs) > 0 {
+		return false, d.records(ctx, tx, user)
 	}
 	all, err := storage.SeriesOf(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Resource)
 	if err != nil {
@@ -170,6 +173,11 @@ func (d *Deletion) samples(ctx context.Context, tx *store.Tx, user users.User) (
 			if read += n; more && read >= blocksAtOnce {
 				d.at.Series, d.at.Time = s.ID, at
 				return true, nil
+			}
+		}
+		if !d.DryRun {
+			if err := storage.ForgetSampleRecords(ctx, tx, s, from, to-1); err != nil {
+				return false, err
 			}
 		}
 		if read >= blocksAtOnce {

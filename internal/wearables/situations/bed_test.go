@@ -23,6 +23,7 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
@@ -40,7 +41,7 @@ type service struct {
 func newService(t *testing.T, db *store.DB) *service {
 	t.Helper()
 	s := &service{db: db, api: api.New(api.Deps{DB: db, BaseURL: "https://hale.example"}), sink: ingest.New(db), team: userstest.Team(t, db)}
-	h := &apiwearables.Handlers{API: s.api, Ingester: s.sink, Ledger: &ledger.Ledger{}}
+	h := &apiwearables.Handlers{API: s.api, Ingester: s.sink, Ledger: &ledger.Ledger{}, Deletions: &deletion.Service{DB: db, Ingester: s.sink}}
 	s.api.Add(h.Routes()...)
 	s.api.Add(people.New(s.api).Routes()...)
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {

@@ -1,6 +1,8 @@
 package situations
 
 import (
+	"strings"
+
 	"hale/internal/wearables/formats/oura"
 )
 
@@ -16,7 +18,80 @@ func correctionRows() []situation {
 		summaries("sleep", "total"), summaries("sleep_cycle", "stage_type"), queriedNights(),
 		sent("daily.data.sleep.deleted", 1), sent("daily.data.sleep_cycle.deleted", 1),
 	}
+	const (
+		walk  = `{"startDate":"2026-03-02T08:00:00Z","endDate":"2026-03-02T09:00:00Z","value":6000,"sourceBundle":"a","metadata":{"id":"w"}}`
+		stair = `{"startDate":"2026-03-02T10:00:00Z","endDate":"2026-03-02T10:10:00Z","value":400,"sourceBundle":"a","metadata":{"id":"s"}}`
+		moved = `{"startDate":"2026-03-02T08:05:00Z","endDate":"2026-03-02T09:00:00Z","value":5800,"sourceBundle":"a","metadata":{"id":"w"}}`
+	)
+	reported := func(path, provider string, ids ...string) step {
+		return call("POST", path, `{"stage":"daily","provider":"`+provider+`","deleted":[`+strings.Join(ids, ",")+`]}`)
+	}
+	steps := func(all ...string) step { return push("steps", android, "UTC", all...) }
+	run := pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":9000,"metadata":{"id":"r"}}`)
+	left := []truth{
+		samples("steps", "timestamp value", "2026-03-02T10:00:00+00:00 400"), daily("steps", "date total", "2026-03-02 400"),
+		queriedDays("steps", "2026-03-02T00:00:00 400"), sent("daily.data.steps.deleted", 1),
+	}
 	return []situation{
+		{"a phone deletes a sample by its id", []step{steps(walk, stair), reported("/v2/timeseries/*/steps", android, `{"id":"w"}`)}, left},
+		{"a phone deletes a sample by the id alone", []step{steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`)}, left},
+		{"a phone deletes a sample in a body of several series", []step{steps(walk, stair), reported("/v2/timeseries/*", android, `{"metadata":{"id":"w"}}`)}, left},
+		{"a phone deletes a sample twice", []step{
+			steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), reported("/v2/timeseries/*/steps", android, `"w"`),
+		}, left},
+		{"a deleted sample is sent again", []step{steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), steps(walk, stair)}, left},
+		{"a team deletes a sample by its id", []step{steps(walk, stair), call("DELETE", "/v2/user/*/data?provider=health_connect&external_id=w", "")}, left},
+		{"a sample of another provider has the same id", []step{
+			steps(walk, stair), reported("/v2/timeseries/*/steps", apple, `"w"`),
+		}, []truth{daily("steps", "date total", "2026-03-02 6400"), sent("daily.data.steps.deleted", 0)}},
+		{"a phone deletes an id that was never sent", []step{steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"x"`)}, []truth{
+			daily("steps", "date total", "2026-03-02 6400"), sent("daily.data.steps.deleted", 0),
+		}},
+		{"a phone replaces a sample and deletes the old one", []step{
+			steps(strings.Replace(walk, `"w"`, `"old"`, 1), stair),
+			call("POST", "/v2/timeseries/*/steps", `{"stage":"daily","provider":"health_connect","time_zone":"UTC","deleted":[{"id":"old"}],"data":[`+walk+`]}`),
+		}, []truth{daily("steps", "date total", "2026-03-02 6400"), sent("daily.data.steps.deleted", 0)}},
+		{"an edited sample moves", []step{steps(walk, stair), steps(moved)}, []truth{
+			samples("steps", "timestamp value", "2026-03-02T08:05:00+00:00 5800", "2026-03-02T10:00:00+00:00 400"),
+			daily("steps", "date total", "2026-03-02 6200"), sent("daily.data.steps.deleted", 1),
+		}},
+		{"an edited sample moves back", []step{steps(walk, stair), steps(moved), steps(walk)}, []truth{daily("steps", "date total", "2026-03-02 6400")}},
+		{"an edited sample of a body of several series moves", []step{
+			steps(walk, stair), call("POST", "/v2/timeseries/*", `{"stage":"daily","provider":"health_connect","series":{"steps":[`+moved+`]}}`),
+		}, []truth{daily("steps", "date total", "2026-03-02 6200")}},
+		{"an edited sample that moved is deleted", []step{steps(walk, stair), steps(moved), reported("/v2/timeseries/*/steps", android, `"w"`)}, left[:3]},
+		{"an edited sample keeps its time", []step{steps(walk, stair), steps(strings.Replace(walk, "6000", "5000", 1))}, []truth{
+			daily("steps", "date total", "2026-03-02 5400"), sent("daily.data.steps.deleted", 0), sent("daily.data.steps.updated", 1),
+		}},
+		{"a record of several heart rates is deleted", []step{
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":60,"metadata":{"id":"h"}}`, `{"timestamp":"2026-03-02T08:00:10Z","value":70,"metadata":{"id":"h"}}`,
+				`{"timestamp":"2026-03-02T08:00:20Z","value":80,"metadata":{"id":"i"}}`),
+			reported("/v2/timeseries/*/heartrate", android, `"h"`),
+		}, []truth{samples("heartrate", "value", "80")}},
+		{"a record of several heart rates grows", []step{
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":60,"metadata":{"id":"h"}}`, `{"timestamp":"2026-03-02T08:00:10Z","value":70,"metadata":{"id":"h"}}`),
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:20Z","value":80,"metadata":{"id":"h"}}`),
+		}, []truth{samples("heartrate", "value", "60", "70", "80")}},
+		{"the activity follows a deleted sample", []step{
+			steps(walk, stair), derived(android), reported("/v2/timeseries/*/steps", android, `"w"`), derived(android),
+		}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 400")}},
+		{"a phone deletes a workout by its id", []step{run, reported("/v2/summary/workouts/*", android, `{"id":"r"}`)}, []truth{
+			summaries("workouts", "distance"), queriedWorkouts(), sent("daily.data.workouts.deleted", 1),
+		}},
+		{"a deleted workout is sent again with another distance", []step{
+			run, reported("/v2/summary/workouts/*", android, `"r"`),
+			pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:10:00Z","time_end":"2026-03-02T09:00:00Z","distance":8000,"metadata":{"id":"r"}}`),
+		}, []truth{summaries("workouts", "distance")}},
+		{"the deletion of a workout comes before the workout", []step{reported("/v2/summary/workouts/*", android, `"r"`), run}, []truth{
+			summaries("workouts", "distance"), sent("daily.data.workouts.created", 0),
+		}},
+		{"a new workout at the time of a deleted one", []step{
+			run, reported("/v2/summary/workouts/*", android, `"r"`),
+			pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":8000,"metadata":{"id":"q"}}`),
+		}, []truth{summaries("workouts", "distance", "8000")}},
+		{"a team deletes a workout by the id of its metadata", []step{run, call("DELETE", "/v2/user/*/data?provider=health_connect&resource=workouts&external_id=r", "")}, []truth{
+			summaries("workouts", "distance"), sent("daily.data.workouts.deleted", 1),
+		}},
 		{"a reply says that a night is deleted", []step{reply("a.json", "n1", start, "long_sleep"), reply("b.json", "n1", start, "deleted")}, gone},
 		{"a reply says twice that a night is deleted", []step{
 			reply("a.json", "n1", start, "long_sleep"), reply("b.json", "n1", start, "deleted"), reply("c.json", "n1", start, "deleted"),
