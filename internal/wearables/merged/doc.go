@@ -16,6 +16,7 @@
 //	line.go        spans, the coverage of time by sources, and the merge
 //	reader.go      reads the stored series stretch by stretch, page by page
 //	days.go        sums, or minimum, mean and maximum, by local day
+//	sessions.go    sessions of several sources that are one
 //	wire.go        the JSON of pages and days
 //
 // Plain reads and events are never merged.

@@ -165,7 +165,12 @@ func SetPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID, changes []
 
 // providerPriorities are the team's priorities for series.
 func providerPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID) (map[string]int64, error) {
-	all, err := Priorities(ctx, tx, team, Timeseries)
+	return prioritiesOf(ctx, tx, team, Timeseries)
+}
+
+// prioritiesOf are the team's priorities for one type of data, by provider.
+func prioritiesOf(ctx context.Context, tx *store.Tx, team uuid.UUID, dataType string) (map[string]int64, error) {
+	all, err := Priorities(ctx, tx, team, dataType)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,14 @@ func SessionsBetween(ctx context.Context, tx *store.Tx, team, user uuid.UUID, re
 		team, user, resource, from.String(), to.String(), provider, store.Micros(end), store.Micros(start), maxOverlapping)
 }
 
+// SessionsOfDays returns a user's sessions of a resource by calendar date, with their
+// bodies sealed. Empty days mean no bound, and an empty provider means all.
+func SessionsOfDays(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource, provider, first, last string) ([]StoredSummary, error) {
+	return sealedWhere(ctx, tx, `WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND calendar_date BETWEEN $4 AND $5
+			AND ($6 = '' OR provider = $6) AND start_at IS NOT NULL AND end_at IS NOT NULL ORDER BY calendar_date, id`,
+		team, user, resource, first, cmp.Or(last, "9999-12-31"), provider)
+}
+
 // WorkoutOf returns the id of the stored workout of a stream, or store.ErrNoRows: the one
 // with the id of its key, or the one that was recorded at that time.
 func WorkoutOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, source wearables.Source, key uuid.UUID, span wearables.Range) (uuid.UUID, error) {
