@@ -38,7 +38,7 @@ func (h *Handlers) rawRoutes() []api.Route {
 	}
 }
 
-func (h *Handlers) rawActivity(ctx context.Context, c api.Caller, in *summariesIn) (*api.Out[rawActivities], error) {
+func (h *Handlers) rawActivity(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Out[rawActivities], error) {
 	all, err := h.rawSummaries(ctx, c, in, "activity")
 	body := rawActivities{make([]rawActivity, len(all))}
 	for i := range all {
@@ -47,7 +47,7 @@ func (h *Handlers) rawActivity(ctx context.Context, c api.Caller, in *summariesI
 	return api.Answer(body), err
 }
 
-func (h *Handlers) rawBody(ctx context.Context, c api.Caller, in *summariesIn) (*api.Out[rawBodies], error) {
+func (h *Handlers) rawBody(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Out[rawBodies], error) {
 	all, err := h.rawSummaries(ctx, c, in, "body")
 	body := rawBodies{make([]rawMeasured, len(all))}
 	for i := range all {
@@ -56,7 +56,7 @@ func (h *Handlers) rawBody(ctx context.Context, c api.Caller, in *summariesIn) (
 	return api.Answer(body), err
 }
 
-func (h *Handlers) rawSleep(ctx context.Context, c api.Caller, in *summariesIn) (*api.Out[rawSleeps], error) {
+func (h *Handlers) rawSleep(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Out[rawSleeps], error) {
 	all, err := h.rawSummaries(ctx, c, in, "sleep")
 	body := rawSleeps{make([]rawMeasured, len(all))}
 	for i := range all {
@@ -65,7 +65,7 @@ func (h *Handlers) rawSleep(ctx context.Context, c api.Caller, in *summariesIn) 
 	return api.Answer(body), err
 }
 
-func (h *Handlers) rawWorkouts(ctx context.Context, c api.Caller, in *summariesIn) (*api.Out[rawWorkoutList], error) {
+func (h *Handlers) rawWorkouts(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Out[rawWorkoutList], error) {
 	all, err := h.rawSummaries(ctx, c, in, "workouts")
 	body := rawWorkoutList{make([]rawWorkout, len(all))}
 	for i := range all {
@@ -107,7 +107,7 @@ func (h *Handlers) rawDevices(ctx context.Context, c api.Caller, in *profileIn) 
 	return api.Answer(body), err
 }
 
-func (h *Handlers) rawSummaries(ctx context.Context, c api.Caller, in *summariesIn, resource string) ([]rawOne, error) {
+func (h *Handlers) rawSummaries(ctx context.Context, c api.Caller, in *SummariesIn, resource string) ([]rawOne, error) {
 	first, last, err := api.ParseDays(in.StartDate, in.EndDate)
 	if err != nil {
 		return nil, err

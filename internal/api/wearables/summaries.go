@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"hale/internal/api"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/merged"
 	"hale/internal/wearables/push"
 	"hale/internal/wearables/storage"
 )
@@ -33,11 +35,18 @@ func (h *Handlers) summaryRoutes() []api.Route {
 // summaryPair is the read and the push of one document.
 func summaryPair[D documentName](h *Handlers) []api.Route {
 	d := documentOf[D]()
-	read := func(ctx context.Context, c api.Caller, in *summariesIn) (*api.Encoded, error) {
+	read := func(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Encoded, error) {
 		body, err := h.listSummaries(ctx, c, in, d)
 		return api.WriteJSON(body), err
 	}
-	list := api.Get("/v2/summary/"+d.Name+"/{user_id}", read, "Read a user's "+words(d.Name)+" summaries").OwnData()
+	path, title := "/v2/summary/"+d.Name+"/{user_id}", "Read a user's "+words(d.Name)+" summaries"
+	list := api.Get(path, read, title).OwnData()
+	if merged.MergesSessions(d.Name) {
+		list = api.Get(path, func(ctx context.Context, c api.Caller, in *sessionsIn) (*api.Encoded, error) {
+			body, err := h.listSessions(ctx, c, in, d)
+			return api.WriteJSON(body), err
+		}, title).OwnData()
+	}
 	list = list.Describe(func(op *huma.Operation) { op.OperationID = "list" + camel(d.Name) })
 	return []api.Route{api.Writes[summariesOf[D]](list), pushRoute[D](h)}
 }
@@ -62,11 +71,19 @@ func camel(name string) string {
 	return b.String()
 }
 
-type summariesIn struct {
+// SummariesIn is exported for OpenAPI.
+type SummariesIn struct {
 	UserID    users.ID `path:"user_id" format:"uuid"`
 	StartDate string   `query:"start_date" required:"true" doc:"First calendar date, inclusive."`
 	EndDate   string   `query:"end_date" doc:"Last calendar date, inclusive."`
 	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
+}
+
+// sessionsIn reads sessions, which can be merged.
+type sessionsIn struct {
+	SummariesIn
+	Merged  bool `query:"merged" doc:"Return one session of several sources that cover the same time, by the priorities of the team."`
+	Explain bool `query:"explain" doc:"With merged: return all sessions. duplicate_of has the id of the one that counts; null of that one."`
 }
 
 // maxSummaryBytes bounds an answer without pages. About four thousand rides with
@@ -79,7 +96,7 @@ const summariesAtOnce = 200
 // listSummaries reads all summaries of the days asked for; there is no paging.
 //
 // Reference 7.2.
-func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *summariesIn, d *wearables.Document) (body []byte, err error) {
+func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *SummariesIn, d *wearables.Document) (body []byte, err error) {
 	first, last, err := api.ParseDays(in.StartDate, in.EndDate)
 	if err != nil {
 		return nil, err
@@ -89,26 +106,77 @@ func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *summarie
 			return err
 		}
 		q := storage.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: first, To: last, Limit: summariesAtOnce}
-		body, err = h.appendSummaries(ctx, tx, append([]byte(`{"`+d.Key), `":[`...), c, in.UserID, q)
+		body, err = h.appendSummaries(ctx, tx, append([]byte(`{"`+d.Key), `":[`...), c, in.UserID, q, nil)
 		return err
 	})
 	return append(body, `]}`...), err
 }
 
+// listSessions is listSummaries, merged if the request says so.
+func (h *Handlers) listSessions(ctx context.Context, c api.Caller, in *sessionsIn, d *wearables.Document) (body []byte, err error) {
+	if !in.Merged {
+		return h.listSummaries(ctx, c, &in.SummariesIn, d)
+	}
+	first, last, err := api.ParseDays(in.StartDate, in.EndDate)
+	if err != nil {
+		return nil, err
+	}
+	err = h.DB.Read(ctx, func(tx *store.Tx) error {
+		if err := users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
+			return err
+		}
+		duplicates, err := merged.Duplicates(ctx, tx, c.Team.UUID(), in.UserID.UUID(), d.Name, in.Provider, first, last)
+		if err != nil {
+			return err
+		}
+		q := storage.SummaryQuery{Resource: d.Name, Provider: in.Provider, From: first, To: last, Limit: summariesAtOnce}
+		body, err = h.appendSummaries(ctx, tx, append([]byte(`{"`+d.Key), `":[`...), c, in.UserID, q, &sessionMerge{duplicates, in.Explain})
+		return err
+	})
+	return append(body, `]}`...), err
+}
+
+// sessionMerge says which sessions are the same as better ones.
+type sessionMerge struct {
+	duplicates map[uuid.UUID]uuid.UUID
+	explain    bool
+}
+
+// leavesOut reports whether a session is left out.
+func (m *sessionMerge) leavesOut(id uuid.UUID) bool {
+	return m != nil && !m.explain && m.duplicates[id] != uuid.Nil
+}
+
+// mark adds duplicate_of to the JSON of a session.
+func (m *sessionMerge) mark(dst []byte, id uuid.UUID) []byte {
+	if m == nil {
+		return dst
+	}
+	dst = append(dst[:len(dst)-1], `,"duplicate_of":`...)
+	if better := m.duplicates[id]; better != uuid.Nil {
+		return append(wearables.AppendUUID(dst, better), '}')
+	}
+	return append(dst, `null}`...)
+}
+
 // appendSummaries appends the summaries of a query with commas between them.
-func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte, c api.Caller, user users.ID, q storage.SummaryQuery) ([]byte, error) {
-	for {
+func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte, c api.Caller, user users.ID, q storage.SummaryQuery, merge *sessionMerge) ([]byte, error) {
+	for begin := len(dst); ; {
 		page, err := storage.ListSummaries(ctx, tx, c.Team.UUID(), user.UUID(), q)
 		if err != nil {
 			return nil, err
 		}
 		for i := range page {
-			if i > 0 || q.After != nil {
+			if merge.leavesOut(page[i].ID) {
+				continue
+			}
+			if len(dst) > begin {
 				dst = append(dst, ',')
 			}
 			if dst, err = storage.AppendSummary(dst, &page[i], h.logos()); err != nil {
 				return nil, err
 			}
+			dst = merge.mark(dst, page[i].ID)
 			if len(dst) > cmp.Or(h.maxSummaryBytes, maxSummaryBytes) {
 				return nil, fault.New(fault.Invalid, "Value error, too much for an answer without pages: narrow the range").At("query", "start_date")
 			}
@@ -337,10 +405,17 @@ type summariesOf[D documentName] struct{}
 
 // Schema has the one list.
 func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
-	key := documentOf[D]().Key
+	key, items := documentOf[D]().Key, summaryOf[D]{}.Schema(r)
+	if merged.MergesSessions(documentOf[D]().Name) {
+		items.Properties["duplicate_of"] = &huma.Schema{
+			Type: huma.TypeString, Format: "uuid", Nullable: true,
+			Description: "Only with merged=true: the session of another source that counts instead; null of one that counts.",
+		}
+		items.PrecomputeMessages()
+	}
 	s := &huma.Schema{
 		Type: huma.TypeObject, Required: []string{key},
-		Properties: map[string]*huma.Schema{key: {Type: huma.TypeArray, Items: summaryOf[D]{}.Schema(r)}},
+		Properties: map[string]*huma.Schema{key: {Type: huma.TypeArray, Items: items}},
 	}
 	s.PrecomputeMessages()
 	return s

@@ -21,7 +21,7 @@ type situation struct {
 }
 
 func table() []situation {
-	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows())
+	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows())
 }
 
 func TestSituations(t *testing.T) {

@@ -1,0 +1,100 @@
+package situations
+
+import (
+	"fmt"
+	"strings"
+
+	"hale/internal/wearables/formats/oura"
+	"hale/internal/wearables/formats/strava"
+)
+
+// mergedSessions reads merged sessions. With all it also reads those that do not count.
+func mergedSessions(resource string, all bool, fields string, rows ...string) truth {
+	return truth{name: "merged " + resource, fields: strings.Fields(fields), rows: rows, read: func(b *bed) []map[string]any {
+		var page map[string][]map[string]any
+		b.decode(b.want("GET", fmt.Sprintf("/v2/summary/%s/*?%s&merged=true&explain=%t", resource, span, all), ""), &page)
+		for _, one := range page[resource] {
+			if id := one["duplicate_of"]; id != nil {
+				for _, other := range page[resource] {
+					if other["id"] == id {
+						one["duplicate_of"] = valueAt(other, "source.provider")
+					}
+				}
+			}
+		}
+		return page[resource]
+	}}
+}
+
+// priority orders the providers of a team, which all situations share. No other situation
+// merges sessions.
+func priority(dataType, provider, value string) step {
+	return call("PATCH", "/v2/team/source/priorities", `[{"data_type":"`+dataType+`","provider":"`+provider+`","priority":`+value+`}]`)
+}
+
+// duplicateRows are 3.3 and 1.6: one session of several providers, and one value of one key.
+func duplicateRows() []situation {
+	night := func(provider, kind, start, stop string, total int) step {
+		return pushSummaries("sleep", provider, "UTC", fmt.Sprintf(`{"bedtime_start":"%s","bedtime_stop":"%s","total":%d,"source_type":"%s"}`, start, stop, total, kind))
+	}
+	run := func(provider, kind, start, end string, distance int) step {
+		return pushSummaries("workouts", provider, "UTC", fmt.Sprintf(`{"time_start":"%s","time_end":"%s","distance":%d,"source_type":"%s"}`, start, end, distance, kind))
+	}
+	watch := night(apple, "watch", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", 27000)
+	phone := night(android, "phone", "2026-02-28T22:20:00Z", "2026-03-01T06:10:00Z", 25000)
+	both := func(order ...step) []step { return order }
+	const fields = "source.provider duplicate_of"
+	return []situation{
+		{"a night of a watch and a phone", both(watch, phone), []truth{
+			mergedSessions("sleep", false, "total duplicate_of", "27000 null"),
+			mergedSessions("sleep", true, fields, "apple_health_kit null", "health_connect apple_health_kit"),
+			summaries("sleep", "total duplicate_of", "27000 null", "25000 null"),
+		}},
+		{"a night of a phone and a watch", both(phone, watch), []truth{mergedSessions("sleep", false, "total", "27000")}},
+		{"a night of a ring and a phone", both(phone, file(oura.Kind, "a.json", `{"data":[{"id":"n1","day":"2026-03-01","bedtime_start":"2026-02-28T22:30:00+00:00","bedtime_end":"2026-03-01T06:45:00+00:00","total_sleep_duration":26000,"type":"long_sleep"}]}`)), []truth{
+			mergedSessions("sleep", true, fields, "health_connect oura", "oura null"), mergedSessions("sleep", false, "total", "26000"),
+		}},
+		{"a night and a nap of another provider", both(phone, night(apple, "watch", "2026-03-01T13:00:00Z", "2026-03-01T14:00:00Z", 3000)), []truth{
+			mergedSessions("sleep", false, "total duplicate_of", "25000 null", "3000 null"),
+		}},
+		{"a part of a night hides no night", both(phone, night(apple, "watch", "2026-03-01T02:00:00Z", "2026-03-01T03:00:00Z", 3000)), []truth{
+			mergedSessions("sleep", true, fields, "health_connect null", "apple_health_kit health_connect"),
+		}},
+		{"two parts of a night of a watch beside a night of a phone", both(
+			phone, night(apple, "watch", "2026-02-28T22:30:00Z", "2026-03-01T01:00:00Z", 8000), night(apple, "watch", "2026-03-01T02:00:00Z", "2026-03-01T05:00:00Z", 9000),
+		), []truth{mergedSessions("sleep", false, "total", "25000")}},
+		{"nights that share less than half", both(
+			night(apple, "watch", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", 27000), night(android, "phone", "2026-03-01T03:00:00Z", "2026-03-01T11:00:00Z", 25000),
+		), []truth{mergedSessions("sleep", false, "total", "27000", "25000")}},
+		{"nights of two apps of one watch", both(watch, pushSummaries("sleep", apple, "UTC",
+			`{"bedtime_start":"2026-02-28T22:10:00Z","bedtime_stop":"2026-03-01T06:00:00Z","total":20000,"source_type":"watch","source_app_id":"b"}`)), []truth{
+			mergedSessions("sleep", false, "total", "27000"), summaries("sleep", "total", "27000", "20000"),
+		}},
+		{"only one provider is merged", both(watch, phone), []truth{{name: "merged sleep of a provider", fields: []string{"total", "duplicate_of"}, rows: []string{"25000 null"}, read: func(b *bed) []map[string]any {
+			var page struct{ Sleep []map[string]any }
+			b.decode(b.want("GET", "/v2/summary/sleep/*?"+span+"&merged=true&provider=health_connect", ""), &page)
+			return page.Sleep
+		}}}},
+		{"a night at the edge of the range", both(
+			night(apple, "watch", "2026-02-28T14:00:00Z", "2026-02-28T23:50:00Z", 27000), night(android, "phone", "2026-02-28T14:20:00Z", "2026-03-01T00:10:00Z", 25000),
+		), []truth{{name: "merged sleep of a day", fields: []string{"total"}, rows: nil, read: func(b *bed) []map[string]any {
+			var page struct{ Sleep []map[string]any }
+			b.decode(b.want("GET", "/v2/summary/sleep/*?start_date=2026-03-01&merged=true", ""), &page)
+			return page.Sleep
+		}}}},
+		{"the team prefers the phone for nights", both(priority("sleep", android, "5"), watch, phone, func(b *bed) {
+			mergedSessions("sleep", false, "total", "25000").check(b)
+		}, priority("sleep", android, "null")), []truth{mergedSessions("sleep", false, "total", "27000")}},
+		{"a run of a watch and of Strava", both(
+			run(apple, "watch", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", 10000),
+			file(strava.Kind, "a.json", `[{"id":77,"start_date":"2026-03-01T10:00:20Z","start_date_local":"2026-03-01T12:00:20Z","timezone":"(GMT+02:00) Europe/Helsinki","utc_offset":7200,"elapsed_time":3590,"moving_time":3500,"distance":10010,"sport_type":"Run","type":"Run"}]`),
+		), []truth{mergedSessions("workouts", false, "distance duplicate_of", "10000 null"), mergedSessions("workouts", true, fields, "apple_health_kit null", "strava apple_health_kit")}},
+		{"a sprint inside a ride is another workout", both(
+			run(apple, "watch", "2026-03-01T10:00:00Z", "2026-03-01T12:00:00Z", 40000), run(android, "phone", "2026-03-01T10:30:00Z", "2026-03-01T10:40:00Z", 900),
+		), []truth{mergedSessions("workouts", false, "distance", "40000", "900")}},
+		{"a run of three providers", both(
+			run(apple, "watch", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", 10000), run(android, "phone", "2026-03-01T10:02:00Z", "2026-03-01T11:00:00Z", 9000),
+			run("samsung_health", "app", "2026-03-01T10:01:00Z", "2026-03-01T11:01:00Z", 9500),
+		), []truth{mergedSessions("workouts", false, "distance", "10000"), mergedSessions("workouts", true, "distance duplicate_of", "10000 null", "9500 apple_health_kit", "9000 apple_health_kit")}},
+	}
+}
