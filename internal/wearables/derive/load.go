@@ -43,6 +43,7 @@ func (d *Deriver) seriesNamed(ctx context.Context, tx *store.Tx, resources ...st
 			}
 		}
 	}
+	storage.LatestOfEqualSpans(found)
 	return found, nil
 }
 

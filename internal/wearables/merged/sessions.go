@@ -53,7 +53,7 @@ func duplicatesOf(resource string, all []storage.StoredSummary, priorities map[s
 	for i := range all {
 		s := &all[i]
 		same := sameSessions(resource, s, kept)
-		if at := slices.IndexFunc(same, func(k *storage.StoredSummary) bool { return length(s) < 2*length(k) }); at >= 0 {
+		if at := slices.IndexFunc(same, func(k *storage.StoredSummary) bool { return lengthOf(s) < 2*lengthOf(k) }); at >= 0 {
 			found[s.ID] = same[at].ID
 			continue
 		}
@@ -92,14 +92,14 @@ func sameSessions(resource string, s *storage.StoredSummary, kept map[int64][]*s
 func areSame(resource string, a, b *storage.StoredSummary) bool {
 	from, to := a.Bounds()
 	start, end := b.Bounds()
-	whole := min(length(a), length(b))
+	whole := min(lengthOf(a), lengthOf(b))
 	if resource == "workouts" {
-		whole = max(length(a), length(b))
+		whole = max(lengthOf(a), lengthOf(b))
 	}
 	return 2*(min(to, end)-max(from, start)) > whole
 }
 
-func length(s *storage.StoredSummary) int64 {
+func lengthOf(s *storage.StoredSummary) int64 {
 	start, end := s.Bounds()
 	return end - start
 }
