@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -328,5 +329,10 @@ func (b *bed) decode(text string, to any) {
 	}
 }
 
-// testClock is the clock of all situations.
-func testClock() time.Time { return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC) }
+// testClock is the clock of all situations. Each call adds a millisecond, because
+// the order of two versions is that of the times at which they were stored.
+func testClock() time.Time {
+	return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(ticks.Add(1)) * time.Millisecond)
+}
+
+var ticks atomic.Int64

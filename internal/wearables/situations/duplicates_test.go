@@ -44,7 +44,51 @@ func duplicateRows() []situation {
 	phone := night(android, "phone", "2026-02-28T22:20:00Z", "2026-03-01T06:10:00Z", 25000)
 	both := func(order ...step) []step { return order }
 	const fields = "source.provider duplicate_of"
+	beat := func(app, value string) step {
+		return push("heartrate", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","value":`+value+`,"source_type":"watch","source_app_id":"`+app+`"}`)
+	}
+	walk := func(app, value string) step {
+		return push("steps", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":`+value+`,"source_type":"phone","source_app_id":"`+app+`"}`)
+	}
+	plain := func(resource string, rows ...string) truth {
+		return truth{name: resource + " plain", fields: []string{"value"}, rows: rows, read: func(b *bed) (all []map[string]any) {
+			b.decode(b.want("GET", "/v2/timeseries/*/"+resource+"?"+span, ""), &all)
+			return all
+		}}
+	}
+	line := func(resource, more string, rows ...string) truth {
+		return truth{name: resource + " merged", fields: []string{"value"}, rows: rows, read: func(b *bed) []map[string]any {
+			var page struct {
+				Data  []map[string]any
+				Aside []map[string]any `json:"set_aside"`
+			}
+			b.decode(b.want("GET", "/v2/timeseries/*/"+resource+"/merged?"+span+more, ""), &page)
+			return append(page.Data, page.Aside...)
+		}}
+	}
+	beats := func(value string) []truth {
+		return []truth{
+			plain("heartrate", value), line("heartrate", "", value), daily("heartrate", "date avg count", "2026-03-02 "+value+" 1"),
+			query(`{"select":[{"func":"mean","arg":{"timeseries":"heartrate","field":"value"}}]}`, "mean.value", value),
+		}
+	}
+	walks := func(value string) []truth {
+		return []truth{
+			plain("steps", value), line("steps", "", value), daily("steps", "date total", "2026-03-02 "+value), queriedDays("steps", "2026-03-02T00:00:00 "+value),
+			summaries("activity", "steps", value),
+		}
+	}
 	return []situation{
+		{"two apps send a heart rate of one key", both(beat("a", "60"), beat("b", "70")), beats("70")},
+		{"two apps send a heart rate of one key in the other order", both(beat("b", "70"), beat("a", "60")), beats("60")},
+		{"an app corrects its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "65")), beats("65")},
+		{"an app repeats its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "60")), beats("70")},
+		{"two apps send steps of one key", both(walk("a", "900"), walk("b", "1000"), derived(android)), walks("1000")},
+		{"two apps send steps of one key in the other order", both(walk("b", "1000"), walk("a", "900"), derived(android)), walks("900")},
+		{"two apps send steps of one start and two ends", both(walk("a", "900"),
+			push("steps", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T08:05:00Z","value":80,"source_type":"phone","source_app_id":"b"}`),
+		), []truth{daily("steps", "date total", "2026-03-02 900")}},
+		{"an explanation has both values of one key", both(beat("a", "60"), beat("b", "70")), []truth{line("heartrate", "&explain=true", "70", "60")}},
 		{"a night of a watch and a phone", both(watch, phone), []truth{
 			mergedSessions("sleep", false, "total duplicate_of", "27000 null"),
 			mergedSessions("sleep", true, fields, "apple_health_kit null", "health_connect apple_health_kit"),
