@@ -174,6 +174,7 @@ var inventedByCaller = map[string]string{
 	"PATCH /v2/user/{user_id} body client_user_id":  "a new name",
 	"POST /v2/user/{user_id}/device body device_id": "the phone's own",
 
+	"body deleted[].id":             "the phone's own id of a record, looked up for the user of the path",
 	"body data[].id":                "only in answers; absent in requests",
 	"body data[].user_id":           "only in answers; absent in requests",
 	"body data[].source_id":         "only in answers; absent in requests",

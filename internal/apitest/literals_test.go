@@ -145,6 +145,7 @@ func explainGeneric(t *testing.T, db *store.DB, text string, args int) (steps []
 // with the key of a row or of a user.
 var byKey = []string{
 	"INSERT INTO sample_records (", // samples with ids, written by key
+	"SELECT root_keys FROM nodes WHERE", // a command of the operator; a row for each node
 	"INSERT INTO appointments (",
 	"INSERT INTO order_events (team_id, order_id, status, created_at)",
 	"INSERT INTO service_center_lists (owner, lab, version, imported_at)",

@@ -226,6 +226,7 @@ func TestDocumentedFieldsAreServed(t *testing.T) {
 					t.Errorf("%s.%s is served and not documented", document.Name, name)
 				}
 			}
+			delete(item.Properties, "duplicate_of") // of merged reads that explain
 			if len(item.Properties) != len(got[document.Key][0]) {
 				t.Errorf("%s: %d fields are documented and %d served", document.Name, len(item.Properties), len(got[document.Key][0]))
 			}
