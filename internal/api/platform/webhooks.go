@@ -186,12 +186,12 @@ func (h *Handlers) getWebhook(ctx context.Context, c api.Caller, in *WebhookPath
 }
 
 type patchWebhookBody struct {
-	URL         patch.Field[string]           `json:"url" required:"false" doc:"Null keeps the value."`
-	Description patch.Field[string]           `json:"description" required:"false"`
-	RateLimit   patch.Field[int]              `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
-	Disabled    patch.Field[bool]             `json:"disabled" required:"false" doc:"Null keeps the value."`
-	Content     patch.Field[webhooks.Content] `json:"content" required:"false" doc:"full posts whole events, ids the type and the ids only. Null keeps the value."`
-	FilterTypes typeNames                     `json:"filter_types" required:"false" doc:"Null for all types that are not optional. An empty list is refused."`
+	URL         patch.Field[string] `json:"url" required:"false" doc:"Null keeps the value."`
+	Description patch.Field[string] `json:"description" required:"false"`
+	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
+	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null keeps the value."`
+	Content     patch.Field[string] `json:"content" required:"false" doc:"full posts whole events, ids the type and the ids only. Null keeps the value."`
+	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null for all types that are not optional. An empty list is refused."`
 	// SendHeldSince is an addition to the reference.
 	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send the held events since this time. The webhook must be enabled, or be enabled by this request. When absent, held events stay held until they are recovered."`
 }
@@ -204,7 +204,7 @@ type patchWebhookIn struct {
 func (h *Handlers) patchWebhook(ctx context.Context, c api.Caller, in *patchWebhookIn) (*api.Out[webhookBody], error) {
 	b := in.Body
 	changes := webhooks.Changes{
-		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Disabled: b.Disabled, Content: b.Content, Types: patch.Field[[]string](b.FilterTypes),
+		URL: b.URL, Description: b.Description, RateLimit: b.RateLimit, Disabled: b.Disabled, Content: patch.Field[webhooks.Content]{Set: b.Content.Set, Null: b.Content.Null, Value: webhooks.Content(b.Content.Value)}, Types: patch.Field[[]string](b.FilterTypes),
 		SendHeldSince: (*time.Time)(b.SendHeldSince),
 	}
 	return h.endpoint(ctx, in.WebhookPath, h.DB.Write, func(tx *store.Tx, id webhooks.EndpointID) (webhooks.Endpoint, error) {

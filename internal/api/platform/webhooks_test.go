@@ -77,6 +77,7 @@ type hookBody struct {
 	Disabled    bool
 	State       string
 	RateLimit   *int     `json:"rate_limit"`
+	Content     string   `json:"content"`
 	FilterTypes []string `json:"filter_types"`
 }
 
@@ -202,6 +203,15 @@ func TestWebhooksOfAnOrganisation(t *testing.T) {
 	if hook.RateLimit == nil || *hook.RateLimit != 5 || len(hook.FilterTypes) != 1 || !strings.HasPrefix(hook.ID, "ep_") {
 		t.Errorf("%+v", hook)
 	}
+	a.Expect(200, "PATCH", base+"/"+hook.ID, `{"content":"ids"}`, &hook)
+	if hook.Content != "ids" {
+		t.Errorf("the content is %q", hook.Content)
+	}
+	a.Expect(200, "PATCH", base+"/"+hook.ID, `{"content":"full"}`, &hook)
+	if hook.Content != "full" {
+		t.Errorf("the content is %q", hook.Content)
+	}
+	a.Expect(422, "PATCH", base+"/"+hook.ID, `{"content":"half"}`, nil)
 	a.Expect(200, "PATCH", base+"/"+hook.ID, `{"rate_limit":null,"filter_types":null,"description":"e","url":null,"disabled":null}`, &hook)
 	if hook.RateLimit != nil || hook.FilterTypes != nil || hook.Description != "e" || hook.URL != "https://example.com/hook" || hook.Disabled {
 		t.Errorf("after clearing: %+v", hook)

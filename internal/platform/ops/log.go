@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"time"
 
 	"hale/internal/platform/secrets"
 )
@@ -22,7 +21,7 @@ func NewLogger(w io.Writer, format, level string) *slog.Logger {
 	if format == "json" {
 		handler = slog.NewJSONHandler(w, options)
 	}
-	return slog.New(sample(handler, time.Now))
+	return slog.New(sample(handler))
 }
 
 // Discard returns a logger that writes nothing.

@@ -32,20 +32,18 @@ var sampledBy = map[string]bool{"error": true, "route": true, "status": true, "k
 
 type sampleCounts struct {
 	mu  sync.Mutex
-	now func() time.Time
 	all map[string]*sampleCount
 }
 
 type sampleCount struct {
-	began   time.Time
 	written int
 	left    int         // lines that were left out
 	last    slog.Record // the latest of them
 	handler slog.Handler
 }
 
-func sample(h slog.Handler, now func() time.Time) slog.Handler {
-	return &sampler{Handler: h, counts: &sampleCounts{now: now, all: map[string]*sampleCount{}}}
+func sample(h slog.Handler) slog.Handler {
+	return &sampler{Handler: h, counts: &sampleCounts{all: map[string]*sampleCount{}}}
 }
 
 // WithAttrs implements slog.Handler.
@@ -80,48 +78,41 @@ func (s *sampler) Handle(ctx context.Context, r slog.Record) error {
 		key.WriteString(sampledValue(a))
 		return true
 	})
-	write, ended := s.counts.count(key.String(), r, s.Handler)
-	for _, e := range ended {
-		if err := e.handler.Handle(ctx, e.last); err != nil {
-			return err
-		}
-	}
-	if !write {
+	if !s.counts.count(key.String(), r, s.Handler) {
 		return nil
 	}
 	return s.Handler.Handle(ctx, r)
 }
 
-// count counts a line. It reports whether to write it, and returns the counts with lines
-// that were left out whose time is over.
-func (c *sampleCounts) count(key string, r slog.Record, h slog.Handler) (write bool, ended []*sampleCount) {
+// count counts a line, and reports whether to write it.
+func (c *sampleCounts) count(key string, r slog.Record, h slog.Handler) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now := c.now()
-	for other, n := range c.all {
-		if now.Sub(n.began) < sampleWindow {
-			continue
-		}
-		delete(c.all, other)
-		if n.left > 0 {
-			n.last = n.last.Clone()
-			n.last.AddAttrs(slog.Int("left_out", n.left))
-			ended = append(ended, n)
-		}
-	}
 	n := c.all[key]
 	if n == nil {
 		if len(c.all) >= maxSampled {
-			return true, ended
+			return true
 		}
-		n = &sampleCount{began: now}
+		n = &sampleCount{}
 		c.all[key] = n
+		time.AfterFunc(sampleWindow, func() { c.end(key, n) })
 	}
 	if n.written < samplesPerWindow {
 		n.written++
-		return true, ended
+		return true
 	}
 	n.left++
-	n.last, n.handler = r, h
-	return false, ended
+	n.last, n.handler = r.Clone(), h
+	return false
+}
+
+// end writes how many lines were left out, when the time of a count is over.
+func (c *sampleCounts) end(key string, n *sampleCount) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, key)
+	if n.left > 0 {
+		n.last.AddAttrs(slog.Int("left_out", n.left))
+		_ = n.handler.Handle(context.Background(), n.last) // the log is the only place for an error
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -44,29 +43,47 @@ func (c Content) of(body []byte) ([]byte, error) {
 	if err := json.Unmarshal(body, &full); err != nil {
 		return nil, fmt.Errorf("webhooks: reading an event: %w", err)
 	}
+	var list []json.RawMessage
+	var data any = idsOf(full.Data)
+	if json.Unmarshal(full.Data, &list) == nil {
+		all := []map[string]any{}
+		for _, one := range list {
+			all = append(all, idsOf(one))
+		}
+		data = all
+	}
+	return json.Marshal(struct {
+		Type string     `json:"event_type"`
+		Data any        `json:"data"`
+		Team *uuid.UUID `json:"team_id"`
+		User *uuid.UUID `json:"user_id"`
+	}{full.Type, data, full.Team, full.User})
+}
+
+// ownIDs are the fields with ids of the service. The ids of others may be personal: those
+// of a client, a device, an app, a provider or a laboratory.
+var ownIDs = map[string]bool{
+	"id": true, "ids": true, "user_id": true, "team_id": true, "order_id": true, "order_ids": true, "order_transaction_id": true,
+	"appointment_id": true, "result_id": true, "report_id": true, "job_id": true, "match_review_id": true, "deletion_id": true,
+	"sleep_id": true, "sleep_cycle_id": true, "workout_id": true, "query_id": true, "message_id": true, "endpoint_id": true,
+	"critical_result_id": true, "import_id": true, "unmatched_result_id": true, "run_id": true, "parsing_job_id": true,
+}
+
+// idsOf returns the ids of the service in an object.
+func idsOf(object json.RawMessage) map[string]any {
 	var fields map[string]json.RawMessage
-	_ = json.Unmarshal(full.Data, &fields) // data that is no object has no ids
+	_ = json.Unmarshal(object, &fields) // another value has no ids
 	ids := map[string]any{}
 	for name, value := range fields {
-		if found := idsIn(name, value); found != nil {
+		if found := idsIn(value); found != nil && ownIDs[name] {
 			ids[name] = found
 		}
 	}
-	return json.Marshal(struct {
-		Type string         `json:"event_type"`
-		Data map[string]any `json:"data"`
-		Team *uuid.UUID     `json:"team_id"`
-		User *uuid.UUID     `json:"user_id"`
-	}{full.Type, ids, full.Team, full.User})
+	return ids
 }
 
-// idsIn returns the value of a field that has one or several ids of the service, else
-// nil. Ids of others may be personal: an e-mail address as client_user_id, the number of
-// a sample.
-func idsIn(name string, value json.RawMessage) any {
-	if name != "id" && name != "ids" && !strings.HasSuffix(name, "_id") && !strings.HasSuffix(name, "_ids") {
-		return nil
-	}
+// idsIn returns a value that is one id or several, else nil.
+func idsIn(value json.RawMessage) any {
 	var one uuid.UUID
 	if json.Unmarshal(value, &one) == nil && one != uuid.Nil {
 		return one

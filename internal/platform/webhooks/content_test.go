@@ -33,8 +33,8 @@ func TestEndpointsForIDsOnly(t *testing.T) {
 			return id
 		}
 		id := emit(`{"id":"` + order.String() + `","user_id":"` + user.String() + `","sleep_cycle_id":"` + cycle.String() + `","ids":["` + order.String() + `"],` +
-			`"external_id":"ada@example.org","sample_id":"798656","source_id":3,"device_id":null,"duration":3600,"message_id":"msg_2abc","name":"Ada","source":{"id":"` + order.String() + `"}}`)
-		plain := emit(`[1,2]`)
+			`"external_id":"ada@example.org","client_user_id":"` + uuid.NewString() + `","device_id":"` + uuid.NewString() + `","provider_id":"` + uuid.NewString() + `","sample_id":"798656","source_id":3,"duration":3600,"message_id":"msg_2abc","name":"Ada","source":{"id":"` + order.String() + `"}}`)
+		plain := emit(`[1,{"query_id":"` + cycle.String() + `","n":2}]`)
 		waitFor(t, time.Minute, "four posts", func() bool { return full.distinct() == 2 && ids.distinct() == 2 })
 		want := map[string]any{
 			"event_type": "daily.data.sleep.created", "team_id": r.team.String(), "user_id": user.String(),
@@ -47,8 +47,8 @@ func TestEndpointsForIDsOnly(t *testing.T) {
 		if a, b := asText(t, got), asText(t, want); a != b {
 			t.Errorf("%s\nwant\n%s", a, b)
 		}
-		if body := string(ids.bodies[plain.String()]); body != `{"event_type":"daily.data.sleep.created","data":{},"team_id":"`+r.team.String()+`","user_id":"`+user.String()+`"}` {
-			t.Errorf("data that is no object: %s", body)
+		if body := string(ids.bodies[plain.String()]); body != `{"event_type":"daily.data.sleep.created","data":[{},{"query_id":"`+cycle.String()+`"}],"team_id":"`+r.team.String()+`","user_id":"`+user.String()+`"}` {
+			t.Errorf("data that is a list: %s", body)
 		}
 		if len(full.bodies[id.String()]) <= len(ids.bodies[id.String()]) {
 			t.Errorf("the other endpoint got %s", full.bodies[id.String()])

@@ -139,7 +139,7 @@ func TestKindsRunToTheirEnd(t *testing.T) {
 		{provider(t, "nightscout/testdata/treatments.json"), 11, 5},
 		{provider(t, "fitbitexport/testdata/dailyActivity.csv"), 5, 3},
 		{whoop(t), 18, 10},
-		{provider(t, "oura/testdata/export.json"), 29, 13},
+		{provider(t, "oura/testdata/export.json"), 29, 14},
 		{provider(t, "garmin/testdata/push.json"), 32, 22},
 		{provider(t, "polar/testdata/accesslink.json"), 20, 13},
 		{provider(t, "withings/testdata/replies.jsonl"), 47, 27},
