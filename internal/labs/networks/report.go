@@ -211,6 +211,8 @@ type Missing struct {
 	// of several values; empty means all.
 	Confirms bool   `json:",omitempty"`
 	SubID    string `json:",omitempty"`
+	// Flag is a critical flag of the confirmation; it replaces that of the value.
+	Flag string `json:",omitempty"`
 }
 
 // Laboratory performed a test.

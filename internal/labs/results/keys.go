@@ -2,6 +2,7 @@ package results
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"hale/internal/labs/catalogue"
@@ -9,7 +10,7 @@ import (
 )
 
 // setKeys sets the keys by which reports are merged, and marks critical values
-// that are not final. A lab may change its code
+// that others may outrank. A lab may change its code
 // of a test, or begin to number a single value, between two reports. The values
 // are still versions of one result of the catalogue.
 //
@@ -19,6 +20,10 @@ func (e *expectations) setKeys(reports []Report) {
 	rows := rowCodes{rows: map[string]string{}, apart: map[string]bool{}}
 	for i := range reports {
 		e.collectRows(&reports[i], rows)
+	}
+	lowest := rankFinal
+	if slices.ContainsFunc(reports, func(r Report) bool { return r.Set.Corrected }) {
+		lowest = rankCorrected
 	}
 	numbered := map[string]bool{} // codes with a sub-id that separates values
 	for i := range reports {
@@ -30,7 +35,7 @@ func (e *expectations) setKeys(reports []Report) {
 			key := keyOf(&r.Set.Results[j])
 			key.code = rows.merged(key.code)
 			r.keys[j] = key
-			r.critical[j] = rank(r.Set.Results[j].Status, r) < rankFinal &&
+			r.critical[j] = rank(r.Set.Results[j].Status, r) < lowest &&
 				e.normalise(sampledResult{Result: r.Set.Results[j]}, "", -1).Interpretation == orders.Critical
 			before, known := subs[key.code]
 			if key.sub != "" && key.sub != "1" || known && before != key.sub {

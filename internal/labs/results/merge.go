@@ -39,7 +39,7 @@ type Report struct {
 	// Set.Missing; nil for those of the report. setKeys sets them.
 	keys         []observationKey
 	missingCodes []string
-	// critical marks the values of Set.Results that are not final and critical.
+	// critical marks the critical values of Set.Results that something may outrank.
 	critical []bool
 
 	id     uuid.UUID
@@ -244,7 +244,7 @@ type claim struct {
 	// place is the position of the report after sorting.
 	place    int
 	values   []sampledResult
-	critical bool // a value is; only set for values that are not final
+	critical bool // a value is; only set for values that are not corrected
 	missing  *networks.Missing
 	code     string // of a confirmation
 }
@@ -266,12 +266,13 @@ func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][
 			continue
 		}
 		found = true
-		if last.rank >= rankFinal {
+		if last.rank >= rankFinal && c.missing.Flag == "" {
 			continue
 		}
-		final := &claim{rank: rankFinal, report: c.report, place: c.place, values: slices.Clone(last.values)}
+		final := &claim{rank: max(last.rank, rankFinal), report: c.report, place: c.place, values: slices.Clone(last.values)}
 		for i := range final.values {
 			final.values[i].finality = FinalValue
+			final.values[i].Flag = cmp.Or(c.missing.Flag, final.values[i].Flag)
 		}
 		all[key] = append(claims, final)
 		keepBest(best, key, final)
@@ -292,26 +293,46 @@ func (c *claim) observedAt() time.Time {
 
 // newestReading returns values that are not final, but newer than every final
 // statement about the observation: the lab reported them later, and observed
-// them later or they are critical. It is nil without a final statement, and
-// without newer values. denied says that there will be no value; it may be nil.
+// them later or they are critical. So are final critical values that are newer than
+// every correction. It is nil without a higher statement, and without newer values.
+// denied says that there will be no value; it may be nil.
 func newestReading(all []*claim, denied *claim) *claim {
-	var finals []*claim
+	statements := all
 	if denied != nil {
-		finals = append(finals, denied)
-	}
-	for _, c := range all {
-		if c.rank >= rankFinal {
-			finals = append(finals, c)
-		}
+		statements = append(slices.Clone(all), denied)
 	}
 	var newest *claim
 	for _, c := range all {
-		if c.rank < rankFinal && len(finals) > 0 && !slices.ContainsFunc(finals, func(final *claim) bool { return !c.supersedes(final) }) &&
-			(newest == nil || c.outranks(newest)) {
+		above := rankFinal
+		if c.rank >= rankFinal {
+			above = rankCorrected
+		}
+		if c.rank >= above || above == rankCorrected && !c.critical {
+			continue
+		}
+		higher, isNewest := false, true
+		for _, s := range statements {
+			if s.rank >= above {
+				higher, isNewest = true, isNewest && c.supersedes(s)
+			}
+		}
+		if higher && isNewest && (newest == nil || c.isLaterThan(newest)) {
 			newest = c
 		}
 	}
 	return newest
+}
+
+// flagAsValue returns the critical flag of a confirmation as a value.
+func (c *claim) flagAsValue(own string) sampledResult {
+	no := c.missing
+	return sampledResult{
+		Result: networks.Result{
+			ProviderID: no.ProviderID, TestProviderID: no.TestProviderID, Name: no.Name, LOINC: no.LOINC, SubID: no.SubID,
+			Value: no.Flag, Type: string(Comment), Flag: no.Flag, Status: "F", Notes: []string{no.Note},
+		},
+		sample: sampleKey(c.report, own), finality: FinalValue, at: c.report.reportedAt(),
+	}
 }
 
 // isLaterThan compares claims by the times of their reports; of one report, the
@@ -407,7 +428,11 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		}
 	}
 	for _, c := range confirmations {
-		if !c.confirm(best, all) && missing[c.code] == nil {
+		switch {
+		case c.confirm(best, all):
+		case c.missing.Flag != "": // a critical flag must reach a person
+			m.results = append(m.results, c.flagAsValue(own))
+		case missing[c.code] == nil:
 			codes = append(codes, c.code)
 			missing[c.code] = c
 		}

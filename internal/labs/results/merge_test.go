@@ -163,6 +163,11 @@ func TestConfirmedValues(t *testing.T) {
 		}
 		return storedReport(t, r)
 	}
+	flagged := func(hour int) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
+		r.Set.Missing = []networks.Missing{{ProviderID: "a", Confirms: true, Flag: "HH"}}
+		return storedReport(t, r)
+	}
 	confirm := func(hour int, code, sub string) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
 		r.Set.Missing = []networks.Missing{{ProviderID: code, SubID: sub, Confirms: true}}
@@ -181,6 +186,9 @@ func TestConfirmedValues(t *testing.T) {
 		"both values":               {[]Report{say(1, "P", "7", "8"), confirm(2, "a", "")}, "7 final, 8 final; 0 missing"},
 		"twice":                     {[]Report{say(1, "P", "7"), confirm(2, "a", ""), confirm(3, "a", "")}, "7 final; 0 missing"},
 		"a value that never came":   {[]Report{say(1, "P", "7"), confirm(2, "b", "")}, "7 preliminary; 1 missing"},
+		"with a critical flag":      {[]Report{say(1, "P", "7"), flagged(2)}, "7 HH final; 0 missing"},
+		"a critical flag after all": {[]Report{say(1, "F", "7"), flagged(2)}, "7 HH final; 0 missing"},
+		"a critical flag alone":     {[]Report{flagged(2)}, "HH HH final; 0 missing"},
 		"before any value has come": {[]Report{confirm(2, "a", "")}, "; 1 missing"},
 	} {
 		backward := slices.Clone(c.reports)
@@ -189,7 +197,7 @@ func TestConfirmedValues(t *testing.T) {
 			m := merge(reports, "S1")
 			var got []string
 			for _, r := range m.results {
-				got = append(got, r.Value+" "+string(r.finality))
+				got = append(got, strings.TrimSpace(r.Value+" "+r.Flag)+" "+string(r.finality))
 			}
 			if text := fmt.Sprintf("%s; %d missing", strings.Join(got, ", "), len(m.missing)); text != c.want {
 				t.Errorf("%s: %s, want %s", name, text, c.want)

@@ -331,6 +331,38 @@ func TestPreliminaryAfterFinal(t *testing.T) {
 	})
 }
 
+// A final value comes after a correction. The correction stays, unless the value is
+// critical and was reported later.
+func TestFinalAfterCorrection(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		for name, c := range map[string]struct {
+			hours       int
+			value, flag string
+			shown       string
+			critical    bool
+		}{
+			"critical":             {3, "900", "HH", "900 critical", true},
+			"not critical":         {3, "120", "H", "90 normal", false},
+			"critical, but before": {-1, "900", "HH", "90 normal", false},
+		} {
+			t.Run(name, func(t *testing.T) {
+				b := newBench(t, db, catalogue.OnSite)
+				b.report(1, networks.ResultSet{Results: b.all("F")})
+				b.report(2, networks.ResultSet{Corrected: true, Results: []networks.Result{b.value(0, "90", "N", "C")}})
+				b.report(2+c.hours, networks.ResultSet{Results: []networks.Result{b.value(0, c.value, c.flag, "F")}})
+				r := b.revision(0)
+				one := r.Results[slices.IndexFunc(r.Results, func(r results.Result) bool { return r.ProviderID == b.owed[0].ProviderID })]
+				if got := fmt.Sprintf("%s %s", one.Text, one.Interpretation); got != c.shown {
+					t.Errorf("%s, want %s", got, c.shown)
+				}
+				if says := slices.ContainsFunc(b.events(), func(e string) bool { return strings.HasPrefix(e, "critical ") }); says != c.critical || b.order.IsCritical != c.critical {
+					t.Errorf("events %v, critical %v", b.events(), b.order.IsCritical)
+				}
+			})
+		}
+	})
+}
+
 // A test that was not ordered has the critical limits of the lab's catalogue,
 // with an order and without.
 func TestCriticalWithoutBeingOrdered(t *testing.T) {

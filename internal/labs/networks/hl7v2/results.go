@@ -226,6 +226,7 @@ func rank(status string) int {
 func (r *results) finish() {
 	set := &r.set
 	for _, t := range r.tests {
+		r.repeatCriticalNotes(t)
 		switch t.status {
 		case "O", "I", "S", "A", "P", "R":
 			set.Partial = true
@@ -275,6 +276,32 @@ func (r *results) finish() {
 	}
 	if len(set.Results) > 0 {
 		r.addRejectedTests()
+	}
+}
+
+// repeatCriticalNotes adds notes of a test that speak of a critical value to its values:
+// to those with a flag, or to all if none has one. Package results decides what such a
+// note says.
+func (r *results) repeatCriticalNotes(t *test) {
+	for _, note := range t.notes {
+		if word := strings.ToUpper(note); !strings.Contains(word, "CRITICAL") && !strings.Contains(word, "PANIC") {
+			continue
+		}
+		var all, flagged []*entry
+		for _, e := range r.entries {
+			if flag, known := hl7.FindFlag(e.Flag); e.test == t {
+				all = append(all, e)
+				if known && flag.Interpretation != "normal" {
+					flagged = append(flagged, e)
+				}
+			}
+		}
+		if flagged != nil {
+			all = flagged
+		}
+		for _, e := range all {
+			e.Notes = append(slices.Clone(e.Notes), note)
+		}
 	}
 }
 
@@ -342,12 +369,15 @@ func (e *entry) isPending() bool {
 // confirms reports a status without a value: the value that was sent before is
 // final.
 func (e *entry) confirms() bool {
-	return e.Status == "U" && e.Value == "" && e.ProviderID != "" && !e.isFlaggedCritical()
+	return e.Status == "U" && e.Value == "" && e.ProviderID != ""
 }
 
 func (e *entry) newConfirmation() networks.Missing {
 	m := e.newMissing("the laboratory says that its value is final, and did not send it")
 	m.Confirms, m.SubID = true, e.SubID
+	if e.isFlaggedCritical() {
+		m.Flag = e.Flag
+	}
 	return m
 }
 

@@ -126,7 +126,7 @@ func TestFinalWithoutAValue(t *testing.T) {
 		"alone":              {obx("", "", "U"), 0, 1},
 		"behind a value":     {obx("5.1", "", "P") + obx("", "", "U"), 1, 1},
 		"with its value":     {obx("5.1", "", "U"), 1, 0},
-		"with critical flag": {obx("", "HH", "U"), 1, 0},
+		"with critical flag": {obx("", "HH", "U"), 0, 1},
 	} {
 		got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|T\r"+c.segments, modernNoZone())[0].Results
 		if len(got.Results) != c.values || len(got.Missing) != c.confirmed {
@@ -136,6 +136,28 @@ func TestFinalWithoutAValue(t *testing.T) {
 			if !m.Confirms || m.ProviderID != "K" || m.SubID != "2" {
 				t.Errorf("%s: %+v", name, m)
 			}
+		}
+	}
+}
+
+// A note of a test that speaks of a critical value belongs to the flagged values, or to
+// all.
+func TestCriticalNotesOfATest(t *testing.T) {
+	obx := func(code, flag string) string { return "OBX|1|NM|" + code + "||6.1|||" + flag + "|||F\r" }
+	for name, c := range map[string]struct{ segments, want string }{
+		"one value":       {obx("K", ""), "K"},
+		"a flagged value": {obx("K", "H") + obx("NA", "N") + obx("CL", ""), "K"},
+		"no flags":        {obx("K", "") + obx("NA", "N"), "K NA"},
+	} {
+		got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|T\rNTE|1|L|CRITICAL VALUE CALLED TO DR LEE\r"+c.segments+"OBR|2|"+orderA+"|F1|U\r"+obx("X", "H"), modernNoZone())[0].Results
+		var with []string
+		for _, r := range got.Results {
+			if slices.Contains(r.Notes, "CRITICAL VALUE CALLED TO DR LEE") {
+				with = append(with, r.ProviderID)
+			}
+		}
+		if strings.Join(with, " ") != c.want {
+			t.Errorf("%s: %v, want %s", name, with, c.want)
 		}
 	}
 }
