@@ -480,6 +480,8 @@ type reportMetadataCorrection struct {
 
 // reportCorrection changes, removes or adds a result. Absent fields stay.
 type reportCorrection struct {
+	_ struct{} `additionalProperties:"false"`
+
 	Row    *int     `json:"row,omitempty" minimum:"0" doc:"The row of a result; absent to add one."`
 	Remove bool     `json:"remove,omitempty"`
 	Name   *string  `json:"test_name,omitempty" maxLength:"200"`
@@ -505,7 +507,9 @@ func (h *Handlers) reviewReport(ctx context.Context, c api.Caller, in *reviewRep
 		},
 	}
 	for _, one := range b.Corrections {
-		review.Corrections = append(review.Corrections, reports.Correction(one))
+		review.Corrections = append(review.Corrections, reports.Correction{
+			Row: one.Row, Remove: one.Remove, Name: one.Name, Value: one.Value, Units: one.Units, Range: one.Range, Min: one.Min, Max: one.Max, LOINC: one.LOINC,
+		})
 	}
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (reportJobBody, error) {
 		j, _, err := reports.Decide(ctx, tx, c.Team, in.JobID, review)

@@ -152,6 +152,41 @@ func TestFurtherSpecimens(t *testing.T) {
 	}
 }
 
+// A test whose material is a further specimen of the report has that specimen, and no
+// copy of the first.
+func TestTestsOfFurtherSpecimens(t *testing.T) {
+	order := fullOrder()
+	order.Tests[1].Specimen = Material{Name: "Urine", SNOMED: "122575003", SNOMEDName: "Urine specimen"}
+	order.Report.Specimens = []Specimen{{Key: "U1", Number: "U1", Type: "urine", Collected: momentAt("2026-03-04T06:00:00-05:00")}}
+	bundle := Export(order, exportedAt)
+	for _, problem := range problems(t, bundle) {
+		t.Error(problem)
+	}
+	numbers := map[string]string{}
+	var requests, report []string
+	for _, entry := range bundle.Entry {
+		if r, ok := entry.Resource.(SpecimenResource); ok {
+			numbers[entry.FullURL] = r.Identifier[0].Value
+		}
+	}
+	for _, entry := range bundle.Entry {
+		switch r := entry.Resource.(type) {
+		case ServiceRequest:
+			requests = append(requests, numbers[r.Specimen[0].Reference])
+		case DiagnosticReport:
+			for _, s := range r.Specimen {
+				report = append(report, numbers[s.Reference])
+			}
+		}
+	}
+	if got := strings.Join(requests, " "); got != "798656817356 U1" {
+		t.Errorf("the requests have %s", got)
+	}
+	if got := strings.Join(report, " "); got != "798656817356 U1" || len(numbers) != 2 {
+		t.Errorf("the report has %s, the bundle %v", got, numbers)
+	}
+}
+
 func TestOrderBeforeItsResults(t *testing.T) {
 	order := Order{ID: fullOrder().ID, Status: "received", Tests: []Test{{Code: "TSH", Name: "Thyrotropin"}}}
 	bundle := Export(order, exportedAt)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // requests adds a ServiceRequest for each test. They share a requisition,
@@ -58,12 +59,23 @@ func (e *exporter) sampleOf(m Material) *Reference {
 // sampleRefs returns all specimens.
 func (e *exporter) sampleRefs() (all []Reference) {
 	for _, s := range e.samples {
-		all = append(all, s.ref)
+		if !e.isFurther(s.ref) {
+			all = append(all, s.ref)
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(e.further)) {
 		all = append(all, e.further[key].ref)
 	}
 	return all
+}
+
+func (e *exporter) isFurther(ref Reference) bool {
+	for _, s := range e.further {
+		if s.ref == ref {
+			return true
+		}
+	}
+	return false
 }
 
 // specimen adds the samples, once they have a number or a time: one for each
@@ -78,29 +90,42 @@ func (e *exporter) specimen() {
 	if len(materials) == 0 {
 		materials = []Material{{}}
 	}
+	report := cmp.Or(e.order.Report, &Report{})
+	own := report.Specimen
+	own.Number = cmp.Or(own.Number, e.order.SampleID)
+	e.further = map[string]furtherSample{}
+	for _, s := range report.Specimens {
+		m := Material{Name: s.Type}
+		if i := slices.IndexFunc(materials, func(m Material) bool { return m.Name != "" && strings.EqualFold(m.Name, s.Type) }); i >= 0 {
+			m = materials[i] // with its codes
+		}
+		if ref, added := e.addSpecimen("specimen of the report "+s.Key, m, s); added {
+			e.further[s.Key] = furtherSample{ref, s.Collected}
+		}
+	}
 	for i, m := range materials {
+		if key, isFurther := report.furtherOf(m); isFurther {
+			e.samples = append(e.samples, sample{m, e.further[key].ref})
+			continue
+		}
 		name := "specimen"
 		if i > 0 {
 			name += " " + cmp.Or(m.Name, "of other tests")
 		}
-		var s Specimen
-		if e.order.Report != nil {
-			s = e.order.Report.Specimen
-		}
-		s.Number = cmp.Or(s.Number, e.order.SampleID)
-		if ref, added := e.addSpecimen(name, m, s); added {
+		if ref, added := e.addSpecimen(name, m, own); added {
 			e.samples = append(e.samples, sample{m, ref})
 		}
 	}
-	if e.order.Report == nil {
-		return
-	}
-	e.further = map[string]furtherSample{}
-	for _, s := range e.order.Report.Specimens {
-		if ref, added := e.addSpecimen("specimen of the report "+s.Key, Material{Name: s.Type}, s); added {
-			e.further[s.Key] = furtherSample{ref, s.Collected}
+}
+
+// furtherOf returns the key of the further specimen whose material is that of a test.
+func (r *Report) furtherOf(m Material) (key string, found bool) {
+	for _, s := range r.Specimens {
+		if m.Name != "" && strings.EqualFold(s.Type, m.Name) {
+			return s.Key, true
 		}
 	}
+	return "", false
 }
 
 // furtherSample is a further specimen of the report.

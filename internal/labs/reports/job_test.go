@@ -563,6 +563,7 @@ func TestContradictoryDecisions(t *testing.T) {
 		both.Remove = true
 		tomorrow := time.Now().UTC().AddDate(0, 0, 3).Format(time.DateOnly)
 		for field, review := range map[string]reports.Review{
+			"corrections.0":         {Decision: reports.Accept, Corrections: []reports.Correction{{Row: &zero}}},
 			"corrections.1.row":     {Decision: reports.Accept, Corrections: []reports.Correction{change, remove}},
 			"corrections.0.remove":  {Decision: reports.Accept, Corrections: []reports.Correction{both}},
 			"corrections":           {Decision: reports.Reject, Corrections: []reports.Correction{change}},

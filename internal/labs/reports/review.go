@@ -200,6 +200,9 @@ func (v *Version) correct(review Review) error {
 	v.correctMetadata(review.Metadata)
 	corrected := map[int]bool{}
 	for i, c := range review.Corrections {
+		if !c.Remove && !c.changes() {
+			return fault.New(fault.Invalid, "Value error, a correction removes its row or gives one of its fields").At("body", "corrections", strconv.Itoa(i))
+		}
 		if c.Row != nil {
 			if corrected[*c.Row] {
 				return fault.New(fault.Invalid, "Value error, another correction in this request has the same row").At("body", "corrections", strconv.Itoa(i), "row")
