@@ -13,6 +13,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -236,6 +237,9 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	list := users.OpenErasures(cfg.Data, root)
+	if foreign, err := list.IsForeign(); foreign || err != nil {
+		return cmp.Or(err, ErrErasures)
+	}
 	if err := list.Reseal(); err != nil {
 		return err
 	}
@@ -299,6 +303,10 @@ func (a *App) lockHeld(waited time.Duration) {
 // ErrRootKey is returned if the root key does not open the stored data. A start would
 // seal new values with a key that opens none of the old ones.
 var ErrRootKey = errors.New("app: wrong root key: this database was encrypted with another one; restore that key")
+
+// ErrErasures is returned if the list of erasures needs a root key that is not here: a
+// restored backup would serve people who were erased.
+var ErrErasures = fmt.Errorf("app: the file %s has erasures that another root key sealed: add that key to the root keys, after the others", users.ErasuresFile)
 
 // ErrNoRootKey is returned if the data folder served a database and has no root key any
 // more.

@@ -37,7 +37,9 @@ func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *
 	}
 	err = mustBeMigrated(ctx, db)
 	if err == nil {
-		err = db.LoadRetiredKeys(ctx)
+		if err = db.LoadRetiredKeys(ctx); errors.Is(err, secrets.ErrSealed) {
+			err = withHint(sayingf(err, "wrong root key: this database was encrypted with another one"), "set --root-key-file, or put the right %s into the data folder", secrets.RootFileName)
+		}
 	}
 	if err == nil {
 		err = s.noted(ctx, c, db, fn)

@@ -264,20 +264,30 @@ func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging str
 	return s.checkRestored(ctx, cfg, staging)
 }
 
-// stageRootKey copies the root key of the backup or else the one that the data
-// folder has. With one in the settings it copies neither: they may be others,
+// stageRootKey copies the root key of the backup, followed by those of the data folder: a
+// key that replaced it opens the list of erasures. With one in the settings it copies neither: they may be others,
 // and only that one is checked.
 func stageRootKey(cfg *config.Config, from, staging string) error {
 	if cfg.RootKey != "" {
 		return nil
 	}
-	for _, key := range []string{filepath.Join(from, secrets.RootFileName), rootKeyPath(cfg)} {
-		err := copyFile(key, filepath.Join(staging, secrets.RootFileName))
-		if err == nil || !errors.Is(err, os.ErrNotExist) {
+	var text string
+	for _, path := range []string{filepath.Join(from, secrets.RootFileName), rootKeyPath(cfg)} {
+		more, err := os.ReadFile(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		if text, err = secrets.JoinRootKeys(text, string(more)); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 	}
-	return nil
+	if text == "" {
+		return nil
+	}
+	return os.WriteFile(filepath.Join(staging, secrets.RootFileName), []byte(text), 0o600)
 }
 
 // checkRestored reads the whole staged database and tries the root key.

@@ -30,9 +30,10 @@ func (s *shell) rootKeyCommand() *cobra.Command {
                               database again, while servers run
   4. restart every server     each seals with the new key
   5. hale root-key retire OLD_ID removes the old key
+  6. restart every server     links that were made with the old key end
 
-Each step can be repeated. Keep the old key as long as you keep backups from before:
-a restore of one of them needs it. After step 5 the old key alone opens nothing in
+Steps 3 and 5 can be repeated. Keep the old key as long as you keep backups from before:
+a restore of one of them needs it. After step 6 the old key alone opens nothing in
 the database. Copies from before stay readable with it.`,
 		Example: examples("hale root-key list", "hale root-key add -o id"),
 

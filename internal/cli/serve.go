@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/app"
+	"hale/internal/people/users"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ops"
@@ -104,6 +105,9 @@ func explainStart(err error, cfg *config.Config) error {
 	case errors.Is(err, app.ErrNoRootKey):
 		return withHint(sayingf(err, "%s is missing in %s", secrets.RootFileName, cfg.Data),
 			"put your copy back, or set --root-key-file; another key cannot decrypt this database")
+	case errors.Is(err, app.ErrErasures):
+		return withHint(sayingf(err, "the file %s has erasures that another root key sealed", filepath.Join(cfg.Data, users.ErasuresFile)),
+			"add that root key after the others, in %s or the root-key setting; without it a restored backup would serve erased people", secrets.RootFileName)
 	case store.IsFull(err), errors.Is(err, syscall.ENOSPC):
 		return withHint(sayingf(err, "the disk of %s is full", cfg.Data), "make room, or set --data to a folder on another disk; nothing is lost")
 	case store.IsDamaged(err):

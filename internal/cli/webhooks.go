@@ -195,7 +195,7 @@ func (s *shell) webhooksUpdate() *cobra.Command {
 	}
 	f.add(c)
 	c.Flags().StringVar(&address, "url", "", "post to this URL")
-	c.Flags().BoolVar(&f.allTypes, "all-types", false, "post events of every type")
+	c.Flags().BoolVar(&f.allTypes, "all-types", false, "post events of every type that is not optional")
 	c.Flags().BoolVar(&f.noRate, "no-rate-limit", false, "remove the rate limit")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		body := f.body(c)

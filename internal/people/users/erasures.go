@@ -174,6 +174,26 @@ func sealedLine(line []byte) []byte {
 	return sealed
 }
 
+// IsForeign reports whether the list has whole lines that another root key sealed, so that
+// the people in them are not erased again.
+func (l *Erasures) IsForeign() (bool, error) {
+	text, err := os.ReadFile(l.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("users: reading the list of erasures: %w", err)
+	}
+	const size = len(secrets.KeyID{}) + secrets.Overhead + len(teams.ID{}) + len(ID{})
+	for line := range bytes.Lines(text) {
+		sealed := sealedLine(bytes.TrimSpace(line))
+		if len(sealed) == size && !slices.Contains(l.root.IDs(), secrets.SealedBy(sealed)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 func (l *Erasures) open(line []byte) (e Erasure, ok bool) {
 	sealed, err := base64.StdEncoding.AppendDecode(nil, line)
 	if err != nil {

@@ -118,6 +118,11 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 			}
 			return n
 		}
+		for lines, want := range map[string]bool{newLine: true, oldLine: false, newLine + "\n" + oldLine: false} {
+			if foreign, err := open(lines).IsForeign(); err != nil || foreign != want {
+				t.Errorf("another root key sealed the list: %v, %v", foreign, err)
+			}
+		}
 		both := open(newLine + "\n" + oldLine)
 		if count(both, oldID) != 1 || count(both, newID) != 0 {
 			t.Error("the list is not sealed with the old key")

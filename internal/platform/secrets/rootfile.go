@@ -65,6 +65,20 @@ func RemoveRootKey(text string, id KeyID) (string, error) {
 	return text, err
 }
 
+// JoinRootKeys appends the root keys of the text of a file that another one lacks.
+func JoinRootKeys(text, more string) (string, error) {
+	if _, err := ParseRoot(more); err != nil {
+		return "", err
+	}
+	lines := parseRootLines(text)
+	for _, l := range parseRootLines(more) {
+		if len(text) == 0 || l.isKey && findRootLine(lines, l.id) < 0 {
+			lines = append(lines, l)
+		}
+	}
+	return joinRootLines(lines), nil
+}
+
 // NewRootKey makes a root key, as a line of a file or a setting.
 func NewRootKey() (id KeyID, line string) {
 	raw := Bytes(KeySize)

@@ -213,3 +213,47 @@ func TestRandomTextsDiffer(t *testing.T) {
 		seen[s] = true
 	}
 }
+
+// The keys of a file can be added, moved, removed and joined with those of another one.
+func TestEditsOfTheRootKeyFile(t *testing.T) {
+	_, line := NewRootKey()
+	first := "# Root key.\n" + line + "\n"
+	both, added := AddRootKey(first)
+	ids := func(text string) []KeyID {
+		root, err := ParseRoot(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root.IDs()
+	}
+	old := ids(first)[0]
+	if got := ids(both); len(got) != 2 || got[0] != old || got[1] != added {
+		t.Errorf("added: %v", got)
+	}
+	promoted, err := PromoteRootKey(both, added)
+	if got := ids(promoted); err != nil || got[0] != added || got[1] != old || !strings.HasPrefix(promoted, "# Root key.\n") {
+		t.Errorf("promoted: %v, %v in %q", got, err, promoted)
+	}
+	removed, err := RemoveRootKey(promoted, old)
+	if got := ids(removed); err != nil || len(got) != 1 || got[0] != added {
+		t.Errorf("removed: %v, %v", got, err)
+	}
+	if _, err := RemoveRootKey(removed, added); err == nil {
+		t.Error("the last key was removed")
+	}
+	if _, err := PromoteRootKey(removed, old); err == nil {
+		t.Error("an unknown key was promoted")
+	}
+	for _, text := range []string{"", first} {
+		joined, err := JoinRootKeys(text, promoted)
+		if got := ids(joined); err != nil || len(got) != 2 || text != "" && got[0] != old || strings.Count(joined, "#") != 1 {
+			t.Errorf("joined with %q: %v, %v", text, got, err)
+		}
+	}
+	if again, err := JoinRootKeys(both, first); err != nil || again != both {
+		t.Errorf("joined again: %q, %v", again, err)
+	}
+	if _, err := JoinRootKeys(first, "word"); err == nil {
+		t.Error("a text without a key was joined")
+	}
+}
