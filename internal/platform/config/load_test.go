@@ -283,7 +283,7 @@ func TestOriginsOfPages(t *testing.T) {
 		"https://app.example": true, "https://app.example:8443": true, "http://localhost:5173": true, "http://127.0.0.1:3000": true, "http://[::1]:3000": true,
 		"*": false, "null": false, "https://*.example": false, "app.example": false, "https://app.example/": false, "https://app.example/x": false,
 		"https://App.example": false, "https://app.example:443": false, "http://localhost:80": false, "http://app.example": false, "https://me@app.example": false,
-		"ftp://app.example": false, "https://": false, "https://app.example?": false,
+		"ftp://app.example": false, "https://": false, "https://münchen.example": false, "https://xn--mnchen-3ya.example": true, "https://app.example?": false,
 	} {
 		if _, err := Load(Input{LookupEnv: environ("HALE_CORS_ORIGINS=" + origin)}); (err == nil) != ok {
 			t.Errorf("%s: %v", origin, err)

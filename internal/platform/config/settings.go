@@ -415,6 +415,9 @@ func checkPageOrigins(origins []string) error {
 		if err != nil || u.Host == "" || origin != u.Scheme+"://"+u.Host || origin != strings.ToLower(origin) || strings.Contains(origin, "*") {
 			return errors.New("must be origins such as https://app.example, in lower case, without a path or an asterisk")
 		}
+		if strings.ContainsFunc(origin, func(r rune) bool { return r > '~' }) {
+			return errors.New("must have names as browsers send them, such as https://xn--mnchen-3ya.example")
+		}
 		host := u.Hostname()
 		local := host == "localhost" || net.ParseIP(host).IsLoopback()
 		switch {
