@@ -51,8 +51,11 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 	if text == "" || len(strings.Fields(text)) > 6 {
 		return 0, time.Time{}, false
 	}
-	if d, ok := parseDate(text); ok {
+	if d, ok := parseDate(text); ok && onlyDate(text) {
 		return dateColumn, d.day.Add(clockIn(text)), true
+	}
+	if words, day, ok := cutDate(text); ok {
+		return datedKind(words), day, true
 	}
 	switch {
 	case onlyClock.MatchString(text):
@@ -78,6 +81,52 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 	}
 	return 0, time.Time{}, false
 }
+
+// onlyDate reports whether a text that begins with a date has no words behind it.
+func onlyDate(text string) bool {
+	words, _, ok := cutDate(text)
+	return !ok || words == ""
+}
+
+// cutDate takes a date and a time out of a header's text: "Previous (03/04/2026)".
+func cutDate(text string) (words string, day time.Time, ok bool) {
+	at := dateInHeader.FindStringIndex(text)
+	if at == nil {
+		return "", time.Time{}, false
+	}
+	d, ok := parseDate(text[at[0]:at[1]])
+	if !ok {
+		return "", time.Time{}, false
+	}
+	words = clockForm.ReplaceAllString(text[:at[0]]+" "+text[at[1]:], " ")
+	words = strings.Trim(strings.Join(strings.Fields(words), " "), " ()[],;:-–—/.")
+	if aboutReport.MatchString(words) || len(strings.Fields(words)) > 4 {
+		return "", time.Time{}, false
+	}
+	return words, d.day.Add(clockIn(text)), true
+}
+
+// datedKind is the kind of a header with a date. Words that are not known are those of a
+// visit.
+func datedKind(words string) columnKind {
+	switch {
+	case previousHeader.MatchString(words):
+		return previousColumn
+	case rangeHeader.MatchString(words):
+		return rangeColumn
+	case valueHeader.MatchString(words):
+		return valueColumn
+	}
+	return dateColumn
+}
+
+var (
+	dateInHeader = regexp.MustCompile(`(?i)\b(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|` +
+		`\d{1,2}(?:st|nd|rd|th)?[-/ .]*(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[-/ .,]*(?:\d{4}|\d{2})|` +
+		`(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[-/ .]*\d{1,2}(?:st|nd|rd|th)?[-/ .,]+\d{4})\b`)
+	// aboutReport are the words of a head, which is no header of a table.
+	aboutReport = regexp.MustCompile(`(?i)\b(?:date|collect\w*|collection|reported|reporting|drawn|receiv\w*|print\w*|birth|dob|d\.o\.b|born|issued|ordered|registered|released|page|patient|age|sex)\b`)
+)
 
 var (
 	onlyClock = regexp.MustCompile(`(?i)^\d{1,2}:\d{2}(?:\s?[ap]m|\s?h(?:rs)?)?$`)
@@ -149,15 +198,15 @@ func datedWords(words []Word) int {
 	return 0
 }
 
-// detectHeader reads a table's header at line i. It returns the columns and the
-// number of lines that the header takes.
-func detectHeader(lines []*line, i int, em float64) ([]column, int) {
+// detectHeader reads a table's header at line i. It returns the columns, the number of
+// lines that the header takes, and whether the column of values is a guess.
+func detectHeader(lines []*line, i int, em float64) (columns []column, used int, guessed bool) {
 	cells := headerCells(lines[i])
 	if len(cells) < 2 {
-		return nil, 0
+		return nil, 0, false
 	}
-	used := 1
-	columns := headerColumns(cells)
+	used = 1
+	columns = headerColumns(cells)
 	for next := i + 1; next < len(lines) && next <= i+2; next++ { // wrapped headers
 		if lines[next].y-lines[next-1].y > 1.7*em {
 			break
@@ -172,10 +221,13 @@ func detectHeader(lines []*line, i int, em float64) ([]column, int) {
 		}
 		cells, columns, used = merged, better, next-i+1
 	}
-	if !isHeader(columns) {
-		return nil, 0
+	if isHeader(columns) {
+		return columns, used, false
 	}
-	return columns, used
+	if pair, ok := pairOfValues(columns); ok {
+		return pair, used, true
+	}
+	return nil, 0, false
 }
 
 func countKinds(columns []column) int {
@@ -213,7 +265,7 @@ func isHeader(columns []column) bool {
 	if known < 2 || known*2 < len(columns) {
 		return false
 	}
-	if has[valueColumn]+has[dateColumn] == 0 {
+	if has[valueColumn]+has[dateColumn] == 0 && (has[previousColumn] == 0 || has[nameColumn] == 0 || has[unitColumn]+has[rangeColumn] == 0) {
 		return false
 	}
 	if has[dateColumn] > 0 && has[valueColumn] == 0 && has[nameColumn]+has[unitColumn]+has[rangeColumn] == 0 {
@@ -227,7 +279,7 @@ func mergeHeader(cells []cell, l *line, em float64) ([]cell, bool) {
 	merged := slices.Clone(cells)
 	for _, c := range l.cells {
 		for _, w := range c.words {
-			if !headerWordsRe.MatchString(strings.Trim(w.Text, ".,:")) {
+			if _, isDate := parseDate(strings.Trim(w.Text, "()[]")); !isDate && !headerWordsRe.MatchString(strings.Trim(w.Text, ".,:")) {
 				return nil, false
 			}
 		}
@@ -284,26 +336,127 @@ func headerAbove(columns []column, l *line, y, em float64) ([]column, bool) {
 }
 
 // chooseDates marks the column of the newest date as the value and other dates as
-// previous ones.
-func chooseDates(columns []column) []column {
-	hasValue := slices.ContainsFunc(columns, func(c column) bool { return c.kind == valueColumn })
-	newest := time.Time{}
-	for _, c := range columns {
-		if c.kind == dateColumn && c.date.After(newest) {
-			newest = c.date
+// previous ones, whatever their words are. It reports whether the columns leave open
+// which of them is the current one. order is that of day and month.
+func chooseDates(columns []column, order dateOrder) (out []column, uncertain bool) {
+	out = slices.Clone(columns)
+	isDated := func(c column) bool {
+		return !c.date.IsZero() && (c.kind == dateColumn || c.kind == valueColumn || c.kind == previousColumn)
+	}
+	undated := slices.ContainsFunc(out, func(c column) bool { return c.kind == valueColumn && c.date.IsZero() })
+	newest, second, count := -1, -1, 0
+	for i := range out {
+		if !isDated(out[i]) {
+			continue
+		}
+		count++
+		if order == dayFirst && isAmbiguous(out[i].text) {
+			out[i].date = exchangedTime(out[i].date)
+		}
+		if newest < 0 || out[i].date.After(out[newest].date) {
+			newest = i
+		}
+		if other := exchangedIf(out[i], order); second < 0 || other.After(exchangedIf(out[second], order)) {
+			second = i
 		}
 	}
-	out := slices.Clone(columns)
+	isPair := count > 1 && !undated
 	for i, c := range out {
-		if c.kind == dateColumn {
+		switch {
+		case !isDated(c):
+			if isPair && c.kind == valueColumn {
+				out[i].kind = previousColumn
+			}
+		case isPair:
+			words := columns[i].kind
 			out[i].kind = previousColumn
-			if !hasValue && c.date.Equal(newest) {
+			if c.date.Equal(out[newest].date) {
 				out[i].kind = valueColumn
 			}
+			uncertain = uncertain || words != dateColumn && words != out[i].kind
+		case c.kind == dateColumn && (undated || i != newest):
+			out[i].kind = previousColumn
+		case c.kind == dateColumn:
+			out[i].kind = valueColumn
 		}
 	}
-	return out
+	if isPair && second != newest && !(columns[newest].kind == valueColumn && columns[second].kind == previousColumn) {
+		uncertain = true // the order of day and month decides
+	}
+	values := 0
+	for _, c := range out {
+		if c.kind == valueColumn && !inOutHeader.MatchString(c.text) {
+			values++
+		}
+	}
+	return out, uncertain || values > 1
 }
+
+// isAmbiguous reports whether day and month of the date in a header can be exchanged.
+func isAmbiguous(text string) bool {
+	d, ok := parseDate(dateInHeader.FindString(text))
+	return ok && d.ambiguous
+}
+
+func exchangedTime(t time.Time) time.Time {
+	return exchanged(t).Add(t.Sub(t.Truncate(24 * time.Hour)))
+}
+
+// exchangedIf returns a column's date with day and month exchanged if they can be.
+func exchangedIf(c column, order dateOrder) time.Time {
+	if order == orderUnknown && isAmbiguous(c.text) {
+		return exchangedTime(c.date)
+	}
+	return c.date
+}
+
+// pairOfValues makes a header of columns whose words are not known, such as "Baseline"
+// and "Follow-up" between names and units. The last of them is the value, unless its
+// words say that it is the first.
+func pairOfValues(columns []column) ([]column, bool) {
+	hasName := false
+	first := len(columns)
+	for i, c := range columns {
+		hasName = hasName || c.kind == nameColumn
+		if c.kind == unitColumn || c.kind == rangeColumn {
+			first = min(first, i)
+		}
+		if c.kind == valueColumn || c.kind == dateColumn || c.kind == previousColumn {
+			return nil, false
+		}
+	}
+	var unknown []int
+	for i, c := range columns {
+		if c.kind == otherColumn && !startsWithLetter(c.text) {
+			return nil, false
+		}
+		if c.kind == otherColumn && i > 0 && (!otherHeader.MatchString(c.text) || endsInNumber.MatchString(c.text)) {
+			unknown = append(unknown, i)
+		}
+	}
+	if !hasName || first == len(columns) || len(unknown) < 2 || len(columns) > 8 {
+		return nil, false
+	}
+	out := slices.Clone(columns)
+	value := unknown[len(unknown)-1]
+	if startHeader.MatchString(out[value].text) {
+		value = unknown[0]
+	}
+	for _, i := range unknown {
+		out[i].kind = previousColumn
+	}
+	out[value].kind = valueColumn
+	return out, true
+}
+
+func startsWithLetter(text string) bool {
+	return text != "" && (text[0] >= 'A' && text[0] <= 'Z' || text[0] >= 'a' && text[0] <= 'z')
+}
+
+var (
+	startHeader  = regexp.MustCompile(`(?i)\b(?:baseline|before|initial|first|pre)\b`)
+	endsInNumber = regexp.MustCompile(`\d$`)
+)
 
 // place returns the column of a cell.
 func place(columns []column, c cell, em float64) int {

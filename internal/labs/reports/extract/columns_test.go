@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -98,5 +99,57 @@ func TestSectionOfEarlierResults(t *testing.T) {
 	}
 	if len(result.Rows) != 4 {
 		t.Errorf("%d rows", len(result.Rows))
+	}
+}
+
+// The newest of two dated columns is the current one, also if its date is on the same line as the
+// words. Columns whose words are not known need a review in all rows.
+func TestCurrentColumn(t *testing.T) {
+	for _, c := range []struct {
+		older, newer string
+		onRight      bool // the older column
+		uncertain    bool
+	}{
+		{older: "Prior result (03/04/2026)", newer: "Result (10/17/2026)"},
+		{older: "Previous (03/04/2026)", newer: "Current (10/17/2026)"},
+		{older: "Previous, 04 Mar 2026", newer: "Current, 17 Oct 2026"},
+		{older: "Prior 03/04/26", newer: "Result"},
+		{older: "Prior result", newer: "Result (10/17/2026)"},
+		{older: "Prior result (03/04/2026)", newer: "Result (10/17/2026)", onRight: true},
+		{older: "Previous 03/04/2026", newer: "Visit 10/17/2026"},
+		{older: "03/04/2026", newer: "10/17/2026"},
+		{older: "Current (03/04/2026)", newer: "Previous (10/17/2026)", uncertain: true},
+		{older: "Baseline", newer: "Follow-up", uncertain: true},
+		{older: "Before treatment", newer: "After treatment", uncertain: true},
+		{older: "Before treatment", newer: "After treatment", onRight: true, uncertain: true},
+		{older: "Specimen 1", newer: "Specimen 2", uncertain: true},
+		{older: "Result 03/04/2026", newer: "Result 04/03/2026", uncertain: true},
+		{older: "First result", newer: "Second result", uncertain: true},
+	} {
+		line := func(name, older, newer, unit, rng string) string {
+			if c.onRight {
+				older, newer = newer, older
+			}
+			return fmt.Sprintf("%-16s%-30s%-30s%-10s%s", name, older, newer, unit, rng)
+		}
+		result, err := Read(Document{Pages: []Page{printed(FromText, head[0], "Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F", "",
+			line("Test", c.older, c.newer, "Units", "Reference range"),
+			line("Glucose", "101", "92", "mg/dL", "70-99"), line("Potassium", "5.9", "4.1", "mmol/L", "3.5-5.1"), line("Creatinine", "2.4", "", "mg/dL", "0.5-1.1"))}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		glucose, potassium, creatinine := find(t, result, "Glucose"), find(t, result, "Potassium"), find(t, result, "Creatinine")
+		if c.older == "First result" {
+			if !glucose.NeedsReview || !potassium.NeedsReview || !creatinine.NeedsReview {
+				t.Errorf("%+v: %+v", c, result.Rows)
+			}
+			continue
+		}
+		if glucose.Value != "92" || potassium.Value != "4.1" || glucose.NeedsReview != c.uncertain || potassium.NeedsReview != c.uncertain {
+			t.Errorf("%+v: %s %v, %s %v", c, glucose.Value, glucose.Reasons, potassium.Value, potassium.Reasons)
+		}
+		if !slices.Contains(creatinine.Reasons, OlderResult) || creatinine.Number != nil {
+			t.Errorf("%+v: without a current value: %+v", c, creatinine)
+		}
 	}
 }

@@ -56,6 +56,7 @@ type reader struct {
 	commas   bool
 	flags    bool // the report marks values outside of their range
 	columns  []column
+	guessed  bool // another column than that of the values may hold the current ones
 	panel    string
 	specimen string
 	analyte  string // the last line that is only the name of an analyte
@@ -111,7 +112,7 @@ func (r *reader) readPage(page int) {
 			}
 			continue
 		}
-		if columns, used := detectHeader(l.lines, i, l.em); used > 0 {
+		if columns, used, guessed := detectHeader(l.lines, i, l.em); used > 0 {
 			if len(entries) > 0 && i > 0 && !entries[len(entries)-1].anchor {
 				if more, ok := headerAbove(columns, l.lines[i-1], l.lines[i].y, l.em); ok {
 					columns = more
@@ -120,7 +121,8 @@ func (r *reader) readPage(page int) {
 				}
 			}
 			flush()
-			r.columns = chooseDates(columns)
+			r.columns, r.guessed = chooseDates(columns, r.dateOrder(Metadata{}))
+			r.guessed = r.guessed || guessed
 			for _, h := range l.lines[i : i+used] {
 				h.used = true
 			}
@@ -160,6 +162,9 @@ func (r *reader) split(l *line, em float64) *entry {
 		}
 		r.repair(e, em)
 		r.takeOlder(e)
+		if r.guessed && e.anchor && !slices.Contains(e.reasons, ColumnUncertain) {
+			e.reasons = append(e.reasons, ColumnUncertain)
+		}
 		if e.anchor {
 			return e
 		}
@@ -172,7 +177,7 @@ func (r *reader) split(l *line, em float64) *entry {
 				}
 			}
 		}
-		if slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) || r.doc.Pages[l.page].Source == FromOCR && otherNumber(p, r.commas) {
+		if r.columns != nil && r.guessed || slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) || r.doc.Pages[l.page].Source == FromOCR && otherNumber(p, r.commas) {
 			p.reasons = append(p.reasons, ColumnUncertain)
 		}
 		return p
