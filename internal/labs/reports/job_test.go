@@ -368,8 +368,16 @@ func TestUnclearPatientWaits(t *testing.T) {
 				r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate, r.Metadata.SeveralPatients = "Ada", "Byron", "1984-12-10", true
 			}), nil
 		}
-		unnamed, two := b.upload(b.team.ID, b.user, 'n', false), b.upload(b.team.ID, b.user, 't', false)
+		b.reader.outcomes['m'] = func() (extract.Result, error) {
+			return glucose("", func(r *extract.Result) {
+				r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate, r.Metadata.BirthOfOther = "Ada", "Byron", "", true
+			}), nil
+		}
+		unnamed, two, mother := b.upload(b.team.ID, b.user, 'n', false), b.upload(b.team.ID, b.user, 't', false), b.upload(b.team.ID, b.user, 'm', false)
 		b.start()
+		if now := b.wait(mother); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.PatientUnidentified}) || now.Patient != reports.PatientUnknown {
+			t.Errorf("a report with only another person's birth date is %s %v %s", now.Status, now.Reasons, now.Patient)
+		}
 		if now := b.wait(unnamed); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.PatientUnidentified}) || now.Patient != reports.PatientUnknown {
 			t.Errorf("a report without a person is %s %v %s", now.Status, now.Reasons, now.Patient)
 		}

@@ -54,6 +54,9 @@ func ComparePatient(ctx context.Context, tx *store.Tx, j *Job, m *extract.Metada
 	}
 	c.Reported = append(c.Reported, m.Others...)
 	c.Match, c.Problems = judgePatient(identity.Compare(c.User, personOf(first)))
+	if c.Match == PatientMatches && m.BirthOfOther && m.BirthDate == "" {
+		c.Match = PatientUnknown // the report may be the child's
+	}
 	if m.SeveralPatients {
 		c.Match, c.Problems = PatientDiffers, append(c.Problems, SeveralPersons)
 	}

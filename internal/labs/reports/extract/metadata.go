@@ -21,6 +21,16 @@ func labelForm(words string) *regexp.Regexp {
 	return form
 }
 
+// otherPersonWords name a person who is not the patient.
+const otherPersonWords = `(?:(?:birth )?mother|maternal|father|paternal|parents?|guardian|partner|spouse|husband|wife|insured|subscriber|guarantor|policy ?-?(?:holder|owner)|responsible party|emergency contact|next of kin|surrogate|` +
+	`(?:baby|newborn|infant|child|son|daughter|twin)(?: (?:girl|boy|child|[ab12]))* of)`
+
+var (
+	otherPerson = regexp.MustCompile(`(?i)^` + otherPersonWords + `(?:['’]?s)?(?:\W|$)`)
+	thePatient  = regexp.MustCompile(`(?i)^(?:patient|infant|child|newborn|baby|neonate)(?:['’]?s)?(?:\W|$)`)
+	childOf     = regexp.MustCompile(`(?i)\b(?:baby|newborn|infant|child|son|daughter|twin)(?: \w+)? of\b`)
+)
+
 // labels are tried at every word; the longest match wins. An empty field only
 // ends the value before it.
 var labels = []label{
@@ -32,6 +42,7 @@ var labels = []label{
 	{"collected", labelForm(`(?:date (?:and time )?|sample |specimen )?(?:collected|drawn)(?: (?:on|at|date|date/time|time))?|collection(?: date| time| date/time| on)?(?: ?/ ?time)?|date of collection|sampling date|sample date|date sampled|specimen date|date collected|date drawn|collected date|taken on|sample taken`)},
 	{"reported", labelForm(`(?:date )?reported(?: (?:on|at|date|date/time))?|report(?:ing)? date(?:/time)?|date of report|report issued|issued(?: on)?|report(?:ed)? on|result date|final report date|date reported|released(?: on)?|approved on|report date and time|authori[sz]ed(?: on)?`)},
 	{"specimen", labelForm(`specimen (?:id|no\.?|number|#)|sample (?:id|no\.?|number|#)|accession(?: ?(?:no\.?|number|id|#))?|lab(?:oratory)? (?:no\.?|number|id|ref(?:erence)?|#)|request (?:no\.?|number|id)|requisition(?: ?(?:no\.?|number|#))?|order (?:id|no\.?|number)|episode(?: no\.?)?|lab reference|report (?:id|no\.?|number)|barcode(?: no\.?)?|control number|specimen|sample`)},
+	{"other", labelForm(otherPersonWords + `(?:['’]?s)?(?: (?:full )?name)?`)},
 	{"", labelForm(`age|physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
 }
 
@@ -69,6 +80,7 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	order := r.dateOrder(m)
 	m.BirthDate, m.CollectedDate, m.ReportedDate = dayOf(m.BirthText, order), dayOf(m.CollectedText, order), dayOf(m.ReportedText, order)
 	m.Specimen = values["specimen"]
+	m.BirthOfOther = m.BirthText == "" && values["other birth"] != ""
 	m.Others = r.otherPersons(m, order)
 	m.SeveralPatients = len(m.Others) > 0
 	who = Patient{Gender: m.Gender, Age: -1}
@@ -127,7 +139,15 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 	if l.used {
 		return
 	}
-	set := func(field, value string) {
+	isOther := false // the labels belong to another person, up to one of the patient
+	set := func(field, value string, isOther bool) {
+		if isOther && (field == "birth" || field == "sex" || field == "sex in text" || field == "name" || field == "first" || field == "last") {
+			cleaned := cleanField(field, value)
+			if field = "other " + field; values[field] == "" {
+				values[field] = cleaned
+			}
+			return
+		}
 		if value = cleanField(field, value); value != "" && values[field] == "" && field != "" {
 			values[field] = value
 		}
@@ -136,8 +156,14 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 	for k, c := range cells {
 		text := c.text()
 		at := 0
-		field, start := "", -1
+		field, start, owned := "", -1, isOther
 		for at < len(text) {
+			switch {
+			case otherPerson.MatchString(text[at:]):
+				isOther = true
+			case thePatient.MatchString(text[at:]):
+				isOther = false
+			}
 			f, length := labelAt(text[at:], at == 0)
 			if length == 0 && at > 0 {
 				f, length = labelBeforeCell(text[at:], cells, k)
@@ -151,9 +177,9 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 				continue
 			}
 			if start >= 0 {
-				set(field, text[start:at])
+				set(field, text[start:at], owned)
 			}
-			field = f
+			field, owned = f, isOther
 			at += length
 			for at < len(text) && (text[at] == ' ' || text[at] == ':') {
 				at++
@@ -177,26 +203,26 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 		}
 		if field == "birth" {
 			if _, after, ok := strings.Cut(value, ","); ok && genderOf(after) != "" {
-				set("sex in text", after)
+				set("sex in text", after, owned)
 			}
 		}
 		if value != "" {
-			set(field, value)
+			set(field, value, owned)
 			continue
 		}
 		// The value is in the next cell, in two lines beside the label, or below.
 		if k+1 < len(cells) {
 			next := cells[k+1].text()
 			if _, length := labelAt(strings.TrimLeft(next, ": "), true); length == 0 && (strings.HasPrefix(next, ":") || strings.HasSuffix(text, ":") || cells[k+1].x0-c.x1 < 14*r.pages[page].em) {
-				set(field, strings.TrimLeft(beforeLabel(cells, k+1), ": "))
+				set(field, strings.TrimLeft(beforeLabel(cells, k+1), ": "), owned)
 				continue
 			}
 		}
 		if beside := r.valueBeside(page, i, c, right); beside != "" {
-			set(field, beside)
+			set(field, beside, owned)
 			continue
 		}
-		set(field, r.valueBelow(page, i, c, right))
+		set(field, r.valueBelow(page, i, c, right), owned)
 	}
 }
 
@@ -366,7 +392,7 @@ func cleanField(field, value string) string {
 		if cut, _, found := strings.Cut(value, ", date of birth"); found {
 			value = cut
 		}
-		if len(value) > 60 || !looksNamed(value) {
+		if len(value) > 60 || !looksNamed(value) || childOf.MatchString(value) {
 			return ""
 		}
 	case "sex":

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -72,5 +73,41 @@ func TestCellsThatAPersonMustRead(t *testing.T) {
 	}
 	if result.Metadata.Specimen != "" {
 		t.Errorf("the specimen number is %q", result.Metadata.Specimen)
+	}
+}
+
+// Birth dates and names of others are never the patient's.
+func TestBirthDatesOfOthers(t *testing.T) {
+	for _, c := range []struct {
+		lines              string
+		first, last, birth string
+		isOther            bool
+	}{
+		{lines: "Patient: Byron, Anna\nMother DOB: 12/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna\nMother: Byron, Ada, DOB 12/10/1984\nSex: F", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna    Mother's date of birth: 12/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Baby girl of Byron, Ada\nMother DOB: 12/10/1984", isOther: true},
+		{lines: "Patient: Baby girl of Byron, Ada    Mother DOB: 12/10/1984", isOther: true},
+		{lines: "Newborn of: Ada Byron\nMaternal DOB: 12/10/1984   Infant DOB: 10/20/2026", birth: "2026-10-20"},
+		{lines: "Patient: Byron, Anna\nPatient DOB: 10/20/2026    Mother DOB: 12/10/1984", first: "Anna", last: "Byron", birth: "2026-10-20"},
+		{lines: "Mother DOB: 12/10/1984    Child DOB: 10/20/2026", birth: "2026-10-20"},
+		{lines: "Patient: Byron, Anna\nPolicy holder: Ada Byron    DOB: 12/10/1984    Sex: F", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna\nInsured DOB: 12/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna\nSubscriber date of birth 12/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna\nGuarantor: Ada Byron, born 12/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna\nPartner's DOB: 12/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna\nFather DOB: 12/10/1984\nSpouse DOB: 11/10/1984", first: "Anna", last: "Byron", isOther: true},
+		{lines: "Patient: Byron, Anna    DOB: 10/20/2026    Mother's name: Ada Byron", first: "Anna", last: "Byron", birth: "2026-10-20"},
+	} {
+		lines := append([]string{head[0]}, strings.Split(c.lines, "\n")...)
+		result, err := Read(Document{Pages: []Page{printed(FromText, append(lines, "Collected: 10/21/2026", "", head[4],
+			"Bilirubin, Total           12.8        H      1.0-12.0            mg/dL",
+			"Glucose                    58                 50-80               mg/dL")...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m := result.Metadata; m.FirstName != c.first || m.LastName != c.last || m.BirthDate != c.birth || m.BirthText != "" && c.birth == "" || m.BirthOfOther != c.isOther || m.SeveralPatients {
+			t.Errorf("%q: %+v", c.lines, m)
+		}
 	}
 }

@@ -84,6 +84,9 @@ type Metadata struct {
 	ReportedText  string `json:"reported_text"`
 	ReportedDate  string `json:"reported_date"`
 	Specimen      string `json:"specimen"` // the accession or specimen number
+	// BirthOfOther reports that the only birth date is one of another person, such as the
+	// mother.
+	BirthOfOther bool `json:"birth_of_other,omitempty"`
 	// SeveralPatients reports that pages name different persons.
 	SeveralPatients bool `json:"several_patients,omitempty"`
 	// Others are the persons on pages that differ from the one above.
