@@ -449,6 +449,21 @@ func pairOfValues(columns []column) ([]column, bool) {
 	return out, true
 }
 
+// olderThan reports whether the date of a column is well before all days of collection,
+// so that its results are those of an earlier sample.
+func (c column) olderThan(collected []string, order dateOrder) bool {
+	if c.date.IsZero() || len(collected) == 0 {
+		return false
+	}
+	for _, text := range collected {
+		day, err := time.Parse(time.DateOnly, text)
+		if err != nil || exchangedIf(c, order).AddDate(0, 0, 3).After(day) || c.date.AddDate(0, 0, 3).After(day) {
+			return false
+		}
+	}
+	return true
+}
+
 func startsWithLetter(text string) bool {
 	return text != "" && (text[0] >= 'A' && text[0] <= 'Z' || text[0] >= 'a' && text[0] <= 'z')
 }

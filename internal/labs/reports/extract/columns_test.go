@@ -3,6 +3,7 @@ package extract
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -150,6 +151,60 @@ func TestCurrentColumn(t *testing.T) {
 		}
 		if !slices.Contains(creatinine.Reasons, OlderResult) || creatinine.Number != nil {
 			t.Errorf("%+v: without a current value: %+v", c, creatinine)
+		}
+	}
+}
+
+// Columns whose dates are all well before the day of collection hold earlier results.
+func TestColumnsBeforeTheCollection(t *testing.T) {
+	for header, want := range map[string]bool{
+		"Test             03/01/2024     09/01/2023     Units     Reference":                     true,
+		"Test             Result (03/01/2024)     Previous (09/01/2023)     Units     Reference": true,
+		"Test             05/06/2024     09/01/2023     Units     Reference":                     false,
+		"Test             05/05/2024     09/01/2023     Units     Reference":                     false,
+	} {
+		at := func(word string) int { return strings.Index(header, word) }
+		row := func(name, value, older, unit, rng string) string {
+			line := []byte(strings.Repeat(" ", 110))
+			second := strings.LastIndex(header[:at("Units")], "     ")
+			second = strings.LastIndex(strings.TrimRight(header[:second], " "), "     ") + 5
+			for place, text := range map[int]string{0: name, 17: value, second: older, at("Units"): unit, at("Reference"): rng} {
+				copy(line[place:], text)
+			}
+			return string(line)
+		}
+		result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]), header,
+			row("Ferritin", "8", "12", "ng/mL", "15-150"), row("Iron", "31", "40", "ug/dL", "50-170"), row("Sodium", "139", "138", "mmol/L", "135-145"))...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, value := range []string{"8", "31", "139"} {
+			if row := result.Rows[i]; row.Value != value || slices.Contains(row.Reasons, OlderResult) != want || (row.Number == nil) != want {
+				t.Errorf("%s: %+v", header, row)
+			}
+		}
+	}
+}
+
+// Two days of collection are said, and no row of the second one is lost.
+func TestTwoCollections(t *testing.T) {
+	first := append(slices.Clone(head), "Sodium                     139                135-145             mmol/L", "Glucose                    92                 70-99               mg/dL")
+	for second, want := range map[string]bool{"Collected: 2024-05-18": true, "Collected: 2024-05-06 08:30": false, "Previous sample collected: 2024-05-01": false} {
+		more := []string{"", second, "", head[4], "Sodium                     139                135-145             mmol/L", "Creatinine                 0.9                0.5-1.1             mg/dL"}
+		pages := []Page{printed(FromText, first...), printed(FromText, more...)}
+		pages[1].Number = 2
+		for _, doc := range []Document{{Pages: pages}, {Pages: []Page{printed(FromText, slices.Concat(first, more)...)}}} {
+			result, err := Read(doc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := 3
+			if want {
+				rows = 4
+			}
+			if m := result.Metadata; m.SeveralCollections != want || m.CollectedDate != "2024-05-06" || len(result.Rows) != rows {
+				t.Errorf("%s: %+v, %d rows", second, m, len(result.Rows))
+			}
 		}
 	}
 }

@@ -81,6 +81,8 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	m.BirthDate, m.CollectedDate, m.ReportedDate = dayOf(m.BirthText, order), dayOf(m.CollectedText, order), dayOf(m.ReportedText, order)
 	m.Specimen = values["specimen"]
 	m.BirthOfOther = m.BirthText == "" && values["other birth"] != ""
+	r.collected, r.order = r.collectionDays(order), order
+	m.SeveralCollections = len(r.collected) > 1
 	m.Others = r.otherPersons(m, order)
 	m.SeveralPatients = len(m.Others) > 0
 	who = Patient{Gender: m.Gender, Age: -1}
@@ -95,28 +97,100 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	return m, who
 }
 
-// otherPersons returns the persons of pages that differ from the report's head. A name
-// alone is not enough: words behind a label may be no name. The page must also state a
-// birth date or a sex, as a head does.
+// otherPersons returns the persons of pages, and of heads between tables, that differ from
+// the report's head. A name alone is not enough: words behind a label may be no name. There
+// must also be a birth date or a sex, as in a head.
 func (r *reader) otherPersons(m Metadata, order dateOrder) (all []Person) {
+	add := func(one Person, isOther bool) {
+		if isOther && !slices.Contains(all, one) {
+			all = append(all, one)
+		}
+	}
+	relatives := ""
 	for p := range r.pages {
 		values := map[string]string{}
 		for i := range r.pages[p].lines {
 			r.labelsOf(p, i, values)
 		}
-		birth := dayOf(values["birth"], order)
-		first, last := values["first"], values["last"]
-		if first == "" || last == "" {
-			first, last = splitName(values["name"])
-		}
-		isHead := (birth != "" || genderOf(values["sex"]) != "") && first != "" && last != "" && m.LastName != ""
-		isOther := isHead && !sharesWord(first+" "+last, m.FirstName+" "+m.LastName) || birth != "" && m.BirthDate != "" && birth != m.BirthDate
-		one := Person{FirstName: first, LastName: last, BirthDate: cmp.Or(birth, values["birth"]), Gender: genderOf(values["sex"])}
-		if isOther && !slices.Contains(all, one) {
-			all = append(all, one)
+		add(personIn(values, m, order))
+		if birth := values["other birth"]; p == 0 || values["name"] != "" || values["birth"] != "" {
+			relatives += "|" + birth
+		} else if birth != "" && !strings.Contains(relatives, birth) { // a page of its own
+			add(personIn(asPatient(values), m, order))
 		}
 	}
+	for _, values := range r.headsBetweenTables() {
+		one, isOther := personIn(asPatient(values), m, order)
+		hasSex := one.Gender != "" && m.Gender != "" && one.Gender != m.Gender
+		add(one, isOther || one.BirthDate != "" && m.BirthText == "" || one.LastName != "" && hasSex)
+	}
 	return all
+}
+
+// personIn returns the person of a head, and whether it is another one than the report's.
+func personIn(values map[string]string, m Metadata, order dateOrder) (one Person, isOther bool) {
+	birth := dayOf(values["birth"], order)
+	first, last := values["first"], values["last"]
+	if first == "" || last == "" {
+		first, last = splitName(values["name"])
+	}
+	isHead := (birth != "" || genderOf(values["sex"]) != "") && first != "" && last != "" && m.LastName != ""
+	isOther = isHead && !sharesWord(first+" "+last, m.FirstName+" "+m.LastName) || birth != "" && m.BirthDate != "" && birth != m.BirthDate
+	return Person{FirstName: first, LastName: last, BirthDate: cmp.Or(birth, values["birth"]), Gender: genderOf(values["sex"])}, isOther
+}
+
+// asPatient returns the labels of a relative as those of a patient.
+func asPatient(values map[string]string) map[string]string {
+	return map[string]string{
+		"first": values["first"], "last": values["last"], "name": cmp.Or(values["name"], values["other name"], cleanField("name", values["other"])),
+		"birth": cmp.Or(values["birth"], values["other birth"]), "sex": cmp.Or(values["sex"], values["other sex"]),
+	}
+}
+
+// headsBetweenTables returns the labels of the lines that have rows above them on their page
+// and rows below them, on their page or a later one.
+func (r *reader) headsBetweenTables() (heads []map[string]string) {
+	for p, lay := range r.pages {
+		first, last := math.Inf(1), math.Inf(-1)
+		for _, d := range r.drafts {
+			switch {
+			case d.page == p:
+				first, last = min(first, d.y), max(last, d.y)
+			case d.page > p:
+				last = math.Inf(1)
+			}
+		}
+		values := map[string]string{}
+		for i, l := range lay.lines {
+			if l.y < first || l.y > last {
+				continue
+			}
+			if l.used {
+				heads = append(heads, values)
+				values = map[string]string{}
+				continue
+			}
+			r.labelsOf(p, i, values)
+		}
+		heads = append(heads, values)
+	}
+	return heads
+}
+
+// collectionDays returns the different days of collection that the labels of a report
+// state, as printed if a day is ambiguous.
+func (r *reader) collectionDays(order dateOrder) (days []string) {
+	for p := range r.pages {
+		for i, l := range r.pages[p].lines {
+			values := map[string]string{}
+			r.labelsOf(p, i, values)
+			text := values["collected"]
+			if day := cmp.Or(dayOf(text, order), text); day != "" && !previousHeader.MatchString(l.text()) && !slices.Contains(days, day) {
+				days = append(days, day)
+			}
+		}
+	}
+	return days
 }
 
 // sharesWord reports whether two names have a word in common, case ignored.

@@ -112,9 +112,12 @@ func readOnce(doc Document) Result {
 	var sentences []int
 	for _, d := range r.drafts {
 		d.notes = append(slices.Clone(d.notes), r.specimenNotes[d.page]...)
+		if d.column.olderThan(r.collected, r.order) && !slices.Contains(d.reasons, OlderResult) {
+			d.reasons = append(slices.Clone(d.reasons), OlderResult)
+		}
 		row := r.judge(d, who)
 		key := strings.ToLower(row.Name) + "|" + row.Value + "|" + row.Unit + "|" + row.Panel
-		if seen[key] && row.Value != "" { // the same row again, such as in a summary
+		if seen[key] && row.Value != "" && !result.Metadata.SeveralCollections { // the same row again, such as in a summary
 			continue
 		}
 		seen[key] = true

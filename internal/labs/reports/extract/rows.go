@@ -21,6 +21,7 @@ type draft struct {
 	code                         string   // a LOINC code in the row
 	sentence                     bool     // read in running text
 	culture                      *culture // of a row of a culture
+	column                       column   // of its value, if it has a date
 }
 
 // entry is one line of a page, split into the parts of a row.
@@ -62,6 +63,10 @@ type reader struct {
 	analyte  string // the last line that is only the name of an analyte
 	older    bool   // under a heading such as "Previous results"
 	drafts   []draft
+	// collected are the days of collection of the report, as YYYY-MM-DD where they are
+	// certain, and order is that of day and month.
+	collected []string
+	order     dateOrder
 	// specimenNotes are the doubts about the specimens of a page.
 	specimenNotes map[int][]string
 	pages         []layout
@@ -925,6 +930,9 @@ func (r *reader) emit(e *entry, page int) {
 		if note := tidyNote(d.flag); note != "" {
 			d.notes = append(d.notes, note)
 		}
+	}
+	if at := slices.IndexFunc(r.columns, func(c column) bool { return c.kind == valueColumn && c.date.Year() > 1900 }); at >= 0 {
+		d.column = r.columns[at]
 	}
 	r.nameTime(&d)
 	if r.older || olderName.MatchString(d.name) {

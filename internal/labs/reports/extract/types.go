@@ -87,9 +87,12 @@ type Metadata struct {
 	// BirthOfOther reports that the only birth date is one of another person, such as the
 	// mother.
 	BirthOfOther bool `json:"birth_of_other,omitempty"`
-	// SeveralPatients reports that pages name different persons.
+	// SeveralPatients reports that pages, or heads between tables, name different persons.
 	SeveralPatients bool `json:"several_patients,omitempty"`
-	// Others are the persons on pages that differ from the one above.
+	// SeveralCollections reports that the report states several days of collection.
+	// CollectedDate is the first of them.
+	SeveralCollections bool `json:"several_collections,omitempty"`
+	// Others are the persons that differ from the one above.
 	Others []Person `json:"others,omitempty"`
 }
 
