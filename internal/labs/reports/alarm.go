@@ -43,6 +43,9 @@ func raiseAlarm(ctx context.Context, tx *store.Tx, j *Job, before, now *Version)
 
 // isOld reports whether the sample is older than alarmAge. A report without a date is new.
 func (v *Version) isOld(now time.Time) bool {
+	if v.Metadata.SeveralCollections { // another sample may be new
+		return false
+	}
 	day, err := civil.ParseDate(cmp.Or(v.Metadata.CollectedDate, v.Metadata.ReportedDate))
 	return err == nil && now.Sub(day.In(time.UTC)) > alarmAge
 }

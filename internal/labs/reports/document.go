@@ -26,9 +26,9 @@ type JobDocument struct {
 	JobID     ID                                `json:"job_id" format:"uuid" doc:"The same as id."`
 	UserID    users.ID                          `json:"user_id" format:"uuid"`
 	Message   *string                           `json:"failure_message" nullable:"true" doc:"Why the job failed, in plain words."`
-	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Why the job waits for a reviewer, or waited: review_requested, patient_mismatch, patient_unknown, contradicts_stored_result, dates_implausible. The list may grow."`
+	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Why the job waits for a reviewer, or waited: review_requested, patient_mismatch, patient_unknown, contradicts_stored_result, dates_implausible, several_collections. The list may grow."`
 	Patient   PatientMatch                      `json:"patient_match" doc:"The person on the report compared with the user: match, mismatch or unknown. Empty until the report is read."`
-	Problems  []identity.Problem                `json:"patient_problems" nullable:"false" doc:"The facts that differ: last_name_mismatch, first_name_mismatch, birth_date_mismatch, sex_mismatch; several_persons if pages name different persons."`
+	Problems  []identity.Problem                `json:"patient_problems" nullable:"false" doc:"The facts that differ: last_name_mismatch, first_name_mismatch, birth_date_mismatch, sex_mismatch; several_persons if pages, or heads between tables, name different persons."`
 	Pages     int                               `json:"pages" doc:"0 until the report is read."`
 	Worst     *string                           `json:"interpretation" nullable:"true" doc:"The most severe interpretation of the results: critical, abnormal, unknown or normal. Null until the report is read. Known before a reviewer accepts."`
 	Repeats   orders.Null[ResultOriginDocument] `json:"repeats" doc:"The order or report that has all results of this report already."`

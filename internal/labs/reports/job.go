@@ -57,6 +57,9 @@ const (
 	// DatesImplausible means that the report was made before its sample or in the
 	// future.
 	DatesImplausible ReviewReason = "dates_implausible"
+	// SeveralCollections means that the report states several days of collection, of which
+	// its results have only the first.
+	SeveralCollections ReviewReason = "several_collections"
 )
 
 // PatientMatch compares the person on the report with the user.

@@ -373,8 +373,17 @@ func TestUnclearPatientWaits(t *testing.T) {
 				r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate, r.Metadata.BirthOfOther = "Ada", "Byron", "", true
 			}), nil
 		}
+		b.reader.outcomes['c'] = func() (extract.Result, error) {
+			return glucose("", func(r *extract.Result) {
+				r.Metadata.FirstName, r.Metadata.LastName, r.Metadata.BirthDate, r.Metadata.SeveralCollections = "Ada", "Byron", "1984-12-10", true
+			}), nil
+		}
+		samples := b.upload(b.team.ID, b.user, 'c', false)
 		unnamed, two, mother := b.upload(b.team.ID, b.user, 'n', false), b.upload(b.team.ID, b.user, 't', false), b.upload(b.team.ID, b.user, 'm', false)
 		b.start()
+		if now := b.wait(samples); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.SeveralCollections}) {
+			t.Errorf("a report of two days of collection is %s %v", now.Status, now.Reasons)
+		}
 		if now := b.wait(mother); now.Status != reports.PendingReview || !slices.Equal(now.Reasons, []reports.ReviewReason{reports.PatientUnidentified}) || now.Patient != reports.PatientUnknown {
 			t.Errorf("a report with only another person's birth date is %s %v %s", now.Status, now.Reasons, now.Patient)
 		}

@@ -61,6 +61,9 @@ func complete(ctx context.Context, tx *store.Tx, j *Job, result extract.Result) 
 	if hasImpossibleDates(&result.Metadata, labTime) {
 		j.addReason(DatesImplausible)
 	}
+	if result.Metadata.SeveralCollections {
+		j.addReason(SeveralCollections)
+	}
 	j.Status = PendingReview
 	if len(j.Reasons) == 0 {
 		now := tx.Now()
