@@ -64,3 +64,47 @@ func TestDoubtAboutTheSpecimen(t *testing.T) {
 		}
 	}
 }
+
+// Words in the line directly below a row are about the row. They can call it critical or
+// cast doubt on it; other words that are not known ask for a review. Headings, methods,
+// explanations of ranges and feet are none of them.
+func TestWordsBelowARow(t *testing.T) {
+	for _, c := range []struct {
+		line                         string
+		isNote, isReview, isCritical bool
+	}{
+		{line: "CRITICAL VALUE called to Dr. Lee 10/18/2026 09:30", isNote: true, isReview: true, isCritical: true},
+		{line: "   Critical value called to Dr. Lee, read back.", isNote: true, isReview: true, isCritical: true},
+		{line: "Panic value, phoned to ward 3.", isNote: true, isReview: true, isCritical: true},
+		{line: "                           Critical value called to Dr. Lee", isNote: true, isReview: true, isCritical: true},
+		{line: "Result phoned to ward 3.", isNote: true, isReview: true},
+		{line: "Not a critical value, no call made.", isNote: true, isReview: true},
+		{line: "Sample received 9 hours after collection on cells.", isNote: true, isReview: true},
+		{line: "Tube underfilled.", isNote: true, isReview: true},
+		{line: "                           Tube underfilled, interpret with caution", isNote: true, isReview: true},
+		{line: "Tourniquet time unknown; interpret with caution.", isNote: true, isReview: true},
+		{line: "                           Estimated from smear, clumping", isNote: true, isReview: true},
+		{line: "Platelet clumps present; count is an estimate.", isNote: true, isReview: true},
+		{line: "   Widget slightly bent", isNote: true, isReview: true},
+		{line: "Comment: widget bent", isNote: true, isReview: true},
+		{line: "   Non-fasting sample", isNote: true},
+		{line: "Critical: <2.5 or >6.5 mmol/L"},
+		{line: "Desirable <100; borderline 130-159; high 160-189 mg/dL."},
+		{line: "Method: ion selective electrode"},
+		{line: "BONE MARKERS"},
+		{line: "Lipid Panel"},
+		{line: "Page 1 of 2"},
+		{line: "Performed at: Northwind, 1 Main Street"},
+	} {
+		result := read(t, FromText,
+			"Glucose                    91                 70-99               mg/dL     ",
+			"Platelets                  92          L      150-400             10^3/uL   ",
+			c.line,
+			"Sodium                     139                135-145             mmol/L    ",
+		)
+		row, next := find(t, result, "Platelets"), find(t, result, "Sodium")
+		if len(result.Rows) != 3 || (row.Note != "") != c.isNote || row.NeedsReview != c.isReview || (row.Interpretation == "critical") != c.isCritical || row.HasCriticalFlag() != c.isCritical || next.NeedsReview || next.Note != "" {
+			t.Errorf("%+v: %d rows, %q, %q, %v, %s; %+v", c, len(result.Rows), row.Note, row.Flag, row.Reasons, row.Interpretation, next)
+		}
+	}
+}

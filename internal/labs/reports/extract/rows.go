@@ -153,8 +153,8 @@ func (r *reader) split(l *line, em float64) *entry {
 		}
 		return e
 	}
-	if isProse(l) {
-		return e
+	if isProse(l) || len(l.cells) == 1 && len(l.cells[0].words) > 2 && castsDoubt(text) && r.insideCell(l) == nil {
+		return e // columns would cut it
 	}
 	if r.columns != nil {
 		for _, c := range splitByColumns(l, r.columns, em) {
@@ -474,9 +474,14 @@ func (r *reader) resolve(entries []*entry, page int) {
 		r.continuation(entries, i, em)
 	}
 	var last *entry
+	y := 0.0 // of the row or of its last note
 	for i, e := range entries {
 		if !e.anchor {
-			if !e.used && !r.doubtBelow(last, e, em) {
+			switch {
+			case e.used:
+			case r.noteBelow(last, e, y, em):
+				y = e.line.y
+			default:
 				if name := e.line.text(); len(e.line.cells) == 1 && r.knows(name) >= 0.95 {
 					r.analyte = strings.Trim(name, " :")
 				}
@@ -489,26 +494,8 @@ func (r *reader) resolve(entries []*entry, page int) {
 			continue
 		}
 		r.emit(e, page)
-		last = e
+		last, y = e, e.line.y
 	}
-}
-
-// doubtBelow adds a line such as "Specimen hemolyzed" to the row above it. A line
-// about the specimen elsewhere is one about all rows of the page.
-func (r *reader) doubtBelow(last, e *entry, em float64) bool {
-	text := e.line.text()
-	if !castsDoubt(text) || len(strings.Fields(text)) > 25 {
-		return false
-	}
-	if last != nil && len(r.drafts) > 0 && e.line.y-last.line.y < 2*em {
-		d := &r.drafts[len(r.drafts)-1]
-		d.notes = append(d.notes, tidyNote(text))
-		return true
-	}
-	if specimenDoubt.MatchString(text) {
-		r.specimenNotes[e.line.page] = append(r.specimenNotes[e.line.page], tidyNote(text))
-	}
-	return false
 }
 
 // keepEmptyRows keeps rows that have a name and a range, and no value. Otherwise their
