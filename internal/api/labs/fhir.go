@@ -311,7 +311,7 @@ func fhirParsedReport(r *reports.ReportResults) fhir.ParsedReport {
 
 func fhirParsedRow(r *extract.Row, row int) fhir.Result {
 	f := fhir.Result{
-		Key: strconv.Itoa(row), Name: r.Name, Value: r.Value, Type: "comment", Unit: r.Unit, UCUM: r.UCUM, Range: r.Range.Text,
+		Key: strconv.Itoa(row), Name: r.NameWithOrganism(), Value: r.Value, Type: "comment", Unit: r.Unit, UCUM: r.UCUM, Range: r.Range.Text,
 		Interpretation: r.Interpretation, Flag: r.Flag, Status: "F",
 	}
 	if r.Number != nil {

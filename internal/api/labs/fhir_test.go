@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"hale/internal/labs/networks"
+	"hale/internal/labs/reports/extract"
 	"hale/internal/labs/results"
 )
 
@@ -29,5 +30,19 @@ func TestSpecimensOfAReport(t *testing.T) {
 	}
 	if got.Results[0].Specimen != "S1" || got.Results[1].Specimen != "Urine" {
 		t.Errorf("%+v", got.Results)
+	}
+}
+
+// The FHIR name of a drug has its organism. Other panels are no part of names.
+func TestParsedDrugsNameTheirOrganisms(t *testing.T) {
+	for _, c := range []struct{ name, panel, flag, want string }{
+		{"Ceftriaxone", "Escherichia coli", "S", "Ceftriaxone (Escherichia coli)"},
+		{"Ceftriaxone", "Klebsiella pneumoniae", "R", "Ceftriaxone (Klebsiella pneumoniae)"},
+		{"Ceftriaxone", "", "R", "Ceftriaxone"},
+		{"Sodium", "Electrolytes", "H", "Sodium"},
+	} {
+		if got := fhirParsedRow(&extract.Row{Name: c.name, Panel: c.panel, Flag: c.flag, Value: "1"}, 0).Name; got != c.want {
+			t.Errorf("%+v: %s", c, got)
+		}
 	}
 }

@@ -61,6 +61,7 @@ func HistoryOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) 
 // UserResultDocument is one result of a user on the wire.
 type UserResultDocument struct {
 	Name           string                 `json:"name"`
+	Panel          *string                `json:"source_panel_name" nullable:"true" doc:"The heading of the result in its parsed report; of a drug, the organism. Null for results of orders."`
 	LOINC          *string                `json:"loinc" nullable:"true"`
 	Result         string                 `json:"result" doc:"As reported."`
 	Type           string                 `json:"type"`
@@ -137,7 +138,7 @@ func documentOfOrder(r *results.Result, day string) UserResultDocument {
 
 func documentOfRow(r *extract.Row, day string) UserResultDocument {
 	return UserResultDocument{
-		Name: r.Name, LOINC: textOrNil(codeOf(r)), Result: r.Value, Type: string(r.Type), Number: finiteOrNil(r.Number), Comparator: textOrNil(r.Comparator), Unit: textOrNil(r.Unit), UCUM: textOrNil(r.UCUM),
+		Name: r.Name, Panel: textOrNil(r.Panel), LOINC: textOrNil(codeOf(r)), Result: r.Value, Type: string(r.Type), Number: finiteOrNil(r.Number), Comparator: textOrNil(r.Comparator), Unit: textOrNil(r.Unit), UCUM: textOrNil(r.UCUM),
 		Range: textOrNil(r.Range.Text), Min: finiteOrNil(r.Range.Min), Max: finiteOrNil(r.Range.Max),
 		Interpretation: orUnknown(r.Interpretation), CollectedOn: textOrNil(day), NeedsReview: r.NeedsReview,
 	}

@@ -233,6 +233,34 @@ func TestReportIsRead(t *testing.T) {
 	})
 }
 
+// Results of a drug against two organisms of one culture name their organisms.
+func TestDrugsOfTwoOrganisms(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db)
+		b.reader.outcomes['o'] = func() (extract.Result, error) {
+			return glucose("", func(r *extract.Result) {
+				r.Rows = nil
+				for organism, flag := range map[string]string{"Escherichia coli": "S", "Klebsiella pneumoniae": "R"} {
+					r.Rows = append(r.Rows, extract.Row{Name: "Ceftriaxone", Value: flag, Type: extract.Comment, Flag: flag, Panel: organism, Page: 1, Status: extract.NoMatch})
+				}
+			}), nil
+		}
+		j := b.upload(b.team.ID, b.user, 'o', false)
+		b.start()
+		b.wait(j)
+		h := b.history()
+		docs := h.Documents()
+		if len(docs) != 2 {
+			t.Fatalf("results of the user: %+v", docs)
+		}
+		for _, d := range docs {
+			if want := map[string]string{"S": "Escherichia coli", "R": "Klebsiella pneumoniae"}[d.Result]; d.Panel == nil || *d.Panel != want {
+				t.Errorf("the drug is %+v, want %s", d, want)
+			}
+		}
+	})
+}
+
 // A file that ends the reader's process three times fails; another error of the reader
 // says nothing about the file.
 func TestReaderThatDies(t *testing.T) {

@@ -51,6 +51,15 @@ func susceptibilityOf(word string) (interpretation string, ok bool) {
 	return interpretation, ok
 }
 
+// NameWithOrganism returns the name of a drug with the organism that it was tested against,
+// which is its panel, and the name of any other row.
+func (row *Row) NameWithOrganism() string {
+	if _, isDrug := susceptibilityOf(row.Flag); !isDrug || row.Panel == "" {
+		return row.Name
+	}
+	return row.Name + " (" + row.Panel + ")"
+}
+
 // culture holds the fields of a draft that only cultures have.
 type culture struct {
 	interpretation string

@@ -493,8 +493,11 @@ func (r *reader) resolve(entries []*entry, page int) {
 			r.joinValue(last, e, em)
 			continue
 		}
+		before := len(r.drafts)
 		r.emit(e, page)
-		last, y = e, e.line.y
+		if last, y = e, e.line.y; len(r.drafts) == before {
+			last = nil // refused: what follows is about no row
+		}
 	}
 }
 
