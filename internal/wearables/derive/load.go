@@ -24,6 +24,7 @@ const (
 // track holds the samples of one stored series around the requested days.
 type track struct {
 	wearables.Samples
+	written []int64 // when each sample was stored
 }
 
 // tracks are the series of one provider, by resource.
@@ -43,7 +44,6 @@ func (d *Deriver) seriesNamed(ctx context.Context, tx *store.Tx, resources ...st
 			}
 		}
 	}
-	storage.LatestOfEqualSpans(found)
 	return found, nil
 }
 
@@ -52,7 +52,8 @@ func load(ctx context.Context, tx *store.Tx, all []storage.Series, from, to int6
 	found := tracks{}
 	for _, s := range all {
 		t := &track{}
-		if err := storage.ReadSeries(ctx, tx, s, from, to, &t.Samples); err != nil {
+		var err error
+		if t.Samples, t.written, err = storage.ReadWritten(ctx, tx, s, from, to); err != nil {
 			return nil, err
 		}
 		if t.Len() > 0 {

@@ -281,7 +281,7 @@ type Course struct {
 // near is the value at each time; NaN where none was measured close by, and
 // nil when there is none at all.
 func (c Course) near(times []int64) []float64 {
-	return heartRatesAt(times, &track{wearables.Samples{Time: c.Time, Value: c.Value}})
+	return heartRatesAt(times, &track{Samples: wearables.Samples{Time: c.Time, Value: c.Value}})
 }
 
 // clock returns the times of a stream without a route: those of the heart rate,

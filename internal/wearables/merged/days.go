@@ -102,10 +102,17 @@ func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, e
 	return page, nil
 }
 
+// Loaded are the samples of one source, and when each was stored in a unit that grows with
+// time.
+type Loaded struct {
+	wearables.Samples
+	Written []int64
+}
+
 // MergeDays is ReadDays for loaded samples of one resource. The samples reach from two
 // days before the first day to a day after the last one. The sources of the days are
 // returned beside them, best first.
-func MergeDays(resource *wearables.Resource, all []wearables.Samples, in DaysRange) Days {
+func MergeDays(resource *wearables.Resource, all []Loaded, in DaysRange) Days {
 	series := make([]storage.Series, 0, len(all))
 	for i := range all {
 		if InLine(resource.Name, all[i].Source) {
@@ -122,7 +129,8 @@ func MergeDays(resource *wearables.Resource, all []wearables.Samples, in DaysRan
 		l := line{most: r.most}
 		tracks := make([]*track, len(members))
 		for n, i := range members {
-			tracks[n] = &track{source: i, rank: r.ranks[i], Samples: all[series[i].ID]}
+			whole := &all[series[i].ID]
+			tracks[n] = &track{source: i, rank: r.ranks[i], Samples: whole.Samples, written: whole.Written}
 		}
 		_ = r.addTracks(&l, tracks) // as many parts as there are
 		l.sort()

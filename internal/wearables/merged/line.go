@@ -160,6 +160,11 @@ type track struct {
 	source int
 	rank   int // equal for sources that neither the team's priority nor the type distinguishes
 	wearables.Samples
+	written []int64 // when each sample was stored, in a unit that grows with time; may be nil
+	// latest has the sample that counts for each of its samples; nil means its own. sharing
+	// are the tracks that may have samples of the same keys: see share.
+	latest  []sample
+	sharing []*track
 }
 
 func (t *track) span(i int) Span {
@@ -178,6 +183,7 @@ func (t *track) differsInWordsOnly(o *track) bool {
 
 // piece is a part of sample i.
 func (t *track) piece(i int, v Span, by int) Piece {
+	t, i = t.sample(i)
 	p := Piece{Span: v, Source: t.source, By: by, Offset: wearables.NoOffset, Value: t.Value[i]}
 	if len(t.Offset) > 0 {
 		p.Offset = t.Offset[i]
@@ -227,6 +233,9 @@ func (l *line) addSums(tracks []*track, totals *totals) error {
 			own = own[:0]
 		}
 		for i := range t.Time {
+			if t.isLost(i) {
+				continue
+			}
 			whole := t.span(i)
 			if by, excluded := totals.excludes(t, i); excluded {
 				l.add(t.piece(i, whole, by))
@@ -252,7 +261,8 @@ func (l *line) addSums(tracks []*track, totals *totals) error {
 // one was kept within the better source's usual spacing. So it only fills gaps longer
 // than twice that spacing. Samples of a source that measures continuously come before
 // all others: a watch that measures every five minutes does not hide a strap's peaks.
-// Samples of one source do not hide each other, even with different words.
+// Samples of one source do not hide each other, even with different words. No source
+// hides a sample whose key it has too.
 func (l *line) addLevels(tracks []*track) {
 	var taken Coverage
 	groups, last := map[int]int{}, 0 // of the tracks of one source
@@ -271,11 +281,11 @@ func (l *line) addLevels(tracks []*track) {
 			}
 			usual := spacing{times: t.Time}
 			for i, at := range t.Time {
-				if t.isContinuous(i) != continuous {
+				if t.isLost(i) || t.isContinuous(i) != continuous {
 					continue
 				}
 				taken.Split(Span{at, at}, func(_ Span, by int) {
-					if by >= 0 && groups[by] == groups[t.source] {
+					if by >= 0 && (groups[by] == groups[t.source] || t.shares(i, by)) {
 						by = -1
 					}
 					l.add(t.piece(i, t.span(i), by))

@@ -36,7 +36,6 @@ type reader struct {
 	most          int            // parts in a stretch
 
 	series    []storage.Series // best first
-	all       []storage.Series // the same, with samples that another app of the same key has later; nil unless it explains
 	ranks     []int            // of each series
 	lines     [][]int          // positions in series: one line for each quantity
 	notInLine []int            // of those that are in no line, where the reader explains
@@ -58,10 +57,7 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 	})
 	sortBySource(all, priorities)
 	r := newReader(q.Resource, all, priorities)
-	if r.explain = explain; explain {
-		r.all = slices.Clone(all)
-	}
-	storage.LatestOfEqualSpans(r.series)
+	r.explain = explain
 	return r, nil
 }
 
@@ -194,9 +190,6 @@ func (r *reader) stretch(ctx context.Context, tx *store.Tx, from, to int64) (l l
 		if err := r.addTracks(&l, tracks); err != nil {
 			return line{}, err
 		}
-		if err := r.addReplaced(ctx, tx, &l, tracks, first, last); err != nil {
-			return line{}, err
-		}
 	}
 	tracks, err := r.tracks(ctx, tx, r.notInLine, first, last)
 	if err != nil {
@@ -219,6 +212,7 @@ func (r *reader) addTracks(l *line, tracks []*track) error {
 	for _, t := range tracks {
 		l.kept = slices.Grow(l.kept, t.Len())
 	}
+	r.share(l, tracks)
 	if !r.sums {
 		l.addLevels(tracks)
 		return nil
@@ -230,34 +224,6 @@ func (r *reader) addTracks(l *line, tracks []*track) error {
 	return l.addSums(tracks, all)
 }
 
-// addReplaced sets aside the samples that another app of the same key has later.
-func (r *reader) addReplaced(ctx context.Context, tx *store.Tx, l *line, tracks []*track, first, last int64) error {
-	if r.all == nil {
-		return nil
-	}
-	for _, t := range tracks {
-		whole := &track{source: t.source, rank: t.rank}
-		if err := storage.ReadSeries(ctx, tx, r.all[t.source], first, last, &whole.Samples); err != nil {
-			return err
-		}
-		for i, at := range whole.Time {
-			if _, left := slices.BinarySearch(t.Time, at); left {
-				continue
-			}
-			by := slices.IndexFunc(tracks, func(o *track) bool {
-				_, has := slices.BinarySearch(o.Time, at)
-				return has && o != t && r.series[o.source].HasKeyOf(&r.series[t.source])
-			})
-			p := whole.piece(i, whole.span(i), notInLine)
-			if by >= 0 {
-				p.By = tracks[by].source
-			}
-			l.add(p)
-		}
-	}
-	return nil
-}
-
 // tracks reads some series between two instants, those that have samples there.
 func (r *reader) tracks(ctx context.Context, tx *store.Tx, members []int, first, last int64) (all []*track, err error) {
 	for _, i := range members {
@@ -265,7 +231,7 @@ func (r *reader) tracks(ctx context.Context, tx *store.Tx, members []int, first,
 			continue
 		}
 		t := &track{source: i, rank: r.ranks[i]}
-		if err := storage.ReadSeries(ctx, tx, r.series[i], first, last, &t.Samples); err != nil {
+		if t.Samples, t.written, err = storage.ReadWritten(ctx, tx, r.series[i], first, last); err != nil {
 			return nil, err
 		}
 		all = append(all, t)

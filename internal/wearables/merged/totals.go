@@ -104,13 +104,16 @@ func newTotals(tracks []*track, zone *time.Location) *totals {
 	all := &totals{zone: zone, days: map[int64]*dayCount{}}
 	for _, t := range tracks {
 		for i := range t.Time {
+			if t.isLost(i) {
+				continue
+			}
 			n := t.day(i, zone)
 			d := all.days[n]
 			if d == nil {
 				d = &dayCount{fine: math.MaxInt, total: math.MaxInt, amounts: map[*track]float64{}, finer: map[*track]float64{}}
 				all.days[n] = d
 			}
-			if d.amounts[t] += t.Value[i]; t.Source.Type != "app" {
+			if d.amounts[t] += t.value(i); t.Source.Type != "app" {
 				d.device = max(d.device, d.amounts[t])
 			}
 			if !t.isTotal(i) {
@@ -121,7 +124,7 @@ func newTotals(tracks []*track, zone *time.Location) *totals {
 				d.total, d.totalsBy, d.totalSize = t.rank, t.source, 0
 			}
 			if t.source == d.totalsBy && !t.isTyped() {
-				d.totalSize = max(d.totalSize, t.Value[i])
+				d.totalSize = max(d.totalSize, t.value(i))
 			}
 		}
 	}
@@ -133,7 +136,7 @@ func (d *dayCount) addFiner(t *track, i int, start int64) {
 	if t.rank < d.fine {
 		d.fine, d.fineBy = t.rank, t.source
 	}
-	d.finer[t] += t.Value[i]
+	d.finer[t] += t.value(i)
 	last := start
 	if len(t.End) > 0 && t.End[i] > t.Time[i] {
 		last += t.End[i] - t.Time[i] - 1
@@ -168,6 +171,7 @@ func (t *track) day(i int, zone *time.Location) int64 { return floorDiv(t.start(
 
 // start returns the local time at which sample i starts.
 func (t *track) start(i int, zone *time.Location) int64 {
+	t, i = t.sample(i)
 	offset := wearables.NoOffset
 	if len(t.Offset) > 0 {
 		offset = t.Offset[i]

@@ -46,7 +46,7 @@ func TestTotalsOfDays(t *testing.T) {
 	} {
 		r, _ := wearables.ResourceNamed("steps")
 		day := civil.MustParse("2026-03-01")
-		got := MergeDays(r, c.all, DaysRange{First: day, Last: day})
+		got := MergeDays(r, load(c.all...), DaysRange{First: day, Last: day})
 		if len(got.Days) != 1 || got.Days[0].Total != c.want {
 			t.Errorf("%s: %+v, want %v", c.name, got.Days, c.want)
 		}
@@ -58,7 +58,7 @@ func TestTotalsOfDays(t *testing.T) {
 	more.Source.AppID, more.Time = "b", []int64{at(9)}
 	more.End = more.Time
 	day := civil.MustParse("2026-03-01")
-	if got := MergeDays(r, []wearables.Samples{glass, more}, DaysRange{First: day, Last: day}); got.Days[0].Total != 400 {
+	if got := MergeDays(r, load(glass, more), DaysRange{First: day, Last: day}); got.Days[0].Total != 400 {
 		t.Errorf("glasses of two apps: %+v", got.Days)
 	}
 }
@@ -78,8 +78,15 @@ func TestContinuousLevelsComeFirst(t *testing.T) {
 	strap.Value[100] = 191
 	r, _ := wearables.ResourceNamed("heartrate")
 	day := civil.MustParse("2026-03-01")
-	got := MergeDays(r, []wearables.Samples{watch, strap}, DaysRange{First: day, Last: day}).Days[0]
+	got := MergeDays(r, load(watch, strap), DaysRange{First: day, Last: day}).Days[0]
 	if got.Level.Max != 191 || got.Level.Min != 60 || got.Count < 3600+11*23 || len(got.Sources) != 2 {
 		t.Errorf("%+v", got)
 	}
+}
+
+func load(all ...wearables.Samples) (loaded []Loaded) {
+	for _, s := range all {
+		loaded = append(loaded, Loaded{Samples: s})
+	}
+	return loaded
 }

@@ -2,6 +2,7 @@ package situations
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"hale/internal/wearables/formats/oura"
@@ -72,6 +73,16 @@ func duplicateRows() []situation {
 			query(`{"select":[{"func":"mean","arg":{"timeseries":"heartrate","field":"value"}}]}`, "mean.value", value),
 		}
 	}
+	minutes := func(app, value string, end, every int) step {
+		var all []string
+		for m := (every - 1) * 2; m < end; m += every {
+			all = append(all, fmt.Sprintf(`{"timestamp":"2026-03-02T08:%02d:00Z","value":%s,"source_type":"watch","source_app_id":"%s"}`, m, value, app))
+		}
+		return push("heartrate", android, "UTC", all...)
+	}
+	tenMinutes := func(values ...string) []truth {
+		return []truth{plain("heartrate", values...), line("heartrate", "", values...)}
+	}
 	walks := func(value string) []truth {
 		return []truth{
 			plain("steps", value), line("steps", "", value), daily("steps", "date total", "2026-03-02 "+value), queriedDays("steps", "2026-03-02T00:00:00 "+value),
@@ -83,6 +94,12 @@ func duplicateRows() []situation {
 		{"two apps send a heart rate of one key in the other order", both(beat("b", "70"), beat("a", "60")), beats("60")},
 		{"an app corrects its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "65")), beats("65")},
 		{"an app repeats its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "60")), beats("70")},
+		{"a few heart rates of one app within those of another", both(minutes("a", "60", 10, 1), minutes("b", "150", 7, 2), derived(android)), slices.Concat(
+			tenMinutes("60", "60", "150", "60", "150", "60", "150", "60", "60", "60"), []truth{
+				daily("heartrate", "date avg count", "2026-03-02 87 10"), summaries("activity", "heart_rate.avg_bpm heart_rate.max_bpm", "87 150"),
+			})},
+		{"heart rates of one app around those of another", both(minutes("b", "150", 7, 2), minutes("a", "60", 10, 1), derived(android)), slices.Concat(
+			tenMinutes(slices.Repeat([]string{"60"}, 10)...), []truth{daily("heartrate", "date avg count", "2026-03-02 60 10"), summaries("activity", "heart_rate.max_bpm", "60")})},
 		{"two apps send steps of one key", both(walk("a", "900"), walk("b", "1000"), derived(android)), walks("1000")},
 		{"two apps send steps of one key in the other order", both(walk("b", "1000"), walk("a", "900"), derived(android)), walks("900")},
 		{"two apps send steps of one start and two ends", both(walk("a", "900"),

@@ -38,7 +38,6 @@ type twin struct {
 	preferred bool
 	pushed    bool // has what the phone pushed, of a series of an export
 	sameKey   bool // a pushed sample of the same time counts, whatever its value
-	sameEnd   bool // only samples with the same end are the same
 }
 
 // linkWords links each series without words with those that differ from it in nothing
@@ -98,45 +97,20 @@ func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 	}
 }
 
-// KeyOfSamples is the key of the samples of a series without their time, as the
+// sampleKey is the key of the samples of a series without their time, as the
 // specification has it.
-type KeyOfSamples struct {
+type sampleKey struct {
 	Resource, Provider, SourceType, Type, Extra, Sport string
 	Workout                                            uuid.UUID
 }
 
-func (s *Series) keyOfSamples() KeyOfSamples {
+func (s *Series) sampleKey() sampleKey {
 	key := s.key()
-	return KeyOfSamples{key.Resource, key.Provider, key.SourceType, key.Type, key.Extra, key.Sport, key.Workout}
+	return sampleKey{key.Resource, key.Provider, key.SourceType, key.Type, key.Extra, key.Sport, key.Workout}
 }
 
 // HasKeyOf reports whether samples of two series have one key if they have one time.
-func (s *Series) HasKeyOf(o *Series) bool { return s.keyOfSamples() == o.keyOfSamples() }
-
-// LatestOfEqualSpans links the series of one key, so that reading one leaves out samples
-// that another has later with the same start and end. An interval with another end stays:
-// merging counts its time once.
-func LatestOfEqualSpans(all []Series) {
-	same := map[KeyOfSamples][]int{}
-	for i := range all {
-		key := all[i].keyOfSamples()
-		for _, k := range same[key] {
-			if a, b := &all[k], &all[i]; a.Source.IsAppleExport() == b.Source.IsAppleExport() {
-				link(a, b)
-				a.twins[len(a.twins)-1].sameEnd, b.twins[len(b.twins)-1].sameEnd = true, true
-			}
-		}
-		same[key] = append(same[key], i)
-	}
-}
-
-// endOf returns the end of a sample.
-func endOf(c *blocks.Columns, i int) int64 {
-	if len(c.End) == 0 {
-		return c.Time[i]
-	}
-	return max(c.End[i], c.Time[i])
-}
+func (s *Series) HasKeyOf(o *Series) bool { return s.sampleKey() == o.sampleKey() }
 
 // removeReplaced removes from dst, after begin, the samples that a twin has too, later.
 func (s *Series) removeReplaced(ctx context.Context, tx *store.Tx, begin int, dst *blocks.Columns) error {
@@ -163,8 +137,7 @@ func (s *Series) removeReplaced(ctx context.Context, tx *store.Tx, begin int, ds
 					k--
 				}
 				if k < 0 || found.Time[k] < dst.Time[first-1] || found.Written[k] < dst.Written[first-1] ||
-					found.Written[k] == dst.Written[first-1] && !t.preferred ||
-					t.sameEnd && endOf(&found, k) != endOf(dst, first-1) {
+					found.Written[k] == dst.Written[first-1] && !t.preferred {
 					break
 				}
 				first--

@@ -27,6 +27,19 @@ func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst
 	return err
 }
 
+// ReadWritten is ReadSeries. It also returns when each sample was stored, in a unit that
+// grows with time.
+func ReadWritten(ctx context.Context, tx *store.Tx, s Series, from, to int64) (found wearables.Samples, written []int64, err error) {
+	found = wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
+	if !s.Within(from, to) {
+		return found, nil, nil
+	}
+	var c blocks.Columns
+	_, err = s.read(ctx, tx, from, to, math.MaxInt, false, &c)
+	found.SetColumns(&c)
+	return found, c.Written, err
+}
+
 // read appends samples that start in [from, to) to dst, at most most of them. more
 // reports that there are others.
 func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns) (more bool, err error) {
