@@ -15,6 +15,7 @@ import (
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/push"
 )
@@ -30,8 +31,10 @@ const mostEntries = 10_000
 
 // pushedEntries is a list of typed values of any kinds.
 type pushedEntries struct {
-	TimeZone string        `json:"time_zone,omitempty" doc:"IANA zone of the person, for entries that state no offset."`
-	Data     []pushedEntry `json:"data" maxItems:"10000"`
+	TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person, for entries that state no offset."`
+	// Data may be absent if records are deleted.
+	Data    []pushedEntry   `json:"data,omitempty" maxItems:"10000"`
+	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Entries to delete, by the ids with which they were sent. They are deleted after data is stored."`
 }
 
 // pushedEntry has the name of its resource beside the fields of a sample, or
@@ -82,7 +85,7 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 	if err != nil {
 		return nil, err
 	}
-	parts, err := entriesOf(in.RawBody)
+	parts, deleted, err := entriesOf(in.RawBody)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +117,9 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 		rejects = append(rejects, p.rejects(result)...)
 	}
 	slices.SortFunc(rejects, func(x, y push.Reject) int { return x.First - y.First })
-	return api.Answer(pushAnswer(result, rejects)), nil
+	answer := pushAnswer(result, rejects)
+	answer.Deleted, err = h.deleteFiltered(ctx, user, deletion.Filter{Provider: users.Manual, ExternalIDs: deleted, Reported: true})
+	return api.Answer(answer), err
 }
 
 // allOf runs the functions that are not nil, in order; it returns nil if there are
@@ -148,31 +153,36 @@ type entries struct {
 	first     int           // place of its first part in the batch
 }
 
-// entriesOf sorts a body into its resources, in the order of their first
-// entries. Values are not looked at yet.
-func entriesOf(body []byte) ([]*entries, error) {
+// entriesOf sorts a body into its resources, in the order of their first entries. Values
+// are not looked at yet. It also returns the ids of the entries to delete.
+func entriesOf(body []byte) (all []*entries, deleted []string, err error) {
 	var sent struct {
-		Zone json.RawMessage   `json:"time_zone"`
-		Data []json.RawMessage `json:"data"`
+		Zone    json.RawMessage   `json:"time_zone"`
+		Data    []json.RawMessage `json:"data"`
+		Deleted json.RawMessage   `json:"deleted"`
 	}
 	if err := json.Unmarshal(body, &sent); err != nil {
 		if kind := (*json.UnmarshalTypeError)(nil); errors.As(err, &kind) && kind.Field != "" {
-			return nil, fault.New(fault.Invalid, "Input should be a valid list").At("body", kind.Field).WithType("list_type")
+			return nil, nil, fault.New(fault.Invalid, "Input should be a valid list").At("body", kind.Field).WithType("list_type")
 		}
-		return nil, fault.New(fault.Invalid, "JSON decode error").At("body").WithType("json_invalid")
+		return nil, nil, fault.New(fault.Invalid, "JSON decode error").At("body").WithType("json_invalid")
 	}
-	if sent.Data == nil {
-		return nil, fault.New(fault.Invalid, "Field required").At("body", "data").WithType("missing")
+	if sent.Deleted != nil {
+		if deleted, err = push.ParseDeleted(sent.Deleted); err != nil {
+			return nil, nil, err
+		}
+	}
+	if sent.Data == nil && len(deleted) == 0 {
+		return nil, nil, fault.New(fault.Invalid, "Field required").At("body", "data").WithType("missing")
 	}
 	if len(sent.Data) > mostEntries {
-		return nil, fault.Newf(fault.TooLarge, "a body has at most %d entries", mostEntries).At("body", "data")
+		return nil, nil, fault.Newf(fault.TooLarge, "a body has at most %d entries", mostEntries).At("body", "data")
 	}
-	var all []*entries
 	byName := map[string]*entries{}
 	for place, item := range sent.Data {
 		p, err := resourceOf(item)
 		if err != nil {
-			return nil, err.At("body", "data", strconv.Itoa(place), "resource")
+			return nil, nil, err.At("body", "data", strconv.Itoa(place), "resource")
 		}
 		name := p.name()
 		if byName[name] == nil {
@@ -181,7 +191,7 @@ func entriesOf(body []byte) ([]*entries, error) {
 		p = byName[name]
 		p.items, p.places = append(p.items, item), append(p.places, place)
 	}
-	return all, nil
+	return all, deleted, nil
 }
 
 func resourceOf(item json.RawMessage) (*entries, *fault.Error) {

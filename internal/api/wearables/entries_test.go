@@ -72,6 +72,9 @@ func TestFaultsOfEntriesNameTheirPlace(t *testing.T) {
 			`{"data":[` + good + `,{"resource":"hypnogram","timestamp":"2026-03-01T07:00:00Z"}]}`: `"loc":["body","data",1,"resource"]`,
 			`{"data":[{"resource":"note","timestamp":"2026-03-01T07:00:00Z"}]}`:                   `"loc":["body","data",0,"value"]`,
 			`{"data":[{"resource":"meal","name":1},{"resource":"heartrate","value":"x"}]}`:        `"loc":["body","data",0,"name"]`,
+			`{"data":[],"deleted":[7]}`:                                                           `"loc":["body","deleted",0]`,
+			`{"data":[` + good + `],"deleted":"M1"}`:                                              `"loc":["body","deleted"]`,
+			`{"deleted":[]}`:                                                                      `"loc":["body","data"]`,
 			`{"time_zone":"Moon/Base","data":[` + good + `]}`:                                     `"loc":["body","time_zone"]`,
 		} {
 			w := d.Do("POST", d.Path("/v2/user/{user_id}/entries"), body)
@@ -90,5 +93,38 @@ func TestFaultsOfEntriesNameTheirPlace(t *testing.T) {
 		}
 		many := `{"data":[` + strings.Repeat(good+",", 10_000) + good + `]}`
 		d.Status(http.StatusRequestEntityTooLarge, d.Do("POST", d.Path("/v2/user/{user_id}/entries"), many))
+	})
+}
+
+func TestEntriesAreDeletedByTheirIDs(t *testing.T) {
+	eachCaller(t, func(d userCaller) {
+		path := d.Path("/v2/user/{user_id}/entries")
+		var pushed pushBody
+		d.Post(path, `{"data":[{"resource":"steps","id":"S","timestamp":"2026-03-01T08:00:00Z","value":900},
+			{"resource":"steps","id":"T","timestamp":"2026-03-01T09:00:00Z","value":100},
+			{"resource":"meal","id":"M","timestamp":"2026-03-01T12:00:00Z","name":"Soup"}]}`, &pushed)
+		if pushed.Created != 3 {
+			t.Fatalf("%+v", pushed)
+		}
+		for _, c := range []struct {
+			body string
+			want int
+		}{
+			{`{"data":[],"deleted":[{"id":"S"},"M","nobody"]}`, 2},
+			{`{"deleted":[{"id":"S"}]}`, 0},
+			{`{"data":[{"resource":"steps","id":"U","timestamp":"2026-03-01T10:00:00Z","value":5}],"deleted":["T"]}`, 1},
+		} {
+			pushed = pushBody{}
+			if d.Post(path, c.body, &pushed); pushed.Deleted != c.want {
+				t.Errorf("%s: %+v", c.body, pushed)
+			}
+		}
+		var steps []struct{ Value float64 }
+		d.Get(d.Path("/v2/timeseries/{user_id}/steps?start_date=2026-03-01"), &steps)
+		var meals struct{ Meals []struct{ Name string } }
+		d.Get(d.Path("/v2/summary/meal/{user_id}?start_date=2026-03-01"), &meals)
+		if len(steps) != 1 || steps[0].Value != 5 || len(meals.Meals) != 0 {
+			t.Errorf("%+v, %+v", steps, meals)
+		}
 	})
 }

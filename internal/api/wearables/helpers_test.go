@@ -8,6 +8,7 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/api/people"
 	"hale/internal/platform/store"
+	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 )
@@ -19,7 +20,8 @@ func newAPI(db *store.DB) *api.API { return newAPIOf(db, func(*Handlers) {}) }
 
 func newAPIOf(db *store.DB, change func(h *Handlers)) *api.API {
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
-	h := &Handlers{API: a, Ingester: ingest.New(db), Ledger: &ledger.Ledger{}}
+	in := ingest.New(db)
+	h := &Handlers{API: a, Ingester: in, Ledger: &ledger.Ledger{}, Deletions: &deletion.Service{DB: db, Ingester: in}}
 	change(h)
 	a.Add(h.Routes()...)
 	a.Add(people.New(a).Routes()...)

@@ -131,11 +131,17 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 // deleteReported deletes the records that a phone reports as deleted, of one resource or
 // of all series. It returns how many values it deleted.
 func (h *Handlers) deleteReported(ctx context.Context, user users.User, head *push.Head, resource string) (n int, err error) {
-	if len(head.Deleted) == 0 {
+	return h.deleteFiltered(ctx, user, deletion.Filter{
+		Resource: resource, Provider: head.Provider, ExternalIDs: head.Deleted, Reported: true, Samples: resource == "",
+	})
+}
+
+// deleteFiltered deletes the records that a filter names, if it names some.
+func (h *Handlers) deleteFiltered(ctx context.Context, user users.User, f deletion.Filter) (n int, err error) {
+	if len(f.ExternalIDs) == 0 {
 		return 0, nil
 	}
 	err = h.DB.Write(ctx, func(tx *store.Tx) error {
-		f := deletion.Filter{Resource: resource, Provider: head.Provider, ExternalIDs: head.Deleted, Reported: true, Samples: resource == ""}
 		d, err := h.Deletions.Delete(ctx, tx, user, f)
 		n = int(d.Report.Total())
 		return err

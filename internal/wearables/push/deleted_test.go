@@ -1,10 +1,12 @@
 package push
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	"hale/internal/platform/fault"
 	"hale/internal/wearables"
 )
 
@@ -40,9 +42,23 @@ func TestDeletedRecords(t *testing.T) {
 			}
 		}
 	}
-	_, err := ParseUsers([]byte(`{"stage":"daily","provider":"health_connect","deleted":["a"],"users":[]}`))
-	if err == nil || !strings.Contains(err.Error(), "one user at a time") {
-		t.Error(err)
+	const head = `{"stage":"daily","provider":"health_connect"`
+	user := func(deleted string) string {
+		return head + `,"users":[{"user_id":"` + anna + `","series":{},"deleted":` + deleted + `}]}`
+	}
+	for _, c := range []struct{ body, loc, fault string }{
+		{head + `,"deleted":["a"],"users":[]}`, "body.deleted", "one user at a time"},
+		{user(`[{"id":"a"}]`), "body.users.0.deleted", "one user at a time"},
+		{user(`[7]`), "body.users.0.deleted.0", "id of a record"},
+		{user(`"a"`), "body.users.0.deleted", "valid list"},
+		{user(`[]`), "", ""},
+		{user(`null`), "", ""},
+	} {
+		_, err := ParseUsers([]byte(c.body))
+		var one *fault.Error
+		if c.fault == "" && err != nil || c.fault != "" && (!errors.As(err, &one) || !strings.Contains(err.Error(), c.fault) || strings.Join(one.Loc(), ".") != c.loc) {
+			t.Errorf("%s: %v", c.body, err)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ func (s *scanner) deleted(h *Head) error {
 	if null, err := s.null(); null || err != nil {
 		return err
 	}
-	s.within = []string{"deleted"}
+	s.within, s.field = []string{"deleted"}, ""
 	err := s.list(func(i int) error {
 		if i == MostDeleted {
 			return fault.Newf(fault.TooLarge, "a batch has at most %d deleted records", MostDeleted).At("body", "deleted")
@@ -76,6 +76,15 @@ func (s *scanner) deleted(h *Head) error {
 	})
 	s.within, s.index = nil, -1
 	return err
+}
+
+// ParseDeleted parses a list of deleted records, the member deleted of a body. It may be
+// null.
+func ParseDeleted(list []byte) ([]string, error) {
+	s := scanner{b: list, index: -1, field: "deleted"}
+	var h Head
+	err := s.deleted(&h)
+	return h.Deleted, err
 }
 
 // deletedID reads the id of a deleted record.

@@ -108,7 +108,7 @@ func (p *usersParser) check() error {
 		return err
 	}
 	if len(p.head.Deleted) > 0 {
-		return fault.New(fault.Invalid, "Value error, deletions are pushed for one user at a time").At("body", "deleted")
+		return errDeletedOfSeveral().At("body", "deleted")
 	}
 	if p.head.Stage != wearables.Daily {
 		return fault.New(fault.Invalid, "Value error, history is pushed for one user at a time").At("body", "stage")
@@ -117,6 +117,10 @@ func (p *usersParser) check() error {
 	alone.series = []byte("{}")
 	_, err := ParseSeries(alone.text())
 	return err
+}
+
+func errDeletedOfSeveral() *fault.Error {
+	return fault.New(fault.Invalid, "Value error, deletions are pushed for one user at a time")
 }
 
 // user parses one entry of the list.
@@ -128,6 +132,15 @@ func (p *usersParser) user(s *scanner, i int) (UserPart, error) {
 	err := s.object(func(key []byte) (err error) {
 		var text []byte
 		switch name := string(key); name {
+		case "deleted":
+			if text, err = s.raw(); err != nil || text == nil {
+				return err
+			}
+			some, err := ParseDeleted(text)
+			if err == nil && len(some) > 0 {
+				err = errDeletedOfSeveral().At("body", "deleted")
+			}
+			return prefixFault(err, at)
 		case "user_id", "time_zone", "timeZone", "source", "series":
 			if text, err = s.raw(); err != nil || text == nil {
 				return err
