@@ -72,6 +72,9 @@ func (d *Deletion) summaries(ctx context.Context, tx *store.Tx) (done bool, err 
 				if err := d.summary(ctx, tx, &page[i]); err != nil {
 					return false, err
 				}
+				if err := d.cycles(ctx, tx, &page[i]); err != nil {
+					return false, err
+				}
 				n++
 			}
 			if n >= summariesAtOnce && !d.DryRun {
@@ -104,6 +107,24 @@ func documentsOf(resource string) (all []string) {
 		return []string{d.Name}
 	}
 	return nil
+}
+
+// cycles deletes the cycles of a sleep that the filter does not select themselves: the
+// phone gives only the sleep its id.
+func (d *Deletion) cycles(ctx context.Context, tx *store.Tx, s *storage.StoredSummary) error {
+	if s.Resource != "sleep" {
+		return nil
+	}
+	all, err := storage.CyclesOf(ctx, tx, s)
+	for i := range all {
+		if d.Filter.summary(&all[i]) {
+			continue
+		}
+		if err := d.summary(ctx, tx, &all[i]); err != nil {
+			return err
+		}
+	}
+	return err
 }
 
 // summary deletes one summary with its stream, or its stream only.

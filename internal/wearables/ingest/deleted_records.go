@@ -2,10 +2,8 @@ package ingest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -75,19 +73,8 @@ func (d *deletedPlan) find(ctx context.Context, tx *store.Tx, j *job) (err error
 	if was.Resource != "sleep" {
 		return nil
 	}
-	start, end := was.Bounds()
-	cycles, err := storage.SessionsBetween(ctx, tx, j.team, j.user, "sleep_cycle", was.Source.Provider, time.UnixMicro(start), time.UnixMicro(end))
-	for i := range cycles {
-		var body struct {
-			Sleep uuid.UUID `json:"sleep_id"`
-		}
-		if err := cycles[i].Open(ctx, tx); err != nil {
-			return err
-		}
-		if json.Unmarshal(cycles[i].Body, &body) == nil && body.Sleep == was.ID {
-			d.gone = append(d.gone, cycles[i])
-		}
-	}
+	cycles, err := storage.CyclesOf(ctx, tx, was)
+	d.gone = append(d.gone, cycles...)
 	return err
 }
 

@@ -28,6 +28,16 @@ func correctionRows() []situation {
 	}
 	steps := func(all ...string) step { return push("steps", android, "UTC", all...) }
 	run := pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":9000,"metadata":{"id":"r"}}`)
+	night := func(id string) step {
+		return pushSummaries("sleep", android, "UTC", `{`+id+`"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","source_type":"watch"}`)
+	}
+	stages := func(id string) step {
+		return pushSummaries("sleep_cycle", android, "UTC", `{`+id+`"session_start":"2026-03-01T22:00:00Z","session_end":"2026-03-02T06:00:00Z",
+			"stage_start_offset_second":[0,3600],"stage_end_offset_second":[3600,28800],"stage_type":[1,2],"source_type":"watch"}`)
+	}
+	noNight := []truth{
+		summaries("sleep", "total"), summaries("sleep_cycle", "session_start"), sent("daily.data.sleep.deleted", 1), sent("daily.data.sleep_cycle.deleted", 1),
+	}
 	left := []truth{
 		samples("steps", "timestamp value", "2026-03-02T10:00:00+00:00 400"), daily("steps", "date total", "2026-03-02 400"),
 		queriedDays("steps", "2026-03-02T00:00:00 400"), sent("daily.data.steps.deleted", 1),
@@ -75,6 +85,18 @@ func correctionRows() []situation {
 		{"the activity follows a deleted sample", []step{
 			steps(walk, stair), derived(android), reported("/v2/timeseries/*/steps", android, `"w"`), derived(android),
 		}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 400")}},
+		{"a phone deletes a night by its id", []step{night(`"id":"S",`), stages(""), reported("/v2/summary/sleep/*", android, `"S"`)}, noNight},
+		{"a phone deletes a night whose cycle came first", []step{stages(""), night(`"id":"S",`), reported("/v2/summary/sleep/*", android, `"S"`)}, noNight},
+		{"a phone deletes a night with totals of its stages", []step{night(`"id":"S",`), stages(""), derived(android), reported("/v2/summary/sleep/*", android, `"S"`)}, noNight},
+		{"a phone deletes a night whose cycle names it otherwise", []step{
+			night(`"id":"S",`), stages(`"sleep_id":"6f1f7cde-97f5-4f0e-9b55-4a7a4bdf9d51","id":"C",`), reported("/v2/summary/sleep/*", android, `"S"`),
+		}, noNight},
+		{"a team deletes a night by its id", []step{night(`"id":"S",`), stages(`"id":"C",`), call("DELETE", "/v2/user/*/data?external_id=S", "")}, noNight},
+		{"a team deletes a night by its id and resource", []step{night(`"id":"S",`), stages(""), call("DELETE", "/v2/user/*/data?resource=sleep&external_id=S", "")}, noNight},
+		{"a deleted night leaves the cycle of the next", []step{
+			night(`"id":"S",`), stages(""), pushSummaries("sleep_cycle", android, "UTC", `{"session_start":"2026-03-02T22:00:00Z","session_end":"2026-03-03T06:00:00Z",
+				"stage_start_offset_second":[0],"stage_end_offset_second":[3600],"stage_type":[2],"source_type":"watch"}`), reported("/v2/summary/sleep/*", android, `"S"`),
+		}, []truth{summaries("sleep", "total"), summaries("sleep_cycle", "session_start", "2026-03-02T22:00:00+00:00"), sent("daily.data.sleep_cycle.deleted", 1)}},
 		{"a phone deletes a workout by its id", []step{run, reported("/v2/summary/workouts/*", android, `{"id":"r"}`)}, []truth{
 			summaries("workouts", "distance"), queriedWorkouts(), sent("daily.data.workouts.deleted", 1),
 		}},

@@ -55,6 +55,28 @@ func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s
 	return s, nil
 }
 
+// CyclesOf returns the cycles of a sleep: those that name it, and those of its recorder
+// with its bounds in seconds.
+func CyclesOf(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (all []StoredSummary, err error) {
+	start, end := store.FromMicros(sleep.start), store.FromMicros(sleep.end)
+	found, err := SessionsBetween(ctx, tx, sleep.Team, sleep.User, "sleep_cycle", sleep.Source.Provider, start, end)
+	for i := range found {
+		c := &found[i]
+		if err := c.Open(ctx, tx); err != nil {
+			return nil, err
+		}
+		var body struct {
+			Sleep uuid.UUID `json:"sleep_id"`
+		}
+		from, to := store.FromMicros(c.start), store.FromMicros(c.end)
+		same := from.Unix() == start.Unix() && to.Unix() == end.Unix() && c.Source.SameRecorder(&sleep.Source)
+		if same || json.Unmarshal(c.Body, &body) == nil && body.Sleep == sleep.ID {
+			all = append(all, *c)
+		}
+	}
+	return all, err
+}
+
 // listAll is ListSamples to the end: a sleep lasts at most a day. A series that
 // spans two pages is in two groups.
 func listAll(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (all []wearables.Samples, err error) {
