@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/api"
 	"hale/internal/api/calltest"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
@@ -21,6 +22,7 @@ import (
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 )
 
@@ -576,6 +578,30 @@ func TestGatewaysAndPhonesAtOnce(t *testing.T) {
 		all.Wait()
 		if n := strings.Count(strings.Join(d.EventTypes(), " "), "daily.data.heartrate.created"); n != len(who)*minutes {
 			t.Errorf("told of %d", n)
+		}
+	})
+}
+
+// A pushed sleep and cycle start the job that gives the sleep the totals of its stages.
+func TestPushedNightsAreTold(t *testing.T) {
+	var told []wearables.Touched
+	listen := func(_ context.Context, _ *store.Tx, _ users.User, changes []wearables.Touched) error {
+		told = append(told, changes...)
+		return nil
+	}
+	listening := func(db *store.DB) *api.API {
+		return newAPIOf(db, func(h *Handlers) { h.Ingester = ingest.New(db, listen) })
+	}
+	calltest.EachUserCaller(t, func() time.Time { return calltest.March }, listening, func(d calltest.UserCaller) {
+		for resource, night := range map[string]string{
+			"sleep":       `{"bedtime_start":"2026-02-27T22:00:00Z","bedtime_stop":"2026-02-28T06:00:00Z"}`,
+			"sleep_cycle": `{"session_start":"2026-02-27T22:00:00Z","session_end":"2026-02-28T06:00:00Z","stage_start_offset_second":[0],"stage_end_offset_second":[3600],"stage_type":[1]}`,
+		} {
+			told = nil
+			d.Post(d.Path("/v2/summary/"+resource+"/{user_id}"), `{"stage":"daily","provider":"health_connect","data":[`+night+`]}`, &struct{}{})
+			if len(told) != 1 || !told[0].Pushed || told[0].Resource != resource {
+				t.Errorf("%s: %+v", resource, told)
+			}
 		}
 	})
 }

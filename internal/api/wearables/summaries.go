@@ -238,7 +238,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 		return nil, err
 	}
 	batch := wearables.Batch{
-		Provider: body.Provider, Stage: body.Stage, Push: each, Summaries: body.Summaries,
+		Provider: body.Provider, Stage: body.Stage, Push: each, Pushed: true, Summaries: body.Summaries,
 		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body),
 	}
 	result, err := h.Ingester.Ingest(ctx, user, batch)
