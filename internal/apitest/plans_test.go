@@ -122,7 +122,7 @@ var unlimited = map[string]string{
 	"UPDATE webhook_deliveries SET due_at = $3, tries = 0":                                                                                       oneBatch,
 	"SELECT COALESCE(SUM(checksum_failures)":                                                                                                     "reads the databases of the server",
 	"SELECT v.id, v.seq, v.type, v.user_id, a.n, a.at":                                                                                           oneBatch,
-	"SELECT v.id, v.seq, v.type, v.created_at":                                                                                                   onePage,
+	"SELECT v.id, v.seq, v.type, v.created_at":                                                                                                   "a page of events by their numbers",
 	"SELECT COUNT(*) FROM events v JOIN webhook_endpoints e":                                                                                     "counts the range of events that a caller wants to replay",
 	"SELECT user_id, id, kind, status, error, attempts, created_at, started_at, finished_at FROM imports WHERE team_id = $1 AND user_id BETWEEN": onePage,
 	"SELECT user_id, provider, resource, attempted_at, stored, sent, oldest, newest, history_since, history_until FROM resource_statistics":      onePage,

@@ -66,8 +66,13 @@ func TestRowsWithoutACurrentValue(t *testing.T) {
 		name, value, rng string
 		reason           Reason
 	}{
-		{"Glucose", "91", "70-99", ""}, {"Ferritin", "8", "15-150", OlderResult}, {"Potassium", "pending", "3.5-5.1", ""}, {"Zonulin Peptide", "awaited", "3-5", ""},
-		{"Calcium", "9.4", "", ""}, {"Magnesium", "", "1.5-2.5", ValueMissing}, {"Chloride", "101", "98-107", ""},
+		{"Glucose", "91", "70-99", ""},
+		{"Ferritin", "8", "15-150", OlderResult},
+		{"Potassium", "pending", "3.5-5.1", ""},
+		{"Zonulin Peptide", "awaited", "3-5", ""},
+		{"Calcium", "9.4", "", ""},
+		{"Magnesium", "", "1.5-2.5", ValueMissing},
+		{"Chloride", "101", "98-107", ""},
 	} {
 		row := find(t, result, want.name)
 		if row.Value != want.value || row.Range.Text != want.rng || want.reason != "" && (row.Number != nil || !slices.Contains(row.Reasons, want.reason)) {

@@ -32,10 +32,19 @@ func TestWordsBesideValues(t *testing.T) {
 		name, value, note string
 		doubted           bool
 	}{
-		{"Potassium", "7.2", "hemolyzed", true}, {"Glucose", "5.1", "repeat", false}, {"Troponin I", "<0.01", "see note", true},
-		{"Sodium", "139", "Sample contaminated", true}, {"Chloride", "101", "checked twice", false}, {"Calcium", "9.4", "", false},
-		{"Magnesium", "2.0", "Specimen grossly hemolyzed, interpret with caution", true}, {"Phosphorus", "3.3", "", false},
-		{"Urea Nitrogen", "12", "widgets", true}, {"Creatinine", "1.1", "not hemolyzed", true}, {"Platelets", "250", "estimate only", true}, {"AST", "QNS", "", true}, {"Chlamydia DNA", "Not detected", "in urine", false},
+		{"Potassium", "7.2", "hemolyzed", true},
+		{"Glucose", "5.1", "repeat", false},
+		{"Troponin I", "<0.01", "see note", true},
+		{"Sodium", "139", "Sample contaminated", true},
+		{"Chloride", "101", "checked twice", false},
+		{"Calcium", "9.4", "", false},
+		{"Magnesium", "2.0", "Specimen grossly hemolyzed, interpret with caution", true},
+		{"Phosphorus", "3.3", "", false},
+		{"Urea Nitrogen", "12", "widgets", true},
+		{"Creatinine", "1.1", "not hemolyzed", true},
+		{"Platelets", "250", "estimate only", true},
+		{"AST", "QNS", "", true},
+		{"Chlamydia DNA", "Not detected", "in urine", false},
 	} {
 		row := find(t, result, want.name)
 		if row.Value != want.value || row.Note != want.note || slices.Contains(row.Reasons, ValueDoubted) != want.doubted {
