@@ -101,6 +101,7 @@ const (
 	countsReview = "the answer contains the total of the queue"
 	teamFigures  = "a figure of the whole team, for an operator"
 	restored     = "once, after a restore of a dump of PostgreSQL"
+	eventsPage   = "a page of events by their numbers"
 	backlog      = "a figure of the jobs that wait"
 )
 
@@ -122,7 +123,6 @@ var unlimited = map[string]string{
 	"UPDATE webhook_deliveries SET due_at = $3, tries = 0":                                                                                       oneBatch,
 	"SELECT COALESCE(SUM(checksum_failures)":                                                                                                     "reads the databases of the server",
 	"SELECT v.id, v.seq, v.type, v.user_id, a.n, a.at":                                                                                           oneBatch,
-	"SELECT v.id, v.seq, v.type, v.created_at":                                                                                                   "a page of events by their numbers",
 	"SELECT COUNT(*) FROM events v JOIN webhook_endpoints e":                                                                                     "counts the range of events that a caller wants to replay",
 	"SELECT user_id, id, kind, status, error, attempts, created_at, started_at, finished_at FROM imports WHERE team_id = $1 AND user_id BETWEEN": onePage,
 	"SELECT user_id, provider, resource, attempted_at, stored, sent, oldest, newest, history_since, history_until FROM resource_statistics":      onePage,
@@ -155,6 +155,7 @@ var unlimited = map[string]string{
 	"SELECT COUNT(*) FROM sealing_keys":                                                                                                          "a command of the operator",
 	"SELECT type FROM events WHERE team_id = $1 AND type NOT LIKE":                                                                               "tests",
 	erasures: "this test",
+	"SELECT v.id, v.seq, v.type, v.created_at": eventsPage,
 }
 
 var readsRows = regexp.MustCompile(`(?i)^(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
