@@ -110,7 +110,7 @@ func TestVersionsOfAUser(t *testing.T) {
 		theirs := askTagged(t, other, "PATCH", path, `{}`, "If-Match", second.tag).want(t, 404)
 		unknown := askTagged(t, other, "PATCH", "/v2/user/019f0000-0000-7000-8000-000000000000", `{}`, "If-Match", second.tag).want(t, 404)
 		if theirs.body != unknown.body {
-			t.Errorf("another team's user is told: %s, unknown %s", theirs.body, unknown.body)
+			t.Errorf("another team's user: %s, an unknown one: %s", theirs.body, unknown.body)
 		}
 		ask("PATCH", "/v2/user/x", `{}`, "If-Match", second.tag).want(t, 422, `["path","user_id"]`)
 		ask("POST", "/v2/user", `{"client_user_id":"b"}`, "If-Match", "*").want(t, 422, `["header","If-Match"]`)

@@ -150,13 +150,17 @@ func editRootKeyFile(cfg *config.Config, edit func(text string) (string, error))
 	return store.ReplaceFile(rootKeyPath(cfg), []byte(edited))
 }
 
-// parseRootKey reads the id of one of the root keys.
-func parseRootKey(root *secrets.Root, text string) (secrets.KeyID, error) {
+// rootKey reads the settings, the root keys, and the id of one of them.
+func (s *shell) rootKey(c *cobra.Command, text string) (*config.Config, *secrets.Root, secrets.KeyID, error) {
+	cfg, root, err := s.rootKeys(c)
+	if err != nil {
+		return nil, nil, secrets.KeyID{}, err
+	}
 	id, err := secrets.ParseKeyID(text)
 	if err != nil || !slices.Contains(root.IDs(), id) {
-		return id, withHint(fault.Newf(fault.NotFound, "no root key %s", text), "hale root-key list shows the ids")
+		err = withHint(fault.Newf(fault.NotFound, "no root key %s", text), "hale root-key list shows the ids")
 	}
-	return id, nil
+	return cfg, root, id, err
 }
 
 // checkServers calls check with the root keys of each server that runs, the one that
@@ -191,11 +195,7 @@ interrupted command continues when it is repeated.`,
 		Example: examples("hale root-key replace 1f0c9a2b"),
 		Args:    takes("the ID of a root key"),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, root, err := s.rootKeys(c)
-			if err != nil {
-				return err
-			}
-			id, err := parseRootKey(root, args[0])
+			cfg, root, id, err := s.rootKey(c, args[0])
 			if err != nil {
 				return err
 			}
@@ -240,7 +240,7 @@ func (s *shell) reseal(ctx context.Context, db *store.DB, id secrets.KeyID) erro
 		return err
 	}
 	if err := db.Scrub(ctx); errors.Is(err, store.ErrScrubBusy) {
-		s.say("the former keys remain in free pages for now: other transactions read them; repeat the command later")
+		s.say("other transactions still read the former keys, so they stay in free pages; repeat the command later")
 	} else if err != nil {
 		return err
 	}
@@ -258,11 +258,7 @@ the key end. Keep a copy of the key for backups from before.`,
 		Example: examples("hale root-key retire 77ab01c4"),
 		Args:    takes("the ID of a root key"),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, root, err := s.rootKeys(c)
-			if err != nil {
-				return err
-			}
-			id, err := parseRootKey(root, args[0])
+			cfg, root, id, err := s.rootKey(c, args[0])
 			if err != nil {
 				return err
 			}

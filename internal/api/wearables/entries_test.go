@@ -110,7 +110,7 @@ func TestEntriesAreDeletedByTheirIDs(t *testing.T) {
 			body string
 			want int
 		}{
-			{`{"data":[],"deleted":[{"id":"S"},"M","nobody"]}`, 2},
+			{`{"data":[],"deleted":[{"id":"S"},"M","unknown"]}`, 2},
 			{`{"deleted":[{"id":"S"}]}`, 0},
 			{`{"data":[{"resource":"steps","id":"U","timestamp":"2026-03-01T10:00:00Z","value":5}],"deleted":["T"]}`, 1},
 		} {
