@@ -3,7 +3,6 @@ package docpages_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"testing"
 	"time"
 
@@ -13,31 +12,9 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"hale/internal/app/apptest"
+	"hale/internal/harness/chromium"
 	"hale/internal/platform/store/storetest"
 )
-
-// openBrowser starts a real browser, or skips the test if there is none.
-func openBrowser(t *testing.T) context.Context {
-	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no browser found: install chromium to test the pages in it")
-	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true))
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, 3*time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 // checkPage lists what is wrong with a page for a person with a small screen, a keyboard
 // or a screen reader, and which texts have too little contrast.
@@ -129,7 +106,7 @@ func waitFor(t *testing.T, ctx context.Context, condition string) {
 // A reader searches with the keyboard, opens an operation, opens nested fields, tries it
 // with a key, and reads a guide.
 func TestDocsPagesInABrowser(t *testing.T) {
-	ctx := openBrowser(t)
+	ctx := chromium.Open(t, 3*time.Minute)
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	for i, screen := range []struct {
 		width  int64
@@ -175,7 +152,7 @@ func TestDocsPagesInABrowser(t *testing.T) {
 
 // The form sends parameters of the path, the query and headers, and shows refusals.
 func TestDocsFormSendsParameters(t *testing.T) {
-	ctx := openBrowser(t)
+	ctx := chromium.Open(t, 3*time.Minute)
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	a.Expect(200, "POST", "/v2/user/", `{"client_user_id": "an odd/name"}`, nil)
 	open(t, ctx, a.URL()+"/docs/operations/resolveUser")

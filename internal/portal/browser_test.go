@@ -3,7 +3,6 @@ package portal
 import (
 	"context"
 	"net/http"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -11,33 +10,11 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"hale/internal/harness/chromium"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/wearables/providers"
 )
-
-// openBrowser starts a real browser, or skips the test if there is none.
-func openBrowser(t *testing.T) context.Context {
-	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		t.Skip("no browser found: install chromium to test the portal in it")
-	}
-	ctx, cancel := chromedp.NewExecAllocator(t.Context(), chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox,
-		chromedp.DisableGPU, chromedp.NoFirstRun, chromedp.UserDataDir(t.TempDir()), chromedp.Flag("disable-dev-shm-usage", true))
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	ctx, cancel = context.WithTimeout(ctx, time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
 
 // checkPage lists what is wrong with a page for a person with a screen reader, a
 // keyboard or a small screen.
@@ -139,7 +116,7 @@ func tabTo(t *testing.T, ctx context.Context, controls ...string) {
 // A person with a keyboard opens a link from an e-mail, asks for a code,
 // mistypes it, signs in, looks and signs out.
 func TestPortalInABrowser(t *testing.T) {
-	ctx := openBrowser(t)
+	ctx := chromium.Open(t, time.Minute)
 	s := newSite(t)
 	link := s.link(t, users.Communications)
 
@@ -196,7 +173,7 @@ func TestPortalInABrowser(t *testing.T) {
 
 // A code that was tried too often leads to a new one.
 func TestUsedUpCodeInABrowser(t *testing.T) {
-	ctx := openBrowser(t)
+	ctx := chromium.Open(t, time.Minute)
 	s := newSite(t)
 	link := s.link(t, users.Communications)
 	newBrowser(t).post(link, "method", "sms").want(t, 303)
@@ -226,7 +203,7 @@ func TestUsedUpCodeInABrowser(t *testing.T) {
 
 // A team that accepts it lets the person enter the date of birth.
 func TestBirthDateInABrowser(t *testing.T) {
-	ctx := openBrowser(t)
+	ctx := chromium.Open(t, time.Minute)
 	s := newSite(t)
 	s.acceptBirthDate(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(s.link(t, users.Communications))); err != nil {
@@ -250,7 +227,7 @@ func TestBirthDateInABrowser(t *testing.T) {
 }
 
 func TestNoWayToCheckInABrowser(t *testing.T) {
-	ctx := openBrowser(t)
+	ctx := chromium.Open(t, time.Minute)
 	s := newSite(t)
 	s.goToProduction(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(s.link(t, users.Communications))); err != nil {
