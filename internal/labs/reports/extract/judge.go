@@ -49,7 +49,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	}
 	switch {
 	case !ok && d.culture != nil:
-		value, ok = Value{Text: d.value, Type: Comment}, true
+		value = Value{Text: d.value, Type: Comment}
 	case !ok && strings.TrimSpace(d.value) == "":
 		value = Value{Type: Comment}
 		review(ValueMissing)

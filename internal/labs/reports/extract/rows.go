@@ -92,9 +92,8 @@ var (
 
 // readPage reads the tables and single rows of a page.
 func (r *reader) readPage(page int) {
-	l := r.pages[page]
 	r.splitTables(page)
-	l = r.pages[page]
+	l := r.pages[page]
 	r.readCulture(page)
 	r.readCards(page)
 	blocks := r.readBlocks(page)
