@@ -162,7 +162,7 @@ var readsRows = regexp.MustCompile(`(?i)^(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
 
 // smallTables do not grow with the users, orders and events of a team.
 var smallTables = strings.Fields(`
-	api_keys appointment_settings catalogue order_changes catalogue_labs catalogue_markers continuous_queries instance
+	acme_cache api_keys appointment_settings catalogue order_changes catalogue_labs catalogue_markers continuous_queries instance
 	lab_account_teams lab_accounts lab_test_markers lab_tests message_settings nodes order_number_keys payors phlebotomy_coverage practices
 	public_lists renormalisations retired_root_keys sandbox_clocks service_center_lists service_centers source_priorities
 	team_physicians teams unmatched_drills webhook_endpoints webhook_filters webhook_secrets webhook_targets`)

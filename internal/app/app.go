@@ -94,6 +94,7 @@ type App struct {
 
 	public, machines *http.Server
 	publicAddr       net.Addr
+	certificate      certificateSource // of the API; nil for plain HTTP
 	machinesAddr     net.Addr
 	serving          sync.WaitGroup
 	failed           chan error
@@ -352,7 +353,7 @@ func rootKey(cfg *config.Config) (root *secrets.Root, made bool, err error) {
 
 // URL is the address that callers know this node by.
 func (a *App) URL() string {
-	if a.Config.BaseURL == "" && a.publicAddr != nil {
+	if a.Config.BaseURL == "" && !a.Config.UsesACME() && a.publicAddr != nil {
 		return a.Config.ListenURL(a.publicAddr.String())
 	}
 	return a.Config.URL()

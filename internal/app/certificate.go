@@ -12,7 +12,39 @@ import (
 // certificateTTL is the time after which the files of a certificate are looked at again.
 const certificateTTL = time.Second
 
-// certificate is the certificate of the API. It reads its files again when they change,
+// certificateSource is the certificate of the API, from files or from an authority.
+type certificateSource interface {
+	get(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
+	// expires returns when the first certificate in use expires; zero before there is one.
+	expires() time.Time
+}
+
+// useCertificate prepares the certificate of the API, if the settings name one.
+func (a *App) useCertificate() error {
+	cfg := a.Config
+	switch {
+	case cfg.UsesACME():
+		c, err := newACMECertificate(cfg, a.DB, a.Log)
+		if err != nil {
+			return err
+		}
+		a.workers.add("certificates", c.Run)
+		a.certificate = c
+	case cfg.TLSCert != "":
+		a.certificate = &certificate{cert: cfg.TLSCert, key: cfg.TLSKey, log: a.Log}
+	default:
+		return nil
+	}
+	a.Metrics.Gauge("certificate_expires_seconds", "Time until the certificate of the API expires; 0 if there is none yet.", func() float64 {
+		if at := a.certificate.expires(); !at.IsZero() {
+			return time.Until(at).Seconds()
+		}
+		return 0
+	})
+	return nil
+}
+
+// certificate is the certificate of the API from files. It reads its files again when they change,
 // so that a renewal needs no restart.
 type certificate struct {
 	cert, key string
@@ -59,6 +91,14 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	}
 	c.pair, c.version = &pair, version
 	return c.pair, nil
+}
+
+func (c *certificate) expires() time.Time {
+	pair, err := c.get(nil)
+	if err != nil {
+		return time.Time{}
+	}
+	return pair.Leaf.NotAfter
 }
 
 func (c *certificate) versions() (v [2]fileVersion, err error) {

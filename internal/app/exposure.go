@@ -33,6 +33,8 @@ func exposureOfAPI(cfg *config.Config) Exposure {
 	switch {
 	case cfg.TLSCert != "":
 		e.Detail = "TLS with the certificate " + cfg.TLSCert
+	case cfg.UsesACME():
+		e.Detail = "TLS with certificates from " + cfg.ACMEDirectory
 	case isLocal(cfg.Listen):
 		e.Detail = "plain HTTP on this machine only"
 	default:
@@ -78,12 +80,18 @@ func exposureOfDatabase(cfg *config.Config) Exposure {
 }
 
 // CheckExposure returns a SettingError with a line for each way that production
-// refuses. It also reads the certificate of the API.
+// refuses. It also reads the files of
+// certificates.
 func CheckExposure(cfg *config.Config) error {
 	var wrong []error
 	if cfg.TLSCert != "" {
 		if _, err := tls.LoadX509KeyPair(cfg.TLSCert, cfg.TLSKey); err != nil {
 			wrong = append(wrong, &SettingError{fmt.Errorf("tls-cert and tls-key: %w", err)})
+		}
+	}
+	if cfg.UsesACME() && cfg.ACMEAuthority != "" {
+		if _, err := readAuthorities(cfg.ACMEAuthority); err != nil {
+			wrong = append(wrong, &SettingError{fmt.Errorf("acme-authority: %w", err)})
 		}
 	}
 	if !cfg.Production() {

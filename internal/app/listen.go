@@ -14,6 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/crypto/acme"
+
 	"hale/internal/api"
 	"hale/internal/api/routes"
 	"hale/internal/platform/config"
@@ -110,6 +112,9 @@ func closeAll(listeners ...net.Listener) (err error) {
 // build makes the handlers once the address is known, because links contain it.
 func (a *App) build(ctx context.Context) error {
 	providers.ServeLogos(a.DB, providers.Logos(a.URL()))
+	if err := a.useCertificate(); err != nil {
+		return err
+	}
 	services, err := a.services(ctx)
 	if err != nil {
 		return err
@@ -137,9 +142,11 @@ func (a *App) newServer(h http.Handler) *http.Server {
 	protocols.SetHTTP1(true)
 	protocols.SetUnencryptedHTTP2(a.Config.HTTP2Cleartext)
 	var secure *tls.Config
-	if a.Config.TLSCert != "" {
-		c := &certificate{cert: a.Config.TLSCert, key: a.Config.TLSKey, log: a.Log}
-		secure = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: c.get}
+	if a.certificate != nil {
+		secure = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: a.certificate.get}
+		if a.Config.UsesACME() {
+			secure.NextProtos = []string{acme.ALPNProto} // the authority's check of a domain
+		}
 		protocols.SetHTTP2(true)
 	}
 	return &http.Server{

@@ -59,8 +59,8 @@ func examineExposures(cfg *config.Config) (all []finding) {
 		}
 		all = append(all, f)
 	}
-	if err := app.CheckExposure(cfg); err != nil && all[0].Verdict == good && cfg.TLSCert != "" {
-		all[0] = finding{"tls", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "set --tls-cert and --tls-key to files in PEM"}
+	if err := app.CheckExposure(cfg); err != nil && all[0].Verdict == good && cfg.UsesTLS() {
+		all[0] = finding{"tls", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "name files in PEM"}
 	}
 	return all
 }

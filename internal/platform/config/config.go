@@ -37,6 +37,11 @@ type Config struct {
 	// TLSCert and TLSKey are the files of the API's certificate and its key, in PEM. If
 	// they are empty, the API is plain HTTP.
 	TLSCert, TLSKey string
+	// ACMEDomains are the domains for which the API gets certificates from the authority
+	// at ACMEDirectory. ACMEEmail is the account's address. ACMEAuthority is a file with
+	// the certificates that the directory is trusted by; the system's if it is empty.
+	ACMEDomains                             []string
+	ACMEDirectory, ACMEEmail, ACMEAuthority string
 	// BehindProxy allows plain HTTP at an address that other machines reach, in
 	// production: a proxy in front of the service has TLS.
 	BehindProxy bool
@@ -189,13 +194,22 @@ func (c *Config) URL() string {
 	if c.BaseURL != "" {
 		return c.BaseURL
 	}
+	if c.UsesACME() {
+		return "https://" + c.ACMEDomains[0]
+	}
 	return c.ListenURL(c.Listen)
 }
+
+// UsesACME reports whether the API gets its certificates by ACME.
+func (c *Config) UsesACME() bool { return len(c.ACMEDomains) > 0 && c.ACMEDomains[0] != "" }
+
+// UsesTLS reports whether the API has a certificate.
+func (c *Config) UsesTLS() bool { return c.TLSCert != "" || c.UsesACME() }
 
 // ListenURL is DeriveBaseURL for the API, with https if it has a certificate.
 func (c *Config) ListenURL(listen string) string {
 	derived := DeriveBaseURL(listen)
-	if c.TLSCert != "" {
+	if c.UsesTLS() {
 		return "https" + strings.TrimPrefix(derived, "http")
 	}
 	return derived

@@ -84,13 +84,15 @@ func TestEverySettingReadsFromEverySource(t *testing.T) {
 		switch s.Key {
 		case "listen", "metrics-listen":
 			return "127.0.0.1:7"
-		case "base-url", "otlp-endpoint", "sms-gateway-url":
+		case "base-url", "acme-directory", "otlp-endpoint", "sms-gateway-url":
 			return "https://health.example"
 		case "database":
 			return "postgres://db.example/hale"
 		case "smtp-url":
 			return "smtps://mail.example"
-		case "mail-from", "operators-email":
+		case "acme-domains":
+			return "api.health.example"
+		case "mail-from", "acme-email", "operators-email":
 			return "lab@health.example"
 		case "cors-origins":
 			return "https://app.example"

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/mail"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,6 +72,29 @@ var settings = []Setting{
 		Key: "tls-key", Env: "HALE_TLS_KEY",
 		Usage: "file with the key of the certificate, PEM",
 		field: func(c *Config) any { return &c.TLSKey },
+	},
+	{
+		Key: "acme-domains", Env: "HALE_ACME_DOMAINS",
+		Usage: "domains for which the API gets certificates by ACME, in place of tls-cert; port 443 must lead to listen",
+		field: func(c *Config) any { return &c.ACMEDomains },
+		check: checkDomains,
+	},
+	{
+		Key: "acme-directory", Env: "HALE_ACME_DIRECTORY", Default: "https://acme-v02.api.letsencrypt.org/directory",
+		Usage: "address of the ACME directory; acme-domains agrees to its terms",
+		field: func(c *Config) any { return &c.ACMEDirectory },
+		check: func(c *Config) error { return checkURL(c.ACMEDirectory, "https") },
+	},
+	{
+		Key: "acme-email", Env: "HALE_ACME_EMAIL",
+		Usage: "address to which the ACME authority may write",
+		field: func(c *Config) any { return &c.ACMEEmail },
+		check: func(c *Config) error { return checkMailFrom(c.ACMEEmail) },
+	},
+	{
+		Key: "acme-authority", Env: "HALE_ACME_AUTHORITY",
+		Usage: "file with the certificates that the ACME directory is trusted by, PEM; the system's when empty",
+		field: func(c *Config) any { return &c.ACMEAuthority },
 	},
 	{
 		Key: "behind-proxy", Env: "HALE_BEHIND_PROXY", Default: "false",
@@ -473,6 +497,27 @@ func checkMailFrom(text string) error {
 func checkPair(c *Config) error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("needs tls-key, and tls-key needs it")
+	}
+	return nil
+}
+
+// domainName is a name that an authority can certify: two or more labels, no asterisk.
+var domainName = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+func checkDomains(c *Config) error {
+	if !c.UsesACME() {
+		return nil
+	}
+	for _, domain := range c.ACMEDomains {
+		if !domainName.MatchString(domain) || len(domain) > 253 || net.ParseIP(domain) != nil {
+			return errors.New("must be domain names such as api.health.example, in lower case, without an asterisk; a name in other letters in its xn-- form")
+		}
+	}
+	if c.TLSCert != "" {
+		return errors.New("cannot be set together with tls-cert")
+	}
+	if c.BaseURL != "" && !strings.HasPrefix(c.BaseURL, "https://") {
+		return errors.New("needs a base-url that begins with https://")
 	}
 	return nil
 }
