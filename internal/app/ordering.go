@@ -145,7 +145,7 @@ func networksError(path string, err error) error {
 }
 
 func (o ordering) jobs() []jobs.Handler {
-	all := append(append(o.placer.Jobs(), o.inbox.Job()), o.sandbox.Jobs()...)
+	all := append(append(o.placer.Jobs(), o.inbox.Job(), inbox.ForgetJob), o.sandbox.Jobs()...)
 	all = append(all, o.visits.Jobs()...)
 	return append(append(all, o.unmatched.Jobs()...), rehearsal.Job(o.unmatched))
 }

@@ -15,7 +15,6 @@ import (
 
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
-	"hale/internal/people/users"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 )
@@ -260,6 +259,3 @@ func (s *Service) takeAnswered(ctx context.Context, tx *store.Tx, o *orders.Orde
 	}
 	return s.Handlers.Unmatched.TakeUnmatched(ctx, tx, a, why, []orders.Order{*o})
 }
-
-// UserRecords returns the rows of users in this package.
-func UserRecords() []users.Records { return users.RowsOf("inbox_messages", "inbox_reports") }

@@ -133,7 +133,7 @@ func resealMessage(ctx context.Context, tx *store.Tx, message uuid.UUID, of *own
 	var team uuid.UUID
 	err := tx.QueryRow(ctx, `SELECT m.team_id, m.raw, (SELECT COUNT(*) FROM inbox_reports r WHERE r.message_id = m.id) FROM inbox_messages m
 		WHERE m.id = $1`, message).Scan(&team, &raw, &reports)
-	if err != nil || reports > 1 || team != uuid.Nil {
+	if err != nil || reports > 1 || team != uuid.Nil || len(raw) == 0 { // without a text: another user of it was erased
 		return err
 	}
 	plain, err := tx.Unseal(ctx, uuid.Nil, uuid.Nil, rawPlace+message.String(), raw)
@@ -193,11 +193,11 @@ type sealedRow struct {
 }
 
 // soleMessage returns the message of a report that has no other report, else
-// nil.
+// nil; nil also if its text is deleted.
 func soleMessage(ctx context.Context, tx *store.Tx, report uuid.UUID) (*sealedRow, error) {
 	return readSealed(ctx, tx, `SELECT m.id, m.team_id, m.user_id, m.raw FROM inbox_messages m
 		WHERE m.id = (SELECT r.message_id FROM inbox_reports r WHERE r.id = $1)
-		AND NOT EXISTS (SELECT 1 FROM inbox_reports o WHERE o.message_id = m.id AND o.id <> $1)`, rawPlace, report)
+		AND m.forgotten = FALSE AND NOT EXISTS (SELECT 1 FROM inbox_reports o WHERE o.message_id = m.id AND o.id <> $1)`, rawPlace, report)
 }
 
 func readSealed(ctx context.Context, tx *store.Tx, query, place string, id uuid.UUID) (*sealedRow, error) {

@@ -4,4 +4,5 @@ package matching
 var (
 	ReadUnread       = readUnread
 	ForgetUnassigned = forgetUnassigned
+	EndUndecided     = endUndecided
 )

@@ -18,16 +18,23 @@ import (
 // only the decision remains.
 const RejectedRetention = 90 * 24 * time.Hour
 
+// UndecidedRetention is the time after which a result without a team is rejected if no
+// operator decided: older orders are not looked at.
+const UndecidedRetention = lookBack
+
 // forgetBatch bounds the results of one transaction.
 const forgetBatch = 100
 
-// ForgetJob deletes the content of rejected results after their retention. It
-// also reads the results without a team that an earlier version left.
+// ForgetJob deletes the content of rejected results after their retention, and ends the
+// wait of results without a team. It also reads the results without a team that an earlier version left.
 var ForgetJob = jobs.Define("matching.forget", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	before := func(tx *store.Tx) time.Time { return tx.Now().Add(-RejectedRetention) }
 	for _, batch := range []func(tx *store.Tx) (bool, error){
 		func(tx *store.Tx) (bool, error) { return readUnread(ctx, tx) },
 		func(tx *store.Tx) (bool, error) { return Forget(ctx, tx, before(tx)) },
+		func(tx *store.Tx) (bool, error) {
+			return endUndecided(ctx, tx, tx.Now().Add(-UndecidedRetention))
+		},
 		func(tx *store.Tx) (bool, error) { return forgetUnassigned(ctx, tx, before(tx)) },
 	} {
 		for more := true; more; {

@@ -356,6 +356,23 @@ func readUnread(ctx context.Context, tx *store.Tx) (more bool, err error) {
 	return len(all) == forgetBatch, nil
 }
 
+// endUndecided rejects a batch of results without a team that arrived before a time, and
+// reports whether there may be more.
+func endUndecided(ctx context.Context, tx *store.Tx, before time.Time) (more bool, err error) {
+	all, err := unassignedIDs(ctx, tx, `SELECT id FROM unassigned_results WHERE state = 'waiting' AND received_at < $2 ORDER BY received_at, id LIMIT $1`,
+		forgetBatch, store.Micros(before))
+	if err != nil {
+		return false, err
+	}
+	for _, id := range all {
+		d := OperatorDecision{By: "hale", Note: "no operator decided in time"}
+		if err := endWaiting(ctx, tx, id, RejectedByOps, d, nil, nil); err != nil {
+			return false, err
+		}
+	}
+	return len(all) == forgetBatch, nil
+}
+
 // forgetUnassigned deletes a batch of reports that operators rejected before a
 // time, and reports whether there may be more. The decision stays.
 func forgetUnassigned(ctx context.Context, tx *store.Tx, before time.Time) (more bool, err error) {

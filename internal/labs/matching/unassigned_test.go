@@ -190,6 +190,32 @@ func TestAssignToTeamAndReject(t *testing.T) {
 	})
 }
 
+// A result for which no operator decides ends as rejected.
+func TestUndecidedResultsEnd(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		d.arriveWithoutTeam(d.report(o))
+		end := func(age time.Duration) {
+			t.Helper()
+			if err := d.system(func(ctx context.Context, tx *store.Tx) error {
+				_, err := matching.EndUndecided(ctx, tx, tx.Now().Add(-age))
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		end(matching.UndecidedRetention)
+		if n := len(d.unassigned(matching.Waiting)); n != 1 {
+			t.Errorf("%d wait before the end", n)
+		}
+		end(-time.Second)
+		if got := d.unassigned(matching.RejectedByOps); len(got) != 1 || got[0].DecidedBy != "hale" {
+			t.Errorf("after the end: %+v", got)
+		}
+	})
+}
+
 // Rows of an earlier version are read: a report without results needs no
 // operator.
 func TestEarlierReportsWithoutATeam(t *testing.T) {

