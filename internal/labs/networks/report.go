@@ -143,7 +143,12 @@ type Specimen struct {
 }
 
 // Key names a specimen among those of a report.
-func (s *Specimen) Key() string { return cmp.Or(s.Number, s.Type) }
+func (s *Specimen) Key() string {
+	if s.Number == "" && s.Type == "" && !s.Collected.Time.IsZero() {
+		return s.Collected.Text()
+	}
+	return cmp.Or(s.Number, s.Type)
+}
 
 // Moment is an instant with its written offset, in seconds east of UTC; Offset
 // is nil without one.
@@ -213,6 +218,8 @@ type Missing struct {
 	SubID    string `json:",omitempty"`
 	// Flag is a critical flag of the confirmation; it replaces that of the value.
 	Flag string `json:",omitempty"`
+	// Specimen is the key of one of the further specimens; empty for the first.
+	Specimen string `json:",omitempty"`
 }
 
 // Laboratory performed a test.

@@ -15,7 +15,7 @@ import (
 // are still versions of one result of the catalogue.
 //
 // Two codes are never merged that one report has side by side: they are two
-// values.
+// values. So are values of two specimens.
 func (e *expectations) setKeys(reports []Report) {
 	rows := rowCodes{rows: map[string]string{}, apart: map[string]bool{}}
 	for i := range reports {
@@ -25,6 +25,7 @@ func (e *expectations) setKeys(reports []Report) {
 	if slices.ContainsFunc(reports, func(r Report) bool { return r.Set.Corrected }) {
 		lowest = rankCorrected
 	}
+	specimens := groupSpecimens(reports)
 	numbered := map[string]bool{} // codes with a sub-id that separates values
 	for i := range reports {
 		r := &reports[i]
@@ -33,7 +34,7 @@ func (e *expectations) setKeys(reports []Report) {
 		subs := map[string]string{}
 		for j := range r.Set.Results {
 			key := keyOf(&r.Set.Results[j])
-			key.code = rows.merged(key.code)
+			key.code = specimens.separate(rows.merged(key.code), r, r.Set.Results[j].Specimen)
 			r.keys[j] = key
 			r.critical[j] = rank(r.Set.Results[j].Status, r) < lowest &&
 				e.normalise(sampledResult{Result: r.Set.Results[j]}, "", -1).Interpretation == orders.Critical
@@ -44,7 +45,7 @@ func (e *expectations) setKeys(reports []Report) {
 			subs[key.code] = key.sub
 		}
 		for j := range r.Set.Missing {
-			r.missingCodes[j] = rows.merged(missingCodeOf(&r.Set.Missing[j]))
+			r.missingCodes[j] = specimens.separate(rows.merged(missingCodeOf(&r.Set.Missing[j])), r, r.Set.Missing[j].Specimen)
 		}
 	}
 	for i := range reports {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,5 +61,83 @@ func TestChangedCodes(t *testing.T) {
 	r.Set.Missing = []networks.Missing{{ProviderID: "HGB2", LOINC: "718-7", Rest: true}}
 	if v := buildVersion(panel("female"), merge([]Report{storedReport(t, r)}, "S")); len(v.Results) != 1 || len(v.Results[0].Markers) != 2 || len(v.Missing) != 0 {
 		t.Errorf("%+v, missing %+v", v.Results, v.Missing)
+	}
+}
+
+// Values of two specimens are two results, also in separate reports. A specimen that
+// gets another number stays the same one.
+func TestSpecimensStayApart(t *testing.T) {
+	specimen := func(number, kind string, hour int) networks.Specimen {
+		s := networks.Specimen{Number: number, Type: kind}
+		if hour > 0 {
+			s.Collected = networks.Moment{Time: day.Add(time.Duration(hour) * time.Hour)}
+		}
+		return s
+	}
+	culture := func(status, value, further string) networks.Result {
+		return networks.Result{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Value: value, Status: status, Specimen: further}
+	}
+	report := func(first networks.Specimen, further []networks.Specimen, values ...networks.Result) networks.ResultSet {
+		return networks.ResultSet{Specimen: first, Specimens: further, Results: values}
+	}
+	a, b := specimen("A", "Blood", 1), specimen("B", "Blood", 2)
+	for _, c := range []struct {
+		name string
+		sets []networks.ResultSet
+		want string
+	}{
+		{"two in one report", []networks.ResultSet{report(a, []networks.Specimen{b}, culture("F", "growth", ""), culture("F", "none", "B"))}, "A growth, B none"},
+		{"equal values", []networks.ResultSet{report(a, []networks.Specimen{b}, culture("F", "none", ""), culture("F", "none", "B"))}, "A none, B none"},
+		{"a later report of one", []networks.ResultSet{
+			report(a, []networks.Specimen{b}, culture("P", "none", ""), culture("P", "none", "B")), report(b, nil, culture("F", "growth", "")),
+		}, "A none, B growth before none"},
+		{"two reports, other times", []networks.ResultSet{report(a, nil, culture("F", "growth", "")), report(b, nil, culture("F", "none", ""))}, "A growth, B none"},
+		{"two reports, other materials", []networks.ResultSet{
+			report(specimen("A", "Serum", 0), nil, culture("F", "5", "")), report(specimen("B", "Urine", 0), nil, culture("F", "6", "")),
+		}, "A 5, B 6"},
+		{"another number of one specimen", []networks.ResultSet{
+			report(specimen("A", "Blood", 1), nil, culture("P", "none", "")), report(specimen("B", "Blood", 1), nil, culture("F", "growth", "")),
+		}, "B growth before none"},
+		{"a number that comes later", []networks.ResultSet{report(specimen("", "", 1), nil, culture("P", "none", "")), report(a, nil, culture("F", "growth", ""))}, "A growth before none"},
+		{"a report without its specimen", []networks.ResultSet{
+			report(a, []networks.Specimen{b}, culture("P", "none", ""), culture("P", "none", "B")), report(networks.Specimen{}, nil, culture("F", "growth", "")),
+		}, "B none, S growth before none"},
+	} {
+		for _, backwards := range []bool{false, true} {
+			var all []Report
+			for i, set := range c.sets {
+				r := Report{At: day.Add(time.Duration(i) * time.Hour), id: uuid.New(), Set: set}
+				all = append(all, storedReport(t, r))
+			}
+			if backwards {
+				slices.Reverse(all)
+			}
+			e := panel("female")
+			e.setKeys(all)
+			var got []string
+			for _, r := range buildVersion(e, merge(all, "S")).Results {
+				text := r.Sample + " " + r.Text
+				if r.Previous != nil {
+					text += " before " + r.Previous.Text
+				}
+				got = append(got, text)
+			}
+			slices.Sort(got)
+			if text := strings.Join(got, ", "); text != c.want {
+				t.Errorf("%s: %s, want %s", c.name, text, c.want)
+			}
+		}
+	}
+	// A culture that is cancelled leaves the other one.
+	set := report(a, []networks.Specimen{b}, culture("F", "growth", ""))
+	set.Missing = []networks.Missing{{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Note: "QNS", Specimen: "B"}}
+	all := []Report{storedReport(t, Report{At: day, id: uuid.New(), Set: set})}
+	later := report(b, nil)
+	later.Missing = []networks.Missing{{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Note: "QNS"}}
+	all = append(all, storedReport(t, Report{At: day.Add(time.Hour), id: uuid.New(), Set: later}))
+	e := panel("female")
+	e.setKeys(all)
+	if v := buildVersion(e, merge(all, "S")); len(v.Results) != 1 || v.Results[0].Text != "growth" {
+		t.Errorf("a cancelled culture: %+v", v.Results)
 	}
 }

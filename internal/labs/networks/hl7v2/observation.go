@@ -19,7 +19,7 @@ func readObservation(c timeReader, t *test, o *observation) *entry {
 	e.ProviderID, e.Name, e.LOINC = coding(s, 3)
 	e.TestProviderID = t.code
 	e.SubID = s.Get(4)
-	e.Unit = cmp.Or(s.Get(6), s.Get(6, 2))
+	e.Unit = unitOf(s.Field(6).First())
 	e.Range = s.Text(7)
 	e.Flag = abnormalFlag(s.Field(8))
 	e.Status = valueStatus(s.Get(11))
@@ -62,6 +62,8 @@ func readValue(kind string, f hl7.Field) (text, is string) {
 		return joinTexts(repeats, ", ", codedText), "coded_value"
 	case "TX", "FT":
 		return f.Text(), "comment"
+	case "NA", "MA": // a list of numbers
+		return strings.Join(strings.FieldsFunc(f.First().Raw(), func(r rune) bool { return r == '^' }), ", "), "comment"
 	case "RP": // a pointer to a document
 		return joinTexts(repeats, "\n", func(v hl7.Value) string { return v.Get(1) }), "comment"
 	case "ED": // a PDF is stored separately; of other documents only text can be shown
@@ -113,21 +115,44 @@ func structuredType(text string) string {
 }
 
 // codedText returns the text of a code: its own, the original text, the
-// alternate text, or the code.
+// alternate text, or the name of the code.
 func codedText(v hl7.Value) string {
-	return cmp.Or(v.Get(2), v.Get(9), v.Get(5), v.Get(1))
+	return cmp.Or(v.Get(2), v.Get(9), v.Get(5), answerNames[v.Get(1)], answerNames[v.Get(4)], v.Get(1), v.Get(4))
 }
 
-// abnormalFlag reads OBX-8. Of a repeated flag the worst counts.
+// abnormalFlag reads OBX-8. Of a repeated flag the worst counts. A flag that is known
+// from its name or its second code counts as much as one that is known from its code.
 func abnormalFlag(f hl7.Field) string {
 	var flags []string
 	for _, v := range f.Repeats() {
-		if code := v.Get(1); code != "" {
+		code := cmp.Or(v.Get(1), v.Get(4), v.Get(2), v.Get(5), v.Get(9))
+		_, isKnown := hl7.FindFlag(code)
+		for _, other := range []string{v.Get(2), v.Get(4), v.Get(5), v.Get(9)} {
+			switch flag, ok := hl7.FindFlag(other); {
+			case ok && !isKnown:
+				code, isKnown = other, true
+			case ok && flag.Interpretation == "critical":
+				flags = append(flags, other)
+			}
+		}
+		if code != "" {
 			flags = append(flags, code)
 		}
 	}
 	return hl7.WorstFlag(flags)
 }
+
+// unitOf returns the unit of OBX-6: its code, otherwise its name. Some labs do not
+// escape the circumflex of 10^3/uL, which then separates two components.
+func unitOf(v hl7.Value) string {
+	code, next := v.Get(1), v.Get(2)
+	if strings.HasSuffix(code, "10") && powerOfTen.MatchString(code+"^"+next) {
+		return code + "^" + next
+	}
+	return cmp.Or(code, next)
+}
+
+var powerOfTen = regexp.MustCompile(`^[xX×*]?\s*10\^\d{1,2}(\s*/?\s*[A-Za-zµμ].*)?$`)
 
 // takeDocument stores the PDF of an OBX and reports whether it was one. A
 // message may have several, which stay in their order.

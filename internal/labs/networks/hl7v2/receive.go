@@ -94,9 +94,9 @@ func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *
 		return slug, trouble, nil
 	}
 	reports := readReports(m, header, slug, lab)
-	if slices.ContainsFunc(reports, hasTooManyResults) {
+	if slices.ContainsFunc(reports, isTooLong) {
 		// A final code: a retry of the message would fail again.
-		return slug, &hl7.ErrorSegment{Code: hl7.SegmentSequence, Text: "too many results of one order in one message"}, nil
+		return slug, &hl7.ErrorSegment{Code: hl7.SegmentSequence, Text: "too many results or specimens of one order in one message"}, nil
 	}
 	for _, r := range reports {
 		if r.Results != nil && len(r.Results.Refused) > 0 {
@@ -123,8 +123,8 @@ func isCutOff(m *hl7.Message, raw []byte) bool {
 // below each test, OBX-1 counts to 9999.
 const maxResults = 10_000
 
-func hasTooManyResults(r networks.Report) bool {
-	return r.Results != nil && len(r.Results.Results)+len(r.Results.Missing) > maxResults
+func isTooLong(r networks.Report) bool {
+	return r.Results != nil && (len(r.Results.Results)+len(r.Results.Missing) > maxResults || len(r.Results.Specimens) > maxSpecimens)
 }
 
 // mayBe reports whether an origin may speak for a lab.

@@ -135,8 +135,8 @@ func TestAccept(t *testing.T) {
 		},
 		"more results than an order has": {
 			message: result + manyCodes(maxResults),
-			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^too many results of one order in one message^HL70357|E||||" +
-				"too many results of one order in one message",
+			want: "HALE NLIS ACK^R01^ACK\nMSA|AR|N-7\nERR|||100^too many results or specimens of one order in one message^HL70357|E||||" +
+				"too many results or specimens of one order in one message",
 		},
 		"as many as an order has": {message: result + manyCodes(maxResults-1), want: "HALE NLIS ACK^R01^ACK\nMSA|AA|N-7", stored: 1},
 		"cut off inside the last value": {

@@ -126,7 +126,7 @@ func sentAt(h hl7.Header) time.Time {
 }
 
 func (d *draft) finish() {
-	d.results.finish()
+	d.results.finish(d.patient.notes)
 	set := &d.results.set
 	if d.report.SampleID == "" {
 		d.report.SampleID = set.Specimen.Number
@@ -262,6 +262,31 @@ type person struct {
 type observation struct {
 	obx   hl7.Segment
 	notes []string
+	// before counts the SPM of its test that come before it.
+	before int
+}
+
+// specimenIndexes returns the index of the SPM of each observation. The standard puts
+// the values of a test before its SPM, and values of one specimen behind that SPM. Some
+// labs put each SPM behind its values, or before them. Values before all SPM are the
+// first one's.
+func (q *request) specimenIndexes() []int {
+	n := len(q.specimens)
+	has := func(before int) bool {
+		return slices.ContainsFunc(q.observations, func(o *observation) bool { return o.before == before })
+	}
+	behindValues := has(0) && !has(n)
+	all := make([]int, len(q.observations))
+	for i, o := range q.observations {
+		switch {
+		case n < 2 || o.before == 0:
+		case behindValues:
+			all[i] = o.before
+		default:
+			all[i] = o.before - 1
+		}
+	}
+	return all
 }
 
 // requests finds the tests of a message. Labs differ in the segments that they
@@ -290,8 +315,8 @@ func requests(m *hl7.Message) []*request {
 			g.next.obr = s
 			g.begin()
 		case "OBX":
-			o := &observation{obx: s}
 			at := g.target()
+			o := &observation{obx: s, before: len(at.specimens)}
 			at.observations = append(at.observations, o)
 			g.notes = &o.notes
 		case "SPM":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
@@ -27,8 +28,8 @@ type results struct {
 
 // versionKey identifies the versions of one observation.
 type versionKey struct {
-	test            *test
-	code, name, sub string
+	test                      *test
+	code, name, sub, specimen string
 }
 
 // versions has the positions of an observation's entries: those of the highest
@@ -68,9 +69,10 @@ type entry struct {
 
 func (r *results) add(of *reader, q *request) {
 	t := r.test(q)
-	specimen := r.addSpecimen(of, t, q)
+	specimens, indexes := r.addSpecimens(of, t, q), q.specimenIndexes()
 	r.set.Comments = append(r.set.Comments, q.notes...)
-	for _, o := range q.observations {
+	r.last = nil // a text does not continue in another test
+	for i, o := range q.observations {
 		if r.takeDocument(o.obx) {
 			continue
 		}
@@ -81,7 +83,7 @@ func (r *results) add(of *reader, q *request) {
 		if e.ProviderID == "" {
 			e.Name = cmp.Or(e.Name, t.name) // text without a code belongs to the test
 		}
-		e.Laboratory, e.Specimen = r.addLaboratory(of, o.obx), specimen
+		e.Laboratory, e.Specimen = r.addLaboratory(of, o.obx), specimens[indexes[i]]
 		if e.At.Time.IsZero() {
 			e.At = of.clock.moment(q.obr.Get(7))
 		}
@@ -143,7 +145,7 @@ func (r *results) test(q *request) *test {
 // it, and adds it there.
 func (r *results) continuesText(e *entry) bool {
 	last := r.last
-	if last == nil || !e.text || !last.text || last.test != e.test || last.ProviderID != e.ProviderID || last.Status != e.Status {
+	if last == nil || !e.text || !last.text || last.test != e.test || last.ProviderID != e.ProviderID || last.Status != e.Status || last.Specimen != e.Specimen {
 		return false
 	}
 	last.more = append(last.more, e.Value)
@@ -152,7 +154,7 @@ func (r *results) continuesText(e *entry) bool {
 }
 
 // addEntry adds an entry, or replaces an earlier version of the same
-// observation: the same code and sub-id, with a status that is not lower. Two
+// observation: the same code, sub-id and specimen, with a status that is not lower. Two
 // different values of one status are two observations, and so is a value with a
 // lower status that was observed later. It uses indexes, so a
 // message may have any number of entries.
@@ -161,7 +163,7 @@ func (r *results) addEntry(e *entry) {
 		r.entries = append(r.entries, e)
 		return
 	}
-	key := versionKey{e.test, e.ProviderID, e.Name, e.SubID}
+	key := versionKey{e.test, e.ProviderID, e.Name, e.SubID, e.Specimen}
 	value := valueKey{key, rank(e.Status), e.Value}
 	v := r.versions[key]
 	switch {
@@ -222,11 +224,12 @@ func rank(status string) int {
 	return 0
 }
 
-// finish turns entries into results and missing results.
-func (r *results) finish() {
+// finish turns entries into results and missing results. notes are those about the
+// patient.
+func (r *results) finish(notes []string) {
 	set := &r.set
+	r.repeatCriticalNotes(notes)
 	for _, t := range r.tests {
-		r.repeatCriticalNotes(t)
 		switch t.status {
 		case "O", "I", "S", "A", "P", "R":
 			set.Partial = true
@@ -280,24 +283,32 @@ func (r *results) finish() {
 }
 
 // repeatCriticalNotes adds notes of a test that speak of a critical value to its values:
-// to those with a flag, or to all if none has one. Package results decides what such a
-// note says.
-func (r *results) repeatCriticalNotes(t *test) {
-	for _, note := range t.notes {
+// to those with a flag, or to all if none has one. Such notes about the patient, or of a
+// test without values, belong to the values of the whole report. Package results decides
+// what a note says.
+func (r *results) repeatCriticalNotes(ofPatient []string) {
+	addNotes(r.entries, ofPatient)
+	for _, t := range r.tests {
+		own := slices.DeleteFunc(slices.Clone(r.entries), func(e *entry) bool { return e.test != t })
+		if len(own) == 0 {
+			own = r.entries
+		}
+		addNotes(own, t.notes)
+	}
+}
+
+// addNotes adds the notes that speak of a critical value to values.
+func addNotes(all []*entry, notes []string) {
+	flagged := slices.DeleteFunc(slices.Clone(all), func(e *entry) bool {
+		flag, known := hl7.FindFlag(e.Flag)
+		return !known || flag.Interpretation == "normal"
+	})
+	if len(flagged) > 0 {
+		all = flagged
+	}
+	for _, note := range notes {
 		if word := strings.ToUpper(note); !strings.Contains(word, "CRITICAL") && !strings.Contains(word, "PANIC") {
 			continue
-		}
-		var all, flagged []*entry
-		for _, e := range r.entries {
-			if flag, known := hl7.FindFlag(e.Flag); e.test == t {
-				all = append(all, e)
-				if known && flag.Interpretation != "normal" {
-					flagged = append(flagged, e)
-				}
-			}
-		}
-		if flagged != nil {
-			all = flagged
 		}
 		for _, e := range all {
 			e.Notes = append(slices.Clone(e.Notes), note)
@@ -401,7 +412,7 @@ func (e *entry) describeInWords() {
 
 func (e *entry) newMissing(why string) networks.Missing {
 	m := networks.Missing{
-		ProviderID: e.ProviderID, TestProviderID: e.TestProviderID, Name: e.Name, LOINC: e.LOINC,
+		ProviderID: e.ProviderID, TestProviderID: e.TestProviderID, Name: e.Name, LOINC: e.LOINC, Specimen: e.Specimen,
 		Note: joinLines(append([]string{why}, e.Notes...)...),
 	}
 	if strings.EqualFold(e.Value, "QNS") {
@@ -420,10 +431,11 @@ func (t *test) withTest(m networks.Missing) networks.Missing {
 	return m
 }
 
-// addSpecimen reads SPM and the fields of OBR that older versions have
-// instead, and returns the key of the specimen if it is a further one of the
-// order. Of tests with one specimen, the first with a fact about it counts.
-func (r *results) addSpecimen(of *reader, t *test, q *request) (further string) {
+// addSpecimens reads the SPM of a test, and the fields of OBR that older versions have
+// instead. It returns the key of each specimen: empty for the first one of the order.
+// A test without SPM has one. Of tests with one specimen, the first with a fact about
+// it counts.
+func (r *results) addSpecimens(of *reader, t *test, q *request) (keys []string) {
 	for _, s := range q.specimens {
 		for _, reject := range s.Field(21).Repeats() {
 			code := strings.ToUpper(reject.Get(1))
@@ -435,8 +447,23 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) (further string) 
 			}
 		}
 	}
+	own := make([]networks.Specimen, max(len(q.specimens), 1))
+	for i := range own {
+		if i < len(q.specimens) {
+			addSPM(of.clock, &own[i], q.specimens[i])
+		}
+		own[i].Type = cmp.Or(own[i].Type, sourceName(q.obr.Field(15).First()))
+		setIfZero(&own[i].Collected, of.clock.moment(q.obr.Get(7)))
+		keys = append(keys, r.addSpecimen(of, q, &own[i]))
+	}
+	return keys
+}
+
+// addSpecimen adds one specimen of a test, and returns its key if it is a further
+// one of the order.
+func (r *results) addSpecimen(of *reader, q *request, own *networks.Specimen) (further string) {
 	sample := &r.set.Specimen
-	if own := readSpecimen(of.clock, q.specimens); r.isFurther(own) {
+	if r.isFurther(own) && len(r.set.Specimens) <= maxSpecimens {
 		further = own.Key()
 		at := slices.IndexFunc(r.set.Specimens, func(s networks.Specimen) bool { return s.Key() == further })
 		if at < 0 {
@@ -445,13 +472,10 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) (further string) 
 		}
 		sample = &r.set.Specimens[at]
 	}
-	for _, s := range q.specimens {
-		addSPM(of.clock, sample, s)
-		if further != "" || len(q.specimens) > 1 {
-			break // each is a specimen of its own; the test was measured in the first
-		}
-	}
-	setIfZero(&sample.Collected, of.clock.moment(q.obr.Get(7)))
+	sample.Number, sample.Type = cmp.Or(sample.Number, own.Number), cmp.Or(sample.Type, own.Type)
+	sample.Volume = cmp.Or(sample.Volume, own.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
+	setIfZero(&sample.Collected, own.Collected)
+	setIfZero(&sample.Received, own.Received)
 	setIfZero(&sample.Received, of.clock.moment(q.obr.Get(14)))
 	if sample.Reported.Time.IsZero() {
 		sample.Reported = of.clock.moment(q.obr.Get(22))
@@ -459,7 +483,6 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) (further string) 
 			r.dateOnly = err == nil && at.Digits <= len("20060102")
 		}
 	}
-	sample.Volume = cmp.Or(sample.Volume, quantity(q.obr.Get(9), q.obr.Get(9, 2), ""))
 	information := q.obr.Text(13)
 	if sample.Fasting == nil {
 		sample.Fasting = parseFasting(information)
@@ -468,32 +491,39 @@ func (r *results) addSpecimen(of *reader, t *test, q *request) (further string) 
 	return further
 }
 
-// readSpecimen reads the first SPM of a test.
-func readSpecimen(clock timeReader, all []hl7.Segment) networks.Specimen {
-	var s networks.Specimen
-	if len(all) > 0 {
-		addSPM(clock, &s, all[0])
-	}
-	return s
-}
-
 // addSPM adds the facts of an SPM that a specimen lacks.
 func addSPM(clock timeReader, to *networks.Specimen, s hl7.Segment) {
 	to.Number = cmp.Or(to.Number, s.Get(2), s.Field(2).First().Get(2))
-	to.Type = cmp.Or(to.Type, s.Get(4, 2), s.Get(4, 9), s.Get(4, 5), s.Get(4))
+	to.Type = cmp.Or(to.Type, materialName(s.Field(4).First()))
 	to.Volume = cmp.Or(to.Volume, quantity(s.Get(12), s.Get(12, 2), s.Get(12, 2, 2)))
 	setIfZero(&to.Collected, clock.moment(s.Get(17)))
 	setIfZero(&to.Received, clock.moment(s.Get(18)))
 }
 
+// maxSpecimens bounds the further specimens of one order in a message.
+const maxSpecimens = 200
+
 // isFurther reports whether a specimen is another one than the order's first:
-// it has another number, or without numbers another type.
-func (r *results) isFurther(s networks.Specimen) bool {
-	first := r.set.Specimen
-	if s.Number != "" || first.Number != "" {
-		return s.Number != "" && first.Number != "" && s.Number != first.Number
+// it has another number, or without numbers another type or time of collection.
+func (r *results) isFurther(s *networks.Specimen) bool {
+	first := &r.set.Specimen
+	if s.Number != "" && first.Number != "" {
+		return s.Number != first.Number
 	}
-	return s.Type != "" && first.Type != "" && s.Type != first.Type
+	return s.Type != "" && first.Type != "" && s.Type != first.Type || differInTime(s.Collected, first.Collected)
+}
+
+// differInTime reports whether two known times of collection cannot be the same. A
+// time at midnight may be a date only.
+func differInTime(a, b networks.Moment) bool {
+	if a.Time.IsZero() || b.Time.IsZero() {
+		return false
+	}
+	one, other := a.Text(), b.Text()
+	if day := len("2006-01-02"); one[day:day+6] == "T00:00" || other[day:day+6] == "T00:00" {
+		return one[:day] != other[:day]
+	}
+	return a.Time.Sub(b.Time).Abs() >= time.Minute
 }
 
 // clinicalInformation returns OBR-13 in words, without codes. It is a text, or

@@ -1,10 +1,14 @@
 package hl7v2
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"hale/internal/labs/networks"
 )
 
 // The time of collection is also known from a message without results.
@@ -190,6 +194,127 @@ func TestTimesOfAReport(t *testing.T) {
 		got := reports(t, "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||ORU^R01|N-1|P|2.5.1\r"+obr, modernNoZone())
 		if len(got) != 1 || got[0].DateOnly != want || !got[0].Sent.Equal(time.Date(2026, 3, 4, 9, 30, 0, 0, time.UTC)) {
 			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// Each value belongs to its specimen: a test may have several, and each test its own
+// with its own time of collection.
+func TestSpecimensOfValues(t *testing.T) {
+	const head = "MSH|^~\\&|NLIS|NORTH|HALE||20260304093000-0500||ORU^R01|N-1|P|2.5.1\r"
+	obr := func(test, collected string) string {
+		return "OBR|1|" + orderA + "|F1|" + test + "|||" + collected + strings.Repeat("|", 18) + "F\r"
+	}
+	obx := func(code, value string) string { return "OBX|1|NM|" + code + "||" + value + "||||||F\r" }
+	spm := func(number, kind, collected string) string {
+		return "SPM|1|" + number + "||" + kind + strings.Repeat("|", 13) + collected + "\r"
+	}
+	serum, csf := spm("A1", "SER", "20260302080000-0500"), spm("A2", "CSF", "20260302093000-0500")
+	obr15 := func(test, source string) string {
+		return "OBR|1|" + orderA + "|F1|" + test + strings.Repeat("|", 11) + source + strings.Repeat("|", 10) + "F\r"
+	}
+	for name, c := range map[string]struct{ message, want string }{
+		"both specimens behind the values":         {obr("G", "") + obx("g", "91") + serum + csf, "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1"},
+		"each behind its values":                   {obr("G", "") + obx("g", "91") + serum + obx("g", "55") + csf, "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1, g 55 of A2"},
+		"each before its values":                   {obr("G", "") + serum + obx("g", "91") + csf + obx("g", "55"), "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1, g 55 of A2"},
+		"values of a specimen, as in the standard": {obr("G", "") + obx("g", "91") + serum + csf + obx("v", "2"), "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1, v 2 of A2"},
+		"one specimen, values on both sides":       {obr("G", "") + obx("g", "91") + serum + obx("v", "2"), "A1 Serum 08:00: g 91 of A1, v 2 of A1"},
+		"equal values of two specimens":            {obr("G", "") + serum + obx("g", "91") + csf + obx("g", "91"), "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1, g 91 of A2"},
+		"a test without SPM has another time": {obr("G", "") + obx("g", "91") + serum + obr("H", "20260302101500-0500") + obx("h", "13"),
+			"A1 Serum 08:00,   10:15: g 91 of A1, h 13 of 2026-03-02T10:15:00-05:00"},
+		"only the second test has an SPM": {obr("G", "20260302101500-0500") + obx("g", "91") + obr("H", "") + obx("h", "13") + serum,
+			"  10:15, A1 Serum 08:00: g 91 of , h 13 of A1"},
+		"a test without a time has the one specimen": {obr("G", "") + obx("g", "91") + obr("H", "") + obx("h", "13") + serum, "A1 Serum 08:00: g 91 of A1, h 13 of A1"},
+		"a date is no other time":                    {obr("G", "20260302") + obx("g", "91") + obr("H", "20260302101500-0500") + obx("h", "13"), "  00:00: g 91 of , h 13 of "},
+		"sources of older versions":                  {obr15("G", "SER") + obx("g", "91") + obr15("U", "UR&Urine&HL70070") + obx("u", "5"), " Serum ,  Urine : g 91 of , u 5 of Urine"},
+	} {
+		all := reports(t, head+"PID|1||7||Quill^Ada||20120709|F\r"+c.message, modernNoZone())
+		set := all[0].Results
+		var specimens, values []string
+		for i, s := range append([]networks.Specimen{set.Specimen}, set.Specimens...) {
+			clock := ""
+			if !s.Collected.Time.IsZero() {
+				clock = s.Collected.Text()[len("2026-03-02T"):len("2026-03-02T08:00")]
+			}
+			if text := s.Number + " " + s.Type + " " + clock; i == 0 || strings.TrimSpace(text) != "" {
+				specimens = append(specimens, text)
+			}
+		}
+		for _, r := range set.Results {
+			values = append(values, r.ProviderID+" "+r.Value+" of "+cmp.Or(r.Specimen, set.Specimen.Number))
+		}
+		if got := strings.Join(specimens, ", ") + ": " + strings.Join(values, ", "); got != c.want {
+			t.Errorf("%s:\n%q, want\n%q", name, got, c.want)
+		}
+	}
+	// Texts of two cultures are two results.
+	text := "OBX|1|TX|BC||No growth||||||F\r"
+	if set := reports(t, head+obr("BC", "")+text+serum+obr("BC", "")+strings.ReplaceAll(text, "No growth", "Growth")+csf, modernNoZone())[0].Results; len(set.Results) != 2 || set.Results[1].Value != "Growth" || set.Results[1].Specimen != "A2" {
+		t.Errorf("two cultures: %+v", set.Results)
+	}
+	many := obr("G", "") + obx("g", "91")
+	for n := range maxSpecimens + 2 {
+		many += spm("S"+strconv.Itoa(n), "SER", "")
+	}
+	if all := reports(t, head+many, modernNoZone()); !isTooLong(all[0]) {
+		t.Errorf("%d specimens are not too many", len(all[0].Results.Specimens))
+	}
+}
+
+// Critical words about the patient, or in a test without values, reach the values.
+func TestCriticalNotesElsewhere(t *testing.T) {
+	const head = "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||ORU^R01|N-1|P|2.5.1\rPID|1||7||Quill^Ada||20120709|F\r"
+	obr := func(test string) string { return "OBR|1|" + orderA + "|F1|" + test + strings.Repeat("|", 21) + "F\r" }
+	obx := func(code, flag string) string { return "OBX|1|NM|" + code + "||9|||" + flag + "|||F\r" }
+	const note = "NTE|1||Critical potassium called to RN Smith\r"
+	for name, c := range map[string]struct{ message, want string }{
+		"below PID":                      {note + obr("K") + obx("k", "H") + obx("na", "N"), "k"},
+		"below PID, without flags":       {note + obr("K") + obx("k", "") + obx("na", ""), "k na"},
+		"a test of comments":             {obr("K") + obx("k", "H") + obr("NOTE") + note, "k"},
+		"a note of another test":         {obr("K") + obx("k", "H") + obr("NA") + note + obx("na", ""), "na"},
+		"a note without a critical word": {strings.Replace(note, "Critical", "High", 1) + obr("K") + obx("k", "H"), ""},
+	} {
+		var with []string
+		for _, r := range reports(t, head+c.message, modernNoZone())[0].Results.Results {
+			if len(r.Notes) > 0 {
+				with = append(with, r.ProviderID)
+			}
+		}
+		if got := strings.Join(with, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Codes have names, flags and units are read as labs write them.
+func TestWordsOfCodes(t *testing.T) {
+	const head = "MSH|^~\\&|NLIS|NORTH|HALE||202603040930||ORU^R01|N-1|P|2.5.1\r"
+	for obx, want := range map[string]string{
+		"CWE|C||260373001^^SCT|||":        "Detected coded_value",
+		"CWE|C||260415000||||":            "Not detected coded_value",
+		"CWE|C||LA6576-8^^LN||||":         "Positive coded_value",
+		"CWE|C||99^^L^260385009^^SCT|||":  "Negative coded_value",
+		"CWE|C||260373001^Found^SCT|||":   "Found coded_value",
+		"NM|C||5|10^3/uL||":               "5 numeric 10^3/uL",
+		"NM|C||5|x10^9/L||":               "5 numeric x10^9/L",
+		"NM|C||5|10\\S\\3/uL||":           "5 numeric 10^3/uL",
+		"NM|C||5|mmol/L^millimole^UCUM||": "5 numeric mmol/L",
+		"NM|C||5|^mg/dL||":                "5 numeric mg/dL",
+		"NM|C||5|||XX^Critical high^L":    "5 numeric flag Critical high",
+		"NM|C||5|||H^High^HL70078":        "5 numeric flag H",
+		"NM|C||5|||H^High^HL70078^HH^^L":  "5 numeric flag HH",
+		"NM|C||5|||^^^LL":                 "5 numeric flag LL",
+		"NM|C||5|||7^Above range^L":       "5 numeric flag 7",
+		"NA|C||5^6|||":                    "5, 6 comment",
+	} {
+		all := reports(t, head+"OBR|1|"+orderA+"|F1|K"+strings.Repeat("|", 21)+"F\rOBX|1|"+obx+"|||F\r", modernNoZone())
+		if len(all) != 1 || len(all[0].Results.Results) != 1 {
+			t.Errorf("%s: %+v", obx, all)
+			continue
+		}
+		r := all[0].Results.Results[0]
+		if got := r.Value + word("", r.Type) + word("", r.Unit) + word("flag", r.Flag); got != want {
+			t.Errorf("%s: %q, want %q", obx, got, want)
 		}
 	}
 }

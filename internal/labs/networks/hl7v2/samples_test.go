@@ -183,7 +183,7 @@ func describeResults(line func(string, ...any), set networks.ResultSet) {
 	for _, r := range set.Results {
 		line("%s: %s%s%s = %s%s%s%s%s%s%s%s%s", r.TestProviderID, r.ProviderID, word("", r.Name), inBrackets(word("LOINC", r.LOINC)), r.Value,
 			word("", r.Type), word("", r.Unit), word("range", r.Range), word("flag", r.Flag), word("status", r.Status),
-			word("at", moment(r.At)), word("by", r.Laboratory), word("sub", r.SubID))
+			word("at", moment(r.At)), word("by", r.Laboratory), word("sub", r.SubID)+word("specimen", r.Specimen))
 		for _, note := range r.Notes {
 			line("  note: %s", note)
 		}
