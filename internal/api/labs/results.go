@@ -356,7 +356,7 @@ type labAddressBody struct {
 }
 
 type clinicalInfoBody struct {
-	Fasting     bool    `json:"fasting"`
+	Fasting     *bool   `json:"fasting,omitempty" doc:"Absent if the laboratory does not say."`
 	Notes       *string `json:"notes" nullable:"true"`
 	Information *string `json:"information" nullable:"true"`
 	Volume      *string `json:"total_volume" nullable:"true"`
@@ -458,7 +458,7 @@ func specimenBodyOf(s results.Sample, comments []string) specimenBody {
 	notes := nonEmpty(strings.Join(comments, "\n"))
 	if p.Fasting != nil || p.Information != "" || p.Volume != "" || notes != nil {
 		b.Clinical.Value = &clinicalInfoBody{
-			Fasting: p.Fasting != nil && *p.Fasting, Notes: notes, Information: nonEmpty(p.Information), Volume: nonEmpty(p.Volume),
+			Fasting: p.Fasting, Notes: notes, Information: nonEmpty(p.Information), Volume: nonEmpty(p.Volume),
 		}
 	}
 	return b

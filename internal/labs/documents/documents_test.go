@@ -464,6 +464,26 @@ func TestReportShowsCorrectionsAndReviews(t *testing.T) {
 	}
 }
 
+// A report on several specimens names that of each value. A specimen without a number
+// is named by its material.
+func TestReportNamesTheSpecimenOfAValue(t *testing.T) {
+	r := revision(2)
+	one := read(t, mustRender(t, func() ([]byte, error) { return subject(1).Report(r) }))
+	if strings.Contains(allText(one), "Sample: T-1 · Collected") {
+		t.Error("the values of one specimen name it")
+	}
+	r.Samples = append(r.Samples, results.Sample{Key: "Cerebrospinal fluid", Specimen: networks.Specimen{
+		Type: "Cerebrospinal fluid", Collected: networks.Moment{Time: collected.Add(time.Hour)},
+	}})
+	r.Results[0].Sample, r.Results[1].Sample = r.Samples[0].Key, r.Samples[1].Key
+	pages := read(t, mustRender(t, func() ([]byte, error) { return subject(1).Report(r) }))
+	wantInside(t, pages)
+	wantTexts(t, pages, "Sample: T-1 · Collected: 03/06/2026 07:15 MST", "Specimen: Cerebrospinal fluid · Collected: 03/06/2026 08:15 MST")
+	if strings.Contains(allText(pages), "Sample: Cerebrospinal fluid") {
+		t.Error("a material is printed as the number of a sample")
+	}
+}
+
 // Every method and sample has instructions, and no list is empty.
 func TestInstructionsOfEveryKind(t *testing.T) {
 	for _, method := range catalogue.Methods {

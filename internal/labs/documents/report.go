@@ -112,7 +112,7 @@ func (s *Subject) reportingLaboratory(r *results.Revision, sites []site) network
 func (s *Subject) sampleLines(r *results.Revision) (lines []string) {
 	for _, sample := range r.Samples[:min(len(r.Samples), 3)] {
 		sp := sample.Specimen
-		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", cmp.Or(sp.Number, sample.Key)), labelled("Specimen", cmp.Or(sp.Type, s.specimenNames())),
+		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", sampleNumber(sample)), labelled("Specimen", cmp.Or(sp.Type, s.specimenNames())),
 			labelled("Collected", s.moment(sp.Collected)), labelled("Received", s.moment(sp.Received)), labelled("Reported", s.reported(r, sp))))
 	}
 	if lines == nil {
@@ -160,15 +160,11 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 	}
 	for _, sample := range r.Samples {
 		sp := sample.Specimen
-		number := sp.Number
-		if number == "" {
-			number = sample.Key
-		}
 		fasting := ""
 		if sp.Fasting != nil {
 			fasting = yesNo(*sp.Fasting)
 		}
-		p.fields(3, field{"Sample", number}, field{"Specimen", cmp.Or(sp.Type, s.specimenNames())}, field{"Fasting", fasting},
+		p.fields(3, field{"Sample", sampleNumber(sample)}, field{"Specimen", cmp.Or(sp.Type, s.specimenNames())}, field{"Fasting", fasting},
 			field{"Collected", s.moment(sp.Collected)}, field{"Received", s.moment(sp.Received)}, field{"Reported", s.reported(r, sp)})
 		if about := joinNonEmpty("; ", sp.Volume, sp.Information); about != "" {
 			p.paragraph(about, smallSize+1, "")
@@ -232,6 +228,9 @@ func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site
 			{words: one.Range.Text},
 			{words: siteNumber(sites, one.Laboratory)},
 		}})
+		if note := s.sampleNote(r, one.Sample); note != "" {
+			rows = append(rows, row{note: note})
+		}
 		if p := one.Previous; p != nil {
 			rows = append(rows, row{note: s.previousNote(p)})
 		}
@@ -245,6 +244,25 @@ func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site
 		}
 	}
 	p.table([]column{{"Test", 3.6}, {"Result", 2}, {"Flag", 0.7}, {"Units", 1.9}, {"Reference", 2}, {"Lab", 0.5}}, rows)
+}
+
+// sampleNumber returns the number of a sample. A sample without one may have its
+// material or time as its key.
+func sampleNumber(sample results.Sample) string {
+	if sp := sample.Specimen; sp.Number == "" && sample.Key == sp.Key() {
+		return ""
+	}
+	return cmp.Or(sample.Specimen.Number, sample.Key)
+}
+
+// sampleNote names the sample of a value, if the report has several.
+func (s *Subject) sampleNote(r *results.Revision, key string) string {
+	i := slices.IndexFunc(r.Samples, func(sample results.Sample) bool { return sample.Key == key })
+	if len(r.Samples) < 2 || i < 0 {
+		return ""
+	}
+	sample := r.Samples[i]
+	return joinNonEmpty(" · ", labelled("Specimen", sample.Specimen.Type), labelled("Sample", sampleNumber(sample)), labelled("Collected", s.moment(sample.Specimen.Collected)))
 }
 
 // markerName returns the title over a result: the ordered marker.
