@@ -467,13 +467,13 @@ func TestReportShowsCorrectionsAndReviews(t *testing.T) {
 // A report on several specimens names that of each value. A specimen without a number
 // is named by its material.
 func TestReportNamesTheSpecimenOfAValue(t *testing.T) {
-	r := revision(2)
+	r, offset := revision(2), -7*3600
 	one := read(t, mustRender(t, func() ([]byte, error) { return subject(1).Report(r) }))
 	if strings.Contains(allText(one), "Sample: T-1 · Collected") {
 		t.Error("the values of one specimen name it")
 	}
 	r.Samples = append(r.Samples, results.Sample{Key: "Cerebrospinal fluid", Specimen: networks.Specimen{
-		Type: "Cerebrospinal fluid", Collected: networks.Moment{Time: collected.Add(time.Hour)},
+		Type: "Cerebrospinal fluid", Collected: networks.Moment{Time: collected.Add(time.Hour), Offset: &offset},
 	}})
 	r.Results[0].Sample, r.Results[1].Sample = r.Samples[0].Key, r.Samples[1].Key
 	pages := read(t, mustRender(t, func() ([]byte, error) { return subject(1).Report(r) }))
