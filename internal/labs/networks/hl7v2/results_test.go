@@ -220,10 +220,14 @@ func TestSpecimensOfValues(t *testing.T) {
 		"values of a specimen, as in the standard": {obr("G", "") + obx("g", "91") + serum + csf + obx("v", "2"), "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1, v 2 of A2"},
 		"one specimen, values on both sides":       {obr("G", "") + obx("g", "91") + serum + obx("v", "2"), "A1 Serum 08:00: g 91 of A1, v 2 of A1"},
 		"equal values of two specimens":            {obr("G", "") + serum + obx("g", "91") + csf + obx("g", "91"), "A1 Serum 08:00, A2 Cerebrospinal fluid 09:30: g 91 of A1, g 91 of A2"},
-		"a test without SPM has another time": {obr("G", "") + obx("g", "91") + serum + obr("H", "20260302101500-0500") + obx("h", "13"),
-			"A1 Serum 08:00,   10:15: g 91 of A1, h 13 of 2026-03-02T10:15:00-05:00"},
-		"only the second test has an SPM": {obr("G", "20260302101500-0500") + obx("g", "91") + obr("H", "") + obx("h", "13") + serum,
-			"  10:15, A1 Serum 08:00: g 91 of , h 13 of A1"},
+		"a test without SPM has another time": {
+			obr("G", "") + obx("g", "91") + serum + obr("H", "20260302101500-0500") + obx("h", "13"),
+			"A1 Serum 08:00,   10:15: g 91 of A1, h 13 of 2026-03-02T10:15:00-05:00",
+		},
+		"only the second test has an SPM": {
+			obr("G", "20260302101500-0500") + obx("g", "91") + obr("H", "") + obx("h", "13") + serum,
+			"  10:15, A1 Serum 08:00: g 91 of , h 13 of A1",
+		},
 		"a test without a time has the one specimen": {obr("G", "") + obx("g", "91") + obr("H", "") + obx("h", "13") + serum, "A1 Serum 08:00: g 91 of A1, h 13 of A1"},
 		"a date is no other time":                    {obr("G", "20260302") + obx("g", "91") + obr("H", "20260302101500-0500") + obx("h", "13"), "  00:00: g 91 of , h 13 of "},
 		"sources of older versions":                  {obr15("G", "SER") + obx("g", "91") + obr15("U", "UR&Urine&HL70070") + obx("u", "5"), " Serum ,  Urine : g 91 of , u 5 of Urine"},
