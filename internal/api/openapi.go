@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"reflect"
+	"regexp"
 	"strconv"
 	"sync"
 
@@ -25,6 +26,7 @@ func (a *API) config() huma.Config {
 	cfg.CreateHooks = nil
 	cfg.OpenAPIPath, cfg.DocsPath, cfg.SchemasPath = "", "", ""
 	cfg.Info.Description = "Health data and lab ordering, on your own machines. Guides: /docs/guides."
+	cfg.Info.License = &huma.License{Name: "Apache License 2.0", Identifier: "Apache-2.0"}
 	cfg.Transformers = []huma.Transformer{addTag}
 	cfg.Servers = []*huma.Server{{URL: a.BaseURL}}
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
@@ -104,10 +106,59 @@ func (a *API) serveOpenAPI() {
 	schemas := a.OpenAPI().Components.Schemas
 	schemas.Schema(reflect.TypeFor[errorBody](), true, "")
 	schemas.Schema(reflect.TypeFor[problemsBody](), true, "")
-	asJSON := sync.OnceValues(func() ([]byte, error) { return json.MarshalIndent(a.OpenAPI(), "", "  ") })
-	asYAML := sync.OnceValues(func() ([]byte, error) { return a.OpenAPI().YAML() })
+	document := sync.OnceValues(func() (*huma.OpenAPI, error) { return withUsedSchemas(a.OpenAPI()) })
+	asJSON := sync.OnceValues(func() ([]byte, error) {
+		doc, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return json.MarshalIndent(doc, "", "  ")
+	})
+	asYAML := sync.OnceValues(func() ([]byte, error) {
+		doc, err := document()
+		if err != nil {
+			return nil, err
+		}
+		return doc.YAML()
+	})
 	a.router.Get("/openapi.json", a.serveBytes("application/json", asJSON))
 	a.router.Get("/openapi.yaml", a.serveBytes("application/yaml", asYAML))
+}
+
+// usedSchemas is a registry that describes a part of its schemas only.
+type usedSchemas struct {
+	huma.Registry
+	used map[string]*huma.Schema
+}
+
+func (s usedSchemas) MarshalJSON() ([]byte, error) { return json.Marshal(s.used) }
+
+var schemaRef = regexp.MustCompile(`"\$ref":"` + SchemaPrefix + `([^"]+)"`)
+
+// withUsedSchemas returns the document without the schemas that only the service uses,
+// such as those of a body that it reads in two steps.
+func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
+	copied, components := *doc, *doc.Components
+	all := doc.Components.Schemas
+	components.Schemas = usedSchemas{Registry: all}
+	copied.Components = &components
+	text, err := json.Marshal(&copied)
+	used := map[string]*huma.Schema{}
+	for next := [][]byte{text}; len(next) > 0 && err == nil; next = next[1:] {
+		for _, ref := range schemaRef.FindAllSubmatch(next[0], -1) {
+			name := string(ref[1])
+			if used[name] != nil || all.Map()[name] == nil {
+				continue
+			}
+			used[name] = all.Map()[name]
+			if text, err = json.Marshal(used[name]); err != nil {
+				break
+			}
+			next = append(next, text)
+		}
+	}
+	components.Schemas = usedSchemas{Registry: all, used: used}
+	return &copied, err
 }
 
 func (a *API) serveBytes(contentType string, text func() ([]byte, error)) http.HandlerFunc {

@@ -31,7 +31,8 @@ func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 	doc.Webhooks = map[string]*huma.PathItem{}
 	for _, t := range types {
 		doc.Webhooks[t.Name] = &huma.PathItem{Post: &huma.Operation{
-			Summary:     t.Sentence,
+			OperationID: "receive" + pascal(t.Name), Summary: t.Sentence,
+			Security:    []map[string][]string{}, // the receiver checks the signature
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: envelopeSchema(t.Name)}}},
 			Responses:   map[string]*huma.Response{"2XX": {Description: "Received. Any other status is tried again."}},
 		}}
