@@ -7,7 +7,7 @@
 #   office     LibreOffice's writer, which prints reports for make report-eval
 #   fonts      the Liberation fonts of those reports: with others a fax is read better or worse
 #   gcc        the C compiler that the race detector needs
-#   clients    the reference's client libraries, by npm, for the walks in clients/
+#   clients    the reference's client libraries and linters, by npm, for the tests in clients/
 # Root on Debian gets a missing one from apt. Anybody else is told what to
 # install; the tests that need it then skip and say so. In CI that is a failure.
 set -uo pipefail
