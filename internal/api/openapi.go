@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -142,6 +143,7 @@ func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
 	all := doc.Components.Schemas
 	components.Schemas = usedSchemas{Registry: all}
 	copied.Components = &components
+	copied.Paths = withStatedDates(doc.Paths)
 	text, err := json.Marshal(&copied)
 	used := map[string]*huma.Schema{}
 	for next := [][]byte{text}; len(next) > 0 && err == nil; next = next[1:] {
@@ -159,6 +161,41 @@ func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
 	}
 	components.Schemas = usedSchemas{Registry: all, used: used}
 	return &copied, err
+}
+
+// dateParameters are read by ParseSpan. It accepts more than JSON Schema can state in one
+// format, and has its own message, so only the document states their formats.
+var dateParameters = []string{"start_date", "end_date", "updated_start_date", "updated_end_date", "collection_date", "start", "end"}
+
+// withStatedDates returns the paths with the formats of date parameters.
+func withStatedDates(paths map[string]*huma.PathItem) map[string]*huma.PathItem {
+	stated := maps.Clone(paths)
+	for path, item := range paths {
+		copied := *item
+		for _, op := range []**huma.Operation{&copied.Get, &copied.Post, &copied.Delete} {
+			if *op == nil {
+				continue
+			}
+			changed := **op
+			changed.Parameters = slices.Clone(changed.Parameters)
+			for i, p := range changed.Parameters {
+				if p.In != "query" || p.Schema == nil || p.Schema.Type != huma.TypeString || !slices.Contains(dateParameters, p.Name) {
+					continue
+				}
+				q := *p
+				q.Schema = &huma.Schema{Description: p.Schema.Description, AnyOf: []*huma.Schema{
+					{Type: huma.TypeString, Format: "date"}, {Type: huma.TypeString, Format: "date-time"},
+				}}
+				if changed.Method == http.MethodPost { // days of appointments
+					q.Schema = &huma.Schema{Description: p.Schema.Description, Type: huma.TypeString, Format: "date"}
+				}
+				changed.Parameters[i] = &q
+			}
+			*op = &changed
+		}
+		stated[path] = &copied
+	}
+	return stated
 }
 
 func (a *API) serveBytes(contentType string, text func() ([]byte, error)) http.HandlerFunc {

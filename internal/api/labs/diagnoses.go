@@ -25,7 +25,7 @@ type diagnosisBody struct {
 }
 
 type searchDiagnosesIn struct {
-	Query string `query:"diagnosis_query" required:"true" maxLength:"200" doc:"Words of the title, everyday words for it, or the start of a code."`
+	Query string `query:"diagnosis_query" required:"true" minLength:"1" maxLength:"200" doc:"Words of the title, everyday words for it, or the start of a code."`
 }
 
 func (h *Handlers) searchDiagnoses(ctx context.Context, _ api.Caller, in *searchDiagnosesIn) (*api.Out[[]diagnosisBody], error) {

@@ -20,7 +20,7 @@ func (h *Handlers) auditRoutes() []api.Route {
 }
 
 type listAuditIn struct {
-	User       api.Maybe[users.ID]  `query:"user_id" doc:"Accesses to the data of this person, also if it was erased."`
+	User       api.Maybe[users.ID]  `query:"user_id" format:"uuid" doc:"Accesses to the data of this person, also if it was erased."`
 	ActorKind  string               `query:"actor_kind" enum:"key,phone,portal,operator"`
 	Actor      string               `query:"actor" maxLength:"128" doc:"Id of a key or session, or the name of an operator."`
 	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"As sent in X-Hale-On-Behalf-Of."`

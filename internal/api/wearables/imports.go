@@ -416,7 +416,7 @@ func describePart(op *huma.Operation) {
 	op.Parameters = []*huma.Param{
 		{Name: "user_id", In: "path", Required: true, Schema: text("uuid")},
 		{Name: "upload_id", In: "path", Required: true, Schema: text("uuid")},
-		{Name: offsetHeader, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64"}, Description: "Where the part begins."},
+		{Name: offsetHeader, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}, Description: "Where the part begins."},
 	}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/offset+octet-stream": {Schema: text("binary")}}}
 	schema := huma.DefaultSchemaNamer(reflect.TypeFor[uploadBody](), "")
