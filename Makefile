@@ -14,6 +14,7 @@ CHECKS   ?= 1000
 ENGINES  ?= sqlite,postgres
 DAYS     ?= 1
 RUNS     ?= 1
+LENGTH   ?= 10m
 
 # Nothing here needs cgo. Said once for all, tests and binaries share what was
 # compiled.
@@ -109,9 +110,9 @@ crash: ## CYCLES times kill -9 under load, with an oracle outside; on each engin
 	$(GO) test ./internal/labs/inbox -run TestResultsSurviveKills -messages $(MESSAGES) -kills 40 -timeout 0 -v
 	$(GO) test ./internal/labs/reports -run TestUploadsSurviveKills -uploads 3000 -kills 40 -timeout 0 -v
 
-mirror: ## RUNS runs of five minutes: copies kept from feed and webhooks equal the API; on each engine
-	@scripts/ensure.sh postgres
-	$(GO) run ./mirror -runs $(RUNS) -engines $(ENGINES)
+mirror: ## RUNS runs of LENGTH: copies kept from feed and webhooks, also by docs/examples, equal the API; on each engine
+	@scripts/ensure.sh postgres clients
+	$(GO) run ./mirror -for $(LENGTH) -runs $(RUNS) -engines $(ENGINES)
 
 bench: ## rates and their ratios to bare loops; the method is in docs/performance.md
 	@scripts/ensure.sh postgres

@@ -3,7 +3,8 @@ package docs
 
 import "embed"
 
-// Files holds the guides and the recorded examples of the operations.
+// Files holds the guides, the recorded examples of the operations, and the programs that
+// guides describe.
 //
-//go:embed *.md examples.json
+//go:embed *.md examples.json examples
 var Files embed.FS

@@ -1,16 +1,18 @@
 // Command mirror keeps copies of a team's data from events, and proves that they equal
 // the API.
 //
-//	mirror [-engines sqlite,postgres] [-for 5m] [-runs 1] [-seed N] [-keep DIR]
+//	mirror [-engines sqlite,postgres] [-programs python,typescript] [-for 5m] [-runs 1] [-seed N] [-keep DIR]
 //
 // Actors change everything that a team can change: users, connections, phones' samples
 // and summaries, histories, devices, orders of all methods, scenarios of the sandbox
 // laboratory, appointments and settings. The server is killed again and again.
 //
-// Two copies are kept: one from the feed, and one from webhooks. The receiver of the
-// webhooks loses, doubles and reorders some of them, and is itself away for moments,
-// while the secret of its endpoint is rotated. At the end it reads the lost numbers from
-// the feed. Then everything of both copies is compared with the API, field by field.
+// Copies are kept from the feed, from webhooks, and from a backfill in the middle of the
+// work, with the feed after it. The receiver of the webhooks loses, doubles and reorders
+// some of them, and is itself away for moments, while the secret of its endpoint is
+// rotated. At the end it reads the lost numbers from the feed. The programs of
+// docs/examples keep further copies; they are killed and started again. Then everything
+// of all copies is compared with the API, field by field.
 //
 // The exit status is 1 if anything differs. The guide docs/keep-a-copy.md explains how to
 // keep such a copy.
@@ -35,16 +37,18 @@ import (
 
 // settings hold the options of a run.
 type settings struct {
-	engines []string
-	length  time.Duration
-	runs    int
-	seed    uint64
-	keep    string // folder that stays; empty for one that goes
-	kills   bool
+	engines  []string
+	programs []string
+	length   time.Duration
+	runs     int
+	seed     uint64
+	keep     string // folder that stays; empty for one that goes
+	kills    bool
 }
 
 func main() {
 	engines := flag.String("engines", "sqlite,postgres", "databases, separated by commas")
+	languages := flag.String("programs", "python,typescript", "programs of docs/examples that keep copies too, separated by commas")
 	length := flag.Duration("for", 5*time.Minute, "length of a run")
 	runs := flag.Int("runs", 1, "number of runs on each database")
 	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the first run; the next one adds 1") //nolint:gosec // positive
@@ -52,7 +56,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	s := settings{engines: strings.Split(*engines, ","), length: *length, runs: *runs, seed: *seed, keep: *keep, kills: true}
+	s := settings{engines: strings.Split(*engines, ","), programs: languageNames(*languages), length: *length, runs: *runs, seed: *seed, keep: *keep, kills: true}
 	if err := run(ctx, os.Stdout, s); err != nil {
 		fmt.Fprintln(os.Stderr, "mirror:", err)
 		stop()
@@ -108,5 +112,8 @@ func runEngine(ctx context.Context, out io.Writer, engine string, s settings, se
 		return err
 	}
 	defer t.close()
+	if t.programs, err = programs(ctx, s.programs, binary, dir, out); err != nil {
+		return err
+	}
 	return t.run(ctx, s)
 }

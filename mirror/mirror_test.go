@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +10,21 @@ import (
 	"hale/internal/harness/proc"
 )
 
-// A short run on both engines, without kills, which need seconds each.
+// length is the length of the runs: HALE_MIRROR_FOR, otherwise some seconds.
+func length(t *testing.T) time.Duration {
+	text := os.Getenv("HALE_MIRROR_FOR")
+	if text == "" {
+		return 4 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A short run on both engines, without kills of the server, which need seconds each. The
+// programs of docs/examples keep copies too, if this machine can run them.
 func TestAShortRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the server")
@@ -23,12 +38,15 @@ func TestAShortRun(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			if err := run(t.Context(), &out, settings{engines: []string{engine}, length: 4 * time.Second, runs: 1, seed: 7, keep: t.TempDir()}); err != nil {
+			if err := run(t.Context(), &out, settings{
+				engines: []string{engine}, programs: []string{"python", "typescript"}, length: length(t), runs: 1, seed: 7, keep: t.TempDir(),
+			}); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
 			if strings.Contains(out.String(), "skipped") {
 				t.Skip(out.String())
 			}
+			t.Log(out.String())
 		})
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -23,6 +24,9 @@ type trial struct {
 	seed      uint64
 	feed      *replica // from the feed
 	hooks     *replica // from webhooks
+	late      *replica // from a backfill in the middle, and the feed after it
+	lateAfter int64    // the event that the backfill contains
+	programs  []*program
 	receiver  *receiver
 	endpoint  string
 	after     int64 // last number of the feed that was read
@@ -36,13 +40,16 @@ func newTrial(o proc.Options, seed uint64, out io.Writer) (*trial, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{server: server, api: newClient(server.Address()), out: out, seed: seed, feed: newReplica(), hooks: newReplica()}
+	t := &trial{server: server, api: newClient(server.Address()), out: out, seed: seed, feed: newReplica(), hooks: newReplica(), late: newReplica()}
 	t.world = &world{api: t.api}
 	t.receiver, err = listen(t.hooks, t.secret)
 	return t, err
 }
 
 func (t *trial) close() {
+	for _, p := range t.programs {
+		p.close()
+	}
 	_ = t.server.Close()
 	_ = t.receiver.server.Close()
 }
@@ -60,10 +67,14 @@ func (t *trial) run(ctx context.Context, s settings) error {
 	if _, err := t.server.Start(ctx); err != nil {
 		return err
 	}
-	if err := t.listenToAll(ctx); err != nil {
+	var err error
+	if t.endpoint, err = t.register(ctx, t.receiver.address); err != nil {
 		return err
 	}
 	if err := t.world.prepare(ctx); err != nil {
+		return err
+	}
+	if err := t.startPrograms(ctx); err != nil {
 		return err
 	}
 	working, stop := context.WithTimeout(ctx, s.length)
@@ -72,16 +83,21 @@ func (t *trial) run(ctx context.Context, s settings) error {
 	for n := range uint64(actors) {
 		work.Go(func() { t.world.act(working, rand.New(rand.NewPCG(t.seed, n))) }) //nolint:gosec // reproducible
 	}
-	err := t.disturb(working, s.kills)
+	var backfilled error
+	work.Go(func() {
+		time.Sleep(s.length / 3) // something exists then
+		backfilled = t.backfill(ctx)
+	})
+	err = t.disturb(working, s.kills)
 	work.Wait()
-	if err != nil {
+	if err := errors.Join(err, backfilled); err != nil {
 		return err
 	}
 	t.receiver.setAway(false)
 	if err := t.settle(ctx, quiets[0]); err != nil {
 		return err
 	}
-	t.feedFills, t.after = true, 0 // the receiver reads what it lost
+	t.feedFills, t.after = true, 0 // the receiver reads what it lost, and the late copy what came later
 	var all []*comparison
 	for _, quiet := range quiets {
 		if err := t.settle(ctx, quiet); err != nil {
@@ -97,22 +113,21 @@ func (t *trial) run(ctx context.Context, s settings) error {
 	return t.report(all)
 }
 
-// listenToAll registers the receiver for every type of event.
-func (t *trial) listenToAll(ctx context.Context) error {
+// register registers an address for every type of event.
+func (t *trial) register(ctx context.Context, address string) (endpoint string, err error) {
 	a, err := t.api.get(ctx, "/v2/webhooks/event_types")
 	if err != nil {
-		return err
+		return "", err
 	}
 	var types []string
 	for _, one := range listField(a.body, "event_types") {
 		types = append(types, textField(one, "event_type"))
 	}
-	a, err = t.api.ask(ctx, http.MethodPost, "/v2/webhooks", "endpoint", object{"url": "http://" + t.receiver.address + "/hook", "filter_types": types})
+	a, err = t.api.ask(ctx, http.MethodPost, "/v2/webhooks", "endpoint-"+address, object{"url": "http://" + address + "/hook", "filter_types": types})
 	if err == nil && a.status != http.StatusOK {
 		err = fmt.Errorf("the endpoint was refused: %s", a.text)
 	}
-	t.endpoint = textField(a.body, "id")
-	return err
+	return textField(a.body, "id"), err
 }
 
 // disturb reads the feed, kills the server, rotates the secret and takes the receiver
@@ -131,11 +146,17 @@ func (t *trial) disturb(ctx context.Context, kills bool) error {
 				return err
 			}
 		case x == 1:
-			_, _ = t.api.once(ctx, http.MethodPost, "/v2/webhooks/"+t.endpoint+"/secret/rotate", "", []byte("{}")) // may be killed
+			for _, endpoint := range t.endpoints() {
+				_, _ = t.api.once(ctx, http.MethodPost, "/v2/webhooks/"+endpoint+"/secret/rotate", "", []byte("{}")) // may be killed
+			}
 		case x == 2:
 			t.receiver.setAway(true)
 		case x < 6:
 			t.receiver.setAway(false)
+		case x == 6 && r.IntN(5) == 0:
+			if err := t.restartPrograms(); err != nil {
+				return err
+			}
 		}
 		select {
 		case <-time.After(200 * time.Millisecond):
@@ -143,6 +164,15 @@ func (t *trial) disturb(ctx context.Context, kills bool) error {
 		}
 	}
 	return nil
+}
+
+// endpoints returns the ids of all endpoints.
+func (t *trial) endpoints() []string {
+	all := []string{t.endpoint}
+	for _, p := range t.programs {
+		all = append(all, p.endpoint)
+	}
+	return all
 }
 
 // readFeed takes the events that are there.
@@ -165,6 +195,9 @@ func (t *trial) readFeed(ctx context.Context) error {
 				t.hooks.mu.Unlock()
 				if lost && t.feedFills {
 					t.hooks.take(seq, envelope)
+				}
+				if t.feedFills && seq > t.lateAfter {
+					t.late.take(seq, envelope)
 				}
 			}
 		}
@@ -195,20 +228,28 @@ func (t *trial) settle(ctx context.Context, quiet time.Duration) error {
 	return nil
 }
 
-// compare reads the histories and compares both copies with the API.
+// compare reads the histories and compares all copies with the API.
 func (t *trial) compare(ctx context.Context) (all []*comparison, err error) {
 	for _, one := range []struct {
 		name string
 		of   *replica
-	}{{"feed", t.feed}, {"webhooks", t.hooks}} {
+	}{{"feed", t.feed}, {"webhooks", t.hooks}, {"backfill", t.late}} {
 		if err := t.pull(ctx, one.of); err != nil {
 			return nil, err
 		}
-		c := &comparison{name: one.name, api: t.api, replica: one.of}
+		all = append(all, &comparison{name: one.name, api: t.api, replica: one.of})
+	}
+	for _, p := range t.programs {
+		r, err := t.catchUp(ctx, p)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, &comparison{name: p.name, api: t.api, replica: r})
+	}
+	for _, c := range all {
 		if err := c.all(ctx); err != nil {
 			return nil, err
 		}
-		all = append(all, c)
 	}
 	return all, nil
 }
@@ -221,14 +262,14 @@ func areEqual(all []*comparison) bool {
 // report prints the outcome.
 func (t *trial) report(all []*comparison) error {
 	for _, c := range all {
-		fmt.Fprintf(t.out, "  %-9s %d differences in %d values\n", c.name, len(c.different), c.compared)
+		fmt.Fprintf(t.out, "  %-10s %d differences in %d values\n", c.name, len(c.different), c.compared)
 		c.print(t.out)
 		if len(c.different) > 0 || c.compared == 0 {
 			t.receiver.complain(fmt.Sprintf("the copy from %s differs in %d values", c.name, len(c.different)))
 		}
 	}
 	types := slices.Sorted(maps.Keys(t.feed.types))
-	fmt.Fprintf(t.out, "  events    %d of %d types, %d webhooks, %d kills; requests %s\n", t.after, len(types), t.receiver.received, t.kills, t.world.summary())
+	fmt.Fprintf(t.out, "  events     %d of %d types, %d webhooks, %d kills; requests %s\n", t.after, len(types), t.receiver.received, t.kills, t.world.summary())
 	if len(t.receiver.problems) > 0 {
 		return fmt.Errorf("%s", strings.Join(t.receiver.problems[:min(5, len(t.receiver.problems))], "; "))
 	}
