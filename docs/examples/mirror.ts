@@ -147,7 +147,7 @@ class Copy {
 
   // hidden reports whether a later deletion hides a sample, or a later sample of the same key:
   // of one with words and one without, the later one counts. The data of deleted users is
-  // hidden, but orders go on until the erasure.
+  // hidden, but orders continue until the erasure.
   hidden(value: Value, byWords: Map<string, Value>): boolean {
     if (value.kind === "sample") {
       for (const [words, other] of byWords) {

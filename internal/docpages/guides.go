@@ -5,6 +5,7 @@ package docpages
 
 import (
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -176,6 +177,10 @@ func editDistance(a, b string) int {
 // guideLink returns the address of a link between pages of docs/. shown is false for
 // files that the binary does not show.
 func guideLink(target string) (address string, shown bool) {
+	if program, found := strings.CutPrefix(target, "examples/"); found {
+		_, err := fs.Stat(docs.Files, target)
+		return programsPath + program, err == nil
+	}
 	file, anchor, _ := strings.Cut(target, "#")
 	if strings.Contains(file, "/") || !strings.HasSuffix(file, ".md") {
 		return "", false

@@ -11,6 +11,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
+
+	"hale/docs"
 )
 
 // Addresses of the pages.
@@ -20,6 +22,7 @@ const (
 	operationsPath = "/docs/operations/"
 	searchPath     = "/docs/search"
 	staticPath     = "/docs/static/"
+	programsPath   = "/docs/examples/"
 )
 
 //go:embed templates static
@@ -44,6 +47,7 @@ func Mount(router chi.Router, log *slog.Logger, doc *huma.OpenAPI) {
 	router.Get(guidesPath+"{page}", s.showGuide)
 	router.Get(searchPath, s.showSearch)
 	router.Get(staticPath+"{file}", s.serveStatic)
+	router.Get(programsPath+"{file}", s.serveProgram)
 }
 
 // page is the content of every template.
@@ -172,5 +176,16 @@ func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", staticTypes[name[strings.LastIndexByte(name, '.'):]])
+	_, _ = w.Write(body)
+}
+
+// serveProgram serves a program that a guide describes.
+func (s *site) serveProgram(w http.ResponseWriter, r *http.Request) {
+	body, err := docs.Files.ReadFile("examples/" + chi.URLParam(r, "file"))
+	if err != nil {
+		s.showMissing(w, "file", nil)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = w.Write(body)
 }

@@ -185,7 +185,7 @@ func TestDocsMissingPages(t *testing.T) {
 	if answer, _ := get(t, a.URL()+"/docs/guides/webhooks.md"); answer.StatusCode != http.StatusMovedPermanently || answer.Header.Get("Location") != "/docs/guides/webhooks" {
 		t.Errorf("%d %s", answer.StatusCode, answer.Header.Get("Location"))
 	}
-	for _, path := range []string{"/docs/operations/none", "/docs/static/none.js", "/docs/static/..%2fpages.go", "/docs/guides/..%2f..%2fgo.mod", "/docs/guides/sample-blocks"} {
+	for _, path := range []string{"/docs/operations/none", "/docs/static/none.js", "/docs/examples/none.py", "/docs/examples/..%2fevents.md", "/docs/static/..%2fpages.go", "/docs/guides/..%2f..%2fgo.mod", "/docs/guides/sample-blocks"} {
 		if answer, _ := get(t, a.URL()+path); answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, answer.StatusCode)
 		}
@@ -195,7 +195,7 @@ func TestDocsMissingPages(t *testing.T) {
 // The setting docs turns off every page, and the first page links to none.
 func TestDocsCanBeTurnedOff(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.Docs = false })
-	for _, path := range []string{"/docs", "/docs/guides", "/docs/guides/events", "/docs/operations/createUser", "/docs/search?q=user", "/docs/static/docs.css", "/docs/static/try.js", "/openapi.json", "/openapi.yaml"} {
+	for _, path := range []string{"/docs", "/docs/guides", "/docs/guides/events", "/docs/operations/createUser", "/docs/search?q=user", "/docs/static/docs.css", "/docs/static/try.js", "/docs/examples/mirror.py", "/docs/examples/mirror.ts", "/openapi.json", "/openapi.yaml"} {
 		if answer, _ := get(t, a.URL()+path); answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, answer.StatusCode)
 		}
