@@ -21,7 +21,8 @@ import (
 const corsMaxAge = "600"
 
 // crossOrigin answers preflights of listed origins and names the origin in all answers
-// of operations, errors included.
+// of operations, and in the errors for unknown addresses and methods. The pages of the
+// service, such as the portal, are not for pages of other origins.
 func (a *API) crossOrigin(next http.Handler) http.Handler {
 	if len(a.CORSOrigins) == 0 {
 		return next
@@ -32,7 +33,7 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 		if !preflight {
 			wanted = r.Method
 		}
-		if origin == "" || !a.isOperation(wanted, r.URL.Path) {
+		if origin == "" || a.isPage(wanted, r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -55,16 +56,17 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// isOperation reports whether an operation has the method and the path.
-func (a *API) isOperation(method, path string) bool {
+// isPage reports whether a route that is not an operation has the method and the path.
+func (a *API) isPage(method, path string) bool {
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
 	if len(path) > 1 {
 		path = strings.TrimRight(path, "/")
 	}
-	_, known := a.needs[method+" "+a.router.Find(chi.NewRouteContext(), method, path)]
-	return known
+	route := a.router.Find(chi.NewRouteContext(), method, path)
+	_, operation := a.needs[method+" "+route]
+	return route != "" && !operation
 }
 
 // requestHeadersOf returns the headers that pages may send: those of the OpenAPI

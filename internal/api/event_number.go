@@ -11,10 +11,11 @@ import (
 // contains the changes of all events up to it. It may contain later ones too.
 const eventNumberHeader = "X-Hale-Event-Seq"
 
-// numberReads sets the header. It reads the number before the handler reads anything.
+// numberReads sets the header, in answers to HEAD too. It reads the number before the
+// handler reads anything.
 func (a *API) numberReads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c := CallerOf(r.Context()); r.Method == http.MethodGet && !c.Team.IsZero() {
+		if c := CallerOf(r.Context()); (r.Method == http.MethodGet || r.Method == http.MethodHead) && !c.Team.IsZero() {
 			n, err := events.Latest(r.Context(), a.DB, c.Team.UUID())
 			if err != nil {
 				writeError(w, a.refusal(r.Context(), err))

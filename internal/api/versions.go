@@ -98,7 +98,7 @@ func parseCondition(h http.Header, name string) (*condition, error) {
 	if len(lines) == 0 {
 		return nil, nil
 	}
-	text := strings.TrimSpace(strings.Join(lines, ","))
+	text := strings.Trim(strings.Join(lines, ","), ", \t") // a list may have empty elements
 	if text == "*" {
 		return &condition{any: true}, nil
 	}
@@ -115,7 +115,7 @@ func parseCondition(h http.Header, name string) (*condition, error) {
 		if text[0] != ',' {
 			return nil, fault.New(fault.Invalid, "Input should have a comma between entity tags").At("header", name)
 		}
-		text = strings.TrimLeft(text, ", \t") // a list may have empty elements
+		text = strings.TrimLeft(text, ", \t")
 	}
 	if len(c.tags) == 0 {
 		return nil, fault.New(fault.Invalid, "Input should have an entity tag").At("header", name)

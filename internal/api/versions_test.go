@@ -70,6 +70,8 @@ func TestConditionsCompareTags(t *testing.T) {
 		{"", "*", false},
 		{"", `"u"`, true},
 		{`"v"`, `"v"`, false},
+		{"", `, "v"`, false},
+		{`, "u" ,, "v",`, "", true},
 	} {
 		h := http.Header{}
 		if x.match != "" {

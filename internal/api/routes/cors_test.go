@@ -85,7 +85,7 @@ func TestAnswersForPages(t *testing.T) {
 	}
 }
 
-// Other origins, requests without one and pages of the service itself get no such headers.
+// Other origins, requests without one and routes that are no operations get no such headers.
 func TestNoAnswersForOtherPages(t *testing.T) {
 	on, off := newCORSCaller(t), newCORSCaller(t, func(d *api.Deps) { d.CORSOrigins = nil })
 	for _, origin := range []string{"https://evil.example", "https://app.example.org.evil.example", "https://APP.example.org", "http://app.example.org", "https://app.example.org:8443", "null", "*"} {
@@ -104,7 +104,7 @@ func TestNoAnswersForOtherPages(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/docs", "/openapi.json", "/nowhere", "/", "/portal/enter/x"} {
+	for _, path := range []string{"/openapi.json", "/openapi.yaml"} {
 		for _, method := range []string{"GET", "OPTIONS"} {
 			w := browse(on, method, path, "", "Origin", page, "Access-Control-Request-Method", "GET")
 			if len(corsHeaders(w.Header())) > 0 || w.Code == 204 {
@@ -114,6 +114,22 @@ func TestNoAnswersForOtherPages(t *testing.T) {
 	}
 	if w := browse(off, "OPTIONS", "/v2/user", "", "Origin", page, "Access-Control-Request-Method", "GET"); w.Code != 405 || len(corsHeaders(w.Header())) > 0 {
 		t.Errorf("switched off: %d %v", w.Code, w.Header())
+	}
+}
+
+// A page reads the errors of unknown addresses and methods, which it asks for with a
+// preflight.
+func TestUnknownAddressesForPages(t *testing.T) {
+	c := newCORSCaller(t)
+	for path, status := range map[string]int{"/nowhere": 404, "/v2/nowhere/": 404, "/v2/user": 405} {
+		w := browse(c, "PUT", path, c.Key, "Origin", page)
+		if w.Code != status || w.Header().Get("Access-Control-Allow-Origin") != page {
+			t.Errorf("PUT %s: %d %v", path, w.Code, w.Header())
+		}
+		w = browse(c, "OPTIONS", path, "", "Origin", page, "Access-Control-Request-Method", "PUT")
+		if w.Code != 204 || w.Header().Get("Access-Control-Allow-Methods") != "PUT" {
+			t.Errorf("preflight of PUT %s: %d %v", path, w.Code, w.Header())
+		}
 	}
 }
 
