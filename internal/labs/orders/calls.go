@@ -69,14 +69,18 @@ func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *ci
 	case day != nil && day.Before(Today(now)):
 		return refuse("activate_by_past", "activate_by must be today or later")
 	}
-	if err := Amend(ctx, tx, &o, func(o *Order) { o.ActivateBy = day }); err != nil {
-		return Order{}, err
+	if !sameDay(o.ActivateBy, day) { // otherwise the order keeps its version
+		if err := Amend(ctx, tx, &o, func(o *Order) { o.ActivateBy = day }); err != nil {
+			return Order{}, err
+		}
 	}
 	if o.Status == AwaitingRegistration {
 		return o, nil
 	}
 	return o, dispatch(ctx, tx, &o)
 }
+
+func sameDay(a, b *civil.Date) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // CompleteDraw records that a sample was drawn on site. already reports that
 // this was recorded before: a repeated call changes nothing.
@@ -119,6 +123,9 @@ func SetSMS(ctx context.Context, tx *store.Tx, team teams.ID, id ID, enabled boo
 	o, err := Get(ctx, tx, team, id)
 	if err != nil {
 		return Order{}, err
+	}
+	if o.SMSEnabled == enabled {
+		return o, nil // the order keeps its version
 	}
 	return o, Amend(ctx, tx, &o, func(o *Order) { o.SMSEnabled = enabled })
 }

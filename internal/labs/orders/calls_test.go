@@ -63,7 +63,11 @@ func TestReschedule(t *testing.T) {
 				t.Errorf("the day is %v, want %v", o.ActivateBy, to)
 			}
 		}
-		id := o.ID
+		id, version := o.ID, o.UpdatedAt
+		moment = moment.Add(time.Minute)
+		if err := reschedule(id, day(2)); err != nil || !o.UpdatedAt.Equal(version) {
+			t.Errorf("the same day: %v, updated at %v", err, o.UpdatedAt)
+		}
 		wantRefusal(t, reschedule(id, day(-1)), fault.Refused, "activate_by must be today or later")
 		wantRefusal(t, reschedule(orderstest.New(t, db, team.ID, catalogue.WalkIn).ID, day(3)), fault.Refused,
 			"activate_by can only be changed on an order that was created with one")

@@ -104,19 +104,33 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n NewUser) (User, 
 	return user, user.announce(ctx, tx, CreatedEvent)
 }
 
+// setTimeZone keeps the time of a value that it does not change.
 func (u *User) setTimeZone(name *string, now time.Time) {
-	u.TimeZone = nil
-	if name != nil {
+	switch z := u.TimeZone; {
+	case name == nil:
+		u.TimeZone = nil
+	case z == nil || z.Name != *name || z.SourceSlug != Manual:
 		u.TimeZone = &TimeZone{*name, Manual, now}
 	}
 }
 
+// setBirthDate keeps the time of a value that it does not change.
 func (u *User) setBirthDate(day *civil.Date, now time.Time) {
-	u.BirthDate = nil
-	if day != nil {
+	switch b := u.BirthDate; {
+	case day == nil:
+		u.BirthDate = nil
+	case b == nil || b.Value != *day || b.SourceSlug != Manual:
 		u.BirthDate = &BirthDate{*day, Manual, now}
 	}
 }
+
+// sameAs reports whether the fields that Change changes are equal.
+func (u *User) sameAs(other *User) bool {
+	return u.ClientUserID == other.ClientUserID && equal(u.TimeZone, other.TimeZone) && equal(u.BirthDate, other.BirthDate) &&
+		equal(u.IngestionStart, other.IngestionStart) && equal(u.IngestionEnd, other.IngestionEnd)
+}
+
+func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // Get returns a user of the team. An unknown or deleted user, or one of another team,
 // is a NotFound fault.
@@ -219,18 +233,21 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err != nil {
 		return User{}, fmt.Errorf("users: reading %s: %w", id, err)
 	}
-	zone := user.zoneName()
+	before := user
 	u.apply(&user, tx.Now())
+	if user.sameAs(&before) {
+		return user, nil
+	}
 	if err := checkBounds(user.IngestionStart, user.IngestionEnd); err != nil {
 		return User{}, err
 	}
 	if err := save(ctx, tx, &user); err != nil {
 		return user, err
 	}
-	if err := user.announce(ctx, tx, UpdatedEvent); err != nil || user.zoneName() == zone {
+	if err := user.announce(ctx, tx, UpdatedEvent); err != nil || user.zoneName() == before.zoneName() {
 		return user, err
 	}
-	if err := insertFormerZone(ctx, tx, team, id, zone); err != nil {
+	if err := insertFormerZone(ctx, tx, team, id, before.zoneName()); err != nil {
 		return user, err
 	}
 	return user, runHooks(ctx, tx, team, id, "changing", func(r Records) Hook { return r.OnZone })

@@ -14,6 +14,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/patch"
@@ -293,18 +294,35 @@ func TestConcurrentCreation(t *testing.T) {
 	})
 }
 
+// A value that stays the same keeps its time, and the user has no event of it.
 func TestUpdatedAtIsTheTimeOfTheChange(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
-		user := userstest.New(t, db, team, users.NewUser{TimeZone: ptr("UTC")})
+		day := civil.MustParse("1990-01-02")
+		user := userstest.New(t, db, team, users.NewUser{TimeZone: ptr("UTC"), BirthDate: &day})
+		latest := func() int64 {
+			n, err := events.Latest(store.WithTeam(t.Context(), team.UUID()), db, team.UUID())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		created, seq := now, latest()
 		now = now.Add(time.Hour)
-		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-			_, err := users.Change(ctx, tx, team, user.ID, users.Update{TimeZone: patch.Set("UTC")})
-			return err
-		})
-		if got, _ := get(t, db, team, user.ID); !got.TimeZone.UpdatedAt.Equal(now) || !got.CreatedOn.Equal(user.CreatedOn) {
-			t.Errorf("updated at %v, created %v", got.TimeZone.UpdatedAt, got.CreatedOn)
+		change := func(u users.Update) {
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				_, err := users.Change(ctx, tx, team, user.ID, u)
+				return err
+			})
+		}
+		change(users.Update{TimeZone: patch.Set("UTC"), BirthDate: patch.Set(day), ClientUserID: patch.Set(user.ClientUserID)})
+		if got, _ := get(t, db, team, user.ID); !got.TimeZone.UpdatedAt.Equal(created) || !got.BirthDate.UpdatedAt.Equal(created) || latest() != seq {
+			t.Errorf("the same values: %+v, %+v, %d events", got.TimeZone, got.BirthDate, latest()-seq)
+		}
+		change(users.Update{TimeZone: patch.Set("Asia/Tokyo")})
+		if got, _ := get(t, db, team, user.ID); !got.TimeZone.UpdatedAt.Equal(now) || !got.BirthDate.UpdatedAt.Equal(created) || !got.CreatedOn.Equal(user.CreatedOn) {
+			t.Errorf("updated at %v and %v, created %v", got.TimeZone.UpdatedAt, got.BirthDate.UpdatedAt, got.CreatedOn)
 		}
 	})
 }
