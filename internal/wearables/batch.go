@@ -73,6 +73,9 @@ type Batch struct {
 	// Pushed says that a phone, a hub or a form sends the data. Summaries of days follow
 	// from it.
 	Pushed bool
+	// Derived says that the values follow from stored ones. They do not connect a provider
+	// that the user has disconnected since.
+	Derived bool
 	// Ends announces the histories of the resources that the batch changes.
 	Ends      bool
 	Samples   []Samples

@@ -87,6 +87,25 @@ func available() Availability {
 //
 // It runs with every batch of data, so it reads first and mostly returns then.
 func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
+	err := extend(ctx, tx, user, provider, resources)
+	if errors.Is(err, store.ErrNoRows) {
+		return create(ctx, tx, user, provider, resources)
+	}
+	return err
+}
+
+// Extend adds the resources to the connection, if there is one: data that follows from
+// stored data does not connect again.
+func Extend(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
+	err := extend(ctx, tx, user, provider, resources)
+	if errors.Is(err, store.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// extend returns store.ErrNoRows without a connection.
+func extend(ctx context.Context, tx *store.Tx, user users.User, provider string, resources []string) error {
 	var b store.Batch
 	LockConnections(tx, &b, user.Team)
 	if err := tx.Run(ctx, &b); err != nil {
@@ -96,9 +115,6 @@ func Ensure(ctx context.Context, tx *store.Tx, user users.User, provider string,
 		return err
 	}
 	c, err := find(ctx, tx, user.Team, user.ID, provider)
-	if errors.Is(err, store.ErrNoRows) {
-		return create(ctx, tx, user, provider, resources)
-	}
 	if err != nil {
 		return fmt.Errorf("connections: reading: %w", err)
 	}

@@ -33,7 +33,7 @@ const (
 
 // addTotals adds the totals of sleeps that have stages and no totals.
 func addTotals(ctx context.Context, d derive.Deriver, a Args) error {
-	batch := wearables.Batch{Provider: d.Provider, Stage: d.Stage, Push: d.Push, Ends: a.Historical}
+	batch := wearables.Batch{Provider: d.Provider, Stage: d.Stage, Push: d.Push, Ends: a.Historical, Derived: true}
 	if batch.Stage == "" {
 		batch.Stage = wearables.Daily
 	}

@@ -135,7 +135,7 @@ func (d *Deriver) store(ctx context.Context, summaries []wearables.Summary) erro
 }
 
 func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
-	b.Provider, b.Stage, b.Push = d.Provider, d.Stage, d.Push
+	b.Provider, b.Stage, b.Push, b.Derived = d.Provider, d.Stage, d.Push, d.Pushed
 	b.Ends = d.Pushed && d.Stage == wearables.Historical // the end of an import announces the others
 	if b.Stage == "" {
 		b.Stage = wearables.Daily

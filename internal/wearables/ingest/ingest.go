@@ -191,7 +191,11 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		}
 	}
 	if j.connects() {
-		if err := connections.Ensure(ctx, tx, j.whole, j.provider, j.resources); err != nil {
+		connect := connections.Ensure
+		if j.derived {
+			connect = connections.Extend
+		}
+		if err := connect(ctx, tx, j.whole, j.provider, j.resources); err != nil {
 			return err
 		}
 	}

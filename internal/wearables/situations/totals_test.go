@@ -78,6 +78,9 @@ func totalRows() []situation {
 			summaries("activity", "calendar_date steps", "2026-03-02 7000"),
 			daily("steps", "date total", "2026-03-02 7000"),
 		}},
+		{"an activity of a provider that was disconnected", []step{push("steps", android, "", walk), call("DELETE", "/v2/user/*/"+android, ""), derived(android)}, []truth{
+			summaries("activity", "calendar_date steps", "2026-03-02 6000"), sent("provider.connection.created", 1),
+		}},
 		{"later samples of the same day", []step{push("steps", android, "", walk), derived(android), push("steps", android, "", run), derived(android)}, []truth{
 			summaries("activity", "calendar_date steps", "2026-03-02 11000"),
 		}},

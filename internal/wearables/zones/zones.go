@@ -160,7 +160,7 @@ func zonesOf(ctx context.Context, tx *store.Tx, user users.User, workouts []stor
 			continue
 		}
 		if l.found[provider] == nil {
-			l.found[provider] = &wearables.Batch{}
+			l.found[provider] = &wearables.Batch{Derived: true}
 		}
 		heart.AddTo(l.found[provider], &w)
 	}
