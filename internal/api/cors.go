@@ -1,8 +1,10 @@
 package api
 
 import (
+	"cmp"
 	"iter"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -33,7 +35,7 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 		if !preflight {
 			wanted = r.Method
 		}
-		if origin == "" || a.isPage(wanted, r.URL.Path) {
+		if origin == "" || a.isPage(wanted, r.URL) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -56,17 +58,17 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// isPage reports whether a route that is not an operation has the method and the path.
-func (a *API) isPage(method, path string) bool {
-	if method == http.MethodHead {
-		method = http.MethodGet
+// isPage reports whether the address is one of a page, which a route that is not an
+// operation serves, with any method. It reads the address as the router does.
+func (a *API) isPage(method string, address *url.URL) bool {
+	path := strings.TrimRight(cmp.Or(address.RawPath, address.Path), "/")
+	for _, m := range []string{method, http.MethodGet} {
+		route := a.router.Find(chi.NewRouteContext(), m, cmp.Or(path, "/"))
+		if _, operation := a.needs[m+" "+route]; route != "" && !operation {
+			return true
+		}
 	}
-	if len(path) > 1 {
-		path = strings.TrimRight(path, "/")
-	}
-	route := a.router.Find(chi.NewRouteContext(), method, path)
-	_, operation := a.needs[method+" "+route]
-	return route != "" && !operation
+	return false
 }
 
 // requestHeadersOf returns the headers that pages may send: those of the OpenAPI
