@@ -367,6 +367,12 @@ func TestStreams(t *testing.T) {
 			!strings.Contains(wire, `"power":[]`) || !json.Valid([]byte(wire)) {
 			t.Errorf("wire %.300s", wire)
 		}
+
+		stream.HeartRate[0] = 99
+		r = f.ingest(wearables.Batch{Streams: []wearables.Stream{stream}})
+		if types := f.types(); r.Updated != 1 || types[len(types)-1] != "daily.data.workout_stream.updated" {
+			t.Errorf("another stream: %+v, events %v", r, types)
+		}
 	})
 }
 
