@@ -34,6 +34,7 @@ var eventProperties = []eventProperty{
 	{pattern: "provider.connection.error", reason: "not sent: Hale fetches nothing from providers"},
 	{pattern: "provider.connection.*", test: "TestPayloadsEqualTheirReads"},
 	{pattern: "provider.device.*", test: "TestPayloadsOfDataEqualTheirReads"},
+	{pattern: "daily.data.workout_stream.updated", reason: "of a recording that comes again with other values, not of pushes; internal/wearables/ingest TestStreams tests it"},
 	{pattern: "daily.data.workout_stream.deleted", reason: "a stream is deleted with its workout, whose event has the ids"},
 	{pattern: "daily.data.*", test: "TestPayloadsOfDataEqualTheirReads"},
 	{pattern: "historical.data.workout_stream.created", reason: "a history of streams has no read of its own: workouts and heart rates have"},
@@ -217,6 +218,10 @@ func (c *clinic) compareData(compared map[string]int) (found []string) {
 				continue // a read has the latest profile of all sources
 			}
 			compared[v.kind]++
+			if v.doc != nil && slices.Contains(summaryResources, p.resource) {
+				// Hale may have added derived values before the read: the last event counts.
+				compared["daily.data."+p.resource+".created"]++
+			}
 			if v.doc == nil && read[key] == nil {
 				continue
 			}
@@ -238,7 +243,8 @@ func (c *clinic) compareData(compared map[string]int) (found []string) {
 func exampleSamples(r *wearables.Resource, version int, at time.Time) string {
 	value := r.Example.Value
 	if version%2 == 1 {
-		if value++; r.Example.Value > 10 {
+		value = min(value+1, r.Max)
+		if r.Example.Value > 10 {
 			value = float64(int(r.Example.Value * .95))
 		}
 	}
@@ -290,7 +296,7 @@ func (c *clinic) pushExamples(user, provider string, version int, stage string) 
 		return `{"provider":"` + provider + `",` + stage + `,"time_zone":"UTC","data":` + data + `}`
 	}
 	for _, r := range wearables.Resources() {
-		if !r.Push {
+		if !r.Push && !r.Text {
 			continue
 		}
 		var answer struct{ Rejected []any }
@@ -349,21 +355,19 @@ func TestPayloadsOfDataEqualTheirReads(t *testing.T) {
 func (c *clinic) compareStreams(compared map[string]int) {
 	c.t.Helper()
 	c.Expect(200, "POST", "/v2/summary/workouts/"+c.user, `{"provider":"health_connect","stage":"daily","data":[{"time_start":"2026-03-02T10:00:00Z","time_end":"2026-03-02T10:10:00Z","source_type":"watch"}]}`, nil)
-	for version := range 2 {
-		var samples []string
-		for n := range 10 {
-			samples = append(samples, fmt.Sprintf(`{"timestamp":"2026-03-02T10:0%d:00Z","value":%d,"unit":"bpm","source_type":"watch"}`, n, 100+n+version))
-		}
-		c.Expect(200, "POST", "/v2/timeseries/"+c.user+"/heartrate", `{"provider":"health_connect","stage":"daily","data":[`+strings.Join(samples, ",")+`]}`, nil)
-		kind := []string{"daily.data.workout_stream.created", "daily.data.workout_stream.updated"}[version]
-		e := c.eventOf(kind, func(*feedEvent) bool { return true })
-		_, stream := c.readAt("/v2/timeseries/workouts/" + fmt.Sprint(e.Event.Data["workout_id"]) + "/stream")
-		rates, _ := stream["heartrate"].([]any)
-		if len(rates) != 10 || rates[0] != float64(100+version) {
-			c.t.Errorf("%s: the stream is %v", kind, stream)
-		}
-		compared[kind]++
+	var samples []string
+	for n := range 10 {
+		samples = append(samples, fmt.Sprintf(`{"timestamp":"2026-03-02T10:0%d:00Z","value":%d,"unit":"bpm","source_type":"watch"}`, n, 100+n))
 	}
+	c.Expect(200, "POST", "/v2/timeseries/"+c.user+"/heartrate", `{"provider":"health_connect","stage":"daily","data":[`+strings.Join(samples, ",")+`]}`, nil)
+	const kind = "daily.data.workout_stream.created"
+	e := c.eventOf(kind, func(*feedEvent) bool { return true })
+	_, stream := c.readAt("/v2/timeseries/workouts/" + fmt.Sprint(e.Event.Data["workout_id"]) + "/stream")
+	rates, _ := stream["heartrate"].([]any)
+	if len(rates) != 10 || rates[0] != float64(100) {
+		c.t.Errorf("%s: the stream is %v", kind, stream)
+	}
+	compared[kind]++
 }
 
 // eventOf waits for the last event of a type that has a property.
