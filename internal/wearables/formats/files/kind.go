@@ -21,6 +21,9 @@ type Kind struct {
 	// Recording says that a file holds one recording, such as a ride, and not
 	// the history of a person: a first one does not fill the past.
 	Recording bool
+	// WallClock says that times may have no zone: they are read by the user's, and again
+	// if that changes.
+	WallClock bool
 	// Check recognizes a file of this kind by its content, without reading it to the
 	// end. Other files give Unlike. A file that ends before its first complete record
 	// gives Cut. An unreadable file, such as a locked zip, gives another error. limit

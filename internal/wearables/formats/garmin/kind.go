@@ -12,7 +12,8 @@ import (
 const Provider = "garmin"
 
 var maker = replies.Maker{
-	Kind: "garmin", Title: "Garmin JSON", Provider: Provider, Lists: listNames, HeartOfDays: true, Open: open,
+	WallClock: true,
+	Kind:      "garmin", Title: "Garmin JSON", Provider: Provider, Lists: listNames, HeartOfDays: true, Open: open,
 }
 
 // Kind is a file of Garmin's documents.

@@ -10,7 +10,8 @@ const Provider = "ihealth"
 
 // A pulse beside a pressure is no heart rate of a day, so that days have none.
 var maker = replies.Maker{
-	Kind: "ihealth", Title: "iHealth JSON", Provider: Provider, HeartOfDays: true,
+	WallClock: true,
+	Kind:      "ihealth", Title: "iHealth JSON", Provider: Provider, HeartOfDays: true,
 	Lists: listNames, Late: []string{"BPUnit", "BGUnit", "WeightUnit", "DistanceUnit"}, Open: open,
 }
 

@@ -13,7 +13,8 @@ import (
 const Provider = "polar"
 
 var maker = replies.Maker{
-	Kind: "polar", Title: "Polar JSON", Provider: Provider,
+	WallClock: true,
+	Kind:      "polar", Title: "Polar JSON", Provider: Provider,
 	Lists: []string{"heart_rates", "nights", "recharges", "exercises", "activities"}, Open: open,
 }
 

@@ -15,7 +15,7 @@ import (
 
 // Files is the kind of file that holds the maker's replies.
 func (m *Maker) Files() files.Kind {
-	return files.Kind{Name: m.Kind, Title: m.Title, Provider: m.Provider, Check: m.check, Run: m.run}
+	return files.Kind{Name: m.Kind, Title: m.Title, Provider: m.Provider, WallClock: m.WallClock, Check: m.check, Run: m.run}
 }
 
 var errFound = errors.New("replies: a document was found")

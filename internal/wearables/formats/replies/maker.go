@@ -23,6 +23,8 @@ type Maker struct {
 	// HeartOfDays means that the maker states the average, lowest and highest heart
 	// rate of days. Then values from its series do not replace them.
 	HeartOfDays bool
+	// WallClock means that some times have no zone: see files.Kind.
+	WallClock bool
 	// Open begins one reading. It is called for each file, and also to recognize a
 	// file: then no record is stored.
 	Open func(r *Reader) Reading

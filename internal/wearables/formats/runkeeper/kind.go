@@ -11,7 +11,8 @@ import (
 const Provider = "runkeeper"
 
 var maker = replies.Maker{
-	Kind: "runkeeper", Title: "Runkeeper JSON", Provider: Provider, Lists: []string{"items"}, SumsDays: true, Open: open,
+	WallClock: true,
+	Kind:      "runkeeper", Title: "Runkeeper JSON", Provider: Provider, Lists: []string{"items"}, SumsDays: true, Open: open,
 }
 
 // Kind is a file of Runkeeper's replies.
