@@ -12,7 +12,7 @@ import (
 const Provider = "dexcom_v3"
 
 // Kind is a Clarity export.
-var Kind = files.Kind{Name: "dexcom_clarity", Title: "Dexcom Clarity export", Provider: Provider, Check: check, Run: run}
+var Kind = files.Kind{Name: "dexcom_clarity", Title: "Dexcom Clarity export", Provider: Provider, WallClock: true, Check: check, Run: run}
 
 var errUnlike = files.Unlike("the file has no header of a Dexcom Clarity export")
 

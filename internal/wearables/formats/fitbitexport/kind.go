@@ -15,7 +15,7 @@ import (
 const Provider = "fitbit"
 
 // Kind is a Fitabase table.
-var Kind = files.Kind{Name: "fitbit_fitabase", Title: "Fitabase table of Fitbit days, hours or weights", Provider: Provider, Check: check, Run: run}
+var Kind = files.Kind{Name: "fitbit_fitabase", Title: "Fitabase table of Fitbit days, hours or weights", Provider: Provider, WallClock: true, Check: check, Run: run}
 
 var errUnlike = files.Unlike("the file has no header of a Fitabase table of days, hours or weights")
 

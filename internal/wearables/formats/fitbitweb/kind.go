@@ -19,7 +19,8 @@ import (
 const Provider = "fitbit"
 
 var maker = replies.Maker{
-	Kind: "fitbit", Title: "Fitbit JSON", Provider: Provider,
+	WallClock: true,
+	Kind:      "fitbit", Title: "Fitbit JSON", Provider: Provider,
 	Lists: append(intradayNames(), "dataset"),
 	Late:  append(totalNames(), "datasetInterval", "datasetType"),
 	Open:  open,

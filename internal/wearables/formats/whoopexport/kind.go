@@ -14,7 +14,7 @@ import (
 const Provider = "whoop_v2"
 
 // Kind is a WHOOP export.
-var Kind = files.Kind{Name: "whoop", Title: "WHOOP export", Provider: Provider, Check: check, Run: run}
+var Kind = files.Kind{Name: "whoop", Title: "WHOOP export", Provider: Provider, WallClock: true, Check: check, Run: run}
 
 var errUnlike = files.Unlike("the file holds no table of a WHOOP export")
 
