@@ -244,17 +244,17 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err := save(ctx, tx, &user); err != nil {
 		return user, err
 	}
-	if err := user.announce(ctx, tx, UpdatedEvent); err != nil || user.zoneName() == before.zoneName() {
+	if err := user.announce(ctx, tx, UpdatedEvent); err != nil || user.ZoneName() == before.ZoneName() {
 		return user, err
 	}
-	if err := insertFormerZone(ctx, tx, team, id, before.zoneName()); err != nil {
+	if err := insertFormerZone(ctx, tx, team, id, before.ZoneName()); err != nil {
 		return user, err
 	}
 	return user, runHooks(ctx, tx, team, id, "changing", func(r Records) Hook { return r.OnZone })
 }
 
-// zoneName returns the name of the fallback time zone; empty for none.
-func (u *User) zoneName() string {
+// ZoneName returns the name of the fallback time zone; empty for none.
+func (u *User) ZoneName() string {
 	if u.TimeZone == nil {
 		return ""
 	}

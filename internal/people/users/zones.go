@@ -54,6 +54,14 @@ func (z *Zones) At(at time.Time) *TimeZone {
 	return z.now
 }
 
+// Former returns the zones that the user had before, oldest first; nil is none.
+func (z *Zones) Former() (all []*TimeZone) {
+	for _, f := range z.former {
+		all = append(all, f.zone)
+	}
+	return all
+}
+
 // insertFormerZone records the zone that a user had until now.
 func insertFormerZone(ctx context.Context, tx *store.Tx, team teams.ID, id ID, zone string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO former_zones (team_id, user_id, until_at, zone) VALUES ($1, $2, $3, $4)
