@@ -84,8 +84,13 @@ type Batch struct {
 	// Marked says that the samples were read with SamplesQuery.Marked: offsets of a
 	// fallback zone are marked as such.
 	Marked bool
+	// Restores stores samples also if they were deleted before.
+	Restores bool
 	// Import is the import of the batch, which records its changes; zero for none.
 	Import uuid.UUID
+	// ReadBefore are the zones by which wall-clock times of the batch may have been stored
+	// before; Floating is among them. What was deleted then stays deleted.
+	ReadBefore []*time.Location
 	// Also, if set, runs in the transaction that stores the batch, also if nothing in
 	// it is new. Its error undoes the transaction. It may run more than once.
 	Also WithBatch

@@ -7,6 +7,9 @@ import (
 	"hale/internal/platform/civil"
 )
 
+// Floating reads a wall-clock time without a zone, as if the clock had shown UTC.
+var Floating = time.FixedZone("", 0)
+
 // Floats reports whether the provider's times are wall-clock times: no zone applies.
 //
 // Reference 7.10, floating time.

@@ -73,3 +73,13 @@ func SleepFollows(body []byte) map[string]any {
 }
 
 func seconds(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
+
+// ShareMostTime reports whether two sessions of one recorder are one by their time: more
+// than half of the shorter sleep, or of the longer workout, is common.
+func ShareMostTime(resource string, start, end, otherStart, otherEnd int64) bool {
+	length := min(end-start, otherEnd-otherStart)
+	if resource == "workouts" {
+		length = max(end-start, otherEnd-otherStart)
+	}
+	return 2*(min(end, otherEnd)-max(start, otherStart)) > length
+}

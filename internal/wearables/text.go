@@ -1,6 +1,8 @@
 package wearables
 
 import (
+	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
@@ -78,3 +80,20 @@ func AppendNumber(dst []byte, f float64) []byte { return rows.AppendNumber(dst, 
 
 // AppendOffset appends seconds east of UTC; NoOffset is null.
 func AppendOffset(dst []byte, offset int32) []byte { return rows.AppendOffset(dst, offset) }
+
+// MovedText moves the text of a moment, in the same form: with an offset it gets that of
+// the zone.
+func MovedText(text string, delta time.Duration, zone *time.Location) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	moved := at.Add(delta).UTC()
+	if _, seconds := at.Zone(); seconds != 0 {
+		moved = moved.In(zone)
+	}
+	if strings.HasSuffix(text, "Z") {
+		return moved.Format(time.RFC3339Nano)
+	}
+	return moved.Format("2006-01-02T15:04:05.999999999-07:00")
+}

@@ -202,12 +202,7 @@ func (w *summaryPlan) sameBounds(was *storage.StoredSummary) bool {
 // overlaps reports whether a session has more than half of its time in common with a
 // range: see above.
 func (w *summaryPlan) overlaps(start, end int64) bool {
-	from, to := w.Start.UnixMicro(), w.End.UnixMicro()
-	length := min(end-start, to-from)
-	if w.Resource == "workouts" {
-		length = max(end-start, to-from)
-	}
-	return 2*(min(end, to)-max(start, from)) > length
+	return wearables.ShareMostTime(w.Resource, w.Start.UnixMicro(), w.End.UnixMicro(), start, end)
 }
 
 // completes reports whether a workout with the key of a stored one is its version. At

@@ -84,6 +84,16 @@ func (in *Ingester) Ingest(ctx context.Context, user users.User, b wearables.Bat
 	return wearables.Result{}, errBusy
 }
 
+// IngestIn is Ingest in the transaction of the caller, who holds the lock of the user's
+// data. It checks neither devices nor the end of the collection.
+func (in *Ingester) IngestIn(ctx context.Context, tx *store.Tx, user users.User, b wearables.Batch) (wearables.Result, error) {
+	j := in.newJob(user, &b)
+	if err := j.plan(ctx, tx); err != nil {
+		return wearables.Result{}, err
+	}
+	return j.result(), j.commit(ctx, tx)
+}
+
 // ended reports whether the user's data is no longer collected.
 func (in *Ingester) ended(user users.User) bool {
 	return !in.reprocess && wearables.Ended(in.db.Now(), user.IngestionEnd)

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -31,6 +32,8 @@ type job struct {
 	received     []receipt // by resource, for statistics
 	also         wearables.WithBatch
 	importID     uuid.UUID // records its changes; zero for none
+	readBefore   []*time.Location
+	restores     bool // also what was deleted before
 
 	series    []*seriesPlan // ordered by key, so that two jobs lock in one order
 	summaries []*summaryPlan
@@ -42,15 +45,15 @@ type job struct {
 	repeated            map[string]int // samples that occur twice, by resource
 }
 
-// newJob checks a batch and sorts it. It does not use the database.
 // logos returns the base URL of logos in events.
 func (j *job) logos() providers.Logos { return providers.LogosOf(j.in.db) }
 
+// newJob checks a batch and sorts it. It does not use the database.
 func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 	j := &job{
 		in: in, whole: user, team: user.Team.UUID(), user: user.ID.UUID(), clientUserID: user.ClientUserID,
 		provider: b.Provider, stage: b.Stage, announces: b.Stage != wearables.Historical || b.Push, repeated: map[string]int{}, also: b.Also,
-		importID: b.Import, pushed: b.Pushed, derived: b.Derived, ends: b.Ends,
+		importID: b.Import, readBefore: b.ReadBefore, restores: b.Restores, pushed: b.Pushed, derived: b.Derived, ends: b.Ends,
 	}
 	bounds := limitsOf(in.db.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[storage.SeriesKey]*seriesPlan{}

@@ -25,6 +25,7 @@ type seriesPlan struct {
 	add       blocks.Columns // in time order, without duplicates
 	owned     bool           // add is a copy, not the caller's memory
 	hasUnsure bool           // some of its offsets are of the fallback zone or assumed
+	deleted   int            // were deleted when their times were read by another zone
 
 	series storage.Series // ID 0 if it is new
 	blocks []storage.BlockVersion
@@ -73,12 +74,18 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		}
 	}
 	w.series = known
+	if len(j.readBefore) > 0 && known.ID != 0 {
+		if err := w.leaveOutMisread(ctx, tx, j.readBefore); err != nil || w.add.Len() == 0 {
+			w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{Unchanged: w.deleted}
+			return err
+		}
+	}
 	return w.planBlocks(ctx, tx, j, storage.NewBlockCursor(&w.series, w.add.Time[len(w.add.Time)-1]))
 }
 
 // planBlocks merges the new samples into the stored blocks.
 func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, stored *storage.BlockCursor) error {
-	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{}
+	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{Unchanged: w.deleted}
 	w.newTimes = w.newTimes[:0]
 	w.before.Reset()
 	ws := workspaces.Get().(*workspace)
@@ -121,13 +128,15 @@ func (w *seriesPlan) merge(ctx context.Context, tx *store.Tx, j *job, ws *worksp
 			if err := old.Open(ctx, tx, &w.series, &ws.old); err != nil {
 				return err
 			}
-			left, n, err := old.LeaveOutDeleted(ctx, tx, &w.series, &add)
-			if err != nil {
-				return err
-			}
-			w.counts.Unchanged += n
-			if add = left; add.Len() == 0 {
-				continue
+			if !j.restores {
+				left, n, err := old.LeaveOutDeleted(ctx, tx, &w.series, &add)
+				if err != nil {
+					return err
+				}
+				w.counts.Unchanged += n
+				if add = left; add.Len() == 0 {
+					continue
+				}
 			}
 		}
 		if err := w.mergeBlock(ws, &add, bucket, rev, j); err != nil {

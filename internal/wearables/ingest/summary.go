@@ -188,6 +188,10 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	if w.was == nil {
 		whole := maps.Clone(w.withNewestHeight(nil, &storage.StoredSummary{}, tx.Now()))
 		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), whole)
+		for i := 0; err == nil && !gone && i < len(j.readBefore); i++ {
+			key, was := w.misread(whole, j.readBefore[i])
+			gone, err = storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, was)
+		}
 		if err != nil {
 			return err
 		}
@@ -220,6 +224,12 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.setSleep(older)
 	w.setDay(older, stated)
 	w.createdAt = w.was.CreatedAt
+	if !w.sameBounds(w.was) { // a moved record does not come back to the time of before
+		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), w.fields)
+		if err != nil || gone {
+			return err
+		}
+	}
 	if w.fits(older) && (!bytes.Equal(w.body, w.was.Body) || !w.source.Same(w.was.Source) || len(w.replaced) > 0) {
 		w.verb, w.version = updated, w.was.Version+1
 		return nil

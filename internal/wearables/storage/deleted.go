@@ -135,6 +135,53 @@ func (b *Block) LeaveOutDeleted(ctx context.Context, tx *store.Tx, s *Series, ad
 	return blocks.Pick(add, kept), n, nil
 }
 
+// LeaveOutDeletedAt returns the samples that were not deleted at other times, and how
+// many were. The other times are in before, at the same positions.
+func LeaveOutDeletedAt(ctx context.Context, tx *store.Tx, s *Series, add, before *blocks.Columns) (left blocks.Columns, n int, err error) {
+	known, err := deletedWithin(ctx, tx, s, slices.Min(before.Time), slices.Max(before.Time))
+	if err != nil || len(known) == 0 {
+		return *add, 0, err
+	}
+	var kept []int32
+	var record []byte
+	for i, at := range before.Time {
+		f := known[s.Bucket(at)]
+		if record = sampleRecord(record[:0], before, i); f == nil || !f.has(f.of(record)) {
+			kept = append(kept, int32(i))
+		}
+	}
+	return blocks.Pick(add, kept), add.Len() - len(kept), nil
+}
+
+// deletedWithin reads the fingerprints of the blocks of a range, by the start of the block.
+func deletedWithin(ctx context.Context, tx *store.Tx, s *Series, first, last int64) (map[int64]fingerprints, error) {
+	rows, err := tx.Query(ctx, `SELECT bucket, deleted FROM sample_blocks
+		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket BETWEEN $4 AND $5 AND deleted IS NOT NULL`,
+		s.Team, s.User, s.ID, s.Bucket(first), s.Bucket(last))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []Block
+	for rows.Next() {
+		var b Block
+		if err := rows.Scan(&b.Bucket, &b.deleted); err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, err
+	}
+	known := map[int64]fingerprints{}
+	for i := range all {
+		if known[all[i].Bucket], err = all[i].openDeleted(ctx, tx, s); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
 // Removal deletes samples of series, or counts them.
 type Removal struct {
 	From, To int64 // start of a sample, UTC microseconds, [From, To)
@@ -146,7 +193,9 @@ type Removal struct {
 	Restore *blocks.Columns
 	DryRun  bool
 	// Forget lets deleted samples come back when they are sent again.
-	Forget  bool
+	Forget bool
+	// Marked leaves the marks of offsets that a fallback zone gave.
+	Marked  bool
 	Removed func(s *wearables.Samples) // called with the samples of each block
 }
 
@@ -200,7 +249,9 @@ func (r *Removal) block(ctx context.Context, tx *store.Tx, s *Series, b *Block) 
 		}
 	}
 	if r.Removed != nil {
-		PlainOffsets(removed.Offset)
+		if !r.Marked {
+			PlainOffsets(removed.Offset)
+		}
 		group := wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
 		group.SetColumns(&removed)
 		r.Removed(&group)
@@ -287,7 +338,7 @@ func (s *StoredSummary) Delete(ctx context.Context, tx *store.Tx, keep bool) err
 	if _, err := DeleteStream(ctx, tx, s); err != nil || !keep {
 		return err
 	}
-	return s.remember(ctx, tx)
+	return s.Remember(ctx, tx)
 }
 
 // DeleteStream deletes the stream of a workout, and reports whether there was one.
@@ -296,8 +347,9 @@ func DeleteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (bo
 	return n > 0, err
 }
 
-// remember stores the fingerprints of the fields of a deleted summary.
-func (s *StoredSummary) remember(ctx context.Context, tx *store.Tx) error {
+// Remember stores the fingerprints of the fields of a summary that is deleted or moved, so
+// that the same version does not come back.
+func (s *StoredSummary) Remember(ctx context.Context, tx *store.Tx) error {
 	was := deletedSummary{id: s.ID}
 	err := tx.QueryRow(ctx, `SELECT fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, s.Team, s.User, s.ID).Scan((*[]byte)(&was.fields))
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
