@@ -39,7 +39,10 @@ func (a *attempt) file() ledger.File {
 // keep copies the upload into the ledger before it is read. It returns a sink that also
 // stores the origin of the data.
 func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
-	journal := &journalingSink{a.s.Sink, a.row.ID}
+	journal, err := a.readBefore(ctx, &journalingSink{Sink: a.s.Sink, id: a.row.ID})
+	if err != nil {
+		return nil, err
+	}
 	if a.s.Ledger == nil {
 		return journal, nil
 	}
@@ -53,12 +56,13 @@ func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
 // journalingSink has the changes of an import recorded, so that it can be undone.
 type journalingSink struct {
 	files.Sink
-	id ID
+	id         ID
+	readBefore []*time.Location // see wearables.Batch
 }
 
 // Ingest stores a batch of the import.
 func (l *journalingSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
-	b.Import = l.id.UUID()
+	b.Import, b.ReadBefore = l.id.UUID(), l.readBefore
 	return l.Sink.Ingest(ctx, user, b)
 }
 
@@ -66,6 +70,7 @@ func (l *journalingSink) Ingest(ctx context.Context, user users.User, b wearable
 type linkingSink struct {
 	files.Sink
 	payload ledger.ID
+	again   bool // the file was received before
 }
 
 // Ingest stores a batch and, in the same transaction, the origin of its summaries. The
@@ -82,8 +87,10 @@ func (l *linkingSink) Ingest(ctx context.Context, user users.User, b wearables.B
 		items[i] = ledger.Item{Summary: wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), Place: -1}
 	}
 	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch) error {
-		if err := ledger.Touch(ctx, tx, user.Team, user.ID, l.payload); err != nil {
-			return err
+		if !l.again {
+			if err := ledger.Touch(ctx, tx, user.Team, user.ID, l.payload); err != nil {
+				return err
+			}
 		}
 		return ledger.Link(ctx, tx, user.Team, user.ID, l.payload, items)
 	}
@@ -128,7 +135,10 @@ func (s *Service) restore(ctx context.Context, p *ledger.Payload, path string) e
 
 // Span is the time in which a file was read: by its last successful import, or by the
 // first failed one.
-type Span struct{ From, To time.Time }
+type Span struct {
+	From, To time.Time
+	Zone     *string // the user's zone then, empty without one; nil if unknown
+}
 
 // FilesToReprocess finds the payloads of a user's files to reprocess, and when each was
 // read. These are files with a succeeded or failed import. A file without an import, or
@@ -139,7 +149,7 @@ func FilesToReprocess(ctx context.Context, tx *store.Tx, team teams.ID, user use
 	if err != nil {
 		return nil, err
 	}
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status IN ($3, $4) AND undone_at IS NULL ORDER BY id`,
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND status IN ($3, $4) AND undone_at IS NULL AND rereading_id IS NULL ORDER BY id`,
 		team, user, string(Succeeded), string(Failed))
 	if err != nil {
 		return nil, fmt.Errorf("imports: finding files to reprocess: %w", err)
@@ -157,7 +167,7 @@ func FilesToReprocess(ctx context.Context, tx *store.Tx, team teams.ID, user use
 // span returns the time of all attempts of an import, or of the last one if it succeeded,
 // which read the whole file.
 func (i *Import) span() Span {
-	s := Span{i.CreatedAt, i.CreatedAt}
+	s := Span{i.CreatedAt, i.CreatedAt, i.zone}
 	if i.Status == Succeeded && i.StartedAt != nil {
 		s.From = *i.StartedAt
 	}

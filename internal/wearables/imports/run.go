@@ -124,7 +124,7 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 		if a.user, err = users.Get(ctx, tx, a.row.Team, a.row.User); err != nil {
 			return err
 		}
-		return setStarted(ctx, tx, &a.row)
+		return setStarted(ctx, tx, &a.row, a.user.ZoneName())
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const columns = `team_id, user_id, id, kind, size, sha256, history_only,
-	CASE WHEN undone_at IS NULL THEN status ELSE 'undone' END, stage, spool, step, done, total, records, skipped, report, error, attempts, created_at, started_at, finished_at`
+	CASE WHEN undone_at IS NULL THEN status ELSE 'undone' END, stage, spool, step, done, total, records, skipped, report, error, attempts, created_at, started_at, finished_at, zone`
 
 func insert(ctx context.Context, tx *store.Tx, i *Import) error {
 	_, err := tx.Exec(ctx, `INSERT INTO imports (team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
@@ -32,7 +32,7 @@ func scan(from interface{ Scan(dest ...any) error }) (r row, err error) {
 	i := &r.Import
 	err = from.Scan(&i.Team, &i.User, &i.ID, &i.Kind, &i.Size, &i.SHA256, &i.HistoryOnly, &i.Status, &i.stage, &i.spool,
 		&i.Progress.Step, &i.Progress.Done, &i.Progress.Total, &i.Progress.Records, &i.Progress.Skipped, &r.sealed,
-		&i.Error, &i.Attempts, store.ScanTime(&i.CreatedAt), store.ScanNullTime(&i.StartedAt), store.ScanNullTime(&i.FinishedAt))
+		&i.Error, &i.Attempts, store.ScanTime(&i.CreatedAt), store.ScanNullTime(&i.StartedAt), store.ScanNullTime(&i.FinishedAt), &i.zone)
 	return r, err
 }
 
@@ -106,11 +106,11 @@ func query(ctx context.Context, tx *store.Tx, sql string, args ...any) ([]Import
 	return all, nil
 }
 
-// setStarted marks an attempt, unless the import was canceled.
-func setStarted(ctx context.Context, tx *store.Tx, i *Import) error {
+// setStarted marks an attempt by a zone, unless the import was canceled.
+func setStarted(ctx context.Context, tx *store.Tx, i *Import, zone string) error {
 	now := tx.Now()
-	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', attempts = attempts + 1, error = '', started_at = $3
-		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, store.Micros(now))
+	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', attempts = attempts + 1, error = '', started_at = $3, zone = $4
+		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, store.Micros(now), zone)
 	if err == nil && n == 0 {
 		err = errEnded
 	}
