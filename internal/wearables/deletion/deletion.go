@@ -19,7 +19,6 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
-	"hale/internal/wearables/derive"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
@@ -63,6 +62,7 @@ type Report struct {
 type Count struct {
 	Deleted  int64 `json:"deleted"`
 	Restored int64 `json:"restored,omitempty"` // by undoing an import
+	Moved    int64 `json:"moved,omitempty"`    // by a shift; samples also count as deleted
 	// Oldest and Newest bound the starts of the data, UTC microseconds; 0 for a profile.
 	Oldest int64 `json:"oldest,omitempty"`
 	Newest int64 `json:"newest,omitempty"`
@@ -110,7 +110,7 @@ func (r *Report) count(resource, provider string, n, first, last int64) *Count {
 type Service struct {
 	DB *store.DB
 	// Ingester stores the summaries that are derived again.
-	Ingester derive.Ingester
+	Ingester *ingest.Ingester
 	// Listeners are called with the deleted data, in the transaction that deletes it.
 	Listeners []ingest.Listener
 	// Ledger has the files of imports; nil has none.
@@ -228,6 +228,9 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 			if err := storage.RefreshStatistics(ctx, tx, user.Team.UUID(), user.ID.UUID(), provider, name); err != nil {
 				return err
 			}
+		}
+		if c.Deleted == 0 { // sessions that moved have events of their own
+			continue
 		}
 		all = append(all, events.New{
 			Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,

@@ -36,6 +36,13 @@ type Filter struct {
 	Samples bool `json:"samples,omitempty"`
 	// Undo lets the data come back when it is sent or imported again.
 	Undo bool `json:"undo,omitempty"`
+	// Duplicates selects older versions of sessions that were stored as sessions of their
+	// own. It takes no other filter.
+	Duplicates bool `json:"duplicates,omitempty"`
+	// Shift moves the data instead of deleting it.
+	Shift Shift `json:"shift,omitzero"`
+	// Reread says that the file of the import is read again afterwards.
+	Reread bool `json:"reread,omitempty"`
 }
 
 // maxExternalIDs bounds the ids of one deletion.
@@ -43,7 +50,18 @@ const maxExternalIDs = 10_000
 
 // check refuses a filter that selects everything or nothing.
 func (f *Filter) check() error {
-	if f.Resource == "" && f.Provider == "" && f.Source == "" && f.From == nil && f.To == nil && len(f.ExternalIDs) == 0 && f.Import == uuid.Nil {
+	if f.Duplicates {
+		if !f.isEmpty() {
+			return fault.New(fault.Invalid, "Value error, takes no other filter").At("query", "duplicates")
+		}
+		return nil
+	}
+	if f.Shift.Seconds != 0 {
+		if err := f.checkShift(); err != nil {
+			return err
+		}
+	}
+	if f.isEmpty() {
 		return fault.New(fault.Invalid, "Value error, at least one filter is needed").At("query", "resource").WithType("missing")
 	}
 	if f.Resource == resources.Hypnogram {
@@ -64,6 +82,10 @@ func (f *Filter) check() error {
 		return fault.Newf(fault.Invalid, "Value error, at most %d ids", maxExternalIDs).At("query", "external_id")
 	}
 	return nil
+}
+
+func (f *Filter) isEmpty() bool {
+	return f.Resource == "" && f.Provider == "" && f.Source == "" && f.From == nil && f.To == nil && len(f.ExternalIDs) == 0 && f.Import == uuid.Nil
 }
 
 // onlyImport reports whether the filter selects a whole import.

@@ -2,6 +2,7 @@ package deletion
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"github.com/google/uuid"
@@ -41,6 +42,10 @@ func (s *Service) step(ctx context.Context, tx *store.Tx, user users.User, d *De
 	switch {
 	case d.Filter.Import != uuid.Nil:
 		more, err = d.undoSome(ctx, tx, user)
+	case d.Filter.Shift.Seconds != 0:
+		more, err = s.shiftSome(ctx, tx, user, d)
+	case d.Filter.Duplicates:
+		more, err = d.duplicates(ctx, tx)
 	case !d.at.Summaries:
 		d.at.Summaries, err = d.summaries(ctx, tx)
 		more = true
@@ -87,6 +92,65 @@ func (d *Deletion) summaries(ctx context.Context, tx *store.Tx) (done bool, err 
 		}
 	}
 	return true, nil
+}
+
+// duplicates deletes some older versions of sessions. They leave no fingerprints: the same
+// record is found as a version of the newer one when it comes again.
+func (d *Deletion) duplicates(ctx context.Context, tx *store.Tx) (more bool, err error) {
+	var all []storage.Session
+	err = storage.DuplicateSessions(ctx, tx, d.Team.UUID(), d.User.UUID(), func(s *storage.Session) { all = append(all, *s) })
+	if err != nil {
+		return false, err
+	}
+	if more = len(all) > summariesAtOnce && !d.DryRun; more {
+		all = all[:summariesAtOnce]
+	}
+	for i := range all {
+		s, err := storage.SummaryByID(ctx, tx, d.Team.UUID(), all[i].ID, all[i].Resource)
+		if err != nil {
+			return false, err
+		}
+		if err := d.ownCycles(ctx, tx, &s); err != nil {
+			return false, err
+		}
+		if err := d.summary(ctx, tx, &s); err != nil {
+			return false, err
+		}
+	}
+	return more, nil
+}
+
+// ownCycles deletes the cycles that name a sleep, if there is another one of that time.
+func (d *Deletion) ownCycles(ctx context.Context, tx *store.Tx, s *storage.StoredSummary) error {
+	if s.Resource != "sleep" {
+		return nil
+	}
+	start, end := s.Bounds()
+	all, err := storage.SessionsBetween(ctx, tx, s.Team, s.User, "sleep_cycle", s.Source.Provider, store.FromMicros(start), store.FromMicros(end))
+	if err != nil {
+		return err
+	}
+	var own []storage.StoredSummary
+	for i := range all {
+		if err := all[i].Open(ctx, tx); err != nil {
+			return err
+		}
+		var body struct {
+			Sleep uuid.UUID `json:"sleep_id"`
+		}
+		if json.Unmarshal(all[i].Body, &body) == nil && body.Sleep == s.ID {
+			own = append(own, all[i])
+		}
+	}
+	if len(own) == len(all) {
+		return nil
+	}
+	for i := range own {
+		if err := d.summary(ctx, tx, &own[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // documentsOf returns the kinds of summaries that a resource selects. A sleep takes its
@@ -216,20 +280,24 @@ func (d *Deletion) removed(user users.User, restored int64) func(s *wearables.Sa
 		n := s.Len()
 		c := d.Report.count(s.Resource, s.Source.Provider, int64(n), s.Time[0], s.Time[n-1])
 		c.Restored += restored
-		if d.DryRun {
-			return
+		if !d.DryRun {
+			d.noteDays(user, s)
 		}
-		days := map[civil.Date]bool{}
-		derive.DaysOf(days, s, wearables.FallbackFor(user, s.Source.Provider))
-		if d.at.Days == nil {
-			d.at.Days = map[string][]civil.Date{}
-		}
-		known := d.at.Days[s.Source.Provider]
-		for day := range days {
-			if at, found := slices.BinarySearchFunc(known, day, civil.Date.Compare); !found {
-				known = slices.Insert(known, at, day)
-			}
-		}
-		d.at.Days[s.Source.Provider] = known
 	}
+}
+
+// noteDays notes the days of samples, whose summaries are derived again.
+func (d *Deletion) noteDays(user users.User, s *wearables.Samples) {
+	days := map[civil.Date]bool{}
+	derive.DaysOf(days, s, wearables.FallbackFor(user, s.Source.Provider))
+	if d.at.Days == nil {
+		d.at.Days = map[string][]civil.Date{}
+	}
+	known := d.at.Days[s.Source.Provider]
+	for day := range days {
+		if at, found := slices.BinarySearchFunc(known, day, civil.Date.Compare); !found {
+			known = slices.Insert(known, at, day)
+		}
+	}
+	d.at.Days[s.Source.Provider] = known
 }

@@ -224,6 +224,9 @@ func (d *Deletion) unlink(ctx context.Context, tx *store.Tx) error {
 	if err := storage.ForgetImportChanges(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Import); err != nil {
 		return err
 	}
+	if d.Filter.Reread {
+		return nil
+	}
 	return imports.Undo(ctx, tx, d.Team, d.importID())
 }
 
