@@ -14,6 +14,7 @@ import (
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/ledger/replay"
+	"hale/internal/wearables/reread"
 	"hale/internal/wearables/zones"
 )
 
@@ -26,6 +27,7 @@ type intake struct {
 	uploads  *imports.Service
 	replay   *replay.Service
 	deleting *deletion.Service
+	rereads  *reread.Service
 	demos    *demo.Service
 }
 
@@ -47,10 +49,11 @@ func (a *App) intake() intake {
 	in.deleting = &deletion.Service{
 		DB: a.DB, Ingester: in.replay.Sink, Listeners: []ingest.Listener{continuous.Changed}, Ledger: in.ledger,
 	}
+	in.rereads = &reread.Service{DB: a.DB, Imports: in.uploads, Deleting: in.deleting, Sink: in.replay.Sink}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}
 	return in
 }
 
 func (in intake) jobs() []jobs.Handler {
-	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job(), in.days.Job(), in.deleting.Job())
+	return append(in.demos.Jobs(), in.uploads.Job(), in.replay.Job(), in.zones.Job(), in.days.Job(), in.deleting.Job(), in.rereads.Job())
 }

@@ -27,6 +27,7 @@ import (
 	"hale/internal/wearables/deletion"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/reread"
 	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
@@ -48,7 +49,7 @@ func Register(db *store.DB, links *documents.Links) {
 func userRecords() []users.Records {
 	return slices.Concat(
 		tokens.UserRecords(), messages.UserRecords(), insurance.UserRecords(),
-		storage.UserRecords(), deletion.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), continuous.UserRecords(),
+		storage.UserRecords(), deletion.UserRecords(), connections.UserRecords(), ledger.UserRecords(), imports.UserRecords(), reread.UserRecords(), continuous.UserRecords(),
 		orders.UserRecords(), critical.UserRecords(), results.UserRecords(), reports.UserRecords(), appointments.UserRecords(), inbox.UserRecords(), matching.UserRecords(), sandboxlab.UserRecords(),
 		api.UserRecords(),
 	)

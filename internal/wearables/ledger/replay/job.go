@@ -16,6 +16,7 @@ import (
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/reread"
 )
 
 // Service runs replays. Set its fields before the first use.
@@ -173,6 +174,11 @@ func (w *attempt) processUser(ctx context.Context, id users.ID) error {
 func (w *attempt) finishUser(ctx context.Context, id users.ID, err error) error {
 	if err != nil {
 		return err
+	}
+	if !w.run.DryRun {
+		if err := w.DB.Write(ctx, func(tx *store.Tx) error { return reread.Enqueue(ctx, tx, w.run.Team, id) }); err != nil {
+			return err
+		}
 	}
 	return w.note(ctx, func(r *Run) {
 		at := slices.Index(r.late, id)

@@ -89,6 +89,18 @@ func (p *person) ruleOf(l *ledger.Payload) rule {
 	return asRead
 }
 
+// userOf returns the user with the zone by which a payload was read last.
+func (p *person) userOf(r reading) users.User {
+	user := p.userAt(r.told)
+	if zone := p.spans[r.payload.ID].Zone; zone != nil && isFile(*r.payload) {
+		user.TimeZone = nil
+		if *zone != "" {
+			user.TimeZone = &users.TimeZone{Name: *zone, SourceSlug: users.Manual}
+		}
+	}
+	return user
+}
+
 // userAt returns the user with the fallback zone of an instant, with which data was stored
 // then.
 func (p *person) userAt(at time.Time) users.User {

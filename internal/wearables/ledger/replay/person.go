@@ -144,7 +144,7 @@ func (p *person) readAll(ctx context.Context) error {
 		return err
 	}
 	for _, came := range p.readings() {
-		one, then := came.payload, p.userAt(came.told)
+		one, then := came.payload, p.userOf(came)
 		if isFile(*one) || then.TimeZone != user.TimeZone || came.rule != p.read.rule {
 			if err := flush(); err != nil {
 				return err
