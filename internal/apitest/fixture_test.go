@@ -344,7 +344,12 @@ func (s *service) ledger(t *testing.T, f *fixture) {
 	s.waitForEnd(t, "/v2/jobs/"+f.ids["renormalise_id"])
 	f.ids["deletion_id"] = s.requestField(t, "DELETE", "/v2/user/"+f.ids["user_id"]+"/data?resource=caffeine", "", "id")
 	s.waitForEnd(t, "/v2/jobs/"+f.ids["deletion_id"])
+	f.ids["shift_id"] = s.requestField(t, "POST", "/v2/user/"+f.ids["user_id"]+"/data/shifts", someShift, "id")
+	s.waitForEnd(t, "/v2/jobs/"+f.ids["shift_id"])
 }
+
+// someShift moves data that no other test reads.
+const someShift = `{"provider":"health_connect","resource":"caffeine","start":"2020-03-01","end":"2020-03-01","seconds":3600}`
 
 // webhooks creates an endpoint and an event for it, and waits for the delivery. The
 // endpoint is deleted at the end of the test, because it receives every later event of

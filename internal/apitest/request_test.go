@@ -162,6 +162,7 @@ var validBodies = map[string]string{
 	"POST /v3/insurance/search/payor":          `{"insurance_name":"aetna"}`,
 	"POST /v3/payor":                           somePayor,
 	"POST /v2/user/{user_id}/imports":          someExport,
+	"POST /v2/user/{user_id}/data/shifts":      someShift,
 	"POST /v2/timeseries/{user_id}/{resource}": somePush,
 	"POST /v2/webhooks/{webhook_id}/replay":    `{"from_seq":1}`,
 	"POST /v2/user/{user_id}/device":           `{"provider":"apple_health_kit","device_model":"One"}`,

@@ -18,9 +18,9 @@ import (
 
 func (s *shell) dataCommand() *cobra.Command {
 	return noun(&cobra.Command{
-		Use: "data", Short: "delete wearable data of a user",
+		Use: "data", Short: "delete, merge and move wearable data",
 		Example: examples("hale data delete --user anna --resource steps --dry-run"),
-	}, s.deleteDataCommand())
+	}, s.deleteDataCommand(), s.mergeDataCommand(), s.shiftDataCommand(), s.listShiftsCommand(), s.unshiftDataCommand())
 }
 
 func (s *shell) deleteDataCommand() *cobra.Command {

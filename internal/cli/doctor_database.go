@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/app"
 	"hale/internal/labs/critical"
 	"hale/internal/labs/matching"
@@ -17,6 +19,7 @@ import (
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
+	"hale/internal/wearables/storage"
 )
 
 // examineDatabase opens the database, if there is one, and looks at its
@@ -51,7 +54,7 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	}
 	if findings[1].Verdict == good {
 		findings[0] = examineWriting(ctx, db, findings[0])
-		findings = append(findings, examineSeals(ctx, cfg, db), examineDeletions(ctx, db))
+		findings = append(findings, examineSeals(ctx, cfg, db), examineDeletions(ctx, db), examineSessions(ctx, db))
 		findings = append(findings, s.examineResults(ctx, cfg, db)...)
 		findings = append(findings, examineOrdering(ctx, cfg, db)...)
 	}
@@ -77,6 +80,29 @@ func examineDeletions(ctx context.Context, db *store.DB) finding {
 		return finding{"retention", broken, err.Error(), ""}
 	}
 	return finding{Check: "retention", Verdict: good, Detail: "the clock is trusted"}
+}
+
+// examineSessions looks for nights and workouts that are stored twice.
+func examineSessions(ctx context.Context, db *store.DB) finding {
+	const name = "nights and workouts"
+	n := 0
+	people := map[uuid.UUID]bool{}
+	err := db.Read(ctx, func(tx *store.Tx) error {
+		return storage.DuplicateSessions(ctx, tx, uuid.Nil, uuid.Nil, func(s *storage.Session) {
+			n++
+			people[s.User] = true
+		})
+	})
+	switch {
+	case err != nil:
+		return finding{name, broken, err.Error(), ""}
+	case n > 0:
+		return finding{
+			name, unwell, fmt.Sprintf("%s stored twice, of %s", plural(n, "session"), plural(len(people), "user")),
+			"hale data merge --dry-run counts them by user, hale data merge keeps the newest version of each; with a key of each team",
+		}
+	}
+	return finding{Check: name, Verdict: good, Detail: "none is stored twice"}
 }
 
 // lockWait is the time that the doctor waits for the write lock: longer than any

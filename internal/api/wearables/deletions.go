@@ -37,7 +37,8 @@ type DeletionFilter struct {
 type deletionIn struct {
 	api.UserPath
 	DeletionFilter
-	DryRun bool `query:"dry_run" doc:"Count, and delete nothing."`
+	Duplicates bool `query:"duplicates" doc:"Only nights and workouts that are older versions of another stored one. Takes no other filter."`
+	DryRun     bool `query:"dry_run" doc:"Count, and delete nothing."`
 }
 
 // deletionBody is a deletion on the wire.
@@ -54,6 +55,7 @@ type deletionBody struct {
 
 type deletedCount struct {
 	Deleted   int64    `json:"deleted"`
+	Moved     int64    `json:"moved" doc:"By a shift. Samples that moved count as deleted, too: their new values have events."`
 	Restored  int64    `json:"restored" doc:"How many of them have their value from before the import again."`
 	StartDate api.Time `json:"start_date" doc:"Of the oldest."`
 	EndDate   api.Time `json:"end_date" doc:"Of the newest."`
@@ -68,7 +70,7 @@ func deletionOf(d deletion.Deletion) deletionBody {
 		body.ID = &d.ID
 	}
 	for name, c := range d.Report.Resources {
-		body.Resources[name] = deletedCount{c.Deleted, c.Restored, instant(c.Oldest), instant(c.Newest)}
+		body.Resources[name] = deletedCount{c.Deleted, c.Moved, c.Restored, instant(c.Oldest), instant(c.Newest)}
 	}
 	return body
 }
@@ -100,6 +102,7 @@ func (h *Handlers) deleteData(ctx context.Context, c api.Caller, in *deletionIn)
 	if err != nil {
 		return nil, err
 	}
+	f.Duplicates, f.Undo = in.Duplicates, in.Duplicates
 	if !c.User.IsZero() {
 		if f.Provider == "" {
 			return nil, fault.New(fault.Invalid, "Value error, a phone deletes data of its own provider").At("query", "provider").WithType("missing")

@@ -56,7 +56,7 @@ func (h *Handlers) Routes() []api.Route {
 		h.aggregateRoutes(),
 		h.rawRoutes(),
 		h.renormaliseRoutes(),
-		h.deletionRoutes(),
+		h.deletionRoutes(), h.shiftRoutes(),
 		h.exportRoutes(),
 	)
 }
