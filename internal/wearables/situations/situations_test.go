@@ -21,7 +21,7 @@ type situation struct {
 }
 
 func table() []situation {
-	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows())
+	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows())
 }
 
 func TestSituations(t *testing.T) {

@@ -1,0 +1,92 @@
+package situations
+
+// shiftRows are 2.4: a source with a wrong clock.
+func shiftRows() []situation {
+	walk := func(all ...string) step { return push("steps", android, "UTC", all...) }
+	const (
+		first  = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T08:10:00Z","value":100,"source_app_id":"a"}`
+		second = `{"timestamp":"2026-03-02T23:30:00Z","end":"2026-03-02T23:40:00Z","value":200,"source_app_id":"a"}`
+		other  = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T08:10:00Z","value":7,"source_app_id":"b"}`
+		night  = `{"bedtime_start":"2026-03-02T22:00:00Z","bedtime_stop":"2026-03-03T06:00:00Z","total":27000,"source_app_id":"a"}`
+		run    = `{"time_start":"2026-03-02T10:00:00Z","time_end":"2026-03-02T11:00:00Z","distance":9000,"metadata":{"id":"r"},"source_app_id":"a"}`
+	)
+	shift := func(seconds string) step {
+		return call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","source":"a","start":"2026-03-02","end":"2026-03-02","seconds":`+seconds+`}`)
+	}
+	reverse := func(b *bed) {
+		var list struct{ Shifts []struct{ ID string } }
+		b.decode(b.want("GET", "/v2/user/*/data/shifts", ""), &list)
+		b.want("DELETE", "/v2/user/*/data/shifts/"+list.Shifts[0].ID, "")
+	}
+	nights := pushSummaries("sleep", android, "UTC", night)
+	runs := pushSummaries("workouts", android, "UTC", run)
+	before := []truth{
+		samples("steps", "timestamp value", "2026-03-02T08:00:00+00:00 100", "2026-03-02T23:30:00+00:00 200"), daily("steps", "date total", "2026-03-02 300"),
+	}
+	later := []truth{
+		samples("steps", "timestamp value", "2026-03-02T09:00:00+00:00 100", "2026-03-03T00:30:00+00:00 200"),
+		daily("steps", "date total", "2026-03-02 100", "2026-03-03 200"),
+		queriedDays("steps", "2026-03-02T00:00:00 100", "2026-03-03T00:00:00 200"), sent("daily.data.steps.deleted", 1), sent("daily.data.steps.created", 2),
+	}
+	return []situation{
+		{"a slow clock", []step{walk(first, second), shift("3600")}, later},
+		{"a slow clock whose data is sent again", []step{walk(first, second), shift("3600"), walk(first, second)}, later},
+		{"a slow clock whose data is sent again with the right time", []step{
+			walk(first, second), shift("3600"),
+			walk(`{"timestamp":"2026-03-02T09:00:00Z","end":"2026-03-02T09:10:00Z","value":100,"source_app_id":"a"}`),
+		}, later},
+		{"a fast clock", []step{walk(first, second), shift("-86400")}, []truth{
+			samples("steps", "timestamp value", "2026-03-01T08:00:00+00:00 100", "2026-03-01T23:30:00+00:00 200"), daily("steps", "date total", "2026-03-01 300"),
+		}},
+		{"another source has the right clock", []step{walk(first, other), shift("3600")}, []truth{
+			samples("steps", "timestamp value", "2026-03-02T08:00:00+00:00 7", "2026-03-02T09:00:00+00:00 100"),
+		}},
+		{"a shift that moves samples onto each other's times", []step{
+			walk(first, `{"timestamp":"2026-03-02T09:00:00Z","end":"2026-03-02T09:10:00Z","value":300,"source_app_id":"a"}`), shift("3600"),
+		}, []truth{samples("steps", "timestamp value", "2026-03-02T09:00:00+00:00 100", "2026-03-02T10:00:00+00:00 300")}},
+		{"a reversed shift", []step{walk(first, second), shift("3600"), reverse}, before},
+		{"a reversed shift whose data is sent again", []step{walk(first, second), shift("3600"), reverse, walk(first, second)}, before},
+		{"a reversed shift leaves later data", []step{
+			walk(first), shift("3600"), walk(`{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T12:10:00Z","value":50,"source_app_id":"a"}`), reverse,
+		}, []truth{samples("steps", "timestamp value", "2026-03-02T08:00:00+00:00 100", "2026-03-02T12:00:00+00:00 50")}},
+		{"a night of a slow clock", []step{nights, shift("7200"), nights}, []truth{
+			summaries("sleep", "bedtime_start bedtime_stop calendar_date total", "2026-03-03T00:00:00+00:00 2026-03-03T08:00:00+00:00 2026-03-03 27000"),
+			sent("daily.data.sleep.updated", 1), sent("daily.data.sleep.deleted", 0),
+		}},
+		{"a night of a clock that is a day late", []step{nights, shift("86400"), nights}, []truth{
+			summaries("sleep", "bedtime_start calendar_date", "2026-03-03T22:00:00+00:00 2026-03-04"), queriedNights("2026-03-04T00:00:00 1"),
+		}},
+		{"a reversed shift of a night", []step{nights, shift("86400"), reverse, nights}, []truth{summaries("sleep", "bedtime_start calendar_date", "2026-03-02T22:00:00+00:00 2026-03-03")}},
+		{"a workout with an id of a slow clock", []step{runs, shift("3600"), runs}, []truth{
+			summaries("workouts", "time_start time_end distance", "2026-03-02T11:00:00+00:00 2026-03-02T12:00:00+00:00 9000"), sent("daily.data.workouts.updated", 1),
+		}},
+		{"the activity follows a shift", []step{walk(first, second), derived(android), shift("3600"), derived(android)}, []truth{
+			summaries("activity", "calendar_date steps", "2026-03-02 100", "2026-03-03 200"),
+		}},
+		{"a shift is counted", []step{walk(first, second), nights, func(b *bed) {
+			got := b.want("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":60,"dry_run":true}`)
+			var counts struct {
+				Status    string
+				Resources map[string]struct{ Moved int }
+			}
+			if b.decode(got, &counts); counts.Resources["steps"].Moved != 2 || counts.Resources["sleep"].Moved != 1 {
+				b.t.Errorf("counted %s", got)
+			}
+		}}, append(before, sent("daily.data.steps.deleted", 0), sent("daily.data.sleep.updated", 0))},
+		{"shifts that are refused", []step{walk(first), func(b *bed) {
+			for body, field := range map[string]string{
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":0}`:                  "seconds",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":99999999999}`:        "seconds",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":1000000000}`:         "seconds",
+				`{"provider":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`:                             "provider",
+				`{"provider":"health_connect","start":"x","end":"2026-03-02","seconds":60}`:                          "start",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-01","seconds":60}`:                 "end",
+				`{"provider":"health_connect","resource":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`: "resource",
+			} {
+				if status, got := b.do("POST", "/v2/user/*/data/shifts", body); status != 422 {
+					b.t.Errorf("%s (%s): %d %s", body, field, status, got)
+				}
+			}
+		}}, []truth{samples("steps", "timestamp", "2026-03-02T08:00:00+00:00")}},
+	}
+}
