@@ -56,7 +56,7 @@ type Import struct {
 
 	stage wearables.Stage
 	spool string
-	zone  *string // see migration 0100
+	zone  *string // see migration 0110
 }
 
 // Progress describes the progress of an import.
