@@ -2,6 +2,7 @@ package deletion
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -73,26 +74,26 @@ func renew(ctx context.Context, d derive.Deriver, days []civil.Date, follows fun
 	if err := d.Days(ctx, days); err != nil {
 		return err
 	}
-	r := renewal{user: d.User, provider: d.Provider, follows: follows, left: map[uuid.UUID]bool{}, superseded: map[uuid.UUID]bool{}}
+	r := renewal{user: d.User, provider: d.Provider, follows: follows, left: map[uuid.UUID][]byte{}, superseded: map[uuid.UUID]bool{}}
 	for _, b := range found.all {
 		for i := range b.Summaries {
-			r.left[wearables.SummaryID(d.User.ID.UUID(), d.Provider, b.Summaries[i].Resource, b.Summaries[i].Key)] = true
+			r.left[wearables.SummaryID(d.User.ID.UUID(), d.Provider, b.Summaries[i].Resource, b.Summaries[i].Key)] = b.Summaries[i].Body
 		}
 	}
-	var gone []storage.StoredSummary
+	var gone, stale []storage.StoredSummary
 	find := func(tx *store.Tx) (err error) {
-		gone, err = r.find(ctx, tx, days)
+		gone, stale, err = r.find(ctx, tx, days)
 		return err
 	}
 	if err := d.DB.Read(ctx, find); err != nil {
 		return err
 	}
-	if len(gone) > 0 {
+	if len(gone)+len(stale) > 0 {
 		if err := d.DB.Write(ctx, func(tx *store.Tx) error {
 			if err := find(tx); err != nil { // one may have changed
 				return err
 			}
-			return r.drop(ctx, tx, gone)
+			return errors.Join(r.drop(ctx, tx, gone), r.dropStale(ctx, tx, stale))
 		}); err != nil {
 			return err
 		}
@@ -110,12 +111,12 @@ type renewal struct {
 	user     users.User
 	provider string
 	follows  func(*storage.StoredSummary, civil.Date) bool
-	left     map[uuid.UUID]bool
+	left     map[uuid.UUID][]byte // their new bodies
 
 	superseded map[uuid.UUID]bool // removed as a whole
 }
 
-func (r *renewal) find(ctx context.Context, tx *store.Tx, days []civil.Date) (gone []storage.StoredSummary, err error) {
+func (r *renewal) find(ctx context.Context, tx *store.Tx, days []civil.Date) (gone, stale []storage.StoredSummary, err error) {
 	wanted := map[string]civil.Date{}
 	for _, day := range days {
 		wanted[day.String()] = day
@@ -126,12 +127,23 @@ func (r *renewal) find(ctx context.Context, tx *store.Tx, days []civil.Date) (go
 			Resource: resource, Provider: r.provider, From: first.String(), To: last.String(),
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for i := range all {
 			one := &all[i]
 			day, ok := wanted[one.Day]
-			if !ok || r.left[one.ID] {
+			if !ok {
+				continue
+			}
+			if body, left := r.left[one.ID]; left {
+				if derive.FollowsSamples(one, day) {
+					if body, err = derive.WithoutStale(one, body); err != nil {
+						return nil, nil, err
+					}
+					if body != nil {
+						stale = append(stale, *one)
+					}
+				}
 				continue
 			}
 			if r.superseded[one.ID] = isSuperseded(one, day, all); r.superseded[one.ID] || r.follows(one, day) {
@@ -139,7 +151,7 @@ func (r *renewal) find(ctx context.Context, tx *store.Tx, days []civil.Date) (go
 			}
 		}
 	}
-	return gone, nil
+	return gone, stale, nil
 }
 
 // isSuperseded reports whether a derived activity is of a day for which a phone pushed one.
@@ -152,6 +164,26 @@ func isSuperseded(s *storage.StoredSummary, day civil.Date, all []storage.Stored
 func (r *renewal) drop(ctx context.Context, tx *store.Tx, gone []storage.StoredSummary) error {
 	for i := range gone {
 		event, err := dropFields(ctx, tx, r.user, &gone[i], r.superseded[gone[i].ID])
+		if err != nil {
+			return err
+		}
+		if _, err := events.Emit(ctx, tx, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropStale removes the derived fields of summaries whose samples are gone, while others
+// are left. Its new body is merged with the rest afterwards.
+func (r *renewal) dropStale(ctx context.Context, tx *store.Tx, stale []storage.StoredSummary) error {
+	for i := range stale {
+		one := &stale[i]
+		body, err := derive.WithoutStale(one, r.left[one.ID])
+		if err != nil {
+			return err
+		}
+		event, err := rewrite(ctx, tx, r.user, one, body)
 		if err != nil {
 			return err
 		}
@@ -176,6 +208,11 @@ func dropFields(ctx context.Context, tx *store.Tx, user users.User, s *storage.S
 		e.Type, e.Data = "daily.data."+s.Resource+".deleted", d.payload(tx, s.Resource, c)
 		return e, s.Delete(ctx, tx, false)
 	}
+	return rewrite(ctx, tx, user, s, body)
+}
+
+// rewrite gives a summary another body, and returns the event.
+func rewrite(ctx context.Context, tx *store.Tx, user users.User, s *storage.StoredSummary, body []byte) (e events.New, err error) {
 	was, err := storage.ReadVersion(ctx, tx, s.Team, s.User, s.ID)
 	if err != nil {
 		return e, err

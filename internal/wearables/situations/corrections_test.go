@@ -50,6 +50,10 @@ func correctionRows() []situation {
 			steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), reported("/v2/timeseries/*/steps", android, `"w"`),
 		}, left},
 		{"a deleted sample is sent again", []step{steps(walk, stair), reported("/v2/timeseries/*/steps", android, `"w"`), steps(walk, stair)}, left},
+		{"the steps of an activity are deleted, its heart rate is not", []step{
+			steps(walk), push("heartrate", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","value":60,"source_app_id":"a"}`), derived(android),
+			call("DELETE", "/v2/user/*/data?resource=steps", ""), derived(android),
+		}, []truth{summaries("activity", "steps heart_rate.avg_bpm", "null 60"), sent("daily.data.activity.deleted", 0), sent("daily.data.activity.updated", 1)}},
 		{"a team deletes a sample by its id", []step{steps(walk, stair), call("DELETE", "/v2/user/*/data?provider=health_connect&external_id=w", "")}, left},
 		{"a sample of another provider has the same id", []step{
 			steps(walk, stair), reported("/v2/timeseries/*/steps", apple, `"w"`),
