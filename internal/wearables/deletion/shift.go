@@ -19,6 +19,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
 )
 
@@ -59,6 +60,21 @@ func (f *Filter) checkShift() error {
 	return nil
 }
 
+// checkTarget refuses a shift of a period to a time that data cannot have. It does not look
+// at the data: a shift must not stop on its way.
+func (f *Filter) checkTarget(now time.Time) error {
+	invalid := func(text string) error { return fault.New(fault.Invalid, "Value error, "+text).At("body", "seconds") }
+	earliest, latest := ingest.Times(now)
+	first, last := max(*f.From, earliest), *f.To-1
+	switch delta := f.Shift.micros(); {
+	case delta > 0 && last+delta > latest:
+		return invalid("the end of the period would lie in the future: end it earlier")
+	case delta < 0 && first+delta < earliest:
+		return invalid("the start of the period would lie before 2000: start it later")
+	}
+	return nil
+}
+
 func (s *Shift) delta() time.Duration { return time.Duration(s.Seconds) * time.Second }
 
 func (s *Shift) micros() int64 { return s.delta().Microseconds() }
@@ -89,7 +105,7 @@ func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, 
 	if err != nil || len(series) == 0 {
 		return false, err
 	}
-	if d.DryRun {
+	if d.DryRun { // it removes nothing, and returns none
 		from, to := d.Filter.bounds()
 		_, _, err := d.takeOut(ctx, tx, user, series, from, to)
 		return false, err
@@ -97,11 +113,8 @@ func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, 
 	ahead := d.Filter.Shift.Seconds > 0
 	first, end := extent(series, &d.Filter)
 	switch {
-	case d.at.Change == 0:
+	case d.at.Change == 0: // the first step
 		d.at.Change = 1
-		if last := end - 1 + d.Filter.Shift.micros(); last > store.Micros(tx.Now().Add(24*time.Hour)) {
-			return false, fault.New(fault.Invalid, "Value error, data would lie in the future").At("body", "seconds")
-		}
 	case ahead:
 		end = min(end, d.at.Time)
 	default:
@@ -153,7 +166,9 @@ func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, s
 		r := storage.Removal{From: from, To: to, DryRun: d.DryRun, Forget: d.Filter.Undo, Marked: true, Removed: func(s *wearables.Samples) {
 			note(s)
 			d.Report.Resources[wearables.EventName(s.Resource)].Moved += int64(s.Len())
-			all = append(all, *s)
+			if !d.DryRun {
+				all = append(all, *s)
+			}
 		}}
 		if d.Filter.Shift.Reverses != uuid.Nil {
 			r.Pick = func(c *blocks.Columns, i int) bool { return d.Filter.Shift.stored(c.Written[i]) }
@@ -242,7 +257,7 @@ func (d *Deletion) isMoved(s *storage.StoredSummary) bool {
 	if d.Filter.Shift.Reverses != uuid.Nil && !d.Filter.Shift.stored(store.Micros(s.UpdatedAt)/1000) {
 		return true
 	}
-	return !d.DryRun && !s.UpdatedAt.Before(d.CreatedAt)
+	return !d.DryRun && store.Micros(s.UpdatedAt) >= store.Micros(d.CreatedAt)
 }
 
 // shiftSession moves a session in place, with its stream, and sends its event.
@@ -268,7 +283,7 @@ func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.Us
 	for _, f := range document.Fields {
 		text, _ := fields[f.Name].(string)
 		at, err := time.Parse(time.RFC3339, text)
-		if f.Kind != wearables.Moment || err != nil {
+		if f.Kind != wearables.Moment || f.Name == "date" || err != nil {
 			continue
 		}
 		if f.Name == name {
@@ -281,6 +296,9 @@ func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.Us
 		was.Day = day.AddDays(days).String()
 		if _, stated := fields["calendar_date"]; stated {
 			fields["calendar_date"] = was.Day
+		}
+		if _, stated := fields["date"]; stated {
+			fields["date"] = was.Day + "T00:00:00+00:00"
 		}
 	}
 	for _, at := range []*int64{was.Start, was.End} {

@@ -29,6 +29,9 @@ func (d *Deletion) prepare(ctx context.Context, tx *store.Tx) error {
 	if err := d.Filter.check(); err != nil {
 		return err
 	}
+	if d.Filter.Shift.Seconds != 0 && d.Filter.Shift.Reverses == uuid.Nil {
+		return d.Filter.checkTarget(tx.Now())
+	}
 	if d.Filter.Import == uuid.Nil {
 		return nil
 	}

@@ -23,6 +23,12 @@ const maxAhead = 26 * time.Hour
 
 var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 
+// Times returns the earliest and the latest instant that data may have, UTC microseconds.
+func Times(now time.Time) (earliest, latest int64) {
+	l := limitsOf(now, nil, nil)
+	return l.earliest, l.latest
+}
+
 func limitsOf(now time.Time, start, end *civil.Date) limits {
 	l := limits{earliest: year2000, latest: now.Add(maxAhead).UnixMicro(), from: math.MinInt64, to: math.MaxInt64}
 	if start != nil {

@@ -1,5 +1,7 @@
 package situations
 
+import "strings"
+
 // shiftRows are 2.4: a source with a wrong clock.
 func shiftRows() []situation {
 	walk := func(all ...string) step { return push("steps", android, "UTC", all...) }
@@ -50,11 +52,12 @@ func shiftRows() []situation {
 			walk(first), shift("3600"), walk(`{"timestamp":"2026-03-02T12:00:00Z","end":"2026-03-02T12:10:00Z","value":50,"source_app_id":"a"}`), reverse,
 		}, []truth{samples("steps", "timestamp value", "2026-03-02T08:00:00+00:00 100", "2026-03-02T12:00:00+00:00 50")}},
 		{"a night of a slow clock", []step{nights, shift("7200"), nights}, []truth{
-			summaries("sleep", "bedtime_start bedtime_stop calendar_date total", "2026-03-03T00:00:00+00:00 2026-03-03T08:00:00+00:00 2026-03-03 27000"),
+			summaries("sleep", "bedtime_start bedtime_stop date calendar_date total",
+				"2026-03-03T00:00:00+00:00 2026-03-03T08:00:00+00:00 2026-03-03T00:00:00+00:00 2026-03-03 27000"),
 			sent("daily.data.sleep.updated", 1), sent("daily.data.sleep.deleted", 0),
 		}},
 		{"a night of a clock that is a day late", []step{nights, shift("86400"), nights}, []truth{
-			summaries("sleep", "bedtime_start calendar_date", "2026-03-03T22:00:00+00:00 2026-03-04"), queriedNights("2026-03-04T00:00:00 1"),
+			summaries("sleep", "bedtime_start date calendar_date", "2026-03-03T22:00:00+00:00 2026-03-04T00:00:00+00:00 2026-03-04"), queriedNights("2026-03-04T00:00:00 1"),
 		}},
 		{"a reversed shift of a night", []step{nights, shift("86400"), reverse, nights}, []truth{summaries("sleep", "bedtime_start calendar_date", "2026-03-02T22:00:00+00:00 2026-03-03")}},
 		{"a workout with an id of a slow clock", []step{runs, shift("3600"), runs}, []truth{
@@ -78,12 +81,14 @@ func shiftRows() []situation {
 				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":0}`:                  "seconds",
 				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":99999999999}`:        "seconds",
 				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":1000000000}`:         "seconds",
+				`{"provider":"health_connect","start":"2026-10-30","end":"2026-10-31","seconds":172800}`:             "seconds",
+				`{"provider":"health_connect","start":"2000-01-01","end":"2000-01-02","seconds":-60}`:                "seconds",
 				`{"provider":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`:                             "provider",
 				`{"provider":"health_connect","start":"x","end":"2026-03-02","seconds":60}`:                          "start",
 				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-01","seconds":60}`:                 "end",
 				`{"provider":"health_connect","resource":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`: "resource",
 			} {
-				if status, got := b.do("POST", "/v2/user/*/data/shifts", body); status != 422 {
+				if status, got := b.do("POST", "/v2/user/*/data/shifts", body); status != 422 || !strings.Contains(got, `"`+field+`"`) {
 					b.t.Errorf("%s (%s): %d %s", body, field, status, got)
 				}
 			}
