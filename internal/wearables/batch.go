@@ -89,7 +89,7 @@ type Batch struct {
 	// Import is the import of the batch, which records its changes; zero for none.
 	Import uuid.UUID
 	// ReadBefore are the zones by which wall-clock times of the batch may have been stored
-	// before; Floating is among them. What was deleted then stays deleted.
+	// before; Floating is among them. Data that was deleted then stays deleted.
 	ReadBefore []*time.Location
 	// Also, if set, runs in the transaction that stores the batch, also if nothing in
 	// it is new. Its error undoes the transaction. It may run more than once.

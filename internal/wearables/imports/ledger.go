@@ -39,10 +39,11 @@ func (a *attempt) file() ledger.File {
 // keep copies the upload into the ledger before it is read. It returns a sink that also
 // stores the origin of the data.
 func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
-	journal, err := a.readBefore(ctx, &journalingSink{Sink: a.s.Sink, id: a.row.ID})
+	into, err := a.s.ReadBefore(ctx, a.row.Kind, a.user, a.s.Sink)
 	if err != nil {
 		return nil, err
 	}
+	journal := &journalingSink{into, a.row.ID}
 	if a.s.Ledger == nil {
 		return journal, nil
 	}
@@ -56,13 +57,12 @@ func (a *attempt) keep(ctx context.Context) (files.Sink, error) {
 // journalingSink has the changes of an import recorded, so that it can be undone.
 type journalingSink struct {
 	files.Sink
-	id         ID
-	readBefore []*time.Location // see wearables.Batch
+	id ID
 }
 
 // Ingest stores a batch of the import.
 func (l *journalingSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
-	b.Import, b.ReadBefore = l.id.UUID(), l.readBefore
+	b.Import = l.id.UUID()
 	return l.Sink.Ingest(ctx, user, b)
 }
 

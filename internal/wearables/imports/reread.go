@@ -8,6 +8,7 @@ import (
 	"hash"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -24,8 +25,8 @@ import (
 // zone. If that changes, the data of such a file is removed and the file is read again,
 // as the same import: see package reread.
 
-// Any reports whether the user has an import that is not undone.
-func Any(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (some bool, err error) {
+// HasImports reports whether the user has an import that is not undone.
+func HasImports(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (some bool, err error) {
 	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM imports WHERE team_id = $1 AND user_id = $2 AND undone_at IS NULL)`, team, user).Scan(&some)
 	return some, err
 }
@@ -198,11 +199,11 @@ func (s *Service) Reread(ctx context.Context, i *Import, user users.User, sink f
 	}
 	if found {
 		a := &attempt{s: s, user: user, row: *i, kept: ctx}
-		into, err := a.readBefore(ctx, &journalingSink{Sink: sink, id: i.ID})
+		into, err := s.ReadBefore(ctx, i.Kind, user, sink)
 		if err != nil {
 			return err
 		}
-		in := files.Input{DB: s.DB, Sink: &linkingSink{Sink: into, payload: payload.ID, again: true}, User: user, Device: a.device}
+		in := files.Input{DB: s.DB, Sink: &linkingSink{Sink: &journalingSink{into, i.ID}, payload: payload.ID, again: true}, User: user, Device: a.device}
 		if _, err := s.Replay(ctx, &payload, in); err != nil {
 			return err
 		}
@@ -214,35 +215,48 @@ func (s *Service) Reread(ctx context.Context, i *Import, user users.User, sink f
 	})
 }
 
-// readBefore returns the sink with the zones by which the user's files may have been read
-// before. Data that was deleted then is the same data at another time.
-func (a *attempt) readBefore(ctx context.Context, sink *journalingSink) (*journalingSink, error) {
-	if kind, ok := kindNamed(a.row.Kind); !ok || !kind.WallClock {
+// formerSink stores data of files that may have been read by other zones before.
+type formerSink struct {
+	files.Sink
+	zones []*time.Location // see wearables.Batch
+}
+
+// Ingest stores a batch.
+func (f *formerSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	b.ReadBefore = f.zones
+	return f.Sink.Ingest(ctx, user, b)
+}
+
+// ReadBefore returns a sink with the zones by which the user's files of a kind may have been
+// read before. Data that was deleted then is the same data at another time.
+func (s *Service) ReadBefore(ctx context.Context, kind string, user users.User, sink files.Sink) (files.Sink, error) {
+	if k, ok := kindNamed(kind); !ok || !k.WallClock {
 		return sink, nil
 	}
-	err := a.s.DB.Read(ctx, func(tx *store.Tx) error {
-		zones, err := users.ZonesOf(ctx, tx, a.user)
-		if err != nil {
-			return err
-		}
-		var names []string
-		for _, former := range zones.Former() {
-			name := ""
-			if former != nil {
-				name = former.Name
-			}
-			if name == a.user.ZoneName() || slices.Contains(names, name) {
-				continue
-			}
-			zone := wearables.Floating
-			if name != "" {
-				if zone, err = civil.Zone(name); err != nil {
-					continue // it is no longer in the database
-				}
-			}
-			names, sink.readBefore = append(names, name), append(sink.readBefore, zone)
-		}
-		return nil
+	var zones users.Zones
+	err := s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		zones, err = users.ZonesOf(ctx, tx, user)
+		return err
 	})
-	return sink, err
+	if err != nil {
+		return nil, err
+	}
+	former := &formerSink{Sink: sink}
+	names := []string{user.ZoneName()}
+	for _, zone := range zones.Former() {
+		name, at := "", wearables.Floating
+		if zone != nil {
+			name = zone.Name
+		}
+		if slices.Contains(names, name) {
+			continue
+		}
+		if name != "" {
+			if at, err = civil.Zone(name); err != nil {
+				continue // it is no longer in the database
+			}
+		}
+		names, former.zones = append(names, name), append(former.zones, at)
+	}
+	return former, nil
 }

@@ -86,7 +86,7 @@ func (w *summaryPlan) misread(whole map[string]any, zone *time.Location) (storag
 			was[f.Name] = wearables.MovedText(text, delta, zone)
 		}
 	}
-	for _, place := range []string{"timezone_offset", "time_zone", "calendar_date"} {
+	for _, place := range []string{"timezone_offset", "time_zone", "calendar_date", "date"} {
 		delete(was, place)
 	}
 	return key, was

@@ -3,7 +3,7 @@
 // Some files have clock times without a zone. The user's zone at the time of the import
 // gives their instants. If the zone is set or changed later, those instants are wrong. A
 // job then removes the data of such an import, with the rules and events of undoing it,
-// and reads the file of the ledger again as the same import. What was deleted stays
+// and reads the file of the ledger again as the same import. Deleted data stays
 // deleted. Imports that both zones read alike stay as they are.
 package reread
 
@@ -51,7 +51,7 @@ func UserRecords() []users.Records {
 
 // Enqueue enqueues the job for a user with imports, in the transaction of the caller.
 func Enqueue(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-	if some, err := imports.Any(ctx, tx, team, user); err != nil || !some {
+	if some, err := imports.HasImports(ctx, tx, team, user); err != nil || !some {
 		return err
 	}
 	_, err := kind(nil).Enqueue(ctx, tx, args{user}, jobs.Options{Team: team.UUID(), Key: user.String()})

@@ -142,6 +142,18 @@ func (s *story) settle() {
 	}, "0")
 }
 
+// renormalise reads everything again.
+func (s *story) renormalise() {
+	s.t.Helper()
+	var run struct{ ID, Status string }
+	s.Expect(202, "POST", "/v2/team/renormalise", fmt.Sprintf(`{"user_id":%q,"every":true}`, s.user), &run)
+	s.await("the run", func() string {
+		s.Get("/v2/team/renormalise/"+run.ID, &run)
+		return run.Status
+	}, "succeeded")
+	s.settle()
+}
+
 // count counts the events of a type.
 func (s *story) count(kind string) (n int) {
 	s.t.Helper()
@@ -217,6 +229,9 @@ func deletedValues(s *story) {
 	s.zone("America/New_York")
 	left := "15:00/-18000=5.1 15:10/-18000=5.3"
 	s.await("read in New York", s.glucose, left)
+	s.settle()
+	s.renormalise()
+	s.await("reprocessed", s.glucose, left)
 	s.upload(clarity("5.1", "5.2", "5.3"))
 	s.await("imported again", s.glucose, left)
 	s.upload(clarity("5.1", "5.9", "5.3")) // a newer version
@@ -257,13 +272,8 @@ func renormalise(s *story) {
 	s.zone("Europe/Berlin")
 	berlin := "09:00/3600=5.1 09:05/3600=5.2"
 	s.await("read in Berlin", s.glucose, berlin)
-	var run struct{ ID, Status string }
-	s.Expect(202, "POST", "/v2/team/renormalise", fmt.Sprintf(`{"user_id":%q,"every":true}`, s.user), &run)
-	s.await("the run", func() string {
-		s.Get("/v2/team/renormalise/"+run.ID, &run)
-		return run.Status
-	}, "succeeded")
 	s.settle()
+	s.renormalise()
 	if got := s.glucose(); got != berlin {
 		s.t.Errorf("reprocessed: %s", got)
 	}

@@ -187,8 +187,12 @@ func (p *person) readAll(ctx context.Context) error {
 // database.
 func (p *person) readOne(ctx context.Context, one *ledger.Payload, user users.User) (batch wearables.Batch, err error) {
 	if isFile(*one) {
-		_, err := p.Imports.Replay(ctx, one, files.Input{
-			DB: p.scratch.db, Sink: p.read, User: user, HistoryOnly: true, Device: p.device,
+		sink, err := p.Imports.ReadBefore(ctx, one.Kind, user, p.read)
+		if err != nil {
+			return batch, err
+		}
+		_, err = p.Imports.Replay(ctx, one, files.Input{
+			DB: p.scratch.db, Sink: sink, User: user, HistoryOnly: true, Device: p.device,
 			Stage: func(context.Context, string) (wearables.Stage, error) { return wearables.Historical, nil },
 		})
 		return batch, err
