@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/formats/oura"
 )
 
-// Whatever happened to a person's data, reads give the same as one clean import of the
+// Reads give the same after any history of a person's data as after one clean import of the
 // final truth.
 
 // record is a record of a phone or a maker, with its versions.
@@ -31,8 +31,8 @@ type record struct {
 	isGone bool
 }
 
-// at is a moment of the days that reads cover and that derived summaries are made for.
-func at(minute int) string {
+// minuteText is a moment of the days that reads cover and that derived summaries are made for.
+func minuteText(minute int) string {
 	return time.Date(2026, 3, 2, 0, minute, 0, 0, time.UTC).Format(time.RFC3339)
 }
 
@@ -72,20 +72,20 @@ func (r *record) version(start, value int) string {
 	switch {
 	case r.reply && r.resource == "sleep":
 		return fmt.Sprintf(`{%s"day":%q,"bedtime_start":%q,"bedtime_end":%q,"total_sleep_duration":%d,"sleep_phase_5_min":"2222","type":"sleep"}`,
-			id, at(long)[:10], at(start), at(long), 60*value/10)
+			id, minuteText(long)[:10], minuteText(start), minuteText(long), 60*value/10)
 	case r.reply:
 		return fmt.Sprintf(`{%s"activity":"running","calories":%d,"day":%q,"distance":%d,"start_datetime":%q,"end_datetime":%q,"intensity":"hard","source":"confirmed"}`,
-			id, value, at(start)[:10], 10*value, at(start), at(long))
+			id, value, minuteText(start)[:10], 10*value, minuteText(start), minuteText(long))
 	case r.resource == "steps":
-		return fmt.Sprintf(`{%s"timestamp":%q,"end":%q,"value":%d,"source_app_id":"a"}`, id, at(start), at(start+10), value)
+		return fmt.Sprintf(`{%s"timestamp":%q,"end":%q,"value":%d,"source_app_id":"a"}`, id, minuteText(start), minuteText(start+10), value)
 	case r.resource == "heartrate":
-		return fmt.Sprintf(`{%s"timestamp":%q,"value":%d,"source_app_id":"a"}`, id, at(start), 50+value%100)
+		return fmt.Sprintf(`{%s"timestamp":%q,"value":%d,"source_app_id":"a"}`, id, minuteText(start), 50+value%100)
 	case r.resource == "workouts":
-		return fmt.Sprintf(`{%s"time_start":%q,"time_end":%q,"distance":%d}`, id, at(start), at(long), 10*value)
+		return fmt.Sprintf(`{%s"time_start":%q,"time_end":%q,"distance":%d}`, id, minuteText(start), minuteText(long), 10*value)
 	case r.resource == "meal":
-		return fmt.Sprintf(`{%s"timestamp":%q,"name":"meal","energy":{"unit":"kcal","value":%d}}`, id, at(start), value)
+		return fmt.Sprintf(`{%s"timestamp":%q,"name":"meal","energy":{"unit":"kcal","value":%d}}`, id, minuteText(start), value)
 	}
-	return fmt.Sprintf(`{%s"bedtime_start":%q,"bedtime_stop":%q,"total":%d}`, id, at(start), at(long), 60*value/10)
+	return fmt.Sprintf(`{%s"bedtime_start":%q,"bedtime_stop":%q,"total":%d}`, id, minuteText(start), minuteText(long), 60*value/10)
 }
 
 // send sends a version as a push or a file.
@@ -101,7 +101,7 @@ func (r *record) send(b *bed, version string) {
 }
 
 // start and stop bound all versions of the record of a slot.
-func slotBounds(slot int) (from, to string) { return at(600 * slot), at(600*slot + 599) }
+func slotBounds(slot int) (from, to string) { return minuteText(600 * slot), minuteText(600*slot + 599) }
 
 // remove deletes the record: the phone reports its id, or the team deletes its time.
 func (r *record) remove(b *bed, slot int) {
@@ -150,7 +150,7 @@ func readings(b *bed) map[string]string {
 func withoutIDs(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for _, name := range []string{"id", "user_id", "created_at", "updated_at", "sleep_id", "source_id", "logo"} {
+		for _, name := range []string{"id", "user_id", "created_at", "updated_at", "sleep_id", "source_id", "provider_id", "logo"} {
 			delete(v, name)
 		}
 		for name := range v {
