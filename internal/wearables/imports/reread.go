@@ -176,7 +176,7 @@ type Rereading struct {
 
 // RereadingOf lists the imports of a user that are to be read again, oldest first.
 func RereadingOf(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Rereading, error) {
-	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND rereading_id IS NOT NULL ORDER BY id`, team, user)
+	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND rereading_id IS NOT NULL AND undone_at IS NULL ORDER BY id`, team, user)
 	if err != nil {
 		return nil, err
 	}
