@@ -101,7 +101,9 @@ func (r *record) send(b *bed, version string) {
 }
 
 // start and stop bound all versions of the record of a slot.
-func slotBounds(slot int) (from, to string) { return minuteText(600 * slot), minuteText(600*slot + 599) }
+func slotBounds(slot int) (from, to string) {
+	return minuteText(600 * slot), minuteText(600*slot + 599)
+}
 
 // remove deletes the record: the phone reports its id, or the team deletes its time.
 func (r *record) remove(b *bed, slot int) {
