@@ -229,7 +229,7 @@ func (p *program) forward(from *http.Request, body []byte) (status int) {
 // copied reads the copy. after is its position in the feed, and -1 while it reads what
 // exists. toRead counts the ranges that it has yet to read.
 func (p *program) copied(ctx context.Context) (after int64, toRead int64, r *replica, err error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.reader+"/", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.reader+"/", nil)
 	if err != nil {
 		return 0, 0, nil, err
 	}

@@ -27,7 +27,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 				if o.Method != http.MethodGet {
 					own, f = s.newTeamWithFixture(t)
 				}
-				g := generator{s.doc, f.valuesFor(o)}
+				g := generator{document: s.doc, known: f.valuesFor(o)}
 				rapid.Check(t, func(rt *rapid.T) {
 					r := g.request(rt, o)
 					own.judge(rt, o, r, own.send(rt, r, own.Key))

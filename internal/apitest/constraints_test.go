@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -15,140 +14,67 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// validGenerator draws requests that follow the document in everything that it states.
-type validGenerator struct {
-	*document
-	known map[string]string
+// mayUse reports whether the known value of a parameter's name fits: the words of a strict
+// parameter may be others.
+func (g generator) mayUse(p parameter) bool {
+	return !g.strict || p.In == "path" || len(g.resolve(p.Schema).Enum) == 0
 }
 
-func (g validGenerator) request(t *rapid.T, o operation) request {
-	r := request{method: o.Method, headers: map[string]string{}}
-	path, query := map[string]string{}, url.Values{}
-	for _, p := range o.Params {
-		switch {
-		case p.In == "path":
-			path[p.Name] = url.PathEscape(g.parameter(t, p))
-		case p.In == "query" && p.Name != "wait" && (p.Required || rapid.Bool().Draw(t, "has "+p.Name)):
-			query.Set(p.Name, g.parameter(t, p))
-		case p.In == "header" && p.Required:
-			r.headers[strings.ToLower(p.Name)] = rapid.StringMatching(`[0-9a-z]{20}`).Draw(t, p.Name)
-			if !slices.Contains(p.Schema.Type, "string") {
-				r.headers[strings.ToLower(p.Name)] = g.parameter(t, p)
-			}
-		}
+// header draws a header of a strict request. Texts are idempotency keys.
+func (g generator) header(t *rapid.T, p parameter) string {
+	if slices.Contains(p.Schema.Type, "string") {
+		return rapid.StringMatching(`[0-9a-z]{20}`).Draw(t, p.Name)
 	}
-	r.path = o.fill(path)
-	if len(query) > 0 {
-		r.path += "?" + query.Encode()
-	}
-	if o.Body != nil {
-		text, err := json.Marshal(g.value(t, o.Body, "body", 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.body = text
-		r.headers["content-type"] = "application/json"
-	}
-	return r
+	return g.parameter(t, p)
 }
 
-func (g validGenerator) parameter(t *rapid.T, p parameter) string {
-	if value, ok := g.known[p.Name]; ok && (p.In == "path" || len(g.resolve(p.Schema).Enum) == 0 && rapid.Bool().Draw(t, "known "+p.Name)) {
-		return value
+// length draws the length of a list.
+func (g generator) length(t *rapid.T, s *schema, name string) int {
+	if !g.strict {
+		return rapid.IntRange(0, 3).Draw(t, "items of "+name)
 	}
-	switch value := g.value(t, p.Schema, p.Name, 0).(type) {
-	case string:
-		if value == "" && p.In == "path" {
-			return "x"
-		}
-		return value
-	case []any:
-		var all []string
-		for _, item := range value {
-			all = append(all, fmt.Sprint(item))
-		}
-		return strings.Join(all, ",")
-	default:
-		text, _ := json.Marshal(value)
-		return string(text)
-	}
+	return drawLength(t, name, s.MinItems, s.MaxItems, 3)
 }
 
-func (g validGenerator) value(t *rapid.T, s *schema, name string, depth int) any {
-	s = g.resolve(s)
-	if s == nil {
-		return "x"
-	}
-	if s.Const != nil {
-		return s.Const
-	}
-	if len(s.Enum) > 0 {
-		return rapid.SampledFrom(s.Enum).Draw(t, name)
-	}
-	if choice := append(slices.Clone(s.AnyOf), s.OneOf...); len(choice) > 0 {
-		return g.value(t, rapid.SampledFrom(choice).Draw(t, "choice of "+name), name, depth+1)
-	}
-	if len(s.AllOf) > 0 {
-		return g.value(t, s.AllOf[0], name, depth+1)
-	}
-	if len(s.Type) == 0 {
-		return rapid.SampledFrom([]any{"x", 1, true}).Draw(t, name)
-	}
-	switch rapid.SampledFrom(s.Type).Draw(t, "type of "+name) {
-	case "object":
-		object := map[string]any{}
-		names := make([]string, 0, len(s.Properties))
-		for name := range s.Properties {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			if slices.Contains(s.Required, name) || depth < 5 && rapid.Bool().Draw(t, "has "+name) {
-				object[name] = g.value(t, s.Properties[name], name, depth+1)
-			}
-		}
-		return object
-	case "array":
-		least, most := 0, 3
-		if s.MinItems != nil {
-			least = *s.MinItems
-		}
-		if s.MaxItems != nil {
-			most = min(most, *s.MaxItems)
-		}
-		items := make([]any, rapid.IntRange(least, max(least, most)).Draw(t, "items of "+name))
-		for i := range items {
-			items[i] = g.value(t, s.Items, name, depth+1)
-		}
-		return items
+// strictValue draws a number or a text within all bounds of its schema.
+func (g generator) strictValue(t *rapid.T, s *schema, kind, name string) any {
+	switch kind {
 	case "integer":
-		least, most := int64(-1000), int64(100000)
-		if s.Minimum != nil {
-			least = int64(math.Ceil(*s.Minimum))
-			most = max(most, least)
-		}
-		if s.Maximum != nil {
-			most = int64(*s.Maximum)
-		}
-		return rapid.Int64Range(min(least, most), most).Draw(t, name)
+		least, most := bounds(s, -1000, 100_000)
+		return rapid.Int64Range(int64(math.Ceil(least)), int64(most)).Draw(t, name)
 	case "number":
-		least, most := -1e4, 1e6
-		if s.Minimum != nil {
-			least = *s.Minimum
-		}
-		if s.Maximum != nil {
-			most = *s.Maximum
-		}
-		return rapid.Float64Range(min(least, most), most).Draw(t, name)
-	case "boolean":
-		return rapid.Bool().Draw(t, name)
-	case "null":
-		return nil
+		least, most := bounds(s, -1e4, 1e6)
+		return rapid.Float64Range(least, most).Draw(t, name)
+	case "string":
+		return g.strictText(t, s, name)
 	}
-	return g.text(t, s, name)
+	return nil
 }
 
-func (g validGenerator) text(t *rapid.T, s *schema, name string) string {
+// bounds returns the bounds of a number. The defaults apply where the schema has none.
+func bounds(s *schema, least, most float64) (float64, float64) {
+	if s.Minimum != nil {
+		least, most = *s.Minimum, max(most, *s.Minimum)
+	}
+	if s.Maximum != nil {
+		most = *s.Maximum
+	}
+	return min(least, most), most
+}
+
+// drawLength draws a length between two bounds, at most usual unless the lower one is higher.
+func drawLength(t *rapid.T, name string, least, most *int, usual int) int {
+	low := 0
+	if least != nil {
+		low = *least
+	}
+	if most != nil {
+		usual = min(usual, *most)
+	}
+	return rapid.IntRange(low, max(low, usual)).Draw(t, "length of "+name)
+}
+
+func (g generator) strictText(t *rapid.T, s *schema, name string) string {
 	if value, ok := g.known[name]; ok && rapid.IntRange(0, 3).Draw(t, "known "+name) > 0 {
 		return value
 	}
@@ -167,14 +93,8 @@ func (g validGenerator) text(t *rapid.T, s *schema, name string) string {
 	if s.Pattern != "" {
 		return rapid.StringMatching(s.Pattern).Draw(t, name)
 	}
-	least, most := 0, 40
-	if s.MinLength != nil {
-		least = *s.MinLength
-	}
-	if s.MaxLength != nil {
-		most = min(most, *s.MaxLength)
-	}
-	return rapid.StringOfN(rapid.RuneFrom([]rune("abcXYZ 019-_.,é")), least, max(least, most), -1).Draw(t, name)
+	n := drawLength(t, name, s.MinLength, s.MaxLength, 40)
+	return rapid.StringOfN(rapid.RuneFrom([]rune("abcXYZ 019-_.,é")), n, n, -1).Draw(t, name)
 }
 
 // problemsOf returns the problems of an answer with bad input, without values.
@@ -226,7 +146,7 @@ func TestTheDocumentStatesWhyQueriesAreRefused(t *testing.T) {
 			if o.Method != http.MethodGet {
 				own, f = s.newTeamWithFixture(t)
 			}
-			g := validGenerator{s.doc, f.valuesFor(o)}
+			g := generator{document: s.doc, known: f.valuesFor(o), strict: true}
 			rapid.Check(t, func(rt *rapid.T) {
 				r := g.request(rt, o)
 				got := own.send(rt, r, own.Key)

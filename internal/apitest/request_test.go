@@ -246,10 +246,12 @@ var simplestTexts = map[string]string{
 
 // generator draws requests for one operation. Most are valid except for one broken
 // part, so that they pass the first checks. known has existing values by parameter
-// name, which reach more code.
+// name, which reach more code. A strict generator draws only what the document allows, in
+// everything that it states.
 type generator struct {
 	*document
-	known map[string]string
+	known  map[string]string
+	strict bool
 }
 
 // request is one drawn request. It prints as a curl command, to which rapid shrinks a
@@ -283,7 +285,9 @@ func (g generator) request(t *rapid.T, o operation) request {
 				query.Set(p.Name, g.parameter(t, p))
 			}
 		case "header": // one in eight is absent
-			if p.Required && rapid.IntRange(0, 7).Draw(t, "without "+p.Name) > 0 {
+			if g.strict && p.Required {
+				r.headers[strings.ToLower(p.Name)] = g.header(t, p)
+			} else if p.Required && rapid.IntRange(0, 7).Draw(t, "without "+p.Name) > 0 {
 				r.headers[strings.ToLower(p.Name)] = rapid.OneOf(rapid.StringMatching(`[0-9]{1,7}`), rapid.StringMatching(`[!-~]{0,300}`)).Draw(t, p.Name)
 			}
 		}
@@ -306,7 +310,7 @@ func (g generator) request(t *rapid.T, o operation) request {
 // jsonBody returns a body that follows the schema, or something else in one of eight
 // cases.
 func (g generator) jsonBody(t *rapid.T, s *schema) []byte {
-	if rapid.IntRange(0, 7).Draw(t, "odd body") == 0 {
+	if !g.strict && rapid.IntRange(0, 7).Draw(t, "odd body") == 0 {
 		return rapid.SampledFrom([][]byte{
 			{},
 			[]byte("null"), []byte("[]"), []byte("{"), []byte("{}{}"), []byte(`"text"`), []byte("\xff\xfe"),
@@ -324,12 +328,22 @@ func (g generator) jsonBody(t *rapid.T, s *schema) []byte {
 // schema.
 func (g generator) parameter(t *rapid.T, p parameter) string {
 	if p.Name == "wait" { // do not wait for a long poll
+		if g.strict {
+			return "0"
+		}
 		return rapid.SampledFrom([]string{"0", "-1", "99", "x"}).Draw(t, p.Name)
 	}
-	if value, ok := g.known[p.Name]; ok && rapid.Bool().Draw(t, "known "+p.Name) {
+	if value, ok := g.known[p.Name]; ok && g.mayUse(p) && (g.strict && p.In == "path" || rapid.Bool().Draw(t, "known "+p.Name)) {
 		return value
 	}
 	value := g.value(t, p.Schema, p.Name, 0)
+	if list, ok := value.([]any); ok && g.strict {
+		all := make([]string, len(list))
+		for i, item := range list {
+			all[i] = fmt.Sprint(item)
+		}
+		return strings.Join(all, ",")
+	}
 	if text, ok := value.(string); ok {
 		if text == "" && p.In == "path" {
 			return "-" // an empty segment is another path
@@ -347,7 +361,12 @@ func (g generator) parameter(t *rapid.T, p parameter) string {
 // something else: another type, a huge text, a null.
 func (g generator) value(t *rapid.T, s *schema, name string, depth int) any {
 	s = g.resolve(s)
-	if s == nil || depth > 6 || rapid.IntRange(0, 11).Draw(t, "odd "+name) == 0 {
+	switch {
+	case g.strict && s == nil:
+		return "x"
+	case g.strict && s.Const != nil:
+		return s.Const
+	case !g.strict && (s == nil || depth > 6 || rapid.IntRange(0, 11).Draw(t, "odd "+name) == 0):
 		return oddValue().Draw(t, name)
 	}
 	if choice := append(slices.Clone(s.AnyOf), s.OneOf...); len(choice) > 0 {
@@ -362,22 +381,27 @@ func (g generator) value(t *rapid.T, s *schema, name string, depth int) any {
 	if len(s.Type) == 0 {
 		return oddValue().Draw(t, name)
 	}
-	switch rapid.SampledFrom(s.Type).Draw(t, "type of "+name) {
+	kind := rapid.SampledFrom(s.Type).Draw(t, "type of "+name)
+	switch kind {
 	case "object":
 		return g.object(t, s, depth)
 	case "array":
-		n := rapid.IntRange(0, 3).Draw(t, "items of "+name)
-		items := make([]any, n)
+		items := make([]any, g.length(t, s, name))
 		for i := range items {
 			items[i] = g.value(t, s.Items, name, depth+1)
 		}
 		return items
+	case "boolean":
+		return rapid.Bool().Draw(t, name)
+	}
+	if g.strict {
+		return g.strictValue(t, s, kind, name)
+	}
+	switch kind {
 	case "integer":
 		return rapid.OneOf(rapid.Int64Range(-2, 1000), rapid.SampledFrom([]int64{math.MaxInt64, math.MinInt64})).Draw(t, name)
 	case "number":
 		return rapid.OneOf(rapid.Float64Range(-10, 1e6), rapid.SampledFrom([]float64{1e308, -1e308, 5e-324})).Draw(t, name)
-	case "boolean":
-		return rapid.Bool().Draw(t, name)
 	case "string":
 		return text(s, name).Draw(t, name)
 	}
@@ -392,15 +416,16 @@ func (g generator) object(t *rapid.T, s *schema, depth int) map[string]any {
 	}
 	slices.Sort(names) // rapid replays draws in order
 	for _, name := range names {
+		isRequired := slices.Contains(s.Required, name)
 		likely := 1
-		if slices.Contains(s.Required, name) {
+		if isRequired {
 			likely = 15
 		}
-		if rapid.IntRange(0, likely).Draw(t, "has "+name) > 0 {
+		if g.strict && isRequired || !(g.strict && depth > 5) && rapid.IntRange(0, likely).Draw(t, "has "+name) > 0 {
 			object[name] = g.value(t, s.Properties[name], name, depth+1)
 		}
 	}
-	if rapid.IntRange(0, 9).Draw(t, "extra") == 0 {
+	if !g.strict && rapid.IntRange(0, 9).Draw(t, "extra") == 0 {
 		object["unheard_of"] = oddValue().Draw(t, "extra")
 	}
 	return object

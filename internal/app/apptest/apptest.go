@@ -136,6 +136,20 @@ func (s *Service) NewTeam(name string) *Service {
 	return &other
 }
 
+// NewUser creates a user with a client id, and returns its id.
+func (s *Service) NewUser(clientUserID string) (id string) {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]string{"client_user_id": clientUserID})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var user struct {
+		ID string `json:"user_id"`
+	}
+	s.Expect(http.StatusOK, "POST", "/v2/user/", string(body), &user)
+	return user.ID
+}
+
 // Call sends a request with the key and returns the status and the body.
 func (s *Service) Call(method, path, body string, headers ...string) (int, []byte) {
 	s.t.Helper()

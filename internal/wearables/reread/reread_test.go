@@ -20,13 +20,8 @@ type story struct {
 
 func begin(s *apptest.Service, t *testing.T, name string) *story {
 	t.Helper()
-	p := &story{Service: s.For(t), t: t}
-	var user struct {
-		ID string `json:"user_id"`
-	}
-	p.Expect(200, "POST", "/v2/user/", fmt.Sprintf(`{"client_user_id":%q}`, name), &user)
-	p.user = user.ID
-	return p
+	s = s.For(t)
+	return &story{Service: s, t: t, user: s.NewUser(name)}
 }
 
 // clarity is an export of glucose values every five minutes from 10:00, without a zone.
