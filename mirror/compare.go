@@ -368,6 +368,13 @@ func eachVisit(ctx context.Context, api *client, order object, take func(seq int
 func (t *trial) pull(ctx context.Context, r *replica) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r == t.late { // the others have the events from before the deletion
+		for _, user := range r.restored {
+			if err := t.backfillUser(ctx, user); err != nil {
+				return err
+			}
+		}
+	}
 	read := map[pull]bool{}
 	for _, p := range r.pulls {
 		if read[p] {

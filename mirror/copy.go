@@ -13,13 +13,14 @@ import (
 // once: each value has the number of the event that it is from, and a smaller number
 // never replaces a greater one.
 type replica struct {
-	mu      sync.Mutex
-	seen    map[int64]bool
-	values  map[string]map[string]value // by kind and key
-	samples map[string]map[string]value // by key without words, and words
-	pulls   []pull                      // histories, and ranges in which data was deleted, to read
-	deleted []deletion
-	types   map[string]int
+	mu       sync.Mutex
+	seen     map[int64]bool
+	values   map[string]map[string]value // by kind and key
+	samples  map[string]map[string]value // by key without words, and words
+	pulls    []pull                      // histories, and ranges in which data was deleted, to read
+	restored []string                    // users to read, if the copy began while they were deleted
+	deleted  []deletion
+	types    map[string]int
 }
 
 // deletion is a deletion of samples. It hides values of earlier events, which may come
@@ -74,6 +75,9 @@ func (r *replica) take(seq int64, envelope object) {
 		r.set("user", textField(doc, "user_id"), seq, nil)
 	case strings.HasPrefix(kind, "user."):
 		r.set("user", textField(doc, "user_id"), seq, doc)
+		if kind == "user.restored" {
+			r.restored = append(r.restored, textField(doc, "user_id"))
+		}
 	case kind == "provider.connection.deleted":
 		r.set("connection", connectionKey(doc), seq, nil)
 	case kind == "provider.connection.created" || kind == "provider.connection.updated":

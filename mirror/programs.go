@@ -190,7 +190,8 @@ func (p *program) close() {
 	_ = p.log.Close()
 }
 
-// pass passes a webhook on to the program. It loses, doubles and delays some.
+// pass passes a webhook on to the program. It loses, doubles and delays some, also until
+// the program was started again.
 func (p *program) pass(w http.ResponseWriter, req *http.Request) {
 	body, err := io.ReadAll(req.Body)
 	if err != nil {
@@ -204,9 +205,14 @@ func (p *program) pass(w http.ResponseWriter, req *http.Request) {
 	case x < .04:
 		w.WriteHeader(http.StatusNoContent) // lost after the answer
 		return
-	case x < .06:
-		p.forward(req, body)
+	case x < .08:
+		w.WriteHeader(http.StatusNoContent)
+		late := req.Clone(context.WithoutCancel(req.Context()))
+		time.AfterFunc(time.Duration(rand.IntN(4000))*time.Millisecond, func() { p.forward(late, body) }) //nolint:gosec // any of them
+		return
 	case x < .1:
+		p.forward(req, body)
+	case x < .14:
 		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond) //nolint:gosec // any of them
 	}
 	w.WriteHeader(p.forward(req, body))
@@ -285,17 +291,15 @@ func (r *replica) load(row object) {
 	}
 }
 
-// startPrograms registers an endpoint for each program and starts it.
-func (t *trial) startPrograms(ctx context.Context) error {
+// registerPrograms registers an endpoint for each program, which is started later: the
+// first webhooks fail, and come again after the program has read what exists.
+func (t *trial) registerPrograms(ctx context.Context) error {
 	for _, p := range t.programs {
 		var err error
 		if p.endpoint, err = t.register(ctx, p.address); err != nil {
 			return err
 		}
 		p.environ = []string{"HALE_URL=http://" + t.server.Address(), "HALE_API_KEY=" + apiKey}
-		if err := p.start(); err != nil {
-			return err
-		}
 	}
 	return nil
 }

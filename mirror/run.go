@@ -74,7 +74,7 @@ func (t *trial) run(ctx context.Context, s settings) error {
 	if err := t.world.prepare(ctx); err != nil {
 		return err
 	}
-	if err := t.startPrograms(ctx); err != nil {
+	if err := t.registerPrograms(ctx); err != nil {
 		return err
 	}
 	working, stop := context.WithTimeout(ctx, s.length)
@@ -88,7 +88,7 @@ func (t *trial) run(ctx context.Context, s settings) error {
 		time.Sleep(s.length / 3) // something exists then
 		backfilled = t.backfill(ctx)
 	})
-	err = t.disturb(working, s.kills)
+	err = t.disturb(working, s.length, s.kills)
 	work.Wait()
 	if err := errors.Join(err, backfilled); err != nil {
 		return err
@@ -131,9 +131,11 @@ func (t *trial) register(ctx context.Context, address string) (endpoint string, 
 }
 
 // disturb reads the feed, kills the server, rotates the secret and takes the receiver
-// away, until the time is over.
-func (t *trial) disturb(ctx context.Context, kills bool) error {
+// away, until the time is over. It starts the programs after half of it, or earlier.
+func (t *trial) disturb(ctx context.Context, length time.Duration, kills bool) error {
 	r := rand.New(rand.NewPCG(t.seed, 1000)) //nolint:gosec // reproducible
+	half := time.NewTimer(length / 2)
+	defer half.Stop()
 	for ctx.Err() == nil {
 		if err := t.readFeed(ctx); err != nil && ctx.Err() == nil {
 			return err
@@ -159,6 +161,10 @@ func (t *trial) disturb(ctx context.Context, kills bool) error {
 			}
 		}
 		select {
+		case <-half.C:
+			if err := t.restartPrograms(); err != nil {
+				return err
+			}
 		case <-time.After(200 * time.Millisecond):
 		case <-ctx.Done():
 		}

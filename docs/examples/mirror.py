@@ -52,7 +52,7 @@ CREATE INDEX IF NOT EXISTS deletion_user ON deletion (user, resource);
 CREATE TABLE IF NOT EXISTS seen (id TEXT PRIMARY KEY, at REAL);
 CREATE TABLE IF NOT EXISTS to_read (
   id INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT, resource TEXT, first TEXT, last TEXT, UNIQUE (user, resource, first, last));
-CREATE TABLE IF NOT EXISTS position (after INTEGER, after_id TEXT);
+CREATE TABLE IF NOT EXISTS position (start INTEGER, after INTEGER, after_id TEXT);
 CREATE VIEW IF NOT EXISTS copy AS SELECT * FROM value v WHERE doc IS NOT NULL
   AND (kind IN ('order', 'order_transaction', 'appointment') OR NOT EXISTS (
     SELECT 1 FROM value u WHERE u.kind = 'user' AND u.key = v.user AND u.words = '' AND u.doc IS NULL))
@@ -118,6 +118,8 @@ class Copy:
 
     def take(self, message: str, seq: int, event: HaleEvent | None) -> None:
         """Applies an event once, whether it comes by webhook or by feed, in any order."""
+        if not self.rows("SELECT 1 FROM position WHERE start < ?", seq):
+            return  # what exists at the start contains it
         new = self.db.execute("INSERT OR IGNORE INTO seen VALUES (?, ?)", (message, time.time())).rowcount
         if new and event:  # the event of an erased user is null
             self.apply(seq, event)
@@ -234,7 +236,10 @@ def pages(path: str, **query: Any) -> Iterator[tuple[int, Any]]:
 
 def read_all() -> None:
     """Reads what exists. The first answer has the smallest number: later events follow from the feed."""
-    start, _ = get("/v2/user", limit=1)
+    if not copy.rows("SELECT 1 FROM position"):  # a program that was stopped meanwhile keeps its start
+        start, _ = get("/v2/user", limit=1)
+        with copy.change():
+            copy.db.execute("INSERT INTO position VALUES (?, NULL, '')", (start,))
     for seq, body in pages("/v2/user", limit=100):
         for user in body["users"]:
             del user["connected_sources"]  # they have events of their own
@@ -249,7 +254,7 @@ def read_all() -> None:
             if kind:
                 read_visit(f"/v3/order/{order['id']}/{kind}/appointment")
     with copy.change():
-        copy.db.execute("INSERT INTO position VALUES (?, '')", (start,))
+        copy.db.execute("UPDATE position SET after = start")
 
 
 def read_visit(path: str) -> None:
@@ -262,7 +267,7 @@ def read_visit(path: str) -> None:
 def follow() -> None:
     """Reads the ranges that wait, and the events that webhooks lost, for ever."""
     while True:
-        if not copy.rows("SELECT 1 FROM position"):
+        if not copy.rows("SELECT 1 FROM position WHERE after IS NOT NULL"):
             read_all()
         for id, user, resource, first, last in copy.rows("SELECT * FROM to_read"):
             if resource:
@@ -348,7 +353,7 @@ class Reader(BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
         with copy.lock:
-            position = copy.rows("SELECT after, (SELECT count(*) FROM to_read) FROM position")
+            position = copy.rows("SELECT after, (SELECT count(*) FROM to_read) FROM position WHERE after IS NOT NULL")
             after, to_read = position[0] if position else (-1, 0)
             self.line({"after": after, "to_read": to_read})
             for kind, user, resource, seq, doc in copy.rows("SELECT kind, user, resource, seq, doc FROM copy"):

@@ -62,6 +62,7 @@ class Copy {
   deletions: Deletion[] = [];
   seen = new Map<string, number>();
   toRead: Range[] = [];
+  start = Infinity; // what was read at the start contains the events up to this one
   after = -1; // position in the feed
   afterId = "";
 
@@ -76,7 +77,7 @@ class Copy {
 
   // take applies an event once, whether it comes by webhook or by feed, in any order.
   take(message: string, seq: number, event: HaleEvent | null): void {
-    if (this.seen.has(message)) return;
+    if (seq <= this.start || this.seen.has(message)) return;
     this.seen.set(message, Date.now());
     if (!event) return; // of an erased user
     const user = event.user_id ?? "";
@@ -250,7 +251,7 @@ async function readRange({ user, resource, first, last }: Range): Promise<void> 
 
 // readAll reads what exists. The first answer has the smallest number: later events follow from the feed.
 async function readAll(): Promise<void> {
-  const start = await get("/v2/user", { limit: "1" });
+  copy.start = (await get("/v2/user", { limit: "1" })).seq;
   for await (const { seq, body } of pages("/v2/user", { limit: "100" })) {
     for (const { connected_sources, ...doc } of body.users) { // connections have events of their own
       copy.put({ kind: "user", key: doc.user_id, user: doc.user_id, seq, doc });
@@ -266,7 +267,7 @@ async function readAll(): Promise<void> {
       if (visit.body) copy.put({ kind: "appointment", key: visit.body.id, user: order.user_id, seq: visit.seq, doc: visit.body });
     }
   }
-  copy.after = start.seq;
+  copy.after = copy.start;
 }
 
 // follow reads the ranges that wait, and the events that webhooks lost, for ever.
