@@ -77,16 +77,17 @@ var Flags = []Flag{
 	{Code: "DET", Interpretation: "abnormal", Display: "Detected"},
 	{Code: "RR", Interpretation: "abnormal"},
 	{Code: "WR", Interpretation: "abnormal"},
-
-	{Code: "R", Display: "Resistant"},
-	{Code: "I", Display: "Intermediate"},
-	{Code: "S", Display: "Susceptible"},
+	{Code: "R", Interpretation: "abnormal", Display: "Resistant"},
+	{Code: "I", Interpretation: "abnormal", Display: "Intermediate"},
+	{Code: "NS", Interpretation: "abnormal", Display: "Non-susceptible"},
+	{Code: "SDD", Interpretation: "abnormal", Display: "Susceptible-dose dependent"},
 
 	{Code: FlagUnclear, Interpretation: "unknown", Display: "Indeterminate"},
 
 	{Code: "NEG", Interpretation: "normal", Display: "Negative"},
 	{Code: "ND", Interpretation: "normal", Display: "Not detected"},
 	{Code: "NR", Interpretation: "normal"},
+	{Code: "S", Interpretation: "normal", Display: "Susceptible"},
 	{Code: FlagNormal, Interpretation: "normal", Display: "Normal"},
 	{Code: "NORMAL", Interpretation: "normal"},
 }

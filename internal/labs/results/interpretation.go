@@ -417,7 +417,8 @@ func readLeadingNumber(text string) quantity {
 	attached := rest != "" && rest == m[2] // without a blank or a mark before it
 	_, isUnit := loinc.UCUM(word)
 	flag, _ := hl7.FindFlag(word)
-	isFlag := isFlagInText(word) && (flag.Interpretation == "critical" || flag.Interpretation == "abnormal")
+	isFlag := isFlagInText(word) && (flag.Interpretation == "critical" || flag.Interpretation == "abnormal") &&
+		flag.Code != "R" && flag.Code != "I" // letters of a text: 15 I U/mL
 	switch {
 	case isUnit:
 		q.unit = word

@@ -94,17 +94,18 @@ func Units(r *wearables.Resource) []string {
 // convert converts the values of a group to the resource's unit. ok is false for an
 // unknown unit.
 func (g *Group) convert(r *wearables.Resource) (ok bool) {
-	unit, canonical := strings.ToLower(g.Unit), strings.ToLower(r.Unit)
+	unit, canonical := strings.ToLower(strings.ReplaceAll(g.Unit, "μ", "µ")), strings.ToLower(r.Unit) // the Greek letter is the micro sign
 	if unit == "" || g.Unit == largeCalorie && canonical == "kcal" || unit == canonical || slices.Contains(aliases[canonical], unit) {
 		return true
 	}
 	scale, ok := conversions[canonical][unit]
+	kind, _ := r.TypeNamed(g.Type)
 	switch {
 	case !ok:
 		return false
 	case r.Name == "body_temperature_delta":
 		scale = scale.Difference()
-	case r.Name == "cholesterol" && g.Type == "cholesterol/triglycerides":
+	case r.Name == "cholesterol" && kind == "cholesterol/triglycerides":
 		scale = units.Triglycerides
 	case r.Name == "cholesterol":
 		scale = units.Cholesterol

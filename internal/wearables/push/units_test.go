@@ -36,6 +36,10 @@ func TestConvert(t *testing.T) {
 		{"glucose", "", "mg/dL", 90.091, 5},
 		{"cholesterol", "cholesterol/ldl", "mg/dL", 116.01, 3},
 		{"cholesterol", "cholesterol/triglycerides", "mg/dL", 177.14, 2},
+		{"cholesterol", "triglycerides", "mg/dL", 177.14, 2},
+		{"cholesterol", "ldl", "mg/dL", 116.01, 3},
+		{"caffeine", "", "\u00b5g", 80_000, 0.08}, // micro sign
+		{"caffeine", "", "\u03bcg", 80_000, 0.08}, // Greek mu
 	} {
 		r, known := wearables.ResourceNamed(c.resource)
 		if !known {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
@@ -71,10 +72,40 @@ func readValue(kind string, f hl7.Field) (text, is string) {
 			return v.Get(5), "comment"
 		}
 		return "", ""
-	case "CX", "EI", "XPN", "XCN", "XAD", "XTN", "XON":
+	case "DT", "TM", "TS", "DTM": // not numbers
+		return joinTexts(repeats, ", ", writtenTime(kind)), "comment"
+	case "CX", "EI":
+		return joinTexts(repeats, ", ", func(v hl7.Value) string { return v.Get(1) }), "comment"
+	case "XPN", "XCN", "XAD", "XTN", "XON":
 		return joinTexts(repeats, ", ", func(v hl7.Value) string { return strings.TrimSpace(strings.ReplaceAll(v.Text(), "^", " ")) }), ""
 	}
 	return joinTexts(repeats, "\n", hl7.Value.Text), ""
+}
+
+// timeLayouts have the form in which a time of so many digits is written.
+var timeLayouts = map[int]string{4: "2006", 6: "2006-01", 8: "2006-01-02", 10: "2006-01-02 15h", 12: "2006-01-02 15:04", 14: "2006-01-02 15:04:05"}
+
+// writtenTime writes a value of a type of time as people do: 2026-11-01 10:30. A text
+// that is no time stays as it is.
+func writtenTime(kind string) func(v hl7.Value) string {
+	day := ""
+	if kind == "TM" { // a time of any day
+		day = "20000101"
+	}
+	return func(v hl7.Value) string {
+		t, err := hl7.ParseTime(day+v.Get(1), time.UTC)
+		if err != nil {
+			return v.Text()
+		}
+		layout := timeLayouts[t.Digits]
+		if kind == "TM" {
+			layout = strings.TrimPrefix(layout, timeLayouts[8]+" ")
+		}
+		if t.Zoned {
+			layout += " -07:00"
+		}
+		return t.Format(layout)
+	}
 }
 
 func joinTexts(values []hl7.Value, separator string, read func(hl7.Value) string) string {
@@ -154,8 +185,9 @@ func unitOf(v hl7.Value) string {
 
 var powerOfTen = regexp.MustCompile(`^[xX×*]?\s*10\^\d{1,2}(\s*/?\s*[A-Za-zµμ].*)?$`)
 
-// takeDocument stores the PDF of an OBX and reports whether it was one. A
-// message may have several, which stay in their order.
+// takeDocument stores the PDF of an OBX and reports whether it was a document. A
+// message may have several, which stay in their order. Of other documents, such as
+// images, it notes that they were refused.
 func (r *results) takeDocument(s hl7.Segment) bool {
 	if strings.ToUpper(s.Get(2)) != "ED" {
 		return false
@@ -163,8 +195,9 @@ func (r *results) takeDocument(s hl7.Segment) bool {
 	v := s.Field(5).First()
 	data := v.Get(5)
 	isPDF := strings.EqualFold(v.Get(3), "PDF") || strings.EqualFold(v.Get(2), "PDF") || strings.HasPrefix(data, "JVBERi0")
+	isEncoded := data != "" && (strings.EqualFold(v.Get(4), "Base64") || strings.EqualFold(v.Get(4), "Hex"))
 	switch {
-	case !isPDF:
+	case !isPDF && !isEncoded:
 		return false
 	case slices.Contains([]string{"D", "W", "X"}, strings.ToUpper(s.Get(11))): // withdrawn
 		return true

@@ -121,6 +121,22 @@ corrected
 CULT: ORG = E. coli O157 coded_value status C sub 1
 CULT: ORG = K. oxytoca coded_value status F sub 2`,
 		},
+		"times and identifiers are words": {
+			"OBR|1|" + orderA + "|F1|PRE\rOBX|1|DT|LMP||20261101||||||F\rOBX|2|TM|LAST||1030||||||F\rOBX|3|TS|SEEN||202611011030+0100||||||F\rOBX|4|CX|BAG||12345^^^BB||||||F\rOBX|5|DT|BORN||2026||||||F\rOBX|6|DT|ODD||soon||||||F\r", `
+order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:00Z account 44120
+PRE: LMP = 2026-11-01 comment status F
+PRE: LAST = 10:30 comment status F
+PRE: SEEN = 2026-11-01 10:30 +01:00 comment status F
+PRE: BAG = 12345 comment status F
+PRE: BORN = 2026 comment status F
+PRE: ODD = soon comment status F`,
+		},
+		"an image is refused, and no value": {
+			"OBR|1|" + orderA + "|F1|IMG\rOBX|1|ED|IMG||^image^png^Base64^iVBORw0KGgo=||||||F\rOBX|2|ED|IMG||^image^png^Base64^iVBORw0KGgo=||||||W\rOBX|3|NM|K||4||||||F\r", `
+order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:00Z account 44120
+IMG: K = 4 numeric status F
+0 more documents, refused [not_pdf], 0 more specimens`,
+		},
 		"text goes on over OBX": {
 			"OBR|1|" + orderA + "|F1|PATH\rOBX|1|TX|DX^Diagnosis||Benign||||||F\rOBX|2|TX|DX^Diagnosis||nevus.||||||F\rOBX|3|TX|GR^Gross||Brown.||||||F\r", `
 order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:00Z account 44120
