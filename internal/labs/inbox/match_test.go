@@ -258,7 +258,7 @@ func TestNumbersOfAnotherOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newRig(t, db)
 		r.work()
-		o, other, third := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
+		o, other, third, fourth := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		slug := r.lab(networks.Report{Placer: o.ID.String()})
 		for _, c := range []struct {
 			name   string
@@ -271,6 +271,8 @@ func TestNumbersOfAnotherOrder(t *testing.T) {
 			{"two samples", networks.Report{SampleID: o.SampleID, OtherSamples: []string{other.SampleID}}, "other_order 2"},
 			{"the lab's number, then ours", networks.Report{SampleID: "LAB-1", OtherSamples: []string{o.SampleID}}, "results"},
 			{"the sample of an order that is completed", networks.Report{Placer: other.ID.String(), SampleID: o.SampleID}, "results"},
+			{"another sample as order number", networks.Report{Placer: third.ID.String(), OtherPlacers: []string{fourth.SampleID}}, "other_order 2"},
+			{"our sample number as order number", networks.Report{Placer: fourth.SampleID, SampleID: "LAB-4"}, "results"},
 			{"foreign numbers", networks.Report{Placer: third.ID.String(), SampleID: "LAB-2", OtherPlacers: []string{"4711"}, OtherSamples: []string{"LAB-3"}}, "results"},
 		} {
 			c.report.Lab, c.report.Results = slug, &networks.ResultSet{}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/pdfs"
 	"hale/internal/platform/civil"
@@ -63,11 +65,17 @@ type Report struct {
 // Placers lists the order numbers on the report, ours first.
 func (r *Report) Placers() []string { return distinct(append([]string{r.Placer}, r.OtherPlacers...)) }
 
-// Samples lists the sample numbers on the report, SampleID first.
+// Samples lists the sample numbers on the report, SampleID first. An order number that
+// is no id of ours may be one: a lab that reads our bar code gives it in any field.
 func (r *Report) Samples() []string {
 	all := append([]string{r.SampleID}, r.OtherSamples...)
 	if r.Results != nil {
 		all = append(all, r.Results.Specimen.Number)
+	}
+	for _, number := range r.Placers() {
+		if uuid.Validate(number) != nil {
+			all = append(all, number)
+		}
 	}
 	return distinct(all)
 }

@@ -81,9 +81,12 @@ func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *
 		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this connection is not that of the sending application and facility", Segment: "MSH", Sequence: 1, Field: 3}
 	case !known && (!n.settings.AcceptUnknown || from.files != ""):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnknownKey, Text: "this sending application and facility are not configured here", Segment: "MSH", Sequence: 1, Field: 3}
-	case !lab.Sandbox && header.Processing != "P" && header.Processing != "":
+	case !lab.Sandbox && !isProduction(header):
 		// A message of a lab's test system must not reach a patient.
 		trouble = &hl7.ErrorSegment{Code: "202", Text: "only production messages are accepted here", Segment: "MSH", Sequence: 1, Field: 11}
+	case known && lab.Sandbox && isProduction(header):
+		// A patient's result must not end among sandbox orders, where it alarms nobody.
+		trouble = &hl7.ErrorSegment{Code: "202", Text: "only messages of the test system are accepted here, with T or D in MSH-11", Segment: "MSH", Sequence: 1, Field: 11}
 	case !isSupported(header):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnsupportedMessageType, Text: "this message type is not supported here", Segment: "MSH", Sequence: 1, Field: 9}
 	}
@@ -140,7 +143,6 @@ func (n *Network) mayBe(key string, from origin) bool {
 // MSH-11. When several match, the one whose settings have both names wins.
 func (n *Network) findSender(header hl7.Header) (key string, lab Lab, known bool) {
 	best := -1
-	production := header.Processing == "P" || header.Processing == ""
 	for _, candidate := range slices.Sorted(maps.Keys(n.settings.Labs)) {
 		l := n.settings.Labs[candidate]
 		fit := 0
@@ -150,7 +152,7 @@ func (n *Network) findSender(header hl7.Header) (key string, lab Lab, known bool
 		if l.LabFacility != "" {
 			fit += 2
 		}
-		if l.Sandbox != production {
+		if l.Sandbox != isProduction(header) {
 			fit++
 		}
 		if fit > best && l.answersTo(header) {
@@ -158,6 +160,11 @@ func (n *Network) findSender(header hl7.Header) (key string, lab Lab, known bool
 		}
 	}
 	return key, lab, known
+}
+
+// isProduction reports whether a message is no message of a test system.
+func isProduction(header hl7.Header) bool {
+	return header.Processing == "P" || header.Processing == ""
 }
 
 // isSupported reports whether messages of this type are processed.

@@ -316,6 +316,21 @@ func TestMessagesOfATestSystem(t *testing.T) {
 	}
 }
 
+// A production message of a lab that has only a connection for its test system is
+// rejected: its result would alarm nobody.
+func TestAProductionMessageIsNoTest(t *testing.T) {
+	test := modern
+	test.Slug, test.Sandbox = "northlab", true
+	n, _ := receiver(t, Settings{Labs: map[string]Lab{"northlab-test": test}})
+	for processing, want := range map[string]string{"|P|": "AR", "||": "AR", "|T|": "AA", "|D|": "AA"} {
+		in := &inbox{}
+		answer := string(n.Accept(t.Context(), in, []byte(strings.Replace(result, "|P|", processing, 1))))
+		if !strings.Contains(answer, "MSA|"+want+"|") || len(in.messages) == 1 != (want == "AA") {
+			t.Errorf("%s: %q, %d stored", processing, answer, len(in.messages))
+		}
+	}
+}
+
 // A lab sends over a connection, and gets AA when the message is stored.
 func TestRun(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
