@@ -70,6 +70,9 @@ command shows all problems with their lines.`,
 				} else if err != nil {
 					return s.problems(err)
 				}
+				if done.Lacks != "" {
+					s.say("warning: the documents of %s have no %s; add them to the description of the lab (--lab FILE.json)", done.Lab, done.Lacks)
+				}
 				return s.showValue(importedView, done)
 			})
 		},

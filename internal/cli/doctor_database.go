@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -274,6 +275,7 @@ func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *stor
 func examineOrdering(ctx context.Context, cfg *config.Config, db *store.DB) []finding {
 	const name = "lab ordering"
 	var lacks []readiness.Lack
+	var incomplete []string
 	production := false
 	err := db.Read(ctx, func(tx *store.Tx) (err error) {
 		all, err := teams.List(ctx, tx)
@@ -281,7 +283,10 @@ func examineOrdering(ctx context.Context, cfg *config.Config, db *store.DB) []fi
 			return err
 		}
 		production = slices.ContainsFunc(all, func(t teams.Team) bool { return t.Environment == teams.Production })
-		lacks, err = readiness.Find(ctx, tx, app.ConnectedLabs(cfg))
+		if lacks, err = readiness.Find(ctx, tx, app.ConnectedLabs(cfg)); err != nil {
+			return err
+		}
+		incomplete, err = readiness.Incomplete(ctx, tx)
 		return err
 	})
 	switch {
@@ -289,10 +294,16 @@ func examineOrdering(ctx context.Context, cfg *config.Config, db *store.DB) []fi
 		return []finding{{name, broken, err.Error(), ""}}
 	case !production:
 		return []finding{{Check: name, Verdict: good, Detail: "no production team"}}
-	case len(lacks) == 0:
+	case len(lacks) == 0 && len(incomplete) == 0:
 		return []finding{{Check: name, Verdict: good, Detail: "every production team has a catalogue, an account and a connection"}}
 	}
 	var findings []finding
+	if len(incomplete) > 0 {
+		findings = append(findings, finding{
+			name, unwell, "the documents of these laboratories lack facts that each page must have: " + strings.Join(incomplete, "; "),
+			"hale catalog import COMPENDIUM --lab LAB.json",
+		})
+	}
 	for _, step := range []readiness.Step{readiness.NoCatalogue, readiness.NoAccount, readiness.NoConnection} {
 		if names := readiness.Names(lacks, step); names != "" {
 			findings = append(findings, finding{name, unwell, step.Problem() + ": " + names, step.Remedy() + "; docs/production.md has all steps"})

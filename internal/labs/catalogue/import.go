@@ -232,23 +232,27 @@ func isText(text string, least, most int) bool {
 func checkLab(l *Lab) error {
 	var problems Problems
 	for field, good := range map[string]bool{
-		"slug":         slugForm.MatchString(l.Slug),
-		"name":         isText(l.Name, 1, longestName),
-		"address":      isText(l.Address, 0, longestName),
-		"city":         isText(l.City, 0, longestName),
-		"zip":          isText(l.Zip, 0, 10),
-		"state":        l.State == "" || person.States[l.State] != "",
-		"phone":        isText(l.Phone, 0, 40),
-		"clia":         isText(l.CLIA, 0, 20),
-		"payor_codes":  hasPayorCodes(l.PayorCodes),
-		"logo_url":     isText(l.LogoURL, 0, longestWords),
-		"methods":      len(l.Methods) > 0 && containsAll(l.Methods, Methods),
-		"sample_types": len(l.SampleTypes) > 0 && containsAll(l.SampleTypes, SampleTypes),
-		"states":       containsAll(l.States, States),
-		"billings":     containsAll(l.Billings, Billings),
+		"slug":        slugForm.MatchString(l.Slug),
+		"name":        isText(l.Name, 1, longestName),
+		"address":     isText(l.Address, 0, longestName),
+		"city":        isText(l.City, 0, longestName),
+		"zip":         isText(l.Zip, 0, 10),
+		"state":       l.State == "" || person.States[l.State] != "",
+		"phone":       isText(l.Phone, 0, 40),
+		"clia":        isText(l.CLIA, 0, 20),
+		"payor_codes": hasPayorCodes(l.PayorCodes),
+		"logo_url":    isText(l.LogoURL, 0, longestWords),
 	} {
 		if !good {
 			problems.add(0, "lab."+field, "is missing or not allowed")
+		}
+	}
+	for field, wrong := range map[string]string{
+		"methods": checkWords(l.Methods, Methods, 1), "sample_types": checkWords(l.SampleTypes, SampleTypes, 1),
+		"states": checkWords(l.States, States, 0), "billings": checkWords(l.Billings, Billings, 0),
+	} {
+		if wrong != "" {
+			problems.add(0, "lab."+field, wrong)
 		}
 	}
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Field, b.Field) })
@@ -265,8 +269,25 @@ func hasPayorCodes(table map[string]string) bool {
 	return true
 }
 
-func containsAll[T comparable](words, of []T) bool {
-	return !slices.ContainsFunc(words, func(w T) bool { return !containsWord(w, of) })
+// checkWords says what is wrong with a list of words; empty for a good one.
+func checkWords[T ~string](words, allowed []T, least int) string {
+	for _, w := range words {
+		if !containsWord(w, allowed) {
+			return fmt.Sprintf("%q is not one of: %s", w, listWords(allowed))
+		}
+	}
+	if len(words) < least {
+		return "is missing; one or more of: " + listWords(allowed)
+	}
+	return ""
+}
+
+func listWords[T ~string](all []T) string {
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = string(one)
+	}
+	return strings.Join(texts, ", ")
 }
 
 // ImportCounts counts the changes of an import.
@@ -276,6 +297,8 @@ type ImportCounts struct {
 	Changed     int    `json:"changed"`
 	Unchanged   int    `json:"unchanged"`
 	Deactivated int    `json:"deactivated"`
+	// Lacks names the missing fields of the lab, separated by commas: see Lab.Lacks.
+	Lacks string `json:"lacks,omitempty"`
 }
 
 // Import updates the catalogue of all teams from a lab's compendium. An entry
@@ -305,7 +328,7 @@ func Import(ctx context.Context, tx *store.Tx, slug string, described *Lab, c *C
 	if err := problems.asError(); err != nil {
 		return ImportCounts{}, err
 	}
-	im.report.Lab = l.Slug
+	im.report.Lab, im.report.Lacks = l.Slug, strings.Join(l.Lacks(), ", ")
 	if err := im.storeMarkers(ctx, l, markers, full); err != nil {
 		return ImportCounts{}, err
 	}

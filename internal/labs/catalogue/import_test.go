@@ -41,11 +41,11 @@ func (r *rig) importList(c *Compendium, full bool) (done ImportCounts) {
 
 func TestImport(t *testing.T) {
 	forEachEngine(t, func(r *rig) {
-		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Added: 3}) {
+		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Lacks: "clia, phone, state", Added: 3}) {
 			r.Errorf("first: %+v", got)
 		}
 		before := r.catalogue()
-		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Unchanged: 3}) {
+		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Lacks: "clia, phone, state", Unchanged: 3}) {
 			r.Errorf("again: %+v", got)
 		}
 		if r.catalogue() != before {
@@ -64,10 +64,10 @@ func TestImport(t *testing.T) {
 		if err != nil {
 			r.Fatal(err)
 		}
-		if got := r.importList(changed, false); got != (ImportCounts{Lab: "acme_lab", Changed: 1, Unchanged: 1}) {
+		if got := r.importList(changed, false); got != (ImportCounts{Lab: "acme_lab", Lacks: "clia, phone, state", Changed: 1, Unchanged: 1}) {
 			r.Errorf("part: %+v", got)
 		}
-		if got := r.importList(changed, true); got != (ImportCounts{Lab: "acme_lab", Unchanged: 2, Deactivated: 1}) {
+		if got := r.importList(changed, true); got != (ImportCounts{Lab: "acme_lab", Lacks: "clia, phone, state", Unchanged: 2, Deactivated: 1}) {
 			r.Errorf("whole: %+v", got)
 		}
 		after := r.catalogue()
@@ -78,7 +78,7 @@ func TestImport(t *testing.T) {
 		if a3, ok := after.MarkerByCode(l.ID, "A3"); !ok || a3.Active || len(after.Markers(MarkerFilter{Labs: []LabID{l.ID}})) != 2 {
 			r.Error("a marker that left the list is still offered")
 		}
-		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Changed: 2, Unchanged: 1}) {
+		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Lacks: "clia, phone, state", Changed: 2, Unchanged: 1}) {
 			r.Errorf("back: %+v", got)
 		}
 	})

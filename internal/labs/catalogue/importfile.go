@@ -68,7 +68,12 @@ type Problem struct {
 	Text  string `json:"problem"`
 }
 
-func (p Problem) String() string { return fmt.Sprintf("line %d: %s: %s", p.Line, p.Field, p.Text) }
+func (p Problem) String() string {
+	if p.Line == 0 { // of the description of the lab
+		return p.Field + ": " + p.Text
+	}
+	return fmt.Sprintf("line %d: %s: %s", p.Line, p.Field, p.Text)
+}
 
 // Problems lists all problems of a compendium, sorted by line. A compendium with
 // problems is not imported.

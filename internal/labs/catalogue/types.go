@@ -49,6 +49,20 @@ type Lab struct {
 	PayorCodes map[string]string `json:"payor_codes,omitempty"`
 }
 
+// Lacks names the fields that are missing and that each page of a lab's documents must
+// have (42 CFR 493.1291).
+func (l Lab) Lacks() []string {
+	var names []string
+	for _, one := range []struct{ name, text string }{
+		{"clia", l.CLIA}, {"phone", l.Phone}, {"address", l.Address}, {"city", l.City}, {"state", l.State}, {"zip", l.Zip},
+	} {
+		if one.text == "" {
+			names = append(names, one.name)
+		}
+	}
+	return names
+}
+
 // Serves reports whether the lab can test people of a state, such as AZ.
 func (l Lab) Serves(state string) bool { return containsWord(state, l.States) }
 

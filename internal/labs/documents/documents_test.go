@@ -202,6 +202,8 @@ func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
 	if len(pages) != 100 {
 		t.Errorf("%d labels", len(pages))
 	}
+	s.Order.Network = orders.HL7TestNetwork
+	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001")
 }
 
 // Every page of the papers of a cancelled order says so. Papers that leave the

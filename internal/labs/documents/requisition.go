@@ -310,7 +310,8 @@ const (
 	labelEdge   = 6.0
 )
 
-// SandboxAccount is the account number on labels of the sandbox.
+// SandboxAccount is the account number on labels of the simulated laboratories. An order
+// at a laboratory's test system has the team's number there.
 //
 // Reference 1.15.
 const SandboxAccount = "1234567890"
@@ -329,7 +330,7 @@ func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
 	}
 	p := newDocument("Sample labels", fpdf.SizeType{Wd: labelWidth, Ht: labelHeight}, s.placedAt())
 	account := s.Full.Account.Number
-	if s.Full.Sandbox {
+	if s.Full.Sandbox && s.Order.Network != orders.HL7TestNetwork {
 		account = SandboxAccount
 	}
 	specimens := s.specimens()

@@ -100,6 +100,32 @@ func firstLack(ctx context.Context, tx *store.Tx, team teams.ID, connected func(
 	return "", nil
 }
 
+// Incomplete lists the labs of production teams whose documents lack facts of the lab,
+// each with the missing fields: "Acme (clia, phone)".
+func Incomplete(ctx context.Context, tx *store.Tx) ([]string, error) {
+	all, err := teams.List(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, t := range all {
+		if t.Environment != teams.Production {
+			continue
+		}
+		accounts, err := catalogue.Accounts(ctx, tx, t.ID, catalogue.AccountFilter{Status: catalogue.AccountActive})
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range accounts {
+			name := a.Lab.Name + " (" + strings.Join(a.Lab.Lacks(), ", ") + ")"
+			if len(a.Lab.Lacks()) > 0 && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names, nil
+}
+
 // Names lists the names of the teams that lack one step, at most five.
 func Names(lacks []Lack, step Step) string {
 	var names []string

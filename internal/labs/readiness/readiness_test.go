@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"slices"
 	"testing"
 
 	"hale/internal/labs/catalogue"
@@ -70,5 +71,22 @@ func TestFind(t *testing.T) {
 		})
 		want(NoConnection, false)
 		want("", true)
+		wantIncomplete := func(want ...string) {
+			t.Helper()
+			var got []string
+			if err := db.Read(ctx, func(tx *store.Tx) (err error) { got, err = Incomplete(ctx, tx); return err }); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("incomplete are %q, want %q", got, want)
+			}
+		}
+		wantIncomplete("Acme (clia, phone, state)")
+		write(func(tx *store.Tx) error {
+			c.Lab.CLIA, c.Lab.Phone, c.Lab.State = "05D9999901", "602-555-0100", "AZ"
+			_, err := catalogue.Import(ctx, tx, c.Lab.Slug, c.Lab, c, true)
+			return err
+		})
+		wantIncomplete()
 	})
 }
