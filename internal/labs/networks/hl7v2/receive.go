@@ -85,7 +85,7 @@ func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *
 		// A message of a lab's test system must not reach a patient.
 		trouble = &hl7.ErrorSegment{Code: "202", Text: "only production messages are accepted here", Segment: "MSH", Sequence: 1, Field: 11}
 	case known && lab.Sandbox && isProduction(header):
-		// A patient's result must not end among sandbox orders, where it alarms nobody.
+		// A patient's result must not end among sandbox orders: no alarm follows there.
 		trouble = &hl7.ErrorSegment{Code: "202", Text: "only messages of the test system are accepted here, with T or D in MSH-11", Segment: "MSH", Sequence: 1, Field: 11}
 	case !isSupported(header):
 		trouble = &hl7.ErrorSegment{Code: hl7.UnsupportedMessageType, Text: "this message type is not supported here", Segment: "MSH", Sequence: 1, Field: 9}

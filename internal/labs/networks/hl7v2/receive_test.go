@@ -317,7 +317,7 @@ func TestMessagesOfATestSystem(t *testing.T) {
 }
 
 // A production message of a lab that has only a connection for its test system is
-// rejected: its result would alarm nobody.
+// rejected: no alarm would follow its result.
 func TestAProductionMessageIsNoTest(t *testing.T) {
 	test := modern
 	test.Slug, test.Sandbox = "northlab", true
