@@ -21,7 +21,7 @@ LENGTH   ?= 10m
 export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run build release image-check chart-check alerts-check test race cover truth fuzz walk hostile crash mirror bench growth report-eval tour check lint fmt vet generate generate-check
+.PHONY: help run build release image-check chart-check alerts-check test race cover truth fuzz walk hostile crash mirror bench growth report-eval tour check lint vuln fmt vet generate generate-check
 
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} \
@@ -64,7 +64,10 @@ lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned 
 	$(TOOL) staticcheck $(PACKAGES)
 	$(TOOL) golangci-lint run $(PACKAGES)
 
-check: generate-check lint alerts-check test ## all that CI runs
+vuln: ## known vulnerabilities in the code that is called, from https://vuln.go.dev
+	@scripts/vuln.sh
+
+check: generate-check lint vuln alerts-check test ## all that CI runs
 
 fmt: ## rewrite the Go files in the one format
 	$(TOOL) gofumpt -w $$(scripts/go-files.sh)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # release.sh VERSION builds a release into dist/: static stripped binaries for
-# Linux and macOS, Debian packages, the Helm chart, an SBOM and checksums.
+# Linux and macOS, Debian packages, the Helm chart, an SBOM, checksums and their signature.
 # The same commit and Go version give the same binaries.
 #
-#   scripts/release.sh v1.2.3
+#   SIGNING_KEY=~/.ssh/release scripts/release.sh v1.2.3
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=${1:?usage: scripts/release.sh v1.2.3}
@@ -55,4 +55,11 @@ tool cyclonedx-gomod app -json -licenses -packages=false -main cmd/hale -output 
 echo "release: checksums"
 (cd dist && sha256sum -- *) >"$work/SHA256SUMS"
 mv "$work/SHA256SUMS" dist/SHA256SUMS
+
+if [ -n "${SIGNING_KEY:-}" ]; then
+  echo "release: signature"
+  ssh-keygen -q -Y sign -n hale-release -f "$SIGNING_KEY" dist/SHA256SUMS
+else
+  echo "release: NOT SIGNED: SIGNING_KEY names no SSH key" >&2
+fi
 ls -l dist
