@@ -121,15 +121,19 @@ func CheckBootstrapKey(cfg *config.Config) error {
 	if cfg.BootstrapAPIKey == "" {
 		return nil
 	}
-	err := teams.CheckKey(cfg.BootstrapAPIKey)
+	if err := teams.CheckKey(cfg.BootstrapAPIKey); err != nil {
+		return bootstrapKeyError(err)
+	}
+	return nil
+}
+
+// bootstrapKeyError says what is wrong with the key of the first team.
+func bootstrapKeyError(err error) error {
 	var wrong *fault.Error
 	if errors.As(err, &wrong) { // it names a field of the API
 		err = errors.New(wrong.Message())
 	}
-	if err != nil {
-		return &SettingError{fmt.Errorf("bootstrap-api-key (env HALE_BOOTSTRAP_API_KEY): %w", err)}
-	}
-	return nil
+	return &SettingError{fmt.Errorf("bootstrap-api-key (env HALE_BOOTSTRAP_API_KEY): %w", err)}
 }
 
 // New opens and migrates the database. Nothing listens or works yet.

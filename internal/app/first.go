@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -67,7 +68,9 @@ func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 		if key == "" {
 			key = teams.NewKeyText(team.Environment)
 		}
-		if _, err := teams.AddKey(ctx, tx, team, "first key", key); err != nil {
+		if _, err := teams.AddKey(ctx, tx, team, "first key", key); fault.Is(err, fault.Invalid) {
+			return bootstrapKeyError(err)
+		} else if err != nil {
 			return err
 		}
 		if err := catalogue.Seed(ctx, tx, team); err != nil {

@@ -28,7 +28,7 @@ import (
 )
 
 // Key is the API key of the first team.
-const Key = "sk_test_key_of_the_first_team"
+const Key = "sk_test_key_of_the_first_team_0123456789"
 
 // Service is a running service and a caller of its API.
 type Service struct {

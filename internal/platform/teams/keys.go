@@ -35,8 +35,10 @@ func (k Key) Live(now time.Time) bool { return k.ExpiresAt == nil || now.Before(
 const (
 	keyRandom   = 40 // base62 characters, 238 bits
 	longestText = 200
-	// ShortestKey is the minimum length of a key that was not generated.
-	ShortestKey = 16
+	// ShortestKey and ShortestProductionKey are the minimum lengths of a key that was not
+	// generated. Installations of older versions may have shorter ones.
+	ShortestKey           = 16
+	ShortestProductionKey = 32
 	// PhonePrefix begins the access tokens of phones. No key begins with it.
 	PhonePrefix = "ua_"
 	// LongestOverlap bounds the time for which a rotated key still works.
@@ -90,6 +92,9 @@ func CheckKey(text secrets.Text) error {
 func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text secrets.Text) (Key, error) {
 	if err := CheckKey(text); err != nil {
 		return Key{}, err
+	}
+	if team.Environment == Production && len(text.Reveal()) < ShortestProductionKey {
+		return Key{}, fault.Newf(fault.Invalid, "an API key of a production team has at least %d characters", ShortestProductionKey).At("key")
 	}
 	return addKey(ctx, tx, team, NewKey{Label: label, Rights: FullRights}, text)
 }

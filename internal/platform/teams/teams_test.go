@@ -126,6 +126,16 @@ func TestTheSameKeyTwiceIsAConflict(t *testing.T) {
 			if _, err := teams.AddKey(ctx, tx, team, "", "short"); !fault.Is(err, fault.Invalid) {
 				t.Errorf("short: %v", err)
 			}
+			production, err := teams.Create(ctx, tx, "clinic", teams.Production)
+			if err != nil {
+				return err
+			}
+			if _, err := teams.AddKey(ctx, tx, production, "", "pk_thirty_one_characters_______"); !fault.Is(err, fault.Invalid) {
+				t.Errorf("short in production: %v", err)
+			}
+			if _, err := teams.AddKey(ctx, tx, production, "", "pk_thirty_two_characters________"); err != nil {
+				return err
+			}
 			return nil
 		})
 		if err != nil {
