@@ -195,7 +195,14 @@ type Result struct {
 	SubID      string
 	// Specimen is the key of one of the further specimens; empty for the first.
 	Specimen string `json:",omitempty"`
+	// Parent is the result that this one belongs to, such as the organism of a
+	// susceptibility; zero for none.
+	Parent Parent `json:",omitzero"`
 }
+
+// Parent names a result of the same order: its code as the lab wrote it, its
+// sub-id and its value in words, as far as they are known.
+type Parent struct{ Code, SubID, Value string }
 
 // Namings returns the names of the values.
 func (s *ResultSet) Namings() []catalogue.Naming {
@@ -220,10 +227,13 @@ type Missing struct {
 	// will not come.
 	Rest bool `json:",omitempty"`
 	// Confirms reports that the last value before is final, and is not sent
-	// again. Without such a value the result is missing. SubID limits it to one
-	// of several values; empty means all.
-	Confirms bool   `json:",omitempty"`
-	SubID    string `json:",omitempty"`
+	// again. Without such a value the result is missing.
+	Confirms bool `json:",omitempty"`
+	// SubID, At and Parent are those of the value; they tell which of several
+	// values is meant. Empty means all.
+	SubID  string `json:",omitempty"`
+	At     Moment `json:",omitzero"`
+	Parent Parent `json:",omitzero"`
 	// Flag is a critical flag of the confirmation; it replaces that of the value.
 	Flag string `json:",omitempty"`
 	// Specimen is the key of one of the further specimens; empty for the first.

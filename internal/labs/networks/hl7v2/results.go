@@ -21,15 +21,30 @@ type results struct {
 	// dateOnly reports that the time of the report is only a date.
 	dateOnly bool
 	// Indexes of the tests and values read so far.
-	byTest   map[[2]string]*test
+	byTest   map[testKey]*test
 	versions map[versionKey]*versions
 	seen     map[valueKey]int
 }
 
-// versionKey identifies the versions of one observation.
-type versionKey struct {
+// observationKey names what was observed. Values of one observation with different
+// times are different readings.
+type observationKey struct {
 	test                      *test
 	code, name, sub, specimen string
+	parent                    networks.Parent
+}
+
+// versionKey identifies the versions of one reading.
+type versionKey struct {
+	observationKey
+	at time.Time
+}
+
+// testKey identifies a test of one specimen and one parent result. specimen is
+// empty for the first.
+type testKey struct {
+	code, name, specimen string
+	parent               networks.Parent
 }
 
 // versions has the positions of an observation's entries: those of the highest
@@ -50,9 +65,11 @@ type valueKey struct {
 type test struct {
 	code, name, loinc string
 	// status is OBR-25, HL7 table 0123.
-	status  string
-	notes   []string
-	rejects []string // SPM-21
+	status   string
+	notes    []string
+	rejects  []string // SPM-21
+	specimen string   // the key of a further specimen
+	parent   networks.Parent
 	// entries counts the observations below it.
 	entries int
 }
@@ -68,8 +85,9 @@ type entry struct {
 }
 
 func (r *results) add(of *reader, q *request) {
-	t := r.test(q)
-	specimens, indexes := r.addSpecimens(of, t, q), q.specimenIndexes()
+	specimens, indexes := r.addSpecimens(of, q), q.specimenIndexes()
+	t := r.test(q, specimens[0])
+	t.addRejects(q)
 	r.set.Comments = append(r.set.Comments, q.notes...)
 	r.last = nil // a text does not continue in another test
 	for i, o := range q.observations {
@@ -83,7 +101,7 @@ func (r *results) add(of *reader, q *request) {
 		if e.ProviderID == "" {
 			e.Name = cmp.Or(e.Name, t.name) // text without a code belongs to the test
 		}
-		e.Laboratory, e.Specimen = r.addLaboratory(of, o.obx), specimens[indexes[i]]
+		e.Laboratory, e.Specimen, e.Parent = r.addLaboratory(of, o.obx), specimens[indexes[i]], t.parent
 		if e.At.Time.IsZero() {
 			e.At = of.clock.moment(q.obr.Get(7))
 		}
@@ -119,12 +137,17 @@ func (e *entry) separateNumbers(f hl7.Field) []*entry {
 	return all
 }
 
-// test finds the OBR of a test that the message named before, or begins one. A
-// later status replaces an earlier one.
-func (r *results) test(q *request) *test {
+// parentOf reads OBR-26, the result that led to a test.
+func parentOf(q *request) networks.Parent {
+	return networks.Parent{Code: q.obr.Get(26), SubID: q.obr.Get(26, 2), Value: strings.TrimSpace(q.obr.Get(26, 3))}
+}
+
+// test finds the OBR of a test that the message named before with the same
+// specimen, or begins one. A later status replaces an earlier one.
+func (r *results) test(q *request, specimen string) *test {
 	code, name, loinc := coding(q.obr, 4)
 	status := strings.ToUpper(q.obr.Get(25))
-	key := [2]string{code, name}
+	key := testKey{code, name, specimen, parentOf(q)}
 	if t, known := r.byTest[key]; known && code+name != "" {
 		if rank(status) >= rank(t.status) {
 			t.status = status
@@ -132,10 +155,10 @@ func (r *results) test(q *request) *test {
 		t.notes = append(t.notes, q.notes...)
 		return t
 	}
-	t := &test{code: code, name: name, loinc: loinc, status: status, notes: slices.Clone(q.notes)}
+	t := &test{code: code, name: name, loinc: loinc, status: status, notes: slices.Clone(q.notes), specimen: specimen, parent: key.parent}
 	r.tests = append(r.tests, t)
 	if r.byTest == nil {
-		r.byTest = map[[2]string]*test{}
+		r.byTest = map[testKey]*test{}
 	}
 	r.byTest[key] = t
 	return t
@@ -153,17 +176,16 @@ func (r *results) continuesText(e *entry) bool {
 	return true
 }
 
-// addEntry adds an entry, or replaces an earlier version of the same
-// observation: the same code, sub-id and specimen, with a status that is not lower. Two
-// different values of one status are two observations, and so is a value with a
-// lower status that was observed later. It uses indexes, so a
+// addEntry adds an entry, or replaces an earlier version of the same reading: the
+// same code, sub-id, specimen and time, with a status that is not lower. Two
+// different values of one status are two readings. It uses indexes, so a
 // message may have any number of entries.
 func (r *results) addEntry(e *entry) {
 	if e.ProviderID == "" {
 		r.entries = append(r.entries, e)
 		return
 	}
-	key := versionKey{e.test, e.ProviderID, e.Name, e.SubID, e.Specimen}
+	key := versionKey{e.observationKey(), e.At.Time}
 	value := valueKey{key, rank(e.Status), e.Value}
 	v := r.versions[key]
 	switch {
@@ -171,16 +193,8 @@ func (r *results) addEntry(e *entry) {
 		v = &versions{rank: value.rank}
 		r.remember(key, v)
 	case value.rank < v.rank:
-		if !slices.ContainsFunc(v.at[:v.highest], func(i int) bool { return !e.observedAfter(r.entries[i]) }) {
-			r.entries = append(r.entries, e)
-		}
 		return
 	case value.rank > v.rank:
-		for _, i := range v.at[:v.highest] {
-			if r.entries[i].observedAfter(e) {
-				r.entries = append(r.entries, r.entries[i])
-			}
-		}
 		v.rank, v.highest = value.rank, 0
 	}
 	at, again := r.seen[value]
@@ -196,9 +210,56 @@ func (r *results) addEntry(e *entry) {
 	r.entries[at] = e
 }
 
-// observedAfter reports whether an entry is a later observation than another one.
-func (e *entry) observedAfter(other *entry) bool {
-	return !other.At.Time.IsZero() && e.At.Time.After(other.At.Time)
+func (e *entry) observationKey() observationKey {
+	return observationKey{e.test, e.ProviderID, e.Name, e.SubID, e.Specimen, e.Parent}
+}
+
+// dropReplaced drops entries that one with a higher status replaces, although
+// their times differ. A value that is not final is replaced by one that was not
+// observed before it, except a critical one of another time. A final value and
+// its correction at another time are two readings, if both times are known.
+func (r *results) dropReplaced() {
+	type reading struct {
+		observationKey
+		at time.Time
+	}
+	latest, undated := map[observationKey]*[rankCorrected + 1]time.Time{}, map[observationKey]int{}
+	final := map[reading]bool{}
+	for _, e := range r.entries {
+		key, rank := e.observationKey(), rank(e.Status)
+		if latest[key] == nil {
+			latest[key] = &[rankCorrected + 1]time.Time{}
+		}
+		if e.At.Time.IsZero() {
+			undated[key] = max(undated[key], rank)
+		}
+		if e.At.Time.After(latest[key][rank]) {
+			latest[key][rank] = e.At.Time
+		}
+		if rank >= rankFinal {
+			final[reading{key, e.At.Time}] = true
+		}
+	}
+	isReplaced := func(e *entry) bool {
+		key, at, own := e.observationKey(), e.At.Time, rank(e.Status)
+		if e.ProviderID == "" {
+			return false
+		}
+		if undated[key] > own {
+			return true
+		}
+		if own < rankFinal && e.isFlaggedCritical() && !at.IsZero() && !final[reading{key, at}] {
+			return false
+		}
+		for higher := own + 1; higher <= rankCorrected; higher++ {
+			other := latest[key][higher]
+			if !other.IsZero() && (at.IsZero() || own < rankFinal && !at.After(other)) {
+				return true
+			}
+		}
+		return false
+	}
+	r.entries = slices.DeleteFunc(r.entries, isReplaced)
 }
 
 func (r *results) remember(key versionKey, v *versions) {
@@ -217,17 +278,23 @@ func rank(status string) int {
 	case "R":
 		return 2
 	case "F", "U", "X":
-		return 3
+		return rankFinal
 	case "C", "D", "W":
-		return 4
+		return rankCorrected
 	}
 	return 0
 }
+
+const (
+	rankFinal     = 3
+	rankCorrected = 4
+)
 
 // finish turns entries into results and missing results. notes are those about the
 // patient.
 func (r *results) finish(notes []string) {
 	set := &r.set
+	r.dropReplaced()
 	r.repeatCriticalNotes(notes)
 	for _, t := range r.tests {
 		switch t.status {
@@ -238,7 +305,7 @@ func (r *results) finish(notes []string) {
 		case "X":
 			if t.entries == 0 {
 				set.Missing = append(set.Missing, t.withTest(networks.Missing{
-					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true,
+					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true, Specimen: t.specimen, Parent: t.parent,
 				}))
 			}
 		}
@@ -326,7 +393,7 @@ func (r *results) addRejectedTests() {
 		waits := func(code string) bool { return rejections[code].status == statusBlocked }
 		r.set.Partial = r.set.Partial || !slices.ContainsFunc(t.rejects, func(code string) bool { return !waits(code) })
 		r.set.Missing = append(r.set.Missing, t.withTest(networks.Missing{
-			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true,
+			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true, Specimen: t.specimen, Parent: t.parent,
 		}))
 	}
 }
@@ -385,7 +452,7 @@ func (e *entry) confirms() bool {
 
 func (e *entry) newConfirmation() networks.Missing {
 	m := e.newMissing("the laboratory says that its value is final, and did not send it")
-	m.Confirms, m.SubID = true, e.SubID
+	m.Confirms = true
 	if e.isFlaggedCritical() {
 		m.Flag = e.Flag
 	}
@@ -413,7 +480,7 @@ func (e *entry) describeInWords() {
 func (e *entry) newMissing(why string) networks.Missing {
 	m := networks.Missing{
 		ProviderID: e.ProviderID, TestProviderID: e.TestProviderID, Name: e.Name, LOINC: e.LOINC, Specimen: e.Specimen,
-		Note: joinLines(append([]string{why}, e.Notes...)...),
+		Note: joinLines(append([]string{why}, e.Notes...)...), SubID: e.SubID, At: e.At, Parent: e.Parent,
 	}
 	if strings.EqualFold(e.Value, "QNS") {
 		m.Reason = "quantity_not_sufficient_failure"
@@ -435,7 +502,21 @@ func (t *test) withTest(m networks.Missing) networks.Missing {
 // instead. It returns the key of each specimen: empty for the first one of the order.
 // A test without SPM has one. Of tests with one specimen, the first with a fact about
 // it counts.
-func (r *results) addSpecimens(of *reader, t *test, q *request) (keys []string) {
+func (r *results) addSpecimens(of *reader, q *request) (keys []string) {
+	own := make([]networks.Specimen, max(len(q.specimens), 1))
+	for i := range own {
+		if i < len(q.specimens) {
+			addSPM(of.clock, &own[i], q.specimens[i])
+		}
+		own[i].Type = cmp.Or(own[i].Type, sourceName(q.obr.Field(15).First()))
+		setIfZero(&own[i].Collected, of.clock.moment(q.obr.Get(7)))
+		keys = append(keys, r.addSpecimen(of, q, &own[i]))
+	}
+	return keys
+}
+
+// addRejects adds the reasons for which specimens were rejected.
+func (t *test) addRejects(q *request) {
 	for _, s := range q.specimens {
 		for _, reject := range s.Field(21).Repeats() {
 			code := strings.ToUpper(reject.Get(1))
@@ -447,16 +528,6 @@ func (r *results) addSpecimens(of *reader, t *test, q *request) (keys []string) 
 			}
 		}
 	}
-	own := make([]networks.Specimen, max(len(q.specimens), 1))
-	for i := range own {
-		if i < len(q.specimens) {
-			addSPM(of.clock, &own[i], q.specimens[i])
-		}
-		own[i].Type = cmp.Or(own[i].Type, sourceName(q.obr.Field(15).First()))
-		setIfZero(&own[i].Collected, of.clock.moment(q.obr.Get(7)))
-		keys = append(keys, r.addSpecimen(of, q, &own[i]))
-	}
-	return keys
 }
 
 // addSpecimen adds one specimen of a test, and returns its key if it is a further
