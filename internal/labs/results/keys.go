@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 )
 
-// setKeys sets the keys by which reports are merged, and marks critical values
-// that others may outrank. A lab may change its code
+// setKeys sets the keys by which reports are merged, and marks critical values. A lab may change its code
 // of a test, or begin to number a single value, between two reports. The values
 // are still versions of one result of the catalogue.
 //
@@ -21,40 +22,143 @@ func (e *expectations) setKeys(reports []Report) {
 	for i := range reports {
 		e.collectRows(&reports[i], rows)
 	}
-	lowest := rankFinal
-	if slices.ContainsFunc(reports, func(r Report) bool { return r.Set.Corrected }) {
-		lowest = rankCorrected
-	}
 	specimens := groupSpecimens(reports)
-	numbered := map[string]bool{} // codes with a sub-id that separates values
+	specimens.setApart(reports)
+	parents := map[string]parentKey{} // by code, the first parent result
+	several := map[string]bool{}      // codes with values of several parents
 	for i := range reports {
 		r := &reports[i]
-		r.keys, r.missingCodes = make([]observationKey, len(r.Set.Results)), make([]string, len(r.Set.Missing))
+		r.keys, r.missingKeys = make([]observationKey, len(r.Set.Results)), make([]observationKey, len(r.Set.Missing))
 		r.critical = make([]bool, len(r.Set.Results))
-		subs := map[string]string{}
 		for j := range r.Set.Results {
-			key := keyOf(&r.Set.Results[j])
-			key.code = specimens.separate(rows.merged(key.code), r, r.Set.Results[j].Specimen)
+			one := &r.Set.Results[j]
+			key := keyOf(one)
+			key.group = specimens.of(r, one.Specimen)
+			key.code = rows.merged(key.code)
 			r.keys[j] = key
-			r.critical[j] = rank(r.Set.Results[j].Status, r) < lowest &&
-				e.normalise(sampledResult{Result: r.Set.Results[j]}, "", -1).Interpretation == orders.Critical
-			before, known := subs[key.code]
-			if key.sub != "" && key.sub != "1" || known && before != key.sub {
-				numbered[key.code] = true
+			r.critical[j] = e.normalise(sampledResult{Result: *one}, "", -1).Interpretation == orders.Critical
+			if parent := parentKeyOf(one.Parent); parent != (parentKey{}) {
+				before, known := parents[key.code]
+				several[key.code] = several[key.code] || known && before != parent
+				parents[key.code] = parent
 			}
-			subs[key.code] = key.sub
 		}
 		for j := range r.Set.Missing {
-			r.missingCodes[j] = specimens.separate(rows.merged(missingCodeOf(&r.Set.Missing[j])), r, r.Set.Missing[j].Specimen)
+			no := &r.Set.Missing[j]
+			r.missingKeys[j] = observationKey{code: rows.merged(missingCodeOf(no)), group: specimens.of(r, no.Specimen), sub: no.SubID}
+		}
+	}
+	numbered := map[observationKey]bool{} // codes with a sub-id that separates values
+	for i := range reports {
+		r := &reports[i]
+		for j, key := range r.keys {
+			if several[key.code] {
+				r.keys[j].parent = parentKeyOf(r.Set.Results[j].Parent)
+			}
+		}
+		for j, key := range r.missingKeys {
+			if several[key.code] {
+				r.missingKeys[j].parent = parentKeyOf(r.Set.Missing[j].Parent)
+			}
+		}
+		subs := map[observationKey]string{}
+		for _, key := range r.keys {
+			code := key
+			code.sub = ""
+			before, known := subs[code]
+			if key.sub != "" && key.sub != "1" || known && before != key.sub {
+				numbered[code] = true
+			}
+			subs[code] = key.sub
 		}
 	}
 	for i := range reports {
-		for j, key := range reports[i].keys {
-			if key.sub == "1" && !numbered[key.code] {
-				reports[i].keys[j].sub = ""
+		for _, keys := range [][]observationKey{reports[i].keys, reports[i].missingKeys} {
+			for j, key := range keys {
+				code := key
+				if code.sub = ""; key.sub == "1" && !numbered[code] {
+					keys[j] = code
+				}
 			}
 		}
 	}
+	separateReadings(reports)
+}
+
+// parentKeyOf returns the key of a parent result; zero for none.
+func parentKeyOf(p networks.Parent) parentKey {
+	return parentKey{strings.ToLower(p.Code), p.SubID}
+}
+
+// separateReadings adds the time of the observation to the keys of an
+// observation that has several readings: a report has two times of it, or a report
+// returns to a time after another one had another time. Otherwise a new time is
+// only another statement about one value.
+func separateReadings(reports []Report) {
+	type history struct {
+		seen    map[string]bool
+		last    string
+		several bool
+	}
+	all := map[observationKey]*history{}
+	sorted := make([]*Report, len(reports))
+	for i := range reports {
+		sorted[i] = &reports[i]
+	}
+	slices.SortFunc(sorted, compareTimes)
+	for _, r := range sorted {
+		here := map[observationKey]map[string]bool{}
+		add := func(key observationKey, at networks.Moment) {
+			if here[key] == nil {
+				here[key] = map[string]bool{}
+			}
+			here[key][readingOf(at)] = true
+		}
+		for j, key := range r.keys {
+			add(key, r.Set.Results[j].At)
+		}
+		for j, key := range r.missingKeys {
+			if at := r.Set.Missing[j].At; here[key] != nil && !at.Time.IsZero() && !r.Set.Missing[j].Confirms {
+				add(key, at)
+			}
+		}
+		for key, times := range here {
+			h := all[key]
+			if h == nil {
+				h = &history{seen: map[string]bool{}}
+				all[key] = h
+			}
+			h.several = h.several || len(times) > 1
+			for at := range times {
+				if at == "" {
+					continue
+				}
+				h.several = h.several || h.seen[at] && h.last != at
+				h.seen[at], h.last = true, at
+			}
+		}
+	}
+	for i := range reports {
+		r := &reports[i]
+		for j, key := range r.keys {
+			if h := all[key]; h != nil && h.several {
+				r.keys[j].reading = readingOf(r.Set.Results[j].At)
+			}
+		}
+		for j, key := range r.missingKeys {
+			if h := all[key]; h != nil && h.several {
+				r.missingKeys[j].reading = readingOf(r.Set.Missing[j].At)
+			}
+		}
+	}
+}
+
+// readingOf returns the key of a time of observation; empty if it is unknown.
+func readingOf(at networks.Moment) string {
+	if at.Time.IsZero() {
+		return ""
+	}
+	return at.Time.UTC().Format(time.RFC3339Nano)
 }
 
 // rowCodes maps the codes of reports to the results of the catalogue that they

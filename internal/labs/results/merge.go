@@ -35,12 +35,13 @@ type Report struct {
 	// separately.
 	Document []byte `json:"document,omitempty"`
 
-	// keys and missingCodes hold the merge keys of Set.Results and the codes of
-	// Set.Missing; nil for those of the report. setKeys sets them.
-	keys         []observationKey
-	missingCodes []string
-	// critical marks the critical values of Set.Results that something may outrank.
+	// keys and missingKeys hold the merge keys of Set.Results and Set.Missing; nil
+	// for those of the report. setKeys sets them.
+	keys, missingKeys []observationKey
+	// critical marks the critical values of Set.Results.
 	critical []bool
+	// apart is true if the order was known to have several specimens.
+	apart bool
 
 	id     uuid.UUID
 	digest [sha256.Size]byte
@@ -98,7 +99,7 @@ type mergedReport struct {
 	status     Status
 	corrected  bool
 	results    []sampledResult
-	missing    []networks.Missing
+	missing    []sampledMissing
 	samples    []Sample
 	laboratory string
 	clia       string
@@ -119,6 +120,24 @@ type sampledResult struct {
 	at       time.Time // of the report
 	// previous is the latest other value of the observation; nil for none.
 	previous *sampledResult
+	group    string // of the specimen
+}
+
+// sampledMissing is a missing result with the key of its sample.
+type sampledMissing struct {
+	networks.Missing
+	sample string
+	// scope is where the result is missing. Results elsewhere do not count as the
+	// missing one: those of another specimen, or other readings of one code.
+	scope missingScope
+}
+
+// missingScope limits a missing result to the specimens of a group or, with a
+// key, to one of several values of a code. The zero scope is the whole order.
+type missingScope struct {
+	limited bool
+	group   string
+	key     observationKey
 }
 
 // merge merges reports. When several reports have one observation (the lab's
@@ -233,29 +252,40 @@ func sampleKey(r *Report, own string) string {
 	return cmp.Or(r.Set.Specimen.Number, own, r.SampleID)
 }
 
-// observationKey identifies the versions of one value.
-type observationKey struct{ code, sub string }
+// observationKey identifies the versions of one value: its code, sub-id, group of
+// specimens, parent result, and the time of the reading if there are several.
+type observationKey struct {
+	code, sub, group string
+	parent           parentKey
+	reading          string
+}
+
+// parentKey identifies the result that others belong to.
+type parentKey struct{ code, sub string }
 
 // claim holds what one report has for an observation: values, or that there
 // will be none.
 type claim struct {
-	rank   int
-	report *Report
-	// place is the position of the report after sorting.
-	place    int
+	rank     int
+	report   *Report
 	values   []sampledResult
-	critical bool // a value is; only set for values that are not corrected
+	critical bool // a value is
 	missing  *networks.Missing
-	code     string // of a confirmation
+	key      observationKey // of a missing result or a confirmation
 }
 
 // confirm makes the last values before a confirmation final, and reports whether
 // there are any.
 func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][]*claim) (found bool) {
-	for key, claims := range all {
-		if sub := c.missing.SubID; key.code != c.code || sub != "" && key.sub != "" && key.sub != sub {
-			continue
-		}
+	keys := slices.Collect(maps.Keys(all))
+	meant := meantBy(c.key, keys)
+	if len(meant) == 0 { // its time is perhaps that of the confirmation
+		other := c.key
+		other.reading = ""
+		meant = meantBy(other, keys)
+	}
+	for _, key := range meant {
+		claims := all[key]
 		var last *claim
 		for _, before := range claims {
 			if compareTimes(before.report, c.report) <= 0 && (last == nil || before.isLaterThan(last)) {
@@ -269,7 +299,7 @@ func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][
 		if last.rank >= rankFinal && c.missing.Flag == "" {
 			continue
 		}
-		final := &claim{rank: max(last.rank, rankFinal), report: c.report, place: c.place, values: slices.Clone(last.values)}
+		final := &claim{rank: max(last.rank, rankFinal), report: c.report, values: slices.Clone(last.values)}
 		for i := range final.values {
 			final.values[i].finality = FinalValue
 			final.values[i].Flag = cmp.Or(c.missing.Flag, final.values[i].Flag)
@@ -278,6 +308,36 @@ func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][
 		keepBest(best, key, final)
 	}
 	return found
+}
+
+// mayMean reports whether a statement about missing values may mean a value. What
+// it leaves open fits any value.
+func (k observationKey) mayMean(value observationKey) bool {
+	fits := func(stated, own string) bool { return stated == "" || own == "" || stated == own }
+	return k.code == value.code && k.group == value.group && fits(k.sub, value.sub) && fits(k.reading, value.reading) &&
+		(k.parent == parentKey{} || value.parent == parentKey{} || k.parent == value.parent)
+}
+
+// meantBy returns the values that a statement means: exactly the one that it names,
+// otherwise all that it may mean. A statement that fits none means the only value
+// of its code.
+func meantBy(k observationKey, values []observationKey) []observationKey {
+	var some, ofCode []observationKey
+	for _, value := range values {
+		if value == k {
+			return []observationKey{value}
+		}
+		if value.code == k.code && value.group == k.group {
+			ofCode = append(ofCode, value)
+		}
+		if k.mayMean(value) {
+			some = append(some, value)
+		}
+	}
+	if len(some) == 0 && len(ofCode) == 1 && k.reading == "" {
+		return ofCode
+	}
+	return some
 }
 
 // observedAt returns the time of the latest observation; zero if it is unknown.
@@ -350,10 +410,10 @@ func (c *claim) supersedes(final *claim) bool {
 	return observedLater && (later || c.critical) || later && c.critical
 }
 
-// outranks compares claims by the finality of their status, then by their
-// reports.
+// outranks compares claims by the finality of their status, then by the times of
+// their reports. Another value that a report corrects does not matter.
 func (c *claim) outranks(other *claim) bool {
-	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.place, other.place)) > 0
+	return cmp.Or(cmp.Compare(c.rank, other.rank), compareTimes(c.report, other.report)) > 0
 }
 
 // The ranks of a status.
@@ -392,14 +452,12 @@ func codeOf(code, loinc, test, name string) string {
 // value.
 func (m *mergedReport) addObservations(sorted []*Report, own string) {
 	best, all := map[observationKey]*claim{}, map[observationKey][]*claim{}
-	missing, denied := map[string]*claim{}, map[string]*claim{} // by code
+	missing, denials := map[observationKey]*claim{}, map[observationKey]*claim{}
 	listed := map[observationKey]bool{}
-	var order []observationKey
-	var codes []string
+	var order, absent []observationKey
 	var confirmations []*claim
-	for place := len(sorted) - 1; place >= 0; place-- {
-		r := sorted[place]
-		for by, c := range claims(r, place, own) {
+	for _, r := range slices.Backward(sorted) {
+		for by, c := range claims(r, own) {
 			keepBest(best, by.observationKey, c)
 			all[by.observationKey] = append(all[by.observationKey], c)
 		}
@@ -411,19 +469,17 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		}
 		for i := range r.Set.Missing {
 			no := &r.Set.Missing[i]
-			c := &claim{rank: max(rankFinal, rank("", r)), report: r, place: place, missing: no}
-			code := r.missingCodeOf(i)
+			c := &claim{rank: max(rankFinal, rank("", r)), report: r, missing: no, key: r.missingKeyOf(i)}
 			if no.Confirms {
-				c.code = code
 				confirmations = append(confirmations, c)
 				continue
 			}
-			if missing[code] == nil {
-				codes = append(codes, code)
+			if missing[c.key] == nil {
+				absent = append(absent, c.key)
 			}
-			keepBest(missing, code, c)
+			keepBest(missing, c.key, c)
 			if !no.Rest {
-				keepBest(denied, code, c)
+				keepBest(denials, c.key, c)
 			}
 		}
 	}
@@ -432,27 +488,68 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		case c.confirm(best, all):
 		case c.missing.Flag != "": // a critical flag must reach a person
 			m.results = append(m.results, c.flagAsValue(own))
-		case missing[c.code] == nil:
-			codes = append(codes, c.code)
-			missing[c.code] = c
+		case missing[c.key] == nil:
+			absent = append(absent, c.key)
+			missing[c.key] = c
 		}
 	}
-	present := map[string]bool{}
+	values := map[string][]observationKey{} // by code
 	for _, key := range order {
-		shown, no := best[key], denied[key.code]
-		if newer := newestReading(all[key], no); newer != nil {
-			shown = newer
-		} else if no != nil && no.outranks(shown) {
+		values[key.code] = append(values[key.code], key)
+	}
+	denied, meant := map[observationKey]*claim{}, map[observationKey][]observationKey{}
+	for _, k := range absent {
+		meant[k] = meantBy(k, values[k.code])
+		for _, key := range meant[k] {
+			if denials[k] != nil {
+				keepBest(denied, key, denials[k])
+			}
+		}
+	}
+	present := map[observationKey]bool{}
+	for _, key := range order {
+		shown, no := best[key], denied[key]
+		newer := newestReading(all[key], no)
+		if newer == nil && no != nil && no.outranks(shown) {
 			continue
 		}
-		present[key.code] = true
+		present[key] = true
+		if newer != nil && shown.rank == rankCorrected && shown.critical && compareTimes(newer.report, shown.report) < 0 {
+			// A critical correction of an earlier observation, which may be another
+			// one: each is shown.
+			without := func(c *claim) []*claim {
+				return slices.DeleteFunc(slices.Clone(all[key]), func(other *claim) bool { return other == c })
+			}
+			m.results = append(m.results, shown.withPrevious(without(newer))...)
+			shown, all[key] = newer, without(shown)
+			newer = nil
+		}
+		if newer != nil {
+			shown = newer
+		}
 		m.results = append(m.results, shown.withPrevious(all[key])...)
 	}
-	for _, code := range codes {
-		if no := missing[code].missing; no.Rest || !present[code] {
-			m.missing = append(m.missing, *no)
-		}
+	for _, k := range absent {
+		m.addMissing(missing[k], own, meant[k], values[k.code], present)
 	}
+}
+
+// addMissing adds a missing result, if none of the values that it means is
+// present. others are all values of its code.
+func (m *mergedReport) addMissing(c *claim, own string, meant, others []observationKey, present map[observationKey]bool) {
+	isPresent := func(key observationKey) bool { return present[key] }
+	no := sampledMissing{Missing: *c.missing, sample: cmp.Or(c.missing.Specimen, sampleKey(c.report, own))}
+	switch {
+	case no.Rest:
+	case slices.ContainsFunc(meant, isPresent):
+		return
+	case slices.ContainsFunc(others, func(key observationKey) bool { return key.group == c.key.group && present[key] }):
+		no.scope = missingScope{limited: true, group: c.key.group, key: c.key} // one of several values
+	}
+	if c.report.apart && !no.scope.limited {
+		no.scope = missingScope{limited: true, group: c.key.group}
+	}
+	m.missing = append(m.missing, no)
 }
 
 // withPrevious returns the values of the winning claim, each with the value
@@ -530,12 +627,12 @@ func (r *Report) keyOf(i int) observationKey {
 	return keyOf(&r.Set.Results[i])
 }
 
-// missingCodeOf returns the code of the i-th missing result of a report.
-func (r *Report) missingCodeOf(i int) string {
-	if r.missingCodes != nil {
-		return r.missingCodes[i]
+// missingKeyOf returns the key of the i-th missing result of a report.
+func (r *Report) missingKeyOf(i int) observationKey {
+	if r.missingKeys != nil {
+		return r.missingKeys[i]
 	}
-	return missingCodeOf(&r.Set.Missing[i])
+	return observationKey{code: missingCodeOf(&r.Set.Missing[i]), sub: r.Set.Missing[i].SubID}
 }
 
 func missingCodeOf(m *networks.Missing) string {
@@ -543,7 +640,7 @@ func missingCodeOf(m *networks.Missing) string {
 }
 
 func keyOf(r *networks.Result) observationKey {
-	return observationKey{codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), r.SubID}
+	return observationKey{code: codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), sub: r.SubID}
 }
 
 // reportedValue is a report's value of an observation.
@@ -562,7 +659,7 @@ type claimKey struct {
 
 // claims groups a report's values by observation. One value under two tests
 // counts once; two values of one code are both kept.
-func claims(r *Report, place int, own string) map[claimKey]*claim {
+func claims(r *Report, own string) map[claimKey]*claim {
 	all := map[claimKey]*claim{}
 	before := map[reportedValue]bool{}
 	for i := range r.Set.Results {
@@ -571,13 +668,13 @@ func claims(r *Report, place int, own string) map[claimKey]*claim {
 		by := claimKey{key, rank >= rankFinal}
 		c := all[by]
 		if c == nil || rank > c.rank {
-			c = &claim{rank: rank, report: r, place: place}
+			c = &claim{rank: rank, report: r}
 			all[by] = c
 		}
 		this := reportedValue{key, rank, one.Value, one.Unit}
 		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
 		if rank == c.rank && !again {
-			c.values = append(c.values, sampledResult{Result: *one, sample: cmp.Or(one.Specimen, sampleKey(r, own)), finality: finalityOf(one.Status, rank), at: r.reportedAt()})
+			c.values = append(c.values, sampledResult{Result: *one, sample: cmp.Or(one.Specimen, sampleKey(r, own)), finality: finalityOf(one.Status, rank), at: r.reportedAt(), group: key.group})
 			c.critical = c.critical || r.critical != nil && r.critical[i]
 		}
 		before[this] = true

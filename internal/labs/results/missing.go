@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"hale/internal/labs/catalogue"
-	"hale/internal/labs/networks"
 )
 
 // listMissing lists the results that the lab will not report and, once results
@@ -35,11 +34,12 @@ type missingList struct {
 	results []Result
 	all     []Missing
 	known   nameIndex // known holds the results that are present or listed.
+	scopes  map[missingScope]nameIndex
 }
 
 // addReported adds a result that the lab reports as missing. For a whole test
 // or panel it adds every result that is absent.
-func (a *missingList) addReported(missing networks.Missing, comments []string) {
+func (a *missingList) addReported(missing sampledMissing, comments []string) {
 	failure := Failure(missing.Reason)
 	if !slices.Contains(Failures, failure) {
 		failure = inferFailure(missing.Note)
@@ -60,7 +60,7 @@ func (a *missingList) addReported(missing networks.Missing, comments []string) {
 				continue
 			}
 			m := a.e.newMissing(r, marker.ProviderID)
-			m.Note, m.Reported = strings.TrimSpace(missing.Note), true
+			m.Note, m.Reported, m.Sample, m.scope = strings.TrimSpace(missing.Note), true, missing.sample, missing.scope
 			a.add(m, failure)
 		}
 		return
@@ -69,6 +69,7 @@ func (a *missingList) addReported(missing networks.Missing, comments []string) {
 	a.add(Missing{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: missing.TestProviderID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
 		Note: strings.TrimSpace(missing.Note), Markers: id.markers, Reported: true, row: id.row,
+		Sample: missing.sample, scope: missing.scope,
 	}, failure)
 }
 
@@ -78,15 +79,41 @@ func (a *missingList) add(m Missing, why Failure) {
 	if a.known == nil {
 		a.known = nameIndex{}
 		for i := range a.results {
-			a.known.add(a.results[i].naming())
-			a.known.addRow(a.results[i].row)
+			a.known.addResult(&a.results[i])
 		}
 	}
-	if !a.known.contains(m.naming()) && (m.row == resultNames{} || !a.known.contains(m.row)) {
-		a.known.add(m.naming())
-		a.known.addRow(m.row)
+	in := a.known
+	if m.scope.limited {
+		in = a.inScope(m.scope)
+		m.Elsewhere = a.known.has(&m)
+	} else if m.Elsewhere {
+		in = nameIndex{} // stored so
+	}
+	if !in.has(&m) {
+		for _, index := range []nameIndex{in, a.known} {
+			index.add(m.naming())
+			index.addRow(m.row)
+		}
 		a.all = append(a.all, m)
 	}
+}
+
+// inScope returns the index of the results in a scope.
+func (a *missingList) inScope(scope missingScope) nameIndex {
+	if known, ok := a.scopes[scope]; ok {
+		return known
+	}
+	in := nameIndex{}
+	for i := range a.results {
+		if r := &a.results[i]; r.group == scope.group && scope.key == (observationKey{}) {
+			in.addResult(r)
+		}
+	}
+	if a.scopes == nil {
+		a.scopes = map[missingScope]nameIndex{}
+	}
+	a.scopes[scope] = in
+	return in
 }
 
 // newMissing describes a missing row of the catalogue.
@@ -105,7 +132,7 @@ func (e *expectations) newMissing(r catalogue.Result, test string) Missing {
 func (v *Version) redrawMarkers() []catalogue.MarkerID {
 	var all []catalogue.MarkerID
 	for _, m := range v.Missing {
-		if !m.Reported || !m.Failure.Redrawable() && m.Failure != UnknownFailure {
+		if !m.Reported || m.Elsewhere || !m.Failure.Redrawable() && m.Failure != UnknownFailure {
 			continue
 		}
 		for _, marker := range m.Markers {
@@ -238,6 +265,16 @@ func (r nameIndex) add(n resultNames) {
 		in.kind, in.name = nameKind(at), name
 		r[in] = true
 	}
+}
+
+func (r nameIndex) addResult(one *Result) {
+	r.add(one.naming())
+	r.addRow(one.row)
+}
+
+// has reports whether the index holds a missing result.
+func (r nameIndex) has(m *Missing) bool {
+	return r.contains(m.naming()) || m.row != resultNames{} && r.contains(m.row)
 }
 
 // addRow adds a row of the catalogue, under which a result is known as well.

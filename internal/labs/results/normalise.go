@@ -22,6 +22,7 @@ func buildVersion(e *expectations, m mergedReport) Version {
 		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Patient: m.patient, Comments: m.comments, Reviews: m.reviews,
 	}
 	v.Warnings = e.removeImpossibleTimes(&m)
+	m.nameParents()
 	for _, problem := range m.refused {
 		v.Warnings = append(v.Warnings, Warning{Code: DocumentRefused, Detail: string(problem)})
 	}
@@ -45,7 +46,7 @@ func (e *expectations) normalise(f sampledResult, sex string, age int) Result {
 	r := Result{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: f.TestProviderID, SubID: f.SubID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
 		Type: v.kind, Text: v.text, Number: v.number, Flag: f.Flag, Status: f.Status, At: f.At,
-		Laboratory: f.Laboratory, Sample: f.sample, Markers: id.markers, row: id.row,
+		Laboratory: f.Laboratory, Sample: f.sample, Markers: id.markers, row: id.row, group: f.group,
 	}
 	r.Range.Text = strings.TrimSpace(f.Range)
 	if v.kind != Coded {

@@ -118,15 +118,40 @@ func (f *specimenFacts) isApart(other *specimenFacts, id string) bool {
 	return len(f.types) > 0 && len(other.types) > 0 && !sameType || len(f.collected) > 0 && len(other.collected) > 0 && !sameTime
 }
 
-// separate adds to a code the group of its specimen, if the order has several groups.
-// further is the key of a further specimen of the report, empty for its first.
-func (g *specimenGroups) separate(code string, r *Report, further string) string {
+// of returns the group of a specimen, empty for the primary one. further is the key
+// of a further specimen of the report, empty for its first.
+func (g *specimenGroups) of(r *Report, further string) string {
 	group := g.primary
 	if id := cmp.Or(further, r.Set.Specimen.Key()); id != "" {
 		group = g.groups[id]
 	}
 	if group == g.primary {
-		return code
+		return ""
 	}
-	return code + "\n" + group
+	return group
+}
+
+// setApart marks the reports of an order that was known to have several specimens
+// when they were made. What such a report says is missing, is missing for its
+// specimen. An earlier report may be about a sample that another one replaced.
+func (g *specimenGroups) setApart(reports []Report) {
+	mentioned := map[string]*Report{} // the first report of each group
+	for i := range reports {
+		r := &reports[i]
+		for _, s := range append([]networks.Specimen{r.Set.Specimen}, r.Set.Specimens...) {
+			id := s.Key()
+			if first := mentioned[g.groups[id]]; id != "" && (first == nil || compareTimes(r, first) < 0) {
+				mentioned[g.groups[id]] = r
+			}
+		}
+	}
+	for i := range reports {
+		known := 0
+		for _, first := range mentioned {
+			if compareTimes(first, &reports[i]) <= 0 {
+				known++
+			}
+		}
+		reports[i].apart = known > 1
+	}
 }

@@ -174,23 +174,29 @@ func changesResults(before, after Version) (bool, error) {
 }
 
 // hasNewCritical reports whether a critical value or its unit is new. A
-// person must learn of it, even if that person learned of earlier ones.
+// person must learn of it, even if that person learned of earlier ones. Of equal
+// values of one code each counts.
 func (v *Revision) hasNewCritical(before *Revision) bool {
-	known := map[observationKey]string{}
-	key := func(r *Result) observationKey {
-		return observationKey{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID}
-	}
-	if before != nil {
-		for i := range before.Results {
-			if r := &before.Results[i]; r.Interpretation == orders.Critical {
-				known[key(r)] = r.Text + " " + cmp.Or(r.UCUM, r.Unit)
+	type told struct{ code, sub, text string }
+	count := func(v *Revision) map[told]int {
+		all := map[told]int{}
+		for i := range v.Results {
+			if r := &v.Results[i]; r.Interpretation == orders.Critical {
+				all[told{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID, r.Text + " " + cmp.Or(r.UCUM, r.Unit)}]++
 			}
 		}
+		return all
 	}
-	return slices.ContainsFunc(v.Results, func(r Result) bool {
-		text, told := known[key(&r)]
-		return r.Interpretation == orders.Critical && (!told || text != r.Text+" "+cmp.Or(r.UCUM, r.Unit))
-	})
+	known := map[told]int{}
+	if before != nil {
+		known = count(before)
+	}
+	for one, n := range count(v) {
+		if n > known[one] {
+			return true
+		}
+	}
+	return false
 }
 
 // applyRevision announces a critical revision, and moves the order to the

@@ -83,10 +83,15 @@ func joinVersions(all []Revision) Version {
 	if len(v.Results) == 0 {
 		v.Interpretation = orders.Unknown
 	}
-	list := missingList{results: v.Results}
+	list, later := missingList{results: v.Results}, nameIndex{}
 	for i := len(all) - 1; i >= 0; i-- { // the latest reason counts
 		for _, m := range all[i].Missing {
-			list.add(m, m.Failure)
+			if !m.Elsewhere || !later.has(&m) {
+				list.add(m, m.Failure)
+			}
+		}
+		for j := range all[i].Results {
+			later.addResult(&all[i].Results[j])
 		}
 	}
 	v.Missing = list.all

@@ -140,7 +140,8 @@ type Result struct {
 	// result that was not ordered.
 	Markers []Marker `json:"markers,omitempty"`
 
-	row resultNames // of the catalogue; set while a version is built
+	row   resultNames // of the catalogue; set while a version is built
+	group string      // of its specimen
 }
 
 // Finality is the status of a value.
@@ -240,8 +241,14 @@ type Missing struct {
 	// Reported is true when the lab reports it as missing; other missing
 	// results are only absent.
 	Reported bool `json:"said,omitempty"`
+	// Sample is the key of its sample; empty if the lab reported nothing about it.
+	Sample string `json:"sample,omitempty"`
+	// Elsewhere reports that the result is listed for another specimen or
+	// another reading, so no other sample is needed for it.
+	Elsewhere bool `json:"elsewhere,omitempty"`
 
-	row resultNames // of the catalogue; set while a version is built
+	row   resultNames // of the catalogue; set while a version is built
+	scope missingScope
 }
 
 // Sample is one specimen.

@@ -40,7 +40,8 @@ func (e *expectations) separateValueWords(r *Report) {
 func missingOf(r networks.Result, is hl7.ValueWord) networks.Missing {
 	m := networks.Missing{
 		ProviderID: r.ProviderID, TestProviderID: r.TestProviderID, Name: r.Name, LOINC: r.LOINC,
-		Note: strings.Join(append([]string{strings.TrimSpace(r.Value)}, r.Notes...), "\n"),
+		Note:  strings.Join(append([]string{strings.TrimSpace(r.Value)}, r.Notes...), "\n"),
+		SubID: r.SubID, At: r.At, Parent: r.Parent, Specimen: r.Specimen,
 	}
 	if is == hl7.SeeNote && inferFailure(m.Note) == UnknownFailure {
 		m.Reason = string(NonFailure)
