@@ -208,7 +208,7 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 	}
 	for _, m := range r.Missing {
 		report.Missing = append(report.Missing, fhir.Missing{
-			Code: m.ProviderID, TestCode: m.TestID, Name: m.Name, LOINC: m.LOINC, Reason: string(m.Failure), Note: m.Note,
+			Code: m.ProviderID, TestCode: m.TestID, Name: m.Name, LOINC: m.LOINC, Reason: string(m.Failure), Note: m.Note, Specimen: m.Sample,
 		})
 	}
 	return report

@@ -311,7 +311,7 @@ type parentMarkerBody struct {
 
 // missingResultBody is an expected result that will not arrive.
 //
-// Reference 3, MissingBiomarkerResult.
+// Reference 3, MissingBiomarkerResult. The last field is an addition.
 type missingResultBody struct {
 	Name       string             `json:"name"`
 	Slug       string             `json:"slug"`
@@ -321,6 +321,7 @@ type missingResultBody struct {
 	LOINCSlug  *string            `json:"loinc_slug" nullable:"true"`
 	ProviderID *string            `json:"provider_id" nullable:"true"`
 	Markers    []parentMarkerBody `json:"source_markers" nullable:"true"`
+	SampleID   *string            `json:"source_sample_id" nullable:"true" doc:"The sample for which it is missing; null if the laboratory reported nothing about it."`
 }
 
 // specimenBody is one specimen.
@@ -442,7 +443,7 @@ func parentMarkers(all []results.Marker) []parentMarkerBody {
 
 func missingBodyOf(m results.Missing) missingResultBody {
 	return missingResultBody{
-		m.Name, m.Slug, m.Failure, nonEmpty(m.Note), nonEmpty(m.LOINC), nonEmpty(m.LOINCSlug), nonEmpty(m.ProviderID), parentMarkers(m.Markers),
+		m.Name, m.Slug, m.Failure, nonEmpty(m.Note), nonEmpty(m.LOINC), nonEmpty(m.LOINCSlug), nonEmpty(m.ProviderID), parentMarkers(m.Markers), nonEmpty(m.Sample),
 	}
 }
 

@@ -49,7 +49,7 @@ func (s *Subject) Report(r *results.Revision) ([]byte, error) {
 	p := newLetterDocument("Laboratory report", frame, r.CreatedAt)
 	s.reportHead(p, r, sites)
 	s.writeResults(p, r, sites)
-	writeMissing(p, r)
+	s.writeMissing(p, r)
 	if len(r.Comments) > 0 {
 		p.heading("Comments")
 		for _, c := range r.Comments {
@@ -208,7 +208,7 @@ func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site
 		return
 	}
 	var rows []row
-	group := ""
+	group, several := "", severalReadings(r)
 	for i := range r.Results {
 		one := &r.Results[i]
 		if owner := markerName(one); owner != group {
@@ -230,6 +230,9 @@ func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site
 		}})
 		if note := s.sampleNote(r, one.Sample); note != "" {
 			rows = append(rows, row{note: note})
+		}
+		if several[readingOf(one)] && !one.At.Time.IsZero() {
+			rows = append(rows, row{note: labelled("Observed", s.moment(one.At))})
 		}
 		if p := one.Previous; p != nil {
 			rows = append(rows, row{note: s.previousNote(p)})
@@ -263,6 +266,24 @@ func (s *Subject) sampleNote(r *results.Revision, key string) string {
 	}
 	sample := r.Samples[i]
 	return joinNonEmpty(" · ", labelled("Specimen", sample.Specimen.Type), labelled("Sample", sampleNumber(sample)), labelled("Collected", s.moment(sample.Specimen.Collected)))
+}
+
+// reading is a code in one sample.
+type reading struct{ name, code, sample string }
+
+func readingOf(r *results.Result) reading { return reading{r.Name, r.ProviderID, r.Sample} }
+
+// severalReadings finds the codes with values of different times in one sample.
+func severalReadings(r *results.Revision) map[reading]bool {
+	first, several := map[reading]time.Time{}, map[reading]bool{}
+	for i := range r.Results {
+		key, at := readingOf(&r.Results[i]), r.Results[i].At.Time
+		if before, known := first[key]; known && !before.Equal(at) {
+			several[key] = true
+		}
+		first[key] = at
+	}
+	return several
 }
 
 // markerName returns the title over a result: the ordered marker.
@@ -317,7 +338,7 @@ func siteNumber(sites []site, key string) string {
 }
 
 // writeMissing lists the missing results with the reasons.
-func writeMissing(p *pdfDocument, r *results.Revision) {
+func (s *Subject) writeMissing(p *pdfDocument, r *results.Revision) {
 	if len(r.Missing) == 0 {
 		return
 	}
@@ -329,6 +350,9 @@ func writeMissing(p *pdfDocument, r *results.Revision) {
 	var rows []row
 	for _, m := range r.Missing {
 		rows = append(rows, row{cells: []cell{{words: m.Name}, {words: label(m.Failure)}, {words: m.Note}}})
+		if note := s.sampleNote(r, m.Sample); note != "" {
+			rows = append(rows, row{note: note})
+		}
 	}
 	p.table([]column{{"Test", 3}, {"Reason", 2.5}, {"Laboratory's note", 3.5}}, rows)
 }

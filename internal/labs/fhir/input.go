@@ -185,4 +185,6 @@ type Missing struct {
 	Code, TestCode, Name, LOINC string
 	// Reason is a failure type of the reference, such as internal_lab_failure.
 	Reason, Note string
+	// Specimen is the key of a further specimen; empty for the first.
+	Specimen string
 }

@@ -76,6 +76,9 @@ func (e *exporter) observation(i int, result Result) Reference {
 func (e *exporter) missing(i int, m Missing) Reference {
 	o := e.newObservation("missing "+strconv.Itoa(i), m.TestCode, labConcept(e.labSystem(), m.LOINC, m.Code, m.Name))
 	o.Status = "cancelled"
+	if s, isFurther := e.further[m.Specimen]; isFurther {
+		o.Specimen = &s.ref
+	}
 	o.DataAbsentReason = absentReason(m)
 	return e.add(o.ID, o)
 }
