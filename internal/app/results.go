@@ -19,5 +19,5 @@ func (labResults) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order
 	if at.IsZero() {
 		at = a.ReceivedAt
 	}
-	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: at, Sent: r.Sent, DateOnly: r.DateOnly, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results})
+	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: at, Received: a.ReceivedAt, Sent: r.Sent, DateOnly: r.DateOnly, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results})
 }

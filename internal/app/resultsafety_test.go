@@ -308,7 +308,7 @@ func (c *certification) testNewerReading() {
 	r := c.report(both, 0)
 	r.test("GLU", "F").line("OBX|1|NM|GLU-1^Glucose^L||91|mg/dL|70-99||||F|||%s", hl7Time(r.charted)).
 		line("OBX|2|NM|GLU-1^Glucose^L||612|mg/dL|70-99|HH|||P|||%s", hl7Time(r.at)).send()
-	c.wantShown(both.ID, "GLU-1=612 critical preliminary")
+	c.wantShown(both.ID, "GLU-1=612 critical preliminary", "GLU-1=91 normal final")
 
 	repeated := c.placed(addOnOnly(`"GLU"`))
 	c.report(repeated, 0).test("GLU", "F").line("OBX|1|NM|GLU-1^Glucose^L||91~612|mg/dL|70-99||||F").send()

@@ -161,6 +161,7 @@ func (s *Service) moveOrder(ctx context.Context, tx *store.Tx, o *orders.Order, 
 	if err != nil {
 		return false, err
 	}
+	r.At = notAhead(r.At, now)
 	change := moveChange(r, now, setCollected)
 	if status := orders.Status(r.Status); slices.Contains(orders.Statuses, status) && !s.followsResults(status, r) {
 		by := triggerOf(status)
@@ -261,6 +262,7 @@ func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r netw
 		return nil, err
 	}
 	at := drawTime(r, now)
+	r.At = notAhead(r.At, now)
 	return func(o *orders.Order) {
 		if states {
 			o.SetStatedCollection(r.Collected, r.At, common, worst)
@@ -270,6 +272,17 @@ func collectionChange(ctx context.Context, tx *store.Tx, o *orders.Order, r netw
 		}
 	}, nil
 }
+
+// notAhead returns a time of the lab or, if it has not come yet, the time now.
+func notAhead(at, now time.Time) time.Time {
+	if at.After(now.Add(clockAhead)) {
+		return now
+	}
+	return at
+}
+
+// clockAhead is by how much the clock of a lab may be ahead of ours.
+const clockAhead = 5 * time.Minute
 
 // drawTime returns when a draw was completed: the end of its visit, else the
 // time of the report. It is

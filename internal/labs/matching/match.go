@@ -119,7 +119,7 @@ func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *or
 	if r.Results == nil {
 		return fmt.Errorf("matching: the report %s has no results", i.ID)
 	}
-	a := results.Arrival{Key: i.Key, At: r.At, Sent: r.Sent, DateOnly: r.DateOnly, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results, Review: review}
+	a := results.Arrival{Key: i.Key, At: r.At, Sent: r.Sent, Received: i.CreatedAt, DateOnly: r.DateOnly, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results, Review: review}
 	if err := results.Take(ctx, tx, o, a); err != nil {
 		return err
 	}

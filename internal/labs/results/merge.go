@@ -21,7 +21,10 @@ type Report struct {
 	At time.Time `json:"at"`
 	// Sent is the time of the message that first brought it; zero if it is
 	// unknown. DateOnly reports that the time of the report is only a date.
-	Sent     time.Time          `json:"sent,omitzero"`
+	Sent time.Time `json:"sent,omitzero"`
+	// Received is the time of its arrival; zero in reports that were stored before
+	// the field existed.
+	Received time.Time          `json:"received,omitzero"`
 	DateOnly bool               `json:"date_only,omitempty"`
 	SampleID string             `json:"sample_id,omitempty"`
 	Account  string             `json:"account,omitempty"`
@@ -42,6 +45,9 @@ type Report struct {
 	critical []bool
 	// apart is true if the order was known to have several specimens.
 	apart bool
+	// byReceipt is true if a report of the order has a time that cannot be right.
+	// setOrder sets it.
+	byReceipt bool
 
 	id     uuid.UUID
 	digest [sha256.Size]byte
@@ -67,9 +73,50 @@ func (r *Report) hasContent() bool {
 	return len(r.Set.Results) > 0 || len(r.Set.Missing) > 0 || r.Review != nil
 }
 
+// clockAhead is by how much the clock of a lab may be ahead of ours.
+const clockAhead = 5 * time.Minute
+
+// isAhead reports whether a time of the lab is after the arrival of the report.
+func (r *Report) isAhead(at time.Time) bool {
+	return !r.Received.IsZero() && at.After(r.Received.Add(clockAhead))
+}
+
+// known returns a time of the lab or, if it is after the arrival, that of the arrival.
+func (r *Report) known(at time.Time) time.Time {
+	if r.isAhead(at) {
+		return r.Received
+	}
+	return at
+}
+
+// aheadTime returns the time of the report or its message that is after its
+// arrival; zero if there is none.
+func (r *Report) aheadTime() networks.Moment {
+	utc := 0
+	for _, m := range []networks.Moment{r.Set.Specimen.Reported, {Time: r.At, Offset: &utc}, {Time: r.Sent, Offset: &utc}} {
+		if r.isAhead(m.Time) {
+			return m
+		}
+	}
+	return networks.Moment{}
+}
+
+// setOrder sorts all reports by arrival if a report has a time that cannot be
+// right. Such a time says nothing about which report is the later one.
+func setOrder(reports []Report) {
+	if slices.ContainsFunc(reports, func(r Report) bool { return !r.aheadTime().Time.IsZero() }) {
+		for i := range reports {
+			reports[i].byReceipt = !reports[i].Received.IsZero()
+		}
+	}
+}
+
 // reportedAt returns the lab's own time of the report. If the lab gives only a
-// date, it is the time of the message, within that day.
-func (r *Report) reportedAt() time.Time {
+// date, it is the time of the message, within that day. It is never after the
+// arrival.
+func (r *Report) reportedAt() time.Time { return r.known(r.statedTime()) }
+
+func (r *Report) statedTime() time.Time {
 	at := r.At
 	if own := r.Set.Specimen.Reported.Time; !own.IsZero() {
 		at = own
@@ -82,6 +129,14 @@ func (r *Report) reportedAt() time.Time {
 	return at
 }
 
+// orderTime returns the time by which a report is sorted.
+func (r *Report) orderTime() time.Time {
+	if r.byReceipt {
+		return r.Received
+	}
+	return r.reportedAt()
+}
+
 // compareReports sorts reports by completeness, then by time.
 func compareReports(a, b *Report) int {
 	return cmp.Or(cmp.Compare(a.completeness(), b.completeness()), compareTimes(a, b))
@@ -91,7 +146,7 @@ func compareReports(a, b *Report) int {
 // message. Reports that are equal in both are sorted by arrival: their ids
 // ascend.
 func compareTimes(a, b *Report) int {
-	return cmp.Or(a.reportedAt().Compare(b.reportedAt()), a.At.Compare(b.At), a.Sent.Compare(b.Sent), bytes.Compare(a.id[:], b.id[:]))
+	return cmp.Or(a.orderTime().Compare(b.orderTime()), a.known(a.At).Compare(b.known(b.At)), a.known(a.Sent).Compare(b.known(b.Sent)), bytes.Compare(a.id[:], b.id[:]))
 }
 
 // mergedReport is the merge of all reports.
@@ -110,6 +165,7 @@ type mergedReport struct {
 	document   uuid.UUID // the report whose PDF counts; zero for none
 	refused    []pdfs.Problem
 	reportedAt time.Time // the time of the latest report
+	ahead      []Warning // of times after the arrival
 }
 
 // sampledResult is a result with the key of its sample.
@@ -213,13 +269,13 @@ func (m *mergedReport) dropStaleDocument(sorted []*Report, own string) {
 
 // addSamples adds the specimens of a report.
 func (m *mergedReport) addSamples(r *Report, own string) {
-	m.addSample(r, own, sampleKey(r, own), &r.Set.Specimen)
+	m.addSample(r, own, sampleKey(r, own), r.Set.Specimen)
 	for i := range r.Set.Specimens {
-		m.addSample(r, own, r.Set.Specimens[i].Key(), &r.Set.Specimens[i])
+		m.addSample(r, own, r.Set.Specimens[i].Key(), r.Set.Specimens[i])
 	}
 }
 
-func (m *mergedReport) addSample(r *Report, own, key string, next *networks.Specimen) {
+func (m *mergedReport) addSample(r *Report, own, key string, next networks.Specimen) {
 	at := slices.IndexFunc(m.samples, func(s Sample) bool { return s.Key == key })
 	if at < 0 {
 		at = len(m.samples)
@@ -232,6 +288,12 @@ func (m *mergedReport) addSample(r *Report, own, key string, next *networks.Spec
 	known.Volume, known.Information = cmp.Or(next.Volume, known.Volume), cmp.Or(next.Information, known.Information)
 	if next.Fasting != nil {
 		known.Fasting = next.Fasting
+	}
+	if at := r.aheadTime(); !at.Time.IsZero() {
+		m.warnAhead(r, key, at)
+	}
+	if r.isAhead(next.Reported.Time) {
+		next.Reported = networks.Moment{}
 	}
 	for _, m := range []struct{ to, from *networks.Moment }{
 		{&known.Collected, &next.Collected}, {&known.Received, &next.Received}, {&known.Reported, &next.Reported},
@@ -246,6 +308,16 @@ func (m *mergedReport) addSample(r *Report, own, key string, next *networks.Spec
 		}
 		s.Laboratories[name] = lab
 	}
+}
+
+// warnAhead adds a warning of a time after the arrival. Without an offset it may be
+// a local time.
+func (m *mergedReport) warnAhead(r *Report, sample string, at networks.Moment) {
+	w := Warning{ReportedAfterReceipt, at.Text(), sample}
+	if at.Offset == nil && !at.Time.After(r.Received.Add(zoneDifference)) || slices.Contains(m.ahead, w) {
+		return
+	}
+	m.ahead = append(m.ahead, w)
 }
 
 func sampleKey(r *Report, own string) string {

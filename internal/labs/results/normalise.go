@@ -21,7 +21,7 @@ func buildVersion(e *expectations, m mergedReport) Version {
 		Status: m.status, Corrected: m.corrected, Interpretation: orders.Normal, Samples: m.samples,
 		Laboratory: cmp.Or(m.laboratory, e.lab.Name), CLIA: m.clia, Account: cmp.Or(m.account, e.account), Patient: m.patient, Comments: m.comments, Reviews: m.reviews,
 	}
-	v.Warnings = e.removeImpossibleTimes(&m)
+	v.Warnings = append(m.ahead, e.removeImpossibleTimes(&m)...)
 	m.nameParents()
 	for _, problem := range m.refused {
 		v.Warnings = append(v.Warnings, Warning{Code: DocumentRefused, Detail: string(problem)})

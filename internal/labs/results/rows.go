@@ -90,10 +90,10 @@ func readReports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]Report, 
 }
 
 // digestOf returns the digest of a stored report, without its review and the
-// time of its message.
+// times of its message.
 func digestOf(r Report, doc []byte) ([sha256.Size]byte, error) {
-	if r.Review != nil || !r.Sent.IsZero() || r.DateOnly {
-		r.Review, r.Sent, r.DateOnly = nil, time.Time{}, false
+	if r.Review != nil || !r.Sent.IsZero() || !r.Received.IsZero() || r.DateOnly {
+		r.Review, r.Sent, r.Received, r.DateOnly = nil, time.Time{}, time.Time{}, false
 		var err error
 		if doc, err = json.Marshal(r); err != nil {
 			return [sha256.Size]byte{}, fmt.Errorf("results: marshalling a report: %w", err)

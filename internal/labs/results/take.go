@@ -25,9 +25,9 @@ type Arrival struct {
 	Key string
 	// At is the time of the report.
 	At time.Time
-	// Sent is the time of the message; zero if it is unknown. DateOnly reports
-	// that At is only a date.
-	Sent              time.Time
+	// Sent is the time of the message, Received that of its arrival; zero if it is
+	// unknown. DateOnly reports that At is only a date.
+	Sent, Received    time.Time
 	DateOnly          bool
 	SampleID, Account string
 	// Patient is the person as the lab reported it.
@@ -56,6 +56,13 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 			pdf, a.Set.Refused = a.Set.PDF, append(slices.Clone(a.Set.Refused), pdfs.NotJoined)
 		}
 	}
+	clock, err := labclock.Read(ctx, tx, o.Team)
+	if err != nil {
+		return err
+	}
+	if !a.Received.IsZero() { // on the lab's clock, which may be ahead
+		a.Received = labclock.Later(a.Received.Add(clock.Ahead), clock.StepAt).UTC()
+	}
 	next, doc, err := newReport(tx, a)
 	if err != nil {
 		return err
@@ -73,6 +80,7 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	if err := orders.AddNumbers(ctx, tx, o, numbers...); err != nil {
 		return err
 	}
+	a.At = next.known(a.At)
 	return revise(ctx, tx, o, append(known, next), a)
 }
 
@@ -99,8 +107,8 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 		return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
 	}
 	r.digest, r.unnamed = sha256.Sum256(doc), sha256.Sum256(unnamed)
-	if a.Review != nil || !a.Sent.IsZero() || a.DateOnly { // these do not make it another report
-		r.Review, r.Sent, r.DateOnly = a.Review, a.Sent, a.DateOnly
+	if a.Review != nil || !a.Sent.IsZero() || !a.Received.IsZero() || a.DateOnly { // these do not make it another report
+		r.Review, r.Sent, r.Received, r.DateOnly = a.Review, a.Sent, a.Received, a.DateOnly
 		if doc, err = json.Marshal(r); err != nil {
 			return Report{}, nil, fmt.Errorf("results: marshalling a report: %w", err)
 		}
@@ -110,6 +118,7 @@ func newReport(tx *store.Tx, a Arrival) (Report, []byte, error) {
 
 // revise merges all reports and adds a revision when the results have changed.
 func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a Arrival) error {
+	setOrder(all)
 	if !slices.ContainsFunc(all, func(r Report) bool { return r.hasContent() }) {
 		return setCollectionTime(ctx, tx, o, merge(all, o.SampleID), a) // only documents so far
 	}
@@ -178,21 +187,40 @@ func changesResults(before, after Version) (bool, error) {
 // values of one code each counts.
 func (v *Revision) hasNewCritical(before *Revision) bool {
 	type told struct{ code, sub, text string }
-	count := func(v *Revision) map[told]int {
-		all := map[told]int{}
+	key := func(r *Result, text, unit string) told {
+		return told{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID, text + " " + unit}
+	}
+	count := func(v *Revision) (now, replaced map[told]int) {
+		now, replaced = map[told]int{}, map[told]int{}
 		for i := range v.Results {
-			if r := &v.Results[i]; r.Interpretation == orders.Critical {
-				all[told{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID, r.Text + " " + cmp.Or(r.UCUM, r.Unit)}]++
+			r := &v.Results[i]
+			if r.Interpretation == orders.Critical {
+				now[key(r, r.Text, cmp.Or(r.UCUM, r.Unit))]++
+			}
+			if p := r.Previous; p != nil && p.Interpretation == orders.Critical && p.Finality != PreliminaryValue && r.Status != "C" {
+				replaced[key(r, p.Text, p.Unit)]++
 			}
 		}
-		return all
+		return now, replaced
 	}
-	known := map[told]int{}
+	known, gone := map[told]int{}, map[told]int{}
+	spelled := map[told]bool{} // as previous values are
 	if before != nil {
-		known = count(before)
+		known, gone = count(before)
+		for i := range before.Results {
+			r := &before.Results[i]
+			spelled[key(r, r.Text, r.Unit)] = r.Interpretation == orders.Critical || spelled[key(r, r.Text, r.Unit)]
+		}
 	}
-	for one, n := range count(v) {
+	now, replaced := count(v)
+	for one, n := range now {
 		if n > known[one] {
+			return true
+		}
+	}
+	// A critical value that arrives after the value that replaces it.
+	for one := range replaced {
+		if gone[one] == 0 && !spelled[one] {
 			return true
 		}
 	}

@@ -21,6 +21,7 @@ type WarningCode string
 // The codes.
 const (
 	DocumentRefused          WarningCode = "document_refused"
+	ReportedAfterReceipt     WarningCode = "reported_after_receipt"
 	CollectedAfterReceipt    WarningCode = "collected_after_receipt"
 	CollectedBeforeBirth     WarningCode = "collected_before_birth"
 	CollectedLongBeforeOrder WarningCode = "collected_long_before_order"
@@ -31,6 +32,8 @@ func (w Warning) Message() string {
 	switch w.Code {
 	case DocumentRefused:
 		return "The laboratory sent a document that cannot be shown: " + w.Detail + "."
+	case ReportedAfterReceipt:
+		return "The laboratory dated the report after its arrival: " + w.Detail + ". The time of arrival was used."
 	case CollectedAfterReceipt:
 		return "The laboratory reported a time of collection after the receipt of the sample or after the report: " + w.Detail + "."
 	case CollectedBeforeBirth:
