@@ -72,6 +72,7 @@ type resultView struct {
 		ProviderID string `json:"provider_id"`
 		Failure    string `json:"inferred_failure_type"`
 		Note       *string
+		SampleID   string `json:"source_sample_id"`
 	} `json:"missing_results"`
 	Samples map[string]struct {
 		Type      string                      `json:"sample_type"`

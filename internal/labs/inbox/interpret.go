@@ -158,7 +158,7 @@ func priorReports(ctx context.Context, tx *store.Tx, o *orders.Order) (before re
 }
 
 // namesOrderedTests reports whether results name a test of an order, a test
-// that its results may add, or one that an earlier report added.
+// that its results may add, or one that an earlier report added or announced.
 func namesOrderedTests(ctx context.Context, tx *store.Tx, o *orders.Order, set *networks.ResultSet) (bool, error) {
 	tests, err := readTests(ctx, tx, o)
 	if err != nil || len(tests.ordered) == 0 {
@@ -212,7 +212,8 @@ func checkCodes(ctx context.Context, tx *store.Tx, o *orders.Order, set *network
 	return Reason(offered.CheckCodes(o.Lab, tests.all, values)), nil
 }
 
-// namesOf returns the codes of results, and their names.
+// namesOf returns the codes of results, and their names, and the codes of tests that
+// are still to come.
 func namesOf(set *networks.ResultSet) testNames {
 	n := testNames{}
 	add := func(names ...string) {
@@ -231,6 +232,7 @@ func namesOf(set *networks.ResultSet) testNames {
 	for _, m := range set.Missing {
 		add(m.ProviderID, m.TestProviderID, m.LOINC, nameKey(m.Name))
 	}
+	add(set.Announced...)
 	return n
 }
 

@@ -124,23 +124,26 @@ func (t target) orderOfUser(ctx context.Context, tx *store.Tx, user users.ID) (o
 }
 
 // defaultCandidate returns the candidate that a result is accepted for when no
-// order is named: the only order of the same person, when nothing speaks
-// against it.
+// order is named: the only order of the same person or, of several, the only one
+// that the report names, when nothing speaks against it.
 func (i *Item) defaultCandidate() (Candidate, bool) {
 	if i.Decision == OtherPerson || i.Decision == SeveralPeople {
 		return Candidate{}, false
 	}
-	var same []Candidate
+	var same, named []Candidate
 	for _, c := range i.Candidates {
 		if c.SamePerson {
 			same = append(same, c)
+		}
+		if c.SamePerson && c.Kind == Provenance {
+			named = append(named, c)
 		}
 	}
 	switch {
 	case len(same) == 1:
 		return same[0], true
-	case len(same) > 1 && same[0].Kind == Provenance && same[1].Kind != Provenance:
-		return same[0], true
+	case len(named) == 1:
+		return named[0], true
 	}
 	return Candidate{}, false
 }

@@ -127,6 +127,9 @@ type ResultSet struct {
 	Results   []Result
 	// Missing are the tests that the lab will not report.
 	Missing []Missing
+	// Announced are the lab's codes and LOINC codes of tests that the lab is still
+	// working on, such as a reflex test that it added.
+	Announced []string `json:",omitempty"`
 	// PDF is the lab's own report; nil when it sent none. MorePDFs are its
 	// further documents, in their order, and Refused the problems of those that
 	// cannot be shown.

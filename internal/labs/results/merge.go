@@ -183,8 +183,8 @@ type sampledResult struct {
 type sampledMissing struct {
 	networks.Missing
 	sample string
-	// scope is where the result is missing. Results elsewhere do not count as the
-	// missing one: those of another specimen, or other readings of one code.
+	// scope limits the results that count as the missing one. Those of another
+	// specimen, or other readings of one code, do not.
 	scope missingScope
 }
 
@@ -382,8 +382,8 @@ func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][
 	return found
 }
 
-// mayMean reports whether a statement about missing values may mean a value. What
-// it leaves open fits any value.
+// mayMean reports whether a statement about missing values may mean a value. A
+// fact that it does not have fits any value.
 func (k observationKey) mayMean(value observationKey) bool {
 	fits := func(stated, own string) bool { return stated == "" || own == "" || stated == own }
 	return k.code == value.code && k.group == value.group && fits(k.sub, value.sub) && fits(k.reading, value.reading) &&

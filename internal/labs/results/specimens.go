@@ -132,7 +132,7 @@ func (g *specimenGroups) of(r *Report, further string) string {
 }
 
 // setApart marks the reports of an order that was known to have several specimens
-// when they were made. What such a report says is missing, is missing for its
+// when they were made. A missing result of such a report is missing for its
 // specimen. An earlier report may be about a sample that another one replaced.
 func (g *specimenGroups) setApart(reports []Report) {
 	mentioned := map[string]*Report{} // the first report of each group

@@ -300,6 +300,9 @@ func (r *results) finish(notes []string) {
 		switch t.status {
 		case "O", "I", "S", "A", "P", "R":
 			set.Partial = true
+			if t.entries == 0 {
+				r.announce(t.code, t.loinc)
+			}
 		case "C":
 			set.Corrected = true
 		case "X":
@@ -333,6 +336,7 @@ func (r *results) finish(notes []string) {
 		case e.isPending():
 			r.pending = true
 			set.Partial = true
+			r.announce(e.ProviderID, e.LOINC, e.TestProviderID)
 		case e.isNotPerformed():
 			set.Missing = append(set.Missing, e.newMissing(e.Value))
 		case e.Value != "":
@@ -348,6 +352,18 @@ func (r *results) finish(notes []string) {
 		r.addRejectedTests()
 	}
 }
+
+// announce adds the codes of a test that the lab is still working on.
+func (r *results) announce(codes ...string) {
+	for _, code := range codes {
+		if code != "" && !slices.Contains(r.set.Announced, code) && len(r.set.Announced) < maxAnnounced {
+			r.set.Announced = append(r.set.Announced, code)
+		}
+	}
+}
+
+// maxAnnounced bounds the announced codes of one order in a message.
+const maxAnnounced = 500
 
 // repeatCriticalNotes adds notes of a test that speak of a critical value to its values:
 // to those with a flag, or to all if none has one. Such notes about the patient, or of a
