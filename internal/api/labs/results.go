@@ -169,7 +169,7 @@ type resultsBody struct {
 
 // warningBody is a doubt about results.
 type warningBody struct {
-	Code    results.WarningCode `json:"code" doc:"document_refused, collected_after_receipt, collected_before_birth or collected_long_before_order. The list may grow."`
+	Code    results.WarningCode `json:"code" doc:"document_refused, reported_after_receipt, collected_after_receipt, collected_before_birth or collected_long_before_order. The list may grow."`
 	Message string              `json:"message"`
 	Detail  *string             `json:"detail" doc:"The problem of a document (bad_encoding, not_pdf, cut_off, damaged, not_joined), or the time as reported."`
 	Sample  *string             `json:"source_sample_id"`
