@@ -332,6 +332,29 @@ func TestReplacedReports(t *testing.T) {
 	}
 }
 
+// Values of one code in one sample have their times, and a missing result of one of
+// several samples has its sample.
+func TestReportSeparatesValuesOfOneCode(t *testing.T) {
+	r := revision(2)
+	for i := range r.Results {
+		one := &r.Results[i]
+		one.Name, one.ProviderID, one.Sample = "Glucose", "GLU", r.Samples[0].Key
+		one.At = networks.Moment{Time: collected.Add(time.Duration(i) * 2 * time.Hour)}
+	}
+	second := r.Samples[0]
+	second.Key, second.Specimen.Number = "T-2", "T-2"
+	r.Samples = append(r.Samples, second)
+	r.Missing[0].Sample = "T-2"
+	s := subject(1)
+	wantTexts(t, read(t, mustRender(t, papers(s, r)["report"])), "Observed: "+s.moment(r.Results[0].At), "Observed: "+s.moment(r.Results[1].At), "Sample: T-2")
+	r.Results[1].At = r.Results[0].At
+	for _, page := range read(t, mustRender(t, papers(s, r)["report"])) {
+		if strings.Contains(page.text(), "Observed") {
+			t.Error("equal times are printed")
+		}
+	}
+}
+
 // The report shows the identity as the laboratory reported it, beside the order's.
 func TestReportShowsTheReportedPatient(t *testing.T) {
 	r := revision(3)
