@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -28,7 +29,8 @@ import (
 //
 // Bounds of sessions are compared in seconds: exports have no fractions.
 //
-// A session that now covers several stored ones replaces all of them.
+// A session that now covers several stored ones replaces all of them. Without an id, it
+// does not go back to bounds that a later version has replaced: see isEarlier.
 //
 // An Apple Health export and a push of the same phone name one source differently: see
 // wearables.Source.IsOtherTransport. Their sessions are found by time. Then a version
@@ -315,6 +317,45 @@ func (f *finder) sleepOf(w *summaryPlan) error {
 		}
 	}
 	return err
+}
+
+// isEarlier reports whether a session without an id has bounds that a later version has
+// replaced: a phone sends an old part of a night again. It then changes nothing.
+func (w *summaryPlan) isEarlier(ctx context.Context, tx *store.Tx, j *job) (bool, error) {
+	if !w.isSession() || w.record != uuid.Nil || w.Source.IsOtherTransport(&w.was.Source) {
+		return false, nil
+	}
+	id := earlierID(j.user, w.Resource, &w.Source, w.Start.Unix(), w.End.Unix())
+	return storage.IsDeletedRecord(ctx, tx, j.team, j.user, id)
+}
+
+// rememberEarlier stores the bounds of the versions that a pushed session replaces.
+func (w *summaryPlan) rememberEarlier(ctx context.Context, tx *store.Tx, j *job) error {
+	if !w.isSession() || !j.pushed {
+		return nil
+	}
+	earlier := w.replaced
+	if w.was != nil && !w.sameBounds(w.was) {
+		earlier = append(slices.Clone(earlier), *w.was)
+	}
+	for i := range earlier {
+		s := &earlier[i]
+		if w.record != uuid.Nil && s.Record != uuid.Nil {
+			continue
+		}
+		start, end := s.Bounds()
+		id := earlierID(j.user, w.Resource, &s.Source, floorSecond(start), floorSecond(end))
+		if err := storage.DeleteRecord(ctx, tx, j.team, j.user, s.Source.Provider, w.Resource, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// earlierID identifies a version of a session by its bounds, in seconds.
+func earlierID(user uuid.UUID, resource string, source *wearables.Source, start, end int64) uuid.UUID {
+	key := fmt.Sprintf("earlier|%d|%d|%s|%s", start, end, source.Type, source.AppID)
+	return wearables.SummaryID(user, source.Provider, resource, key)
 }
 
 // removeReplaced deletes the sessions that w has replaced, and cycles of deleted sleeps.

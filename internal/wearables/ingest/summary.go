@@ -153,7 +153,7 @@ func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, e
 	sent := make(map[*summaryPlan][]events.New, len(j.summaries))
 	for _, w := range j.summaries {
 		if w.verb != "" {
-			if err := w.removeReplaced(ctx, tx, j); err != nil {
+			if err := errors.Join(w.rememberEarlier(ctx, tx, j), w.removeReplaced(ctx, tx, j)); err != nil {
 				return nil, err
 			}
 		}
@@ -226,6 +226,9 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.createdAt = w.was.CreatedAt
 	if !w.sameBounds(w.was) { // a moved record does not come back to the time of before
 		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), w.fields)
+		if err == nil && !gone {
+			gone, err = w.isEarlier(ctx, tx, j)
+		}
 		if err != nil || gone {
 			return err
 		}

@@ -69,6 +69,9 @@ func (r *record) version(start, value int) string {
 		id = fmt.Sprintf(`"id":%q,`, r.id)
 	}
 	long := start + 120 + value%7
+	if r.id == "" { // a session without an id never has the bounds of an earlier version
+		long += 7 * (3 - value/100)
+	}
 	switch {
 	case r.reply && r.resource == "sleep":
 		return fmt.Sprintf(`{%s"day":%q,"bedtime_start":%q,"bedtime_end":%q,"total_sleep_duration":%d,"sleep_phase_5_min":"2222","type":"sleep"}`,

@@ -72,6 +72,38 @@ func identityRows() []situation {
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T01:00:00Z", `,"total":10800`), night("", "2026-03-01T01:45:00Z", "2026-03-01T06:00:00Z", `,"total":15300`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"total":28800`)),
 		}, []truth{summaries("sleep", "total", "28800")}},
+		{"an older part of a night sent again", []step{
+			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000,"light":15000,"rem":5000`)),
+			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
+		}, []truth{summaries("sleep", "bedtime_start deep total", "2026-02-28T22:00:00+00:00 5000 25000"), sent("daily.data.sleep.updated", 1)}},
+		{"a half of a night sent again after the whole", []step{
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", `,"deep":3600`)),
+			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
+			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", `,"deep":3600`)),
+		}, []truth{summaries("sleep", "bedtime_start deep", "2026-02-28T22:00:00+00:00 5000"), sent("daily.data.sleep.updated", 1)}},
+		{"a start of a night sent again after the whole", []step{
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
+			sleeps("", night("", "2026-02-28T22:00:00.700Z", "2026-03-01T02:00:00Z", "")),
+		}, []truth{summaries("sleep", "duration", "28800"), sent("daily.data.sleep.updated", 1)}},
+		{"a night with an id that grows and shrinks again", []step{
+			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
+			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
+			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
+		}, []truth{summaries("sleep", "duration", "14400")}},
+		{"a night of another source that is as long as an older part", []step{
+			sleeps("", night(`"source_type":"watch",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
+			sleeps("", night(`"source_type":"watch",`, "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
+			sleeps("", night(`"source_type":"phone",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
+		}, []truth{sent("daily.data.sleep.created", 2)}},
+		{"an uncropped workout sent again", []step{
+			workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", `,"distance":10000`)),
+			workouts(run("", "2026-03-01T10:01:30Z", "2026-03-01T11:00:00Z", `,"distance":9700`)),
+			workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", `,"distance":10000`)),
+		}, []truth{summaries("workouts", "time_start distance", "2026-03-01T10:01:30+00:00 9700")}},
 		{"two versions of a night in one push", []step{
 			sleeps("", first, night("", "2026-02-28T20:35:00Z", "2026-03-01T04:45:00Z", `,"total":26800`)),
 		}, []truth{summaries("sleep", "total", "26800"), sent("daily.data.sleep.created", 1)}},
