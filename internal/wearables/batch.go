@@ -97,8 +97,9 @@ type Batch struct {
 }
 
 // WithBatch stores something together with a batch. It runs its statements, or adds
-// them to b, which runs before the transaction ends.
-type WithBatch func(ctx context.Context, tx *store.Tx, b *store.Batch) error
+// them to b, which runs before the transaction ends. stored has the id of the summary that
+// each of the batch's summaries is stored as; zero if another version counts.
+type WithBatch func(ctx context.Context, tx *store.Tx, b *store.Batch, stored []uuid.UUID) error
 
 // Counts counts values by outcome.
 type Counts struct{ Created, Updated, Unchanged, Rejected int }

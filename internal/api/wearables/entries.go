@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"hale/internal/api"
 	"hale/internal/people/users"
@@ -99,7 +100,7 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 		}
 		malformed = cmp.Or(malformed, one)
 		if p.document != nil {
-			keep = append(keep, h.keepSummaries(c, in.UserID, users.Manual, p.document.Name, p.body(), p.summaries))
+			keep = append(keep, h.keepSummaries(c, in.UserID, users.Manual, p.document.Name, p.body(), p.summaries, p.first))
 		} else {
 			keep = append(keep, h.keepSamples(c, in.UserID, ledger.Pack(ledger.Samples, users.Manual, p.series.Name, p.body())))
 		}
@@ -129,9 +130,9 @@ func allOf(steps []wearables.WithBatch) wearables.WithBatch {
 	if len(steps) == 0 {
 		return nil
 	}
-	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch, stored []uuid.UUID) error {
 		for _, step := range steps {
-			if err := step(ctx, tx, b); err != nil {
+			if err := step(ctx, tx, b, stored); err != nil {
 				return err
 			}
 		}

@@ -3,6 +3,8 @@ package wearables
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"hale/internal/api"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
@@ -382,27 +384,27 @@ func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packe
 	if h.Ledger == nil {
 		return nil
 	}
-	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch, _ []uuid.UUID) error {
 		_, err := h.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
 		return err
 	}
 }
 
 // keepSummaries is keepSamples for summaries, each of which remembers where in
-// which body it stood.
-func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, text []byte, body *push.Documents) wearables.WithBatch {
+// which body it stood. first is the place of the first one in the batch.
+func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, text []byte, body *push.Documents, first int) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil
 	}
 	packed := ledger.Pack(ledger.Summaries, provider, resource, text)
-	items := make([]ledger.Item, len(body.Summaries))
-	for i := range body.Summaries {
-		items[i] = ledger.Item{Summary: wearables.SummaryID(user.UUID(), provider, resource, body.Summaries[i].Key), Place: body.Index[i]}
-	}
-	return func(ctx context.Context, tx *store.Tx, b *store.Batch) error {
+	return func(ctx context.Context, tx *store.Tx, b *store.Batch, stored []uuid.UUID) error {
 		id, err := h.Ledger.Keep(ctx, tx, b, c.Team, user, packed)
 		if err != nil {
 			return err
+		}
+		items := make([]ledger.Item, len(body.Summaries))
+		for i := range items {
+			items[i] = ledger.Item{Summary: stored[first+i], Place: body.Index[i]}
 		}
 		return ledger.Link(ctx, tx, c.Team, user, id, items)
 	}

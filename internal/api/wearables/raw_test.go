@@ -2,10 +2,13 @@ package wearables
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"hale/internal/api"
 	"hale/internal/api/calltest"
@@ -101,6 +104,45 @@ func TestRawFollowsTheNewestPayload(t *testing.T) {
 		d.Get(path, &got)
 		if len(got.Activity) != 0 {
 			t.Errorf("forgotten, and still there: %+v", got)
+		}
+	})
+}
+
+// The data is that of the stored version, however the summary was found.
+func TestRawIsTheStoredVersion(t *testing.T) {
+	eachCaller(t, func(d userCaller) {
+		night := func(id, from, to string, deep int) string {
+			return fmt.Sprintf(`[{%s"bedtime_start":"2026-03-%s:00:00Z","bedtime_stop":"2026-03-%s:00:00Z","deep":%d}]`, id, from, to, deep)
+		}
+		path := d.Path("/v2/summary/sleep/{user_id}/raw?start_date=2026-03-02&end_date=2026-03-02")
+		for _, c := range []struct {
+			name, pushed string
+			want         []int
+		}{
+			{"a half", night("", "01T22", "02T02", 3600), []int{3600}},
+			{"the other half", night("", "02T03", "02T06", 600), []int{3600, 600}},
+			{"the whole", night("", "01T22", "02T06", 5000), []int{5000}},
+			{"a half again", night("", "02T03", "02T06", 600), []int{5000}},
+			{"a half with an id", night(`"id":"n",`, "02T03", "02T06", 700), []int{700}},
+			{"moved", night(`"id":"n",`, "02T02", "02T06", 800), []int{800}},
+		} {
+			d.pushSummary("sleep", c.pushed)
+			var got rawSleeps
+			d.Get(path, &got)
+			var deep []int
+			for _, one := range got.Sleep {
+				var said struct {
+					Deep  int       `json:"deep"`
+					Start time.Time `json:"bedtime_start"`
+				}
+				if err := json.Unmarshal(one.Data, &said); err != nil || !said.Start.Equal(time.Time(one.Timestamp)) {
+					t.Errorf("%s: %s at %v, %v", c.name, one.Data, one.Timestamp, err)
+				}
+				deep = append(deep, said.Deep)
+			}
+			if !slices.Equal(deep, c.want) {
+				t.Errorf("%s: got %v, want %v", c.name, deep, c.want)
+			}
 		}
 	})
 }

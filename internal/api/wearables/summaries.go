@@ -239,7 +239,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	}
 	batch := wearables.Batch{
 		Provider: body.Provider, Stage: body.Stage, Push: each, Pushed: true, Summaries: body.Summaries,
-		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body),
+		Also: h.keepSummaries(c, in.UserID, body.Provider, d.Name, in.RawBody, body, 0),
 	}
 	result, err := h.Ingester.Ingest(ctx, user, batch)
 	if err != nil {

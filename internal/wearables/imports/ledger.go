@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -77,20 +79,15 @@ type linkingSink struct {
 // import derives days at its end, also from data that arrived meanwhile, so the file's
 // time in the ledger is after that data.
 func (l *linkingSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
-	items := make([]ledger.Item, len(b.Summaries))
-	for i := range b.Summaries {
-		s := &b.Summaries[i]
-		provider := s.Source.Provider
-		if provider == "" {
-			provider = b.Provider
-		}
-		items[i] = ledger.Item{Summary: wearables.SummaryID(user.ID.UUID(), provider, s.Resource, s.Key), Place: -1}
-	}
-	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch) error {
+	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch, stored []uuid.UUID) error {
 		if !l.again {
 			if err := ledger.Touch(ctx, tx, user.Team, user.ID, l.payload); err != nil {
 				return err
 			}
+		}
+		items := make([]ledger.Item, len(stored))
+		for i, id := range stored {
+			items[i] = ledger.Item{Summary: id, Place: -1}
 		}
 		return ledger.Link(ctx, tx, user.Team, user.ID, l.payload, items)
 	}

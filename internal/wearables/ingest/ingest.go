@@ -193,7 +193,7 @@ func (j *job) changes() bool {
 func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	if j.also != nil {
 		var b store.Batch
-		if err := j.also(ctx, tx, &b); err != nil {
+		if err := j.also(ctx, tx, &b, j.storedIDs()); err != nil {
 			return err
 		}
 		if err := tx.Run(ctx, &b); err != nil {

@@ -37,6 +37,7 @@ type job struct {
 
 	series    []*seriesPlan // ordered by key, so that two jobs lock in one order
 	summaries []*summaryPlan
+	sent      int // summaries of the batch
 	deleted   []*deletedPlan
 	streams   []*streamPlan
 	refused   rejections
@@ -68,6 +69,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 		w.hasUnsure = b.Marked && len(w.add.Offset) > 0 || hasAssumed(w.add.Offset)
 		w.applyFallback(user)
 	}
+	j.sent = len(b.Summaries)
 	j.addSummaries(b.Summaries, &bounds)
 	j.addStreams(b.Streams)
 	slices.Sort(j.resources)

@@ -367,7 +367,7 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 			continue
 		}
 		if p.job.also != nil {
-			if err := p.job.also(ctx, tx, &plan.statements); err != nil {
+			if err := p.job.also(ctx, tx, &plan.statements, nil); err != nil {
 				return nil, err
 			}
 		}

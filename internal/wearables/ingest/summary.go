@@ -44,6 +44,7 @@ type summaryPlan struct {
 
 	source    wearables.Source // to store
 	tooLarge  bool             // the version would not fit into an event
+	earlier   bool             // it is a deleted or replaced version
 	verb      string           // created, updated, or empty if nothing changed
 	begins    time.Time
 	stated    bool  // its day is stated, in the batch or before
@@ -175,12 +176,24 @@ func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, e
 	return all, nil
 }
 
+// storedIDs returns the id of the summary that each one of the batch is stored as; zero if
+// another version counts.
+func (j *job) storedIDs() []uuid.UUID {
+	all := make([]uuid.UUID, j.sent)
+	for _, w := range j.summaries {
+		if !w.yields && !w.earlier && !w.tooLarge {
+			all[w.part] = w.id
+		}
+	}
+	return all
+}
+
 // rank orders a sleep before its cycle.
 func (w *summaryPlan) rank() int { return slices.Index(wearables.Documents(), w.document) }
 
 // plan compares the summary with what is stored.
 func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
-	w.verb, w.tooLarge, w.measured, w.refiled, w.begins, w.Date = "", false, false, false, w.Start, w.given
+	w.verb, w.tooLarge, w.earlier, w.measured, w.refiled, w.begins, w.Date = "", false, false, false, false, w.Start, w.given
 	w.source = w.Source
 	if w.yields {
 		return nil
@@ -198,7 +211,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		overlay(whole, w.fallbackFields(j))
 		w.setSleep(whole)
 		w.setDay(whole, civil.Date{})
-		if w.fits(whole) && !gone {
+		if w.earlier = gone; w.fits(whole) && !gone {
 			w.verb, w.version = created, 1
 		}
 		return nil
@@ -230,6 +243,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 			gone, err = w.isEarlier(ctx, tx, j)
 		}
 		if err != nil || gone {
+			w.earlier = gone
 			return err
 		}
 	}

@@ -18,9 +18,13 @@ type Item struct {
 	Place int
 }
 
-// Link stores the payload of summaries. A later payload replaces an earlier one.
+// Link stores the payload of summaries. A later payload replaces an earlier one. An item
+// without a summary is skipped.
 func Link(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, payload ID, items []Item) error {
 	for _, item := range items {
+		if item.Summary == uuid.Nil {
+			continue
+		}
 		_, err := tx.Exec(ctx, `INSERT INTO payload_items (team_id, user_id, summary_id, payload_id, place) VALUES ($1, $2, $3, $4, $5)
 			ON CONFLICT (user_id, summary_id) DO UPDATE SET payload_id = excluded.payload_id, place = excluded.place
 				WHERE payload_items.payload_id <> excluded.payload_id OR payload_items.place <> excluded.place`,

@@ -144,7 +144,7 @@ func (p *person) store(ctx context.Context, b wearables.Batch) error {
 		*p.run = ahead
 		return nil
 	}
-	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch) error {
+	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch, _ []uuid.UUID) error {
 		now, err := ledger.Latest(ctx, tx, p.user.Team, p.user.ID)
 		if err != nil {
 			return err

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/ids"
@@ -145,7 +147,7 @@ func (b *fixture) pushOf(provider, resource, data string) {
 	}
 	batch, _ := body.Batch(r)
 	packed := ledger.Pack(ledger.Samples, body.Provider, resource, text)
-	batch.Also = func(ctx context.Context, tx *store.Tx, also *store.Batch) error {
+	batch.Also = func(ctx context.Context, tx *store.Tx, also *store.Batch, _ []uuid.UUID) error {
 		_, err := b.ledger.Keep(ctx, tx, also, b.user.Team, b.user.ID, packed)
 		return err
 	}

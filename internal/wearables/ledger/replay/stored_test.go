@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/ids"
@@ -37,7 +39,7 @@ func (b *fixture) pushSummariesOf(provider, resource, data string) {
 	packed := ledger.Pack(ledger.Summaries, body.Provider, resource, text)
 	r, err := b.sink.Ingest(b.ctx, b.user, wearables.Batch{
 		Provider: body.Provider, Summaries: body.Summaries,
-		Also: func(ctx context.Context, tx *store.Tx, also *store.Batch) error {
+		Also: func(ctx context.Context, tx *store.Tx, also *store.Batch, _ []uuid.UUID) error {
 			_, err := b.ledger.Keep(ctx, tx, also, b.user.Team, b.user.ID, packed)
 			return err
 		},
