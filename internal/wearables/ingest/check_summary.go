@@ -24,7 +24,7 @@ func removeImplausible(d *wearables.Document, fields map[string]any) (n int, rea
 		n += lost
 	}
 	n += removeContradictions(d, fields)
-	if n > 0 && (d.Parallel || d.Start == "" && !hasValues(fields)) {
+	if n > 0 && (d.Parallel || (d.Start == "" || d.Name == mealResource) && !hasValues(fields)) {
 		return n, wearables.Implausible
 	}
 	return n, ""
@@ -112,10 +112,10 @@ func removeAt(fields map[string]any, path string) {
 	}
 }
 
-// hasValues reports whether a summary has more than its day.
+// hasValues reports whether a summary has more than its day and time.
 func hasValues(fields map[string]any) bool {
 	for name, v := range fields {
-		if v != nil && !slices.Contains([]string{"calendar_date", "date", "time_zone", "timezone_offset"}, name) {
+		if v != nil && !slices.Contains([]string{"calendar_date", "date", "timestamp", "time_zone", "timezone_offset"}, name) {
 			return true
 		}
 	}

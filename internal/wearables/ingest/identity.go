@@ -21,7 +21,7 @@ import (
 //
 //   - the same record: the provider's own id, wherever its start has moved;
 //   - the same key: the day or the start, and the source. Meals of one moment also
-//     need the same name;
+//     need the same name, or both have none;
 //   - of a session: more than half of its time in common with a stored one of the same
 //     recorder, unless both have an id. That is half of the shorter sleep, because nights
 //     grow and gaps are filled, and half of the longer workout: a short one inside a long
@@ -83,7 +83,7 @@ type dayOfProvider struct {
 
 // byName finds a version by its record and its key.
 func (f *finder) byName(w *summaryPlan) error {
-	if w.record != uuid.Nil {
+	if w.record != uuid.Nil && !w.isOnlyOne() {
 		was, err := storage.SummaryOfRecord(f.ctx, f.tx, f.job.team, f.job.user, w.record)
 		if err == nil {
 			f.claim(w, &was)
@@ -93,6 +93,7 @@ func (f *finder) byName(w *summaryPlan) error {
 			return err
 		}
 	}
+	free := uuid.Nil // of a meal
 	for _, id := range []uuid.UUID{w.key, w.otherKey(f.job.user)} {
 		w.id = id
 		if other := f.claims[id]; other != nil {
@@ -105,6 +106,10 @@ func (f *finder) byName(w *summaryPlan) error {
 		was, err := storage.ReadSummary(f.ctx, f.tx, f.job.team, f.job.user, id)
 		switch {
 		case errors.Is(err, store.ErrNoRows):
+			if w.Resource == mealResource { // another meal of its moment may be deleted
+				free = cmp.Or(free, id)
+				continue
+			}
 			if !w.isSession() { // of a session, another one may have its time
 				f.claim(w, nil)
 			}
@@ -116,6 +121,7 @@ func (f *finder) byName(w *summaryPlan) error {
 			return nil
 		}
 	}
+	w.id = cmp.Or(free, w.id)
 	f.claim(w, nil)
 	return nil
 }
@@ -170,14 +176,18 @@ func (w *summaryPlan) hasKeyOf(was *storage.StoredSummary) bool {
 	return sameMeal(w.record, was.Record, w.fields, older)
 }
 
-// sameMeal compares the records and the names of two meals of one moment. One without
-// either may be the other.
+// sameMeal compares the records, otherwise the names of two meals of one moment.
 func sameMeal(a, b uuid.UUID, newer, older map[string]any) bool {
 	if a != uuid.Nil && b != uuid.Nil {
 		return a == b
 	}
-	name, was := textOf(newer["name"]), textOf(older["name"])
-	return name == was || name == "" || was == ""
+	return textOf(newer["name"]) == textOf(older["name"])
+}
+
+// isOnlyOne reports whether a source has one such summary, or one of a day, whatever its
+// id. The id serves only to delete it.
+func (w *summaryPlan) isOnlyOne() bool {
+	return w.Resource == "activity" || w.Resource == wearables.ProfileResource
 }
 
 // isSession reports whether a summary may be found by its time.

@@ -47,7 +47,7 @@ func readDocument(d *wearables.Document, s *wearables.Summary) (fields map[strin
 	case d.End != "" && s.End.IsZero():
 		return nil, wearables.BadDocument
 	case s.Start.IsZero() || s.End.IsZero():
-	case length < 0:
+	case length < 0, length == 0 && d.Wakes:
 		return nil, wearables.EndBeforeStart
 	case d.Longest > 0 && length > d.Longest:
 		return nil, wearables.Implausible
