@@ -232,10 +232,16 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 		if c.Deleted == 0 { // sessions that moved have events of their own
 			continue
 		}
-		all = append(all, events.New{
+		e := events.New{
 			Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
 			Type: "daily.data." + name + ".deleted", Data: d.payload(tx, name, c),
-		})
+		}
+		for provider := range c.Providers {
+			if err := countSent(ctx, tx, provider, &e); err != nil {
+				return err
+			}
+		}
+		all = append(all, e)
 	}
 	if err := d.unlink(ctx, tx); err != nil {
 		return err

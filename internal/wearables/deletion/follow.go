@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -29,12 +30,20 @@ func (f *Filter) within(day string) bool {
 // follow derives the summaries of the days whose samples were deleted. Providers that
 // send totals of days are left out: their summaries are not derived.
 func (s *Service) follow(ctx context.Context, user users.User, d *Deletion) error {
-	for provider, days := range d.at.Days {
+	return errors.Join(
+		s.deriveEach(ctx, user, d.at.Days, derive.IsDerived),
+		s.deriveEach(ctx, user, d.at.Again, derive.FollowsSamples),
+	)
+}
+
+func (s *Service) deriveEach(ctx context.Context, user users.User, all map[string][]civil.Date, follows func(*storage.StoredSummary, civil.Date) bool) error {
+	for provider, days := range all {
 		if p, ok := providers.Find(provider); !ok || !p.PushedByPhone() {
 			continue
 		}
+		d := derive.Deriver{DB: s.DB, Ingester: s.Ingester, User: user, Provider: provider, Pushed: true}
 		for some := range slices.Chunk(days, daysAtOnce) {
-			if err := s.derive(ctx, user, provider, some); err != nil {
+			if err := renew(ctx, d, some, follows); err != nil {
 				return err
 			}
 		}
@@ -52,11 +61,6 @@ type collector struct{ all []wearables.Batch }
 func (c *collector) Ingest(_ context.Context, _ users.User, b wearables.Batch) (wearables.Result, error) {
 	c.all = append(c.all, b)
 	return wearables.Result{}, nil
-}
-
-func (s *Service) derive(ctx context.Context, user users.User, provider string, days []civil.Date) error {
-	d := derive.Deriver{DB: s.DB, Ingester: s.Ingester, User: user, Provider: provider, Pushed: true}
-	return renew(ctx, d, days, derive.IsDerived)
 }
 
 // Renew derives the summaries of days again from all samples. A summary that follows from
@@ -167,7 +171,7 @@ func (r *renewal) drop(ctx context.Context, tx *store.Tx, gone []storage.StoredS
 		if err != nil {
 			return err
 		}
-		if _, err := events.Emit(ctx, tx, event); err != nil {
+		if err := emit(ctx, tx, gone[i].Source.Provider, event); err != nil {
 			return err
 		}
 	}
@@ -187,7 +191,7 @@ func (r *renewal) dropStale(ctx context.Context, tx *store.Tx, stale []storage.S
 		if err != nil {
 			return err
 		}
-		if _, err := events.Emit(ctx, tx, event); err != nil {
+		if err := emit(ctx, tx, one.Source.Provider, event); err != nil {
 			return err
 		}
 	}
@@ -233,4 +237,18 @@ func updated(tx *store.Tx, user users.User, s *storage.StoredSummary) (e events.
 	e = events.New{Team: s.Team, User: s.User, ClientUserID: user.ClientUserID, Type: "daily.data." + wearables.EventName(s.Resource) + ".updated"}
 	e.Data, err = storage.AppendSummary(nil, s, providers.LogosOf(tx))
 	return e, err
+}
+
+// emit sends an event about the data of a provider, and counts it for introspection.
+func emit(ctx context.Context, tx *store.Tx, provider string, e events.New) error {
+	if _, err := events.Emit(ctx, tx, e); err != nil {
+		return err
+	}
+	return countSent(ctx, tx, provider, &e)
+}
+
+// countSent counts an event about the data of a provider.
+func countSent(ctx context.Context, tx *store.Tx, provider string, e *events.New) error {
+	resource, _, _ := strings.Cut(strings.TrimPrefix(e.Type, "daily.data."), ".")
+	return storage.CountSent(ctx, tx, e.Team, e.User, provider, resource)
 }

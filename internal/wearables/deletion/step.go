@@ -26,6 +26,8 @@ type position struct {
 	Change    int64 `json:"change,omitempty"`    // of an import: the changes up to here are undone
 	// Days are those whose summaries are derived again, by provider.
 	Days map[string][]civil.Date `json:"days,omitempty"`
+	// Again are those whose pushed activity was deleted: another one may follow from samples.
+	Again map[string][]civil.Date `json:"again,omitempty"`
 }
 
 // Bounds of a step.
@@ -80,6 +82,7 @@ func (d *Deletion) summaries(ctx context.Context, tx *store.Tx) (done bool, err 
 				if err := d.cycles(ctx, tx, &page[i]); err != nil {
 					return false, err
 				}
+				d.noteAgain(&page[i])
 				n++
 			}
 			if n >= summariesAtOnce && !d.DryRun {
@@ -290,14 +293,26 @@ func (d *Deletion) removed(user users.User, restored int64) func(s *wearables.Sa
 func (d *Deletion) noteDays(user users.User, s *wearables.Samples) {
 	days := map[civil.Date]bool{}
 	derive.DaysOf(days, s, wearables.FallbackFor(user, s.Source.Provider))
-	if d.at.Days == nil {
-		d.at.Days = map[string][]civil.Date{}
-	}
-	known := d.at.Days[s.Source.Provider]
 	for day := range days {
-		if at, found := slices.BinarySearchFunc(known, day, civil.Date.Compare); !found {
-			known = slices.Insert(known, at, day)
-		}
+		noteDay(&d.at.Days, s.Source.Provider, day)
 	}
-	d.at.Days[s.Source.Provider] = known
+}
+
+// noteAgain notes the day of a deleted activity.
+func (d *Deletion) noteAgain(s *storage.StoredSummary) {
+	day, err := civil.ParseDate(s.Day)
+	if err == nil && !d.DryRun && s.Resource == "activity" && !derive.IsDerived(s, day) {
+		noteDay(&d.at.Again, s.Source.Provider, day)
+	}
+}
+
+// noteDay adds a day of a provider.
+func noteDay(to *map[string][]civil.Date, provider string, day civil.Date) {
+	if *to == nil {
+		*to = map[string][]civil.Date{}
+	}
+	known := (*to)[provider]
+	if at, found := slices.BinarySearchFunc(known, day, civil.Date.Compare); !found {
+		(*to)[provider] = slices.Insert(known, at, day)
+	}
 }

@@ -109,7 +109,7 @@ func TestStories(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		for name, tell := range map[string]func(s *story){
-			"samples": samplesStory, "summaries": summariesStory, "import": importStory, "filters": filtersStory, "large": largeStory,
+			"samples": samplesStory, "summaries": summariesStory, "import": importStory, "filters": filtersStory, "activity": activityStory, "large": largeStory,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Cleanup(func() {
@@ -193,6 +193,42 @@ func summariesStory(s *story) {
 	}
 }
 
+// A phone deletes an activity and a profile by their ids. The activity then follows from
+// the samples again.
+func activityStory(s *story) {
+	s.push("steps", 100, 300)
+	push := func(resource, body string) (counts struct{ Created, Updated, Unchanged, Deleted int }) {
+		s.Expect(200, "POST", "/v2/summary/"+resource+"/"+s.user, `{"stage":"daily","provider":"health_connect",`+body+`}`, &counts)
+		return counts
+	}
+	steps := func() string {
+		var page struct{ Activity []struct{ Steps int } }
+		s.Get("/v2/summary/activity/"+s.user+"?start_date=2026-01-01", &page)
+		return fmt.Sprint(page.Activity)
+	}
+	push("activity", `"data":[{"calendar_date":"2026-03-01","steps":5000,"id":"x"},{"calendar_date":"2026-03-02","steps":6000,"id":"x"}]`)
+	if steps() != "[{5000} {6000}]" {
+		s.t.Fatalf("one id on two days: %s", steps())
+	}
+	if c := push("activity", `"deleted":[{"id":"x"}]`); c.Deleted != 2 {
+		s.t.Fatalf("%+v", c)
+	}
+	s.await("the derived activity", func() bool { return steps() == "[{400}]" })
+	push("activity", `"data":[{"calendar_date":"2026-03-01","steps":5001,"uuid":"y"}]`)
+	if d := s.delete("external_id=y"); d.Deleted != 1 {
+		s.t.Fatalf("%+v", d)
+	}
+	s.await("the derived activity", func() bool { return steps() == "[{400}]" })
+	push("activity", `"data":[{"calendar_date":"2026-03-01","steps":5002}]`)
+	s.delete("resource=activity")
+	s.await("the derived activity", func() bool { return steps() == "[{400}]" })
+
+	push("profile", `"data":[{"height":180,"external_id":"p"}]`)
+	if c := push("profile", `"deleted":[{"id":"p"}]`); c.Deleted != 1 {
+		s.t.Fatalf("a profile: %+v", c)
+	}
+}
+
 // An import is undone: new values go, and changed ones are as before.
 func importStory(s *story) {
 	send := func(value int) string {
@@ -218,6 +254,21 @@ func importStory(s *story) {
 	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+second+"/data", "", &d)
 	if s.values("steps") != "100 7" || activity() != "[{107}]" || d.Resources["steps"].Restored != 1 {
 		s.t.Fatalf("undone: %s %s %+v", s.values("steps"), activity(), d)
+	}
+	var sent struct {
+		Data []struct {
+			Provider map[string]map[string]struct {
+				SentCount int `json:"sent_count"`
+			}
+		}
+	}
+	s.Get("/v2/introspect/resources?user_id="+s.user, &sent)
+	told := 0
+	for _, verb := range []string{"created", "updated", "deleted"} {
+		told += len(s.events("daily.data.activity." + verb))
+	}
+	if len(sent.Data) != 1 || told < 3 || sent.Data[0].Provider["apple_health_kit"]["activity"].SentCount != told {
+		s.t.Fatalf("%d events of the activity, %+v %s %s", told, sent, s.events("daily.data.activity.updated"), s.events("daily.data.activity.deleted"))
 	}
 	// An undone import can be imported again.
 	third := send(150)

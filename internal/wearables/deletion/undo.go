@@ -10,7 +10,6 @@ import (
 
 	"hale/internal/people/users"
 	"hale/internal/platform/blocks"
-	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
@@ -187,8 +186,7 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 	if err != nil {
 		return err
 	}
-	_, err = events.Emit(ctx, tx, event)
-	return err
+	return emit(ctx, tx, s.Source.Provider, event)
 }
 
 func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange) error {

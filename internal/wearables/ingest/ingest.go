@@ -170,6 +170,9 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 			return err
 		}
 	}
+	if err := j.planFollowed(ctx, tx); err != nil {
+		return err
+	}
 	for _, w := range j.streams {
 		if err := w.plan(ctx, tx, j); err != nil {
 			return err
@@ -182,7 +185,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 // changes reports whether there is anything to write. A batch without news still
 // shows that the connection works.
 func (j *job) changes() bool {
-	return j.also != nil || j.connects() || j.refusedAll() || len(j.newRecords) > 0 ||
+	return j.also != nil || j.connects() || len(j.followed) > 0 || j.refusedAll() || len(j.newRecords) > 0 ||
 		slices.ContainsFunc(j.series, func(w *seriesPlan) bool { return len(w.blocks) > 0 }) ||
 		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled }) ||
 		slices.ContainsFunc(j.deleted, (*deletedPlan).changes) ||
@@ -221,7 +224,11 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	all = append(all, written...)
+	replaced, err := j.removeFollowed(ctx, tx)
+	if err != nil {
+		return err
+	}
+	all = append(append(all, written...), replaced...)
 	for _, w := range j.streams {
 		event, err := w.write(ctx, tx, j)
 		if err != nil {

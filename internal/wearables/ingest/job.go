@@ -39,6 +39,7 @@ type job struct {
 	summaries []*summaryPlan
 	sent      int // summaries of the batch
 	deleted   []*deletedPlan
+	followed  []storage.StoredSummary // derived activities of days for which the batch has pushed ones
 	streams   []*streamPlan
 	refused   rejections
 

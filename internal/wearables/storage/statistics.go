@@ -58,6 +58,16 @@ func StatisticsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRang
 	return found, rows.Err()
 }
 
+// CountSent counts a data event about a resource, by its name in events.
+func CountSent(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, resource string) error {
+	_, err := tx.Exec(ctx, `UPDATE resource_statistics SET sent = sent + 1 WHERE team_id = $1 AND user_id = $2 AND provider = $3 AND resource = $4`,
+		team, user, provider, resource)
+	if err != nil {
+		return fmt.Errorf("storage: counting an event: %w", err)
+	}
+	return nil
+}
+
 // Pull describes how the history of one resource is fetched, in the current run of a
 // connection. Its range is nil until it is known.
 //
