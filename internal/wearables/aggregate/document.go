@@ -133,11 +133,20 @@ func (s *summary) time(c *query.Column) (us int64, ok bool) {
 	if !ok {
 		return 0, false
 	}
-	us = s.wall.floatingTime(t.UnixMicro(), s.offset)
+	us = s.wall.floatingTime(t.UnixMicro(), s.offsetAt(t))
 	if day, known := parseDate(s.Day); onDay && known {
 		us = day + (us%dayUS+dayUS)%dayUS
 	}
 	return us, true
+}
+
+// offsetAt returns the offset at an instant. A sleep has that of its end. Its start may
+// state another one: the clock changed at night.
+func (s *summary) offsetAt(t time.Time) int32 {
+	if _, stated := t.Zone(); stated != 0 && s.Resource == "sleep" {
+		return int32(stated)
+	}
+	return s.offset
 }
 
 // moment is an instant of the document.

@@ -180,9 +180,7 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 	if err != nil {
 		return out, err
 	}
-	if d.Name != "activity" && d.Dated { // a day of a source has one activity
-		out.Record = cmp.Or(records[:]...)
-	}
+	out.Record = cmp.Or(records[:]...)
 	s.field = ""
 	if out.Source.Type == "" {
 		out.Source.Type = "unknown"
@@ -353,6 +351,9 @@ func (one *draft) place(d *wearables.Document, name string) {
 	}
 	if _, ok := d.Settable("time_zone"); ok && name != "" {
 		one.fields["time_zone"], kept = strconv.AppendQuote(nil, name), true // it has letters and slashes only
+	}
+	if _, first := one.Start.In(zone).Zone(); d.Wakes && name != "" && one.Assumed && first != seconds { // the clock changed at night
+		one.fields[d.Start] = strconv.AppendQuote(nil, one.Start.In(zone).Format(time.RFC3339Nano))
 	}
 	if !kept && d.Start != "" && one.Date.IsZero() {
 		at := one.Start

@@ -33,6 +33,17 @@ var aliases = map[string][]string{
 	"mmol/l":    {"mmol", "mmol<180.1558800000541>/l"}, // HealthKit writes the molar mass of glucose
 }
 
+// ownUnits lists spellings that only one resource has: its unit says what was counted.
+var ownUnits = map[string]string{"breaths/min": "respiratory_rate", "kg/m2": "body_mass_index", "kg/m²": "body_mass_index"}
+
+// aliasesOf lists other spellings of the unit of a resource, in lower case.
+func aliasesOf(r *wearables.Resource) []string {
+	return slices.DeleteFunc(slices.Clone(aliases[strings.ToLower(r.Unit)]), func(unit string) bool {
+		owner, owned := ownUnits[unit]
+		return owned && owner != r.Name
+	})
+}
+
 // conversions lists the units that convert to a canonical one, in lower case. The scales
 // of cholesterol depend on its type.
 var conversions = map[string]map[string]units.Scale{
@@ -86,7 +97,7 @@ const largeCalorie = "Cal"
 // case and sorted. Case matters for the large calorie only.
 func Units(r *wearables.Resource) []string {
 	canonical := strings.ToLower(r.Unit)
-	all := slices.AppendSeq(slices.Clone(aliases[canonical]), maps.Keys(conversions[canonical]))
+	all := slices.AppendSeq(aliasesOf(r), maps.Keys(conversions[canonical]))
 	slices.Sort(all)
 	return slices.Compact(all)
 }
@@ -95,7 +106,7 @@ func Units(r *wearables.Resource) []string {
 // unknown unit.
 func (g *Group) convert(r *wearables.Resource) (ok bool) {
 	unit, canonical := strings.ToLower(strings.ReplaceAll(g.Unit, "μ", "µ")), strings.ToLower(r.Unit) // the Greek letter is the micro sign
-	if unit == "" || g.Unit == largeCalorie && canonical == "kcal" || unit == canonical || slices.Contains(aliases[canonical], unit) {
+	if unit == "" || g.Unit == largeCalorie && canonical == "kcal" || unit == canonical || slices.Contains(aliasesOf(r), unit) {
 		return true
 	}
 	scale, ok := conversions[canonical][unit]
