@@ -93,9 +93,13 @@ func (h *Handlers) readSleepStream(ctx context.Context, c api.Caller, in *sleepS
 	if err != nil {
 		return nil, err
 	}
-	body := wearables.AppendAll([]byte(`{"hrv":`), s.HRV)
-	body = wearables.AppendAll(append(body, `,"heartrate":`...), s.HeartRate)
-	body = wearables.AppendAll(append(body, `,"hypnogram":`...), s.Hypnogram)
-	body = wearables.AppendAll(append(body, `,"respiratory_rate":`...), s.RespiratoryRate)
+	body := []byte{'{'}
+	for i, part := range []struct {
+		name    string
+		samples []wearables.Samples
+	}{{"hrv", s.HRV}, {"heartrate", s.HeartRate}, {"hypnogram", s.Hypnogram}, {"respiratory_rate", s.RespiratoryRate}} {
+		body = append(wearables.AppendText(append(body, ","[:min(i, 1)]...), part.name), ':')
+		body = wearables.AppendPlain(body, part.samples, func(text []byte) []byte { return text })
+	}
 	return api.WriteJSON(append(body, '}')), nil
 }

@@ -20,9 +20,9 @@ import (
 // Reference 7.8.
 type SleepStream struct{ HRV, HeartRate, Hypnogram, RespiratoryRate []wearables.Samples }
 
-// ReadSleepStream reads the samples of a sleep's provider between its bounds. All
-// sources of the provider count: the phone may report the sleep and the watch the
-// heart rate.
+// ReadSleepStream reads the samples of a sleep's provider between its bounds. Those of
+// the sleep's own source count. Without any, those of all sources do: the phone may report
+// the sleep and the watch the heart rate.
 func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s SleepStream, err error) {
 	var bounds struct {
 		Start time.Time `json:"bedtime_start"`
@@ -41,6 +41,10 @@ func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s
 		})
 		if err != nil {
 			return s, err
+		}
+		own := slices.DeleteFunc(slices.Clone(*part.to), func(one wearables.Samples) bool { return !one.Source.SameApp(&sleep.Source) })
+		if len(own) > 0 {
+			*part.to = own
 		}
 	}
 	cycles, err := listCycles(ctx, tx, sleep.Team, sleep.User, sleep.Source.Provider, bounds.Start, bounds.Stop)
