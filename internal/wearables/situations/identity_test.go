@@ -167,6 +167,18 @@ func identityRows() []situation {
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Coffee","energy":{"unit":"kcal","value":5}}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Porridge","energy":{"unit":"kcal","value":300}}`),
 		}, []truth{sent("daily.data.meal.created", 2), sent("daily.data.meal.updated", 0)}},
+		{"meals with and without a name in one minute", []step{
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A","energy":{"unit":"kcal","value":100}}`),
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","energy":{"unit":"kcal","value":50}}`),
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"C"}`),
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A","energy":{"unit":"kcal","value":100}}`),
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","energy":{"unit":"kcal","value":50}}`),
+		}, []truth{sent("daily.data.meal.created", 3), sent("daily.data.meal.updated", 0)}},
+		{"a meal sent again after another one of its minute was deleted", []step{
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A"}`), meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"B","external_id":"b"}`),
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"C"}`), call("DELETE", "/v2/user/*/data?external_id=2026-03-01T06:00:00Z%7Cunknown%7C", ""),
+			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"C"}`), meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A"}`),
+		}, []truth{sent("daily.data.meal.created", 3), sent("daily.data.meal.deleted", 1), sent("daily.data.meal.updated", 0)}},
 		{"meals of one name and two ids", []step{
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Egg","external_id":"1"}`, `{"timestamp":"2026-03-01T06:00:00Z","name":"Egg","external_id":"2"}`),
 		}, []truth{summaries("meal", "name", "Egg", "Egg")}},

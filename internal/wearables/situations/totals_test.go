@@ -1,7 +1,9 @@
 package situations
 
 import (
+	"fmt"
 	"strings"
+	"time"
 
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
@@ -44,6 +46,40 @@ func refused(resource, provider, sample, reason string) step {
 			b.t.Errorf("%s: %s, want %s", sample, got, want)
 		}
 	}
+}
+
+// refusedSummary sends a summary and wants its only reason.
+func refusedSummary(resource, summary, reason string) step {
+	return func(b *bed) {
+		want := `"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"` + reason + `","count":1,"first":0}]`
+		if got := b.want("POST", "/v2/summary/"+resource+"/*", pushBody(android, "", []string{summary})); !strings.Contains(got, want) {
+			b.t.Errorf("%s: %s, want %s", summary, got, want)
+		}
+	}
+}
+
+// beats sends heart rates at hours after the first midnight of 2 March.
+func beats(source string, hours ...int) step {
+	var all []string
+	for _, hour := range hours {
+		at := time.Date(2026, 3, 2, hour, 0, 0, 0, time.UTC)
+		if hour < 12 {
+			at = at.AddDate(0, 0, 1)
+		}
+		all = append(all, fmt.Sprintf(`{"timestamp":%q,"value":60,"source_type":%q}`, at.Format(time.RFC3339), source))
+	}
+	return push("heartrate", android, "", all...)
+}
+
+// sleepStream reads the times of the heart rates of the only sleep.
+func sleepStream(times ...string) truth {
+	return truth{name: "sleep stream", fields: []string{"timestamp"}, rows: times, read: func(b *bed) []map[string]any {
+		var page struct{ Sleep []struct{ ID string } }
+		b.decode(b.want("GET", "/v2/summary/sleep/*?"+span, ""), &page)
+		var stream map[string][]map[string]any
+		b.decode(b.want("GET", "/v2/timeseries/sleep/"+page.Sleep[0].ID+"/stream", ""), &stream)
+		return stream["heartrate"]
+	}}
 }
 
 const apple, android = "apple_health_kit", "health_connect"
@@ -108,6 +144,40 @@ func totalRows() []situation {
 		{"a pushed body needs no samples", []step{
 			pushSummaries("body", android, "", `{"calendar_date":"2026-03-02","weight":70,"source_type":"scale"}`), push("steps", android, "", walk), derived(android),
 		}, []truth{summaries("body", "calendar_date weight", "2026-03-02 70"), sent("daily.data.body.deleted", 0)}},
+		{"a pushed activity replaces the derived one at once", []step{
+			push("steps", android, "", walk), derived(android),
+			pushSummaries("activity", android, "", `{"calendar_date":"2026-03-02","steps":12345,"source_type":"phone","source_app_id":"b"}`),
+		}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 12345"), sent("daily.data.activity.deleted", 1)}},
+		{"the stream of a sleep with samples of its own source", []step{
+			pushSummaries("sleep", android, "", `{"bedtime_start":"2026-03-02T22:00:00Z","bedtime_stop":"2026-03-03T06:00:00Z","source_type":"watch"}`), beats("watch", 23, 1), beats("phone", 22, 24, 26),
+		}, []truth{sleepStream("2026-03-02T23:00:00+00:00", "2026-03-03T01:00:00+00:00")}},
+		{"the stream of a sleep with samples of other sources only", []step{
+			pushSummaries("sleep", android, "", `{"bedtime_start":"2026-03-02T22:00:00Z","bedtime_stop":"2026-03-03T06:00:00Z","source_type":"app"}`), beats("watch", 23, 25), beats("phone", 22, 24),
+		}, []truth{sleepStream("2026-03-02T22:00:00+00:00", "2026-03-02T23:00:00+00:00", "2026-03-03T00:00:00+00:00", "2026-03-03T01:00:00+00:00")}},
+		{"a night in which the clock is put back", []step{
+			pushSummaries("sleep", android, "Europe/Helsinki", `{"bedtime_start":"2025-10-25T20:00:00Z","bedtime_stop":"2025-10-26T05:00:00Z"}`),
+			pushSummaries("sleep", android, "Europe/Helsinki", `{"bedtime_start":"2025-10-25T20:00:00Z","bedtime_stop":"2025-10-26T05:00:00Z"}`),
+		}, []truth{
+			summaries("sleep", "calendar_date bedtime_start bedtime_stop timezone_offset", "2025-10-26 2025-10-25T20:00:00+00:00 2025-10-26T05:00:00+00:00 7200"),
+			query(`{"select":[{"sleep":"session_start"},{"sleep":"session_end"}]}`, "session_start session_end", "2025-10-25T23:00:00 2025-10-26T07:00:00"),
+			sent("daily.data.sleep.updated", 0),
+		}},
+		{"a sleep that ends when it starts", []step{
+			refusedSummary("sleep", `{"bedtime_start":"2026-03-02T08:00:00Z","bedtime_stop":"2026-03-02T08:00:00Z"}`, "end_before_start"),
+		}, []truth{summaries("sleep", "duration")}},
+		{"a unit of another resource of the same unit", []step{
+			refused("heartrate", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":60,"unit":"breaths/min"}`, "unknown_unit"),
+			refused("uv_exposure", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":5,"unit":"kg/m2"}`, "unknown_unit"),
+			refused("body_mass_index", apple, `{"timestamp":"2026-03-02T08:00:00Z","value":22,"unit":"furlong"}`, "unknown_unit"),
+			push("respiratory_rate", apple, "", `{"timestamp":"2026-03-02T08:00:00Z","value":15,"unit":"breaths/min"}`),
+			push("body_mass_index", apple, "", `{"timestamp":"2026-03-02T09:00:00Z","value":22,"unit":"kg/m2"}`),
+		}, []truth{samples("respiratory_rate", "value", "15"), samples("body_mass_index", "value", "50", "22")}},
+		{"a cholesterol without a type", []step{
+			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":4}`),
+		}, []truth{samples("cholesterol", "value type", "3 cholesterol/ldl")}},
+		{"a meal without a plausible value", []step{
+			refusedSummary("meal", `{"timestamp":"2026-03-02T08:00:00Z","energy":{"unit":"kcal","value":-5}}`, "implausible_value"),
+		}, []truth{summaries("meal", "name")}},
 		{"a pushed activity replaces the derived one", []step{
 			push("steps", android, "", walk), derived(android),
 			pushSummaries("activity", android, "", `{"calendar_date":"2026-03-02","steps":12345,"source_type":"phone","source_app_id":"b"}`), derived(android),
