@@ -469,7 +469,6 @@ func TestDerivedFieldsOfASleep(t *testing.T) {
 			{2, `{}`, `"short_sleep" 7200 0 0 null`},
 			{1, `{"type":"acknowledged_nap"}`, `"acknowledged_nap" 3600 0 0 null`},
 			{8, `{"type":"unknown","total":14400}`, `"unknown" 28800 14400 14400 50`},
-			{0, `{"light":0}`, `"short_sleep" 0 0 0 null`},
 		} {
 			key := fmt.Sprint(i)
 			put := func(hours int) {
