@@ -76,8 +76,8 @@ var daysOfVersions = []struct {
 		{"", 8, `{"stage_start_offset_second":[0],"stage_end_offset_second":[60],"stage_type":[2]}`, "2026-03-02"},
 	}},
 	{"a meal", "meal", []version{
-		{"2026-03-02", 0, `{}`, "2026-03-02"},
-		{"", 0, `{"name":"supper"}`, "2026-03-02"},
+		{"2026-03-02", 0, `{"name":"supper"}`, "2026-03-02"},
+		{"", 0, `{"name":"supper","energy":{"unit":"kcal","value":600}}`, "2026-03-02"},
 	}},
 }
 
