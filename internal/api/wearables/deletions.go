@@ -56,7 +56,8 @@ type deletionBody struct {
 type deletedCount struct {
 	Deleted   int64    `json:"deleted"`
 	Moved     int64    `json:"moved" doc:"By a shift. Samples that moved count as deleted, too: their new values have events."`
-	Restored  int64    `json:"restored" doc:"How many of them have their value from before the import again."`
+	Replaced  int64    `json:"replaced" doc:"By a shift: samples at the new times, instead of which the moved ones are stored. Reversing the shift restores them."`
+	Restored  int64    `json:"restored" doc:"How many of them have their value from before the import or shift again."`
 	StartDate api.Time `json:"start_date" doc:"Of the oldest."`
 	EndDate   api.Time `json:"end_date" doc:"Of the newest."`
 }
@@ -70,7 +71,7 @@ func deletionOf(d deletion.Deletion) deletionBody {
 		body.ID = &d.ID
 	}
 	for name, c := range d.Report.Resources {
-		body.Resources[name] = deletedCount{c.Deleted, c.Moved, c.Restored, instant(c.Oldest), instant(c.Newest)}
+		body.Resources[name] = deletedCount{c.Deleted, c.Moved, c.Replaced, c.Restored, instant(c.Oldest), instant(c.Newest)}
 	}
 	return body
 }

@@ -30,6 +30,7 @@ type shiftIn struct {
 		Start    string `json:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601) of the wrong times, inclusive."`
 		End      string `json:"end" doc:"Last day or instant, inclusive."`
 		Seconds  int64  `json:"seconds" doc:"Added to the times. Negative if the clock was fast."`
+		TimeZone string `json:"time_zone,omitempty" doc:"IANA zone in which the person was. Offsets of this zone become those of the new times. Without it the fallback_time_zone."`
 		DryRun   bool   `json:"dry_run,omitempty" doc:"Count, and move nothing."`
 	}
 }
@@ -83,7 +84,7 @@ func (h *Handlers) shiftData(ctx context.Context, c api.Caller, in *shiftIn) (*a
 		return nil, fault.New(fault.Invalid, "Value error, must not be 0").At("body", "seconds")
 	}
 	f := deletion.Filter{
-		Provider: b.Provider, Source: b.Source, Resource: b.Resource, From: &start.From, To: &end.To, Shift: deletion.Shift{Seconds: b.Seconds},
+		Provider: b.Provider, Source: b.Source, Resource: b.Resource, From: &start.From, To: &end.To, Shift: deletion.Shift{Seconds: b.Seconds, Zone: b.TimeZone},
 	}
 	return h.shift(ctx, c, in.UserID, b.DryRun, func(*store.Tx) (deletion.Filter, error) { return f, nil })
 }

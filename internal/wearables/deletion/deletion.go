@@ -63,6 +63,7 @@ type Count struct {
 	Deleted  int64 `json:"deleted"`
 	Restored int64 `json:"restored,omitempty"` // by undoing an import
 	Moved    int64 `json:"moved,omitempty"`    // by a shift; samples also count as deleted
+	Replaced int64 `json:"replaced,omitempty"` // by moved samples; they do not count as deleted
 	// Oldest and Newest bound the starts of the data, UTC microseconds; 0 for a profile.
 	Oldest int64 `json:"oldest,omitempty"`
 	Newest int64 `json:"newest,omitempty"`

@@ -56,30 +56,32 @@ func (f *Filter) check() error {
 		}
 		return nil
 	}
+	place := "query"
 	if f.Shift.Seconds != 0 {
+		place = "body"
 		if err := f.checkShift(); err != nil {
 			return err
 		}
 	}
 	if f.isEmpty() {
-		return fault.New(fault.Invalid, "Value error, at least one filter is needed").At("query", "resource").WithType("missing")
+		return fault.New(fault.Invalid, "Value error, at least one filter is needed").At(place, "resource").WithType("missing")
 	}
 	if f.Resource == resources.Hypnogram {
-		return fault.New(fault.Invalid, "Value error, a hypnogram is a view of sleep_cycle: delete that").At("query", "resource")
+		return fault.New(fault.Invalid, "Value error, a hypnogram is a view of sleep_cycle: delete that").At(place, "resource")
 	}
 	if f.Resource != "" && !wearables.KnownResource(f.Resource) {
-		return fault.New(fault.Invalid, "Value error, unknown resource").At("query", "resource")
+		return fault.New(fault.Invalid, "Value error, unknown resource").At(place, "resource")
 	}
 	if f.Provider != "" {
 		if _, known := providers.Find(f.Provider); !known {
-			return fault.New(fault.Invalid, "Value error, unknown provider").At("query", "provider")
+			return fault.New(fault.Invalid, "Value error, unknown provider").At(place, "provider")
 		}
 	}
 	if f.From != nil && f.To != nil && *f.To <= *f.From {
-		return fault.New(fault.Invalid, "Value error, must not be before start").At("query", "end")
+		return fault.New(fault.Invalid, "Value error, must not be before start").At(place, "end")
 	}
 	if len(f.ExternalIDs) > maxExternalIDs {
-		return fault.Newf(fault.Invalid, "Value error, at most %d ids", maxExternalIDs).At("query", "external_id")
+		return fault.Newf(fault.Invalid, "Value error, at most %d ids", maxExternalIDs).At(place, "external_id")
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,6 +38,10 @@ type Shift struct {
 	// From and To bound when that data was stored, UTC milliseconds.
 	From int64 `json:"from,omitempty"`
 	To   int64 `json:"to,omitempty"`
+	// Recorded says that the shift that is reversed has a record of what it moved.
+	Recorded bool `json:"recorded,omitempty"`
+	// Zone names where the person was; empty means the fallback zone.
+	Zone string `json:"zone,omitempty"`
 }
 
 // maxShift bounds a shift: a clock without a battery starts in 1970 or 2000.
@@ -54,10 +59,26 @@ func (f *Filter) checkShift() error {
 		return invalid("end", "a shift needs a period")
 	case f.Shift.delta() > maxShift || f.Shift.delta() < -maxShift:
 		return invalid("seconds", "a shift has at most 60 years")
+	case f.Shift.Zone != "" && !knownZone(f.Shift.Zone):
+		return invalid("time_zone", "unknown time zone")
 	case len(f.ExternalIDs) > 0 || f.Import != uuid.Nil:
 		return invalid("provider", "a shift selects by source and period")
 	}
 	return nil
+}
+
+func knownZone(name string) bool {
+	_, err := civil.Zone(name)
+	return err == nil
+}
+
+// zone returns where the person was; nil if that is not known.
+func (s *Shift) zone(user users.User, provider string) *time.Location {
+	if s.Zone == "" || wearables.Floats(provider) {
+		return wearables.FallbackFor(user, provider)
+	}
+	zone, _ := civil.Zone(s.Zone) // it was checked
+	return zone
 }
 
 // checkTarget refuses a shift of a period to a time that data cannot have. It does not look
@@ -94,6 +115,9 @@ const (
 // shiftSome moves some data. Sessions move in place. Samples move a day at a time, from the
 // end of the period if they move ahead: so they meet none that is still to be moved.
 func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, d *Deletion) (more bool, err error) {
+	if d.Filter.Shift.Recorded {
+		return s.reverseSome(ctx, tx, user, d)
+	}
 	if !d.at.Summaries {
 		d.at.Summaries, err = d.shiftSessions(ctx, tx, user)
 		return true, err
@@ -103,11 +127,6 @@ func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, 
 	}
 	series, err := d.shifted(ctx, tx)
 	if err != nil || len(series) == 0 {
-		return false, err
-	}
-	if d.DryRun { // it removes nothing, and returns none
-		from, to := d.Filter.bounds()
-		_, _, err := d.takeOut(ctx, tx, user, series, from, to)
 		return false, err
 	}
 	ahead := d.Filter.Shift.Seconds > 0
@@ -159,56 +178,146 @@ func extent(all []storage.Series, f *Filter) (first, end int64) {
 	return max(first, from), min(end, to)
 }
 
-// takeOut removes the samples of a range and returns them, and how many blocks it read.
-func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, series []storage.Series, from, to int64) (all []wearables.Samples, read int, err error) {
-	note := d.removed(user, 0)
-	for i := range series {
-		r := storage.Removal{From: from, To: to, DryRun: d.DryRun, Forget: d.Filter.Undo, Marked: true, Removed: func(s *wearables.Samples) {
-			note(s)
-			d.Report.Resources[wearables.EventName(s.Resource)].Moved += int64(s.Len())
-			if !d.DryRun {
-				all = append(all, *s)
-			}
-		}}
-		if d.Filter.Shift.Reverses != uuid.Nil {
-			r.Pick = func(c *blocks.Columns, i int) bool { return d.Filter.Shift.stored(c.Written[i]) }
+// selected names samples of a series that a shift moves.
+type selected struct {
+	series   *storage.Series
+	from, to int64
+	// pick selects samples by their time and when they were stored; nil selects all.
+	pick func(at, written int64) bool
+	// before are the samples that the shift has replaced, which reversing it restores.
+	before *blocks.Columns
+}
+
+// takenSamples holds samples that were taken out of their series.
+type takenSamples struct {
+	selected
+	groups []wearables.Samples
+	former blocks.Columns // their times, and when they were stored
+}
+
+// takeOut removes samples and returns them, and how many blocks it read.
+func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, from *selected) (t takenSamples, read int, err error) {
+	t.selected = *from
+	r := storage.Removal{From: from.from, To: from.to, DryRun: d.DryRun, Forget: d.Filter.Undo, Marked: true, Restore: from.before}
+	r.Pick = func(c *blocks.Columns, i int) bool {
+		if from.pick != nil && !from.pick(c.Time[i], c.Written[i]) {
+			return false
 		}
-		for at, more := from, true; more; {
-			var n int
-			if at, n, more, err = r.Blocks(ctx, tx, &series[i], at); err != nil {
-				return nil, 0, err
+		t.former.Time, t.former.Written = append(t.former.Time, c.Time[i]), append(t.former.Written, c.Written[i])
+		return true
+	}
+	r.Removed = func(s *wearables.Samples) {
+		restored := int64(0)
+		if from.before != nil {
+			for _, at := range s.Time {
+				if _, found := slices.BinarySearch(from.before.Time, at); found {
+					restored++
+				}
 			}
-			read += n
 		}
-		if !d.DryRun {
-			if err := storage.ForgetSampleRecords(ctx, tx, &series[i], from, to-1); err != nil {
-				return nil, 0, err
-			}
+		d.removed(user, restored)(s)
+		d.Report.Resources[wearables.EventName(s.Resource)].Moved += int64(s.Len())
+		t.groups = append(t.groups, *s)
+	}
+	if read, err = removeAll(ctx, tx, from.series, &r); err != nil || d.DryRun {
+		return t, read, err
+	}
+	return t, read, storage.ForgetSampleRecords(ctx, tx, from.series, from.from, from.to-1)
+}
+
+// removeAll removes samples of all blocks, and returns how many blocks it read.
+func removeAll(ctx context.Context, tx *store.Tx, s *storage.Series, r *storage.Removal) (read int, err error) {
+	for at, more := r.From, r.From < r.To; more; {
+		var n int
+		if at, n, more, err = r.Blocks(ctx, tx, s, at); err != nil {
+			return read, err
+		}
+		read += n
+	}
+	return read, nil
+}
+
+// makeRoom removes the samples that are at the new times of others, and returns them.
+func (d *Deletion) makeRoom(ctx context.Context, tx *store.Tx, t *takenSamples) (replaced blocks.Columns, err error) {
+	delta := d.Filter.Shift.micros()
+	r := storage.Removal{From: t.former.Time[0] + delta, To: t.former.Time[len(t.former.Time)-1] + delta + 1, DryRun: d.DryRun, Forget: true}
+	r.Pick = func(c *blocks.Columns, i int) bool {
+		if _, found := slices.BinarySearch(t.former.Time, c.Time[i]-delta); !found || d.DryRun && d.moves(c.Time[i], c.Written[i]) {
+			return false
+		}
+		one := c.Slice(i, i+1)
+		replaced.Append(&one)
+		return true
+	}
+	if _, err := removeAll(ctx, tx, t.series, &r); err != nil {
+		return replaced, err
+	}
+	d.Report.Resources[wearables.EventName(t.series.Resource)].Replaced += int64(replaced.Len())
+	for _, at := range replaced.Time {
+		if d.DryRun {
+			break
+		}
+		if err := storage.ForgetSampleRecords(ctx, tx, t.series, at, at); err != nil {
+			return replaced, err
 		}
 	}
-	return all, read, nil
+	return replaced, nil
+}
+
+// moves reports whether a sample is one that the shift moves itself.
+func (d *Deletion) moves(at, written int64) bool {
+	from, to := d.Filter.bounds()
+	return at >= from && at < to && d.Filter.Shift.stored(written)
 }
 
 // shiftWindow moves the samples of a range, in one transaction.
 func (s *Service) shiftWindow(ctx context.Context, tx *store.Tx, user users.User, d *Deletion, series []storage.Series, from, to int64) (read int, err error) {
-	all, read, err := d.takeOut(ctx, tx, user, series, from, to)
-	if err != nil || len(all) == 0 {
+	all := make([]selected, len(series))
+	for i := range series {
+		all[i] = selected{series: &series[i], from: from, to: to}
+		if d.Filter.Shift.Reverses != uuid.Nil {
+			all[i].pick = func(_, written int64) bool { return d.Filter.Shift.stored(written) }
+		}
+	}
+	return s.moveSamples(ctx, tx, user, d, all, storage.ImportChange{})
+}
+
+// moveSamples moves samples, and adds them to a record of the shift, which it stores.
+func (s *Service) moveSamples(ctx context.Context, tx *store.Tx, user users.User, d *Deletion, from []selected, record storage.ImportChange) (read int, err error) {
+	var all []wearables.Samples
+	for i := range from {
+		t, n, err := d.takeOut(ctx, tx, user, &from[i])
+		if read += n; err != nil {
+			return read, err
+		}
+		if t.former.Len() == 0 {
+			continue
+		}
+		replaced, err := d.makeRoom(ctx, tx, &t)
+		if err != nil {
+			return read, err
+		}
+		change, err := t.change(&replaced)
+		if err != nil {
+			return read, err
+		}
+		record.Series = append(record.Series, change)
+		all = append(all, t.groups...)
+	}
+	if d.DryRun {
+		return read, nil
+	}
+	if err := d.write(ctx, tx, &record); err != nil || len(all) == 0 {
 		return read, err
 	}
-	delta := d.Filter.Shift.micros()
 	for i := range all {
-		for k := range all[i].Time {
-			all[i].Time[k] += delta
-		}
-		for k := range all[i].End {
-			all[i].End[k] += delta
-		}
+		d.moveTimes(user, &all[i])
 		d.noteDays(user, &all[i])
 	}
 	anywhere := user // its data is stored already, wherever it was
 	anywhere.TimeZone, anywhere.IngestionStart, anywhere.IngestionEnd = nil, nil, nil
 	result, err := s.Ingester.IngestIn(ctx, tx, anywhere, wearables.Batch{
-		Provider: d.Filter.Provider, Stage: wearables.Daily, Samples: all, Marked: true, Restores: true,
+		Provider: all[0].Source.Provider, Stage: wearables.Daily, Samples: all, Marked: true, Restores: true,
 	})
 	if err == nil && result.Rejected > 0 {
 		err = fault.New(fault.Invalid, "Value error, data would lie outside the time of samples").At("body", "seconds")
@@ -216,10 +325,53 @@ func (s *Service) shiftWindow(ctx context.Context, tx *store.Tx, user users.User
 	return read, err
 }
 
+// change returns the entry of a series in the record of the shift.
+func (t *takenSamples) change(replaced *blocks.Columns) (c storage.SeriesChange, err error) {
+	c.Series = t.series.ID
+	t.former.Value = make([]float64, len(t.former.Time))
+	if c.Moved, err = blocks.Append(nil, &t.former); err != nil || replaced.Len() == 0 {
+		return c, err
+	}
+	c.Before, err = blocks.Append(nil, replaced)
+	return c, err
+}
+
+// moveTimes moves the times of samples. An offset that is that of the person's zone
+// becomes the zone's offset at the new time.
+func (d *Deletion) moveTimes(user users.User, s *wearables.Samples) {
+	delta, zone := d.Filter.Shift.micros(), d.Filter.Shift.zone(user, s.Source.Provider)
+	for k := range s.Time {
+		if len(s.Offset) > 0 {
+			seconds, how := storage.SplitOffset(s.Offset[k])
+			if moved, ok := movedOffset(zone, store.FromMicros(s.Time[k]), int(seconds), d.Filter.Shift.delta()); ok && how != storage.Unstated {
+				s.Offset[k] += int32(moved) - seconds //nolint:gosec // offsets of zones
+			}
+		}
+		s.Time[k] += delta
+	}
+	for k := range s.End {
+		s.End[k] += delta
+	}
+}
+
+// movedOffset returns the offset of a zone at the new time of a value, if the zone had the
+// value's offset at the former one.
+func movedOffset(zone *time.Location, at time.Time, seconds int, delta time.Duration) (moved int, ok bool) {
+	if zone == nil {
+		return 0, false
+	}
+	if _, was := at.In(zone).Zone(); was != seconds {
+		return 0, false
+	}
+	_, moved = at.Add(delta).In(zone).Zone()
+	return moved, true
+}
+
 // shiftSessions moves some sessions, meals and electrocardiograms. done reports that none is
 // left.
 func (d *Deletion) shiftSessions(ctx context.Context, tx *store.Tx, user users.User) (done bool, err error) {
 	from, to := d.Filter.bounds()
+	var record storage.ImportChange
 	n := 0
 	for _, resource := range documentsOf(d.Filter.Resource) {
 		document, _ := wearables.DocumentNamed(resource)
@@ -239,17 +391,23 @@ func (d *Deletion) shiftSessions(ctx context.Context, tx *store.Tx, user users.U
 				continue
 			}
 			if n++; n > sessionsAtOnce && !d.DryRun {
-				return false, nil
+				return false, d.write(ctx, tx, &record)
 			}
-			if d.Report.count(resource, one.Source.Provider, 0, one.Begins(), one.Begins()).Moved++; d.DryRun {
-				continue
-			}
-			if err := d.shiftSession(ctx, tx, user, one, document); err != nil {
+			if err := d.shiftSession(ctx, tx, user, one, document, &record); err != nil {
 				return false, err
 			}
 		}
 	}
-	return true, nil
+	return true, d.write(ctx, tx, &record)
+}
+
+// write stores a record of the shift.
+func (d *Deletion) write(ctx context.Context, tx *store.Tx, record *storage.ImportChange) error {
+	if d.DryRun || record.IsEmpty() {
+		return nil
+	}
+	record.Import, record.Shift = d.ID.UUID(), d.Filter.Shift.micros()
+	return record.Write(ctx, tx, d.Team.UUID(), d.User.UUID())
 }
 
 // isMoved reports whether a session is not to be moved: it was, or it arrived since.
@@ -260,59 +418,27 @@ func (d *Deletion) isMoved(s *storage.StoredSummary) bool {
 	return !d.DryRun && store.Micros(s.UpdatedAt) >= store.Micros(d.CreatedAt)
 }
 
-// shiftSession moves a session in place, with its stream, and sends its event.
-func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.User, s *storage.StoredSummary, document *wearables.Document) error {
-	fields, err := wearables.ParseDocument(s.Body)
-	if err != nil {
-		return err
+// shiftSession moves a session in place, with its stream, sends its event, and adds it to
+// the record of the shift.
+func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.User, s *storage.StoredSummary, document *wearables.Document, record *storage.ImportChange) error {
+	if d.Report.count(s.Resource, s.Source.Provider, 0, s.Begins(), s.Begins()).Moved++; d.DryRun {
+		return nil
 	}
 	was, err := storage.ReadVersion(ctx, tx, s.Team, s.User, s.ID)
 	if err != nil {
 		return err
 	}
-	delta := d.Filter.Shift.delta()
-	offset := 0.0
-	if n, ok := fields["timezone_offset"].(json.Number); ok {
-		offset, _ = n.Float64()
+	record.Summaries = append(record.Summaries, storage.SummaryChange{ID: s.ID, Was: was.Updated / 1000})
+	if err := moveVersion(was, document, d.Filter.Shift.delta(), d.Filter.Shift.zone(user, s.Source.Provider)); err != nil {
+		return err
 	}
-	name := document.Start
-	if document.Wakes {
-		name = document.End
-	}
-	days := 0
-	for _, f := range document.Fields {
-		text, _ := fields[f.Name].(string)
-		at, err := time.Parse(time.RFC3339, text)
-		if f.Kind != wearables.Moment || f.Name == "date" || err != nil {
-			continue
-		}
-		if f.Name == name {
-			local := at.UTC().Add(time.Duration(offset) * time.Second)
-			days = civil.DateOf(local.Add(delta)).DaysSince(civil.DateOf(local))
-		}
-		fields[f.Name] = wearables.MovedText(text, delta, time.UTC)
-	}
-	if day, err := civil.ParseDate(was.Day); err == nil {
-		was.Day = day.AddDays(days).String()
-		if _, stated := fields["calendar_date"]; stated {
-			fields["calendar_date"] = was.Day
-		}
-		if _, stated := fields["date"]; stated {
-			fields["date"] = was.Day + "T00:00:00+00:00"
-		}
-	}
-	for _, at := range []*int64{was.Start, was.End} {
-		if at != nil {
-			*at += delta.Microseconds()
-		}
-	}
-	was.Body, was.Updated = wearables.AppendCanonical(nil, fields), store.Micros(tx.Now())
+	was.Updated = store.Micros(tx.Now())
 	if !d.Filter.Undo {
 		if err := s.Remember(ctx, tx); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(shiftStream(ctx, tx, s, delta), s.Restore(ctx, tx, was)); err != nil {
+	if err := errors.Join(shiftStream(ctx, tx, s, d.Filter.Shift.delta(), record), s.Restore(ctx, tx, was)); err != nil {
 		return err
 	}
 	now, err := storage.ReadSummary(ctx, tx, s.Team, s.User, s.ID)
@@ -327,10 +453,89 @@ func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.Us
 	return err
 }
 
+// moveVersion moves the times of a version of a session, and its day. fallback is the
+// person's zone, for a version that names none; it may be nil.
+func moveVersion(v *storage.SummaryVersion, document *wearables.Document, delta time.Duration, fallback *time.Location) error {
+	fields, err := wearables.ParseDocument(v.Body)
+	if err != nil {
+		return err
+	}
+	place := placeOf(fields, document, fallback)
+	name := document.Start
+	if document.Wakes {
+		name = document.End
+	}
+	days := 0
+	for _, f := range document.Fields {
+		text, _ := fields[f.Name].(string)
+		at, err := time.Parse(time.RFC3339, text)
+		if f.Kind != wearables.Moment || f.Name == "date" || err != nil {
+			continue
+		}
+		if f.Name == name {
+			days = civil.DateOf(at.Add(delta).In(place)).DaysSince(civil.DateOf(at.In(place)))
+		}
+		if n, stated := fields["timezone_offset"].(json.Number); stated && f.Name == document.Start {
+			if was, err := n.Int64(); err == nil {
+				if moved, ok := movedOffset(place, at, int(was), delta); ok {
+					fields["timezone_offset"] = json.Number(strconv.Itoa(moved))
+				}
+			}
+		}
+		fields[f.Name] = wearables.MovedText(text, delta, time.UTC)
+	}
+	if day, err := civil.ParseDate(v.Day); err == nil {
+		v.Day = day.AddDays(days).String()
+		if _, stated := fields["calendar_date"]; stated {
+			fields["calendar_date"] = v.Day
+		}
+		if _, stated := fields["date"]; stated {
+			fields["date"] = v.Day + "T00:00:00+00:00"
+		}
+	}
+	for _, at := range []*int64{v.Start, v.End} {
+		if at != nil {
+			*at += delta.Microseconds()
+		}
+	}
+	v.Body = wearables.AppendCanonical(nil, fields)
+	return nil
+}
+
+// placeOf returns the zone of a session: the one that it names, or the person's if it had
+// the session's offset then, or else the offset.
+func placeOf(fields map[string]any, document *wearables.Document, fallback *time.Location) *time.Location {
+	n, stated := fields["timezone_offset"].(json.Number)
+	seconds, _ := n.Float64()
+	text, _ := fields[document.Start].(string)
+	start, err := time.Parse(time.RFC3339, text)
+	name, _ := fields["time_zone"].(string)
+	if err != nil {
+		return time.FixedZone("", int(seconds))
+	}
+	named, bad := civil.Zone(name)
+	if bad == nil && !stated {
+		return named
+	}
+	for _, zone := range []*time.Location{named, fallback} {
+		if zone == nil {
+			continue
+		}
+		if _, there := start.In(zone).Zone(); stated && there == int(seconds) {
+			return zone
+		}
+	}
+	return time.FixedZone("", int(seconds))
+}
+
 // shiftStream moves the stream of a workout.
-func shiftStream(ctx context.Context, tx *store.Tx, s *storage.StoredSummary, delta time.Duration) error {
+func shiftStream(ctx context.Context, tx *store.Tx, s *storage.StoredSummary, delta time.Duration, record *storage.ImportChange) error {
 	if s.Resource != "workouts" {
 		return nil
+	}
+	at, _, err := storage.StreamTime(ctx, tx, s.Team, s.User, s.ID)
+	if err != nil {
+		return err
 	}
 	version, packed, err := storage.ReadPackedStream(ctx, tx, s.Team, s.User, s.ID)
 	if errors.Is(err, store.ErrNoRows) {
@@ -339,17 +544,25 @@ func shiftStream(ctx context.Context, tx *store.Tx, s *storage.StoredSummary, de
 	if err != nil {
 		return err
 	}
-	stream, err := wearables.UnpackStream(packed)
+	n, moved, err := movedStream(packed, delta)
 	if err != nil {
 		return err
+	}
+	record.Streams = append(record.Streams, storage.StreamChange{Workout: s.ID, Was: at})
+	return storage.WriteStream(ctx, tx, s, version+1, n, moved)
+}
+
+// movedStream moves the times of a packed stream, and returns how many it has.
+func movedStream(packed []byte, delta time.Duration) (n int, moved []byte, err error) {
+	stream, err := wearables.UnpackStream(packed)
+	if err != nil {
+		return 0, nil, err
 	}
 	for i := range stream.Time {
 		stream.Time[i] += delta.Microseconds()
 	}
-	if packed, err = stream.Pack(); err != nil {
-		return err
-	}
-	return storage.WriteStream(ctx, tx, s, version+1, len(stream.Time), packed)
+	moved, err = stream.Pack()
+	return len(stream.Time), moved, err
 }
 
 // maxListedShifts bounds the deletions among which the shifts of a user are found.
@@ -384,32 +597,6 @@ func Shifts(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]
 		}
 	}
 	return all, nil
-}
-
-// ReverseFilter returns the filter that takes a finished shift back.
-func ReverseFilter(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Filter, error) {
-	d, err := Get(ctx, tx, team, user, id)
-	if err != nil {
-		return Filter{}, err
-	}
-	if d.Filter.Shift.Seconds == 0 {
-		return Filter{}, fault.New(fault.NotFound, "Shift not found")
-	}
-	if d.Status != Succeeded || d.FinishedAt == nil {
-		return Filter{}, fault.New(fault.Conflict, "The shift is not finished")
-	}
-	all, err := Shifts(ctx, tx, team, user)
-	if err != nil {
-		return Filter{}, err
-	}
-	if slices.ContainsFunc(all, func(o Deletion) bool { return o.Filter.Shift.Reverses == id.UUID() }) {
-		return Filter{}, fault.New(fault.Conflict, "The shift is reversed already")
-	}
-	f := d.Filter
-	f.Shift = Shift{-d.Filter.Shift.Seconds, id.UUID(), store.Micros(d.CreatedAt) / 1000, store.Micros(*d.FinishedAt) / 1000}
-	from, to := *f.From+d.Filter.Shift.micros(), *f.To+d.Filter.Shift.micros()
-	f.From, f.To, f.FirstDay, f.LastDay, f.Undo = &from, &to, "", "", true
-	return f, nil
 }
 
 // ShiftOf returns the id of the shift that another one reverses; zero for none.

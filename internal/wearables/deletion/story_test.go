@@ -63,7 +63,7 @@ type deleted struct {
 	ID        *string
 	Status    string
 	Deleted   int
-	Resources map[string]struct{ Deleted, Restored int }
+	Resources map[string]struct{ Deleted, Restored, Moved, Replaced int }
 }
 
 func (s *story) delete(query string) (d deleted) {
@@ -110,6 +110,7 @@ func TestStories(t *testing.T) {
 		s := apptest.Start(t, d)
 		for name, tell := range map[string]func(s *story){
 			"samples": samplesStory, "summaries": summariesStory, "import": importStory, "filters": filtersStory, "activity": activityStory, "large": largeStory,
+			"import and shift": importShiftStory, "shifts": shiftsStory, "shift onto samples": replacedStory,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Cleanup(func() {
@@ -290,6 +291,189 @@ func appleExport(value int) string {
 	record := `<Record type="HKQuantityTypeIdentifierStepCount" sourceName="Phone" unit="count" creationDate="2026-03-01 10:10:00 +0000" startDate="2026-03-01 10:0%d:00 +0000" endDate="2026-03-01 10:0%d:30 +0000" value="%d"/>` + "\n"
 	return `<?xml version="1.0" encoding="UTF-8"?><HealthData locale="en_US"><ExportDate value="2026-03-02 10:00:00 +0000"/>` + "\n" +
 		fmt.Sprintf(record, 0, 0, value) + fmt.Sprintf(record, 5, 5, 7) + `</HealthData>`
+}
+
+// imported imports a file, and returns the id of the import.
+func (s *story) imported(file string) string {
+	s.t.Helper()
+	var i struct{ ID, Status string }
+	s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", file, &i)
+	s.await("the import", func() bool {
+		s.Get("/v2/user/"+s.user+"/imports/"+i.ID, &i)
+		return i.Status == "succeeded"
+	})
+	return i.ID
+}
+
+// shift moves the data of a day, and returns its id.
+func (s *story) shift(provider, day string, seconds int) string {
+	s.t.Helper()
+	d := s.shifted(provider, day, seconds, false)
+	if d.Status != "succeeded" || d.ID == nil {
+		s.t.Fatalf("%+v", d)
+	}
+	return *d.ID
+}
+
+func (s *story) shifted(provider, day string, seconds int, dryRun bool) (d deleted) {
+	s.t.Helper()
+	body := fmt.Sprintf(`{"provider":%q,"start":%q,"end":%q,"seconds":%d,"dry_run":%t}`, provider, day, day, seconds, dryRun)
+	s.Expect(200, "POST", "/v2/user/"+s.user+"/data/shifts", body, &d)
+	return d
+}
+
+func (s *story) unshift(id string) (d deleted) {
+	s.t.Helper()
+	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/data/shifts/"+id, "", &d)
+	return d
+}
+
+// times reads the times and values of a resource.
+func (s *story) times(resource string) string {
+	s.t.Helper()
+	var page struct {
+		Groups map[string][]struct {
+			Data []struct {
+				Timestamp time.Time
+				Value     float64
+			}
+		}
+	}
+	s.Get("/v2/timeseries/"+s.user+"/"+resource+"/grouped?start_date=2026-01-01&end_date=2026-12-31", &page)
+	var all []string
+	for _, groups := range page.Groups {
+		for _, g := range groups {
+			for _, one := range g.Data {
+				all = append(all, fmt.Sprint(one.Timestamp.UTC().Format("02T15:04 "), one.Value))
+			}
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// workouts reads the starts of workouts.
+func (s *story) workouts() string {
+	s.t.Helper()
+	var page struct {
+		Workouts []struct {
+			Start string `json:"time_start"`
+		}
+	}
+	s.Get("/v2/summary/workouts/"+s.user+"?start_date=2026-01-01", &page)
+	return fmt.Sprint(page.Workouts)
+}
+
+// Data that was shifted goes with its import, also if the shift was reversed. Former values
+// come back at the new time, and move back with the shift.
+func importShiftStory(s *story) {
+	undo := func(id string) (d deleted) {
+		s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+id+"/data", "", &d)
+		return d
+	}
+	id := s.imported(appleWorkout)
+	if s.shift("apple_health_kit", "2026-03-01", -86400); s.times("heartrate") != "28T10:00 60, 28T10:05 70" || s.workouts() != "[{2026-02-28T10:00:00+00:00}]" {
+		s.t.Fatalf("shifted: %s %s", s.times("heartrate"), s.workouts())
+	}
+	if d := undo(id); s.times("heartrate") != "" || s.workouts() != "[]" || d.Resources["heartrate"].Deleted != 2 || d.Resources["workouts"].Deleted != 1 {
+		s.t.Fatalf("undone: %s %s %+v", s.times("heartrate"), s.workouts(), d)
+	}
+
+	s.user = s.NewUser("import and reversed shift")
+	id = s.imported(appleWorkout)
+	first := s.shift("apple_health_kit", "2026-03-01", -86400)
+	second := s.shift("apple_health_kit", "2026-02-28", -86400)
+	s.unshift(second)
+	s.unshift(first)
+	if s.times("heartrate") != "01T10:00 60, 01T10:05 70" || s.workouts() != "[{2026-03-01T10:00:00+00:00}]" {
+		s.t.Fatalf("reversed: %s %s", s.times("heartrate"), s.workouts())
+	}
+	undo(id)
+	if s.times("heartrate") != "" || s.workouts() != "[]" {
+		s.t.Fatalf("undone: %s %s", s.times("heartrate"), s.workouts())
+	}
+
+	s.user = s.NewUser("import over values and shift")
+	s.imported(appleExport(100))
+	id = s.imported(appleExport(150))
+	first = s.shift("apple_health_kit", "2026-03-01", 3600)
+	if d := undo(id); s.times("steps") != "01T11:00 100, 01T11:05 7" || d.Resources["steps"].Restored != 1 {
+		s.t.Fatalf("undone: %s %+v", s.times("steps"), d)
+	}
+	if s.unshift(first); s.times("steps") != "01T10:00 100, 01T10:05 7" {
+		s.t.Fatalf("reversed: %s", s.times("steps"))
+	}
+
+	s.user = s.NewUser("import and later value and shift")
+	first = s.imported(appleExport(100))
+	s.imported(appleExport(150))
+	s.shift("apple_health_kit", "2026-03-01", 3600)
+	if undo(first); s.times("steps") != "01T11:00 150" {
+		s.t.Fatalf("undone: %s", s.times("steps"))
+	}
+}
+
+const appleWorkout = `<?xml version="1.0" encoding="UTF-8"?><HealthData locale="en_US"><ExportDate value="2026-03-02 10:00:00 +0000"/>
+<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" unit="count/min" startDate="2026-03-01 10:00:00 +0000" endDate="2026-03-01 10:00:00 +0000" value="60"/>
+<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" unit="count/min" startDate="2026-03-01 10:05:00 +0000" endDate="2026-03-01 10:05:00 +0000" value="70"/>
+<Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30" durationUnit="min" sourceName="Watch" startDate="2026-03-01 10:00:00 +0000" endDate="2026-03-01 10:30:00 +0000"/></HealthData>`
+
+// at pushes heart rates of 2 March, as value at an hour.
+func (s *story) at(hours string, values ...int) {
+	s.t.Helper()
+	var samples []string
+	for i, hour := range strings.Fields(hours) {
+		samples = append(samples, fmt.Sprintf(`{"timestamp":"2026-03-02T%s:00:00Z","value":%d}`, hour, values[i]))
+	}
+	s.Expect(200, "POST", "/v2/timeseries/"+s.user+"/heartrate", `{"stage":"daily","provider":"health_connect","data":[`+strings.Join(samples, ",")+`]}`, nil)
+}
+
+// Shifts of the same data are reversed from the last one.
+func shiftsStory(s *story) {
+	s.at("12", 62)
+	first := s.shift("health_connect", "2026-03-02", -3600)
+	second := s.shift("health_connect", "2026-03-02", -3600)
+	status, answer := s.Call("DELETE", "/v2/user/"+s.user+"/data/shifts/"+first, "")
+	if status != 409 || !strings.Contains(string(answer), second) || s.times("heartrate") != "02T10:00 62" {
+		s.t.Fatalf("%d %s: %s", status, string(answer), s.times("heartrate"))
+	}
+	s.at("13", 80)
+	other := s.shift("health_connect", "2026-03-02", 7200) // also moves what came since
+	if s.times("heartrate") != "02T12:00 62, 02T15:00 80" {
+		s.t.Fatal(s.times("heartrate"))
+	}
+	for _, id := range []string{other, second, first} {
+		if d := s.unshift(id); d.Status != "succeeded" {
+			s.t.Fatalf("%+v", d)
+		}
+	}
+	if s.times("heartrate") != "02T12:00 62, 02T13:00 80" {
+		s.t.Fatal(s.times("heartrate"))
+	}
+}
+
+// A shift counts the samples that it replaces. Reversing it restores them.
+func replacedStory(s *story) {
+	const only = `{"provider":"health_connect","start":"2026-03-02T12:00:00Z","end":"2026-03-02T12:30:00Z","seconds":3600,"dry_run":%t}`
+	for _, value := range []int{63, 62} { // also an equal one
+		s.at("12 13", 62, value)
+		was := s.times("heartrate")
+		var d deleted
+		s.Expect(200, "POST", "/v2/user/"+s.user+"/data/shifts", fmt.Sprintf(only, true), &d)
+		if d.Resources["heartrate"].Moved != 1 || d.Resources["heartrate"].Replaced != 1 || s.times("heartrate") != was {
+			s.t.Fatalf("dry run: %+v", d)
+		}
+		s.Expect(200, "POST", "/v2/user/"+s.user+"/data/shifts", fmt.Sprintf(only, false), &d)
+		if d.Resources["heartrate"].Moved != 1 || d.Resources["heartrate"].Replaced != 1 || s.times("heartrate") != "02T13:00 62" {
+			s.t.Fatalf("%+v %s", d, s.times("heartrate"))
+		}
+		if d = s.unshift(*d.ID); d.Resources["heartrate"].Restored != 1 || s.times("heartrate") != was {
+			s.t.Fatalf("reversed: %+v %s", d, s.times("heartrate"))
+		}
+		if d := s.shifted("health_connect", "2026-03-02", 3600, true); d.Resources["heartrate"].Moved != 2 || d.Resources["heartrate"].Replaced != 0 {
+			s.t.Fatalf("of both: %+v", d)
+		}
+		s.user = s.NewUser(fmt.Sprint("shift onto equal samples ", value))
+	}
 }
 
 // A deletion without a filter, or with a wrong one, is refused.

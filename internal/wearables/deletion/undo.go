@@ -3,8 +3,9 @@ package deletion
 import (
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -59,7 +60,12 @@ func (d *Deletion) undoSome(ctx context.Context, tx *store.Tx, user users.User) 
 	if err != nil {
 		return false, err
 	}
-	u := undo{Deletion: d, user: user, times: times, series: map[int64]*storage.Series{}}
+	u := undo{Deletion: d, user: user, times: times, series: map[int64]*storage.Series{}, moves: &moves{}}
+	if len(times) > 0 && !d.Filter.Reread { // what was moved stays when the file is read again
+		if u.moves, err = d.readMoves(ctx, tx, slices.Min(slices.Collect(maps.Keys(times)))*1000, uuid.Nil); err != nil {
+			return false, err
+		}
+	}
 	for i := range series {
 		u.series[series[i].ID] = &series[i]
 	}
@@ -82,7 +88,8 @@ type undo struct {
 	user   users.User
 	times  map[int64]bool // of the batches of the import, milliseconds
 	series map[int64]*storage.Series
-	read   int // blocks
+	moves  *moves // of shifts since
+	read   int    // blocks
 }
 
 func (u *undo) change(ctx context.Context, tx *store.Tx, c *storage.ImportChange) error {
@@ -111,30 +118,32 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 	if s == nil || !u.Filter.series(s) || len(u.Filter.ExternalIDs) > 0 {
 		return nil
 	}
-	var created, before blocks.Columns
-	for _, part := range []struct {
-		to   *blocks.Columns
-		from []byte
-	}{{&created, c.Created}, {&before, c.Before}} {
-		if len(part.from) == 0 {
-			continue
-		}
-		if err := blocks.Decode(part.to, part.from); err != nil {
-			return fmt.Errorf("deletion: the journal of an import: %w", err)
-		}
+	created, err := decoded(c.Created)
+	if err != nil {
+		return err
+	}
+	before, err := decoded(c.Before)
+	if err != nil || created.Len()+before.Len() == 0 {
+		return err
 	}
 	all := append(slices.Clone(created.Time), before.Time...)
-	if len(all) == 0 {
-		return nil
+	now := make(map[int64]place, len(all))
+	for _, at := range all {
+		now[at] = place{from: at}
 	}
-	slices.Sort(all)
+	n, err := u.moves.follow(ctx, tx, c.Series, now, u.times)
+	if u.read += n; err != nil {
+		return err
+	}
+	all = slices.Sorted(maps.Keys(now))
+	before = movedTo(all, now, &before)
 	from, to := u.Filter.bounds()
 	restored := int64(0)
 	r := storage.Removal{
 		From: max(from, all[0]), To: min(to, all[len(all)-1]+1), Restore: &before, DryRun: u.DryRun, Forget: u.Filter.Undo,
 		Pick: func(c *blocks.Columns, i int) bool {
-			_, found := slices.BinarySearch(all, c.Time[i])
-			return found && u.times[c.Written[i]]
+			p, found := now[c.Time[i]]
+			return found && p.isStored(c.Written[i], u.times)
 		},
 	}
 	r.Removed = func(s *wearables.Samples) {
@@ -146,18 +155,32 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 		u.removed(u.user, restored)(s)
 		restored = 0
 	}
-	if r.From >= r.To {
-		return nil
-	}
-	for at, more := r.From, true; more; {
-		var n int
-		var err error
-		if at, n, more, err = r.Blocks(ctx, tx, s, at); err != nil {
-			return err
+	n, err = removeAll(ctx, tx, s, &r)
+	u.read += n
+	return err
+}
+
+// movedTo returns former versions of samples at the times to which shifts have moved the
+// later ones.
+func movedTo(times []int64, now map[int64]place, former *blocks.Columns) blocks.Columns {
+	var found []int32
+	var there []int64
+	for _, at := range times {
+		if i, has := slices.BinarySearch(former.Time, now[at].from); has {
+			found, there = append(found, int32(i)), append(there, at) //nolint:gosec // a block is small
 		}
-		u.read += n
 	}
-	return nil
+	moved := blocks.Pick(former, found)
+	for i := range moved.End {
+		moved.End[i] += there[i] - moved.Time[i]
+	}
+	for i, at := range there {
+		if p := now[at]; p.written != 0 { // it moves back with the shift
+			moved.Written[i] = p.written
+		}
+	}
+	moved.Time = there
+	return moved
 }
 
 func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChange) error {
@@ -165,7 +188,8 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 	if errors.Is(err, store.ErrNoRows) {
 		return nil
 	}
-	if err != nil || !u.times[store.Micros(s.UpdatedAt)/1000] || !u.Filter.names(s.Resource) || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
+	first, delta := origin(u.moves.summaries[c.ID], store.Micros(s.UpdatedAt)/1000)
+	if err != nil || !u.times[first] || !u.Filter.names(s.Resource) || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
 		return err
 	}
 	if c.Before == nil {
@@ -174,6 +198,12 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 	u.Report.count(s.Resource, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
 	if u.DryRun {
 		return nil
+	}
+	if document, known := wearables.DocumentNamed(s.Resource); known && delta != 0 {
+		if err := moveVersion(c.Before, document, time.Duration(delta)*time.Microsecond, wearables.FallbackFor(u.user, s.Source.Provider)); err != nil {
+			return err
+		}
+		c.Before.Updated = store.Micros(s.UpdatedAt) // it moves back with the shift
 	}
 	if err := s.Restore(ctx, tx, c.Before); err != nil {
 		return err
@@ -191,7 +221,8 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 
 func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange) error {
 	at, version, err := storage.StreamTime(ctx, tx, u.Team.UUID(), u.User.UUID(), c.Workout)
-	if err != nil || !u.times[at] || !u.Filter.names(wearables.WorkoutStream) {
+	first, delta := origin(u.moves.streams[c.Workout], at)
+	if err != nil || !u.times[first] || !u.Filter.names(wearables.WorkoutStream) {
 		return err
 	}
 	s, err := storage.ReadSummary(ctx, tx, u.Team.UUID(), u.User.UUID(), c.Workout)
@@ -213,7 +244,13 @@ func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange
 	if u.DryRun {
 		return nil
 	}
-	return storage.WriteStream(ctx, tx, &s, version+1, c.N, c.Before)
+	n, before := c.N, c.Before
+	if delta != 0 {
+		if n, before, err = movedStream(before, time.Duration(delta)*time.Microsecond); err != nil {
+			return err
+		}
+	}
+	return storage.WriteStream(ctx, tx, &s, version+1, n, before)
 }
 
 // unlink marks an import whose data was deleted as undone. Its file leaves the ledger in

@@ -15,6 +15,9 @@ func shiftRows() []situation {
 	shift := func(seconds string) step {
 		return call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","source":"a","start":"2026-03-02","end":"2026-03-02","seconds":`+seconds+`}`)
 	}
+	shiftOf := func(day, seconds string) step {
+		return call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","source":"a","start":"`+day+`","end":"`+day+`","seconds":`+seconds+`}`)
+	}
 	reverse := func(b *bed) {
 		var list struct{ Shifts []struct{ ID string } }
 		b.decode(b.want("GET", "/v2/user/*/data/shifts", ""), &list)
@@ -63,6 +66,25 @@ func shiftRows() []situation {
 		{"a workout with an id of a slow clock", []step{runs, shift("3600"), runs}, []truth{
 			summaries("workouts", "time_start time_end distance", "2026-03-02T11:00:00+00:00 2026-03-02T12:00:00+00:00 9000"), sent("daily.data.workouts.updated", 1),
 		}},
+		{"steps that a shift moves across a clock change", []step{
+			zone("Europe/Berlin"), push("steps", android, "", `{"timestamp":"2026-10-25T06:30:00Z","end":"2026-10-25T06:40:00Z","value":100,"source_app_id":"a"}`), shiftOf("2026-10-25", "-28800"),
+		}, []truth{samples("steps", "timestamp timezone_offset value", "2026-10-24T22:30:00+00:00 7200 100"), daily("steps", "date total", "2026-10-25 100")}},
+		{"steps with the offset of the person's zone", []step{
+			zone("Europe/Berlin"), push("steps", android, "Europe/Berlin", `{"timestamp":"2026-10-25T06:30:00Z","end":"2026-10-25T06:40:00Z","value":100,"source_app_id":"a"}`), shiftOf("2026-10-25", "-28800"),
+		}, []truth{daily("steps", "date total", "2026-10-25 100")}},
+		{"steps with the offset of the phone's zone", []step{
+			push("steps", android, "Europe/Berlin", `{"timestamp":"2026-10-25T06:30:00Z","end":"2026-10-25T06:40:00Z","value":100,"source_app_id":"a"}`),
+			call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","start":"2026-10-25","end":"2026-10-25","seconds":-28800,"time_zone":"Europe/Berlin"}`),
+		}, []truth{daily("steps", "date total", "2026-10-25 100")}},
+		{"steps across a clock change and back", []step{
+			zone("Europe/Berlin"), push("steps", android, "", `{"timestamp":"2026-10-25T06:30:00Z","end":"2026-10-25T06:40:00Z","value":100,"source_app_id":"a"}`), shiftOf("2026-10-25", "-28800"), reverse,
+		}, []truth{samples("steps", "timestamp timezone_offset value", "2026-10-25T06:30:00+00:00 3600 100")}},
+		{"steps of another place keep their offset", []step{
+			zone("Europe/Berlin"), push("steps", android, "Asia/Tokyo", `{"timestamp":"2026-10-25T06:30:00Z","end":"2026-10-25T06:40:00Z","value":100,"source_app_id":"a"}`), shiftOf("2026-10-25", "-28800"),
+		}, []truth{samples("steps", "timestamp timezone_offset value", "2026-10-24T22:30:00+00:00 32400 100")}},
+		{"a night that a shift moves across a clock change", []step{
+			zone("Europe/Berlin"), pushSummaries("sleep", android, "Europe/Berlin", `{"bedtime_start":"2026-10-26T00:10:00Z","bedtime_stop":"2026-10-26T06:30:00Z","total":20000,"source_app_id":"a"}`), shiftOf("2026-10-26", "-115200"),
+		}, []truth{summaries("sleep", "bedtime_stop calendar_date timezone_offset", "2026-10-24T22:30:00+00:00 2026-10-25 7200")}},
 		{"the activity follows a shift", []step{walk(first, second), derived(android), shift("3600"), derived(android)}, []truth{
 			summaries("activity", "calendar_date steps", "2026-03-02 100", "2026-03-03 200"),
 		}},
@@ -78,17 +100,18 @@ func shiftRows() []situation {
 		}}, append(before, sent("daily.data.steps.deleted", 0), sent("daily.data.sleep.updated", 0))},
 		{"shifts that are refused", []step{walk(first), func(b *bed) {
 			for body, field := range map[string]string{
-				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":0}`:                  "seconds",
-				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":99999999999}`:        "seconds",
-				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":1000000000}`:         "seconds",
-				`{"provider":"health_connect","start":"2026-10-30","end":"2026-10-31","seconds":172800}`:             "seconds",
-				`{"provider":"health_connect","start":"2000-01-01","end":"2000-01-02","seconds":-60}`:                "seconds",
-				`{"provider":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`:                             "provider",
-				`{"provider":"health_connect","start":"x","end":"2026-03-02","seconds":60}`:                          "start",
-				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-01","seconds":60}`:                 "end",
-				`{"provider":"health_connect","resource":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`: "resource",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":0}`:                       "seconds",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":99999999999}`:             "seconds",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":1000000000}`:              "seconds",
+				`{"provider":"health_connect","start":"2026-10-30","end":"2026-10-31","seconds":172800}`:                  "seconds",
+				`{"provider":"health_connect","start":"2000-01-01","end":"2000-01-02","seconds":-60}`:                     "seconds",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":60,"time_zone":"Berlin"}`: "time_zone",
+				`{"provider":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`:                                  "provider",
+				`{"provider":"health_connect","start":"x","end":"2026-03-02","seconds":60}`:                               "start",
+				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-01","seconds":60}`:                      "end",
+				`{"provider":"health_connect","resource":"no","start":"2026-03-02","end":"2026-03-02","seconds":60}`:      "resource",
 			} {
-				if status, got := b.do("POST", "/v2/user/*/data/shifts", body); status != 422 || !strings.Contains(got, `"`+field+`"`) {
+				if status, got := b.do("POST", "/v2/user/*/data/shifts", body); status != 422 || !strings.Contains(got, `"loc":["body","`+field+`"]`) {
 					b.t.Errorf("%s (%s): %d %s", body, field, status, got)
 				}
 			}

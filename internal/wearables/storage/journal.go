@@ -13,18 +13,21 @@ import (
 	"hale/internal/platform/store"
 )
 
-// An import records what each of its batches changes, so that it can be undone. The
-// records stay as long as the user.
+// An import records what each of its batches changes, so that it can be undone. A shift
+// records what it moves, so that it can be reversed, and values can be found at their new
+// times. The records stay as long as the user.
 
-// ImportChange lists what one batch of an import changed.
+// ImportChange lists what one batch of an import, or one part of a shift, changed.
 type ImportChange struct {
-	Import uuid.UUID `json:"-"`
+	Import uuid.UUID `json:"-"` // the import or shift
 	Seq    int64     `json:"-"` // counts from 1
 	At     time.Time `json:"-"` // of its transaction
 
 	Series    []SeriesChange  `json:"series,omitempty"`
 	Summaries []SummaryChange `json:"summaries,omitempty"`
 	Streams   []StreamChange  `json:"streams,omitempty"`
+	// Shift was added to the times of all that moved, microseconds.
+	Shift int64 `json:"shift,omitempty"`
 }
 
 // SeriesChange lists the changed samples of a series.
@@ -32,12 +35,14 @@ type SeriesChange struct {
 	Series  int64  `json:"series"`
 	Created []byte `json:"created,omitempty"` // a block with the times of new samples
 	Before  []byte `json:"before,omitempty"`  // a block with the former version of the others
+	Moved   []byte `json:"moved,omitempty"`   // of a shift: a block with the former times, and when each sample was stored
 }
 
 // SummaryChange is a new summary, or a changed one with its former version.
 type SummaryChange struct {
 	ID     uuid.UUID       `json:"id"`
 	Before *SummaryVersion `json:"before,omitempty"`
+	Was    int64           `json:"was,omitempty"` // of a shift: when it was stored before, milliseconds
 }
 
 // SummaryVersion is a version of a summary that was replaced.
@@ -56,6 +61,7 @@ type StreamChange struct {
 	Workout uuid.UUID `json:"workout"`
 	N       int       `json:"n,omitempty"`
 	Before  []byte    `json:"before,omitempty"`
+	Was     int64     `json:"was,omitempty"`
 }
 
 // IsEmpty reports whether the batch changed nothing.
@@ -88,8 +94,17 @@ func (c *ImportChange) Write(ctx context.Context, tx *store.Tx, team, user uuid.
 
 // ReadImportChange reads the first batch of an import after one; ok is false at the end.
 func ReadImportChange(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID, after int64) (c ImportChange, ok bool, err error) {
+	return readChange(ctx, tx, team, user, id, "seq > $4 ORDER BY seq", after)
+}
+
+// ReadChangeBefore reads the last part of a shift before one; ok is false at the beginning.
+func ReadChangeBefore(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID, before int64) (c ImportChange, ok bool, err error) {
+	return readChange(ctx, tx, team, user, id, "seq < $4 ORDER BY seq DESC", before)
+}
+
+func readChange(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID, which string, seq int64) (c ImportChange, ok bool, err error) {
 	rows, err := tx.Query(ctx, `SELECT seq, at, data FROM import_changes
-		WHERE team_id = $1 AND user_id = $2 AND import_id = $3 AND seq > $4 ORDER BY seq LIMIT 1`, team, user, id, after)
+		WHERE team_id = $1 AND user_id = $2 AND import_id = $3 AND `+which+` LIMIT 1`, team, user, id, seq)
 	if err != nil {
 		return c, false, err
 	}
