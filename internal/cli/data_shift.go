@@ -40,6 +40,7 @@ func (s *shell) shiftDataCommand() *cobra.Command {
 		Start    string `json:"start"`
 		End      string `json:"end"`
 		Seconds  int64  `json:"seconds"`
+		TimeZone string `json:"time_zone,omitempty"`
 		DryRun   bool   `json:"dry_run,omitempty"`
 	}
 	c := s.calls(&cobra.Command{
@@ -61,6 +62,7 @@ reverses a shift.`,
 	flags.StringVar(&body.Start, "start", "", "first day (UTC) or instant of the wrong times")
 	flags.StringVar(&body.End, "end", "", "last day or instant, inclusive")
 	flags.DurationVar(&by, "by", 0, "added to the times, such as 1h30m; negative if the clock was fast")
+	flags.StringVar(&body.TimeZone, "time-zone", "", "where the person was, such as Europe/Berlin; empty is the user's fallback zone")
 	flags.BoolVar(&body.DryRun, "dry-run", false, "count, and move nothing")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if who == "" || body.Provider == "" || body.Start == "" || body.End == "" {
@@ -144,7 +146,9 @@ func (s *shell) awaitShift(ctx context.Context, user string, body []byte, dryRun
 		Status    string  `json:"status"`
 		Deleted   int64   `json:"deleted"`
 		Resources map[string]struct {
-			Moved int64 `json:"moved"`
+			Moved    int64 `json:"moved"`
+			Replaced int64 `json:"replaced"`
+			Restored int64 `json:"restored"`
 		} `json:"resources"`
 	}
 	read := func(body []byte) (step, error) {
@@ -176,7 +180,14 @@ func (s *shell) awaitShift(ctx context.Context, user string, body []byte, dryRun
 		s.sayDone("nothing %s", verb)
 	}
 	for _, name := range slices.Sorted(maps.Keys(state.Resources)) {
-		s.sayDone("%s %s: %d", name, verb, state.Resources[name].Moved)
+		c, more := state.Resources[name], ""
+		if c.Replaced > 0 {
+			more += fmt.Sprintf(", instead of %d others", c.Replaced)
+		}
+		if c.Restored > 0 {
+			more += fmt.Sprintf(", %d others restored", c.Restored)
+		}
+		s.sayDone("%s %s: %d%s", name, verb, c.Moved, more)
 	}
 	return nil
 }
