@@ -29,6 +29,10 @@ func (s *Source) IsAppleExport() bool {
 	return s.Provider == appleHealth && strings.HasPrefix(s.AppID, AppleExportApps) || s.isAppleExportDevice()
 }
 
+// MayBeExported reports whether an Apple Health export may have the samples of the source
+// too.
+func (s *Source) MayBeExported() bool { return s.Provider == appleHealth && !s.IsAppleExport() }
+
 func (s *Source) isAppleExportDevice() bool {
 	digest, ok := strings.CutPrefix(s.AppID, AppleExportDevices)
 	if !ok || s.Provider != appleHealth {

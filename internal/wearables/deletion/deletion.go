@@ -233,11 +233,15 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 		if c.Deleted == 0 { // sessions that moved have events of their own
 			continue
 		}
+		told, err := d.withHidden(ctx, tx, name, c)
+		if err != nil {
+			return err
+		}
 		e := events.New{
 			Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
-			Type: "daily.data." + name + ".deleted", Data: d.payload(tx, name, c),
+			Type: "daily.data." + name + ".deleted", Data: d.payload(tx, name, told),
 		}
-		for provider := range c.Providers {
+		for provider := range told.Providers {
 			if err := countSent(ctx, tx, provider, &e); err != nil {
 				return err
 			}
@@ -256,6 +260,23 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 	}
 	_, err := events.EmitMany(ctx, tx, all)
 	return err
+}
+
+// withHidden widens the range of deleted samples by those of an export that they have
+// hidden, and that reads show now.
+func (d *Deletion) withHidden(ctx context.Context, tx *store.Tx, resource string, c *Count) (*Count, error) {
+	series, isSeries := wearables.ResourceNamed(resource)
+	exported := func(provider string) bool { return (&wearables.Source{Provider: provider}).MayBeExported() }
+	if !isSeries || !slices.ContainsFunc(slices.Collect(maps.Keys(c.Providers)), exported) {
+		return c, nil
+	}
+	has, err := storage.HasExports(ctx, tx, d.Team.UUID(), d.User.UUID(), series.Name)
+	if err != nil || !has {
+		return c, err
+	}
+	wide := *c
+	wide.Oldest, wide.Newest = storage.AroundHidden(c.Oldest, c.Newest)
+	return &wide, nil
 }
 
 // payload returns the payload of the event about one resource.

@@ -16,14 +16,19 @@ func (w *seriesPlan) record(old, merged *blocks.Columns, ch *blocks.Changes) {
 	for _, i := range ch.Created {
 		w.newTimes = append(w.newTimes, merged.Time[i])
 	}
-	was := make([]int32, len(ch.Updated))
-	for k, i := range ch.Updated {
+	appendFormer(&w.before, old, merged, ch.Updated)
+}
+
+// appendFormer appends the former versions of updated samples to dst.
+func appendFormer(dst, old, merged *blocks.Columns, updated []int32) {
+	was := make([]int32, len(updated))
+	for k, i := range updated {
 		at, _ := slices.BinarySearch(old.Time, merged.Time[i])
 		was[k] = int32(at)
 	}
 	if len(was) > 0 {
 		former := blocks.Pick(old, was)
-		w.before.Append(&former)
+		dst.Append(&former)
 	}
 }
 

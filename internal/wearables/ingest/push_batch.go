@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/google/uuid"
+
 	"hale/internal/people/users"
 	"hale/internal/platform/audit"
 	"hale/internal/platform/events"
@@ -264,10 +266,14 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 	if err != nil {
 		return nil, err
 	}
+	exporters, err := exportersOf(ctx, tx, key, ids)
+	if err != nil {
+		return nil, err
+	}
 	var keys []storage.BlockKey
 	for _, p := range batch {
 		user, ok := found[p.id]
-		if !ok || in.ended(user) {
+		if !ok || in.ended(user) || exporters[p.id.UUID()] {
 			p.alone = true
 			continue
 		}
@@ -293,6 +299,18 @@ func (in *Ingester) planBatch(ctx context.Context, tx *store.Tx, key queueKey, b
 		}
 	}
 	return newBatchPlan(ctx, tx, batch)
+}
+
+// exportersOf returns the users with samples of an export that a push may hide.
+func exportersOf(ctx context.Context, tx *store.Tx, key queueKey, all []users.ID) (map[uuid.UUID]bool, error) {
+	if source := (wearables.Source{Provider: key.provider}); !source.MayBeExported() {
+		return nil, nil
+	}
+	found := make([]uuid.UUID, len(all))
+	for i, id := range all {
+		found[i] = id.UUID()
+	}
+	return storage.WithExports(ctx, tx, key.team, found)
 }
 
 // isOrdinary reports whether a job consists of a few samples of known series. It

@@ -33,6 +33,12 @@ type seriesPlan struct {
 	drafts []draft
 	ready  []events.New // complete events, if the series has its number
 
+	// Of a phone whose samples an export has too: the series of the export, and the
+	// former and new versions of the changed samples.
+	exports         []storage.Series
+	changed, former blocks.Columns
+	hidden          []events.New
+
 	// Of an import: the times of new samples, and the former version of the others.
 	newTimes []int64
 	before   blocks.Columns
@@ -80,6 +86,12 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 			return err
 		}
 	}
+	if w.series.Source.MayBeExported() {
+		var err error
+		if w.exports, err = w.series.ExportsOf(ctx, tx); err != nil {
+			return err
+		}
+	}
 	return w.planBlocks(ctx, tx, j, storage.NewBlockCursor(&w.series, w.add.Time[len(w.add.Time)-1]))
 }
 
@@ -88,11 +100,17 @@ func (w *seriesPlan) planBlocks(ctx context.Context, tx *store.Tx, j *job, store
 	w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{Unchanged: w.deleted}
 	w.newTimes = w.newTimes[:0]
 	w.before.Reset()
+	w.changed.Reset()
+	w.former.Reset()
+	w.hidden = nil
 	ws := workspaces.Get().(*workspace)
 	defer ws.free()
 	ws.created.Reset()
 	ws.updated.Reset()
 	if err := w.merge(ctx, tx, j, ws, stored); err != nil {
+		return err
+	}
+	if err := w.planHidden(ctx, tx, j, ws); err != nil {
 		return err
 	}
 	storage.PlainOffsets(ws.created.Offset)
@@ -159,6 +177,9 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 	}
 	if j.importID != uuid.Nil {
 		w.record(&ws.old, &ws.merged, ch)
+	}
+	if len(w.exports) > 0 {
+		w.keepChanged(ws)
 	}
 	if j.announces { // as stored: a corrected sample keeps fields that the correction leaves out
 		appendRows(&ws.created, &ws.merged, ch.Created)

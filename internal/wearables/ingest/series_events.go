@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"slices"
 	"strconv"
 
 	"hale/internal/platform/blocks"
@@ -123,10 +124,14 @@ func (w *seriesPlan) payload(j *job, c *blocks.Columns) rows.Table {
 
 // events returns the events of a series that was just written.
 func (w *seriesPlan) events(j *job, s *storage.Series) []events.New {
-	if w.ready != nil {
-		return w.ready
+	own := w.ready
+	if own == nil {
+		own = w.complete(j, s)
 	}
-	return w.complete(j, s)
+	if len(w.hidden) == 0 {
+		return own
+	}
+	return append(slices.Clone(w.hidden), own...)
 }
 
 // complete adds the number of the series to the drafts.

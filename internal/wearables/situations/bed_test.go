@@ -286,6 +286,18 @@ func sent(kind string, n int) truth {
 	}}
 }
 
+// payloads reads the payloads of the events of a type.
+func payloads(kind, fields string, rows ...string) truth {
+	return truth{name: kind, fields: strings.Fields(fields), rows: rows, read: func(b *bed) (all []map[string]any) {
+		for _, payload := range b.events(kind) {
+			var one map[string]any
+			b.decode(string(payload), &one)
+			all = append(all, one)
+		}
+		return all
+	}}
+}
+
 // events returns the payloads of the user's events of a type, in order.
 func (b *bed) events(kind string) (all []json.RawMessage) {
 	b.t.Helper()

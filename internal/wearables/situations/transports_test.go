@@ -29,6 +29,11 @@ func transportRows() []situation {
 	}
 	beats := push("heartrate", apple, "UTC", `{"timestamp":"2026-03-02T08:00:00.532Z","value":62,"source_type":"watch","source_app_id":"com.acme.health"}`, `{"timestamp":"2026-03-02T08:05:00.100Z","value":80,"source_type":"watch","source_app_id":"com.acme.health"}`)
 	beaten := exported(`<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" unit="count/min" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:00:00 +0000" value="62"/>`)
+	exported1 := exported(walked("StepCount", "08:00:00", "08:09:59", 99))
+	beat := func(value int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T08:00:00.532Z","value":%d,"source_type":"unknown","source_app_id":"com.acme.heart"}`, value)
+	}
+	ofApp := exported(`<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Acme Heart" unit="count/min" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:00:00 +0000" value="62"/>`)
 	one := func(name string, first, second step, want ...truth) []situation {
 		return []situation{
 			{name + " pushed and exported", []step{first, second}, want},
@@ -43,6 +48,26 @@ func transportRows() []situation {
 		one("hours of steps", hourly, records, steps...),
 		one("a heart rate", beats, beaten, samples("heartrate", "timestamp value", "2026-03-02T08:00:00.532000+00:00 62", "2026-03-02T08:05:00.100000+00:00 80"), daily("heartrate", "date count", "2026-03-02 2")),
 		[]situation{
+			{"events of a push and an export", []step{push("steps", apple, "UTC", walk("08:00:00.200", "08:09:59.120", 99)), exported1}, []truth{
+				sent("daily.data.steps.created", 1), sent("daily.data.steps.deleted", 0),
+			}},
+			{"events of an export and a push", []step{
+				exported1, push("steps", apple, "UTC", walk("08:00:00.200", "08:09:59.120", 99)), push("steps", apple, "UTC", walk("08:00:00.200", "08:09:59.120", 99)), push("steps", apple, "UTC", walk("18:00:00.200", "18:09:59.120", 50)),
+			}, []truth{
+				sent("daily.data.steps.created", 3), payloads("daily.data.steps.deleted", "deleted start_date end_date", "1 2026-03-02T08:00:00+00:00 2026-03-02T08:00:00+00:00"),
+			}},
+			{"events of a pushed sample that is deleted", []step{
+				push("steps", apple, "UTC", walk("08:00:00.200", "08:09:59.120", 99)), exported1, call("DELETE", "/v2/user/*/data?resource=steps&source=com.acme.health", ""),
+			}, []truth{
+				samples("steps", "timestamp value", "2026-03-02T08:00:00+00:00 99"),
+				payloads("daily.data.steps.deleted", "deleted start_date end_date", "1 2026-03-02T07:00:00.200000+00:00 2026-03-02T09:00:00.200000+00:00"),
+			}},
+			{"events of a corrected sample of an app", []step{
+				push("heartrate", apple, "UTC", beat(62)), ofApp, push("heartrate", apple, "UTC", beat(63)),
+			}, []truth{
+				samples("heartrate", "timestamp value", "2026-03-02T08:00:00+00:00 62", "2026-03-02T08:00:00.532000+00:00 63"),
+				sent("daily.data.heartrate.created", 1), payloads("daily.data.heartrate.deleted", "start_date", "2026-03-02T08:00:00+00:00"),
+			}},
 			{"an export fills what the phone did not push", []step{push("steps", apple, "UTC", walk("08:00:00.532", "08:09:59.120", 1000)), records}, steps},
 			{"an activity pushed and exported", []step{activity, records, derived(apple)}, []truth{summaries("activity", "calendar_date steps source.app_id", "2026-03-02 6000 com.acme.health")}},
 			{"an activity exported and pushed", []step{records, activity, derived(apple)}, []truth{

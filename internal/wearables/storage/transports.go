@@ -5,8 +5,11 @@ import (
 	"math"
 	"sort"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/store"
+	"hale/internal/platform/teams"
 )
 
 // An Apple Health export has the samples that the phone may have pushed already, under
@@ -130,3 +133,124 @@ func (p *pushedSamples) has(c *blocks.Columns, i int) bool {
 	last := sort.Search(len(p.Time), func(k int) bool { return p.Time[k] > middle }) - 1
 	return last >= 0 && p.until[last] > middle
 }
+
+// WithoutPushed removes from c the samples of a series of an export that the phone has
+// pushed: reads leave them out.
+func (s *Series) WithoutPushed(ctx context.Context, tx *store.Tx, c *blocks.Columns) error {
+	if c.Len() == 0 {
+		return nil
+	}
+	all, err := SeriesOf(ctx, tx, s.Team, s.User, s.Resource)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if o := &all[i]; !o.Source.IsAppleExport() && o.keyWithoutApp() == s.keyWithoutApp() {
+			if err := s.removePushed(ctx, tx, &twin{Series: *o, pushed: true}, 0, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ofExports selects the series of exports. The 5 is the version of a digest: Apple's own
+// ids, which phones push, have a random UUID.
+const ofExports = `provider = 'apple_health_kit' AND (app_id LIKE 'com.apple.health.________-____-5%' OR app_id LIKE 'healthkit.source.%')`
+
+// HasExports reports whether a user has samples of a resource from an export.
+func HasExports(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) (has bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM series WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND `+ofExports+`)`, team, user, resource).Scan(&has)
+	return has, err
+}
+
+// WithExports returns which of some users have samples from an export.
+func WithExports(ctx context.Context, tx *store.Tx, team teams.ID, users []uuid.UUID) (map[uuid.UUID]bool, error) {
+	found := map[uuid.UUID]bool{}
+	take := func(row store.Scanner) error {
+		var id uuid.UUID
+		err := row.Scan(&id)
+		found[id] = true
+		return err
+	}
+	var b store.Batch
+	err := store.Chunks(users, []int{64, 16, 4, 1}, func(part []uuid.UUID) error {
+		args := []any{team}
+		for _, id := range part {
+			args = append(args, id)
+		}
+		b.Query(take, `SELECT DISTINCT user_id FROM series WHERE team_id = $1 AND user_id IN `+store.Placeholders(2, len(part))+` AND `+ofExports, args...)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return found, tx.Run(ctx, &b)
+}
+
+// ExportsOf returns the series of exports whose samples reads leave out if a pushed series
+// has them too.
+func (s *Series) ExportsOf(ctx context.Context, tx *store.Tx) (exports []Series, err error) {
+	if has, err := HasExports(ctx, tx, s.Team, s.User, s.Resource); err != nil || !has {
+		return nil, err
+	}
+	all, err := SeriesOf(ctx, tx, s.Team, s.User, s.Resource)
+	for i := range all {
+		if o := &all[i]; o.Source.IsAppleExport() && o.keyWithoutApp() == s.keyWithoutApp() {
+			exports = append(exports, *o)
+		}
+	}
+	return exports, err
+}
+
+// HiddenSamples are samples of exports that reads leave out from now on, or have again.
+type HiddenSamples struct {
+	N           int64
+	First, Last int64 // UTC microseconds
+}
+
+// Add adds the samples of a series of an export that a change of a pushed one hides, or no
+// longer hides. before and after have the changed samples, in time order. It runs before
+// they are stored.
+func (h *HiddenSamples) Add(ctx context.Context, tx *store.Tx, export, pushed *Series, before, after *blocks.Columns) error {
+	if after.Len() == 0 {
+		return nil
+	}
+	from, to := after.Time[0]-longestSum, after.Time[after.Len()-1]+longestSum
+	if !export.Within(from, to) {
+		return nil
+	}
+	var all, visible blocks.Columns
+	alone := *export
+	alone.twins = nil
+	if _, err := alone.read(ctx, tx, from, to, math.MaxInt, true, &all); err != nil {
+		return err
+	}
+	if _, err := export.read(ctx, tx, from, to, math.MaxInt, true, &visible); err != nil {
+		return err
+	}
+	sameDevice := export.Source.IsOtherTransport(&pushed.Source)
+	was, is := newPushedSamples(before, sameDevice), newPushedSamples(after, sameDevice)
+	k := 0
+	for i, at := range all.Time {
+		for k < visible.Len() && visible.Time[k] < at {
+			k++
+		}
+		shown := k < visible.Len() && visible.Time[k] == at
+		if hides := is.has(&all, i); hides == shown && (shown || was.has(&all, i)) {
+			h.add(at)
+		}
+	}
+	return nil
+}
+
+func (h *HiddenSamples) add(at int64) {
+	if h.N++; h.N == 1 {
+		h.First = at
+	}
+	h.First, h.Last = min(h.First, at), max(h.Last, at)
+}
+
+// AroundHidden widens a range of deleted samples by those of exports that they may have
+// hidden.
+func AroundHidden(first, last int64) (from, to int64) { return first - longestSum, last + longestSum }
