@@ -44,6 +44,11 @@ func (c *client) ask(ctx context.Context, method, path, key string, body any) (a
 			return a, err
 		}
 	}
+	return c.askText(ctx, method, path, key, text)
+}
+
+// askText is ask with a text as the body.
+func (c *client) askText(ctx context.Context, method, path, key string, text []byte) (a answer, err error) {
 	for {
 		a, err = c.once(ctx, method, path, key, text)
 		if ctx.Err() != nil {

@@ -22,9 +22,14 @@ type world struct {
 	users    []string
 	deleted  []string // some of them were restored
 	orders   []placedOrder
+	imports  []ofUser // imports and shifts to be undone
+	shifts   []ofUser
 	products map[string]product
 	done     map[string][2]int // by action: accepted and refused requests
 }
+
+// ofUser is an import or shift of a user.
+type ofUser struct{ id, user string }
 
 // placedOrder is an order.
 type placedOrder struct{ id, user, method, sample string }
@@ -53,6 +58,10 @@ func (w *world) actions() []action {
 		{"push summary", 12, w.pushSummary},
 		{"push stream", 4, w.pushStream},
 		{"delete data", 2, w.deleteData},
+		{"import", 3, w.importExport},
+		{"undo import", 1, w.undoImport},
+		{"shift", 1, w.shift},
+		{"unshift", 1, w.unshift},
 		{"connect", 2, w.connect},
 		{"disconnect", 2, w.disconnect},
 		{"device", 2, w.device},
@@ -373,6 +382,72 @@ func (w *world) deleteData(ctx context.Context, r *rand.Rand) (int, error) {
 	filter.Set("start", day)
 	filter.Set("end", day)
 	status, _, err := w.send(ctx, http.MethodDelete, "/v2/user/"+w.user(r)+"/data?"+filter.Encode(), "", nil)
+	return status, err
+}
+
+// importExport imports a small Apple Health export, with records that phones may push too.
+func (w *world) importExport(ctx context.Context, r *rand.Rand) (int, error) {
+	day := time.Now().UTC().AddDate(0, 0, -1).Truncate(24 * time.Hour)
+	text := `<?xml version="1.0" encoding="UTF-8"?><HealthData locale="en_US"><ExportDate value="` + exportTime(time.Now()) + `"/>`
+	for range 2 + r.IntN(8) {
+		at := day.Add(time.Duration(r.IntN(40)) * time.Minute)
+		device, end := "iPhone17,2", at.Add(time.Duration(1+r.IntN(3))*time.Minute)
+		if r.IntN(2) == 0 {
+			device = "Watch6,2"
+		}
+		kind, unit, value := "StepCount", "count", 1+r.IntN(299)
+		if r.IntN(2) == 0 {
+			kind, unit, value, end = "HeartRate", "count/min", 50+r.IntN(100), at
+		}
+		text += fmt.Sprintf(`<Record type="HKQuantityTypeIdentifier%s" sourceName="Own" device="&lt;hardware:%s&gt;" unit="%s" startDate="%s" endDate="%s" value="%d"/>`,
+			kind, device, unit, exportTime(at), exportTime(end), value)
+	}
+	user := w.user(r)
+	a, err := w.api.askText(ctx, http.MethodPost, "/v2/user/"+user+"/imports", keyOf(r), []byte(text+"</HealthData>"))
+	w.remember(&w.imports, textField(a.body, "id"), user)
+	return a.status, err
+}
+
+func exportTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 +0000") }
+
+func (w *world) remember(all *[]ofUser, id, user string) {
+	if id != "" {
+		w.mu.Lock()
+		*all = append(*all, ofUser{id, user})
+		w.mu.Unlock()
+	}
+}
+
+func (w *world) recent(r *rand.Rand, all *[]ofUser) ofUser {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return pick(r, (*all)[max(0, len(*all)-12):])
+}
+
+func (w *world) undoImport(ctx context.Context, r *rand.Rand) (int, error) {
+	one := w.recent(r, &w.imports)
+	if one.id == "" {
+		return 0, nil
+	}
+	status, _, err := w.send(ctx, http.MethodDelete, "/v2/user/"+one.user+"/imports/"+one.id+"/data", "", nil)
+	return status, err
+}
+
+// shift moves data of a phone by some minutes, onto other data.
+func (w *world) shift(ctx context.Context, r *rand.Rand) (int, error) {
+	user, day := w.user(r), time.Now().UTC().AddDate(0, 0, -1).Format(time.DateOnly)
+	body := object{"provider": pick(r, []string{"apple_health_kit", "health_connect"}), "start": day, "end": day, "seconds": 60 * (1 + r.IntN(9))}
+	status, a, err := w.send(ctx, http.MethodPost, "/v2/user/"+user+"/data/shifts", keyOf(r), body)
+	w.remember(&w.shifts, textField(a.body, "id"), user)
+	return status, err
+}
+
+func (w *world) unshift(ctx context.Context, r *rand.Rand) (int, error) {
+	one := w.recent(r, &w.shifts)
+	if one.id == "" {
+		return 0, nil
+	}
+	status, _, err := w.send(ctx, http.MethodDelete, "/v2/user/"+one.user+"/data/shifts/"+one.id, "", nil)
 	return status, err
 }
 
