@@ -391,16 +391,16 @@ func (w *world) importExport(ctx context.Context, r *rand.Rand) (int, error) {
 	text := `<?xml version="1.0" encoding="UTF-8"?><HealthData locale="en_US"><ExportDate value="` + exportTime(time.Now()) + `"/>`
 	for range 2 + r.IntN(8) {
 		at := day.Add(time.Duration(r.IntN(40)) * time.Minute)
-		device, end := "iPhone17,2", at.Add(time.Duration(1+r.IntN(3))*time.Minute)
+		name, device, end := "Own iPhone", "iPhone17,2", at.Add(time.Duration(1+r.IntN(3))*time.Minute)
 		if r.IntN(2) == 0 {
-			device = "Watch6,2"
+			name, device = "Own Apple Watch", "Watch6,2"
 		}
 		kind, unit, value := "StepCount", "count", 1+r.IntN(299)
 		if r.IntN(2) == 0 {
 			kind, unit, value, end = "HeartRate", "count/min", 50+r.IntN(100), at
 		}
-		text += fmt.Sprintf(`<Record type="HKQuantityTypeIdentifier%s" sourceName="Own" device="&lt;hardware:%s&gt;" unit="%s" startDate="%s" endDate="%s" value="%d"/>`,
-			kind, device, unit, exportTime(at), exportTime(end), value)
+		text += fmt.Sprintf(`<Record type="HKQuantityTypeIdentifier%s" sourceName="%s" device="&lt;hardware:%s&gt;" unit="%s" startDate="%s" endDate="%s" value="%d"/>`,
+			kind, name, device, unit, exportTime(at), exportTime(end), value)
 	}
 	user := w.user(r)
 	a, err := w.api.askText(ctx, http.MethodPost, "/v2/user/"+user+"/imports", keyOf(r), []byte(text+"</HealthData>"))
