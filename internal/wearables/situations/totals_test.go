@@ -174,7 +174,7 @@ func totalRows() []situation {
 		}, []truth{samples("respiratory_rate", "value", "15"), samples("body_mass_index", "value", "50", "22")}},
 		{"a cholesterol without a type", []step{
 			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":4}`),
-		}, []truth{samples("cholesterol", "value type", "3 cholesterol/ldl")}},
+		}, []truth{samples("cholesterol", "value type", "3 cholesterol/ldl", "4 ")}},
 		{"a meal without a plausible value", []step{
 			refusedSummary("meal", `{"timestamp":"2026-03-02T08:00:00Z","energy":{"unit":"kcal","value":-5}}`, "implausible_value"),
 		}, []truth{summaries("meal", "name")}},
