@@ -338,7 +338,7 @@ func seedOrders(ctx context.Context, in *installation, size int) (err error) {
 	if err := b.server.Stop(); err != nil {
 		return err
 	}
-	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))} //nolint:gosec // a repeatable clinic
+	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))}
 	for n := range 20 {
 		fmt.Fprintf(os.Stderr, "\r%s: %d of %d orders ", b.engine, size*n/20, size)
 		if err := s.run(ctx, size*(n+1)/20); err != nil {

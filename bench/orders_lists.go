@@ -70,7 +70,7 @@ func measureList(ctx context.Context, b *bench, l listCase) error {
 	same := head()
 	result, err := load.Run(ctx, load.Plan{Address: b.server.Address(), Conns: 1, For: b.period / 5}, func(w *load.Worker, _ int) error {
 		if l.pages {
-			l.query.Set("page", strconv.Itoa(1+rand.IntN(max(1, *seededOrders/50)))) //nolint:gosec // any will do
+			l.query.Set("page", strconv.Itoa(1+rand.IntN(max(1, *seededOrders/50))))
 			same = head()
 		}
 		_, err := expect(w.Do(same, nil))

@@ -53,7 +53,7 @@ func (b *bench) pushYear(ctx context.Context, user string) (time.Duration, error
 	}
 	defer conn.Close()
 	head := lean.Head("POST", pushPath(user), b.server.Address(), "x-service-api-key: "+b.key)
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same walk every time
+	rng := rand.New(rand.NewPCG(1, 2))
 	beat := 70
 	start := time.Now()
 	for day := range yearDays() {
@@ -98,7 +98,7 @@ func (b *bench) readSpans(ctx context.Context, user, name string, days int, targ
 	size, pages := 0, 0
 	warm := amount(20) // readings that do not count
 	for n, end := 0, time.Now().Add(b.period); n < 2*warm || time.Now().Before(end); n++ {
-		first := yearStart.AddDate(0, 0, 1+rand.IntN(yearDays()-days)) //nolint:gosec // any day
+		first := yearStart.AddDate(0, 0, 1+rand.IntN(yearDays()-days))
 		var took time.Duration
 		if size, pages, took, err = b.readSpan(conn, user, first, days); err != nil {
 			return err

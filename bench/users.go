@@ -76,7 +76,7 @@ func target(b *bench, sqlite, postgres string) string {
 // the order of no importance.
 func createUsers(ctx context.Context, b *bench, address string, conns int) (load.Result, []string, error) {
 	head := lean.Head("POST", "/v2/user", address, "x-service-api-key: "+b.key)
-	run := rand.Uint32() //nolint:gosec // only keeps two runs apart
+	run := rand.Uint32()
 	ids := make([][]string, conns)
 	result, err := load.Run(ctx, load.Plan{Address: address, Conns: conns, For: b.period}, func(w *load.Worker, n int) error {
 		body := fmt.Appendf(nil, `{"client_user_id":"bench-%x-%d-%d"}`, run, w.Index, n)
@@ -101,7 +101,7 @@ func readUsers(ctx context.Context, b *bench, address string, ids []string) (loa
 		heads[i] = lean.Head("GET", "/v2/user/"+id, address, "x-service-api-key: "+b.key)
 	}
 	return load.Run(ctx, load.Plan{Address: address, Conns: userConns, For: b.period}, func(w *load.Worker, _ int) error {
-		answer, err := w.Do(heads[rand.IntN(len(heads))], nil) //nolint:gosec // any user will do
+		answer, err := w.Do(heads[rand.IntN(len(heads))], nil)
 		if err == nil && answer.Status != 200 {
 			err = fmt.Errorf("reading a user was answered %d: %.200s", answer.Status, answer.Body)
 		}

@@ -114,7 +114,7 @@ func (t *trial) startInParts(ctx context.Context, user string) (string, error) {
 	}
 	for path += "/" + up.ID; up.Import == nil; {
 		had := up.Offset
-		end := min(len(t.export), had+1+rand.IntN(len(t.export)/2)) //nolint:gosec // any will do
+		end := min(len(t.export), had+1+rand.IntN(len(t.export)/2))
 		err := t.call.ask(ctx, http.MethodPatch, path, part{had, t.export[had:end]}, &up)
 		if _, conflict := isStatus(err, http.StatusConflict); conflict { // an attempt without an answer had stored it, or is at the import
 			err = t.call.ask(ctx, http.MethodGet, path, nil, &up)

@@ -111,7 +111,7 @@ func (c *caller) askOnce(ctx context.Context, key, method, path string, body any
 }
 
 func (c *caller) once(ctx context.Context, method, path string, header http.Header, body []byte) (reply, error) {
-	node := c.nodes[rand.IntN(len(c.nodes))] //nolint:gosec // any of them
+	node := c.nodes[rand.IntN(len(c.nodes))]
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+node+path, bytes.NewReader(body))
 	if err != nil {
 		return reply{}, err

@@ -130,7 +130,7 @@ func (c *clinic) pick(ctx context.Context, method string) (slot, error) {
 			next = append(next, day.Slots...)
 		}
 		if len(next) > 0 {
-			return next[rand.IntN(min(len(next), 2))], nil //nolint:gosec // any of them
+			return next[rand.IntN(min(len(next), 2))], nil
 		}
 		c.mu.Lock()
 		if c.ahead[method] == ahead {

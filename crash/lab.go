@@ -86,7 +86,7 @@ func (l *lab) administer(ctx context.Context, t *trial, dir string) error {
 		return err
 	}
 	run := func(args ...string) (string, error) {
-		c := exec.CommandContext(ctx, t.options.Binary, args...) //nolint:gosec // our own binary
+		c := exec.CommandContext(ctx, t.options.Binary, args...)
 		c.Env = append(os.Environ(), "HALE_DATA="+t.options.Dir)
 		if t.options.Database != "" {
 			c.Env = append(c.Env, "HALE_DATABASE="+t.options.Database)

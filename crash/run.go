@@ -154,14 +154,14 @@ func (t *trial) cycles(ctx context.Context, n int) error {
 // again and looks at what was kept.
 func (t *trial) killOnce(ctx context.Context, failed <-chan error) error {
 	select {
-	case <-time.After(time.Duration(50+rand.IntN(700)) * time.Millisecond): //nolint:gosec // any moment
+	case <-time.After(time.Duration(50+rand.IntN(700)) * time.Millisecond):
 	case err := <-failed:
 		return errors.Join(errors.New("a writer gave up"), err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	before := t.oracle.snapshot()
-	victim := t.servers[rand.IntN(len(t.servers))] //nolint:gosec // any of them
+	victim := t.servers[rand.IntN(len(t.servers))]
 	victim.Kill()
 	t.kills++
 	took, err := victim.Start(ctx)

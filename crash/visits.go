@@ -36,7 +36,7 @@ func (c *clinic) begin(ctx context.Context, t *trial, key, method string) (*visi
 	if err != nil {
 		return nil, err
 	}
-	v := &visit{order: made.id(), method: method, asked: method == atHome && rand.IntN(5) == 0} //nolint:gosec // any will do
+	v := &visit{order: made.id(), method: method, asked: method == atHome && rand.IntN(5) == 0}
 	return v, t.oracle.acknowledged("order", map[string]any{"order": v.order, "key": key}, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -48,17 +48,17 @@ func (c *clinic) begin(ctx context.Context, t *trial, key, method string) (*visi
 // some are moved, cancelled and booked again; some take place.
 func (c *clinic) lead(ctx context.Context, t *trial, v *visit) error {
 	steps := []func(context.Context, *trial, *visit) error{c.requisition, c.book}
-	if rand.IntN(3) == 0 { //nolint:gosec // any will do
+	if rand.IntN(3) == 0 {
 		steps = []func(context.Context, *trial, *visit) error{c.book, c.requisition}
 	}
-	for range rand.IntN(3) { //nolint:gosec // any will do
-		if rand.IntN(2) == 0 { //nolint:gosec // any will do
+	for range rand.IntN(3) {
+		if rand.IntN(2) == 0 {
 			steps = append(steps, c.move)
 		} else {
 			steps = append(steps, c.callOff, c.book)
 		}
 	}
-	switch rand.IntN(4) { //nolint:gosec // any will do
+	switch rand.IntN(4) {
 	case 0:
 		steps = append(steps, c.callOff)
 	case 1:

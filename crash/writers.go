@@ -97,10 +97,10 @@ func (t *trial) pushSamples(ctx context.Context, writer int) error {
 			}
 			at := next
 			next += 60
-			if next > epoch.Unix()+600 && rand.IntN(10) == 0 { //nolint:gosec // any will do
+			if next > epoch.Unix()+600 && rand.IntN(10) == 0 {
 				at -= 600
 			}
-			if err := t.push(ctx, user, at, float64(60+rand.IntN(100))); err != nil { //nolint:gosec // any will do
+			if err := t.push(ctx, user, at, float64(60+rand.IntN(100))); err != nil {
 				return err
 			}
 		}

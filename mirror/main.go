@@ -51,7 +51,7 @@ func main() {
 	languages := flag.String("programs", "python,typescript", "programs of docs/examples that keep copies too, separated by commas")
 	length := flag.Duration("for", 5*time.Minute, "length of a run")
 	runs := flag.Int("runs", 1, "number of runs on each database")
-	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the first run; the next one adds 1") //nolint:gosec // positive
+	seed := flag.Uint64("seed", uint64(time.Now().UnixNano()), "seed of the first run; the next one adds 1")
 	keep := flag.String("keep", "", "folder for data and logs, which then stay")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -81,7 +81,7 @@ func run(ctx context.Context, out io.Writer, s settings) error {
 	var failed error
 	for n := range s.runs {
 		for _, engine := range s.engines {
-			err := runEngine(ctx, out, engine, s, s.seed+uint64(n), binary, filepath.Join(dir, fmt.Sprintf("%s-%d", engine, n))) //nolint:gosec // small
+			err := runEngine(ctx, out, engine, s, s.seed+uint64(n), binary, filepath.Join(dir, fmt.Sprintf("%s-%d", engine, n)))
 			if errors.Is(err, pgtemp.ErrMissing) {
 				fmt.Fprintf(out, "%s: skipped: %v\n", engine, err)
 				continue

@@ -197,7 +197,7 @@ func (p *program) pass(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		return
 	}
-	x := rand.Float64() //nolint:gosec // any of them
+	x := rand.Float64()
 	switch {
 	case x < .02:
 		w.WriteHeader(http.StatusServiceUnavailable) // it comes later, after newer ones
@@ -208,12 +208,12 @@ func (p *program) pass(w http.ResponseWriter, req *http.Request) {
 	case x < .08:
 		w.WriteHeader(http.StatusNoContent)
 		late := req.Clone(context.WithoutCancel(req.Context()))
-		time.AfterFunc(time.Duration(rand.IntN(4000))*time.Millisecond, func() { p.forward(late, body) }) //nolint:gosec // any of them
+		time.AfterFunc(time.Duration(rand.IntN(4000))*time.Millisecond, func() { p.forward(late, body) })
 		return
 	case x < .1:
 		p.forward(req, body)
 	case x < .14:
-		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond) //nolint:gosec // any of them
+		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
 	}
 	w.WriteHeader(p.forward(req, body))
 }

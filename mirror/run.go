@@ -81,7 +81,7 @@ func (t *trial) run(ctx context.Context, s settings) error {
 	defer stop()
 	var work sync.WaitGroup
 	for n := range uint64(actors) {
-		work.Go(func() { t.world.act(working, rand.New(rand.NewPCG(t.seed, n))) }) //nolint:gosec // reproducible
+		work.Go(func() { t.world.act(working, rand.New(rand.NewPCG(t.seed, n))) })
 	}
 	var backfilled error
 	work.Go(func() {
@@ -133,7 +133,7 @@ func (t *trial) register(ctx context.Context, address string) (endpoint string, 
 // disturb reads the feed, kills the server, rotates the secret and takes the receiver
 // away, until the time is over. It starts the programs after half of it, or earlier.
 func (t *trial) disturb(ctx context.Context, length time.Duration, kills bool) error {
-	r := rand.New(rand.NewPCG(t.seed, 1000)) //nolint:gosec // reproducible
+	r := rand.New(rand.NewPCG(t.seed, 1000))
 	half := time.NewTimer(length / 2)
 	defer half.Stop()
 	for ctx.Err() == nil {

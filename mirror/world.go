@@ -149,7 +149,7 @@ func (w *world) prepare(ctx context.Context) error {
 		}
 		w.products[textField(test, "method")] = p
 	}
-	r := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // reproducible
+	r := rand.New(rand.NewPCG(1, 1))
 	for range 4 {
 		if _, err := w.createUser(ctx, r); err != nil {
 			return err

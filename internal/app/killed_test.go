@@ -75,7 +75,7 @@ type served struct {
 
 func serveApart(t *testing.T, d storetest.Database) *served {
 	t.Helper()
-	p := &served{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServed$", "-test.v")} //nolint:gosec // this program
+	p := &served{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServed$", "-test.v")}
 	p.cmd.Env = append(os.Environ(), servedURL+"="+d.URL, servedDir+"="+d.Dir)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {

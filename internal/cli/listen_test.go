@@ -123,7 +123,7 @@ func TestListenWaitsForAReceiver(t *testing.T) {
 	_ = socket.Close()
 	time.AfterFunc(300*time.Millisecond, func() {
 		if socket, err = net.Listen("tcp", address); err == nil {
-			_ = http.Serve(socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })) //nolint:gosec // a test
+			_ = http.Serve(socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 		}
 	})
 	term.format = formatTable

@@ -164,7 +164,7 @@ func (s *Sink) record(header http.Header, body []byte) fault {
 }
 
 func (s *Sink) draw() fault {
-	switch x := rand.Float64(); { //nolint:gosec // which event suffers is no secret
+	switch x := rand.Float64(); {
 	case x < s.faults.Unavailable:
 		return unavailable
 	case x < s.faults.Unavailable+s.faults.Reset:

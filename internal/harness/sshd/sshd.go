@@ -123,7 +123,7 @@ func (s *Server) Run(t testing.TB) {
 		script := `mount --bind "$0" /etc/shadow && exec "$@"`
 		command = slices.Concat([]string{"unshare", "-m", "sh", "-c", script, s.shadow}, command)
 	}
-	server := exec.Command(command[0], command[1:]...) //nolint:noctx,gosec // stop ends it; our own arguments
+	server := exec.Command(command[0], command[1:]...) //nolint:noctx // stop ends it; our own arguments
 	server.Stderr = &log
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
