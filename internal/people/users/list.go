@@ -124,7 +124,7 @@ const fillingBlock = `COALESCE((SELECT c.block + CASE WHEN SUM(c.n) >= 4096 THEN
 func count(ctx context.Context, tx *store.Tx, team teams.ID, block int64, n int64) error {
 	slot := 0
 	if !tx.Serial() {
-		slot = rand.IntN(slots)
+		slot = rand.IntN(slots) //nolint:gosec // spreads writes
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO user_counts (team_id, block, slot, n) VALUES ($1, $2, $3, $4), ($1, $5, $3, $4)
 		ON CONFLICT (team_id, block, slot) DO UPDATE SET n = user_counts.n + excluded.n`,

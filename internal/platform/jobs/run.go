@@ -81,7 +81,7 @@ func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outc
 	case errors.As(err, &p), o.attempts >= o.maxAttempts:
 		o.status, o.err = Failed, errorText(err)
 	default:
-		o.status, o.err, o.runAt = Queued, errorText(err), now.Add(Backoff(o.attempts, rand.Float64()))
+		o.status, o.err, o.runAt = Queued, errorText(err), now.Add(Backoff(o.attempts, rand.Float64())) //nolint:gosec // spreads retries
 	}
 	if k.period() > 0 && (o.status == Succeeded || o.status == Failed) {
 		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), &Progress{}

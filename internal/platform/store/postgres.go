@@ -97,7 +97,7 @@ func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
 			return err
 		}
 		select {
-		case <-time.After(time.Duration(rand.Int64N(int64(try) * int64(2*time.Millisecond)))):
+		case <-time.After(time.Duration(rand.Int64N(int64(try) * int64(2*time.Millisecond)))): //nolint:gosec // spreads retries
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -82,7 +82,7 @@ func (q *endpointQueue) send(ctx context.Context, c *claimedDelivery, t *target,
 	r.signature = signature
 	r.outcome = post(ctx, q.transport, t, headersOf(t.header, m, timestamp, signature), body, q.d.db.Now)
 	q.adapt(r.outcome)
-	r.decide(q.d.cfg.Schedule, q.d.db.Now(), rand.Float64()) // spreads retries; it is no secret
+	r.decide(q.d.cfg.Schedule, q.d.db.Now(), rand.Float64()) //nolint:gosec // spreads retries
 	return r
 }
 

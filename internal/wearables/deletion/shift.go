@@ -344,7 +344,7 @@ func (d *Deletion) moveTimes(user users.User, s *wearables.Samples) {
 		if len(s.Offset) > 0 {
 			seconds, how := storage.SplitOffset(s.Offset[k])
 			if moved, ok := movedOffset(zone, store.FromMicros(s.Time[k]), int(seconds), d.Filter.Shift.delta()); ok && how != storage.Unstated {
-				s.Offset[k] += int32(moved) - seconds //nolint:gosec // offsets of zones
+				s.Offset[k] += int32(moved) - seconds
 			}
 		}
 		s.Time[k] += delta

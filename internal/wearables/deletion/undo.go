@@ -167,7 +167,7 @@ func movedTo(times []int64, now map[int64]place, former *blocks.Columns) blocks.
 	var there []int64
 	for _, at := range times {
 		if i, has := slices.BinarySearch(former.Time, now[at].from); has {
-			found, there = append(found, int32(i)), append(there, at) //nolint:gosec // a block is small
+			found, there = append(found, int32(i)), append(there, at)
 		}
 	}
 	moved := blocks.Pick(former, found)

@@ -113,7 +113,7 @@ func (s *staging) begin() (err error) {
 // table makes a table and the statement that fills it.
 func (s *staging) table(name string) error {
 	columns := layout[name]
-	text := `CREATE TABLE ` + name + ` (` + strings.Join(columns, ", ") + `)`
+	text := `CREATE TABLE ` + name + ` (` + strings.Join(columns, ", ") + `)` //nolint:gosec // names of our layout
 	if name == stagesTable {
 		text += `; CREATE INDEX stages_of ON ` + name + ` (parent_key)`
 	}
@@ -121,7 +121,7 @@ func (s *staging) table(name string) error {
 		return err
 	}
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(columns)), ", ")
-	insert, err := s.tx.PrepareContext(s.ctx, `INSERT INTO `+name+` VALUES (`+marks+`)`) //nolint:sqlclosecheck // with its transaction
+	insert, err := s.tx.PrepareContext(s.ctx, `INSERT INTO `+name+` VALUES (`+marks+`)`) //nolint:sqlclosecheck,gosec // closed with its transaction; a name of our layout
 	s.inserts[name] = insert
 	return err
 }
@@ -182,7 +182,7 @@ func (s *staging) known(f *form, w *writtenRecord) (twice, stays bool, err error
 	case err != nil || modified >= w.modified:
 		return true, true, s.failed(err)
 	}
-	_, err = s.tx.ExecContext(s.ctx, `DELETE FROM `+f.table+` WHERE row_id = ?`, row)
+	_, err = s.tx.ExecContext(s.ctx, `DELETE FROM `+f.table+` WHERE row_id = ?`, row) //nolint:gosec // a name of our layout
 	if err == nil && f.table == sleepTable && s.inserts[stagesTable] != nil {
 		_, err = s.tx.ExecContext(s.ctx, `DELETE FROM `+stagesTable+` WHERE parent_key = ?`, row)
 	}
