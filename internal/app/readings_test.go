@@ -77,7 +77,7 @@ func (c *certification) testOrganisms() {
 		obr("SUSC", "F", "UC-1&Urine culture^2").line("OBX|1|NM|VAN^Vancomycin^L||16|ug/mL||R|||F").send()
 	c.until(o.ID, "completed.walk_in_test.completed")
 	c.report(o, 5).obr("SUSC", "F", "UC-1&Urine culture^1").line("OBX|1|NM|VAN^Vancomycin^L||1|ug/mL||S|||F").send()
-	c.wantShown(o.ID, "UC-1=Escherichia coli unknown final", "UC-1=Staphylococcus aureus unknown final", "VAN=1 normal final", "VAN=16 normal final")
+	c.wantShown(o.ID, "UC-1=Escherichia coli unknown final", "UC-1=Staphylococcus aureus unknown final", "VAN=1 normal final", "VAN=16 abnormal final")
 	for _, r := range c.view(o.ID).Results {
 		want := map[string]string{"1": "Urine culture: Escherichia coli", "16": "Urine culture: Staphylococcus aureus"}[r.Result]
 		if want != "" && (r.Notes == nil || *r.Notes != want) {

@@ -210,7 +210,7 @@ func (l *WireLab) report(placer, status string, damage func(pid hl7.Fields), val
 	at := order.First("MSH").Get(7)
 	m := hl7.New(hl7.UTF8, hl7.Fields{
 		3: hl7.Text(WireApplication), 4: hl7.Text(WireFacility), 5: hl7.Text(WireCustomer), 7: hl7.Text(at),
-		9: hl7.Text("ORU", "R01", "ORU_R01"), 10: hl7.Text(control), 11: hl7.Text("P"), 12: hl7.Text("2.5.1"),
+		9: hl7.Text("ORU", "R01", "ORU_R01"), 10: hl7.Text(control), 11: hl7.Text(o.Processing), 12: hl7.Text("2.5.1"),
 	})
 	pid := order.First("PID")
 	person := hl7.Fields{1: hl7.Text("1"), 5: hl7.Text(pid.Get(5), pid.Get(5, 2)), 7: hl7.Text(pid.Get(7)), 8: hl7.Text(pid.Get(8))}
