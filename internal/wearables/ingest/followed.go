@@ -8,7 +8,6 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
-	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
 )
 
@@ -47,8 +46,13 @@ func (j *job) removeFollowed(ctx context.Context, tx *store.Tx) (all []events.Ne
 		if err := s.Delete(ctx, tx, false); err != nil {
 			return nil, err
 		}
-		data := storage.DeletedSummary(s)
-		all = append(all, j.event(data.EventType(), data.AppendTo(nil, providers.LogosOf(tx))))
+		all = append(all, j.deletedEvent(s))
 	}
 	return all, nil
+}
+
+// deletedEvent says that another summary has taken the place of one.
+func (j *job) deletedEvent(s *storage.StoredSummary) events.New {
+	data := storage.DeletedSummary(s)
+	return j.event(data.EventType(), data.AppendTo(nil, j.logos()))
 }

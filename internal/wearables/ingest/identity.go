@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/platform/civil"
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
@@ -332,7 +333,7 @@ func (f *finder) sleepOf(w *summaryPlan) error {
 // isEarlier reports whether a session without an id has bounds that a later version has
 // replaced: a phone sends an old part of a night again. It then changes nothing.
 func (w *summaryPlan) isEarlier(ctx context.Context, tx *store.Tx, j *job) (bool, error) {
-	if !w.isSession() || w.record != uuid.Nil || w.Source.IsOtherTransport(&w.was.Source) {
+	if !w.isSession() || w.record != uuid.Nil || w.was != nil && w.Source.IsOtherTransport(&w.was.Source) {
 		return false, nil
 	}
 	id := earlierID(j.user, w.Resource, &w.Source, w.Start.Unix(), w.End.Unix())
@@ -368,37 +369,40 @@ func earlierID(user uuid.UUID, resource string, source *wearables.Source, start,
 	return wearables.SummaryID(user, source.Provider, resource, key)
 }
 
-// removeReplaced deletes the sessions that w has replaced, and cycles of deleted sleeps.
-func (w *summaryPlan) removeReplaced(ctx context.Context, tx *store.Tx, j *job) error {
+// removeReplaced deletes the sessions that w has replaced, and cycles of deleted sleeps. It
+// returns their events.
+func (w *summaryPlan) removeReplaced(ctx context.Context, tx *store.Tx, j *job) (all []events.New, err error) {
 	for i := range w.replaced {
 		s := &w.replaced[i]
 		if err := s.Remove(ctx, tx); err != nil {
-			return err
+			return nil, err
 		}
+		all = append(all, j.deletedEvent(s))
 		if s.Resource != "sleep" {
 			continue
 		}
 		start, end := s.Bounds()
 		cycles, err := storage.SessionsBetween(ctx, tx, j.team, j.user, "sleep_cycle", s.Source.Provider, time.UnixMicro(start), time.UnixMicro(end))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for k := range cycles {
 			var body struct {
 				Sleep uuid.UUID `json:"sleep_id"`
 			}
 			if err := cycles[k].Open(ctx, tx); err != nil {
-				return err
+				return nil, err
 			}
 			if json.Unmarshal(cycles[k].Body, &body) != nil || body.Sleep != s.ID || j.plans(cycles[k].ID) {
 				continue
 			}
 			if err := cycles[k].Remove(ctx, tx); err != nil {
-				return err
+				return nil, err
 			}
+			all = append(all, j.deletedEvent(&cycles[k]))
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // left lists the times that the earlier versions of a summary had.

@@ -152,11 +152,17 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 // returns the events in the order of the summaries' time.
 func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, error) {
 	sent := make(map[*summaryPlan][]events.New, len(j.summaries))
+	var gone []events.New // of sessions that one session replaces
 	for _, w := range j.summaries {
 		if w.verb != "" {
-			if err := errors.Join(w.rememberEarlier(ctx, tx, j), w.removeReplaced(ctx, tx, j)); err != nil {
+			if err := w.rememberEarlier(ctx, tx, j); err != nil {
 				return nil, err
 			}
+			removed, err := w.removeReplaced(ctx, tx, j)
+			if err != nil {
+				return nil, err
+			}
+			gone = append(gone, removed...)
 		}
 		event, err := w.write(ctx, tx, j)
 		if err != nil {
@@ -173,7 +179,7 @@ func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, e
 	for _, w := range inTime {
 		all = append(all, sent[w]...)
 	}
-	return all, nil
+	return append(all, gone...), nil
 }
 
 // storedIDs returns the id of the summary that each one of the batch is stored as; zero if
@@ -204,6 +210,9 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		for i := 0; err == nil && !gone && i < len(j.readBefore); i++ {
 			key, was := w.misread(whole, j.readBefore[i])
 			gone, err = storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, was)
+		}
+		if err == nil && !gone {
+			gone, err = w.isEarlier(ctx, tx, j)
 		}
 		if err != nil {
 			return err

@@ -29,6 +29,18 @@ func identityRows() []situation {
 			sent("daily.data.sleep.created", 1),
 			sent("daily.data.sleep.updated", 0),
 		}},
+		{"a whole night replaces its halves, which are sent again", []step{
+			sleeps("", night("", "2026-03-01T20:30:00Z", "2026-03-02T00:30:00Z", `,"total":14000`), night("", "2026-03-02T01:00:00Z", "2026-03-02T04:30:00Z", `,"total":11000`)),
+			sleeps("", night("", "2026-03-01T20:30:00Z", "2026-03-02T04:30:00Z", `,"total":25000`)),
+			sleeps("", night("", "2026-03-01T20:30:00Z", "2026-03-02T00:30:00Z", `,"total":14000`), night("", "2026-03-02T01:00:00Z", "2026-03-02T04:30:00Z", `,"total":11000`)),
+		}, []truth{
+			summaries("sleep", "bedtime_start total", "2026-03-01T20:30:00+00:00 25000"),
+			sent("daily.data.sleep.created", 2), sent("daily.data.sleep.updated", 1), sent("daily.data.sleep.deleted", 1),
+		}},
+		{"a workout that moved twice is sent again", []step{
+			workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T10:30:00Z", "")), workouts(run("", "2026-03-01T10:10:00Z", "2026-03-01T10:40:00Z", "")),
+			workouts(run("", "2026-03-01T10:20:00Z", "2026-03-01T10:50:00Z", "")), workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T10:30:00Z", "")),
+		}, []truth{summaries("workouts", "time_start", "2026-03-01T10:20:00+00:00")}},
 		{"steps sent again count once", []step{
 			push("steps", hc, "Europe/Helsinki", `{"timestamp":"2026-03-01T10:00:00Z","end":"2026-03-01T10:05:00Z","value":210}`),
 			push("steps", hc, "Europe/Helsinki", `{"timestamp":"2026-03-01T10:00:00Z","end":"2026-03-01T10:05:00Z","value":210}`),
