@@ -176,6 +176,9 @@ func changesResults(before, after Version) (bool, error) {
 		v.Results = slices.Clone(v.Results)
 		for i := range v.Results {
 			v.Results[i].Finality, v.Results[i].Previous, v.Results[i].Conflict = "", nil, ""
+			if v.Results[i].Status == "C" { // a final value
+				v.Results[i].Status = "F"
+			}
 		}
 	}
 	same, err := isSameVersion(before, after)
@@ -210,6 +213,9 @@ func (v *Revision) hasNewCritical(before *Revision) bool {
 		for i := range before.Results {
 			r := &before.Results[i]
 			spelled[key(r, r.Text, r.Unit)] = r.Interpretation == orders.Critical || spelled[key(r, r.Text, r.Unit)]
+			if p := r.Previous; p != nil && p.Interpretation == orders.Critical { // it was current before
+				spelled[key(r, p.Text, p.Unit)] = true
+			}
 		}
 	}
 	now, replaced := count(v)

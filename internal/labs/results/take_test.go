@@ -363,6 +363,26 @@ func TestFinalAfterCorrection(t *testing.T) {
 	})
 }
 
+// A corrected critical value is sent again as final. It is not new.
+func TestACriticalCorrectionSentAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.OnSite)
+		b.report(1, networks.ResultSet{Results: append(b.all("F")[1:], b.value(0, "900", "HH", "F"))})
+		for i, status := range []string{"C", "F", "F", "C"} {
+			b.report(2+i, networks.ResultSet{Corrected: status == "C", Results: []networks.Result{b.value(0, "910", "HH", status)}})
+		}
+		said := 0
+		for _, e := range b.events() {
+			if strings.HasPrefix(e, "critical ") {
+				said++
+			}
+		}
+		if said != 2 {
+			t.Errorf("%d critical events: %v", said, b.events())
+		}
+	})
+}
+
 // A test that was not ordered has the critical limits of the lab's catalogue,
 // with an order and without.
 func TestCriticalWithoutBeingOrdered(t *testing.T) {
