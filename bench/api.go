@@ -12,7 +12,7 @@ import (
 
 func pushPath(user string) string { return "/v2/timeseries/" + user + "/heartrate" }
 
-// addEndpoint has every event sent to url.
+// addEndpoint creates a webhook endpoint at url that receives all events.
 func (b *bench) addEndpoint(ctx context.Context, url string) error {
 	return b.call(ctx, http.MethodPost, "/v2/webhooks", map[string]any{"url": url}, nil)
 }

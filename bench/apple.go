@@ -14,9 +14,9 @@ import (
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
-// measureApple imports a generated Apple Health export over HTTP, twice: a
-// quarter of the size, then the whole, so that a peak of memory which grows
-// with the file shows.
+// measureApple imports a generated Apple Health export over HTTP twice. The
+// first import has a quarter of the size, the second the whole size. Together
+// they show whether the peak of memory grows with the file.
 func measureApple(ctx context.Context, b *bench) error {
 	users, err := makeUsers(ctx, b, 2)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 // The baselines run as processes of their own, as the server does, so that the
 // two cores are shared in the same way. This program starts itself for them.
 
-// bareServer answers like the API, on the same router, and keeps nothing: it
-// decodes a body, looks at a header, encodes an answer of the same size.
+// bareServer answers like the API, on the same router, but stores nothing. It
+// decodes a body, reads a header and encodes an answer of the same size.
 func bareServer() error {
 	type user struct {
 		UserID           string    `json:"user_id"`

@@ -18,9 +18,9 @@ import (
 
 const (
 	eventConns = 128
-	// eventUsers counts the users that the pushes are about, in turn.
+	// eventUsers is the number of users. The pushes go to them in turn.
 	eventUsers = 2000
-	// barePostsPerSecond times the period is how many posts the baseline sends.
+	// barePostsPerSecond times the period is the number of posts that the baseline sends.
 	barePostsPerSecond = 10_000
 )
 
@@ -73,8 +73,8 @@ func measureEvents(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// pusher makes events: each push is one new sample, so one change and one
-// event. The sample's second tells the receiver which push it came from.
+// pusher makes events: each push is one new sample, so one change and one event. The
+// second of the sample's time identifies the push for the receiver.
 type pusher struct {
 	*bench
 	inbox *inbox
@@ -108,8 +108,8 @@ func (p *pusher) heads() [][]byte {
 	return heads
 }
 
-// introduce lets each user push once, unmeasured: a person's first push makes
-// their connection and series, which happens once in a lifetime.
+// introduce lets each user push once, unmeasured. The first push of a user creates a
+// connection and a series, which happens only once.
 func (p *pusher) introduce(ctx context.Context) error {
 	heads := p.heads()
 	first := p.next.Load()
@@ -190,7 +190,8 @@ func (p *pusher) paced(ctx context.Context, rate float64) (arrivals, error) {
 	return p.inbox.arrivals(first, p.next.Load(), due, answered), nil
 }
 
-// barePostRate has another process send signed posts to url.
+// barePostRate starts another process that sends signed posts with bodies of size bytes
+// to url. It returns the posts per second that this process measures and prints.
 func (b *bench) barePostRate(ctx context.Context, url string, size int) (float64, error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -70,7 +70,8 @@ func (in *inbox) hook(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// slotOf reads which push an event came from out of its sample's time.
+// slotOf returns the number of the push that caused an event. It reads the number from
+// the time of the event's sample.
 func slotOf(body []byte) (int64, bool) {
 	_, rest, ok := bytes.Cut(body, []byte(`"timestamp":"`))
 	if !ok || !bytes.Contains(body, []byte(`"daily.data.heartrate.`)) {
@@ -96,8 +97,9 @@ func (in *inbox) arrived(slot int64, now time.Time) {
 	}
 }
 
-// wait waits, at most two minutes, until the events of the slots from first up
-// to end are here, and returns when the last one came.
+// wait waits for the events of the slots from first up to, but not including,
+// end. It waits two minutes at most and returns the time at which the last
+// event arrived.
 func (in *inbox) wait(ctx context.Context, first, end int64) (last time.Time, err error) {
 	deadline := time.Now().Add(2 * time.Minute)
 	for {
@@ -126,8 +128,8 @@ func (in *inbox) wait(ctx context.Context, first, end int64) (last time.Time, er
 	}
 }
 
-// arrivals compares when events came with when their pushes were due and
-// answered. An event may be here before the answer is: that counts as 0.
+// arrivals compares the times of events with the times at which their pushes were due and
+// answered. An event that arrives before the answer counts as 0.
 func (in *inbox) arrivals(first, end int64, due, answered []time.Time) arrivals {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -142,7 +144,7 @@ func (in *inbox) arrivals(first, end int64, due, answered []time.Time) arrivals 
 	return a
 }
 
-// meanSize is the mean size of the events that came, in bytes.
+// meanSize returns the mean size of the received events, in bytes.
 func (in *inbox) meanSize() int {
 	return int(in.bytes.Load() / max(1, in.posts.Load()))
 }

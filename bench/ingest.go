@@ -21,9 +21,9 @@ const (
 	trickleWriters = 64
 )
 
-// measureIngest takes samples in through HTTP: heart rate once a minute and
-// glucose every five minutes, of a thousand people, first in batches of days
-// and then five minutes at a time. Reads are timed while others push.
+// measureIngest pushes samples of a thousand people through HTTP: heart rate once a
+// minute and glucose every five minutes. It first sends batches of days, then five
+// minutes at a time. It times reads while other callers push.
 func measureIngest(ctx context.Context, b *bench) error {
 	users, err := makeUsers(ctx, b, amount(ingestUsers)+1)
 	if err != nil {
@@ -167,10 +167,13 @@ func (in *ingest) weigh(ctx context.Context) error {
 	return nil
 }
 
-// trickle pushes what phones have when they wake up every five minutes: five
-// heart rates and one glucose. They come in a request for each person, in a
-// request for each series, and as a gateway sends them, which has gathered the
-// five minutes of all its people: each writer then has people of its own.
+// trickle pushes the samples that a phone collects in five minutes: five heart rates
+// and one glucose value. It measures three ways to send them:
+//
+//   - one request for each person;
+//   - one request for each series;
+//   - one request for the people of a writer, as from a gateway that collects the five
+//     minutes of all its people. Each writer then has people of its own.
 func (in *ingest) trickle(ctx context.Context) error {
 	people := len(in.users)
 	for _, t := range []trickle{

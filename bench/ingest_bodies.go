@@ -9,10 +9,10 @@ import (
 const (
 	minutesOfDay = 24 * 60
 	samplesOfDay = minutesOfDay + minutesOfDay/5 // heart rates and glucoses
-	// ingestDays are as many different days as there are bodies for. A thousand
+	// ingestDays is the number of different days for which bodies are made. A thousand
 	// users push each of them.
 	ingestDays = 120
-	// laterYear is a day behind all of these, in days since yearStart.
+	// laterYear is a day after all of these, in days since yearStart.
 	laterYear = 500
 )
 
@@ -35,8 +35,8 @@ func bytesPerSample(days []day) float64 {
 	return float64(bytes) / float64(len(days)*samplesOfDay)
 }
 
-// source is a device: what its samples look like in JSON, and how they
-// walk between two bounds.
+// source is a device: it describes the JSON of its samples and how their values walk
+// between two bounds.
 type source struct {
 	every            time.Duration
 	tail             string
@@ -52,8 +52,8 @@ var (
 	sugar       = source{5 * time.Minute, `,"unit":"mmol/L","source_type":"automatic"}`, 30, 70, 220, 3, 10}
 )
 
-// pushBody is a push of n samples from a minute of a day on, counted from
-// yearStart. The same arguments give the same body.
+// pushBody returns the body of a push of n samples that start at a minute of a day. day
+// counts from yearStart. The same arguments give the same body.
 func pushBody(day, minute, n int, from source) []byte {
 	body := append(make([]byte, 0, 80+90*n), `{"stage":"daily","provider":"apple_health_kit","data":`...)
 	return append(from.walk(body, day, minute, n), '}')
@@ -81,7 +81,7 @@ func gatheredBody(users []string, day, minute int) []byte {
 	return append(body, `]}`...)
 }
 
-// walk appends a list of n samples from a minute of a day on.
+// walk appends a list of n samples that start at a minute of a day.
 func (from source) walk(body []byte, day, minute, n int) []byte {
 	rng := rand.New(rand.NewPCG(uint64(day+1), uint64(minute)))
 	at := yearStart.AddDate(0, 0, day).Add(time.Duration(minute) * time.Minute)

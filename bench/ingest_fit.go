@@ -78,7 +78,7 @@ var (
 // fitEpoch is 1989-12-31, from which FIT counts seconds.
 const fitEpoch = 631_065_600
 
-// ride is a FIT file of one ride around a lake, so many seconds long.
+// ride returns a FIT file of one ride around a lake. length is its duration in seconds.
 func ride(from time.Time, length int64) []byte {
 	start := from.Unix() - fitEpoch
 	var data []byte
@@ -98,7 +98,8 @@ func ride(from time.Time, length int64) []byte {
 
 func semicircles(degrees float64) int64 { return int64(degrees * (1 << 31) / 180) }
 
-// fitMessage appends a message, and before it what its fields are.
+// fitMessage appends a message. If define is set, it first appends the definition of its
+// fields.
 func fitMessage(data []byte, define bool, number uint16, fields []fitField, values ...int64) []byte {
 	if define {
 		data = append(data, 0x40, 0, 0)
@@ -117,7 +118,7 @@ func fitMessage(data []byte, define bool, number uint16, fields []fitField, valu
 	return data
 }
 
-// crc16 is the checksum of FIT files: the polynomial 0xA001, low bit first.
+// crc16 returns the checksum of a FIT file. Its polynomial is 0xA001, low bit first.
 func crc16(raw []byte) uint16 {
 	sum := uint16(0)
 	for _, b := range raw {

@@ -1,6 +1,6 @@
-// Command bench measures the real service as its callers see it, and puts a
-// baseline from the same minute of the same machine beside each figure, since
-// a ratio travels between machines and a rate does not.
+// Command bench measures the real service from the side of its callers. Beside
+// each figure it prints a baseline from the same minute on the same machine. A
+// ratio can be compared between machines, a rate cannot.
 //
 //	bench [-engines sqlite,postgres] [-only NAME,…] [-for 10s] [-apple-mb 256]
 //		[-orders 1000000] [-orders-in DIR [-orders-database URL]]

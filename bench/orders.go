@@ -21,9 +21,10 @@ var (
 	ordersDatabase = flag.String("orders-database", "", "address of the PostgreSQL database that goes with -orders-in")
 )
 
-// measureOrders fills a team with orders, beside the service and without its
-// events, starts the service on them, and then measures through it: the first
-// list, each list, and the creation of orders while labs report on others.
+// measureOrders fills a team with orders and then measures through the service. It
+// measures the first list, each list, and the creation of orders while labs report on
+// others. It writes the orders directly to the database, without their events, while the
+// service is stopped.
 func measureOrders(ctx context.Context, b *bench) (err error) {
 	ctx = store.AsSystem(ctx)
 	if *ordersIn != "" {

@@ -84,8 +84,8 @@ func createOrders(ctx context.Context, b *bench, body []byte, created chan<- str
 	})
 }
 
-// completeOrders has the built-in lab take some of the orders to their end: it
-// says that the sample was drawn, and sends results as an HL7 message.
+// completeOrders lets the built-in lab complete some of the orders. The lab reports
+// that the sample was drawn, and sends results as an HL7 message.
 func completeOrders(ctx context.Context, b *bench, created <-chan string) error {
 	_, err := load.Run(ctx, load.Plan{Address: b.server.Address(), Conns: 16, For: b.period, Rate: busyReports}, func(w *load.Worker, _ int) error {
 		select {
@@ -99,7 +99,7 @@ func completeOrders(ctx context.Context, b *bench, created <-chan string) error 
 	return err
 }
 
-// expect is the body of an answer of 200.
+// expect returns the body of an answer. It returns an error unless the status is 200.
 func expect(answer lean.Response, err error) ([]byte, error) {
 	if err == nil && answer.Status != 200 {
 		err = fmt.Errorf("the answer was %d: %.300s", answer.Status, answer.Body)
@@ -107,7 +107,7 @@ func expect(answer lean.Response, err error) ([]byte, error) {
 	return answer.Body, err
 }
 
-// messages counts what labs, carriers and phlebotomists have said.
+// messages counts the messages that labs, carriers and phlebotomists have sent.
 func (s *seeding) messages(ctx context.Context) (n int, err error) {
 	err = s.db.Read(ctx, func(tx *store.Tx) error {
 		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM inbox_messages`).Scan(&n)

@@ -21,7 +21,8 @@ type listCase struct {
 	pages bool
 }
 
-// lists are the filters, searches and sorts, one by one and some together.
+// lists returns the lists to measure: filters, searches and sorts, one by one and some
+// together.
 func (s *seeding) lists() []listCase {
 	o := s.some[0]
 	p := o.Body.Patient

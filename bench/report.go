@@ -9,21 +9,21 @@ import (
 	"hale/internal/harness/proc"
 )
 
-// report prints figures as they come, one line each: what, how much, compared
-// with what, and what we want it to be.
+// report prints figures as they come, one line each: the name, the figure, the baseline
+// and the target.
 type report struct {
 	out io.Writer
 }
 
 func newReport(out io.Writer) *report { return &report{out} }
 
-// begin prints the heading of a measure. busy is the share of the machine that
-// is used while nothing is measured yet: at 0.4, expect figures of 0.6.
+// begin prints the heading of a measure. busy is the share of the machine that is in use
+// before the measure starts: at 0.4, expect figures of 0.6.
 func (r *report) begin(engine, name string, busy float64) {
 	fmt.Fprintf(r.out, "\n%s · %s (others use %.0f %% of the machine)\n", engine, name, 100*busy)
 }
 
-// othersBusy looks at the machine for a while in which we do nothing.
+// othersBusy watches the machine for a while in which the benchmark does nothing.
 func othersBusy(while time.Duration) (float64, error) {
 	before, err := proc.ReadMachine()
 	if err != nil {
@@ -42,7 +42,8 @@ func (r *report) line(what, figure, baseline, target string) {
 	fmt.Fprintf(r.out, "  %-38s %16s   %-34s %s\n", what, figure, baseline, target)
 }
 
-// waits prints how long callers waited and what a request cost the server.
+// waits prints the waiting times of callers and the server's processor time for each
+// request.
 func (r *report) waits(result load.Result, cpu time.Duration) {
 	r.line(fmt.Sprintf("  p50 / p99, %d callers", userConns), millis(result.Quantile(.5))+" / "+millis(result.Quantile(.99)),
 		fmt.Sprintf("%d µs of the server's processor", cpu.Microseconds()), "")
@@ -76,8 +77,8 @@ func thousands(n int64) string {
 	return text
 }
 
-// usage watches what the server and the rest of the machine burn while
-// something is measured.
+// usage watches the processor time of the server and of the rest of the machine during a
+// measure.
 type usage struct {
 	server  *proc.Server
 	cpu     time.Duration
@@ -94,7 +95,8 @@ func watch(server *proc.Server) (usage, error) {
 	return usage{server, cpu, machine, time.Now()}, err
 }
 
-// perRequest is the server's processor time since watch, divided by n.
+// perRequest returns the server's processor time since watch, divided by n. It returns 0
+// if n is 0.
 func (u usage) perRequest(n int) (time.Duration, error) {
 	cpu, err := u.server.CPU()
 	if err != nil || n == 0 {

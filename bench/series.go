@@ -14,14 +14,16 @@ import (
 	"hale/internal/harness/load"
 )
 
-// yearDays is the length of a year: a shortened one still has a month to read.
+// yearDays returns the length of the pushed year in days. A shortened year still has 32
+// days, so that a month can be read.
 func yearDays() int { return max(32, amount(365)) }
 
 // yearStart is the first minute of the pushed year.
 var yearStart = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // measureSeries pushes a year of heart rates, one a minute, in batches of a
-// day, weighs what that takes on disk, and reads a month of it back.
+// day. It measures how much disk space they take, and reads a month of them
+// back.
 func measureSeries(ctx context.Context, b *bench) error {
 	users, err := makeUsers(ctx, b, 1)
 	if err != nil {
@@ -45,7 +47,8 @@ func measureSeries(ctx context.Context, b *bench) error {
 	return nil
 }
 
-// pushYear pushes a batch of 1,440 samples a day, a walk such as a heart makes.
+// pushYear pushes a batch of 1,440 samples for each day. The values change in small
+// steps, as heart rates do.
 func (b *bench) pushYear(ctx context.Context, user string) (time.Duration, error) {
 	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
 	if err != nil {
@@ -81,13 +84,13 @@ func (b *bench) pushYear(ctx context.Context, user string) (time.Duration, error
 	return time.Since(start), nil
 }
 
-// readMonths reads 30 days of heart rates many times, one caller.
+// readMonths reads 30 days of heart rates many times, with one caller.
 func (b *bench) readMonths(ctx context.Context, user string) error {
 	return b.readSpans(ctx, user, "30 days of heart rate, JSON", 30, "p99 ≤ 10 ms")
 }
 
-// readSpans reads so many days of the pushed year, from any day on, over and
-// over.
+// readSpans reads a number of successive days of the pushed year many times, each time
+// from a random first day.
 func (b *bench) readSpans(ctx context.Context, user, name string, days int, target string) error {
 	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
 	if err != nil {
@@ -113,9 +116,9 @@ func (b *bench) readSpans(ctx context.Context, user, name string, days int, targ
 	return nil
 }
 
-// readSpan reads all pages of so many days and checks that every sample is
-// there. took is from sending each request to the last byte of its answer;
-// looking into the answers is not part of it.
+// readSpan reads all pages of some days and checks that every sample is there. took is
+// the time from sending each request to the last byte of its answer. It excludes the
+// check of the answers.
 func (b *bench) readSpan(conn *lean.Conn, user string, first time.Time, days int) (size, pages int, took time.Duration, err error) {
 	query := url.Values{
 		"start_date": {first.Format(time.RFC3339)},

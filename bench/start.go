@@ -9,8 +9,8 @@ import (
 	"hale/internal/harness/load"
 )
 
-// measureStart takes the time from exec to a 200 of /readyz, on an existing
-// database, and the memory of a process that has nothing to do.
+// measureStart measures the time from exec to a 200 of /readyz on an existing
+// database. It also measures the memory of an idle process.
 func measureStart(ctx context.Context, b *bench) error {
 	var starts []time.Duration
 	for range 7 {

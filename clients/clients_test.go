@@ -27,8 +27,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// keyHeader is the header that the libraries send keys in; --api-key-header
-// tells a service to accept it.
+// keyHeader is the header in which the libraries send keys. A service accepts it if it is
+// named in --api-key-header.
 const keyHeader = "x-vital-api-key"
 
 // sources are embedded so that go test runs again what was changed.
@@ -77,8 +77,8 @@ func TestLibrariesOfTheReference(t *testing.T) {
 	}
 }
 
-// report runs the walks, each of which is a test of its own, and compares the
-// methods that none called with those that the page for readers calls absent.
+// report runs the walks, each as a subtest. It then compares the methods that no walk
+// called with those that docs/client-libraries.md lists as absent.
 func report(t *testing.T, walk *exec.Cmd) {
 	var said bytes.Buffer
 	walk.Stderr = &said
@@ -103,7 +103,8 @@ func report(t *testing.T, walk *exec.Cmd) {
 	}
 }
 
-// absent are the methods that docs/client-libraries.md says Hale does not serve.
+// absent returns the names of the methods that docs/client-libraries.md lists as not
+// served by Hale.
 func absent(t *testing.T) []string {
 	page, err := os.ReadFile("../docs/client-libraries.md")
 	if err != nil {
@@ -126,8 +127,8 @@ func absent(t *testing.T) []string {
 
 var method = regexp.MustCompile("`(\\w+\\.\\w+)`")
 
-// compare fails for each method that no walk has called with success and that
-// is not absent. An older library may lack what is absent.
+// compare fails for each method that no walk has called with success, except absent ones.
+// An older library may lack the absent methods.
 func compare(t *testing.T, uncalled, absent []string) {
 	if len(absent) == 0 {
 		t.Error("the page names no absent method")

@@ -38,7 +38,8 @@ func encodeJPEG(picture image.Image, quality int) (pages.File, error) {
 	return pages.File{Type: "image/jpeg", Data: b.Bytes()}, err
 }
 
-// scan is a clean flatbed scan: slightly turned, with the noise of a sensor.
+// scan returns a clean flatbed scan of a sheet: slightly turned, with the noise of a
+// sensor.
 func scan(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	angle := (random.Float64()*2 - 1) * 0.8
 	out := warp(sheet, sheet.Rect.Dx(), sheet.Rect.Dy(), turnBack(sheet.Rect, angle), 255)
@@ -46,7 +47,8 @@ func scan(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	return encodeJPEG(out, 80)
 }
 
-// fax is black and white at 100 dpi, slightly turned, with speckle.
+// fax returns a sheet as a fax delivers it: in black and white, slightly turned, with
+// speckle. degrade renders the sheet for it at 100 dpi.
 func fax(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	out := warp(sheet, sheet.Rect.Dx(), sheet.Rect.Dy(), turnBack(sheet.Rect, (random.Float64()*2-1)*0.3), 255)
 	for i, v := range out.Pix {
@@ -63,7 +65,7 @@ func fax(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	return pages.File{Type: "image/png", Data: b.Bytes()}, err
 }
 
-// photo is a sheet on a dark desk, seen at an angle under uneven light.
+// photo returns a photo of a sheet on a dark desk, seen at an angle under uneven light.
 func photo(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	w, h := float64(sheet.Rect.Dx()), float64(sheet.Rect.Dy())
 	outW, outH := int(w*1.18), int(h*1.15)
@@ -90,7 +92,7 @@ func photo(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 	return encodeJPEG(out, 75)
 }
 
-// turnBack maps points of the result to a sheet that lies turned by degrees.
+// turnBack maps points of the result to a sheet that is rotated by degrees.
 func turnBack(r image.Rectangle, degrees float64) func(x, y float64) (float64, float64) {
 	sin, cos := math.Sincos(degrees * math.Pi / 180)
 	cx, cy := float64(r.Dx())/2, float64(r.Dy())/2
@@ -123,7 +125,8 @@ func projective(c [4][2]float64, w, h float64) func(x, y float64) (float64, floa
 	}
 }
 
-// warp draws a sheet as back maps it. Outside of it is the ground.
+// warp draws a picture of w by h pixels. back maps its points to the sheet. Points
+// outside of the sheet get the color ground.
 func warp(sheet *image.Gray, w, h int, back func(x, y float64) (float64, float64), ground uint8) *image.Gray {
 	out := image.NewGray(image.Rect(0, 0, w, h))
 	sw, sh := sheet.Rect.Dx(), sheet.Rect.Dy()

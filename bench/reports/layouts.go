@@ -88,7 +88,7 @@ func bold(s string, on bool) string {
 	return esc(s)
 }
 
-// monospace is a printout of a hospital: one font, columns by spaces.
+// monospace prints a report as hospitals do: in one font, with columns made by spaces.
 func monospace(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -129,8 +129,8 @@ func center(s string, width int) string {
 	return strings.Repeat(" ", max(0, (width-len(s))/2)) + s
 }
 
-// ruledTable is a table with lines: the flag beside the value, range and unit in one
-// cell, a status and an older value.
+// ruledTable prints a table with lines. The flag is beside the value, range and unit
+// share a cell, and there is a status and an older value.
 func ruledTable(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -161,8 +161,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// methods has lines with the method below names, sub-headings, and ranges of
-// several lines.
+// methods prints the method below the name of a test, sub-headings, and ranges of several
+// lines.
 func methods(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -217,7 +217,7 @@ func methods(r *report) string {
 	return page("", b.String())
 }
 
-// dates has one column for each visit; the newest is the report's.
+// dates prints one column for each visit. The newest visit is the one of the report.
 func dates(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -311,7 +311,7 @@ func rangeBars(r *report) string {
 	return page("", b.String())
 }
 
-// words has serology and microbiology, whose results are words.
+// words prints serology and microbiology, whose results are words.
 func words(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -341,7 +341,8 @@ func words(r *report) string {
 	return page("", b.String())
 }
 
-// decimalCommas is a laboratory of the European continent that prints in English.
+// decimalCommas prints a report in English as laboratories in continental Europe do, with
+// decimal commas.
 func decimalCommas(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -371,8 +372,8 @@ func decimalCommas(r *report) string {
 	return page(`.e td{border-bottom:1px dotted #999}`, b.String())
 }
 
-// wrapped has narrow columns: names of two lines, values in the middle of the
-// row, units below ranges.
+// wrapped prints narrow columns: names take two lines, values are in the middle of the
+// row, and units are below ranges.
 func wrapped(r *report) string {
 	var b builder
 	m := r.Metadata

@@ -8,7 +8,7 @@ import (
 // The families of this file were written after the extractor. Nothing in the
 // extractor was changed for them.
 
-// inOutOfRange has a column for results in range and one for results outside.
+// inOutOfRange prints one column for results in range and one for results out of range.
 func inOutOfRange(r *report) string {
 	var b builder
 	m := r.Metadata
@@ -32,7 +32,7 @@ func inOutOfRange(r *report) string {
 	return page(`.q td,.q th{font-size:9pt}`, b.String())
 }
 
-// flagBefore has the flag in a column before the result, and the unit beside the
+// flagBefore prints the flag in a column before the result, and the unit beside the
 // range.
 func flagBefore(r *report) string {
 	var b builder
@@ -61,8 +61,8 @@ func flagBefore(r *report) string {
 	return page(`.c td,.c th{border-bottom:1px solid #ddd;font-size:9.5pt}`, b.String())
 }
 
-// leaders has no header: names are followed by dots up to the value, and ranges
-// are in square brackets.
+// leaders prints no header. Dots fill the line from a name to its value, and ranges are
+// in square brackets.
 func leaders(r *report) string {
 	var b builder
 	m := r.Metadata

@@ -1,6 +1,6 @@
-// Command reports measures how well lab reports are read: it generates reports
-// whose content is known, prints them with Chromium and LibreOffice, makes scans,
-// photos and faxes of some, reads all of them and compares.
+// Command reports measures how well lab reports are read. It generates reports
+// with known content and prints them with Chromium and LibreOffice. It makes
+// scans, photos and faxes of some. Then it reads all of them and compares.
 //
 //	go run ./bench/reports -dir /tmp/report-eval
 package main
