@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// This file holds every path and shape of the API that the run uses, so that a
-// change of the API is a change here and nowhere else.
+// This file holds every path and shape of the API that the run uses. A change of
+// the API needs a change in this file only.
 
 func pushPath(user string) string { return "/v2/timeseries/" + user + "/heartrate" }
 

@@ -16,8 +16,8 @@ import (
 // apiKey is the first team's, given to the server as its bootstrap key.
 const apiKey = "sk_crash0000000000000000000000000000"
 
-// caller asks the server as a client with good manners does: what got no
-// answer, or 503, is asked again until the server is back.
+// caller sends requests as a well-behaved client does. It repeats a request without an
+// answer, or with the answer 503, until the server is back.
 type caller struct {
 	nodes  []string // host:port; each request goes to any of them
 	key    string   // of the team that asks
@@ -39,7 +39,7 @@ type reply struct {
 	body   []byte
 }
 
-// refused is an answer that no amount of asking again will change.
+// refused is an answer that a repeat of the request cannot change.
 type refused struct {
 	reply
 	what  string
@@ -50,7 +50,7 @@ func (e *refused) Error() string {
 	return fmt.Sprintf("%s was answered %d: %.400s", e.what, e.status, e.body)
 }
 
-// part is a piece of a file, and where in it that begins.
+// part is a piece of a file, with its offset in the file.
 type part struct {
 	at   int
 	data []byte
@@ -62,8 +62,8 @@ func (c *caller) ask(ctx context.Context, method, path string, body any, out any
 	return c.askOnce(ctx, "", method, path, body, out)
 }
 
-// askOnce is ask for a request that must count once however often it is sent:
-// key is its X-Idempotency-Key.
+// askOnce sends a request like ask, for a request that must take effect once, however
+// often it is sent. It sends key as X-Idempotency-Key, unless key is empty.
 func (c *caller) askOnce(ctx context.Context, key, method, path string, body any, out any) error {
 	var text []byte
 	header := http.Header{"Content-Type": {"application/json"}}
@@ -127,7 +127,8 @@ func (c *caller) once(ctx context.Context, method, path string, header http.Head
 	return reply{response.StatusCode, text}, err // an answer cut short is no answer
 }
 
-// isStatus reports that err is an answer with the status, and gives its body.
+// isStatus reports whether err is an answer with the status, and returns the body of the
+// answer.
 func isStatus(err error, status int) ([]byte, bool) {
 	var r *refused
 	if errors.As(err, &r) && r.status == status {

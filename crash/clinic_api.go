@@ -18,8 +18,8 @@ const (
 	walkIn = "walk_in_test"
 )
 
-// visitedZip is the ZIP code where the sandbox's phlebotomists have slots, and askedZip
-// the one where they take requests first.
+// In visitedZip the sandbox's phlebotomists have slots to book. In askedZip they take
+// requests for a visit, and confirm a time later.
 const (
 	visitedZip = "85004"
 	askedZip   = "54650"
@@ -42,7 +42,7 @@ func (a appointment) path() (all []string) {
 	return all
 }
 
-// agrees reports whether the parts of an appointment say the same.
+// agrees returns an error if the parts of an appointment contradict each other.
 func (a appointment) agrees() error {
 	if path := a.path(); len(path) == 0 || path[len(path)-1] != a.EventStatus {
 		return fmt.Errorf("appointment %s is %s, its history %v", a.ID, a.EventStatus, path)
@@ -69,8 +69,8 @@ func appointmentPath(order, method string) string {
 	return "/v3/order/" + order + "/psc/appointment"
 }
 
-// cancellation is the body that calls an appointment off; the two kinds write
-// it differently.
+// cancellation returns the body that cancels an appointment. The two kinds of
+// appointments name its field differently.
 func cancellation(method string) map[string]any {
 	if method == atHome {
 		return map[string]any{"cancellation_reason_id": "5330c863-6fea-4c0e-8a4d-5f1c1f1a0004"}
@@ -84,7 +84,7 @@ type slot struct {
 	Start string `json:"start"`
 }
 
-// availability is the free times from a day on.
+// availability contains the free times from a day on.
 type availability struct {
 	Slots []struct {
 		Location *struct {
@@ -94,7 +94,7 @@ type availability struct {
 	} `json:"slots"`
 }
 
-// free asks for the free times of 14 days; none is an empty answer.
+// free returns the free times of 14 days. The result is empty if there are none.
 func (c *clinic) free(ctx context.Context, method string, from time.Time) (a availability, err error) {
 	path, body := "/v3/order/phlebotomy/appointment/availability?", any(visitedAddress(visitedZip))
 	query := url.Values{"start_date": {from.Format(time.DateOnly)}}
@@ -148,8 +148,8 @@ func visitedAddress(zip string) map[string]any {
 	return map[string]any{"first_line": "1 Main Street", "city": city, "state": state, "zip_code": zip}
 }
 
-// prepare turns on what the clinic needs, and learns what it can order and
-// where.
+// prepare enables the features that the clinic needs, and reads which tests it can order
+// and where.
 func (c *clinic) prepare(ctx context.Context) error {
 	early := map[string]any{"booking_before_requisition_enabled": true}
 	if err := c.call.ask(ctx, http.MethodPatch, "/v2/team/appointment_settings", early, nil); err != nil {
@@ -205,13 +205,13 @@ func (c *clinic) prepare(ctx context.Context) error {
 	return nil
 }
 
-// product is a test that can be ordered, with the answers that its lab wants.
+// product is a test that can be ordered, with the answers that its lab requires.
 type product struct {
 	id      string
 	answers []map[string]any
 }
 
-// orderBody orders the test of a method.
+// orderBody returns the body of an order of the test with a method.
 func (c *clinic) orderBody(user, key, method string) map[string]any {
 	p := c.products[method]
 	return map[string]any{
@@ -220,7 +220,7 @@ func (c *clinic) orderBody(user, key, method string) map[string]any {
 	}
 }
 
-// simulate has the sandbox bring an order to a status.
+// simulate makes the sandbox advance an order to a status.
 func (c *clinic) simulate(ctx context.Context, order, status string) error {
 	return c.call.ask(ctx, http.MethodPost, "/v3/order/"+order+"/test?final_status="+status, nil, nil)
 }
@@ -240,7 +240,8 @@ func (c *clinic) appointmentOf(ctx context.Context, order, method string) (a app
 	return a, err == nil, err
 }
 
-// atWork counts jobs that have something to ask of the network, or to hear.
+// atWork counts the queued and running jobs that send to the network or handle its
+// messages.
 func (c *clinic) atWork(ctx context.Context) (n int, err error) {
 	for _, kind := range []string{"orders.place", "appointments.settle", "appointments.confirm", "sandbox.turn", "inbox.handle"} {
 		for _, status := range []string{"queued", "running"} {
@@ -256,5 +257,6 @@ func (c *clinic) atWork(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// low is the last part of an event string.
+// low returns the last part of a status, such as "ordered" for
+// "received.walk_in_test.ordered".
 func low(status string) string { return status[strings.LastIndexByte(status, '.')+1:] }

@@ -143,9 +143,9 @@ func (f *feed) visited(e feedEvent) error {
 	return follow(f.visits, e, a.ID, a.OrderID, a.path())
 }
 
-// follow notes one more event of a thing. It must tell of the changes that the event
-// before told, and of one more at most: one that tells of fewer came too late, and one of
-// more came alone where others are missing.
+// follow records one more event of an object. The event must contain the changes of the
+// event before it and at most one more. With fewer changes, the event came too late. With
+// more, an event between the two is missing.
 func follow(all map[string]*history, e feedEvent, id, of string, told []string) error {
 	h := all[id]
 	if h == nil {

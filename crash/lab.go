@@ -21,9 +21,9 @@ import (
 	"hale/internal/labs/networks/networktest"
 )
 
-// lab is the laboratory of the run: it lives in this process, where no kill
-// reaches it, takes real orders over MLLP and counts them by their placer
-// number. A production team of its own orders there.
+// lab is the laboratory of the run. It runs in this process, so no kill reaches it.
+// It takes real orders over MLLP and counts them by their placer number. A production
+// team of its own orders there.
 type lab struct {
 	networktest.WireLab
 	address string

@@ -3,14 +3,14 @@
 //
 //	crash [-engines sqlite,postgres] [-cycles 200] [-nodes 2] [-keep DIR]
 //
-// Callers outside the server's process create users, push samples, make portal
-// links, upload exports, order tests, and book, move and call off appointments,
-// all at once. A laboratory in the run's own process takes the orders of a
-// production team over HL7 and sends results. Appointments are booked for a
-// sandbox team with the network that is built in, as HL7 has none. An
+// Callers outside the server's process work all at once. They create users, push
+// samples, make portal links, upload exports and order tests. They also book,
+// move and cancel appointments. A laboratory in the run's own process takes the
+// orders of a production team over HL7 and sends results. Appointments are booked
+// for a sandbox team with the network that is built in, as HL7 has none. An
 // oracle that the server never sees records every 2xx answer; requests without an
-// answer are repeated, as a good client would. Webhooks go
-// to a receiver that refuses, resets or ignores some of them.
+// answer are repeated, as a good client would. Webhooks go to a receiver that
+// refuses, resets or ignores some of them.
 //
 // After each kill, and thoroughly at the end:
 //
@@ -19,17 +19,18 @@
 //   - each change has exactly one event in it;
 //   - each event reached the receiver at least once, signed, with the bytes
 //     that the feed has, the same on every try;
-//   - what was acknowledged as ordered, what is stored and what is in the lab's
-//     book are the same orders, none made or placed twice: an order that the lab
-//     hears again is byte for byte the one it has;
-//   - an order or appointment whose answer a kill took away, asked for again
-//     under its key, is there once; one that was answered is answered the same;
-//   - appointments stand where they were acknowledged to stand, or where a
-//     request without an answer led; their order stands where it
-//     must, and the events of both tell of every change, each in its turn;
-//   - the network's own bookings are these appointments, one for each, and no
-//     time has more than it can take;
-//   - all results that the lab was told are here read as it sent them;
+//   - the acknowledged orders, the stored orders and the lab's orders are the
+//     same. None was created or placed twice. An order that the lab receives
+//     again has the same bytes;
+//   - a kill may take away the answer to a new order or appointment. Repeating
+//     the request with its key creates no second one. If there was an answer, the
+//     repetition returns the same answer;
+//   - each appointment has the acknowledged status, or the one that a request
+//     without an answer asked for. The status of its order agrees. Events report
+//     each change of both, in order;
+//   - the network has exactly one booking for each of these appointments, and no
+//     slot is overbooked;
+//   - all results of the lab are stored and read as it sent them;
 //   - the database file is whole.
 //
 // On PostgreSQL two nodes share one database. One is killed while the other

@@ -70,7 +70,8 @@ func (o *oracle) sample(user string, at int64, value float64) error {
 	})
 }
 
-// valueOf is the value that was last acknowledged for a moment.
+// valueOf returns the value that the server last acknowledged for a user's moment. It
+// returns false if there is none.
 func (o *oracle) valueOf(user string, at int64) (float64, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

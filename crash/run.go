@@ -17,8 +17,8 @@ import (
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
-// trial is one engine's run: an installation, its callers, its receiver, and
-// what was promised to them.
+// trial is the run on one engine: an installation, its callers, its receiver, and the
+// acknowledged writes.
 type trial struct {
 	options  proc.Options
 	out      io.Writer
@@ -83,8 +83,8 @@ func newTrial(o proc.Options, s settings, dir string, out io.Writer) (_ *trial, 
 	return t, err
 }
 
-// close ends what is left. The run is over and its verdict stands, so nothing
-// that fails here matters.
+// close stops everything that still runs. The run is over and its verdict is final, so
+// failures here do not matter.
 func (t *trial) close() {
 	for _, server := range t.servers {
 		_ = server.Close()
@@ -97,7 +97,8 @@ func (t *trial) close() {
 	}
 }
 
-// prepare starts the nodes for the first time and lets webhooks come to us.
+// prepare starts the nodes for the first time and sets up the webhook endpoint, the lab
+// and the clinic.
 func (t *trial) prepare(ctx context.Context) error {
 	for _, server := range t.servers {
 		if _, err := server.Start(ctx); err != nil {
@@ -121,8 +122,8 @@ func (t *trial) prepare(ctx context.Context) error {
 	return err
 }
 
-// run is the whole of it: prepared, killed and verified. prepared is called
-// once the nodes are there.
+// run runs the whole trial: it prepares the nodes, kills them in cycles and verifies the
+// result. It calls prepared when the nodes are ready.
 func (t *trial) run(ctx context.Context, cycles int, prepared func()) (*verdict, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
@@ -150,8 +151,8 @@ func (t *trial) cycles(ctx context.Context, n int) error {
 	return <-failed
 }
 
-// killOnce lets the nodes work for a moment, kills one of them, starts it
-// again and looks at what was kept.
+// killOnce lets the nodes work for a moment, kills one of them, starts it again and
+// checks some of the acknowledged data.
 func (t *trial) killOnce(ctx context.Context, failed <-chan error) error {
 	select {
 	case <-time.After(time.Duration(50+rand.IntN(700)) * time.Millisecond):

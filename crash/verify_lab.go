@@ -33,13 +33,13 @@ func (s storedOrder) path() (all []string) {
 	return all
 }
 
-// told is the part of the path that is announced: partial results only are to
-// teams that asked for them.
+// told returns the part of the path that has events. Hale announces partial results only
+// to teams that asked for them.
 func (s storedOrder) told() []string {
 	return slices.DeleteFunc(s.path(), func(status string) bool { return low(status) == "partial_results" })
 }
 
-// agrees reports whether the parts of an order say the same.
+// agrees returns an error if the parts of an order contradict each other.
 func (s storedOrder) agrees() error {
 	path := s.path()
 	if len(path) == 0 || path[len(path)-1] != s.LastEvent.Status || !strings.HasPrefix(s.LastEvent.Status, s.Status+".") {
@@ -48,7 +48,7 @@ func (s storedOrder) agrees() error {
 	return nil
 }
 
-// course describes the outcome of every order of the run.
+// course is the history of every order of the run.
 var course = []string{"received.walk_in_test.ordered", "received.walk_in_test.requisition_created", "completed.walk_in_test.completed"}
 
 // allOrders reads all orders of a team.
@@ -94,9 +94,8 @@ func (l *lab) settle(ctx context.Context) (all map[string]storedOrder, err error
 	}
 }
 
-// recall asks again for the orders whose answers were lost, once the server no
-// longer takes them for requests that still run. It gets the order, or learns
-// that there is one.
+// recall repeats the requests for orders whose answers were lost, as soon as the server
+// no longer considers them running. It gets the order, or learns that there is one.
 func (l *lab) recall(ctx context.Context, t *trial, v *verdict) error {
 	return checkEach(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
 		for deadline := time.Now().Add(recallFor); ; {
@@ -135,8 +134,8 @@ func (l *lab) unanswered() (n int) {
 // recallFor is longer than a request without a caller may run.
 const recallFor = 2 * time.Minute
 
-// verify compares what was acknowledged, what the server has, what the lab has
-// in its book, and what the feed announced.
+// verify compares the acknowledged orders, the server's data, the lab's book and the
+// events of the feed.
 func (l *lab) verify(ctx context.Context, t *trial, v *verdict) error {
 	if err := l.recall(ctx, t, v); err != nil {
 		return err

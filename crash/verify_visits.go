@@ -164,8 +164,8 @@ func (w *visit) check(o storedOrder, a appointment, v *verdict) {
 	}
 }
 
-// goesWith is the status that an order has while its appointment stands where
-// it does.
+// goesWith returns the statuses that an order may have with the present status of
+// its appointment.
 func goesWith(a appointment, w *visit) []string {
 	switch {
 	case a.ID == "":
@@ -250,8 +250,9 @@ func readBookings(ctx context.Context, db *store.DB) (all []booking, err error) 
 	return all, err
 }
 
-// verifyNetwork compares the network's bookings with the appointments: they are
-// the same, one for each, and no time has more of them than it can take.
+// verifyNetwork compares the network's bookings with the appointments. Each
+// appointment that is not cancelled must have exactly one booking, and each booking
+// must have such an appointment. No time may have more bookings than its capacity.
 func (c *clinic) verifyNetwork(bookings []booking, v *verdict) {
 	held := map[string]int{} // order → bookings
 	full := map[booking]int{}

@@ -22,9 +22,9 @@ const (
 	arrangers     = 6
 )
 
-// epoch is the time of the first pushed sample. Each writer moves on from it minute by
-// minute, so that no two pushes of a user are about the same minute unless they are
-// meant to be.
+// epoch is the time of the first pushed sample. From there each writer moves on minute
+// by minute. So two pushes of a user never contain the same minute, unless the run
+// intends it.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // errStopped ends a writer between two writes.
