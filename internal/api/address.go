@@ -54,8 +54,9 @@ func parseHop(text string) (netip.Addr, error) {
 	return addr.Unmap().WithZone(""), err
 }
 
-// AddressOf returns the address for limits of a remote address: an IPv4 address, or the
-// /64 network of an IPv6 address, because one machine may have 2^64 addresses.
+// AddressOf returns the address that limits count for a remote address. For IPv4 it is
+// the address itself. For IPv6 it is the /64 network, because one machine may have 2^64
+// addresses.
 func AddressOf(remote string) string {
 	at, err := netip.ParseAddrPort(remote)
 	if err != nil {

@@ -98,7 +98,7 @@ func (a *API) answerHeadersOf() string {
 	return headerList(names)
 }
 
-// headerList joins names of headers, each once whatever its case.
+// headerList joins names of headers, each once. It ignores upper and lower case.
 func headerList(names []string) string {
 	slices.SortFunc(names, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 	return strings.Join(slices.CompactFunc(names, strings.EqualFold), ", ")

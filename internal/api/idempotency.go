@@ -376,9 +376,11 @@ func (a *API) CommitSuccess(ctx context.Context, change func(tx *store.Tx) error
 	return Answer(SuccessBody{true}), nil
 }
 
-// Handlers that read their own body call the steps of idempotent themselves:
-// NewAttempt, Identify, ReplayAnswer; then Context for the change, and RecordAnswer in
-// its transaction; then WriteAnswer.
+// A handler that reads its own body calls the steps of idempotent itself, in this order:
+//
+//   - NewAttempt, Identify and ReplayAnswer;
+//   - Context for the change, and RecordAnswer in the transaction of the change;
+//   - WriteAnswer.
 
 // HasIdempotencyKey reports whether a request has an idempotency key.
 func HasIdempotencyKey(r *http.Request) bool { return idempotencyKey(r) != "" }

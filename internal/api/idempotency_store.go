@@ -92,8 +92,9 @@ func (at *Attempt) storeProgress(ctx context.Context, tx *store.Tx, what string)
 	return err
 }
 
-// RecordRenewal is RecordProgress for a request whose result changes later. No answer
-// is stored. Each repeat reads the progress and answers with the current state.
+// RecordRenewal records progress like RecordProgress, for a request whose result changes
+// later. No answer is stored. Each repeat reads the progress and answers with the current
+// state.
 func RecordRenewal(ctx context.Context, tx *store.Tx, user users.ID, what string) error {
 	at, ok := ctx.Value(attemptKey{}).(*Attempt)
 	if !ok {
@@ -103,8 +104,8 @@ func RecordRenewal(ctx context.Context, tx *store.Tx, user users.ID, what string
 	return RecordProgress(ctx, tx, user, what)
 }
 
-// storeSeparately stores an answer that was not committed with a change: a refusal, or the end of
-// a request with several transactions.
+// storeSeparately stores an answer that was not committed with a change: a refusal, or
+// the end of a request with several transactions.
 func (a *API) storeSeparately(ctx context.Context, at *Attempt, rec *answerBuffer) error {
 	ctx = store.WithoutAlongside(context.WithoutCancel(ctx)) // a caller that disconnected may repeat the request
 	return a.DB.Write(ctx, func(tx *store.Tx) error {

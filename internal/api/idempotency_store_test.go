@@ -15,9 +15,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// The time for which a request may run on a living node does not depend on the clocks
-// of the nodes. A node whose clock is ahead does not take the request over, and neither
-// does a node with the right time if the clock was behind when the request started.
+// The clocks of the nodes do not affect how long a request may run on a living node. A
+// node whose clock is ahead does not take over the request. Neither does a node with
+// the right time if the clock was behind when the request started.
 func TestRequestsOfNodesWhoseClocksDiffer(t *testing.T) {
 	for name, by := range map[string]time.Duration{"ahead": 2 * maxRunTime, "behind": -2 * maxRunTime} {
 		t.Run(name, func(t *testing.T) {

@@ -58,7 +58,8 @@ func checkMembers(body []byte) error {
 	}
 }
 
-// advance is called after each value.
+// advance moves to the next element of a list, or the next member of an object.
+// checkMembers calls it after each value.
 func (l *openValue) advance() {
 	l.value = false
 	l.index++

@@ -112,8 +112,8 @@ func trimSlash(next http.Handler) http.Handler {
 	})
 }
 
-// anyContentType treats every body as JSON, whatever its Content-Type, because curl -d
-// without a header is a common first try.
+// anyContentType treats every body as JSON and ignores its Content-Type, because curl
+// -d without a header is a common first try.
 func (a *API) anyContentType(ctx huma.Context, next func(huma.Context)) {
 	r, _ := humachi.Unwrap(ctx)
 	if ct := r.Header.Get("Content-Type"); ct != "" && ct != "application/json" && !strings.HasPrefix(ct, "multipart/") {
@@ -196,8 +196,9 @@ func (l *rateLimits) bucket(key uuid.UUID) *rate.Limiter {
 	return b
 }
 
-// describe writes the state of a key's limit: the requests that may arrive at once, how
-// many of them are left, and the seconds until all are.
+// describe writes the state of a key's limit into headers. They have the number of
+// requests that may arrive at once, and how many of them are left. They also have the
+// seconds until all of them are available again.
 func (l *rateLimits) describe(h http.Header, tokens float64) {
 	missing := math.Max(0, float64(l.burst)-tokens)
 	h.Set("RateLimit-Limit", strconv.Itoa(l.burst))

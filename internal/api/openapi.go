@@ -15,8 +15,8 @@ import (
 
 const SchemaPrefix = "#/components/schemas/"
 
-// config uses huma only to decode, validate and describe. It adds no links to schemas
-// in answers, no docs page from another host, no error model of huma, and it does not
+// config uses huma only to decode, validate and describe. It does not add links from
+// answers to schemas, a docs page from another host, or huma's error model. It does not
 // refuse unknown fields.
 func (a *API) config() huma.Config {
 	registry := huma.NewMapRegistry(SchemaPrefix, huma.DefaultSchemaNamer)

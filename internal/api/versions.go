@@ -18,8 +18,9 @@ import (
 )
 
 // Users and orders have versions. The answer that contains one names its version in
-// ETag. A caller that read a version may change it under the condition that it is still
-// the current one (If-Match), and may ask for it only if it is not (If-None-Match).
+// ETag. A caller that has read a version may require with If-Match that it is still the
+// current one before a change. With If-None-Match it reads the record only if the
+// version has changed.
 //
 // The tag is a digest of the record in the answer. So it changes with every field that
 // callers see, including fields of other tables such as the connections of a user.
@@ -70,7 +71,8 @@ func entityTagOf(body any) (string, error) {
 	return tagOfVersion(version)
 }
 
-// addTag is a transformer of huma that sets ETag. It does not change the body.
+// addTag sets ETag if the body has a version. It is a transformer of huma and does not
+// change the body.
 func addTag(ctx huma.Context, _ string, body any) (any, error) {
 	tag, err := entityTagOf(body)
 	if tag != "" {

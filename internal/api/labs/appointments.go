@@ -20,8 +20,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// appointmentRoutes has the operations for visits: of a phlebotomist, and at a service
-// center.
+// appointmentRoutes returns the routes for visits of a phlebotomist and appointments at a
+// service center.
 func (h *Handlers) appointmentRoutes() []api.Route {
 	const (
 		visit  = "/v3/order/{order_id}/phlebotomy/appointment"

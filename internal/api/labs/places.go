@@ -100,7 +100,7 @@ type milesText struct {
 	number bool
 }
 
-// Schema is a text, as the specification has it.
+// Schema declares a text, as the specification does.
 func (milesText) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: huma.TypeString} }
 
 // MarshalJSON writes the text or the number.
@@ -323,8 +323,8 @@ type requestedLab struct {
 	explicit bool // the request names the lab, so the answer includes it even without centers
 }
 
-// labsAsked returns the labs of the request: those of the catalogue, and those that it
-// names although the team's catalogue does not have them.
+// labsAsked returns the labs of the request. These include labs that the request names
+// although the team's catalogue does not have them.
 func (h *Handlers) labsAsked(ctx context.Context, tx *store.Tx, c api.Caller, in *areaInfoIn) ([]requestedLab, error) {
 	offered, err := catalogue.Load(ctx, tx, c.Team)
 	if err != nil {

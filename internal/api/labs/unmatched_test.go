@@ -17,8 +17,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// The JSON of results without a certain order: a result that may belong to an order,
-// one that belongs to none, the list of both, and the decisions.
+// TestUnmatchedShapes checks the JSON of results without a certain order: a result
+// that may belong to an order, and one that belongs to none. It also checks the list
+// of both and the decisions.
 func TestUnmatchedShapes(t *testing.T) {
 	c := newCaller(t)
 	team := orderstest.Team(t, c.DB)

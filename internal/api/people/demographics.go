@@ -116,8 +116,8 @@ func (h *Handlers) latestInfo(ctx context.Context, c api.Caller, in *api.UserPat
 
 // Types that demographics and insurance share.
 
-// addressIn accepts both names of the zip code: zip_code as in the specification's user
-// address, and zip as in its other addresses and in the reference.
+// addressIn accepts both names of the zip code. The specification's user address has
+// zip_code. Its other addresses and the reference have zip.
 //
 // Appendix A 5.
 type addressIn struct {

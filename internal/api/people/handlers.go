@@ -1,6 +1,8 @@
-// Package people serves the operations about the people a team cares for: users,
-// their demographics and insurance, messages to them, portal links, and the tokens
-// with which their phones sign in.
+// Package people serves the operations about the people that a team cares for:
+//
+//   - users, their demographics and their insurance
+//   - messages to users, and portal links
+//   - the tokens with which their phones sign in
 package people
 
 import (
