@@ -84,8 +84,11 @@ type teamBody struct {
 	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order tests and review results, by the team's lab accounts."`
 }
 
-// The values for who orders tests and who reviews results: the team's physicians for
-// both, the service's physicians for both, or the service's physicians for orders only.
+// The values of delegated_flow say whose physicians order tests and review results:
+//
+//   - teamPhysicians: the team's physicians do both.
+//   - servicePhysicians: the service's physicians do both.
+//   - serviceOrders: the service's physicians only order.
 //
 // Reference 5.10, DelegatedFlowType.
 const (

@@ -68,7 +68,8 @@ type typeNames patch.Field[[]string]
 // MarshalJSON returns the list or null.
 func (t typeNames) MarshalJSON() ([]byte, error) { return patch.Field[[]string](t).MarshalJSON() }
 
-// UnmarshalJSON is called only for a field that is in the body.
+// UnmarshalJSON decodes a list or null. encoding/json calls it only for a field that is
+// in the body, so an absent field stays unset.
 func (t *typeNames) UnmarshalJSON(data []byte) error {
 	return (*patch.Field[[]string])(t).UnmarshalJSON(data)
 }

@@ -42,11 +42,11 @@ type queryConfigBody struct {
 // queryBody is one question. It is a query.Query with its place in OpenAPI.
 type queryBody struct{ query.Query }
 
-// UnmarshalJSON is there for the document alone: the decoder of package query
-// reads bodies.
+// UnmarshalJSON does nothing. It exists only for the OpenAPI document. The decoder of
+// package query reads bodies.
 func (q *queryBody) UnmarshalJSON([]byte) error { return nil }
 
-// Schema is that of AggregateQuery, which all operations share.
+// Schema returns a reference to AggregateQuery, which all operations share.
 func (queryBody) Schema(r huma.Registry) *huma.Schema {
 	const name = "AggregateQuery"
 	if _, ok := r.Map()[name]; !ok {
@@ -89,7 +89,7 @@ func querySchema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// columnSchemas are the expressions that name a column.
+// columnSchemas returns the schemas of the expressions that name a column.
 func columnSchemas(huma.Registry) []*huma.Schema {
 	var all []*huma.Schema
 	for _, table := range query.TableNames() {
@@ -101,8 +101,8 @@ func columnSchemas(huma.Registry) []*huma.Schema {
 	return append(append(all, macro), seriesSchemas()...)
 }
 
-// seriesSchemas are the fields of series; those that have the same ones stand
-// together.
+// seriesSchemas returns the schemas for columns of time series. Series with the same
+// fields share a schema.
 func seriesSchemas() []*huma.Schema {
 	var all []*huma.Schema
 	place := map[string]int{}
@@ -143,7 +143,8 @@ func alignSchema(period *huma.Schema) *huma.Schema {
 	return api.AnyOf(closed(objectOf("carry", modes)), &huma.Schema{Type: "null"})
 }
 
-// closed has no other fields: one that is passed over would change the answer.
+// closed refuses fields that the schema does not have. An ignored field would change the
+// answer.
 func closed(s *huma.Schema) *huma.Schema {
 	s.AdditionalProperties = false
 	return s

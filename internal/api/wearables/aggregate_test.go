@@ -4,8 +4,9 @@ import (
 	"testing"
 )
 
-// The header of a request chooses the form of a result: what is wanted more,
-// and of both alike JSON, unless the other one is named.
+// The header of a request chooses the form of a result. The form with the
+// higher weight wins. If both have the same weight, the other form wins if the
+// header has its name. Otherwise JSON wins.
 func TestFormsOfAResult(t *testing.T) {
 	for header, want := range map[string]string{
 		"":                     "json",

@@ -39,7 +39,7 @@ func (mergedName) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// mergedBody is an extension of the reference: one line of samples, merged from several
+// mergedBody is an addition to the reference: one line of samples, merged from several
 // sources.
 type mergedBody struct {
 	Resource   string       `json:"resource"`
@@ -50,8 +50,8 @@ type mergedBody struct {
 	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
 }
 
-// PieceBody is a sample, or the share of its interval that counts. It has a
-// capital because the document does not see into embedded types without one.
+// PieceBody is a sample, or the share of its interval that counts. It is exported because
+// OpenAPI generation skips unexported embedded types.
 type PieceBody struct {
 	Start          api.Time `json:"start"`
 	End            api.Time `json:"end" doc:"Exclusive. Of a measurement the same as start."`
@@ -84,7 +84,7 @@ type mergedCursor struct {
 	Time     int64  `json:"t"`
 }
 
-// readMerged is one page of a merged line.
+// readMerged answers with one page of a merged line.
 func (h *Handlers) readMerged(ctx context.Context, c api.Caller, in *mergedIn) (*api.Encoded, error) {
 	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
 	if err != nil {
@@ -128,8 +128,8 @@ func mergedQuery(c api.Caller, user users.ID, resource mergedName, provider stri
 	return merged.Query{Team: c.Team.UUID(), User: user.UUID(), Resource: r, Provider: provider}
 }
 
-// resume reads a cursor of the same resource into position, whose resource is
-// at of.
+// resume decodes a cursor into position. It refuses a cursor of another resource; of
+// points to the resource in position.
 func resume(cursor string, position any, of *string, resource string) error {
 	if err := paging.Decode(cursor, position); err != nil {
 		return err
@@ -140,8 +140,8 @@ func resume(cursor string, position any, of *string, resource string) error {
 	return nil
 }
 
-// endPage appends the cursor of a position, null for nil, and the end of the
-// object.
+// endPage appends the cursor of a position and the end of the object. A nil position
+// gives null.
 func endPage(body []byte, position any) []byte {
 	cursor := []byte("null")
 	if position != nil {
@@ -150,7 +150,7 @@ func endPage(body []byte, position any) []byte {
 	return append(append(append(body, `,"next_cursor":`...), cursor...), '}')
 }
 
-// daysBody is an addition of ours: a merged line by local day.
+// daysBody is an addition to the reference: a merged line by local day.
 type daysBody struct {
 	Resource   string       `json:"resource"`
 	Unit       string       `json:"unit"`
@@ -193,7 +193,7 @@ type daysCursor struct {
 	Day      civil.Date `json:"d"`
 }
 
-// readDays is one page of days, a year of them.
+// readDays answers with one page of days, at most 366.
 func (h *Handlers) readDays(ctx context.Context, c api.Caller, in *daysIn) (*api.Encoded, error) {
 	first, last, err := api.ParseDays(in.StartDate, in.EndDate)
 	if err != nil {
@@ -231,7 +231,7 @@ func (h *Handlers) readDays(ctx context.Context, c api.Caller, in *daysIn) (*api
 	return api.WriteJSON(endPage(body, daysCursor{q.Resource.Name, *page.Next})), nil
 }
 
-// zoneOf returns the user's stated zone; nil if there is none.
+// zoneOf returns the user's stated zone, or nil if there is none.
 func zoneOf(user users.User) *time.Location {
 	if user.TimeZone == nil {
 		return nil

@@ -206,9 +206,9 @@ type payload struct {
 	said map[int]json.RawMessage
 }
 
-// mostRaw bounds how many bytes are opened for one read, which has no pages: a
-// body may be some kilobytes at rest and as large as a push may be. One body is
-// opened whatever its size.
+// mostRaw bounds how many bytes one read opens, because such a read has no pages. A
+// stored body may take some kilobytes and unpack to the maximum size of a push. A read
+// always opens at least one body, regardless of its size.
 const mostRaw = 64 << 20
 
 var errRawTooLarge = fault.New(fault.Unprocessable,
@@ -226,7 +226,7 @@ func (p *payloads) data(ctx context.Context, from ledger.Origin, s *storage.Stor
 	return json.Marshal(derivedData{Payload: one.ID, Kind: one.Kind, ReceivedAt: api.Time(one.LastAt), Derived: s.Body})
 }
 
-// derivedData stands for a summary that was derived from a file.
+// derivedData is the data of a summary that was derived from a file.
 type derivedData struct {
 	Payload    ledger.ID       `json:"payload_id"`
 	Kind       string          `json:"kind"`

@@ -54,8 +54,8 @@ func TestPushedSummariesAreReadBack(t *testing.T) {
 	})
 }
 
-// More summaries than are read at once come in one answer, in order and each
-// once; what is too large for one is refused.
+// An answer may contain more summaries than one read of the database. They are in order,
+// each once. A too large answer is refused.
 func TestManySummariesInOneAnswer(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var rows []string
@@ -93,8 +93,7 @@ func TestManySummariesInOneAnswer(t *testing.T) {
 	})
 }
 
-// The calendar dates of instants bound a read by days, each as its own offset
-// has it.
+// A time in start_date or end_date selects its calendar date, in the offset of that time.
 func TestInstantsNameTheirDays(t *testing.T) {
 	for _, c := range []struct{ start, end, first, last string }{
 		{"2026-03-01", "2026-03-02", "2026-03-01", "2026-03-02"},
@@ -196,8 +195,7 @@ func TestStreamsOfSessions(t *testing.T) {
 	})
 }
 
-// TestDocumentedFieldsAreServed holds the schemas of summaries against what a
-// full read answers.
+// TestDocumentedFieldsAreServed compares the schemas of summaries with a complete answer.
 func TestDocumentedFieldsAreServed(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		paths := d.API.OpenAPI().Paths
@@ -238,7 +236,7 @@ func otherTeam(d userCaller) teams.Team { return userstest.Team(d.T, d.DB) }
 
 func civilDay(text string) civil.Date { return civil.MustParse(text) }
 
-// least are the fields with which a summary of a document is taken.
+// least contains the fields that a summary of a document needs.
 var least = map[string]map[string]any{
 	"activity": {"calendar_date": "2026-02-01"}, "body": {"calendar_date": "2026-02-01"}, "profile": {},
 	"sleep":           {"bedtime_start": "2026-02-01T00:00:00Z", "bedtime_stop": "2026-02-01T07:00:00Z"},
@@ -248,10 +246,10 @@ var least = map[string]map[string]any{
 	"menstrual_cycle": {"period_start": "2026-02-01"}, "electrocardiogram": {"session_start": "2026-02-01T10:00:00Z", "session_end": "2026-02-01T10:01:00Z"},
 }
 
-// stages belong together.
+// stages are fields that a push must contain together.
 var stages = map[string]any{"stage_start_offset_second": []int{0}, "stage_end_offset_second": []int{60}, "stage_type": []int{2}}
 
-// sent is a value of a field's schema that is within all bounds.
+// sent returns a value that the schema and all bounds of a field allow.
 func sent(field string, s *huma.Schema) any {
 	switch {
 	case len(s.Enum) > 1 && s.Enum[1] != nil:
@@ -287,7 +285,8 @@ func sent(field string, s *huma.Schema) any {
 	return 17
 }
 
-// pushedItem and readItem are the schemas of a summary on its way in and out.
+// pushedItem returns the schema of a summary in a push. readItem returns the one in a
+// read.
 func pushedItem(d userCaller, name string) *huma.Schema {
 	op := d.API.OpenAPI().Paths["/v2/summary/"+name+"/{user_id}"].Post
 	return op.RequestBody.Content["application/json"].Schema.Properties["data"].Items
@@ -389,8 +388,8 @@ func asJSON(v any) string {
 	return string(raw)
 }
 
-// Without a field that the document requires a summary is refused, and with
-// those alone it is taken.
+// A summary without a required field is refused. A summary with only the required fields
+// is accepted.
 func TestRequiredFieldsOfSummaries(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		if len(least) < len(wearables.Documents())-1 {

@@ -46,7 +46,8 @@ type sourceBody struct {
 	Logo      string  `json:"logo" deprecated:"true"`
 }
 
-// sampleBody is one measurement, beside the words of series_words.go.
+// sampleBody is one measurement. withWords adds the further fields with words that
+// some resources have.
 //
 // Spec: Events, timeseries. Reference 7.7.
 type sampleBody struct {
@@ -71,7 +72,7 @@ type pointBody struct {
 	Value          float64  `json:"value"`
 }
 
-// typedBody is a sample of a series all of whose samples have a type.
+// typedBody is a sample of a series in which every sample has a type.
 type typedBody struct {
 	Timestamp      api.Time `json:"timestamp"`
 	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
@@ -141,7 +142,8 @@ func (in *samplesIn) query() (q storage.SamplesQuery, err error) {
 	return q, nil
 }
 
-// readSamples is a page of samples: 30 days of one per minute fit.
+// readSamples answers with a page of samples. A page has room for 30 days with one sample
+// a minute.
 //
 // Reference 7.7.
 func (h *Handlers) readSamples(ctx context.Context, c api.Caller, in *samplesIn) (*api.Encoded, error) {
@@ -174,8 +176,8 @@ func (h *Handlers) readSamples(ctx context.Context, c api.Caller, in *samplesIn)
 	}), nil
 }
 
-// appendGroups writes provider → groups. The groups of one provider, and the
-// series of one source, lie side by side.
+// appendGroups writes the groups of each provider. The groups of one provider are
+// adjacent, and so are the series of one source.
 func (h *Handlers) appendGroups(dst []byte, all []wearables.Samples, spill wearables.Spill) []byte {
 	dst = append(dst, '{')
 	for i := 0; i < len(all); {
@@ -237,10 +239,11 @@ func (h *Handlers) readPlain(ctx context.Context, c api.Caller, in *plainIn) (*a
 	return h.plain(ctx, c, &in.PlainRange, string(in.Resource), "")
 }
 
-// mostPlain bounds an answer without pages: two years of one sample a minute.
+// mostPlain limits an answer without pages. It has room for two years with one sample a
+// minute.
 const mostPlain = 1_100_000
 
-// plain reads all samples of a range, of one type where one is given.
+// plain reads all samples of a range. kind limits them to one type; "" means all.
 func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, resource, kind string) (*api.Encoded, error) {
 	start, end, err := api.ParseRange(in.StartDate, in.EndDate)
 	if err != nil {
@@ -272,7 +275,7 @@ func (h *Handlers) plain(ctx context.Context, c api.Caller, in *PlainRange, reso
 //
 // Reference 7.7.
 
-// seriesName is the path segment of a time series that takes samples.
+// seriesName is the path segment of a time series that accepts samples.
 type seriesName string
 
 // Schema lists the resources.
@@ -303,7 +306,7 @@ func namesOf(what string, which func(*wearables.Resource) bool) *huma.Schema {
 func takesSamples(r *wearables.Resource) bool { return r.Push }
 func ofNumbers(r *wearables.Resource) bool    { return !r.Text }
 
-// withTable adds the table itself to the description of a sample's schema.
+// withTable appends the table of resources to the description of a sample's schema.
 func withTable(s *huma.Schema, what string, which func(*wearables.Resource) bool) *huma.Schema {
 	var b strings.Builder
 	b.WriteString(what + "\n\n| Resource | Unit | Samples | Range | `type` | Further fields |\n|---|---|---|---|---|---|\n")
@@ -316,7 +319,7 @@ func withTable(s *huma.Schema, what string, which func(*wearables.Resource) bool
 	return s
 }
 
-// withWords adds those fields to the schema of a sample.
+// withWords adds the fields whose values are words to the schema of a sample.
 func withWords(s *huma.Schema) *huma.Schema {
 	resources := map[string][]string{}
 	for _, r := range wearables.Resources() {
@@ -338,18 +341,20 @@ func withWords(s *huma.Schema) *huma.Schema {
 	return s
 }
 
-// TransformSchema adds the words that a sample may be read with.
+// TransformSchema adds the fields whose values are words, and the table of resources.
 func (sampleBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withTable(withWords(s), "A sample. Its unit, what its value lies between and its words are those of its resource:", ofNumbers)
 }
 
-// TransformSchema adds the words that a piece has of its sample.
+// TransformSchema adds the fields whose values are words. A piece has them from its
+// sample.
 func (PieceBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema { return withWords(s) }
 
-// TransformSchema adds the words that a sample may be pushed with.
+// TransformSchema adds the fields whose values are words, and the table of the resources
+// that accept pushed samples.
 func (pushedSample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return withTable(withWords(s), "A sample that is outside its resource's range is left out, and the answer counts it:", takesSamples)
 }
 
-// TransformSchema adds the words that an entry may have.
+// TransformSchema adds the fields whose values are words.
 func (pushedEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema { return withWords(s) }
