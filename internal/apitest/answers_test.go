@@ -56,8 +56,8 @@ func (s *service) judge(t fataler, o operation, r request, got answer) {
 	}
 }
 
-// Every operation that requires a key answers 401 without a key or with an unknown one,
-// whatever the rest of the request.
+// Every operation that requires a key answers 401 without a key or with an unknown one.
+// The rest of the request makes no difference.
 func TestEveryOperationRequiresAKey(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	known := s.fixture(t).values()
@@ -76,8 +76,8 @@ func TestEveryOperationRequiresAKey(t *testing.T) {
 	}
 }
 
-// checkRefusal returns an error if an error answer does not have the common shape: a
-// detail that is a text, an object with a type, or, for bad input, a list of problems.
+// checkRefusal returns an error if an error answer does not have the common shape. Its
+// detail must be a text, an object with a type, or, for bad input, a list of problems.
 //
 // Reference 5.1, and the contract's ValidationError.
 func checkRefusal(status int, body []byte) error {

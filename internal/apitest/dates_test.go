@@ -102,8 +102,8 @@ func (r request) withFullRange(dates []string) request {
 	return r.withQuery(query)
 }
 
-// requestsWithExtremeDates returns requests of an operation in which one date after the other has each
-// of the ends, and then all dates of the query at once.
+// requestsWithExtremeDates returns requests of an operation with extreme dates. Each date
+// in turn has each of the ends. Then all dates of the query have the same end at once.
 func (s *service) requestsWithExtremeDates(t *testing.T, o operation, values map[string]string) (all []request) {
 	t.Helper()
 	whole, dates := s.requestWithDates(t, o, values)

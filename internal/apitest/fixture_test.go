@@ -53,8 +53,8 @@ var alias = map[string]string{
 	"wrong_lab_test_id": "lab_test_id",
 }
 
-// valuesByOperation are operations whose parameters need another value of the fixture than their
-// name says, such as an order with results or another kind of run.
+// valuesByOperation lists operations whose parameters need another value of the fixture
+// than their name suggests. Examples are an order with results and another kind of run.
 var valuesByOperation = map[string]map[string]string{}
 
 var count atomic.Int64
@@ -260,8 +260,8 @@ func (s *service) sessions(t *testing.T, f *fixture) {
 	f.ids["sleep_id"], f.ids["workout_id"] = find("sleep"), find("workouts")
 }
 
-// upload imports a file and waits for the end of the import and of its job, so that the
-// data is stable when a test compares it.
+// upload imports a file and waits until the import and its job have ended. The data is
+// then stable when a test compares it.
 func (s *service) upload(t *testing.T, base string) string {
 	t.Helper()
 	id := s.requestField(t, "POST", base+"/imports?kind=apple_health", someExport, "id")

@@ -86,7 +86,7 @@ func addAppointmentBodies() {
 	sameForUnknown["PATCH "+center+"/cancel path order_id"] = sameForUnknown["GET "+center+" path order_id"]
 }
 
-// appointments lets the team book appointments, whatever an earlier request set.
+// appointments lets the team book appointments, even if an earlier request disabled them.
 func (s *service) appointments(t *testing.T) {
 	t.Helper()
 	s.requestObject(t, "PATCH", "/v2/team/appointment_settings", `{"scheduling_enabled":true}`)
@@ -161,7 +161,8 @@ func (s *service) settle(t *testing.T) {
 // which wait some seconds for their heart rate.
 var workingKinds = []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill"}
 
-// settleJobs is settle for tests that also compare jobs.
+// settleJobs waits like settle, and also for the jobs that look for heart rate and days.
+// Tests that compare jobs need it.
 func (s *service) settleJobs(t *testing.T) {
 	t.Helper()
 	waitUntil(t, "the end of looking for heart rate", func() bool { return !s.hasDueJobs(t, []string{"wearables.zones", "wearables.days"}, 5*time.Second) })
@@ -202,8 +203,8 @@ func addResultValues() {
 	}
 }
 
-// addReportedOrder creates an order that the lab accepted, with a notice and results, so that
-// it has every document.
+// addReportedOrder creates an order that the lab accepted, with a notice and results, so
+// that it has every document.
 func (s *service) addReportedOrder(t *testing.T, f *fixture) {
 	t.Helper()
 	f.ids["reported_order_id"], f.ids["reported_transaction_id"] = s.order(t, f)

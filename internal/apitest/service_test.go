@@ -115,8 +115,8 @@ func (s *service) requestOK(t *testing.T, method, path, body string) []byte {
 	return got.body
 }
 
-// requestObject sends a request that must succeed and returns the object of the answer, nil if
-// it has no body.
+// requestObject sends a request that must succeed and returns the object of the answer,
+// nil if it has no body.
 func (s *service) requestObject(t *testing.T, method, path, body string) map[string]any {
 	t.Helper()
 	text := s.requestOK(t, method, path, body)
@@ -126,7 +126,8 @@ func (s *service) requestObject(t *testing.T, method, path, body string) map[str
 	return mustDecode(t, string(text)).(map[string]any)
 }
 
-// requestField is make for one field of the answer.
+// requestField sends a request that must succeed and returns one field of the answer as
+// text.
 func (s *service) requestField(t *testing.T, method, path, body, name string) string {
 	t.Helper()
 	value := s.requestObject(t, method, path, body)[name]

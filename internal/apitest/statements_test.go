@@ -36,8 +36,9 @@ var space = regexp.MustCompile(`\s+`)
 func oneLine(text string) string { return strings.TrimSpace(space.ReplaceAllString(text, " ")) }
 
 // recordStatements runs the service until it has sent nearly every statement that
-// it can send: each operation with each of its filters, the background jobs, the
-// deletion of a user and the erasure a week later. Then it stops the service.
+// it can send. It calls each operation with each of its filters and runs the
+// background jobs. It deletes a user and waits for the erasure a week later. Then
+// it stops the service.
 func recordStatements(t *testing.T, d storetest.Database) map[string][]any {
 	t.Helper()
 	collected := &statements{all: map[string][]any{}}

@@ -25,7 +25,7 @@ type visit struct {
 	} `json:"events"`
 }
 
-// freeTimes is an answer of availability.
+// freeTimes is the answer to a request for availability.
 type freeTimes struct {
 	TimeZone *string `json:"timezone"`
 	Slots    []struct {
@@ -42,7 +42,7 @@ type freeTimes struct {
 	} `json:"slots"`
 }
 
-// key is that of the n-th free time.
+// key returns the booking key of the n-th free time, or "" if there are fewer.
 func (f freeTimes) key(n int) string {
 	for _, day := range f.Slots {
 		if n < len(day.Slots) {
@@ -53,8 +53,8 @@ func (f freeTimes) key(n int) string {
 	return ""
 }
 
-// A phlebotomist of the sandbox is booked, moved and called off, through the
-// running service and the sandbox's own network.
+// The test books, moves and cancels the visit of a phlebotomist of the sandbox.
+// It uses the running service and the sandbox's own network.
 func TestStoryOfAVisit(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
@@ -95,7 +95,8 @@ func TestStoryOfAVisit(t *testing.T) {
 	})
 }
 
-// A service center of the sandbox, in the wire's own words.
+// The test books an appointment at a service center of the sandbox, and compares the JSON
+// of the answers.
 func TestStoryOfACenter(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
@@ -143,7 +144,8 @@ func TestStoryOfACenter(t *testing.T) {
 	})
 }
 
-// centerShape is an appointment as the contract has it, values by their kind.
+// centerShape is the JSON of an appointment as in the reference. Each value is replaced
+// by its kind.
 const centerShape = `{"address":{"access_notes":null,"city":"S","first_line":"S","second_line":null,"state":"S","unit":null,"zip_code":"S"},` +
 	`"appointment_notes":null,"can_reschedule":true,"end_at":"T","event_data":null,"event_status":"scheduled",` +
 	`"events":[{"created_at":"T","data":null,"status":"pending"},{"created_at":"T","data":null,"status":"scheduled"}],` +
@@ -155,10 +157,10 @@ var (
 	aTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$`)
 )
 
-// words are values that a shape shows as they are.
+// words are the values that a shape keeps.
 var words = []string{"pending", "scheduled", "confirmed", "quest", "patient_service_center", "America/New_York"}
 
-// shapeOf is a document with its keys sorted and its values replaced by kinds.
+// shapeOf returns a JSON document with sorted keys in which kinds replace the values.
 func shapeOf(t *testing.T, text []byte) string {
 	t.Helper()
 	var v any

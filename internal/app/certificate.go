@@ -56,7 +56,8 @@ type certificate struct {
 	version [2]fileVersion
 }
 
-// fileVersion tells a changed file from the one that was read.
+// fileVersion identifies the content of a file by its time of change and its size. If it
+// differs from that of the last read, the file has changed.
 type fileVersion struct {
 	changed time.Time
 	size    int64

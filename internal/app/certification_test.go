@@ -47,8 +47,8 @@ type certification struct {
 	panel   string        // a lab test with glucose
 }
 
-// connect gives the laboratory a transport. It returns its lines of the networks
-// file and of its connection.
+// connect connects the laboratory with a transport. It returns lines for the networks
+// file: one about the listener, and one about the laboratory.
 type connect func(c *certification) (listener, lab string)
 
 func certify(t *testing.T, d storetest.Database, connect connect) *certification {
@@ -81,7 +81,7 @@ func certify(t *testing.T, d storetest.Database, connect connect) *certification
 	return c
 }
 
-// setUp does the work of an operator: compendium, account, lab test, reviews.
+// setUp makes the settings of an operator: compendium, account, lab test, reviews.
 func (c *certification) setUp() {
 	c.t.Helper()
 	ctx := store.AsSystem(c.t.Context())
@@ -172,7 +172,7 @@ func (c *certification) orderSet(set string) orderView {
 
 func addOnOnly(codes string) string { return `{"add_on":{"provider_ids":[` + codes + `]}}` }
 
-// placed is orderSet until the laboratory has the order.
+// placed orders a set and waits until the laboratory has the order.
 func (c *certification) placed(set string) orderView {
 	c.t.Helper()
 	return c.until(c.orderSet(set).ID, "received.walk_in_test.requisition_created")
@@ -333,8 +333,7 @@ func TestCertificationOverSFTP(t *testing.T) {
 	})
 }
 
-// story is the certification: what a laboratory asks for before the first real
-// order.
+// story runs the tests that a laboratory requires before the first real order.
 func (c *certification) story() {
 	c.testOrders()
 	c.testResults()
@@ -395,7 +394,7 @@ func (c *certification) testOrders() {
 	}
 }
 
-// A critical value, and a specimen that the laboratory rejects.
+// A critical value is reported, and so is a specimen that the laboratory rejects.
 func (c *certification) testResults() {
 	c.t.Helper()
 	critical := c.placed(addOnOnly(`"GLU"`))

@@ -41,9 +41,10 @@ func (a *App) bootstrap(ctx context.Context) (err error) {
 	return err
 }
 
-// firstTeam makes a team and a key when there is no team, and the system's own
-// sealing key. Several nodes may start at once; one of them does it, and those
-// that have another root key find that it does not open that one's.
+// firstTeam creates a team and a key if there is no team. It also creates the
+// system's own sealing key. Several nodes may start at once. One of them creates
+// everything. A node with another root key then fails, because it cannot open the
+// sealing key.
 func (a *App) firstTeam(ctx context.Context) (first *FirstTeam, err error) {
 	err = a.DB.Write(ctx, func(tx *store.Tx) error {
 		first = nil

@@ -30,8 +30,9 @@ const careCompendium = `{
 	"markers": [{"provider_id":"GLU","name":"Glucose","methods":["testkit","at_home_phlebotomy","walk_in_test"],"expected_results":[{"provider_id":"GLU-1","loinc":"2345-7"}]}]
 }`
 
-// care is a production team with a lab, whose kits and visits need staff or a
-// partner.
+// care starts a production team with a lab. Its kits and visits need staff or a partner.
+// settings is the text of the networks file; "" means no file. kitTest is the id of the
+// lab test for kits.
 func care(t *testing.T, d storetest.Database, settings string) (c *clinic, kitTest string) {
 	t.Helper()
 	file := ""
@@ -112,7 +113,7 @@ func care(t *testing.T, d storetest.Database, settings string) (c *clinic, kitTe
 	return c, kitTest
 }
 
-// orderBy orders glucose by a method, until the lab has the order.
+// orderBy orders glucose with a collection method and waits until the lab has the order.
 func (c *clinic) orderBy(method string) orderView {
 	c.t.Helper()
 	var made struct{ Order orderView }
@@ -238,7 +239,7 @@ func TestStaffMakeVisits(t *testing.T) {
 
 const partnerSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo="
 
-// withPartner is care with a partner that ships kits and makes visits.
+// withPartner starts the team of care with a partner that ships kits and makes visits.
 func withPartner(t *testing.T, d storetest.Database) (*clinic, *testpartner.Partner) {
 	t.Helper()
 	p := &testpartner.Partner{Name: "acme", Secret: partnerSecret, Hours: []int{16, 18}}
@@ -257,7 +258,7 @@ func withPartner(t *testing.T, d storetest.Database) (*clinic, *testpartner.Part
 	return c, p
 }
 
-// A partner ships kits, and reports with its signature only.
+// A partner ships kits. Its reports need its signature.
 func TestPartnerShipsKits(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c, p := withPartner(t, d)
@@ -313,7 +314,7 @@ func TestPartnerShipsKits(t *testing.T) {
 	})
 }
 
-// A partner offers times, visits patients and reports the outcome.
+// A partner offers times, makes visits and reports the outcome.
 func TestPartnerMakesVisits(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c, p := withPartner(t, d)

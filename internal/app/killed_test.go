@@ -22,18 +22,20 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// These tests kill -9 a serving process right after one of its commits and before the
-// caller gets its result: after the first commit, the second, and so on, until the
-// request succeeds. The same request with the same key must then end with one answer.
+// These tests kill -9 a serving process right after one of its commits, before the
+// caller gets its result. The process dies after the first commit, then after the
+// second, and so on, until the request succeeds. The same request with the same key
+// must then end with one answer.
 
-// The environment of a test that is to be the server.
+// These environment variables turn TestServed into the server.
 const (
 	servedURL = "HALE_TEST_SERVED_DATABASE"
 	servedDir = "HALE_TEST_SERVED_DIR"
 )
 
-// TestServed is the process that dies. It serves, says where, and counts its
-// commits down once it reads a number.
+// TestServed runs in the process that dies. It starts the service and prints its URL.
+// When it reads a number n from its input, it kills its process at the n-th commit after
+// that.
 func TestServed(t *testing.T) {
 	dir := os.Getenv(servedDir)
 	if dir == "" {
@@ -64,7 +66,7 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// served is such a process and a caller of it.
+// served is a process that runs TestServed, and a caller of its API.
 type served struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -103,7 +105,7 @@ func (p *served) line(prefix string) string {
 	return ""
 }
 
-// dieAfter has the process die after n more commits.
+// dieAfter makes the process die right after its n-th commit from now.
 func (p *served) dieAfter(n int) {
 	p.t.Helper()
 	if _, err := fmt.Fprintln(p.stdin, n); err != nil {
@@ -112,13 +114,14 @@ func (p *served) dieAfter(n int) {
 	p.line("armed")
 }
 
-// kill ends the process, also one that died by itself.
+// kill ends the process, even if it has already died.
 func (p *served) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
 
-// post sends a request under a key. ok is false when the process died over it.
+// post sends a request with an idempotency key. ok is false if the process died before it
+// answered.
 func (p *served) post(path, body, key string) (got reply, ok bool) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
@@ -136,13 +139,13 @@ func (p *served) post(path, body, key string) (got reply, ok bool) {
 	return reply{res.StatusCode, string(text), res.Header.Get("Idempotent-Replayed")}, err == nil
 }
 
-// errand is a request that is killed over and over.
+// errand is a request that the test repeats for each commit at which the process can die.
 type errand struct {
 	name string
-	// prepare makes what the nth request needs, and the request.
+	// prepare creates the records that the nth request needs, and returns the request.
 	prepare func(c *clinic, n int) (path, body string)
 	want    int
-	// once fails when the nth request did other than exactly one thing.
+	// once fails unless the nth request took effect exactly once.
 	once func(c *clinic, path, answer string)
 }
 
@@ -204,7 +207,8 @@ var errands = []errand{
 	}},
 }
 
-// mostCommits is more than any request takes, with what runs beside it.
+// mostCommits is more than the commits of any request and of the workers that run beside
+// it.
 const mostCommits = 30
 
 func TestKilledAtEveryCommit(t *testing.T) {
@@ -257,7 +261,7 @@ func (e errand) killed(t *testing.T, d storetest.Database, n int) bool {
 	return !answered
 }
 
-// lapse lets the leases of dead nodes end.
+// lapse ends the leases of dead nodes.
 func lapse(t *testing.T, c *clinic) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())

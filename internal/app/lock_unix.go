@@ -16,9 +16,10 @@ var ErrInUse = errors.New("app: another hale serve uses this data folder")
 // LockName is the file in a data folder that its holder locks.
 const LockName = "serve.lock"
 
-// HoldFolder takes a data folder for this process: a node that starts on SQLite
-// takes over the jobs and deliveries of all others, and only their own process
-// knows what is in flight. The hold ends when the file is closed, or with the process, however it ends.
+// HoldFolder locks a data folder for this process. A node that starts on SQLite takes
+// over the jobs and deliveries of all other nodes. Only the process that runs them knows
+// which ones are in progress, so no second process may use the folder. The lock ends when
+// the file is closed or when the process ends, even by a crash.
 func HoldFolder(data string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(data, LockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// One order of each collection method to each end: what is done to it, what the
-// team's webhooks say of it, in order, and what can be read in between.
+// The stories of this file run one order of each collection method to each end. A
+// story lists the actions on the order and the team's webhooks about it, in
+// order. It also lists the state that a caller can read in between.
 
 // story is the life of an order.
 type story struct {
@@ -20,7 +21,7 @@ type story struct {
 	acts        []scene
 }
 
-// scene is something that happens, and everything that comes of it.
+// scene is an action, with everything that it must cause.
 type scene struct {
 	act   act
 	hears string // what is announced, with the method left out; commas between
@@ -29,10 +30,10 @@ type scene struct {
 	visit string // status of the appointment; "" when there is none
 }
 
-// act is something that the team, a patient or the lab does.
+// act is an action of the team, a patient or the lab.
 type act func(c *clinic, order string)
 
-// simulate brings an order to a status; * stands for its method.
+// simulate brings an order to a status; * in the status means its method.
 func simulate(status string) act {
 	return func(c *clinic, order string) {
 		status := strings.Replace(status, "*", c.methodOf(order), 1)
@@ -40,12 +41,12 @@ func simulate(status string) act {
 	}
 }
 
-// play gives an order a script and turns the lab's clock by some days.
+// play gives an order a script and moves the lab's clock by some days.
 func play(script string, days int) act {
 	return func(c *clinic, order string) { c.script(order, script); c.advance(days) }
 }
 
-// turn turns the lab's clock by some days.
+// turn moves the lab's clock by some days.
 func turn(days int) act { return func(c *clinic, _ string) { c.advance(days) } }
 
 func doNothing(*clinic, string) {}
@@ -62,7 +63,7 @@ func book(c *clinic, order string) {
 	c.Expect(200, "POST", "/v3/order/"+order+"/phlebotomy/appointment/book", `{"booking_key":"`+free.key(9)+`"}`, nil)
 }
 
-// methodOf is an order's method.
+// methodOf returns the collection method of an order.
 func (c *clinic) methodOf(order string) string {
 	c.t.Helper()
 	var o orderView
@@ -173,7 +174,7 @@ func TestStoriesOfEveryMethod(t *testing.T) {
 	})
 }
 
-// tell plays a story, and looks at everything after each scene.
+// tell plays a story, and checks webhooks and reads after each scene.
 func (c *clinic) tell(box *postbox, s story) {
 	c.t.Helper()
 	o := c.order(s.method)
@@ -199,7 +200,7 @@ func (c *clinic) tell(box *postbox, s story) {
 	}
 }
 
-// hears waits until the receiver has heard exactly this of an order.
+// hears waits until the receiver got exactly the wanted events of an order.
 func (c *clinic) hears(box *postbox, order, method string, want []string) {
 	c.t.Helper()
 	var got []string
@@ -214,7 +215,7 @@ func (c *clinic) hears(box *postbox, order, method string, want []string) {
 	}
 }
 
-// reads looks at what can be read of an order.
+// reads checks the reads of an order: its history, transaction, results and visit.
 func (c *clinic) reads(order, method string, heard []string, now scene) {
 	c.t.Helper()
 	var steps []string
@@ -239,7 +240,7 @@ func (c *clinic) reads(order, method string, heard []string, now scene) {
 	}
 }
 
-// found reads what must be there, or not.
+// found reads a path into v. With there == false it requires the status 404 instead.
 func (c *clinic) found(path string, there bool, v any) {
 	c.t.Helper()
 	if there {
@@ -256,7 +257,7 @@ func (c *clinic) last(order string) string {
 	return o.LastEvent.Status
 }
 
-// fed holds the events of an order in the feed.
+// fed returns the events of an order in the feed.
 func (c *clinic) fed(order, method string) (says []string) {
 	c.t.Helper()
 	for after, more := int64(0), true; more; {
@@ -276,7 +277,7 @@ func (c *clinic) fed(order, method string) (says []string) {
 	return exclude(method, says)
 }
 
-// exclude leaves a method out of event strings, and updates without a new status.
+// exclude removes the method from event strings. It drops updates without a new status.
 func exclude(method string, all []string) (short []string) {
 	for _, s := range all {
 		s = strings.Replace(s, "."+method+".", ".", 1)

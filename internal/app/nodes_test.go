@@ -135,8 +135,8 @@ func TestTwoNodesShareTheWork(t *testing.T) {
 	}
 }
 
-// A file comes in parts to two nodes in turn, as a balancer sends them, and the
-// one that took its beginning is gone before its end.
+// A load balancer sends the parts of a file to two nodes in turn. The node that
+// received the first part is gone before the last part arrives.
 func TestAnUploadGoesOnAtAnotherNode(t *testing.T) {
 	var file bytes.Buffer
 	if _, err := applehealthtest.WriteZip(&file, applehealthtest.Options{Days: 1}); err != nil {

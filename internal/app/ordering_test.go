@@ -60,7 +60,7 @@ func (o orderView) path() []string {
 	return all
 }
 
-// clinic is a running service with a lab and a user to order for.
+// clinic is a running service with a lab, and a user who gets orders.
 type clinic struct {
 	*apptest.Service
 	t     *testing.T
@@ -70,7 +70,7 @@ type clinic struct {
 	aoe   map[string]string
 }
 
-// newClinic starts a service. Without a lab its orders go to the built-in one.
+// newClinic starts a service. If lab is nil, orders go to the built-in lab.
 func newClinic(t *testing.T, d storetest.Database, lab *networktest.Lab) *clinic {
 	t.Helper()
 	s := apptest.StartWith(t, d, func(o *app.Options) {
@@ -81,7 +81,8 @@ func newClinic(t *testing.T, d storetest.Database, lab *networktest.Lab) *clinic
 	return clinicOf(t, s, lab, "patient-1")
 }
 
-// clinicOf is a clinic of a service that runs, with a user of the name.
+// clinicOf returns a clinic of a running service. It creates a user with the client id
+// name.
 func clinicOf(t *testing.T, s *apptest.Service, lab *networktest.Lab, name string) *clinic {
 	t.Helper()
 	c := &clinic{Service: s, t: t, lab: lab, tests: map[string]string{}, aoe: map[string]string{}}
@@ -108,7 +109,7 @@ func clinicOf(t *testing.T, s *apptest.Service, lab *networktest.Lab, name strin
 	return c
 }
 
-// answersTo answers what the markers must know.
+// answersTo answers the required questions of the markers.
 func answersTo(o orderView) string {
 	all := []string{}
 	for _, m := range o.LabTest.Markers {
@@ -138,7 +139,7 @@ func (c *clinic) body(method string) string {
 		c.user, c.tests[method], method, c.aoe[method], aPatient, anAddress)
 }
 
-// order orders the team's lab test of a method.
+// order orders the team's lab test for a collection method.
 func (c *clinic) order(method string) orderView {
 	c.t.Helper()
 	var made struct {
@@ -173,7 +174,7 @@ func (c *clinic) until(id, status string) orderView {
 	}
 }
 
-// hear reports a status from the lab's side and waits for it.
+// hear reports a status as the lab, and waits until the order has it.
 func (c *clinic) hear(id, status, full string) {
 	c.t.Helper()
 	var o orderView
@@ -185,7 +186,8 @@ func (c *clinic) hear(id, status, full string) {
 	c.until(id, full)
 }
 
-// A kit goes out and comes back, and the lab reports; twice and late, too.
+// A kit is sent and returned, and the lab reports. Repeated and late reports change
+// nothing.
 func TestStoryOfAKit(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
@@ -228,7 +230,7 @@ func TestStoryOfAKit(t *testing.T) {
 	})
 }
 
-// An order is cancelled, once, and its lab hears of it.
+// An order is cancelled once, and its lab gets the cancellation.
 func TestStoryOfACancellation(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
@@ -257,7 +259,7 @@ func TestStoryOfACancellation(t *testing.T) {
 	})
 }
 
-// A kit is registered by another user, whose order it becomes.
+// Another user registers a kit and becomes the user of the order.
 func TestStoryOfARegisteredKit(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
@@ -291,7 +293,8 @@ func TestStoryOfARegisteredKit(t *testing.T) {
 	})
 }
 
-// The same key is the same order; another body is a conflict.
+// A repeated request with the same key returns the same order. Another body is a
+// conflict.
 func TestOrderingTwice(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})

@@ -74,8 +74,9 @@ func (p *postbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	p.mail[id] = l
 }
 
-// sayingOf is an event in a few words: an order's step as "created ordered" or
-// "completed" with the stage before it, a visit as "visit scheduled".
+// sayingOf returns the order that an event is about, and the event in a few
+// words. Examples are "new received.walk_in_test.ordered" of an order, and
+// "visit scheduled" of a visit.
 func sayingOf(t *testing.T, body []byte) (order, says string) {
 	t.Helper()
 	var e struct {

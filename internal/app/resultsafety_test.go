@@ -31,7 +31,7 @@ func (c *certification) report(o orderView, minutes int) *report {
 
 func hl7Time(at time.Time) string { return at.UTC().Format("20060102150405") + "+0000" }
 
-// test begins a test with its status (OBR-25).
+// test begins a test with a status (OBR-25).
 func (r *report) test(code, status string) *report {
 	r.lines = append(r.lines, fmt.Sprintf("OBR|%d|%s||%s^%s^L|||%s|||||||||||||||%s|||%s", len(r.lines)+1, r.order.ID, code, code, hl7Time(r.charted), hl7Time(r.at), status))
 	return r
@@ -90,7 +90,7 @@ func (c *certification) view(order string) (v resultView) {
 	return v
 }
 
-// shown describes values and missing results.
+// shown lists values and missing results as text.
 func (v resultView) shown() (all []string) {
 	for _, r := range v.Results {
 		all = append(all, fmt.Sprintf("%s=%s %s %s", r.ProviderID, r.Result, r.Interpretation, r.Status))
@@ -115,9 +115,9 @@ func (c *certification) wantShown(order string, want ...string) {
 	}
 }
 
-// The messages of a laboratory that could harm a patient. Words in place of a
-// value are no result: most are a missing result, some mean that the value is
-// still to come.
+// The test sends messages of a laboratory that could harm a patient. Words in place of a
+// value are not a result: most mean a missing result, and some mean that the value comes
+// later.
 func TestSafeResults(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := certify(t, d, overMLLP(t))
@@ -139,7 +139,7 @@ func TestSafeResults(t *testing.T) {
 		c.until(o.ID, "completed.walk_in_test.completed")
 		c.wantShown(o.ID, "GLU-1 missing collection_process_failure", "HB-1=13.1 normal final", "UC-1=SEE NOTE unknown final")
 
-		// A report in which every value is still to come changes nothing.
+		// A report whose only value comes later changes nothing.
 		waits := c.placed(addOnOnly(`"HB"`))
 		c.report(waits, 0).test("HB", "F").line("OBX|1|ST|HB-1^Hemoglobin^L||RESULTS TO FOLLOW||||||F").line("NTE|1||Sent to another laboratory").send()
 		// Words with a critical flag stay a result.
@@ -164,7 +164,7 @@ func (c *certification) warnings(order string) (all []string) {
 	return all
 }
 
-// onePage is a PDF with one page.
+// onePage returns a PDF with one page.
 func onePage(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -183,8 +183,8 @@ func onePage(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// Two documents of a message are joined. A damaged one is refused with a warning,
-// and the report that Hale prints takes its place.
+// Two documents of a message are joined. A damaged document is refused with a warning,
+// and the report that Hale prints replaces it.
 func (c *certification) testDocuments() {
 	c.t.Helper()
 	document := func(content []byte) string { return base64.StdEncoding.EncodeToString(content) }
@@ -256,7 +256,7 @@ func (c *certification) testSpecimens() {
 	}
 }
 
-// An impossible time of collection is a warning, and not shown as a time.
+// An impossible time of collection causes a warning, and results do not show it.
 func (c *certification) testTimes() {
 	c.t.Helper()
 	for want, at := range map[string]time.Time{
@@ -282,8 +282,8 @@ func (c *certification) testTimes() {
 	}
 }
 
-// A critical value that is not final comes after a final one. Of two final values
-// of one time, the one that was sent later counts.
+// A critical value that is not final comes after a final one. Of two final values of one
+// time, the one that was sent later counts.
 func (c *certification) testNewerReading() {
 	c.t.Helper()
 	o := c.placed(addOnOnly(`"GLU"`))

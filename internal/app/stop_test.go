@@ -39,9 +39,9 @@ func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
 	}
 }
 
-// A request that does not end takes nothing from what posts webhooks: what is
-// under way ends and is recorded, so that no message comes again after the
-// next start. The stop itself is a good one.
+// During a stop, a request that does not end takes no time from the delivery of
+// webhooks. Deliveries in progress end and are recorded. So no message is sent again
+// after the next start. The stop itself succeeds.
 func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d, func(cfg *config.Config) { cfg.ShutdownDrain = time.Second })

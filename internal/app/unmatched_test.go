@@ -47,7 +47,7 @@ type reviewed struct {
 	} `json:"candidate_groups"`
 }
 
-// rehearse asks for a run and waits for its end.
+// rehearse starts a run and waits for its end.
 func rehearse(t *testing.T, s *apptest.Service, key, body string) rehearsal {
 	t.Helper()
 	status, text := s.Call("POST", "/v3/unmatched_result_test", body, "X-Idempotency-Key", key)
@@ -64,8 +64,9 @@ func rehearse(t *testing.T, s *apptest.Service, key, body string) rehearsal {
 	return r
 }
 
-// Every case that can be rehearsed with orders of its own ends in the queue
-// with the verdict that it is named after, and can be accepted.
+// The test rehearses every case that works with orders of its own. Each case
+// ends in the queue with the verdict that it is named after, and can be
+// accepted.
 func TestUnmatchedResultsStory(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
@@ -117,7 +118,7 @@ func TestUnmatchedResultsStory(t *testing.T) {
 	})
 }
 
-// acceptStory accepts the result of a case the way a reviewer would.
+// acceptStory accepts the result of a case as a reviewer does.
 func acceptStory(t *testing.T, s *apptest.Service, kase string, i reviewed, r rehearsal) {
 	t.Helper()
 	path := "/v3/unmatched_result/" + i.ID
@@ -218,7 +219,7 @@ func TestUnmatchedResultTestRequests(t *testing.T) {
 	})
 }
 
-// production is a caller of a team that is no sandbox.
+// production creates a production team and returns a caller with its key.
 func production(t *testing.T, s *apptest.Service) *apptest.Service {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())

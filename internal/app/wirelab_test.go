@@ -27,13 +27,15 @@ const wireCompendium = `{
 		{"provider_id":"W2","name":"Lead","expected_results":[{"provider_id":"W2-1","loinc":"5671-3"}]}]
 }`
 
-// wired is a production team with one real lab.
+// wired starts a production team with one real lab. The text is the address on which the
+// node listens for the lab.
 func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, string) {
 	t.Helper()
 	return wiredIn(t, d, teams.Production, "")
 }
 
-// wiredIn is wired for a team of an environment, with more settings of the lab.
+// wiredIn starts a team of an environment like wired. settings are more lines about the
+// lab in the networks file.
 func wiredIn(t *testing.T, d storetest.Database, environment teams.Environment, settings string) (*clinic, *networktest.WireLab, string) {
 	t.Helper()
 	lab := &networktest.WireLab{
@@ -83,8 +85,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// administer does what an operator does for a lab: its compendium and an
-// account.
+// administer makes the settings of an operator for a lab: its compendium and an account.
 func administer(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
@@ -118,7 +119,7 @@ func administer(t *testing.T, s *apptest.Service) {
 
 func (c *clinic) orderFromWireLab() orderView { return c.orderOf(`"W1"`) }
 
-// orderOf orders tests of the lab, by its codes.
+// orderOf orders tests by the codes of the lab.
 func (c *clinic) orderOf(codes string) orderView {
 	c.t.Helper()
 	var made struct{ Order orderView }
@@ -128,7 +129,7 @@ func (c *clinic) orderOf(codes string) orderView {
 	return made.Order
 }
 
-// A real order goes out as OML^O21 over TCP and comes back as ORU^R01.
+// A real order is sent as OML^O21 over TCP, and its results return as ORU^R01.
 func TestStoryOverHL7(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c, lab, listen := wired(t, d)
@@ -162,8 +163,8 @@ func TestStoryOverHL7(t *testing.T) {
 	})
 }
 
-// A sandbox order for a lab with a test system goes there, as a test message, and
-// its results come back.
+// A sandbox order for a lab with a test system is sent there as a test message, and its
+// results return.
 func TestStoryAtATestSystem(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c, lab, listen := wiredIn(t, d, teams.Sandbox, "        sandbox: true\n")
@@ -249,7 +250,7 @@ func TestARefusedTestOverHL7(t *testing.T) {
 	})
 }
 
-// Without a connection to its lab an order is kept, and its job says why.
+// Without a connection to its lab, an order waits, and its job shows the reason.
 func TestAnOrderWaitsForItsLab(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Environment = string(teams.Production) })
