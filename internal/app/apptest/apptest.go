@@ -1,5 +1,5 @@
-// Package apptest starts the whole service for a test: the same thing that
-// `hale serve` starts, on a port of its own and a fresh database.
+// Package apptest starts the whole service for a test, in the same way as `hale
+// serve`. Each service has a port of its own and a fresh database.
 //
 //	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 //		a := apptest.Start(t, d)
@@ -47,7 +47,7 @@ func Start(t testing.TB, d storetest.Database, change ...func(*config.Config)) *
 	return StartAt(t, d, nil, change...)
 }
 
-// StartAt is Start with a clock.
+// StartAt starts a service like Start, with a clock.
 func StartAt(t testing.TB, d storetest.Database, now func() time.Time, change ...func(*config.Config)) *Service {
 	t.Helper()
 	return StartWith(t, d, func(o *app.Options) {
@@ -58,7 +58,7 @@ func StartAt(t testing.TB, d storetest.Database, now func() time.Time, change ..
 	})
 }
 
-// StartWith is Start with whatever change makes of the options.
+// StartWith starts a service like Start. change may modify the options first.
 func StartWith(t testing.TB, d storetest.Database, change func(*app.Options)) *Service {
 	t.Helper()
 	log := &Buffer{}
@@ -81,7 +81,7 @@ func StartWith(t testing.TB, d storetest.Database, change func(*app.Options)) *S
 	return s
 }
 
-// For is the service as a subtest calls it.
+// For returns a copy of the service that reports failures to t, for a subtest.
 func (s *Service) For(t testing.TB) *Service {
 	sub := *s
 	sub.t = t
@@ -91,7 +91,7 @@ func (s *Service) For(t testing.TB) *Service {
 // End stops the node before its test ends.
 func (s *Service) End() { s.stop() }
 
-// StartStoppable is Start for a node that the test itself stops.
+// StartStoppable starts a node like Start. stop stops it before the test ends.
 func StartStoppable(t testing.TB, d storetest.Database) (s *Service, stop func()) {
 	t.Helper()
 	s = Start(t, d)
@@ -115,7 +115,7 @@ func Config(t testing.TB, d storetest.Database) *config.Config {
 	return cfg
 }
 
-// NewTeam makes another team and returns a caller with its key.
+// NewTeam creates another team and returns a caller with its key.
 func (s *Service) NewTeam(name string) *Service {
 	s.t.Helper()
 	ctx := store.AsSystem(s.t.Context())
@@ -162,8 +162,8 @@ func (s *Service) Call(method, path, body string, headers ...string) (int, []byt
 	return res.StatusCode, text
 }
 
-// Do is Call for tests that look at headers; the caller closes the body.
-// headers are names and values in turn.
+// Do sends a request like Call, for tests that need the headers of the answer. The caller
+// must close the body. headers are alternating names and values.
 func (s *Service) Do(method, path, body string, headers ...string) *http.Response {
 	s.t.Helper()
 	req, err := http.NewRequestWithContext(s.t.Context(), method, s.URL()+path, strings.NewReader(body))
@@ -183,7 +183,7 @@ func (s *Service) Do(method, path, body string, headers ...string) *http.Respons
 	return res
 }
 
-// Get expects 200 and decodes the answer into v.
+// Get sends a GET request, requires the status 200 and decodes the answer into v.
 func (s *Service) Get(path string, v any) {
 	s.t.Helper()
 	s.Expect(http.StatusOK, "GET", path, "", v)
