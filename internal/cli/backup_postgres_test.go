@@ -10,8 +10,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// A backup of PostgreSQL has the rows of all teams although the role is bound by
-// row-level security, and restores into an empty database, which is held.
+// A backup of PostgreSQL has the rows of all teams, although the role is bound
+// by row-level security. It can be restored into an empty database. The restored
+// copy holds back its outgoing messages.
 func TestBackupOfPostgres(t *testing.T) {
 	from, to := storetest.NewPostgres(t), storetest.NewPostgres(t)
 	ctx := store.AsSystem(t.Context())

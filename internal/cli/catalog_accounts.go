@@ -21,7 +21,7 @@ with the lab can use it.`,
 	}, s.accountsList(), s.accountsAdd(), s.accountsEdit(), s.accountsStatus(), s.accountsLink(true), s.accountsLink(false))
 }
 
-// accountLine is an account for the operator.
+// accountLine is an account as the operator sees it.
 type accountLine struct {
 	ID     catalogue.AccountID     `json:"lab_account_id"`
 	Owner  *teams.ID               `json:"owner"`
@@ -62,7 +62,7 @@ func accountLines(ctx context.Context, tx *store.Tx, only catalogue.AccountID) (
 	return lines, err
 }
 
-// changeAccount makes a change and shows the account that it was made to.
+// changeAccount makes a change and shows the changed account.
 func (s *shell) changeAccount(ctx context.Context, db *store.DB, change func(tx *store.Tx) (catalogue.AccountID, error)) error {
 	var lines []accountLine
 	err := db.Write(ctx, func(tx *store.Tx) error {
@@ -218,7 +218,7 @@ func (s *shell) accountsStatus() *cobra.Command {
 	}
 }
 
-// accountsLink is the command that links, or the one that unlinks.
+// accountsLink returns the command link, or unlink if link is false.
 func (s *shell) accountsLink(link bool) *cobra.Command {
 	use, short, change := "link", "allow a team to order under an account", catalogue.LinkAccount
 	if !link {

@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noun is a command that only holds verbs. Alone it prints its help; with a
-// word that is no verb it refuses, where cobra would print help and succeed.
+// noun turns c into a command that only groups verbs. Without arguments it prints its
+// help. It refuses an unknown verb, for which cobra would print help and succeed.
 func noun(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -27,8 +27,8 @@ func noun(c *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	return c
 }
 
-// knownCommand refuses help about what is no command, where cobra would print
-// that of the whole and succeed.
+// knownCommand refuses help about an unknown command. cobra would print the general help
+// and succeed.
 func knownCommand(c *cobra.Command, args []string) error {
 	found, rest, err := c.Root().Find(args)
 	if err == nil && len(rest) > 0 {
@@ -40,9 +40,9 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return withHint(err, "hale help lists the commands")
 }
 
-// takes checks that a command has exactly its arguments. The names are those
-// of its usage line; one that ends in … may come several times, and one in
-// brackets may be left out.
+// takes returns a check that a command has exactly these arguments. The names are those
+// of its usage line. For a name that ends in … there may be several arguments. A name in
+// brackets is optional.
 func takes(names ...string) cobra.PositionalArgs {
 	least, most := len(names), len(names)
 	for _, name := range names {
@@ -66,7 +66,8 @@ func takes(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// takesUpTo is takes for a command whose last arguments may be left out.
+// takesUpTo returns a check like takes, for a command whose arguments after the first are
+// optional.
 func takesUpTo(first string, more ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		n := min(max(len(args)-1, 0), len(more))

@@ -121,20 +121,22 @@ func (s *shell) printEvent(e feedEvent) error {
 	return nil
 }
 
-// feed makes a reader of the feed that talks about a server that is away.
+// feed returns a reader of the feed. The reader prints a message while the server is
+// unavailable.
 func (s *shell) feed(types []string) (feed, error) {
 	server, err := s.client()
 	return feed{server: server, types: types, away: func(err error) { s.say("%s; trying again", plain(err.Error())) }}, err
 }
 
-// lastNumber is the number of the newest event, 0 for none.
+// lastNumber returns the number of the newest event, or 0 if there is none.
 func (s *shell) lastNumber(ctx context.Context) (int64, error) {
 	var page feedPage
 	err := s.get(ctx, "/v2/events", url.Values{"limit": {"1"}}, &page)
 	return page.Last, err
 }
 
-// endless is the error of something that only Ctrl-C ends: that is no failure.
+// endless returns nil if Ctrl-C ended an endless command, which is no failure. It returns
+// other errors unchanged.
 func endless(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// A reader that follows the feed names the event that it has last, so that a
-// server which was restored in between cannot give it other events under numbers
-// that it has.
+// A reader of the feed sends the id of the last event that it has. So a server
+// that was restored from a backup cannot return other events under numbers that
+// the reader has.
 func TestFollowingNamesTheLastEvent(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -38,9 +38,9 @@ func writeDurably(path string, content []byte) error {
 	return errors.Join(err, f.Sync(), f.Close(), store.SyncFolder(filepath.Dir(path)))
 }
 
-// ownByFolder gives the entries of a data folder that root made to the owner of the
-// folder: the service may run as another user, and must open them. It touches nothing
-// outside of the folder, whatever links are in it.
+// ownByFolder changes the owner of entries that root created in a data folder to the
+// owner of the folder. The service may run as another user, and must open them. It
+// never changes anything outside of the folder, even if there are links in it.
 func ownByFolder(data string, names ...string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -87,7 +87,7 @@ func moveAll(from, to string, names []string) error {
 	return store.SyncFolder(to)
 }
 
-// digest is the SHA-256 of a file, in hex, and its size.
+// digest returns the SHA-256 of a file, in hex, and its size in bytes.
 func digest(path string) (sum string, size int64, err error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -79,8 +79,8 @@ func (s *shell) rawCall(c *cobra.Command, r rawCall, args []string) error {
 	return s.plainRefusal(client.Refusal(answer, body))
 }
 
-// plainRefusal is the error of an answer that is already printed, in the API's words,
-// because the request was raw too.
+// plainRefusal returns the error of an answer that is already printed. It uses the words
+// of the API, because the request was raw too.
 func (s *shell) plainRefusal(err error) error {
 	var refused *client.Error
 	if !errors.As(err, &refused) {
@@ -98,7 +98,7 @@ func (s *shell) plainRefusal(err error) error {
 	return withHint(sayingf(err, "%s", text), "%s", hint)
 }
 
-// method is a word that HTTP can carry.
+// method matches a valid HTTP method.
 var method = regexp.MustCompile(`^[A-Za-z]+$`)
 
 func (r rawCall) request(in io.Reader, args []string) (client.Request, error) {
@@ -145,7 +145,8 @@ func (r rawCall) request(in io.Reader, args []string) (client.Request, error) {
 	return request, nil
 }
 
-// readData is the text of -d: itself, a file's, or standard input's.
+// readData returns the body that the flag -d stands for: the text itself, the content of
+// a file (@FILE), or the standard input (-).
 func readData(data string, in io.Reader) ([]byte, error) {
 	switch {
 	case data == "-" || data == "@-":

@@ -11,8 +11,9 @@ import (
 	"hale/internal/labs/reports/reader"
 )
 
-// readReportsCommand is the child process of hale serve that reads uploaded lab reports.
-// Its streams carry requests and answers. It has no settings.
+// readReportsCommand returns the command of the child process in which hale serve reads
+// uploaded lab reports. Its standard input carries requests and its standard output
+// answers. It has no settings.
 func (s *shell) readReportsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: app.ReaderCommand, Short: "read lab reports for hale serve", Hidden: true, Args: takes(),

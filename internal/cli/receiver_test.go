@@ -13,8 +13,8 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
-// A receiver of webhooks for scripts. It answers 204 on /hook to what is signed
-// with one of the secrets it was given, 401 to anything else, and 500 on /bad.
+// testReceiver receives webhooks for scripts. It answers 204 on /hook to posts that are
+// signed with one of its secrets, 401 to other posts, and 500 on /bad.
 type testReceiver struct {
 	mu      sync.Mutex
 	secrets []*standardwebhooks.Webhook
@@ -25,7 +25,7 @@ const receiverKey = "RECEIVER"
 
 var receivers sync.Map // *testReceiver, by URL
 
-// receiverOf is the receiver that a script started.
+// receiverOf returns the receiver that a script started.
 func receiverOf(ts *testscript.TestScript) *testReceiver {
 	r, ok := receivers.Load(ts.Getenv(receiverKey))
 	if !ok {
@@ -61,7 +61,7 @@ func receive(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Setenv(receiverKey, server.URL)
 }
 
-// verify gives the receiver one more secret: `verify whsec_…`.
+// verify adds a secret to the receiver: `verify whsec_…`.
 func verify(ts *testscript.TestScript, _ bool, args []string) {
 	secret, err := standardwebhooks.NewWebhook(args[0])
 	ts.Check(err)
@@ -71,7 +71,7 @@ func verify(ts *testscript.TestScript, _ bool, args []string) {
 	r.secrets = append(r.secrets, secret)
 }
 
-// received waits until the receiver has had so many good posts: `received 4`.
+// received waits until the receiver has had a number of valid posts: `received 4`.
 func received(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

@@ -32,7 +32,7 @@ var restoredView = view{
 	columns: append(backupView.columns[:len(backupView.columns):len(backupView.columns)], column{"root key", "root_key_check"}, column{"restored to", "restored_to"}, column{"outgoing held", "outgoing_held"}),
 }
 
-// keyCheck tells whether the root key decrypts the database of a backup.
+// keyCheck states whether the root key decrypts the database of a backup.
 type keyCheck string
 
 const (
@@ -135,18 +135,22 @@ func readManifest(folder string) (manifest, error) {
 	return m, nil
 }
 
-// stagingFolder receives the backup inside the data folder, which may be a
-// mount point of its own, until everything is checked. The names of those of
-// dry runs begin with it.
+// stagingFolder is the folder for the backup inside the data folder until all checks are
+// done. It is inside because the data folder may be a separate mount point. The names of
+// the folders of dry runs begin with it.
 const stagingFolder = ".restoring"
 
 // setAsidePrefix begins the names of folders that a restore created for the previous
 // data.
 const setAsidePrefix = "before-restore-"
 
-// staysInPlace reports that an entry of a data folder is not part of what it holds:
-// backups, attempts to restore, what earlier ones set aside, the list of erasures,
-// what the file system keeps for itself.
+// staysInPlace reports whether a restore leaves an entry of a data folder in place,
+// because the entry is not part of the data:
+//
+//   - backups
+//   - attempts to restore, and data that earlier restores set aside
+//   - the list of erasures
+//   - the file system's own entries
 func staysInPlace(name string) bool {
 	return name == backupsFolder || name == "lost+found" || name == users.ErasuresFile ||
 		strings.HasPrefix(name, stagingFolder) || strings.HasPrefix(name, setAsidePrefix)
@@ -205,8 +209,8 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: absolute(cfg.Data), Held: true})
 }
 
-// rehearse makes all checks of a restore, on a copy of the backup beside what
-// is there.
+// rehearse makes all checks of a restore on a copy of the backup. It leaves the existing
+// data alone.
 func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m manifest) error {
 	var key keyCheck
 	var err error
@@ -226,7 +230,7 @@ func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m
 	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key})
 }
 
-// standing is a folder, or else the nearest above it that is there.
+// standing returns a folder, or its nearest parent that exists.
 func standing(folder string) string {
 	folder = absolute(folder)
 	for {
@@ -237,7 +241,7 @@ func standing(folder string) string {
 	}
 }
 
-// removeStaging removes what attempts left that did not come to their end.
+// removeStaging removes the folders of interrupted restores.
 func removeStaging(data string) error {
 	entries, err := os.ReadDir(data)
 	if err != nil {
@@ -264,9 +268,10 @@ func (s *shell) stage(ctx context.Context, cfg *config.Config, from, staging str
 	return s.checkRestored(ctx, cfg, staging)
 }
 
-// stageRootKey copies the root key of the backup, followed by those of the data folder: a
-// key that replaced it opens the list of erasures. With one in the settings it copies neither: they may be others,
-// and only that one is checked.
+// stageRootKey copies the root key of the backup, followed by those of the data folder. A
+// key of the data folder may have replaced the one of the backup, and opens the list of
+// erasures. If the settings contain a root key, stageRootKey copies none: the files may
+// have other keys, and only the key of the settings is checked.
 func stageRootKey(cfg *config.Config, from, staging string) error {
 	if cfg.RootKey != "" {
 		return nil
@@ -383,8 +388,8 @@ func (s *shell) swap(data, staging string, before []string) error {
 	return nil
 }
 
-// makeAside makes the folder that is named for this second, with a number when
-// there is one already.
+// makeAside creates a folder named after the current time, to the second. If this name
+// exists, it appends a number.
 func (s *shell) makeAside(data string) (string, error) {
 	name := filepath.Join(data, setAsidePrefix+s.now().UTC().Format("20060102T150405Z"))
 	aside := name
@@ -397,7 +402,7 @@ func (s *shell) makeAside(data string) (string, error) {
 	}
 }
 
-// stagedEntries lists what is staged, the database last.
+// stagedEntries lists the staged files, the database last.
 func stagedEntries(staging string) (names []string, err error) {
 	all, err := os.ReadDir(staging)
 	if err != nil {
@@ -411,7 +416,8 @@ func stagedEntries(staging string) (names []string, err error) {
 	return append(names, store.FileName), nil
 }
 
-// entriesOf lists what a data folder holds, but for the lock.
+// entriesOf lists the entries of a data folder that are part of the data, without the
+// lock.
 func entriesOf(folder string) ([]string, error) {
 	all, err := os.ReadDir(folder)
 	if err != nil {

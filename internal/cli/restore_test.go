@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// hale runs a command and returns its exit code and what it said.
+// hale runs a command and returns its exit code and its output.
 func hale(t *testing.T, args ...string) (code int, said string) {
 	t.Helper()
 	term := newTerminal()
@@ -22,7 +22,7 @@ func hale(t *testing.T, args ...string) (code int, said string) {
 	return code, term.out.String() + term.err.String()
 }
 
-// aBackup makes a data folder and a backup of it.
+// aBackup creates a data folder and a backup of it.
 func aBackup(t *testing.T) (data, backup string) {
 	t.Helper()
 	data, backup = filepath.Join(t.TempDir(), "data"), filepath.Join(t.TempDir(), "copy")
@@ -37,7 +37,7 @@ func aBackup(t *testing.T) (data, backup string) {
 	return data, backup
 }
 
-// say changes what a backup says of itself.
+// say changes the manifest of a backup.
 func say(t *testing.T, backup string, change func(m *manifest)) {
 	t.Helper()
 	path := filepath.Join(backup, manifestFile)
@@ -66,7 +66,7 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// namesIn are all files below a folder.
+// namesIn returns the relative paths of all files below a folder.
 func namesIn(t *testing.T, folder string) (names []string) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
@@ -82,7 +82,7 @@ func namesIn(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// A dry run reads what a restore would read: a page that was damaged before the
+// A dry run reads every page, as a restore does. A page that was damaged before the
 // backup was made has the right digest.
 func TestADryRunReadsEveryPage(t *testing.T) {
 	data, backup := aBackup(t)
@@ -113,7 +113,8 @@ func TestADryRunReadsEveryPage(t *testing.T) {
 	}
 }
 
-// The service runs as the owner of its data folder, root restores into it.
+// The service runs as the owner of its data folder. Files that root restores must belong
+// to this owner.
 func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root gives files away")
@@ -136,7 +137,7 @@ func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
 	}
 }
 
-// A database that root makes is the service's as well.
+// A database that root creates must belong to the owner of the folder, too.
 func TestWhatRootMigratesBelongsToTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root gives files away")
@@ -156,7 +157,7 @@ func TestWhatRootMigratesBelongsToTheOwner(t *testing.T) {
 	}
 }
 
-// allBelongTo looks at the owner of everything in a folder.
+// allBelongTo checks the owner of every entry in a folder, and counts them.
 func allBelongTo(t *testing.T, folder string, who uint32) (seen int) {
 	t.Helper()
 	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {

@@ -45,7 +45,7 @@ func (s *shell) apiKey() string {
 	return key
 }
 
-// client makes a client of the server that flags and environment name.
+// client returns a client for the server that the flags or the environment name.
 func (s *shell) client() (*client.Client, error) {
 	return client.New(client.Options{URL: s.serverURL(), Key: s.apiKey(), Header: s.server.header, Agent: "hale/" + version()})
 }

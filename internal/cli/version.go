@@ -12,7 +12,8 @@ import (
 //	go build -ldflags "-X hale/internal/cli.release=v1.2.3" ./cmd/hale
 var release string
 
-// version is the release, or else the commit that was built, or else devel.
+// version returns the release. Without a release it returns the commit of the build, or
+// devel if that is unknown.
 func version() string {
 	if release != "" {
 		return release

@@ -59,7 +59,7 @@ func endpointPath(id string, more ...string) string {
 	return client.Path(append([]string{"v2", "webhooks", id}, more...)...)
 }
 
-// endpointFlags are the settings of an endpoint that flags can carry.
+// endpointFlags are the settings of an endpoint that have flags.
 type endpointFlags struct {
 	types       []string
 	allTypes    bool
@@ -77,7 +77,7 @@ func (f *endpointFlags) add(c *cobra.Command) {
 	flags.StringVar(&f.content, "content", "", "content of the posts: full (default), or ids for type and ids only")
 }
 
-// body has the settings whose flags were given.
+// body returns the settings whose flags were given, as the body of a request.
 func (f *endpointFlags) body(c *cobra.Command) map[string]any {
 	body := map[string]any{}
 	changed := c.Flags().Changed
@@ -141,8 +141,7 @@ func (s *shell) webhooksAdd() *cobra.Command {
 	return c
 }
 
-// printSecret says the signing secret of an endpoint just made, which its
-// owner needs next.
+// printSecret prints the signing secret of a new endpoint, which its receiver needs.
 func (s *shell) printSecret(c *cobra.Command, made json.RawMessage) error {
 	var endpoint struct {
 		ID string `json:"id"`

@@ -1,8 +1,8 @@
 // Package client calls Hale's own HTTP API for the command line.
 //
-// It knows how to carry a key, a body and an error, and no resource: commands
-// name paths and show what comes back, so a field that the server adds is
-// shown without a change here.
+// The client handles the key, the body and the errors of requests, and knows no
+// resource. Commands name paths and print the answers. So a field that the
+// server adds appears without a change here.
 package client
 
 import (
@@ -24,8 +24,8 @@ import (
 type Options struct {
 	URL string // base URL, such as http://127.0.0.1:8080
 	Key string // API key; empty sends none
-	// Header carries the key; empty means Authorization: Bearer, which every
-	// server takes whatever its own header is called.
+	// Header carries the key; empty means Authorization: Bearer. Every server
+	// accepts that, even if it has a key header of another name.
 	Header string
 	Agent  string // User-Agent
 }
@@ -58,22 +58,22 @@ func New(o Options) (*Client, error) {
 	}, nil
 }
 
-// URL is the server's base URL.
+// URL returns the server's base URL.
 func (c *Client) URL() string { return c.base.String() }
 
-// Request is one call. Body is marshalled as JSON unless Raw is set.
+// Request is one call. Body is marshaled as JSON unless Raw is set.
 type Request struct {
 	Method string
-	// Path is escaped already and begins with a slash; see Path.
+	// Path is already escaped and begins with a slash; see the function Path.
 	Path  string
 	Query url.Values
 	Body  any
-	// Raw is sent as it is, with Header's Content-Type.
+	// Raw is sent unchanged, with Header's Content-Type.
 	Raw io.Reader
 	// Length of Raw in bytes, when known; 0 means unknown.
 	Length int64
 	Header http.Header
-	// Timeout bounds the call; 0 means 30 s, less than 0 no bound.
+	// Timeout limits the call; 0 means 30 s, and a negative value means no limit.
 	Timeout time.Duration
 }
 
@@ -117,8 +117,8 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, v any) 
 	return nil
 }
 
-// Send sends a request and returns whatever answer comes; its body must be
-// closed.
+// Send sends a request and returns the answer with any status. The caller must
+// close its body.
 func (c *Client) Send(ctx context.Context, r Request) (*http.Response, error) {
 	request, err := c.request(ctx, r)
 	if err != nil {
@@ -181,8 +181,8 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	return request, nil
 }
 
-// broken is an answer that did not come. ctx is the caller's own: when that is
-// over, no server is at fault.
+// broken returns the error for a request without an answer. ctx is the caller's context:
+// if it has ended, broken returns its error.
 func broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -48,7 +48,7 @@ var kindOf = map[int]fault.Kind{
 	http.StatusGatewayTimeout:        fault.Unavailable,
 }
 
-// Refusal is the error that an answer stands for, nil for a 2xx.
+// Refusal returns the error that an answer means; nil for a 2xx.
 func Refusal(answer *http.Response, body []byte) error {
 	if answer.StatusCode >= 200 && answer.StatusCode <= 299 {
 		return nil
@@ -111,7 +111,8 @@ func (e *Error) sentence(detail json.RawMessage) string {
 	return ""
 }
 
-// names are the words of a place after the first, which is body, query or path.
+// names returns the parts of a field's place after the first, which is body, query or
+// path.
 func names(loc []any) (all []string) {
 	for _, p := range loc[min(1, len(loc)):] {
 		all = append(all, fmt.Sprint(p))

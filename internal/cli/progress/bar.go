@@ -8,8 +8,8 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// bar draws on a terminal. The library owns the drawing; the figures are ours,
-// so that a bar and a line say the same.
+// bar draws a progress bar on a terminal. The library draws, and this package computes
+// the numbers, so that a bar and a line show the same ones.
 type bar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
@@ -17,7 +17,7 @@ type bar struct {
 	fed       chan struct{}
 }
 
-// refresh is the interval of a bar: often enough to look alive.
+// refresh is the interval at which a bar is drawn: short enough to look alive.
 const refresh = 120 * time.Millisecond
 
 func startBar(out io.Writer, now func() state) display {
@@ -49,8 +49,8 @@ func (b *bar) feed(now func() state) {
 	}
 }
 
-// move sets the bar, one short of full: the library takes a full bar for a
-// finished one, and only stop knows whether it is.
+// move sets the bar, at most one short of full. The library considers a full bar
+// finished, and only stop knows whether it is.
 func (b *bar) move(s state) {
 	b.bar.SetTotal(max(s.total, 1)+1, false)
 	b.bar.SetCurrent(min(s.done, max(s.total, 1)))
@@ -69,7 +69,7 @@ func (b *bar) stop(last state) {
 	b.container.Wait()
 }
 
-// behindBar is the text to the right of the bar.
+// behindBar returns the text to the right of the bar.
 func (s state) behindBar(now time.Time) string {
 	text := s.amount(s.done)
 	if s.total > 0 {

@@ -1,6 +1,6 @@
-// Package progress shows how far something long has come: a bar on a
-// terminal, a plain line every ten seconds anywhere else, so that logs of
-// unattended runs stay readable.
+// Package progress shows the progress of a long operation. On a terminal it is a bar.
+// Anywhere else it is a plain line every ten seconds, so that logs of unattended runs
+// stay readable.
 //
 //	meter := progress.Start(os.Stderr, progress.Options{Label: "upload", Unit: progress.Bytes, Total: size})
 //	_, err = io.Copy(dst, meter.Reader(src))
@@ -103,9 +103,8 @@ func (r *countingReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Finish ends the display: with a full bar, or as it stands when the work
-// failed or was stopped. It returns when the last line is out; calling it
-// again does nothing.
+// Finish ends the display. The bar is full, or stays as it is if the work failed or was
+// stopped. Finish returns when the last line is written. A second call does nothing.
 func (m *Meter) Finish(ok bool) {
 	m.mu.Lock()
 	if !m.state.ended.IsZero() {
