@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// checkPage lists what is wrong with a page for a person with a small screen, a keyboard
-// or a screen reader, and which texts have too little contrast.
+// checkPage lists the problems of a page for a person with a small screen, a keyboard or
+// a screen reader. It also lists the texts with too little contrast.
 const checkPage = `(() => {
 	const wrong = [], all = s => [...document.querySelectorAll(s)];
 	if (document.documentElement.scrollWidth > innerWidth) wrong.push('wider than the screen: ' + document.documentElement.scrollWidth);
