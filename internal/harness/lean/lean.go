@@ -1,11 +1,11 @@
-// Package lean is an HTTP/1.1 client that costs little, for programs that put
-// load on a server and share its cores: what the client burns is missing in
-// the figure.
+// Package lean is an HTTP/1.1 client that costs little. It is for programs that put load
+// on a server and share its cores. CPU time that the client uses is not available to the
+// server, and lowers the throughput that they measure.
 //
-// One Conn is one keep-alive connection, used by one goroutine. A request is
-// bytes, written by hand or by Head; the answer is read in place, and its body
-// is valid until the next request. It speaks what our own server and the
-// standard library's answer with, and fails on anything else.
+// One Conn is one keep-alive connection, used by one goroutine. A request is bytes,
+// written by hand or by Head. The answer is read in place, and its body is valid until
+// the next request. The client understands the answers of Hale and of net/http, and fails
+// on others.
 package lean
 
 import (
@@ -49,9 +49,9 @@ func Dial(ctx context.Context, address string, timeout time.Duration) (*Conn, er
 // Close ends the connection.
 func (c *Conn) Close() error { return c.net.Close() }
 
-// Head is the part of a request that stays the same: method, path and headers
-// up to where the body's length belongs. Each header is a full line without
-// its end, such as "x-service-api-key: sk_…".
+// Head returns the part of a request that stays the same: the method, the path and the
+// headers up to the length of the body. Each header is a full line without its end, such
+// as "x-service-api-key: sk_…".
 func Head(method, path, host string, headers ...string) []byte {
 	head := []byte(method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\n")
 	for _, line := range headers {
@@ -60,9 +60,8 @@ func Head(method, path, host string, headers ...string) []byte {
 	return head
 }
 
-// Do sends head and body and reads the answer. A body, even an empty one, is
-// announced as JSON; nil means none. After an error the connection is of no
-// further use.
+// Do sends head and body and reads the answer. A body, even an empty one, is announced as
+// JSON; nil means none. After an error the connection cannot be used again.
 func (c *Conn) Do(head, body []byte) (Response, error) {
 	if err := c.net.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return Response{}, fmt.Errorf("lean: %w", err)
@@ -133,7 +132,7 @@ func (c *Conn) answer() (Response, error) {
 	return Response{status, c.body}, err
 }
 
-// line is the next line without its end; valid until the next read.
+// line returns the next line without its end. The line is valid until the next read.
 func (c *Conn) line() ([]byte, error) {
 	line, err := c.read.ReadSlice('\n')
 	if err != nil {

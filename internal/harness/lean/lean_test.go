@@ -12,8 +12,8 @@ import (
 	"hale/internal/harness/lean"
 )
 
-// The standard library's server is the judge of what we send, and its answers
-// are what we must read: with a length, in chunks, and without a body.
+// The standard library's server judges what the client sends. The client must
+// read its answers: with a length, in chunks, and without a body.
 func TestAgainstTheStandardServer(t *testing.T) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /echo", func(w http.ResponseWriter, r *http.Request) {

@@ -1,5 +1,5 @@
-// Package load sends requests over many lean connections and says how fast
-// they were answered.
+// Package load sends requests over many lean connections and measures the times to their
+// answers.
 package load
 
 import (
@@ -15,13 +15,13 @@ import (
 	"hale/internal/harness/lean"
 )
 
-// Worker is one connection and its place among the others.
+// Worker is one connection with its number.
 type Worker struct {
 	*lean.Conn
 	Index int // 0 to Conns-1
 }
 
-// Plan says how much load to make.
+// Plan describes the load to make.
 type Plan struct {
 	Address string
 	Conns   int
@@ -36,15 +36,15 @@ type Result struct {
 	waits    []time.Duration // sorted
 }
 
-// PerSecond is the rate of answered requests.
+// PerSecond returns the rate of answered requests.
 func (r Result) PerSecond() float64 { return float64(r.Requests) / r.Took.Seconds() }
 
-// Quantile is the time within which the share q, 0 to 1, was answered. With a
-// Rate it counts from when the request was due, so that a server which falls
-// behind cannot hide it.
+// Quantile returns the time within which the share q of requests, 0 to 1, was answered.
+// With a Rate, the time of a request starts when it was due. So a server that cannot keep
+// the rate cannot hide it.
 func (r Result) Quantile(q float64) time.Duration { return Quantile(r.waits, q) }
 
-// Quantile picks the share q, 0 to 1, from sorted times.
+// Quantile returns the time at the share q, 0 to 1, of sorted times.
 func Quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0
@@ -72,9 +72,9 @@ func Once(ctx context.Context, p Plan, n int, do func(w *Worker, n int) error) e
 	return group.Wait()
 }
 
-// Run calls do on every connection over and over. do makes request number n of
-// its worker and returns an error for any answer it did not want; the first
-// one ends the run.
+// Run calls do on every connection until the time of the plan ends. do sends request
+// number n of its worker, and returns an error for an unexpected answer. The first error
+// ends the run.
 func Run(ctx context.Context, p Plan, do func(w *Worker, n int) error) (Result, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -118,8 +118,8 @@ type span struct {
 	late atomic.Int64 // how long after counted it was, when that was after the end
 }
 
-// counts says whether an answer belongs to what was measured. A machine that
-// answers none in time still has its first one counted.
+// counts reports whether an answer counts for the measurement. If the machine answers no
+// request in time, the first late answer counts.
 func (s *span) counts(answered time.Time) bool {
 	if !answered.After(s.counted) {
 		return false

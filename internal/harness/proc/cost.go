@@ -44,7 +44,7 @@ func (s *Server) Memory() (Memory, error) {
 	return m, nil
 }
 
-// ResetPeak makes the peak start again from what the process holds now.
+// ResetPeak sets the peak to the memory that the process uses now.
 func (s *Server) ResetPeak() error {
 	if s.cmd == nil {
 		return os.ErrProcessDone
@@ -52,7 +52,7 @@ func (s *Server) ResetPeak() error {
 	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", s.cmd.Process.Pid), []byte("5"), 0)
 }
 
-// CPU is the processor time that the running process has used.
+// CPU returns the processor time that the running process has used.
 func (s *Server) CPU() (time.Duration, error) {
 	if s.cmd == nil {
 		return 0, os.ErrProcessDone
@@ -104,9 +104,9 @@ func ReadMachine() (Machine, error) {
 	return m, nil
 }
 
-// Others is the share of the machine's processor time since m, 0 to 1, that
-// processes other than ours used, when ours used own. A high share means the
-// figure measured meanwhile is too low.
+// Others returns the share of the machine's processor time, 0 to 1, that other processes
+// used between m and now. own is the time that our processes used. A high share means
+// that a figure measured in this time is too low.
 func (m Machine) Others(now Machine, own time.Duration) float64 {
 	total := float64(now.total - m.total)
 	if total <= 0 {

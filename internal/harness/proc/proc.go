@@ -1,6 +1,6 @@
-// Package proc runs the real binary as a process of its own, for crash and bench runs.
-// It builds the binary, starts it on a free loopback port and waits until it is ready.
-// It reads its costs from /proc, and kills it.
+// Package proc runs the real binary as a separate process, for crash and bench runs. It
+// builds the binary, starts it on a free loopback port and waits until it is ready. It
+// reads the costs of the process from /proc, and kills it.
 package proc
 
 import (
@@ -17,14 +17,14 @@ import (
 	"time"
 )
 
-// Build compiles cmd/hale into dir and returns the binary's path. HALE_BINARY
-// names one that exists already.
+// Build compiles cmd/hale into dir and returns the binary's path. If HALE_BINARY is set,
+// it returns that path instead.
 func Build(ctx context.Context, dir string) (string, error) {
 	if given := os.Getenv("HALE_BINARY"); given != "" {
 		return filepath.Abs(given)
 	}
 	binary := filepath.Join(dir, "hale")
-	// Without -trimpath, so that what the tests were compiled to is used again.
+	// Build without -trimpath, so that the compiled packages of the tests are used again.
 	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "hale/cmd/hale")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -33,7 +33,7 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return binary, nil
 }
 
-// Options say how the server runs.
+// Options describe how to run the server.
 type Options struct {
 	Binary   string
 	Dir      string // --data
@@ -42,8 +42,8 @@ type Options struct {
 	Args     []string
 }
 
-// Server is one installation: a data folder and an address that stay the same
-// while processes come and go.
+// Server is one installation: a data folder and an address that stay the same when
+// processes are replaced.
 type Server struct {
 	options Options
 	address string
@@ -74,7 +74,7 @@ func New(o Options) (*Server, error) {
 	return &Server{options: o, address: address, log: log}, nil
 }
 
-// Address is host:port of the API.
+// Address returns the host:port of the API.
 func (s *Server) Address() string { return s.address }
 
 // Environ returns the variables with which client commands of the binary reach this
@@ -114,7 +114,7 @@ func (s *Server) Start(ctx context.Context) (time.Duration, error) {
 	return time.Since(start), nil
 }
 
-// waitReady asks often, since the time to readiness is a figure.
+// waitReady polls often, because the time to readiness is measured.
 func (s *Server) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -140,10 +140,10 @@ func (s *Server) waitReady(ctx context.Context) error {
 	}
 }
 
-// Kill ends the process at once, as a crash would, and waits until it is gone.
+// Kill ends the process at once, as a crash does, and waits until it has ended.
 func (s *Server) Kill() { s.end(syscall.SIGKILL) }
 
-// Stop asks the process to end, and kills it when it has not within 40 seconds.
+// Stop asks the process to end, and kills it if it has not ended within 40 seconds.
 func (s *Server) Stop() error {
 	if s.cmd == nil {
 		return nil
@@ -168,13 +168,13 @@ func (s *Server) end(signal syscall.Signal) {
 	s.cmd = nil
 }
 
-// Close kills what runs and closes the log.
+// Close kills a running process and closes the log.
 func (s *Server) Close() error {
 	s.Kill()
 	return s.log.Close()
 }
 
-// Log is all that the processes of this installation printed.
+// Log returns everything that the processes of this installation printed.
 func (s *Server) Log() (string, error) {
 	text, err := os.ReadFile(s.log.Name())
 	return string(text), err
@@ -185,8 +185,8 @@ func (s *Server) lastWords() string {
 	return text[max(0, len(text)-4000):]
 }
 
-// Command runs the binary as a client of this server, or as a tool on its
-// data, and returns what it printed on standard output.
+// Command runs the binary as a client of this server, or as a tool on its data, and
+// returns its standard output.
 func (s *Server) Command(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.options.Binary, args...)
 	cmd.Env = append(s.Environ(), "HALE_DATA="+s.options.Dir, "HALE_DATABASE="+s.options.Database)
@@ -199,8 +199,8 @@ func (s *Server) Command(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// plainEnviron is the environment without settings of Hale, so that a run does
-// not depend on whose machine it is.
+// plainEnviron returns the environment without settings of Hale, so that a run does not
+// depend on the user's settings.
 func plainEnviron() []string {
 	var kept []string
 	for _, entry := range os.Environ() {
