@@ -1,5 +1,6 @@
-// Package sink is a webhook receiver for crash and bench runs: it checks every
-// signature, remembers what came, and misbehaves as often as it is asked to.
+// Package sink is a webhook receiver for crash and bench runs. It checks every
+// signature, remembers the messages, and fails as often as its configuration
+// asks.
 //
 // Its judgement is its own. It computes signatures from the Standard Webhooks
 // text and shares no code with the sender, so that a mistake there is not
@@ -22,8 +23,8 @@ import (
 	"time"
 )
 
-// Faults are the shares, 0 to 1, of events whose first delivery goes wrong.
-// Later deliveries of the same event are taken, so that the end of a run need
+// Faults are the shares, 0 to 1, of events whose first delivery goes wrong. The
+// receiver accepts later deliveries of the same event. So the end of a run need
 // not wait for the long steps of the retry schedule.
 type Faults struct {
 	Unavailable float64 // answered 503
@@ -86,7 +87,7 @@ func (s *Sink) Close() error {
 	return s.server.Close()
 }
 
-// Messages is a copy of what came, by event id.
+// Messages returns a copy of the received messages, by event id.
 func (s *Sink) Messages() map[string]Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +176,7 @@ func (s *Sink) draw() fault {
 	return none
 }
 
-// check answers what is wrong with a delivery, or nothing.
+// check returns the fault of a delivery, or an empty text.
 func (s *Sink) check(header http.Header, id string, body []byte) string {
 	if id == "" {
 		return "a delivery without webhook-id"

@@ -47,16 +47,16 @@ const (
 // path of the server; sshd must be started by its absolute path.
 const path = "/usr/sbin/sshd"
 
-// Start starts a server, and stops it when the test ends. Without OpenSSH's
-// server the test is skipped.
+// Start starts a server, and stops it when the test ends. Without OpenSSH's server the
+// test skips.
 func Start(t testing.TB) *Server {
 	t.Helper()
 	return start(t, "PasswordAuthentication no", "PermitRootLogin prohibit-password")
 }
 
-// StartPassword is Start for a server that accepts only Password. The server
-// reads it from a file that is mounted over /etc/shadow for its process alone,
-// so the test is skipped without the rights of root.
+// StartPassword starts a server like Start that accepts only Password. The server reads
+// the password from a file that is mounted over /etc/shadow for its process alone.
+// Without root rights the test skips.
 func StartPassword(t testing.TB) *Server {
 	t.Helper()
 	if os.Getuid() != 0 || exec.Command("unshare", "-m", "true").Run() != nil { //nolint:noctx // ends at once
@@ -101,7 +101,7 @@ func start(t testing.TB, authentication ...string) *Server {
 	return s
 }
 
-// Stop stops the server: new connections are refused.
+// Stop stops the server. It then refuses new connections.
 func (s *Server) Stop() {
 	if s.stop != nil {
 		s.stop()
@@ -109,7 +109,7 @@ func (s *Server) Stop() {
 	}
 }
 
-// Run starts a server again that was stopped.
+// Run starts a stopped server again.
 func (s *Server) Run(t testing.TB) {
 	t.Helper()
 	if os.Getuid() == 0 { // the server of root separates its privileges there

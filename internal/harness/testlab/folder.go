@@ -74,8 +74,9 @@ func (f *Folder) write(message string) (string, error) {
 	return name, errors.Join(first, second, file.Close())
 }
 
-// Send writes a message and waits until the other side has taken the file: AA
-// when it is gone, AR when it is among the files that cannot be read.
+// Send writes a message and waits until the other side takes the file. It
+// returns AA when the file is gone, and AR when the file is among those that
+// cannot be read.
 func (f *Folder) Send(ctx context.Context, message string) (string, error) {
 	name, err := f.write(message)
 	if err != nil {
