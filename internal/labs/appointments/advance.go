@@ -106,9 +106,9 @@ func moveOrder(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Orde
 	return orders.Amend(ctx, tx, o, change)
 }
 
-// orderChange returns the change that a move makes to the order: the link to
-// the appointment and, for a completed visit, the time of collection and the
-// dates of results.
+// orderChange returns the change that a move makes to the order. It sets the
+// link to the appointment. For a completed visit it also sets the time of
+// collection and the dates of results.
 func orderChange(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, s move) (func(o *orders.Order), error) {
 	id := a.ID.UUID()
 	if s.to != Completed {

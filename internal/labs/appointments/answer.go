@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// errTaken is the answer for a slot that another caller has booked.
+// errTaken returns the error for a slot that another caller has booked.
 //
 // Reference 2.7: 404, and 400 in sandbox.
 func errTaken(sandbox bool) error {
@@ -23,13 +23,13 @@ func errTaken(sandbox bool) error {
 	return fault.New(kind, "The slot was taken; ask for availability again").At("body", "booking_key").WithType("slot_taken")
 }
 
-// errInProgress is the answer when the visit that is rescheduled has begun
-// meanwhile.
+// errInProgress is the error for a request to reschedule a visit that has begun in the
+// meantime.
 var errInProgress = fault.New(fault.Refused, "The appointment is under way and can no longer be rescheduled").WithType("not_reschedulable")
 
 var errRefused = fault.New(fault.Refused, "The provider does not take this appointment").WithType("provider_refused")
 
-// isFinal reports that the network's refusal is final.
+// isFinal reports whether the network's refusal is final.
 func isFinal(err error) bool {
 	return errors.Is(err, networks.ErrSlotTaken) || errors.Is(err, networks.ErrUnsupported)
 }
@@ -89,8 +89,9 @@ func (s *Service) storeAnswer(ctx context.Context, asked *Appointment, call Call
 	return doc, err
 }
 
-// releaseLate releases a booking that a network granted to a caller after it
-// had refused the job: another order's slot had become free in between.
+// releaseLate releases a booking that a network granted to a caller after it had refused
+// the job, which was faster. Between the two requests, the slot of another order had
+// become free.
 func releaseLate(ctx context.Context, tx *store.Tx, a *Appointment, late networks.Booking) error {
 	if late.ID == "" || late.ID == a.Body.Booking.ID {
 		return nil
@@ -102,7 +103,8 @@ func releaseLate(ctx context.Context, tx *store.Tx, a *Appointment, late network
 	return settleLater(ctx, tx, a, tx.Now())
 }
 
-// unbookErased is releaseLate for an appointment that was erased.
+// unbookErased releases a late booking, as releaseLate does, for an appointment that was
+// erased. It has no row, so no job can retry: a failure is logged.
 func (s *Service) unbookErased(ctx context.Context, a *Appointment, late networks.Booking) {
 	if late.ID == "" {
 		return
@@ -112,12 +114,13 @@ func (s *Service) unbookErased(ctx context.Context, a *Appointment, late network
 	}
 }
 
-// hasOutcome reports that the appointment is as a call asked.
+// hasOutcome reports whether the appointment already has the state that a call asks for.
 func (a *Appointment) hasOutcome(call Call) bool {
 	return a.Status != Asked && a.Status.Live() && (call.Verb == AskVisit || a.Start != nil && a.Start.Equal(call.Slot.Start))
 }
 
-// applyAnswer stores a yes, a refusal or the lack of an answer.
+// applyAnswer stores the outcome of a request to the network: a booking, a refusal or no
+// answer.
 func (s *Service) applyAnswer(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, booking networks.Booking, answer error, sandbox bool) (refusal, err error) {
 	switch {
 	case answer == nil:
@@ -215,8 +218,8 @@ func (s *Service) applyYes(ctx context.Context, tx *store.Tx, a *Appointment, o 
 	return nil, err
 }
 
-// whyUnwanted says why an appointment is no longer wanted: its order moved
-// during the request. It is nil when the appointment is wanted.
+// whyUnwanted returns the reason why an appointment is no longer wanted: its order moved
+// during the request. It returns nil if the appointment is wanted.
 func whyUnwanted(a *Appointment, o *orders.Order) error {
 	if !a.Status.Live() {
 		return errNotFound
@@ -321,7 +324,7 @@ func (s *Service) applySilence(ctx context.Context, tx *store.Tx, a *Appointment
 	return settleLater(ctx, tx, a, c.Until)
 }
 
-// showPending shows an appointment whose answer is still to come.
+// showPending shows an appointment that waits for its answer.
 func (s *Service) showPending(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order) error {
 	if a.Status != Asked {
 		return save(ctx, tx, a)

@@ -334,8 +334,8 @@ func (s *Service) storeDraft(ctx context.Context, tx *store.Tx, a *Appointment) 
 	return settleLater(ctx, tx, a, a.Body.Call.Until)
 }
 
-// Get returns the newest appointment of an order: the live one, else the last
-// one that ended.
+// Get returns the newest appointment of an order: the live one, or otherwise the last one
+// that ended.
 func Get(ctx context.Context, tx *store.Tx, team teams.ID, order orders.ID, k Kind) (Document, error) {
 	o, err := orderFor(ctx, tx, team, order, k)
 	if err != nil {

@@ -20,9 +20,9 @@
 //
 // An appointment without an answer has no status, is not shown, and blocks
 // other appointments of its order. When the network does not answer in time,
-// the booking may or may not exist: the caller gets an error, and the job asks
-// until it knows and releases the slot. Slots are released the same way when
-// an appointment is cancelled or rescheduled.
+// the booking may or may not exist. The caller gets an error. The job asks
+// until it knows the outcome, and then releases the slot. Slots are released
+// the same way when an appointment is cancelled or rescheduled.
 //
 // # Reading order
 //

@@ -46,8 +46,8 @@ func (s *Service) bookers(sandbox bool) []string {
 	return all
 }
 
-// noBooker stands for a network that takes no appointments, or that this node
-// has no settings for.
+// noBooker replaces a network that takes no appointments, or for which this
+// node has no settings.
 type noBooker struct{}
 
 func (noBooker) Slots(context.Context, networks.SlotQuery) ([]networks.Slot, error) {

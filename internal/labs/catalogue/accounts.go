@@ -159,9 +159,10 @@ func AccountOf(ctx context.Context, tx *store.Tx, team teams.ID, id AccountID) (
 	return Account{}, fmt.Errorf("catalogue: there is no account %s", id)
 }
 
-// ChooseAccount returns the account for an order with a lab: the given one, else
-// the only active account of the team, else that of the platform if the team has
-// none with the lab. An import also accepts a pending account.
+// ChooseAccount returns the account for an order with a lab. If the caller gives
+// one, it is that account. Otherwise it is the only active account of the team
+// with the lab. If the team has no account with the lab, it is the account of
+// the platform. An import also accepts a pending account.
 //
 // Reference 1.16; Spec: Further operations, lab_account_id.
 func ChooseAccount(ctx context.Context, tx *store.Tx, team teams.ID, lab LabID, given *AccountID, forImport bool) (Account, error) {

@@ -1,12 +1,12 @@
-// Package catalogue holds labs, the markers that they offer, the lab tests that
-// teams create from markers, the lab accounts under which orders are placed, and
-// the physicians who order.
+// Package catalogue holds labs and the markers that they offer. It also holds the lab
+// tests that teams create from markers, the lab accounts under which orders are
+// placed, and the physicians who order.
 //
-// Labs and markers are the same for every team. The sandbox has a catalogue of
-// its own, which ships with the binary (folder data; all of it is invented) and
-// which only sandbox teams see. Real labs are imported (importfile.go), and all
-// teams see them. [Load] returns the [Catalogue] that one team sees, from memory.
-// Lab tests, accounts and physicians are rows of the team.
+// Labs and markers are the same for every team. The sandbox has a catalogue of its
+// own, and only sandbox teams see it. It ships with the binary (folder data), and all
+// of it is invented. Real labs are imported (importfile.go), and all teams see them.
+// [Load] returns the [Catalogue] that one team sees, from memory. Lab tests, accounts
+// and physicians are rows of the team.
 //
 // Reading order:
 //

@@ -269,7 +269,7 @@ func hasPayorCodes(table map[string]string) bool {
 	return true
 }
 
-// checkWords says what is wrong with a list of words; empty for a good one.
+// checkWords returns the error in a list of words, or "" for a valid list.
 func checkWords[T ~string](words, allowed []T, least int) string {
 	for _, w := range words {
 		if !containsWord(w, allowed) {

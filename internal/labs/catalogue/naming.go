@@ -57,7 +57,7 @@ func (n Naming) hasCode(m *Marker, r Result) bool {
 	return r.ProviderID == n.Code || r.ProviderID == "" && len(m.Results) == 1 && m.ProviderID == n.Code
 }
 
-// findResult returns the first matching result of the preferred markers, else of
+// findResult returns the first matching result of the preferred markers, or otherwise of
 // any marker.
 func findResult(markers []*Marker, prefer func(m *Marker) bool, match func(m *Marker, r Result) bool) (Result, bool) {
 	var found Result
@@ -74,8 +74,9 @@ func findResult(markers []*Marker, prefer func(m *Marker) bool, match func(m *Ma
 	return found, known
 }
 
-// findOne is findResult for results that may be several: it returns none if the
-// preferred markers, or without a match there all markers, have two.
+// findOne finds a result like findResult, but only if it is the only one. It searches the
+// preferred markers, and without a match there all markers. If two different results
+// match, it returns none.
 func findOne(markers []*Marker, prefer func(m *Marker) bool, match func(r Result) bool) (Result, bool) {
 	var some, preferred []Result
 	for _, m := range markers {
@@ -154,18 +155,18 @@ func (m *Marker) hasOnlyLOINC() bool {
 // CodeProblem is a reason why the codes of a report need a person.
 type CodeProblem string
 
-// The problems.
+// These are the problems.
 const (
-	// CodeConflict means that a code and its LOINC code are those of different
-	// results, of which the order has one.
+	// CodeConflict means that a code and its LOINC code are those of different results,
+	// of which the order has one.
 	CodeConflict CodeProblem = "code_conflict"
 	// UnknownCode means that an ordered test has values, and none of them is a
 	// result that the catalogue has for the test.
 	UnknownCode CodeProblem = "unknown_code"
 )
 
-// CheckCodes looks for values of a lab that cannot be assigned to the results of
-// ordered markers with certainty. It is empty when there are none.
+// CheckCodes returns the reason why values of a lab cannot be assigned to the results of
+// ordered markers with certainty. It returns "" if there is none.
 func (c *Catalogue) CheckCodes(lab LabID, ordered []*Marker, values []Naming) CodeProblem {
 	known, named := map[string]bool{}, map[string]bool{} // by test
 	for _, n := range values {

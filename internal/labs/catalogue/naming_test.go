@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// A reported value means the result with its code, or with its LOINC code or
-// name if the code is unknown; in doubt it means none.
+// A reported value names the result with its code. If the code is unknown, it
+// names the result with its LOINC code or its name. In doubt it names no
+// result.
 func TestNaming(t *testing.T) {
 	blood := &Marker{ID: 1, Lab: 7, Active: true, ProviderID: "T1", Results: []Result{
 		{Name: "Glucose", ProviderID: "GLU", LOINC: "2345-7", Required: true},

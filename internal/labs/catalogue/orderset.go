@@ -12,8 +12,9 @@ import (
 )
 
 // ResolveOrderSet returns the panel of an order, or a fault with the reason of
-// the refusal. A set that is more than one lab test becomes a generated lab
-// test, which is created now or by an earlier order of the same markers.
+// the refusal. If a set is more than one lab test, it becomes a generated lab
+// test. This call creates the test, unless an earlier order of the same markers
+// did.
 //
 // Reference 1.9.
 func ResolveOrderSet(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, method *Method, account *AccountID) (Panel, error) {
@@ -24,8 +25,8 @@ func ResolveOrderSet(ctx context.Context, tx *store.Tx, team teams.ID, set Order
 	return p, p.storeTest(ctx, tx)
 }
 
-// PreviewOrderSet is ResolveOrderSet without storing anything. A lab test that
-// would be generated has an id that is not stored.
+// PreviewOrderSet returns the same panel as ResolveOrderSet, and stores nothing. A lab
+// test that would be generated has an id that is not stored.
 func PreviewOrderSet(ctx context.Context, tx *store.Tx, team teams.ID, set OrderSet, method *Method, account *AccountID) (Panel, error) {
 	p, _, err := resolve(ctx, tx, team, set, method, account)
 	return p, err

@@ -49,8 +49,9 @@ func (p *Practice) normalize(today civil.Date) error {
 	return form.Err()
 }
 
-// practiceKey is the key of a practice: a lab account, or the zero UUID for all
-// accounts of the team that have none of their own.
+// practiceKey returns the key under which a practice is stored: the lab account. Without
+// an account it returns the zero UUID. A practice under the zero UUID is for all accounts
+// of the team that have no practice of their own.
 func practiceKey(account *AccountID) uuid.UUID {
 	if account == nil {
 		return uuid.UUID{}

@@ -47,9 +47,9 @@ func PriceMinor(markers []*Marker) int64 {
 	return sum
 }
 
-// PanelPricing returns the price of a lab test: the sum of its markers, or the
-// reason of the first marker without a price, and the price of reflex markers
-// that may follow.
+// PanelPricing returns the price of a lab test: the sum of its markers, and the
+// price of the reflex markers that may follow. If a marker has no price, it
+// returns the reason of the first such marker instead.
 func (c *Catalogue) PanelPricing(markers []*Marker) Pricing {
 	var total Pricing
 	for _, m := range markers {

@@ -100,7 +100,7 @@ func labOfNewTest(ctx context.Context, tx *store.Tx, team teams.ID, c *Catalogue
 	return lab, nil
 }
 
-// makeTest returns an unnamed lab test of markers, which are of one lab.
+// makeTest returns an unnamed lab test of markers. All markers are of one lab.
 func makeTest(tx *store.Tx, team teams.ID, markers []*Marker, method Method) Test {
 	t := Test{
 		ID: ids.FromUUID[Test](tx.NewUUID()), Team: team, Lab: markers[0].Lab, Method: method,
@@ -114,7 +114,8 @@ func makeTest(tx *store.Tx, team teams.ID, markers []*Marker, method Method) Tes
 	return t
 }
 
-// mainSample returns the sample that most markers need; of equals the first.
+// mainSample returns the sample that most markers need. If two samples are needed equally
+// often, it returns the one that SampleTypes lists first.
 func mainSample(markers []*Marker) SampleType {
 	count := map[SampleType]int{}
 	for _, m := range markers {
@@ -188,8 +189,8 @@ func ApproveTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (T
 	return t, saveTest(ctx, tx, &t, now)
 }
 
-// lockTest is GetTest for an update. It locks the test, so that concurrent
-// updates do not undo each other.
+// lockTest locks a lab test for an update and returns it, so that concurrent updates do
+// not undo each other. It returns a NotFound fault like GetTest.
 func lockTest(ctx context.Context, tx *store.Tx, team teams.ID, id TestID) (Test, error) {
 	if err := tx.Lock(ctx, "lab test:"+id.String()); err != nil {
 		return Test{}, fmt.Errorf("catalogue: waiting for other changes of a lab test: %w", err)
@@ -284,8 +285,8 @@ func generatedTest(ctx context.Context, tx *store.Tx, t Test) (Test, error) {
 		t.Team, composition(t)), t.Team)
 }
 
-// composition returns a hash that is the same for lab tests with the same
-// markers of one lab, in any order, with the same method and fasting.
+// composition returns a hash of the lab, markers, method and fasting of a lab
+// test. The order of the markers does not change it.
 func composition(t Test) []byte {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d %s %t\n", t.Lab, t.Method, t.Fasting)
@@ -371,7 +372,7 @@ func (w *conditions) add(condition string, args ...any) {
 	w.conditions = append(w.conditions, b.String())
 }
 
-// statusConditions express Test.Status in terms of the columns.
+// statusConditions maps each Test.Status to its condition on the columns.
 var statusConditions = map[TestStatus]string{
 	Active:          `archived_at IS NULL AND approved_at IS NOT NULL`,
 	PendingApproval: `archived_at IS NULL AND approved_at IS NULL`,

@@ -130,9 +130,9 @@ func (m *Marker) CollectedBy(method Method) bool { return containsWord(method, m
 // QuestionType is the form of the answer to a question.
 type QuestionType string
 
-// The types of questions. The answer to a choice is the code of one of its
-// answers; to a multi-choice, several codes separated by commas; to a numeric
-// question, a number.
+// The types of questions. The answer to a choice is the code of one of its answers.
+// The answer to a multi-choice is several codes separated by commas. The answer to a
+// numeric question is a number.
 const (
 	Choice      QuestionType = "choice"
 	Text        QuestionType = "text"
