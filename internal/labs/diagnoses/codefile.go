@@ -34,9 +34,9 @@ func (f CodeFile) Len() int {
 	return n
 }
 
-// ParseCodes reads a list of codes: the order file that CMS publishes each year
-// (icd10cm-order-2026.txt), or CSV with the columns code, billable (0 or 1) and
-// description. Errors name the line.
+// ParseCodes reads a list of codes. It is the order file that CMS publishes
+// each year (icd10cm-order-2026.txt), or CSV. The CSV has the columns code,
+// billable (0 or 1) and description. Errors name the line.
 func ParseCodes(file io.Reader) (CodeFile, error) {
 	in := bufio.NewReaderSize(file, 64<<10)
 	head, err := in.Peek(10)

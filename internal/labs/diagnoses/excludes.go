@@ -31,9 +31,9 @@ const (
 	Excludes2 Kind = "excludes2"
 )
 
-// span is a range of codes as the tabular list writes it: E11.- is all codes
-// below E11, E08-E13 is all codes from E08 to E13. Both ends are without dot
-// and include all codes below them.
+// span is a range of codes as the tabular list writes it. E11.- means all codes
+// below E11. E08-E13 means all codes from E08 to E13. Both ends are without dot and
+// include all codes below them.
 type span struct{ from, to string }
 
 func (s span) contains(plain string) bool {

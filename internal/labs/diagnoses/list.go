@@ -209,8 +209,8 @@ func withDot(plain string) string {
 func isLetter(c byte) bool { return 'A' <= c && c <= 'Z' }
 func isDigit(c byte) bool  { return '0' <= c && c <= '9' }
 
-// isSecondary reports whether a code may never be the first of an encounter: it
-// names a manifestation or an agent of a disease that has its own code, or the
+// isSecondary reports whether a code may never be the first of an encounter. Such a
+// code names a manifestation or an agent of a disease that has its own code, or the
 // cause of an injury.
 //
 // ICD-10-CM Official Guidelines, I.A.13 and I.C.20.

@@ -1,8 +1,12 @@
 // Package documents renders the papers of a lab order as PDF.
 //
-// They are the requisition for the patient or the sample, labels for tubes,
-// the notice that an insurance may not pay, the instructions for giving a
-// sample, and the report of the results when the lab sent none.
+// The papers are:
+//
+//   - the requisition for the patient or the sample
+//   - labels for tubes
+//   - the notice that an insurance may not pay
+//   - the instructions for giving a sample
+//   - the report of the results, if the lab sent none
 //
 // Nothing is stored: a document is rendered from the order on request. The
 // same order gives the same bytes, because the dates in the file are the

@@ -99,7 +99,8 @@ func read(t testing.TB, body []byte) []leaf {
 	return pages
 }
 
-// wideFonts are the names of a page's fonts with UTF-16 texts.
+// wideFonts returns the names of the fonts of page n. The value is true if texts in the
+// font are UTF-16.
 func wideFonts(t testing.TB, ctx *model.Context, n int) map[string]bool {
 	t.Helper()
 	_, _, inherited, err := ctx.PageDict(n, false)
@@ -199,8 +200,8 @@ func wantTexts(t *testing.T, pages []leaf, texts ...string) {
 	}
 }
 
-// overlapping returns texts of a page of which one begins before the text to its
-// left ends.
+// overlapping returns pairs of texts of a page that overlap: one starts before the text
+// to its left ends.
 func (l leaf) overlapping() (pairs []string) {
 	ruler := newDocument("", fpdf.SizeType{Wd: l.width, Ht: l.height}, time.Time{})
 	for i, a := range l.texts {

@@ -33,7 +33,8 @@ func id(n byte) uuid.UUID {
 	return all
 }
 
-// subject is an order with every field and some markers, which its lab has.
+// subject returns an order that has every field and the given number of markers. Its Full
+// is the same order as the lab gets it.
 func subject(markers int) *Subject {
 	s := &Subject{
 		Zone: phoenix,
@@ -91,7 +92,8 @@ func subject(markers int) *Subject {
 	return s
 }
 
-// revision is a report with results of every kind.
+// revision returns a report with the given number of results. Six or more cover every
+// kind of result.
 func revision(found int) *results.Revision {
 	offset := -7 * 3600
 	no, yes := false, true

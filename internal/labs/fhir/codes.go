@@ -35,10 +35,11 @@ var observationStatuses = map[string]string{
 	"C": "corrected", "X": "cancelled", "D": "entered-in-error", "W": "entered-in-error",
 }
 
-// interpretationOf returns the lab's flag where FHIR has a code for it, otherwise
-// the code for our interpretation. A flag that says less than our
-// interpretation gives way: the value contradicts it. The text is the flag as
-// sent.
+// interpretationOf returns the FHIR code of the lab's flag. If FHIR has no code for the
+// flag, it returns the code for Hale's interpretation. It does the same if the flag is
+// milder than that interpretation. An example is a normal flag on a critical value: the value
+// contradicts such a flag. If the value could not be judged, a normal flag gets no
+// code. The text is always the flag as the lab sent it.
 func interpretationOf(r Result) []CodeableConcept {
 	word, flag := r.Interpretation, r.Flag
 	code, _ := hl7.FindFlag(flag)

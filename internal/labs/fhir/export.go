@@ -212,9 +212,8 @@ func address(a Address, use string) []PostalAddress {
 	return []PostalAddress{p}
 }
 
-// The extensions of US Core for a person: race and ethnicity, each with the
-// category of the Office of Management and Budget, where there is one, and in
-// words.
+// The extensions of US Core for a person: race and ethnicity. Each has a text. It also
+// has the category of the Office of Management and Budget, if there is one.
 //
 // https://hl7.org/fhir/us/core/STU3.1.1/StructureDefinition-us-core-race.html
 // and …-us-core-ethnicity.html.

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// resourceRules are the rules of R4 for our resources: the allowed elements
-// (those of the standard that we could use), the required ones, and the words
-// of the status.
+// resourceRules are the rules of R4 for our resources: the allowed elements,
+// the required ones, and the words of the status. Of the standard's elements,
+// they list only those that we could use.
 type resourceRules struct {
 	may, must string
 	statuses  string
