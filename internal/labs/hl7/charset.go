@@ -59,11 +59,11 @@ func (c Charset) String() string {
 	return c.name
 }
 
-// detectCharset finds the character set of a message. MSH-18 decides, unless
-// it is empty, ASCII or UTF-8 and the bytes are not valid UTF-8: then they are
-// Latin-1, which labs send without declaring it. A message declared as ASCII
-// that has other characters is UTF-8, because ASCII could not write them
-// again.
+// detectCharset finds the character set of a message. MSH-18 decides, with two
+// exceptions. If it is empty, ASCII or UTF-8 but the bytes are not valid UTF-8,
+// the message is Latin-1, which labs send without declaring it. A message
+// declared as ASCII that has other valid UTF-8 is UTF-8, because ASCII could not
+// write these characters again.
 func detectCharset(body []byte, d Delimiters, start int) (Charset, error) {
 	// After the cut at the field separator, MSH-18 is at index 17: MSH-1 is the
 	// separator itself.

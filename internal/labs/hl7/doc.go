@@ -8,12 +8,17 @@
 //		}
 //	}
 //
-// Reading order: message.go (segments and their values), parse.go (bytes to
-// message), charset.go, escape.go, build.go (a new message, and message to
-// bytes), ack.go, batch.go, time.go, flags.go (HL7 table 0078).
+// Reading order:
+//
+//	message.go  segments and their values
+//	parse.go    bytes to message
+//	charset.go, escape.go
+//	build.go    a new message, and message to bytes
+//	ack.go, batch.go, time.go
+//	flags.go    HL7 table 0078
 //
 // Parsing copies the text once. Segments and fields are slices of that copy,
-// and components are cut on request, so a message with a report of megabytes
+// and components are cut on request. So a message with a report of megabytes
 // costs little more than the report. Nothing is checked against the segment
 // tables of a version: labs differ too much for that. The package that reads a
 // field knows its meaning.

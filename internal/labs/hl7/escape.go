@@ -7,10 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape resolves the escape sequences of a value: delimiters (\F\ \S\ \T\
-// \R\ \E\ \P\), bytes (\X0D\), line breaks and formatting (\.br\ \.sp2\),
-// highlighting (\H\ \N\), which is dropped. Other text, such as a path with
-// backslashes, stays as it is.
+// Unescape resolves the escape sequences of a value:
+//
+//   - delimiters: \F\ \S\ \T\ \R\ \E\ \P\
+//   - bytes: \X0D\
+//   - line breaks and formatting: \.br\ \.sp2\
+//   - highlighting, which is dropped: \H\ \N\
+//
+// Other text, such as a path with backslashes, stays as it is.
 func (d Delimiters) Unescape(text string) string {
 	i := indexByte(text, d.Escape)
 	if i < 0 {

@@ -118,9 +118,10 @@ func flagIndex(printed string) int {
 	return joinedIndex(strings.FieldsFunc(code, func(r rune) bool { return strings.ContainsRune(", ~;/\t", r) }))
 }
 
-// joinedIndex returns the index of the worst of several flags; a critical one
-// takes its side from the others. Beside a word that is no flag only HH, LL and
-// other plain signs of danger count: C and P may be letters of the text.
+// joinedIndex returns the index of the worst of several flags. If that one is
+// critical, all flags together decide whether it is high or low. Beside a word
+// that is no flag, only critical flags of several characters count, such as HH
+// and LL. C and P may be letters of the text.
 func joinedIndex(parts []string) int {
 	if len(parts) < 2 || slices.ContainsFunc(parts, isNegation) {
 		return -1

@@ -129,8 +129,8 @@ func isHeader(line string) bool {
 }
 
 // lines cuts the text at its line ends and joins broken lines. It reports
-// false, with the lines so far, when a header would continue on a second line:
-// headers hold no text, and a wrong guess would change how the whole message
+// false, with the lines so far, when a header would continue on a second line.
+// Headers contain no text, and a wrong guess would change how the whole message
 // is read.
 func (m *Message) lines(text string) ([]string, bool) {
 	lineBreak := " "

@@ -10,7 +10,7 @@ type ValueWord string
 
 // The meanings.
 const (
-	// NotPerformed means that there will be no value, whatever the test is.
+	// NotPerformed means that there will be no value, for any test.
 	NotPerformed ValueWord = "not performed"
 	// NotMeasured means the same if the test has numbers. HEMOLYZED is an
 	// answer of a test that describes the specimen.

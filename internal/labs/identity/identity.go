@@ -1,10 +1,10 @@
 // Package identity compares the person on a laboratory's report with the
 // patient of an order.
 //
-// A result under another person's name puts health data into the wrong record,
-// so the comparison is strict: last name, first name and birth date must be
-// present and agree, and the sex must not contradict. names.go lists the
-// differences in spelling that are ignored.
+// A result under another person's name puts health data into the wrong record, so the
+// comparison is strict. Last name, first name and birth date must be present and agree,
+// and the sex must not contradict. names.go lists the differences in spelling that are
+// ignored.
 package identity
 
 import (
@@ -58,8 +58,8 @@ func (c Comparison) IsSamePerson() bool { return len(c.Problems()) == 0 }
 // Contradicts reports that a fact differs.
 func (c Comparison) Contradicts() bool { return len(c.Mismatches()) > 0 }
 
-// Problem names a fact that speaks against a match. It contains no personal
-// data.
+// Problem names a fact that differs or is missing, so that a match is not certain. It
+// contains no personal data.
 type Problem string
 
 // The problems.
@@ -102,8 +102,8 @@ func (c Comparison) Problems() []Problem {
 	return all
 }
 
-// Unconfirmed is the error of accepting a report whose person is not certainly the given
-// one, such as the patient of an order.
+// Unconfirmed returns the error for accepting a report whose person is not certainly the
+// expected one, such as the patient of an order. It lists the differences.
 func Unconfirmed(expected string, differences []Problem) error {
 	words := make([]string, len(differences))
 	for n, d := range differences {

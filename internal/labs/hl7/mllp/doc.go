@@ -1,6 +1,6 @@
-// Package mllp carries messages over TCP in the minimal lower layer protocol:
-// a start byte, a message, two end bytes, and an answer in the same frame
-// before the next message.
+// Package mllp carries messages over TCP in the minimal lower layer protocol. A
+// message has a start byte before it and two end bytes after it. The answer
+// has a frame of the same form, and comes before the next message.
 //
 // It does not read messages. The Server passes each to a function and sends
 // the function's answer; the Client sends one and returns its answer. Both

@@ -9,9 +9,9 @@ import (
 	"testing/iotest"
 )
 
-// For any bytes from a peer: messages keep to the limit and hold no end of a
-// block, the stream ends in one of four ways, and the outcome does not depend
-// on how the bytes are split.
+// For any bytes from a peer, messages keep to the limit and contain no end of a
+// block. The stream ends in one of four ways. The outcome does not depend on
+// how the bytes are split.
 func FuzzFrames(f *testing.F) {
 	const limit = 64
 	f.Add(appendFrame(appendFrame(nil, []byte("MSH|^~\\&|A\rPID|1\r")), nil))
