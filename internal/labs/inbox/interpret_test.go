@@ -79,7 +79,7 @@ func (r *rig) missing(o orders.Order) (tests []string, why []results.Failure) {
 	return tests, why
 }
 
-// missingYet is missing for an order that may have no results.
+// missingYet returns the same as missing, and nothing if the order has no results.
 func (r *rig) missingYet(o orders.Order) (tests []string, why []results.Failure) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {

@@ -253,9 +253,9 @@ func (keepResults) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Orde
 	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: r.At, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results})
 }
 
-// TestReceiver is the receiving process of TestResultsSurviveKills. It stores
-// each message of its standard input, answers with its key, and handles them all
-// at the same time. At the end of its input it finishes its work.
+// TestReceiver runs in the receiving process of TestResultsSurviveKills. It stores each
+// message of its standard input, answers with its key, and handles them all at the same
+// time. At the end of its input it finishes its work.
 func TestReceiver(t *testing.T) {
 	dir := os.Getenv(receiverDir)
 	if dir == "" {

@@ -1,14 +1,13 @@
-// Package matching finds the order of a result that does not name it clearly,
-// and keeps doubtful results in a queue for the team to decide.
+// Package matching finds the order of a result that does not name it clearly. It keeps
+// doubtful results in a queue for the team to decide.
 //
-// The inbox passes results that match no order: the sample is unknown, the
-// report has another name, the order was cancelled, the lab is another one. A
-// job judges each (match.go): it looks for candidates by sample and by person,
-// scores them with reasons (score.go), and decides on one of nine decisions
-// (verdict.go). Only a safe match becomes the order's result automatically
-// (isSafe): one order that the report names, and the same person by the rule of
-// package identity. Every other result waits until a person accepts, rejects or forwards it
-// (review.go).
+// The inbox passes results that match no order. For example, the sample is unknown, the
+// report has another name, the order was cancelled, or the lab is another one. A job
+// judges each (match.go). It looks for candidates by sample and by person, and scores
+// them with reasons (score.go). Then it chooses one of nine decisions (verdict.go). Only
+// a safe match becomes the order's result automatically (isSafe). In a safe match, the
+// report names one order and the same person by the rule of package identity. Every
+// other result waits until a person accepts, rejects or forwards it (review.go).
 //
 // A wrong match puts one person's health data into another person's record, so
 // a doubtful result always goes to the queue.

@@ -109,9 +109,9 @@ func UserRecords() []users.Records {
 	return []users.Records{{Name: "unmatched_results", Erase: erase}}
 }
 
-// erase deletes a user's rows of the queue: the results that were accepted for
-// the user, and the waiting results that can only be the user's. The user is
-// removed from the candidates of other results.
+// erase deletes a user's rows of the queue. They are the results that were accepted for
+// the user, and the waiting results that can only be the user's. The user is removed
+// from the candidates of other results.
 func erase(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (more bool, err error) {
 	theirs, err := itemsOf(ctx, tx, `SELECT r.team_id, r.id FROM unmatched_results r WHERE r.team_id = $1 AND r.user_id IS NULL AND r.id IN (
 			SELECT c.result_id FROM unmatched_candidates c WHERE c.team_id = $1 AND c.user_id = $2 AND c.alike = TRUE)

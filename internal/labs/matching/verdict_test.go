@@ -22,7 +22,7 @@ var lipids = &catalogue.Marker{ProviderID: "303756", Name: "Lipid panel", Result
 	{Name: "Cholesterol", ProviderID: "001065"}, {Name: "HDL", ProviderID: "011817"},
 }}
 
-// anOrder is Ada's walk-in order that waits for its results.
+// anOrder returns Ada's walk-in order that waits for its results. change may alter it.
 func anOrder(change ...func(o *knownOrder)) knownOrder {
 	o := knownOrder{
 		Order: orders.Order{
@@ -37,7 +37,8 @@ func anOrder(change ...func(o *knownOrder)) knownOrder {
 	return o
 }
 
-// aReport has that order's markers and Ada, with an unknown sample.
+// aReport returns a report with the markers of anOrder, Ada and an unknown sample. change
+// may alter it.
 func aReport(change ...func(r *reportFacts)) reportFacts {
 	r := reportFacts{Person: ada, Network: "sandboxlab", Lab: "northlab", Account: "12345", Samples: []string{"S-9"}, Markers: []Marker{{ProviderID: "303756", Name: "Cholesterol"}}, At: time.Now()}
 	for _, fn := range change {
@@ -59,7 +60,7 @@ func otherPerson() Person {
 	return Person{"Grace", "Hopper", civil.MustParse("1906-12-09"), "female"}
 }
 
-// Every decision, its conditions, and whether the match is safe.
+// The test checks every decision, its conditions, and whether the match is safe.
 func TestDecisions(t *testing.T) {
 	wrongDay := ada
 	wrongDay.DOB = civil.MustParse("1984-12-11")
@@ -133,8 +134,8 @@ func TestDecisions(t *testing.T) {
 	}
 }
 
-// A result never goes without a review to a person with another birth date or
-// last name, or to an order that is closed or with another lab.
+// A result needs a review before it goes to a person with another birth date or
+// last name. The same applies to an order that is closed or with another lab.
 func TestUnsafeMatchesWaitForReview(t *testing.T) {
 	days := []civil.Date{ada.DOB, civil.MustParse("1984-12-11"), civil.MustParse("1948-10-12"), {}}
 	pick := func(t *rapid.T) Person {
