@@ -1,8 +1,8 @@
 // Package rehearsal tests the queue of unmatched results in the sandbox. It
-// creates (or is given) orders in certain states, writes a result that matches
-// them in a certain way, has it judged like any other, and checks that the
-// decision is the expected one. The result in the queue is real except for its
-// people: it can be accepted, rejected and forwarded.
+// creates orders in certain states, or uses given ones, and writes a result
+// that matches them in a certain way. It has the result judged like any other,
+// and checks that the decision is the expected one. The result in the queue is
+// real except for its people: it can be accepted, rejected and forwarded.
 //
 // A run is a background job that goes through the stages and reports the
 // current one. A request has a key, so sending it twice starts one run.

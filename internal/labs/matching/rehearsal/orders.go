@@ -15,8 +15,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// chooseTests finds the test that is ordered, and for the wrong lab the test
-// that it reports.
+// chooseTests sets panel to the lab test that the rehearsal orders. If the test case
+// reports through a different lab, it also sets wrongPanel to the test of that lab.
 func (p *execution) chooseTests(ctx context.Context) error {
 	return p.db.Read(ctx, func(tx *store.Tx) (err error) {
 		at := p.LabTest
@@ -81,7 +81,7 @@ func (p *execution) findPanel(ctx context.Context, tx *store.Tx, named *catalogu
 			return whole(t)
 		}
 	}
-	if not != nil { // any test of another lab will do
+	if not != nil { // any test of another lab is suitable
 		for _, lab := range offered.Labs() {
 			if markers := offered.Markers(catalogue.MarkerFilter{Labs: []catalogue.LabID{lab.ID}}); lab.ID != not.lab.ID && len(markers) > 0 {
 				return &panel{lab: lab, markers: markers[:1]}, nil
@@ -133,8 +133,8 @@ func (p *execution) createOrder(ctx context.Context, tx *store.Tx, n int) (order
 
 var homeAddress = person.Address{FirstLine: "1 Example Street", City: "Phoenix", State: "AZ", Zip: "85004", Country: person.US}
 
-// testPatient is a person unlike any other: name and birth date follow from
-// the run's id.
+// testPatient returns a person who differs from all others: name and birth date follow
+// from the run's id.
 func (p *execution) testPatient() orders.Patient {
 	id := p.ID.UUID()
 	name := strings.Map(func(r rune) rune { // hexadecimal digits as letters
