@@ -53,8 +53,9 @@ type Receipt struct {
 	// SampleID is the requisition or control number, printed on the labels.
 	SampleID string
 	// Pending means that the order was sent, and that the lab's answer follows
-	// through the Inbox: a Report with the status requisition_created and the
-	// sample id, or with cancelled. The order stays ordered until then.
+	// through the Inbox. The answer is a Report. Its status is
+	// requisition_created, with the sample id, or cancelled. The order stays
+	// ordered until then.
 	Pending bool
 	// Notice means that the lab needs the patient's signature, before the
 	// sample is taken, that an insurance may not pay.

@@ -11,7 +11,8 @@ import (
 	"hale/internal/labs/networks/files"
 )
 
-// ofFiles is a network of a lab with a folder.
+// ofFiles returns a network with one lab that exchanges files, and the root of the lab's
+// folder. answers is the setting of the lab.
 func ofFiles(t *testing.T, answers bool) (*Network, string) {
 	t.Helper()
 	root := t.TempDir()

@@ -107,8 +107,8 @@ func addTest(m *hl7.Message, lab Lab, order networks.Order, control string, at t
 }
 
 // Values of ORC-20 about the notice that an insurance may not pay, from HL7
-// table 0339: the service is subject to medical necessity procedures; the notice
-// has not been signed.
+// table 0339. 1 means that the service is subject to medical necessity
+// procedures. 4 means that the notice has not been signed.
 const (
 	noticeNeeded   = "1"
 	noticeUnsigned = "4"
@@ -255,7 +255,7 @@ func contactField(lab Lab, p networks.Patient) hl7.Content {
 // text.
 func phoneField(lab Lab, number string) hl7.Content { return phoneFieldOf(lab, number, "PRN") }
 
-// phoneFieldOf is phoneField for a use of HL7 table 0201.
+// phoneFieldOf formats a number like phoneField. use is a code of HL7 table 0201.
 func phoneFieldOf(lab Lab, number, use string) hl7.Content {
 	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
@@ -294,8 +294,9 @@ func specimenField(s networks.SpecimenNeeded) hl7.Content {
 	return hl7.Text(s.SNOMED, s.SNOMEDName, "SCT", s.HL7, s.HL7Name, "HL70487")
 }
 
-// specimenSource returns OBR-15 of an ORM: the code of HL7 table 0070, which is
-// that of table 0487 for our materials, and the material in words.
+// specimenSource returns OBR-15 of an ORM. It has the code of HL7 table 0070 and
+// the material in words. For our materials the code is the same as in table
+// 0487.
 func specimenSource(s networks.SpecimenNeeded) hl7.Content {
 	return hl7.Text(s.HL7, "", s.SNOMEDName)
 }

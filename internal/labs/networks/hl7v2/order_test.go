@@ -39,7 +39,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 var placedAt = time.Date(2026, 3, 2, 15, 4, 5, 0, time.UTC)
 
-// bigOrder has every field of an order. All of it is invented.
+// bigOrder returns an order with every field. All of it is invented.
 func bigOrder() networks.Order {
 	home := networks.Address{FirstLine: "12 Larch & Elm Way", SecondLine: "Apt 3", City: "Plainfield", State: "NJ", Zip: "07060", Country: "US"}
 	patient := networks.Patient{

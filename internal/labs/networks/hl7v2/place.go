@@ -67,7 +67,7 @@ type sender struct {
 }
 
 // connection returns the lab's connection. It keeps sandbox orders from real
-// labs, and real orders from test systems, whatever the caller did.
+// labs, and real orders from test systems, even if the caller makes a mistake.
 func (n *Network) connection(order networks.Order) (Lab, sender, error) {
 	key, known := n.connectionKey(order.Lab, order.Sandbox)
 	_, other := n.connectionKey(order.Lab, !order.Sandbox)
@@ -202,8 +202,8 @@ func formatStamp(lab Lab, t time.Time) string {
 	return hl7.FormatTime(t)
 }
 
-// answer is a lab's answer to an order or a cancellation: a general ACK, or an
-// ORL^O22 or ORR^O02 that repeats the order with its outcome.
+// answer is a lab's answer to an order or a cancellation. It is a general ACK,
+// or an ORL^O22 or ORR^O02 that repeats the order with its outcome.
 type answer struct {
 	m   *hl7.Message
 	raw []byte

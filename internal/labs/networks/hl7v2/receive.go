@@ -33,8 +33,8 @@ func (n *Network) Accept(ctx context.Context, in networks.Inbox, raw []byte) []b
 	return n.accept(ctx, in, origin{trusted: true}, raw)
 }
 
-// accept is Accept for a message from an origin. A sender with a peer is
-// accepted only from that peer.
+// accept stores messages like Accept. from is their origin. If a lab has a peer, accept
+// takes its messages only from that peer, from the lab's folder or from a trusted origin.
 func (n *Network) accept(ctx context.Context, in networks.Inbox, from origin, raw []byte) []byte {
 	messages, err := hl7.Split(raw)
 	if err != nil {
@@ -67,8 +67,8 @@ func (n *Network) acceptOne(ctx context.Context, in networks.Inbox, from origin,
 	return n.acknowledge(m, header, hl7.Accepted, nil)
 }
 
-// store stores a message, and returns the slug of its lab. trouble is the reason
-// for a final rejection; an error means that the message is not on disk.
+// store stores a message, and returns the slug of its lab. trouble is the reason for a
+// final rejection. If err is not nil, the message is not on disk.
 func (n *Network) store(ctx context.Context, in networks.Inbox, from origin, m *hl7.Message, raw []byte) (slug string, trouble *hl7.ErrorSegment, err error) {
 	header := m.Header()
 	key, lab, known := n.findSender(header)
@@ -250,9 +250,9 @@ func (n *Network) answerID() string {
 	return fmt.Sprintf("%s%06d", n.now().UTC().Format("20060102150405"), n.answerCount.Add(1)%1_000_000)
 }
 
-// emit writes an answer. The answer repeats names in the character set of the
-// message. A character that this set cannot write is written in UTF-8; without
-// an answer the lab would send the message for ever.
+// emit writes an answer. The answer repeats names in the character set of the message. A
+// character that this set cannot write is written in UTF-8. Without an answer the lab
+// would repeat the message without end.
 func (n *Network) emit(m *hl7.Message) []byte {
 	raw, err := m.Emit()
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 	WireCustomer    = "HALE"
 )
 
-// WireLab is a laboratory on a TCP port with HL7 over MLLP: it takes orders,
+// WireLab is a laboratory on a TCP port with HL7 over MLLP. It takes orders,
 // counts them by their placer number and sends results on request. It may run
 // in another process than the service.
 type WireLab struct {
@@ -48,7 +48,7 @@ type WireOrder struct {
 	Cancelled           int
 	// Processing is MSH-11 of the first message.
 	Processing string
-	// Number is the lab's own.
+	// Number is the lab's own number of the order.
 	Number string
 
 	raw []byte
@@ -147,7 +147,7 @@ func (l *WireLab) Report(ctx context.Context, placer, status string, to ...strin
 	return l.send(ctx, raw, control, to)
 }
 
-// damages change the person on a report: another one, or one that is not
+// damages change the person on a report: to another person, or to one that is not
 // certain.
 var damages = []func(pid hl7.Fields){
 	func(pid hl7.Fields) { pid[5] = hl7.Text(pid[5][0][0], "Zoe") },
@@ -159,8 +159,9 @@ var damages = []func(pid hl7.Fields){
 	func(pid hl7.Fields) { pid[8] = hl7.Text(map[string]string{"F": "M", "M": "F"}[pid[8][0][0]]) },
 }
 
-// ReportDamaged is Report with a person whose identity is damaged in one of
-// several ways, and with a value of that person.
+// ReportDamaged sends a final report like Report, with a damaged identity of the person.
+// way selects one of several kinds of damage. value is the value of every result; with ""
+// the lab reports its usual values.
 func (l *WireLab) ReportDamaged(ctx context.Context, placer string, way int, value string, to ...string) error {
 	raw, control, err := l.report(placer, "F", damages[way%len(damages)], value)
 	if err != nil {
