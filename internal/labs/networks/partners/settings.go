@@ -103,7 +103,7 @@ func (s Settings) check() (faults []error) {
 	return faults
 }
 
-// allLabs stands for the labs that no partner names.
+// allLabs is the key of the labs that no partner names.
 const allLabs = ""
 
 func isSafeURL(text string) bool {

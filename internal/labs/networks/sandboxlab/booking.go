@@ -31,8 +31,8 @@ type appointment struct {
 // confirmationDelay is the time until a phlebotomist is found.
 const confirmationDelay = 4 * time.Hour
 
-// steps are the steps of a visit. Their status is the order's, which the
-// appointment sets and not the lab.
+// steps returns the steps of a visit. Their status is the status of the order, which the
+// appointment sets, not the lab.
 func (a *appointment) steps() []Step {
 	all := a.confirmation()
 	return append(all, a.step("in_progress", orders.DrawCompleted, a.Start), a.step("completed", orders.DrawCompleted, a.End))
@@ -50,10 +50,9 @@ func (a *appointment) step(status string, to orders.Status, due time.Time) Step 
 	return Step{Act: Visit, Status: to, Visit: status, Booking: a.ID.String(), Start: a.Start, End: a.End, due: due}
 }
 
-// Book takes a slot; the wish is the booking's id. An order may hold its slot
-// twice for a moment, when it books the slot again before the first booking is
-// released. The slot then has one booking too many, and earlier wishes keep
-// theirs.
+// Book takes a slot; the wish is the booking's id. An order may hold its slot twice for a
+// moment, when it books the slot again before the first booking is released. The slot
+// then has one booking too many, and earlier wishes keep their slots.
 func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, slot networks.Slot) (networks.Booking, error) {
 	b := networks.Booking{Provider: slot.Provider, Slot: slot, ID: wish.String(), ExternalID: externalID(wish)}
 	capacity := visitCapacity
@@ -114,7 +113,7 @@ func (l *Lab) Unbook(ctx context.Context, b networks.Booking) error {
 	if err != nil {
 		return nil //nolint:nilerr // not a booking of this lab, so there is nothing to release
 	}
-	ctx = store.AsSystem(ctx) // a booking is known by its id alone
+	ctx = store.AsSystem(ctx) // a booking is identified by its id alone
 	return l.DB.Write(ctx, func(tx *store.Tx) error {
 		var team teams.ID
 		var order orders.ID
@@ -137,8 +136,8 @@ func (l *Lab) Unbook(ctx context.Context, b networks.Booking) error {
 	})
 }
 
-// isNewer reports that an appointment was booked after another one: wishes are
-// UUIDs of version 7, which grow.
+// isNewer reports whether an appointment was booked after another one. Wishes are UUIDs
+// of version 7, which grow.
 func (a *appointment) isNewer(than uuid.UUID) bool { return bytes.Compare(a.ID[:], than[:]) > 0 }
 
 // changeBookings changes an order's bookings and plans the order again. An
@@ -160,8 +159,8 @@ func (l *Lab) changeBookings(ctx context.Context, order networks.Order, change f
 	})
 }
 
-// replanAccepted plans an order again that the lab has. Of an order at a lab's
-// test system, only the visit is planned.
+// replanAccepted makes a new plan for an order that the lab has accepted. For an order at
+// a lab's test system, it plans only the visit.
 func replanAccepted(ctx context.Context, tx *store.Tx, o *orders.Order) error {
 	if o.Network != orders.SandboxNetwork {
 		return replanVisit(ctx, tx, o)
@@ -210,8 +209,7 @@ func storeBooking(ctx context.Context, tx *store.Tx, o *orders.Order, id uuid.UU
 	return nil
 }
 
-// liveBooking returns the latest live booking of an order; nil when it has
-// none.
+// liveBooking returns the latest live booking of an order, or nil if it has none.
 func liveBooking(ctx context.Context, tx *store.Tx, o *orders.Order) (*appointment, error) {
 	var a appointment
 	var made time.Time
@@ -261,9 +259,10 @@ const (
 	minNotice                    = 2 * time.Hour // before a visit
 )
 
-// Slots lists the free slots of a provider: of a phlebotomist two hours each
-// from 8:00 to 18:00, of a service center 20 minutes each in New York, from
-// 7:00 to 12:00 and today until 17:00.
+// Slots lists the free slots of a provider. A phlebotomist has slots of two
+// hours from 8:00 to 18:00. A service center has slots of 20 minutes from 7:00
+// to 12:00, in the time of New York. On the current day they run from the next
+// full hour until 17:00.
 //
 // Reference 1.15, 2.3.
 func (l *Lab) Slots(ctx context.Context, q networks.SlotQuery) ([]networks.Slot, error) {

@@ -77,7 +77,7 @@ func open(t *testing.T, db *store.DB) *testLab {
 	return s
 }
 
-// openStopped is open without running jobs.
+// openStopped returns the same as open, without running jobs.
 func openStopped(t *testing.T, db *store.DB) *testLab {
 	t.Helper()
 	s := &testLab{recordingInbox: &recordingInbox{}, t: t, db: db, team: orderstest.Team(t, db).ID}
@@ -135,7 +135,7 @@ func TestAdvance(t *testing.T) {
 		s := open(t, db)
 		o := orderstest.New(t, db, s.team, catalogue.TestKit)
 		s.place(o)
-		s.place(o) // the engine may have to say it again
+		s.place(o) // the engine may repeat the call
 		s.advance(0)
 		if n := len(s.reports()); n != 0 {
 			t.Fatalf("%d reports before anything is due", n)
@@ -277,8 +277,8 @@ func contains(all []string, one string) bool {
 	return false
 }
 
-// isInRange reads a printed range; a value that is not a number is in any
-// range.
+// isInRange reports whether a value is in its printed range. It returns true for a value
+// that is not a number.
 func isInRange(r networks.Result) bool {
 	v, err := strconv.ParseFloat(r.Value, 64)
 	if err != nil {

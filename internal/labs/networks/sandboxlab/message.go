@@ -62,7 +62,8 @@ func (s stepContext) acceptance(number string) *hl7.Message {
 	return m
 }
 
-// obr is one test of the order.
+// obr returns the OBR of test i of the order. With a status it also has the times of the
+// specimen.
 func (s stepContext) obr(i int, t networks.Test, status string) hl7.Fields {
 	f := hl7.Fields{
 		1: hl7.Text(strconv.Itoa(i + 1)), 2: s.placer(), 3: s.filler(), 4: hl7.Text(t.ProviderID, t.Name, "L"), 25: hl7.Text(status),
@@ -150,7 +151,8 @@ func (s stepContext) report(number string) (*hl7.Message, error) {
 	return m, nil
 }
 
-// observation is an OBX.
+// observation adds the OBX number n of a result, and an NTE if the result has a note or
+// is missing.
 func (s stepContext) observation(m *hl7.Message, n int, r row, status string) {
 	collected, _ := s.specimenTimes()
 	lab := s.laboratory()

@@ -68,7 +68,7 @@ func (l *Lab) perform(ctx context.Context, team teams.ID, p PlannedStep) error {
 	return nil
 }
 
-// keys are the numbers of the messages of a step, in the order of sending.
+// keys returns the numbers of a step's messages, in the order of sending.
 func (p *PlannedStep) keys() []string {
 	keys := []string{p.ID.String()}
 	if p.Step.Twice {
@@ -77,8 +77,8 @@ func (p *PlannedStep) keys() []string {
 	return keys
 }
 
-// specimenTimes returns when the specimen was collected and received. All reports
-// of an order have the same times.
+// specimenTimes returns the times of the collection and the receipt of the specimen. All
+// reports of an order have the same times.
 func (s stepContext) specimenTimes() (collected, received time.Time) {
 	collected, received = s.Step.Collected, s.Step.Received
 	if s.order.CollectedAt != nil && !s.order.CollectedAt.After(s.Due) {

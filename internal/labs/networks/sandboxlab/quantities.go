@@ -69,7 +69,7 @@ func (m *measurements) stream(purpose string) *rand.Rand {
 	return rand.New(rand.NewPCG(hashNumber(m.seed.UUID(), purpose), 1)) //nolint:gosec // invented values
 }
 
-// position is a place within a range, not too close to its ends.
+// position draws a place within a range, as a fraction of it, not too close to its ends.
 func position(r *rand.Rand) float64 { return 0.2 + 0.6*r.Float64() }
 
 func (m *measurements) draw(streams map[string]*rand.Rand) {
@@ -263,7 +263,7 @@ func (m *measurements) unusual(code string, as orders.Interpretation) {
 	}
 }
 
-// change sets a measured value, and what can only change with it.
+// change sets a measured value, and the values that can only change with it.
 func (m *measurements) change(code string, value float64) {
 	before := m.values[code]
 	m.set(code, value)
@@ -274,7 +274,7 @@ func (m *measurements) change(code string, value float64) {
 				m.set(other, v*m.values[code]/before)
 			}
 		}
-	case code == triglycerides && m.values[code] >= maxFriedewald && m.has(cholesterol): // they carry cholesterol
+	case code == triglycerides && m.values[code] >= maxFriedewald && m.has(cholesterol): // triglycerides carry cholesterol
 		m.set(cholesterol, m.values[cholesterol]+m.values[code]/8)
 	}
 	m.calculate()
@@ -323,9 +323,9 @@ func (m *measurements) unusualValue(code string, as orders.Interpretation) float
 	return value
 }
 
-// correct changes one measured value and what is calculated from it. It changes
-// the unusual value only when the report has no other, and never the missing
-// one. It returns the code of the value; empty when none can change.
+// correct changes one measured value and the values that are calculated from it. It
+// changes the unusual value only if the report has no other, and never the missing one.
+// It returns the code of the value, or "" if none can change.
 func (m *measurements) correct(unusual, missing string) string {
 	var candidates []string
 	for _, code := range m.codes {

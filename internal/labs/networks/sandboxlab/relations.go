@@ -8,7 +8,8 @@ import (
 	"hale/internal/labs/catalogue"
 )
 
-// The LOINC codes of results that calculate others, or are calculated.
+// The LOINC codes of results that follow from other results, and of those other
+// results.
 const (
 	glucose, fastingGlucose              = "2345-7", "1558-6"
 	urea, creatinine, ureaRatio, egfr    = "3094-0", "2160-0", "3097-3", "98979-8"

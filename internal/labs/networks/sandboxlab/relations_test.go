@@ -14,7 +14,7 @@ import (
 	"hale/internal/labs/orders"
 )
 
-// report is the values of a report, for tests: by LOINC code.
+// report holds the values of a report by LOINC code.
 type report struct {
 	who    subject
 	rows   map[string]row
@@ -116,7 +116,8 @@ func (r report) check(t interface{ Errorf(string, ...any) }) {
 	}
 }
 
-// ckdEPI is the equation of 2021 as published.
+// ckdEPI returns the estimated filtration rate by the equation of 2021, as published. scr
+// is the creatinine in mg/dL.
 func ckdEPI(scr float64, who subject) float64 {
 	if who.sex == "female" {
 		if scr <= 0.7 {
@@ -144,9 +145,9 @@ func drawSubject(t *rapid.T) subject {
 	return subject{rapid.SampledFrom([]string{"female", "male", "other", "unknown"}).Draw(t, "sex"), rapid.IntRange(0, 110).Draw(t, "age")}
 }
 
-// For every marker of the built-in catalogue and any patient, every known
-// relation holds, healthy values are within their ranges, and all values have
-// the type of the catalogue.
+// The test takes every marker of the built-in catalogue and any patient. Every
+// known relation holds, and healthy values are within their ranges. All values
+// have the type of the catalogue.
 func TestRelationsOfTheCatalogue(t *testing.T) {
 	markers := catalogue.BuiltIn().Markers(catalogue.MarkerFilter{})
 	if len(markers) < 500 {
@@ -188,8 +189,8 @@ func checkHealthy(t interface{ Errorf(string, ...any) }, name string, r report) 
 	}
 }
 
-// Orders of several markers, with any outcome: every relation holds in each
-// report, and a correction changes one value and what follows from it.
+// In orders of several markers, with any outcome, every relation is valid in each report.
+// A correction changes one value and the values that follow from it.
 func TestRelationsOfOrders(t *testing.T) {
 	all := catalogue.BuiltIn().Markers(catalogue.MarkerFilter{})
 	byLab := map[catalogue.LabID][]*catalogue.Marker{}

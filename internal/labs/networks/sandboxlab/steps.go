@@ -135,8 +135,8 @@ func replacePlan(ctx context.Context, tx *store.Tx, o *orders.Order, from time.T
 	return nil
 }
 
-// setSpecimen sets the times of the order's specimen in the steps of its lab:
-// collected after the order and before it is received, received before the
+// setSpecimen sets the times of the order's specimen in the steps of its lab.
+// The specimen is collected after the order and received after that, before the
 // first report. A visit, a draw or a kit's way decides them; a patient without
 // an appointment walks in a day before the first report.
 func setSpecimen(o *orders.Order, steps []Step) {

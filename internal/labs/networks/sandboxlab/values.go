@@ -119,9 +119,9 @@ func pickMissing(all []row, m *measurements, odd int) int {
 	return best
 }
 
-// firstRows returns the results of a partial report: the first half and the
-// one with the requested interpretation, without results whose inputs are not
-// among them.
+// firstRows returns the results of a partial report. They are the first half and
+// the one with the requested interpretation. A result is left out if its inputs
+// are not among them.
 func firstRows(all []row, m *measurements, odd int) []row {
 	early := map[string]bool{}
 	for i := range all {

@@ -18,8 +18,8 @@ import (
 // contractRange is the form of a result of type range (reference 2, results).
 var contractRange = regexp.MustCompile(`^([<>]=?\d*(\.\d+)?|\d*(\.\d+)?-\d*(\.\d+)?)$`)
 
-// A value of type range says on which side of its reference range it is: a
-// reader finds an ordinary value within and an odd one beyond.
+// A value of type range shows on which side of its reference range it is. A
+// reader finds an ordinary value within the range and an odd one outside.
 func TestIntervalValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		decimals := rapid.IntRange(0, 3).Draw(t, "decimals")
