@@ -89,7 +89,7 @@ func TestLateReports(t *testing.T) {
 	})
 }
 
-// Each further partial result is a step. The feed has it, whatever the setting for
+// Each further partial result is a step. The feed has it with every setting for
 // webhooks.
 func TestPartialResults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -16,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Cancel cancels an order. already reports that it was cancelled before.
+// Cancel cancels an order. already reports whether it was cancelled before.
 //
 // Reference 1.6.
 func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Order, already bool, err error) {
@@ -82,8 +82,8 @@ func Reschedule(ctx context.Context, tx *store.Tx, team teams.ID, id ID, day *ci
 
 func sameDay(a, b *civil.Date) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// CompleteDraw records that a sample was drawn on site. already reports that
-// this was recorded before: a repeated call changes nothing.
+// CompleteDraw records that a sample was drawn on site. already reports whether this was
+// recorded before: a repeated call changes nothing.
 //
 // Reference 1.14.
 func CompleteDraw(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (o Order, already bool, err error) {
@@ -211,7 +211,7 @@ func ResendEvents(ctx context.Context, tx *store.Tx, team teams.ID, all []ID) ([
 	return sent, nil
 }
 
-// getLocked is Get with a lock on the order until the transaction ends.
+// getLocked returns an order like Get, and locks it until the transaction ends.
 func getLocked(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
 	var held int
 	err := tx.QueryRow(ctx, `SELECT 1 FROM orders WHERE team_id = $1 AND id = $2`+tx.ForUpdate(), team, id).Scan(&held)

@@ -111,8 +111,8 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order,
 	return o, err
 }
 
-// CreateWithWarnings is Create. It also returns the warnings that DryRun would
-// return.
+// CreateWithWarnings creates an order like Create. It also returns the warnings that
+// DryRun would return.
 func CreateWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Request) (Order, []*fault.Error, error) {
 	v := newReview(ctx, tx, team)
 	o := v.requestOrder(ctx, &r, func(set catalogue.OrderSet, method *Method, account *catalogue.AccountID) (catalogue.Panel, error) {
@@ -260,7 +260,8 @@ func networkOf(team teams.Team) string {
 	return HL7Network
 }
 
-// requireMove returns an error if a move was not made that nothing can prevent.
+// requireMove checks a move that nothing can prevent. It returns err, or an error if the
+// order did not move.
 func requireMove(changed bool, err error, o *Order, to Status) error {
 	if err == nil && !changed {
 		return fmt.Errorf("orders: %s did not move from %s to %s", o.ID, o.Status, to)

@@ -145,8 +145,8 @@ func (t *teamIndex) pastAt(m moment) map[int32]*pastOrder {
 	return found
 }
 
-// addPast adds former versions, and forgets those that are too old for a cursor
-// and those of erased orders.
+// addPast adds former versions. It removes those that are too old for a cursor and those
+// of erased orders.
 func (t *teamIndex) addPast(rows []indexRow, erased map[ID]bool, now time.Time) {
 	oldest := store.Micros(now.Add(-pastRetention))
 	t.past = slices.DeleteFunc(t.past, func(p pastOrder) bool {
@@ -350,7 +350,8 @@ func passRanks[T uint8 | int32](n *nextRows, rows []int32, column []T, ranks []i
 	}
 }
 
-// passTimes is passRanks for a column of times. The newest orders are likely the
+// passTimes adds unchanged rows by their values in a column of times, like passRanks. In
+// a descending list it begins at the last row, because the newest orders are likely the
 // last ones to change.
 func passTimes(n *nextRows, rows []int32, column []int64) {
 	for i, row := range rows {

@@ -1,14 +1,13 @@
 // Package orders holds lab orders: the requests of teams, the status of each
 // order, and the documents and events that show it.
 //
-// An order has one lab test and one method of collection, which decides its
-// course. It belongs to a transaction: the first order creates it, and a redraw
-// or a recreation joins it. A table lists the statuses, the moves between them,
-// and the sources that may cause each move. [Advance] is the only function that
-// moves an order. It changes the row, adds to the history, updates the status
-// of the transaction, emits the event and calls the listeners, all in the
-// caller's transaction. Late and duplicate reports are recorded and move
-// nothing.
+// An order has one lab test and one method of collection, which decides its course. It
+// belongs to a transaction: the first order creates it, and a redraw or a recreation
+// joins it. A table lists the statuses, the moves between them, and the sources that may
+// cause each move. [Advance] is the only function that moves an order. It changes the
+// row, adds to the history and updates the status of the order's transaction. It also
+// emits the event and calls the listeners, all in the caller's database transaction.
+// Late and duplicate reports are recorded and move nothing.
 //
 // Personal data is sealed with the user's key.
 //

@@ -29,8 +29,8 @@ func total(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f ord
 	return n
 }
 
-// Erased orders are gone from the database, from lists and from memory, with
-// their transactions. Other orders of the team stay.
+// Erased orders are removed from the database, from lists and from memory, with their
+// transactions. Other orders of the team stay.
 func TestErasure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		index := orders.NewIndex()

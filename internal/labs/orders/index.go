@@ -30,12 +30,12 @@ import (
 // Index keeps in memory what lists of orders filter and sort by: some 90 bytes
 // per order, one slice per column. A list is one pass over the columns that it
 // names; SQL then reads the rows of the page. Names are sealed in the database,
-// so SQL cannot search them, and no set of SQL indexes answers every combination
-// of filters, sorts and an exact total. Measurements: docs/decisions/0007.
+// so SQL cannot search them. No set of SQL indexes answers every combination of
+// filters and sorts with an exact total. Measurements: docs/decisions/0007.
 //
 // Each process has one Index. Before a list, the index reads the rows that
-// changed since the previous list (changes.go), in the transaction of the list,
-// so a list never misses a committed change.
+// changed since the previous list (changes.go). It does so in the transaction of
+// the list, so a list never misses a committed change.
 type Index struct {
 	limit int // orders of all teams
 	mu    sync.Mutex
@@ -427,8 +427,9 @@ func openNames(ctx context.Context, tx *store.Tx, team teams.ID, rows []indexRow
 }
 
 // load reads the next rows, in the order of their stamps. A row that changes
-// meanwhile gets a higher stamp, so it is read again: by a later batch, or by
-// readChanges from the oldest snapshot of all batches. The caller holds loading.
+// meanwhile gets a higher stamp, so it is read again. A later batch reads it, or
+// readChanges does from the oldest snapshot of all batches. The caller holds
+// loading.
 func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to moment) error {
 	rows := make([]indexRow, 0, loadBatch)
 	var count int
@@ -618,7 +619,7 @@ func resultOf(i Interpretation, critical bool) uint8 {
 	return packed
 }
 
-// dayNumber is a date as a number that sorts.
+// dayNumber converts a date to a number that sorts like the date, such as 20260301.
 func dayNumber(d civil.Date) int32 { return int32(d.Year*10000 + int(d.Month)*100 + d.Day) }
 
 // keys returns the orders that the filter names by id, user or transaction, from
@@ -713,10 +714,10 @@ func (t *teamIndex) match(into []int32, f Filter, candidates, numbered []int32, 
 	return candidates
 }
 
-// chooseIn writes the rows whose value in a column is wanted into a slice of at
-// least their number, which may be the rows themselves. It writes every row and
-// advances for the wanted ones: a branch that the processor cannot predict would
-// take twice the time.
+// chooseIn writes the rows that have a wanted value in a column into a slice, and returns
+// them. The slice must be at least as long as rows, and may be rows itself. chooseIn
+// writes every row and advances for the wanted ones, because a branch that the processor
+// cannot predict takes twice the time.
 func chooseIn[T uint8 | int32](into, rows []int32, column []T, wanted []bool) []int32 {
 	count := 0
 	for _, row := range rows {
@@ -728,7 +729,7 @@ func chooseIn[T uint8 | int32](into, rows []int32, column []T, wanted []bool) []
 	return into[:count]
 }
 
-// chooseBetween is chooseIn for values between two ends, both included.
+// chooseBetween chooses rows like chooseIn, by values between two bounds, both included.
 func chooseBetween[T int32 | int64](into, rows []int32, column []T, from, to T) []int32 {
 	count := 0
 	for _, row := range rows {
@@ -740,9 +741,12 @@ func chooseBetween[T int32 | int64](into, rows []int32, column []T, from, to T) 
 	return into[:count]
 }
 
-// search returns the rows that search_input finds: by a number, a prefix of the
-// order's or the user's id, a birth date, or a part of the patient's or the
-// recipient's name.
+// search returns the rows that search_input finds. The input may be:
+//
+//   - a number;
+//   - a prefix of the order's or the user's id;
+//   - a birth date;
+//   - a part of the patient's or the recipient's name.
 func (t *teamIndex) search(into, rows, numbered []int32, input string) []int32 {
 	prefix, isPrefix := idPrefix(input)
 	birth := int32(-1)

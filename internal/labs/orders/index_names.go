@@ -20,7 +20,7 @@ func (n *searchNames) lines() (patient, recipient nameLine) {
 }
 
 // nameLine is a folded name. A patient's line repeats the first name in its tail,
-// such as "ada byron ada", so that a search finds both orders of the two names.
+// such as "ada byron ada". So a search finds the two names in both orders.
 type nameLine struct {
 	text string
 	tail int32 // length of the repetition and the space before it
@@ -154,7 +154,8 @@ func (p *patientRows) update(t *teamIndex) {
 	}
 }
 
-// choosePatients is chooseIn for the patients.
+// choosePatients chooses rows like chooseIn, by the line of the patient's name. If few
+// rows match, it uses the list of rows by patient and does not pass over all rows.
 func (t *teamIndex) choosePatients(into, rows []int32, wanted []bool) []int32 {
 	p := &t.byPatient
 	var found []int32

@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// An order that went to the wrong lab is replaced: the old one is cancelled and
-// withdrawn, the new one is in the same transaction, with an account that is
+// An order that went to the wrong lab is replaced. The old order is cancelled
+// and withdrawn. The new order is in the same transaction, and its account is
 // chosen again. A repeated call returns the same order.
 func TestReplaceForTheRightLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

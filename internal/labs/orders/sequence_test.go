@@ -17,7 +17,7 @@ import (
 )
 
 // The clock of a sandbox team may go back between steps. Lists have the orders
-// as they were created, whatever the clock showed.
+// in the order of their creation, even then.
 func TestOrdersAreInSequence(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)

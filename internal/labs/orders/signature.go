@@ -15,8 +15,9 @@ import (
 )
 
 // The image of a physician's signature is sealed in a column of its own, which
-// only the requisition reads. It is stored as a small grey PNG, whatever the
-// caller sent: the requisition can print it, and nothing hides in it.
+// only the requisition reads. The service stores it as a small grey PNG, in
+// whichever format the caller sent it. So the requisition can print it, and it
+// contains no hidden data.
 
 const signaturePlace = "orders.signature:"
 

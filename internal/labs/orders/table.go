@@ -74,8 +74,8 @@ var Stages = []Stage{StageReceived, StageCollecting, StageWithLab, StageComplete
 type statusRow struct {
 	status Status
 	stage  Stage
-	// onSiteStage replaces stage for on-site collection: a sample that is drawn
-	// on site is with the lab, one that is drawn at home still has to get there.
+	// onSiteStage replaces stage for on-site collection. A sample that is drawn on
+	// site is with the lab. A sample that is drawn at home still has to get there.
 	// Reference 1.3.
 	onSiteStage Stage
 	// unplaced: the lab does not have the order yet.
@@ -91,7 +91,7 @@ type statusRow struct {
 	messages map[Method]messages.Rule
 }
 
-// smsForAll sends an SMS whatever the method is.
+// smsForAll sends an SMS for every method.
 var smsForAll = map[Method]messages.Rule{catalogue.TestKit: messages.BySMS, catalogue.AtHome: messages.BySMS, catalogue.WalkIn: messages.BySMS, catalogue.OnSite: messages.BySMS}
 
 // smsForKits sends an SMS for test kits only.

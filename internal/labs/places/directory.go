@@ -71,7 +71,7 @@ func (d *Directory) Near(ctx context.Context, tx *store.Tx, who Viewer, q Query)
 	return found, err
 }
 
-// Count is Near without reading the sites.
+// Count returns the same totals as Near, without reading the sites.
 func (d *Directory) Count(ctx context.Context, tx *store.Tx, who Viewer, q Query) (SearchResult, error) {
 	_, l, err := d.list(ctx, tx, who, q.Lab)
 	if err != nil {

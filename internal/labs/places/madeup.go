@@ -48,8 +48,8 @@ type madeUpSites struct {
 	about sandboxLab
 }
 
-// madeUpLists are drawn on first use, each in a few hundredths of a second, so that
-// neither the start of the service nor other teams pay for them.
+// madeUpLists are drawn on first use, each in a few hundredths of a second. So they
+// cost nothing at the start of the service, nor for other teams.
 var madeUpLists = func() map[string]func() *list {
 	all := map[string]func() *list{}
 	for lab, f := range sandboxLabs {
@@ -110,10 +110,10 @@ func drawList(lab string, f sandboxLab) *list {
 // wholeCountry returns the ZIP codes and weights of the whole country.
 var wholeCountry = sync.OnceValues(func() ([]int32, []int) { return zips().inhabited("") })
 
-// inhabited returns the lines of ZIP codes where people live, and the running
-// sum of their weights. The table has no census. The postal service assigns
-// codes where people live, so a code in a city with many codes has a higher
-// weight: large cities get many sites, empty counties few.
+// inhabited returns the lines of ZIP codes where people live, and the running sum
+// of their weights. The table has no population counts. The postal service assigns
+// more codes where more people live, so a code in a city with many codes has a
+// higher weight. Large cities get many sites, empty counties few.
 func (z *zipTable) inhabited(state string) (lines []int32, weights []int) {
 	type city struct{ state, name string }
 	cities := make([]city, 0, len(z.begins)) // of the lines

@@ -77,8 +77,12 @@ func (z *zipTable) searchLine(code string) int {
 	return sort.Search(len(z.begins), func(i int) bool { return z.code(i) >= code })
 }
 
-// parseLine parses a line and returns the source of its point: c is the census,
-// g a list of place names, p a mean, m none.
+// parseLine parses a line and returns the source of its point:
+//
+//   - c: the census
+//   - g: a list of place names
+//   - p: a mean
+//   - m: none
 func (z *zipTable) parseLine(line int) (Place, byte) {
 	rest, _, _ := strings.Cut(z.text[z.begins[line]:], "\n")
 	var f [7]string

@@ -1,5 +1,6 @@
-// Package orderstest creates orders for tests of any package: a team with the
-// lab tests of the sandbox, a user with demographics, and orders in any status.
+// Package orderstest creates orders for tests of any package. It creates a team
+// with the lab tests of the sandbox, a user with demographics, and orders in any
+// status.
 package orderstest
 
 import (
