@@ -20,9 +20,9 @@ import (
 // years are uploaded, too.
 const alarmAge = 30 * 24 * time.Hour
 
-// raiseAlarm raises a notice for critical values that the previous version does not have,
-// and closes the notice of a report that has no critical value any more. before is nil
-// for the first reading.
+// raiseAlarm raises a notice for critical values that the previous version does not have.
+// If a report has no critical value any more, it closes the report's notice. before is
+// nil for the first reading.
 func raiseAlarm(ctx context.Context, tx *store.Tx, j *Job, before, now *Version) error {
 	values := now.criticalValues()
 	switch {
@@ -77,8 +77,8 @@ func (v *Version) worst() orders.Interpretation {
 	return ""
 }
 
-// judgeCritical marks a value at or beyond the critical limits of the catalogue, as the
-// values of orders, whatever the report's flag.
+// judgeCritical marks a value at or beyond the critical limits of the catalogue, as for
+// values of orders. It does not use the report's flag.
 func judgeCritical(r *extract.Row) {
 	assay, code, known := criticalAssay(codeOf(r))
 	if !known || r.Number == nil || r.UCUM == "" {

@@ -185,7 +185,7 @@ func TestASecondCriticalSampleOfADay(t *testing.T) {
 	}
 }
 
-// The correction of a unit leaves what the printed flag says.
+// The correction of a unit does not change the interpretation of the printed flag.
 func TestACorrectedUnitKeepsACriticalFlag(t *testing.T) {
 	b := newBench(t, storetest.SQLite(t))
 	b.reader.outcomes['a'] = func() (extract.Result, error) {

@@ -26,7 +26,7 @@ var (
 // fewer pixels.
 const maxDrawnPixels = 40_000_000
 
-// MarkedImage is Image with a box around each result of the page.
+// MarkedImage returns the image of a page with a box around each result.
 func (s *Service) MarkedImage(ctx context.Context, team teams.ID, id ID, page int) ([]byte, error) {
 	picture, err := s.Image(ctx, team, id, page)
 	if err != nil {

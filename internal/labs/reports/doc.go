@@ -1,6 +1,6 @@
 // Package reports reads lab reports that teams upload: PDF files and images. A job
-// stores the files, reads them in the background, and its results become part of the
-// user's results when nothing speaks against them, or when a reviewer accepts them.
+// stores the files and reads them in the background. Its results become part of the
+// user's results if nothing in them is doubtful, or if a reviewer accepts them.
 //
 //	job.go       the job and its states
 //	upload.go    checks of uploaded files before they are stored

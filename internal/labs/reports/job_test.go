@@ -67,7 +67,7 @@ func (f *fakeReader) Image(_ context.Context, _ []reports.File, page int) ([]byt
 	return fmt.Appendf(nil, "page %d", page), nil
 }
 
-// glucose is a report with one result.
+// glucose returns a report with one result. change may alter it.
 func glucose(specimen string, change ...func(r *extract.Result)) extract.Result {
 	value, low, high := 91.0, 70.0, 99.0
 	r := extract.Result{
@@ -261,8 +261,8 @@ func TestDrugsOfTwoOrganisms(t *testing.T) {
 	})
 }
 
-// A file that ends the reader's process three times fails; another error of the reader
-// says nothing about the file.
+// A file that ends the reader's process three times fails. After fewer deaths it is read.
+// A Failure that the reader reports fails a file at once.
 func TestReaderThatDies(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db)
@@ -483,7 +483,8 @@ func TestUnreadReportIsNotReopened(t *testing.T) {
 	}
 }
 
-// A number is not corrected to a text by a slip. A reviewer who means it replaces the row.
+// A correction does not turn a number into a text by mistake. To do so, a reviewer
+// replaces the row.
 func TestNumberIsNotCorrectedToText(t *testing.T) {
 	b := newBench(t, storetest.SQLite(t))
 	b.start()
@@ -591,8 +592,8 @@ func TestReviewKeepsTheFirstReading(t *testing.T) {
 	})
 }
 
-// A request that contradicts itself names the field and changes nothing. Of two decisions
-// without a revision, the second one is refused.
+// A request that contradicts itself is refused. The error names the field, and nothing
+// changes. Of two decisions without a revision, the second one is refused.
 func TestContradictoryDecisions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db)

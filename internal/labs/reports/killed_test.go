@@ -101,9 +101,9 @@ func uploadUntilKilled(t *testing.T, dir string, user users.User, acknowledged m
 	}
 }
 
-// TestUploader is the process of TestUploadsSurviveKills. It stores the reports whose
-// numbers are on its standard input, answers with their jobs, and reads them at the same
-// time. At the end of its input it finishes its work.
+// TestUploader runs in the process that TestUploadsSurviveKills starts and kills. It
+// stores the reports whose numbers are on its standard input, answers with their jobs,
+// and reads them at the same time. At the end of its input it finishes its work.
 func TestUploader(t *testing.T) {
 	dir := os.Getenv(uploaderDir)
 	if dir == "" {

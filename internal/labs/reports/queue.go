@@ -14,9 +14,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Each team has a queue of its own: a background job, its slot, reads one report and then
-// goes to the end of the line of all slots. So teams take turns, however many reports
-// each of them has. When no other team waits, a team gets further slots.
+// Each team has a queue of its own. Its slots are background jobs. A slot reads one
+// report and then goes to the end of the line of all slots. So teams take turns, however
+// many reports each of them has. When no other team waits, a team gets further slots.
 
 // maxSlots is the number of reports of one team that are read at once.
 const maxSlots = 8
@@ -31,7 +31,7 @@ func slotKey(slot int) string { return fmt.Sprintf("slot-%d", slot) }
 // queueKind is the kind of a slot. Its job must not fail: it ends when no report waits.
 var queueKind = jobs.NewKind[queueArgs]("reports.read").With(jobs.Limits{Attempts: 1_000_000_000})
 
-// Job is the handler for the runner.
+// Job returns the handler of the slots for the runner.
 func (s *Service) Job() jobs.Handler {
 	return queueKind.With(jobs.Limits{Concurrency: max(1, s.Workers)}).Do(s.runSlot)
 }
@@ -128,7 +128,8 @@ func (s *Service) record(ctx context.Context, j *Job, result extract.Result, err
 	return jobs.Later(noReaderAfter)
 }
 
-// recordDeath returns a report whose reading ended the process to the queue, a few times.
+// recordDeath puts a report whose reading ended the process back into the queue, a few
+// times.
 func (s *Service) recordDeath(ctx context.Context, j *Job, cause error) error {
 	j.deaths++
 	if s.Log != nil {
@@ -147,8 +148,8 @@ func (s *Service) recordDeath(ctx context.Context, j *Job, cause error) error {
 	return jobs.Later(retryAfter)
 }
 
-// finish changes a job as it is now, unless it has ended or its user is gone, and sends the
-// slot to the end of the line.
+// finish changes a job in its current state, unless it has ended or its user is gone. It
+// then sends the slot to the end of the line, even if it changed nothing.
 func (s *Service) finish(ctx context.Context, read *Job, change func(tx *store.Tx, now *Job) error) error {
 	err := s.DB.Write(ctx, func(tx *store.Tx) error {
 		now, err := Get(ctx, tx, read.Team, read.ID)

@@ -147,8 +147,10 @@ func (f *fact) sharesSpecimen(g *fact) bool {
 	return slices.ContainsFunc(f.specimens, func(number string) bool { return slices.Contains(g.specimens, number) })
 }
 
-// isOneCollection reports whether nothing distinguishes the samples of two results: the
-// numbers agree, or day and time of the collection do, as far as both are known.
+// isOneCollection reports whether nothing distinguishes the samples of two results. If
+// they share a number, their days must not differ. If not both have numbers, their days
+// must be known and equal, and their times must not differ. An unknown day or time does
+// not differ from another one.
 func (f *fact) isOneCollection(g *fact) bool {
 	sameDay := f.day == g.day || f.day == "" || g.day == ""
 	if f.sharesSpecimen(g) {

@@ -279,10 +279,10 @@ const (
 	slotPaused  = -2 // its user is deleted
 )
 
-// takeJob gives the next report to a slot of the team's queue: the one that the slot has
-// already, because a process died, or the next waiting one. The error is NotFound if
-// there is none. A slot runs on one node at a time, so its reports need no claim. Without
-// fresh, the slot takes no waiting report.
+// takeJob gives the next report to a slot of the team's queue. It is the one that the
+// slot has already, because a process died, or the next waiting one. The error is
+// NotFound if there is none. A slot runs on one node at a time, so its reports need no
+// claim. Without fresh, the slot takes no waiting report.
 func takeJob(ctx context.Context, tx *store.Tx, team teams.ID, slot int, fresh bool) (Job, error) {
 	j, err := scanID(tx.QueryRow(ctx, `SELECT id FROM parsed_reports WHERE team_id = $1 AND slot = $2 AND status = 'started' LIMIT 1`, team, slot))
 	if err == nil && j.IsZero() && fresh {
@@ -310,8 +310,8 @@ func scanID(row store.Row) (id ID, err error) {
 	return id, err
 }
 
-// returnJob puts a report back that was not read to its end. counted tells whether the
-// start counts.
+// returnJob returns an unfinished report to the queue. If counted is false, the attempt
+// does not count against the limit of starts.
 func returnJob(ctx context.Context, tx *store.Tx, j *Job, counted bool) error {
 	back := 1
 	if counted {

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// blockKey finds the fields of a result that is printed as a block of lines, as
-// portals for patients do: the name, then "Normal range: 3.5 - 5.1 mmol/L" and
-// "Value: 4.2 mmol/L".
+// blockKey finds the fields of a result that is printed as a block of lines.
+// Portals for patients print it like this: the name, then
+// "Normal range: 3.5 - 5.1 mmol/L" and "Value: 4.2 mmol/L".
 var blockKey = regexp.MustCompile(`(?i)(?:^|\s)(` +
 	`(?:your |current |test |observed |measured )?(?:value|result)s?|` +
 	`(?:normal|reference|ref\.?|standard|expected|desired|healthy|optimal|target)\s+(?:range|value|values|interval)s?|reference|ref|` +

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// columnKind says what a column of a table holds.
+// columnKind is the kind of content of a table's column.
 type columnKind int
 
 const (
@@ -106,8 +106,8 @@ func cutDate(text string) (words string, day time.Time, ok bool) {
 	return words, d.day.Add(clockIn(text)), true
 }
 
-// datedKind is the kind of a header with a date. Words that are not known are those of a
-// visit.
+// datedKind returns the kind of a column whose header has a date. If it does not know the
+// words of the header, the column has the results of a visit.
 func datedKind(words string) columnKind {
 	switch {
 	case previousHeader.MatchString(words):
@@ -131,7 +131,7 @@ var (
 var (
 	onlyClock = regexp.MustCompile(`(?i)^\d{1,2}:\d{2}(?:\s?[ap]m|\s?h(?:rs)?)?$`)
 	clockForm = regexp.MustCompile(`(?i)\b(\d{1,2}):(\d{2})(?:\s?([ap])m)?\b`)
-	// someDay is the day of columns that have times only.
+	// someDay is the day of columns that have only times.
 	someDay = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
 )
 
@@ -182,7 +182,7 @@ func headerCells(l *line) []cell {
 	return out
 }
 
-// datedWords returns how many words at the start are a date.
+// datedWords returns the number of words at the start that form a date.
 func datedWords(words []Word) int {
 	for n := min(3, len(words)); n >= 1; n-- {
 		text := plain(newCell(words[:n]).text())
@@ -336,8 +336,9 @@ func headerAbove(columns []column, l *line, y, em float64) ([]column, bool) {
 }
 
 // chooseDates marks the column of the newest date as the value and other dates as
-// previous ones, whatever their words are. It reports whether the columns leave open
-// which of them is the current one. order is that of day and month.
+// previous ones. The words of their headers do not change this choice. uncertain reports
+// that the columns do not show for certain which value is the current one. order is the
+// order of day and month.
 func chooseDates(columns []column, order dateOrder) (out []column, uncertain bool) {
 	out = slices.Clone(columns)
 	isDated := func(c column) bool {

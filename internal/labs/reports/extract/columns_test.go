@@ -191,7 +191,8 @@ func TestColumnsBeforeTheCollection(t *testing.T) {
 	}
 }
 
-// Two days of collection are said, and no row of the second one is lost.
+// If a report states two days of collection, the result says so. It has the rows of
+// both days, even if a test occurs on both.
 func TestTwoCollections(t *testing.T) {
 	first := append(slices.Clone(head), "Sodium                     139                135-145             mmol/L", "Glucose                    92                 70-99               mg/dL")
 	for second, want := range map[string]bool{"Collected: 2024-05-18": true, "Collected: 2024-05-06 08:30": false, "Previous sample collected: 2024-05-01": false} {

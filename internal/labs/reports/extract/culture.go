@@ -51,8 +51,8 @@ func susceptibilityOf(word string) (interpretation string, ok bool) {
 	return interpretation, ok
 }
 
-// NameWithOrganism returns the name of a drug with the organism that it was tested against,
-// which is its panel, and the name of any other row.
+// NameWithOrganism returns the name of a drug with the organism that it was tested
+// against, which is its panel. For any other row it returns the name.
 func (row *Row) NameWithOrganism() string {
 	if _, isDrug := susceptibilityOf(row.Flag); !isDrug || row.Panel == "" {
 		return row.Name

@@ -4,7 +4,7 @@
 //
 // types.go declares the document that package pages produces and the result
 // that package reports stores. value.go and ranges.go hold the grammars of
-// values and of reference ranges. A row that two readings do not agree on, or
-// that does not fit its analyte, has NeedsReview set: the extractor prefers a
+// values and of reference ranges. NeedsReview marks a row that two readings do
+// not agree on, or that does not fit its analyte. The extractor prefers a
 // question to a wrong answer. It never converts units.
 package extract

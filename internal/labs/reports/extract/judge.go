@@ -241,8 +241,9 @@ var (
 	rangeInside   = regexp.MustCompile(`(\d[\d.,]*)\s*[-–—~]+\s*(\d[\d.,]*)(.*)$`)
 )
 
-// cleanNumber removes marks that recognition puts around numbers, and reads a
-// comma or a colon in a number of a report with points as a point.
+// cleanNumber removes marks that recognition puts around numbers. In a report with
+// decimal points, it may read a comma or a colon in a number as a point. In a report
+// with decimal commas, it may read a point as a comma.
 func cleanNumber(text string, commas bool) string {
 	text = junkAfter.ReplaceAllString(plain(text), "")
 	if junk := junkBefore.FindString(text); junk != "" && strings.IndexFunc(text[len(junk):], func(c rune) bool { return c >= '0' && c <= '9' }) == 0 && !strings.HasSuffix(junk, ".") {

@@ -147,8 +147,8 @@ func asPatient(values map[string]string) map[string]string {
 	}
 }
 
-// headsBetweenTables returns the labels of the lines that have rows above them on their page
-// and rows below them, on their page or a later one.
+// headsBetweenTables returns the labels of lines between rows of results. Such a line has
+// rows above it on its page. It also has rows below it, on its page or a later one.
 func (r *reader) headsBetweenTables() (heads []map[string]string) {
 	for p, lay := range r.pages {
 		first, last := math.Inf(1), math.Inf(-1)
@@ -414,8 +414,8 @@ func (r *reader) valueBeside(page, i int, c cell, right float64) string {
 	return joinWrapped(parts...)
 }
 
-// labelAt returns the label that text starts with and its length. A label ends
-// with a colon, with its cell, or stands before a date.
+// labelAt returns the label that text starts with and its length. A label ends with a
+// colon or with its cell, or is followed by its value: a name, a sex or a date.
 func labelAt(text string, cellStart bool) (field string, length int) {
 	for _, l := range labels {
 		n := len(l.form.FindString(text))

@@ -260,7 +260,8 @@ func digitsOf(s string) string {
 	}, s)
 }
 
-// editDistance is Levenshtein's, given up above limit.
+// editDistance returns the Levenshtein distance of two texts. If the distance exceeds
+// limit, it stops early and returns a number above limit.
 func editDistance(a, b string, limit int) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -295,7 +296,7 @@ type context struct {
 	coarse   bool // letters can be mistaken for others
 }
 
-// knows returns how well the dictionary knows a name: 1 is exactly.
+// knows returns how well the dictionary knows a name. 1 means an exact match.
 func (d *dictionary) knows(name string) float64 {
 	best := 0.0
 	for _, n := range d.find(name) {
@@ -362,8 +363,8 @@ func rankOf(c *loinc.Code) int {
 	return c.Rank
 }
 
-// siblings are codes of the same analyte with another property, such as moles
-// instead of mass.
+// siblings returns codes of the same analyte with another property, such as moles instead
+// of mass, each with its score.
 func (d *dictionary) siblings(code *loinc.Code) []namedCode {
 	var out []namedCode
 	for _, c := range d.byBase[normalName(withoutParentheses(code.Display))] {

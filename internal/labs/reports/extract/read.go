@@ -28,8 +28,8 @@ func Read(doc Document) (Result, error) {
 // sureConfidence is the confidence from which a recognised word counts as read.
 const sureConfidence = 0.6
 
-// reasonOf returns LowQuality in place of a failure if fewer than half of the recognised
-// words are sure: the content of such a scan is not known.
+// reasonOf returns LowQuality instead of a failure if fewer than half of the recognised
+// words are sure. The content of such a scan is not known.
 func reasonOf(doc Document, f *Failure) *Failure {
 	words, sure := 0, 0
 	for _, p := range doc.Pages {

@@ -2,8 +2,8 @@ package extract
 
 import "slices"
 
-// Doubtful reports whether a closer look at the value of a row can help: it is
-// not readable, two readings differ, or the recogniser is unsure.
+// Doubtful reports whether a closer look at the value of a row can help. It can help if
+// the value is not readable, two readings differ, or the recogniser is unsure.
 func (r *Row) Doubtful() bool {
 	return r.ValueBox != nil && (slices.Contains(r.Reasons, ValueUnreadable) || slices.Contains(r.Reasons, LowConfidence) ||
 		slices.Contains(r.Reasons, PrecisionDiffers) || slices.Contains(r.Reasons, ReadingsDisagree) || slices.Contains(r.Reasons, ReadOnce))
@@ -11,8 +11,8 @@ func (r *Row) Doubtful() bool {
 
 // Reconsider takes a third reading of a doubtful value. A number that two of three
 // readings agree on replaces the value. So does any number in place of a text that cannot
-// be read, and one that fits the range in place of one that lost its point. The row still
-// needs review: only the proposal gets better.
+// be read. A number that fits the range also replaces one that lost its point. The row
+// still needs review: only the proposal gets better.
 func (r *Row) Reconsider(reading string) {
 	commas := commaPoint.MatchString(r.Value) || commaPoint.MatchString(r.OtherValue)
 	third, ok := ParseValue(cleanNumber(reading, commas), commas)

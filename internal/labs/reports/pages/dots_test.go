@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// paper is a white page with black rectangles.
+// paper returns a white page with black rectangles.
 func paper(w, h int, black ...image.Rectangle) *image.Gray {
 	page := image.NewGray(image.Rect(0, 0, w, h))
 	whiten(page, page.Rect)
@@ -21,7 +21,7 @@ func paper(w, h int, black ...image.Rectangle) *image.Gray {
 
 func isBlack(page *image.Gray, x, y int) bool { return page.GrayAt(x, y).Y == 0 }
 
-// A leader of dots goes, and the decimal point behind it stays.
+// removeLeaders removes a leader of dots, and keeps the decimal point behind it.
 func TestRemoveLeaders(t *testing.T) {
 	var marks []image.Rectangle
 	for i := range 9 {
@@ -45,7 +45,8 @@ func TestRemoveLeaders(t *testing.T) {
 	}
 }
 
-// A coarse image has dashes in place of a dotted rule. A minus sign stays.
+// A coarse image has dashes in place of a dotted rule. They are removed. A minus sign
+// stays.
 func TestRemoveDashes(t *testing.T) {
 	page := paper(200, 40, image.Rect(10, 30, 35, 32), image.Rect(41, 30, 66, 31), image.Rect(100, 10, 105, 12))
 	removeDashes(page, 100)
@@ -67,7 +68,7 @@ func TestEnlargePoints(t *testing.T) {
 	}
 }
 
-// A page that is dark all over is no spot, and neither is a part of it.
+// On a page that is dark all over, neither the page nor a part of it is a spot.
 func TestDarkPageHasNoSpots(t *testing.T) {
 	page := paper(3000, 2000, image.Rect(0, 0, 3000, 2000))
 	page.Pix[0] = 255

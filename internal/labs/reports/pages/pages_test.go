@@ -32,7 +32,7 @@ var table = [][5]string{
 	{"Hemoglobin", "13.9", "", "13.2-17.1", "g/dL"},
 }
 
-// report is a PDF with a table of results on each page.
+// report returns a PDF with a table of results on each page.
 func report(t testing.TB, pages int, password string, more ...func(pdf *fpdf.Fpdf)) []byte {
 	t.Helper()
 	pdf := fpdf.New("P", "pt", "A4", "")
@@ -269,7 +269,7 @@ func encodePNG(t testing.TB, picture image.Image) []byte {
 	return b.Bytes()
 }
 
-// hugePNG has a head that promises 60,000 × 60,000 pixels.
+// hugePNG returns a PNG whose header states 60,000 × 60,000 pixels.
 func hugePNG() []byte {
 	head := []byte("IHDR\x00\x00\xea\x60\x00\x00\xea\x60\x08\x00\x00\x00\x00")
 	data := append([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\r"), head...)

@@ -211,8 +211,9 @@ func pdfFailure(err error) error {
 	return &extract.Failure{Reason: extract.InvalidInput, Detail: "a page of the PDF is damaged"}
 }
 
-// hasText reports whether a page's own characters can be read: there are enough
-// of them, and most are letters and digits that fonts map to real characters.
+// hasText reports whether a page's own characters can be read. There must be enough
+// of them. Most of them must be letters and digits that fonts map to real
+// characters.
 func hasText(page extract.Page) bool {
 	letters, odd := 0, 0
 	for _, w := range page.Words {

@@ -87,8 +87,8 @@ func scaled(base *image.Gray, factor float64, dpi int, soften bool) variant {
 	return variant{picture: picture, scale: factor, dpi: int(float64(dpi) * factor), mode: oneColumn}
 }
 
-// guessDPI assumes that the page is about A4 or letter: 8.3 inches wide, or 11.3
-// when it lies.
+// guessDPI assumes that the page has about the size of A4 or letter: a width of 8.4
+// inches, or of 11.4 in landscape format.
 func guessDPI(gray *image.Gray) int {
 	w, h := gray.Rect.Dx(), gray.Rect.Dy()
 	inches := 8.4
@@ -306,8 +306,8 @@ func rotate(in *image.Gray, degrees float64) (out *image.Gray, back func(x, y fl
 	return out, back
 }
 
-// skewOf returns the angle of the lines of text in degrees, between -4 and 4: the
-// angle at which the rows of a small copy differ most.
+// skewOf returns the angle of the lines of text in degrees, between -4 and 4. It
+// is the angle at which the rows of a small copy differ most.
 func skewOf(gray *image.Gray) float64 {
 	small := shrink(gray, 1000)
 	w, h := small.Rect.Dx(), small.Rect.Dy()
