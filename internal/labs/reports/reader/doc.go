@@ -1,8 +1,13 @@
 // Package reader reads uploaded lab reports in a child process: this program itself,
 // with a hidden command. Files come from strangers, so the process that parses them has
-// no keys, no database, an almost empty environment, a folder of its own, and limits of
-// memory, time and file size. It starts on demand and ends when it is idle. Killing it
-// fails the reading of one file and nothing else.
+// few rights:
+//
+//   - no keys and no database;
+//   - an almost empty environment, and a folder of its own;
+//   - limits of memory, time and file size.
+//
+// It starts on demand and ends when it is idle. Killing it fails the reading of one
+// file and nothing else.
 //
 //	pool.go      the parent: processes, requests, time limits
 //	serve.go     the child

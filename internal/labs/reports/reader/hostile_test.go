@@ -26,7 +26,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// hostile is a file from a stranger and its correct answer.
+// hostile is a file from an attacker and its correct answer.
 type hostile struct {
 	name     string
 	files    []reports.File
@@ -44,7 +44,8 @@ const slowFiles = `
 	a PDF whose form draws itself, a PDF whose content is a bomb, a PDF with a hundred thousand words,
 	a PDF with an image of 60,000 times 60,000 pixels, a PDF whose page is a thousand kilometers wide, a PDF of blank paper`
 
-// Each hostile file has its answer, and the child that reads it stays within its limits.
+// Each hostile file has the expected answer, and the child that reads it stays within its
+// limits.
 func TestHostileFiles(t *testing.T) {
 	all := slices.Concat(hostileUploads(t), hostileImages(t), hostilePDFs())
 	if len(all) < 60 {
@@ -133,7 +134,7 @@ func answerOf(t *testing.T, p *reader.Pool, limits reports.Limits, h hostile) st
 
 func oneFile(data string) []reports.File { return []reports.File{{Data: []byte(data)}} }
 
-// hostileUploads are refused before they are stored.
+// hostileUploads returns files that are refused before they are stored.
 func hostileUploads(t *testing.T) []hostile {
 	picture := pngOf(t, 40, 40)
 	photo := jpegOf(t, 40, 40)
@@ -172,7 +173,7 @@ func hostileUploads(t *testing.T) []hostile {
 	)
 }
 
-// hostileImages pass the first checks.
+// hostileImages returns images that pass the first checks.
 func hostileImages(t *testing.T) []hostile {
 	picture, photo := pngOf(t, 300, 300), jpegOf(t, 300, 300)
 	const none = "invalid_input low_quality"
@@ -190,7 +191,7 @@ func hostileImages(t *testing.T) []hostile {
 	}
 }
 
-// hostilePDFs are PDF files.
+// hostilePDFs returns PDF files that pass the first checks.
 func hostilePDFs() []hostile {
 	page := func(content string) []string {
 		return []string{

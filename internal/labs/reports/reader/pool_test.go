@@ -204,7 +204,7 @@ func TestIdleChildEnds(t *testing.T) {
 	t.Error("the idle child did not end")
 }
 
-// A sweep removes what a killed process left, and no folder in use.
+// A sweep removes the folders that a killed process left, and no folder in use.
 func TestSweep(t *testing.T) {
 	p := newPool(t)
 	if _, err := p.Read(t.Context(), files("x")); err != nil {
