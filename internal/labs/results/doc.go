@@ -2,10 +2,10 @@
 // brings them into one form, keeps every version, and moves the order.
 //
 // A lab reports an order in pieces: some values early, the rest later, then a
-// correction, and any of it twice or in the wrong order. Every report is
-// stored as it came. The current results are merged from all reports
-// (merge.go) by rules that ignore the order of arrival. When the merged
-// results change, a revision is added. Revisions are never changed or removed.
+// correction. Any piece may arrive twice or in the wrong order. Every report is
+// stored as it came. The current results are merged from all reports (merge.go)
+// by rules that ignore the order of arrival. When the merged results change, a
+// revision is added. Revisions are never changed or removed.
 //
 // Everything is sealed with the user's key and is erased with the user.
 //

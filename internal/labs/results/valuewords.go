@@ -11,10 +11,10 @@ import (
 	"hale/internal/labs/results/refrange"
 )
 
-// separateValueWords takes words out of a report's values that are none: values
-// that are still to come, and words that say why a test has no value. The latter
-// become missing results. A critical flag keeps the words as a result, so that
-// it reaches a person.
+// separateValueWords takes words out of a report's values if they are not
+// values. Some say that a value is still to come. Others say why a test has no
+// value. The latter become missing results. A critical flag keeps the words as a
+// result, so that it reaches a person.
 func (e *expectations) separateValueWords(r *Report) {
 	word := func(one networks.Result) hl7.ValueWord { return e.valueWord(&one) }
 	if !slices.ContainsFunc(r.Set.Results, func(one networks.Result) bool { return word(one) != "" }) {

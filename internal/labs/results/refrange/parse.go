@@ -136,8 +136,9 @@ func parseNumber(number, text string) (v float64, known bool) {
 
 var digitsPattern = regexp.MustCompile(`\d*(?:[.,]\d+)+|\d+`)
 
-// HasDecimalComma reports whether the numbers of a text have decimal commas: one
-// of them can have no other, and none has a point or two commas.
+// HasDecimalComma reports whether the numbers of a text have decimal commas. At
+// least one comma must be a decimal comma for certain. No number may have a point
+// or two commas.
 func HasDecimalComma(text string) bool {
 	certain := false
 	for _, number := range digitsPattern.FindAllString(text, -1) {

@@ -10,7 +10,8 @@ import (
 	"hale/internal/testdata"
 )
 
-// The notations that were seen on reports, each with its meaning.
+// The table has the notations that were seen on reports, each with its meaning. Parse
+// returns that meaning.
 func TestNotations(t *testing.T) {
 	file, err := os.Open(testdata.Shared(t, "labs/refrange_notations.csv"))
 	if err != nil {
@@ -32,7 +33,7 @@ func TestNotations(t *testing.T) {
 	}
 }
 
-// tableRow is a range in the columns of the table.
+// tableRow returns a range in the columns of the table.
 func tableRow(r Range) (row [6]string) {
 	row[0], row[5] = string(r.Kind), r.Text
 	for i, b := range []*Bound{r.Low, r.High} {
