@@ -8,11 +8,16 @@
 // address as of its creation. A code that names no payor is stored too, with a
 // warning. Orders cannot bill such a record until the payor is imported.
 //
-// Payors have four sources: payors.json, which ships; a file that the operator imports
-// for all teams; the team's own payors; and the plans of the states. MEDFED is the
-// federal plan for older adults, and MAIDFED the plan that each state runs with the
-// federal government. For both, the record has the code of the plan in the insured
-// person's state.
+// Payors have four sources:
+//
+//   - payors.json, which ships
+//   - a file that the operator imports for all teams
+//   - the team's own payors
+//   - the plans of the states
+//
+// MEDFED is the federal plan for older adults, and MAIDFED the plan that each state
+// runs with the federal government. For both, the record has the code of the plan in
+// the insured person's state.
 //
 //	insurance.go     records and their warnings
 //	payors.go        payors of the four sources; lookup by code

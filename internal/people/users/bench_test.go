@@ -75,8 +75,8 @@ func BenchmarkListDeep(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstSearch is a team's first search by name, over 50,000 people
-// whose keys the process has not seen. Use -benchtime 1x.
+// BenchmarkFirstSearch measures a team's first search by name. It searches 50,000 people
+// whose keys the process has not read yet. Use -benchtime 1x.
 func BenchmarkFirstSearch(b *testing.B) {
 	d := storetest.NewSQLite(b)
 	for range b.N {

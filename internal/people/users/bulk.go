@@ -7,8 +7,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// BulkLookup finds many users of a team with one query: AddTo adds the query to a
-// batch of statements, and Users returns the result once the batch has run.
+// BulkLookup finds many users of a team with one query. AddTo adds the query to a
+// batch of statements. Users returns the result once the batch has run.
 type BulkLookup struct{ rows []row }
 
 // AddTo adds the query for the active users among ids.

@@ -2,9 +2,12 @@
 // stores.
 //
 // A user has the user_id that we issue and the team's own client_user_id, which is
-// unique among the team's users that are not deleted. A user also has fallbacks for
-// data without a time zone or an age, bounds for ingestion, demographics (needed for
-// insurance, orders and the portal), and links into the portal.
+// unique among the team's users that are not deleted. A user also has:
+//
+//   - fallbacks for data without a time zone or an age
+//   - bounds for ingestion
+//   - demographics, needed for insurance, orders and the portal
+//   - links into the portal
 //
 // Personal data is sealed with the user's own key. Deleting the key erases it. A
 // deleted user can be restored for seven days. Then a job removes the rows of every

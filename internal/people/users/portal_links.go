@@ -93,8 +93,8 @@ func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, p
 	return link, nil
 }
 
-// ErrLinkGone is the one answer about a link that does not work: unknown,
-// expired, used, or ended by too many wrong dates of birth.
+// ErrLinkGone is the only answer about a link that does not work. The link is unknown,
+// expired or used, or had too many wrong dates of birth.
 var ErrLinkGone = fault.New(fault.NotFound, "This link cannot be used")
 
 // FindPortalLink reads a link without using it. The token is the only scope:
@@ -123,9 +123,9 @@ func FindPortalLink(ctx context.Context, tx *store.Tx, token secrets.Text) (Port
 	return link, nil
 }
 
-// notDeleted is a condition on rows whose user is not deleted. Deleting a user
-// removes the user's links and sessions, except those that another transaction
-// inserts at the same time.
+// notDeleted returns the SQL condition for rows of a table whose user is not deleted.
+// Deleting a user removes the user's links and sessions, except those that another
+// transaction inserts at the same time.
 func notDeleted(table string) string {
 	return `EXISTS (SELECT 1 FROM users u WHERE u.team_id = ` + table + `.team_id AND u.user_id = ` + table + `.user_id AND u.deleted_at IS NULL)`
 }

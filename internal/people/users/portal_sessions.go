@@ -118,8 +118,8 @@ func EnterAgain(ctx context.Context, tx *store.Tx, token, page secrets.Text) (En
 	return entry, err
 }
 
-// sessionToken is derived from the link's token and the page's secret. Only the
-// page has both.
+// sessionToken derives a session's token from the link's token and the page's secret.
+// Only the page has both. Without a page it returns a random token.
 func sessionToken(token, page secrets.Text) secrets.Text {
 	if page == "" {
 		return newToken()

@@ -148,7 +148,7 @@ func findByIDs(ctx context.Context, tx *store.Tx, team teams.ID, ids []ID) ([]Us
 // commits, so numbers are in commit order. A search reads the rows with numbers that
 // the index has not seen. A deletion has a number, too.
 
-// names has the index of each database.
+// names has the index of users' names for each database.
 var names = store.NewSlot(func() *nameIndex { return newNameIndex(maxNames) })
 
 func newNameIndex(maxNames int) *nameIndex {

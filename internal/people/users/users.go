@@ -149,7 +149,7 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) 
 	return user, nil
 }
 
-// GetForUpdate is Get, and locks the user until the transaction ends.
+// GetForUpdate returns a user like Get, and locks the user until the transaction ends.
 func GetForUpdate(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (User, error) {
 	if err := lock(ctx, tx, team, id); err != nil {
 		return User{}, err
@@ -368,7 +368,7 @@ type TakenError struct {
 
 func (e *TakenError) Error() string { return "Client user id already exists." }
 
-// Kind is Refused: the reference answers 400.
+// Kind returns fault.Refused, because the reference answers 400.
 func (e *TakenError) Kind() fault.Kind { return fault.Refused }
 
 // Code returns the code for programs.

@@ -54,7 +54,8 @@ func (z *Zones) At(at time.Time) *TimeZone {
 	return z.now
 }
 
-// Former returns the zones that the user had before, oldest first; nil is none.
+// Former returns the zones that the user had before, oldest first. nil means no
+// zone.
 func (z *Zones) Former() (all []*TimeZone) {
 	for _, f := range z.former {
 		all = append(all, f.zone)
