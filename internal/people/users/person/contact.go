@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// Email checks the syntax of an address as mail servers in use take it: a
-// local part of at most 64 characters without spaces, and a domain of at least
-// two labels. The domain is lower-cased. It refuses quoted local parts and bare IP
-// addresses, which RFC 5321 allows but people do not use.
+// Email checks the syntax of an address as mail servers accept it in practice. The
+// local part has at most 64 characters without spaces, and the domain has at least
+// two labels. The domain is lower-cased. Email refuses quoted local parts and bare
+// IP addresses, which RFC 5321 allows but people do not use.
 func (f Form) Email(field, text string) string {
 	text = f.Text(field, text, 254)
 	at := strings.LastIndexByte(text, '@')

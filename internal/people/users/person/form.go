@@ -120,7 +120,7 @@ func (f Form) OneOf(field, word string, words []string) {
 	}
 }
 
-// Required is OneOf for a required word.
+// Required checks a word like OneOf, and refuses an empty word.
 func (f Form) Required(field, word string, words []string) {
 	if word == "" {
 		f.Fail(field, "missing", "Field required")

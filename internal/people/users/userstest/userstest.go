@@ -69,7 +69,7 @@ func Write(tb testing.TB, db *store.DB, fn func(ctx context.Context, tx *store.T
 	}
 }
 
-// Read is Write for reading.
+// Read runs fn in a read transaction as the system, and fails the test if fn fails.
 func Read(tb testing.TB, db *store.DB, fn func(ctx context.Context, tx *store.Tx) error) {
 	tb.Helper()
 	ctx := store.AsSystem(context.Background())
