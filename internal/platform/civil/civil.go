@@ -49,7 +49,7 @@ func digits(s string) (int, bool) {
 	return n, true
 }
 
-// MustParse is ParseDate for constants. It panics on bad text.
+// MustParse parses a constant like ParseDate. It panics on invalid text.
 func MustParse(s string) Date {
 	d, err := ParseDate(s)
 	if err != nil {

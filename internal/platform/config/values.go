@@ -64,7 +64,8 @@ func (b Bytes) String() string {
 	return strconv.FormatInt(int64(b), 10) + "B"
 }
 
-// ParseDuration is time.ParseDuration plus days, with or without a fraction: 30d, 1.5d.
+// ParseDuration parses a duration like time.ParseDuration. It also accepts days, with or
+// without a fraction: 30d, 1.5d.
 func ParseDuration(text string) (time.Duration, error) {
 	if days, ok := strings.CutSuffix(text, "d"); ok {
 		n, err := strconv.ParseFloat(days, 64)
