@@ -26,9 +26,10 @@
 // event has a greater number than every event that was committed before its
 // transaction began.
 //
-// A transaction that emits an event holds what the event is about: it emits after
-// the statement that changes it, or locks it before it reads it. Otherwise a
-// concurrent change could be announced before the change that it replaced.
+// A transaction that emits an event has locked the object of the event. It emits
+// after the statement that changes the object, or locks the object before it reads it.
+// Otherwise a concurrent change could be announced before the change that it
+// replaced.
 //
 // The next number is the greatest so far plus one, so retention keeps each team's
 // last event whatever its age.

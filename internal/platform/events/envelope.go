@@ -18,7 +18,7 @@ const MaxBody = 256 << 10
 // ErrTooLarge means that an envelope would be larger than MaxBody.
 var ErrTooLarge = errors.New("events: an event is larger than 256 KiB")
 
-// New holds an event that is to be emitted.
+// New is an event to emit.
 type New struct {
 	Team         uuid.UUID
 	User         uuid.UUID // zero if the event is about no user
@@ -37,8 +37,8 @@ func (e *New) Ready() error {
 	return e.ReadyWith(len(e.Data), func(dst []byte) []byte { return append(dst, e.Data...) })
 }
 
-// ReadyWith is Ready for a payload that is appended in place and not in Data. It has
-// about size bytes.
+// ReadyWith prepares the envelope like Ready. payload appends the data in place, so Data
+// is not used. size is the approximate size of the data in bytes.
 func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
 	if err := e.check(); err != nil {
 		return err
@@ -55,9 +55,9 @@ func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
 	return nil
 }
 
-// ReadyRows is Ready for a payload of rows. It takes as many as fit into an event and
-// returns their number. Such an envelope is stored by column, which costs a tenth of
-// compressing it.
+// ReadyRows prepares the envelope like Ready, with rows as its data. It takes as many
+// rows as fit into an event and returns their number. Such an envelope is stored by
+// column, which costs a tenth of compressing it.
 func (e *New) ReadyRows(t rows.Table) (n int, err error) {
 	around, err := e.enclose() // with no payload in it yet
 	if err != nil {

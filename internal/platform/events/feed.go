@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Message holds an emitted event.
+// Message is an emitted event.
 type Message struct {
 	ID        ID
 	Seq       int64 // 1, 2, 3, … within the team
@@ -25,7 +25,7 @@ type Message struct {
 	Unreadable error
 }
 
-// Page holds a part of a team's feed.
+// Page is a part of a team's feed.
 type Page struct {
 	Events  []Message
 	Next    int64 // after of the next page
@@ -35,7 +35,7 @@ type Page struct {
 
 // Bounds of one page.
 const (
-	// MaxPage is the greatest limit of a page.
+	// MaxPage is the largest limit of a page.
 	MaxPage = 1000
 	// pageBytes ends a page early, after the event that reaches it.
 	pageBytes = 4 << 20
@@ -203,8 +203,8 @@ func firstNumber(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64)
 // node's events do not notify this one.
 const awaitPoll = time.Second
 
-// Await is ReadFeed for a reader that waits if there are no events. It returns as soon
-// as there are some. It returns an empty page after the wait, when ctx ends, or when
+// Await reads the feed like ReadFeed, and waits if there are no events. It returns as
+// soon as there are some. It returns an empty page after the wait, when ctx ends, or when
 // stopping is closed because the process stops.
 func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit int, types []string, wait time.Duration, stopping <-chan struct{}) (Page, error) {
 	news := make(chan struct{}, 1)
@@ -247,9 +247,9 @@ func Await(ctx context.Context, db *store.DB, team uuid.UUID, after int64, limit
 	}
 }
 
-// CheckPosition refuses a reader whose event of a number is not the stored one: the
-// database was restored from an earlier state, and the number was assigned again. It
-// accepts the position of a deleted event, which cannot be compared.
+// CheckPosition refuses a reader whose event of a number is not the stored one. The
+// database was then restored from an earlier state, and the number was assigned
+// again. It accepts the position of a deleted event, which cannot be compared.
 func CheckPosition(ctx context.Context, tx *store.Tx, team uuid.UUID, number int64, has ID) error {
 	stored, err := IDByNumber(ctx, tx, team, number)
 	if err != nil || stored == (ID{}) || stored == has {

@@ -166,8 +166,8 @@ func TestAwaitEndsWithTheProcess(t *testing.T) {
 	}
 }
 
-// Retention takes what is old and has arrived, and leaves what is on its way
-// and the last number.
+// Retention deletes old events that were delivered. It leaves events with
+// pending deliveries, and the event with the last number.
 func TestForget(t *testing.T) {
 	var mu sync.Mutex
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

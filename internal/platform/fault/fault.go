@@ -54,7 +54,8 @@ type Error struct {
 // New returns a fault with a message for the caller.
 func New(kind Kind, msg string) *Error { return &Error{kind: kind, msg: msg} }
 
-// Newf is New with a format. Pass names and numbers, never personal data.
+// Newf returns a fault like New, with a formatted message. Pass names and numbers, never
+// personal data.
 func Newf(kind Kind, format string, args ...any) *Error {
 	return New(kind, fmt.Sprintf(format, args...))
 }

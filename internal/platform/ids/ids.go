@@ -33,7 +33,7 @@ func Parse[T any](s string) (ID[T], error) {
 	return ID[T](u), nil
 }
 
-// MustParse is Parse for constants in tests. It panics on bad text.
+// MustParse parses a constant of a test like Parse. It panics on invalid text.
 func MustParse[T any](s string) ID[T] {
 	id, err := Parse[T](s)
 	if err != nil {
