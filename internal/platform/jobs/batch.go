@@ -17,8 +17,8 @@ type Batcher[T any] struct {
 }
 
 // NewBatcher starts a batcher. It calls flush, from one goroutine, with a group of at
-// most maxSize items, when the group is full or its first item has waited for wait.
-// flush must not return before the items are durable.
+// most maxSize items. It does so when the group is full or its first item has waited
+// for wait. flush must not return before the items are durable.
 func NewBatcher[T any](maxSize int, wait time.Duration, flush func([]T)) *Batcher[T] {
 	b := &Batcher[T]{items: make(chan T, maxSize), done: make(chan struct{}), maxSize: maxSize, wait: wait, flush: flush}
 	go b.run()

@@ -68,7 +68,7 @@ func (k Kind[Args]) With(l Limits) Kind[Args] {
 	return k
 }
 
-// Every makes the kind periodic: the runner keeps one job of it, with zero Args and no
+// Every makes the kind periodic. The runner keeps one job of it, with zero Args and no
 // team, and runs it again each time after it ends. One node at a time runs it.
 func (k Kind[Args]) Every(d time.Duration) Kind[Args] {
 	k.interval = d

@@ -20,7 +20,8 @@ func Set[T any](v T) Field[T] { return Field[T]{Set: true, Value: v} }
 // Null returns a field that clears the value.
 func Null[T any]() Field[T] { return Field[T]{Set: true, Null: true} }
 
-// UnmarshalJSON is called only for a field that is in the body.
+// UnmarshalJSON decodes a value or null. encoding/json calls it only for a field that is
+// in the body, so an absent field stays unset.
 func (f *Field[T]) UnmarshalJSON(data []byte) error {
 	*f = Field[T]{Set: true}
 	if bytes.Equal(bytes.TrimSpace(data), []byte("null")) {

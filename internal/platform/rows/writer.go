@@ -239,7 +239,8 @@ func AppendNumber(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
 
-// appendDecimal is AppendNumber in the notation of languages that print 72.0 for 72.
+// appendDecimal appends a number like AppendNumber, in the notation of languages that
+// print 72.0 for 72.
 func appendDecimal(dst []byte, f float64) []byte {
 	dst = AppendNumber(dst, f)
 	if math.Trunc(f) == f && math.Abs(f) < minExponent {
