@@ -35,8 +35,8 @@ func RootFile(dir string) (root *Root, created bool, err error) {
 	return root, created, nil
 }
 
-// AddRootKey adds a new root key at the end of the text of a file: it opens values as
-// soon as every process has read it, and seals none yet.
+// AddRootKey adds a new root key at the end of the text of a file. The key opens
+// values as soon as every process has read it, and seals none yet.
 func AddRootKey(text string) (added string, id KeyID) {
 	id, line := NewRootKey()
 	return strings.TrimRight(text, "\n") + "\n" + line + "\n", id

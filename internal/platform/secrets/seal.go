@@ -22,8 +22,8 @@ const KeySize = 32
 // damage. It does not distinguish them.
 var ErrSealed = errors.New("secrets: sealed value does not open")
 
-// Overhead is the number of bytes that sealing adds: a random nonce of 12 bytes before
-// the ciphertext, and a tag of 16 bytes after it.
+// Overhead is the number of bytes that sealing adds. A random nonce of 12 bytes is
+// before the ciphertext, and a tag of 16 bytes after it.
 const Overhead = 28
 
 // Key seals and opens values with AES-256-GCM. The place of a value (table, column,
@@ -123,8 +123,8 @@ func (r *Root) CheckWith(purpose string, raw []byte) error {
 	return nil
 }
 
-// KeyID names a root key: the first bytes of its SHA-256. It stands before each value
-// that the key sealed.
+// KeyID names a root key: the first bytes of its SHA-256. Each value that the key
+// sealed begins with it.
 type KeyID [4]byte
 
 // String returns the id as hexadecimal digits.

@@ -69,9 +69,9 @@ func (db *DB) CheckSkew(ctx context.Context) error {
 }
 
 // CheckClock returns ErrClock if the clock of this node cannot be trusted. On SQLite it
-// compares the time with that of the last check, and records it. A service that did
-// not run for TrustedGap cannot tell its absence from a wrong clock: ConfirmClock tells
-// it.
+// compares the time with that of the last check, and records it. It cannot distinguish a
+// service that did not run for TrustedGap from a wrong clock. An operator then calls
+// ConfirmClock.
 func (db *DB) CheckClock(ctx context.Context) error {
 	if db.engine == Postgres {
 		return db.CheckSkew(ctx)
@@ -90,7 +90,7 @@ func (db *DB) CheckClock(ctx context.Context) error {
 	return err
 }
 
-// ExamineClock is CheckClock without recording the time.
+// ExamineClock checks the clock like CheckClock, without recording the time.
 func (db *DB) ExamineClock(ctx context.Context) error {
 	if db.engine == Postgres {
 		return db.CheckSkew(ctx)

@@ -68,7 +68,7 @@ func rollBack(t *testing.T, fail func(ctx context.Context, tx *store.Tx) error) 
 	}
 }
 
-// writeOrPanic is Write, but returns a panic as an error.
+// writeOrPanic calls Write and returns a panic of fn as an error.
 func writeOrPanic(ctx context.Context, db *store.DB, fn func(tx *store.Tx) error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -56,7 +56,7 @@ func openConn(path string, pragmas []string) (*conn, error) {
 	return c, nil
 }
 
-// fileURI is a path as SQLite's addresses have it.
+// fileURI returns the path of a file as a URI for SQLite.
 func fileURI(path string) string {
 	return "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
 }

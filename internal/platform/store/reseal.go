@@ -12,9 +12,13 @@ import (
 	"hale/internal/platform/secrets"
 )
 
-// A root key is replaced in steps: every process learns the new key, which only opens;
-// the new key seals, and Reseal wraps the keys of the database again; the old key is
-// retired. Each step can be repeated.
+// A root key is replaced in steps:
+//
+//  1. Every process loads the new key, which only opens.
+//  2. The new key seals, and Reseal wraps the keys of the database again.
+//  3. The old key is retired.
+//
+// Each step can be repeated.
 
 // Resealed counts the keys that were wrapped again.
 type Resealed struct {
@@ -121,7 +125,8 @@ func (tx *Tx) renewTeamKey(ctx context.Context, team uuid.UUID) (renewed bool, e
 	return renew, nil
 }
 
-// maxKeyNumber is the greatest number of a key: a byte stands before each sealed value.
+// maxKeyNumber is the greatest number of a key. Each sealed value begins with this
+// number, in one byte.
 const maxKeyNumber = 255
 
 // rewrap replaces the stored form of a key, unless it was shredded or changed meanwhile.
@@ -325,8 +330,8 @@ func (db *DB) LoadRetiredKeys(ctx context.Context) error {
 	return nil
 }
 
-// RootKeys returns the ids of the root keys that this process has, the one that seals
-// first, as a node tells it.
+// RootKeys returns the ids of the root keys of this process, separated by spaces. The key
+// that seals comes first.
 func (db *DB) RootKeys() string {
 	var ids []string
 	for _, id := range db.root.IDs() {

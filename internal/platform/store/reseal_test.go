@@ -13,8 +13,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// After a root key is replaced, the new one opens everything, and the old one nothing,
-// neither a stored key nor a key that it could open in a former copy.
+// After a root key is replaced, the new root key opens all values, and the old one opens
+// none. All stored keys are wrapped again, and differ from those in an earlier copy of
+// the database.
 func TestReseal(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		ctx := store.AsSystem(t.Context())

@@ -26,7 +26,8 @@ const scrubbedVersion = 1
 // lock of PostgreSQL. Writes wait meanwhile.
 const scrubWait = time.Second
 
-// ErrScrubBusy says that a scrub must be repeated, because something was reading.
+// ErrScrubBusy is returned if a scrub must be repeated, because another transaction was
+// reading.
 var ErrScrubBusy = errors.New("store: other transactions are reading what is to be removed")
 
 // Scrub removes the remains of deleted keys from the database files. SQLite moves its
@@ -114,9 +115,10 @@ func truncateLog(c *conn) error {
 	return err
 }
 
-// scrubPostgres has a connection of its own, because only its notices tell whether
-// PostgreSQL kept dead rows: a transaction that began before their deletion, also of
-// another program, could still read them.
+// scrubPostgres rewrites the table of the keys on PostgreSQL. It returns ErrScrubBusy if
+// dead rows remain: a transaction that began before their deletion could still read them,
+// even one of another program. It opens a separate connection, because only the notices
+// of the connection report remaining rows.
 func (db *DB) scrubPostgres(ctx context.Context) error {
 	config, err := pgx.ParseConfig(db.url)
 	if err != nil {

@@ -257,7 +257,7 @@ func (db *DB) Root(purpose string) *secrets.Root {
 	return derived.(*secrets.Root)
 }
 
-// Root is DB.Root.
+// Root returns the root keys of the database for one purpose, like DB.Root.
 func (tx *Tx) Root(purpose string) *secrets.Root { return tx.db.Root(purpose) }
 
 // ProveRoot opens the key of every team. It returns secrets.ErrSealed if the root key
@@ -346,8 +346,8 @@ func deleteKeys(keys map[subject]*subjectKeys, s subject) {
 	}
 }
 
-// WarmKeys reads the keys of many users of a team with few queries, so that Seal and
-// Unseal in this transaction do not read them one by one. It skips users without keys.
+// WarmKeys reads the keys of many users of a team with few queries. So Seal and Unseal
+// in this transaction do not read them one by one. It skips users without keys.
 func (tx *Tx) WarmKeys(ctx context.Context, team uuid.UUID, users []uuid.UUID) error {
 	cold := make([]uuid.UUID, 0, len(users))
 	seen := make(map[uuid.UUID]bool, len(users))

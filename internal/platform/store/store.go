@@ -52,7 +52,8 @@ type Options struct {
 	// ten seconds.
 	LockWait time.Duration
 	// LockHeld, when set, is called when a commit waited more than a second for
-	// SQLite's write lock, which another process held; at most once a minute.
+	// SQLite's write lock, which another process held. It is called at most
+	// once a minute.
 	LockHeld func(waited time.Duration)
 	// Statement, when set, is called with each statement of a transaction before it
 	// runs. It is for tests, such as the test of all query plans.
@@ -139,9 +140,9 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	return db.read(ctx, db.readers, fn)
 }
 
-// Scan is Read for background work that reads much data. On SQLite it has a
-// connection of its own, which takes no reader from requests and maps no pages.
-// One Scan runs at a time; fn must not start another.
+// Scan runs fn on one snapshot like Read, for background work that reads much data. On
+// SQLite it uses a separate connection, which takes no reader from requests and maps no
+// pages. On SQLite one Scan runs at a time, and fn must not start another.
 func (db *DB) Scan(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	return db.read(ctx, db.scanner, fn)
 }
@@ -160,8 +161,8 @@ func (db *DB) read(ctx context.Context, from *readerPool, fn func(tx *Tx) error)
 	return db.postgresRead(ctx, fn)
 }
 
-// Peek is Read without a snapshot: each query of fn sees the newest state. It is
-// for lookups whose parts need not agree. It saves BEGIN and COMMIT, which add half
+// Peek runs fn for reads without a snapshot: each query of fn sees the newest state. It
+// is for lookups whose parts need not agree. It saves BEGIN and COMMIT, which add half
 // the cost of a point lookup.
 func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	defer markUnavailable(&err)
@@ -226,8 +227,9 @@ func (db *DB) Ping(ctx context.Context) error {
 type alongsideKey struct{}
 
 // Alongside returns a context in which every Write first calls fn, in the same
-// transaction, and then the functions of earlier calls of Alongside. The rows that fn writes commit with the change or not at all. Like
-// the function of Write, fn may run more than once.
+// transaction, and then the functions of earlier calls of Alongside. The rows that fn
+// writes commit with the change or not at all. Like the function of Write, fn may run
+// more than once.
 func Alongside(ctx context.Context, fn func(tx *Tx) error) context.Context {
 	if earlier, ok := ctx.Value(alongsideKey{}).(func(tx *Tx) error); ok {
 		latest := fn

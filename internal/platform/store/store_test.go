@@ -208,8 +208,8 @@ func TestSealing(t *testing.T) {
 	})
 }
 
-// A key made in a transaction that rolls back must not be used by the next:
-// what it sealed would be lost at the next start.
+// The next transaction must not use a key that a rolled back transaction made.
+// Otherwise data that the key sealed would be lost at the next start.
 func TestRolledBackKeyIsNotCached(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		ctx := store.AsSystem(t.Context())

@@ -11,7 +11,8 @@ import (
 // Micros converts a time to its stored form, microseconds since 1970 in UTC.
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
-// MicrosOrNil is Micros for an optional time. A nil or zero time becomes NULL.
+// MicrosOrNil converts an optional time like Micros. It returns nil, which becomes NULL,
+// for a nil or zero time.
 func MicrosOrNil(t *time.Time) any {
 	if t == nil || t.IsZero() {
 		return nil
@@ -25,7 +26,7 @@ func FromMicros(us int64) time.Time { return time.UnixMicro(us).UTC() }
 // ScanTime scans a BIGINT column of microseconds into t.
 func ScanTime(t *time.Time) sql.Scanner { return timeScanner{t} }
 
-// ScanNullTime is ScanTime for a column that may be NULL, which sets *p to nil.
+// ScanNullTime scans a column like ScanTime, and sets *p to nil for NULL.
 func ScanNullTime(p **time.Time) sql.Scanner { return nullTimeScanner{p} }
 
 type timeScanner struct{ t *time.Time }
@@ -71,8 +72,8 @@ func Placeholders(first, n int) string {
 }
 
 // Chunks splits items into parts and calls fn with each. The lengths of the parts
-// come from sizes, a descending list that ends in 1, so that a statement for many
-// rows has few texts to prepare.
+// come from sizes, a descending list that ends in 1. So a statement for many rows
+// has few texts to prepare.
 func Chunks[T any](items []T, sizes []int, fn func(part []T) error) error {
 	for len(items) > 0 {
 		n := 1
@@ -90,8 +91,8 @@ func Chunks[T any](items []T, sizes []int, fn func(part []T) error) error {
 	return nil
 }
 
-// SplitPadded is Split for lookups. It repeats the last item until the last part
-// has one of the sizes.
+// SplitPadded splits items like Chunks, for lookups. It repeats the last item until the
+// last part has one of the sizes.
 func SplitPadded[T any](items []T, sizes []int, fn func(part []T)) {
 	for len(items) > 0 {
 		n := sizes[0]
