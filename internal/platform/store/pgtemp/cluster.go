@@ -73,9 +73,9 @@ const (
 // parentDir returns the folder for a new cluster: in memory for a Fast one, unless
 // TMPDIR is set, and the folder for temporary files otherwise.
 //
-// A database has three hundred files. ext4 does not reuse an inode for a minute and
-// searches all of these for each new file, which took a sixth of the time of all
-// tests.
+// A database has three hundred files. ext4 does not reuse an inode for a minute. It
+// searches all of these inodes for each new file, which took a sixth of the time of
+// all tests.
 func parentDir(durability Durability) string {
 	var memory unix.Statfs_t
 	if durability == Durable || os.Getenv("TMPDIR") != "" || unix.Statfs(memoryDir, &memory) != nil {

@@ -14,9 +14,9 @@ import (
 var ErrMissing = errors.New("no PostgreSQL server binaries here " +
 	"(apt-get install postgresql, or name their folder in HALE_POSTGRES_BIN)")
 
-// Find returns the folder of initdb and postgres: HALE_POSTGRES_BIN if set, else the
-// newest version in the folders of packages, else the one on the PATH. It returns
-// ErrMissing if there is none.
+// Find returns the folder of initdb and postgres. If HALE_POSTGRES_BIN is set, Find
+// looks only there. Otherwise it takes the newest version in the folders of packages,
+// or the one on the PATH. It returns ErrMissing if there is none.
 func Find() (string, error) {
 	if dir := os.Getenv("HALE_POSTGRES_BIN"); dir != "" {
 		if hasServer(dir) {

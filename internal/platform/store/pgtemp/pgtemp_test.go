@@ -88,8 +88,9 @@ func TestFindHonoursTheEnvironment(t *testing.T) {
 	}
 }
 
-// shortTempDir is t.TempDir with a short path that every user may enter. The path of a
-// unix socket has at most 107 bytes, and the server of root runs as another user.
+// shortTempDir returns a temporary folder like t.TempDir, with a short path that every
+// user may enter. The path of a unix socket has at most 107 bytes, and the server of root
+// runs as another user.
 func shortTempDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pgt")

@@ -16,14 +16,14 @@ type Database struct {
 	Dir    string // --data: a folder that contains at most the SQLite file
 }
 
-// Each runs fn as a subtest on SQLite and on PostgreSQL, each with an open database
-// of its own, which is closed when the subtest ends.
+// Each runs fn as a subtest on SQLite and on PostgreSQL. Each subtest has an open
+// database of its own, which is closed when the subtest ends.
 func Each(t *testing.T, fn func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	EachAt(t, nil, fn)
 }
 
-// EachAt is Each with a clock. nil means the real one.
+// EachAt runs fn like Each, with a clock. nil means the real clock.
 func EachAt(t *testing.T, now func() time.Time, fn func(t *testing.T, db *store.DB)) {
 	t.Helper()
 	EachDatabase(t, func(t *testing.T, d Database) {
