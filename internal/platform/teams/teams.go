@@ -80,7 +80,7 @@ func (t Team) ReviewsResults() bool {
 	return t.Environment == Sandbox
 }
 
-// CriticalDelay is the time to acknowledge a critical result.
+// CriticalDelay returns the time in which a critical result must be acknowledged.
 func (s Settings) CriticalDelay() time.Duration {
 	if s.CriticalMinutes == 0 {
 		return time.Hour

@@ -9,8 +9,8 @@ import (
 	"hale/internal/platform/webhooks"
 )
 
-// closedAddresses lists IPv4 addresses that no webhook may reach: the first, the last
-// and one inside of every block that is not on the public internet.
+// closedAddresses lists IPv4 addresses that no webhook may reach. It has the first,
+// the last and an inner address of every block that is not on the public internet.
 var closedAddresses = []string{
 	"0.0.0.0", "0.1.2.3", "0.255.255.255",
 	"10.0.0.0", "10.1.2.3", "10.255.255.255",

@@ -150,14 +150,19 @@ func (q *endpointQueue) readDue(ctx context.Context, tx *store.Tx, lane, most in
 	return got, rows.Err()
 }
 
-// claimRows claims due rows of a lane on PostgreSQL. $1 team, $2 endpoint, $3 lane, $4 now,
-// $5 most rows, $6 node, $7 and $8 rows that the queue has claimed, $9 size of the largest
-// body, $10 earliest due time.
+// claimRows claims due rows of a lane on PostgreSQL.
 //
 // It has one way through the indexes, whatever the size of the tables, because PostgreSQL
 // keeps the plan that it made for empty ones. OFFSET 0 keeps the lookup of the event a
 // lookup, and COALESCE keeps it from the index of numbers. The UPDATE takes its whole key
 // from c: with $1 and $2 it could read all deliveries of the endpoint.
+//
+// Its parameters are:
+//
+//   - $1 team, $2 endpoint, $3 lane
+//   - $4 now, $5 most rows, $6 node
+//   - $7 and $8 the ids and attempts of rows that the queue has claimed
+//   - $9 size of the largest body, $10 earliest due time
 var claimRows = `WITH e AS MATERIALIZED (` + revision + `),
 	c AS MATERIALIZED (
 		SELECT d.event_id, d.endpoint_id, d.team_id, v.seq, v.type, v.user_id, v.created_at, v.body
@@ -172,9 +177,9 @@ var claimRows = `WITH e AS MATERIALIZED (` + revision + `),
 	RETURNING d.event_id, c.seq, c.type, c.user_id, c.created_at, d.attempts, d.tries, (SELECT revision FROM e), c.body`
 
 // claimPostgres marks due rows as this node's. It skips rows that another node has
-// claimed or is claiming, and rows that the queue has claimed before, under the node's
-// present id or an earlier one. A row that has the node's mark and is not claimed was
-// left by a claim whose commit got no answer, or by a queue that gave up its claims.
+// claimed or is claiming. It also skips rows that the queue has claimed before, under
+// the node's present id or an earlier one. A row may have the node's mark and not be
+// claimed. Then the commit of its claim got no answer, or a queue gave up its claims.
 func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [lanes]int) (got [lanes]claim, err error) {
 	claimed, attempts := q.claimedKeys()
 	now := store.Micros(tx.Now())

@@ -31,19 +31,19 @@ const (
 // become due other than by new events.
 const changedEndpoints = store.Topic("webhooks.endpoints")
 
-// Config says how to deliver. The zero value of each field is good.
+// Config contains the settings of a Deliverer. The zero value of each field is usable.
 type Config struct {
 	Node     *jobs.Node // this process; needed on PostgreSQL
 	Guard    Guard
 	Schedule Schedule // DefaultSchedule
 	Log      *slog.Logger
-	// Observe is called with each attempt once it is recorded.
+	// Observe is called with each attempt after it is recorded.
 	Observe func(Attempted)
 	// Stranded is called with the number of deliveries that only the sweep found. Any
 	// number above zero is a fault of this program.
 	Stranded func(n int)
-	// CheckSending, when set, returns an error while nothing may be sent. It is asked
-	// before an example is posted; a Deliverer that must not send is not run.
+	// CheckSending, when set, returns an error while nothing may be sent. It is called
+	// before an example is posted. A Deliverer that must not send is not run.
 	CheckSending func() error
 	// RecordRetry is the wait before a result that the database refuses is recorded
 	// again. Zero means a minute.
@@ -53,7 +53,7 @@ type Config struct {
 	TLS  *tls.Config
 }
 
-// Attempted holds the figures of an attempt.
+// Attempted describes an attempt, for metrics.
 type Attempted struct {
 	Outcome string        // sent, retried or failed
 	Took    time.Duration // of the exchange
@@ -141,7 +141,7 @@ func (d *Deliverer) Run(ctx context.Context) error {
 	return nil
 }
 
-// halted reports that the deliverer is stopping.
+// halted reports whether the deliverer is stopping.
 func (d *Deliverer) halted() bool {
 	select {
 	case <-d.halt:
@@ -160,7 +160,8 @@ func (d *Deliverer) later(fn func()) {
 	}
 }
 
-// addEvents is called when a team has new events.
+// addEvents wakes the queues of a team that has new events. Without a queue it marks the
+// team, so that Run reads its endpoints within a second.
 func (d *Deliverer) addEvents(team uuid.UUID) {
 	d.mu.Lock()
 	own := d.byTeam[team]
@@ -173,7 +174,7 @@ func (d *Deliverer) addEvents(team uuid.UUID) {
 	}
 }
 
-// refreshLater has the endpoints of a team read.
+// refreshLater marks a team and wakes Run, which then reads the endpoints of the team.
 func (d *Deliverer) refreshLater(team uuid.UUID) {
 	d.mu.Lock()
 	d.changed[team] = struct{}{}

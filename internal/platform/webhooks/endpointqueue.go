@@ -78,7 +78,8 @@ func newEndpointQueue(d *Deliverer, team uuid.UUID, id EndpointID) *endpointQueu
 
 func teamID(id uuid.UUID) teams.ID { return ids.FromUUID[teams.Team](id) }
 
-// run claims and starts workers until the queue is closed or the deliverer stops.
+// run claims deliveries and starts workers for them, until the queue is closed or the
+// deliverer stops.
 func (q *endpointQueue) run(ctx context.Context) {
 	defer q.transport.CloseIdleConnections()
 	timer := time.NewTimer(0)
@@ -184,9 +185,9 @@ func (q *endpointQueue) retryBy(at time.Time) {
 	}
 }
 
-// plan says how many rows of each lane to claim: none until few are left, so that
-// claims are large while there is much to do. pause is how long to wait for the
-// next claim, 0 for no time.
+// plan returns how many rows of each lane to claim. That is 0 for a lane until few
+// of its claimed rows wait, so that claims are large while there is much to do.
+// pause is the time until the next claim, or 0 without a pause.
 func (q *endpointQueue) plan() (most [lanes]int, pause time.Duration) {
 	now := q.d.db.Now()
 	q.mu.Lock()
@@ -385,8 +386,8 @@ func (q *endpointQueue) startWorkers(pause time.Duration) (wait time.Duration, o
 	return wait, !q.closed
 }
 
-// lane returns the lane of the next delivery, or -1 if none waits. New events
-// go first, but every eighth delivery is a retry or a replay: a busy endpoint does
+// lane returns the lane of the next delivery, or -1 if none waits. New events go
+// first, but every eighth delivery is a retry or a replay. So a busy endpoint does
 // not starve its retries, and a replay does not delay new events. q.mu is held.
 func (q *endpointQueue) lane() int {
 	order := [lanes]int{laneNew, laneRetry, laneReplay}

@@ -94,8 +94,8 @@ func TestClaimsAreLarge(t *testing.T) {
 	}
 }
 
-// A queue ends only when it has claimed nothing: a post that is under way is not made
-// again by another queue of the same endpoint.
+// A queue ends only when it has claimed nothing. So another queue of the same
+// endpoint does not repeat a post in progress.
 func TestQueueClosesWhenIdle(t *testing.T) {
 	q := testQueue(t)
 	q.add(laneNew)

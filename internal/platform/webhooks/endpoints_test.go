@@ -454,7 +454,7 @@ func (r *fixture) emitTypes(types ...string) (ids []events.ID) {
 	return ids
 }
 
-// settle numbers the events, on PostgreSQL.
+// settle gives all events their numbers. On SQLite they have their numbers already.
 func (r *fixture) settle() {
 	r.t.Helper()
 	if err := (&events.Sequencer{DB: r.db}).Settle(system); err != nil {

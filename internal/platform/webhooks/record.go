@@ -294,10 +294,10 @@ func sealAnswer(ctx context.Context, tx *store.Tx, r *result) ([]byte, error) {
 // maxRecordings limits the attempts to record one result before it is set aside.
 const maxRecordings = 4
 
-// recordEach records each result of a group by itself and returns those that are left,
-// so that a result that the database refuses does not delay the others. Of such a
-// result it records the new state alone. If the database refuses that as well, the
-// result is set aside, and its delivery stays claimed.
+// recordEach records each result of a group by itself and returns those that are left.
+// So a result that the database refuses does not delay the others. Of such a result it
+// records the new state alone. If the database refuses that as well, the result is set
+// aside, and its delivery stays claimed.
 func (d *Deliverer) recordEach(ctx context.Context, group []result) (left []result) {
 	for i := range group {
 		one := group[i : i+1 : i+1]

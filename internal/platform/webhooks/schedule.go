@@ -11,9 +11,9 @@ type Schedule struct {
 	Jitter float64
 }
 
-// DefaultSchedule is the reference's: at once, then after 5 s, 5 min, 30 min,
-// 2 h, 5 h, 10 h and 10 h, each counted from the failure before: eight
-// attempts in 27.6 hours.
+// DefaultSchedule is the reference's schedule: at once, then after 5 s, 5 min,
+// 30 min, 2 h, 5 h, 10 h and 10 h. Each wait begins at the failure before. The
+// schedule has eight attempts in 27.6 hours.
 //
 // Reference 8.4.
 var DefaultSchedule = Schedule{

@@ -144,8 +144,9 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// Five days of failures alone, spread over more than half a day, switch an endpoint
-// off. Until then it is on.
+// An endpoint is switched off after five days in which every attempt failed. The five
+// days begin with a failure that is half a day or more after the first one. Until then
+// the endpoint is on.
 func TestAutoOffAfterFiveDays(t *testing.T) {
 	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }
 	runInBubble(t, refuse, func(r *fixture, e webhooks.Endpoint, _ func() []visit) {
