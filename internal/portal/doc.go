@@ -7,9 +7,9 @@
 // a button. The button exchanges the link for a session cookie and leads to an
 // address without the secret.
 //
-// A link that came by e-mail or SMS checks a new device first: with a code by
-// SMS or e-mail, or with the date of birth if the team accepts it. The check is
-// no second factor (NIST SP 800-63B-4).
+// A link that came by e-mail or SMS checks a new device first. The person enters
+// a code that comes by SMS or e-mail. If the team accepts it, the date of birth
+// is enough. The check is no second factor (NIST SP 800-63B-4).
 //
 //	portal.go   routes and what surrounds every page
 //	links.go    from the link to a session

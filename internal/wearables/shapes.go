@@ -53,13 +53,13 @@ func optionalMember(name string, s *Shape) Member { return Member{Name: name, Sh
 func number(least, most float64) *Shape  { return &Shape{Kind: Number, Least: least, Most: most} }
 func integer(least, most float64) *Shape { return &Shape{Kind: Integer, Least: least, Most: most} }
 
-// boundedLike is a number with the bounds of a sample of the resource.
+// boundedLike returns the shape of a number with the bounds of the resource's samples.
 func boundedLike(kind Kind, resource string) *Shape {
 	r := resourcesByName[resource]
 	return &Shape{Kind: kind, Least: r.Min, Most: r.Max}
 }
 
-// numbers returns members that are numbers of a shape, or null.
+// numbers returns members whose values are numbers of a shape, or null.
 func numbers(s *Shape, names ...string) []Member {
 	all := make([]Member, len(names))
 	for i, name := range names {
@@ -68,7 +68,7 @@ func numbers(s *Shape, names ...string) []Member {
 	return all
 }
 
-// dated is a list of objects with a date.
+// dated returns the shape of a list of objects that have a date and the given members.
 func dated(more ...Member) *Shape {
 	return listOf(object(append([]Member{requiredMember("date", shapeOfKind(Day))}, more...)...))
 }
@@ -93,7 +93,7 @@ const (
 
 func percent(kind Kind) *Shape { return &Shape{Kind: kind, Least: 0, Most: 100} }
 
-// shapes maps the name of a field, which means the same in every document.
+// shapes contains the shapes of fields by name. A name means the same in every document.
 var shapes = map[string]*Shape{
 	"timezone_offset": integer(-18*3600, 18*3600),
 
@@ -225,8 +225,9 @@ func (s *Shape) String() string {
 	return string(s.Kind)
 }
 
-// Fault names the first member of a JSON object that is missing or is no value of its
-// shape; empty if there is none, and for other values.
+// Fault names the first member of a JSON object that is missing or does not fit its
+// shape. It returns an empty text if all members fit, and for values that are no
+// object.
 func (s *Shape) Fault(raw []byte) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -254,7 +255,7 @@ func (f Field) Fits(raw []byte) bool {
 	return d.Decode(&v) == nil && f.Holds(v)
 }
 
-// Holds reports whether a parsed JSON value is one of the field, or null.
+// Holds reports whether a parsed JSON value fits the field, or is null.
 func (f Field) Holds(v any) bool { return v == nil || f.Shape().holds(v) }
 
 func (s *Shape) holds(v any) bool {
