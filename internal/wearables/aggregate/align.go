@@ -80,7 +80,8 @@ func timeBuckets(a *query.Align, period query.Period, first, last, now int64, mo
 	return line, true
 }
 
-// aligned is one partition: its buckets, and the rows that it has.
+// aligned is one partition of the result: the start times of its buckets, and the numbers
+// of its rows, in time order.
 type aligned struct {
 	line []int64
 	rows []int32
@@ -156,7 +157,8 @@ func carry(a *query.Align, line []int64, has func(k int) bool) []int {
 	return past
 }
 
-// Sorted is the table in order of some columns.
+// Sorted returns the table in the order of some columns, given by their positions. Nulls
+// come last, and rows with equal values keep their order.
 func (t *Table) Sorted(by []int) *Table {
 	rows := make([]int32, t.Len())
 	for i := range rows {

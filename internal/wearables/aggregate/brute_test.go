@@ -20,9 +20,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A query over stored blocks gives the table that a person finds by hand in the samples
-// of a plain read. The test covers time zones, duplicates with one external key,
-// filters and the choice of the best source.
+// A query over stored blocks gives the table that follows, row by row, from the samples
+// of a plain read. The test covers time zones, duplicates with one external key, filters
+// and the choice of the best source.
 func TestQueriesAgainstPlainReads(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC) })
 	rapid.Check(t, func(rt *rapid.T) {
@@ -74,7 +74,8 @@ func (r *fixture) prefer(provider string, priority int64) {
 	}
 }
 
-// bruteCase is a query and what it is asked about.
+// bruteCase is a query with the user's time zone and the stored samples. prefer is the
+// team's priority of the provider oura, or 0 for none.
 type bruteCase struct {
 	zone     string
 	series   []wearables.Samples
@@ -96,7 +97,7 @@ var bruteSources = []wearables.Source{
 	{Provider: "oura", Type: "ring"},
 }
 
-// bruteBounds are conditions, and what they mean.
+// bruteBounds maps conditions of a query to the same conditions in Go.
 var bruteBounds = map[string]func(s plainSample) bool{
 	"":           func(plainSample) bool { return true },
 	"value > 40": func(s plainSample) bool { return s.value > 40 },
@@ -163,8 +164,9 @@ type plainSample struct {
 	length, value  float64
 }
 
-// plainSamples reads what there is, one row for what is one to the outside. All samples
-// are stored in the same millisecond, so of two apps the later series counts.
+// plainSamples reads all stored samples, with one row for each provider, source type
+// and time. All samples are stored in the same millisecond, so of two apps the later
+// series counts.
 func (c *bruteCase) plainSamples(t *rapid.T, r *fixture) (all []plainSample) {
 	var groups []wearables.Samples
 	err := r.db.Read(r.ctx, func(tx *store.Tx) (err error) {
@@ -203,7 +205,7 @@ func (c *bruteCase) plainSamples(t *rapid.T, r *fixture) (all []plainSample) {
 	return all
 }
 
-// byHand is the table, line by line.
+// byHand computes the expected table from a plain read, one text per row.
 func (c *bruteCase) byHand(t *rapid.T, r *fixture) (lines []string) {
 	to := civil.MustParse(c.anchor).AddDays(1).In(time.UTC).UnixMicro()
 	from := to - int64(c.days)*86_400e6
@@ -242,8 +244,8 @@ func (c *bruteCase) place(s plainSample) string {
 	return fmt.Sprintf("%d %02d %s", slices.Index([]string{"watch", "ring", "phone"}, s.kind), order, s.provider)
 }
 
-// bucket is the start of a moment's bucket: minutes, hours and days are counted
-// from 1970, weeks from a Monday, months and years from the year 0.
+// bucket returns the start of a moment's bucket. Minutes, hours and days are
+// counted from 1970, weeks from a Monday, months and years from the year 0.
 func (c *bruteCase) bucket(wall int64) string {
 	at := time.UnixMicro(wall).UTC()
 	day := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)

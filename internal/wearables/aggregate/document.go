@@ -91,7 +91,7 @@ func (s *summary) at(path string) any {
 	return v
 }
 
-// word is a text of the document or of the store; empty means that there is
+// word returns a text of the document or of the store. Empty means that it has
 // none.
 func (s *summary) word(from string) string {
 	switch from {
@@ -113,8 +113,9 @@ func (s *summary) word(from string) string {
 	return text
 }
 
-// time is a moment or a date, floating. The index of a session is on its calendar date,
-// as in summaries: that date may be stated, and it belongs to the place at that time.
+// time returns a moment or a date as floating time. The index of a session is on its
+// calendar date, as in summaries. The source may state that date, and it belongs to the
+// place at that time.
 func (s *summary) time(c *query.Column) (us int64, ok bool) {
 	switch c.From {
 	case query.FromCreated:
@@ -149,7 +150,8 @@ func (s *summary) offsetAt(t time.Time) int32 {
 	return s.offset
 }
 
-// moment is an instant of the document.
+// moment returns a time in the document. It returns false if the field is missing or not
+// an RFC 3339 time.
 func (s *summary) moment(from string) (time.Time, bool) {
 	text, _ := s.at(from).(string)
 	t, err := time.Parse(time.RFC3339, text)
@@ -175,8 +177,8 @@ func parseDate(text string) (us int64, ok bool) {
 	return d.In(time.UTC).UnixMicro(), true
 }
 
-// appendScalar appends a JSON value as a number, a flag, a text or a date;
-// what does not fit is null.
+// appendScalar appends a JSON value as a number, a flag, a text or a date. A value that
+// does not fit the column is null: it has another type, or is a text and no date.
 func appendScalar(dst *Vector, v any, c *query.Column) {
 	switch c.Kind {
 	case query.Text:
@@ -301,10 +303,10 @@ func chronotype(middle int64) string {
 	return "owl"
 }
 
-// sleepScore rates a sleep from 0 to 100 by the three components of the
-// Pittsburgh Sleep Quality Index that a device can measure: how long it was,
-// how efficient, and how long falling asleep took. Each costs 0 to 3 points.
-// Without a latency the other two count alone.
+// sleepScore rates a sleep from 0 to 100. It uses the three components of the
+// Pittsburgh Sleep Quality Index that a device can measure: duration,
+// efficiency and latency. Each costs 0 to 3 points. Without a latency the other
+// two count alone.
 //
 // Buysse et al. 1989, components 2 (its first part), 3 and 4.
 func sleepScore(s *summary) (score int, ok bool) {
@@ -338,11 +340,13 @@ type stages struct {
 	awakenings int
 }
 
-// Stages of a sleep cycle. Reference 7.5, sleep_cycle.
+// stageAwake is the code of the stage awake in a sleep cycle.
+//
+// Reference 7.5, sleep_cycle.
 const stageAwake = 4
 
-// parseStages reads a sleep cycle. It has none when its lists are not parallel,
-// or hold what are no seconds.
+// parseStages reads a sleep cycle. It returns no stages if the lists differ in
+// length, or if an end of a stage is not a whole number of seconds.
 func parseStages(body []byte) (sleep uuid.UUID, s *stages) {
 	var doc struct {
 		Sleep uuid.UUID `json:"sleep_id"`

@@ -28,7 +28,7 @@ func TestFunctions(t *testing.T) {
 		r.expect("2026-03-02", 2, choose(aggregateOf("stddev", v), aggregateOf("sum", v)), `{"stddev.value":[8.698658900466592],"sum.value":[274]}`)
 		r.expect("2026-03-02", 2, choose(aggregateOf("min", `{"index":"timeseries"}`), aggregateOf("max", `{"index":"timeseries"}`), aggregateOf("count", v)),
 			`{"min.timestamp":["2026-03-01T08:00:00"],"max.timestamp":["2026-03-02T08:00:00"],"count.value":[4]}`)
-		// Nothing there is one group of nothing without keys, and no group with them.
+		// A query over no data has one group if it has no group keys, and none if it has.
 		r.expect("2025-03-02", 2, choose(aggregateOf("sum", v), aggregateOf("count", v)), `{"sum.value":[null],"count.value":[0]}`)
 		r.expect("2025-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("sum", v)), `{"group_key.0":[],"sum.value":[]}`)
 		r.expect("2026-03-01", 1, choose(`{"index":"timeseries"}`, v, `{"source":"source_type"}`, `{"timeseries":"heartrate","field":"timezone_offset"}`), `{
@@ -49,7 +49,7 @@ func TestTimeframe(t *testing.T) {
 	})
 }
 
-// Conditions run before grouping; what is missing is neither true nor false.
+// Conditions run before grouping. A missing value is neither true nor false.
 func TestWhere(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
@@ -84,9 +84,9 @@ func TestWhere(t *testing.T) {
 	})
 }
 
-// The further words of samples are columns. Samples of one time that differ in
-// them are different things, and one that came without them first is not
-// counted beside itself.
+// The extra words of samples, such as the place of a sensor, are columns. Samples with
+// the same time and different words are different samples. A sample that is also stored
+// without its words counts once.
 func TestWordsAreColumns(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
@@ -127,7 +127,7 @@ func TestSamplesWithOneExternalKeyCountOnce(t *testing.T) {
 			`{"group_key.0":["2026-03-01T00:00:00"],"group_key.1":["apple_health_kit"],"group_key.2":["watch"],"count.value":[2]}`)
 		r.expect("2026-03-01", 1, grouped([]string{`{"source":"source_app_id"}`}, aggregateOf("sum", value("steps"))),
 			`{"group_key.0":["com.example.mirror","com.example.watch"],"sum.value":[107,100]}`)
-		// Different words are different things.
+		// Different words mean different samples.
 		for _, word := range []string{"cholesterol/ldl", "cholesterol/hdl"} {
 			s := wearables.Samples{Resource: "cholesterol", Type: word, Source: watch, Time: []int64{instant(t, "2026-03-01T10:00:00Z")}, Value: []float64{2}}
 			r.put(wearables.Batch{Samples: []wearables.Samples{s}})
@@ -136,7 +136,8 @@ func TestSamplesWithOneExternalKeyCountOnce(t *testing.T) {
 	})
 }
 
-// hours are n RFC 3339 hours from the beginning of a UTC day.
+// hours returns n times of a UTC day in RFC 3339 format, one in each hour from first on,
+// and as many ones.
 func hours(day string, first, n int) (all []string, ones []float64) {
 	for i := range n {
 		all = append(all, fmt.Sprintf("%sT%02d:30:00Z", day, first+i))
@@ -145,8 +146,8 @@ func hours(day string, first, n int) (all []string, ones []float64) {
 	return all, ones
 }
 
-// A day on which clocks change has 23 or 25 hours of data, and still is one
-// day; the hour that comes twice has twice as much.
+// A day on which clocks change has 23 or 25 hours of data and is still one day.
+// The hour that occurs twice has twice as much data.
 func TestDaysOnWhichClocksChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "Europe/Berlin")
@@ -183,7 +184,7 @@ func asHeartRates(values []float64) []float64 {
 	return values
 }
 
-// Buckets of every unit, and every part of a moment.
+// Queries truncate to buckets of every unit, and extract every part of a moment.
 func TestBucketsAndParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")

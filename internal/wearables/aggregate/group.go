@@ -12,14 +12,14 @@ import (
 	"hale/internal/wearables/merged"
 )
 
-// groups parts the rows of a frame by the plan's keys.
+// groups divides the rows of a frame by the plan's keys.
 type groups struct {
 	keys []Vector // one row for each group
 	of   []int32  // group of each row
 }
 
-// group finds the groups of all rows, of which there may be so many. Without
-// keys there is one group, even of no rows.
+// group finds the groups of all rows. most limits the number of groups. Without
+// keys there is one group, even if there are no rows.
 func group(ctx context.Context, p *query.Plan, f *frame, most int) (*groups, error) {
 	g := &groups{keys: make([]Vector, len(p.Keys)), of: make([]int32, len(f.index))}
 	values := make([]Vector, len(p.Keys))
@@ -55,13 +55,13 @@ func group(ctx context.Context, p *query.Plan, f *frame, most int) (*groups, err
 		}
 		g.of[row] = n
 	}
-	if g.len() > most { // the one group of no rows
+	if g.len() > most { // without keys, no rows still make one group
 		return nil, errTooWide
 	}
 	return g, nil
 }
 
-// len is the number of groups.
+// len returns the number of groups.
 func (g *groups) len() int {
 	if len(g.keys) == 0 {
 		return 1
@@ -141,9 +141,9 @@ func (g *groups) order() []int32 {
 	return order
 }
 
-// bestSources leaves of each group only the rows of its best source: of the
-// best kind, then of the provider that the query or the team prefers. So two
-// devices that counted the same steps are not added up.
+// bestSources removes from each group all rows except those of its best source.
+// The kind of source decides first, then the provider that the query or the
+// team prefers. So the query does not add the same steps from two devices.
 //
 // Reference 7.11.
 func (r *Request) bestSources(ctx context.Context, tx *store.Tx, f *frame, lists [][]int32) error {
@@ -161,7 +161,8 @@ func (r *Request) bestSources(ctx context.Context, tx *store.Tx, f *frame, lists
 	return nil
 }
 
-// ranking is the place of each origin, 0 for the best.
+// ranking returns the rank of each origin, in the order of all; 0 is the best. The kind
+// of source decides first, then the request's overrides, then the team's priorities.
 func (r *Request) ranking(ctx context.Context, tx *store.Tx, all []origin) ([]int, error) {
 	preferred := map[string]int64{}
 	if dataType := r.Plan.Table.Priorities; dataType != "" {
@@ -200,8 +201,8 @@ func (r *Request) ranking(ctx context.Context, tx *store.Tx, all []origin) ([]in
 	return rank, nil
 }
 
-// reduce appends the value of an aggregate function over some rows, which are
-// in order of time. Nulls are passed over.
+// reduce appends the value of an aggregate function over some rows, which are in order of
+// time. It ignores nulls.
 func reduce(f query.Func, v *Vector, rows []int32, dst *Vector) {
 	switch f {
 	case query.Count:
@@ -230,8 +231,8 @@ func countOf(v *Vector, rows []int32) (n int) {
 	return n
 }
 
-// chooseRow is the row that has the wanted value; -1 when all are null. Of equal
-// values the earlier row counts.
+// chooseRow returns the row with the value that Oldest, Newest, Min or Max selects, or -1
+// if all values are null. Of equal values the earlier row counts.
 func chooseRow(f query.Func, v *Vector, rows []int32) int {
 	best := -1
 	for _, row := range rows {
@@ -250,7 +251,7 @@ func chooseRow(f query.Func, v *Vector, rows []int32) int {
 	return best
 }
 
-// numbers are the values that are not null.
+// numbers returns the values of some rows, without nulls.
 func numbers(v *Vector, rows []int32) []float64 {
 	all := make([]float64, 0, len(rows))
 	for _, i := range rows {
@@ -261,8 +262,8 @@ func numbers(v *Vector, rows []int32) []float64 {
 	return all
 }
 
-// calculate is a function of numbers; ok is false where it has no value. The
-// slice may be sorted on the way.
+// calculate applies an aggregate function to numbers. It returns false if the function
+// has no value or no finite one. It may reorder and overwrite the slice.
 func calculate(f query.Func, all []float64) (result float64, ok bool) {
 	n := float64(len(all))
 	if len(all) == 0 {

@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// fixture is a user of a team, and what is said of them.
+// fixture is a user of a team with data.
 type fixture struct {
 	t    *testing.T
 	db   *store.DB
@@ -76,7 +76,8 @@ func instant(t *testing.T, text string) int64 {
 	return at.UnixMicro()
 }
 
-// batch is a request about the days that end with anchor.
+// batch returns a request body with queries about the given number of days. anchor is the
+// last of these days.
 func batch(anchor string, days int, q string) []byte {
 	return fmt.Appendf(nil, `{"timeframe":{"type":"relative","anchor":%q,"past":{"unit":"day","value":%d}},"queries":[%s]}`, anchor, days, q)
 }
@@ -137,7 +138,7 @@ var (
 	phone = wearables.Source{Provider: "apple_health_kit", Type: "phone", AppID: "com.example.phone"}
 )
 
-// value is {"timeseries": …} and mean and so on around it.
+// value returns the expression for the value of a time series.
 func value(resource string) string { return `{"timeseries":"` + resource + `","field":"value"}` }
 
 func aggregateOf(function, expr string) string {
@@ -150,7 +151,8 @@ func trunc(n int, unit, table string) string {
 
 func choose(parts ...string) string { return `{"select":[` + strings.Join(parts, ",") + `]}` }
 
-// grouped is a query that selects its keys and more.
+// grouped returns a query that selects all its group keys and the expressions in more.
+// rest adds further fields of the query.
 func grouped(keys []string, more string, rest ...string) string {
 	q := `{"select":[{"group_key":"*"},` + more + `],"group_by":[` + strings.Join(keys, ",") + `]`
 	for _, r := range rest {

@@ -99,8 +99,8 @@ func frameOf(p *query.Plan, rows []row) *frame {
 	return f
 }
 
-// countByRules reads the rules word by word, with the calendar of package time and
-// without any of the code above.
+// countByRules follows the documented rules step by step. It uses the calendar of package
+// time and none of the code above.
 func countByRules(rows []row, unit query.Unit, function query.Func, byType bool) string {
 	type place struct{ bucket, kind string }
 	groups := map[place][]float64{}
@@ -181,7 +181,7 @@ func reduceByRules(function query.Func, values []float64) string {
 	return fmt.Sprintf("%.9f", result+0)
 }
 
-// describe is a table, line by line.
+// describe writes a table as text, one line per row.
 func describe(t *Table) string {
 	var b strings.Builder
 	for row := range t.Len() {

@@ -30,7 +30,7 @@ func (r *fixture) night(start, stop, body string) string {
 	return wearables.SummaryID(r.user.ID.UUID(), "apple_health_kit", "sleep", start).String()
 }
 
-// The columns of an activity: renamed, nested, in other units, and missing.
+// An activity has columns that are renamed, nested, in other units, or missing.
 func TestColumnsOfActivity(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
@@ -48,8 +48,9 @@ func TestColumnsOfActivity(t *testing.T) {
 	})
 }
 
-// Notes are a series of texts: their columns, their tags one by one, and when
-// they were written down, which no zone moves for a clock that has none.
+// Notes are a series of texts. The test reads their columns, each of their
+// tags, and their times. Times of FreeStyle Libre have no zone, so the user's
+// zone does not move them.
 func TestNotes(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "Asia/Tokyo")
@@ -70,8 +71,8 @@ func TestNotes(t *testing.T) {
 	})
 }
 
-// Phone and watch count the same steps: of each group only the best source
-// counts, unless the sources are what is asked about.
+// Phone and watch count the same steps. In each group only the best source counts, unless
+// the query asks about the sources.
 func TestBestSourceOfEachGroup(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
@@ -97,7 +98,7 @@ func TestBestSourceOfEachGroup(t *testing.T) {
 	})
 }
 
-// The macros of a sleep, computed by hand.
+// The macros of a sleep equal those computed by hand.
 func TestMacros(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")

@@ -28,7 +28,7 @@ func width(k query.Kind) int {
 	return 1 + 8
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (v *Vector) Len() int { return len(v.Null) }
 
 func (v *Vector) appendNull() {
@@ -51,7 +51,7 @@ func (v *Vector) appendTime(us int64) {
 	v.Null, v.Time = append(v.Null, false), append(v.Time, us)
 }
 
-// appendText takes the empty text for null, as the store does.
+// appendText appends a text. An empty text is null, as in the store.
 func (v *Vector) appendText(s string) {
 	v.Null, v.Text = append(v.Null, s == ""), append(v.Text, s)
 }
@@ -73,7 +73,7 @@ func (v *Vector) appendFrom(src *Vector, i int) {
 	}
 }
 
-// pick is the vector of some rows, in their order.
+// pick returns a new vector with the given rows, in the given order.
 func (v *Vector) pick(rows []int32) Vector {
 	out := Vector{Kind: v.Kind}
 	for _, i := range rows {
@@ -94,7 +94,7 @@ func (v *Vector) compare(i, j int) int {
 	}
 }
 
-// order is compare with nulls last.
+// order compares two rows like compare, and puts nulls last.
 func (v *Vector) order(i, j int) int {
 	switch {
 	case v.Null[i] && v.Null[j]:
@@ -128,8 +128,8 @@ func wallClockOf(user users.User) wallClock {
 	return wallClock{zone: zone}
 }
 
-// forProvider is the wall for a provider's values, which no zone moves where they float
-// already.
+// forProvider returns the clock for a provider's values. If the provider's times already
+// are floating, no zone moves them.
 func (w *wallClock) forProvider(provider string) *wallClock {
 	if wearables.Floats(provider) {
 		return &wallClock{}
@@ -137,7 +137,8 @@ func (w *wallClock) forProvider(provider string) *wallClock {
 	return w
 }
 
-// floatingTime is the floating time of an instant.
+// floatingTime returns the floating time of an instant in UTC microseconds. offset is the
+// value's own, in seconds east of UTC, or wearables.NoOffset.
 func (w *wallClock) floatingTime(us int64, offset int32) int64 {
 	switch {
 	case offset != wearables.NoOffset:

@@ -54,7 +54,7 @@ func TestANewQueryCoversStoredData(t *testing.T) {
 	})
 }
 
-// More users than a page has are all walked over.
+// The walk covers all users, even if they do not fit on one page.
 func TestBackfillWalksOverAllUsers(t *testing.T) {
 	s := begin(t, storetest.NewSQLite(t))
 	const many = 203
@@ -70,7 +70,7 @@ func TestBackfillWalksOverAllUsers(t *testing.T) {
 	s.await(many)
 }
 
-// backfill does at once what a job does after some seconds.
+// backfill runs at once the backfill that a job runs some seconds later.
 func (s *story) backfill(query string) {
 	s.t.Helper()
 	team := uuid.MustParse(strings.Split(s.org, "/")[3])

@@ -34,19 +34,19 @@ type Query struct {
 	Config   query.Config
 	// MinimumGap is the least time between the starts of two runs for one user.
 	MinimumGap *time.Duration
-	DataEvents bool // whether changes are announced
+	DataEvents bool // whether changes are sent to webhooks; the feed always has them
 
 	plan *query.Plan
 }
 
-// Plan is the query, compiled.
+// Plan returns the compiled query.
 func (q *Query) Plan() *query.Plan { return q.plan }
 
 // MostActive limits the active queries of a team. Incoming data is checked against each
 // of them.
 const MostActive = 50
 
-// New is a query to be stored.
+// New holds the fields of a query to create.
 type New struct {
 	Slug, Title string
 	Query       query.Query
@@ -100,9 +100,9 @@ func (n *New) Check() (*query.Plan, error) {
 	return plan, plan.CheckContinuous(n.Query)
 }
 
-// Create stores a query. It is evaluated for each user whose relevant data
-// changes from now on, and soon for each who has some already; the first time
-// for a user, over all of the user's data.
+// Create stores a query. Jobs soon evaluate it for each user who already has
+// relevant data. After later changes of a user's relevant data, they evaluate it
+// again for that user. The first run for a user covers all of the user's data.
 func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, error) {
 	plan, err := n.Check()
 	if err != nil {
@@ -149,10 +149,10 @@ func Create(ctx context.Context, tx *store.Tx, team teams.ID, n New) (Query, err
 type Update struct {
 	Title      *string
 	SetGap     bool
-	MinimumGap *time.Duration // nil takes it away
+	MinimumGap *time.Duration // nil removes the gap
 }
 
-// Change updates the named fields of a query. The question it asks never changes.
+// Change updates the named fields of a query. The expressions of the query never change.
 func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (Query, error) {
 	var title any
 	if u.Title != nil {
@@ -178,7 +178,7 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	return q, q.scheduleReschedule(ctx, tx)
 }
 
-// Archive ends a query. Its results and its history stay to be read by its id.
+// Archive ends a query. Its results and its history can still be read by its id.
 func Archive(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	n, err := tx.Exec(ctx, `UPDATE continuous_queries SET status = 'archived', updated_at = $3 WHERE team_id = $1 AND id = $2`,
 		team, id, store.Micros(tx.Now()))
@@ -199,7 +199,7 @@ func seconds(gap *time.Duration) any {
 	return int64(*gap / time.Second)
 }
 
-// errNotFound is the answer for unknown queries and those of other teams.
+// errNotFound returns the error for unknown queries and for queries of other teams.
 func errNotFound() error { return fault.New(fault.NotFound, "Continuous query not found") }
 
 const queryColumns = `id, team_id, slug, title, status, query, config, minimum_gap, data_events`
@@ -277,8 +277,8 @@ const cacheTTL = 5 * time.Second
 // maxCachedTeams bounds the memory for teams.
 const maxCachedTeams = 10_000
 
-// cachedQueries are the active queries of teams, so that storing data of a team
-// without any costs no statement.
+// cachedQueries holds the active queries of teams. So storing data of a team without
+// queries needs no SQL statement.
 var cachedQueries = store.NewSlot(func() *queryCache { return &queryCache{} })
 
 type queryCache struct {
@@ -291,7 +291,8 @@ type cacheEntry struct {
 	until   time.Time
 }
 
-// forTeam are the team's active queries.
+// forTeam returns the team's active queries, from the cache if the entry is younger than
+// cacheTTL.
 func (k *queryCache) forTeam(ctx context.Context, tx *store.Tx, team teams.ID) ([]Query, error) {
 	k.mu.RLock()
 	e, ok := k.teams[team]

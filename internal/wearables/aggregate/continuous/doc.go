@@ -11,7 +11,7 @@
 // The order of reading:
 //
 //	definition.go  the stored queries, and their cache
-//	changed.go     marks a query stale for a user and schedules the job
+//	staleness.go   marks a query stale for a user and schedules the job
 //	backfill.go    runs a new query over existing data
 //	gap.go         changes the minimum gap, and reschedules waiting runs
 //	job.go         one run: begin, compute on a snapshot, store
@@ -24,8 +24,8 @@
 // schedules the job, so a crash loses neither. A run takes over the stale time
 // and reads one snapshot. One commit then stores the result, the events about
 // new and changed rows and the line in the history, and ends the stale time. A
-// run that fails leaves the stale time to the next run. Changes during a run
-// are stale time for the next run only, so each run covers only new data, even
+// run that fails leaves the stale time to the next run. A change during a run
+// adds stale time for the next run only. So each run covers only new data, even
 // when data arrives all the time.
 //
 // Reference 7.12, 8.3, 9.6.

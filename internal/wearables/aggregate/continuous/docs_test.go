@@ -58,7 +58,8 @@ const twoQueries = `{"timeframe":{"type":"relative","anchor":"2026-03-01","past"
 	{"select":[{"index":"timeseries"},{"timeseries":"steps","field":"duration"},{"timeseries":"steps","field":"value"},{"source":"source_app_id"}]},
 	{"select":[{"func":"count","arg":{"sleep":"id"}}]}]}`
 
-// The answers of a batch on the wire, in both forms, and what is refused.
+// The test sends batches over HTTP, and checks both forms of the answers and the
+// refusals.
 func TestQueriesOnTheWire(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)

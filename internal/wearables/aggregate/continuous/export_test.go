@@ -14,9 +14,9 @@ import (
 )
 
 var (
-	// Backfill does what BackfillJob does, at once.
+	// Backfill does the work of BackfillJob at once.
 	Backfill = backfill
-	// Reschedule does what RescheduleJob does, at once.
+	// Reschedule does the work of RescheduleJob at once.
 	Reschedule = reschedule
 )
 
@@ -30,15 +30,16 @@ func ScheduleFill(ctx context.Context, tx *store.Tx, team uuid.UUID, query ID, u
 	return q.schedule(ctx, tx, FillJob, user, tx.Now())
 }
 
-// Begin starts a run as a job of its own does and gives what is left of it to
-// do; nil when there is nothing.
+// Begin starts a run in a job of its own. end computes and stores the result. It is nil
+// if there is no work, or if the job has to wait.
 func Begin(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User) (end func()) {
 	t.Helper()
 	end, _ = BeginFor(ctx, t, db, q, user, ids.FromUUID[jobs.Job](uuid.New()))
 	return end
 }
 
-// BeginFor is Begin for a job, and tells how long it has to wait.
+// BeginFor does the same as Begin for the given job. It also returns the time that the
+// job has to wait. Then end is nil.
 func BeginFor(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User, job jobs.ID) (end func(), wait time.Duration) {
 	t.Helper()
 	run, wait, err := begin(ctx, db, q.Team.UUID(), job, jobArgs{Query: q.ID, User: user.ID})
@@ -59,7 +60,7 @@ func BeginFor(ctx context.Context, t *testing.T, db *store.DB, q Query, user use
 	}, wait
 }
 
-// Compute begins a run and looks for its rows, no more.
+// Compute begins a run and computes its rows, but does not store them.
 func Compute(ctx context.Context, t *testing.T, db *store.DB, q Query, user users.User) error {
 	t.Helper()
 	run, _, err := begin(ctx, db, q.Team.UUID(), ids.FromUUID[jobs.Job](uuid.New()), jobArgs{Query: q.ID, User: user.ID})

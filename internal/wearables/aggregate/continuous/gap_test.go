@@ -45,7 +45,8 @@ func (r *gapFixture) gap(gap time.Duration) {
 
 func aJob() jobs.ID { return ids.FromUUID[jobs.Job](uuid.New()) }
 
-// try has a job begin a run, which must not begin before a while is over.
+// try lets a job begin a run, and checks how long the job has to wait. It returns the
+// function that ends the run, or nil if no run began. what describes the step in errors.
 func (r *gapFixture) try(what string, job jobs.ID, wait time.Duration) (end func()) {
 	r.t.Helper()
 	end, got := continuous.BeginFor(r.ctx, r.t, r.db, r.q, r.user, job)
@@ -55,8 +56,8 @@ func (r *gapFixture) try(what string, job jobs.ID, wait time.Duration) (end func
 	return end
 }
 
-// Whichever jobs wait for one user, of a change of data or of a walk over many
-// users, their runs keep the gap.
+// Jobs of data changes and jobs of walks over many users keep the gap between the runs of
+// one user.
 func TestAllJobsKeepOneGap(t *testing.T) {
 	forEachGap(t, func(r *gapFixture) {
 		r.steps("2026-03-01T10:00:00Z", 100)
@@ -80,7 +81,7 @@ func TestAllJobsKeepOneGap(t *testing.T) {
 	})
 }
 
-// A gap that was made longer counts for the runs that wait already.
+// A longer gap also applies to runs that already wait.
 func TestALongerGapCountsForRunsThatWait(t *testing.T) {
 	forEachGap(t, func(r *gapFixture) {
 		r.steps("2026-03-01T10:00:00Z", 100)
@@ -95,8 +96,8 @@ func TestALongerGapCountsForRunsThatWait(t *testing.T) {
 	})
 }
 
-// A job that tries again to end its run waits for no gap, and has no such right
-// when the run is over.
+// A job that retries its own unfinished run does not wait for the gap. After the run has
+// ended, the job waits like any other.
 func TestAttemptsAtOneRunKeepNoGap(t *testing.T) {
 	forEachGap(t, func(r *gapFixture) {
 		r.steps("2026-03-01T10:00:00Z", 100)
@@ -111,7 +112,7 @@ func TestAttemptsAtOneRunKeepNoGap(t *testing.T) {
 	})
 }
 
-// Where no gap is asked for, another node's clock does not matter.
+// Without a gap, a difference between the clocks of nodes has no effect.
 func TestWithoutAGapNothingWaits(t *testing.T) {
 	forEachGap(t, func(r *gapFixture) {
 		r.write(func(tx *store.Tx) (err error) {
@@ -128,8 +129,7 @@ func TestWithoutAGapNothingWaits(t *testing.T) {
 	})
 }
 
-// In the running service a job that comes too early waits for the end of the
-// gap.
+// In the running service, a job that comes within the gap waits for its end.
 func TestAJobWithinTheGapWaits(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)

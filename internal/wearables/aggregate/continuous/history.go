@@ -29,7 +29,7 @@ type Task struct {
 // runRetention limits the age of the runs in the history.
 const runRetention = 30 * 24 * time.Hour
 
-// record writes the run's line, and forgets the oldest ones.
+// record writes the run's line in the history, and deletes lines that are too old.
 func (t *task) record(ctx context.Context, tx *store.Tx, status, says string) error {
 	_, err := tx.Exec(ctx, `INSERT INTO continuous_query_tasks (team_id, user_id, query_id, id, status, scheduled_at, started_at, ended_at, error)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
@@ -80,7 +80,7 @@ func (q *Query) History(ctx context.Context, tx *store.Tx, user users.ID, before
 	return all, next, rows.Err()
 }
 
-// pending is the run that is due or on its way, if any.
+// pending returns the run that is due or running, or no task if there is none.
 func (q *Query) pending(ctx context.Context, tx *store.Tx, user users.ID) ([]Task, error) {
 	t := Task{Status: "scheduled", id: uuid.Max}
 	var started *time.Time

@@ -95,7 +95,7 @@ func TestAQueryMadeBeforeAUserCameBack(t *testing.T) {
 	})
 }
 
-// Runs that wait for the end of a gap come when the gap goes.
+// Runs that wait for the end of a gap start when the gap is removed.
 func TestWaitingRunsStartWhenTheGapIsRemoved(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)

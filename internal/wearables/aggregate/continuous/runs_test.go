@@ -21,8 +21,7 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// fixture is a user of a team without a running service: a test begins and ends
-// runs itself.
+// fixture is a user of a team without a running service. A test begins and ends the runs.
 type fixture struct {
 	t    *testing.T
 	db   *store.DB
@@ -120,8 +119,9 @@ func (r *fixture) result(q continuous.Query) (text string) {
 	return text
 }
 
-// However steadily data comes in, a run leaves nothing stale but what came
-// while it was on its way, and what a run left undone is done by the next.
+// A run leaves only that data stale which arrives during the run, even if data
+// arrives all the time. If the process of a run dies, the next run also does
+// its work.
 func TestARunTakesOverStaleTime(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)
@@ -152,8 +152,8 @@ func TestARunTakesOverStaleTime(t *testing.T) {
 	})
 }
 
-// A run that another one overtook stores nothing: that one looks at its time
-// too.
+// A run stores nothing if another run has begun since, because the newer run also covers
+// its time.
 func TestARunThatWasOvertakenStoresNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)
@@ -191,7 +191,7 @@ func TestBackfillHasJobsOfItsOwn(t *testing.T) {
 	})
 }
 
-// due are the kinds of the jobs for runs that may begin.
+// due returns the kinds of the queued jobs of queries whose time has come.
 func (r *fixture) due() (kinds []string) {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) error {
@@ -214,8 +214,8 @@ func (r *fixture) due() (kinds []string) {
 	return kinds
 }
 
-// through ends the jobs that wait, as the runner does when their function is
-// through.
+// through marks all queued jobs as succeeded, as the runner does when a job's function
+// returns.
 func (r *fixture) through() {
 	r.t.Helper()
 	r.write(func(tx *store.Tx) error {
@@ -263,8 +263,8 @@ func TestARowTooLargeForAnEvent(t *testing.T) {
 	})
 }
 
-// A result is bounded by its bytes, over all the stretches in which it is
-// computed: rows of 9 and 9 bytes, one for each day.
+// The limit of bytes applies to the whole result, over all stretches of its
+// computation. The result has one row a day, with two values of 9 bytes each.
 func TestBytesOfAResult(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)
@@ -281,7 +281,7 @@ func TestBytesOfAResult(t *testing.T) {
 	})
 }
 
-// A slug may look like an id, and is one all the same.
+// A slug that looks like an id is found as a slug.
 func TestASlugLikeAnID(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)
@@ -335,7 +335,7 @@ func TestChangesOfAQueryAtOnce(t *testing.T) {
 					return err
 				})
 			}()
-			time.Sleep(100 * time.Millisecond) // the other one has read what is to be changed
+			time.Sleep(100 * time.Millisecond) // the other transaction has read the row that it changes
 			return nil
 		})
 		if err := <-done; err != nil {

@@ -6,9 +6,8 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Floating time has no zones, so a day always has 24 hours. On the day on which clocks
-// go forward one of them is empty; on the day on which they go back one has twice the
-// data.
+// Floating time has no zones, so a day always has 24 hours. When clocks go forward,
+// one hour of the day is empty. When clocks go back, one hour has twice the data.
 
 const (
 	secondUS = int64(1_000_000)
@@ -19,8 +18,9 @@ const (
 	mondayUS = -3 * dayUS
 )
 
-// fixed is the length of the units that always have one, and where they are
-// counted from.
+// fixed returns the length of a period of minutes, hours, days or weeks, and the origin
+// from which its buckets are counted, in microseconds. It returns false for months and
+// years, whose length varies.
 func (p Period) fixed() (width, origin int64, ok bool) {
 	n := int64(p.Value)
 	switch p.Unit {
@@ -37,7 +37,7 @@ func (p Period) fixed() (width, origin int64, ok bool) {
 	}
 }
 
-// months is the length of months and years.
+// months returns the length of a period of months or years in months.
 func (p Period) months() int {
 	if p.Unit == Year {
 		return 12 * p.Value
@@ -45,9 +45,9 @@ func (p Period) months() int {
 	return p.Value
 }
 
-// Truncate is the start of the bucket that holds a moment. Buckets of several
-// minutes, hours or days are counted from 1970, of weeks from a Monday, of
-// months and years from the year 0.
+// Truncate returns the start of the bucket that holds a moment. Buckets of minutes, hours
+// or days are counted from 1970, and buckets of weeks from a Monday. Buckets of months or
+// years are counted from the year 0.
 func (p Period) Truncate(us int64) int64 {
 	if width, origin, ok := p.fixed(); ok {
 		return floorDiv(us-origin, width)*width + origin
@@ -58,8 +58,8 @@ func (p Period) Truncate(us int64) int64 {
 	return monthStart(floorDiv(month, n) * n)
 }
 
-// Add is the moment n periods later; a day that a month does not have becomes
-// its last one.
+// Add returns the moment n periods later. If the month does not have the day, Add returns
+// the last day of the month.
 func (p Period) Add(us int64, n int) int64 {
 	if width, _, ok := p.fixed(); ok {
 		return us + int64(n)*width
@@ -76,7 +76,7 @@ func monthStart(month int64) int64 {
 	return time.Date(int(year), time.Month(m+1), 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 }
 
-// nominal is about how long the period is.
+// nominal returns the approximate length of the period in microseconds.
 func (p Period) nominal() int64 {
 	if width, _, ok := p.fixed(); ok {
 		return width
@@ -84,8 +84,8 @@ func (p Period) nominal() int64 {
 	return int64(p.months()) * 365 * dayUS / 12
 }
 
-// PartOf takes a part of a moment: weekdays from 1, Monday, to 7; weeks as ISO
-// 8601 counts them.
+// PartOf returns a part of a moment. Weekdays count from 1, Monday, to 7. Weeks count as
+// in ISO 8601.
 func PartOf(us int64, part string) int64 {
 	t := time.UnixMicro(us).UTC()
 	switch part {
@@ -108,8 +108,8 @@ func PartOf(us int64, part string) int64 {
 	return int64(t.YearDay())
 }
 
-// Bounds is the stretch of floating time, [from, to): it ends with the anchor's
-// last moment.
+// Bounds returns the floating time of the timeframe, [from, to) in microseconds. It ends
+// with the anchor's last moment, and begins at FirstMoment at the earliest.
 func (t Timeframe) Bounds() (from, to int64) {
 	to = t.Anchor.AddDays(1).In(time.UTC).UnixMicro()
 	from = t.Past.Add(to, -1)

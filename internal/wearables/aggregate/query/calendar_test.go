@@ -37,8 +37,8 @@ func TestPeriodsOfTheCalendar(t *testing.T) {
 	}
 }
 
-// A bucket holds what it was made for, begins itself, and ends where the next
-// one begins.
+// The bucket of a moment contains the moment. Truncating its start gives the start again,
+// and the next bucket begins at its end.
 func TestBucketsAreAdjacent(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := Period{rapid.IntRange(1, 40).Draw(t, "value"), Unit(rapid.SampledFrom(Units()).Draw(t, "unit"))}

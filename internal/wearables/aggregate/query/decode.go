@@ -29,7 +29,7 @@ type Timeframe struct {
 	Past   Period
 }
 
-// DecodeBatch reads the body of a request. Every fault names the place.
+// DecodeBatch reads the body of a request. Every fault names the place of the error.
 //
 // Reference 7.12, QueryBatch.
 func DecodeBatch(data []byte) (b Batch, err error) {
@@ -251,7 +251,8 @@ func (a *Align) windowName() string {
 	return "max_age"
 }
 
-// The places of an expression. One field identifies each form of expression.
+// These are the forms that an expression may have at each place. One field identifies
+// each form.
 var (
 	selectForms   = forms("func", "group_key", "value_macro", "timeseries", "index", "select", "source")
 	groupForms    = forms("date_trunc", "date_part", "value_macro", "timeseries", "source")
@@ -480,14 +481,14 @@ func failAt(at []string, code, sentence string) *fault.Error {
 	return fault.New(fault.Invalid, sentence).At(at...).WithType(code)
 }
 
-// valueError is the error for a well-formed value that is not valid at its place.
+// valueError returns the error for a well-formed value that is not valid at its place.
 func valueError(at []string, sentence string) *fault.Error {
 	return failAt(at, "value_error", "Value error, "+sentence)
 }
 
 func (n node) child(name string, v any) node { return node{append(slices.Clone(n.at), name), v} }
 
-// object is the node as an object.
+// object returns the node as an object, or an error if it is not one.
 func (n node) object() (object, error) {
 	m, ok := n.v.(map[string]any)
 	if !ok {
@@ -504,7 +505,7 @@ type object struct {
 
 func (o object) has(name string) bool { _, ok := o.fields[name]; return ok }
 
-// need is a field that must be there.
+// need returns a field of the object, or an error if it is missing.
 func (o object) need(name string) (node, error) {
 	v, ok := o.fields[name]
 	n := o.child(name, v)
@@ -514,7 +515,7 @@ func (o object) need(name string) (node, error) {
 	return n, nil
 }
 
-// take is a field that may be absent; null counts as absent.
+// take returns an optional field. It returns false if the field is missing or null.
 func (o object) take(name string) (node, bool) {
 	v := o.fields[name]
 	return o.child(name, v), v != nil
@@ -531,7 +532,8 @@ func (o object) only(names ...string) error {
 	return nil
 }
 
-// items are the elements of a list, at most most.
+// items returns the elements of a list. It returns an error if the node is no list, or
+// has fewer elements than least or more than most.
 func (n node) items(least, most int) ([]node, error) {
 	list, ok := n.v.([]any)
 	switch {
@@ -549,7 +551,8 @@ func (n node) items(least, most int) ([]node, error) {
 	return all, nil
 }
 
-// text is a string of at most most bytes.
+// text returns a string. It returns an error if the node is no string or has more than
+// most bytes.
 func (n node) text(most int) (string, error) {
 	s, ok := n.v.(string)
 	if !ok {

@@ -1,10 +1,11 @@
 // Package query is the language of aggregations: the questions that a team may
 // ask about a user's wearable data, checked before any data is read.
 //
-// A query selects columns of one table, filters rows by a condition, groups
-// them by time and by other columns, and fills the holes of a regular time
-// line. Its input is JSON. Its output is a Plan, in which every name is resolved
-// and every type is checked, so a plan cannot fail because of its query.
+// A query selects columns of one table and filters rows by a condition. It
+// groups rows by time and by other columns, and fills the holes of a regular
+// time line. Its input is JSON. Its output is a Plan, in which every name is
+// resolved and every type is checked, so a plan cannot fail because of its
+// query.
 //
 // The order of reading:
 //

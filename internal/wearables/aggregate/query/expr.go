@@ -23,7 +23,7 @@ type Expr struct {
 	Table string // OfTable, OfIndex: the table; OfSeries: the resource
 	Name  string // column, field, macro or date part
 	Func  Func   // OfFunc, OfList
-	Arg   *Expr  // OfFunc: of what; OfList: the unnested column; OfTrunc, OfPart: the index
+	Arg   *Expr  // OfFunc: the argument; OfList: the unnested column; OfTrunc, OfPart: the index
 	// Field is the field that OfList takes from each element: a name, or ElementField.
 	// When empty, OfList counts the elements.
 	Field  string
@@ -84,7 +84,7 @@ type Period struct {
 	Unit  Unit
 }
 
-// Parts lists what date_part takes of a moment.
+// Parts lists the parts of a moment that date_part can extract.
 func Parts() []string { return append(Units(), "weekday", "week_of_year", "day_of_year") }
 
 // Mode is the direction from which an empty bucket is filled.
@@ -115,7 +115,7 @@ type Query struct {
 	at []string
 }
 
-// Batch holds the queries of one request, all about one stretch of time.
+// Batch holds the queries of one request, which share a time frame.
 type Batch struct {
 	Timeframe Timeframe
 	Queries   []Query

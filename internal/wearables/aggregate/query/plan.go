@@ -130,7 +130,7 @@ func (q *Query) table() (*Table, error) {
 	return found, nil
 }
 
-// group resolves the keys.
+// group resolves the group keys.
 func (p *Plan) group(exprs []Expr) error {
 	truncs, source := 0, map[string]bool{}
 	for i := range exprs {
@@ -184,7 +184,7 @@ func (p *Plan) align(a *Align) error {
 	return nil
 }
 
-// TruncKey is the position of the key that truncates, or -1.
+// TruncKey returns the position of the key that truncates to time buckets, or -1.
 func (p *Plan) TruncKey() int {
 	return slices.IndexFunc(p.Keys, func(k Key) bool { return k.Trunc != nil })
 }
@@ -213,8 +213,8 @@ func (p *Plan) CheckContinuous(q Query) error {
 	return nil
 }
 
-// Resources are the kinds of data, by their names in events, whose changes
-// change the result.
+// Resources returns the kinds of data that the result depends on, by their names in
+// events.
 func (p *Plan) Resources() []string {
 	all := []string{p.Table.Resource}
 	if p.NeedsCycles() {
@@ -228,7 +228,8 @@ func (p *Plan) NeedsCycles() bool {
 	return slices.ContainsFunc(p.Inputs, func(in Input) bool { return in.Column.NeedsCycles() })
 }
 
-// input is the position of a plain column among the inputs.
+// input returns the position of a plain column among the inputs. It adds the column if it
+// is not an input yet.
 func (p *Plan) input(c *Column) int {
 	at := slices.IndexFunc(p.Inputs, func(in Input) bool { return in.List == nil && in.Column.Name == c.Name && in.Column.From == c.From })
 	if at < 0 {
@@ -377,7 +378,7 @@ func (p *Plan) selectKeys(e *Expr) error {
 	return nil
 }
 
-// add adds an output, whose name must be its own.
+// add adds an output. Its name must be unique among the outputs.
 func (p *Plan) add(e *Expr, o Output) error {
 	if slices.ContainsFunc(p.Outputs, func(other Output) bool { return other.Name == o.Name }) {
 		return valueError(e.at, "selects "+strconv.Quote(o.Name)+" twice")
@@ -386,7 +387,8 @@ func (p *Plan) add(e *Expr, o Output) error {
 	return nil
 }
 
-// result is the kind of a function's result over values of a kind.
+// result returns the kind of the values that a function makes of values of a kind. It
+// returns an error if the function does not take that kind. at is the place in the query.
 func (f Func) result(of Kind, at []string) (Kind, error) {
 	switch f {
 	case Count:

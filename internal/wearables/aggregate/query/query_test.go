@@ -151,7 +151,7 @@ var everyForm = []string{
 	`{"select":[{"func":"sum","arg":{"select":{"func":"count","arg":{"element":true}},"from":{"unnest":{"timeseries":"note","field":"tags"}},"where":"element = 'x'"}}]}`,
 }
 
-// A continuous query has one line of time and says where each row belongs.
+// A continuous query is grouped by a time bucket, and selects its group keys.
 func TestContinuousQueries(t *testing.T) {
 	for q, want := range map[string]string{
 		`{"select":[{"group_key":"*"},{"func":"sum","arg":` + steps + `}],"group_by":[` + daily + `]}`:                                    "",

@@ -28,9 +28,9 @@ func (k Kind) numeric() bool { return k == Number || k == Integer }
 type Column struct {
 	Name string
 	Kind Kind
-	// From names the place of the value: a path into the summary's document, such as
-	// heart_rate.avg_bpm or hr_zones.0, or one of the store's own words, which begin
-	// with $. Empty means that no stored value exists: the column is null.
+	// From names the place of the value. It is a path into the summary's document,
+	// such as heart_rate.avg_bpm or hr_zones.0. Or it is a word that begins with $,
+	// such as FromID. Empty means that no stored value exists: the column is null.
 	From string
 	// Scale turns the stored unit into the column's; 0 means that they are one.
 	Scale float64
@@ -96,7 +96,7 @@ var sources = []Column{
 	{Name: "source_device_id", Kind: Text, From: FromDevice},
 }
 
-// workoutSource is of series only; summaries have null there.
+// workoutSource holds columns that only series fill. In summaries they are null.
 var workoutSource = []Column{
 	{Name: "source_workout_id", Kind: Text, From: FromWorkout},
 	{Name: "source_sport", Kind: Text, From: FromSport},
@@ -115,7 +115,8 @@ func (t *Table) names() []string { return names(t.Columns) }
 // ColumnNames lists the columns that expressions may name.
 func (t *Table) ColumnNames() []string { return t.names() }
 
-// Column finds a column by its name, that of a source column included.
+// Column finds a column by its name, including the source columns. It returns nil for an
+// unknown name.
 func (t *Table) Column(name string) *Column {
 	if c := find(t.Columns, name); c != nil {
 		return c
@@ -157,8 +158,8 @@ func (c *Column) NeedsCycles() bool {
 	return c.From == FromMacro+"awake_at" || c.From == FromMacro+"awakenings"
 }
 
-// Tables are the tables of summaries. Columns and names are the reference's;
-// those without a place are in no summary that the service stores.
+// Tables maps names to the tables of summaries. Columns and names are the reference's.
+// Columns with an empty From are in no summary that the service stores.
 //
 // Reference 7.12 with the column enums of its contract; 7.5 for the places.
 var Tables = map[string]*Table{
@@ -325,7 +326,8 @@ func text2(name, from string) Column { return Column{Name: name, Kind: Text, Fro
 func flag(name string) Column        { return Column{Name: name, Kind: Flag, From: name} }
 func day(name string) Column         { return Column{Name: name, Kind: Date, From: name} }
 
-// entries is a list of dated observations.
+// entries returns a list column of observations. Each element has a date and the columns
+// in more.
 func entries(name string, more ...Column) Column {
 	return Column{Name: name, Kind: List, From: name, Fields: append([]Column{day("date")}, more...)}
 }
@@ -347,7 +349,7 @@ var seriesNames = func() (names []string) {
 // SeriesNames lists the time series that queries may read.
 func SeriesNames() []string { return slices.Clone(seriesNames) }
 
-// seriesColumns are those of every series.
+// seriesColumns are the columns of every series.
 var seriesColumns = []Column{
 	{Name: "source_provider", Kind: Text, From: FromProvider},
 	{Name: "source_type", Kind: Text, From: FromType},
@@ -392,7 +394,7 @@ var notes = &Table{
 	},
 }
 
-// SeriesTable is the table of a time series.
+// SeriesTable returns the table of a time series, or nil if there is no such series.
 func SeriesTable(name string) *Table { return seriesTables[name] }
 
 // fieldsOf returns the fields of a series of numbers, without the common ones.
