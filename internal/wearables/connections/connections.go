@@ -121,9 +121,9 @@ func extend(ctx context.Context, tx *store.Tx, user users.User, provider string,
 	return c.addResources(ctx, tx, resources)
 }
 
-// LockConnections adds a lock to b: no connection of the team is removed or paused before the
-// transaction ends, so later reads stay true until it commits. SQLite has one writer
-// and needs no lock. Triggers of the table take the other side.
+// LockConnections adds a lock to b. Until the transaction ends, no other transaction
+// removes or pauses a connection of the team, so later reads stay true. SQLite has one
+// writer and needs no lock. Triggers of the table take the conflicting lock.
 func LockConnections(tx *store.Tx, b *store.Batch, team teams.ID) {
 	if tx.Engine() == store.Postgres {
 		b.Exec(nil, `SELECT pg_advisory_xact_lock_shared(hashtextextended('partings:' || $1::text, 0))`, team.String())
@@ -158,9 +158,9 @@ func hasResources(doc string, resources []string) bool {
 	return true
 }
 
-// BulkLookup finds the connections of many users to a provider with one query:
-// AddTo adds the query to a batch of statements, and Brings uses the result once
-// the batch has run.
+// BulkLookup finds the connections of many users to a provider with one query.
+// AddTo adds the query to a batch of statements. Brings uses the result after
+// the batch ran.
 type BulkLookup struct{ documents map[users.ID]string }
 
 // AddTo adds the query.

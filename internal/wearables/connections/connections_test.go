@@ -37,7 +37,7 @@ func mustList(t *testing.T, db *store.DB, user users.User) (all []connections.Co
 	return all
 }
 
-// announced are the payloads of the user's events of a type, oldest first.
+// announced returns the payloads of the user's events of a type, oldest first.
 func announced(t *testing.T, db *store.DB, user users.User, kind string) (all []string) {
 	t.Helper()
 	sequencer := events.Sequencer{DB: db} // on PostgreSQL a running node numbers events
@@ -325,8 +325,9 @@ func TestMeasure(t *testing.T) {
 	})
 }
 
-// The kept numbers follow connections that are made, fail, recover and end, many at
-// once, and those of people whose rows are deleted.
+// Measure returns the numbers that the rows have, while connections are created, fail,
+// recover and end, many of them concurrently. It also holds after rows of people are
+// deleted.
 func TestTheMetricsAreThoseOfTheRows(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID

@@ -16,7 +16,8 @@ import (
 	"hale/internal/wearables/connections"
 )
 
-// anotherDevice is a text of n characters that no index compresses.
+// anotherDevice returns a text of n random characters out of the 16,000 that begin with
+// first. An index cannot compress such a text.
 func anotherDevice(first rune, n int) string {
 	var b strings.Builder
 	for range n {
@@ -25,8 +26,8 @@ func anotherDevice(first rune, n int) string {
 	return b.String()
 }
 
-// A device that passes Check is stored unchanged, in both databases: two devices that
-// differ in one character are two.
+// A device that passes Check is stored unchanged, in both databases. Two devices that
+// differ in one character stay two devices.
 func TestLongTextsTellDevicesApart(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
@@ -99,7 +100,8 @@ func TestCheckOfADevice(t *testing.T) {
 	}
 }
 
-// The devices of files say anything: what is left of it is kept.
+// The devices in files may have any text. The store removes invalid and control
+// characters, and cuts long texts.
 func TestDevicesOfFilesAreCutToLength(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})

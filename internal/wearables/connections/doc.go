@@ -2,9 +2,9 @@
 // devices of users.
 //
 // A connection says since when a provider delivers a user's data, and which resources.
-// The first data of a phone makes its connection. If the phone sends more after the
-// connection was removed, it is made again: removing a phone's health store lasts only
-// if the app stops as well (reference 6.7). Stored data stays.
+// The first data of a phone creates its connection. If the phone sends more after the
+// removal of the connection, the data creates it again. To remove a phone's health
+// store for good, the app must stop as well (reference 6.7). Stored data stays.
 //
 //	connections.go  Ensure, List, Deregister
 //	pause.go        the end of collection

@@ -1,11 +1,11 @@
 // Package days keeps the activity and body summaries of days up to date with pushed
-// samples. Imports and providers' replies derive theirs themselves.
+// samples. Imports and replies of providers derive their own summaries.
 //
-// A push enqueues a job that derives the days of its samples with all samples that are
-// stored by then. So any order of pushes and imports gives the same summaries. A summary
-// whose samples belong to another day by then is removed. A day for which the phone itself
-// pushed an activity keeps that activity, and no other. A sleep without totals gets them from
-// its stages.
+// A push enqueues a job. The job derives the days of the push from all samples that are
+// stored when it runs. So any order of pushes and imports gives the same summaries. A
+// summary is removed if its samples belong to another day by then. If the phone itself
+// pushed an activity for a day, the day keeps that activity and no other. A sleep without
+// totals gets them from its stages.
 package days
 
 import (
@@ -115,7 +115,7 @@ func (s *Service) remember(key string, at time.Time) {
 	s.pending[key] = at
 }
 
-// Job is the handler for the runner.
+// Job returns the handler for the job runner.
 func (s *Service) Job() jobs.Handler { return kind(s) }
 
 func kind(s *Service) jobs.Kind[Args] {

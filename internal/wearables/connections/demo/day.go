@@ -40,7 +40,7 @@ type meal struct {
 	carbs float64 // g
 }
 
-// dayOf invents a day.
+// dayOf generates a day.
 func (p *person) dayOf(date civil.Date) *day {
 	d := &day{person: p, date: date, midnight: date.In(p.zone)}
 	d.wake = p.wakeOn(date)
@@ -65,7 +65,7 @@ func (p *person) dayOf(date civil.Date) *day {
 	return d
 }
 
-// exercise puts a workout into the afternoon.
+// exercise adds a workout in the afternoon.
 func (d *day) exercise(kind int, much float64) {
 	s := &sport{start: d.midnight.Add(hours(16.5 + 2*much)).Truncate(time.Minute)}
 	s.end = s.start.Add(time.Duration(25+int(40*much)) * time.Minute)
@@ -91,25 +91,25 @@ func (d *day) sporting(at time.Time) bool {
 	return d.sport != nil && !at.Before(d.sport.start) && at.Before(d.sport.end)
 }
 
-// offset is the seconds east of UTC at a moment where the person lives.
+// offset returns the UTC offset of the person's zone at a moment, in seconds east of UTC.
 func (p *person) offset(at time.Time) int32 {
 	_, seconds := at.In(p.zone).Zone()
 	return int32(seconds)
 }
 
-// series gathers samples of one kind.
+// series collects samples of one kind.
 type series struct {
 	wearables.Samples
 	p        *person
 	from, to time.Time
 }
 
-// begin returns an empty series of the stretch of time.
+// begin returns an empty series for the time that the filling covers.
 func (f *filling) begin(resource, word string, source wearables.Source) *series {
 	return &series{Samples: wearables.Samples{Resource: resource, Type: word, Source: source}, p: f.person, from: f.from, to: f.to}
 }
 
-// at adds a measurement, unless it lies outside the stretch.
+// at adds a measurement, unless it is outside of that time.
 func (s *series) at(at time.Time, value float64) {
 	if at.Before(s.from) || !at.Before(s.to) {
 		return
@@ -118,7 +118,7 @@ func (s *series) at(at time.Time, value float64) {
 	s.Offset = append(s.Offset, s.p.offset(at))
 }
 
-// during adds what adds up over an interval, once that is over.
+// during adds a value that adds up over an interval, once the interval has ended.
 func (s *series) during(start, end time.Time, value float64) {
 	if value <= 0 || start.Before(s.from) || end.After(s.to) {
 		return

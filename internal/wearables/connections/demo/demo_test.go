@@ -25,7 +25,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// checkingSink is a sink that notes what is refused: nothing that is invented may be.
+// checkingSink is a sink that reports refused values: no generated value may be
+// refused.
 type checkingSink struct {
 	*ingest.Ingester
 	t *testing.T
@@ -39,7 +40,7 @@ func (w checkingSink) Ingest(ctx context.Context, user users.User, b wearables.B
 	return r, err
 }
 
-// fixture is a service at a moment that the test turns.
+// fixture is a service with a clock that the test moves.
 type fixture struct {
 	t    *testing.T
 	db   *store.DB
@@ -48,8 +49,8 @@ type fixture struct {
 	now  *time.Time
 }
 
-// forEachEngine runs a test on both engines, on a day after the clocks were changed in
-// Berlin, so that the history has a day of 23 hours.
+// forEachEngine runs a test on both engines. The day is two weeks after the clocks
+// change in Berlin, so the history has a day of 23 hours.
 func forEachEngine(t *testing.T, fn func(r *fixture)) {
 	now := new(time.Time)
 	*now = time.Date(2026, 4, 12, 15, 7, 0, 0, time.UTC)
@@ -109,8 +110,8 @@ func (r *fixture) events() map[string]int {
 	}
 }
 
-// The resources of a demo are some that the catalogue has for the provider,
-// and what is stored stays within them.
+// A demo has some of the resources that the catalogue lists for its provider. The stored
+// data has no other resources.
 func TestEveryProviderBringsItsResources(t *testing.T) {
 	for _, slug := range connections.DemoProviders {
 		t.Run(slug, func(t *testing.T) {
@@ -228,7 +229,7 @@ func TestAHistoryHasTheGivenLength(t *testing.T) {
 	})
 }
 
-// summaries are the stored ones of a resource, by day.
+// summaries returns the stored summaries of a resource, sorted by day.
 func summaries[T any](r *fixture, resource string) []T {
 	r.t.Helper()
 	var all []T
@@ -268,7 +269,7 @@ func dayIn(wire json.RawMessage) string {
 }
 
 // Generating the same time again gives the same data: no row is stored and no event is
-// sent. Later data is announced value by value.
+// sent. Later data has an event for each value.
 func TestLaterDataIsAnnounced(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		for _, slug := range []string{"oura", "freestyle_libre"} {
@@ -305,7 +306,7 @@ func TestLaterDataIsAnnounced(t *testing.T) {
 	})
 }
 
-// Two runs over pieces of time leave what one run over all of it leaves.
+// Several runs over parts of the time store the same data as one run over all of it.
 func TestPiecesMakeTheWhole(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		if err := r.connect("fitbit"); err != nil {
@@ -331,7 +332,7 @@ func TestPiecesMakeTheWhole(t *testing.T) {
 	})
 }
 
-// samples counts the user's heart beats and steps.
+// samples counts the user's samples of heart rate, steps and HRV.
 func (r *fixture) samples() (n int) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
@@ -354,7 +355,7 @@ func (r *fixture) samples() (n int) {
 	return n
 }
 
-// Real and invented data do not meet in one user, and production has none.
+// A user has real or generated data, never both. Production has no generated data.
 func TestWhoMayBeConnected(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		real := userstest.New(r.t, r.db, r.user.Team, users.NewUser{})
@@ -407,8 +408,8 @@ func TestWhoMayBeConnected(t *testing.T) {
 	})
 }
 
-// After a week the user is removed, whatever was connected when, and a
-// connection that was taken away gets nothing more until then.
+// The user is removed a week after the first connection. A removed connection gets no
+// more data until then.
 func TestTheEnd(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		system := store.AsSystem(context.Background())

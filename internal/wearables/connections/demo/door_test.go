@@ -11,8 +11,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Over HTTP: connected at once, the history follows, and a refresh is answered
-// with what was refreshed.
+// The test uses the HTTP API. A demo is connected at once, its history follows,
+// and the answer of a refresh names the refreshed resources.
 func TestADemoOverHTTP(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)

@@ -27,9 +27,9 @@ type filling struct {
 	who      *derive.Person
 }
 
-// Fill invents what a demo connection has not got yet, up to now, and stores
-// it with its events. The first time that is its history. A connection that is
-// not there any more is passed over.
+// Fill generates the data that a demo connection lacks, up to now, and stores
+// it with its events. The first time that is its history. Fill ignores a
+// connection that was removed.
 func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provider string) error {
 	var d connections.Demo
 	var who users.User

@@ -20,8 +20,9 @@ func (p *person) wakeOn(date civil.Date) time.Time {
 	return p.bedOn(date.AddDays(-1)).Add(hours(6.8 + 1.6*r.Float64())).Truncate(time.Minute)
 }
 
-// night is the sleep that ends on a day, in stages: light, deep, light and
-// dreams in turn, of some ninety minutes, deep ones early and dreams late.
+// night returns the sleep that ends on a day, as stages. Light, deep, light and
+// REM sleep repeat in cycles of about ninety minutes. Deep sleep is longer in
+// early cycles, REM sleep in late ones.
 func (p *person) night(date civil.Date) []derive.Segment {
 	from, to := p.bedOn(date.AddDays(-1)), p.wakeOn(date)
 	r := p.random(date.AddDays(-1), aboutNight)

@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// person holds the facts about a demo person.
+// person describes a demo person.
 type person struct {
 	seed     uint64
 	zone     *time.Location
@@ -27,8 +27,7 @@ type person struct {
 	keenness float64 // how much they walk; 1 is usual
 }
 
-// personOf invents the person behind a user. All providers of a user know the
-// same one.
+// personOf generates the person of a user. All providers of a user have the same person.
 func personOf(user users.User) *person {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(user.ID.String())) // a hash takes everything
@@ -66,12 +65,13 @@ const (
 	aboutSugar
 )
 
-// random is the chance of a person on a day, always the same.
+// random returns the random numbers of a person for a day and a topic. They are the same
+// each time.
 func (p *person) random(day civil.Date, about uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(p.seed, uint64(day.In(time.UTC).Unix())<<8|about)) //nolint:gosec // numbers that anybody may guess
 }
 
-// profile returns the provider's facts about the person.
+// profile returns the profile of the person at a provider.
 func (p *person) profile() *derive.Person {
 	height := float64(int(p.height))
 	return &derive.Person{Birth: p.birth, Sex: p.sex, Height: &height}

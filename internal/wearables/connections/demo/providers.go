@@ -16,7 +16,7 @@ type offering struct {
 	generate        func(f *filling)
 }
 
-// byProvider has each provider with demo data. The resources are names that the
+// byProvider lists the providers with demo data. The resources are names that the
 // provider has in the catalogue.
 //
 // Reference 6.4, 11.
@@ -48,7 +48,7 @@ var byProvider = map[string]offering{
 	},
 }
 
-// app marks sources of phones, which have ids of apps.
+// app is the app id of sources on phones.
 const app = "demo.health"
 
 func apple(f *filling) {
@@ -83,8 +83,8 @@ func libre(f *filling) {
 	f.take(sensor, scans)
 }
 
-// wear adds the measurements of a watch or ring. Where there is a phone, its counts
-// come along.
+// wear adds the measurements of a watch or ring. If phone is not nil, it also adds the
+// steps that the phone counted.
 func (f *filling) wear(worn wearables.Source, phone *wearables.Source, variability string, every time.Duration) {
 	hearts, moved := f.begin("heartrate", "", worn), f.movement(worn)
 	var counted *series
@@ -112,7 +112,7 @@ func (f *filling) wear(worn wearables.Source, phone *wearables.Source, variabili
 	}
 }
 
-// scale is the weight, twice a week after getting up.
+// scale adds the weight, twice a week after the person gets up.
 func (f *filling) scale(source wearables.Source) {
 	weight := f.begin("body_weight", "", source)
 	for _, d := range f.days {
@@ -125,7 +125,7 @@ func (f *filling) scale(source wearables.Source) {
 	f.take(weight)
 }
 
-// train is the workouts that are over.
+// train adds the workouts that have ended.
 func (f *filling) train(source wearables.Source) {
 	for _, d := range f.days {
 		s := d.sport

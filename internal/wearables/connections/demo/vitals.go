@@ -8,7 +8,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// hearts are beats of a day, one in five minutes and one a minute in sport.
+// hearts adds the heart rates of a day: one every five minutes, and one a minute during a
+// workout.
 func (d *day) hearts(to *series) {
 	r := d.random(d.date, aboutHeart)
 	end := d.date.AddDays(1).In(d.zone)
@@ -37,8 +38,8 @@ func (d *day) pulse(at time.Time) float64 {
 	return d.rest + 11 + steps*0.03
 }
 
-// variability is the HRV through the night that ends on a day, every five
-// minutes; as Apple measures it, a few times.
+// variability adds the HRV of the night that ends on a day. every is the time between two
+// values: five minutes, or two hours as Apple measures it.
 func (p *person) variability(date civil.Date, every time.Duration, to *series) {
 	r := p.random(date, aboutVitals)
 	usual := p.hrv * (0.8 + 0.4*r.Float64())
@@ -47,7 +48,8 @@ func (p *person) variability(date civil.Date, every time.Duration, to *series) {
 	}
 }
 
-// breath is the respiratory rate and the oxygen of the night that ends on a day.
+// breath adds the respiratory rate and the blood oxygen of the night that ends on a day,
+// every 30 minutes.
 func (p *person) breath(date civil.Date, rate, oxygen *series) {
 	r := p.random(date, aboutVitals)
 	_ = r.Uint64()
@@ -57,8 +59,8 @@ func (p *person) breath(date civil.Date, rate, oxygen *series) {
 	}
 }
 
-// sugar is the glucose of a day, every fifteen minutes, and three looks at the
-// sensor.
+// sugar adds the glucose of a day: a value every fifteen minutes, and a scan of the
+// sensor after each meal.
 func (d *day) sugar(automatic, scans *series) {
 	r := d.random(d.date, aboutSugar)
 	level := func(at time.Time) float64 {
@@ -81,8 +83,8 @@ func (d *day) sugar(automatic, scans *series) {
 	}
 }
 
-// moves adds the movement of a day: all that a watch sees, and the share that a phone
-// sees. The phone is on a table now and then.
+// moves adds the movement of a day: all that the watch counts, and the smaller part that
+// the phone counts. The phone is on a table now and then.
 func (d *day) moves(watch *movement, phone *series) {
 	r := d.random(d.date, aboutSteps)
 	for i, n := range d.steps {
@@ -116,7 +118,7 @@ func (d *day) moves(watch *movement, phone *series) {
 	}
 }
 
-// movement is the series that movement becomes.
+// movement contains the series of a day's movement.
 type movement struct{ steps, distance, active *series }
 
 func (f *filling) movement(source wearables.Source) *movement {
