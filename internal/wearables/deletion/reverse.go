@@ -18,8 +18,9 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Reversing a shift reads its record from the end: what moved last moves back first, so
-// samples meet none that is still to be moved back. A value that was stored since stays.
+// Reversing a shift reads its record from the end: the sample that moved last moves back
+// first. So a sample never meets one that has yet to move back. A value that was stored
+// after the shift stays.
 
 // ReverseFilter returns the filter that takes a finished shift back.
 func ReverseFilter(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Filter, error) {

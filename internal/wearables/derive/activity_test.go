@@ -127,8 +127,8 @@ func TestActivityOfADay(t *testing.T) {
 	}
 }
 
-// A provider that tells the totals of days is not contradicted by some hours
-// of them: what is derived is the heart rate, and whose day it is stays.
+// Some hours of a day do not contradict a provider that states the totals of
+// days. The deriver adds only the heart rate, and the day keeps its source.
 func TestTotalsThatAreStatedAreNotAddedUp(t *testing.T) {
 	at := time.Date(2024, 7, 1, 8, 0, 0, 0, time.UTC)
 	ring, watch, day := source("ring"), source("watch"), civil.MustParse("2024-07-01")
@@ -192,8 +192,9 @@ func TestBodiesOfSourcesAreNotMerged(t *testing.T) {
 	}
 }
 
-// A day has the offset of its first sample that tells one: a sample that states
-// none, of a person who is not said to live anywhere, does not make it UTC.
+// A day has the offset of its first sample that states one. The sample before
+// it states none, and the person has no time zone. That sample does not put the
+// day in UTC.
 func TestOffsetsOfDays(t *testing.T) {
 	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	steps := &track{Samples: wearables.Samples{

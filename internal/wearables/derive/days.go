@@ -50,8 +50,9 @@ type Deriver struct {
 // second fit into some forty megabytes.
 const stretch = 14
 
-// Around a stretch, samples may belong to its days that start before or after:
-// offsets reach from -12 to +14 hours, intervals and nights last up to a day.
+// marginBefore and marginAfter extend a stretch, because samples before or
+// after it may belong to its days. Offsets reach from -12 to +14 hours.
+// Intervals and nights last up to a day.
 const (
 	marginBefore = 2 * dayUS
 	marginAfter  = dayUS

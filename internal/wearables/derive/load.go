@@ -27,7 +27,7 @@ type track struct {
 	written []int64 // when each sample was stored
 }
 
-// tracks are the series of one provider, by resource.
+// tracks contains the series of one provider, by resource.
 type tracks map[string][]*track
 
 // seriesNamed lists a provider's series of some resources.
@@ -63,7 +63,8 @@ func load(ctx context.Context, tx *store.Tx, all []storage.Series, from, to int6
 	return found, nil
 }
 
-// offset is the seconds east of UTC of sample i.
+// offset returns the offset of sample i in seconds east of UTC: the stated one, or that
+// of the zone.
 func (t *track) offset(i int, zone *time.Location) int32 {
 	if len(t.Offset) > 0 && t.Offset[i] != wearables.NoOffset {
 		return t.Offset[i]
@@ -79,7 +80,8 @@ func (t *track) end(i int) int64 {
 	return t.Time[i]
 }
 
-// offsetIn resolves a zone at an instant; without a zone it is UTC.
+// offsetIn returns the offset of a zone at an instant, in seconds east of UTC. Without a
+// zone it is 0.
 func offsetIn(zone *time.Location, micros int64) int32 {
 	if zone == nil {
 		return 0
@@ -101,7 +103,7 @@ func dateOfNumber(n int64) civil.Date { return civil.DateOf(time.Unix(n*86400, 0
 
 func numberOfDate(d civil.Date) int64 { return d.In(time.UTC).Unix() / 86400 }
 
-// localDate is the calendar day of an instant at an offset.
+// localDate returns the calendar day of an instant at an offset.
 func localDate(micros int64, offset int32) civil.Date { return dateOfNumber(dayNumber(micros, offset)) }
 
 // between returns the positions of the samples that start in [from, to).
@@ -109,7 +111,8 @@ func (t *track) between(from, to int64) (int, int) {
 	return search(t.Time, from), search(t.Time, to)
 }
 
-// search is the position of the first time that is not before at.
+// search returns the index of the first time that is not before at, or len(times) if
+// there is none.
 func search(times []int64, at int64) int {
 	low, high := 0, len(times)
 	for low < high {
@@ -137,7 +140,7 @@ func originOf(s wearables.Source) origin {
 	return o
 }
 
-// key is the origin as a part of a summary's key.
+// key returns the text of the origin in the key of a summary.
 func (o origin) key() string {
 	if o.device == uuid.Nil {
 		return o.kind + "|" + o.app
@@ -189,7 +192,7 @@ func roundToIntOrNil(v *float64) *int64 {
 	return roundToInt(*v)
 }
 
-// encode writes a body. All types of this package can be encoded as JSON.
+// encode returns the JSON of a body. All types of this package can be encoded as JSON.
 func encode(body any) json.RawMessage {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -198,7 +201,7 @@ func encode(body any) json.RawMessage {
 	return raw
 }
 
-// instant is a moment of a session.
+// instant converts microseconds to a UTC time.
 func instant(micros int64) time.Time { return time.UnixMicro(micros).UTC() }
 
 // sessionKey identifies a session of one provider by its start and its recorder. It

@@ -56,8 +56,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// A hypnogram has its stages in order, without overlap, neighbours differ
-// where they touch, and it covers just what the segments cover.
+// A hypnogram has its stages in order, without overlap. Adjacent stages differ
+// where they touch. The hypnogram covers exactly the time of the segments.
 func TestHypnogramLaysStagesEndToEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Segment

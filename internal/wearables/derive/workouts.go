@@ -17,8 +17,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// workoutBody has the wire fields of a workout that a provider or its series
-// can say.
+// workoutBody contains the wire fields of a workout that come from the provider or from
+// its series.
 //
 // Reference 7.5.
 type workoutBody struct {
@@ -48,18 +48,19 @@ type routeMap struct {
 	Summary  string `json:"summary_polyline"`
 }
 
-// WorkoutKey is the key of a workout of a source.
+// WorkoutKey returns the key of a workout that starts at an instant, in UTC microseconds,
+// and comes from a source.
 func WorkoutKey(start int64, source wearables.Source) string { return sessionKey(start, source) }
 
-// longestWorkout is more than any race.
+// longestWorkout is the limit for the length of a workout. No race takes longer.
 const longestWorkout = 7 * dayUS
 
-// workoutsAtOnce are in memory with their heart rate: one may have that of a
-// week.
+// workoutsAtOnce limits the workouts that are in memory with their heart rate. A workout
+// may have the heart rate of a week.
 const workoutsAtOnce = 16
 
-// Workouts stores workouts with the heart rate that the stored series has for
-// them, and their streams.
+// Workouts stores workouts and their streams. The stored series of the provider give the
+// heart rate.
 func (d *Deriver) Workouts(ctx context.Context, all []Workout) error {
 	for some := range slices.Chunk(all, workoutsAtOnce) {
 		if err := d.workouts(ctx, some); err != nil {
@@ -158,7 +159,7 @@ func (d *Deriver) storeStreams(ctx context.Context, all []wearables.Stream) erro
 	return d.ingest(ctx, wearables.Batch{Streams: kept})
 }
 
-// body writes the workout's own fields.
+// body returns the fields of the workout itself, without heart rate.
 func (w *Workout) body() workoutBody {
 	b := workoutBody{
 		Offset: offsetOrNil(w.Offset), Sport: w.Sport, ProviderID: w.ID,
@@ -179,7 +180,7 @@ func (w *Workout) body() workoutBody {
 	return b
 }
 
-// route adds what only a route can say.
+// route adds the fields that only a route gives: altitudes and the maximum speed.
 func (b *workoutBody) route(points []Point) {
 	low, high, fastest := math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, p := range points {
@@ -193,8 +194,8 @@ func (b *workoutBody) route(points []Point) {
 	b.Low, b.High, b.MaxSpeed = roundTo(low, 2), roundTo(high, 2), roundTo(fastest, 3)
 }
 
-// bestTrack is the heart rate of the workout's own source, or of the source
-// with the most samples.
+// bestTrack returns the heart rate of the workout's own source, or else of the source
+// with the most samples. It returns nil if there is none.
 func bestTrack(all []*track, own wearables.Source) *track {
 	var best *track
 	for _, t := range all {
@@ -222,11 +223,11 @@ func highest(values []float64) float64 {
 // Reference 7.5, workouts.
 var zoneBounds = []float64{0.5, 0.6, 0.7, 0.8, 0.9}
 
-// longestSample limits the time that one heart-rate sample stands for.
+// longestSample limits the time that one heart-rate sample covers.
 const longestSample = 30 * secondUS
 
-// zones adds up the seconds in each zone: every sample counts until the next
-// one, but no longer than half a minute.
+// zones returns the seconds in each zone. Every sample counts until the next one, but at
+// most for longestSample.
 func zones(t *track, end int64, maximum float64) []int64 {
 	var micros [6]int64
 	for i, at := range t.Time {
@@ -278,8 +279,8 @@ type Course struct {
 	Value []float64
 }
 
-// near is the value at each time; NaN where none was measured close by, and
-// nil when there is none at all.
+// near returns the value at each time. It is NaN if no value was measured within
+// nearSample. The result is nil if there are no values at all.
 func (c Course) near(times []int64) []float64 {
 	return heartRatesAt(times, &track{Samples: wearables.Samples{Time: c.Time, Value: c.Value}})
 }
@@ -323,7 +324,7 @@ const (
 	mostInSummary = 250
 )
 
-// mapOf writes a route as Google polylines, one true and one rough.
+// mapOf returns a route as two Google polylines, a detailed and a rough one.
 func mapOf(points []Point) *routeMap {
 	return &routeMap{Polyline: encoded(thinPoints(points, mostPlaces)), Summary: encoded(thinPoints(points, mostInSummary))}
 }
@@ -361,8 +362,8 @@ const (
 	degree = math.Pi / 180
 )
 
-// areApart reports whether two places are at least so many metres apart, on a flat map.
-// It runs for many places and need not be exact.
+// areApart reports whether two places are at least a number of meters apart, on a flat
+// map. It runs for many places and need not be exact.
 func areApart(a, b Point, least float64) bool {
 	y := (b.Lat - a.Lat) * degree * radius
 	if y >= least || y <= -least {
@@ -372,14 +373,14 @@ func areApart(a, b Point, least float64) bool {
 	return x*x+y*y >= least*least
 }
 
-// metres is the distance between two places on a sphere.
+// metres returns the distance between two places on a sphere, in meters.
 func metres(a, b Point) float64 {
 	dLat, dLng := (b.Lat-a.Lat)*degree, (b.Lng-a.Lng)*degree
 	h := math.Pow(math.Sin(dLat/2), 2) + math.Cos(a.Lat*degree)*math.Cos(b.Lat*degree)*math.Pow(math.Sin(dLng/2), 2)
 	return 2 * radius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// mostInStream bounds the rows of a stream: a day at one a second.
+// mostInStream limits the rows of a stream: a day with one row a second.
 const mostInStream = 86_400
 
 // nearSample is the largest distance in time between a heart-rate sample and the place
@@ -423,15 +424,16 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 	return s, true
 }
 
-// increasing drops places that are not later than the one before: some phones write two
-// in one second.
+// increasing drops places that are not later than the previous place: some phones write
+// two in one second.
 func increasing(points []Point) []Point {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b Point) int { return cmp.Compare(a.Time, b.Time) })
 	return slices.CompactFunc(sorted, func(a, b Point) bool { return a.Time == b.Time })
 }
 
-// heartRatesAt is the heart rate at each time; NaN where none is near.
+// heartRatesAt returns the heart rate at each time. It is NaN if no sample is within
+// nearSample. The result is nil without any samples.
 func heartRatesAt(times []int64, heart *track) []float64 {
 	if heart == nil || heart.Len() == 0 {
 		return nil
