@@ -29,7 +29,7 @@ const (
 	harmless       = 32 << 20
 )
 
-// maxRouteBytes bounds one GPX file: twice what maxPoints places take.
+// maxRouteBytes bounds one GPX file: twice the size of maxPoints places.
 const maxRouteBytes = 256 << 20
 
 // Export is an opened zip or XML file.
@@ -82,7 +82,7 @@ func (e *Export) open() error {
 	return nil
 }
 
-// IsZip tells a zip by its first bytes.
+// IsZip reports whether a file with these first bytes is a zip.
 func IsZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
 
 func (e *Export) openZip(size int64) error {
@@ -142,7 +142,7 @@ func tooLarge(limit int64) error {
 	return fault.Newf(fault.TooLarge, "the export is larger than %d bytes uncompressed", limit)
 }
 
-// Size is the length of the document in bytes, uncompressed.
+// Size returns the length of the document in bytes, uncompressed.
 func (e *Export) Size() int64 { return e.size }
 
 // Document opens the XML document.
@@ -160,7 +160,7 @@ func (e *Export) Document() (io.ReadCloser, error) {
 	}{&capped{in: in, left: e.maxBytes, limit: e.maxBytes}, in}, nil
 }
 
-// Check looks at the start of the document. In a zip that was done already.
+// Check checks the start of the document. For a zip, Open did that already.
 func (e *Export) Check() error {
 	if e.member != nil {
 		return nil
@@ -169,8 +169,8 @@ func (e *Export) Check() error {
 	return err
 }
 
-// Route reads the places of a route that a workout refers to. A route that is
-// missing or unreadable has none: it must not cost the workout.
+// Route reads the places of a route that a workout refers to. It returns none if the
+// route is missing or unreadable, so that the workout is still stored.
 func (e *Export) Route(reference string) []derive.Point {
 	f, ok := e.routes[path.Base(reference)]
 	if !ok {
@@ -188,8 +188,8 @@ func (e *Export) Route(reference string) []derive.Point {
 	return points
 }
 
-// recording reads an electrocardiogram. One that is missing its voltages or is
-// damaged is none.
+// recording reads an electrocardiogram. It returns false if the file is damaged
+// or has no voltages.
 func (e *Export) recording(f *zip.File) (recording, bool) {
 	in, err := f.Open()
 	if err != nil {
@@ -203,7 +203,8 @@ func (e *Export) recording(f *zip.File) (recording, bool) {
 // Close closes the file.
 func (e *Export) Close() error { return e.file.Close() }
 
-// capped refuses to read more than a limit, whatever the zip's directory says.
+// capped refuses to read more than a limit, even if the zip's directory states a smaller
+// size.
 type capped struct {
 	in          io.Reader
 	left, limit int64

@@ -9,8 +9,8 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Any file is an export of which as much is read as there is, or is refused in
-// words: nothing that a zip states of itself is believed.
+// The reader imports as much of any file as it can read, or refuses it with a
+// message. It trusts nothing that a zip states about itself.
 func FuzzExport(f *testing.F) {
 	const limit = 1 << 20
 	document := opening + record(quantity+"HeartRate", "count/min", "60", "/></HealthData>")

@@ -1,6 +1,6 @@
 package applehealth
 
-// body maps measurements of the body. Height has no series: it goes to the profile.
+// body maps measurements of the body. Height has no series, but a field of the profile.
 var body = []rule{
 	{name: quantity + "BodyMass", resource: "body_weight", units: inKilograms},
 	{name: quantity + "BodyFatPercentage", resource: "body_fat", units: inPercent},

@@ -12,10 +12,11 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// An export has one record for each day of bleeding and each entry of the
-// diary, and no record of a cycle. A cycle begins with the day that the phone
-// marked as a first one, or where it marked none, with a day of bleeding after
-// a week without; it lasts until the day before the next.
+// An export has one record for each day of bleeding and for each entry of the
+// diary. It has no record of a cycle. A cycle begins on the day that the phone
+// marked as a first one. Where the phone marked none, it begins on a day of
+// bleeding after a week without bleeding. A cycle lasts until the day before
+// the next one.
 
 // betweenPeriods counts the days without bleeding that end a period.
 const betweenPeriods = 7
@@ -38,7 +39,7 @@ type entry struct {
 	field  *bool   // protection_used
 	value  float64 // °C
 	count  *files.TypeCount
-	record int64 // the how-manieth of its type
+	record int64 // its number within its type
 }
 
 // note keeps an entry until the end of the file.
@@ -150,7 +151,7 @@ func periods(entries []entry) []*cycle {
 	return all
 }
 
-// cycleOf is the last cycle that began by a day.
+// cycleOf returns the last cycle that began on or before a day, or nil if there is none.
 func cycleOf(all []*cycle, day civil.Date) *cycle {
 	n, _ := slices.BinarySearchFunc(all, day, func(c *cycle, day civil.Date) int {
 		if !c.start.After(day) {

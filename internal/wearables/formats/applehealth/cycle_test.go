@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// cycleRecord is a record of a cycle's diary.
+// cycleRecord returns a record of a cycle's diary. metadata has keys and values in turn.
 func cycleRecord(kind, day, value string, metadata ...string) string {
 	at := day + " 12:00:00 +0200"
 	text := fmt.Sprintf(`<Record type="%s" sourceName="Health" startDate="%s" endDate="%s" value="HKCategoryValue%s">`, category+kind, at, at, value)
@@ -88,7 +88,7 @@ func TestImportCycles(t *testing.T) {
 	})
 }
 
-// The order of the records does not matter: exports are sorted by type.
+// The order of the records does not affect the cycles: exports are sorted by type.
 func TestCyclesInAnyOrder(t *testing.T) {
 	read := func(records []string) []wearables.Summary {
 		g, err := gather(t, strings.NewReader(opening+strings.Join(records, "")+"</HealthData>"))

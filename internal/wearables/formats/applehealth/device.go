@@ -2,7 +2,7 @@ package applehealth
 
 import "strings"
 
-// device holds what a device text says about the hardware:
+// device holds the hardware that a device text describes:
 //
 //	<<HKDevice: 0x28…>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10.3.1>
 type device struct {
@@ -39,7 +39,7 @@ func parseDevice(text string) device {
 	return d
 }
 
-// nextField takes the first "name:value" off text; rest is empty at the end.
+// nextField removes the first "name:value" from text. rest is empty at the end.
 func nextField(text string) (field, value, rest string) {
 	start, name := fieldStart(text)
 	if start < 0 {
@@ -93,7 +93,7 @@ var deviceWords = []struct{ word, kind string }{
 	{"airpods", "earphone"},
 }
 
-// sourceType is the source type of the hardware, or empty when not known.
+// sourceType returns the source type of the hardware, or "" if it is unknown.
 func (d device) sourceType() string {
 	folded := strings.ToLower(d.hardware + " | " + d.model + " | " + d.name + " ")
 	for _, w := range deviceWords {

@@ -1,11 +1,17 @@
 // Package applehealth reads HealthKit exports: the zip or the XML file that
 // the Health app of a phone writes with "Export All Health Data".
 //
-// An export is one XML document of up to many gigabytes. It starts with a DTD
-// in its DOCTYPE, then has one Record per measurement, Correlations that hold
-// copies of Records, Workouts, ActivitySummaries (the rings of a day) and one
-// Me with the person's characteristics. In the zip, routes of workouts are GPX
-// files beside it and electrocardiograms are CSV files.
+// An export is one XML document of up to many gigabytes. It starts with a DTD in its
+// DOCTYPE. The elements follow:
+//
+//   - one Record per measurement
+//   - Correlations, which hold copies of Records
+//   - Workouts
+//   - ActivitySummaries, the rings of a day
+//   - one Me with the person's characteristics
+//
+// In the zip, routes of workouts are GPX files beside the document, and
+// electrocardiograms are CSV files.
 //
 // Reading order of this package:
 //

@@ -15,9 +15,10 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// An electrocardiogram is a CSV file beside the document: ten lines or so of
-// "label,value", with the labels in the phone's language, then one voltage a
-// line. The person's name and birth date at its top are not read.
+// An electrocardiogram is a CSV file beside the document. It starts with about
+// ten lines of "label,value", with the labels in the phone's language. Each
+// further line has one voltage. The reader skips the person's name and birth
+// date at the top.
 //
 //	Recorded Date,2024-03-14 09:15:00 +0100
 //	Classification,Sinus Rhythm
@@ -52,7 +53,7 @@ type recording struct {
 }
 
 // readRecording reads the file of an electrocardiogram. ok is false for a file
-// that is none or has no voltages.
+// of another kind and for one without voltages.
 func readRecording(in io.Reader) (r recording, ok bool, err error) {
 	r.lead = "lead_1"
 	perMillivolt := 0.0
@@ -85,7 +86,8 @@ func readRecording(in io.Reader) (r recording, ok bool, err error) {
 // perUnit maps units to their number per millivolt. The micro sign has two spellings.
 var perUnit = map[string]float64{"\u00b5V": 1000, "\u03bcV": 1000, "uV": 1000, "mV": 1}
 
-// headerOf splits a line of the head. A voltage with a decimal comma is none.
+// headerOf splits a line of the head into label and value. ok is false for any
+// other line, also for a voltage with a decimal comma.
 func headerOf(line string) (label, value string, ok bool) {
 	label, value, ok = strings.Cut(line, ",")
 	if _, number := decimal(label); !ok || number {
@@ -99,7 +101,7 @@ func decimal(text string) (float64, bool) {
 	return xmlscan.Number([]byte(strings.Replace(text, ",", ".", 1)))
 }
 
-// take recognizes a value of the head by its form, because the labels are in any
+// take recognizes a value of the head by its form, because the labels may be in any
 // language. It ignores unknown values.
 func (r *recording) take(label, value string) {
 	first, unit, _ := strings.Cut(value, " ")
@@ -125,8 +127,8 @@ func (r *recording) take(label, value string) {
 }
 
 // classify reads the watch's verdict. The words for the two rhythms are alike
-// in the languages of Latin script; the verdict of a phone in another language
-// is left out rather than guessed.
+// in languages of Latin script. An unknown verdict, such as one in another
+// language, gives an empty classification, because a guess may be wrong.
 func classify(folded string) (classification, cause string) {
 	switch {
 	case strings.Contains(folded, "fibril"), strings.Contains(folded, "flimmer"):
@@ -145,14 +147,14 @@ func classify(folded string) (classification, cause string) {
 	return "", ""
 }
 
-// end is the end of the last voltage, UTC microseconds.
+// end returns the end of the last voltage, in UTC microseconds.
 func (r *recording) end() int64 { return r.at(len(r.millivolts)) }
 
 func (r *recording) at(i int) int64 { return r.start + int64(math.Round(float64(i)*1e6/r.rate)) }
 
 var watch = wearables.Source{Provider: Provider, Type: "watch"}
 
-// samples are the voltages.
+// samples returns the voltages, in millivolts.
 func (r *recording) samples() wearables.Samples {
 	s := wearables.Samples{Resource: "electrocardiogram_voltage", Type: r.lead, Source: watch, Value: r.millivolts}
 	for i := range r.millivolts {
@@ -218,8 +220,8 @@ func (im *importer) recordings(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// looksRecorded tells the files of electrocardiograms from other tables by
-// where the phone puts them.
+// looksRecorded reports whether a file may be an electrocardiogram, by the names that the
+// phone gives to the folder and the files.
 func looksRecorded(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "electrocardiogram") || strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], "ecg_")

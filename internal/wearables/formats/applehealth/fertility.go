@@ -2,8 +2,8 @@ package applehealth
 
 import "strings"
 
-// words are the values of a category as the wire says them, by the last part
-// of HealthKit's name.
+// words maps the values of a category to the words of the API. The keys are the last
+// parts of HealthKit's names.
 type words map[string]string
 
 // of reads a value such as HKCategoryValueMenstrualFlowLight.
@@ -21,8 +21,8 @@ var (
 	testResults = words{"Negative": "negative", "Positive": "positive", "Indeterminate": "indeterminate"}
 )
 
-// fertility is the diary of a cycle. An entry belongs to the cycle that its
-// day falls into; the resource is the list of the summary that it goes to.
+// fertility has the rules for the diary of a cycle. An entry belongs to the cycle of its
+// day. The resource is the list of the summary that gets the entry.
 var fertility = []rule{
 	{name: category + "MenstrualFlow", shape: cycleNote, resource: "menstrual_flow", words: flows},
 	{name: category + "IntermenstrualBleeding", shape: cycleNote, resource: "intermenstrual_bleeding"},

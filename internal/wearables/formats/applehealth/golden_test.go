@@ -19,8 +19,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// The fixture has one of everything: overlapping sources on the day on which
-// the clock goes forward, a night, a run with a route, damage.
+// The fixture has one of everything: overlapping sources on the day on which clocks are
+// set forward, a night, a run with a route, damage.
 func TestGoldenImport(t *testing.T) {
 	xml, err := os.ReadFile("testdata/export.xml")
 	if err != nil {
@@ -47,7 +47,8 @@ func TestGoldenImport(t *testing.T) {
 	})
 }
 
-// anonymous leaves out what differs from run to run, and what is null.
+// anonymous removes nulls and the fields that differ from run to run, and sorts the
+// documents.
 func anonymous(all []map[string]any) []map[string]any {
 	for _, doc := range all {
 		for _, name := range []string{"id", "user_id", "sleep_id", "created_at", "updated_at"} {
@@ -66,7 +67,7 @@ func anonymous(all []map[string]any) []map[string]any {
 	return all
 }
 
-// seriesText has every stored sample, by series.
+// seriesText returns all stored samples as the API writes them, by series.
 func seriesText(t *testing.T, db *store.DB, user users.User) map[string]json.RawMessage {
 	t.Helper()
 	ctx := store.WithTeam(context.Background(), user.Team.UUID())

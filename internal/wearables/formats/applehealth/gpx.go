@@ -49,7 +49,7 @@ func readGPX(in io.Reader) ([]derive.Point, error) {
 			if !inPoint || tag.Kind != xmlscan.Opening {
 				continue
 			}
-			text := bytes.TrimSpace(s.Text()) // from here on the tag is gone
+			text := bytes.TrimSpace(s.Text()) // the tag is not valid after this
 			switch name {
 			case "time":
 				if at, err := time.Parse(time.RFC3339, string(text)); err == nil {

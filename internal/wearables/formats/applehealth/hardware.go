@@ -35,8 +35,8 @@ func (s *sources) note(d device, kind string) {
 	}
 }
 
-// Devices is the hardware that the records read so far name, in an order that
-// does not depend on theirs.
+// Devices returns the hardware that the records so far name. Its order does not depend on
+// the order of the records.
 func (r *Reader) Devices() []files.Device {
 	all := make([]files.Device, 0, len(r.sources.devices))
 	for d, version := range r.sources.devices {

@@ -21,14 +21,15 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// someone is a new user of a new team, and the sink for their data.
+// someone creates a user in a new team. It returns the user and the ingester that stores
+// the user's data.
 func someone(t testing.TB, db *store.DB) (*ingest.Ingester, users.User) {
 	t.Helper()
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 	return ingest.New(db), user
 }
 
-// imported imports a file, in a stage.
+// imported imports a file. The stage says whether the data is historical or daily.
 func imported(t testing.TB, in files.Input, stage wearables.Stage) *files.Outcome {
 	t.Helper()
 	in.Stage = func(context.Context, string) (wearables.Stage, error) { return stage, nil }
@@ -58,9 +59,9 @@ func TestImportRealExport(t *testing.T) {
 				steps += n
 			}
 		}
-		// Adding everything counts 349765 steps, with each day's best source alone
-		// it is 326024 with what was typed in. Two of those entries, of 30000 and
-		// 15000 steps, are far beyond what the phone counted on their days.
+		// All steps together are 349765. The steps of each day's best source and the
+		// typed steps are 326024. Two typed entries, of 30000 and 15000 steps, are far
+		// higher than the phone's count on their days.
 		if steps < 290_000 || steps > 326_024-15_000 {
 			t.Errorf("%v steps", steps)
 		}
@@ -140,7 +141,7 @@ func TestImportGeneratedZip(t *testing.T) {
 				t.Errorf("the history of %s is not complete", resource)
 			}
 		}
-		// Nothing but history was asked for.
+		// All data is historical, so no event of daily data may exist.
 		for kind := range events {
 			if kind[:5] == "daily" {
 				t.Errorf("%s was announced", kind)

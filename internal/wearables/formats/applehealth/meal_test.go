@@ -23,7 +23,7 @@ func ate(name, at, unit, value string) string {
 		quantity, name, unit, at, value)
 }
 
-// A breakfast of two foods, a lunch, and a glass of water, which is no meal.
+// The file has a breakfast of two foods, a lunch, and a glass of water, which is no meal.
 func TestImportMeals(t *testing.T) {
 	const breakfast, lunch, food = "2024-06-01 07:30:00", "2024-06-01 12:15:00", "</HealthData>"
 	correlation := func(name string) string {
@@ -65,8 +65,9 @@ func TestImportMeals(t *testing.T) {
 	})
 }
 
-// The meals of the public export have the moments that a plain search finds in
-// its text: those of every dietary record but water and caffeine, by source.
+// The meals of the public export have the moments that a plain text search
+// finds. The search takes every dietary record except water and caffeine, by
+// source.
 func TestMealsOfThePublicExport(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "wearables/apple-health/hkimport-export.xml"))
 	if err != nil {

@@ -13,9 +13,8 @@ var mind = []rule{
 	{name: quantity + "UVExposure", shape: span, resource: "uv_exposure", units: inCount},
 }
 
-// sleepStages are the stages of SleepAnalysis as codes on the wire. InBed is
-// no stage but the bounds of a night; older exports say Asleep where newer
-// ones say AsleepUnspecified.
+// sleepStages maps the stages of SleepAnalysis to the codes of the API. InBed is no stage
+// but the bounds of a night. Older exports use Asleep in place of AsleepUnspecified.
 var sleepStages = map[string]int8{
 	"HKCategoryValueSleepAnalysisInBed":             derive.InBed,
 	"HKCategoryValueSleepAnalysisAsleep":            derive.Asleep,

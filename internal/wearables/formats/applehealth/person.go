@@ -7,7 +7,7 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// onMe reads the person's characteristics. Unset ones are empty or say NotSet.
+// onMe reads the person's characteristics. Unset ones are empty or NotSet.
 func (r *Reader) onMe(tag *xmlscan.Tag) {
 	for _, a := range tag.Attrs {
 		value := string(a.Value)
@@ -26,8 +26,8 @@ func (r *Reader) onMe(tag *xmlscan.Tag) {
 	}
 }
 
-// onRings reads an ActivitySummary: a day's sums as the phone merged them over
-// all sources. A day without a watch has zeros, which say nothing.
+// onRings reads an ActivitySummary: a day's sums, which the phone merged over all
+// sources. A day without a watch has zeros, which mean no data.
 func (r *Reader) onRings(tag *xmlscan.Tag) {
 	if tag.Kind == xmlscan.Closing {
 		return

@@ -166,7 +166,7 @@ func TestReaderOnRealExport(t *testing.T) {
 	}
 }
 
-// The counts that the notes about this public file give.
+// The counts equal those in the notes about this public file.
 func TestReaderCountsOfRealExport(t *testing.T) {
 	g := gatherFile(t, "wearables/apple-health/hkimport-export.xml")
 	steps, n := g.sum("steps")
@@ -273,7 +273,7 @@ func TestReaderWorkoutWithPlacesInside(t *testing.T) {
 	if p := w.Route[0]; p.Lat != 37.7777 || p.Altitude != 21.2694 || p.Speed != 2.48034 {
 		t.Errorf("the first place is %+v", p)
 	}
-	// One source is a watch by its device text, the other an app that says nothing.
+	// One source is a watch by its device text. The other is an app of unknown type.
 	for _, s := range g.samples {
 		want := map[string]string{"heartrate": "watch", "body_mass_index": "unknown"}[s.Resource]
 		if s.Source.Type != want {
@@ -436,7 +436,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// A generated file gives back what the generator says it wrote.
+// Reading a generated file gives the counts that the generator returned.
 func TestReaderOnGenerated(t *testing.T) {
 	var file bytes.Buffer
 	stats, err := applehealthtest.Write(&file, applehealthtest.Options{Days: 40, Seed: 7})

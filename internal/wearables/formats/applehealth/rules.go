@@ -7,7 +7,7 @@ const (
 	category = "HKCategoryTypeIdentifier"
 )
 
-// shape says what becomes of a record.
+// shape says how the reader converts a record.
 type shape uint8
 
 const (
@@ -27,7 +27,7 @@ const (
 	onTheWay                // a reading of a sensor during a workout; kind says which
 )
 
-// rule says which series a HealthKit type becomes.
+// rule maps a HealthKit type to a series.
 type rule struct {
 	name     string // as in the record's type attribute
 	shape    shape
@@ -50,9 +50,9 @@ var rules = func() map[string]*rule {
 	return all
 }()
 
-// shortName is a type without its prefix, for reports: StepCount. Types that
-// do not look like HealthKit's are all called "other", so that a report can
-// hold nothing but identifiers.
+// shortName returns a type without its prefix, such as StepCount, for reports. It returns
+// "other" for types that do not look like HealthKit's, so that a report contains only
+// identifiers.
 func shortName(raw []byte) string {
 	name := string(raw)
 	for _, prefix := range []string{quantity, category, "HKDataType", "HKCorrelationTypeIdentifier", "HKClinicalTypeIdentifier"} {

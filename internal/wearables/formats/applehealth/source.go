@@ -14,14 +14,14 @@ import (
 // Provider is the slug that all data of an export carries.
 const Provider = "apple_health_kit"
 
-// HealthApp is the app id of what a person typed into the Health app.
+// HealthApp is the app id of values that a person typed into the Health app.
 const HealthApp = "com.apple.Health"
 
 // maxSources bounds the sources of one file; the rest share a nameless one.
 const maxSources = 2000
 
-// sources turns the sourceName and device texts of records into Sources. Each
-// pair of texts is looked at once; afterwards it is one comparison with the
+// sources turns the sourceName and device texts of records into Sources. It parses each
+// pair of texts once. Later records with the same pair cost one comparison with the
 // record before, or one map lookup.
 type sources struct {
 	list   []wearables.Source
@@ -60,7 +60,8 @@ func (s *sources) of(name, device []byte) int {
 	return n
 }
 
-// manual is the source for values that the person typed in by hand.
+// manual returns the number of the source for values that the person typed in by hand. n
+// is the number of the record's source.
 func (s *sources) manual(n int) int {
 	source := s.list[n]
 	source.Type = "app"
@@ -83,8 +84,8 @@ func (s *sources) number(source wearables.Source) int {
 	return n
 }
 
-// afterPointer drops the object's address from a device text, which changes
-// from record to record: "<<HKDevice: 0x28…>, name:…".
+// afterPointer removes the object's address from a device text, because it changes from
+// record to record: "<<HKDevice: 0x28…>, name:…".
 func afterPointer(device []byte) []byte {
 	if i := bytes.IndexByte(device, ','); i >= 0 {
 		return device[i:]
@@ -103,8 +104,8 @@ func describe(name, device string) wearables.Source {
 	return wearables.Source{Provider: Provider, Type: kind, AppID: appID(name, d, kind)}
 }
 
-// tidy normalises what varies in the spelling of one name: no-break and thin
-// spaces, typographic apostrophes, repeated spaces.
+// tidy normalises the spelling of a name: no-break and thin spaces, typographic
+// apostrophes, repeated spaces.
 func tidy(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch r {
@@ -128,8 +129,8 @@ var healthNames = map[string]bool{
 	"sağlık": true, "здоровье": true, "健康": true, "ヘルスケア": true, "건강": true,
 }
 
-// nameType infers the source type from a name alone, as exports without
-// device texts need. Third-party apps are unknown (reference 7.3).
+// nameType infers the source type from a name alone, for exports without device texts.
+// Third-party apps are unknown (reference 7.3).
 func nameType(name string) string {
 	folded := strings.ToLower(name)
 	switch {
@@ -146,9 +147,10 @@ func nameType(name string) string {
 // appSpace is the namespace of the ids made from source names.
 var appSpace = uuid.MustParse("6d3f5a52-0a5e-5c63-9a0d-6a41f5a10b5e")
 
-// appID is a stable id for a source, since exports carry no bundle ids. The
-// names of people's own devices often hold the person's name, so those become
-// a digest in the form that Apple's own sources have; apps keep a readable id.
+// appID returns a stable id for a source, since exports carry no bundle ids.
+// The names of people's own devices often hold the person's name. Those names
+// become a digest in the form of the ids that Apple's own sources have. Apps
+// keep a readable id.
 func appID(name string, d device, kind string) string {
 	switch {
 	case name == "":

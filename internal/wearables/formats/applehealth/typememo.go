@@ -43,8 +43,7 @@ func (m *typeMemo) of(name []byte, report *files.Report) *typeState {
 	return state
 }
 
-// valueOf reads a record's value in our unit. When it can not, it says why in
-// the counts.
+// valueOf reads a record's value in our unit. If it cannot, it counts the reason.
 func (t *typeState) valueOf(p *pending, unit, value []byte) (float64, bool) {
 	switch t.rule.shape {
 	case occurrence:
@@ -65,7 +64,7 @@ func (t *typeState) valueOf(p *pending, unit, value []byte) (float64, bool) {
 		}
 		return float64(stage), true
 	case cycleNote:
-		if t.rule.words == nil { // the type says all
+		if t.rule.words == nil { // the type has no values
 			return 1, true
 		}
 		var ok bool

@@ -53,7 +53,7 @@ var (
 	inWatts     = spellings{"W": unitOne, "kW": units.Multiply(1000)}
 )
 
-// unitName strips what varies in the spelling of one unit.
+// unitName removes the differences in the spelling of one unit.
 func unitName(raw []byte) string {
 	name := strings.TrimSpace(xmlscan.Unescape(raw))
 	if open := strings.IndexByte(name, '<'); open >= 0 {

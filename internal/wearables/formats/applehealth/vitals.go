@@ -2,8 +2,8 @@ package applehealth
 
 import "hale/internal/wearables"
 
-// insulin has the type rapid_acting where the record says that it was a bolus.
-// Basal insulin has none: of a pump it is as rapid, of a pen it is not.
+// insulin has the type rapid_acting if the record states a bolus. Basal insulin has no
+// type: from a pump it is rapid-acting too, from a pen it is not.
 const insulin = "insulin_injection"
 
 // delivered takes in why insulin was given: 1 is basal, 2 a bolus.
@@ -31,8 +31,8 @@ var thermometers = map[string]string{
 
 // vitals maps measurements of heart, blood and lungs.
 //
-// HeartRateVariabilitySDNN is SDNN while the reference's unit says rmssd: the number is
-// delivered unchanged, and the type sdnn tells clients.
+// HeartRateVariabilitySDNN is SDNN, but the reference's unit is rmssd. The number is
+// stored unchanged, and its type is sdnn.
 var vitals = []rule{
 	{name: quantity + "HeartRate", resource: "heartrate", units: inBeats},
 	{name: quantity + "RestingHeartRate", shape: restingHR, units: inBeats},

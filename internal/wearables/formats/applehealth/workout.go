@@ -53,7 +53,7 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	r.workout = w
 }
 
-// endWorkout keeps the workout whose children were read.
+// endWorkout keeps the workout after its last child.
 func (r *Reader) endWorkout() {
 	r.segment = 0
 	if r.workout == nil {
@@ -145,7 +145,8 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 
 var inSeconds = spellings{"s": unitOne, "min": units.Multiply(60), "hr": units.Multiply(3600), "h": units.Multiply(3600)}
 
-// attributes are those of a rare element, by name.
+// attributes returns the attributes of an element by name. It allocates, so the reader
+// uses it only for rare elements.
 func attributes(tag *xmlscan.Tag) map[string][]byte {
 	all := make(map[string][]byte, len(tag.Attrs))
 	for _, a := range tag.Attrs {
@@ -190,7 +191,7 @@ func set(field **float64, v *float64) {
 	}
 }
 
-// clip bounds a text that the file chooses.
+// clip limits the length of a text from the file.
 func clip(s string) string {
 	s = strings.TrimSpace(s)
 	for i := range s {

@@ -23,8 +23,8 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// readings are those of an export by another reader: instants as on the wall,
-// and mg/dL.
+// readings reads the glucose values of an export without the package. It returns the
+// local clock times in microseconds, as if they were UTC, and the values in mg/dL.
 func readings(t *testing.T, path string) (times []int64, values []float64) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -115,8 +115,9 @@ func TestAtOneMoment(t *testing.T) {
 	}
 }
 
-// The fixture is of the night in which the clock of Berlin goes back: the
-// hour from two to three comes twice, and no reading may be lost to that.
+// The fixture is of the night in which the clock of Berlin goes back. The hour
+// from two to three occurs twice, and the import must not lose a reading of
+// either hour.
 func TestImportFixture(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "Europe/Berlin")

@@ -1,7 +1,7 @@
 // Package applehealthtest writes synthetic HealthKit exports in the shapes of real
-// ones: a DTD, one block of records per type, several sources that overlap, metadata,
-// correlations that repeat records, workouts with routes, rings and the person. The
-// same options always give the same bytes.
+// ones. An export has a DTD, one block of records per type, several sources that
+// overlap, and metadata. It also has correlations that repeat records, workouts with
+// routes, rings and the person. The same options always give the same bytes.
 //
 // All values are invented.
 package applehealthtest
@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Options say how much to write. One day takes about half a mebibyte.
+// Options set the size and the content of an export. One day takes about half a mebibyte.
 type Options struct {
 	Bytes int64          // aim for this size; the file ends with a whole day
 	Days  int            // or write exactly so many days
@@ -24,7 +24,7 @@ type Options struct {
 	Zone  *time.Location // where the person lives; Europe/Berlin when nil
 }
 
-// Stats count what was written.
+// Stats count the content of an export.
 type Stats struct {
 	Bytes    int64
 	Days     int
@@ -135,7 +135,7 @@ func berlin() *time.Location {
 	return zone
 }
 
-// day is the local midnight that starts day i.
+// day returns the local midnight at which day i begins. Day 0 is the first of the export.
 func (w *writer) day(i int) time.Time {
 	y, m, d := w.first.Date()
 	return time.Date(y, m, d+i, 0, 0, 0, 0, w.o.Zone)
