@@ -44,8 +44,8 @@ func TestCourseIsTidy(t *testing.T) {
 	})
 }
 
-// A value that nothing can be is none: what is reckoned from it would not be
-// a number.
+// A course omits impossible values. Otherwise values that are computed from
+// them would not be numbers.
 func TestCourseLeavesOutWhatNothingCanBe(t *testing.T) {
 	m := MomentAt(1)
 	m.HeartRate, m.Altitude, m.Speed, m.Cadence = 60, -1e308, 1e308, math.Inf(1)

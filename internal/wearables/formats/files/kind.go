@@ -11,18 +11,19 @@ import (
 	"hale/internal/wearables"
 )
 
-// Kind is one sort of file that can be imported.
+// Kind is one kind of file that can be imported.
 type Kind struct {
 	Name  string // on the wire, such as apple_health
 	Title string // in sentences, such as "Apple Health export"
-	// Provider is the slug of whose past a file brings; empty for recordings,
-	// which bring none.
+	// Provider is the slug of the provider whose history a file has. It is empty for
+	// recordings, which have no history.
 	Provider string
-	// Recording says that a file holds one recording, such as a ride, and not
-	// the history of a person: a first one does not fill the past.
+	// Recording means that a file holds one recording, such as a ride, and not the
+	// history of a person. Even a user's first file of such a kind is not the user's
+	// history.
 	Recording bool
-	// WallClock says that times may have no zone: they are read by the user's, and again
-	// if that changes.
+	// WallClock means that some times may have no zone. They are read in the user's
+	// fallback zone, and are read again if that zone changes.
 	WallClock bool
 	// Check recognizes a file of this kind by its content, without reading it to the
 	// end. Other files give Unlike. A file that ends before its first complete record
@@ -43,8 +44,8 @@ type Input struct {
 	User  users.User
 	// HistoryOnly announces the data as history as a whole, not value by value.
 	HistoryOnly bool
-	// Stage says which stage data of a provider is in. It answers the same in
-	// every attempt at one import. Nil means daily.
+	// Stage returns the stage of a provider's data. It returns the same in every attempt
+	// at one import. Nil means daily.
 	Stage func(ctx context.Context, provider string) (wearables.Stage, error)
 	// Unheard reports the resources of a provider that had no data before the file,
 	// where another file has brought the rest of the history. Nil means none.
@@ -68,28 +69,30 @@ type Sink interface {
 	HistoricalDone(ctx context.Context, user users.User, provider string, resources map[string]wearables.Range) error
 }
 
-// UnlikeError says that a file is not of a kind, so that it may be of another.
+// UnlikeError means that a file is not of a kind, so it may be of another.
 type UnlikeError struct{ text string }
 
-// Unlike is the answer of a Check to a file of another kind. The text names the missing
-// part.
+// Unlike returns the error of a Check for a file of another kind. The text names the
+// missing part.
 func Unlike(text string) error { return &UnlikeError{text} }
 
 func (e *UnlikeError) Error() string { return e.text }
 
-// Kind makes it a fault.
+// Kind returns the kind of fault: the service understands the request and refuses the
+// file.
 func (e *UnlikeError) Kind() fault.Kind { return fault.Unprocessable }
 
 // CutError means that a file seems to be of a kind, but ends in the middle of its first
-// record, so that no record can be read.
+// record. So the reader finds no complete record.
 type CutError struct{ title string }
 
-// Cut is the answer of a Check to such a file. title is that of the kind.
+// Cut returns the error of a Check for such a file. title is that of the kind.
 func Cut(title string) error { return &CutError{title} }
 
 func (e *CutError) Error() string {
 	return "the file is " + e.title + " that ends in the middle of its first record, so that nothing of it can be read"
 }
 
-// Kind makes it a fault.
+// Kind returns the kind of fault: the service understands the request and refuses the
+// file.
 func (e *CutError) Kind() fault.Kind { return fault.Unprocessable }

@@ -26,9 +26,9 @@ var makers = []struct{ word, slug string }{
 }
 
 // Maker returns the slug of the provider whose name a device or program carries. If the
-// catalogue has the manufacturer, the data belongs to it, so that a file and a later
-// pull of the same workout are the same workout. Other files are manual: a person
-// provided the file, and its manufacturer cannot be connected.
+// catalogue has the manufacturer, the data belongs to it. So a file and a later pull of
+// the same workout have one provider and are the same workout. Other files are manual:
+// a person provided the file, and its manufacturer cannot be connected.
 func Maker(name string) string {
 	folded := strings.ToLower(strings.TrimSpace(name))
 	for _, m := range makers {
@@ -39,15 +39,15 @@ func Maker(name string) string {
 	return "manual"
 }
 
-// recorders are the source types of what makers' devices and programs record,
-// as the replies of their interfaces have them.
+// recorders maps makers to the source type of their devices or programs, as in the
+// replies of their interfaces.
 var recorders = map[string]string{
 	"fitbit": "watch", "garmin": "watch", "hammerhead": "watch", "polar": "watch", "wahoo": "watch",
 	"runkeeper": "app", "strava": "app",
 }
 
-// Recorder returns the source type of a recording of a provider, so that a file and a
-// reply about one workout agree; unknown if the provider states none.
+// Recorder returns the source type of a recording of a provider, or unknown if the
+// provider states none. So a file and a reply about one workout agree.
 func Recorder(provider string) string { return cmp.Or(recorders[provider], "unknown") }
 
 // Text bounds a text that a file chooses.

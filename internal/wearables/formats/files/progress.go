@@ -1,6 +1,6 @@
 package files
 
-// Progress tells how far an import is.
+// Progress is the progress of an import.
 type Progress struct {
 	Step            Step
 	Done, Total     int64 // bytes of the document, uncompressed
@@ -9,7 +9,7 @@ type Progress struct {
 	Days, TotalDays int64 // summarised
 }
 
-// Step names what an import is doing.
+// Step names the current step of an import.
 type Step string
 
 // The steps, in order.

@@ -35,8 +35,8 @@ type Recording struct {
 	Own, Cut bool
 }
 
-// MaxRecordings bounds the recordings of one file: more than a life of sport
-// has in one. Each costs several transactions, however little it says.
+// MaxRecordings bounds the recordings of one file: more than the workouts of a life. Each
+// costs several transactions, even if it has little data.
 const MaxRecordings = 10_000
 
 // Recordings stores workouts whose courses are known: the heart rate and the
@@ -100,8 +100,8 @@ func (s *Store) recording(ctx context.Context, r *Recording) error {
 	return s.touch(ctx, some)
 }
 
-// Aside stores samples of an activity that lie in no workout of it, or are not a
-// part of one. Like a recording they make no activity of their day.
+// Aside stores samples of an activity that are outside of its workouts. Like the samples
+// of a recording, they do not create an activity of the day.
 func (s *Store) Aside(ctx context.Context, some []wearables.Samples) error {
 	if err := s.ingest(ctx, wearables.Batch{Samples: some}); err != nil {
 		return err
@@ -133,16 +133,16 @@ func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 	})
 }
 
-// withCourse stores a derived workout together with the recording's own data: the whole
-// course, which replaces a stream of heart rate and places alone, and the device's
-// values of speed and height.
+// withCourse stores a derived workout together with the recording's own data. The whole
+// course replaces a stream that has only heart rate and places. The recording also adds
+// the device's values of speed and height.
 type withCourse struct {
 	Sink
 	recording *Recording
-	told      *toldWorkout // what to leave as it is; nil replaces it
+	told      *toldWorkout // the stored workout whose values stay; nil replaces it
 }
 
-// Ingest stores what was derived.
+// Ingest stores the derived values.
 func (w *withCourse) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
 	b.Streams = nil
 	for i := range b.Summaries {

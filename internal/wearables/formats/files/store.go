@@ -11,20 +11,21 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// Store takes what a reader finds of one provider. It is used by one
-// goroutine at a time.
+// Store stores the data of one provider that a reader finds. Only one goroutine may use
+// it at a time.
 type Store struct {
 	in      Input
 	outcome *Outcome
 	stage   wearables.Stage
 	deriver derive.Deriver
 	days    map[civil.Date]bool
-	ranges  map[string]wearables.Range // of what was accepted, by resource
-	zone    *time.Location             // of what states no offset; nil means UTC
+	ranges  map[string]wearables.Range // of the accepted values, by resource
+	zone    *time.Location             // for values without an offset; nil means UTC
 	told    Progress
 }
 
-// Store opens the store for data of a provider, and counts its outcome.
+// Store opens the store for the data of a provider. The store counts its changes in
+// outcome.
 func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*Store, error) {
 	stage := wearables.Daily
 	if in.Stage != nil {
@@ -108,7 +109,7 @@ func overlay(known **float64, v *float64) {
 	}
 }
 
-// Sleep keeps what one source knows of sleep until the nights are summarised.
+// Sleep keeps the sleep of one source until the nights are summarised.
 func (s *Store) Sleep(one *derive.Sleeper) {
 	s.deriver.Sleep = append(s.deriver.Sleep, one)
 	one.DaysOf(s.days, s.zone)
@@ -137,8 +138,9 @@ func (s *Store) Finish(ctx context.Context) error {
 	return s.in.Sink.HistoricalDone(ctx, s.in.User, s.deriver.Provider, past)
 }
 
-// past is the ranges of the resources whose history the file has brought: an
-// export may be a file for each resource.
+// past returns the time ranges of the resources whose history this file has brought.
+// After the historical stage, another file of the same export may still bring the history
+// of further resources.
 func (s *Store) past(ctx context.Context) (map[string]wearables.Range, error) {
 	if s.stage == wearables.Historical {
 		return s.ranges, nil

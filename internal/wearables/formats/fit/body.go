@@ -8,7 +8,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// takeWeight keeps what a scale measured.
+// takeWeight keeps the measurements of a scale.
 func (p *part) takeWeight(m *mesgdef.WeightScale) fate {
 	if m.Weight == typedef.WeightInvalid || m.Weight == typedef.WeightCalculating {
 		return badValue

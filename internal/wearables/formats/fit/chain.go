@@ -25,7 +25,7 @@ func readChain(ctx context.Context, raw []byte, outcome *files.Outcome) ([]*part
 			return nil, err
 		}
 		if !isHeader(raw[at:]) || n >= maxParts {
-			outcome.Damaged++ // something stands behind the last file
+			outcome.Damaged++ // the last file is followed by more data
 			break
 		}
 		p := newPart(outcome)
@@ -47,7 +47,7 @@ func readChain(ctx context.Context, raw []byte, outcome *files.Outcome) ([]*part
 	return parts, nil
 }
 
-// read decodes the file at the start of raw, and returns how long it is.
+// read decodes the file at the start of raw, and returns its length in bytes.
 func (p *part) read(raw []byte) int {
 	header := int(raw[0])
 	size := int(binary.LittleEndian.Uint32(raw[4:8]))
@@ -59,7 +59,7 @@ func (p *part) read(raw []byte) int {
 		raw = bytes.Clone(raw)
 		binary.LittleEndian.PutUint32(raw[4:8], uint32(max(1, whole-header)))
 	} else if sum := binary.LittleEndian.Uint16(raw[whole-2 : whole]); sum != crc16(raw[:whole-2]) {
-		// Some devices write a wrong sum or none, so what can be read counts.
+		// Some devices write a wrong sum or none, so the readable part counts.
 		p.outcome.Damaged++
 	}
 	// The library checks the sum as if headers had one of their own, which
@@ -74,7 +74,7 @@ func (p *part) read(raw []byte) int {
 	return whole
 }
 
-// crc16 is the checksum of FIT, four bits at a time.
+// crc16 returns the checksum of FIT. It processes four bits at a time.
 //
 // FIT protocol, CRC.
 func crc16(raw []byte) uint16 {

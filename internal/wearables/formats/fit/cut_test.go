@@ -41,9 +41,10 @@ func sportOf(bed *filestest.Bed, nameless bool) string {
 	return string(text)
 }
 
-// outing is a ride of an hour, or a swim and a ride, as watches write them: the
-// timer starts, a session follows its records, and at the end comes the local
-// time. Its first record is late by some seconds.
+// outing returns the file of one ride, or of a swim and a ride, as watches
+// write it. The timer starts, and each session of half an hour follows its
+// records. The local time is at the end. The first record of each session is
+// late by some seconds.
 func outing(serial, late int64, timer bool, sports ...int64) []byte {
 	t0 := stamp("2024-05-01T22:30:00Z")
 	all := []message{fileID(typeActivity, garmin, serial)}
@@ -64,8 +65,8 @@ func outing(serial, late int64, timer bool, sports ...int64) []byte {
 	return writeByHand(append(all, message{34, []value{{253, 4, begin}, {5, 4, begin + 7200}}})...)
 }
 
-// A copy that breaks off takes nothing away from what a whole one told, in
-// whichever order they come, wherever it ends.
+// A truncated copy removes no data of the complete file, in any order of import
+// and at any length of the copy.
 func TestCopiesThatBreakOff(t *testing.T) {
 	for name, c := range map[string]struct {
 		raw      []byte
@@ -119,7 +120,7 @@ func difference(got, want string) string {
 	return ""
 }
 
-// The same with every public recording that is whole.
+// The same applies to every complete public recording.
 func TestPublicCopiesThatBreakOff(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads every file several times")
@@ -146,7 +147,7 @@ func TestPublicCopiesThatBreakOff(t *testing.T) {
 	}
 }
 
-// The longer of two copies that break off stays.
+// Of two truncated copies, the longer one stays.
 func TestLongerCut(t *testing.T) {
 	whole := outing(77, 0, true, 2)
 	for _, order := range [][]int{{30, 60}, {60, 30}, {30, 60, 30}} {
@@ -162,7 +163,7 @@ func TestLongerCut(t *testing.T) {
 	}
 }
 
-// A night that breaks off is not shortened.
+// A truncated copy does not shorten the stored night.
 func TestNightThatBreaksOff(t *testing.T) {
 	whole := monitored()
 	cut := whole[:len(whole)-60] // in the stages of sleep

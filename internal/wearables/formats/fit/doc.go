@@ -2,9 +2,9 @@
 // write: recordings of workouts, monitoring around the clock, weights.
 //
 // A FIT file is a header, messages and a checksum. Each message has a number
-// that says what it is and numbered fields; the Profile, which is part of the
-// library that decodes it, gives them names, units and scales. Files may be
-// chained: several of them, one after the other, in one.
+// for its kind, and numbered fields. The Profile gives them names, units and
+// scales; it is part of the library that decodes them. Files may be chained:
+// several of them, one after the other, in one.
 //
 // Reading order:
 //

@@ -18,7 +18,7 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// stamp is a time in seconds of FIT.
+// stamp converts an RFC 3339 time to FIT's seconds, which count from the end of 1989.
 func stamp(text string) int64 {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -27,7 +27,8 @@ func stamp(text string) int64 {
 	return at.Unix() - 631065600
 }
 
-// fileID is the first message: the type of the file, the maker, a serial number.
+// fileID returns the first message of a file. It has the type of the file, the maker and
+// a serial number.
 func fileID(kind, maker, serial int64) message {
 	return message{0, []value{{0, 1, kind}, {1, 2, maker}, {2, 2, 3113}, {3, 4, serial}}}
 }
@@ -120,7 +121,7 @@ func TestOwnMonitoring(t *testing.T) {
 	})
 }
 
-// rode is a ride of one session with a record every minute.
+// rode returns the file of a ride. It has one session and a record every minute.
 func rode(maker int64, begin string, minutes int64, extra ...message) []byte {
 	t0 := stamp(begin)
 	all := []message{fileID(typeActivity, maker, 77)}
@@ -131,7 +132,7 @@ func rode(maker int64, begin string, minutes int64, extra ...message) []byte {
 	return writeByHand(append(all, extra...)...)
 }
 
-// A chain of two makers' files is two workouts of two providers.
+// A chain of two makers' files gives two workouts of two providers.
 func TestOwnChain(t *testing.T) {
 	raw := append(rode(garmin, "2024-05-01T06:00:00Z", 3), rode(suunto, "2024-05-02T06:00:00Z", 2)...)
 	bed := filestest.New(t, storetest.SQLite(t))
@@ -150,7 +151,7 @@ func TestOwnChain(t *testing.T) {
 	}
 }
 
-// Monitoring and a ride give the same day in either order.
+// Monitoring and a ride give the same summary of the day, whichever is imported first.
 func TestOrderDoesNotMatter(t *testing.T) {
 	monitoring, ride := filestest.Save(t, monitored()), filestest.Save(t, rode(garmin, "2024-05-02T06:00:00Z", 3,
 		message{34, []value{{253, 4, stamp("2024-05-02T06:03:00Z")}, {5, 4, stamp("2024-05-02T08:03:00Z")}}}))
@@ -219,7 +220,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A ride that breaks off before its session is kept as far as it goes.
+// A ride that is cut off before its session is kept up to its last record.
 func TestCut(t *testing.T) {
 	whole := rode(garmin, "2024-05-01T06:00:00Z", 30)
 	bed := filestest.New(t, storetest.SQLite(t))
@@ -252,8 +253,8 @@ func TestChecksum(t *testing.T) {
 	}
 }
 
-// No file makes the reader panic, or count more than there is, and what can not
-// be read is refused in words.
+// The reader does not panic on any file, and does not count more records than the file
+// has. It refuses an unreadable file with an error for users.
 func FuzzFIT(f *testing.F) {
 	f.Add(monitored())
 	f.Add(rode(garmin, "2024-05-01T06:00:00Z", 3))
@@ -304,7 +305,7 @@ func refused(t *testing.T, err error) bool {
 	return err != nil
 }
 
-// A maker's data is a provider's that the catalogue has.
+// Every maker maps to a provider that the catalogue has.
 func TestMakersAreInTheCatalogue(t *testing.T) {
 	for maker, slug := range makers {
 		if _, ok := providers.Find(slug); !ok {

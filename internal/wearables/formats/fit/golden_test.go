@@ -75,7 +75,7 @@ func look(t testing.TB, path string) glance {
 	return g
 }
 
-// Every public file: what is in it, what becomes of it, and what does not.
+// The golden file has the content of every public file, and the values that are stored.
 func TestGoldenPublicFiles(t *testing.T) {
 	all := map[string]glance{}
 	for _, name := range publicFiles(t) {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Another reader and a writer of FIT, from the text of the protocol and without
-// the library, for the tests to compare with.
+// This file has another reader and a writer of FIT, written from the text of the protocol
+// and without the library. The tests compare with them.
 
 // plain is a message: the raw integer of each field.
 type plain struct {
@@ -15,7 +15,7 @@ type plain struct {
 	arrays map[byte][]byte // as in the file
 }
 
-// readByHand lists the messages of a file; what it does not know ends it.
+// readByHand lists the messages of a file. It stops at the first unknown construct.
 func readByHand(raw []byte) []plain {
 	type field struct{ num, size byte }
 	type definition struct {
@@ -98,8 +98,8 @@ func readByHand(raw []byte) []plain {
 	return all
 }
 
-// value is one field to be written; size is 1, 2 or 4 bytes, and the base type
-// the unsigned one of that size.
+// value is one field to write. size is 1, 2 or 4 bytes. The base type is the unsigned one
+// of that size.
 type value struct {
 	num, size byte
 	v         int64
@@ -107,8 +107,8 @@ type value struct {
 
 var baseTypes = map[byte]byte{1: 0x02, 2: 0x84, 4: 0x86}
 
-// baseType is uint8 for a list of heart rates and byte for the ends of their
-// times, however long they are.
+// baseType returns the base type of a field. In messages of heart rates it is uint8 for
+// the list of rates and byte for the times of the beats, whatever their length.
 func (m *message) baseType(f value) byte {
 	switch {
 	case m.num == numHr && f.num == 6:
@@ -148,7 +148,7 @@ type message struct {
 	fields []value
 }
 
-// slowSum is the checksum bit by bit: CRC-16 with the polynomial 0xA001.
+// slowSum computes the checksum bit by bit: CRC-16 with the polynomial 0xA001.
 func slowSum(raw []byte) uint16 {
 	sum := uint16(0)
 	for _, b := range raw {

@@ -12,8 +12,9 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// intervals are the R-R intervals of a recording, as they become RMSSD. They
-// have no times of their own: they stand among the messages that have.
+// intervals collects the R-R intervals of a recording, which give its RMSSD.
+// The intervals have no times of their own. Their times follow from the
+// messages around them.
 //
 // FIT, activity files: hrv.
 type intervals struct {
@@ -34,16 +35,16 @@ const (
 	//
 	// Task Force, Heart rate variability: standards of measurement, 1996.
 	windowLength = 5 * 60 * second
-	// leastLength is the shortest recording whose RMSSD is held to stand for that
-	// of five minutes, ms.
+	// leastLength is the shortest length of intervals in a window whose RMSSD may
+	// represent the five minutes of the window, ms.
 	//
 	// Shaffer and Ginsberg, An overview of heart rate variability metrics and
 	// norms, 2017.
 	leastLength = 30_000
 	// No heart beats with intervals outside of these, ms: 30 to 200 a minute.
 	leastInterval, mostInterval = 300, 2000
-	// mostChange is by what share an interval may differ from the one before. More
-	// is an ectopic beat, or one that was missed.
+	// mostChange is the largest accepted change from one interval to the next, as
+	// a share. A larger change is an ectopic beat or a missed one.
 	//
 	// Malik et al., Heart rate variability in relation to prognosis after
 	// myocardial infarction, 1989.
@@ -92,8 +93,8 @@ func (p *part) takeIntervals(m *mesgdef.Hrv) fate {
 	return result
 }
 
-// add counts the difference between two successive intervals, unless one of
-// them is none.
+// add counts the difference between two successive intervals, in ms. It ignores intervals
+// that no heart has, and differences of more than mostChange.
 func (w *window) add(before, ms int64) {
 	if before < leastInterval || before > mostInterval || ms < leastInterval || ms > mostInterval {
 		return
@@ -107,9 +108,9 @@ func (w *window) add(before, ms int64) {
 	w.length += ms
 }
 
-// variability is the RMSSD of each five minutes, at their beginning. Of a file
-// that broke off the last ones are left out where they are not whole: another
-// copy of it knows better.
+// variability adds the RMSSD of each window of five minutes, at its beginning. In a file
+// that is cut off, the last window counts only if it is complete. A complete copy of the
+// file has a better value.
 func (p *part) variability() {
 	x := &p.intervals
 	series := wearables.Samples{Resource: "hrv", Type: "rmssd"}

@@ -15,8 +15,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// beaten is a recording with a record every second, and an R-R interval of each
-// by its second.
+// beaten returns the file of a recording with a record every second. interval returns the
+// R-R interval of a second in ms.
 func beaten(seconds int64, interval func(second int64) int64) []byte {
 	t0 := stamp("2024-05-01T06:00:00Z")
 	all := []message{fileID(typeActivity, garmin, 77)}
@@ -26,10 +26,13 @@ func beaten(seconds int64, interval func(second int64) int64) []byte {
 	return writeByHand(append(all, message{18, []value{{253, 4, t0 + seconds}, {2, 4, t0}, {7, 4, 1000 * seconds}, {8, 4, 1000 * seconds}}})...)
 }
 
-// alternating is 1000 and 1030 ms in the first five minutes, 1040 and 1030 after,
-// so that the RMSSD is 30 and 10 ms. In the first are an ectopic beat with the
-// pause behind it and intervals of no heart, whose differences do not count, and
-// two messages without an interval.
+// alternating returns 1000 and 1030 ms in turn in the first five minutes, then
+// 1040 and 1030. So the RMSSD is 30 and 10 ms. The first five minutes also have
+// values that do not count:
+//
+//   - an ectopic beat with the pause after it
+//   - intervals that no heart has
+//   - two messages without an interval
 func alternating(second int64) int64 {
 	odd := map[int64]int64{50: 600, 51: 1400, 80: 250, 120: 2500, 160: missing, 161: missing}
 	if ms, ok := odd[second]; ok {
@@ -62,7 +65,7 @@ func TestIntervals(t *testing.T) {
 	})
 }
 
-// A copy that breaks off tells of whole windows only.
+// A truncated copy gives only complete windows.
 func TestIntervalsOfACut(t *testing.T) {
 	whole := beaten(620, alternating)
 	bed := filestest.New(t, storetest.SQLite(t))
@@ -80,8 +83,8 @@ func TestIntervalsOfACut(t *testing.T) {
 	}
 }
 
-// The intervals of three public activities, each shorter than five minutes, by
-// hand.
+// The variability of three public activities equals the one that the test computes from
+// their intervals with its own reader. Each activity is shorter than five minutes.
 func TestPublicIntervals(t *testing.T) {
 	for _, name := range []string{"edge-820-bike", "fenix-5-run", "fenix-5-walk"} {
 		t.Run(name, func(t *testing.T) {
@@ -126,7 +129,7 @@ func TestPublicIntervals(t *testing.T) {
 	}
 }
 
-// The windows of a file are bounded, however far apart its messages are.
+// The number of windows of a file is bounded, even if its messages are far apart.
 func TestIntervalsOfManyDays(t *testing.T) {
 	t0 := stamp("2020-05-01T00:00:00Z")
 	all := []message{fileID(typeActivity, garmin, 77)}

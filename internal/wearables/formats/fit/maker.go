@@ -30,14 +30,15 @@ var makers = map[typedef.Manufacturer]string{
 }
 
 // providerOf returns the slug of the data's provider. If the catalogue has the
-// manufacturer of the device, it is that, so that a file and a later pull of the same
-// workout are the same workout, and priorities between providers work. Other files are
-// manual: a person provided the file, and its manufacturer cannot be connected.
+// manufacturer of the device, the manufacturer is the provider. So a file and a later
+// pull of the same workout are the same workout, and priorities between providers
+// work. Other files are manual: a person provided the file, and its manufacturer
+// cannot be connected.
 func providerOf(m typedef.Manufacturer) string { return cmp.Or(makers[m], "manual") }
 
-// sourceType returns the type of the recording device: a scale writes weights, the apps
-// that write FIT are apps, and all other devices are worn or mounted, for which the
-// word is watch.
+// sourceType returns the type of the recording device. A scale writes weights, and a
+// cuff writes blood pressures. Strava, which also writes FIT, is an app. All other
+// devices are worn or mounted, and their type is watch.
 func (p *part) sourceType() string {
 	switch {
 	case p.id.Type == typedef.FileWeight:
@@ -50,8 +51,8 @@ func (p *part) sourceType() string {
 	return "watch"
 }
 
-// machines are sports on a machine that stands still, which counts whatever
-// recorded them.
+// machines are sports on a machine that does not move. The machine is the source, even if
+// another device recorded the sport.
 var machines = map[typedef.SubSport]bool{
 	typedef.SubSportIndoorCycling: true, typedef.SubSportSpin: true, typedef.SubSportVirtualActivity: true,
 }
@@ -73,8 +74,8 @@ func (p *part) source(ctx context.Context, owned *devices) (wearables.Source, er
 	return source, err
 }
 
-// devices are the user's that a chain names. There are files.MaxDevices at most:
-// what comes from one more is stored without its device.
+// devices holds the user's devices that a chain names, at most files.MaxDevices. Data of
+// further devices is stored without a device.
 type devices struct {
 	find  func(context.Context, files.Device) (uuid.UUID, error) // nil keeps none
 	known map[files.Device]uuid.UUID
@@ -96,7 +97,8 @@ func (d *devices) own(ctx context.Context, one files.Device) (*uuid.UUID, error)
 	return &id, nil
 }
 
-// model is the name of the product, else its number.
+// model returns the name of the product. Without a name it returns the number of the
+// product, and "" if the file states no product.
 func (p *part) model() string {
 	if p.id.ProductName != "" {
 		return p.id.ProductName
@@ -115,7 +117,7 @@ func (p *part) model() string {
 // hasName reports whether the Profile has a name for a value.
 func hasName(name string) bool { return !strings.Contains(name, "Invalid") }
 
-// typeWord names the type of a file; empty when it has none.
+// typeWord returns the name of a file's type, or "" if the Profile has none.
 func typeWord(t typedef.File) string {
 	if word := t.String(); hasName(word) {
 		return word

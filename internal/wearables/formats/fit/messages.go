@@ -15,17 +15,18 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// part is one file of a chain, as far as it could be read.
+// part is one file of a chain. If it cannot be read to its end, part has the data before
+// that place.
 type part struct {
 	outcome *files.Outcome
 	end     int64 // in bytes of the chain
-	cut     bool  // it breaks off
-	named   bool  // it says what it is
+	cut     bool  // it is cut off
+	named   bool  // it states its type
 
 	id      mesgdef.FileId
-	undated bool   // records have times that are none of day
+	undated bool   // times count from when the device was switched on
 	version string // of the device's software
-	title   string // what the person calls the sport
+	title   string // the person's name of the sport
 	sport   sport
 	offset  int32 // seconds east of UTC, or wearables.NoOffset
 
@@ -61,7 +62,7 @@ const (
 	mapped   fate = iota
 	skipped       // it has no resource
 	badDate       // its time is missing or no time of day
-	badValue      // its value is missing, or the device says that it could not measure
+	badValue      // its value is missing, or the device states that it could not measure
 	tooMany
 )
 
@@ -90,7 +91,7 @@ func (p *part) OnMesg(m proto.Message) {
 	}
 }
 
-// take keeps what a message says. Messages are not kept themselves.
+// take keeps the values of a message. It does not keep the message itself.
 func (p *part) take(m *proto.Message) fate {
 	switch m.Num {
 	case mesgnum.FileId:
@@ -146,7 +147,7 @@ func (p *part) take(m *proto.Message) fate {
 	return mapped
 }
 
-// messageName is the Profile's name of a message, or its number: makers have
+// messageName returns the Profile's name of a message, or its number, because makers have
 // messages of their own.
 func messageName(n typedef.MesgNum) string {
 	if name := n.String(); hasName(name) {
@@ -155,13 +156,14 @@ func messageName(n typedef.MesgNum) string {
 	return "message_" + strconv.Itoa(int(n))
 }
 
-// earliest is the least value that is a time of day: below it, a device counts
-// seconds since it was switched on.
+// earliest is the least value that is a time of day. Smaller values count the seconds
+// since the device was switched on.
 //
 // FIT Profile, date_time.
 const earliest = 0x10000000
 
-// instant is a time in UTC microseconds.
+// instant returns a time in UTC microseconds, or false if it is missing or no time of
+// day.
 func instant(t time.Time) (int64, bool) {
 	if t.IsZero() || datetime.ToUint32(t) < earliest {
 		return 0, false
@@ -169,8 +171,9 @@ func instant(t time.Time) (int64, bool) {
 	return t.UnixMicro(), true
 }
 
-// setOffset keeps how far local time is from UTC. It is a quarter of an hour
-// times something; what is more than two minutes off is a clock gone wrong.
+// setOffset keeps the difference between local time and UTC, rounded to a quarter of an
+// hour. If rounding changes it by more than two minutes, or it exceeds 15 hours, a clock
+// is wrong. Then setOffset ignores the difference.
 func (p *part) setOffset(utc, local time.Time) {
 	if _, ok := instant(utc); !ok {
 		return
@@ -250,7 +253,7 @@ func (p *part) from(source wearables.Source, all []*wearables.Samples) (some []w
 	return some
 }
 
-// keep stores it.
+// keep stores the content of the file.
 func (f *fileContent) keep(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
 	if err := s.Samples(ctx, f.series); err != nil {
 		return err
@@ -274,7 +277,7 @@ func (f *fileContent) keep(ctx context.Context, s *files.Store, outcome *files.O
 	return nil
 }
 
-// column is the series of a resource.
+// column returns the series of a resource, and adds it if it does not exist yet.
 func (p *part) column(resource, kind string) *wearables.Samples {
 	for _, s := range p.series {
 		if s.Resource == resource && s.Type == kind {

@@ -63,7 +63,7 @@ func (p *part) takeMonitoring(m *mesgdef.Monitoring) fate {
 	if m.ActivityType == typedef.ActivityTypeInvalid {
 		return result
 	}
-	p.counters.times[micros] = true // what is gained was gained since the message before
+	p.counters.times[micros] = true // a gain began at the message before
 	total := func(resource string, v float64) {
 		if !math.IsNaN(v) {
 			p.counters.count(counter{resource, m.ActivityType}, micros, v)
@@ -76,8 +76,8 @@ func (p *part) takeMonitoring(m *mesgdef.Monitoring) fate {
 	return result
 }
 
-// steps are the total of a message. A cycle on foot is two steps, and the
-// field counts half cycles.
+// steps returns the total of steps in a message, or NaN for activities other than walking
+// and running. A cycle on foot is two steps, and the field counts half cycles.
 //
 // FIT Profile, monitoring: cycles with its subfield steps.
 func steps(m *mesgdef.Monitoring) float64 {
@@ -90,8 +90,8 @@ func steps(m *mesgdef.Monitoring) float64 {
 	return whole16(m.Cycles16)
 }
 
-// moment returns the time of a message: complete, or its last two bytes, which continue
-// from the last complete one.
+// moment returns the time of a message. A message has a complete time or only its last
+// two bytes, which continue from the last complete time.
 func (c *counters) moment(m *mesgdef.Monitoring) (time.Time, bool) {
 	if !m.Timestamp.IsZero() {
 		c.last = datetime.ToUint32(m.Timestamp)
@@ -104,8 +104,8 @@ func (c *counters) moment(m *mesgdef.Monitoring) (time.Time, bool) {
 	return datetime.ToTime(c.last), true
 }
 
-// count takes a running total. The first one at the start of the file is the end of the
-// previous file; a total that falls has restarted.
+// count takes a running total. The first total at the start of the file equals the last
+// one of the previous file. A total that falls has restarted.
 func (c *counters) count(k counter, at int64, total float64) {
 	before, seen := c.before[k]
 	c.before[k] = total
@@ -123,8 +123,8 @@ func (c *counters) count(k counter, at int64, total float64) {
 	}
 }
 
-// countUp turns the gains into samples: each reaches from the message before,
-// whatever activity that was about, so that no two overlap.
+// countUp turns the gains into samples. Each sample begins at the time of the previous
+// message, whatever its activity, so that samples do not overlap.
 func (p *part) countUp() {
 	c := &p.counters
 	times := make([]int64, 0, len(c.times)+1)

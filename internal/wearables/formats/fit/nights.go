@@ -19,7 +19,7 @@ import (
 type nightly struct {
 	at      int64
 	average float64
-	record  int64 // the how-manieth message it was
+	record  int64 // number of the message within its type
 }
 
 // nightStatus is the message that states it, by its name in the Profile.
@@ -30,8 +30,8 @@ func (p *part) takeHRV(m *mesgdef.HrvValue) fate {
 	return p.add("hrv", "rmssd", m.Timestamp, m.ValueScaled())
 }
 
-// takeNight keeps the mean of the last night. That of a week and the baseline
-// are no measurements.
+// takeNight keeps the mean of the last night. The mean of a week and the baseline are no
+// measurements.
 func (p *part) takeNight(m *mesgdef.HrvStatusSummary) fate {
 	at, ok := instant(m.Timestamp)
 	switch {
@@ -58,9 +58,10 @@ func (f *fileContent) variability() *wearables.Samples {
 	return nil
 }
 
-// joinNights tells the stored sleeps of the same device their mean RMSSD: that
-// of the values in the night, as for a sleep that is imported after them, else
-// the one that the device states. A stated one without a sleep is unpaired.
+// joinNights adds the mean RMSSD to the stored sleeps of the same device. It
+// takes the mean of the values in the night, as for a sleep that is imported
+// after the values. Without values it takes the mean that the device states. A
+// stated mean without a sleep is unpaired.
 func (f *fileContent) joinNights(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	around := func(at int64) { first, last = min(first, at), max(last, at) }
@@ -97,17 +98,18 @@ func (f *fileContent) joinNights(ctx context.Context, s *files.Store, outcome *f
 	return s.Summaries(ctx, some)
 }
 
-// longestAwake bounds the time from the end of a night to its status, and latestWord
-// the time from the status to the end: a watch may report the night too early.
+// longestAwake bounds the time from the end of a night to its status. latestWord
+// bounds the time from the status to the end, because a watch may report the night
+// too early.
 const (
 	longestAwake = 12 * time.Hour
 	latestWord   = time.Hour
 )
 
-// stated are the means that the device states, by the places of their sleeps in
-// known: each is that of the long sleep that ended last. A nap is no night, also
-// where the night is not known, whose file may come yet. Those without a night
-// are counted.
+// stated returns the means that the device states, by the index of their sleep
+// in known. Each mean belongs to the long sleep that ended last. A nap never
+// gets a mean, even if the night is not stored: a later file may bring it. Means
+// without a night count as unpaired.
 func (f *fileContent) stated(known []night, outcome *files.Outcome) map[int]float64 {
 	slices.SortFunc(known, func(a, b night) int { return a.Stop.Compare(b.Stop) })
 	of := map[int]float64{}
@@ -125,8 +127,8 @@ func (f *fileContent) stated(known []night, outcome *files.Outcome) map[int]floa
 	return of
 }
 
-// nightBefore finds the night that a status tells of among sleeps in the order of
-// their ends; -1 when it is not there.
+// nightBefore returns the index of the night of a status, among sleeps in the
+// order of their ends. It returns -1 if the night is not among them.
 func nightBefore(known []night, status time.Time) int {
 	i, _ := slices.BinarySearchFunc(known, status.Add(latestWord), func(n night, at time.Time) int {
 		if n.Stop.After(at) {
@@ -155,12 +157,12 @@ func meanBetween(s *wearables.Samples, start, stop int64) float64 {
 	return sum / n
 }
 
-// day is the local day of an instant.
+// day returns the local day of an instant in UTC microseconds.
 func (f *fileContent) day(at int64) civil.Date {
 	return civil.DateOf(time.UnixMicro(at).UTC().Add(time.Duration(f.east()) * time.Second))
 }
 
-// night is the part of a stored sleep that finding it takes.
+// night holds the fields of a stored sleep that are needed to match it.
 type night struct {
 	Start time.Time  `json:"bedtime_start"`
 	Stop  time.Time  `json:"bedtime_stop"`
@@ -168,7 +170,7 @@ type night struct {
 	Type  string     `json:"type"`
 }
 
-// with is the version of the sleep that has the mean.
+// with returns a summary that adds the mean, in ms, to the stored sleep.
 func (n *night) with(source wearables.Source, average float64) wearables.Summary {
 	body, _ := json.Marshal(map[string]float64{"average_hrv": math.Round(average*10) / 10}) // of a finite number
 	return wearables.Summary{
@@ -177,7 +179,8 @@ func (n *night) with(source wearables.Source, average float64) wearables.Summary
 	}
 }
 
-// stored are the sleeps of the file's source about an interval.
+// stored returns the stored sleeps of the file's source, from two days before first to
+// two days after last.
 func (f *fileContent) stored(ctx context.Context, s *files.Store, first, last int64) (some []night, err error) {
 	all, err := s.Stored(ctx, "sleep", f.day(first).AddDays(-2), f.day(last).AddDays(2))
 	for i := range all {

@@ -31,8 +31,8 @@ func varied(average int64, values ...int64) []byte {
 	return writeByHand(append(all, message{370, []value{{253, 4, t0 + 6*3600}, {1, 2, average * 128}}})...)
 }
 
-// A night has the mean of its five-minute values, whichever file came first, and
-// without any of them the one that the watch states.
+// A night has the mean of its five-minute values, whichever file came first. Without
+// five-minute values it has the mean that the watch states.
 func TestVariabilityOfANight(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for name, c := range map[string]struct {
@@ -70,7 +70,7 @@ func TestVariabilityOfANight(t *testing.T) {
 	})
 }
 
-// Repeating it changes nothing and sends no event.
+// A repeated import changes nothing and sends no event.
 func TestVariabilityOfANightAgain(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	imported(t, bed, slept())
@@ -88,7 +88,7 @@ func TestVariabilityOfANightAgain(t *testing.T) {
 	}
 }
 
-// sleptFrom is a sleep of some hours, in a file that states no offset.
+// sleptFrom returns a file with a sleep of some hours. The file states no offset.
 func sleptFrom(start string, hours int64) []byte {
 	t0 := stamp(start)
 	all := []message{fileID(typeMonitoring, garmin, 5)}
@@ -98,13 +98,13 @@ func sleptFrom(start string, hours int64) []byte {
 	return writeByHand(append(all, message{275, []value{{253, 4, t0 + 3600*hours}, {0, 1, 1}}})...)
 }
 
-// statedAt is a file with nothing but the mean that the watch states.
+// statedAt returns a file that has only the mean that the watch states.
 func statedAt(at string, average int64) []byte {
 	return writeByHand(fileID(typeMonitoring, garmin, 5), message{370, []value{{253, 4, stamp(at)}, {1, 2, average * 128}}})
 }
 
-// A stated mean is that of the long sleep that ended last before it, whatever
-// the date was where: never of the night after, nor of a nap.
+// A stated mean belongs to the long sleep that ended last before it, in any
+// time zone. It never belongs to the next night or to a nap.
 func TestWhoseNightAStatusTellsOf(t *testing.T) {
 	const nap, night = "2024-05-02T12:00:00Z", "2024-05-01T22:00:00Z"
 	for name, c := range map[string]struct {
@@ -154,8 +154,8 @@ func TestWhoseNightAStatusTellsOf(t *testing.T) {
 	}
 }
 
-// The record that was left out first is named, which is seldom the last that was
-// read.
+// The report names the first record that was left out. It is seldom the last record that
+// was read.
 func TestTheFirstThatIsLeftOut(t *testing.T) {
 	t0 := stamp("2024-05-01T00:00:00Z")
 	record := func(at int64) message { return message{20, []value{{253, 4, at}, {3, 1, 100}}} }

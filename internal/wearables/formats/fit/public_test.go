@@ -36,8 +36,8 @@ const (
 	fieldTime     = 253
 )
 
-// The library and the hand reader find the same messages, and sessions say
-// what the workouts say.
+// The library and the hand reader find the same messages. The workouts have the values of
+// the sessions.
 func TestPublicFilesAgainstHandReader(t *testing.T) {
 	for _, name := range publicFiles(t) {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestPublicFilesAgainstHandReader(t *testing.T) {
 			}
 			if len(got.Recordings) != len(sessions) {
 				if len(sessions) == 1 && got.Refused == "" && len(got.Recordings) == 0 {
-					return // its time is none
+					return // its time is not valid
 				}
 				t.Fatalf("%d recordings of %d sessions", len(got.Recordings), len(sessions))
 			}
@@ -89,15 +89,17 @@ func TestPublicFilesAgainstHandReader(t *testing.T) {
 	}
 }
 
-// The steps of the public monitoring file: its running totals by hand.
+// The steps of the public monitoring file equal its running totals, which the test reads
+// with its own reader.
 func TestPublicMonitoring(t *testing.T) {
 	path := testdata.Shared(t, "wearables/fit/fitparse-MonitoringFile.fit")
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Field 3 is the total of cycles, 24 the type and intensity of activity: the
-	// type is in its five lower bits, 1 is running and 6 walking.
+	// Field 3 is the total of cycles. Field 24 has the type of activity in its
+	// five lower bits, and its intensity in the others. Type 1 is running and 6
+	// walking.
 	totals := map[uint64]float64{}
 	for _, m := range readByHand(raw) {
 		cycles, ok := m.fields[3]
@@ -130,7 +132,7 @@ func TestPublicMonitoring(t *testing.T) {
 	})
 }
 
-// The records that other people's software found in these files.
+// The records equal those that other people's software found in these files.
 func TestPublicRecordsAgainstCSV(t *testing.T) {
 	for name, perCycle := range map[string]float64{
 		"garmin-edge-820-bike": 1, "garmin-fenix-5-bike": 1, "garmin-fenix-5-run": 2, "garmin-fenix-5-walk": 2,
@@ -187,7 +189,7 @@ func TestPublicRecordsAgainstCSV(t *testing.T) {
 	}
 }
 
-// Reading alone, from bytes to what is stored.
+// This benchmark measures reading alone, from bytes to the values to store.
 func BenchmarkRead(b *testing.B) {
 	raw, err := os.ReadFile(testdata.Shared(b, "wearables/fit/fitparse-2019-02-17-062644-ELEMNT-297E-195-0.fit"))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// A session costs no more where the file has many of one day: each is held
-// against those of its own time.
+// The cost of a session does not grow with the number of sessions on its day. A session
+// is only compared with sessions of its own time.
 func TestManySessionsOfADay(t *testing.T) {
 	allocations := func(n int64) uint64 {
 		t0 := stamp("2024-05-01T00:00:00Z")

@@ -24,7 +24,7 @@ type strap struct {
 	event   uint32 // 1/1024 s
 	seconds []strapSecond
 	read    int64 // messages that were kept
-	first   int64 // the how-manieth the first of them was
+	first   int64 // number of the first of them within their type
 }
 
 // strapSecond adds up the heart rates since the second before.
@@ -112,7 +112,7 @@ func (p *part) join(more *part) {
 	p.strap.read += more.strap.read
 }
 
-// sort puts the seconds in order; two parts may tell of one.
+// sort puts the seconds in order and joins the parts of one second.
 func (s *strap) sort() {
 	slices.SortStableFunc(s.seconds, func(a, b strapSecond) int { return cmp.Compare(a.at, b.at) })
 	kept := s.seconds[:0]
@@ -157,13 +157,14 @@ func (p *part) wear(all []files.Recording) {
 
 func bySecond(s strapSecond, at int64) int { return cmp.Compare(s.at, at) }
 
-// fill completes a workout's course with the seconds that lie in it. A record
-// stands for the time since the one before: where it has a heart rate of its
-// own, the strap's are copies. False when all are.
+// fill completes a workout's course with the strap's seconds within it. A
+// record covers the time since the record before. If it has a heart rate of its
+// own, the strap's values for that time are copies. fill returns false if all
+// of them are copies.
 //
 // FIT SDK, merging of hr messages into records.
 func fill(r *files.Recording, some []strapSecond) (used bool) {
-	n := len(r.Course) // records; what is appended stands behind them
+	n := len(r.Course) // records; appended moments follow them
 	own := func(i int) bool { return !math.IsNaN(r.Course[i].HeartRate) }
 	closed := n > 0 && own(n-1)
 	i := 0
@@ -198,7 +199,7 @@ func (p *part) setAside(some []strapSecond) {
 	p.aside = append(p.aside, &series)
 }
 
-// turn counts messages otherwise that counted as mapped so far.
+// turn moves n messages from the count of mapped ones to another count.
 func (p *part) turn(name string, n int64, to func(*files.TypeCount) *int64) {
 	count := p.outcome.Type(name)
 	count.Mapped -= n

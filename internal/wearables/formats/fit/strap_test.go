@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// swum is a swim of 60 s with a record every 20 s that have no heart rate, or
-// have one.
+// swum returns the file of a swim of 60 s with a record every 20 s. bpm is the heart rate
+// of the records; 255 means none.
 func swum(bpm int64) []byte {
 	t0 := stamp("2024-05-01T06:00:00Z")
 	all := []message{fileID(typeActivity, garmin, 77), {21, []value{{253, 4, t0}, {0, 1, 0}, {1, 1, 0}}}}
@@ -27,8 +27,9 @@ func swum(bpm int64) []byte {
 	return writeByHand(append(all, message{18, []value{{253, 4, t0 + 60}, {2, 4, t0}, {7, 4, 60_000}, {8, 4, 60_000}, {5, 1, 5}}})...)
 }
 
-// strapped is the file of a strap. It says the time of one beat, and of those
-// after it the last twelve bits of a clock of 1/1024 s, two in three bytes.
+// strapped returns the file of a strap. It states the time of one beat. Later
+// beats have only the last twelve bits of a clock of 1/1024 s, with two beats
+// in three bytes.
 func strapped() []byte {
 	t0, clock := stamp("2024-05-01T06:00:00Z"), int64(0xABCDE0)
 	pair := func(first, second, bpm, next int64) message {
@@ -46,7 +47,7 @@ func strapped() []byte {
 	)
 }
 
-// The heart rates of a strap behind an activity belong to its workout.
+// The heart rates of a strap that follow an activity in a chain belong to its workout.
 func TestStrap(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
@@ -75,7 +76,8 @@ func TestStrap(t *testing.T) {
 	})
 }
 
-// Where records have the heart rate, they go first and the strap's are copies.
+// If records have a heart rate, they have precedence, and the strap's values count as
+// copies.
 func TestStrapBesideRecords(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	one := writeByHand(message{numHr, []value{{253, 4, stamp("2024-05-01T06:00:20Z")}, {0, 2, 0}, {9, 4, 5}, {6, 1, 70}}})
@@ -116,8 +118,8 @@ func chainByHand(raw []byte) (all [][]plain) {
 
 const fitEpoch = 631065600
 
-// strapByHand is the mean heart rate of each second in which the beats of a
-// chain lie, by hand: Unix seconds.
+// strapByHand computes the mean heart rate of each second with beats in a chain, without
+// the package. Keys are Unix seconds.
 func strapByHand(chain [][]plain) map[int64]float64 {
 	sums, counts := map[int64]float64{}, map[int64]float64{}
 	for _, part := range chain {
@@ -158,8 +160,8 @@ func strapByHand(chain [][]plain) map[int64]float64 {
 	return sums
 }
 
-// The straps of two public swims, by hand; and the highest beat is the one that
-// the watch states.
+// The heart rates of the straps in two public swims equal those that the test computes
+// with its own reader. The highest one is the maximum that the watch states.
 func TestPublicStraps(t *testing.T) {
 	for name, stated := range map[string]float64{"event_timestamp": 161, "sample_mulitple_header": 175} {
 		t.Run(name, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// takeStress stores the stress of a moment. A value below zero is the reason for a
-// missing value: too much movement, not worn.
+// takeStress stores the stress of a moment. A value below zero is a code for the reason
+// why there is no measurement: too much movement, not worn.
 func (p *part) takeStress(m *mesgdef.StressLevel) fate {
 	if m.StressLevelValue < 0 || m.StressLevelValue > 100 {
 		return badValue
@@ -25,7 +25,8 @@ func (p *part) takeStress(m *mesgdef.StressLevel) fate {
 	return p.add("stress_level", "", m.StressLevelTime, float64(m.StressLevelValue))
 }
 
-// takeBreaths keeps breaths per minute, with the same meaning below zero.
+// takeBreaths keeps breaths per minute. A value below zero is a code for the reason why
+// there is no measurement. Zero is no measurement, too.
 func (p *part) takeBreaths(m *mesgdef.RespirationRate) fate {
 	if m.RespirationRate <= 0 {
 		return badValue
@@ -50,8 +51,8 @@ type resting struct {
 	bpm float64
 }
 
-// takeResting keeps that of the day; the average over a week is not a fact of
-// a day.
+// takeResting keeps the resting heart rate of the day. The average over a week is not a
+// fact of a day.
 func (p *part) takeResting(m *mesgdef.MonitoringHrData) fate {
 	at, ok := instant(m.Timestamp)
 	if !ok {
@@ -72,7 +73,7 @@ func (f *fileContent) rest(s *files.Store) {
 	}
 }
 
-// east is the offset for a calendar day: UTC where none is known.
+// east returns the offset for a calendar day in seconds east of UTC; 0 if it is unknown.
 func (f *fileContent) east() int32 {
 	if f.offset == wearables.NoOffset {
 		return 0
@@ -114,13 +115,14 @@ func (p *part) takeLevel(m *mesgdef.SleepLevel) fate {
 	return mapped
 }
 
-// unmeasured ends the stage before and is none itself.
+// unmeasured is the stage of a level that is not a sleep stage, such as an unknown value.
+// It only ends the previous stage, and sleep makes no segment of it.
 const unmeasured int8 = 0
 
 // longestLevel bounds the length of a stage without a successor.
 const longestLevel = int64(time.Hour / time.Microsecond)
 
-// sleep makes segments of the levels: each lasts until the next one.
+// sleep turns the levels into segments. Each lasts until the next one.
 func (f *fileContent) sleep(ctx context.Context, s *files.Store) error {
 	if len(f.levels) == 0 {
 		return nil
@@ -151,8 +153,8 @@ func (f *fileContent) sleep(ctx context.Context, s *files.Store) error {
 	return nil
 }
 
-// sleptLonger leaves out the night in which the file breaks off, where a whole
-// copy told more of it.
+// sleptLonger removes the night in which the file is cut off, if an earlier file stored
+// more of that night.
 func (f *fileContent) sleptLonger(ctx context.Context, s *files.Store, one *derive.Sleeper) error {
 	n := len(one.Segments)
 	if n == 0 {
@@ -191,7 +193,7 @@ func whole16(v uint16) float64 {
 	return float64(v)
 }
 
-// firstNumber is the first value, or the second where it is missing.
+// firstNumber returns a, or b if a is NaN.
 func firstNumber(a, b float64) float64 {
 	if math.IsNaN(a) {
 		return b
@@ -199,7 +201,7 @@ func firstNumber(a, b float64) float64 {
 	return a
 }
 
-// numberOrNil is nil for a missing value.
+// numberOrNil returns nil for NaN, a missing value.
 func numberOrNil(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
@@ -207,8 +209,8 @@ func numberOrNil(v float64) *float64 {
 	return &v
 }
 
-// positive is nil for zero as well: many devices write it for what they do not
-// measure.
+// positive returns nil for missing values and for zero, because many devices write zero
+// for values that they do not measure.
 func positive(v float64) *float64 {
 	if math.IsNaN(v) || v <= 0 {
 		return nil

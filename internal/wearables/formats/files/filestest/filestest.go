@@ -1,5 +1,5 @@
-// Package filestest imports files in tests of their readers and shows what
-// became of them.
+// Package filestest imports files in tests of their readers, and reads the data that they
+// left in the store.
 package filestest
 
 import (
@@ -72,7 +72,7 @@ type Workout struct {
 	Stream *wearables.Stream
 }
 
-// Workouts are the user's, by their start.
+// Workouts returns the user's workouts, ordered by their start.
 func (b *Bed) Workouts() []Workout {
 	b.tb.Helper()
 	var all []Workout
@@ -100,7 +100,7 @@ func (b *Bed) Workouts() []Workout {
 	return all
 }
 
-// Summaries are the user's of a resource, as the API sends them, by day.
+// Summaries returns the user's summaries of a resource, as the API sends them, by day.
 func (b *Bed) Summaries(resource string) []map[string]any {
 	b.tb.Helper()
 	return Summaries(b.tb, b.db, b.user, resource)
@@ -110,7 +110,7 @@ func (b *Bed) summaries(tx *store.Tx, resource string) ([]storage.StoredSummary,
 	return storage.ListSummaries(b.ctx, tx, b.user.Team.UUID(), b.user.ID.UUID(), storage.SummaryQuery{Resource: resource})
 }
 
-// Samples are the user's of a resource, all series together.
+// Samples returns the user's samples of a resource. It joins all series.
 func (b *Bed) Samples(resource string) wearables.Samples {
 	b.tb.Helper()
 	var all wearables.Samples
@@ -172,7 +172,7 @@ func Golden(tb testing.TB, name string, got any) {
 	}
 }
 
-// joinLines is some lines of a text.
+// joinLines returns at most five lines from line i on.
 func joinLines(lines [][]byte, i int) []byte {
 	return bytes.Join(lines[min(i, len(lines)):min(i+5, len(lines))], []byte("\n"))
 }

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Context has the scope of the user's team.
+// Context returns a context with the scope of the user's team.
 func Context(user users.User) context.Context {
 	return store.WithTeam(context.Background(), user.Team.UUID())
 }
@@ -27,7 +27,7 @@ func Save(tb testing.TB, content []byte) string {
 	return name
 }
 
-// Summaries are a user's of a resource, as the API sends them, by day.
+// Summaries returns a user's summaries of a resource, as the API sends them, by day.
 func Summaries(tb testing.TB, db *store.DB, user users.User, resource string) []map[string]any {
 	tb.Helper()
 	ctx := Context(user)

@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// Types compares all that a file counted, by type, and checks that the first of
-// what was left out has its place.
+// Types compares all counts of a file, by type, and checks that the first record that was
+// left out has its place.
 func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	tb.Helper()
 	for of, n := range want {
@@ -83,8 +83,7 @@ func Has(tb testing.TB, db *store.DB, user users.User, resource string, want ...
 	}
 }
 
-// Unlike checks that none of some contents passes for a kind. They go by what
-// they are.
+// Unlike checks that the kind accepts none of some contents.
 func Unlike(tb testing.TB, kind files.Kind, contents map[string]string) {
 	tb.Helper()
 	for name, content := range contents {
@@ -95,8 +94,8 @@ func Unlike(tb testing.TB, kind files.Kind, contents map[string]string) {
 	}
 }
 
-// Refuses checks that an import of some contents is refused, with a sentence
-// that says something.
+// Refuses checks that an import of some contents is refused with an error that contains
+// Says.
 func (b *Bed) Refuses(kind files.Kind, contents map[string]struct{ Raw, Says string }) {
 	b.tb.Helper()
 	for name, c := range contents {
