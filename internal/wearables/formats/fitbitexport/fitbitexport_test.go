@@ -27,8 +27,8 @@ import (
 	"hale/internal/wearables/merged"
 )
 
-// personOf is the header and the rows of one person of a study's table, by
-// another reader.
+// personOf reads a study's table without the package. It returns the rows of one person,
+// and the table with the header and only these rows.
 func personOf(t *testing.T, path, id string) (rows [][]string, table []byte) {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -159,7 +159,7 @@ func TestImportFixtures(t *testing.T) {
 	})
 }
 
-// Hours are stored beside Fitbit's minutes and the total of the day, and a merged total
+// The store keeps hours beside Fitbit's minutes and the total of the day. A merged total
 // counts each step once.
 func TestHours(t *testing.T) {
 	rows, table := personOf(t, testdata.Shared(t, "wearables/fitbit/fitabase-hourlySteps_merged.csv"), "1503960366")
@@ -173,7 +173,7 @@ func TestHours(t *testing.T) {
 		{"time": "00:00:00", "value": 7}, {"time": "00:01:00", "value": 5}], "datasetInterval": 1, "datasetType": "minute"}}`
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")
-		for _, kind := range []files.Kind{Kind, fitbitweb.Kind, Kind} { // whatever comes first
+		for _, kind := range []files.Kind{Kind, fitbitweb.Kind, Kind} { // in either order
 			content := table
 			if kind.Name != Kind.Name {
 				content = []byte(minutes)
@@ -212,7 +212,7 @@ func TestHours(t *testing.T) {
 	})
 }
 
-// merge is the sum of the merged line of steps.
+// merge returns the sum of the merged series of steps.
 func merge(t *testing.T, db *store.DB, user users.User) (total float64) {
 	t.Helper()
 	resource, _ := wearables.ResourceNamed("steps")

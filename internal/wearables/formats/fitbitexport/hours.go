@@ -16,7 +16,7 @@ var hourly = sheet.Key{Resource: "steps", Source: wearables.Source{Provider: Pro
 // hour is the length of a row, in microseconds.
 const hour = 3600_000_000
 
-// hour takes one row of the steps of an hour, as it stands.
+// hour takes one row of the hourly steps, unchanged.
 func (r *reader) hour(row []string) error {
 	count := r.report.Type("hourlySteps")
 	r.report.Records++
@@ -45,16 +45,16 @@ func (r *reader) hour(row []string) error {
 	return nil
 }
 
-// passes tells the two rows of an hour that comes twice apart.
+// passes distinguishes the two rows of an hour that occurs twice.
 type passes struct {
-	before time.Time      // what the clock showed in the row before
+	before time.Time      // the local time in the row before
 	taken  map[int64]bool // instants of such hours that have their row
 }
 
-// instant is the beginning of the hour of a row; false in the hour that the clock
-// jumps over, which there was not. Of the two rows of an hour that comes twice
-// the first is that of the first pass, or of the second where the table has the
-// newest hour first. One more takes the place of the last.
+// instant returns the start of a row's hour. It returns false in the hour that
+// the clock skips, because that hour does not exist. An hour that occurs twice
+// has two rows. The first row is the first pass, or the second pass if the table
+// has the newest hour first. A third row replaces the last one.
 func (p *passes) instant(clock *sheet.Wall, wall time.Time) (at int64, ok bool) {
 	backwards := wall.Before(p.before)
 	p.before = wall

@@ -13,8 +13,9 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// With a fallback zone both rows of the hour that comes twice stay, and the hour
-// that is jumped over takes nothing from the next one, in either order.
+// With a fallback zone, both rows of the hour that occurs twice stay. The hour
+// that the clock skips takes no value from the next hour. Both hold in either
+// order of rows.
 func TestHoursOfTheClockChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// weights says where the columns of a table of weights go.
+// weights maps the columns of a table of weights to resources.
 var weights = []struct{ column, resource string }{
 	{"weightkg", "body_weight"}, {"fat", "body_fat"}, {"bmi", "body_mass_index"},
 }

@@ -8,10 +8,10 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Google's archive has Fitbit's data once more, in files of their own. Their
-// sleep is that of the interface. Of the rest only what says what it is can be
-// read: steps, distances, energy and heights are all lists of
-// {"dateTime": …, "value": …} whose file's name alone tells them apart.
+// Google's archive has Fitbit's data a second time, in other files. Their sleep
+// is that of the interface. Of the rest, the reader takes only data that names
+// its kind. Steps, distances, energy and heights do not: all are lists of
+// {"dateTime": …, "value": …}, and only the names of their files differ.
 //
 // Intraday times there are in UTC: a file of a day begins at the UTC time of
 // the wearer's midnight.
@@ -19,8 +19,8 @@ import (
 // archiveDay is the date format of the archive.
 const archiveDay = "01/02/06"
 
-// beat takes a heart rate of the archive. Without any confidence it is what
-// the tracker made up while it was not worn.
+// beat takes a heart rate of the archive. A value without any confidence is invented: the
+// tracker was not worn.
 func (r *reader) beat(d replies.Document) replies.Verdict {
 	at, err := time.Parse(archiveDay+" 15:04:05", d.Text("dateTime"))
 	if err != nil || !replies.IsBelievableYear(at.Year()) {

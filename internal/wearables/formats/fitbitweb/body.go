@@ -24,7 +24,7 @@ func (r *reader) fat(d replies.Document) replies.Verdict {
 
 func (r *reader) weighed(d replies.Document, fields [][2]string) replies.Verdict {
 	if _, archived := dayOfArchive(d.Text("date")); archived {
-		return replies.BadUnit // in the unit of the account, and nothing says which
+		return replies.BadUnit // in the unit of the account, which is unknown
 	}
 	wall, ok := wallOf(d, "date", "time")
 	if !ok {
@@ -43,8 +43,8 @@ func (r *reader) weighed(d replies.Document, fields [][2]string) replies.Verdict
 	return replies.Mapped
 }
 
-// scaleOf returns the source of a weight: a Fitbit scale, the app it was typed into, or
-// a client of the API; an old reply does not say.
+// scaleOf returns the source of a weight: a Fitbit scale, the app with typed values, or
+// a client of the API. An old reply does not name it.
 func scaleOf(name string) wearables.Source {
 	switch {
 	case strings.HasPrefix(name, "Aria"):
@@ -86,15 +86,16 @@ func (r *reader) cardioScore(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// day is a day from midnight to midnight.
+// day returns the start and the end of a local day, from midnight to midnight. The offset
+// is that of the start.
 func (r *reader) day(date civil.Date) (from, to int64, offset int32) {
 	from, offset = r.instant(date.In(time.UTC))
 	to, _ = r.instant(date.AddDays(1).In(time.UTC))
 	return from, to, offset
 }
 
-// user takes the birth date of a profile. Its height and weight may be in
-// either system of units, and name and picture are not read.
+// user takes the birth date of a profile. It does not read height and weight, because
+// they may be in either system of units, and neither name nor picture.
 func (r *reader) user(d replies.Document) replies.Verdict {
 	birth, ok := d.Birth("dateOfBirth")
 	if !ok {

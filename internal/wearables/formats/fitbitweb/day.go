@@ -58,7 +58,8 @@ const (
 	metresPerMile      = 1609.344
 )
 
-// amount is the value of a day, which is a number in a text.
+// amount returns the value of a day, which Fitbit writes as a number in a text. It
+// returns nil if the value is missing or impossible.
 func amount(d replies.Document) *float64 {
 	v, ok := d.Loose("value")
 	if !ok || v < 0 || v > 1e9 {
@@ -67,8 +68,8 @@ func amount(d replies.Document) *float64 {
 	return &v
 }
 
-// resting takes the resting heart rate. Of the minutes in four zones, and of
-// the mean of some hours, a day has no field.
+// resting takes the resting heart rate. A day has no field for the minutes in four zones
+// and for the mean of some hours.
 func resting(a *replies.Activity, d replies.Document) {
 	a.HeartRate = &replies.HeartRate{Resting: d.Inner("value").Positive("restingHeartRate")}
 }
@@ -106,9 +107,9 @@ func (r *reader) summary(d replies.Document) replies.Verdict {
 	return r.Activity(watch, day, body)
 }
 
-// dayOf is the date of a reply that says it nowhere: the one that was asked
-// for, where the file has the request, else that of its activities, which are
-// all of one day.
+// dayOf returns the date of a reply that does not state it. If the file has the
+// request, it is the requested date. Otherwise it is the date of the
+// activities, which must all be of one day.
 func dayOf(reply replies.Document) (day civil.Date, ok bool) {
 	_, asked, _ := strings.Cut(reply.Around("path").Text("path"), "/activities/date/")
 	if day, err := civil.ParseDate(strings.TrimSuffix(asked, ".json")); err == nil {

@@ -1,7 +1,7 @@
-// Package fitbitweb reads JSON of Fitbit's Web API: days with their activities, time
-// series and their intraday values, sleep of versions 1 and 1.2, weights, and
-// measurements of the night. The service ended in 2026; people and studies have its
-// replies in files.
+// Package fitbitweb reads JSON of Fitbit's Web API. It reads days with their
+// activities, time series with their intraday values, and sleep of versions 1 and 1.2.
+// It also reads weights and measurements of the night. The service ended in 2026;
+// people and studies have its replies in files.
 //
 // Times are local clock times without a zone, except in the list of activities. In the
 // zone of the profile, or the user's fallback zone, they become instants; without
@@ -14,15 +14,15 @@
 // Fitbit states the totals of days. The values of an intraday series need not add up to
 // them, so it is only a series (replies.Maker.SumsDays).
 //
-//	kind.go      recognizes a file; the table of resources
-//	wall.go      dates and clocks
-//	day.go       totals of days
-//	intraday.go  values within a day
-//	sleep.go     sleep with its stages
-//	night.go     measurements of the night
-//	workout.go   activities
-//	body.go      weights, temperatures, the person and the devices
-//	archive.go   the same account in Google Takeout
+//	kind.go        recognizes a file; the table of resources
+//	local_time.go  dates and clocks
+//	day.go         totals of days
+//	intraday.go    values within a day
+//	sleep.go       sleep with its stages
+//	night.go       measurements of the night
+//	workout.go     activities
+//	body.go        weights, temperatures, the person and the devices
+//	archive.go     the same account in Google Takeout
 //
 // Facts come from Fitbit's reference of the Web API and public samples; for the archive
 // from several independent readers.

@@ -78,7 +78,7 @@ func checkTypes(t *testing.T, o *files.Outcome) {
 	}
 }
 
-// The totals are those that Fitbit states, not the sums of what a series has.
+// The totals are those that Fitbit states, not the sums of a series.
 func checkDays(t *testing.T, all []map[string]any) {
 	t.Helper()
 	days := byDay(all)
@@ -86,7 +86,7 @@ func checkDays(t *testing.T, all []map[string]any) {
 		"steps": 9876.0, "distance": 7125.0, "calories_total": 2345.0, "calories_active": 901.0, "low": 180.0, "medium": 21.0, "high": 33.0,
 		"floors_climbed": 14.0, "daily_movement": 7125.0,
 	})
-	// The later reply says it again, and the rest is that of the series.
+	// The later reply repeats the resting rate. The other values come from the series.
 	filestest.CompareJSON(t, days["2024-05-06"]["heart_rate"], map[string]any{"resting_bpm": 57.0, "min_bpm": 61.0, "max_bpm": 118.0})
 	filestest.CompareJSON(t, days["2024-05-07"], map[string]any{"steps": 4321.0, "distance": 1500.0, "calories_total": 2222.0, "high": 12.0, "low": nil})
 	filestest.CompareJSON(t, days["2024-05-08"], map[string]any{"steps": nil, "distance": 2500.0})
@@ -180,7 +180,7 @@ func checkSeries(t *testing.T, all []wearables.Samples) {
 			t.Errorf("%s counts for %d µs", resource, s.End[0]-s.Time[0])
 		}
 	}
-	// The dataset goes over midnight into the reply's second day.
+	// The dataset continues after midnight on the reply's second day.
 	if d := sheettest.Find(t, all, "distance", "", "watch"); d.Time[2]-d.Time[1] != 60e6 {
 		t.Errorf("%v", d.Time)
 	}
@@ -261,7 +261,7 @@ func TestDateOfTheRequest(t *testing.T) {
 	}
 }
 
-// The interval of a dataset stands behind it.
+// The interval of a dataset follows it in the file.
 func TestIntervals(t *testing.T) {
 	for kind, want := range map[string]int64{
 		`"datasetInterval":1,"datasetType":"minute"`: 60e6, `"datasetInterval":15,"datasetType":"minute"`: 900e6, `"datasetInterval":1,"datasetType":"second"`: 1e6,

@@ -33,10 +33,10 @@ var Kind = func() files.Kind {
 	return kind
 }()
 
-// run looks for the wearer's zone before it reads: most replies tell what the
-// clock on the wall showed, and the profile may stand behind them.
+// run looks for the wearer's zone before it reads. Most replies have local clock times,
+// and the profile with the zone may come after them in the file.
 //
-// Reference 7.10: the profile's zone goes before the fallback zone.
+// Reference 7.10: the profile's zone has precedence over the fallback zone.
 func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 	var zone *time.Location
 	m := maker
@@ -58,8 +58,8 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 // isUser reports whether a document is a profile.
 func isUser(d replies.Document) bool { return d.Has("encodedId") && d.Has("memberSince") }
 
-// Sources: what a tracker or a scale measured, and what was typed in or came
-// from another app.
+// The sources are a tracker, a scale, and the app with typed values or values from other
+// apps. Old replies do not name the source of a weight; its type is unknown.
 var (
 	watch       = wearables.Source{Provider: Provider, Type: "watch"}
 	scale       = wearables.Source{Provider: Provider, Type: "scale"}
@@ -78,7 +78,7 @@ type reader struct {
 		now  int    // which of them
 		last string // the time before
 	}
-	listed map[string]bool // activities that the list of them told, by id
+	listed map[string]bool // activities that the list of activities has, by id
 	coarse []derive.Workout
 }
 

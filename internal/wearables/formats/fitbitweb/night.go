@@ -5,7 +5,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// nightly keeps what a reply says of the main sleep of its date.
+// nightly keeps the values of a reply about the main sleep of its date.
 func (r *reader) nightly(d replies.Document, name string, said replies.Sleep) replies.Verdict {
 	day, ok := d.Day("dateTime")
 	switch {

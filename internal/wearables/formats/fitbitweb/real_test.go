@@ -38,7 +38,7 @@ func TestImportRealReplies(t *testing.T) {
 
 func TestOtherMakersAreUnlike(t *testing.T) { repliestest.Unlike(t, Kind, "fitbit") }
 
-// read reads a real file by other types than ours.
+// read decodes a real file into the test's own types.
 func read(t *testing.T, name string, to any) (path string) {
 	t.Helper()
 	path = filepath.Join(testdata.Shared(t, "wearables/fitbit"), "shimmer-"+name+".json")
@@ -52,7 +52,7 @@ func read(t *testing.T, name string, to any) (path string) {
 	return path
 }
 
-// inNewYork is a time on a wall there, as the API tells it.
+// inNewYork converts a local time in New York to UTC, as the API writes it.
 func inNewYork(t *testing.T, wall string) time.Time {
 	t.Helper()
 	zone, err := time.LoadLocation("America/New_York")
@@ -112,7 +112,7 @@ func TestRealDays(t *testing.T) {
 			"steps": float64(day.Summary.Steps), "calories_total": day.Summary.CaloriesOut, "calories_active": day.Summary.ActivityCalories,
 			"low": day.Summary.LightlyActiveMinutes, "medium": day.Summary.FairlyActiveMinutes, "high": day.Summary.VeryActiveMinutes, "distance": metres,
 		})
-		// The total of the day stands, although its minutes are there and add up to less.
+		// The total of the day stays, although the file has minutes that add up to less.
 		total, err := strconv.ParseFloat(steps.Days[0].Value, 64)
 		if err != nil {
 			t.Fatal(err)

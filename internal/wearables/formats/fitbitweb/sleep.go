@@ -36,7 +36,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 			Latency: positive(minutes(d, "minutesToFallAsleep")),
 		},
 	}
-	n.Date, _ = d.Day("dateOfSleep") // else that of waking up
+	n.Date, _ = d.Day("dateOfSleep") // otherwise the day of waking up
 	if d.Text("logType") == "manual" {
 		n.Source = app
 	}
@@ -50,7 +50,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	return r.Night(n)
 }
 
-// minutes is a field of minutes in seconds.
+// minutes converts a field of minutes to seconds. It returns nil if the field is missing.
 func minutes(d replies.Document, name string) *int64 {
 	return replies.Whole(replies.Times(d.Amount(name), 60))
 }
@@ -62,22 +62,22 @@ func positive(n *int64) *int64 {
 	return n
 }
 
-// stage is a stretch of one, in seconds from the start of the sleep.
+// stage is a part of the sleep in one stage, in seconds from the start of the sleep.
 type stage struct {
 	from, to int64
 	kind     int8
 }
 
-// levelNames are Fitbit's words. Of sleep without stages it knows asleep,
-// restless and awake, and counts both of the latter as being awake.
+// levelNames maps Fitbit's words to stages. A sleep without stages has asleep, restless
+// and awake. Fitbit counts restless and awake as awake.
 var levelNames = map[string]int8{
 	"deep": derive.Deep, "light": derive.Light, "rem": derive.REM, "wake": derive.Awake,
 	"asleep": derive.Asleep, "restless": derive.Awake, "awake": derive.Awake,
 }
 
-// stagesOf are the stages in order: version 1.2 lists stretches, and beside
-// them the moments of being awake that are too short for those; version 1 has
-// a number for each minute.
+// stagesOf returns the stages in order. Version 1.2 lists stages, and separately the
+// moments of being awake that are too short for that list. Version 1 has a number for
+// each minute.
 func stagesOf(d, levels replies.Document, clock sheet.Wall, start int64) []stage {
 	if levels.Empty() {
 		var all []stage
@@ -93,7 +93,7 @@ func stagesOf(d, levels replies.Document, clock sheet.Wall, start int64) []stage
 	return overlaid(stretches(levels.Documents("data"), clock, start), stretches(levels.Documents("shortData"), short, start))
 }
 
-// minuteLevels are asleep, restless and awake.
+// minuteLevels maps the numbers of version 1: asleep, restless and awake.
 var minuteLevels = map[string]int8{"1": derive.Asleep, "2": derive.Awake, "3": derive.Awake}
 
 func stretches(all []replies.Document, clock sheet.Wall, start int64) []stage {

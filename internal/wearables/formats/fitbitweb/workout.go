@@ -12,8 +12,8 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// activityOfDay takes an activity of a day's reply. One whose owner said on
-// which day it was and not when is no session.
+// activityOfDay takes an activity of a day's reply. An activity with a day and no time of
+// day is no session.
 func (r *reader) activityOfDay(d replies.Document) replies.Verdict {
 	wall, ok := wallOf(d, "startDate", "startTime")
 	if !ok || string(d.Raw("hasStartTime")) == "false" {
@@ -36,15 +36,15 @@ func (r *reader) activityOfDay(d replies.Document) replies.Verdict {
 	return became
 }
 
-// Bounds of what waits for the end of a file, and of the ids that are
-// remembered until then: years of three activities a day.
+// These bound the activities that wait for the end of a file, and the ids that are kept
+// until then. They allow three activities a day for years.
 const (
 	mostCoarse = 1 << 12
 	mostListed = 1 << 16
 )
 
-// activityLog takes an activity of the list of them, which has exact times and
-// says in which unit its distance is.
+// activityLog takes an activity from the list of activities. The list has exact times and
+// states the unit of the distance.
 func (r *reader) activityLog(d replies.Document) replies.Verdict {
 	at, offset, ok := d.Moment("startTime")
 	if !ok {
@@ -54,7 +54,7 @@ func (r *reader) activityLog(d replies.Document) replies.Verdict {
 	w := derive.Workout{
 		Start: at.UnixMicro(), Offset: offset, MeanBPM: d.Positive("averageHeartRate"), Moving: replies.Times(d.Positive("activeDuration"), 0.001),
 	}
-	if metres == metresPerKilometre { // else it is in feet
+	if metres == metresPerKilometre { // otherwise the gain is in feet
 		w.Gain = d.Positive("elevationGain")
 	}
 	w, became := workout(d, d.Text("activityName"), metres, w)
@@ -93,8 +93,9 @@ func workout(d replies.Document, name string, metres float64, w derive.Workout) 
 	return w, replies.Mapped
 }
 
-// endActivities stores the activities of days that the list of them has not
-// told: it knows the second and the offset, and who recorded one.
+// endActivities stores the activities of days that are not in the list of
+// activities. The list has the second, the offset and the recorder of an
+// activity.
 func (r *reader) endActivities(ctx context.Context) error {
 	for _, w := range r.coarse {
 		became := replies.Mapped
@@ -117,7 +118,7 @@ func (r *reader) isListed(ctx context.Context, w *derive.Workout) (bool, error) 
 	if r.listed[w.ID] || r.Stored == nil {
 		return r.listed[w.ID], nil
 	}
-	day := civil.DateOf(time.UnixMicro(w.Start).UTC()) // a clock on a wall may be that of the day before or after
+	day := civil.DateOf(time.UnixMicro(w.Start).UTC()) // the local date may be the day before or after
 	all, err := r.Stored(ctx, "workouts", day.AddDays(-1).String(), day.AddDays(1).String())
 	if err != nil {
 		return false, err
@@ -134,7 +135,7 @@ func (r *reader) isListed(ctx context.Context, w *derive.Workout) (bool, error) 
 	return false, nil
 }
 
-// sportOf is the sport of an activity by its name.
+// sportOf returns the sport of an activity by its name.
 func sportOf(name string) derive.Sport {
 	if better, ok := sportNames[name]; ok {
 		return sports.NamedSport(better)
@@ -142,7 +143,7 @@ func sportOf(name string) derive.Sport {
 	return sports.OfWord(name)
 }
 
-// sportNames are names of Fitbit's for sports of the list.
+// sportNames maps Fitbit's names to sports of the list.
 var sportNames = map[string]string{
 	"Outdoor Bike": "Cycling", "Spinning": "Cycling", "Weights": "TraditionalStrengthTraining", "Workout": "Other",
 	"Interval Workout": "HighIntensityIntervalTraining", "Aerobic Workout": "Aerobics", "Stairclimber": "StairClimbing",

@@ -13,9 +13,9 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// The reply of a day tells an activity to the minute, the list of them to the
-// second and with its offset. Both are one workout, as the list tells it,
-// whichever comes first.
+// The reply of a day has the start of an activity to the minute. The list of activities
+// has it to the second, and the offset. Both become one workout with the values of the
+// list, whichever comes first.
 func TestActivityOfTwoReplies(t *testing.T) {
 	const (
 		day = `{"activities":[{"activityId":2,"activityParentName":"Walk","duration":1800000,"hasStartTime":true,"logId":7001,"startDate":"2024-05-06","startTime":"18:10","steps":2600},` +
@@ -61,8 +61,8 @@ func TestActivityOfTwoReplies(t *testing.T) {
 	}
 }
 
-// Where the profile tells the zone, wherever it stands, that is where clocks
-// hung; the fallback zone goes behind it.
+// The zone of the profile applies to local times, wherever the profile is in
+// the file. It takes precedence over the fallback zone.
 func TestZoneOfTheProfile(t *testing.T) {
 	const weight = `{"weight":[{"bmi":23.5,"date":"2024-05-06","logId":9001,"source":"Aria","time":"07:05:30","weight":72.5}]}`
 	profile := func(id, zone string) string {

@@ -11,23 +11,23 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// workout stores an activity once its times are known. length is how long it
-// took on the wall clock, in seconds.
+// workout stores an activity. start is its start, and length is its duration on the wall
+// clock in seconds.
 //
-// An activity of several sports is the workouts of its parts, as in a FIT file;
-// the one around them is left out.
+// For an activity of several sports, the reader stores the workouts of its parts, as in a
+// FIT file. It leaves out the activity around them.
 func (r *reader) workout(w files.Recording, start moment, length float64) replies.Verdict {
 	if length < 0 || length > files.LongestWorkout.Seconds() {
 		return replies.BadDate
 	}
-	length = math.Round(length*1000) / 1000 // as Connect opens an activity; its list has digits of a narrow type
+	length = math.Round(length*1000) / 1000 // as in a single activity of Connect; the list has rounding errors of a narrower type
 	w.Start, w.End, w.Offset = start.micros(), start.after(length).UnixMicro(), start.offset
 	r.Recording(w)
 	return replies.Mapped
 }
 
 // pushedActivity takes an activity of the interface for partners. Its duration
-// is the time that the timer ran: pauses are not told.
+// is the time that the timer ran. The interface does not state pauses.
 func (r *reader) pushedActivity(d replies.Document) replies.Verdict { return r.pushed(d, nil) }
 
 func (r *reader) pushed(d replies.Document, course files.Course) replies.Verdict {
@@ -55,8 +55,8 @@ func (r *reader) pushed(d replies.Document, course files.Course) replies.Verdict
 	return r.workout(w, start, length)
 }
 
-// idOf is the id of the activity in Garmin Connect. A summary has it with an
-// ending for its sort, or as its own.
+// idOf returns the id of the activity in Garmin Connect. A summary has the id with an
+// ending for its type, or in a field of its own.
 func idOf(d replies.Document) string {
 	return files.Text(cmp.Or(d.Word("activityId"), strings.TrimSuffix(d.Word("summaryId"), "-detail")))
 }
@@ -87,7 +87,7 @@ func (r *reader) details(d replies.Document) replies.Verdict {
 	return r.pushed(summary, course)
 }
 
-// momentOf is one sample of an activity.
+// momentOf converts one sample of an activity. at is its time in UTC microseconds.
 func momentOf(d replies.Document, at int64) files.Moment {
 	m := files.MomentAt(at)
 	for _, f := range []struct {
@@ -127,7 +127,7 @@ func (r *reader) listedActivity(d replies.Document) replies.Verdict {
 	return r.connect(w, d, d.Positive("vO2MaxValue"))
 }
 
-// openedActivity takes an activity as Connect shows it by itself.
+// openedActivity takes an activity as Connect shows it on its own page.
 func (r *reader) openedActivity(d replies.Document) replies.Verdict {
 	s := d.Inner("summaryDTO")
 	w := connectActivity(s, d.Inner("activityTypeDTO").Text("typeKey"), d.Inner("metadataDTO").Flag("manualActivity"))
@@ -137,7 +137,8 @@ func (r *reader) openedActivity(d replies.Document) replies.Verdict {
 	return r.connect(w, s, nil)
 }
 
-// connectActivity holds the fields that Connect names alike everywhere.
+// connectActivity reads the fields that have the same names in all of Connect's
+// documents.
 func connectActivity(d replies.Document, kind string, typedIn bool) files.Recording {
 	w := files.Recording{
 		Workout: derive.Workout{

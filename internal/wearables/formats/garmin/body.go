@@ -9,14 +9,14 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// weight is one weighing in Garmin's own terms.
+// weight holds the values of one weighing in Garmin's units.
 type weight struct {
 	grams, fat, bmi, water *float64 // g, %, kg/m², %
 	muscle, bone           *float64 // g
 	visceral               *float64
 }
 
-// weigh stores what was weighed.
+// weigh stores the values of a weighing.
 func (r *reader) weigh(at moment, source wearables.Source, w weight) replies.Verdict {
 	before := r.Gather.N
 	for _, f := range []struct {
@@ -40,7 +40,8 @@ func (r *reader) weigh(at moment, source wearables.Source, w weight) replies.Ver
 	return replies.Mapped
 }
 
-// share is a mass as percent of the weight.
+// share returns a mass as a percentage of the weight. It returns nil if one of them is
+// missing, or if the mass is greater than the weight.
 func share(grams, all *float64) *float64 {
 	if grams == nil || all == nil || *all < *grams {
 		return nil
@@ -49,8 +50,8 @@ func share(grams, all *float64) *float64 {
 	return &percent
 }
 
-// pushedWeight takes a body composition. One that has a weight alone was typed
-// in: Garmin's scales measure more.
+// pushedWeight takes a body composition. A document with only a weight was typed in,
+// because Garmin's scales measure more.
 func (r *reader) pushedWeight(d replies.Document) replies.Verdict {
 	at, ok := r.measured(d)
 	if !ok {
@@ -67,12 +68,11 @@ func (r *reader) pushedWeight(d replies.Document) replies.Verdict {
 	return r.weigh(at, source, w)
 }
 
-// mostWeighings bounds those of a file: a scale that is stepped on ten times a
-// day, for a life.
+// mostWeighings bounds the weighings of a file: ten a day for 70 years.
 const mostWeighings = 1 << 18
 
-// weighing takes a weight of Connect's. The last one of a day is beside the list of
-// all.
+// weighing takes one of Connect's weights. Connect repeats the last weight of a day
+// beside the list of all weights.
 func (r *reader) weighing(d replies.Document) replies.Verdict {
 	id := files.Text(d.Word("samplePk"))
 	switch {
@@ -130,8 +130,8 @@ func (r *reader) pressure(d replies.Document, at moment, timed bool) replies.Ver
 	return replies.Mapped
 }
 
-// water takes what was drunk in a day, ml. It has no time and stands where the
-// day began.
+// water takes the amount that was drunk in a day, in ml. It has no time, so its
+// time is the start of the day.
 func (r *reader) water(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	drunk := d.Amount("valueInML")

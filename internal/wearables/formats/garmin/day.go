@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// day adds what a document states of a day. Several may: each stays with what
-// the others do not say.
+// day adds the values of a document about a day. Several documents may be about one day.
+// A later one only replaces the values that it states.
 func (r *reader) day(day civil.Date, said replies.Activity) replies.Verdict {
 	if said.HeartRate != nil && *said.HeartRate == (replies.HeartRate{}) {
 		said.HeartRate = nil

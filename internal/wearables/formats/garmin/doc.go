@@ -1,8 +1,10 @@
-// Package garmin reads JSON of Garmin in the forms that people and programs have it:
-// messages that the Health and Activity APIs push to partners (dailies, epochs, sleeps,
-// activities, …) and lists of activities as ConnectStats received them. It also reads
-// responses behind the web pages of Garmin Connect, alone or in a recorded exchange
-// {"path", "status", "body"}.
+// Package garmin reads JSON of Garmin in the forms that people and programs have:
+//
+//   - Messages that the Health and Activity APIs push to partners, such as dailies,
+//     epochs, sleeps and activities.
+//   - Lists of activities, as the program ConnectStats received them.
+//   - Responses behind the web pages of Garmin Connect, alone or in a recorded
+//     exchange {"path", "status", "body"}.
 //
 // Garmin has totals of a day and series beside each other. A day's activity has
 // Garmin's totals; its series of steps, distance, energy and heart rate stay series.

@@ -18,8 +18,8 @@ var (
 	energy    = sheet.Key{Resource: "calories_active", Source: watch}
 )
 
-// epochKey tells epochs apart: a quarter of an hour has one for each sort of
-// activity in it.
+// epochKey identifies an epoch. A quarter of an hour has one epoch for each type of
+// activity.
 type epochKey struct {
 	start int64 // UTC microseconds
 	kind  string
@@ -38,8 +38,8 @@ const quarter = 900
 // mostEpochs bounds those of a file: five years of three a quarter.
 const mostEpochs = 1 << 19
 
-// epoch takes what was done in a quarter of an hour. A later version of one
-// takes its place.
+// epoch takes the activity of a quarter of an hour. A later version of an epoch replaces
+// it.
 func (r *reader) epoch(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
 	length := d.Amount("durationInSeconds")

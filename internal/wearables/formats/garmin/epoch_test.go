@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// batches counts what is stored at once.
+// batches counts the samples that are stored at once.
 type batches struct {
 	replies.Sink
 	all []int
@@ -31,7 +31,7 @@ func (b *batches) Samples(_ context.Context, all []wearables.Samples) error {
 	return nil
 }
 
-// The epochs of years are stored by and by, and all of them are.
+// The epochs of years are stored in several batches, and none is lost.
 func TestEpochsAreStoredByAndBy(t *testing.T) {
 	sink := &batches{sum: map[string]float64{}}
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}, Sink: sink}, epochs: map[epochKey]epoch{}}

@@ -27,7 +27,7 @@ func fixture(tb testing.TB, name string) []byte {
 	return raw
 }
 
-// storedFields is a reading as the golden files have it.
+// storedFields returns the gathered data in the form of the golden files.
 func storedFields(t *testing.T, g *repliestest.Gathered) map[string]any {
 	t.Helper()
 	types := map[string]files.TypeCount{}
@@ -79,8 +79,8 @@ func TestConnect(t *testing.T) {
 	filestest.Golden(t, "connect.golden.json", storedFields(t, g))
 }
 
-// Both engines take what is read, announce it once, and a second time change
-// nothing.
+// On both engines, an import stores all values and announces them once. A second import
+// changes nothing.
 func TestImportTwice(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for _, name := range []string{"push.json", "connect.json"} {
@@ -104,8 +104,9 @@ func TestImportTwice(t *testing.T) {
 	})
 }
 
-// A day is what Garmin states: not the sum of the quarters that a file happens
-// to have, nor the heart rate of the workouts in it.
+// A day has the values that Garmin states. They are not the sums of the
+// quarters of an hour that a file has, and not the heart rate of the day's
+// workouts.
 func TestDayIsAsStated(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
@@ -127,7 +128,7 @@ func TestDayIsAsStated(t *testing.T) {
 	}
 }
 
-// Data about a night from elsewhere is added to it.
+// Data about a night in other documents is added to the night.
 func TestNights(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
@@ -160,8 +161,8 @@ func TestNights(t *testing.T) {
 	}
 }
 
-// A value of a day without a time stands where the day began: in the user's
-// zone, else on the clock.
+// A value of a day without a time has the start of the day. That is midnight in
+// the user's zone, or midnight of the local clock without a zone.
 func TestMidnight(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -196,7 +197,7 @@ func TestSports(t *testing.T) {
 	}
 }
 
-// A push of Garmin's may have several users in it.
+// A push of Garmin's may contain data of several users.
 func TestSeveralPeople(t *testing.T) {
 	db := storetest.SQLite(t)
 	bed := filestest.New(t, db)
@@ -231,7 +232,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 	}
 }
 
-// Numbers beyond belief are left out, and the rest of their document stays.
+// Impossible numbers are left out, and the rest of their document is stored.
 func TestHostileNumbers(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")

@@ -48,8 +48,8 @@ func (r *reader) end(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// personOf is the user that a document is of, by Garmin's number; empty where it
-// does not say.
+// personOf returns Garmin's number of the user of a document, or "" if the document does
+// not state it.
 func personOf(d replies.Document) string {
 	for _, name := range []string{"userId", "userProfilePK", "userProfilePk", "userProfileId", "ownerId"} {
 		if id := d.Word(name); id != "" {

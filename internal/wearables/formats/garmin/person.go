@@ -7,8 +7,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// settings takes what the account says of its owner. The weight in it has no
-// day, and names are not read.
+// settings takes facts about the owner of the account. The weight in it has no day, and
+// names are not read.
 func (r *reader) settings(d replies.Document) replies.Verdict {
 	data, p := d.Inner("userData"), &derive.Person{}
 	if sex := strings.ToLower(data.Text("gender")); sex == "female" || sex == "male" {

@@ -94,7 +94,7 @@ func isFlag(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Flag(name) }
 }
 
-// isActivity tells an activity from an epoch, which has a sort of activity too.
+// isActivity tells an activity from an epoch, which has a type of activity too.
 func isActivity(d replies.Document) bool {
 	if d.Under == "epochs" {
 		return false
@@ -113,7 +113,8 @@ func noSleep(d replies.Document) bool {
 	return !d.Inner("dailySleepDTO").States("sleepStartTimestampGMT")
 }
 
-// noData is a recorded reply of Connect's services that holds nothing.
+// noData reports whether a document is a recorded reply of Connect's services without any
+// data.
 func noData(d replies.Document) bool {
 	if !strings.Contains(d.Text("path"), "-service/") {
 		return false

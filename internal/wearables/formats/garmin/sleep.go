@@ -26,7 +26,7 @@ func stagesOf(all []stage, start time.Time) (s replies.Stages) {
 	return s
 }
 
-// levels are the names under which pushed stages stand.
+// levels are the names of the lists of pushed stages.
 var levels = map[string]int8{"deep": derive.Deep, "light": derive.Light, "rem": derive.REM, "awake": derive.Awake, "unmeasurable": derive.Asleep}
 
 // pushedSleep takes one sleep of the interface for partners. Its duration
@@ -112,7 +112,7 @@ func (r *reader) pushedNap(d replies.Document) replies.Verdict {
 // activityLevels are the numbers of the stages on Connect's page.
 var activityLevels = map[float64]int8{0: derive.Deep, 1: derive.Light, 2: derive.REM, 3: derive.Awake}
 
-// nightPage takes a night of Connect's with what was measured in it.
+// nightPage takes one of Connect's nights with the values that were measured in it.
 func (r *reader) nightPage(d replies.Document) replies.Verdict {
 	s := d.Inner("dailySleepDTO")
 	start, began := r.both(s, "sleepStartTimestampGMT", "sleepStartTimestampLocal")
@@ -224,7 +224,7 @@ func (r *reader) sleepScore(d replies.Document) replies.Verdict {
 	return r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{Score: replies.Whole(value)}, Name: "sleep score"})
 }
 
-// mostNightly bounds what is kept so.
+// mostNightly bounds the separate values that wait for their nights.
 const mostNightly = 1 << 18
 
 // aboutNight keeps separate values until the file's nights are known.

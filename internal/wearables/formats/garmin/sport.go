@@ -15,8 +15,8 @@ func sportOf(word string) derive.Sport {
 	return sports.MainOf(strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(word), "_v2"), "_ws"))
 }
 
-// machines are sports on a machine that stands still, which is the source then,
-// as in FIT files.
+// machines are sports on a machine that does not move. The machine is their
+// source, as in FIT files.
 var machines = map[string]bool{"indoor_cycling": true, "spin": true, "virtual_ride": true}
 
 func sourceOf(word string, typedIn bool) wearables.Source {

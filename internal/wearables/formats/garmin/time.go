@@ -31,8 +31,8 @@ func (r *reader) measured(d replies.Document) (moment, bool) {
 	return r.epochSeconds(d, "measurementTimeInSeconds", "measurementTimeOffsetInSeconds")
 }
 
-// epochSeconds is an instant in seconds since 1970, seldom with fractions, and
-// its offset; without one that of the user's zone.
+// epochSeconds reads an instant in seconds since 1970, which seldom has fractions, and
+// its offset. Without an offset it uses the user's fallback zone.
 func (r *reader) epochSeconds(d replies.Document, name string, offsets ...string) (moment, bool) {
 	seconds, ok := d.Number(name)
 	if !ok || seconds < 0 || seconds > 4e9 {
@@ -50,8 +50,8 @@ func (r *reader) epochSeconds(d replies.Document, name string, offsets ...string
 	return moment{at, r.OffsetIn("", at)}, true
 }
 
-// both is an instant that Connect tells twice: in UTC and as the clock showed
-// it. Both are written in the same way, as if both were UTC.
+// both reads an instant that Connect states twice: in UTC and in local time. Both have
+// the same form, as if both were UTC. The difference is the offset.
 func (r *reader) both(d replies.Document, utc, local string) (moment, bool) {
 	at, ok := clock(d.Raw(utc))
 	if !ok {
@@ -66,8 +66,8 @@ func (r *reader) both(d replies.Document, utc, local string) (moment, bool) {
 	return moment{at, r.OffsetIn("", at)}, true
 }
 
-// clock reads a time of Connect's: milliseconds since 1970, or a text without
-// a zone or with a Z that says nothing.
+// clock reads one of Connect's times: milliseconds since 1970, or a text without a zone.
+// It ignores a Z at the end of a text, because local times have it too.
 func clock(raw json.RawMessage) (time.Time, bool) {
 	if v, ok := replies.NumberOf(raw); ok {
 		if v < 0 || v > 4e12 {
@@ -88,8 +88,8 @@ func clock(raw json.RawMessage) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// midnight returns the time for a value that has a day and no time: the start of the
-// day where the user lives. Without a zone it floats, as sheet.Wall says.
+// midnight returns the time for a value that has a day and no time: the start of the day
+// in the user's fallback zone. Without a zone the time floats; see sheet.Wall.
 func (r *reader) midnight(day civil.Date) moment {
 	wall := sheet.Wall{Zone: r.Zone}
 	at, offset := wall.Instant(day.In(time.UTC))

@@ -107,9 +107,9 @@ func clockOf(seconds int64) string {
 	return time.Unix(seconds, 0).UTC().Format("2006-01-02T15:04:05") + "+00:00"
 }
 
-// The FIT files of four of the activities are the same workouts, whichever
-// comes first: one summary, with the device and the course of the file and the
-// id of Garmin Connect.
+// The FIT files of four of the activities are the same workouts, in either
+// order of import. Each gives one summary, with the device and the course of
+// the file and the id of Garmin Connect.
 func TestRealFilesOfActivities(t *testing.T) {
 	tracks := map[string]listedActivity{}
 	for _, a := range listOf(t) {
@@ -349,8 +349,8 @@ func TestRealNights(t *testing.T) {
 	})
 }
 
-// The peers' night has its stages apart from it, so that it has none; the
-// offset that it leaves out is none either.
+// The file of the project Open Wearables has the stages outside of the night, so
+// the stored night has no stages. The file states no offset, so the night has none.
 func TestPeersPush(t *testing.T) {
 	db := storetest.SQLite(t)
 	find, series := imported(t, db, "open-wearables-test_garmin_247.json")
