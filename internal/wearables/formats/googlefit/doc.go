@@ -1,7 +1,7 @@
-// Package googlefit reads the data points of Google Fit as JSON: datasets of its REST
-// API, {"dataSourceId": …, "point": […]}, the same in buckets, and the files of "All
-// Data" in Google Takeout, {"Data Source": …, "Data Points": […]}. A point names its
-// data type, so one file may hold several.
+// Package googlefit reads the data points of Google Fit as JSON. It reads datasets of
+// its REST API, {"dataSourceId": …, "point": […]}, alone or in buckets. It also reads
+// the files of "All Data" in Google Takeout, {"Data Source": …, "Data Points": […]}. A
+// point names its data type, so one file may hold several.
 //
 // Times are exact: nanoseconds since 1970, as text or as a number. No point has the
 // person's zone. Series therefore have no offset, and days and sessions use the user's

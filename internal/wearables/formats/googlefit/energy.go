@@ -12,18 +12,18 @@ import (
 // longer stretch comes from a wrong clock.
 const longestSpan = 31 * 24 * time.Hour
 
-// Streams of energy of which it is known what they count.
+// These streams of energy state what they count.
 const (
 	basal      = "from_bmr"        // at rest
-	activities = "from_activities" // meanwhile, with what would have been used at rest
+	activities = "from_activities" // in activities, including the energy at rest
 )
 
 // energy takes kilocalories.
 //
-// The type itself means all energy, basal and active together, which has no series. Two
-// of the platform's streams are specific: together they are the day, one for the times
-// at rest and one for the others. Typed values are those of an activity as well. The
-// rest is counted and left out: an app may mean either.
+// The type itself means all energy, basal and active together, and has no series. Two of
+// the platform's streams are specific: one for the times at rest and one for the others.
+// Together they cover the day. Typed values are those of an activity as well. Other
+// streams are counted and left out, because an app may mean either.
 func (m *reader) energy(d replies.Document) replies.Verdict {
 	start, end, ok := span(d)
 	if !ok || end.Sub(start) > longestSpan {
@@ -46,8 +46,8 @@ func (m *reader) energy(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// atRest stores basal energy, which has no end of its own on the wire: cut at
-// local midnights, so that each day has its share.
+// atRest stores basal energy. The API does not show the end of a basal value. So atRest
+// cuts the interval at local midnights, and each day gets its share.
 func (m *reader) atRest(source wearables.Source, start, end time.Time, kcal float64) {
 	key := sheet.Key{Resource: "calories_basal", Source: source}
 	length := end.Sub(start)
@@ -67,7 +67,8 @@ func (m *reader) atRest(source wearables.Source, start, end time.Time, kcal floa
 	}
 }
 
-// midnight is the next one where the user lives, else in UTC.
+// midnight returns the next midnight after an instant, in the user's fallback zone or
+// otherwise in UTC.
 func (m *reader) midnight(at time.Time) time.Time {
 	zone := m.Zone
 	if zone == nil {
@@ -75,7 +76,7 @@ func (m *reader) midnight(at time.Time) time.Time {
 	}
 	local := at.In(zone)
 	next := time.Date(local.Year(), local.Month(), local.Day()+1, 0, 0, 0, 0, zone)
-	if !next.After(at) { // midnight itself is jumped over
+	if !next.After(at) { // a clock change skips midnight
 		next = at.Add(time.Hour)
 	}
 	return next.UTC()

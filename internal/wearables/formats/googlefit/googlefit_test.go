@@ -134,8 +134,8 @@ func checkSummaries(t *testing.T, of func(string) []map[string]any) {
 	}
 }
 
-// The archive has the same steps in several streams. They count once: of each
-// stream only what no other has.
+// The archive has the same steps in several streams. They count once: from each stream
+// only the steps that no other one has.
 func TestArchiveCountsSteps(t *testing.T) {
 	for _, order := range [][]string{{merged, estimated}, {estimated, merged}} {
 		db := storetest.SQLite(t)
@@ -192,7 +192,8 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// Every number of an activity has a sport or is none.
+// sportOf maps the numbers of activities to sports. It returns false for activities
+// that are no sport, and for unknown numbers.
 func TestSports(t *testing.T) {
 	for code, want := range map[float64]string{
 		1: "cycling", 8: "running", 58: "running", 80: "strength_training", 82: "swimming", 108: "other", 9: "aerobics", 120: "softball",

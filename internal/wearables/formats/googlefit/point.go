@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// value is one field of a point. Its type tells which fields there are and in
-// which order.
+// value is one field of a point. The type of the point defines the fields and their
+// order.
 type value struct {
 	Float *float64 `json:"fpVal"`
 	Int   *float64 `json:"intVal"`
@@ -25,8 +25,8 @@ func (v value) number() (float64, bool) {
 	return 0, false
 }
 
-// number is the i-th field of a point. The interface lists values, the archive
-// lists objects of one value.
+// number returns the i-th field of a point. The API lists values. The archive lists
+// objects with one value each.
 func number(d replies.Document, i int) (float64, bool) {
 	var plain []value
 	if d.Into("value", &plain) && i < len(plain) {
@@ -41,8 +41,8 @@ func number(d replies.Document, i int) (float64, bool) {
 	return 0, false
 }
 
-// span returns the start and end of a point. A measurement has one time, and may leave
-// out the first.
+// span returns the start and end of a point. A measurement has one time, so its start may
+// be missing. span returns false if the end is missing or before the start.
 func span(d replies.Document) (start, end time.Time, ok bool) {
 	end, ok = d.UnixNano("endTimeNanos")
 	if !ok {
@@ -65,7 +65,7 @@ func origin(d replies.Document) (source wearables.Source, stream string) {
 	return container(d)
 }
 
-// container is the stream that contains a point.
+// container returns the stream that contains a point.
 func container(d replies.Document) (source wearables.Source, stream string) {
 	if id := d.Around("Data Source").Text("Data Source"); id != "" {
 		return sourceOf(id)
@@ -74,17 +74,16 @@ func container(d replies.Document) (source wearables.Source, stream string) {
 }
 
 const (
-	services  = "com.google.android.gms" // what the platform worked out by itself
-	userInput = "user_input"             // the stream of what was typed in
+	services  = "com.google.android.gms" // values that the platform computed
+	userInput = "user_input"             // the stream of typed values
 )
 
 // sourceOf reads the id of a stream, raw or derived:
 //
 //	derived:com.google.step_count.delta:com.example.app:maker:model:serial:name
 //
-// in which the app, or the three words on the device, may be missing. Nothing
-// in it says what sort of device it is, so that the type is unknown, and what
-// the device is called is left alone.
+// The app, or the three words about the device, may be missing. The id does not state the
+// type of device, so the type is unknown. sourceOf ignores the name of the device.
 func sourceOf(id string) (source wearables.Source, stream string) {
 	source = wearables.Source{Provider: Provider, Type: "unknown"}
 	parts := strings.Split(id, ":")

@@ -34,7 +34,7 @@ func TestImportRealDatasets(t *testing.T) {
 
 func TestOtherMakersAreUnlike(t *testing.T) { repliestest.Unlike(t, Kind, "google-fit") }
 
-// realPoint is a point by other types than ours.
+// realPoint is a point in the test's own types.
 type realPoint struct {
 	StartTimeNanos, EndTimeNanos, OriginDataSourceID string
 	Value                                            []struct{ IntVal, FpVal float64 }
@@ -63,7 +63,7 @@ func micros(t *testing.T, nanos string) int64 {
 	return n / 1000
 }
 
-// Each point is where it was, as it was, of the app it came from.
+// Each point is stored with its time, its value and its app.
 func TestRealValues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")
@@ -123,7 +123,7 @@ func TestRealSessions(t *testing.T) {
 	filestest.CompareJSON(t, nights[0]["source"], map[string]any{"type": "app", "provider": "google_fit"})
 }
 
-// instant is one that the API tells.
+// instant parses an instant as the API writes it. It returns UTC microseconds.
 func instant(t *testing.T, v any) int64 {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, v.(string))
@@ -133,7 +133,7 @@ func instant(t *testing.T, v any) int64 {
 	return at.UnixMicro()
 }
 
-// Together the basal and the other energy of a day are all that was used.
+// The basal and the active energy of a day add up to all energy.
 func TestRealEnergy(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")

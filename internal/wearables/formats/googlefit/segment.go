@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// mostStages bounds what is kept of sleep until the end.
+// mostStages bounds the stages of sleep that wait for the end of the file.
 const mostStages = 1 << 19
 
 // asleep are the numbers of activities that are sleep.
@@ -19,12 +19,11 @@ var asleep = map[float64]int8{72: derive.Asleep, 109: derive.Light, 110: derive.
 // mindful are meditation and guided breathing.
 var mindful = map[float64]bool{45: true, 122: true}
 
-// activity takes a stretch of one activity: sleep, being mindful, a
-// workout, or nothing.
+// activity takes a stretch of one activity: sleep, mindfulness, a workout, or nothing.
 //
-// The platform guesses all day long whether its owner walks, drives or sits.
-// Those guesses are no workouts; what an app recorded and what a person typed
-// in are.
+// The platform guesses all day long whether its owner walks, drives or sits. Those
+// guesses are no workouts. Activities that an app recorded or a person typed in are
+// workouts.
 func (m *reader) activity(d replies.Document) replies.Verdict {
 	start, end, ok := span(d)
 	if !ok || !end.After(start) {

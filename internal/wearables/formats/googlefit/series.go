@@ -58,10 +58,11 @@ func (m *reader) amount(d replies.Document, to target) replies.Verdict {
 	return replies.Mapped
 }
 
-// amountSource returns the source of an amount. The archive has the same steps in several
-// streams of the platform: merged, estimated, of one sensor. They are cut at different
-// times, so each is a source of its own there, and a day takes from each only uncovered
-// time. A reply has one stream, so the apps of its points separate them.
+// amountSource returns the source of an amount. An archive has the same steps in several
+// streams of the platform: merged, estimated, or of one sensor. These streams have
+// different intervals. So each stream of an archive is a separate source. The total of a
+// day then counts the time that two streams cover only once. A reply has only one stream,
+// so the apps of its points are the sources.
 func amountSource(d replies.Document) wearables.Source {
 	if !d.Has("fitValue") {
 		source, _ := origin(d)

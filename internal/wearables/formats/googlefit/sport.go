@@ -5,8 +5,9 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// sportOf is the sport of an activity; ok is false for what is none: being
-// carried, standing still, lifts, and what the platform could not tell.
+// sportOf returns the sport of an activity. ok is false for activities that are
+// no sport: being in a vehicle, standing still, elevators, and movement that
+// the platform did not recognize.
 func sportOf(code float64) (sport derive.Sport, ok bool) {
 	if code < 0 || code >= float64(len(activityNames)) || code != float64(int(code)) {
 		return sport, false

@@ -16,8 +16,9 @@ import (
 	"hale/internal/wearables/formats/strava"
 )
 
-// walk is a short track with everything that the extensions know: two
-// segments with a pause of a minute, one beat of zero, one point without time.
+// walk is a short track with every value that the extensions define. It has two
+// segments with a pause of a minute, one heart rate of zero, and one point
+// without time.
 const walk = `<?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="StravaGPX iPhone" xmlns="http://www.topografix.com/GPX/1/1" xmlns:gpxtpx="http://www.garmin.com/xmlschemas/TrackPointExtension/v1">
  <metadata><time>2024-05-01T05:00:00Z</time></metadata>
@@ -164,7 +165,7 @@ func TestTitleInCDATA(t *testing.T) {
 	}
 }
 
-// The schema knows no zones, so what names none is in UTC.
+// The schema has no zones, so a time without a zone is in UTC.
 func TestTimesWithoutZone(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	if _, err := bed.Import(Kind, filestest.Save(t, []byte(strings.ReplaceAll(walk, "+02:00</time>", "</time>")))); err != nil {
@@ -190,7 +191,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// Data before a cut is kept.
+// The data before the end of a truncated file is kept.
 func TestCut(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	cut := walk[:strings.Index(walk, "08:02:00")]

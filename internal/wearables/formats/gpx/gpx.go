@@ -111,8 +111,7 @@ func (t *track) field(name, text string) {
 	}
 }
 
-// instant reads a time. The schema says that all are in UTC, so some writers
-// leave the Z out.
+// instant reads a time. The schema requires UTC, so some writers leave out the Z.
 func instant(text string) (micros int64, offset int32, ok bool) {
 	if micros, offset, ok = xmltrack.Instant(text); !ok {
 		micros, offset, ok = xmltrack.Instant(text + "Z")
@@ -225,7 +224,8 @@ func sourceType(provider, creator string) string {
 	return kind
 }
 
-// End gives away what a cut document left open.
+// End completes the elements that a truncated document left open. It returns an error if
+// the file gave no workout.
 func (r *reader) End() error {
 	if r.track != nil {
 		r.endSegment()

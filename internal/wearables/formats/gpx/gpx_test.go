@@ -73,7 +73,7 @@ type plainTrack struct {
 	} `xml:"trkseg>trkpt"`
 }
 
-// Another reader and another formula for distances give the same course.
+// A different reader and a different formula for distances give the same course.
 func TestPublicTrackAgainstEncodingXML(t *testing.T) {
 	path := testdata.Shared(t, "wearables/gpx/gpxgo-korita-zbevnica.gpx")
 	var want document
@@ -122,7 +122,8 @@ func compareTrack(t *testing.T, w filestest.Workout, want plainTrack) {
 	}
 }
 
-// flatDistance is on a flat map, which is true enough from point to point.
+// flatDistance returns the distance in metres on a flat map. This is exact enough between
+// two successive points.
 func flatDistance(lat1, lng1, lat2, lng2 float64) float64 {
 	const perDegree = 111_195
 	y, x := (lat2-lat1)*perDegree, (lng2-lng1)*perDegree*math.Cos(lat1*math.Pi/180)

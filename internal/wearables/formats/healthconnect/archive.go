@@ -27,7 +27,7 @@ var (
 	zipMagic = []byte("PK\x03\x04")
 )
 
-// maxMembers bounds how many members of a zip are looked at; exports have one.
+// maxMembers bounds the members of a zip that are checked; exports have one.
 const maxMembers = 20
 
 // openArchive recognizes a file by its content.
@@ -105,8 +105,8 @@ func head(f *zip.File, n int) ([]byte, error) {
 // schemaWithin bounds the position of the schema in a database.
 const schemaWithin = 64 << 20
 
-// checkMember looks for the name of the table that tells the database of
-// Health Connect from others, without unpacking all of it.
+// checkMember looks for the name of the table that distinguishes the database of Health
+// Connect from others. It does not unpack the whole member.
 func (a *archive) checkMember() error {
 	in, err := a.member.Open()
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *archive) extract(ctx context.Context) (path string, discard func(), err
 	if err != nil {
 		return "", nil, fmt.Errorf("healthconnect: unpacking: %w", err)
 	}
-	discard = func() { _ = os.Remove(out.Name()) } // what stays is swept
+	discard = func() { _ = os.Remove(out.Name()) } // a sweep removes a file that remains
 	err = errors.Join(a.unpack(ctx, out), out.Close())
 	if err != nil {
 		discard()
@@ -175,7 +175,8 @@ func (a *archive) unpack(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// watchedReader ends with its context, and tells a damaged zip from a full disk.
+// watchedReader ends with its context. Its error distinguishes a damaged zip from a full
+// disk.
 type watchedReader struct {
 	ctx context.Context
 	in  io.Reader

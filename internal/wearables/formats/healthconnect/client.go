@@ -27,15 +27,15 @@ type writtenRecord struct {
 
 const noDevice = -1
 
-// client reads what react-native-health-connect and capacitor-health-connect
-// write: the client library's names of everything.
+// client reads the JSON of react-native-health-connect and capacitor-health-connect. Both
+// use the client library's names.
 func client(d replies.Document, f *form) writtenRecord {
 	w := writtenRecord{device: noDevice}
 	meta := d.Inner("metadata")
 	w.app = meta.Text("dataOrigin")
 	w.identify(meta.Text("id"), meta.Text("lastModifiedTime"))
 	w.method, _ = meta.Integer("recordingMethod")
-	if n, ok := meta.Integer("device"); ok && n > 0 { // early versions have its type alone
+	if n, ok := meta.Integer("device"); ok && n > 0 { // early versions have only its type
 		w.device = n
 	}
 	if device := meta.Inner("device"); !device.Empty() {
@@ -50,8 +50,8 @@ func client(d replies.Document, f *form) writtenRecord {
 	return w
 }
 
-// gateway reads what HCGateway replies: the record without its metadata and
-// its times, which stand around it.
+// gateway reads a reply of HCGateway. The field data has the record without its
+// metadata and times. The id, the app and the times are beside data.
 func gateway(d replies.Document, f *form) writtenRecord {
 	w := writtenRecord{device: noDevice, app: d.Text("app"), start: millis(d.Text("start"))}
 	w.identify(d.Text("id"), "")
@@ -74,7 +74,8 @@ func (w *writtenRecord) identify(id, modified string) {
 	}
 }
 
-// millis is an instant, cut to milliseconds as the platform does.
+// millis returns an instant in milliseconds of Unix time, truncated as on the platform,
+// or nil if the text is not an instant.
 func millis(s string) any {
 	at, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -83,8 +84,8 @@ func millis(s string) any {
 	return at.UnixMilli()
 }
 
-// zoneOffset is an offset as {"id": "+08:00", "totalSeconds": 28800}, or as its
-// id alone.
+// zoneOffset returns an offset in seconds east of UTC, or nil. The field is {"id":
+// "+08:00", "totalSeconds": 28800} or the id alone.
 func zoneOffset(d replies.Document, name string) any {
 	if seconds, ok := d.Inner(name).Integer("totalSeconds"); ok {
 		return seconds

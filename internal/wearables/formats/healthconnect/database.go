@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// telling is the table that only Health Connect's database has.
+// telling is a table that only Health Connect's database has.
 const telling = "steps_record_table"
 
 // database is an opened export, read through one connection.
@@ -24,28 +24,28 @@ type database struct {
 	plain map[string]map[string]bool
 }
 
-// longestValue bounds what one value or row may take in memory, in bytes.
-// SQLite's number of that limit is 0.
+// longestValue bounds the memory of one value or row, in bytes. In SQLite this limit has
+// the number 0.
 const (
 	limitLength  = 0
 	longestValue = 16 << 20
 )
 
-// defences of a connection to a database that a stranger made:
+// defences are the settings of a connection to a database from an unknown person:
 //
-//   - mode=ro and immutable: no lock, no journal, nothing is ever written
-//   - _defensive, query_only: no statement can change it either
+//   - mode=ro and immutable: SQLite takes no lock, and writes neither journal nor data
+//   - _defensive, query_only: no statement can change the database either
 //   - trusted_schema off: its views, triggers and defaults call no function
 //     with a side effect
-//   - cell_size_check: damaged pages are found before they are used
-//   - mmap_size 0: a file that is cut meanwhile is an error and no crash
+//   - cell_size_check: SQLite finds damaged pages before it uses them
+//   - mmap_size 0: a file that is truncated meanwhile causes an error and no crash.
 //
-// The schema, which SQLite reads whole, is measured before (schema.go).
-// Loading extensions is off unless asked for.
+// SQLite reads the whole schema, so its size is checked before (schema.go). Loading of
+// extensions is off by default.
 const defences = "?mode=ro&immutable=1&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
 	"&_pragma=cell_size_check(1)&_pragma=mmap_size(0)&_pragma=cache_size(-8192)"
 
-// escaped are the characters of a path that mean something in an address.
+// escaped replaces the characters of a path that have a meaning in a URI.
 var escaped = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
 
 // open opens a database and looks at its schema.
@@ -59,7 +59,7 @@ func open(ctx context.Context, path string) (*database, error) {
 	}
 	db := &database{pool: pool, plain: map[string]map[string]bool{}}
 	if err := db.begin(ctx); err != nil {
-		_ = db.Close() // the first error says more
+		_ = db.Close() // the first error is more useful
 		return nil, err
 	}
 	return db, nil
@@ -116,7 +116,7 @@ func (db *database) tableNames(ctx context.Context) (names []string, err error) 
 		if err := rows.Scan(&name, &text); err != nil {
 			return nil, readError(err)
 		}
-		// Only names as the platform gives them go into statements.
+		// Statements contain only names in the form that the platform uses.
 		if isName(name) && strings.HasPrefix(strings.ToUpper(strings.TrimSpace(text)), "CREATE TABLE") {
 			names = append(names, name)
 		}
@@ -124,7 +124,7 @@ func (db *database) tableNames(ctx context.Context) (names []string, err error) 
 	return names, readError(rows.Err())
 }
 
-// columns are a table's columns that are no expressions.
+// columns returns the names of a table's columns, without generated and hidden columns.
 func (db *database) columns(ctx context.Context, table string) (map[string]bool, error) {
 	rows, err := db.conn.QueryContext(ctx, `PRAGMA table_xinfo("`+table+`")`)
 	if err != nil {
@@ -165,8 +165,8 @@ func (db *database) has(table string, columns ...string) bool {
 	return db.plain[table] != nil
 }
 
-// column is a column to select, or NULL where this version of the platform
-// does not have it.
+// column returns the expression to select a column, or NULL if this version of the
+// platform does not have the column.
 func (db *database) column(table, prefix, name string) string {
 	if db.plain[table][name] {
 		return prefix + name
@@ -174,7 +174,7 @@ func (db *database) column(table, prefix, name string) string {
 	return "NULL"
 }
 
-// SQLite's primary result codes that speak of this machine, not of the file.
+// These are SQLite's primary result codes for failures of this machine, not of the file.
 const (
 	noMemory  = 7
 	interrupt = 9

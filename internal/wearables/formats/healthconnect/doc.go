@@ -57,7 +57,10 @@
 //	sessions.go           samples, nights and workouts
 //	stage.go              the database for JSON records
 //
-// Facts come from the schema of version 14, one public export, the platform's own
-// sources for its units and codes, the client library's for its names, and the four
-// programs for their forms.
+// Facts come from these sources:
+//
+//   - the schema of version 14, and one public export
+//   - the platform's own sources, for its units and codes
+//   - the client library, for its names
+//   - the four programs, for their forms
 package healthconnect

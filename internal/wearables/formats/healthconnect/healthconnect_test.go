@@ -98,7 +98,7 @@ func TestSessionsThatBeginTogether(t *testing.T) {
 	}
 }
 
-// The numbers of the platform's list, from both ends and the middle.
+// The test has numbers from both ends and the middle of the platform's list.
 func TestSports(t *testing.T) {
 	for code, want := range map[int64]string{
 		0: "other", 4: "cycling", 21: "hiking", 33: "running", 34: "treadmill_running", 45: "strength_training", 49: "swimming", 53: "walking",

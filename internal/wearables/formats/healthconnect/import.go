@@ -26,8 +26,8 @@ type importer struct {
 	done     int   // tables
 }
 
-// importDatabase reads all tables into the store. Of size bytes that the file
-// has, the first were read before.
+// importDatabase reads all tables into the store. size is the size of the file in bytes.
+// from is the number of bytes that were read before, for the progress.
 func importDatabase(ctx context.Context, in files.Input, db *database, from, size int64, outcome *files.Outcome) (err error) {
 	m := &importer{db: db, outcome: outcome, from: from, size: size}
 	if m.store, err = in.Store(ctx, Provider, outcome); err != nil {
@@ -99,8 +99,8 @@ func (m *importer) countSkipped(ctx context.Context) error {
 	return nil
 }
 
-// localDate is the calendar day of an instant at an offset; without one, the
-// day in UTC.
+// localDate returns the calendar day of an instant, in UTC microseconds, at an offset.
+// Without an offset it is the day in UTC.
 func localDate(at int64, offset int32) civil.Date {
 	if offset == wearables.NoOffset {
 		offset = 0

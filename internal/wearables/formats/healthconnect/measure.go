@@ -33,9 +33,9 @@ var (
 	specimens  = measure{} // a number or a word
 )
 
-// read is a value in the platform's unit: {"inKilograms": 71.2, "inGrams":
-// 71200} of react-native-health-connect, {"unit": "gram", "value": 71200} of
-// capacitor-health-connect, or a number where there is no unit.
+// read returns a value in the platform's unit. react-native-health-connect
+// writes {"inKilograms": 71.2, "inGrams": 71200}. capacitor-health-connect
+// writes {"unit": "gram", "value": 71200}. A value without a unit is a number.
 func (m measure) read(raw json.RawMessage) (float64, bool) {
 	if v, ok := replies.NumberOf(raw); ok {
 		return v, m[0].name == ""
@@ -66,10 +66,11 @@ func (m measure) read(raw json.RawMessage) (float64, bool) {
 	return 0, false
 }
 
-// is whether a word names the unit, in the singular or the plural.
+// is reports whether a word names the unit, in the singular or the plural.
 func (u unit) is(word string) bool { return word == u.name || u.name != "" && word == u.name+"s" }
 
-// specimen codes by the client library's words, in the platform's order.
+// specimenWords are the client library's words for the specimens of blood glucose. The
+// index of a word is the platform's code.
 //
 // Source: android.health.connect.datatypes.BloodGlucoseRecord.SpecimenSource.
 var specimenWords = []string{"unknown", "interstitial_fluid", "capillary_blood", "plasma", "serum", "tears", "whole_blood"}

@@ -35,8 +35,12 @@ func (m *importer) withoutCopies(group []record, category int64) []record {
 }
 
 // better reports whether a, and not its copy b, is the original. The first difference
-// decides: a device recorded it; the person's order of apps; it says how it was
-// recorded; its app was there earlier.
+// decides:
+//
+//   - a device recorded it
+//   - the person's order of apps
+//   - it states how it was recorded
+//   - its app was added earlier, and has the lower row number
 func (m *importer) better(a, b *record, category int64) bool {
 	if x, y := a.recorded(), b.recorded(); x != y {
 		return x

@@ -19,13 +19,13 @@ type record struct {
 	start, end          int64 // UTC microseconds
 	offset              int32
 	value, value2       float64
-	source              string // of glucose: what was measured
+	source              string // of glucose: the source type of its specimen
 	where               string // of a thermometer
 }
 
-// statement selects the rows of a rule's table in order of time, so that
-// copies stand together and blocks of samples are filled one after the other.
-// A series' record is found by its rowid, which no two have.
+// statement selects the rows of a rule's table in order of time. So copies are
+// adjacent, and blocks of samples fill one after the other. It finds a series'
+// record by its rowid, which is unique.
 func (db *database) statement(r *rule) (text string, ok bool) {
 	at, offset := r.clock()
 	table, prefix, from := r.table, "", r.table
@@ -77,7 +77,7 @@ func (m *importer) read(ctx context.Context, r *rule) error {
 	if !ok {
 		return nil
 	}
-	var count *files.TypeCount // an empty table is none of the file's types
+	var count *files.TypeCount // an empty table is no type of the file
 	var group []record
 	err := m.db.query(ctx, text, statementColumns, func(row []any) error {
 		if count == nil {
@@ -115,8 +115,8 @@ func (m *importer) overDamage(err error) error {
 	return err
 }
 
-// record reads a row. Rows without the value, as a meal without caffeine, are
-// none; a bad one is counted.
+// record reads a row. It ignores rows without the value, such as a meal without caffeine,
+// and counts bad rows.
 func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one record, ok bool) {
 	if r.value != "" && row[6] == nil {
 		return one, false
@@ -201,7 +201,7 @@ func (m *importer) meal(group []record, count *files.TypeCount) (whole []record)
 	return whole
 }
 
-// take adds a record to its series, or to what is known of the day or person.
+// take adds a record to its series, or to the facts about the day or the person.
 func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.TypeCount) error {
 	m.outcome.Records++
 	count.Read++
@@ -237,8 +237,8 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 	return m.flush(ctx, false)
 }
 
-// measured tells a sensor's glucose from that of a drop of blood, unless the
-// person typed it in.
+// measured adds the source of a glucose value: a sensor or a drop of blood. A typed value
+// keeps its source.
 func (one *record) measured(key sheet.Key) sheet.Key {
 	if one.source == "" || key.Source.Type == "app" {
 		return key
@@ -250,8 +250,8 @@ func (one *record) measured(key sheet.Key) sheet.Key {
 	return key
 }
 
-// specimen is a glucose record's source as a source type: interstitial fluid
-// is what sensors measure, capillary blood is a drop from a finger.
+// specimen returns the source type of a glucose record. Sensors measure interstitial
+// fluid, and capillary blood is a drop from a finger. It returns "" for other sources.
 func specimen(v any) string {
 	switch v {
 	case int64(1), "1":
@@ -262,7 +262,7 @@ func specimen(v any) string {
 	return ""
 }
 
-// flush stores what was gathered once it is worth it, or at the end.
+// flush stores the gathered values if there are enough for a batch, or at the end.
 func (m *importer) flush(ctx context.Context, end bool) error {
 	if m.gather.N == 0 || m.gather.N < sheet.Full && !end {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// query runs a statement and gives each row to take. Values are what SQLite
-// has, whatever the schema says: int64, float64, string, []byte or nil.
+// query runs a statement and gives each row to take. Values have SQLite's types, whatever
+// the schema declares: int64, float64, string, []byte or nil.
 func (db *database) query(ctx context.Context, text string, columns int, take func(row []any) error) error {
 	rows, err := db.conn.QueryContext(ctx, text)
 	if err != nil {
@@ -29,7 +29,7 @@ func (db *database) query(ctx context.Context, text string, columns int, take fu
 	return readError(rows.Err())
 }
 
-// integer is a value as a whole number.
+// integer returns a value as a whole number, or false if it is not one.
 func integer(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -40,7 +40,7 @@ func integer(v any) (int64, bool) {
 	return 0, false
 }
 
-// number is a value as a number.
+// number returns a value as a finite number, or false if it is not one.
 func number(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -51,20 +51,21 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// text is a value as text; empty when it is none.
+// text returns a value that is a text, or an empty text.
 func text(v any) string {
 	s, _ := v.(string)
 	return s
 }
 
-// Times outside these are slips of a clock, and would overflow on the way to
-// microseconds: 1970 to 2100, in milliseconds.
+// Times outside these bounds come from a wrong clock, and would overflow in microseconds:
+// 1970 to 2100, in milliseconds.
 const (
 	earliest = 0
 	latest   = 4_102_444_800_000
 )
 
-// moment is a value as an instant in UTC microseconds.
+// moment converts a value in milliseconds to UTC microseconds. It returns false if the
+// time is out of bounds.
 func moment(v any) (int64, bool) {
 	ms, ok := integer(v)
 	return ms * 1000, ok && ms >= earliest && ms <= latest

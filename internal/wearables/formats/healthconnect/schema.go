@@ -8,10 +8,10 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// SQLite reads a database's whole schema into memory before any statement, and
-// parses all of it: a few hundred megabytes of small views would take all the
-// memory there is. So it is measured first, without SQLite. A phone's has some
-// hundred entries and hundred kilobytes.
+// SQLite reads and parses a database's whole schema before any statement. A few
+// hundred megabytes of small views would take all memory. So the reader
+// measures the schema first, without SQLite. A phone's schema has a few hundred
+// entries and a few hundred kilobytes.
 const (
 	maxEntries = 2000    // tables, views, indexes and triggers, and pages of them
 	maxSchema  = 4 << 20 // bytes
@@ -19,8 +19,8 @@ const (
 
 var errSchema = fault.Newf(fault.Unprocessable, "the database has more than %d tables and views, or longer ones than any phone's", maxEntries)
 
-// The schema is the table whose tree begins on the first page, behind the
-// file's header. Numbers are big-endian.
+// The schema is the table whose tree begins on the first page, after the file's header.
+// Numbers are big-endian.
 //
 // Source: https://sqlite.org/fileformat2.html, 1.3 and 1.6.
 const (
@@ -43,7 +43,7 @@ func boundSchema(path string) error {
 
 func schemaFits(file io.ReaderAt) error {
 	header := make([]byte, fileHeader)
-	if n, _ := file.ReadAt(header, 0); n < fileHeader { // SQLite will say what it can not read
+	if n, _ := file.ReadAt(header, 0); n < fileHeader { // SQLite will report why it cannot read the file
 		return nil
 	}
 	size := int64(binary.BigEndian.Uint16(header[pageSizeAt:]))
@@ -86,8 +86,9 @@ func schemaFits(file io.ReaderAt) error {
 	return nil
 }
 
-// cellsOf are the cells of a page by where they begin, as far as they lie in
-// it.
+// cellsOf returns the cells of a page. Each runs from the cell's start to the end of the
+// page. at is the position of the page's header. Cells that begin outside of the page are
+// left out.
 func cellsOf(page []byte, at int) (all [][]byte) {
 	count, first := int(binary.BigEndian.Uint16(page[at+3:])), at+8
 	if page[at] == interiorPage {
@@ -105,7 +106,7 @@ func cellsOf(page []byte, at int) (all [][]byte) {
 	return all
 }
 
-// varint is SQLite's number of one to nine bytes.
+// varint decodes SQLite's number of one to nine bytes.
 func varint(b []byte) (v uint64) {
 	for i, c := range b[:min(len(b), 9)] {
 		if i == 8 {

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// views is that many views, which an upload can have millions of.
+// views returns SQL that creates n views. An upload may have millions of views.
 func views(n int) string {
 	var b strings.Builder
 	b.WriteString("PRAGMA page_size = 512; BEGIN;")
@@ -23,7 +23,7 @@ func views(n int) string {
 }
 
 func TestSchemaIsBounded(t *testing.T) {
-	some := views(500) // beside the table they take pages of several levels
+	some := views(500) // together with the table they take pages of several levels
 	whole := contents(t, build(t, some, plainSteps))
 	if err := check(filestest.Save(t, whole), 0); err != nil {
 		t.Errorf("five hundred views: %v", err)
@@ -46,7 +46,7 @@ func TestSchemaIsBounded(t *testing.T) {
 			t.Errorf("%s, looked at: %v", name, err)
 		}
 	}
-	// One that lost its end is damaged, wherever that is.
+	// A file that lost its end is refused as damaged, wherever it ends.
 	for at := len(whole) - 100; at > 0; at -= 4096 {
 		if err := check(filestest.Save(t, whole[:at]), 0); err != nil && !fault.Is(err, fault.Unprocessable) {
 			t.Errorf("%d of %d bytes: %v", at, len(whole), err)
@@ -54,7 +54,7 @@ func TestSchemaIsBounded(t *testing.T) {
 	}
 }
 
-// Measuring ends for any file.
+// The check of the schema ends for any file.
 func FuzzSchema(f *testing.F) {
 	f.Add(contents(f, build(f, plainSteps)))
 	f.Add(contents(f, build(f, views(20), plainSteps)))

@@ -12,10 +12,10 @@ import (
 type form struct {
 	record string // the client library's name of its class, without "Record"
 	table  string
-	span   bool // of startTime to endTime, else at time
+	span   bool // the record has startTime and endTime; otherwise it has time
 	fields []field
 	many   *endlessRows
-	also   []string // other names of it, as folded has them
+	also   []string // other names of it, in the form of folded
 }
 
 // field is a value of a record.
@@ -25,17 +25,17 @@ type field struct {
 	in     measure
 	flat   string  // HC Webhook's name of it; empty when it has none
 	times  float64 // from HC Webhook's unit to the platform's
-	may    bool    // be missing
+	may    bool    // the value may be missing
 }
 
-// endlessRows are the samples of a record, which have a table of their own.
+// endlessRows describes the samples of a record, which have a table of their own.
 type endlessRows struct {
 	table string
 	list  string // in JSON
 	field
 }
 
-// location maps places of a thermometer to numbers.
+// location is the field with the place of a thermometer, a number.
 var location = []field{{column: "measurement_location", name: "measurementLocation", in: plain, may: true}}
 
 // forms lists the records with a resource. The table of rules says which, for both the
@@ -95,8 +95,8 @@ var forms = []form{
 	{record: "ExerciseSession", table: exerciseTable, span: true, also: []string{"exercise", "activitysession"}},
 }
 
-// skippedForms are the records that are counted and not stored: the table, and the names
-// of the client library and of writers.
+// skippedForms lists the records that are counted and not stored. Each has its table and
+// the names that the client library and other writers use.
 var skippedForms = func() (all []form) {
 	also := map[string][]string{
 		"total_calories_burned_record_table": {"totalcalories"}, "menstruation_flow_record_table": {"menstruation"},
@@ -107,8 +107,8 @@ var skippedForms = func() (all []form) {
 	return all
 }()
 
-// formNamed is the record that a list or a record names: HeartRate, heartRate,
-// heart_rate, HeartRateRecord, HeartRateSeries; nil when there is none.
+// formNamed returns the form of the record that a name means: HeartRate, heartRate,
+// heart_rate, HeartRateRecord, HeartRateSeries. It returns nil for an unknown name.
 func formNamed(s string) *form { return formsByName[folded(s)] }
 
 var formsByName = func() map[string]*form {
@@ -124,7 +124,8 @@ var formsByName = func() map[string]*form {
 	return all
 }()
 
-// folded is a name without its case, hyphens and endings.
+// folded returns a name in lower case, without hyphens, underscores, spaces and the
+// endings record, records and series. It returns "" for long names.
 func folded(s string) string {
 	if len(s) > 60 {
 		return ""
@@ -143,8 +144,8 @@ func folded(s string) string {
 	return s
 }
 
-// tellers are fields that only one kind of record has. Others, such as count,
-// energy, percentage, mass and temperature, say nothing of their record.
+// tellers maps fields that only one kind of record has to that record. Other fields, such
+// as count, energy, percentage, mass and temperature, occur in several kinds.
 var tellers = map[string]string{
 	"distance": "Distance", "elevation": "ElevationGained", "floors": "FloorsClimbed", "volume": "Hydration", "totalCarbohydrate": "Nutrition",
 	"deltas": "SkinTemperature", "heartRateVariabilityMillis": "HeartRateVariabilityRmssd", "rate": "RespiratoryRate", "level": "BloodGlucose",
@@ -152,8 +153,8 @@ var tellers = map[string]string{
 	"stages": "SleepSession", "exerciseType": "ExerciseSession", "basalMetabolicRate": "BasalMetabolicRate",
 }
 
-// formOf tells a record that nothing names by its fields; nil when they could
-// be those of several.
+// formOf identifies a record without a name by its fields. It returns nil if they could
+// be those of several kinds.
 func formOf(d replies.Document) *form {
 	if samples := d.Documents("samples"); len(samples) > 0 && samples[0].States("beatsPerMinute") {
 		return formNamed("HeartRate")

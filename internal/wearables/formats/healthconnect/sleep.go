@@ -13,17 +13,17 @@ const (
 	stagesTable = "sleep_stages_table"
 )
 
-// Bounds on the nights that wait for the end; a life has fewer.
+// These bound the nights that wait for the end of the file; a life has fewer.
 const (
 	maxNights = 100_000
 	maxStages = 1 << 19
 )
 
-// stages are the platform's codes as ours: unknown and sleeping are sleep
-// without a stage, out of bed and awake in bed are being awake.
+// stages maps the platform's codes to ours. Unknown and sleeping are sleep without a
+// stage. Out of bed and awake in bed are awake.
 //
-// The day of a night is that of waking up: the platform's local_date, which is
-// that of falling asleep, is not read.
+// The day of a night is the day of waking up. The platform's local_date is the day of
+// falling asleep, so the reader ignores it.
 var stages = map[int64]int8{
 	0: derive.Asleep, 1: derive.Awake, 2: derive.Asleep, 3: derive.Awake,
 	4: derive.Light, 5: derive.Deep, 6: derive.REM, 7: derive.Awake,
@@ -63,8 +63,8 @@ func (m *importer) readSleep(ctx context.Context) error {
 	return nil
 }
 
-// whole is the session as segments: its bounds are the time in bed, and
-// without stages all of it is sleep.
+// whole returns the session as segments. Its bounds are the time in bed, and without
+// stages all of it is sleep.
 func (n *night) whole() []derive.Segment {
 	bed := derive.Segment{Start: n.start, End: n.end, Offset: n.offset, Stage: derive.InBed}
 	if len(n.segments) > 0 {
@@ -147,8 +147,8 @@ func (m *importer) readStages(ctx context.Context, nights map[int64]*night) erro
 	return err
 }
 
-// sessions selects the records of a table of sessions in order of time, with
-// three columns more.
+// sessions selects the records of a table of sessions in order of time, with three
+// additional columns.
 func (db *database) sessions(table, more string) string {
 	return `SELECT rowid, ` + db.column(table, "", "app_info_id") + `, ` + db.column(table, "", "device_info_id") + `, ` +
 		db.column(table, "", "recording_method") + `, start_time, ` + db.column(table, "", "start_zone_offset") + `, end_time, ` +

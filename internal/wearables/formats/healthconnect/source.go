@@ -8,16 +8,16 @@ import (
 	"hale/internal/wearables"
 )
 
-// sources know the apps and devices of an export.
+// sources holds the apps and devices of an export.
 type sources struct {
 	packages map[int64]string // by row of the app
-	devices  map[int64]string // source type by row of the device; empty when the device says nothing
+	devices  map[int64]string // source type by row of the device; "" if the device states no type
 	// order is the person's own order of apps, by category of data.
 	order map[int64][]int64
 }
 
-// Bounds on apps and devices, and on the order of a category, which is gone
-// through for each pair of copies. A phone has some dozens.
+// These bound apps and devices, and the order of apps of a category. The reader searches
+// the order for each pair of copies. A phone has some dozens of apps.
 const (
 	maxSources = 10_000
 	maxOrder   = 100
@@ -72,11 +72,11 @@ func (db *database) readOrder(ctx context.Context, s *sources) error {
 	})
 }
 
-// deviceTypes are the platform's numbers as source types. Glasses and displays
-// have no word of ours; a band is worn as a watch is.
+// deviceTypes maps the platform's numbers to source types. We have no source type for
+// glasses and displays. A band is worn like a watch.
 var deviceTypes = map[int64]string{1: "watch", 2: "phone", 3: "scale", 4: "ring", 6: "watch", 7: "chest_strap"}
 
-// makers are apps of one sort of device, for the many records that do not name their
+// makers lists apps of one type of device, for the many records that do not name their
 // device.
 var makers = []struct{ prefix, sourceType string }{
 	{"com.renpho", "scale"},
@@ -100,7 +100,7 @@ const (
 	manual    = 3
 )
 
-// of is the source of a record.
+// of returns the source of a record: typed in, by its device, or otherwise by its app.
 func (s *sources) of(app, device, method int64) wearables.Source {
 	source := wearables.Source{Provider: Provider, Type: "unknown", AppID: s.packages[app]}
 	switch kind := s.devices[device]; {
@@ -118,8 +118,8 @@ func (s *sources) of(app, device, method int64) wearables.Source {
 	return source
 }
 
-// rank is the place of an app in the person's order for a category; apps that
-// are not in it come last.
+// rank returns the position of an app in the person's order for a category. Apps that are
+// not in it come last.
 func (s *sources) rank(category, app int64) int {
 	for i, a := range s.order[category] {
 		if a == app {
@@ -132,7 +132,7 @@ func (s *sources) rank(category, app int64) int {
 // longestPackage bounds the name of an app, in bytes.
 const longestPackage = 200
 
-// packageName is a name such as com.example.app; other names are ignored.
+// packageName returns a name such as com.example.app, or "" if the text has another form.
 func packageName(s string) string {
 	if len(s) > longestPackage || !strings.Contains(s, ".") {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// exercises are the platform's types of exercise by their number, from 0, each
-// by its name in HealthKit's list or, where that has none, by its own.
+// exercises lists the platform's types of exercise by their number, from 0.
+// Each has its name in HealthKit's list, or its own name if that list has none.
 //
 // Source: android.health.connect.datatypes.ExerciseSessionType.
 var exercises = []string{
@@ -20,8 +20,8 @@ var exercises = []string{
 	"StairClimbing", "Elliptical", "Rowing",
 }
 
-// sportOf is the sport of a type of exercise. A number that is newer than the
-// list is another sport.
+// sportOf returns the sport of the platform's number of an exercise. For a number that is
+// newer than the list it returns OtherSport.
 func sportOf(code int64) derive.Sport {
 	if code < 0 || code >= int64(len(exercises)) {
 		return sports.OtherSport

@@ -28,7 +28,7 @@ type staging struct {
 	parents map[parent]int64     // of samples that come without a record
 }
 
-// parent tells the records apart that stand for samples without one.
+// parent identifies a record that was added for samples without a record.
 type parent struct {
 	table, app     string
 	device, method int64
@@ -42,8 +42,7 @@ const (
 // commonColumns are the columns that all records have.
 var commonColumns = []string{"row_id INTEGER PRIMARY KEY", "uuid BLOB UNIQUE", "modified INTEGER", "app_info_id", "device_info_id", "recording_method"}
 
-// layout is the columns of the tables. They have no types: values stay what
-// they are.
+// layout maps tables to their columns. The columns have no types, so values keep theirs.
 var layout = func() map[string][]string {
 	all := map[string][]string{
 		appsTable:    {"row_id INTEGER PRIMARY KEY", "package_name"},
@@ -63,7 +62,7 @@ var layout = func() map[string][]string {
 	return all
 }()
 
-// columns are those of a record beside the ones that all have.
+// columns returns the columns of a record without commonColumns.
 func (f *form) columns() []string {
 	all := []string{"time", "zone_offset"}
 	if f.span {
@@ -78,8 +77,8 @@ func (f *form) columns() []string {
 	return all
 }
 
-// fast settings are safe: the database is thrown away, and after a crash it is
-// made again.
+// fast settings are safe, because the database is deleted after the import. After a
+// crash, the next attempt creates a new one.
 const fast = "?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=locking_mode(EXCLUSIVE)&_pragma=cache_size(-8192)"
 
 // newStaging makes an empty database beside the upload.
@@ -110,7 +109,7 @@ func (s *staging) begin() (err error) {
 	return s.table(telling)
 }
 
-// table makes a table and the statement that fills it.
+// table creates a table and prepares the statement that fills it.
 func (s *staging) table(name string) error {
 	columns := layout[name]
 	text := `CREATE TABLE ` + name + ` (` + strings.Join(columns, ", ") + `)` //nolint:gosec // names of our layout
@@ -126,7 +125,7 @@ func (s *staging) table(name string) error {
 	return err
 }
 
-// insert adds a row to a table, which is made with its first one.
+// insert adds a row to a table. It creates the table with the first row.
 func (s *staging) insert(table string, values ...any) error {
 	if s.inserts[table] == nil {
 		if err := s.table(table); err != nil {
@@ -144,8 +143,9 @@ func (s *staging) failed(err error) error {
 	return nil
 }
 
-// add adds a record. One that is there already, by its id, is twice: it makes
-// place for the new one if that was changed later, else row is 0.
+// add adds a record and returns its row. twice is true if a record with the same
+// id already exists. The new record replaces the existing one if it was changed
+// later. Otherwise the existing one stays, and row is 0.
 func (s *staging) add(f *form, w *writtenRecord, values ...any) (row int64, twice bool, err error) {
 	var id any // a nil slice would be an empty BLOB
 	if w.id != nil {
@@ -168,8 +168,8 @@ func (s *staging) add(f *form, w *writtenRecord, values ...any) (row int64, twic
 	return row, twice, s.insert(f.table, append(all, values...)...)
 }
 
-// known looks for a record with the same id, and removes it when the new one
-// was changed later. Samples without a record are none.
+// known looks for a record with the same id, and removes it if the new one was
+// changed later. Samples without a record have no id.
 func (s *staging) known(f *form, w *writtenRecord) (twice, stays bool, err error) {
 	if s.inserts[f.table] == nil {
 		return false, false, nil
@@ -189,8 +189,8 @@ func (s *staging) known(f *form, w *writtenRecord) (twice, stays bool, err error
 	return true, false, s.failed(err)
 }
 
-// writer is the app and the device of a record by their rows; nil where there
-// is none.
+// writer returns the rows of the app and the device of a record, or nil if the
+// record does not name one.
 func (s *staging) writer(w *writtenRecord) (app, device any, err error) {
 	if w.app != "" {
 		row, ok := s.apps[w.app]
@@ -216,8 +216,8 @@ func (s *staging) writer(w *writtenRecord) (app, device any, err error) {
 	return app, device, err
 }
 
-// samplesOf is the row of a record that stands for the samples of a writer
-// which come without one.
+// samplesOf returns the row of the record that is added for samples without a
+// record. Each writer has one such record.
 func (s *staging) samplesOf(f *form, w *writtenRecord) (row int64, err error) {
 	key := parent{f.table, w.app, w.device, w.method}
 	row, ok := s.parents[key]
@@ -232,7 +232,7 @@ func (s *staging) samplesOf(f *form, w *writtenRecord) (row int64, err error) {
 	return row, err
 }
 
-// finish makes the database ready to be read.
+// finish completes the database for reading.
 func (s *staging) finish() error {
 	err := s.failed(s.tx.Commit())
 	s.tx = nil
@@ -244,10 +244,10 @@ func (s *staging) finish() error {
 // discard removes the database.
 func (s *staging) discard() {
 	if s.tx != nil {
-		_ = s.tx.Rollback() // nothing of it is wanted
+		_ = s.tx.Rollback() // none of it is needed
 	}
 	if s.db != nil {
 		_ = s.db.Close()
 	}
-	_ = os.Remove(s.path) // what stays is swept
+	_ = os.Remove(s.path) // a sweep removes a file that remains
 }

@@ -10,13 +10,13 @@ const (
 	length               // the minutes from start_time to end_time
 	point                // a measurement at time
 	pair                 // blood pressure at time
-	glucose              // a measurement at time that says what was measured
+	glucose              // a measurement at time that states its specimen
 	series               // a sample at epoch_millis; its record is in the parent table
 	resting              // the resting heart rate of the day
 	height               // a fact about the person
 )
 
-// rule says what becomes of the rows of a table.
+// rule says how the rows of a table are converted.
 type rule struct {
 	table    string
 	value    string // column
@@ -27,14 +27,15 @@ type rule struct {
 	times    float64  // from the platform's unit to ours
 	category int64    // of the person's order of apps
 	parent   string   // table of a series' records
-	effort   effort   // what it adds to a workout around it
+	effort   effort   // the amount that it adds to a workout around it
 	where    []string // words for where a thermometer was, by the number of measurement_location; empty without one
 }
 
-// Where thermometers are. A word that we have not is empty.
+// These words are the places of thermometers, by the platform's number. A place without a
+// word of ours is empty.
 //
-// Source: android.health.connect.datatypes, BodyTemperatureMeasurementLocation
-// and SkinTemperatureRecord.
+// Source: android.health.connect.datatypes, BodyTemperatureMeasurementLocation and
+// SkinTemperatureRecord.
 var (
 	thermometers = []string{"", "armpit", "finger", "forehead", "mouth", "rectum", "temporal_artery", "toe", "ear", "wrist"}
 	onSkin       = []string{"", "finger", "toe", "wrist"}
@@ -49,8 +50,8 @@ const (
 	wellness        = 7
 )
 
-// rules, in the order in which tables are read: workouts need what was counted
-// during them, and heart rate must be stored before they are.
+// rules lists the tables in the order of reading. Workouts need the amounts that were
+// counted during them, and heart rate must be stored before workouts.
 var rules = []rule{
 	{table: "steps_record_table", value: "count", shape: span, resource: "steps", times: 1, category: activity, effort: steps},
 	{table: "distance_record_table", value: "distance", shape: span, resource: "distance", times: 1, category: activity, effort: metres},
@@ -82,9 +83,8 @@ var rules = []rule{
 	{table: "height_record_table", value: "height", shape: height, times: 100, category: bodyMeasurement},
 }
 
-// skippedTables are tables that are counted and have no series of ours. Total
-// calories hold the active ones a second time, and a basal rate is no amount
-// of energy.
+// skippedTables are tables that are counted and have no series of ours. Total calories
+// contain the active ones again, and a basal rate is no amount of energy.
 var skippedTables = []string{
 	"total_calories_burned_record_table", "basal_metabolic_rate_record_table", "body_water_mass_record_table", "bone_mass_record_table",
 	"speed_record_table", "power_record_table", "steps_cadence_record_table", "cycling_pedaling_cadence_record_table",
@@ -92,7 +92,7 @@ var skippedTables = []string{
 	"cervical_mucus_record_table", "ovulation_test_record_table", "sexual_activity_record_table", "planned_exercise_session_record_table",
 }
 
-// name is the name of a table in a report.
+// name returns the name of a table in reports.
 func name(table string) string {
 	for _, end := range []string{"_record_series_table", "_record_table", "_table"} {
 		if short, ok := strings.CutSuffix(table, end); ok {
@@ -112,7 +112,7 @@ func (r *rule) clock() (at, offset string) {
 	}
 }
 
-// tablesWithOffsets are all tables of records, each once.
+// tablesWithOffsets returns all tables of records, each once.
 func tablesWithOffsets() []rule {
 	all := []rule{{table: sleepTable, shape: span}, {table: exerciseTable, shape: span}}
 	known := map[string]bool{}

@@ -21,7 +21,7 @@ const (
 // objectPlace is the place of an object.
 type objectPlace struct {
 	form    *form // the record that the lists around it are named for; may be nil
-	webhook bool  // inside of what HC Webhook sends
+	webhook bool  // inside a payload of HC Webhook
 	depth   int
 }
 
@@ -33,12 +33,13 @@ type objectPlace struct {
 type walker struct {
 	decoder *json.Decoder
 	record  func(d replies.Document, at objectPlace) (bool, error) // whether an object is a record
-	nothing func(object bool) error                                // what is none and holds none
-	ended   func()                                                 // hears that a record ended
+	nothing func(object bool) error                                // takes a value that neither is a record nor contains one
+	ended   func()                                                 // is called when a record ends
 }
 
-// walk finds the records of a file, in order. io.ErrUnexpectedEOF says that
-// the file ends too early; any other error of the two functions ends the walk.
+// walk finds the records of a file, in order. It returns io.ErrUnexpectedEOF if the file
+// ends too early. If one of the functions record and nothing returns an error, the walk
+// ends with it.
 func (w *walker) walk(in *sheet.Bounded) error {
 	w.decoder = json.NewDecoder(in)
 	w.decoder.UseNumber()
@@ -57,7 +58,8 @@ func (w *walker) walk(in *sheet.Bounded) error {
 	}
 }
 
-// unexpected is the end of the file in the middle of a value.
+// unexpected returns io.ErrUnexpectedEOF for io.EOF, because the file ends in the middle
+// of a value. It returns other errors unchanged.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -65,7 +67,7 @@ func unexpected(err error) error {
 	return err
 }
 
-// element reads a value of a list, or of the file, behind its first token.
+// element reads a value of a list, or of the file, after its first token.
 func (w *walker) element(token json.Token, at objectPlace) error {
 	defer w.ended()
 	switch token {
@@ -100,8 +102,8 @@ func (w *walker) list(at objectPlace) error {
 	return err
 }
 
-// object reads an object and its end. holds says that it is a record or holds
-// some; else it is a field of the object around it, or nothing.
+// object reads an object and its end. holds is true if it is a record or contains
+// records. Otherwise raw is the object, which is a field of the object around it.
 func (w *walker) object(at objectPlace) (raw json.RawMessage, holds bool, err error) {
 	if at.depth++; at.depth > deepest {
 		return nil, false, errDeep
@@ -112,13 +114,13 @@ func (w *walker) object(at objectPlace) (raw json.RawMessage, holds bool, err er
 		if err != nil {
 			return nil, false, err
 		}
-		name, _ := token.(string) // the decoder takes nothing else for a name
+		name, _ := token.(string) // the decoder accepts only a string as a name
 		field, some, err := w.field(name, at, fields)
 		if err != nil {
 			return nil, false, err
 		}
-		// A container of records is no record, so its other fields are not kept:
-		// between the records they could be endless.
+		// An object that contains records is no record, so the reader does not keep its
+		// other fields: between the records they could be endless.
 		if holds = holds || some; !holds || tellsWebhook(name) {
 			fields[name] = field
 		}
@@ -132,7 +134,7 @@ func (w *walker) object(at objectPlace) (raw json.RawMessage, holds bool, err er
 	if raw, err = json.Marshal(fields); err != nil {
 		return nil, false, err
 	}
-	d, _ := replies.Parse(raw) // it was written here
+	d, _ := replies.Parse(raw) // it was marshaled here
 	holds, err = w.record(d, at)
 	return raw, holds, err
 }
@@ -158,11 +160,11 @@ func (w *walker) field(name string, at objectPlace, fields map[string]json.RawMe
 	return raw, false, err
 }
 
-// pages are names under which records stand whatever they are.
+// pages are names of lists that may hold records of any kind.
 var pages = map[string]bool{
 	"records":     true, // a page of react-native-health-connect
 	"result":      true, // the same in its early versions
-	"data":        true, // what HCGateway is sent
+	"data":        true, // the request of HCGateway's client
 	"raw_records": true, // such pages by the names of their records, in one object
 }
 

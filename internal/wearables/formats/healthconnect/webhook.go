@@ -7,20 +7,20 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// HC Webhook sends {"timestamp", "app_version", "steps": […], "heart_rate": […], …}:
-// each sample of a series is an object of its own, values are numbers whose names
-// contain the unit, and there is no offset.
+// HC Webhook sends {"timestamp", "app_version", "steps": […], "heart_rate": […], …}. Each
+// sample of a series is a separate object. Values are numbers whose names contain the
+// unit. There is no offset.
 //
-// With a setting it sends sums of a day or of some minutes in place of amounts, without
-// the writing app, and means in place of measurements, with avg, min and max. Neither
-// is a record: beside the records they would count twice.
+// With a setting, it replaces amounts by sums of a day or of some minutes, without the
+// writing app. It replaces measurements by means, with avg, min and max. Neither is a
+// record: together with the records they would count twice.
 
-// isWebhook reports whether an object inside of such a payload is a record.
+// isWebhook reports whether an object in a payload of HC Webhook is a record.
 func isWebhook(d replies.Document, at objectPlace) bool {
 	return at.webhook && at.form != nil && (d.States("time") || d.States("start_time") && d.States("end_time") || d.States("session_end_time"))
 }
 
-// isComputed reports whether it was computed from records.
+// isComputed reports whether HC Webhook computed the object from records.
 func isComputed(d replies.Document, f *form) bool {
 	if d.States("avg") || d.States("avg_delta_celsius") {
 		return true
@@ -28,7 +28,8 @@ func isComputed(d replies.Document, f *form) bool {
 	return f.span && f.many == nil && len(f.fields) > 0 && d.Inner("metadata").Text("data_origin") == ""
 }
 
-// webhookMethods are its words for how a record was made, in the platform's order.
+// webhookMethods lists HC Webhook's words for the recording method, in the platform's
+// order.
 var webhookMethods = []string{"unknown", "actively_recorded", "automatically_recorded", "manual_entry"}
 
 func webhook(d replies.Document, f *form) writtenRecord {
@@ -54,7 +55,8 @@ func webhook(d replies.Document, f *form) writtenRecord {
 	return w
 }
 
-// flatValues are the values of a record of HC Webhook.
+// flatValues returns the values of a record of HC Webhook, in the order of the form's
+// fields.
 func (f *form) flatValues(d replies.Document) []any {
 	all := make([]any, len(f.fields))
 	for i := range f.fields {

@@ -39,7 +39,7 @@ func asJSON(tb testing.TB, path string) []byte {
 			all[record] = map[string]any{"records": records, "pageToken": nil}
 		}
 	}
-	// Where nothing else tells the original, it is of the app that was met first.
+	// If no other rule decides, the original is the record of the app that comes first.
 	first := map[string]any{"BasalMetabolicRate": all["BasalMetabolicRate"]}
 	delete(all, "BasalMetabolicRate")
 	var text []byte

@@ -11,16 +11,16 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// zones says where the phone was.
+// zones knows the offset of the phone on each day.
 //
-// An offset of zero is written as often for "not given" as for London in
-// winter. An app that never writes another one is not believed; its records
-// get the offset that other apps saw on that day, else the user's fallback
-// zone, else none.
+// Apps write an offset of zero as often for "not given" as for London in winter. The
+// reader does not trust an app that never writes another offset. The app's records get
+// the offset that other apps saw on that day. Otherwise they get the offset of the user's
+// fallback zone, or none.
 type zones struct {
-	speaks   map[int64]bool // apps that know more than zero
+	speaks   map[int64]bool // apps that have written an offset other than zero
 	days     []int64        // UTC days since 1970, in order
-	offsets  []int32        // what the phone's offset was on each
+	offsets  []int32        // the phone's offset on each day
 	fallback *time.Location
 }
 
@@ -58,7 +58,7 @@ func (db *database) zones(ctx context.Context, fallback *time.Location) (*zones,
 	return z, nil
 }
 
-// listen finds the apps that write other offsets than zero. A damaged table is read as
+// listen finds the apps that write offsets other than zero. A damaged table is read as
 // far as possible.
 func (z *zones) listen(ctx context.Context, db *database, table, offset string) error {
 	err := db.query(ctx, `SELECT app_info_id, MAX(`+offset+` <> 0) FROM `+table+` GROUP BY app_info_id`, 2, func(row []any) error {
@@ -73,7 +73,7 @@ func (z *zones) listen(ctx context.Context, db *database, table, offset string) 
 	return err
 }
 
-// look counts the offsets of those apps by day.
+// look counts by day the offsets of the apps that listen found.
 func (z *zones) look(ctx context.Context, db *database, table, at, offset string, counts map[offsetCounts]int64) error {
 	text := `SELECT app_info_id, ` + at + ` / 86400000, ` + offset + `, COUNT(*) FROM ` + table + ` GROUP BY 1, 2, 3`
 	err := db.query(ctx, text, 4, func(row []any) error {
@@ -110,7 +110,10 @@ func (z *zones) settle(counts map[offsetCounts]int64) {
 	}
 }
 
-// of is the offset of a record: what it states, when its app is believed.
+// of returns the offset of a record. It trusts a stated offset that is not zero, or from
+// an app that also writes others. Otherwise it returns the phone's offset on the last
+// known day up to the record, or on the first known day. Without any such day it returns
+// the offset of the fallback zone.
 func (z *zones) of(app, at int64, stated any) int32 {
 	if seconds, ok := offsetOf(stated); ok && (seconds != 0 || z.speaks[app]) {
 		return seconds
@@ -123,7 +126,8 @@ func (z *zones) of(app, at int64, stated any) int32 {
 	return z.offsets[max(i-1, 0)]
 }
 
-// offsetOf is an offset that a place on earth can have.
+// offsetOf converts a value to an offset, in seconds east of UTC. It returns false if no
+// place on earth has this offset.
 func offsetOf(v any) (int32, bool) {
 	seconds, ok := integer(v)
 	if !ok || seconds < -18*3600 || seconds > 18*3600 {
