@@ -50,7 +50,7 @@ func TestImportPages(t *testing.T) {
 			offset           int32
 			value            float64
 		}{
-			{"blood_pressure", "cuff", local - 7200, 7200, 16.3 * 7.50061683},      // kPa; the unit stands behind the list
+			{"blood_pressure", "cuff", local - 7200, 7200, 16.3 * 7.50061683},      // kPa; the unit follows the list
 			{"blood_pressure", "app", local + 600 - 3600, 3600, 15.9 * 7.50061683}, // no zone: that of Berlin
 			{"heartrate", "cuff", local - 7200, 7200, 64},
 			{"glucose", "fingerprick", local + 28800, -28800, 5.4},
@@ -66,7 +66,7 @@ func TestImportPages(t *testing.T) {
 			}
 		}
 		for _, day := range filestest.Summaries(t, db, user, "body") {
-			if day["calendar_date"] == "2025-03-02" { // of the later weighing, which stands first
+			if day["calendar_date"] == "2025-03-02" { // of the later weighing, which is first in the file
 				filestest.CompareJSON(t, day, map[string]any{"weight": 72.5748, "fat": 18.5, "water_percentage": 55.5})
 			}
 		}

@@ -8,7 +8,8 @@ import (
 // Provider is the catalogue's name for iHealth.
 const Provider = "ihealth"
 
-// A pulse beside a pressure is no heart rate of a day, so that days have none.
+// maker describes iHealth's files. HeartOfDays prevents a heart rate of days from being
+// derived, because a pulse beside a blood pressure is not the heart rate of a day.
 var maker = replies.Maker{
 	WallClock: true,
 	Kind:      "ihealth", Title: "iHealth JSON", Provider: Provider, HeartOfDays: true,
@@ -21,7 +22,8 @@ var Kind = maker.Files()
 // reader takes iHealth's records of one file.
 type reader struct{ *replies.Reader }
 
-// sourceOf is a device of a kind, or the app where something was typed in.
+// sourceOf returns the source of a document: a device of the given type, or the app if
+// the value was typed in.
 func sourceOf(d replies.Document, device string) wearables.Source {
 	if d.Text("DataSource") == "Manual" {
 		device = "app"

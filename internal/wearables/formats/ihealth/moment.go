@@ -36,9 +36,9 @@ func parseNumber(text string) (float64, bool) {
 	return 3600 * float64(hours), err == nil
 }
 
-// moment is the instant at which a record's clock showed what a field says.
-// Where the record says nothing of its zone, the clock hung in the user's
-// fallback zone.
+// moment returns the instant of a field with a local clock time, and the offset
+// of the clock. If the record does not state its zone, the user's fallback zone
+// applies.
 func (r *reader) moment(d replies.Document, field string) (at int64, offset int32, ok bool) {
 	wall, ok := d.Unix(field)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// realFiles has what comes out of each of the public samples.
+// realFiles has the expected outcome of each of the public samples.
 var realFiles = map[string]repliestest.File{
 	"activity.json": {"activity": {2, 2}},
 	"bp.json":       {"blood pressure": {2, 2}},

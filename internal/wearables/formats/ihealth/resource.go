@@ -2,10 +2,11 @@ package ihealth
 
 import "hale/internal/wearables/formats/replies"
 
-// listNames are the names under which records stand.
+// listNames are the names of the lists of records.
 var listNames = []string{"BPDataList", "BGDataList", "BODataList", "WeightDataList", "ARDataList", "SRDataList", "SPORTDataList"}
 
-// open has the resources in the order in which a record is held against them.
+// open returns the resources in the order in which they are matched with a
+// record.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	return replies.Reading{Resources: []replies.Resource{

@@ -8,9 +8,10 @@ import (
 // mmHgPerKilopascal turns a pressure in kPa into mmHg.
 const mmHgPerKilopascal = 7.50061683
 
-// unit is the unit of a page by its number, from a list that is in iHealth's
-// order. ok is false for another number, and for a page that says none, as one
-// that was cut does: its pounds are not to pass for kilograms.
+// unit returns the factor of a page's unit. The unit is a number, and factors
+// are in iHealth's order. ok is false for any other number, and for a page
+// without a unit, such as a truncated page. Otherwise pounds could pass for
+// kilograms.
 func unit(d replies.Document, field string, factors ...float64) (factor float64, ok bool) {
 	n, whole := d.Around(field).Integer(field)
 	if !whole || n < 0 || n >= int64(len(factors)) {
@@ -43,7 +44,7 @@ func (r *reader) pressure(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// glucose takes what a meter found in a drop of blood.
+// glucose takes a meter's value of a drop of blood.
 func (r *reader) glucose(d replies.Document) replies.Verdict {
 	at, offset, ok := r.moment(d, "MDate")
 	factor, known := unit(d, "BGUnit", 1/sheet.MilligramsPerMillimole, 1)

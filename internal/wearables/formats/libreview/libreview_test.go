@@ -80,7 +80,8 @@ func TestImportFixture(t *testing.T) {
 			"insulin": {Read: 3, Mapped: 2, Skipped: 1}, "food": {Read: 2, Mapped: 1, Skipped: 1},
 			"note": {Read: 1, Skipped: 1}, "other": {Read: 1, Skipped: 1},
 		})
-		// In the hour of autumn that comes twice, what the clock showed twice is one.
+		// In the hour of autumn that occurs twice, two readings of one clock time
+		// count as one.
 		if o.Records != 20 || o.Mapped != 11 || o.Damaged != 0 || o.Created != 10 {
 			t.Errorf("%+v %+v", o.Report, o.Counts)
 		}
@@ -112,7 +113,7 @@ func TestImportFixture(t *testing.T) {
 	})
 }
 
-// The time on the wall is kept as it is.
+// The local time is kept unchanged.
 func TestVariants(t *testing.T) {
 	for name, want := range map[string][]string{
 		"us-mgdl.csv": {"2025-03-04T00:05", "2025-03-04T00:20", "2025-03-04T12:05"},
@@ -144,8 +145,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// A byte order mark is passed over. A reading of LibreLinkUp whose time on the wall cannot be read is left out,
-// and the report says which it was.
+// A byte order mark is skipped. A reading of LibreLinkUp whose local time cannot be read
+// is left out, and the report names the record.
 func TestLinkUpLeavesOut(t *testing.T) {
 	g := sheettest.Gather(t, read, nil, []byte("\ufeff"+`{"data":{"graphData":[
 		{"FactoryTimestamp":"12/30/2022 4:50:40 AM","Timestamp":"12/30/2022 5:50:40 AM","type":0,"ValueInMgPerDl":173},

@@ -39,9 +39,9 @@ type graph struct {
 	} `json:"data"`
 }
 
-// readGraph reads the whole document; of one that ends in the middle, what is
-// whole of it. A list of connections, which has the latest readings of several
-// people, is none.
+// readGraph reads the whole document, or the complete part of one that ends in
+// the middle. A list of connections is no graph: it has the latest readings of
+// several people.
 func readGraph(in io.Reader) (g *graph, cut bool, err error) {
 	raw, err := io.ReadAll(io.LimitReader(in, maxGraph+1))
 	if err != nil {

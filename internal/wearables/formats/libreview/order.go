@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// order is the date format of the file.
+// order is the order of day and month in the dates of the file.
 type order int
 
 const (
@@ -24,8 +24,8 @@ const (
 type evidence struct{ day, month, halves bool }
 
 // orderOf looks at all dates of a file. A number above twelve settles the
-// order; where there is none, a clock of twelve hours goes with the month
-// first, as accounts set to the habits of the United States have it.
+// order. Without one, a clock of twelve hours means that the month is first, as
+// in accounts with the settings of the United States.
 func orderOf(ctx context.Context, file io.Reader) (order, error) {
 	rows, c, err := open(file)
 	if err != nil {
@@ -79,8 +79,8 @@ type moment struct {
 	half string // AM, PM or empty
 }
 
-// split takes a time apart: two or three parts between spaces, the first with
-// hyphens, slashes or points.
+// split divides a time into its parts. Two or three parts have spaces between them. The
+// first one, the date, has hyphens, slashes or points.
 func split(cell string) (m moment, ok bool) {
 	if len(cell) > 30 {
 		return m, false
@@ -100,8 +100,8 @@ func split(cell string) (m moment, ok bool) {
 	return m, m.half == "" || m.half == "AM" || m.half == "PM"
 }
 
-// wall is the time on the clock. A year in front is followed by the month,
-// whatever the order.
+// wall parses a local time. If the year comes first, the month follows it, whatever the
+// order.
 func (o order) wall(cell string) (time.Time, bool) {
 	m, ok := split(cell)
 	if !ok {

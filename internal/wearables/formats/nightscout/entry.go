@@ -5,7 +5,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// sourceOf is our source of one type.
+// sourceOf returns the source of a type of device.
 func sourceOf(kind string) wearables.Source {
 	return wearables.Source{Provider: Provider, Type: kind, AppID: AppID}
 }
@@ -15,15 +15,15 @@ var (
 	finger = sheet.Key{Resource: "glucose", Source: sourceOf("fingerprick")}
 )
 
-// A sensor's reading, in mg/dL. Numbers up to 38 are codes of errors; 39 and
-// 401 stand for below and above what the sensor measures.
+// A sensor's reading, in mg/dL. Numbers up to 38 are codes of errors. 39 and
+// 401 mean below and above the range of the sensor.
 const (
 	lastCode     = 38
 	belowMeasure = 39
 	aboveMeasure = 401
 )
 
-// takeEntry reads an entry. Entries are in mg/dL always.
+// takeEntry reads an entry. Entries are always in mg/dL.
 func takeEntry(d *sheet.Document, r *record) {
 	name, field, key := "sgv", r.SGV, sensor
 	switch {

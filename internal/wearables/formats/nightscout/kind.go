@@ -11,7 +11,7 @@ import (
 // Provider is the provider of data from the wearer's own server; see the package.
 const Provider = "manual"
 
-// AppID tells the data apart from what was typed in.
+// AppID distinguishes the data from typed data.
 const AppID = "nightscout"
 
 // Kind is a list of Nightscout's records.

@@ -8,12 +8,12 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// moment is the time of a record: UTC microseconds, and the offset of the place if
-// known.
+// moment returns the time of a record in UTC microseconds, and the offset of the place in
+// seconds, or wearables.NoOffset. It returns false if the record has no time.
 //
 // Servers write times in UTC and the uploader's offset beside it, in minutes. An offset
-// of 0 may mean that the uploader sent UTC or that the person lives there, so it is
-// ignored and the user's fallback zone applies. A time with an offset of its own has
+// of 0 may mean that the uploader sent UTC, or that the person lives there. So the reader
+// ignores it, and the user's fallback zone applies. A time with an offset of its own has
 // the person's place.
 func (r *record) moment(zone *time.Location) (at int64, offset int32, ok bool) {
 	stated := wearables.NoOffset
@@ -30,7 +30,7 @@ func (r *record) moment(zone *time.Location) (at int64, offset int32, ok bool) {
 		}
 	}
 	if ms, good := r.Date.integer(); good && ms > 0 {
-		at, ok = ms*1000, true // goes before the text: some uploaders write local time with a Z
+		at, ok = ms*1000, true // has precedence over the text: some uploaders write local time with a Z
 	} else if ms, good := r.Timestamp.integer(); good && !ok && ms > 1e11 {
 		at, ok = ms*1000, true
 	}
@@ -43,8 +43,8 @@ func (r *record) moment(zone *time.Location) (at int64, offset int32, ok bool) {
 	return at, stated, ok
 }
 
-// parse reads an ISO time with a zone: Z, +02:00 or +0200. Without a zone it
-// is no instant.
+// parse reads an ISO time with a zone: Z, +02:00 or +0200. A time without a zone is no
+// instant.
 func parse(s string) (at time.Time, offset int32, ok bool) {
 	if len(s) < len("2006-01-02T15:04Z") || len(s) > 40 {
 		return at, 0, false

@@ -102,7 +102,7 @@ func TestImportFixtures(t *testing.T) {
 			}
 		}
 		blood := sheettest.Find(t, all, "glucose", "", "fingerprick")
-		if blood.Offset[1] != -7*3600 { // what the uploader said goes before the fallback zone
+		if blood.Offset[1] != -7*3600 { // the uploader's offset has precedence over the fallback zone
 			t.Errorf("%v", blood.Offset)
 		}
 	})
@@ -139,8 +139,8 @@ func TestAtOneMoment(t *testing.T) {
 	}
 }
 
-// A dose is a bolus, whatever the type of its treatment; one that was stored
-// without words is read once, with them.
+// A dose is a bolus, whatever the type of its treatment. If the same dose is already
+// stored without words, reads return it once, with the words.
 func TestBoluses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for _, kind := range []string{"Meal Bolus", "Snack Bolus", "Correction Bolus", "Bolus", "Note", "Anything"} {
@@ -162,7 +162,7 @@ func TestBoluses(t *testing.T) {
 	})
 }
 
-// doses are the units of insulin that are read, which are boluses.
+// doses returns the units of insulin of all samples. It checks that they are boluses.
 func doses(t *testing.T, db *store.DB, user users.User) (all []float64) {
 	t.Helper()
 	for _, s := range sheettest.Series(t, db, user) {
@@ -173,8 +173,9 @@ func doses(t *testing.T, db *store.DB, user users.User) (all []float64) {
 	return all
 }
 
-// A later export replaces an earlier one's values of a moment, also after a correction
-// of the type of a treatment or an additional one; so only the last export counts.
+// A later export replaces an earlier export's values of the same moment. It does so
+// even after a correction of a treatment's type, or with an additional treatment. So
+// only the last export counts.
 func TestLaterExports(t *testing.T) {
 	one := func(kind, units string) string {
 		return `{"eventType":"` + kind + `","created_at":"2024-05-01T06:30:00Z","insulin":` + units + `}`

@@ -20,11 +20,11 @@ type list struct {
 	first   record
 }
 
-// open reads the first record, which must be one of Nightscout's.
+// open reads the first record. It must be a record of Nightscout.
 func open(in io.Reader) (*list, error) {
 	l := &list{in: sheet.NewBounded(in)}
 	start := bufio.NewReader(l.in)
-	head, _ := start.Peek(512) // an error comes again with the first record
+	head, _ := start.Peek(512) // the first record returns an error again
 	head = bytes.TrimLeft(head, " \t\r\n")
 	if len(head) == 0 || head[0] != '[' && head[0] != '{' {
 		return nil, errUnlike
@@ -44,8 +44,8 @@ func open(in io.Reader) (*list, error) {
 	return l, nil
 }
 
-// next is the next record; io.EOF at the end, io.ErrUnexpectedEOF where the
-// document ends too early.
+// next reads the next record into r. It returns io.EOF at the end, and
+// io.ErrUnexpectedEOF if the document ends too early.
 func (l *list) next(r *record) error {
 	l.in.Next()
 	if l.array && !l.decoder.More() {
@@ -104,7 +104,7 @@ func read(ctx context.Context, d *sheet.Document) error {
 	}
 }
 
-// take adds what a record says.
+// take adds the values of a record.
 func take(d *sheet.Document, r *record) {
 	d.Report.Records++
 	switch {
@@ -126,7 +126,7 @@ func skip(d *sheet.Document, name string) {
 	d.Report.Left(count)
 }
 
-// mapped counts a record that became something.
+// mapped counts a record that was converted.
 func mapped(d *sheet.Document, count *files.TypeCount) {
 	count.Mapped++
 	d.Report.Mapped++

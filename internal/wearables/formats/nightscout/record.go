@@ -26,13 +26,14 @@ func (t *text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// number is the field as a number above zero; anything else says nothing.
+// number returns the field as a number above zero. It returns false for any other value.
 func (t text) number() (float64, bool) {
 	v, ok := sheet.Number(strings.TrimSpace(string(t)))
 	return v, ok && v > 0
 }
 
-// integer is the field as a whole number.
+// integer returns the field as a whole number, or false if it is not a number in range.
+// It drops a fraction.
 func (t text) integer() (int64, bool) {
 	n, err := strconv.ParseInt(string(t), 10, 64)
 	if err == nil {
@@ -42,7 +43,7 @@ func (t text) integer() (int64, bool) {
 	return int64(v), ok && v > -1e15 && v < 1e15
 }
 
-// record has the fields that we read of entries, treatments and pump history.
+// record has the fields that the reader uses from entries, treatments and pump history.
 // Names, notes and serial numbers are not among them.
 type record struct {
 	Type text `json:"type"` // entries: sgv, mbg, cal
@@ -69,7 +70,7 @@ type record struct {
 	UTCOffset  text `json:"utcOffset"` // minutes
 }
 
-// Of which document a record is.
+// These methods report the kind of document that a record belongs to.
 func (r *record) isEntry() bool {
 	named := r.Type == "sgv" || r.Type == "mbg" || r.Type == "cal"
 	return named || (r.SGV != "" || r.MBG != "") && (r.Date != "" || r.DateString != "")

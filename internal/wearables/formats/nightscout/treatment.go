@@ -14,14 +14,14 @@ var (
 	pumped   = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolus, Source: sourceOf("insulin_pump")}
 )
 
-// bolus are the words of all insulin, as Nightscout itself counts the insulin of
-// every treatment as a bolus: delivery_mode, and neither delivery_form nor
-// bolus_purpose. The type of a treatment, which a person may correct, adds none:
-// a series has one set of words, and a dose that moved from one series to
-// another would be there twice.
+// bolus has the words of all insulin. Nightscout itself counts the insulin of
+// every treatment as a bolus. So the words have delivery_mode, and neither
+// delivery_form nor bolus_purpose. The type of a treatment adds no words,
+// because a person may correct it. A series has one set of words. With words of
+// its type, a corrected dose would be in a second series, and so be stored twice.
 var bolus = wearables.ExtraText("bolus", "", "")
 
-// treatmentTypes are the names that careportal and the common uploaders give.
+// treatmentTypes lists the names that careportal and the common uploaders use.
 var treatmentTypes = []string{
 	"BG Check", "Snack Bolus", "Meal Bolus", "Correction Bolus", "Carb Correction", "Combo Bolus", "Bolus", "SMB", "Bolus Wizard",
 	"Announcement", "Note", "Question", "Exercise", "Site Change", "Sensor Start", "Sensor Change", "Sensor Stop",
@@ -77,8 +77,8 @@ func takeTreatment(d *sheet.Document, r *record) {
 	}
 }
 
-// isPump reports whether a pump gave the insulin: the record names its driver, or the
-// loop's decision. Other insulin was typed.
+// isPump reports whether a pump gave the insulin. Then the record names the pump's
+// driver, or the loop decided on the dose. Other insulin was typed.
 func (r *record) isPump() bool {
 	return r.PumpID != "" || r.PumpType != "" || r.SMB == "true" || r.EventType == "SMB"
 }
@@ -89,9 +89,9 @@ func (r *record) isFingerprick() bool {
 	return r.Glucose != "" && strings.EqualFold(string(r.GlucoseType), "finger")
 }
 
-// blood is the drop of blood in mmol/L, or the count that says why there is
-// none. The unit is the one that the page showed; without one the number could
-// mean either.
+// blood returns the glucose of the drop of blood in mmol/L. If there is none, it returns
+// the counter of the reason. The unit is the one that the page showed. A number without a
+// unit is refused, because it could be in either unit.
 func (r *record) blood(count *files.TypeCount) (value float64, problem *int64) {
 	value, ok := r.Glucose.number()
 	unit := strings.ToLower(string(r.Units))
@@ -106,7 +106,7 @@ func (r *record) blood(count *files.TypeCount) (value float64, problem *int64) {
 	return 0, &count.BadUnit
 }
 
-// pumpEvents are the names of openaps' pump history that we know.
+// pumpEvents lists the known names of events in openaps' pump history.
 var pumpEvents = []string{
 	"Bolus", "BolusWizard", "TempBasal", "TempBasalDuration", "PumpSuspend", "PumpResume", "Prime", "Rewind", "CalBGForPH", "BGReceived",
 }
