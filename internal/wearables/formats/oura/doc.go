@@ -1,6 +1,6 @@
-// Package oura reads JSON documents of an Oura ring in the shapes of API v2: one
-// document, a list, a page {"data": […], "next_token": …}, or one object that holds
-// several of those by the names of resources.
+// Package oura reads JSON documents of an Oura ring in the shapes of API v2. A file
+// holds one document, a list, or a page {"data": […], "next_token": …}. Or it is one
+// object that holds several of those by the names of resources.
 //
 // No field of a document names its kind, and file names are not used, so the fields
 // that only one resource has identify it (resource.go). So one file may hold several

@@ -13,7 +13,8 @@ var maker = replies.Maker{Kind: "oura", Title: "Oura JSON", Provider: Provider, 
 // Kind is a file of Oura's documents.
 var Kind = maker.Files()
 
-// Sources: what the ring measured, and what its wearer told the app.
+// Sources: the ring measured a value, or its wearer entered the value in the
+// app.
 var (
 	ring = wearables.Source{Provider: Provider, Type: "ring"}
 	app  = wearables.Source{Provider: Provider, Type: "app"}

@@ -53,7 +53,7 @@ func TestImportExport(t *testing.T) {
 		for _, n := range nights {
 			byType[n["type"]] = n
 		}
-		filestest.CompareJSON(t, byType["long_sleep"], map[string]any{ // scores of documents that stand before it
+		filestest.CompareJSON(t, byType["long_sleep"], map[string]any{ // scores of documents that come before it
 			"calendar_date": "2025-03-02", "duration": 26999.0, "efficiency": 94.0, "score": 81.0, "recovery_readiness_score": 77.0, "temperature_delta": -0.31,
 			"hr_average": 59.0, "timezone_offset": 3600.0,
 		})
@@ -92,7 +92,7 @@ func TestImportExport(t *testing.T) {
 			t.Errorf("%+v", hearts)
 		}
 		for _, offset := range hearts.Offset {
-			if offset != 3600 { // UTC of the series says nothing: the fallback zone does
+			if offset != 3600 { // the series has UTC, which means unknown, so the fallback zone applies
 				t.Errorf("offsets %v", hearts.Offset)
 			}
 		}

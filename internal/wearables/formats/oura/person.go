@@ -6,8 +6,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// personalInfo takes what the account says of its owner. An age is no birth
-// date, a weight of no day no measurement, and the address is not read.
+// personalInfo takes facts about the owner of the account. An age is no birth date, and a
+// weight without a day is no measurement. The address is not read.
 func (r *reader) personalInfo(d replies.Document) replies.Verdict {
 	p := &derive.Person{}
 	if sex := d.Text("biological_sex"); sex == "female" || sex == "male" {

@@ -17,8 +17,8 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// realFiles has what comes out of each of the public samples: by type, what
-// was read and what was kept.
+// realFiles has the expected outcome of each of the public samples. By type, it has the
+// number of read records and of kept ones.
 var realFiles = map[string]map[string][2]int64{
 	"go_oura-daily_activity-1.json":     {"daily_activity": {1, 1}, "daily_activity.met": {1, 0}, "daily_activity.class_5_min": {1, 0}},
 	"go_oura-daily_activity-2.json":     {"daily_activity": {1, 1}, "daily_activity.met": {1, 0}, "daily_activity.class_5_min": {1, 0}},
@@ -46,7 +46,7 @@ var realFiles = map[string]map[string][2]int64{
 	"go_oura-sleep_time-3.json":         {"sleep_time": {1, 0}},
 	"go_oura-workout-1.json":            {"workout": {1, 1}},
 	"go_oura-workout-2.json":            {"workout": {1, 1}},
-	// One of its nights ends before it begins.
+	// One of its nights ends before it starts.
 	"open-wearables-test_oura_247.json": {"sleep": {3, 2}, "sleep rest": {1, 0}, "sleep deleted": {1, 1}},
 }
 
@@ -87,7 +87,7 @@ func compareTypes(t *testing.T, name string, o *files.Outcome, want map[string][
 	}
 }
 
-// fields is a real file by another reader.
+// fields decodes a real file into a map.
 func fields(t *testing.T, name string) map[string]any {
 	t.Helper()
 	raw, err := os.ReadFile(testdata.Shared(t, "wearables/oura/"+name))
@@ -101,7 +101,7 @@ func fields(t *testing.T, name string) map[string]any {
 	return all
 }
 
-// utc is a time of a file as we tell it.
+// utc parses a time of a file and converts it to UTC, as the API writes it.
 func utc(t *testing.T, v any) time.Time {
 	t.Helper()
 	at, err := time.Parse("2006-01-02T15:04:05Z07:00", strings.Replace(v.(string), ".000", "", 1))
@@ -121,7 +121,8 @@ func TestRealValues(t *testing.T) {
 		for _, name := range []string{"sleep-1", "daily_activity-2", "workout-1", "session-1", "heartrates-1", "personal_info-1"} {
 			sheettest.Run(t, db, Kind, user, filepath.Join(folder, "go_oura-"+name+".json"))
 		}
-		// The sample rates a night that no sample has: say it of the one there is.
+		// The sample has a score for a night that is in no sample. The test moves it to
+		// the night of the sleep sample.
 		rated["day"] = night["day"]
 		raw, err := json.Marshal(rated)
 		if err != nil {
@@ -193,8 +194,8 @@ func TestRealValues(t *testing.T) {
 	})
 }
 
-// checkStages lays the digits of the hypnogram over the cycle: each second of
-// the night is in the stage of its five minutes.
+// checkStages compares the sleep cycle with the digits of the hypnogram. Each digit is
+// the stage of five minutes.
 func checkStages(t *testing.T, cycle map[string]any, sleep any, digits string, length float64) {
 	t.Helper()
 	if cycle["sleep_id"] != sleep {

@@ -2,7 +2,7 @@ package oura
 
 import "hale/internal/wearables/formats/replies"
 
-// listNames are the names under which long lists of documents stand.
+// listNames are the names of long lists of documents.
 var listNames = []string{
 	"data", "sleep", "daily_activity", "daily_readiness", "daily_sleep", "daily_resilience", "daily_spo2", "daily_stress",
 	"daily_cardiovascular_age", "heartrate", "workout", "session", "sleep_time", "enhanced_tag", "tag", "ring_configuration",
@@ -12,8 +12,8 @@ var listNames = []string{
 //
 // Some have no resource. A night's mean saturation has a day and no time. Minutes of
 // stress are not on the scale of stress_level, and Oura's other scores have no
-// counterpart. Tags are words; advice on going to bed is no measurement. Sleep that its
-// wearer marked as none is none; a deleted one deletes the stored one.
+// counterpart. Tags are words; advice on going to bed is no measurement. A sleep that
+// its wearer marked as no sleep is skipped. A deleted one deletes the stored one.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	return replies.Reading{Resources: []replies.Resource{

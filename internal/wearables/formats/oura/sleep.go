@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// sleep takes one sleep with its stages, and what the ring measured meanwhile.
+// sleep takes one sleep with its stages, and the values that the ring measured during it.
 func (r *reader) sleep(d replies.Document) replies.Verdict {
 	start, _, began := d.Moment("bedtime_start")
 	end, offset, ended := d.Moment("bedtime_end")
@@ -50,9 +50,9 @@ func (r *reader) deleted(d replies.Document) replies.Verdict {
 	return r.Deleted(replies.Night{ID: d.Text("id"), Source: ring, Start: start, End: end})
 }
 
-// stages reads the hypnogram, the finer one where there are two: a digit for
-// each 30 seconds or 5 minutes from going to bed, the same numbers as ours.
-// The last one ends with the night.
+// stages reads the hypnogram, or the finer one if there are two. It has a digit
+// for each 30 seconds or 5 minutes from bedtime. The digits 1 to 4 are our
+// codes of stages. The last stage ends with the night.
 func stages(d replies.Document, length time.Duration) (s replies.Stages) {
 	digits, step := d.Text("sleep_phase_30_sec"), int64(30)
 	if digits == "" {

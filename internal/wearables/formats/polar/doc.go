@@ -6,7 +6,7 @@
 // Names have underscores in newer documents and hyphens in older ones.
 //
 // Sleep has its offset from UTC and an exercise names one. Continuous heart rate, steps
-// and daily activity have the watch's local time alone: with the user's fallback zone
+// and daily activity have only the watch's local time. With the user's fallback zone
 // they are exact, without one they float (sheet.Wall).
 //
 //	kind.go      the provider

@@ -47,7 +47,7 @@ func (r *reader) began(d hyphenDocument) (at time.Time, offset int32, ok bool) {
 	return time.UnixMicro(micros).UTC(), offset, ok
 }
 
-// own keeps the watch that an exercise names by its number.
+// own keeps the watch whose number an exercise states.
 func (r *reader) own(d hyphenDocument) {
 	id := files.Text(d.Word("device_id"))
 	if id == "" || r.owned[id] {
@@ -64,8 +64,8 @@ func (r *reader) own(d hyphenDocument) {
 	r.owned[id] = true
 }
 
-// columns are Polar's numbers of what samples are of, and where each goes. A
-// speed is in km/h.
+// columns maps Polar's numbers of sample types to the field of a moment and the factor to
+// our unit. Polar's speed is in km/h.
 var columns = map[string]struct {
 	of     func(*files.Moment) *float64
 	factor float64
@@ -80,8 +80,8 @@ var columns = map[string]struct {
 	"10": {func(m *files.Moment) *float64 { return &m.Distance }, 1},
 }
 
-// samples are the values of an exercise: for each quantity a text of numbers
-// between commas, one every so many seconds.
+// samples returns the values of an exercise. Polar writes each quantity as a text of
+// numbers with commas between them, in equal intervals of some seconds.
 func (r *reader) samples(d replies.Document, start time.Time) (course files.Course) {
 	for _, one := range d.Documents("samples") {
 		s := spelled(one)
@@ -99,7 +99,7 @@ func (r *reader) samples(d replies.Document, start time.Time) (course files.Cour
 			v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 			after := time.Duration(float64(i) * rate * float64(time.Second))
 			switch {
-			case err != nil || math.IsNaN(v): // null: there was none
+			case err != nil || math.IsNaN(v): // null: no value
 				continue
 			case s.Word("sample_type") == "0" && v <= 0:
 				continue // no contact
@@ -115,7 +115,7 @@ func (r *reader) samples(d replies.Document, start time.Time) (course files.Cour
 	return course
 }
 
-// route is the places of an exercise, each at a time from its start.
+// route returns the places of an exercise. The document has their times since the start.
 func (r *reader) route(d replies.Document, start time.Time) (course files.Course) {
 	for _, one := range d.Documents("route") {
 		lat, north := one.Number("latitude")
@@ -139,7 +139,7 @@ func (r *reader) route(d replies.Document, start time.Time) (course files.Course
 	return course
 }
 
-// durationSince is a time from the start: 01:02:03, or PT1H2M3S.
+// durationSince reads a time since the start: 01:02:03, or PT1H2M3S.
 func durationSince(text string) (time.Duration, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {

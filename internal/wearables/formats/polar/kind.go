@@ -35,8 +35,8 @@ type reader struct {
 	person derive.Person
 }
 
-// personOf is the number of the user that a document is of, which ends its
-// address; empty where it has none.
+// personOf returns the number of the user of a document. It is the end of the user's
+// address. Without an address personOf returns "".
 func personOf(d replies.Document) string {
 	if address := spelled(d).Text("polar_user"); address != "" {
 		return path.Base(strings.TrimRight(address, "/"))

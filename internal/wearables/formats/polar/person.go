@@ -42,9 +42,9 @@ func (r *reader) user(doc replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is in cm; at is the time of the statement, in UTC microseconds. The account's
-// has none, and 0 instead: its time is the day of the file's arrival, which is later
-// than any in the file.
+// height stores a body height, given in cm. at is the time of the entry, in UTC
+// microseconds. The height of the account has no time: at is 0, and the day on which the
+// file arrived is used.
 func (r *reader) height(d hyphenDocument, at int64) bool {
 	height := d.Positive("height")
 	if height == nil || *height < 30 || *height > 300 {

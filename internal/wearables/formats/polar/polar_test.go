@@ -40,8 +40,9 @@ func TestOtherMakersAreUnlike(t *testing.T) {
 	repliestest.Unlike(t, Kind, "polar")
 }
 
-// The heart rate of a real day, read by another reader: every value at its time
-// on the watch, in the user's zone, and as it stands without one.
+// The test compares the heart rate of a real day with a second reader. Every
+// value has its time on the watch, in the user's zone. Without a zone that time
+// stays unchanged.
 func TestRealHeartRate(t *testing.T) {
 	path := testdata.Shared(t, "wearables/polar/polar-metrics-continuous-heart-rate-2025-07-03.json")
 	raw, err := os.ReadFile(path)
@@ -176,8 +177,9 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// The night takes in what is said of it elsewhere; its stages begin with it and
-// end with it, and what was not recognised is sleep without a stage.
+// checkNight compares the night of the fixture. The night includes values from
+// other documents. Its stages begin and end with it. Time that the watch did
+// not recognize is sleep without a stage.
 func checkNight(t *testing.T, db *store.DB, user users.User) {
 	t.Helper()
 	nights := filestest.Summaries(t, db, user, "sleep")
@@ -214,7 +216,7 @@ func checkNight(t *testing.T, db *store.DB, user users.User) {
 	}
 }
 
-// A day is what Polar states, not the steps of two minutes.
+// A day has the values that Polar states, not the steps of two minutes.
 func checkDays(t *testing.T, db *store.DB, user users.User) {
 	t.Helper()
 	for _, day := range filestest.Summaries(t, db, user, "activity") {
@@ -365,7 +367,7 @@ func TestWhatWaitsIsSmall(t *testing.T) {
 	}
 }
 
-// Watches that are too many are not remembered either.
+// The number of kept watches is bounded too.
 func TestDevicesAreBounded(t *testing.T) {
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
 	for i := range 150 {

@@ -2,11 +2,11 @@ package polar
 
 import "hale/internal/wearables/formats/replies"
 
-// open gives the resources of one reading, in the order in which a document is
-// held against them.
+// open returns the resources of one reading, in the order in which they are
+// matched with a document.
 //
-// Those without a home: a cardio load, and how alert one should be by the hour,
-// are on scales of Polar's own; a list of the nights there are holds none.
+// Some documents have no resource of ours. A cardio load and the alertness of
+// each hour are on Polar's own scales. A list of nights holds no night.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r}
 	return replies.Reading{Resources: []replies.Resource{

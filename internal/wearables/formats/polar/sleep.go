@@ -42,14 +42,14 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	return became
 }
 
-// clockReading is a value at a time on the clock, in minutes of its day; below zero
-// where that was none.
+// clockReading is a value at a local time, in minutes of the day. Minutes below zero mean
+// that the time was unreadable.
 type clockReading struct {
 	minute int
 	v      float64
 }
 
-// clock reads values by the time of a night: {"23:45": 54}.
+// clock reads values by local times of a night: {"23:45": 54}.
 func clock(d replies.Document, name string) (values []clockReading) {
 	var all map[string]json.RawMessage
 	if !d.Into(name, &all) {
@@ -69,7 +69,8 @@ type placedValue struct {
 	v  float64
 }
 
-// inNight are values of a night at their instants, in order.
+// inNight returns the values of a night with their instants, in order of time.
+// Values outside of the night count as bad dates of the part.
 func (r *reader) inNight(all []clockReading, start, end time.Time, offset int32, part string) (values []placedValue) {
 	for _, one := range all {
 		at, ok := inNight(one.minute, start, end, offset)
@@ -83,7 +84,7 @@ func (r *reader) inNight(all []clockReading, start, end time.Time, offset int32,
 	return values
 }
 
-// clocked takes what was measured in a night.
+// clocked stores the measurements of a night.
 func (r *reader) clocked(all []clockReading, key sheet.Key, start, end time.Time, offset int32, part string) {
 	for _, one := range r.inNight(all, start, end, offset, part) {
 		if one.v <= 0 {
@@ -94,7 +95,7 @@ func (r *reader) clocked(all []clockReading, key sheet.Key, start, end time.Time
 	}
 }
 
-// hypnogram lays the stages end to end: each lasts until the next one, the last
+// hypnogram returns the stages of a night. Each lasts until the next one, the last one
 // until waking up.
 func (r *reader) hypnogram(d replies.Document, start, end time.Time, offset int32) (s replies.Stages) {
 	all := r.inNight(clock(d, "hypnogram"), start, end, offset, "sleep.hypnogram")
@@ -113,12 +114,12 @@ func (r *reader) hypnogram(d replies.Document, start, end time.Time, offset int3
 	return s
 }
 
-// mostWaiting bounds the values that wait for their nights: those of a value
-// every five minutes, twice, for more than twenty years.
+// mostWaiting bounds the values that wait for their nights. It is enough for two values
+// every five minutes in more than 5000 nights of eight hours.
 const mostWaiting = 1 << 20
 
-// waiting are values of a document that wait for its night. Nothing else of the
-// document is kept.
+// waiting returns the values of a document that wait for its night. It returns none if
+// too many values already wait. The rest of the document is not kept.
 func (r *reader) waiting(d replies.Document, name string) []clockReading {
 	all := clock(d, name)
 	if r.waits+len(all) > mostWaiting {
@@ -129,9 +130,8 @@ func (r *reader) waiting(d replies.Document, name string) []clockReading {
 	return all
 }
 
-// recharge takes what Polar says of a night's recovery: the means of four hours
-// and a value every five minutes. Those have the time of the night, so that
-// they wait for it.
+// recharge reads Polar's Nightly Recharge: means over four hours and a value every five
+// minutes. The values have times within the night, so they wait until the night is read.
 func (r *reader) recharge(d replies.Document) replies.Verdict {
 	day, ok := d.Day("date")
 	if !ok {

@@ -10,8 +10,9 @@ import (
 	"hale/internal/wearables"
 )
 
-// Body has the wire fields of a body that no series has: percent of the weight,
-// but for the index. nil is what the maker does not say.
+// Body has the wire fields of a body that no series has. They are percent of
+// the weight, except for the index. nil means that the maker does not state the
+// value.
 //
 // Reference 7.5.
 type Body struct {
@@ -21,20 +22,20 @@ type Body struct {
 	Visceral *float64 `json:"visceral_fat_index,omitempty"`
 }
 
-// add takes further values of the same weighing.
+// add adds further values of the same weighing.
 func (b *Body) add(more Body) {
 	b.Water, b.Muscle = cmp.Or(more.Water, b.Water), cmp.Or(more.Muscle, b.Muscle)
 	b.Bone, b.Visceral = cmp.Or(more.Bone, b.Bone), cmp.Or(more.Visceral, b.Visceral)
 }
 
-// bodyKey is a day of one source, which has one body.
+// bodyKey identifies the body of a day and a source.
 type bodyKey struct {
 	day       civil.Date
 	kind, app string
 }
 
-// String is the key of the body that is derived from the series of the source,
-// so that both are one.
+// String returns the key of the body. The body that is derived from the series of the
+// source has the same key, so both are stored as one.
 func (k bodyKey) String() string { return k.day.String() + "|" + k.kind + "|" + k.app }
 
 // weighing holds the last values of a day.
@@ -44,8 +45,8 @@ type weighing struct {
 	body   Body
 }
 
-// Body keeps what was measured of a body at an instant until the end of the
-// file: the last weighing of a day counts.
+// Body keeps the values of a weighing until the end of the file, because the last
+// weighing of a day counts.
 func (r *Reader) Body(source wearables.Source, at time.Time, offset int32, b Body) {
 	if b == (Body{}) {
 		return

@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables/formats/replies/repliestest"
 )
 
-// The last weighing of a day counts, in whatever order they come; what is said
-// of one moment comes together.
+// The last weighing of a day counts, in any order of the documents. Values of one moment
+// are joined.
 func TestTheLastBodyOfADayCounts(t *testing.T) {
 	scale := wearables.Source{Provider: "oura", Type: "scale"}
 	morning, evening := time.Date(2025, 3, 2, 6, 0, 0, 0, time.UTC), time.Date(2025, 3, 2, 22, 30, 0, 0, time.UTC)

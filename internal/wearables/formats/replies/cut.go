@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// ends goes through what there is of a value of a list, where err says that the
-// file ends in it. Any other error stays as it is.
+// ends reads the part of a list's element in which the file ends, if err says
+// that the file ends. Any other error stays as it is.
 func (w *walker) ends(err error, at place) error {
 	rest, err := w.rest(err)
 	if rest == nil {
@@ -20,8 +20,9 @@ func (w *walker) ends(err error, at place) error {
 	return cmp.Or(w.cut(rest, at), err)
 }
 
-// endsIn does so for a document whose whole fields are known, and the name of
-// the one that the file ends in; empty where it ends between two.
+// endsIn does the same for a document whose complete fields are known. name is
+// the field in which the file ends, and is empty if the file ends between two
+// fields.
 func (w *walker) endsIn(err error, d *Document, name string, depth int) error {
 	rest, err := w.rest(err)
 	if rest == nil {
@@ -43,7 +44,7 @@ func (w *walker) rest(err error) ([]byte, error) {
 	return rest, err
 }
 
-// cut goes through the documents of a value that the file ends in.
+// cut takes the documents of a value in which the file ends.
 func (w *walker) cut(raw []byte, at place) error {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 || at.depth >= deepest || !mayHold(raw) {
@@ -98,8 +99,8 @@ func (w *walker) lose() {
 	}
 }
 
-// cutList splits a list that the file ends in into its whole elements and what
-// there is of the next.
+// cutList splits a list in which the file ends. It returns the complete
+// elements, and the part of the next one.
 func cutList(raw []byte) (whole []json.RawMessage, rest []byte) {
 	in := json.NewDecoder(bytes.NewReader(raw))
 	_, _ = in.Token() // the bracket
@@ -113,8 +114,8 @@ func cutList(raw []byte) (whole []json.RawMessage, rest []byte) {
 	return whole, nil
 }
 
-// cutFields splits an object that the file ends in into its whole fields, and
-// the name and what there is of the next.
+// cutFields splits an object in which the file ends. It returns the complete
+// fields, and the name and the part of the next one.
 func cutFields(raw []byte) (whole map[string]json.RawMessage, name string, rest []byte) {
 	whole = map[string]json.RawMessage{}
 	in := json.NewDecoder(bytes.NewReader(raw))
@@ -134,8 +135,8 @@ func cutFields(raw []byte) (whole map[string]json.RawMessage, name string, rest 
 	return whole, "", nil
 }
 
-// cutValue is the next value of a text that ends in the middle; nil when it is
-// not whole, and what there is of it.
+// cutValue returns the next value of a text that ends in the middle. For an
+// incomplete value it returns nil and the part.
 func cutValue(in *json.Decoder, text []byte) (one json.RawMessage, rest []byte) {
 	if in.Decode(&one) != nil {
 		rest, _ = io.ReadAll(in.Buffered()) // it is in memory

@@ -5,9 +5,9 @@
 // that only one resource has identify it. So one file may hold several resources, and
 // providers stay separate.
 //
-// A provider is one value (maker.go) and a function that opens its reading: the table
-// of its resources, each with the method that takes its documents. State between
-// documents is a field of the receiver:
+// A provider is one value (maker.go) and a function that opens its reading. The reading
+// is the table of its resources, each with the method that takes its documents. State
+// between documents is a field of the receiver:
 //
 //	var maker = replies.Maker{Kind: "oura", Title: "Oura JSON", Provider: "oura", Lists: []string{"data"}, Open: open}
 //
@@ -21,8 +21,8 @@
 //		}, End: m.join}
 //	}
 //
-// The provider's values are stored unchanged. A reader only computes values that follow
-// from them, as the time awake does from the time asleep, and counts parts without a
+// The provider's values are stored unchanged. A reader computes only values that follow
+// from them, such as the time awake from the time asleep. It counts parts without a
 // resource by name.
 //
 //	maker.go     a provider; recognizes its documents

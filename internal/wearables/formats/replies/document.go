@@ -36,7 +36,7 @@ func (d Document) States(name string) bool {
 // Empty reports whether there are no fields at all.
 func (d Document) Empty() bool { return len(d.fields) == 0 }
 
-// Raw is a field as it stands.
+// Raw returns a field as received.
 func (d Document) Raw(name string) json.RawMessage { return d.fields[name] }
 
 // Into decodes a field; false leaves *to in an unknown state.
@@ -44,7 +44,8 @@ func (d Document) Into(name string, to any) bool {
 	return d.States(name) && json.Unmarshal(d.fields[name], to) == nil
 }
 
-// Outer is the object that contains the document; an empty one at the top.
+// Outer returns the object that contains the document, or an empty one at the
+// top.
 func (d Document) Outer() Document {
 	if d.outer == nil {
 		return Document{}
@@ -52,10 +53,10 @@ func (d Document) Outer() Document {
 	return *d.outer
 }
 
-// Around is the nearest object around the document, itself included, that
-// states a field; an empty one where none does. Of a list that is read one
-// element at a time, fields behind the list are only seen if they are named in
-// Maker.Late.
+// Around returns the nearest object around the document, itself included, that
+// states a field. It returns an empty one if no object does. If a list is read
+// one element at a time, Around sees fields after the list only if Maker.Late
+// names them.
 func (d Document) Around(name string) Document {
 	for at := &d; at != nil; at = at.outer {
 		if at.States(name) {
@@ -65,7 +66,7 @@ func (d Document) Around(name string) Document {
 	return Document{}
 }
 
-// Text is a field that is a text.
+// Text returns a field that is a text.
 func (d Document) Text(name string) string {
 	raw := d.fields[name]
 	if len(raw) < 2 || raw[0] != '"' {
@@ -78,10 +79,10 @@ func (d Document) Text(name string) string {
 	return s
 }
 
-// Flag is a field that is true.
+// Flag reports whether a field is true.
 func (d Document) Flag(name string) bool { return string(d.fields[name]) == "true" }
 
-// Word is a field that is a text or a number, as a text: an id.
+// Word returns a field that is a text or a number as a text, such as an id.
 func (d Document) Word(name string) string {
 	if s := d.Text(name); s != "" {
 		return s
@@ -92,10 +93,10 @@ func (d Document) Word(name string) string {
 	return ""
 }
 
-// Number is a field that is a number.
+// Number returns a field that is a number.
 func (d Document) Number(name string) (float64, bool) { return NumberOf(d.fields[name]) }
 
-// Loose is a field that is a number, or a text that holds one.
+// Loose returns a field that is a number, or a text that contains one.
 func (d Document) Loose(name string) (float64, bool) {
 	if v, ok := NumberOf(d.fields[name]); ok {
 		return v, true
@@ -117,8 +118,8 @@ func NumberOf(raw json.RawMessage) (float64, bool) {
 	return v, err == nil && math.Abs(v) <= greatest
 }
 
-// Integer is a field that is a whole number, or a text that holds one, without
-// loss up to 63 bits.
+// Integer returns a field that is a whole number, or a text that contains one,
+// without loss up to 63 bits.
 func (d Document) Integer(name string) (int64, bool) {
 	s := string(d.fields[name])
 	if strings.HasPrefix(s, `"`) {
@@ -134,7 +135,7 @@ func (d Document) Integer(name string) (int64, bool) {
 	return int64(v), true
 }
 
-// Amount is a number that is not below zero; nil where there is none.
+// Amount returns a number that is not below zero, or nil.
 func (d Document) Amount(name string) *float64 {
 	v, ok := d.Number(name)
 	if !ok || v < 0 || v > 1e9 {
@@ -143,8 +144,7 @@ func (d Document) Amount(name string) *float64 {
 	return &v
 }
 
-// Signed is a number that may be below zero, such as a height; nil where there
-// is none.
+// Signed returns a number that may be below zero, such as a height, or nil.
 func (d Document) Signed(name string) *float64 {
 	v, ok := d.Number(name)
 	if !ok || v < -1e9 || v > 1e9 {
@@ -163,7 +163,8 @@ func (d Document) Deviation(name string) *float64 {
 	return &v
 }
 
-// Positive is an amount of which zero says that there is none.
+// Positive returns an amount above zero, or nil. It is for amounts of which
+// zero means that no value exists.
 func (d Document) Positive(name string) *float64 {
 	v := d.Amount(name)
 	if v == nil || *v == 0 {
@@ -172,7 +173,7 @@ func (d Document) Positive(name string) *float64 {
 	return v
 }
 
-// Whole is an amount as an integer.
+// Whole returns an amount as an integer.
 func (d Document) Whole(name string) *int64 { return Whole(d.Amount(name)) }
 
 // Whole rounds an amount.
@@ -184,8 +185,8 @@ func Whole(v *float64) *int64 {
 	return &n
 }
 
-// Times is an amount times a factor, rounded to two decimals: seconds to
-// minutes, kilometres to metres.
+// Times returns an amount times a factor, rounded to two decimals, such as
+// seconds to minutes or kilometres to metres.
 func Times(v *float64, factor float64) *float64 {
 	if v == nil {
 		return nil
@@ -194,7 +195,7 @@ func Times(v *float64, factor float64) *float64 {
 	return &product
 }
 
-// Minutes is an amount of seconds in minutes.
+// Minutes returns an amount of seconds in minutes.
 func (d Document) Minutes(name string) *float64 { return Times(d.Amount(name), 1.0/60) }
 
 // Sum adds up the stated values; nil if there are none.
@@ -211,7 +212,7 @@ func Sum(all ...*int64) (sum *int64) {
 	return sum
 }
 
-// Inner is a field that is an object; an empty one where it is none.
+// Inner returns a field that is an object, or an empty document.
 func (d Document) Inner(name string) Document {
 	in, ok := Parse(d.fields[name])
 	if !ok {
@@ -221,7 +222,7 @@ func (d Document) Inner(name string) Document {
 	return in
 }
 
-// List are the elements of a field that is a list.
+// List returns the elements of a field that is a list.
 func (d Document) List(name string) []json.RawMessage {
 	var all []json.RawMessage
 	if !d.Into(name, &all) {
@@ -235,7 +236,7 @@ func (d Document) EmptyList(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return d.Has(name) && len(d.List(name)) == 0 })
 }
 
-// Documents are the objects of a field that is a list.
+// Documents returns the objects of a field that is a list.
 func (d Document) Documents(name string) []Document {
 	var all []Document
 	for _, raw := range d.List(name) {

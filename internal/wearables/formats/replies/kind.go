@@ -13,15 +13,15 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Files is the kind of file that holds the maker's replies.
+// Files returns the kind of file that holds the maker's replies.
 func (m *Maker) Files() files.Kind {
 	return files.Kind{Name: m.Kind, Title: m.Title, Provider: m.Provider, WallClock: m.WallClock, Check: m.check, Run: m.run}
 }
 
 var errFound = errors.New("replies: a document was found")
 
-// check looks at the first document, which the file may end in. No byte of a file that has none among its
-// first MaxRecord is read beyond those.
+// check looks at the first document, even if the file ends in it. If the first MaxRecord
+// bytes have no document, it reads no further.
 func (m *Maker) check(path string, limit int64) error {
 	unlike := files.Unlike("the file is no " + m.Title + " as the maker's web interface replies it")
 	return sheet.Check(path, limit, func(in io.Reader) error {
@@ -76,7 +76,8 @@ func (m *Maker) run(ctx context.Context, in files.Input) (*files.Outcome, error)
 	return outcome, store.Finish(ctx)
 }
 
-// stored reads the summaries of the maker's that the user has for some days.
+// stored returns a function that reads the user's summaries of the maker for
+// some days.
 func (m *Maker) stored(in files.Input) func(context.Context, string, string, string) ([]storage.StoredSummary, error) {
 	return func(ctx context.Context, resource, from, to string) (all []storage.StoredSummary, err error) {
 		err = in.DB.Read(ctx, func(tx *store.Tx) (err error) {

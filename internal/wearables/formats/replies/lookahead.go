@@ -14,17 +14,17 @@ const (
 	longestLate = 256     // bytes of a field
 )
 
-// lateField are fields beside lists that follow them in the file, by the number of the
-// object. Both passes through the file count objects in the same way.
+// lateField has fields that follow a list of the same object in the file, by the
+// number of the object. Both passes through the file count objects in the same way.
 type lateField struct {
 	names []string
 	found map[int]map[string]json.RawMessage
-	known bool // the second way counts them
+	known bool // set in the second pass
 	page  int
 }
 
-// open numbers an object whose first list begins, from 1, and gives it the
-// fields that are found behind its lists.
+// open numbers an object whose first list begins, from 1. In the second pass it
+// adds the fields that the first pass found after the object's lists.
 func (l *lateField) open(d *Document) int {
 	if l == nil {
 		return 1
@@ -40,7 +40,7 @@ func (l *lateField) open(d *Document) int {
 	return l.page
 }
 
-// see remembers a field if it stands behind a list.
+// see remembers a field that follows a list.
 func (l *lateField) see(page int, name string, raw json.RawMessage) {
 	if l == nil || l.known || page == 0 || len(raw) > longestLate || !slices.Contains(l.names, name) {
 		return

@@ -32,14 +32,14 @@ type Maker struct {
 
 // Reading describes how one file of a provider is read.
 type Reading struct {
-	// Resources are in the order in which a document is held against them.
+	// Resources are in the order in which they are matched with a document.
 	Resources []Resource
 	// End, when set, runs after the last document, when all was stored. Values that it
 	// adds to the reader are stored as well.
 	End func(ctx context.Context) error
 }
 
-// Resource is one sort of document.
+// Resource is one kind of document.
 type Resource struct {
 	Name string   // in reports
 	Keys []string // that all of its documents have, and together no other's
@@ -51,8 +51,9 @@ type Resource struct {
 	// ends in one, the values before that are taken: then other fields may be missing.
 	// Other documents are complete or lost.
 	Values bool
-	// Refuse, when set, is why a file that begins with one is refused, as a
-	// sentence: it has a secret, or several people's data.
+	// Refuse, when set, is the reason to refuse a file that begins with such a
+	// document, as a sentence. Such a document has a secret, or data of several
+	// people.
 	Refuse string
 }
 
@@ -72,8 +73,8 @@ const (
 	Waits    // the maker's own state counts it later
 )
 
-// VerdictOf is the verdict of a document which is nothing without its values, of
-// which there were some or none.
+// VerdictOf returns the verdict of a document that is useless without its
+// values. some says that it has values.
 func VerdictOf(some bool) Verdict {
 	if some {
 		return Mapped
@@ -81,12 +82,13 @@ func VerdictOf(some bool) Verdict {
 	return BadValue
 }
 
-// HasOne is true of documents that have one of some fields at least.
+// HasOne returns a function that reports whether a document has at least one of
+// some fields.
 func HasOne(names ...string) func(Document) bool {
 	return func(d Document) bool { return slices.ContainsFunc(names, d.Has) }
 }
 
-// recognise is the resource of a document; nil when it is of none.
+// recognise returns the resource of a document, or nil if it has none.
 func (g *Reading) recognise(d Document) *Resource {
 next:
 	for i := range g.Resources {

@@ -12,12 +12,13 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Nightly holds a provider's values about the night of a day from a document of its
-// own: a score, the heart rate variability, breaths.
+// Nightly holds a provider's values about the night of a day from a separate
+// document. Such values are a score, the heart rate variability and the respiratory
+// rate.
 type Nightly struct {
 	Day    civil.Date
 	Source wearables.Source // of the night
-	Sleep  Sleep            // what is said; the rest of the night stays
+	Sleep  Sleep            // the stated values; the rest of the night stays
 	// Name is the resource of the document, whose verdict was Waits; empty for
 	// a part of one that is counted already.
 	Name string
@@ -102,7 +103,7 @@ func (r *Reader) joinNight(said Nightly, ofDay []storedNight) {
 	}
 }
 
-// storedNight is the part of a stored sleep that finding it takes.
+// storedNight has the fields of a stored sleep that are needed to find it.
 type storedNight struct {
 	Start  time.Time  `json:"bedtime_start"`
 	Stop   time.Time  `json:"bedtime_stop"`
@@ -152,12 +153,12 @@ func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, 
 type StoredNight struct {
 	Stop time.Time
 	Date civil.Date
-	// Told reports whether the provider summarized it: stages do not contain the time
-	// to fall asleep or a score.
+	// Told reports whether the provider summarized the sleep. Stages alone do not contain
+	// the time to fall asleep or a score.
 	Told bool
 }
 
-// NightAt is the sleep that a source began at an instant, among stored ones.
+// NightAt returns the stored sleep of a source that begins at an instant.
 func NightAt(stored []storage.StoredSummary, start time.Time, source wearables.Source) (n StoredNight, ok bool) {
 	for i := range stored {
 		body := storedNight{source: stored[i].Source}

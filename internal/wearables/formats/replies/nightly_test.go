@@ -10,8 +10,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// The scores of a day are about its long sleep, and of several about the one with the
-// most sleep; nights of other providers do not change.
+// The scores of a day belong to its long sleep. If the day has several, they belong
+// to the one with the most sleep. Nights of other providers do not change.
 func TestNightOfTheDay(t *testing.T) {
 	day := civil.MustParse("2025-03-02")
 	source := wearables.Source{Provider: "oura", Type: "ring"}

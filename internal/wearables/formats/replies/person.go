@@ -9,10 +9,10 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// OfOne is the kind of a file with replies about one person. whose returns the
+// OfOne returns the kind of a file with replies about one person. whose returns the
 // provider's own name of a document's person, empty if unknown. A file about several
-// people is refused whole: nothing identifies the user among them, and a stranger's
-// data is worse than none.
+// people is refused whole: nothing identifies the user among them, and a stranger's data
+// is worse than none.
 func (m *Maker) OfOne(whose func(d Document) string) files.Kind {
 	kind := m.Files()
 	run := kind.Run
@@ -25,7 +25,8 @@ func (m *Maker) OfOne(whose func(d Document) string) files.Kind {
 	return kind
 }
 
-// onePerson scans a file before anything is stored. Damage will show again.
+// onePerson scans a file before anything is stored. It ignores damage, which the import
+// finds again.
 func (m *Maker) onePerson(path string, whose func(d Document) string) error {
 	file, err := os.Open(path)
 	if err != nil {

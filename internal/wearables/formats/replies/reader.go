@@ -32,16 +32,17 @@ type Sink interface {
 	Tell(done, total, records, skipped int64)
 }
 
-// Limits: summaries that are stored at once, workouts that wait for a heart rate that
-// may follow them, and moments of courses that wait with them.
+// Limits of a reader. summariesAtOnce limits the summaries of one batch. workoutsKept
+// limits the workouts that wait, because their heart rate may follow. momentsKept
+// limits the moments of the courses of those workouts.
 const (
 	summariesAtOnce = 500
 	workoutsKept    = 1 << 12
 	momentsKept     = 1 << 16
 )
 
-// Reader takes what the documents of one file say. It is used by one
-// goroutine at a time.
+// Reader reads the documents of one file. Only one goroutine at a time may use
+// it.
 type Reader struct {
 	Report *files.Report
 	Zone   *time.Location // the user's fallback zone; nil when none is set
@@ -94,7 +95,8 @@ func (m *Maker) Read(ctx context.Context, file io.ReadSeeker, size int64, r *Rea
 	return errors.Join(err, r.end(ctx))
 }
 
-// end stores what is left, lets the maker finish, and stores what that adds.
+// end stores the remaining values. Then it lets the maker finish, and stores the bodies,
+// the nights and the devices.
 func (r *Reader) end(ctx context.Context) error {
 	if err := r.flush(ctx, true); err != nil {
 		return err
@@ -142,7 +144,8 @@ func (r *Reader) take(of *Resource, d *Document) {
 	r.record(count, became, count.Read)
 }
 
-// record counts what became of a record, the how-manieth of its type.
+// record counts the outcome of a record. at is the record's number within its
+// type.
 func (r *Reader) record(count *files.TypeCount, v Verdict, at int64) {
 	if v == Mapped {
 		r.Report.Mapped++
@@ -153,8 +156,8 @@ func (r *Reader) record(count *files.TypeCount, v Verdict, at int64) {
 	r.became(count, v, at)
 }
 
-// became counts what became of something that was read, the how-manieth of its
-// type.
+// became counts the outcome of a record or of a part. at is its number within
+// its type.
 func (r *Reader) became(count *files.TypeCount, v Verdict, at int64) {
 	var reason string
 	switch v {
@@ -188,19 +191,21 @@ func (r *Reader) became(count *files.TypeCount, v Verdict, at int64) {
 	r.Report.LeftAt(count, at, reason)
 }
 
-// Part counts what became of a part of a document, by a name of ours: never a
-// word of the file's. Parts are no records.
+// Part counts the outcome of a part of a document. name is one of our names,
+// never a word of the file. Parts are no records.
 func (r *Reader) Part(name string, v Verdict) {
 	count := r.Report.Type(name)
 	count.Read++
 	r.became(count, v, count.Read)
 }
 
-// Nth is the how-manieth of its resource the document is that is being taken.
+// Nth returns the number of the present document among the documents of its
+// resource.
 func (r *Reader) Nth(name string) int64 { return r.Report.Type(name).Read }
 
-// Waited counts what became of a document that was Waits, by the name of its
-// resource and the how-manieth of it that it was; Nightly does so itself.
+// Waited counts the outcome of a document whose verdict was Waits. name is its
+// resource, and nth its number among the documents of that resource, or 0 if it
+// is unknown. Nightly calls Waited itself.
 func (r *Reader) Waited(name string, v Verdict, nth int64) {
 	r.record(r.Report.Type(name), v, nth)
 }
@@ -219,18 +224,19 @@ func (r *Reader) Summary(s wearables.Summary, streams ...wearables.Stream) {
 	r.summaries, r.streams = append(r.summaries, s), append(r.streams, streams...)
 }
 
-// Workout stores a workout. Heart rate it has beside it in Gather is stored
-// before it.
+// Workout stores a workout. Gather may have its heart rate, which is stored
+// first.
 func (r *Reader) Workout(w derive.Workout) { r.workouts = append(r.workouts, w) }
 
-// Recording stores a workout whose course the maker may also state, moment by moment,
-// with the values that no derived workout has, such as its highest speed.
+// Recording stores a workout. The maker may also state its course, moment by moment,
+// and values that no derived workout has, such as its highest speed.
 func (r *Reader) Recording(w files.Recording) {
 	r.recorded = append(r.recorded, w)
 	r.moments += len(w.Course)
 }
 
-// Own keeps one of the wearer's devices; false when the file names too many.
+// Own keeps one of the wearer's devices. It returns false if the device has no
+// id, or if the file names too many devices.
 func (r *Reader) Own(d files.Device) bool {
 	if d.ExternalID == "" || len(r.devices) == files.MaxDevices {
 		return false
@@ -252,7 +258,8 @@ func (r *Reader) keepDevices(ctx context.Context) error {
 	return nil
 }
 
-// flush stores what was gathered once it is worth it, or at the end.
+// flush stores the collected data if there is enough for a batch, or at the
+// end.
 func (r *Reader) flush(ctx context.Context, end bool) error {
 	if r.Gather.N > 0 && (end || r.Gather.N >= sheet.Full) {
 		if err := r.Sink.Samples(ctx, r.Gather.Take()); err != nil {

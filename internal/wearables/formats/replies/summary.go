@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Activity has the wire fields of a day that a maker states; nil is what it
-// does not say.
+// Activity has the wire fields of a day that a maker states. nil means that it does not
+// state the value.
 //
 // Reference 7.5.
 type Activity struct {
@@ -133,7 +133,7 @@ func (r *Reader) Deleted(n Night) Verdict {
 	return Mapped
 }
 
-// complete fills in what follows from the rest where the maker leaves it out.
+// complete fills in fields that the maker leaves out and that follow from the others.
 func (b *Sleep) complete(length time.Duration) {
 	b.Duration = int64(length / time.Second)
 	if b.Type == "" {
@@ -151,7 +151,7 @@ func (b *Sleep) complete(length time.Duration) {
 }
 
 // SessionKey identifies a session of a maker by its start and its recorder, like all
-// session keys, so that other documents about the session find it.
+// session keys. So other documents about the session find it.
 func SessionKey(start time.Time, s wearables.Source) string {
 	return start.UTC().Format("2006-01-02T15:04:05.999999Z") + "|" + s.Type + "|" + s.AppID
 }
@@ -185,7 +185,7 @@ func (s *Stages) Add(from, to int64, stage int8) {
 	s.Starts, s.Ends, s.Types = append(s.Starts, from), append(s.Ends, to), append(s.Types, stage)
 }
 
-// Encode writes a body. The types of bodies hold nothing that JSON can not say.
+// Encode encodes a body as JSON. The types of bodies hold only values that JSON supports.
 func Encode(body any) json.RawMessage {
 	raw, err := json.Marshal(body)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 // IsBelievableYear reports whether such devices existed in a year.
 func IsBelievableYear(year int) bool { return year >= 2000 && year < 2100 }
 
-// Day is a field with a date, such as 2025-03-02.
+// Day returns a field with a date, such as 2025-03-02.
 func (d Document) Day(name string) (civil.Date, bool) {
 	date, err := civil.ParseDate(d.Text(name))
 	return date, err == nil && IsBelievableYear(date.Year)
 }
 
-// Birth is a field with a birth date.
+// Birth returns a field with a birth date.
 func (d Document) Birth(name string) (civil.Date, bool) {
 	date, err := civil.ParseDate(d.Text(name))
 	return date, err == nil && date.Year >= 1900 && date.Year < 2100
 }
 
-// Moment is a field with an instant, and the offset from UTC, in seconds, that
-// it was written with.
+// Moment returns a field with an instant, and the offset from UTC, in seconds,
+// of its text.
 func (d Document) Moment(name string) (at time.Time, offset int32, ok bool) {
 	at, err := time.Parse(time.RFC3339Nano, d.Text(name))
 	if err != nil {
@@ -44,8 +44,8 @@ func (d Document) Moment(name string) (at time.Time, offset int32, ok bool) {
 	return at.UTC(), int32(seconds), true
 }
 
-// Wall is a field with a time on a clock, without a zone, as if it had hung in
-// UTC; sheet.Wall makes an instant of it.
+// Wall returns a field with a local clock time without a zone, as if the clock
+// showed UTC. sheet.Wall converts it to an instant.
 func (d Document) Wall(name string) (time.Time, bool) {
 	text := d.Text(name)
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04"} {
@@ -56,13 +56,13 @@ func (d Document) Wall(name string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Unix is a field with an instant in seconds since 1970.
+// Unix returns a field with an instant in seconds since 1970.
 func (d Document) Unix(name string) (time.Time, bool) { return d.since(name, time.Second) }
 
-// UnixMilli is a field with an instant in milliseconds since 1970.
+// UnixMilli returns a field with an instant in milliseconds since 1970.
 func (d Document) UnixMilli(name string) (time.Time, bool) { return d.since(name, time.Millisecond) }
 
-// UnixNano is a field with an instant in nanoseconds since 1970.
+// UnixNano returns a field with an instant in nanoseconds since 1970.
 func (d Document) UnixNano(name string) (time.Time, bool) { return d.since(name, time.Nanosecond) }
 
 func (d Document) since(name string, unit time.Duration) (time.Time, bool) {
@@ -73,7 +73,7 @@ func (d Document) since(name string, unit time.Duration) (time.Time, bool) {
 	return InstantSince(n, unit)
 }
 
-// InstantSince is the instant that many units behind 1970.
+// InstantSince returns the instant that is n units after 1970.
 func InstantSince(n int64, unit time.Duration) (time.Time, bool) {
 	const end = 4102444800 // 2100
 	perSecond := int64(time.Second / unit)

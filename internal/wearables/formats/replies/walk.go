@@ -16,24 +16,25 @@ const deepest = 8
 
 var errTooLong = sheet.TooLong(MaxRecord)
 
-// takeFunc takes a document with its resource; nil is what no resource is known
-// for, and a nil document what is no object. An error ends the walk.
+// takeFunc takes a document with its resource. The resource is nil if none is
+// known, and the document is nil for a value that is no object. An error ends
+// the walk.
 type takeFunc func(r *Resource, d *Document) error
 
-// walker goes through a file.
+// walker reads a file and finds its documents.
 type walker struct {
 	decoder *json.Decoder
 	lists   []string
 	reading Reading
 	found   takeFunc
-	next    func()     // hears that a record ended; may be nil
-	lost    func()     // hears of a document that the file ends in; may be nil
+	next    func()     // is called when a record ends; may be nil
+	lost    func()     // is called if the file ends in a document; may be nil
 	late    *lateField // may be nil
 }
 
-// walk finds the documents of a file, in order. Lists under the provider's names are
-// read one document at a time; all other values must fit into one record.
-// io.ErrUnexpectedEOF says that the file ends too early.
+// walk finds the documents of a file, in order. Lists under the provider's names are read
+// one document at a time; all other values must fit into one record. walk returns
+// io.ErrUnexpectedEOF if the file ends too early.
 func (w *walker) walk(in *sheet.Bounded) error {
 	w.decoder = json.NewDecoder(in)
 	w.decoder.UseNumber()
@@ -61,7 +62,8 @@ type place struct {
 
 func (p place) inside(under string, outer *Document) place { return place{under, outer, p.depth + 1} }
 
-// deeper is an element of a list, which stands where the list does.
+// deeper returns the place of an element of a list. It has the name of the
+// list.
 func (p place) deeper() place { p.depth++; return p }
 
 func (w *walker) ended() {
@@ -70,7 +72,7 @@ func (w *walker) ended() {
 	}
 }
 
-// after continues behind the first token of a value.
+// after continues after the first token of a value.
 func (w *walker) after(token json.Token, at place) error {
 	switch token {
 	case json.Delim('['):
@@ -97,19 +99,19 @@ func (w *walker) list(at place) error {
 	return err
 }
 
-// object reads an object and its end: a document, or lists of documents by
-// name.
+// object reads an object and its end. The object is a document, or has lists of
+// documents by name.
 func (w *walker) object(at place) error {
 	d := &Document{Under: at.under, fields: map[string]json.RawMessage{}, outer: at.outer}
 	page := 0  // its number, once a list of it was met
 	last := "" // of its fields
-	held := 0  // bytes of its fields, which lists between them would let grow for ever
+	held := 0  // bytes of its fields; lists between them must not let it grow without limit
 	for w.decoder.More() {
 		name, err := w.decoder.Token()
 		if err != nil {
 			return w.endsIn(err, d, "", at.depth)
 		}
-		key, _ := name.(string) // the decoder takes nothing else for a name
+		key, _ := name.(string) // the decoder accepts only a string as a name
 		if at.depth < deepest && slices.Contains(w.lists, key) {
 			token, err := w.decoder.Token()
 			if err != nil {
@@ -152,7 +154,7 @@ func (w *walker) object(at place) error {
 	return w.document(d, page > 0, at.depth)
 }
 
-// inside goes through a value that is in memory.
+// inside reads a value that is in memory.
 func (w *walker) inside(raw json.RawMessage, at place) error {
 	switch raw[0] {
 	case '{':
@@ -179,8 +181,8 @@ func (w *walker) inside(raw json.RawMessage, at place) error {
 	return w.found(nil, nil)
 }
 
-// document passes a document on. A value that is no document may contain some; around a
-// page there are words, such as its next_token, that contain none.
+// document passes a document to found. A value that is no document may contain some. An
+// object around a page also has words that contain none, such as next_token.
 func (w *walker) document(d *Document, page bool, depth int) error {
 	if r := w.reading.recognise(*d); r != nil {
 		return w.found(r, d)
@@ -200,8 +202,8 @@ func (w *walker) document(d *Document, page bool, depth int) error {
 	return w.found(nil, d)
 }
 
-// mayHold reports whether a value is an object, or a list that begins with one or with
-// a list: a list of words is a field like any other.
+// mayHold reports whether a value is an object, or a list that begins with an object
+// or a list. A list of words is a field like any other.
 func mayHold(raw json.RawMessage) bool {
 	if raw[0] == '[' {
 		raw = bytes.TrimLeft(raw[1:], " \t\r\n")
@@ -209,7 +211,8 @@ func mayHold(raw json.RawMessage) bool {
 	return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{')
 }
 
-// unexpected is the end of the file in the middle of a value.
+// unexpected converts the end of a file to io.ErrUnexpectedEOF, because the
+// file ends in the middle of a value.
 func unexpected(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -13,7 +13,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// invented is a provider of beats, whose zone is beside the list.
+// invented returns a provider of heart beats for tests. Its documents have the time zone
+// beside the list of beats. Each taken document is added to seen.
 func invented(seen *[]string) replies.Maker {
 	m := replies.Maker{
 		Kind: "invented", Title: "invented JSON", Provider: "oura", Lists: []string{"body", "beats", "scalar"}, Late: []string{"zone", "far"},
@@ -85,7 +86,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// Many small replies are many records: none of them is too long.
+// Each of many small replies is a record of its own, so none of them is too long.
 func TestManyEmptyPages(t *testing.T) {
 	var seen []string
 	page := `{"beats":[{"id":1,"at":1740897000}],"zone":"Europe/Berlin"}`
@@ -104,7 +105,7 @@ func TestManyEmptyPages(t *testing.T) {
 	}
 }
 
-// Lists between the fields of one object do not let it grow for ever.
+// The limit of a record also applies to an object whose fields have lists between them.
 func TestFieldsBetweenListsAreBounded(t *testing.T) {
 	var seen []string
 	var page strings.Builder
@@ -138,9 +139,10 @@ func TestDamageIsOnlyWhereItIs(t *testing.T) {
 	}
 }
 
-// Of a file that ends in the middle what is whole is taken: documents, and the
-// values of those that are lists of values. One whose first document is lost is
-// said to end there.
+// If a file ends in the middle, the complete part is read: documents, and the complete
+// values of documents that are lists of values. If even the first document is incomplete,
+// Check says that the file is cut off. It only does so if the fields before the end
+// identify the document.
 func TestCutFiles(t *testing.T) {
 	one := `{"id":1,"at":1740897000}`
 	for name, test := range map[string]struct {
@@ -181,7 +183,7 @@ func TestCutFiles(t *testing.T) {
 	}
 }
 
-// A byte order mark does not hide what a file is, and nothing else of it.
+// A byte order mark at the start of a file is ignored.
 func TestByteOrderMark(t *testing.T) {
 	m := invented(new([]string))
 	for content, passes := range map[string]bool{
