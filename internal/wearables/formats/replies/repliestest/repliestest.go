@@ -1,4 +1,4 @@
-// Package repliestest reads makers' replies in tests and keeps what they said.
+// Package repliestest reads makers' replies in tests and gathers their values.
 package repliestest
 
 import (
@@ -74,7 +74,8 @@ func (g *Gathered) Series(resource, sampleType, sourceType string) wearables.Sam
 	return all
 }
 
-// Bodies are the summaries of a resource, with their dates, in order.
+// Bodies returns the bodies of all summaries of a resource, in order. It adds their dates
+// as calendar_date.
 func (g *Gathered) Bodies(tb testing.TB, resource string) []map[string]any {
 	tb.Helper()
 	var all []map[string]any
@@ -124,8 +125,7 @@ func (s sink) Person(p *derive.Person) { s.g.Person = p }
 
 func (s sink) Tell(_, _, _, _ int64) {}
 
-// Check holds what was gathered to what is true of every reading. Fuzz targets
-// call it.
+// Check checks the invariants of every reading. Fuzz targets call it.
 func (g *Gathered) Check(tb testing.TB) {
 	tb.Helper()
 	for _, s := range g.Samples {
@@ -191,17 +191,16 @@ func (g *Gathered) checkSummary(tb testing.TB, s *wearables.Summary) {
 	}
 }
 
-// File states the expected outcome of a real file: by type, the read and the kept
-// records.
+// File holds the expected outcome of a real file: by type, the numbers of read and of
+// kept records.
 type File map[string][2]int64
 
-// Rejected is the type under which a File has how many values the store must
-// refuse.
+// Rejected is the type in a File for the number of values that the store must refuse.
 const Rejected = "values rejected"
 
-// Real imports every JSON file of a folder of the public samples, on both
-// engines, twice: the second time changes nothing. A file that is not named is
-// a mistake of the test; one with a nil File must be refused.
+// Real imports every JSON file of a folder of the public samples, on both engines, twice.
+// The second import must change nothing. want must name every file. A file with a nil
+// File must be refused.
 func Real(t *testing.T, kind files.Kind, folder string, want map[string]File) {
 	t.Helper()
 	folder = testdata.Shared(t, folder)
@@ -248,8 +247,8 @@ func compare(t *testing.T, name string, o *files.Outcome, want File) {
 	}
 }
 
-// Unlike checks that no file of other makers passes for one of this kind.
-// Files under our own folder are passed over.
+// Unlike checks that the kind accepts no file of other makers. It skips the files in the
+// folder own.
 func Unlike(t *testing.T, kind files.Kind, own string) {
 	t.Helper()
 	root := testdata.Shared(t, "wearables")
@@ -269,7 +268,7 @@ func Unlike(t *testing.T, kind files.Kind, own string) {
 	}
 }
 
-// Text imports a text and gives its report; it must be recognised.
+// Text imports a text and returns the outcome. The kind must accept the text.
 func Text(t *testing.T, db *store.DB, kind files.Kind, zone, content string) *files.Outcome {
 	t.Helper()
 	return sheettest.Run(t, db, kind, sheettest.User(t, db, zone), filestest.Save(t, []byte(content)))

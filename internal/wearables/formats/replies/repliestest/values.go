@@ -10,7 +10,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// OnlySummary is the one body of a list.
+// OnlySummary returns the only element of a list of bodies, and fails the test if there
+// are none or several.
 func OnlySummary(t *testing.T, all []map[string]any) map[string]any {
 	t.Helper()
 	if len(all) != 1 {
@@ -19,10 +20,10 @@ func OnlySummary(t *testing.T, all []map[string]any) map[string]any {
 	return all[0]
 }
 
-// List writes the elements of a list with spaces between them.
+// List formats the elements of a list with spaces between them.
 func List(v any) string { return strings.Trim(fmt.Sprint(v), "[]") }
 
-// Seconds adds values by instants that are seconds since 1970 in a text.
+// Seconds adds values to a map. The keys of values are seconds since 1970 as text.
 func Seconds(t *testing.T, to map[int64]float64, values map[string]float64) {
 	t.Helper()
 	for text, v := range values {
