@@ -13,10 +13,9 @@ import (
 
 // activity takes an activity, as the feed has it or with its course.
 //
-// Its duration leaves out pauses and is the only hint of its end, so an activity with
-// pauses ends too early here. An average heart rate is only taken if there are no
-// beats: otherwise a later read of the feed would replace the average of the stored
-// beats.
+// Its duration excludes pauses and is the only hint of its end, so an activity with
+// pauses ends too early here. The average heart rate counts only without beats.
+// Otherwise a later read of the feed would replace the average of the stored beats.
 func (m *reader) activity(d replies.Document) replies.Verdict {
 	start, offset, ok := m.started(d)
 	if !ok {
@@ -81,7 +80,7 @@ func course(d replies.Document, start int64) (c files.Course) {
 	return c
 }
 
-// fill reads a moment and says whether there was anything.
+// fill reads the values of a moment. It reports whether there were any.
 func fill(at *files.Moment, d replies.Document) bool {
 	lat, north := d.Number("latitude")
 	lng, east := d.Number("longitude")

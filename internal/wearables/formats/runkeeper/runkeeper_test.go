@@ -67,7 +67,7 @@ func TestFloatingTime(t *testing.T) {
 	}
 }
 
-// The activity with its course is the workout that the feed has.
+// An activity with its course and the same activity in the feed are one workout.
 func TestActivityOfTheFeed(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	for _, step := range []struct {
@@ -105,7 +105,7 @@ func TestActivityOfTheFeed(t *testing.T) {
 // An average without beats is Runkeeper's own.
 func TestStatedHeartRate(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
-	for _, more := range []string{`"average_heart_rate":131`, `"has_path":false`} { // the feed says nothing of it
+	for _, more := range []string{`"average_heart_rate":131`, `"has_path":false`} { // the feed does not have it
 		content := `{"utc_offset":0,"duration":60,"start_time":"Mon, 2 Jun 2025 07:30:00","total_distance":1,"type":"Running","uri":"/fitnessActivities/1",` + more + `}`
 		if _, err := bed.Import(Kind, filestest.Save(t, []byte(content))); err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func newBounded(in io.Reader, most int64, tooLong error) *Bounded {
 	return &Bounded{in: bufio.NewReaderSize(in, 16), most: most, left: most, tooLong: tooLong}
 }
 
-// Next says that a record ended.
+// Next starts the next record, with the full limit.
 func (b *Bounded) Next() { b.left = b.most }
 
 // Read reads on, unless the present record is too long.

@@ -9,8 +9,8 @@ import (
 // MilligramsPerMillimole turns glucose in mg/dL into mmol/L.
 const MilligramsPerMillimole = 18.0182
 
-// Number reads a decimal number, with a point or with a comma as some
-// languages write it. NaN, infinities and hexadecimal numbers are none.
+// Number reads a decimal number, with a point, or with a comma as some
+// languages write it. It refuses NaN, infinities and hexadecimal numbers.
 func Number(s string) (float64, bool) {
 	if s == "" || len(s) > 40 || strings.Trim(s, "0123456789+-.,eE") != "" {
 		return 0, false

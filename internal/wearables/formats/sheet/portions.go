@@ -2,12 +2,12 @@ package sheet
 
 import "slices"
 
-// A diary puts all foods of a meal at one time, and some programs split a dose, while a
-// series has one value at a time. So amounts of a moment are added up, and one that is
-// repeated word for word counts once.
+// A diary puts all foods of a meal at one time, and some programs split a dose. But a
+// series has one value at a time. So amounts of a moment are added up, and an exact
+// repetition counts once.
 
 // mostPortions bounds the moments whose amounts wait for others. Documents are
-// in order of time mostly, so that those of a moment stand near each other.
+// mostly in order of time, so the amounts of a moment are near each other.
 const mostPortions = Full
 
 // mostAtOnce bounds the different amounts of a moment; more are no meal.
@@ -56,7 +56,7 @@ func (d *Document) portionsUp(but int64) {
 		}
 		p, sum := d.portions[key], 0.0
 		delete(d.portions, key)
-		slices.Sort(p.values) // so that the sum is the same to the last digit, whatever the order
+		slices.Sort(p.values) // so that the sum is the same to the last digit in any order
 		for _, v := range p.values {
 			sum += v
 		}

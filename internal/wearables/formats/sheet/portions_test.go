@@ -10,8 +10,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// Amounts of one moment are joined at any distance in the file; the number of waiting
-// ones is bounded, and adjacent ones are joined at the bound too.
+// Amounts of one moment are joined at any distance in the file. The number of waiting
+// moments is bounded. Adjacent amounts are joined at the bound too.
 func TestPortions(t *testing.T) {
 	food, drink := Key{Resource: "carbohydrates"}, Key{Resource: "water"}
 	for name, test := range map[string]struct {
@@ -58,8 +58,8 @@ func TestPortions(t *testing.T) {
 	}
 }
 
-// Of different offsets the same one holds, whatever the order, and the sum is
-// the same to the last digit.
+// If portions have different offsets, the same offset counts in any order of the rows.
+// The sum is the same to the last digit.
 func TestPortionsInAnyOrder(t *testing.T) {
 	amounts := []float64{0.1, 0.2, 0.3, 1e9, -1e9}
 	var sum float64

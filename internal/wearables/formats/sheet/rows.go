@@ -16,13 +16,13 @@ type Rows struct {
 	in  *Bounded
 }
 
-// NewRows starts at the beginning of a document. Cells are separated by commas,
-// or by semicolons where the first line has more of them, as spreadsheets in
-// some languages write it.
+// NewRows starts at the beginning of a document. Cells are separated by commas, or by
+// semicolons if the first line has more of them. Spreadsheets in some languages write
+// semicolons.
 func NewRows(in io.Reader) *Rows {
 	bounded := NewBounded(in)
 	buffer := bufio.NewReaderSize(bounded, 1<<16)
-	start, _ := buffer.Peek(4096) // an error comes again with the first row
+	start, _ := buffer.Peek(4096) // the first row returns an error again
 	line, _, _ := bytes.Cut(start, []byte("\n"))
 	r := &Rows{csv: csv.NewReader(buffer), in: bounded}
 	if bytes.Count(line, []byte(";")) > bytes.Count(line, []byte(",")) {
@@ -34,7 +34,7 @@ func NewRows(in io.Reader) *Rows {
 	return r
 }
 
-// Next is the next row, valid until the one after it; io.EOF at the end.
+// Next returns the next row, or io.EOF at the end. The row is valid until the next call.
 func (r *Rows) Next() ([]string, error) {
 	r.in.Next()
 	return r.csv.Read()
@@ -48,7 +48,7 @@ type Header struct {
 	names []string
 }
 
-// NewHeader takes the row that names the columns.
+// NewHeader returns the header of a document from the row with the names of the columns.
 func NewHeader(row []string) Header {
 	names := make([]string, len(row))
 	for i, name := range row {
@@ -57,14 +57,15 @@ func NewHeader(row []string) Header {
 	return Header{names}
 }
 
-// Len is the number of columns.
+// Len returns the number of columns.
 func (h Header) Len() int { return len(h.names) }
 
-// Name is the name of a column in lower case; empty when there is none.
+// Name returns the name of a column in lower case, or "" if there is no such column.
 func (h Header) Name(i int) string { return Cell(h.names, i) }
 
-// Column is the position of the first column with one of the names, or whose
-// name starts with one that ends in "…"; -1 when there is none.
+// Column returns the position of the first column with one of the names. A name
+// that ends in "…" matches columns that start with it. Without a match Column
+// returns -1.
 func (h Header) Column(names ...string) int {
 	for _, want := range names {
 		want = strings.ToLower(want)
@@ -78,7 +79,8 @@ func (h Header) Column(names ...string) int {
 	return -1
 }
 
-// Cell is a cell without spaces around it; empty when the row has none there.
+// Cell returns a cell without spaces around it, or "" if the row does not have the
+// column.
 func Cell(row []string, column int) string {
 	if column < 0 || column >= len(row) {
 		return ""
@@ -86,8 +88,8 @@ func Cell(row []string, column int) string {
 	return strings.TrimSpace(row[column])
 }
 
-// Head reads up to a number of rows from the start of a document until one is
-// a header. ok is false when none is.
+// Head reads up to most rows from the start of a document until one is a header. It
+// returns false if none is.
 func Head(rows *Rows, most int, is func(Header) bool) (h Header, ok bool, err error) {
 	for range most {
 		row, err := rows.Next()

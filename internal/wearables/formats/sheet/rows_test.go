@@ -50,14 +50,14 @@ func TestRowsRefuseAnEndlessRow(t *testing.T) {
 	if in.read > 2*MaxRecord {
 		t.Errorf("%d bytes were read", in.read)
 	}
-	// While looking for a header it only says that there is none.
+	// Head does not return this error. It only reports that there is no header.
 	if _, ok, err := Head(NewRows(&endless{}), 3, func(Header) bool { return true }); ok || err != nil {
 		t.Errorf("%v %v", ok, err)
 	}
 }
 
-// Only the mark at the start of a document is one, and what is shorter is no
-// mark. However a document comes in pieces, the rest of it is read as it is.
+// Only a complete byte order mark at the start of a document is skipped. The rest of the
+// document is read unchanged, in any sizes of reads.
 func TestBoundedPassesOverTheByteOrderMark(t *testing.T) {
 	for text, want := range map[string]string{
 		"\ufeff": "", "\ufeff\ufeff{}": "\ufeff{}", "\xef\xbb": "\xef\xbb", "": "", "{": "{", "\ufeff" + strings.Repeat("x", 100): strings.Repeat("x", 100),

@@ -17,9 +17,9 @@ import (
 // minute take some 500 MB.
 const DefaultLimit = 1 << 30
 
-// Check recognizes a file. By its start it decides whether it is an export; its own
-// fault is one of the export. The size matters only then: a large file may be of
-// another kind.
+// Check checks whether a file is an export. is looks at the start of the file and returns
+// an error if it is none. Only the size of an export is checked, because a large file may
+// be of another kind.
 func Check(path string, limit int64, is func(in io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -33,8 +33,8 @@ func Check(path string, limit int64, is func(in io.Reader) error) error {
 	return err
 }
 
-// size is the length of a file, unless it is over the limit; limit 0 means
-// DefaultLimit.
+// size returns the length of a file in bytes, or an error if it is over the limit. Limit
+// 0 means DefaultLimit.
 func size(file *os.File, limit int64) (int64, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -56,16 +56,16 @@ type Document struct {
 	Zone   *time.Location // the user's fallback zone; nil when none is set
 	Report *files.Report
 	Gather Gather
-	// Keep stores samples. Reading goes through Flush, which calls it.
+	// Keep stores samples. Flush calls it.
 	Keep func(ctx context.Context, samples []wearables.Samples) error
 	// Tell is called with the number of bytes read; may be nil.
 	Tell func(done int64)
 
 	portions map[portionKey]*portion
-	moments  []portionKey // of those, in the order of the document
+	moments  []portionKey // keys of portions, in the order of the document
 }
 
-// Flush stores what was gathered once it is worth it, or at the end.
+// Flush stores the gathered values if there are enough for a batch, or at the end.
 func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
 	d.Report.Bytes = done
 	if end {
@@ -85,9 +85,9 @@ func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
 	return ctx.Err()
 }
 
-// Each gives every row with at least as many cells as asked for to take, and
-// stores what it gathers. A shorter row is damaged; as the last one it says that
-// the document was cut.
+// Each calls take with every row that has at least least cells, and stores the
+// samples that take collects. A shorter row counts as damaged. If the last row
+// is shorter, the document counts as truncated.
 func (d *Document) Each(ctx context.Context, rows *Rows, least int, take func(row []string)) error {
 	for {
 		row, err := rows.Next()
