@@ -33,8 +33,7 @@ func Gather(tb testing.TB, read func(context.Context, *sheet.Document) error, zo
 	return g
 }
 
-// Check holds what was gathered to what is true of every reading, and counts
-// its samples.
+// Check checks the invariants of every reading, and counts the gathered samples.
 func (g *Gathered) Check(tb testing.TB) (samples int64) {
 	tb.Helper()
 	for _, s := range g.Samples {

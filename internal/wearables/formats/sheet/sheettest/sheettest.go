@@ -1,4 +1,4 @@
-// Package sheettest imports files in tests and tells what they left behind.
+// Package sheettest imports files in tests, and reads the samples that they stored.
 package sheettest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// User makes a user of a new team; an empty zone sets no fallback time zone.
+// User creates a user of a new team. An empty zone sets no fallback time zone.
 func User(tb testing.TB, db *store.DB, zone string) users.User {
 	tb.Helper()
 	var n users.NewUser
@@ -26,8 +26,8 @@ func User(tb testing.TB, db *store.DB, zone string) users.User {
 	return userstest.New(tb, db, userstest.Team(tb, db).ID, n)
 }
 
-// Run imports a file, which fills the past when the user is new. It must be
-// recognised, and go well.
+// Run imports a file. The data of a new user is historical. Run fails the test if the
+// kind does not accept the file or the import returns an error.
 func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path string) *files.Outcome {
 	tb.Helper()
 	if err := kind.Check(path, 0); err != nil {
@@ -40,7 +40,7 @@ func Run(tb testing.TB, db *store.DB, kind files.Kind, user users.User, path str
 	return outcome
 }
 
-// Input is the input that the import job gives a reader.
+// Input returns the input that the import job gives a reader.
 func Input(db *store.DB, user users.User, path string) files.Input {
 	return files.Input{
 		Path: path, DB: db, User: user,
@@ -59,7 +59,7 @@ func Input(db *store.DB, user users.User, path string) files.Input {
 	}
 }
 
-// Series is every sample of a user.
+// Series returns all samples of a user.
 func Series(tb testing.TB, db *store.DB, user users.User) []wearables.Samples {
 	tb.Helper()
 	ctx := filestest.Context(user)
@@ -85,7 +85,8 @@ func Series(tb testing.TB, db *store.DB, user users.User) []wearables.Samples {
 	return all
 }
 
-// Find is the one series of a resource, sample type and source type.
+// Find returns the first series of a resource, sample type and source type. It fails the
+// test if there is none.
 func Find(tb testing.TB, all []wearables.Samples, resource, sampleType, sourceType string) wearables.Samples {
 	tb.Helper()
 	for _, s := range all {
