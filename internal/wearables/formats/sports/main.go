@@ -24,10 +24,10 @@ var mains = map[string]string{
 	"fitness_equipment": "Other", "uncategorized": "Other", "other_indoor": "Other", "other_outdoor": "Other",
 }
 
-// MainOf is the main sport of a word as makers' web interfaces write it:
-// TRAIL_RUNNING, treadmill_running. FIT files of the same activity name the
-// main sport alone, so that a run on a trail or a treadmill is a run here too.
-// A word that says nothing of the sort is OfWord's.
+// MainOf returns the main sport of a word as makers' web interfaces write it,
+// such as TRAIL_RUNNING or treadmill_running. FIT files of the same activity
+// name only the main sport. So a run on a trail or a treadmill is a run here
+// too. Other words use OfWord.
 func MainOf(word string) derive.Sport {
 	word = strings.ReplaceAll(strings.ToLower(word), "-", "_")
 	if name, ok := mains[word]; ok {

@@ -1,5 +1,5 @@
-// Package sports names what workouts were, in the words and numbers of
-// HealthKit's list, so that a run is the same sport from every provider.
+// Package sports names the sports of workouts, in the words and numbers of HealthKit's list.
+// So a run is the same sport from every provider.
 package sports
 
 import (
@@ -13,9 +13,9 @@ import (
 // OtherSport is an unnamed sport.
 var OtherSport, _ = list.ByName("Other")
 
-// NamedSport is the sport of a name of HealthKit's list, such as
-// CrossCountrySkiing, or of a word in that form that is not in the list: that
-// becomes its own slug, with the number of Other.
+// NamedSport returns the sport of a name of HealthKit's list, such as
+// CrossCountrySkiing. A word in that form that is not in the list becomes its
+// own slug, with the number of Other.
 func NamedSport(name string) derive.Sport {
 	if s, ok := list.ByName(name); ok {
 		return s
@@ -39,8 +39,8 @@ func isName(name string) bool {
 	return true
 }
 
-// OfWord is the sport of a word as devices write it: "cross_country_skiing",
-// "E-Biking", "trail running".
+// OfWord returns the sport of a word as devices write it, such as "cross_country_skiing",
+// "E-Biking" or "trail running".
 func OfWord(word string) derive.Sport {
 	var name strings.Builder
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -52,7 +52,7 @@ func OfWord(word string) derive.Sport {
 	return NamedSport(name.String())
 }
 
-// synonyms are words of devices, folded, for sports of the list.
+// synonyms maps words of devices, in lower case, to sports of the list.
 var synonyms = map[string]string{
 	"biking": "Cycling", "ride": "Cycling", "bike": "Cycling", "run": "Running", "walk": "Walking", "hike": "Hiking",
 	"swim": "Swimming", "generic": "Other", "sport": "Other", "default": "Other", "all": "Other",

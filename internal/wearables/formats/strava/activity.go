@@ -11,11 +11,11 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// activity takes an activity, as a list has it or with its details.
+// activity takes an activity, from a list or with its details.
 //
-// Strava writes 0 for unknown: no workout has no speed. Its kilojoules are mechanical
-// work and no energy of the body. The average power of a ride without a meter is
-// Strava's estimate; device_watts repeats a measured one.
+// Strava writes 0 for unknown values, because no workout has no speed. Its kilojoules are
+// mechanical work and no energy of the body. The average power of a ride without a meter
+// is Strava's estimate. Our device_watts repeats a measured one.
 func (m *reader) activity(d replies.Document) replies.Verdict {
 	start, offset, ok := startOf(d)
 	if !ok {
@@ -72,8 +72,8 @@ func (m *reader) parts(d replies.Document) {
 
 // startOf returns the start of an activity, and the offset from UTC at that time.
 //
-// If the athlete hides it, Strava writes one second past midnight. That is no time of a
-// workout, and two of one day would be the same.
+// If the athlete hides the start, Strava writes one second past midnight. startOf returns
+// false then, because two workouts of one day would have the same start.
 func startOf(d replies.Document) (at time.Time, offset int32, ok bool) {
 	at, _, ok = d.Moment("start_date")
 	if !ok || strings.HasSuffix(d.Text("start_date_local"), "T00:00:01Z") {
@@ -82,10 +82,10 @@ func startOf(d replies.Document) (at time.Time, offset int32, ok bool) {
 	return at, offsetOf(d, at), true
 }
 
-// offsetOf is the offset at an instant: as Strava states it, else from its
-// local time, which is written as if it were UTC, else by the zone's name. The
-// figure before the name, as in "(GMT-08:00) America/Los_Angeles", knows no
-// summer.
+// offsetOf returns the offset at an instant. It takes the offset that Strava
+// states, or computes it from the local time, which Strava writes as if it were
+// UTC. Otherwise it uses the zone's name. The number before the name, as in
+// "(GMT-08:00) America/Los_Angeles", ignores daylight saving time.
 func offsetOf(d replies.Document, at time.Time) int32 {
 	if seconds, ok := d.Integer("utc_offset"); ok && replies.IsOffset(seconds) {
 		return int32(seconds)
@@ -107,10 +107,10 @@ func offsetOf(d replies.Document, at time.Time) int32 {
 // longestLine bounds a route: a summary has to fit into one event.
 const longestLine = 100_000
 
-// line is a Google polyline; empty where there is none or it is damaged.
+// line returns a Google polyline, or "" if it is missing, damaged or too long.
 func line(d replies.Document, name string) string {
 	s := d.Inner("map").Text(name)
-	if s == "" || len(s) > longestLine || s[len(s)-1] >= '_' { // which would be continued
+	if s == "" || len(s) > longestLine || s[len(s)-1] >= '_' { // the last point is incomplete
 		return ""
 	}
 	for _, c := range []byte(s) {

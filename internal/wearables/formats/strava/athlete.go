@@ -5,8 +5,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// athlete takes what the account says of its owner: the sex. A weight of no
-// day is no measurement. Names, places and pictures are not read.
+// athlete takes the sex of the owner of the account. A weight without a day is no
+// measurement. Names, places and pictures are not read.
 func (m *reader) athlete(d replies.Document) replies.Verdict {
 	m.Homeless("athlete", d, "weight")
 	sex := map[string]string{"F": "female", "M": "male"}[d.Text("sex")]

@@ -4,8 +4,8 @@
 // People collect recordings of their watches at Strava, so a ride is here and with the
 // watch's manufacturer too. Both are kept, each under its own provider.
 //
-// Every activity has the source type app, also one that a watch recorded: only some
-// replies name the device, and a list and the details of one activity have to be the
+// Every activity has the source type app, also one that a watch recorded. Only some
+// replies name the device, and the list and the details of one activity must be the
 // same workout.
 //
 // A stream names neither its start nor its activity. It belongs to the activity that

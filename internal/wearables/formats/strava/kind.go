@@ -23,12 +23,14 @@ type reader struct {
 	pairs pairs
 }
 
-// open has the resources in the order in which a document is held against
-// them.
+// open returns the resources in the order in which they are matched with a
+// document.
 //
-// Those without a home: laps and segments are parts of a workout, of which we
-// keep the whole; the five zones are Strava's own, ours are six of another
-// measure; totals of an athlete are of no day.
+// Some documents have no resource of ours:
+//
+//   - Laps and segments are parts of a workout, which is stored whole.
+//   - Strava's five zones are its own. Ours are six shares of 220 minus the age.
+//   - Totals of an athlete belong to no day.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r}
 	return replies.Reading{End: m.end, Resources: []replies.Resource{
@@ -46,7 +48,8 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-// isActivity is false for parts of one, which name it.
+// isActivity reports whether a document is an activity. A part of an activity names the
+// activity that it belongs to.
 func isActivity(d replies.Document) bool {
 	return !d.Has("activity") && (d.Text("type") != "" || d.Text("sport_type") != "")
 }

@@ -9,14 +9,14 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// activity is one that waits for its streams.
+// activity is an activity that waits for its streams.
 type activity struct {
 	files.Recording
 	foot bool
 }
 
-// Bounds of what waits: activities, and moments of streams that stand before
-// their activity or say nothing of it.
+// Bounds of the waiting data: activities, and moments of streams. A stream
+// waits if it comes before its activity or does not name it.
 const (
 	mostWaiting  = 1 << 12
 	mostUnpaired = 1 << 19
@@ -66,7 +66,7 @@ func (m *reader) give() {
 	m.pairs.waiting, m.pairs.order = nil, nil
 }
 
-// add takes over what another reply says of the same activity.
+// add adds the values of another reply about the same activity.
 func (a *activity) add(b *activity) {
 	for _, f := range []struct{ to, from **float64 }{
 		{&a.Moving, &b.Moving},
@@ -96,8 +96,8 @@ func (a *activity) add(b *activity) {
 	}
 }
 
-// stream takes one stream. Those of an activity stand together, each type
-// once.
+// stream takes one stream. The streams of an activity are adjacent, with each
+// type once.
 func (m *reader) stream(d replies.Document) replies.Verdict {
 	p := &m.pairs
 	name, of := typeOf(d), activityOf(d)
@@ -175,7 +175,7 @@ func (m *reader) count(s *streams, v replies.Verdict) {
 	}
 }
 
-// end pairs what is left, and stores all.
+// end pairs the remaining streams with activities, and stores all.
 func (m *reader) end(context.Context) error {
 	m.close()
 	p := &m.pairs

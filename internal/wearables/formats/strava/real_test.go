@@ -16,8 +16,8 @@ import (
 	"hale/internal/wearables/formats/replies/repliestest"
 )
 
-// The samples have their streams in files of their own, where nothing says
-// whose they are.
+// The samples have streams in files of their own, without the activity that they belong
+// to.
 func TestRealFiles(t *testing.T) {
 	repliestest.Real(t, Kind, "wearables/strava", map[string]repliestest.File{
 		"connectstats-last_strava_search_0.json": {
@@ -79,7 +79,7 @@ func decode(t *testing.T, name string, to any) {
 // slugs of the sports that the samples have.
 var slugs = map[string]string{"Run": "running", "Ride": "cycling", "Hike": "hiking", "Workout": "other"}
 
-// Every activity of the samples, field by field.
+// The test compares every activity of the samples, field by field.
 func TestRealActivities(t *testing.T) {
 	var want []statedFields
 	names := []string{"connectstats-last_strava_search_0.json", "connectstats-last_strava_search_1.json", "stravalib-activity.3.json", "stravalib-activity-manual.3.json"}

@@ -9,9 +9,9 @@ import (
 
 var streamKeys = []string{"data", "series_type", "original_size"}
 
-// columns are the streams that a moment of a workout has a place for, by type.
-// All streams of an activity have the same length; time, in seconds from its
-// start, tells when. Places have two numbers and go by themselves.
+// columns maps types of streams to the field of a moment. All streams of an activity have
+// the same length. The stream time has the seconds since the start. Places have two
+// numbers and are handled separately.
 //
 // Reference: StreamSet.
 var columns = map[string]func(*files.Moment) *float64{
@@ -24,12 +24,12 @@ var columns = map[string]func(*files.Moment) *float64{
 	"temp":            func(m *files.Moment) *float64 { return &m.Temperature }, // °C
 }
 
-// streamTypes are all types, in the order in which a set of them is read.
+// streamTypes lists all types, in the order of reading.
 var streamTypes = []string{
 	"time", "latlng", "distance", "altitude", "velocity_smooth", "heartrate", "cadence", "watts", "temp", "moving", "grade_smooth",
 }
 
-// typeOf is the type of a stream: it says so, or stands under it.
+// typeOf returns the type of a stream. It is a field of the document, or its name.
 func typeOf(d replies.Document) string {
 	if name := d.Text("type"); name != "" {
 		return name
@@ -46,11 +46,11 @@ func ofType(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return typeOf(d) == name }
 }
 
-// streams are those of one activity.
+// streams holds the streams of one activity.
 type streams struct {
-	activity string // its id, where the file says so
+	activity string // its id, if the file states it
 	n        int    // documents
-	first    int64  // of those, the how-manieth stream of the file
+	first    int64  // number of the first one among all streams of the file
 	numbers  map[string][]*float64
 	places   [][]float64
 }
@@ -99,7 +99,8 @@ func (s *streams) addPlaces(d replies.Document) replies.Verdict {
 	return replies.Waits
 }
 
-// size bounds the number of moments; never 0, so that empty streams are bounded too.
+// size returns the number of moments. It is never 0, so that a limit also applies to
+// empty streams.
 func (s *streams) size() int {
 	most := max(1, len(s.places))
 	for _, all := range s.numbers {
@@ -108,8 +109,9 @@ func (s *streams) size() int {
 	return most
 }
 
-// course is the streams as moments of a workout that began at an instant. It
-// is empty without times, and where the streams are not of one length.
+// course returns the streams as the moments of a workout. start is its start in UTC
+// microseconds. The course is empty without times, with too many, and if the streams have
+// different lengths.
 func (s *streams) course(start int64, foot bool) files.Course {
 	times := s.numbers["time"]
 	if len(times) > files.MaxMoments || s.places != nil && len(s.places) != len(times) {
@@ -132,7 +134,7 @@ func (s *streams) course(start int64, foot bool) files.Course {
 			}
 		}
 		if foot {
-			at.Cadence *= 2 // told in steps
+			at.Cadence *= 2 // stored in steps
 		}
 		if at.HeartRate <= 0 { // not worn
 			at.HeartRate = math.NaN()

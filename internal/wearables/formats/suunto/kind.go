@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// Provider is the one of files whose maker is not in the catalogue.
+// Provider is the provider of files whose maker is not in the catalogue.
 const Provider = "manual"
 
 var maker = replies.Maker{
@@ -29,9 +29,8 @@ type reader struct {
 	watches map[string]bool // by serial number
 }
 
-// open has the resources in the order in which a document is held against
-// them. Recovery, a share of the body's energy and a word for stress, is on no
-// scale of ours.
+// open returns the resources in the order in which they are matched with a document.
+// Recovery, a share of the body's energy and a word for stress, has no scale of ours.
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r, nights: map[time.Time]replies.Night{}, steps: map[civil.Date]float64{}, watches: map[string]bool{}}
 	return replies.Reading{End: m.end, Resources: []replies.Resource{
@@ -43,7 +42,7 @@ func open(r *replies.Reader) replies.Reading {
 	}}
 }
 
-// entryKeys are those of everything that a watch notes day and night.
+// entryKeys are the fields of all documents that a watch records day and night.
 var entryKeys = []string{"timestamp", "entryData"}
 
 // notes reports whether an entry has one of some fields.
@@ -52,7 +51,7 @@ func notes(names ...string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return has(d.Inner("entryData")) }
 }
 
-// end stores what waited for the end of the file.
+// end stores the values that waited for the end of the file.
 func (m *reader) end(context.Context) error {
 	m.keepNights()
 	m.keepDays()

@@ -7,11 +7,11 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// mostNights bounds the sleeps that wait for longer versions of themselves.
+// mostNights bounds the sleeps that wait for longer versions.
 const mostNights = 1 << 15
 
 // sleep takes one sleep; durations are in seconds. A watch repeats a sleep that
-// continued: the longest counts.
+// continued, and then the longest version counts.
 func (m *reader) sleep(d replies.Document) replies.Verdict {
 	e := d.Inner("entryData")
 	start, _, began := e.Moment("BedtimeStart")
@@ -43,7 +43,7 @@ func (m *reader) sleep(d replies.Document) replies.Verdict {
 	return replies.Waits
 }
 
-// score is out of 100; 0 says that there is none.
+// score returns the score of a sleep, out of 100, or nil. Suunto writes 0 for no score.
 func score(e replies.Document) *int64 {
 	v := e.Positive("SleepQualityScore")
 	if v == nil || *v > 100 {

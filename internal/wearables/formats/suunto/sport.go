@@ -6,10 +6,15 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// activities are Suunto's numbers by our names. Those that mean several things
-// (4 to 9, sports; 17, indoor sports; 19, ball games; 20, outdoor gym; 108,
-// wheelchair sports), or of which the public lists differ (76, 77), are left
-// out, and told as Other.
+// activities maps Suunto's numbers to our names. Numbers that are not in it
+// become Other. It omits 76 and 77, on which the public lists differ. It also
+// omits numbers that mean several things:
+//
+//   - 4 to 9, sports
+//   - 17, indoor sports
+//   - 19, ball games
+//   - 20, outdoor gym
+//   - 108, wheelchair sports
 //
 // Facts: Suunto's list of activities, as others read it.
 var activities = map[int64]string{

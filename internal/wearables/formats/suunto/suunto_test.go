@@ -96,7 +96,7 @@ func TestImportDays(t *testing.T) {
 	})
 }
 
-// A total of 24 hours in UTC is of the day that most of them are of.
+// A total of 24 hours in UTC belongs to the local day with most of these hours.
 func TestDayOfATotal(t *testing.T) {
 	for zone, want := range map[string]string{"": "2025-06-03", "America/New_York": "2025-06-03", "Pacific/Honolulu": "2025-06-03", "Pacific/Auckland": "2025-06-04"} {
 		db := storetest.SQLite(t)

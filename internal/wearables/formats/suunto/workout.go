@@ -11,9 +11,9 @@ import (
 
 // workout takes a workout. Instants are in milliseconds.
 //
-// The heart rate has the figures of the workout beside those of the person,
-// and short names for them that stand for one in some replies and for the
-// other in others: only the long ones are read.
+// The heart rate has values of the workout beside values of the person. A short
+// name means the workout in some replies and the person in others. So the
+// reader uses only the long names.
 func (m *reader) workout(d replies.Document) replies.Verdict {
 	start, began := d.UnixMilli("startTime")
 	if !began {
@@ -44,7 +44,7 @@ func (m *reader) workout(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is in metres; 0 means unknown.
+// height returns a height in metres, or nil. Suunto writes 0 for an unknown height.
 func height(d replies.Document, name string) *float64 {
 	v := d.Signed(name)
 	if v == nil || *v == 0 {
@@ -53,7 +53,7 @@ func height(d replies.Document, name string) *float64 {
 	return v
 }
 
-// idOf is the key by which Suunto finds a workout, else its number.
+// idOf returns the key of a workout in Suunto's API, or otherwise its number.
 func idOf(d replies.Document) string {
 	for _, name := range []string{"workoutKey", "key", "workoutId"} {
 		if id := d.Word(name); id != "" {
@@ -63,8 +63,8 @@ func idOf(d replies.Document) string {
 	return ""
 }
 
-// offset is that of the place, as Suunto states it in minutes, else that of the
-// user's fallback zone.
+// offset returns the offset of the place, in seconds east of UTC. Suunto states it in
+// minutes. Without it, offset returns the offset of the user's fallback zone.
 func (m *reader) offset(d replies.Document, at time.Time) int32 {
 	if minutes, ok := d.Integer("timeOffsetInMinutes"); ok && minutes >= -24*60 && minutes <= 24*60 && replies.IsOffset(minutes*60) {
 		return int32(minutes * 60)
