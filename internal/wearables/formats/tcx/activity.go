@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables/formats/xmltrack"
 )
 
-// activity is the one that is open.
+// activity is the open activity.
 type activity struct {
 	sport   string
 	laps    []lap
@@ -73,7 +73,8 @@ func (c *creator) field(name, text string) {
 	}
 }
 
-// device is the hardware that wrote the file, when it says its number.
+// device returns the hardware that wrote the file, or nil if the file has no serial
+// number.
 func (c *creator) device() *files.Device {
 	if c.unit == "" || c.unit == "0" {
 		return nil
@@ -81,8 +82,9 @@ func (c *creator) device() *files.Device {
 	return &files.Device{Model: c.name, ExternalID: c.unit, Version: c.version}
 }
 
-// recording is the whole activity. It lasts from the first lap or moment to
-// the last one.
+// recording returns the whole activity. It lasts from the start of the first lap or
+// moment to the end of the last one. recording returns false if the activity has no time
+// or is too long.
 func (a *activity) recording() (files.Recording, bool) {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, l := range a.laps {
@@ -120,7 +122,7 @@ func (a *activity) recording() (files.Recording, bool) {
 	}, true
 }
 
-// sum adds up a total of the laps; nil where it is nothing or not known.
+// sum adds up a total of the laps. It returns nil if the total is zero or unknown.
 func (a *activity) sum(of func(*lap) float64) *float64 {
 	sum := 0.0
 	for i := range a.laps {
@@ -147,8 +149,8 @@ func (a *activity) greatest(of func(*lap) float64) *float64 {
 	return &most
 }
 
-// mean is the mean of the laps by their time. A lap that does not say leaves
-// it to the course.
+// mean returns the mean of the laps, weighted by their time. If a lap does not have the
+// value, mean returns nil, and the mean is computed from the course.
 func (a *activity) mean(of func(*lap) float64) *float64 {
 	sum, time := 0.0, 0.0
 	for i := range a.laps {

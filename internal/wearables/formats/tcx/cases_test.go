@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// run is two laps of a run by a watch that says its number, with a course
-// behind it that is only a plan.
+// run has two laps of a run, recorded by a watch with its serial number. A course
+// follows, which is only a plan.
 const run = `<?xml version="1.0"?>
 <TrainingCenterDatabase xmlns="http://www.garmin.com/xmlschemas/TrainingCenterDatabase/v2" xmlns:ns3="http://www.garmin.com/xmlschemas/ActivityExtension/v2">
  <Activities><Activity Sport="Running"><Id>2024-05-01T06:00:00Z</Id>
@@ -140,7 +140,7 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// An activity that is cut in its second lap is kept as far as it goes.
+// An activity that is cut off in its second lap is kept up to that place.
 func TestCut(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	o, err := bed.Import(Kind, filestest.Save(t, []byte(run[:strings.Index(run, "06:05:30")])))

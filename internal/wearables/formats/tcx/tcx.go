@@ -93,7 +93,7 @@ func (r *reader) field(name, text string) {
 	case "Cadence":
 		p.Cadence = xmltrack.Number(text)
 	case "RunCadence":
-		p.Cadence = 2 * xmltrack.Number(text) // of strides, told in steps
+		p.Cadence = 2 * xmltrack.Number(text) // of strides, stored in steps
 	case "Speed":
 		if v := xmltrack.Number(text); v >= 0 {
 			p.Speed = v
@@ -188,7 +188,8 @@ func (r *reader) endActivity() error {
 	return r.d.Give(files.Maker(a.creator.name), recording, a.creator.device())
 }
 
-// End gives away what a cut document left open.
+// End completes the lap and the activity that a truncated document left open. It returns
+// an error if the file gave no workout.
 func (r *reader) End() error {
 	if r.activity != nil {
 		r.endLap()

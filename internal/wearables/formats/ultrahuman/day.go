@@ -23,7 +23,7 @@ func (r *reader) steps(item, body replies.Document) replies.Verdict {
 	return r.Activity(ring, day, replies.Activity{Steps: total})
 }
 
-// recovery, variability and resting take what is said of the night of a day.
+// recovery, variability and resting take values about the night of a day.
 func (r *reader) recovery(item, body replies.Document) replies.Verdict {
 	return r.nightly(item, body, "recovery_index", replies.Sleep{Readiness: replies.Whole(body.Positive("value"))})
 }
@@ -32,8 +32,7 @@ func (r *reader) variability(item, body replies.Document) replies.Verdict {
 	return r.nightly(item, body, "avg_sleep_hrv", replies.Sleep{AverageHRV: body.Positive("value")})
 }
 
-// resting takes the resting heart rate, which both metrics of that sense tell
-// of the night.
+// resting takes the resting heart rate of the night, which two metrics have.
 func (r *reader) resting(item, body replies.Document) replies.Verdict {
 	if item.Text("type") == "night_rhr" {
 		return r.nightly(item, body, "night_rhr", replies.Sleep{HRResting: replies.Whole(body.Positive("avg"))})

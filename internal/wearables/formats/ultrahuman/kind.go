@@ -16,7 +16,7 @@ var maker = replies.Maker{Kind: "ultrahuman", Title: "Ultrahuman JSON", Provider
 // Kind is a file of Ultrahuman's replies.
 var Kind = maker.Files()
 
-// Sources: the ring, and the glucose sensor.
+// These are the sources: the ring, and the glucose sensor.
 var (
 	ring   = wearables.Source{Provider: Provider, Type: "ring"}
 	sensor = wearables.Source{Provider: Provider, Type: "automatic"}
@@ -30,7 +30,7 @@ type reader struct {
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{r}
 	var all []replies.Resource
-	values := false // whether a metric is hardly more than a list of them
+	values := false // whether a metric consists mostly of a list of values
 	metric := func(name string, take func(item, body replies.Document) replies.Verdict) {
 		quoted := `"` + name + `"`
 		is := func(d replies.Document) bool { return string(d.Raw("type")) == quoted }
@@ -60,7 +60,7 @@ func open(r *replies.Reader) replies.Reading {
 	for _, name := range homeless {
 		metric(name, nil)
 	}
-	all = append(all, replies.Resource{ // a night without the words around it
+	all = append(all, replies.Resource{ // a night without the fields around it
 		Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end", "sleep_stages"},
 		Take: func(d replies.Document) replies.Verdict { return m.sleep(d, d) },
 	})
@@ -77,14 +77,17 @@ var homeless = []string{
 	"morning_alertness", "full_sleep_cycles", "tosses_and_turns", "average_body_temperature",
 }
 
-// offset is that of the zone of the reply, else of the user's fallback zone.
+// offset returns the offset at an instant in the zone of the reply, or otherwise in the
+// user's fallback zone.
 func (r *reader) offset(d replies.Document, at time.Time) int32 {
 	return r.OffsetIn(d.Around("latest_time_zone").Text("latest_time_zone"), at)
 }
 
-// dayOf is the day that a metric is about: the date it stands under, else the
-// one that its start of the day is the midnight of. Noon of that day is of the
-// same date in every zone but the last.
+// dayOf returns the day that a metric is about. It is the date under which the
+// reply lists the metric, or the date that the metric states. Otherwise it is
+// the day whose midnight the metric states. dayOf then takes the date of noon.
+// At noon the date in UTC is the local date in almost every zone, so the zone
+// need not be known.
 func (r *reader) dayOf(item, body replies.Document) (civil.Date, bool) {
 	if date, err := civil.ParseDate(item.Under); err == nil {
 		return date, replies.IsBelievableYear(date.Year)

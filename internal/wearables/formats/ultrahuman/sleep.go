@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// sleep takes a night. Older replies tell its figures in lists, newer ones in
-// objects beside those.
+// sleep takes a night. Older replies have its values in lists, newer ones also in objects
+// beside the lists.
 func (r *reader) sleep(item, body replies.Document) replies.Verdict {
 	start, began := body.Unix("bedtime_start")
 	end, ended := body.Unix("bedtime_end")

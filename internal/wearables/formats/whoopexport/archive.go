@@ -18,7 +18,7 @@ import (
 type source struct {
 	*table
 	open func() (io.ReadCloser, error)
-	size int64 // as the directory of the zip claims, or the length of the file
+	size int64 // as stated in the directory of the zip, or the length of the file
 }
 
 // sizeOf returns the total length of tables, in bytes. A claimed size beyond the limit
@@ -32,7 +32,7 @@ func sizeOf(all []source) (sum int64) {
 	return sum
 }
 
-// maxMembers bounds how many members of a zip are looked at; exports have four.
+// maxMembers bounds the members of a zip that are checked; exports have four.
 const maxMembers = 50
 
 var (
@@ -40,8 +40,8 @@ var (
 	damaged  = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
 )
 
-// sources are the tables of a file in the order in which they are read; none
-// when it is no export.
+// sources returns the tables of a file in the order of reading. It returns none if the
+// file is no export.
 func sources(file *os.File) ([]source, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -60,7 +60,7 @@ func sources(file *os.File) ([]source, error) {
 	}
 	z, err := zip.NewReader(file, info.Size())
 	if err != nil {
-		return nil, nil // it may be of another kind that can say more about it
+		return nil, nil // another kind may report a better error
 	}
 	var all []source
 	for _, member := range z.File[:min(len(z.File), maxMembers)] {
@@ -75,7 +75,7 @@ func sources(file *os.File) ([]source, error) {
 	return all, nil
 }
 
-// look adds a table, if it is one, by its header.
+// look adds a table to all if the header identifies it.
 func look(all []source, open func() (io.ReadCloser, error), size int64) ([]source, error) {
 	in, err := open()
 	if err != nil {
@@ -89,18 +89,18 @@ func look(all []source, open func() (io.ReadCloser, error), size int64) ([]sourc
 	return append(all, source{tableOf(h), open, size}), nil
 }
 
-// place is the position of a table in the order of reading.
+// place returns the position of a table in the order of reading.
 func (s source) place() int {
 	return slices.IndexFunc(tables, func(t table) bool { return t.name == s.name })
 }
 
-// tooLarge refuses tables that are longer together than some bytes.
+// tooLarge returns the error for tables whose total size is more than most bytes.
 func tooLarge(most int64) error {
 	return fault.Newf(fault.TooLarge, "the tables are larger than %d bytes", most)
 }
 
-// bounded reads the tables of a file, which together may not be endless: what
-// a zip says of the size of a member is a claim.
+// bounded reads the tables of a file and limits their total size, because the size that a
+// zip states for a member may be wrong.
 type bounded struct {
 	in   io.Reader
 	left *int64

@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// cycle is a day as WHOOP cuts it, and what it sums up.
+// cycle is one of WHOOP's days, with the totals of the day.
 type cycle struct {
 	length time.Duration
 	body   replies.Activity

@@ -43,7 +43,7 @@ type reader struct {
 	zone        *time.Location // the user's fallback zone; nil when none is set
 	sink        sink
 	left, limit int64 // bytes of all tables
-	size        int64 // of them, as is claimed
+	size        int64 // of all tables, as stated in the file
 	told        int64 // the bytes at the last progress report
 
 	summaries []wearables.Summary
@@ -139,7 +139,7 @@ func (r *reader) homeless(one row, columns map[string]string) {
 	}
 }
 
-// flush stores what was gathered once it is worth it, or at the end.
+// flush stores the gathered summaries if there are enough for a batch, or at the end.
 func (r *reader) flush(ctx context.Context, end bool) error {
 	if end || len(r.summaries) >= atOnce {
 		for part := range slices.Chunk(r.summaries, atOnce) {
@@ -156,7 +156,8 @@ func (r *reader) flush(ctx context.Context, end bool) error {
 // tellEvery is the number of bytes between two progress reports.
 const tellEvery = 1 << 20
 
-// tell says how far reading is once that many bytes more were read.
+// tell reports the progress, unless fewer bytes than every were read since the last
+// report.
 func (r *reader) tell(every int64) {
 	done := r.limit - r.left
 	r.report.Bytes = done

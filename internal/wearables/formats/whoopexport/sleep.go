@@ -10,17 +10,18 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// maxNights bounds what is kept until both tables were read; a life has fewer.
+// maxNights bounds the nights that are kept until both tables are read; a life has fewer.
 const maxNights = 100_000
 
-// night is one sleep of both tables.
+// night is one sleep from both tables.
 type night struct {
 	start, end time.Time
 	offset     int32
 	body       replies.Sleep
 }
 
-// bounds are those of the sleep of a row, with the offset at its end.
+// bounds returns the start and the end of a row's sleep, with the offset at its end. It
+// returns false if the times are missing or impossible.
 func (r row) bounds() (start, end time.Time, offset int32, ok bool) {
 	start, _, began := r.moment("Sleep onset")
 	end, offset, ended := r.moment("Wake onset")
@@ -58,7 +59,7 @@ func (r row) slept(length time.Duration, offset int32) replies.Sleep {
 	return s
 }
 
-// storeNights stores the sleeps, whose day is that of waking up.
+// storeNights stores the sleeps. The day of a sleep is the day of waking up.
 func (r *reader) storeNights() {
 	for _, key := range slices.Sorted(maps.Keys(r.nights)) {
 		n := r.nights[key]

@@ -8,16 +8,17 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// table is one sort of CSV file.
+// table is one type of CSV file.
 type table struct {
 	name    string // in reports
 	columns []string
 	take    func(r *reader, row row) verdict // nil without a resource
 }
 
-// tables are recognized by columns that all of their files have and that no other table
-// has together: in English, then in Spanish. A sleep has no word of its own but Nap.
-// The order is that of reading: a cycle's values about its sleep need a known sleep.
+// tables are recognized by columns. All files of a table have these columns, and no other
+// table has all of them. Names are in English or Spanish. A sleep has no column of its
+// own but Nap. The order is the order of reading: a cycle's values about its sleep need a
+// known sleep.
 var tables = []table{
 	{name: "sleeps", columns: []string{"Sleep onset", "Wake onset", "Nap"}, take: (*reader).sleep},
 	{name: "physiological_cycles", columns: []string{"Cycle start time", "Recovery score %", "Day Strain"}, take: (*reader).cycle},
@@ -25,7 +26,7 @@ var tables = []table{
 	{name: "journal_entries", columns: []string{"Cycle start time", "Question text"}},
 }
 
-// spanish are the names of columns as a Spanish account has them.
+// spanish maps names of columns to the names in the export of a Spanish account.
 var spanish = map[string]string{
 	"Cycle start time": "Hora de inicio del ciclo", "Cycle end time": "Hora de finalización del ciclo", "Cycle timezone": "Zona horaria del ciclo",
 	"Recovery score %": "Puntuación de recuperación (%)", "Resting heart rate (bpm)": "Frecuencia cardíaca en reposo (lpm)",
@@ -42,7 +43,7 @@ var spanish = map[string]string{
 	"Activity Strain": "Esfuerzo de actividad",
 }
 
-// column is the position of a column by its English name.
+// column returns the position of a column by its English name, or -1.
 func column(h sheet.Header, name string) int {
 	if also := spanish[name]; also != "" {
 		return h.Column(name, also)
@@ -50,7 +51,7 @@ func column(h sheet.Header, name string) int {
 	return h.Column(name)
 }
 
-// tableOf tells a table by its header; nil when it is none.
+// tableOf recognizes a table by its header. It returns nil for another table.
 func tableOf(h sheet.Header) *table {
 	for i := range tables {
 		t, all := &tables[i], true
@@ -68,12 +69,12 @@ func tableOf(h sheet.Header) *table {
 type row struct {
 	header sheet.Header
 	cells  []string
-	wall   *sheet.Wall // for rows that do not say their zone
+	wall   *sheet.Wall // for rows that do not state their zone
 }
 
 func (r row) text(name string) string { return sheet.Cell(r.cells, column(r.header, name)) }
 
-// amount is a number that is not below zero; nil where there is none.
+// amount returns a number that is not below zero, or nil.
 func (r row) amount(name string) *float64 {
 	v, ok := sheet.Number(r.text(name))
 	if !ok || v < 0 || v > 1e6 {
@@ -82,7 +83,7 @@ func (r row) amount(name string) *float64 {
 	return &v
 }
 
-// positive is an amount of which zero says that nothing was measured.
+// positive returns an amount, or nil for zero, which means that nothing was measured.
 func (r row) positive(name string) *float64 {
 	v := r.amount(name)
 	if v == nil || *v == 0 {
@@ -91,7 +92,7 @@ func (r row) positive(name string) *float64 {
 	return v
 }
 
-// seconds are minutes as seconds.
+// seconds converts an amount in minutes to seconds, or returns nil.
 func (r row) seconds(name string) *int64 {
 	v := r.amount(name)
 	if v == nil {
@@ -101,8 +102,8 @@ func (r row) seconds(name string) *int64 {
 	return &n
 }
 
-// moment is a time on the clock, and the offset of the row's zone. Without a
-// zone the user's holds, else the time floats.
+// moment returns an instant and the offset of the row's zone. Without a zone it uses the
+// user's fallback zone. Without that too, the time floats.
 func (r row) moment(name string) (at time.Time, offset int32, ok bool) {
 	shown, err := time.Parse("2006-01-02 15:04:05", r.text(name))
 	if err != nil || shown.Year() < 2000 || shown.Year() >= 2100 {
@@ -115,7 +116,7 @@ func (r row) moment(name string) (at time.Time, offset int32, ok bool) {
 	return time.UnixMicro(micros).UTC(), offset, true
 }
 
-// zone is the offset of UTC+01:00, UTCZ or -05:00, in seconds.
+// zone returns the offset of UTC+01:00, UTCZ or -05:00, in seconds east of UTC.
 func zone(s string) (int32, bool) {
 	s = strings.TrimPrefix(s, "UTC")
 	if s == "Z" {

@@ -34,7 +34,7 @@ func content(tb testing.TB, name string) []byte {
 	return raw
 }
 
-// export zips the tables, in a folder as some exports have it.
+// export zips the tables in a folder, because some exports have one.
 func export(tb testing.TB, members map[string][]byte) []byte {
 	tb.Helper()
 	var b bytes.Buffer
@@ -82,7 +82,7 @@ func TestImport(t *testing.T) {
 			t.Errorf("%+v", o.Report)
 		}
 		filestest.Has(t, db, user, "sleep",
-			map[string]any{ // both tables together; where they differ, the sleeps' own
+			map[string]any{ // from both tables; if they differ, the table of sleeps counts
 				"calendar_date": "2024-03-03", "type": "long_sleep", "bedtime_start": "2024-03-02T23:10:00+00:00", "bedtime_stop": "2024-03-03T07:00:00+00:00", "timezone_offset": 0,
 				"duration": 28200, "total": 26400, "light": 13800, "deep": 5400, "rem": 7200, "awake": 1800, "efficiency": 94, "score": 88, "respiratory_rate": 14.8,
 				"recovery_readiness_score": 76, "hr_resting": 52, "average_hrv": 61, "skin_temperature": 33.75,
@@ -92,13 +92,13 @@ func TestImport(t *testing.T) {
 				"recovery_readiness_score": 43, "hr_resting": 57, "average_hrv": 38, "skin_temperature": 34.1, "score": 81,
 			},
 			map[string]any{"type": "acknowledged_nap", "calendar_date": "2024-03-02", "duration": 2400, "total": 2100, "score": nil, "respiratory_rate": nil, "recovery_readiness_score": nil},
-			map[string]any{"calendar_date": "2024-02-27", "total": 27000, "recovery_readiness_score": 66, "efficiency": 94}, // of the cycles alone
+			map[string]any{"calendar_date": "2024-02-27", "total": 27000, "recovery_readiness_score": 66, "efficiency": 94}, // from the table of cycles alone
 		)
 		filestest.Has(t, db, user, "activity",
 			map[string]any{"calendar_date": "2024-03-02", "calories_total": 2571, "heart_rate": map[string]any{"avg_bpm": 73.0, "max_bpm": 171.0, "resting_bpm": 57.0}},
 			map[string]any{"calendar_date": "2024-03-03", "calories_total": nil}, // the unfinished day
 			map[string]any{"calendar_date": "2024-02-27", "calories_total": 2333},
-			map[string]any{"calendar_date": "2024-02-25", "calories_total": 401}, // no sleep; the longer of two cycles
+			map[string]any{"calendar_date": "2024-02-25", "calories_total": 401}, // no sleep; the longer one of two cycles
 		)
 		filestest.Has(t, db, user, "workouts",
 			map[string]any{
@@ -106,7 +106,7 @@ func TestImport(t *testing.T) {
 				"distance": 31200.5, "total_elevation_gain": 310, "hr_zones": []any{180.0, 600.0, 720.0, 1680.0, 2460.0, 360.0},
 			},
 			map[string]any{"title": "Juggling, on a rope", "calories": nil, "hr_zones": nil},
-			map[string]any{"title": "Weightlifting", "time_start": "2024-03-03T02:00:00+00:00", "timezone_offset": -18000}, // without a zone the user's
+			map[string]any{"title": "Weightlifting", "time_start": "2024-03-03T02:00:00+00:00", "timezone_offset": -18000}, // without a zone, the user's fallback zone
 		)
 		events := filestest.Events(t, db, user)
 		again := sheettest.Run(t, db, Kind, user, path)
@@ -116,7 +116,7 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// One table after the other leaves what the zip does.
+// Importing one table after the other has the same result as importing the zip.
 func TestTablesAlone(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
@@ -173,7 +173,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 	}
 }
 
-// keeper takes everything and keeps nothing.
+// keeper counts the summaries and keeps no data.
 type keeper struct{ summaries int }
 
 func (k *keeper) Ingest(_ context.Context, _ users.User, b wearables.Batch) (wearables.Result, error) {
@@ -185,7 +185,7 @@ func (*keeper) HistoricalDone(context.Context, users.User, string, map[string]we
 	return nil
 }
 
-// A small zip may unpack to anything.
+// A small zip may unpack to any size. The limit applies to the unpacked size.
 func TestZipThatLies(t *testing.T) {
 	row := "2024-03-01 23:30:00,,UTC+01:00,Read a book?,true,\n"
 	bomb := export(t, map[string][]byte{"journal_entries.csv": []byte("Cycle start time,Cycle end time,Cycle timezone,Question text,Answered yes,Notes\n" + strings.Repeat(row, 60_000))})
@@ -199,7 +199,7 @@ func TestZipThatLies(t *testing.T) {
 	}
 }
 
-// claiming is a zip whose directory claims sizes of the table in it.
+// claiming returns a zip whose directory states the given sizes, one for each member.
 func claiming(t *testing.T, sizes ...uint64) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -220,7 +220,7 @@ func claiming(t *testing.T, sizes ...uint64) []byte {
 	return b.Bytes()
 }
 
-// The claimed size of a zip is checked before anything is read.
+// The sizes that a zip states are checked before anything is read.
 func TestClaimedSizes(t *testing.T) {
 	for name, sizes := range map[string][]uint64{
 		"one": {5 << 30}, "together": {600 << 20, 600 << 20}, "no number of bytes": {1 << 63}, "endless": {1<<63 - 1, 1<<63 - 1},
@@ -234,7 +234,7 @@ func TestClaimedSizes(t *testing.T) {
 	}
 }
 
-// Progress is reported also while no read row is stored.
+// Progress is also reported while no row is stored.
 func TestProgress(t *testing.T) {
 	row := "2024-03-01 23:30:00,,UTC+01:00,Read a book?,true,\n"
 	table := []byte("Cycle start time,Cycle end time,Cycle timezone,Question text,Answered yes,Notes\n" + strings.Repeat(row, 100_000))
