@@ -54,8 +54,8 @@ func (r *reader) climbed(of string, d replies.Document) {
 // longestMinute bounds an interval of a day in one value.
 const longestMinute = 24 * 3600
 
-// minute takes a stretch of a day, mostly a minute. One in which nothing was
-// counted is there as well, with its duration only.
+// minute takes a stretch of a day, mostly a minute. A stretch without any count has only
+// a duration.
 func (r *reader) minute(d replies.Document) replies.Verdict {
 	seconds, err := strconv.ParseInt(d.Under, 10, 64)
 	start, ok := replies.InstantSince(seconds, time.Second)

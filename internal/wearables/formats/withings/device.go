@@ -10,7 +10,7 @@ import (
 
 func source(kind string) wearables.Source { return wearables.Source{Provider: Provider, Type: kind} }
 
-// Kinds of sources. There is no word for a mat under the mattress or for a
+// These are the types of sources. There is no type for a mat under the mattress or for a
 // thermometer.
 const (
 	scale   = "scale"
@@ -21,8 +21,7 @@ const (
 	unknown = "unknown"
 )
 
-// modelKind is the kind of source of a model's number; empty for one that is
-// not known.
+// modelKind returns the source type of a model's number, or "" for an unknown number.
 func modelKind(id int64) string {
 	switch {
 	case id >= 1 && id <= 19:
@@ -41,8 +40,8 @@ func modelKind(id int64) string {
 	return ""
 }
 
-// kindOf is the kind of source of a document by its model; empty where it
-// states none that is known. Older replies have the number as `model`.
+// kindOf returns the source type of a document by its model, or "" if the document states
+// no known model. Older replies have the number as `model`.
 func kindOf(d replies.Document) string {
 	for _, field := range []string{"modelid", "model_id", "model"} {
 		if id, ok := d.Integer(field); ok {
@@ -54,8 +53,8 @@ func kindOf(d replies.Document) string {
 	return ""
 }
 
-// sleepKind is the kind of source of a document about sleep. Its `model`, or
-// that beside it, is 16 for a tracker and 32 for a mat.
+// sleepKind returns the source type of a document about sleep. A `model`, in the document
+// or around it, is 16 for a tracker and 32 for a mat.
 func sleepKind(d replies.Document) string {
 	if id, ok := d.Integer("model_id"); ok {
 		if kind := modelKind(id); kind != "" {

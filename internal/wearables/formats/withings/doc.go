@@ -1,8 +1,8 @@
 // Package withings reads the replies of Withings' API: measures, sleep, activity,
 // workouts and devices, as {"status":0,"body":{…}} or as the lists inside.
 //
-// Instants are seconds since 1970. The zone is beside a list or in its elements as an
-// IANA name; segments of sleep and of a day have none, so the user's fallback zone
+// Instants are seconds since 1970. The zone is an IANA name, beside a list or in its
+// elements. Segments of sleep and of a day have none, so the user's fallback zone
 // applies.
 //
 // Totals of a night or a day are Withings' own. The segments of a night with a summary

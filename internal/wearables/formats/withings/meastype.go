@@ -1,6 +1,6 @@
 package withings
 
-// measure types, as far as the code tells them apart.
+// These are the measure types that the code uses.
 const (
 	weight    = 1
 	height    = 4
@@ -18,8 +18,8 @@ const (
 	vo2Max    = 123
 )
 
-// measureNames are the names of types of measures in reports. The temperature
-// without a name of its own is that of the room, on scales that measure it.
+// measureNames maps types of measures to their names in reports. The type temperature,
+// without a prefix, is the temperature of the room, which some scales measure.
 //
 // Withings' reference, Measure - Getmeas.
 var measureNames = map[int64]string{
@@ -35,7 +35,7 @@ var measureNames = map[int64]string{
 	229: "skin_conductance",
 }
 
-// measureName is the name of a type in reports.
+// measureName returns the name of a type in reports.
 func measureName(kind int64) string {
 	if name, ok := measureNames[kind]; ok {
 		return "measure." + name

@@ -73,7 +73,7 @@ func TestTheOrderOfFilesDoesNotMatter(t *testing.T) {
 	}
 }
 
-// tall is a file with one height.
+// tall returns a file with one height.
 func tall(t *testing.T, at, cm int) string {
 	return filestest.Save(t, fmt.Appendf(nil, `{"status":0,"body":{"timezone":"Europe/Paris","measuregrps":[
 		{"grpid":1,"attrib":0,"date":%d,"category":1,"measures":[{"value":%d,"type":4,"unit":-2}]}]}}`, at, cm))

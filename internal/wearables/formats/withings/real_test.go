@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/formats/sheet/sheettest"
 )
 
-// realFiles has what comes out of each of the public samples.
+// realFiles has the expected outcome of each of the public samples.
 var realFiles = map[string]repliestest.File{
 	"activity.json": {"activity": {2, 2}},
 	"connectstats-getmeas.json": {

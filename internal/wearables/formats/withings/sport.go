@@ -5,8 +5,8 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// sportNames are the names of categories in HealthKit's list, or words where
-// that has none.
+// sportNames maps categories to names in HealthKit's list, or to words if the list has no
+// such sport.
 //
 // Withings' reference, Measure v2 - Getworkouts.
 var sportNames = map[int64]string{
@@ -20,5 +20,5 @@ var sportNames = map[int64]string{
 	306: "Walking", 307: "Running", 308: "Cycling",
 }
 
-// sportOf is the sport of a category.
+// sportOf returns the sport of a category.
 func sportOf(category int64) derive.Sport { return sports.NamedSport(sportNames[category]) }

@@ -54,7 +54,7 @@ func TestImportReplies(t *testing.T) {
 
 		all := sheettest.Series(t, db, user)
 		weights := sheettest.Find(t, all, "body_weight", "", "scale")
-		if !slices.Equal(weights.Value, []float64{72.1, 71.5}) || weights.Offset[0] != 7200 { // the zone stands behind the list
+		if !slices.Equal(weights.Value, []float64{72.1, 71.5}) || weights.Offset[0] != 7200 { // the zone follows the list
 			t.Errorf("%v at offsets %v", weights.Value, weights.Offset)
 		}
 		if typed := sheettest.Find(t, all, "body_weight", "", "app"); typed.Value[0] != 70 {
@@ -73,7 +73,7 @@ func TestImportReplies(t *testing.T) {
 		filestest.CompareJSON(t, repliestest.OnlySummary(t, filestest.Summaries(t, db, user, "profile")), map[string]any{"height": 171.0})
 		for _, day := range filestest.Summaries(t, db, user, "body") {
 			if day["source"].(map[string]any)["type"] == "scale" && day["calendar_date"] == "2025-03-02" {
-				filestest.CompareJSON(t, day, map[string]any{ // of the last weighing of the day, which stands first
+				filestest.CompareJSON(t, day, map[string]any{ // of the last weighing of the day, which is first in the file
 					"weight": 71.5, "fat": 16.8, "lean_body_mass_kilogram": 59.5, "water_percentage": 57.3427,
 					"muscle_mass_percentage": 79.021, "bone_mass_percentage": 4.1958, "visceral_fat_index": 2.5,
 				})
@@ -187,8 +187,8 @@ func TestSummaryEndsBeforeItsStretches(t *testing.T) {
 	filestest.CompareJSON(t, repliestest.OnlySummary(t, filestest.Summaries(t, db, user, "sleep")), map[string]any{"duration": 25200.0, "total": 23400.0, "light": 0.0})
 }
 
-// The keys to an account are no data: a file of them alone is refused, and
-// they are in no report.
+// The keys to an account are no data. A file with only keys is refused, and no report
+// contains them.
 func TestTokensAreRefused(t *testing.T) {
 	content := []byte(`{"status":0,"body":{"userid":1,"access_token":"canary","refresh_token":"canary","expires_in":10800}}`)
 	err := Kind.Check(filestest.Save(t, content), 0)
@@ -224,7 +224,7 @@ func TestDecimal(t *testing.T) {
 	}
 }
 
-// A value beyond all measure is none: a body could not say it.
+// A value that no body can have counts as a bad value.
 func TestValuesBeyondMeasure(t *testing.T) {
 	for _, value := range []string{`"value":1e300,"unit":0`, `"value":1e299,"unit":12`, `"value":9e29,"unit":12`} {
 		g := repliestest.Gather(t, maker, nil, []byte(`{"grpid":1,"date":1740897000,"measures":[{"type":170,`+value+`}]}`))

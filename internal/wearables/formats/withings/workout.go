@@ -8,11 +8,11 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// noActivity is the category of what its wearer said was no workout.
+// noActivity is the category of a workout that the wearer rejected.
 const noActivity = 128
 
-// workout takes a workout. Zero says that something was not measured; what was
-// typed in goes before what was counted.
+// workout takes a workout. Zero means that a value was not measured. A typed value has
+// precedence over a counted one.
 func (r *reader) workout(d replies.Document) replies.Verdict {
 	start, began := d.Unix("startdate")
 	end, ended := d.Unix("enddate")

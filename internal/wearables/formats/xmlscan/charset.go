@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// ErrCharset says that a document is in an encoding that is not read.
+// ErrCharset means that a document has an unsupported encoding.
 var ErrCharset = errors.New("the document is in an encoding that is not read; UTF-8, UTF-16 and ISO-8859-1 are")
 
 // UTF8 returns a document in UTF-8. The byte order mark names its encoding, otherwise
@@ -37,7 +37,7 @@ func UTF8(in io.Reader) (io.Reader, error) {
 	return nil, ErrCharset
 }
 
-// declared is the encoding in the XML declaration.
+// declared returns the encoding in the XML declaration, or "" if there is none.
 func declared(head []byte) string {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
 	end := bytes.Index(head, []byte("?>"))
@@ -53,7 +53,7 @@ func declared(head []byte) string {
 	return string(value)
 }
 
-// runes writes characters of another encoding in UTF-8.
+// runes converts characters of another encoding to UTF-8.
 type runes struct {
 	in   *bufio.Reader
 	next func(*bufio.Reader) (rune, error)
@@ -78,8 +78,8 @@ func (r *runes) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// narrow reads ISO-8859-1, whose bytes are the first characters of Unicode.
-// The others of its family differ in a few signs that no measurement has.
+// narrow reads ISO-8859-1, whose bytes are the first characters of Unicode. Related
+// encodings differ in a few characters that no measurement has.
 func narrow(in *bufio.Reader) (rune, error) {
 	c, err := in.ReadByte()
 	return rune(c), err

@@ -10,10 +10,10 @@ import (
 // entities are the five names that XML defines.
 var entities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, "apos": "'"}
 
-// Unescape returns the text of an attribute value: entities and numeric references
-// decoded, line ends and tabs replaced by spaces as XML asks, invalid UTF-8 replaced.
-// An invalid reference stays unchanged. Only texts that are kept for long pass through
-// here.
+// Unescape returns the text of an attribute value. It decodes entities and numeric
+// references. It replaces line ends and tabs by spaces, as XML requires, and replaces
+// invalid UTF-8. An invalid reference stays unchanged. Only texts that are kept for
+// long pass through here.
 func Unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '&') < 0 {
 		return plain(raw)

@@ -8,9 +8,9 @@ import (
 // powers of ten that a float64 holds exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
-// Number reads a decimal number. Short ones, which nearly all are, take
-// one division: digits and power of ten are exact, so the quotient is the
-// nearest float64, as strconv would find. NaN and infinities are refused.
+// Number reads a decimal number. Short numbers, which nearly all are, take one
+// division. Digits and power of ten are exact, so the quotient is the nearest
+// float64, as strconv would find. Number refuses NaN and infinities.
 func Number(b []byte) (float64, bool) {
 	if len(b) == 0 || len(b) > 64 {
 		return 0, false

@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// The window holds one mebibyte of a document. A tag has to fit in maxTag, a
+// The window holds one mebibyte of a document. A tag must fit in maxTag bytes, and a
 // DOCTYPE in the window.
 const (
 	windowSize = 1 << 20
 	maxTag     = 64 << 10
 )
 
-// Errors of a document that can not be read further.
+// These errors mean that the rest of a document cannot be read.
 var (
 	errTagTooLong = errors.New("a tag is longer than 64 KiB")
 	errDoctype    = errors.New("the DOCTYPE is too long or has no end")
@@ -30,7 +30,7 @@ const (
 	Empty
 )
 
-// Attr is one attribute as in the file: entities are not decoded.
+// Attr is one attribute as in the file. Its entities are not decoded.
 type Attr struct {
 	Name, Value []byte
 }
@@ -53,9 +53,9 @@ type Scanner struct {
 	in    io.Reader
 	buf   []byte
 	pos   int   // next byte to look at
-	end   int   // end of what was read
+	end   int   // end of the bytes that were read
 	base  int64 // bytes of the file before buf[0]
-	ended error // what the reader said last: io.EOF or a failure
+	ended error // the last error of the reader: io.EOF or a failure
 	tag   Tag
 
 	// Damaged counts tags that were not well formed.
@@ -65,12 +65,13 @@ type Scanner struct {
 // New returns a scanner over in, with a window of one mebibyte.
 func New(in io.Reader) *Scanner { return NewSize(in, windowSize) }
 
-// NewSize is New with a window of so many bytes, at least 64 KiB.
+// NewSize returns a scanner over in, with a window of the given size in bytes. The window
+// must have at least 64 KiB.
 func NewSize(in io.Reader, window int) *Scanner {
 	return &Scanner{in: in, buf: make([]byte, window), tag: Tag{Attrs: make([]Attr, 0, 32)}}
 }
 
-// Offset is the number of bytes that were passed.
+// Offset returns the number of bytes before the current position.
 func (s *Scanner) Offset() int64 { return s.base + int64(s.pos) }
 
 // Next returns the next tag. At the end of the file the error is io.EOF; when
@@ -125,7 +126,7 @@ func (s *Scanner) need(n int) error {
 	return nil
 }
 
-// fill reads more, after moving what is left to the start of the window.
+// fill reads more, after it moved the unread bytes to the start of the window.
 func (s *Scanner) fill() error {
 	if s.ended != nil {
 		return s.ended
@@ -194,8 +195,8 @@ func (s *Scanner) giveUp(tag []byte) error {
 	return nil
 }
 
-// unfinished handles a tag that reaches the end of the file: an unclosed quote
-// may have swallowed tags that stand after it.
+// unfinished handles a tag that reaches the end of the file. An unclosed quote
+// may have swallowed the tags after it.
 func (s *Scanner) unfinished(err error) error {
 	if !errors.Is(err, io.EOF) {
 		return err
@@ -208,10 +209,10 @@ func (s *Scanner) unfinished(err error) error {
 	return io.ErrUnexpectedEOF
 }
 
-// cdata begins text in which nothing is markup.
+// cdata starts text without markup.
 const cdata = "<![CDATA["
 
-// skipDeclaration passes over <!-- -->, <![CDATA[ ]]> and <!DOCTYPE >.
+// skipDeclaration skips <!-- -->, <![CDATA[ ]]> and <!DOCTYPE >.
 func (s *Scanner) skipDeclaration() error {
 	if err := s.need(4); err != nil {
 		return err
@@ -228,7 +229,8 @@ func (s *Scanner) skipDeclaration() error {
 	return s.skipDoctype()
 }
 
-// skipPast moves behind the next mark, which starts at least skip bytes on.
+// skipPast moves behind the next mark, which begins at least skip bytes after the
+// position.
 func (s *Scanner) skipPast(mark string, skip int) error {
 	s.pos += skip
 	for {
@@ -245,9 +247,9 @@ func (s *Scanner) skipPast(mark string, skip int) error {
 	}
 }
 
-// skipDoctype passes over the DOCTYPE with its internal subset. Some releases
-// of the Health app write a DTD that is not well formed, so only brackets,
-// comments and quotes are looked at.
+// skipDoctype skips the DOCTYPE with its internal subset. Some releases of the Health app
+// write a DTD that is not well formed, so skipDoctype only looks at brackets, comments
+// and quotes.
 func (s *Scanner) skipDoctype() error {
 	for {
 		if n := doctypeEnd(s.buf[s.pos:s.end]); n > 0 {
@@ -284,9 +286,9 @@ func (s *Scanner) ahead(n int) {
 	}
 }
 
-// PeekText returns the text between the last tag and the next one, decoded and without
-// surrounding spaces, or the CDATA there; empty if it is longer than the window. The
-// tag stays valid.
+// PeekText returns the text between the last tag and the next one, or the CDATA there.
+// The text is decoded and has no surrounding spaces. It is empty if it is longer than
+// the window. The tag stays valid.
 func (s *Scanner) PeekText() string {
 	window := s.buf[s.pos:s.end]
 	i := bytes.IndexByte(window, '<')

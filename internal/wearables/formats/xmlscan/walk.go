@@ -10,15 +10,15 @@ import (
 // maxDepth bounds the nesting of elements.
 const maxDepth = 100
 
-// errDepth ends a document that nests deeper than any that means something.
+// errDepth ends the reading of a document that is nested too deep to be useful.
 var errDepth = errors.New("elements are nested more than 100 deep")
 
-// Walker follows the nesting of a document. Names are those without prefix:
-// what a namespace is called is the file's choice.
+// Walker follows the nesting of a document. Names have no prefix, because a file may
+// choose any prefix for a namespace.
 type Walker struct {
 	*Scanner
 	path  []string
-	names map[string]string // so that a name is one string for the whole file
+	names map[string]string // so that each name is one string for the whole file
 	empty bool              // the element that was opened last has no closing tag
 }
 
@@ -27,8 +27,9 @@ func NewWalker(in io.Reader) *Walker {
 	return &Walker{Scanner: NewSize(in, 1<<17), names: map[string]string{}}
 }
 
-// Next opens an element, and tag has its attributes; or it closes one, and tag
-// is nil. At the end of the document the error is io.EOF.
+// Next moves to the next opening or closing tag. For an opening one, tag has the
+// attributes of the element. For a closing one, tag is nil. At the end of the document
+// the error is io.EOF.
 func (w *Walker) Next() (name string, tag *Tag, err error) {
 	if w.empty {
 		w.empty = false
@@ -58,8 +59,8 @@ func (w *Walker) Next() (name string, tag *Tag, err error) {
 	}
 }
 
-// lookAhead is the part of the document in the window when a tag is read, so that the
-// text behind it can be read while the tag stays valid.
+// lookAhead is the number of bytes after a tag that the window has once the tag is
+// read. So the text after the tag can be read while the tag stays valid.
 const lookAhead = 8 << 10
 
 func (w *Walker) pop(at int) string {
@@ -68,11 +69,10 @@ func (w *Walker) pop(at int) string {
 	return name
 }
 
-// Depth is the number of elements that are open, with the one that was opened
-// last.
+// Depth returns the number of open elements, including the one that was opened last.
 func (w *Walker) Depth() int { return len(w.path) }
 
-// Parent is the element around the one that was opened last.
+// Parent returns the name of the element around the one that was opened last, or "".
 func (w *Walker) Parent() string {
 	if len(w.path) < 2 {
 		return ""
@@ -83,7 +83,7 @@ func (w *Walker) Parent() string {
 // Within reports whether an element of that name is open.
 func (w *Walker) Within(name string) bool { return slices.Contains(w.path, name) }
 
-// maxNames bounds the names that are remembered; formats have some dozens.
+// maxNames bounds the names that the walker keeps; formats have some dozens.
 const maxNames = 1000
 
 func (w *Walker) local(raw []byte) string {

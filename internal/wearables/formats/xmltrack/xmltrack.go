@@ -21,8 +21,8 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// defaultLimit bounds a document, in bytes: twice what the richest course of
-// the most moments takes.
+// defaultLimit bounds a document, in bytes. It is twice the size of the longest course
+// with all fields.
 const defaultLimit = 256 << 20
 
 // headSize bounds the position of the first element.
@@ -32,22 +32,23 @@ const headSize = 64 << 10
 type Format struct {
 	Name, Title string
 	Root        string // the first element, without prefix
-	// New makes what reads one document.
+	// New returns the reader of one document.
 	New func(d *Document) Elements
 }
 
 // Elements take the elements of a document in order.
 type Elements interface {
-	// Open takes an element that begins. text is its text.
+	// Open handles the start of an element. text is its text.
 	Open(name string, tag *xmlscan.Tag, text string)
-	// Close takes an element that ends; for one without content just after Open.
+	// Close handles the end of an element. An element without content ends just after
+	// Open.
 	Close(name string) error
 	// End is called at the end of the input, in the middle of anything if the document
 	// is truncated. It returns the reason if there is nothing of use.
 	End() error
 }
 
-// Kind is the kind of such files.
+// Kind returns the kind of the format's files.
 func (f Format) Kind() files.Kind {
 	return files.Kind{Name: f.Name, Title: f.Title, Recording: true, Check: f.check, Run: f.run}
 }
@@ -114,7 +115,7 @@ func (f Format) run(ctx context.Context, in files.Input) (*files.Outcome, error)
 	return d.Outcome, nil
 }
 
-// Document is one file while it is read.
+// Document is one file during reading.
 type Document struct {
 	Outcome *files.Outcome
 
@@ -126,8 +127,8 @@ type Document struct {
 	owned  map[files.Device]uuid.UUID // the user's devices
 }
 
-// read gives every element to its reader. A document that is cut or damaged is
-// read as far as it goes.
+// read gives every element to its reader. It reads a truncated document up to its end,
+// and skips damaged tags.
 func (d *Document) read(in io.Reader, to Elements) error {
 	text, err := xmlscan.UTF8(in)
 	if err != nil {
@@ -160,13 +161,13 @@ func (d *Document) read(in io.Reader, to Elements) error {
 	}
 }
 
-// Parent is the element around the one that was opened last.
+// Parent returns the name of the element around the one that was opened last, or "".
 func (d *Document) Parent() string { return d.walker.Parent() }
 
 // Within reports whether an element of that name is open.
 func (d *Document) Within(name string) bool { return d.walker.Within(name) }
 
-// text is that of an element without others in it.
+// text returns the text of an element up to the next tag.
 func (d *Document) text(tag *xmlscan.Tag) string {
 	if tag.Kind != xmlscan.Opening {
 		return ""
@@ -174,8 +175,8 @@ func (d *Document) text(tag *xmlscan.Tag) string {
 	return d.walker.PeekText()
 }
 
-// Give stores one workout. device is the hardware that it comes from, nil
-// where that is not certain.
+// Give stores one workout. device is the hardware that recorded it, or nil if that is not
+// certain.
 func (d *Document) Give(provider string, r files.Recording, device *files.Device) error {
 	r.Source.Provider = provider
 	if device != nil {
@@ -205,8 +206,8 @@ func (d *Document) Give(provider string, r files.Recording, device *files.Device
 	return nil
 }
 
-// own is the id of one of the user's devices; nil when none are kept, and for
-// one of more than a file may have.
+// own returns the id of one of the user's devices. It returns nil if devices are not
+// stored, or if the file names more than files.MaxDevices.
 func (d *Document) own(device files.Device) (*uuid.UUID, error) {
 	id, known := d.owned[device]
 	switch {
@@ -226,9 +227,9 @@ func (d *Document) own(device files.Device) (*uuid.UUID, error) {
 // year2000 is before the first device that wrote one of these formats.
 var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Instant reads a time with its zone, in UTC microseconds. offset is the zone
-// where it is not UTC: that is how nearly all write whatever the place. A time
-// before 2000 is that of a clock that was never set.
+// Instant reads a time with its zone, in UTC microseconds. offset is the offset of the
+// zone unless the zone is UTC, because nearly all devices write UTC, whatever the place.
+// A time before 2000 comes from a clock that was never set.
 func Instant(text string) (micros int64, offset int32, ok bool) {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil || at.Before(year2000) {
@@ -241,7 +242,7 @@ func Instant(text string) (micros int64, offset int32, ok bool) {
 	return at.UnixMicro(), offset, true
 }
 
-// Number reads a number; NaN when there is none.
+// Number reads a number, or returns NaN.
 func Number(text string) float64 {
 	if v, ok := xmlscan.Number([]byte(text)); ok {
 		return v
@@ -257,7 +258,8 @@ func Place(text string, most float64) float64 {
 	return math.NaN()
 }
 
-// Beats reads a heart rate; NaN for the zero of a strap without contact.
+// Beats reads a heart rate. It returns NaN for zero, which a strap without contact
+// writes.
 func Beats(text string) float64 {
 	if v := Number(text); v > 0 {
 		return v
