@@ -31,11 +31,13 @@ var jsonFixtures = map[string][]string{
 	"health_connect": {"healthconnect/testdata/client.json", "healthconnect/testdata/gateway.json", "healthconnect/testdata/webhook.jsonl"},
 }
 
-// oneRecord are fixtures of a single record, of which a part is none.
+// oneRecord are fixtures of a single record. A part of such a fixture has no
+// record.
 var oneRecord = map[string]bool{"strava/testdata/list.json": true, "runkeeper/testdata/activity.json": true}
 
-// A file that ends in the middle is read to where it ends, or its refusal says
-// that it does; that it is known then as what it is, whole or not.
+// The import of a truncated file reads it up to its end, or the refusal says
+// that the file ends in the middle. An accepted part has the kind of the
+// complete file.
 func TestCutFixturesAreReadToWhereTheyEnd(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
@@ -64,7 +66,7 @@ var inValues = map[string]bool{
 	"open-wearables-test_ultrahuman_data_247.json": true, "librelinkup-graph.json": true, "go_oura-daily_stress-2.json": true,
 }
 
-// unknownFiles are files beside the real ones that are none to import.
+// unknownFiles are files beside the real ones that cannot be imported.
 var unknownFiles = map[string]bool{
 	"shimmer-sleep-date-range-empty-sleep-list.json": true, "schema-v14.json": true, "librelinkup-connections.json": true,
 	"open-wearables-test_sensorbio_247_data.json": true, "stravalib-strava_swagger.json": true,
@@ -108,8 +110,8 @@ func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
 	}
 }
 
-// cut imports what there is of a file, with its kind named and not. It says
-// whether there was anything to read.
+// cut imports a part of a file, with and without the name of its kind. It
+// reports whether the part was accepted.
 func (b *fixture) cut(name, kind string, raw []byte) bool {
 	b.t.Helper()
 	_, named := b.service.Receive(b.ctx, kind, bytes.NewReader(raw))

@@ -102,8 +102,8 @@ func (a *attempt) began(ctx context.Context, tx *store.Tx, provider string) (tim
 }
 
 // hasHistory reports whether the history of the user at a provider is stored, or a phone
-// is pushing it, in the current run of the connection. Data of a failed import of this
-// run does not count.
+// is pushing it. Only the current run of the connection counts. Data of a failed import
+// of this run does not count.
 func (a *attempt) hasHistory(ctx context.Context, tx *store.Tx, provider string) (bool, error) {
 	began, connected, err := a.began(ctx, tx, provider)
 	if err != nil || !connected {
@@ -133,9 +133,10 @@ func (a *attempt) hasHistory(ctx context.Context, tx *store.Tx, provider string)
 	return !ours, err
 }
 
-// anotherImport reports whether another import is to store the history of the user at a
-// provider, or has ended in the run of the connection that began then. Its status is
-// compared with Succeeded.
+// anotherImport reports whether another import stores the history of the user at a
+// provider. Imports count if they have not ended, or ended in the run of the connection
+// that began then. status is a condition that compares an import's status with
+// Succeeded.
 func (a *attempt) anotherImport(ctx context.Context, tx *store.Tx, provider, status string, began time.Time) (bool, error) {
 	all, err := query(ctx, tx, `SELECT `+columns+` FROM imports WHERE team_id = $1 AND user_id = $2 AND id <> $3 AND stage = $4 AND `+status+`
 		AND (finished_at IS NULL OR finished_at >= $6)`,
@@ -147,8 +148,8 @@ func (a *attempt) anotherImport(ctx context.Context, tx *store.Tx, provider, sta
 }
 
 // missingResources returns which resources of a provider had no data when the file was
-// received, if an earlier file brought the history, in the current run of the connection.
-// Some exports have a file for each resource.
+// received. It reports such resources only if an earlier file brought the history in the
+// current run of the connection. Some exports have a file for each resource.
 func (a *attempt) missingResources(ctx context.Context, kind files.Kind, provider string) (func(resource string) bool, error) {
 	heard := map[string]bool{}
 	filled := false

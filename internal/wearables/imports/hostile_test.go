@@ -17,12 +17,12 @@ import (
 	"hale/internal/wearables/imports"
 )
 
-// zeros is an endless file of nothing.
+// zeros is an endless file of zero bytes.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// zipped is a zip with one entry.
+// zipped returns a zip with one entry.
 func zipped(t *testing.T, name string, content io.Reader) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -39,9 +39,9 @@ func zipped(t *testing.T, name string, content io.Reader) []byte {
 
 const exportHead = `<?xml version="1.0"?><HealthData locale="en_GB"><ExportDate value="2026-03-01 08:00:00 +0100"/>`
 
-// Files that mean harm, or are broken, or are something else, are refused
-// where they come in or end the import, with a reason that a person
-// understands, and never take more than their share.
+// Harmful, broken and unknown files are refused on receipt, or end the import. The error
+// is one that a person understands. Such a file never uses more resources than its limits
+// allow.
 func TestHostileFiles(t *testing.T) {
 	const spaces = 64 << 20
 	bomb := zipped(t, "apple_health_export/export.xml", io.MultiReader(strings.NewReader(exportHead), io.LimitReader(zeros{}, spaces)))
@@ -82,8 +82,8 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// deflated is a zip with one entry, packed, whose directory states other sizes
-// than it has.
+// deflated returns a zip with one compressed entry. Its directory states other sizes than
+// the real ones.
 func deflated(t *testing.T, content io.Reader, stated, packed uint64) []byte {
 	t.Helper()
 	var body bytes.Buffer
@@ -106,9 +106,10 @@ func deflated(t *testing.T, content io.Reader, stated, packed uint64) []byte {
 	return b.Bytes()
 }
 
-// A document that is larger than the limit, as its zip says, is refused by that
-// before more than its head is unpacked: the five gigabytes are not even there.
-// None of these is packed so tightly, or so large, that it is refused for that.
+// The size of the document is over the limit, as its zip states. Receive
+// refuses the zip after it unpacks only the head: the five gigabytes do not
+// even exist. No other limit refuses these files, neither that of the packing
+// ratio nor that of the upload.
 func TestADocumentOverTheLimit(t *testing.T) {
 	const mib = 1 << 20
 	const whole = exportHead + "</HealthData>"
@@ -145,8 +146,8 @@ func TestADocumentOverTheLimit(t *testing.T) {
 	})
 }
 
-// A document that is longer than the zip's directory says is read that far, and
-// the report tells that it is cut.
+// A document is longer than the size in the zip's directory. It is read up to that size,
+// and the report states that it is truncated.
 func TestADocumentLargerThanItsZipSays(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	b.service.MaxDocument = 8 << 20

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		goleak.IgnoreAnyFunction("os/exec.(*Cmd).Wait"))
 }
 
-// fixture is a service with one user and no runner yet.
+// fixture is a service with one user. No job runner runs yet.
 type fixture struct {
 	t       *testing.T
 	db      *store.DB
@@ -57,7 +57,7 @@ func newFixture(t *testing.T, db *store.DB) *fixture {
 	}
 }
 
-// export is a small zip as a phone makes it.
+// export returns a small zip of an Apple Health export with some days of data.
 func export(t *testing.T, days int) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -193,7 +193,7 @@ func TestTheSameFileTwiceIsOneImport(t *testing.T) {
 	})
 }
 
-// A stop in the middle gives the job back, and the next node finishes it.
+// A stop during an import returns the job to the queue, and the next node finishes it.
 func TestImportSurvivesAStop(t *testing.T) {
 	data := export(t, 40)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -268,7 +268,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// A job that is canceled by itself takes its import along.
+// If only the job is canceled, its import is canceled, too.
 func TestCanceledJob(t *testing.T) {
 	data := export(t, 1)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -353,7 +353,7 @@ func TestImportFails(t *testing.T) {
 	})
 }
 
-// age makes files of the spool folder look as if they were written long ago.
+// age makes files of the spool folder look old.
 func (b *fixture) age(by time.Duration, names ...string) {
 	b.t.Helper()
 	long := time.Now().Add(-by)
@@ -388,8 +388,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// An upload in parts stays while the client continues it, and one day more. Its outcome
-// can be read for a day.
+// An upload in parts stays while the client continues it, and for one day after the last
+// part. Its outcome can be read for a day.
 func TestSweepOfUploadsInParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
@@ -432,7 +432,7 @@ func TestSweepOfUploadsInParts(t *testing.T) {
 	})
 }
 
-// exec changes what a test cannot wait for.
+// exec runs a statement, for changes that would take too long in a test.
 func (b *fixture) exec(text string, args ...any) {
 	b.t.Helper()
 	if err := b.db.Write(b.ctx, func(tx *store.Tx) error {
@@ -443,7 +443,8 @@ func (b *fixture) exec(text string, args ...any) {
 	}
 }
 
-// The node that took a file is not the one that works on it.
+// One node received a file, and another one imports it. The first node then removes its
+// copy.
 func TestEveryNodeSweeps(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

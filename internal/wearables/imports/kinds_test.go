@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/imports"
 )
 
-// Each kind's fixture is taken for that kind and no other.
+// The fixture of each kind is recognized as that kind and as no other.
 func TestKindsAreDistinguished(t *testing.T) {
 	phone := healthConnect(t)
 	var zipped bytes.Buffer
@@ -104,7 +104,7 @@ func TestKindsAreDistinguished(t *testing.T) {
 	}
 }
 
-// A file of no maker in the catalogue has no kind.
+// A file of a provider that is not in the catalogue has no kind.
 func TestUnknownFilesAreRefused(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	folder := testdata.Shared(t, "wearables/sensorbio")
@@ -174,7 +174,7 @@ func provider(t *testing.T, name string) []byte {
 	return raw
 }
 
-// line is the first line of a fixture that begins with a text.
+// line returns the first line of a fixture that begins with a text.
 func line(t *testing.T, name, begin string) []byte {
 	t.Helper()
 	for one := range bytes.Lines(provider(t, name)) {
@@ -186,7 +186,7 @@ func line(t *testing.T, name, begin string) []byte {
 	return nil
 }
 
-// whoop is a zip with the tables of an export.
+// whoop returns a zip with the tables of a WHOOP export.
 func whoop(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -204,7 +204,8 @@ func whoop(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// healthConnect is a database with the tables of the phone.
+// healthConnect returns a database file with the tables of a Health Connect export. more
+// contains further SQL statements.
 func healthConnect(t *testing.T, more ...string) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "export.db")

@@ -18,8 +18,8 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// Share copies an upload into the database, sealed, before the answer confirms it: the
-// node may fail for good, and a backup has the database only.
+// Share copies an upload into the database, sealed, before the answer confirms it. The
+// node may fail for good, and a backup has only the database.
 func (s *Service) Share(ctx context.Context, team teams.ID, user users.ID, up *Upload) error {
 	if s.Ledger == nil {
 		return nil

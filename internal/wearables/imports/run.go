@@ -23,10 +23,10 @@ import (
 // args of the job. The id of the job is that of the import.
 type args struct{}
 
-// maxAttempts is the number of attempts before an import has failed.
+// maxAttempts is the number of attempts after which an import fails.
 const maxAttempts = 6
 
-// Job is the handler for the runner.
+// Job returns the handler for the job runner.
 func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
@@ -67,8 +67,9 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 // userReturns is the interval at which an import looks for its deleted user.
 const userReturns = 30 * time.Second
 
-// endWithoutUser waits while the user is deleted and can be restored: then the import
-// continues, so that no part of a file is stored. Other errors end it.
+// endWithoutUser ends an attempt whose user was not found. While the user is deleted and
+// can be restored, the import waits. It then continues, so that it does not end with a
+// part of the file. Other errors end the import.
 func (a *attempt) endWithoutUser(outcome *files.Outcome, err error) error {
 	deleted := false
 	if readErr := a.s.DB.Read(a.kept, func(tx *store.Tx) (err error) {
@@ -87,10 +88,10 @@ func (a *attempt) endWithoutUser(outcome *files.Outcome, err error) error {
 	return jobs.Later(userReturns)
 }
 
-// errEnded says that an import was canceled before the attempt.
+// errEnded is the error of an import that was canceled before the attempt.
 var errEnded = errors.New("imports: already ended")
 
-// attempt is one try at one import.
+// attempt is one attempt at one import.
 type attempt struct {
 	s     *Service
 	run   *jobs.Run
@@ -128,8 +129,9 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 	})
 }
 
-// absent returns the job to the queue, for the node that has the file: one without a
-// ledger, or restored without it. After a week the file is lost.
+// absent returns the job to the queue for the node that has the file. This node cannot
+// get it from the ledger: the node has no ledger, or the ledger was restored without the
+// file. After a week the file is lost.
 func (a *attempt) absent() error {
 	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
 		return jobs.Later(elsewhere)
@@ -138,9 +140,9 @@ func (a *attempt) absent() error {
 	return jobs.Permanent(a.end(nil, err))
 }
 
-// stage returns historical if the user has no history of the provider: the file fills it.
-// A later file has new data, unless its sender wants it to be history. Later attempts have
-// the same stage.
+// stage returns Historical if the user has no history of the provider, or if the sender
+// marks the file as history. A later file has new data, and so has a recording of a
+// device: its stage is Daily. All attempts of an import have the same stage.
 func (a *attempt) stage(ctx context.Context, kind files.Kind, provider string) (wearables.Stage, error) {
 	if a.row.stage != "" {
 		return a.row.stage, nil

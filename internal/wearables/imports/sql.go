@@ -166,8 +166,8 @@ func Undo(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 	return err
 }
 
-// UndoneFile returns the kind and the digest of the file of an undone import; no digest
-// if another import of the user has the same file.
+// UndoneFile returns the kind and the digest of the file of an undone import. It
+// returns no digest if another import of the user has the same file.
 func UndoneFile(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (kind string, sha256 []byte, err error) {
 	i, err := Get(ctx, tx, team, user, id)
 	if err != nil || i.Status != Undone {

@@ -49,7 +49,7 @@ func (b *fixture) finishHistory() {
 	}
 }
 
-// brokenOff leaves an import that has begun to fill the past and was canceled.
+// findUnfinished leaves an import that began to fill the history and was canceled.
 func (b *fixture) findUnfinished() {
 	b.t.Helper()
 	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(export(b.t, 2)))
@@ -69,8 +69,8 @@ func (b *fixture) findUnfinished() {
 	})
 }
 
-// An export fills the past while nothing has filled it, whatever has made the
-// connection.
+// An export fills the history while no other source has filled it. It does not
+// matter how the connection was created.
 func TestKindsThatFillTheHistory(t *testing.T) {
 	data := export(t, 1)
 	for _, c := range []struct {

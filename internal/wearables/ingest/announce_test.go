@@ -8,8 +8,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Events about many samples are kept by their columns. They must say what a read
-// of the same samples says, letter by letter.
+// Events about many samples are stored by their columns. Their text must equal
+// that of a read of the same samples, letter by letter.
 func TestEventsOfManySamples(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for _, resource := range []string{"heartrate", "steps", "blood_pressure", "insulin_injection", "glucose"} {

@@ -36,7 +36,7 @@ func mustIngest(b *testing.B, in *ingest.Ingester, ctx context.Context, user use
 	}
 }
 
-// minutes is n heart rates, one a minute, along a daily wave.
+// minutes returns n heart rates, one a minute, along a daily wave.
 func minutes(from time.Time, n int) wearables.Samples {
 	values := make([]float64, n)
 	for i := range values {
@@ -45,8 +45,8 @@ func minutes(from time.Time, n int) wearables.Samples {
 	return heartRates(from, values...)
 }
 
-// BenchmarkOneSample is the life of a watch: one new sample into a day that
-// fills up, announced, in a transaction of its own.
+// BenchmarkOneSample stores one new sample after another, as a watch sends them. Each has
+// an event and its own transaction.
 func BenchmarkOneSample(b *testing.B) {
 	benchEach(b, func(b *testing.B, _ *store.DB, in *ingest.Ingester, user users.User, ctx context.Context) {
 		i := 0
@@ -58,7 +58,7 @@ func BenchmarkOneSample(b *testing.B) {
 	})
 }
 
-// BenchmarkDays stores whole new days of one sample a minute, unannounced.
+// BenchmarkDays stores whole new days with one sample a minute, without events.
 func BenchmarkDays(b *testing.B) {
 	benchEach(b, func(b *testing.B, _ *store.DB, in *ingest.Ingester, user users.User, ctx context.Context) {
 		i, samples := 0, minutes(day, 1440)

@@ -18,7 +18,8 @@ type limits struct {
 	from, to         int64 // of the user's ingestion bounds, local; to is exclusive
 }
 
-// maxAhead limits how far ahead a clock may be: in another zone, or set wrong.
+// maxAhead limits how far data may be in the future: the clock may be in another zone, or
+// wrong.
 const maxAhead = 26 * time.Hour
 
 var year2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
@@ -40,8 +41,7 @@ func limitsOf(now time.Time, start, end *civil.Date) limits {
 	return l
 }
 
-// refuse returns the reason for which an instant is refused, or the empty
-// string.
+// refuse returns the reason to refuse an instant, or "". us is UTC microseconds.
 func (l *limits) refuse(us int64, offset int32) string {
 	if us < l.earliest || us > l.latest {
 		return wearables.BadTime
@@ -55,7 +55,8 @@ func (l *limits) refuse(us int64, offset int32) string {
 	return ""
 }
 
-// refuseDate is refuse for a calendar date that may lie further ahead.
+// refuseDate returns the reason to refuse a calendar date, or "". The date may be further
+// ahead than an instant, by the duration further.
 func (l *limits) refuseDate(d civil.Date, further time.Duration) string {
 	us := d.In(time.UTC).UnixMicro()
 	if us < l.earliest-dayMicros || us > l.latest+dayMicros+further.Microseconds() {
@@ -71,8 +72,8 @@ func (l *limits) refuseDate(d civil.Date, further time.Duration) string {
 // another day and another zone.
 const maxFromDate = 3 * 24 * time.Hour
 
-// refuseSummary is refuse for a summary. The date is compared with the user's
-// bounds, and the session must be near the date.
+// refuseSummary returns the reason to refuse a summary, or "". Its date must be within
+// the user's bounds, and a session must be near its date.
 func (l *limits) refuseSummary(s *wearables.Summary, d *wearables.Document) string {
 	for _, at := range []time.Time{s.Start, s.End} {
 		if us := at.UnixMicro(); !at.IsZero() && (us < l.earliest || us > l.latest) {
@@ -92,8 +93,7 @@ func (l *limits) refuseSummary(s *wearables.Summary, d *wearables.Document) stri
 // for up to ten minutes, and some write that count with an interval of seconds.
 const minRateMinutes = 10
 
-// refuseSample returns the reason for which sample i is refused, or the empty
-// string.
+// refuseSample returns the reason to refuse sample i, or "".
 func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) string {
 	offset := wearables.NoOffset
 	if len(c.Offset) > 0 {
@@ -155,7 +155,7 @@ func columnsOf(r *wearables.Resource, s *wearables.Samples) (c blocks.Columns, o
 
 const dayMicros = 24 * 3600 * 1_000_000
 
-// refuseSource returns the reason for rejecting a source's values, or the empty string.
+// refuseSource returns the reason to refuse a source's values, or "".
 func refuseSource(s *wearables.Source) string {
 	switch {
 	case s.Type != "" && !wearables.KnownSourceType(s.Type):
@@ -166,10 +166,10 @@ func refuseSource(s *wearables.Source) string {
 	return ""
 }
 
-// maxSourceText bounds the texts of a source, in bytes.
+// maxSourceText limits the texts of a source, in bytes.
 const maxSourceText = 256
 
-// cleanSource makes the texts of a source fit a text column. Files carry them as
+// cleanSource makes the texts of a source fit into a text column. Files contain them as
 // apps wrote them.
 func cleanSource(s *wearables.Source) {
 	for _, word := range []*string{&s.AppID, &s.Sport} {
@@ -183,8 +183,7 @@ func cleanSource(s *wearables.Source) {
 	}
 }
 
-// refuseExtra returns the reason for which samples of a resource may not have
-// the words, or the empty string.
+// refuseExtra returns the reason to refuse the words of a resource's samples, or "".
 func refuseExtra(r *wearables.Resource, text string) string {
 	if text == "" {
 		return ""

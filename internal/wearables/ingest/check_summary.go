@@ -122,10 +122,10 @@ func hasValues(fields map[string]any) bool {
 	return false
 }
 
-// keepPlausible returns what remains of a value, or nil, and how many numbers it
-// lost. An object is lost with a required number, or with its last one. A list
-// of numbers is lost with any of them, because positions have a meaning. A list
-// of objects loses only those.
+// keepPlausible returns the plausible part of a value, or nil, and the number of removed
+// numbers. An object is removed with a required number, or with its last one. A list of
+// numbers is removed with any of them, because positions have a meaning. A list of
+// objects loses only the removed objects.
 func keepPlausible(s *wearables.Shape, v any) (left any, lost int) {
 	switch v := v.(type) {
 	case json.Number:
@@ -161,8 +161,8 @@ func keepPlausible(s *wearables.Shape, v any) (left any, lost int) {
 	return v, lost
 }
 
-// refuseFields returns the reason for which the fields of a summary contradict
-// each other, or the empty string.
+// refuseFields returns the reason to refuse a summary whose fields contradict each other,
+// or "".
 func refuseFields(d *wearables.Document, fields map[string]any) (reason string) {
 	switch d.Name {
 	case wearables.NoteResource:
@@ -236,7 +236,8 @@ func (l *limits) removeImplausible(fields map[string]any) (n int, reason string)
 	return n, ""
 }
 
-// refuseNote is refuseFields for a version of a note.
+// refuseNote returns the reason to refuse a version of a note, or "": it has no text, or
+// it ends before it starts.
 func refuseNote(fields map[string]any) (reason string) {
 	if text, stated := fields["value"]; stated && (text == nil || text == "") {
 		return wearables.MissingValue

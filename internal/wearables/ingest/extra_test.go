@@ -13,7 +13,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// insulinSamples makes one injection per hour from a time on.
+// insulinSamples returns one injection per hour, starting at from.
 func insulinSamples(from time.Time, extra string, values ...float64) wearables.Samples {
 	s := wearables.Samples{Resource: "insulin_injection", Type: "rapid_acting", Extra: extra, Source: wearables.Source{Type: "insulin_pump"}, Value: values}
 	for i := range values {
@@ -23,7 +23,7 @@ func insulinSamples(from time.Time, extra string, values ...float64) wearables.S
 	return s
 }
 
-// describeGroups is the words, hours and values of what is stored.
+// describeGroups returns the words, hours and values of samples as text.
 func describeGroups(groups []wearables.Samples) string {
 	var all []string
 	for _, g := range groups {
@@ -34,8 +34,8 @@ func describeGroups(groups []wearables.Samples) string {
 	return strings.Join(all, "; ")
 }
 
-// The two parts of one bolus begin at once. Their words keep them apart, in the
-// store and in events, and are read back.
+// The two parts of one bolus begin at the same time. Their words distinguish them in the
+// store, in events and in reads.
 func TestWordsTellSamplesApart(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		batch := wearables.Batch{Samples: []wearables.Samples{insulinSamples(day, "bolus,standard,meal", 3), insulinSamples(day, "bolus,extended,meal", 2), insulinSamples(day, "basal,,", 1)}}
@@ -125,7 +125,7 @@ func TestWordsThatComeLater(t *testing.T) {
 	})
 }
 
-// The page about pushing lists the words of the table.
+// The documentation of pushes lists the words of the table.
 func TestThePageListsTheWords(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/pushing-data.md")
 	if err != nil {

@@ -36,8 +36,8 @@ func (f fixture) another() fixture {
 	return f
 }
 
-// In whatever order they come, and again, the height that was measured last
-// counts.
+// The height that was measured last counts, in any order of arrival and after
+// repetition.
 func TestTheLastHeightCounts(t *testing.T) {
 	heights := []wearables.Summary{profile(170, 2020), profile(168, 2022), profile(170, 2024)}
 	forEachEngine(t, func(f fixture) {

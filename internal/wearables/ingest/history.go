@@ -16,10 +16,10 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// HistoricalDone emits that the history of resources of a connection is complete,
-// also if it is empty: one event for each resource and run of the connection, and a
-// further one if another history of the resource changed something since. An open range
-// extends to the oldest or newest data of the resource.
+// HistoricalDone emits that the history of resources of a connection is complete, also
+// if it is empty. It emits one event for each resource and run of the connection. It
+// emits a further one if another history of the resource has changed something since. An
+// open range extends to the oldest or newest data of the resource.
 //
 // Spec: Events, historical pull completed (is_final only for teams with
 // reference_compat; with the source that every data event carries). Reference 7.10, 8.3.

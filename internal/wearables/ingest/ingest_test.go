@@ -30,7 +30,7 @@ import (
 
 var day = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
-// clock is a moment after all test data.
+// clock returns a time after all test data.
 func clock() time.Time { return day.AddDate(0, 0, 20) }
 
 type fixture struct {
@@ -79,7 +79,7 @@ func (f fixture) events() []event {
 	return slices.DeleteFunc(f.allEvents(), func(e event) bool { return strings.HasPrefix(e.Type, "provider.connection.") })
 }
 
-// allEvents returns all events but those about users themselves.
+// allEvents returns all events except those about users themselves.
 func (f fixture) allEvents() []event {
 	f.t.Helper()
 	if f.db.Engine() == store.Postgres {
@@ -110,7 +110,7 @@ func (f fixture) allEvents() []event {
 // types returns the types of the events about data.
 func (f fixture) types() []string { return typesOf(f.events()) }
 
-// allTypes is types with the events about connections.
+// allTypes returns the types of allEvents, which include the events about connections.
 func (f fixture) allTypes() []string { return typesOf(f.allEvents()) }
 
 func typesOf(all []event) []string {
@@ -139,7 +139,7 @@ func watch() wearables.Source {
 	return wearables.Source{Type: "watch", AppID: "com.apple.health.1"}
 }
 
-// heartRates makes one heart rate per minute from a time on.
+// heartRates returns one heart rate per minute, starting at from.
 func heartRates(from time.Time, values ...float64) wearables.Samples {
 	s := wearables.Samples{Resource: "heartrate", Source: watch(), Value: values}
 	for i := range values {
@@ -207,8 +207,8 @@ func TestSourcesDoNotOverwriteEachOther(t *testing.T) {
 	})
 }
 
-// Files carry app ids as their apps wrote them: what no text column takes is
-// left out, and what is too long is cut.
+// Files contain app ids as their apps wrote them. The store removes characters that a
+// text column refuses, and cuts long texts.
 func TestSourcesAreTidied(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for id, want := range map[string]string{
@@ -359,7 +359,7 @@ func TestEventsAreSplit(t *testing.T) {
 	})
 }
 
-// A batch and the connection that it makes are stored together or not at all.
+// A batch and the connection that it creates are stored together or not at all.
 func TestConnectsInTheTransaction(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		weight := wearables.Samples{Resource: "body_weight", Source: watch(), Time: []int64{day.UnixMicro()}, Value: []float64{70}}

@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// noteOf is a note of a push or an import.
+// noteOf returns a note as a push or an import has it.
 func noteOf(at time.Time, kind, body string) wearables.Summary {
 	return wearables.Summary{
 		Resource: "note", Key: at.UTC().Format(time.RFC3339Nano) + "|" + kind + "|", Start: at,
@@ -37,7 +37,7 @@ func (f fixture) notes(from, to time.Time, provider string) (all []storage.Note)
 	return all
 }
 
-// A note is stored, read and announced as a sample whose value is a text.
+// A note is stored, read and announced like a sample whose value is a text.
 func TestNotesAreSamplesOfText(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		first := noteOf(day, "phone", `{"value":"before lunch","tags":["food"],"timezone_offset":3600}`)
@@ -124,7 +124,8 @@ func TestNotesThatAreRefused(t *testing.T) {
 	})
 }
 
-// The example of an event about notes is what is sent of such a note.
+// The documented example of an event about notes equals the event that such a note
+// causes.
 func TestTheExampleOfANoteIsWhatIsSent(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		at := time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)

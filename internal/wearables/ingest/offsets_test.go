@@ -16,13 +16,13 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// zoned is a fixture whose user has a fallback zone.
+// zoned returns the fixture with a fallback zone of the user.
 func (f fixture) zoned(name string) fixture {
 	f.user.TimeZone = &users.TimeZone{Name: name}
 	return f
 }
 
-// withoutOffsets is beats that say nothing of where the person was.
+// withoutOffsets returns heart rates that state no offset.
 func withoutOffsets(from time.Time, values ...float64) wearables.Samples {
 	s := heartRates(from, values...)
 	s.Offset = nil
@@ -183,7 +183,7 @@ func TestNewSummariesGetTheFallbackZone(t *testing.T) {
 	})
 }
 
-// A session that says no day has that of the place where it was.
+// A session without a stated day is filed under the local day at its place.
 func TestTheDayOfASession(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		at := func(text string) time.Time {
@@ -255,7 +255,7 @@ func TestAMealMovesToItsLocalDay(t *testing.T) {
 	})
 }
 
-// The day of a session that says none follows its end.
+// The day of a session that states none changes with its end.
 func TestTheDayFollowsTheEnd(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f = f.zoned("America/Los_Angeles")
@@ -295,7 +295,7 @@ func TestASessionMovesToItsLocalDay(t *testing.T) {
 	})
 }
 
-// The bounds of a user hold for the local day of a session that says none.
+// The bounds of a user apply to the local day of a session that states none.
 func TestBoundsOfASessionWithoutADay(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f = f.zoned("America/Los_Angeles")
@@ -307,7 +307,7 @@ func TestBoundsOfASessionWithoutADay(t *testing.T) {
 	})
 }
 
-// datesOf are the days under which summaries are filed.
+// datesOf returns the days under which the summaries of a resource are filed.
 func (f fixture) datesOf(resource string) (all []string) {
 	f.t.Helper()
 	err := f.db.Read(f.ctx, func(tx *store.Tx) error {
@@ -333,8 +333,9 @@ func (f fixture) datesOf(resource string) (all []string) {
 	return all
 }
 
-// A copy of what is stored, given back, changes nothing: what a fallback gave
-// is not taken for stated, and what was stored without one stays so.
+// A copy of stored data that is sent again changes nothing. An offset that came from a
+// fallback zone does not become a stated one. Data that is stored without an offset stays
+// without one.
 func TestMarkedOffsetsAreNotAnnounced(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 61)}})

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// summaryOf is a summary of a day, or of an hour of it.
+// summaryOf returns a summary of a day, or of an hour of it.
 func summaryOf(resource, body string) wearables.Summary {
 	s := wearables.Summary{Resource: resource, Key: body, Source: watch(), Date: civil.DateOf(day), Body: json.RawMessage(body)}
 	if d, _ := wearables.DocumentNamed(resource); d.Start != "" {
@@ -21,7 +21,7 @@ func summaryOf(resource, body string) wearables.Summary {
 	return s
 }
 
-// A field is of one kind, and its numbers have bounds.
+// A field has one kind, and its numbers have bounds.
 func TestEveryNumberOfASummaryHasBounds(t *testing.T) {
 	var numeric func(name string, s *wearables.Shape)
 	numeric = func(name string, s *wearables.Shape) {
@@ -50,7 +50,7 @@ func TestEveryNumberOfASummaryHasBounds(t *testing.T) {
 	}
 }
 
-// A value that no body and no device can give is counted and left out of its summary,
+// A value that no body and no device can give is counted and removed from its summary,
 // with the values that depend on it.
 func TestImplausibleFieldsOfASummary(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
@@ -118,7 +118,7 @@ func TestASummaryWithoutPlausibleValues(t *testing.T) {
 	})
 }
 
-// Whole numbers are written so that readers of integers understand them.
+// Whole numbers are written in a form that parsers of integers accept.
 func TestWholeNumbersAreWrittenPlainly(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Summaries: []wearables.Summary{
@@ -131,7 +131,7 @@ func TestWholeNumbersAreWrittenPlainly(t *testing.T) {
 	})
 }
 
-// A session lies near its day, and in a time that there is.
+// A session must be near its day, and its time must be plausible.
 func TestBoundsOfSessions(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {
@@ -154,8 +154,8 @@ func TestBoundsOfSessions(t *testing.T) {
 	})
 }
 
-// A cycle is foretold, a year ahead at most and within the user's bounds; a day
-// of anything else has been.
+// A menstrual cycle may be predicted, at most a year ahead and within the user's bounds.
+// The days of other summaries must not be in the future.
 func TestInstantsInTheFuture(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		today := civil.DateOf(clock())

@@ -21,11 +21,12 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// announced is one key's part of an event: for a sample the values of its series and
-// its start, for a day its date.
+// announced is the part of an event about one key. The key of a sample is its series and
+// its start, and the key of a day is its date.
 type announced struct{ verb, key, value string }
 
-// sortedTexts are announcements as text, whatever their order was.
+// sortedTexts returns announcements as sorted texts, for a comparison without their
+// order.
 func sortedTexts(all []announced) (texts []string) {
 	for _, e := range all {
 		texts = append(texts, fmt.Sprint(e))
@@ -34,14 +35,14 @@ func sortedTexts(all []announced) (texts []string) {
 	return texts
 }
 
-// eachRapid checks a property on both engines, over people of one database.
+// eachRapid checks a property on both engines. All people are in one database.
 func eachRapid(t *testing.T, check func(t *testing.T, db *store.DB, rt *rapid.T)) {
 	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
 		rapid.Check(t, func(rt *rapid.T) { check(t, db, rt) })
 	})
 }
 
-// person is a new user of a new team.
+// person creates a team with a user and returns a fixture for it.
 func person(t *testing.T, db *store.DB) fixture {
 	team := userstest.Team(t, db)
 	return fixture{
@@ -51,7 +52,7 @@ func person(t *testing.T, db *store.DB) fixture {
 	}
 }
 
-// livesIn moves the user's fallback zone.
+// livesIn changes the user's fallback zone.
 func (f fixture) livesIn(zone string) fixture {
 	f.t.Helper()
 	err := f.db.Write(f.ctx, func(tx *store.Tx) (err error) {
@@ -64,9 +65,8 @@ func (f fixture) livesIn(zone string) fixture {
 	return f
 }
 
-// store stores a batch in one of the ways in which data comes: as what was
-// imported, or as a phone's push, which has its events numbered in its commit
-// where it is an ordinary one.
+// store stores a batch as an import or as a phone's push, the two ways in which data
+// arrives. An ordinary push numbers its events in its commit.
 func (f fixture) store(rt *rapid.T, b wearables.Batch) wearables.Result {
 	f.t.Helper()
 	if !rapid.Bool().Draw(rt, "pushed") {
@@ -88,8 +88,8 @@ func (f fixture) push(b wearables.Batch) wearables.Result {
 	return r
 }
 
-// announcedOf is everything that was announced to the team of the fixture about single
-// values, in the order of numbers.
+// announcedOf returns the announcements of single values in all events of the fixture's
+// team, in the order of the events' numbers.
 func (f fixture) announcedOf() (all []announced) {
 	f.t.Helper()
 	if err := (&events.Sequencer{DB: f.db}).Settle(store.AsSystem(f.ctx)); err != nil {
@@ -115,7 +115,7 @@ func (f fixture) announcedOf() (all []announced) {
 	return all
 }
 
-// announcedBy takes an event apart.
+// announcedBy returns the announcements of an event.
 func (f fixture) announcedBy(e event) (all []announced) {
 	f.t.Helper()
 	name, ours := strings.CutPrefix(e.Type, "daily.data.")
@@ -141,7 +141,7 @@ func (f fixture) announcedBy(e event) (all []announced) {
 	return all
 }
 
-// sampleOf parts what a sample is about from what it says of it.
+// sampleOf splits a sample into its key and its values.
 func (f fixture) sampleOf(resource string, source []byte, sample map[string]any) (key, value string) {
 	revised := map[string]any{}
 	for _, name := range []string{"value", "systolic", "diastolic", "end", "timezone_offset", "grouping"} {
@@ -153,7 +153,7 @@ func (f fixture) sampleOf(resource string, source []byte, sample map[string]any)
 	return resource + f.text(json.RawMessage(source)) + f.text(sample), f.text(revised)
 }
 
-// dayOf does so for a summary of a day.
+// dayOf splits a summary of a day into its key and its values.
 func (f fixture) dayOf(data []byte) (key, value string) {
 	var fields map[string]any
 	if err := json.Unmarshal(data, &fields); err != nil {
@@ -173,7 +173,7 @@ func (f fixture) text(v any) string {
 	return string(text)
 }
 
-// stored are the samples of some resources as a read gives them, by key.
+// stored returns the samples of some resources as a read returns them, by key.
 func (f fixture) stored(resources ...string) map[string]string {
 	f.t.Helper()
 	all := map[string]string{}
@@ -193,7 +193,7 @@ func (f fixture) stored(resources ...string) map[string]string {
 	return all
 }
 
-// days are the stored days as a read gives them, by date.
+// days returns the stored days as a read returns them, by date.
 func (f fixture) days() map[string]string {
 	f.t.Helper()
 	all := map[string]string{}

@@ -14,9 +14,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// However days are cut into batches, mixed and sent again, also after the
-// fallback zone was moved: each is stored once, announced once, as created, and
-// says there and in the end what it says when all come at once.
+// The test cuts days into batches, mixes them and sends them again, also after
+// a change of the fallback zone. Each day is stored once and announced once, as
+// created. The events and the stored days have the same values as after one batch
+// of all days.
 func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		all := drawDays(rt)
@@ -49,9 +50,9 @@ func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 	})
 }
 
-// Days that come again with other values are announced as created once and
-// first, as updated with each change, and last as they are stored. The same
-// again says nothing.
+// Days are sent repeatedly with other values. The first event of a day is created, and
+// each change causes an updated event. The last event has the stored values. A repeated
+// batch emits no event.
 func TestRevisionsOfDaysAreAnnouncedAsTheyAreStored(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		f := person(t, db).livesIn("Europe/Berlin")
@@ -94,7 +95,7 @@ func drawDays(t *rapid.T) []wearables.Summary {
 	return all
 }
 
-// bodies are the stored days, by date.
+// bodies returns the stored bodies of the days, in order of date.
 func (f fixture) bodies() (all []string) {
 	f.t.Helper()
 	if err := f.db.Read(f.ctx, func(tx *store.Tx) error {

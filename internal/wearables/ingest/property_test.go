@@ -12,9 +12,10 @@ import (
 	"hale/internal/wearables"
 )
 
-// TestOrderSplitAndRepetitionDoNotMatter: however samples of distinct keys are
-// cut into batches, mixed and sent again, the same rows are stored, the results
-// add up, and each sample is announced once, as created and as it is stored.
+// TestOrderSplitAndRepetitionDoNotMatter cuts samples of distinct keys into
+// batches, mixes them and sends them again. The same rows are stored, and the
+// results add up. Each sample is announced once, as created and as it is
+// stored.
 func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		f, g := person(t, db), person(t, db)
@@ -60,10 +61,10 @@ func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 	})
 }
 
-// TestRevisionsAreAnnouncedAsTheyAreStored: whatever comes again with other
-// values, in whatever batches, a key is announced as created once and first, as
-// updated only with what is new, and what was said of it last is what is stored.
-// The same batch again says nothing.
+// TestRevisionsAreAnnouncedAsTheyAreStored sends keys again with other values,
+// in any batches. The first event of a key announces it as created, and no other
+// event does. An update announces only new values. The last event of a key has
+// the stored value. The same batch again emits no event.
 func TestRevisionsAreAnnouncedAsTheyAreStored(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		f := person(t, db)
@@ -97,13 +98,14 @@ func TestRevisionsAreAnnouncedAsTheyAreStored(t *testing.T) {
 	})
 }
 
-// drawAnnounced is an empty batch of either sort that is announced value by value.
+// drawAnnounced draws an empty batch, daily or historical, whose values each have an
+// event.
 func drawAnnounced(t *rapid.T) wearables.Batch {
 	return rapid.SampledFrom([]wearables.Batch{{Stage: wearables.Daily}, {Stage: wearables.Historical, Push: true}}).Draw(t, "stage")
 }
 
-// drawRevision is a stretch of samples, a sample each five minutes of two hours,
-// so that many are about the same key.
+// drawRevision draws up to 30 samples at the five-minute marks of two hours, so that many
+// have the same key.
 func drawRevision(t *rapid.T) wearables.Samples {
 	s := wearables.Samples{
 		Resource: rapid.SampledFrom([]string{"heartrate", "steps", "blood_pressure"}).Draw(t, "resource"),
@@ -142,7 +144,7 @@ func drawSamples(t *rapid.T) []wearables.Samples {
 	for _, resource := range []string{"heartrate", "steps", "body_weight", "insulin_injection"} {
 		for _, kind := range []string{"watch", "phone"} {
 			s := wearables.Samples{Resource: resource, Source: wearables.Source{Type: kind}}
-			if resource == "insulin_injection" { // of one source, told apart by their words
+			if resource == "insulin_injection" { // of one source, with different words
 				s.Source.Type, s.Extra = "insulin_pump", words[kind]
 			}
 			// Four days, so that blocks of a day have neighbours.
@@ -162,8 +164,8 @@ func drawSamples(t *rapid.T) []wearables.Samples {
 	return all
 }
 
-// drawBatches cuts samples into single pieces, repeats some, shuffles them and
-// deals them out to batches.
+// drawBatches splits samples into single ones, repeats some, shuffles them and
+// distributes them over batches.
 func drawBatches(t *rapid.T, all []wearables.Samples, like wearables.Batch) []wearables.Batch {
 	var pieces []wearables.Samples
 	for _, s := range all {

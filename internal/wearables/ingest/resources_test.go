@@ -12,8 +12,8 @@ import (
 	"hale/internal/wearables/resources"
 )
 
-// The example of an event is what is sent of such a sample, letter by letter:
-// one table of units, words and shapes drives both.
+// The documented example of an event equals the event that such a sample causes, byte by
+// byte. One table of units, words and shapes is the source of both.
 func TestExamplesOfEventsAreWhatIsSent(t *testing.T) {
 	examples := map[string]json.RawMessage{}
 	for _, kind := range resources.EventTypes() {
@@ -34,7 +34,7 @@ func TestExamplesOfEventsAreWhatIsSent(t *testing.T) {
 	}
 }
 
-// exampleOf is the example of the table as a sample.
+// exampleOf returns the example of a resource in the table as a sample.
 func exampleOf(r *wearables.Resource) wearables.Samples {
 	at := time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
 	s := wearables.Samples{
@@ -55,7 +55,7 @@ func exampleOf(r *wearables.Resource) wearables.Samples {
 	return s
 }
 
-// The examples are samples that are believed.
+// The examples are samples that ingest accepts as plausible.
 func TestExamplesArePlausible(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for _, r := range wearables.Resources() {

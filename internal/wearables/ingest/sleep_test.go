@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// sleep is the sleep between two times, and the cycle of its stages, which are
-// ten minutes long.
+// sleep returns a sleep between two times, and the cycle of its stages. Each stage is ten
+// minutes long.
 func sleep(source wearables.Source, start, stop time.Time, stages string) []wearables.Summary {
 	night := wearables.Summary{
 		Resource: "sleep", Key: source.Type + start.String(), Source: source, Date: civil.DateOf(stop), Start: start, End: stop, Body: json.RawMessage(`{}`),
@@ -76,7 +76,8 @@ func TestHypnogramsAreInOrderOfSourceAndTime(t *testing.T) {
 	})
 }
 
-// A sleep has no pages, however dense the samples and however many the sources.
+// The stream of a sleep contains all samples at once, for any number of samples and
+// sources.
 func TestASleepStreamHasEverySample(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		const n = storage.PageSamples/2 + 1_000
@@ -100,7 +101,7 @@ func TestASleepStreamHasEverySample(t *testing.T) {
 	})
 }
 
-// A cycle that cannot be read says nothing; the night beside it still does.
+// An invalid cycle is skipped, and the cycle of another night is still read.
 func TestInvalidCyclesAreSkipped(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		bad, good := sleep(watch(), day, day.Add(time.Hour), `[2]`), sleep(watch(), day.AddDate(0, 0, 1), day.AddDate(0, 0, 1).Add(time.Hour), `[1]`)
@@ -127,7 +128,7 @@ func TestInvalidCyclesAreSkipped(t *testing.T) {
 	})
 }
 
-// The stages are where the sleep was, else where their cycle says.
+// The stages have the offset of the sleep, or else that of their cycle.
 func TestWhereTheStagesOfASleepWere(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {

@@ -169,8 +169,8 @@ func TestADocumentThatGrowsTooLarge(t *testing.T) {
 	})
 }
 
-// An attempt of which nothing could be stored is a failure, also where only the
-// plan shows that.
+// An attempt that stores nothing is a failure, also if only the plan refuses
+// the data.
 func TestRefusalsOfThePlanAreReported(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		heard := func() string {
@@ -498,8 +498,8 @@ func TestDerivedFieldsOfASleep(t *testing.T) {
 	})
 }
 
-// Instants are read and sent in UTC, however they were written. The same ones
-// in another spelling, whatever is stored, are no news.
+// Reads and events have instants in UTC, in any spelling of the input. The same
+// instant in another spelling changes nothing.
 func TestInstantsAreOfUTC(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		put := func(start, end string) wearables.Result {
@@ -555,8 +555,9 @@ func TestSummariesThatBeganTogether(t *testing.T) {
 	})
 }
 
-// The sessions of one day are read, on one page or on several, and announced in
-// the order in which they began, whatever their ids are.
+// Reads return the sessions of one day in the order in which they began, on one
+// page or on several. Events have the same order. The ids of the sessions do
+// not matter.
 func TestSessionsInTheOrderOfTime(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		day := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)

@@ -120,8 +120,8 @@ func (f fixture) expectDay(what, resource, want string) {
 	}
 }
 
-// A stated day that lies within the bounds of a user counts for the other
-// versions in its batch.
+// A stated day within the bounds of a user counts for the other versions in its
+// batch.
 func TestBoundsOfAVersionWithoutADay(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.user.IngestionStart = &civil.Date{Year: 2026, Month: 3, Day: 2}

@@ -119,9 +119,9 @@ func (w *summaryPlan) replace(older, newer map[string]any) map[string]any {
 	return whole
 }
 
-// withStoredPlace returns the fields of the version with the place of the stored one, if
-// its own is only that of the batch: a phone that sends a night again from another zone
-// does not move it.
+// withStoredPlace returns the fields of the version. If the version has only the place
+// of its batch, the fields have the place of the stored version. So a phone that sends a
+// night again from another zone does not move it.
 func (w *summaryPlan) withStoredPlace(older, newer map[string]any) map[string]any {
 	if !w.Assumed {
 		return newer
@@ -145,9 +145,9 @@ func (w *summaryPlan) withStoredPlace(older, newer map[string]any) map[string]an
 	return newer
 }
 
-// sameMoments returns the stored texts of moments that newer writes differently:
-// 10:00Z is no change if 10:00+00:00 is stored, nor is another fraction of the second:
-// phones send milliseconds, and exports whole seconds.
+// sameMoments returns the stored texts of moments that newer writes differently.
+// 10:00Z is no change if 10:00+00:00 is stored. Another fraction of the second is no
+// change either: phones send milliseconds, and exports whole seconds.
 func sameMoments(d *wearables.Document, older, newer map[string]any) map[string]any {
 	same := map[string]any{}
 	for _, f := range d.Fields {
@@ -167,10 +167,10 @@ func sameMoments(d *wearables.Document, older, newer map[string]any) map[string]
 
 const height = "height"
 
-// withNewestHeight returns the fields of the version, without its height if the
-// stored one was measured later: a profile has no day, and files arrive in any
-// order. A height without a time is as of when it was received, unless it equals
-// the stored one. The column start_at holds that time.
+// withNewestHeight returns the fields of the version. It omits the height if the
+// stored one was measured later, because a profile has no day, and files arrive
+// in any order. A height without a time counts from its receipt, unless it
+// equals the stored one. The column start_at holds that time.
 func (w *summaryPlan) withNewestHeight(older map[string]any, was *storage.StoredSummary, now time.Time) map[string]any {
 	given := w.fields[height]
 	if w.Resource != wearables.ProfileResource || given == nil {
@@ -240,9 +240,9 @@ func localDay(d *wearables.Document, fields map[string]any) civil.Date {
 	return civil.DateOf(at)
 }
 
-// setDay sets the day of a session of which no version in the batch states it: the
-// stored stated day, or the local day by the whole document. A fallback zone that
-// was set since does not move what is stored.
+// setDay sets the day of a session if no version in the batch states it. It takes
+// the stored day if that was stated, or otherwise the local day of the whole
+// document. A fallback zone that was set since does not move stored data.
 func (w *summaryPlan) setDay(whole map[string]any, before civil.Date) {
 	w.stated = !w.undated || !before.IsZero()
 	if !w.undated {

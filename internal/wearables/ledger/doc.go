@@ -12,8 +12,8 @@
 //	items.go     the payload of a summary
 //	forget.go    the end of the retention
 //
-// A payload is compressed, cut into chunks of a mebibyte and sealed with the
-// user's key, so that erasing the user erases it in every copy. It is in the database,
-// which every node can read; see docs/decisions/0006-raw-ledger.md. Package replay
-// reprocesses the payloads of users.
+// A payload is compressed, cut into chunks of a mebibyte and sealed with the user's key.
+// So erasing the user erases it in every copy. It is in the database, which every node
+// can read; see docs/decisions/0006-raw-ledger.md. Package replay reprocesses the
+// payloads of users.
 package ledger

@@ -9,8 +9,8 @@ import (
 // payload contains it, so the id locates the row.
 type hour int64
 
-// noHour is the hour of files and summaries, of samples whose time does not fit into an id,
-// and of payloads that are older than hours.
+// noHour is the hour of files and summaries, and of samples whose time does not fit into
+// an id. Payloads from versions without hours have it too.
 const noHour hour = 0
 
 // maxHour is the last hour whose milliseconds fit into 48 bits.

@@ -38,8 +38,8 @@ func (b *fixture) hours() []int64 {
 	return all
 }
 
-// Bodies are found by their user and by their id, whatever hour they are about,
-// and the same one again is the one that is there.
+// Reads find bodies of any hour by their user and by their id. A body that
+// arrives again is the stored one.
 func TestBodiesAboutAnyHour(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro()
 	hour := time.Hour.Microseconds()

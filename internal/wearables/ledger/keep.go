@@ -57,7 +57,7 @@ const (
 )
 
 // A row for each hour of a user's bodies. A known row is locked until the transaction ends:
-// see forgetHour.
+// see removeHour.
 const (
 	intoHours = `INSERT INTO payload_hours (team_id, user_id, hour)`
 	lockHour  = `ON CONFLICT (user_id, hour) DO UPDATE SET hour = excluded.hour WHERE FALSE`

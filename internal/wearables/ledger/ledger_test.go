@@ -87,7 +87,7 @@ func (b *fixture) body(p ledger.Payload) (body []byte) {
 	return body
 }
 
-// file is an upload of the user.
+// file writes an upload of the user to a temporary file and returns its description.
 func (b *fixture) file(data []byte) ledger.File {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), "upload")
@@ -138,8 +138,8 @@ func TestBodiesAreStoredUnchanged(t *testing.T) {
 	})
 }
 
-// The same body again is the same payload, later than what came in between;
-// another user's is another.
+// A repeated body is the same payload, with the time of the last repetition. The same
+// body of another user is another payload.
 func TestTheSameBodyAgain(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
 		large := noise(2 << 20)
@@ -162,8 +162,8 @@ func TestTheSameBodyAgain(t *testing.T) {
 	})
 }
 
-// A file comes back as it was, also when the first attempt at keeping it broke
-// off; until it is whole it is not there.
+// A stored file is restored unchanged, even if the first attempt to store it broke off.
+// An incomplete file is not in the ledger's list.
 func TestFilesAreRestored(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
 		data := append(noise(2<<20+5), bytes.Repeat([]byte("x"), 1<<20)...)
@@ -251,7 +251,7 @@ func TestRetention(t *testing.T) {
 	})
 }
 
-// A small file that was never written to its end leaves no chunk behind.
+// A small file that was never completely written leaves no chunk after its retention.
 func TestRetentionOfABrokenFile(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
 		f := b.file([]byte("the beginning of a file"))
@@ -271,7 +271,8 @@ func TestRetentionOfABrokenFile(t *testing.T) {
 	})
 }
 
-// A payload that is being read is later than what came meanwhile.
+// After Touch, a payload that is being read counts as later than the payloads that
+// arrived before.
 func TestTouch(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
 		file := b.keep([]byte("file"))
@@ -285,7 +286,8 @@ func TestTouch(t *testing.T) {
 	})
 }
 
-// Erasing a user leaves nothing, and what a copy still has can not be opened.
+// Erasing a user leaves no payload. A copy of the database still has payloads,
+// but they cannot be opened.
 func TestErasure(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
 		b.keep(noise(3 << 20))
@@ -399,8 +401,9 @@ func TestRowsAreRestored(t *testing.T) {
 	})
 }
 
-// Steps of a short interval are judged over ten minutes since these versions, so
-// what older ones refused is to be read again, from whatever can tell of steps.
+// Since these versions, a rate of steps covers at least ten minutes. So steps of short
+// intervals that older versions refused are reprocessed, for every kind that may have
+// steps.
 func TestPayloadsWithStepsAreReprocessed(t *testing.T) {
 	for kind, older := range map[string]int{
 		ledger.Samples: 2, ledger.Series: 2, "apple_health": 2, "health_connect": 2, "fitbit": 2,

@@ -39,8 +39,9 @@ var mappings = map[string]int{
 	// steps as above.
 	"withings": 2,
 	// 2: steps as above; the height that was measured last, of Polar also that of the
-	// account; of FIT also the beats of a strap and R-R intervals. 3: a stated variability
-	// is that of the night before; of Polar also the steps at the end of a file.
+	// account. FIT also has the beats of a strap and R-R intervals. 3: a stated
+	// variability is that of the night before; of Polar also the steps at the end of a
+	// file.
 	"fit": 3, "garmin": 2, "google_fit": 2, "polar": 3,
 	// 2: the hours of days on which the clock changes.
 	"fitbit_fitabase": 2,

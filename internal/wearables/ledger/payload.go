@@ -34,7 +34,8 @@ type Payload struct {
 	whole  bool
 }
 
-// Whole reports whether it is complete. A file is incomplete while it is written.
+// Whole reports whether the payload is complete. A file is incomplete while it is
+// written.
 func (p *Payload) Whole() bool { return p.whole }
 
 // Stale reports whether another mapping than the current one read it last.
@@ -85,8 +86,8 @@ func Pack(kind, provider, resource string, body []byte) *Packed {
 	return p
 }
 
-// PackRows is Pack for a body that may be rows, which are stored by columns with a tenth of
-// the work. text is nil if the body is not rows.
+// PackRows packs a body like Pack. If text is not nil, the body is rows and is stored by
+// columns, with a tenth of the work.
 func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *Packed {
 	if text == nil || len(body) > maxUnpacked {
 		return Pack(kind, provider, resource, body)
@@ -98,16 +99,16 @@ func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *P
 	return &Packed{kind: kind, provider: provider, resource: resource, size: int64(len(body)), chunks: [][]byte{packed}}
 }
 
-// maxUnpacked bounds unpacked rows. It is larger than any body.
+// maxUnpacked limits the size of unpacked rows. It is larger than any body.
 const maxUnpacked = 64 << 20
 
 // PackChunk appends up to a mebibyte of an unfinished upload, compressed.
 func PackChunk(dst, plain []byte) []byte { return encoder.EncodeAll(plain, dst) }
 
-// UnpackChunk appends the content of such a chunk.
+// UnpackChunk appends the content of a chunk of PackChunk.
 func UnpackChunk(dst, packed []byte) ([]byte, error) { return unpack(dst, packed) }
 
-// unpack appends the content of a chunk. The decoder bounds each chunk, so that a damaged
+// unpack appends the content of a chunk. The decoder limits each chunk, so that a damaged
 // one cannot grow beyond chunkSize.
 func unpack(dst, packed []byte) ([]byte, error) {
 	if len(packed) > 0 && packed[0] == rows.Mark {
