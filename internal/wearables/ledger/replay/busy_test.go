@@ -13,8 +13,8 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// A user who keeps receiving newer data, as during the import of an export, does not
-// block or fail the run: the run returns to the user.
+// A user may receive newer data all the time, as during the import of an export.
+// This neither blocks nor fails the run: the run returns to the user.
 func TestAUserToWhomDataKeepsComing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

@@ -23,8 +23,8 @@ func (c *calendar) now() time.Time { return time.Now().Add(-time.Duration(c.behi
 
 func (c *calendar) daysAgo(n int) { c.behind.Store(int64(time.Duration(n) * 24 * time.Hour)) }
 
-// heightProfile is an Apple Health export with a height of 180 that was measured some
-// days ago.
+// heightProfile returns an Apple Health export with a height of 180 cm that was measured
+// some days ago.
 func heightProfile(t *testing.T, daysAgo int) []byte {
 	t.Helper()
 	day := time.Now().AddDate(0, 0, -daysAgo).UTC().Format("2006-01-02") + " 08:00:00 +0000"
@@ -43,8 +43,8 @@ func heightProfile(t *testing.T, daysAgo int) []byte {
 	return b.Bytes()
 }
 
-// A height of no moment is that of the day on which it came, also when it is
-// read again, and one that was measured later stays.
+// A height without a time of measurement has the day of its arrival, even when it is
+// reprocessed. A height that was measured later stays.
 func TestHeightsAreReprocessed(t *testing.T) {
 	const (
 		account  = `{"polar-user-id":7,"member-id":"m-1","birthdate":"1979-10-11","gender":"FEMALE","height":172}`
@@ -90,7 +90,7 @@ func TestHeightsAreReprocessed(t *testing.T) {
 	}
 }
 
-// keep puts a body into the ledger of which an older mapping made nothing.
+// keep stores a body in the ledger as if an older mapping had read no data from it.
 func (b *fixture) keep(kind, resource, data string) {
 	b.t.Helper()
 	packed := ledger.Pack(kind, "health_connect", resource, []byte(`{"stage":"daily","provider":"health_connect","data":[`+data+`]}`))
@@ -103,8 +103,8 @@ func (b *fixture) keep(kind, resource, data string) {
 	})
 }
 
-// A value that is new today gets the offset that it would have had on arrival: none
-// before there was a fallback zone.
+// A value that reprocessing adds has the offset that it would have had on arrival: none
+// if the user had no fallback zone yet.
 func TestNewValuesHaveTheZoneOfTheirArrival(t *testing.T) {
 	const (
 		steps   = `{"timestamp":"2026-02-0DT08:00:00Z","end":"2026-02-0DT08:00:05Z","value":426}`

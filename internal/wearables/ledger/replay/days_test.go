@@ -8,8 +8,9 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// A day that an earlier version stated is that of the session when all of it is
-// read again, whether it is stored still or not.
+// An earlier version stated the day of a session. The session has that day when
+// all of its versions are reprocessed, whether the session is still stored or
+// not.
 func TestADayThatWasStatedBefore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

@@ -19,6 +19,6 @@
 //	bodies.go   from pushed bodies to batches
 //	apply.go    from the scratch database to the store
 //
-// Data that the current mapping no longer produces is not removed: there is no event for
-// it, and it may come from a payload that was removed.
+// Data that the current mapping no longer produces stays. There is no event for its
+// removal, and it may come from a payload that was removed.
 package replay

@@ -33,7 +33,7 @@ type Service struct {
 // args of the job. The id of the job is that of the run.
 type args struct{}
 
-// Job is the handler for the runner.
+// Job returns the handler for the job runner.
 func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {

@@ -22,8 +22,8 @@ type reading struct {
 // readings returns the payloads in the order of reading. A pushed body that was received
 // repeatedly is read at its last time. If a file was received in between, it is also read
 // at its first time, before the file. A body that was received while a file was read is
-// before and after the file: the days come from both, and only the stored data shows which
-// of two equal keys was last.
+// both before and after the file, because the days come from both. Only the stored data
+// shows which of two equal keys was last.
 func (p *person) readings() (all []reading) {
 	var files []*ledger.Payload
 	for i := range p.payloads {

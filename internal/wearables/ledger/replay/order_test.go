@@ -46,8 +46,8 @@ var outcomes = map[string]func(b *fixture, made imports.Import){
 	},
 }
 
-// A body of an older mapping is read again, and those that revised it since are
-// not undone, when a file follows that is not to be read.
+// A body of an older mapping is reprocessed, and then comes a file that is not
+// reprocessed. The values of later bodies, which revised the first, stay.
 func TestARevisionBeforeASkippedFile(t *testing.T) {
 	for name, fate := range outcomes {
 		t.Run(name, func(t *testing.T) {

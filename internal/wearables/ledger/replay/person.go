@@ -103,9 +103,9 @@ func (p *person) replay(ctx context.Context) error {
 	return p.DB.Write(ctx, p.remap(ctx))
 }
 
-// prepare opens a scratch database with room for another user, and copies the stored
-// summaries into it, and what is remembered of deleted data. Reprocessed data finds them there: a session keeps its place and day,
-// and duplicates are recognised.
+// prepare opens a scratch database with room for another user. It copies the stored
+// summaries and the fingerprints of deleted data into it. Reprocessed data finds them
+// there. So a session keeps its place and day, and duplicates are recognised.
 func (p *person) prepare(ctx context.Context) error {
 	if p.scratch != nil && p.scratch.users >= maxUsers {
 		p.scratch.drop()

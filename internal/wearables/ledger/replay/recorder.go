@@ -15,8 +15,8 @@ import (
 )
 
 // recorder is the sink of reprocessed data. It stores everything in the scratch database,
-// without events, and keeps the key of each summary: the database has only the id, which is
-// a hash of it.
+// without events. It also keeps the key of each summary, because the database has only
+// the id, which is a hash of the key.
 type recorder struct {
 	sink      *ingest.Ingester
 	scratch   *store.DB // the database of sink

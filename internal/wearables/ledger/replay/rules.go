@@ -10,15 +10,15 @@ import (
 	"hale/internal/wearables"
 )
 
-// rule says which data of a payload counts if the ledger does not show which of two payloads
-// has the last value. The stored value is the last one.
+// rule determines which data of a payload counts if the ledger does not show which of two
+// payloads has the last value. The stored value is the last one.
 type rule int
 
 const (
 	// asRead: all data of the current mapping.
 	asRead rule = iota
-	// unlessStored: the data of the current mapping, without values that the scratch
-	// database has as stored: those are later.
+	// unlessStored: the data of the current mapping, except values that are stored as the
+	// scratch database has them. The stored ones are later.
 	unlessStored
 	// asStored: the stored values of the keys of the payload.
 	asStored
@@ -79,8 +79,8 @@ func (r *recorder) leaveSamples(provider string, s *wearables.Samples, there, he
 	return left
 }
 
-// applyRuleToSummary is applyRule for a summary, field by field. ok is false if nothing
-// remains.
+// applyRuleToSummary applies the rule to each field of a summary, and returns the summary
+// with the fields that count. ok is false if nothing remains.
 func (r *recorder) applyRuleToSummary(ctx context.Context, stored database, provider string, s wearables.Summary) (left wearables.Summary, ok bool, err error) {
 	id, _ := identify(stored.user, provider, &s)
 	there, err := stored.summary(ctx, id, s.Resource)
@@ -120,7 +120,8 @@ func (r *recorder) applyRuleToSummary(ctx context.Context, stored database, prov
 	return s, len(told) > 0 || !here.Source.Same(there.Source), err
 }
 
-// valueUnlessStored returns a value, unless another is stored and was read as stored.
+// valueUnlessStored returns v, unless another value is stored that equals the one in
+// read.
 func valueUnlessStored(v, stored, read any) any {
 	if stored != nil && reflect.DeepEqual(stored, read) {
 		return nil
@@ -139,8 +140,8 @@ func shapesOf(d *wearables.Document) func(name string) *wearables.Shape {
 }
 
 // chooseValues calls choose with each value of a document and the values of two others at
-// the same place, with members of objects one by one. It keeps the result, and leaves out
-// nil.
+// the same place. It takes the members of an object one by one. It keeps the results that
+// are not nil.
 func chooseValues(fields map[string]any, shapeOf func(name string) *wearables.Shape, choose func(v, stored, read any) any, stored, read map[string]any) map[string]any {
 	left := map[string]any{}
 	for name, v := range fields {

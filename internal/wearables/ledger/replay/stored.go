@@ -71,8 +71,8 @@ func sampleOf(s *wearables.Samples, i int) sample {
 	return one
 }
 
-// equals reports whether two samples are equal, without offsets: one without an offset does
-// not change the stored one.
+// equals reports whether two samples are equal, apart from their offsets. It ignores
+// offsets, because a sample without an offset does not change the stored offset.
 func (one sample) equals(other sample) bool {
 	one.offset = other.offset
 	return one == other

@@ -97,8 +97,8 @@ const ride = `<?xml version="1.0"?><TrainingCenterDatabase xmlns="http://www.gar
 const clock = `{"weight":[{"bmi":23.5,"date":"2024-05-06","logId":9001,"source":"Aria","time":"23:05:30","weight":72.5}]}
 	{"activities":[{"activityId":2,"activityParentName":"Run","duration":600000,"hasStartTime":true,"logId":7002,"startDate":"2024-05-06","startTime":"23:30"}],"summary":{"caloriesOut":2000,"sedentaryMinutes":700}}`
 
-// A fallback zone changes nothing that is stored, also when what came without
-// an offset is read again.
+// A fallback zone changes no stored data, also when data without an offset is
+// reprocessed.
 func TestAFallbackZoneThatCameLater(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
@@ -196,8 +196,8 @@ func TestABodyThatCameWhileAFileWasRead(t *testing.T) {
 	})
 }
 
-// A file that waits for its import, or is being read, brings nothing by being
-// read again: that is for the import to say.
+// Reprocessing adds no data from a file whose import is queued or running. The import
+// itself stores the data of the file.
 func TestAnImportThatIsNotOver(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
@@ -222,8 +222,8 @@ func TestAnImportThatIsNotOver(t *testing.T) {
 	})
 }
 
-// A file's value that replaced an older value stays after its import was canceled: the
-// body with the older value has been read with the current mapping.
+// A file's value that replaced an older value stays after its import was canceled. The
+// current mapping has already read the body with the older value.
 func TestCorrectionsOfACanceledImport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

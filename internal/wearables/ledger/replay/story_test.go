@@ -12,9 +12,9 @@ import (
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
-// Through the whole service: an export is imported and a phone pushes; the raw
-// reads have both; then the mapping is another one, and only what it had wrong
-// is announced.
+// The test covers the whole service. An export is imported, a phone pushes, and
+// the raw reads have both. Then the mapping changes, and events announce only
+// the data that the former mapping had wrong.
 func TestStoryThroughTheService(t *testing.T) {
 	var export strings.Builder
 	if _, err := applehealthtest.WriteZip(&export, applehealthtest.Options{Days: 2}); err != nil {
@@ -84,7 +84,7 @@ func TestStoryThroughTheService(t *testing.T) {
 	})
 }
 
-// await waits until what a path tells of is over.
+// await waits until the import or the run at a path has ended.
 func await(t *testing.T, s *apptest.Service, path string) {
 	t.Helper()
 	var state struct{ Status string }

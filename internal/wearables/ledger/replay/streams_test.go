@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// outing is a FIT file of half an hour's ride with a heart rate every ten
-// seconds, and its session at the end.
+// outing returns a FIT file of a ride of half an hour, with a heart rate every ten
+// seconds and the session at the end.
 func outing() []byte {
 	const epoch = 631065600 // of FIT, in Unix time
 	t0 := time.Date(2024, 5, 1, 22, 30, 0, 0, time.UTC).Unix() - epoch
@@ -48,7 +48,7 @@ func outing() []byte {
 	return binary.LittleEndian.AppendUint16(raw, sum)
 }
 
-// moments is the number of moments in the stream of each workout.
+// moments returns the number of times in the stream of each workout.
 func (b *fixture) moments() (all []int) {
 	b.t.Helper()
 	for _, workout := range b.summaries("workouts") {
@@ -63,8 +63,8 @@ func (b *fixture) moments() (all []int) {
 	return all
 }
 
-// A copy that breaks off does not take the place of the whole one's course when
-// it is read again, also where the whole one is not.
+// A reprocessed file that is cut off does not replace the stream of the complete file,
+// even if the complete file is not reprocessed.
 func TestAnInterruptedCopyIsRepeated(t *testing.T) {
 	whole := outing()
 	cut := whole[:len(whole)*55/100]
