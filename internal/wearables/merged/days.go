@@ -13,13 +13,13 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Day holds the values of a merged line on one local day.
+// Day contains the values of a merged line on one local day.
 type Day struct {
 	Date civil.Date
 	Type string // the samples' type word, mostly empty
-	// Total is the sum of what adds up.
+	// Total is the sum of values that add up.
 	Total float64
-	// Level and Level2 are of levels; Level2 of diastolic pressure.
+	// Level is for resources that are levels. Level2 is for diastolic pressure.
 	Level, Level2 Level
 	Count         int   // samples of a level
 	Sources       []int // positions among the sources, best first
@@ -27,7 +27,7 @@ type Day struct {
 	used map[int]bool
 }
 
-// Level is the bounds of values and their sum.
+// Level contains the minimum, the maximum and the sum of values.
 type Level struct{ Min, Max, sum float64 }
 
 func (l *Level) add(v float64, first bool) {
@@ -37,10 +37,10 @@ func (l *Level) add(v float64, first bool) {
 	l.Min, l.Max, l.sum = min(l.Min, v), max(l.Max, v), l.sum+v
 }
 
-// Mean is the mean of the day's samples.
+// Mean returns the mean of the day's samples.
 func (d *Day) Mean() float64 { return d.Level.sum / float64(d.Count) }
 
-// Mean2 is the mean of diastolic pressure.
+// Mean2 returns the mean of the day's diastolic pressures.
 func (d *Day) Mean2() float64 { return d.Level2.sum / float64(d.Count) }
 
 // Days is one page of a line by local day. Days without data are left out.
@@ -50,7 +50,7 @@ type Days struct {
 	Next    *civil.Date // first day of the next page; nil at the end
 }
 
-// DaysRange is which days to read.
+// DaysRange selects the days to read.
 type DaysRange struct {
 	First, Last civil.Date
 	// Zone is the user's zone, for samples that state no offset; nil means UTC.
@@ -109,9 +109,9 @@ type Loaded struct {
 	Written []int64
 }
 
-// MergeDays is ReadDays for loaded samples of one resource. The samples reach from two
-// days before the first day to a day after the last one. The sources of the days are
-// returned beside them, best first.
+// MergeDays merges loaded samples of one resource like ReadDays. The samples must reach
+// from two days before the first day to a day after the last one. The result also
+// contains the sources of the days, best first.
 func MergeDays(resource *wearables.Resource, all []Loaded, in DaysRange) Days {
 	series := make([]storage.Series, 0, len(all))
 	for i := range all {
@@ -144,7 +144,7 @@ type dayKey struct {
 	kind   string
 }
 
-// daily gathers pieces by local day.
+// daily collects pieces by local day.
 type daily struct {
 	*reader
 	zone        *time.Location
@@ -168,7 +168,7 @@ func (d *daily) add(l line) bool {
 	return true
 }
 
-// split gives each day its share of a piece.
+// split adds to each day its share of a piece.
 func (d *daily) split(p Piece) {
 	start := p.Start
 	for n := d.numberOf(p); ; n++ {
@@ -203,7 +203,8 @@ func (d *daily) day(n int64, p Piece) *Day {
 	return day
 }
 
-// numberOf is the local day on which a piece starts.
+// numberOf returns the number of the local day on which a piece starts, counted from
+// 1970-01-01.
 func (d *daily) numberOf(p Piece) int64 {
 	zone := d.zoneOf(p)
 	switch {
@@ -233,7 +234,8 @@ func (d *daily) begin(n int64, p Piece) int64 {
 	}
 }
 
-// zoneOf is the zone for a piece that states no offset; nil where times float.
+// zoneOf returns the zone for a piece without a stated offset. It returns nil if there is
+// no zone, and for providers whose times are wall-clock times.
 func (d *daily) zoneOf(p Piece) *time.Location {
 	if d.zone == nil || wearables.Floats(d.series[p.Source].Source.Provider) {
 		return nil

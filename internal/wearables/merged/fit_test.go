@@ -14,8 +14,9 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// A heart rate that was typed once a day for years, then a device with one a
-// second: the stretch that years have made long is cut before it is read.
+// A person types a heart rate once a day for years. Then a device has one
+// sample a second. The years make the stretch long, and fit cuts it before the
+// read.
 func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 	device := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return device.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
@@ -71,8 +72,8 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 	})
 }
 
-// Intervals of an hour beside those of seconds cut one another into many parts.
-// Whether they are too many is the same in whichever range a day is read.
+// Intervals of an hour beside intervals of seconds cut each other into many
+// parts. Whether the limit refuses them does not depend on the range of the read.
 func TestTooManyPartsDoesNotDependOnTheRange(t *testing.T) {
 	first := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return first.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {

@@ -10,7 +10,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// samples makes a track of triples: start, end, value.
+// samples returns a track of triples: start, end, value.
 func samples(source int, triples ...float64) *track {
 	t := &track{source: source}
 	for i := 0; i+2 < len(triples); i += 3 {
@@ -21,7 +21,7 @@ func samples(source int, triples ...float64) *track {
 	return t
 }
 
-// heartRates makes a track of levels at minutes.
+// heartRates returns a track of levels at minutes.
 func heartRates(source int, minutes ...int64) *track {
 	t := &track{source: source}
 	for _, m := range minutes {
@@ -41,7 +41,7 @@ func coveredPiece(start, end int64, value float64, source, by int) Piece {
 	return p
 }
 
-// sumOfKept is the line of a few tracks that add up.
+// sumOfKept returns the merged line of a few tracks whose values add up.
 func sumOfKept(tracks []*track) line {
 	l := line{explain: true, most: mostParts}
 	if err := l.addSums(tracks, nil); err != nil {
@@ -168,8 +168,8 @@ func drawTracks(t *rapid.T) []*track {
 	return all
 }
 
-// The kept and the set-aside pieces of all samples add up to the samples: no time and
-// no value is lost or added, and no two sources count the same time.
+// The kept and the set-aside pieces add up to the samples. No time and no value is
+// lost or added, and no two sources count the same time.
 func TestSumsKeepEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
@@ -211,7 +211,7 @@ func TestSumsKeepEverythingOnce(t *testing.T) {
 	})
 }
 
-// The best source counts in full, whatever the others say.
+// The best source counts in full, independent of the other sources.
 func TestSumsLeaveTheBestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
@@ -230,7 +230,7 @@ func length(all []Span) (n int64) {
 	return n
 }
 
-// amount returns the count of one source alone within a span.
+// amount returns the sum of one source's values within a span.
 func amount(s *track, within Span) (sum float64) {
 	for i := range s.Time {
 		v := s.span(i)
@@ -247,7 +247,7 @@ func amount(s *track, within Span) (sum float64) {
 	return sum
 }
 
-// A coverage does not depend on the order in which an owner's spans come.
+// A coverage does not depend on the order of an owner's spans.
 func TestCoverageIsASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var spans []Span

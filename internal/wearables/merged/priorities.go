@@ -13,7 +13,7 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// additive has the resources whose values add up over time; a value may cover an
+// additive contains the resources whose values add up over time. A value may cover an
 // interval. The form of a sample is no criterion: a body temperature has a start and an
 // end, and calories_basal may have neither.
 //
@@ -26,7 +26,8 @@ var additive = map[string]bool{
 	"wheelchair_push": true, "workout_distance": true, "workout_duration": true, "workout_swimming_stroke": true,
 }
 
-// notMergeable have values that are no quantities: words, and stages of sleep.
+// notMergeable contains the resources whose values are not quantities: notes, and stages
+// of sleep.
 var notMergeable = map[string]bool{"note": true, "hypnogram": true}
 
 // AddsUp reports whether a resource's values add up over time. All others are levels.
@@ -48,9 +49,9 @@ func InLine(resource string, s wearables.Source) bool {
 	return resource != "distance"
 }
 
-// Quantity is the type word by which a series is merged with others. Types are
-// different quantities, which one line cannot hold: LDL and HDL. Those of
-// glucose are ways to measure the same.
+// Quantity returns the type of a series in a merged line. Series of different types, such
+// as LDL and HDL, are different quantities and are not merged. It returns "" for glucose,
+// whose types are ways to measure the same quantity.
 func Quantity(s *storage.Series) string {
 	if s.Resource == "glucose" {
 		return ""
@@ -75,7 +76,8 @@ var typeRanks = func() map[string]int {
 	return ranks
 }()
 
-// Rank is the place of a source type in the order; the least is the best.
+// Rank returns the position of a source type in the order. The best type has 0, and
+// unlisted types come last.
 func Rank(sourceType string) int {
 	if r, ok := typeRanks[sourceType]; ok {
 		return r
@@ -102,21 +104,21 @@ func sortBySource(all []storage.Series, priorities map[string]int64) {
 // Timeseries is the data type whose priorities order the sources of series.
 const Timeseries = "timeseries"
 
-// DataTypes are the kinds of data for which a team may order its providers.
+// DataTypes returns the types of data for which a team may order its providers.
 //
 // Reference 5.10.
 func DataTypes() []string { return []string{"workouts", "activity", "sleep", "body", Timeseries} }
 
-// Priority is a provider's place among the others for one type of data: the
-// larger wins. A provider without one has 0.
+// Priority is the priority of a provider for one type of data. The largest one wins. A
+// provider without a priority has 0.
 type Priority struct {
 	DataType string
 	Provider string // slug
 	Priority int64
 }
 
-// Priorities lists the team's priorities, for one type of data, or for all if it is
-// empty; the best provider of a type first.
+// Priorities lists the team's priorities for one type of data, or for all if dataType is
+// empty. For each type the best provider comes first.
 //
 // Reference 5.10, 7.11.
 func Priorities(ctx context.Context, tx *store.Tx, team uuid.UUID, dataType string) ([]Priority, error) {
@@ -143,8 +145,7 @@ type Change struct {
 	Priority           *int64
 }
 
-// SetPriorities applies changes; providers that are not named stay as they
-// are.
+// SetPriorities applies changes. The priorities of other providers stay.
 func SetPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID, changes []Change) error {
 	for _, c := range changes {
 		var err error
@@ -163,12 +164,12 @@ func SetPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID, changes []
 	return nil
 }
 
-// providerPriorities are the team's priorities for series.
+// providerPriorities returns the team's priorities for series, by provider.
 func providerPriorities(ctx context.Context, tx *store.Tx, team uuid.UUID) (map[string]int64, error) {
 	return prioritiesOf(ctx, tx, team, Timeseries)
 }
 
-// prioritiesOf are the team's priorities for one type of data, by provider.
+// prioritiesOf returns the team's priorities for one type of data, by provider.
 func prioritiesOf(ctx context.Context, tx *store.Tx, team uuid.UUID, dataType string) (map[string]int64, error) {
 	all, err := Priorities(ctx, tx, team, dataType)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"hale/internal/wearables/merged"
 )
 
-// A range to an instant has what was measured at it, and of an interval that
-// begins there nothing; ranges that touch have the whole together.
+// A range to an instant has the samples of that instant. It has nothing of an
+// interval that begins at the instant. Adjacent ranges together have all of an
+// interval.
 func TestARangeToAnInstant(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
 		glass := wearables.Samples{Resource: "water", Source: phone, Value: []float64{200, 300}}
@@ -50,8 +51,8 @@ func TestARangeToAnInstant(t *testing.T) {
 	})
 }
 
-// A zone that left a day out has what was counted around it on the days that
-// there were.
+// If a zone skips a day, the amounts around that day count on the days that
+// exist.
 func TestASkippedDay(t *testing.T) {
 	apia, err := civil.Zone("Pacific/Apia")
 	if err != nil {

@@ -254,7 +254,8 @@ func TestWordsOfOneSourceAreMergedTogether(t *testing.T) {
 }
 
 // One step a minute gives 1380 on the day when the clocks go forward, and 1500
-// when they go back: by the user's zone, and by the samples' own offsets.
+// when they go back. The user's zone and the samples' own offsets give the same
+// result.
 func TestDaysOf23And25Hours(t *testing.T) {
 	berlin, err := civil.Zone("Europe/Berlin")
 	if err != nil {
@@ -385,9 +386,9 @@ func TestPagesOfDays(t *testing.T) {
 	})
 }
 
-// However the samples of several sources are dealt out to batches, the merged
-// line is the same; however it is cut into pages, the pages are the line; and
-// days that are aligned with a range have its sum.
+// The test stores the samples of several sources in several orders of batches.
+// The merged line is always the same, and its pages join to the same line. Days
+// that are aligned with a range have its sum.
 func TestTheLineIsOne(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return testTime })
 	rapid.Check(t, func(rt *rapid.T) {

@@ -99,8 +99,8 @@ func (r *reader) extent() Span {
 	return v
 }
 
-// A stretch of time is merged at once. It grows while samples are sparse, and
-// is cut to where they are few enough: four days of one sample a second fit into
+// A stretch of time is merged at once. It grows while samples are sparse, and is
+// cut to where they are few enough. Four days of one sample a second fit into
 // some ten megabytes for each source.
 const (
 	firstStretch  = 4 * dayUS
@@ -172,8 +172,8 @@ func (r *reader) count(ctx context.Context, tx *store.Tx, from, to int64) (n int
 }
 
 // readWindow returns the time whose samples determine the pieces that start in [from,
-// to): up to a day before and after, and their whole UTC days, which set the spacing of
-// levels.
+// to). It begins a day earlier and ends a day later, for the longest intervals. It is
+// extended to whole UTC days, which set the spacing of levels.
 func readWindow(from, to int64) (first, last int64) {
 	return floorDiv(from-longestInterval, dayUS) * dayUS, (floorDiv(to+longestInterval-1, dayUS) + 1) * dayUS
 }
@@ -251,10 +251,10 @@ type Page struct {
 // inside.
 type Range struct {
 	Span
-	Through bool   // with what was measured at End, and intervals no longer than to End
+	Through bool   // with samples at End, and intervals cut at End
 	After   *int64 // Page.Next of the page before
 	Most    int    // pieces in a page; 0 means wearables.PageSamples
-	Explain bool   // tell what was set aside
+	Explain bool   // also return the pieces that were set aside
 	// Zone is the user's zone, for samples that state no offset; nil means UTC.
 	Zone *time.Location
 }

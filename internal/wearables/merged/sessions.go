@@ -12,9 +12,9 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Sessions of several sources that cover the same time are one: the same night of a ring
-// and of a phone. Nothing is stored. Which one counts depends on the priorities of the
-// team, so it is computed when it is read.
+// Sessions of several sources that cover the same time are one session, such as the same
+// night of a ring and of a phone. Which one counts depends on the priorities of the team.
+// So it is computed at each read and not stored.
 
 // MergesSessions reports whether a resource has sessions that can be merged.
 func MergesSessions(resource string) bool { return resource == "sleep" || resource == "workouts" }
@@ -22,8 +22,9 @@ func MergesSessions(resource string) bool { return resource == "sleep" || resour
 // daysAround covers the sessions that may share time with one of a day, in any zone.
 const daysAround = 3
 
-// Duplicates returns the sessions of the days that are the same as a better one of another
-// source, by id, with the id of the better one. Empty days mean no bound.
+// Duplicates returns the sessions of the days that are the same as a better session of
+// another source. It maps their ids to the id of the better one. Empty days mean no
+// bound.
 func Duplicates(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource, provider, first, last string) (map[uuid.UUID]uuid.UUID, error) {
 	all, err := storage.SessionsOfDays(ctx, tx, team, user, resource, provider, widened(first, -daysAround), widened(last, daysAround))
 	if err != nil {
@@ -36,7 +37,7 @@ func Duplicates(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resourc
 	return duplicatesOf(resource, all, priorities), nil
 }
 
-// widened moves a bound. The last day of all stays.
+// widened moves a bound by some days. It does not change the last possible day.
 func widened(day string, by int) string {
 	if d, err := civil.ParseDate(day); err == nil && d.AddDays(by).Year <= 9999 {
 		return d.AddDays(by).String()
@@ -104,7 +105,7 @@ func lengthOf(s *storage.StoredSummary) int64 {
 	return end - start
 }
 
-// compareSessions is the order of sources, best first, then that of time.
+// compareSessions orders sessions by their sources, best first, and then by time.
 func compareSessions(a, b *storage.StoredSummary, priorities map[string]int64) int {
 	return cmp.Or(
 		cmp.Compare(priorities[b.Source.Provider], priorities[a.Source.Provider]),

@@ -64,8 +64,9 @@ func (r *reader) share(l *line, tracks []*track) {
 	}
 }
 
-// shareKeys finds the samples of one key in tracks whose samples have one key if they have
-// one time. An interval with another end is another sample: merging counts its time once.
+// shareKeys finds samples with the same key in tracks of one source. There, samples have
+// the same key if they have the same time. Intervals with different ends are different
+// samples; merging counts their common time once.
 func (r *reader) shareKeys(l *line, all []*track) {
 	for _, t := range all {
 		t.sharing = all

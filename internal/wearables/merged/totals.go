@@ -9,16 +9,17 @@ import (
 	"hale/internal/wearables"
 )
 
-// A total of a day is one amount for a whole day: typed without a length, or counted over
-// twenty hours or more. Devices count the same movement in finer samples. So a total is
-// never added to the finer samples of other sources on the same local day: either the
-// total counts, because its source is better, or the samples do. Of several totals only
-// that of the best source counts. A counted total that is larger than finer samples of
-// less than leastHours counts whatever its source: a watch that was worn for an hour knows
-// less of the day.
+// A total of a day is one amount for a whole day. A person typed it without a length, or
+// a device counted it over twenty hours or more. Devices count the same movement in finer
+// samples. So a total is never added to the finer samples of other sources on the same
+// local day. The total counts if its source is better, and otherwise the samples count.
+// Of several totals only that of the best source counts.
 //
-// Entries of an app that are more than slipFactor times the count of any device on that
-// day do not count either: they are slips of the finger, or goals.
+// A counted total that is larger than finer samples of less than leastHours counts
+// whatever its source. A watch that was worn for an hour knows less of the day.
+//
+// Entries of an app do not count if they are more than slipFactor times the count of any
+// device on that day. They are slips of the finger, or goals.
 
 // countedAllDay has the resources that devices count all day. Of others, such as water,
 // people type several amounts a day.

@@ -63,8 +63,8 @@ func TestTotalsOfDays(t *testing.T) {
 	}
 }
 
-// A strap that measures every second is not hidden by a watch that measures every five
-// minutes, and the watch fills the rest of the day.
+// A watch that measures every five minutes does not hide a strap that measures every
+// second. The watch fills the rest of the day.
 func TestContinuousLevelsComeFirst(t *testing.T) {
 	start := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	watch := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Provider: "apple_health_kit", Type: "watch"}}

@@ -7,8 +7,9 @@ import (
 	"hale/internal/wearables/providers"
 )
 
-// The wire shapes of a merged line and of its days, written append-style like
-// plain samples: a month of one sample a minute is 43,200 objects.
+// This file writes the wire shapes of a merged line and of its days. Its
+// functions append, as for plain samples: a month of one sample a minute is
+// 43,200 objects.
 
 // AppendPage appends the fields of a page, from resource to set_aside, without
 // the braces around them, so that the API can add its cursor.

@@ -29,12 +29,12 @@ func LogosOf(db store.Owner) Logos { return logos.Of(db) }
 // URL returns the address of a provider's logo.
 func (l Logos) URL(slug string) string { return string(l) + LogoPath + slug + ".svg" }
 
-// logoColors are tile colours on which white letters have a contrast of at least
-// 4.5 to 1 (WCAG 2.2, 1.4.3).
+// logoColors are tile colors on which white letters have a contrast of at least 4.5 to 1
+// (WCAG 2.2, 1.4.3).
 var logoColors = []string{"#1f4e79", "#2e5a3a", "#5b3a6e", "#7a3b2e", "#3a4a5b", "#6b4e16", "#1d5c63", "#5a2a4a"}
 
-// Logo draws the provider's tile: its initials on a quiet colour that follows
-// from the slug. The same slug always gives the same picture.
+// Logo draws the provider's tile: its initials on a color that is derived from the slug.
+// The same slug always gives the same picture.
 func (p Provider) Logo() []byte {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(p.Slug)) // never fails
@@ -45,8 +45,8 @@ func (p Provider) Logo() []byte {
 		`</svg>`, html.EscapeString(p.Name), ground, html.EscapeString(initials(p.Name)))
 }
 
-// initials are the first letters of the first two words, or the first two
-// letters of a single one.
+// initials returns the first letters of the first two words, or the first two letters of
+// a single word.
 func initials(name string) string {
 	words := strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 	switch len(words) {

@@ -62,7 +62,8 @@ func TestDeletedRecords(t *testing.T) {
 	}
 }
 
-// A sample has the id of its record; the most certain name of an id counts.
+// A sample has the id of its record. If several fields have an id, the field that is
+// most certainly the id of the record counts: metadata.id counts before id.
 func TestRecordsOfSamples(t *testing.T) {
 	steps, _ := wearables.ResourceNamed("steps")
 	body, err := Parse([]byte(`{"stage":"daily","provider":"health_connect","data":[

@@ -19,7 +19,7 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// MostSummaries bounds the summaries of one body.
+// MostSummaries limits the summaries of one body.
 const MostSummaries = 10_000
 
 // Documents is a pushed batch of summaries of one kind.
@@ -30,8 +30,8 @@ type Documents struct {
 	Malformed []Reject // summaries that are left out, because a field of them cannot be read
 }
 
-// Rejects returns what was rejected, by index in the list that was sent: by parsing and by
-// storing. The parts of the stored batch are the summaries.
+// Rejects returns the summaries that parsing or storing rejected, by their index in the
+// list that was sent. The parts of the stored batch are the summaries.
 func (d *Documents) Rejects(stored wearables.Result) []Reject {
 	all := slices.Clone(d.Malformed)
 	for _, r := range stored.Rejections {
@@ -52,8 +52,8 @@ func ParseSummaries(data []byte, d *wearables.Document) (*Documents, error) {
 	return body, err
 }
 
-// ParseSummaryPart is ParseSummaries for a body whose summaries may all be malformed.
-// malformed is the fault of the first of those.
+// ParseSummaryPart parses a body like ParseSummaries, and also accepts one whose
+// summaries are all malformed. malformed is the fault of the first malformed summary.
 func ParseSummaryPart(data []byte, d *wearables.Document) (out *Documents, malformed, err error) {
 	if !utf8.Valid(data) {
 		return nil, nil, fault.New(fault.Invalid, "the body is not UTF-8").At("body").WithType("json_invalid")
@@ -312,8 +312,9 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 	return nil
 }
 
-// place sets the place of a summary that does not state it: by the offset in the text of
-// its start, or by the device's zone. A session without a field for it gets its day.
+// place sets the place of a summary that does not state it. It takes the offset in the
+// text of the summary's start, or the device's zone. A session without a field for the
+// place gets its day.
 func (one *draft) place(d *wearables.Document, name string) {
 	if !isMissing(one.fields["timezone_offset"]) || !isMissing(one.fields["time_zone"]) || one.Start.IsZero() && one.Date.IsZero() {
 		return

@@ -50,9 +50,10 @@ func TestSummariesInBothSpellings(t *testing.T) {
 	}
 }
 
-// Where a session was: what it states, else what the text of its start has, else
-// the device's zone, whose name says nothing of a session somewhere else. A
-// summary that has no field for it has the day of that place at once.
+// The place of a session is the stated one, or the offset in the text of its
+// start. Otherwise it is the device's zone, whose name does not apply to a
+// session in another offset. A summary without a field for the place has the day
+// of that place at once.
 func TestWhereASessionWas(t *testing.T) {
 	for _, c := range []struct{ document, start, more, zone, offset, name, day string }{
 		{"sleep", "2026-03-01T22:00:00Z", ``, "Asia/Tokyo", "32400", "", ""},
@@ -162,8 +163,8 @@ func TestFaultsOfSummariesNameTheField(t *testing.T) {
 	}
 }
 
-// FuzzParseSummaries: what is taken is JSON, and each summary's body is a
-// document that could be stored.
+// FuzzParseSummaries checks that accepted texts are JSON, and that each
+// summary's body is a document that could be stored.
 func FuzzParseSummaries(f *testing.F) {
 	f.Add(body(`[{"calendar_date":"2026-03-01","steps":1,"heart_rate":{"avg_bpm":60.5},"source_type":"watch"}]`))
 	f.Add(body(`[{"calendarDate":"2026-03-01","SOURCE":{"type":null},"device_id":"x"},{}]`))

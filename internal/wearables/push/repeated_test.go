@@ -13,14 +13,14 @@ import (
 	"hale/internal/platform/rows"
 )
 
-// splitSamples puts a space between samples, which keeps each of them from being read
-// as the one before it.
+// splitSamples inserts a space between samples, so that the parser cannot read a sample
+// by its likeness to the previous one.
 func splitSamples(body []byte) []byte {
 	return bytes.ReplaceAll(body, []byte("},{"), []byte("}, {"))
 }
 
-// sameEitherWay reads a body by looks and with care, and unpacks what would be
-// kept of it.
+// sameEitherWay compares the fast and the full parsing of a body. It also checks that the
+// packed rows unpack to the same body.
 func sameEitherWay(body []byte) error {
 	got, err := Parse(body, insulin)
 	want, wantErr := Parse(splitSamples(body), insulin)
@@ -49,7 +49,7 @@ func sameEitherWay(body []byte) error {
 	return nil
 }
 
-// withoutPlace is a fault without the byte near which it is.
+// withoutPlace returns the text of a fault without its position in bytes.
 func withoutPlace(err error) string {
 	text, _, _ := strings.Cut(err.Error(), " near byte ")
 	return text
@@ -91,7 +91,7 @@ func TestSamplesThatLookAlike(t *testing.T) {
 	}
 }
 
-// drawAlike draws a list of samples of which most look like the one before.
+// drawAlike draws a list of samples in which most samples look like the previous one.
 func drawAlike(t *rapid.T) (list []string) {
 	number := rapid.OneOf(
 		rapid.StringMatching(`[1-9][0-9]{0,2}`), rapid.StringMatching(`[1-9]\.[1-9]`), rapid.StringMatching(`[1-9]\.0`),
@@ -123,7 +123,8 @@ func clock(us int64) string {
 	return string(c.Append(nil, us))
 }
 
-// Bodies of phones are parsed as rows. Otherwise the test above would compare little.
+// The bodies that phones send are parsed as rows. Otherwise the test above would compare
+// little.
 func TestBodiesOfOneShapeAreRows(t *testing.T) {
 	for i, look := range sampleForms[:5] {
 		var list []string
@@ -151,7 +152,7 @@ func FuzzAlike(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second, third string) {
 		all := body("[" + first + "," + strings.Repeat(second+",", 16) + third + "]")
 		if strings.Contains(first+second+third, "},{") || strings.Contains(first+second+third, "}, {") {
-			return // the space would stand inside of a sample
+			return // the space would be inside of a sample
 		}
 		if err := sameEitherWay(all); err != nil {
 			t.Fatalf("%v\n%s", err, all)

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables"
 )
 
-// MostSamples bounds the samples of one body.
+// MostSamples limits the samples of one body.
 const MostSamples = 100_000
 
 // Head holds the fields of a pushed body about the whole batch.
@@ -58,8 +58,8 @@ func Parse(data []byte, r *wearables.Resource) (*Body, error) {
 	return body, err
 }
 
-// ParsePart is Parse for a body whose samples may all be malformed. malformed is the fault
-// of the first of those.
+// ParsePart parses a body like Parse, and also accepts one whose samples are all
+// malformed. malformed is the fault of the first malformed sample.
 func ParsePart(data []byte, r *wearables.Resource) (body *Body, malformed, err error) {
 	p := parser{scanner: scanner{b: data, index: -1}}
 	p.setResource(r)
@@ -172,9 +172,9 @@ func (p *parser) parseSample(index int) error {
 	return nil
 }
 
-// leaveOut skips an element of the list that begins at a position and is malformed: a
-// field of it cannot be read or is missing. It counts the element, and keeps the first
-// fault. It returns the error if the text is not JSON.
+// leaveOut skips a malformed element of the list, which begins at a position: a field of
+// it is invalid or missing. It counts the element, and keeps the first fault. It returns
+// the error if the text is not JSON.
 func (s *scanner) leaveOut(err error, from int, malformed *[]Reject, first *error) error {
 	var one *fault.Error
 	if !errors.As(err, &one) || one.Code() == invalidJSON {
@@ -196,7 +196,7 @@ func (s *scanner) reason(one *fault.Error) string {
 	return wearables.Malformed + cmp.Or(s.field, "element")
 }
 
-// finish checks the head and resolves what depends on it.
+// finish checks the head and applies the zone of the device.
 func (p *parser) finish() (*Body, error) {
 	if err := p.body.Head.check("data", p.seen); err != nil {
 		return nil, err

@@ -42,8 +42,8 @@ func ParseSeries(data []byte) (*Series, error) {
 	return s, err
 }
 
-// parseSeries is ParseSeries for a body whose samples may all be malformed. malformed is
-// about the first of those.
+// parseSeries parses a body like ParseSeries, and also accepts one whose samples are all
+// malformed. malformed is the fault of the first malformed sample.
 func parseSeries(data []byte) (s *Series, malformed, err error) {
 	p := seriesParser{parser: parser{scanner: scanner{b: data, index: -1}}}
 	if err := p.whole(p.member); err != nil {
@@ -115,7 +115,7 @@ func (p *seriesParser) resource(key []byte) error {
 	return nil
 }
 
-// finish checks the head and resolves what depends on it.
+// finish checks the head and applies the body's source and the device's zone.
 func (p *seriesParser) finish() (*Series, error) {
 	if err := p.body.Head.check("series", p.seen); err != nil {
 		return nil, err
@@ -166,8 +166,8 @@ func (s *Series) Batch() wearables.Batch {
 	return batch
 }
 
-// Rejects returns what was rejected of one series, by index in the list that was sent: by
-// Batch and by storing.
+// Rejects returns the samples of one series that Batch or storing rejected, by their
+// index in the list that was sent.
 func (p *Part) Rejects(stored wearables.Result) []Reject {
 	var own wearables.Result
 	for _, r := range stored.Rejections {

@@ -19,8 +19,8 @@ func seriesBody(series string, more ...string) []byte {
 	return []byte(`{"stage":"daily","provider":"apple_health_kit","series":` + series + strings.Join(more, "") + `}`)
 }
 
-// TestSeriesAreWhatTheirListsAreApart: a body of several resources is stored
-// as the bodies of each would be, one after the other.
+// A body of several resources is stored like separate bodies, one for each resource,
+// one after the other.
 func TestSeriesEqualTheirSeparateLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone := rapid.SampledFrom([]string{"", `,"time_zone":"Europe/Helsinki"`}).Draw(t, "zone")
@@ -61,8 +61,8 @@ func TestSeriesEqualTheirSeparateLists(t *testing.T) {
 	})
 }
 
-// The source of the body is that of the samples which do not state theirs,
-// wherever it stands and field by field.
+// The source of the body applies to samples that do not state theirs, field by
+// field. It may be anywhere in the body.
 func TestTheSourceOfABody(t *testing.T) {
 	got, err := ParseSeries(seriesBody(`{
 		"heartrate":[{"timestamp":"2017-03-07T06:30:00Z","value":61},{"timestamp":"2017-03-07T06:31:00Z","value":62,"source_type":"ring"}],
@@ -136,8 +136,8 @@ func TestTooManySamplesInAllSeries(t *testing.T) {
 	}
 }
 
-// FuzzParseSeries: what is taken is JSON, and what is refused as no JSON is
-// none.
+// FuzzParseSeries checks that accepted texts are JSON, and that texts refused
+// as invalid JSON are not.
 func FuzzParseSeries(f *testing.F) {
 	f.Add(seriesBody(`{"heartrate":[{"timestamp":"2017-03-07T06:30:00Z","value":6.1e1}],"glucose":[]}`, `,"source":{"type":"watch"}`))
 	f.Add(seriesBody(`{"steps":[{"startDate":"2017-03-07T06:30:00+01:00","value":{"value":-0}}]}`, `,"series":{"note":[]},"source":null`))

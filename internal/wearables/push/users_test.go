@@ -26,8 +26,8 @@ func entryOf(user, series string, more ...string) string {
 	return `{"user_id":"` + user + `","series":` + series + strings.Join(more, "") + `}`
 }
 
-// Each entry means what it would mean in a body of its own, with what is said
-// for all in the places where it says nothing itself.
+// Each entry means the same as in a body of its own. Fields for all users apply
+// where the entry does not state them itself.
 func TestPeopleEqualTheirSeparateEntries(t *testing.T) {
 	head := `{"stage":"daily","provider":"apple_health_kit"`
 	for _, c := range []struct{ body, anna, berta string }{
@@ -130,7 +130,7 @@ func TestSamplesOfPeopleAreCountedTogether(t *testing.T) {
 	}
 }
 
-// FuzzPeople: whatever is sent is a batch or a fault, and what is kept of each
+// FuzzPeople checks that any text is a batch or a fault. In a batch, the text of each
 // user is a body of series.
 func FuzzPeople(f *testing.F) {
 	f.Add(peopleBody("[" + entryOf(anna, pulse) + "," + entryOf(berta, pulse, `,"source":{"type":"watch"}`) + "]"))
