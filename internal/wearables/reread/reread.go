@@ -2,9 +2,9 @@
 //
 // Some files have clock times without a zone. The user's zone at the time of the import
 // gives their instants. If the zone is set or changed later, those instants are wrong. A
-// job then removes the data of such an import, with the rules and events of undoing it,
-// and reads the file of the ledger again as the same import. Deleted data stays
-// deleted. Imports that both zones read alike stay as they are.
+// job then removes the data of such an import, with the rules and events of undoing it.
+// It reads the file of the ledger again as the same import. Deleted data stays deleted.
+// Imports that both zones read alike stay as they are.
 package reread
 
 import (
@@ -27,7 +27,7 @@ type Service struct {
 	DB       *store.DB
 	Imports  *imports.Service
 	Deleting *deletion.Service
-	// Sink stores the data. It accepts that of users whose collection has ended.
+	// Sink stores the data. It accepts data of users whose collection has ended.
 	Sink files.Sink
 }
 
@@ -35,7 +35,7 @@ type args struct {
 	User users.ID `json:"user"`
 }
 
-// Job is the handler for the runner.
+// Job returns the handler for the job runner.
 func (s *Service) Job() jobs.Handler { return kind(s) }
 
 func kind(s *Service) jobs.Kind[args] {
@@ -44,7 +44,8 @@ func kind(s *Service) jobs.Kind[args] {
 	}).With(jobs.Limits{Concurrency: 1, Attempts: 1000, Timeout: 12 * time.Hour})
 }
 
-// UserRecords has the job run after each change of a user's zone.
+// UserRecords returns the hooks that enqueue the job after each change of a user's zone,
+// and after a deleted user is restored.
 func UserRecords() []users.Records {
 	return []users.Records{{Name: "reread", OnZone: Enqueue, OnReturn: Enqueue}}
 }
@@ -58,11 +59,11 @@ func Enqueue(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) er
 	return err
 }
 
-// pause is the time until the job looks again at a deletion or an import that runs.
+// pause is the time after which the job looks again at a running deletion or import.
 const pause = time.Second
 
-// run removes the data of misread imports, the newest first: it may have replaced values
-// of an older one. Then it reads the files again, the oldest first.
+// run removes the data of misread imports, the newest first, because it may have replaced
+// values of an older one. Then it reads the files again, the oldest first.
 func (s *Service) run(ctx context.Context, team teams.ID, id users.ID) error {
 	var user users.User
 	err := s.DB.Read(ctx, func(tx *store.Tx) (err error) {

@@ -24,7 +24,8 @@ func begin(s *apptest.Service, t *testing.T, name string) *story {
 	return &story{Service: s, t: t, user: s.NewUser(name)}
 }
 
-// clarity is an export of glucose values every five minutes from 10:00, without a zone.
+// clarity returns a Dexcom Clarity export of glucose values every five minutes from
+// 10:00, without a zone.
 func clarity(values ...string) string {
 	lines := []string{`"Index","Timestamp (YYYY-MM-DDThh:mm:ss)","Event Type","Event Subtype","Patient Info","Device Info","Source Device ID","Glucose Value (mmol/L)","Insulin Value (u)","Carb Value (grams)","Duration (hh:mm:ss)","Glucose Rate of Change (mmol/L/min)","Transmitter Time (Long Integer)","Transmitter ID"`}
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
@@ -137,7 +138,7 @@ func (s *story) settle() {
 	}, "0")
 }
 
-// renormalise reads everything again.
+// renormalise reprocesses all stored payloads.
 func (s *story) renormalise() {
 	s.t.Helper()
 	var run struct{ ID, Status string }
@@ -188,8 +189,8 @@ func TestStories(t *testing.T) {
 	})
 }
 
-// Values whose file has no zone move when the user's zone is set, changed or removed. The
-// same file again makes no second copy.
+// Values from a file without a zone move when the user's zone is set, changed or removed.
+// A repeated import of the file adds no second copy.
 func zoneSetLate(s *story) {
 	id := s.upload(clarity("5.1", "5.2", "5.3"))
 	floating := "10:00/-=5.1 10:05/-=5.2 10:10/-=5.3"
@@ -233,7 +234,7 @@ func deletedValues(s *story) {
 	s.await("corrected", s.glucose, "15:00/-18000=5.1 15:05/-18000=5.9 15:10/-18000=5.3")
 }
 
-// A later import that replaced values of an earlier one still does.
+// A later import replaced values of an earlier one. This stays so after the zone changes.
 func twoImports(s *story) {
 	s.upload(clarity("5.1", "5.2"))
 	second := s.upload(clarity("5.1", "6.2", "6.3"))
@@ -245,7 +246,7 @@ func twoImports(s *story) {
 	s.await("the second undone", s.glucose, "09:00/3600=5.1 09:05/3600=5.2")
 }
 
-// A night moves with its zone, once. A deleted one stays deleted.
+// A night moves with its zone, once. A deleted night stays deleted.
 func nights(s *story) {
 	s.upload(whoop)
 	s.await("imported", s.nights, "01T23:30/02=25200 03T00:30/03=20400")

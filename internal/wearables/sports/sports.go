@@ -1,5 +1,5 @@
-// Package sports is HealthKit's list of sports, so that a run is the same sport
-// from every provider. Makers' own words for them are in providers/sports.
+// Package sports contains HealthKit's list of sports, so that a run is the same sport
+// from every provider. Package formats/sports contains the providers' own words for them.
 package sports
 
 import (
@@ -8,13 +8,13 @@ import (
 	"hale/internal/wearables/derive"
 )
 
-// ByName is the sport of a name of the list, such as CrossCountrySkiing.
+// ByName returns the sport with a name of the list, such as CrossCountrySkiing.
 func ByName(name string) (sport derive.Sport, ok bool) {
 	sport, ok = sportsByName[name]
 	return sport, ok
 }
 
-// BySlug is the sport of a slug of the list, such as cross_country_skiing.
+// BySlug returns the sport with a slug of the list, such as cross_country_skiing.
 func BySlug(slug string) (sport derive.Sport, ok bool) {
 	sport, ok = sportsBySlug[slug]
 	return sport, ok
@@ -36,12 +36,12 @@ var sportsByName, sportsBySlug = func() (byName, bySlug map[string]derive.Sport)
 	return byName, bySlug
 }()
 
-// SlugOf writes "Cross Country Skiing" as cross_country_skiing.
+// SlugOf converts words such as "Cross Country Skiing" to the slug cross_country_skiing.
 func SlugOf(words string) string { return slugs.Replace(strings.ToLower(words)) }
 
 var slugs = strings.NewReplacer(" ", "_", "-", "_", "&", "and")
 
-// SplitName writes CrossCountrySkiing as "Cross Country Skiing".
+// SplitName converts a name such as CrossCountrySkiing to "Cross Country Skiing".
 func SplitName(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -53,7 +53,7 @@ func SplitName(name string) string {
 	return b.String()
 }
 
-// sportNames are the common words that differ from HealthKit's.
+// sportNames contains the common words that differ from HealthKit's names.
 var sportNames = map[string]string{
 	"TraditionalStrengthTraining":   "Strength Training",
 	"MixedMetabolicCardioTraining":  "Mixed Cardio",
@@ -62,7 +62,7 @@ var sportNames = map[string]string{
 	"Play":                          "Free Play",
 }
 
-// activities have the numbers of HealthKit's own enumeration.
+// activities contains the numbers of HealthKit's own enumeration.
 var activities = map[string]int{
 	"AmericanFootball": 1, "Archery": 2, "AustralianFootball": 3, "Badminton": 4, "Baseball": 5,
 	"Basketball": 6, "Bowling": 7, "Boxing": 8, "Climbing": 9, "Cricket": 10, "CrossTraining": 11,

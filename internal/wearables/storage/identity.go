@@ -41,8 +41,8 @@ func SessionsOfDays(ctx context.Context, tx *store.Tx, team, user uuid.UUID, res
 		team, user, resource, first, cmp.Or(last, "9999-12-31"), provider)
 }
 
-// WorkoutOf returns the id of the stored workout of a stream, or store.ErrNoRows: the one
-// with the id of its key, or the one that was recorded at that time.
+// WorkoutOf returns the id of the stored workout of a stream, or store.ErrNoRows. It
+// finds the workout with the id of its key, or the one that was recorded at that time.
 func WorkoutOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, source wearables.Source, key uuid.UUID, span wearables.Range) (uuid.UUID, error) {
 	was, missing := ReadSummary(ctx, tx, team, user, key)
 	if missing != nil && !errors.Is(missing, store.ErrNoRows) {

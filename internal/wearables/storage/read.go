@@ -27,8 +27,8 @@ func ReadSeries(ctx context.Context, tx *store.Tx, s Series, from, to int64, dst
 	return err
 }
 
-// ReadWritten is ReadSeries. It also returns when each sample was stored, in a unit that
-// grows with time.
+// ReadWritten reads the samples of a series like ReadSeries. It also returns the time of
+// storage of each sample, in a unit that grows with time.
 func ReadWritten(ctx context.Context, tx *store.Tx, s Series, from, to int64) (found wearables.Samples, written []int64, err error) {
 	found = wearables.Samples{Resource: s.Resource, Type: s.Type, Extra: s.Extra, Source: s.Source}
 	if !s.Within(from, to) {
@@ -40,8 +40,8 @@ func ReadWritten(ctx context.Context, tx *store.Tx, s Series, from, to int64) (f
 	return found, c.Written, err
 }
 
-// read appends samples that start in [from, to) to dst, at most most of them. more
-// reports that there are others.
+// read appends at most most samples that start in [from, to) to dst. more reports whether
+// there are others.
 func (s *Series) read(ctx context.Context, tx *store.Tx, from, to int64, most int, marked bool, dst *blocks.Columns) (more bool, err error) {
 	if from >= to {
 		return false, nil
@@ -101,8 +101,8 @@ func (s *Series) readBlock(ctx context.Context, tx *store.Tx, b *Block, from, to
 	return s.removeReplaced(ctx, tx, begin, dst)
 }
 
-// PageSamples bounds the samples in one page of a read. 30 days of one per minute
-// fit.
+// PageSamples limits the samples in one page of a read. A page has room for 30 days with
+// one sample a minute.
 const PageSamples = 50_000
 
 // Place is the end of a page: after a sample of a series. It stays valid while
@@ -119,14 +119,14 @@ type SamplesQuery struct {
 	Provider string // empty means all
 	After    *Place // nil begins at the beginning
 	Most     int    // samples in a page; 0 means PageSamples
-	// Marked keeps the mark of offsets that a fallback gave. Only a Batch that is
-	// Marked can use them.
+	// Marked keeps the mark of offsets that come from a fallback zone. Only a Batch that
+	// is Marked can use them.
 	Marked bool
 }
 
-// ListSamples returns one page of a user's samples: one group for each series that
-// has any. Groups of one source are neighbours. next is nil at the end. A place in
-// a series that the user does not have is refused.
+// ListSamples returns one page of a user's samples, with one group for each series that
+// has any. Groups of one source are adjacent. next is nil at the end. ListSamples refuses
+// a place in a series that the user does not have.
 //
 // Reference 7.7.
 func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (groups []wearables.Samples, next *Place, err error) {
@@ -182,8 +182,9 @@ func ListSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Samp
 // [from, to), UTC microseconds.
 func (s *Series) Within(from, to int64) bool { return s.Newest >= from && s.Oldest < to }
 
-// Count returns how many samples are in the blocks that overlap [from, to), UTC
-// microseconds: at least as many as start in it.
+// Count returns the number of samples in the blocks that overlap [from, to), UTC
+// microseconds. So it also counts samples of these blocks that start outside of the
+// range.
 func (s *Series) Count(ctx context.Context, tx *store.Tx, from, to int64) (n int, err error) {
 	err = tx.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT) FROM sample_blocks
 		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket BETWEEN $4 AND $5`,

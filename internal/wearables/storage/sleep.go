@@ -20,9 +20,9 @@ import (
 // Reference 7.8.
 type SleepStream struct{ HRV, HeartRate, Hypnogram, RespiratoryRate []wearables.Samples }
 
-// ReadSleepStream reads the samples of a sleep's provider between its bounds. Those of
-// the sleep's own source count. Without any, those of all sources do: the phone may report
-// the sleep and the watch the heart rate.
+// ReadSleepStream reads the samples of a sleep's provider between its bounds. If the
+// sleep's own source has samples, only those count. Otherwise those of all sources count:
+// the phone may report the sleep and the watch the heart rate.
 func ReadSleepStream(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (s SleepStream, err error) {
 	var bounds struct {
 		Start time.Time `json:"bedtime_start"`
@@ -81,8 +81,8 @@ func CyclesOf(ctx context.Context, tx *store.Tx, sleep *StoredSummary) (all []St
 	return all, err
 }
 
-// listAll is ListSamples to the end: a sleep lasts at most a day. A series that
-// spans two pages is in two groups.
+// listAll reads all pages of ListSamples, because a sleep lasts at most a day. A series
+// that spans two pages is in two groups.
 func listAll(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) (all []wearables.Samples, err error) {
 	for {
 		page, next, err := ListSamples(ctx, tx, team, user, q)
@@ -107,8 +107,8 @@ type cycle struct {
 	stage  []float64
 }
 
-// listCycles reads the cycles of the nights between two instants, and of the days
-// around: a night's date is that of waking up.
+// listCycles reads the cycles of the nights between two instants, and of the days around.
+// A night has the date of waking up.
 func listCycles(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider string, from, to time.Time) ([]cycle, error) {
 	q := SummaryQuery{Resource: "sleep_cycle", Provider: provider, From: from.UTC().AddDate(0, 0, -2).Format(time.DateOnly)}
 	if to.Year() < 9999 {
@@ -163,7 +163,8 @@ func sleepOffsets(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sum
 	return found, err
 }
 
-// offsetIn returns the offset of a zone at an instant; NoOffset for no zone.
+// offsetIn returns the offset of a zone at an instant, in seconds east of UTC. It returns
+// NoOffset for no zone.
 func offsetIn(name string, at time.Time) int32 {
 	zone, err := civil.Zone(name)
 	if name == "" || err != nil {
@@ -173,7 +174,7 @@ func offsetIn(name string, at time.Time) int32 {
 	return int32(seconds)
 }
 
-// hypnogram returns a cycle as the deprecated series that it replaced.
+// hypnogram returns a cycle as samples of the deprecated series that cycles replaced.
 func (c *cycle) hypnogram() wearables.Samples {
 	s := wearables.Samples{Resource: resources.Hypnogram, Source: c.source, Value: c.stage}
 	start := c.start.UnixMicro()
@@ -185,8 +186,8 @@ func (c *cycle) hypnogram() wearables.Samples {
 	return s
 }
 
-// listHypnograms is ListSamples of the hypnogram, in the same order and on one page:
-// a year of nights has some ten thousand stages.
+// listHypnograms returns the samples of the hypnogram in the order of ListSamples, on one
+// page. A year of nights has about ten thousand stages.
 func listHypnograms(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q SamplesQuery) ([]wearables.Samples, error) {
 	cycles, err := listCycles(ctx, tx, team, user, q.Provider, store.FromMicros(q.From), store.FromMicros(q.To))
 	if err != nil {
