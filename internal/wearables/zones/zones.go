@@ -1,12 +1,13 @@
-// Package zones gives pushed workouts the heart-rate zones, the average and highest heart
-// rate and the stream that their provider left out.
+// Package zones adds heart-rate zones, the average and highest heart rate and a stream to
+// pushed workouts whose provider left them out.
 //
 // A phone sends a workout before its heart rate, often long before. A stored workout
-// enqueues a job. The job looks for heart rate, at growing intervals, until it is
-// stored. It keeps the zones of a provider, and makes none without heart rate.
+// enqueues a job. The job looks for stored heart rate, at growing intervals. It keeps the
+// zones of a provider, and adds none without heart rate.
 //
-// The maximum heart rate is 220 minus the age on the day of the workout. The age is by
-// the birth date in the provider's profile, or the user's fallback_birth_date, or 30.
+// The maximum heart rate is 220 minus the age on the day of the workout. The age comes
+// from the birth date in the provider's profile or from the user's fallback_birth_date.
+// Without either it is 30.
 //
 // Reference 7.5, workouts.
 package zones
@@ -38,13 +39,13 @@ type Service struct {
 // args identifies the user of a job.
 type args struct {
 	User users.ID `json:"user"`
-	// Since is the time when a workout was stored last, UTC microseconds.
+	// Since is the time at which a workout was last stored, in UTC microseconds.
 	Since int64 `json:"since"`
 }
 
-// The job runs again after minWait to maxWait. After incompleteAfter a workout gets the
-// zones of incomplete heart rate. After ignoredAfter it is ignored: nodes may be down for
-// days in between.
+// The job runs again after minWait to maxWait. After incompleteAfter a workout gets zones
+// even from incomplete heart rate. After ignoredAfter it is ignored. This is later,
+// because nodes may be down for days.
 const (
 	minWait         = 30 * time.Second
 	maxWait         = 6 * time.Hour
@@ -72,7 +73,7 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 	return nil
 }
 
-// Job is the handler for the runner.
+// Job returns the handler for the job runner.
 func (s *Service) Job() jobs.Handler { return kind(s) }
 
 func kind(s *Service) jobs.Kind[args] {
@@ -89,7 +90,7 @@ func kind(s *Service) jobs.Kind[args] {
 	})
 }
 
-// workoutsAtOnce bounds the workouts that are read at once.
+// workoutsAtOnce limits the workouts that are read at once.
 const workoutsAtOnce = 100
 
 // AddZones adds zones to a user's recent workouts with heart rate, and reports whether

@@ -24,7 +24,7 @@ import (
 
 var testTime = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 
-// fixture is a user whose phone sends things.
+// fixture is a user whose phone pushes data.
 type fixture struct {
 	t    *testing.T
 	db   *store.DB
@@ -49,7 +49,7 @@ func (r *fixture) ctx() context.Context {
 	return store.WithTeam(context.Background(), r.user.Team.UUID())
 }
 
-// workout sends one of an hour; extra are further members.
+// workout sends a workout of one hour. extra contains further members of its JSON.
 func (r *fixture) workout(extra string) {
 	r.t.Helper()
 	r.workoutAt(testTime, extra)
@@ -61,7 +61,8 @@ func (r *fixture) workoutAt(began time.Time, extra string) {
 		"source_type":"watch","app_id":"com.example.sport"%s}]}`, began.Format(time.RFC3339), began.Add(time.Hour).Format(time.RFC3339), extra))
 }
 
-// hearts stores a beat every ten seconds, minutes of each rate in turn.
+// hearts stores a heart rate every ten seconds: for some minutes of each rate, one rate
+// after another.
 func (r *fixture) hearts(minutes int, rates ...float64) {
 	r.t.Helper()
 	s := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch", AppID: "com.example.heart"}}
@@ -74,7 +75,8 @@ func (r *fixture) hearts(minutes int, rates ...float64) {
 	}
 }
 
-// look has the service look, and gives the zones of the first workout.
+// look runs AddZones and returns the zones of the first workout. waiting reports whether
+// workouts still wait for heart rate.
 func (r *fixture) look() (waiting bool, found []int) {
 	r.t.Helper()
 	waiting, err := (&zones.Service{Ingester: r.in}).AddZones(r.ctx(), r.db, r.user.Team, r.user.ID)
@@ -84,7 +86,7 @@ func (r *fixture) look() (waiting bool, found []int) {
 	return waiting, r.zones()[testTime]
 }
 
-// zones are those of all workouts that have some, by when they began.
+// zones returns the zones of all workouts that have some, by the start of the workout.
 func (r *fixture) zones() map[time.Time][]int {
 	r.t.Helper()
 	found := map[time.Time][]int{}
@@ -120,8 +122,8 @@ func forEachEngine(t *testing.T, fn func(r *fixture)) {
 	})
 }
 
-// Zones come with the heart rate, in whatever order things arrive: 220 − 49 is
-// 171, so 80, 95, 110, 130, 150 and 160 lie in one zone each.
+// The heart rate gives the zones, in any order of arrival. The maximum is 220 − 49 = 171.
+// So 80, 95, 110, 130, 150 and 160 are in one zone each.
 func TestZonesComeWithTheHeartRate(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		r.workout("")
@@ -144,7 +146,7 @@ func TestZonesComeWithTheHeartRate(t *testing.T) {
 	})
 }
 
-// The provider's word goes first: its zones, and its birth date.
+// The provider's own data has precedence: its zones, and its birth date.
 func TestZonesOfTheProviderStay(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		r.send("profile", `{"stage":"daily","provider":"health_connect","data":[{"birth_date":"1926-01-01"}]}`) // 100 years: 120
@@ -163,7 +165,8 @@ func TestZonesOfTheProviderStay(t *testing.T) {
 	})
 }
 
-// After two days what is there counts; where nothing is, nothing is guessed.
+// After two days incomplete heart rate is used, too. Without any heart rate there are no
+// zones.
 func TestPartialHeartRateAfterTwoDays(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		r.workout("")
@@ -178,8 +181,8 @@ func TestPartialHeartRateAfterTwoDays(t *testing.T) {
 	})
 }
 
-// A person who trains every day always has a workout that waits. Each workout has its
-// own two days. Days without a run count as well.
+// A person who trains every day always has a workout that waits. Each workout waits two
+// days of its own. Days without a workout count as well.
 func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		r.workout("")
@@ -197,7 +200,7 @@ func TestEachWorkoutHasItsTwoDays(t *testing.T) {
 	})
 }
 
-// A file brings more workouts than are read at once.
+// A file contains more workouts than are read at once.
 func TestManyWorkouts(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		const n = 250
@@ -211,8 +214,8 @@ func TestManyWorkouts(t *testing.T) {
 	})
 }
 
-// Zones say nothing of the day: one that was found by the place still follows
-// it.
+// Zones do not state the day of a workout. If the day was derived from the place, it
+// still follows a later place.
 func TestZonesStateNoDay(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		send := func(extra string) {
@@ -235,7 +238,7 @@ func TestZonesStateNoDay(t *testing.T) {
 	})
 }
 
-// In the running service the job follows the push without a request.
+// In the running service the push itself starts the job.
 func TestZonesFollowAPush(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
