@@ -35,8 +35,8 @@ type answer struct {
 	text   []byte
 }
 
-// ask sends a request again while there is no answer or the server is not available. key
-// is its Idempotency-Key; empty for none.
+// ask sends a request until there is an answer other than 429 and 503. key is its
+// Idempotency-Key; empty for none.
 func (c *client) ask(ctx context.Context, method, path, key string, body any) (a answer, err error) {
 	var text []byte
 	if body != nil {
@@ -47,7 +47,7 @@ func (c *client) ask(ctx context.Context, method, path, key string, body any) (a
 	return c.askText(ctx, method, path, key, text)
 }
 
-// askText is ask with a text as the body.
+// askText sends a request like ask, with text as the body.
 func (c *client) askText(ctx context.Context, method, path, key string, text []byte) (a answer, err error) {
 	for {
 		a, err = c.once(ctx, method, path, key, text)
@@ -88,7 +88,7 @@ func (c *client) once(ctx context.Context, method, path, key string, text []byte
 	return a, nil
 }
 
-// get reads something that is there.
+// get reads a record. An answer other than 200 is an error.
 func (c *client) get(ctx context.Context, path string) (answer, error) {
 	a, err := c.ask(ctx, http.MethodGet, path, "", nil)
 	if err == nil && a.status != http.StatusOK {
@@ -103,7 +103,7 @@ func decode(text []byte, into any) error {
 	return d.Decode(into)
 }
 
-// text returns the JSON of a value with sorted keys.
+// textOf returns the JSON of a value with sorted keys.
 func textOf(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -304,8 +304,8 @@ func eachSummary(ctx context.Context, api *client, user, resource string, take f
 	return nil
 }
 
-// withoutLinks returns an order without fields that a copy does not have: links that are
-// made for each answer, and the lab and markers of the lab test.
+// withoutLinks returns an order without fields that a copy does not have. These are
+// links that each answer creates again, and the lab and markers of the lab test.
 func withoutLinks(order object) object {
 	o := maps.Clone(order)
 	o["requisition_form_url"] = o["requisition_form_url"] != nil

@@ -3,16 +3,21 @@
 //
 //	mirror [-engines sqlite,postgres] [-programs python,typescript] [-for 5m] [-runs 1] [-seed N] [-keep DIR]
 //
-// Actors change everything that a team can change: users, connections, phones' samples
-// and summaries, histories, devices, orders of all methods, scenarios of the sandbox
-// laboratory, appointments and settings. The server is killed again and again.
+// Actors change the data of a team:
+//
+//   - users, connections and devices
+//   - phones' samples, summaries and histories
+//   - orders of all methods, scenarios of the sandbox laboratory, and appointments
+//
+// Settings of the team stay as they are before the run. The server is killed again and
+// again.
 //
 // Copies are kept from the feed, from webhooks, and from a backfill in the middle of the
-// work, with the feed after it. The receiver of the webhooks loses, doubles and reorders
-// some of them, and is itself away for moments, while the secret of its endpoint is
-// rotated. At the end it reads the lost numbers from the feed. The programs of
-// docs/examples keep further copies; they are killed and started again. Then everything
-// of all copies is compared with the API, field by field.
+// work, with the feed after it. The receiver of the webhooks loses, duplicates and
+// reorders some of them, and is unreachable for moments. The secret of its endpoint is
+// rotated from time to time. At the end it reads the lost numbers from the feed. The
+// programs of docs/examples keep further copies; they are killed and started again. Then
+// everything of all copies is compared with the API, field by field.
 //
 // The exit status is 1 if anything differs. The guide docs/keep-a-copy.md explains how to
 // keep such a copy.

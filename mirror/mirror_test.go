@@ -10,7 +10,8 @@ import (
 	"hale/internal/harness/proc"
 )
 
-// length is the length of the runs: HALE_MIRROR_FOR, otherwise some seconds.
+// length returns the duration of the runs: HALE_MIRROR_FOR, or 4 seconds if it is not
+// set.
 func length(t *testing.T) time.Duration {
 	text := os.Getenv("HALE_MIRROR_FOR")
 	if text == "" {
@@ -23,8 +24,8 @@ func length(t *testing.T) time.Duration {
 	return d
 }
 
-// A short run on both engines, without kills of the server, which need seconds each. The
-// programs of docs/examples keep copies too, if this machine can run them.
+// The short run uses both engines. It does not kill the server, because each kill needs
+// seconds. The programs of docs/examples keep copies too, if this machine can run them.
 func TestAShortRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the server")
@@ -51,7 +52,7 @@ func TestAShortRun(t *testing.T) {
 	}
 }
 
-// The comparison finds what differs, and a copy does not depend on the order of events.
+// The comparison finds differences, and a copy does not depend on the order of events.
 func TestDifferencesAreFound(t *testing.T) {
 	c := &comparison{}
 	c.expectAll("user", map[string]any{"a": object{"n": 1}, "b": object{"n": 1}}, map[string]any{"a": object{"n": 2}, "c": object{"n": 1}})
@@ -80,7 +81,7 @@ func TestDifferencesAreFound(t *testing.T) {
 	}
 }
 
-// A deletion removes what is older, in any order of events, and nothing else.
+// A deletion removes older data only, in any order of events.
 func TestDeletionsRemoveWhatIsOlder(t *testing.T) {
 	sample := func(provider, at string) object {
 		return object{"event_type": "daily.data.heartrate.created", "data": object{

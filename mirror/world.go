@@ -81,8 +81,9 @@ func (w *world) actions() []action {
 	}
 }
 
-// act does random things until ctx ends. It finishes what it has begun: a phone repeats
-// a request until it has an answer, and the last chunk of a history is announced only then.
+// act does random things until ctx ends. It finishes the actions that it has begun. A
+// phone repeats a request until it has an answer, and announces the last chunk of a
+// history only then.
 func (w *world) act(ctx context.Context, r *rand.Rand) {
 	whole := context.WithoutCancel(ctx)
 	all := w.actions()
