@@ -33,14 +33,14 @@ func MomentAt(micros int64) Moment {
 	return m
 }
 
-// Course is a workout moment by moment.
+// Course is the sequence of a workout's moments.
 type Course []Moment
 
 // MaxMoments bounds one course: more than three days at one moment a second.
 const MaxMoments = 1 << 18
 
-// columns are the values of a moment; to is where a stream has them, nil where
-// it has not.
+// columns lists the values of a moment. to returns the field of a stream that holds the
+// value; it is nil if streams have no such field.
 var columns = []struct {
 	of func(*Moment) *float64
 	to func(*wearables.Stream) *[]float64
@@ -58,16 +58,15 @@ var columns = []struct {
 	{func(m *Moment) *float64 { return &m.Breaths }, nil},
 }
 
-// most is more than anything that is recorded of a workout, in any unit.
-const most = 1e7
+// maxValue bounds the recorded values of a workout, in any unit.
+const maxValue = 1e7
 
-// tidy puts the moments in order of time, without values that nothing can be.
-// Several moments of one instant, as devices write them for several sensors,
-// become one with the values of all.
+// tidy sorts the moments by time and removes impossible values. Devices may write several
+// moments of one instant, one for each sensor. tidy merges these into one moment.
 func (c Course) tidy() Course {
 	for i := range c {
 		for _, col := range columns {
-			if v := col.of(&c[i]); math.Abs(*v) > most {
+			if v := col.of(&c[i]); math.Abs(*v) > maxValue {
 				*v = math.NaN()
 			}
 		}
@@ -88,7 +87,8 @@ func (c Course) tidy() Course {
 	return kept
 }
 
-// stream is the course as columns; those that hold nothing are left out.
+// stream returns the course as the stream of a workout. It leaves out columns without any
+// value.
 func (c Course) stream(workout string) wearables.Stream {
 	s := wearables.Stream{WorkoutKey: workout, Time: make([]int64, len(c))}
 	for i := range c {
@@ -116,7 +116,7 @@ func (c Course) has(of func(*Moment) *float64) bool {
 	return false
 }
 
-// route is the places of the course.
+// route returns the places of the course, without the moments that have none.
 func (c Course) route() []derive.Point {
 	var points []derive.Point
 	for _, m := range c {
@@ -127,7 +127,7 @@ func (c Course) route() []derive.Point {
 	return points
 }
 
-// samples are the values of one column as a series.
+// samples returns the values of one column as a series, without absent values.
 func (c Course) samples(resource string, of func(*Moment) *float64, source wearables.Source, offset int32) wearables.Samples {
 	s := wearables.Samples{Resource: resource, Source: source}
 	for i := range c {
@@ -138,8 +138,8 @@ func (c Course) samples(resource string, of func(*Moment) *float64, source weara
 	return s
 }
 
-// measure fills in the distance from the start where the device did not count
-// it and places are known. Pauses count as straight lines.
+// measure computes the distance from the start if the device did not record it and places
+// are known. Pauses count as straight lines.
 func (c Course) measure() {
 	if c.has(func(m *Moment) *float64 { return &m.Distance }) {
 		return
@@ -156,8 +156,8 @@ func (c Course) measure() {
 	}
 }
 
-// metres is the distance between two places on a sphere of the Earth's mean
-// radius.
+// metres returns the distance between two places in metres, on a sphere of the Earth's
+// mean radius.
 func metres(a, b *Moment) float64 {
 	const radius, degree = 6371008.8, math.Pi / 180
 	lat, lng := (b.Lat-a.Lat)*degree, (b.Lng-a.Lng)*degree
@@ -165,7 +165,8 @@ func metres(a, b *Moment) float64 {
 	return 2 * radius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// extent is the least and the greatest of a column; nil when it is empty.
+// extent returns the least and the greatest value of a column, or nil for both if the
+// column is empty.
 func (c Course) extent(of func(*Moment) *float64) (low, high *float64) {
 	for i := range c {
 		v := *of(&c[i])

@@ -16,7 +16,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// Stored are the summaries of a resource that the store's provider has of days.
+// Stored returns the stored summaries of a resource from the store's provider, for the
+// days between from and to, both included.
 func (s *Store) Stored(ctx context.Context, resource string, from, to civil.Date) (all []storage.StoredSummary, err error) {
 	err = s.in.DB.Read(ctx, func(tx *store.Tx) error {
 		all, err = storage.ListSummaries(ctx, tx, s.in.User.Team.UUID(), s.in.User.ID.UUID(), storage.SummaryQuery{
@@ -51,11 +52,12 @@ type toldWorkout struct {
 
 	body json.RawMessage
 	id   uuid.UUID
-	rows int // of its stream; only a file that breaks off asks for them
+	rows int // of its stream; read only for a file that is cut off
 }
 
-// copyOf finds the stored workout that a device's own file is another copy of: the
-// one with its key, else one that overlaps it. The recording gets its key.
+// copyOf finds the stored workout that is another copy of a recording from a device's own
+// file. That workout has the key of the recording, or otherwise overlaps it, and then the
+// recording takes its key. copyOf returns nil if there is none.
 func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) {
 	if !r.Own {
 		return nil, nil
@@ -81,8 +83,8 @@ func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) 
 	return found, err
 }
 
-// copyAmong finds the workout that copyOf does. Of those that are stored it looks
-// at the ones of its time alone: a file may have a thousand of one day.
+// copyAmong finds the same workout as copyOf. It only looks at stored workouts of the
+// recording's time, because a file may have a thousand workouts of one day.
 func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, error) {
 	team, user := s.in.User.Team.UUID(), s.in.User.ID.UUID()
 	own := wearables.SummaryID(user, s.deriver.Provider, "workouts", cmp.Or(r.Key, derive.WorkoutKey(r.Start, r.Source)))
@@ -95,7 +97,7 @@ func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, erro
 		if !errors.Is(err, store.ErrNoRows) {
 			return err
 		}
-		first, last := time.UnixMicro(r.Start-nearly), time.UnixMicro(max(r.Start, r.End)+nearly)
+		first, last := time.UnixMicro(r.Start-maxStartGap), time.UnixMicro(max(r.Start, r.End)+maxStartGap)
 		all, err = storage.WorkoutsBetween(ctx, tx, team, user, s.deriver.Provider, r.Source.AppID, first, last)
 		return err
 	})
@@ -114,33 +116,33 @@ func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, erro
 	return nil, nil
 }
 
-// nearly bounds the distance between the starts of two copies: one has the start of the
-// session, the other that of its first record.
-const nearly = int64(5 * time.Second / time.Microsecond)
+// maxStartGap bounds the distance between the starts of two copies. One copy has the
+// start of the session, the other the start of its first record.
+const maxStartGap = int64(5 * time.Second / time.Microsecond)
 
-// copies reports whether a stored workout with another key is the recording's. A
-// device records one workout at a time, so that of one device those that overlap
-// are one, where one of them broke off. Without a device they have to begin
-// together.
+// copies reports whether a stored workout with another key is a copy of the recording. A
+// device records one workout at a time. So two workouts of one device that overlap are
+// the same workout if one of the files was cut off. Without a device, the workouts have
+// to begin at nearly the same time.
 func (w *toldWorkout) copies(r *Recording, source *wearables.Source) bool {
 	if !sameRecorder(source.Type, r.Source.Type) || source.AppID != r.Source.AppID || !r.Cut && w.Moving != nil {
 		return false
 	}
 	start, end := w.Start.UnixMicro(), w.End.UnixMicro()
 	if source.DeviceID == nil || r.Source.DeviceID == nil {
-		return source.DeviceID == r.Source.DeviceID && max(start-r.Start, r.Start-start) <= nearly
+		return source.DeviceID == r.Source.DeviceID && max(start-r.Start, r.Start-start) <= maxStartGap
 	}
 	if *source.DeviceID != *r.Source.DeviceID {
 		return false
 	}
 	if r.Cut {
-		return start-nearly <= r.Start && r.Start < end
+		return start-maxStartGap <= r.Start && r.Start < end
 	}
-	return r.Start-nearly <= start && end <= r.End+nearly
+	return r.Start-maxStartGap <= start && end <= r.End+maxStartGap
 }
 
-// sameRecorder reports whether two source types may be one device's: that it was on
-// a machine is known from the end of its file.
+// sameRecorder reports whether two source types can belong to one device. Only the end of
+// a file says that the workout was on a machine, so watch and machine match.
 func sameRecorder(a, b string) bool {
 	machine := func(kind string) bool { return kind == "exercise_machine" || kind == "watch" }
 	return a == b || machine(a) && machine(b)
@@ -175,8 +177,8 @@ func (r *Recording) yields(w *toldWorkout) bool {
 	return r.Moving == nil || len(r.Course) <= w.rows
 }
 
-// add takes out of a workout's body what is stored of it already: of a file that
-// breaks off, only the rest is news.
+// add returns a workout's body without the fields that the stored workout w already has.
+// A file that is cut off only adds missing fields.
 func (w *toldWorkout) add(body json.RawMessage) (json.RawMessage, error) {
 	var known, fields map[string]json.RawMessage
 	if err := json.Unmarshal(w.body, &known); err != nil {

@@ -3,6 +3,7 @@ package files
 import (
 	"time"
 
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 )
 
@@ -15,7 +16,7 @@ type Report struct {
 	Workouts  int64
 	Routes    int64
 	Damaged   int64 // places that were not well formed
-	Truncated bool  // the document ends in the middle; what came before was kept
+	Truncated bool  // the document ends in the middle; the data before was kept
 	// Types counts records by the file's own names of types.
 	Types map[string]*TypeCount
 
@@ -29,10 +30,10 @@ type LeftOut struct {
 	Reason string `json:"reason" doc:"skipped (no resource for the type), bad_date, bad_value, bad_unit, unpaired or too_many."`
 }
 
-// Left remembers the first record of a type that was left out: the first of
-// those that were read last, where several are left out together. Call it after
-// the count. Where another is meant, as often where the half of one is missing,
-// LeftAt says which.
+// Left remembers the first record of a type that was left out. If the last
+// records that were read are left out together, it is the first of those. Call
+// Left after the count. Call LeftAt if an earlier record is left out, such as
+// one whose other half is missing.
 func (r *Report) Left(c *TypeCount) {
 	if _, known := r.left[c]; known {
 		return
@@ -59,9 +60,9 @@ func (r *Report) Left(c *TypeCount) {
 	}
 }
 
-// LeftAt records a record that is found to be left out after others of its type were
-// read: its number among them, from 1, and the reason. The first one in the file
-// counts.
+// LeftAt records that a record was left out, after the reader already read others of
+// its type. It takes the record's number within its type, from 1, and the reason. It
+// keeps the first such record of the file.
 func (r *Report) LeftAt(c *TypeCount, record int64, reason string) {
 	if was, known := r.left[c]; !known || was.Record == 0 || record < was.Record {
 		r.keepLeft(c, LeftOut{Record: record, Reason: reason})
@@ -75,7 +76,7 @@ func (r *Report) keepLeft(c *TypeCount, example LeftOut) {
 	r.left[c] = example
 }
 
-// FirstLeft is the first record that was left out, by type.
+// FirstLeft returns the first record of each type that was left out, by type.
 func (r *Report) FirstLeft() map[string]LeftOut {
 	all := map[string]LeftOut{}
 	for name, c := range r.Types {
@@ -108,7 +109,8 @@ func (r *Report) Skipped() int64 { return r.Records - r.Mapped }
 // about two hundred.
 const MaxTypes = 1000
 
-// Type is the count of a type.
+// Type returns the counts of a type, and adds them if they do not exist yet. After
+// MaxTypes names, further types count as "other".
 func (r *Report) Type(name string) *TypeCount {
 	if c, ok := r.Types[name]; ok {
 		return c
@@ -142,7 +144,7 @@ type Outcome struct {
 // Full reports whether the file reached the limit of recordings.
 func (o *Outcome) Full() bool { return o.recorded >= MaxRecordings }
 
-// NewOutcome is that of a file of which nothing was read yet.
+// NewOutcome returns an empty outcome.
 func NewOutcome() *Outcome {
 	return &Outcome{
 		Report:    Report{Types: map[string]*TypeCount{}},
@@ -150,20 +152,20 @@ func NewOutcome() *Outcome {
 	}
 }
 
-// Refused is the first value that broke a rule: when it was measured and by
-// what, never what it was.
+// Refused describes the first value that broke a rule. It has the time and the source of
+// the value, never the value.
 type Refused struct {
 	At         string `json:"at" doc:"When it was measured, in UTC; the date of a summary of a day, and empty for a profile."`
 	SourceType string `json:"source_type" doc:"Such as watch; empty for a stream, whose workout has it."`
 }
 
-// refusedOf finds what a rejection points at.
+// refusedOf finds the value that a rejection points at.
 func refusedOf(b *wearables.Batch, r *wearables.Rejection) (first Refused) {
 	at := func(all []int64, i int) string {
 		if i >= len(all) {
 			return ""
 		}
-		return time.UnixMicro(all[i]).UTC().Format(time.RFC3339)
+		return civil.Instant(time.UnixMicro(all[i])).String()
 	}
 	_, series := wearables.ResourceNamed(r.Resource)
 	switch {
@@ -177,7 +179,7 @@ func refusedOf(b *wearables.Batch, r *wearables.Rejection) (first Refused) {
 		first.SourceType = s.Source.Type
 		switch {
 		case !s.Start.IsZero():
-			first.At = s.Start.UTC().Format(time.RFC3339)
+			first.At = civil.Instant(s.Start).String()
 		case !s.Date.IsZero():
 			first.At = s.Date.String()
 		}
@@ -185,7 +187,7 @@ func refusedOf(b *wearables.Batch, r *wearables.Rejection) (first Refused) {
 	return first
 }
 
-// add adds up what a batch changed.
+// add adds up the changes of a batch.
 func (o *Outcome) add(b wearables.Batch, r wearables.Result) {
 	addCounts(&o.Counts, r.Counts)
 	for resource, c := range r.Resources {

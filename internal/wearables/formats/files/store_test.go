@@ -30,9 +30,8 @@ func (a *announced) HistoricalDone(_ context.Context, _ users.User, _ string, ra
 	return nil
 }
 
-// The announced history covers the stored data: neither the years outside the user's
-// bounds, nor the date of a broken clock, nor data of a user after the end of
-// collection.
+// The announced history covers only the stored data. It covers no years outside the
+// user's bounds, no date of a broken clock, and no data after the end of collection.
 func TestHistoryIsWhatWasAccepted(t *testing.T) {
 	now := time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
@@ -84,7 +83,7 @@ func TestWhatIsRefusedHasAnExample(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := time.Date(2025, 5, 1, 8, 0, 0, 0, time.UTC)
+		first := time.Date(2025, 5, 1, 8, 0, 0, 250_000, time.UTC)
 		beats := wearables.Samples{Resource: "heartrate", Source: wearables.Source{Type: "watch"}, Value: []float64{61, 900, 901}}
 		for i := range beats.Value {
 			beats.Time = append(beats.Time, first.Add(time.Duration(i)*time.Minute).UnixMicro())
@@ -106,8 +105,8 @@ func TestWhatIsRefusedHasAnExample(t *testing.T) {
 			"heartrate: implausible_value": 4, "activity: bad_document": 1, "profile: bad_document": 1, "workout_stream: stream_without_workout": 1,
 		}
 		refused := map[string]files.Refused{
-			"heartrate: implausible_value": {At: "2025-05-01T08:01:00Z", SourceType: "watch"}, "activity: bad_document": {At: "2025-05-02", SourceType: "phone"},
-			"profile: bad_document": {SourceType: "app"}, "workout_stream: stream_without_workout": {At: "2025-05-01T08:00:00Z"},
+			"heartrate: implausible_value": {At: "2025-05-01T08:01:00.000250+00:00", SourceType: "watch"}, "activity: bad_document": {At: "2025-05-02", SourceType: "phone"},
+			"profile: bad_document": {SourceType: "app"}, "workout_stream: stream_without_workout": {At: "2025-05-01T08:00:00.000250+00:00"},
 		}
 		if !maps.Equal(outcome.Rejections, rejections) || !maps.Equal(outcome.Refused, refused) {
 			t.Errorf("%v\n%v", outcome.Rejections, outcome.Refused)

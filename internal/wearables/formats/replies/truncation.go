@@ -17,9 +17,10 @@ type openValue struct {
 	whole int  // where the last whole element ends; 0 before there is one
 }
 
-// closed makes a value of what there is of one; nil when that is nothing. The
-// element of a list that the text ends in is a part of it only if partial is
-// set. It goes through the text once, whatever is open.
+// closed completes the part of a value with the missing brackets. It returns
+// nil if no part of it is complete. If the text ends in an element of a list,
+// the result has a part of that element only if partial is set. closed reads
+// the text once, at any depth.
 func closed(raw []byte, partial bool) json.RawMessage {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	open, end := unclosed(raw)
@@ -94,8 +95,8 @@ func unclosed(raw []byte) (open []openValue, end int) {
 	return open, 0
 }
 
-// scalar returns the length of a text, number or word at the start; 0 if it is
-// incomplete, as digits are at the end: more could follow.
+// scalar returns the length of a text, number or word at the start, or 0 if it
+// is incomplete. Digits at the end are incomplete, because more could follow.
 func scalar(raw []byte) int {
 	if raw[0] != '"' {
 		n := bytes.IndexAny(raw, ",:]}[{\" \t\r\n")

@@ -18,8 +18,9 @@ import (
 	"hale/internal/wearables/formats/sports"
 )
 
-// A device's own file and the reply of its maker are one workout, whichever
-// comes first; two devices, two kinds of source and two starts are not.
+// A device's own file and the reply of its maker are one workout, in either
+// order of import. Two devices, two kinds of source, or two starts are two
+// workouts.
 func TestSameWorkout(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	recording := func(device *uuid.UUID, kind, id string, after, length time.Duration) files.Recording {
@@ -99,8 +100,9 @@ func newDevice(t *testing.T, db *store.DB, user users.User, model string) (id uu
 	return id
 }
 
-// A recording whose maker's source type was not known when it was stored is the
-// one that is read with it today, with its heart rates.
+// A recording was stored when the reader did not know the source type of its
+// maker. Today's reading of the recording, with its source type and heart
+// rates, is the same workout.
 func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	beat := files.MomentAt(start.UnixMicro())
@@ -153,8 +155,8 @@ func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 	})
 }
 
-// Only workouts of one time are looked at: another one of the day is
-// not even opened, so that a file of thousands costs no more for each.
+// The search looks only at workouts of one start. It does not even open another
+// workout of the day, so each workout costs the same in a file of thousands.
 func TestSameLooksAtOneStart(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	told := func(after time.Duration) files.Recording {

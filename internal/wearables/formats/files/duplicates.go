@@ -14,11 +14,11 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// same finds the stored workout of another file: once with the serial number of its
-// device, as in the device's own file, and once without, as in a reply of the maker's
-// interface. The two are one workout if they have the same provider, kind of source and
-// start. It keeps its ids, its device and its end; the end of a reply without pauses is
-// too early.
+// same finds w among the stored workouts of other files, and completes w from it. The
+// device's own file has the serial number of its device. A reply of the maker's
+// interface has no serial number. The two are one workout if they have the same
+// provider, kind of source and start. The workout keeps its ids, its device and its
+// end. The end of a reply without pauses is too early.
 func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 	start := time.UnixMicro(w.Start).UTC()
 	day := civil.DateOf(start)
@@ -40,16 +40,15 @@ func (s *Store) same(ctx context.Context, w *derive.Workout) error {
 	return nil
 }
 
-// earlier are the source types that a recording of a maker without a device may
-// be stored with: it has had the one of the maker's replies since the second
-// mapping only.
-var earlier = []string{"unknown", "phone"}
+// earlierTypes are the source types that the first mapping gave to recordings without
+// a device. Since the second mapping they have the type of the maker's replies.
+var earlierTypes = []string{"unknown", "phone"}
 
 // isSame reports whether a stored workout is w, and completes w from it.
 func (s *Store) isSame(stored *storage.StoredSummary, w *derive.Workout) bool {
 	known, own := stored.Source, w.Source
 	typed := own.Type != "unknown" && own.Type == Recorder(s.deriver.Provider)
-	if known.Type != own.Type && !(typed && slices.Contains(earlier, known.Type)) {
+	if known.Type != own.Type && !(typed && slices.Contains(earlierTypes, known.Type)) {
 		return false
 	}
 	if known.AppID != own.AppID || known.DeviceID != nil && own.DeviceID != nil && *known.DeviceID != *own.DeviceID {
@@ -65,7 +64,7 @@ func (s *Store) isSame(stored *storage.StoredSummary, w *derive.Workout) bool {
 	nameless := own
 	nameless.DeviceID = nil
 	sources := []wearables.Source{known, own, nameless} // it may have learnt of its device later
-	for _, kind := range earlier {
+	for _, kind := range earlierTypes {
 		nameless.Type = kind
 		sources = append(sources, nameless)
 	}

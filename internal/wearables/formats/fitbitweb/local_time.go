@@ -14,7 +14,8 @@ func (r *reader) instant(wall time.Time) (at int64, offset int32) {
 	return one.Instant(wall)
 }
 
-// wallOf is a date of one field with the time of another: 11:55 or 11:55:30.
+// wallOf combines the date of one field with the time of another, such as 11:55 or
+// 11:55:30.
 func wallOf(d replies.Document, day, clock string) (time.Time, bool) {
 	date, ok := d.Day(day)
 	if !ok {

@@ -24,8 +24,8 @@ func TestWallWithoutZoneFloats(t *testing.T) {
 	}
 }
 
-// A document in order of time passes the hour of October twice and has no
-// quarter of an hour in the hour that March leaves out.
+// A document in order of time passes through the hour of October twice. It has
+// no times in the hour that the clock skips in March.
 func TestWallOnDaysOfTheClockChange(t *testing.T) {
 	berlin, err := civil.Zone("Europe/Berlin")
 	if err != nil {
@@ -52,7 +52,8 @@ func TestWallOnDaysOfTheClockChange(t *testing.T) {
 	}
 }
 
-// The first pass of the hour is meant where nothing says otherwise.
+// A time in the hour that occurs twice means the first pass, unless the time of the row
+// before is later than that.
 func TestWallOfTheHourThatComesTwice(t *testing.T) {
 	sydney, err := civil.Zone("Australia/Sydney")
 	if err != nil {

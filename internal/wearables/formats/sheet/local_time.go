@@ -12,8 +12,8 @@ import (
 // Wall converts a local clock time without a zone to an instant.
 //
 // With the user's fallback zone the instant is that of the zone. Without one the time
-// floats: it is stored as if the clock had shown UTC, and its offset is
-// wearables.NoOffset, so that a reader sees the local time and an unknown zone.
+// floats: it is stored as if the clock had shown UTC. Its offset is then
+// wearables.NoOffset, so a reader sees the local time and an unknown zone.
 //
 // Reference 7.9: floating time, fallback zone.
 type Wall struct {
@@ -21,7 +21,7 @@ type Wall struct {
 	last int64          // the instant before
 }
 
-// Zone is the user's fallback time zone; nil when none is set.
+// Zone returns the user's fallback time zone, or nil if none is set.
 func Zone(in files.Input) *time.Location {
 	if in.User.TimeZone == nil {
 		return nil
@@ -33,12 +33,12 @@ func Zone(in files.Input) *time.Location {
 	return zone
 }
 
-// Instant is the UTC instant, in microseconds, at which the clock showed wall,
-// which is given in UTC, and the zone's offset then.
+// Instant returns the UTC instant, in microseconds, at which the clock showed wall, and
+// the zone's offset at that instant. wall is the local time, given in UTC.
 //
-// In the hour that comes twice in autumn the first pass is meant, unless the
-// time before, in a document that is in order, was later already. A time that
-// the clock jumps over in spring counts as if the clock had not been set yet.
+// An hour in autumn occurs twice. Instant chooses its first pass, unless the time before,
+// in a document in order of time, was already later. A time that the clock skips in
+// spring counts as if the clock were not yet set forward.
 func (w *Wall) Instant(wall time.Time) (at int64, offset int32) {
 	if w.Zone == nil {
 		return wall.UnixMicro(), wearables.NoOffset
@@ -51,7 +51,7 @@ func (w *Wall) Instant(wall time.Time) (at int64, offset int32) {
 	chosen := early
 	first, second := w.shows(early, wall), w.shows(late, wall)
 	switch {
-	case !first && !second: // jumped over
+	case !first && !second: // the clock skips it
 		chosen = unset
 	case !first, second && w.last > early.UnixMicro() && w.last <= late.UnixMicro():
 		chosen = late
@@ -61,9 +61,9 @@ func (w *Wall) Instant(wall time.Time) (at int64, offset int32) {
 	return w.last, int32(seconds)
 }
 
-// Passes are the UTC instants, in microseconds, at which the clock showed wall,
-// in order: two in the hour that comes twice, none in one that is jumped over. A
-// floating time has one.
+// Passes returns the UTC instants, in microseconds, at which the clock showed
+// wall, in order. It returns two in the hour that occurs twice, and none in one
+// that the clock skips. A floating time has one.
 func (w *Wall) Passes(wall time.Time) (all []int64) {
 	if w.Zone == nil {
 		return []int64{wall.UnixMicro()}
@@ -77,7 +77,8 @@ func (w *Wall) Passes(wall time.Time) (all []int64) {
 	return all
 }
 
-// candidate is the instant by the offset that holds somewhat before or after.
+// candidate returns the instant of a local time, with the offset that is valid some time
+// before or after it. away is the distance of that time.
 func (w *Wall) candidate(wall time.Time, away time.Duration) time.Time {
 	_, seconds := wall.Add(away).In(w.Zone).Zone()
 	return wall.Add(-time.Duration(seconds) * time.Second)
@@ -89,8 +90,8 @@ func (w *Wall) shows(at, wall time.Time) bool {
 	return at.Add(time.Duration(seconds) * time.Second).Equal(wall)
 }
 
-// OffsetAt is the offset of a zone at an instant that is known without it;
-// wearables.NoOffset without a zone.
+// OffsetAt returns the offset of a zone at an instant in UTC microseconds, in seconds
+// east of UTC. Without a zone it returns wearables.NoOffset.
 func OffsetAt(zone *time.Location, at int64) int32 {
 	if zone == nil {
 		return wearables.NoOffset
