@@ -43,15 +43,15 @@ func zipped(t testing.TB, members ...string) []byte {
 	return b.Bytes()
 }
 
-const small = opening + "</HealthData>"
+const smallExport = opening + "</HealthData>"
 
 func TestOpenFindsTheDocument(t *testing.T) {
 	cda := "<ClinicalDocument>" + strings.Repeat("x", 5000) + "</ClinicalDocument>"
 	for name, data := range map[string][]byte{
-		"xml":            []byte(small),
-		"localised name": zipped(t, "apple_health_export/export_cda.xml", cda, "apple_health_export/导出.xml", small),
-		"no extension":   zipped(t, "export", small),
-		"at the top":     zipped(t, "Export.XML", small, "notes.txt", "hello"),
+		"xml":            []byte(smallExport),
+		"localised name": zipped(t, "apple_health_export/export_cda.xml", cda, "apple_health_export/导出.xml", smallExport),
+		"no extension":   zipped(t, "export", smallExport),
+		"at the top":     zipped(t, "Export.XML", smallExport, "notes.txt", "hello"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := Open(saveFile(t, data), 0)
@@ -64,7 +64,7 @@ func TestOpenFindsTheDocument(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer in.Close()
-			if g, err := gather(t, in); err != nil || g.report.Truncated || e.Size() != int64(len(small)) {
+			if g, err := gather(t, in); err != nil || g.report.Truncated || e.Size() != int64(len(smallExport)) {
 				t.Errorf("%+v, %v, size %d", g.report, err, e.Size())
 			}
 		})
@@ -72,7 +72,7 @@ func TestOpenFindsTheDocument(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	whole := zipped(t, "export.xml", small)
+	whole := zipped(t, "export.xml", smallExport)
 	locked := bytes.Clone(whole)
 	locked[6] |= 1 // local header
 	locked[bytes.LastIndex(locked, []byte("PK\x01\x02"))+8] |= 1
@@ -86,7 +86,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"cut zip", whole[:len(whole)-30], fault.Unprocessable, 0},
 		{"zip of something else", zipped(t, "a.xml", "<a/>", "export_cda.xml", "<ClinicalDocument/>"), fault.Unprocessable, 0},
 		{"locked", locked, fault.Unprocessable, 0},
-		{"too large", []byte(small), fault.TooLarge, 10},
+		{"too large", []byte(smallExport), fault.TooLarge, 10},
 		{"too large in a zip", whole, fault.TooLarge, 10},
 	}
 	for _, c := range cases {
@@ -98,9 +98,10 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// A zip whose directory promises less than there is must not be believed.
+// Reading a document ends with an error at the limit, because the directory of a zip may
+// state a size that is too small.
 func TestDocumentIsCapped(t *testing.T) {
-	e, err := Open(saveFile(t, []byte(small)), int64(len(small)))
+	e, err := Open(saveFile(t, []byte(smallExport)), int64(len(smallExport)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +116,8 @@ func TestDocumentIsCapped(t *testing.T) {
 	}
 }
 
-// Damage inside the compressed document cuts the import short; what came
-// before is kept.
+// Damage inside the compressed document ends the import. The data before the damage is
+// kept.
 func TestDocumentDamagedInZip(t *testing.T) {
 	var b bytes.Buffer
 	if _, err := applehealthtest.WriteZip(&b, applehealthtest.Options{Days: 6}); err != nil {
@@ -146,7 +147,7 @@ func TestRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(saveFile(t, zipped(t, "apple_health_export/export.xml", small, "apple_health_export/workout-routes/route_2019-06-11_3.00pm.gpx", string(gpx))), 0)
+	e, err := Open(saveFile(t, zipped(t, "apple_health_export/export.xml", smallExport, "apple_health_export/workout-routes/route_2019-06-11_3.00pm.gpx", string(gpx))), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

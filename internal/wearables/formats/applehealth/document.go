@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// Sizes that bound what is held in memory between two chunks.
+// These sizes bound the memory between two chunks.
 const (
 	flushAt       = 1 << 14 // samples; their events take some 3 MB
 	flushWorkouts = 256
@@ -73,8 +73,8 @@ type Reader struct {
 	zones   zoneMemo
 
 	record        pending // the record whose children may follow
-	halves        map[half]halfOf
-	portions      map[portionKey]*eaten
+	halves        map[pressureKey]pressureHalf
+	portions      map[portionKey]*foodTotal
 	meals         meals
 	sleepers      map[int]*derive.Sleeper // by number of the source
 	asleep        int
@@ -102,7 +102,7 @@ func NewReader(give func(*Chunk) error) *Reader {
 		report:  files.Report{Types: map[string]*files.TypeCount{}},
 		sources: newSources(), columns: newColumns(), free: make(chan *columns, 2),
 		types: newTypeMemo(), zones: zoneMemo{},
-		halves: map[half]halfOf{}, portions: map[portionKey]*eaten{}, meals: newMeals(), course: course{of: map[courseKey]*derive.Course{}}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
+		halves: map[pressureKey]pressureHalf{}, portions: map[portionKey]*foodTotal{}, meals: newMeals(), course: course{of: map[courseKey]*derive.Course{}}, sleepers: map[int]*derive.Sleeper{}, diaries: map[int]*diary{}, facts: derive.Facts{},
 		restAt: map[civil.Date]int64{}, walkAt: map[civil.Date]int64{},
 	}
 }
@@ -135,7 +135,7 @@ func (r *Reader) Read(ctx context.Context, in io.Reader) (*files.Report, error) 
 	return &r.report, r.finish()
 }
 
-// finish gives away what only the end of the document completes.
+// finish gives the parts that are complete only at the end of the document.
 func (r *Reader) finish() error {
 	cycles, err := r.cycles()
 	if err != nil {
@@ -218,8 +218,9 @@ func (r *Reader) handle(tag *xmlscan.Tag) error {
 	return nil
 }
 
-// onHomeless counts an element that is no Record and has no resource: a clinical record
-// by its type, whose FHIR document is a file of its own, others by name.
+// onHomeless counts an element that is no Record and has no resource. It counts a
+// clinical record by its type, because the FHIR document of the record is a separate
+// file. It counts other elements by name.
 func (r *Reader) onHomeless(tag *xmlscan.Tag) {
 	if tag.Kind == xmlscan.Closing {
 		return
@@ -251,7 +252,7 @@ func (r *Reader) nest(depth *int, tag *xmlscan.Tag) {
 // flush passes on the gathered data.
 func (r *Reader) flush() error { return r.Give(r.chunk()) }
 
-// chunk takes what was gathered.
+// chunk returns the gathered data.
 func (r *Reader) chunk() *Chunk {
 	person := r.person
 	c := &Chunk{

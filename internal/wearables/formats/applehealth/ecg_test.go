@@ -14,7 +14,7 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// head is the head of an electrocardiogram as the phone writes it.
+// ecgHead is the head of an electrocardiogram as the phone writes it.
 const ecgHead = `Name,"Mira Example"
 Date of Birth,"17 May 1984"
 Recorded Date,2024-03-14 09:15:00 +0100
@@ -88,7 +88,7 @@ func TestReadRecordingRefuses(t *testing.T) {
 }
 
 func TestImportRecordings(t *testing.T) {
-	name := saveFile(t, zipped(t, "apple_health_export/export.xml", small,
+	name := saveFile(t, zipped(t, "apple_health_export/export.xml", smallExport,
 		"apple_health_export/electrocardiograms/ecg_2024-03-14.csv", ecgHead+strings.Repeat("100\n-250.5\n", 512),
 		"apple_health_export/electrocardiograms/ecg_2024-03-15.csv", ecgHead,
 		"apple_health_export/other.csv", "a,b\n1,2\n"))

@@ -9,9 +9,9 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// newest keeps the last value of a day; the phone revises some facts while
+// keepNewest keeps the last value of a day; the phone revises some facts while
 // the day lasts.
-func newest(facts derive.Facts, at map[civil.Date]int64, p *pending, set func(*derive.DayFacts, *float64)) {
+func keepNewest(facts derive.Facts, at map[civil.Date]int64, p *pending, set func(*derive.DayFacts, *float64)) {
 	day := localDate(p.start, p.offset)
 	if seen, ok := at[day]; ok && p.start < seen {
 		return
@@ -23,7 +23,8 @@ func newest(facts derive.Facts, at map[civil.Date]int64, p *pending, set func(*d
 	facts[day] = f
 }
 
-// localDate is the calendar day of an instant at an offset.
+// localDate returns the calendar day of an instant, in UTC microseconds, at an offset, in
+// seconds east of UTC.
 func localDate(micros int64, offset int32) civil.Date {
 	return civil.DateOf(time.UnixMicro(micros + int64(offset)*1e6).UTC())
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// nutrition has the three nutrients with series of their own, and those of meals. Water
-// and caffeine alone are no meal and belong to none.
+// nutrition has the rules of nutrients. Water, caffeine and carbohydrates have series of
+// their own. Water and caffeine alone are no meal and belong to none.
 //
 // Reference 7.5, meal: the place of each nutrient, and its unit.
 var nutrition = append([]rule{
@@ -37,7 +37,8 @@ var nutrition = append([]rule{
 	}),
 )...)
 
-// nutrients are rules of types that only meals have.
+// nutrients returns rules of types that have no series and count only in meals. names
+// maps HealthKit's names to field names below the path under.
 func nutrients(in spellings, under string, names map[string]string) (all []rule) {
 	for name, field := range names {
 		all = append(all, rule{name: quantity + "Dietary" + name, shape: portion, units: in, nutrient: under + field})
@@ -56,15 +57,16 @@ type portionKey struct {
 	start  int64
 }
 
-// eaten holds the food of one source at one moment. Diaries put all foods of a meal, or
+// foodTotal holds the food of one source at one moment. Diaries put all foods of a meal, or
 // of a day, at one time: they are added up. A repeated record counts once.
-type eaten struct {
+type foodTotal struct {
 	end    int64
 	offset int32
 	values []float64
 }
 
-// eat keeps a portion until the end of the file, since its others may follow.
+// eat keeps a portion until the end of the file, because more portions of the same moment
+// may follow.
 func (r *Reader) eat(p *pending) {
 	key := portionKey{p.rule, p.source, p.start}
 	e := r.portions[key]
@@ -74,15 +76,15 @@ func (r *Reader) eat(p *pending) {
 			r.keep(p)
 		}
 	case e == nil:
-		r.portions[key] = &eaten{p.end, p.offset, []float64{p.value}}
+		r.portions[key] = &foodTotal{p.end, p.offset, []float64{p.value}}
 	case !slices.Contains(e.values, p.value) && len(e.values) < 1000:
 		e.values = append(e.values, p.value)
 		e.end = max(e.end, p.end)
 	}
 }
 
-// eatenUp gives away all portions that are series, in order, and keeps those
-// that make meals.
+// eatenUp adds all portions to their meals. It stores those with a series of their own,
+// in order.
 func (r *Reader) eatenUp() error {
 	keys := make([]portionKey, 0, len(r.portions))
 	for key := range r.portions {

@@ -18,7 +18,7 @@ type pending struct {
 	offset     int32
 	value      float64
 	kind       string
-	words      string // wearables.ExtraText of what the record says beside its value
+	words      string // wearables.ExtraText of the record's words beside its value
 	source     int
 	begins     bool  // a first day of bleeding
 	protected  *bool // whether protection was used
@@ -31,21 +31,21 @@ const (
 	latest   = 4_102_444_800_000_000 // 2100
 )
 
-// half distinguishes the two numbers of one blood pressure.
-type half struct {
+// pressureKey identifies a blood pressure and which of its two numbers a record has.
+type pressureKey struct {
 	at     int64
 	source int
 	shape  shape
 }
 
-// halfOf is one of them, until the other comes.
-type halfOf struct {
+// pressureHalf is one of the two numbers, until the record of the other is read.
+type pressureHalf struct {
 	value  float64
-	record int64 // the how-manieth of its type
+	record int64 // its number within its type
 }
 
-// onRecord reads one Record. Those inside a correlation also stand outside,
-// so they are counted and passed over.
+// onRecord reads one Record. A file has each record of a correlation a second
+// time, outside of the correlation. So onRecord only counts the inner copy.
 func (r *Reader) onRecord(tag *xmlscan.Tag) error {
 	if r.inside > 0 {
 		if tag.Kind != xmlscan.Closing {
@@ -141,15 +141,15 @@ func (r *Reader) endRecord() {
 			return
 		}
 	case restingHR:
-		newest(r.facts, r.restAt, p, func(f *derive.DayFacts, v *float64) { f.RestingBPM = v })
+		keepNewest(r.facts, r.restAt, p, func(f *derive.DayFacts, v *float64) { f.RestingBPM = v })
 	case walkingHR:
-		newest(r.facts, r.walkAt, p, func(f *derive.DayFacts, v *float64) { f.WalkingBPM = v })
+		keepNewest(r.facts, r.walkAt, p, func(f *derive.DayFacts, v *float64) { f.WalkingBPM = v })
 	case cycleNote:
 		if !r.note(p) {
 			p.count.TooMany++
 			r.report.Left(p.count)
 		}
-		return // what has a cycle is counted at the end
+		return // entries that have a cycle are counted at the end
 	case height:
 		if r.person.Height == nil || p.start >= r.person.HeightAt {
 			value := p.value
@@ -191,14 +191,14 @@ func (r *Reader) sleep(p *pending) bool {
 // pair joins the two halves of a blood pressure, which are far apart: all records of
 // one type come before those of the next.
 func (r *Reader) pair(p *pending) {
-	other := half{p.start, p.source, systolic}
+	other := pressureKey{p.start, p.source, systolic}
 	if p.rule.shape == systolic {
 		other.shape = diastolic
 	}
 	found, ok := r.halves[other]
 	if !ok {
 		if len(r.halves) < maxHalves {
-			r.halves[half{p.start, p.source, p.rule.shape}] = halfOf{p.value, p.count.Read}
+			r.halves[pressureKey{p.start, p.source, p.rule.shape}] = pressureHalf{p.value, p.count.Read}
 		} else {
 			p.count.Unpaired++
 			r.report.LeftAt(p.count, p.count.Read, "unpaired")

@@ -102,7 +102,7 @@ func (r *reader) row(row []string) {
 		return
 	}
 	cell := sheet.Cell(row, r.cellOf(key.Resource))
-	if key.Resource == "glucose" && outside(cell) {
+	if key.Resource == "glucose" && isOutOfRange(cell) {
 		count := r.Report.Type(name + " outside the range")
 		count.Read++
 		count.Skipped++
@@ -152,9 +152,9 @@ func (c *columns) value(resource, cell string) (float64, bool) {
 	return sheet.Number(cell)
 }
 
-// outside reports whether a reading is a word: lower or higher than the sensor can
+// isOutOfRange reports whether a reading is a word: lower or higher than the sensor can
 // measure.
-func outside(cell string) bool {
+func isOutOfRange(cell string) bool {
 	return strings.EqualFold(cell, "Low") || strings.EqualFold(cell, "High")
 }
 

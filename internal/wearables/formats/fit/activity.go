@@ -46,7 +46,7 @@ func (s sport) named() derive.Sport {
 	return sports.OfWord(word)
 }
 
-// footSports are those whose cadence counts strides, of two steps each.
+// footSports are sports whose cadence counts strides. A stride is two steps.
 var footSports = map[typedef.Sport]bool{
 	typedef.SportRunning: true, typedef.SportWalking: true, typedef.SportHiking: true,
 	typedef.SportMountaineering: true, typedef.SportSnowshoeing: true,
@@ -56,7 +56,7 @@ func (s sport) onFoot() bool {
 	return footSports[s.main] || s.main == typedef.SportFitnessEquipment && s.sub == typedef.SubSportTreadmill
 }
 
-// records reports whether the file's records were recorded. Courses, planned workouts
+// records reports whether the file's records are measurements. Courses, planned workouts
 // and segments have planned records.
 func (p *part) records() bool {
 	t := p.id.Type // the numbers of makers' own types, and that of none, are the highest
@@ -68,10 +68,10 @@ func (p *part) takeSport(s *mesgdef.Sport) {
 	p.title = files.Text(s.Name)
 }
 
-// wider is an enhanced field, which is the newer and wider one, or else the
-// plain field. Where the file has only the plain one, the library makes the
-// enhanced one of it and may lose the last digit, so that then the plain one
-// goes first.
+// wider returns an enhanced field, which is newer and wider, or otherwise the
+// plain field. If the file has only the plain field, the library computes the
+// enhanced one from it and may lose the last digit. In that case wider prefers
+// the plain field.
 func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, field float64) float64 {
 	if m.IsExpandedField(num) {
 		return firstNumber(field, enhanced)
@@ -79,8 +79,7 @@ func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, fi
 	return firstNumber(enhanced, field)
 }
 
-// takeEvent keeps when the timer was started first, which is when the session
-// of the file begins.
+// takeEvent keeps the first start of the timer, at which the session of the file begins.
 func (p *part) takeEvent(m *proto.Message) {
 	e := mesgdef.NewEvent(m)
 	at, ok := instant(e.Timestamp)
@@ -156,7 +155,8 @@ func (p *part) takeSession(m *proto.Message) fate {
 	return mapped
 }
 
-// bounds are those of a session on the wall clock: pauses are inside.
+// bounds returns the start and the end of a session in UTC microseconds, including
+// pauses. It returns false if the session states too little.
 func bounds(s *mesgdef.Session) (begin, end int64, ok bool) {
 	length := firstNumber(s.TotalElapsedTimeScaled(), s.TotalTimerTimeScaled())
 	if begin, ok = instant(s.StartTime); ok {
@@ -172,7 +172,8 @@ func bounds(s *mesgdef.Session) (begin, end int64, ok bool) {
 	return 0, 0, false
 }
 
-// recordings are the workouts of the file, with what a strap handed over.
+// recordings returns the workouts of the file. It adds the heart rates that a strap
+// transferred after the activity.
 func (p *part) recordings() []files.Recording {
 	slices.SortStableFunc(p.moments, func(a, b files.Moment) int { return cmp.Compare(a.Time, b.Time) })
 	rest := p.afterSessions()
@@ -184,9 +185,9 @@ func (p *part) recordings() []files.Recording {
 	return all
 }
 
-// afterSessions takes out the moments of which no session tells: all where the
-// file has none, and where it breaks off between two sessions, those behind the
-// last.
+// afterSessions removes and returns the moments whose session is missing. If the file has
+// no session, these are all moments. If the file is cut off between two sessions, these
+// are the moments after the last session. Otherwise there are none.
 func (p *part) afterSessions() (rest files.Course) {
 	last := int64(math.MinInt64)
 	for i := range p.sessions {
@@ -228,7 +229,7 @@ func (p *part) finished() []files.Recording {
 		for i+1 < len(all) && m.Time >= all[i+1].Start {
 			i++
 		}
-		if r := &all[i]; m.Time < r.Start-strayed || m.Time > r.End+strayed {
+		if r := &all[i]; m.Time < r.Start-maxClockGap || m.Time > r.End+maxClockGap {
 			stray[m.Time] = true
 			continue
 		}
@@ -241,11 +242,11 @@ func (p *part) finished() []files.Recording {
 	return all
 }
 
-// recorded is a record that was kept: its time, in UTC microseconds, and the
-// how-manieth it was.
+// recorded is a record that was kept. It has the time, in UTC microseconds, and
+// the number of the record within its type.
 type recorded struct{ at, record int64 }
 
-// leave counts the records of times that lie in no session.
+// leave counts the records whose times are in no session.
 func (p *part) leave(stray map[int64]bool) {
 	if len(stray) == 0 {
 		return
@@ -259,9 +260,9 @@ func (p *part) leave(stray map[int64]bool) {
 	}
 }
 
-// strayed bounds the distance of a record from its session: clocks are set while a
+// maxClockGap bounds the distance of a record from its session: clocks are set while a
 // device finds its satellites, and sessions are rounded.
-const strayed = int64(time.Hour / time.Microsecond)
+const maxClockGap = int64(time.Hour / time.Microsecond)
 
 // workout converts the fields of a session.
 func (p *part) workout(s *mesgdef.Session) files.Recording {
@@ -291,14 +292,15 @@ func (p *part) workout(s *mesgdef.Session) files.Recording {
 	return r
 }
 
-// unfinished is the workout of records without a session, as in a file that
-// breaks off. It began when the timer was started.
+// unfinished returns the workout of records without a session, as in a file that is cut
+// off. It returns none if the records are too few or last too long. The workout begins
+// when the timer was started, if that is known.
 func (p *part) unfinished(course files.Course) []files.Recording {
 	if !isCourse(course) {
 		return nil
 	}
 	first, last := course[0].Time, course[len(course)-1].Time
-	if len(p.sessions) == 0 && p.began != 0 && p.began < first && first-p.began <= strayed {
+	if len(p.sessions) == 0 && p.began != 0 && p.began < first && first-p.began <= maxClockGap {
 		first = p.began
 	}
 	r := files.Recording{

@@ -28,7 +28,7 @@ type table struct {
 
 // sort is one sort of table.
 type sort struct {
-	columns []string // that tell it
+	columns []string // that identify it
 	take    func(r *reader, row []string) error
 	refuse  error // the reason why it cannot be imported
 }
@@ -39,12 +39,12 @@ var sorts = []sort{
 	{columns: []string{"date", "weightkg"}, take: (*reader).weight},
 	{columns: []string{"activityhour", "steptotal"}, take: (*reader).hour},
 	{columns: []string{"activityhour", "calories"}, refuse: fault.New(fault.Unprocessable,
-		"the table hourlyCalories counts what the body uses at rest together with the rest, and there is no series of both; dailyActivity has the total of the day")},
+		"the table hourlyCalories adds the energy at rest to that of activity, and no series has the sum; dailyActivity has the total of the day")},
 	{columns: []string{"sleepday", "totalminutesasleep"}, refuse: fault.New(fault.Unprocessable,
 		"the table sleepDay does not say when a sleep began or ended, so no sleep can be derived from it")},
 }
 
-// sortOf tells a table by its header; nil when it is none.
+// sortOf recognizes a table by its header. It returns nil for another table.
 func sortOf(h sheet.Header) *sort {
 	i := slices.IndexFunc(sorts, func(s sort) bool {
 		return h.Column("id") >= 0 && !slices.ContainsFunc(s.columns, func(name string) bool { return h.Column(name) < 0 })

@@ -11,8 +11,8 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// series names the target of values in the course of a day, and the least number that
-// is a value and no code.
+// series has the key under which the values of a day are stored. Numbers below least
+// are no values, but codes for a missing value.
 type series struct {
 	key   sheet.Key
 	least float64
@@ -45,11 +45,11 @@ func (r *reader) value(of series, at moment, v float64, part string) bool {
 	return false
 }
 
-// longest bounds the distance of a value of a summary from its start, in seconds.
-const longest = 2 * 86400
+// maxSpan bounds the distance of a value of a summary from its start, in seconds.
+const maxSpan = 2 * 86400
 
-// offsets takes values by their seconds from the start of a summary:
-// {"15": 75, "30": 74}. It says whether there were any.
+// offsets takes values by their seconds from the start of a summary: {"15": 75, "30":
+// 74}. It reports whether there were any.
 func (r *reader) offsets(d replies.Document, name string, start moment, of series, part string) (some bool) {
 	var all map[string]json.RawMessage
 	if !d.Into(name, &all) {
@@ -65,7 +65,7 @@ func (r *reader) offsets(d replies.Document, name string, start moment, of serie
 		after, err := strconv.ParseInt(key, 10, 64)
 		switch {
 		case !stated: // null: there was none
-		case err != nil || after < 0 || after > longest:
+		case err != nil || after < 0 || after > maxSpan:
 			r.Part(part, replies.BadDate)
 		default:
 			pairs = append(pairs, pair{after, v})
@@ -111,7 +111,7 @@ func (r *reader) skin(d replies.Document) replies.Verdict {
 	length := d.Amount("durationInSeconds")
 	v := d.Deviation("avgDeviationCelsius")
 	switch {
-	case !ok || length == nil || *length > longest:
+	case !ok || length == nil || *length > maxSpan:
 		return replies.BadDate
 	case v == nil:
 		return replies.BadValue
@@ -141,8 +141,8 @@ func (r *reader) snapshot(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(some)
 }
 
-// maximum takes a VO2max, which has a day and no time: it stands where the day
-// began.
+// maximum takes a VO2max, which has a day and no time. Its time is the start of
+// the day.
 func (r *reader) maximum(d replies.Document, names ...string) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	if !ok {
@@ -224,8 +224,8 @@ func (r *reader) breathPage(d replies.Document) replies.Verdict {
 	return r.page(d, "respirationValuesArray", breaths)
 }
 
-// oxygenPage takes the last measurement; means of hours are of measurements
-// that stand with the sleep.
+// oxygenPage takes the last measurement. It skips means of hours, because the
+// sleep has their measurements.
 func (r *reader) oxygenPage(d replies.Document) replies.Verdict {
 	start, ok := r.both(d, "startTimestampGMT", "startTimestampLocal")
 	if !ok {

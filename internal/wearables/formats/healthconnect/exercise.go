@@ -31,28 +31,28 @@ const (
 type effort uint8
 
 const (
-	nothing effort = iota
+	noEffort effort = iota
 	steps
 	metres
 	kilocalories
 	climbed
 )
 
-// workout is one session and what its app counted during it.
+// workout is one session and the amounts that its app counted during it.
 type workout struct {
 	record
 	derive.Workout
 }
 
-// workouts are all sessions, in order of their start.
+// workouts holds all sessions, in the order of their start.
 type workouts struct {
 	list []*workout
 	byID map[int64]*workout
 }
 
-// readWorkouts reads the sessions, without those that a second app repeats. Of
-// several that an app began at one moment the longest stays: a workout is known
-// by its start and who recorded it.
+// readWorkouts reads the sessions, without those that a second app repeats. If an app
+// began several at one moment, the longest stays, because the start and the recorder
+// identify a workout.
 func (m *importer) readWorkouts(ctx context.Context) error {
 	m.workouts = &workouts{byID: map[int64]*workout{}}
 	if !m.db.has(exerciseTable, "start_time", "end_time", "exercise_type") {
@@ -71,7 +71,7 @@ func (m *importer) readWorkouts(ctx context.Context) error {
 			w := found[one]
 			delete(found, one)
 			switch {
-			case w == nil, longest[w.Source]: // word for word the one before, or a part of one
+			case w == nil, longest[w.Source]: // an exact copy of the session before, or a part of one
 				m.outcome.Copies++
 				continue
 			case len(m.workouts.list) >= maxWorkouts:
@@ -126,7 +126,7 @@ func (m *importer) workout(one record, code int64, id any, title string) *workou
 	}}
 }
 
-// identifier is a record's id as text.
+// identifier returns a record's id as text, or "" if it has none.
 func identifier(v any) string {
 	raw, ok := v.([]byte)
 	if !ok || len(raw) == 0 || len(raw) > 64 {
@@ -145,7 +145,7 @@ const overlapping = 8
 // add counts a record for the workout of its app at its time, and reports whether there
 // is one.
 func (w *workouts) add(what effort, one *record) bool {
-	if what == nothing {
+	if what == noEffort {
 		return false
 	}
 	last := sort.Search(len(w.list), func(i int) bool { return w.list[i].start > one.start })
@@ -178,7 +178,8 @@ func (w *workout) count(what effort, value float64) {
 	**field += value
 }
 
-// storeWorkouts stores all workouts, those with a route as their places come.
+// storeWorkouts stores all workouts. It stores those with a route while it reads the
+// routes.
 func (m *importer) storeWorkouts(ctx context.Context) error {
 	if err := m.overDamage(m.readRoutes(ctx)); err != nil {
 		return err
@@ -238,8 +239,8 @@ func (m *importer) readRoutes(ctx context.Context) error {
 	return err
 }
 
-// place is a point of a route. The platform writes the smallest number for an unknown
-// altitude.
+// place converts a row to a point of a route. The platform writes the smallest number for
+// an unknown altitude; then Altitude is NaN.
 func place(row []any) (p derive.Point, ok bool) {
 	at, good := moment(row[1])
 	lat, fine := number(row[2])

@@ -43,7 +43,7 @@ func TestJSONCounts(t *testing.T) {
 	filestest.Golden(t, "json-counts.golden.json", got)
 }
 
-const known = -4 * 3600
+const knownOffset = -4 * 3600
 
 func TestJSONValues(t *testing.T) {
 	for name, want := range map[string][]struct {
@@ -52,23 +52,23 @@ func TestJSONValues(t *testing.T) {
 		values                      []float64
 	}{
 		"client.json": {
-			{"steps", "", "watch", "com.mi.health", known, []float64{1000, 400}}, // the same steps of a second app are a copy
-			{"heartrate", "", "watch", "com.mi.health", known, []float64{120, 150, 165}},
-			{"body_weight", "", "scale", "com.renpho.health", known, []float64{71.25}}, // where the phone was others knew
-			{"calories_active", "", "watch", "com.mi.health", known, []float64{300}},
-			{"distance", "", "watch", "com.mi.health", known, []float64{5000}},
-			{"blood_pressure", "", "app", "com.example.diary", known, []float64{121}},
-			{"glucose", "automatic", "automatic", "com.example.sensor", known, []float64{5.4}},
-			{"carbohydrates", "", "app", "com.example.diary", known, []float64{62.5}},
-			{"body_temperature_delta", "", "watch", "com.mi.health", known, []float64{-0.2}},
+			{"steps", "", "watch", "com.mi.health", knownOffset, []float64{1000, 400}}, // the same steps of a second app are a copy
+			{"heartrate", "", "watch", "com.mi.health", knownOffset, []float64{120, 150, 165}},
+			{"body_weight", "", "scale", "com.renpho.health", knownOffset, []float64{71.25}}, // other apps state the phone's offset
+			{"calories_active", "", "watch", "com.mi.health", knownOffset, []float64{300}},
+			{"distance", "", "watch", "com.mi.health", knownOffset, []float64{5000}},
+			{"blood_pressure", "", "app", "com.example.diary", knownOffset, []float64{121}},
+			{"glucose", "automatic", "automatic", "com.example.sensor", knownOffset, []float64{5.4}},
+			{"carbohydrates", "", "app", "com.example.diary", knownOffset, []float64{62.5}},
+			{"body_temperature_delta", "", "watch", "com.mi.health", knownOffset, []float64{-0.2}},
 		},
 		"capacitor.jsonl": {
-			{"steps", "", "watch", "com.mi.health", known, []float64{1000}},
-			{"distance", "", "watch", "com.mi.health", known, []float64{812.5}},
-			{"heartrate", "", "watch", "com.mi.health", 0, []float64{71}}, // Z, of an app that knows more than zero
-			{"body_weight", "", "scale", "com.renpho.health", known, []float64{71.25}},
-			{"body_fat", "", "scale", "com.renpho.health", known, []float64{18.4}},
-			{"glucose", "", "fingerprick", "com.example.diary", known, []float64{5.4}},
+			{"steps", "", "watch", "com.mi.health", knownOffset, []float64{1000}},
+			{"distance", "", "watch", "com.mi.health", knownOffset, []float64{812.5}},
+			{"heartrate", "", "watch", "com.mi.health", 0, []float64{71}}, // Z, of an app that also writes other offsets
+			{"body_weight", "", "scale", "com.renpho.health", knownOffset, []float64{71.25}},
+			{"body_fat", "", "scale", "com.renpho.health", knownOffset, []float64{18.4}},
+			{"glucose", "", "fingerprick", "com.example.diary", knownOffset, []float64{5.4}},
 		},
 		"gateway.json": {
 			{"blood_oxygen", "", "watch", "com.mi.health", wearables.NoOffset, []float64{97}},
@@ -118,11 +118,11 @@ func TestJSONSessions(t *testing.T) {
 	t.Run("client", func(t *testing.T) {
 		db, user := imported(t, "client.json")
 		filestest.Has(t, db, user, "sleep", map[string]any{ // as it was last changed
-			"calendar_date": "2024-07-01", "duration": 28800, "total": 27000, "awake": 1200, "latency": 600, "light": 7200, "deep": 7200, "rem": 7200, "timezone_offset": known,
+			"calendar_date": "2024-07-01", "duration": 28800, "total": 27000, "awake": 1200, "latency": 600, "light": 7200, "deep": 7200, "rem": 7200, "timezone_offset": knownOffset,
 		})
 		filestest.Has(t, db, user, "workouts", map[string]any{
 			"title": "Lunch run", "sport": map[string]any{"id": 37, "name": "Running", "slug": "running"}, "distance": 5000, "calories": 300,
-			"average_hr": 145, "max_hr": 165, "provider_id": "00112233-4455-6677-8899-aabbccddeeff", "elev_low": 34, "elev_high": 36.5, "timezone_offset": known,
+			"average_hr": 145, "max_hr": 165, "provider_id": "00112233-4455-6677-8899-aabbccddeeff", "elev_low": 34, "elev_high": 36.5, "timezone_offset": knownOffset,
 		}, map[string]any{"title": "Breath", "sport": map[string]any{"id": 29, "name": "Mind And Body", "slug": "mind_and_body"}})
 		filestest.Has(t, db, user, "activity", map[string]any{"calendar_date": "2024-07-01", "steps": 1400, "distance": 5000, "calories_active": 300})
 	})
@@ -132,7 +132,7 @@ func TestJSONSessions(t *testing.T) {
 	})
 	t.Run("webhook", func(t *testing.T) {
 		db, user := imported(t, "webhook.jsonl")
-		filestest.Has(t, db, user, "sleep", map[string]any{ // to the millisecond that its first stage knows
+		filestest.Has(t, db, user, "sleep", map[string]any{ // to the millisecond, as in its first stage
 			"bedtime_start": "2024-07-01T03:00:00.250000+00:00", "bedtime_stop": "2024-07-01T11:00:00+00:00", "light": 7799, "deep": 21000,
 		})
 		filestest.Has(t, db, user, "workouts", map[string]any{"title": "Lunch run", "calories": 300.5})
@@ -140,8 +140,8 @@ func TestJSONSessions(t *testing.T) {
 	})
 }
 
-// The same records leave the same rows, whichever way they come, and the
-// second way changes nothing.
+// The same records give the same rows, whether they come as a database or as JSON. The
+// second import changes nothing.
 func TestSameBothWays(t *testing.T) {
 	path := build(t, "schema.sql", "week.sql")
 	storetest.Each(t, func(t *testing.T, db *store.DB) { compareImports(t, db, path) })
@@ -179,8 +179,8 @@ func compareImports(t *testing.T, db *store.DB, path string) {
 	}
 }
 
-// Samples carry the place of the thermometer. A value that first came without it is
-// returned once, with it.
+// Samples have the place of the thermometer. If a value is already stored without it,
+// reads return it once, with the place.
 func TestThermometers(t *testing.T) {
 	insert := func(location string) string {
 		return `INSERT INTO application_info_table (row_id, package_name) VALUES (7, 'com.example.diary');
@@ -229,8 +229,8 @@ func rowsOf(t *testing.T, db *store.DB, user users.User) map[string]string {
 	return all
 }
 
-// invented are some days of records of three apps, of which two copy and one
-// never knows the zone.
+// invented draws records of three apps over some days, as SQL. Records of different apps
+// may be copies, and one app always writes an offset of zero.
 func invented(r *rapid.T) string {
 	var b strings.Builder
 	b.WriteString(`INSERT INTO application_info_table (row_id, package_name) VALUES (1, 'com.example.one'), (2, 'com.garmin.two'), (3, 'com.renpho.three');
@@ -279,7 +279,7 @@ func invented(r *rapid.T) string {
 	return b.String()
 }
 
-// Every table and column that is read of the phone has a form that fills it.
+// Every table and column that the reader uses has a form that fills it.
 func TestFormsFillTheTables(t *testing.T) {
 	for i := range rules {
 		r := &rules[i]
@@ -317,7 +317,7 @@ func TestFormsFillTheTables(t *testing.T) {
 	}
 }
 
-// The client library counts exercises otherwise than the platform.
+// The client library numbers exercises differently from the platform.
 func TestClientExercises(t *testing.T) {
 	for number, slug := range map[int64]string{
 		0: "other", 2: "badminton", 8: "cycling", 25: "elliptical", 37: "hiking", 54: "rowing", 56: "running", 57: "treadmill_running", 70: "strength_training",
@@ -429,7 +429,7 @@ func TestJSONDamage(t *testing.T) {
 	}
 }
 
-// A record that comes twice counts as it was last changed.
+// If a file has a record twice, the version that changed last counts.
 func TestTwice(t *testing.T) {
 	one := func(modified, grams string) string {
 		return `{"recordType":"Weight","time":"2024-07-01T12:00:00Z","weight":{"inGrams":` + grams + `},"metadata":{"id":"6f1c1f6e-0001-4000-8000-000000000001","lastModifiedTime":"` + modified + `"}}`
@@ -448,7 +448,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// Nothing stays beside the upload, however it ends.
+// An import leaves no file beside the upload, even if it fails or is canceled.
 func TestNothingStaysBesideTheUpload(t *testing.T) {
 	long := `{"recordType":"Weight","time":"2024-07-01T12:00:00Z","weight":{"inGrams":1}}` + "\n" + `{"a":"` + strings.Repeat("x", maxRecord+maxRecord/2) + `"}`
 	path := filestest.Save(t, []byte(long))

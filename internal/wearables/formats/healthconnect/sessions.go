@@ -6,8 +6,7 @@ import (
 	"hale/internal/wearables/formats/replies"
 )
 
-// series adds a record with its samples, or a sample that HC Webhook sends
-// alone.
+// series adds a record with its samples, or a single sample, as HC Webhook sends it.
 func (r *reader) series(one recordForm, w *writtenRecord) error {
 	m := one.form.many
 	if one.flat {
@@ -29,7 +28,8 @@ func (r *reader) series(one recordForm, w *writtenRecord) error {
 	return nil
 }
 
-// bounds are those of a stage in both spellings.
+// bounds returns the start and the end of a stage. The names of the fields have two
+// spellings.
 func bounds(d replies.Document) (start, end any) {
 	if d.Has("start_time") {
 		return millis(d.Text("start_time")), millis(d.Text("end_time"))
@@ -41,7 +41,7 @@ func bounds(d replies.Document) (start, end any) {
 func (r *reader) sleep(one recordForm, w *writtenRecord) error {
 	stages := one.values.Documents("stages")
 	if one.flat {
-		w.start = exactly(w.start, stages)
+		w.start = exactStart(w.start, stages)
 	}
 	row, err := r.add(one.form, w)
 	if err != nil || row == 0 {
@@ -56,9 +56,10 @@ func (r *reader) sleep(one recordForm, w *writtenRecord) error {
 	return nil
 }
 
-// exactly is a start that was reckoned from an end and whole seconds. The first
-// stage knows the milliseconds.
-func exactly(start any, stages []replies.Document) any {
+// exactStart returns the start of a session with milliseconds. The given start was
+// computed from the end and a duration in whole seconds; the first stage has the exact
+// time.
+func exactStart(start any, stages []replies.Document) any {
 	at, ok := start.(int64)
 	if !ok || len(stages) == 0 {
 		return start
@@ -70,7 +71,7 @@ func exactly(start any, stages []replies.Document) any {
 	return start
 }
 
-// code is a number, or a text that holds one; an empty text when it is neither.
+// code returns a number, or the number that a text holds. It returns "" for other values.
 func code(raw json.RawMessage) any {
 	var s string
 	if json.Unmarshal(raw, &s) == nil {
@@ -110,9 +111,9 @@ func (r *reader) exercise(one recordForm, w *writtenRecord) error {
 	return nil
 }
 
-// clientExercises are the client library's numbers of exercises, other than the
-// platform's, in the platform's order. Both lists are of the names of exercises
-// in the order of the alphabet, but of different times.
+// clientExercises maps the platform's numbers of exercises, which are the positions, to
+// the client library's. Both number the exercises in alphabetical order, but as of
+// different times, so the numbers differ.
 //
 // Source: androidx.health.connect.client.records.ExerciseSessionRecord.
 var clientExercises = []int64{
@@ -120,8 +121,8 @@ var clientExercises = []int64{
 	58, 59, 60, 61, 62, 63, 64, 65, 66, 68, 70, 71, 72, 73, 74, 75, 76, 78, 79, 80, 81, 82, 83, 0, 69, 25, 54,
 }
 
-// platformExercise is the platform's number of an exercise; -1 for one that it
-// does not have.
+// platformExercise returns the platform's number of an exercise of the client library, or
+// -1 if the platform does not have it.
 func platformExercise(client any) int64 {
 	number, ok := integer(client)
 	if !ok || number < 0 {

@@ -11,8 +11,9 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// Where readings come from: the sensor stores some by itself, the wearer scans
-// for others, strips are a drop of blood, and the rest is typed in.
+// Sources of readings. The sensor stores some readings by itself, and the
+// wearer scans for others. Strips measure a drop of blood. People type the
+// rest.
 var (
 	sensor      = wearables.Source{Provider: Provider, Type: "automatic"}
 	scanned     = wearables.Source{Provider: Provider, Type: "manual_scan"}
@@ -29,8 +30,8 @@ var (
 	food       = sheet.Key{Resource: "carbohydrates", Source: typedSource}
 )
 
-// kinds are the record types. Ketones and notes have no series of ours that an
-// import fills.
+// kinds maps the numbers of record types to their names. Ketones and notes have no series
+// of ours that an import fills.
 var kinds = map[string]string{
 	"0": "historic", "1": "scan", "2": "strip", "3": "ketone", "4": "insulin", "5": "food", "6": "note",
 }
@@ -42,7 +43,7 @@ type reader struct {
 	order order
 }
 
-// readTable reads an export to its end, after a first look at its dates.
+// readTable reads an export to its end, after a first pass over its dates.
 func readTable(ctx context.Context, d *sheet.Document) error {
 	order, err := orderOf(ctx, d.File)
 	if err != nil {
@@ -56,7 +57,8 @@ func readTable(ctx context.Context, d *sheet.Document) error {
 		return err
 	}
 	r := &reader{Document: d, columns: c, order: order}
-	// Rows are full; some that were saved again lack empty cells at the end.
+	// Rows are complete, but some files that were saved again lack empty cells at the
+	// end.
 	return d.Each(ctx, rows, max(r.at, r.kind, r.historic)+1, r.row)
 }
 
@@ -74,7 +76,7 @@ func (r *reader) row(row []string) {
 		name = "other"
 	}
 	all := r.amounts(name, row)
-	if len(all) > 0 && outside(all[0].cell) {
+	if len(all) > 0 && isOutOfRange(all[0].cell) {
 		name, all = name+" outside the range", nil
 	}
 	count := r.Report.Type(name)
@@ -93,8 +95,8 @@ func (r *reader) row(row []string) {
 	r.keep(all, floating(wall), count)
 }
 
-// amounts are the values that a row of a kind has. Non-numeric marks, which
-// say that there was insulin or food and not how much, have none.
+// amounts returns the values of a row of a kind. Non-numeric marks say that there was
+// insulin or food, but not how much. They give no value.
 func (r *reader) amounts(kind string, row []string) []amount {
 	switch kind {
 	case "historic":
@@ -147,8 +149,8 @@ func (r *reader) keep(all []amount, at int64, count *files.TypeCount) {
 // Reference 7.10, floating time: no zone moves the provider's times.
 func floating(wall time.Time) int64 { return wall.UnixMicro() }
 
-// outside reports whether a reading is a word: lower or higher than the sensor can
+// isOutOfRange reports whether a reading is a word: lower or higher than the sensor can
 // measure.
-func outside(cell string) bool {
+func isOutOfRange(cell string) bool {
 	return strings.EqualFold(cell, "LO") || strings.EqualFold(cell, "HI")
 }

@@ -17,8 +17,8 @@ var (
 
 // heartrate takes one value of the series of the day.
 //
-// Oura writes these in UTC wherever the wearer was, so that an offset of 0
-// says nothing; then the user's fallback zone does.
+// Oura writes these in UTC, wherever the wearer was. So an offset of 0 means unknown, and
+// the user's fallback zone applies.
 func (r *reader) heartrate(d replies.Document) replies.Verdict {
 	at, offset, ok := d.Moment("timestamp")
 	if !ok {
@@ -35,8 +35,8 @@ func (r *reader) heartrate(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// track is a field {interval, items, timestamp}: a value every so many
-// seconds, null where there is none.
+// track is a field {interval, items, timestamp}: values at regular intervals of some
+// seconds. null means that there is no value.
 type track struct {
 	start    time.Time
 	offset   int32
@@ -55,8 +55,8 @@ func trackOf(d replies.Document, name string) (t track, ok bool) {
 	return t, ok
 }
 
-// tracked takes what was measured at regular intervals and says whether there
-// was anything.
+// tracked takes values that were measured at regular intervals. It reports whether there
+// were any.
 func (r *reader) tracked(d replies.Document, name string, key sheet.Key) bool {
 	t, ok := trackOf(d, name)
 	if !ok {
@@ -65,7 +65,7 @@ func (r *reader) tracked(d replies.Document, name string, key sheet.Key) bool {
 	before := r.Gather.N
 	for i, raw := range t.items {
 		at := t.start.Add(time.Duration(i) * t.interval)
-		if at.Sub(t.start) > longest {
+		if at.Sub(t.start) > maxSession {
 			break
 		}
 		if v, ok := replies.NumberOf(raw); ok && v > 0 {
@@ -75,17 +75,17 @@ func (r *reader) tracked(d replies.Document, name string, key sheet.Key) bool {
 	return r.Gather.N > before
 }
 
-// exercises are the sessions of deliberate mindfulness. Naps and rests are none, and
-// their sleep is in the sleep documents.
+// exercises are the sessions of deliberate mindfulness. Naps and rests are not among
+// them; their sleep is in the sleep documents.
 var exercises = []string{"meditation", "breathing"}
 
-const longest = 24 * time.Hour
+const maxSession = 24 * time.Hour
 
-// session takes a guided session of the app, and what the ring measured in it.
+// session takes a guided session of the app, and the values that the ring measured in it.
 func (r *reader) session(d replies.Document) replies.Verdict {
 	start, offset, began := d.Moment("start_datetime")
 	end, _, ended := d.Moment("end_datetime")
-	if !began || !ended || end.Before(start) || end.Sub(start) > longest {
+	if !began || !ended || end.Before(start) || end.Sub(start) > maxSession {
 		return replies.BadDate
 	}
 	beats, varied := r.tracked(d, "heart_rate", heartrates), r.tracked(d, "heart_rate_variability", variability)

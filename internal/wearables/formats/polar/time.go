@@ -31,14 +31,14 @@ func (e hyphenDocument) Inner(name string) hyphenDocument {
 	return hyphenDocument{e.Document.Inner(e.name(name))}
 }
 
-// Integer is a whole number under either name.
+// Integer reads a whole number under either name.
 func (e hyphenDocument) Integer(name string) (int64, bool) { return e.Document.Integer(e.name(name)) }
 
-// Loose is a number, also as a text, under either name.
+// Loose reads a number, or a text that holds one, under either name.
 func (e hyphenDocument) Loose(name string) (float64, bool) { return e.Document.Loose(e.name(name)) }
 
-// wall is a time on the watch. A Z behind it says nothing: Polar's own
-// examples have it behind local times.
+// wall reads a local time of the watch. It ignores a Z at the end, because Polar's own
+// examples have it after local times.
 func wall(text string) (time.Time, bool) {
 	text = strings.TrimSuffix(text, "Z")
 	for _, layout := range []string{"2006-01-02T15:04:05", "2006-01-02T15:04"} {
@@ -49,7 +49,8 @@ func wall(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// instant is a time on the watch where it has no offset, else the instant.
+// instant reads a time. A time without an offset is local time of the watch. at is in UTC
+// microseconds, and offset in seconds east of UTC.
 func instant(clock *sheet.Wall, text string) (at int64, offset int32, ok bool) {
 	if shown, ok := wall(text); ok {
 		at, offset = clock.Instant(shown)
@@ -83,11 +84,11 @@ func lasts(text string) (time.Duration, bool) {
 	return time.Duration(seconds * float64(time.Second)), true
 }
 
-// around bounds the distance of a sample from its night.
-const around = time.Hour
+// nightMargin bounds the distance of a sample from its night.
+const nightMargin = time.Hour
 
-// minuteOf is the minute of the day of a time such as 23:45; below zero for
-// another text.
+// minuteOf returns the minute of the day of a time such as 23:45, or -1 for any other
+// text.
 func minuteOf(text string) int {
 	at, err := time.Parse("15:04", text)
 	if err != nil {
@@ -96,8 +97,8 @@ func minuteOf(text string) int {
 	return at.Hour()*60 + at.Minute()
 }
 
-// inNight is the instant of a night at which clocks showed a minute of the day,
-// from the hour before going to bed on.
+// inNight returns the instant of a night at which clocks showed a minute of the day. It
+// looks from an hour before the start of the night until an hour after its end.
 func inNight(minute int, start, end time.Time, offset int32) (time.Time, bool) {
 	if minute < 0 {
 		return time.Time{}, false
@@ -107,7 +108,7 @@ func inNight(minute int, start, end time.Time, offset int32) (time.Time, bool) {
 	for day := -1; day <= 1; day++ {
 		candidate := midnight.AddDate(0, 0, day).Add(time.Duration(minute) * time.Minute)
 		exact := candidate.Add(-time.Duration(offset) * time.Second)
-		if !exact.Before(start.Add(-around)) && !exact.After(end.Add(around)) {
+		if !exact.Before(start.Add(-nightMargin)) && !exact.After(end.Add(nightMargin)) {
 			return exact, true
 		}
 	}

@@ -135,11 +135,11 @@ func TestStreams(t *testing.T) {
 }
 
 const (
-	walk    = `{"id":1,"type":"Walk","name":"a","start_date":"2025-06-01T05:00:00Z","start_date_local":"2025-06-01T07:00:00Z","elapsed_time":60,"moving_time":60,"distance":80}`
-	another = `{"id":2,"type":"Walk","name":"b","start_date":"2025-06-02T05:00:00Z","start_date_local":"2025-06-02T07:00:00Z","elapsed_time":60,"moving_time":60,"distance":80}`
-	times   = `{"type":"time","data":[0,1],"series_type":"time","original_size":2}`
-	hearts  = `{"type":"heartrate","data":[70,71],"series_type":"time","original_size":2}`
-	short   = `{"type":"heartrate","data":[70],"series_type":"time","original_size":1}`
+	walk        = `{"id":1,"type":"Walk","name":"a","start_date":"2025-06-01T05:00:00Z","start_date_local":"2025-06-01T07:00:00Z","elapsed_time":60,"moving_time":60,"distance":80}`
+	secondWalk  = `{"id":2,"type":"Walk","name":"b","start_date":"2025-06-02T05:00:00Z","start_date_local":"2025-06-02T07:00:00Z","elapsed_time":60,"moving_time":60,"distance":80}`
+	times       = `{"type":"time","data":[0,1],"series_type":"time","original_size":2}`
+	hearts      = `{"type":"heartrate","data":[70,71],"series_type":"time","original_size":2}`
+	shortHearts = `{"type":"heartrate","data":[70],"series_type":"time","original_size":1}`
 )
 
 // keyed is a set of streams by type.
@@ -154,19 +154,19 @@ func TestPairing(t *testing.T) {
 	}{
 		"in the activity, as a list":       {walk[:len(walk)-1] + `,"streams":[` + times + `,` + hearts + `]}`, 2, 0, 0},
 		"in the activity, by type":         {walk[:len(walk)-1] + `,"streams":` + keyed + `}`, 2, 0, 0},
-		"beside it":                        {`[{"streams":` + keyed + `,"activity":` + walk + `},{"activity":` + another + `}]`, 2, 0, 0},
-		"by the id of it":                  {`{"activities":[` + walk + `,` + another + `],"streams":{"1":` + keyed + `}}`, 2, 0, 0},
-		"by a word for it":                 {walk + another + `{"activity_id":1,"streams":[` + times + `,` + hearts + `]}`, 2, 0, 0},
-		"before it":                        {`{"activity_id":1,"streams":[` + times + `,` + hearts + `]}` + walk + another, 2, 0, 0},
+		"beside it":                        {`[{"streams":` + keyed + `,"activity":` + walk + `},{"activity":` + secondWalk + `}]`, 2, 0, 0},
+		"by the id of it":                  {`{"activities":[` + walk + `,` + secondWalk + `],"streams":{"1":` + keyed + `}}`, 2, 0, 0},
+		"by a word for it":                 {walk + secondWalk + `{"activity_id":1,"streams":[` + times + `,` + hearts + `]}`, 2, 0, 0},
+		"before it":                        {`{"activity_id":1,"streams":[` + times + `,` + hearts + `]}` + walk + secondWalk, 2, 0, 0},
 		"with the only one, by lines":      {walk + `[` + times + `,` + hearts + `]`, 2, 0, 0},
 		"with the only one, before it":     {keyed + walk, 2, 0, 0},
-		"with one of two":                  {walk + another + keyed, 0, 2, 0},
+		"with one of two":                  {walk + secondWalk + keyed, 0, 2, 0},
 		"of two, with the only one":        {walk + keyed + keyed, 0, 4, 0},
-		"with the other of two":            {walk + another + `{"activity_id":1,"streams":` + keyed + `}` + keyed, 2, 2, 0},
+		"with the other of two":            {walk + secondWalk + `{"activity_id":1,"streams":` + keyed + `}` + keyed, 2, 2, 0},
 		"with none":                        {keyed, 0, 2, 0},
 		"of one that is not here":          {walk + `{"activity_id":3,"streams":` + keyed + `}`, 0, 2, 0},
 		"without times":                    {walk + `[` + hearts + `]`, 0, 0, 1},
-		"of unequal lengths":               {walk + `[` + times + `,` + short + `]`, 0, 0, 2},
+		"of unequal lengths":               {walk + `[` + times + `,` + shortHearts + `]`, 0, 0, 2},
 		"with words for numbers":           {walk + `[` + times + `,` + strings.Replace(hearts, "70", `"x"`, 1) + `]`, 2, 0, 1},
 		"twice for one":                    {walk + `{"activity_id":1,"streams":` + keyed + `}{"activity_id":1,"streams":` + keyed + `}`, 2, 2, 0},
 		"with moments that can not be":     {walk + `[` + strings.Replace(times, "[0,1]", "[-5,1e9]", 1) + `,` + hearts + `]`, 0, 0, 2},
@@ -196,8 +196,8 @@ func TestTooManyUnpaired(t *testing.T) {
 	}
 }
 
-// A stream of more than any course has room for is not kept, and a place is two
-// numbers.
+// The reader refuses a stream with more values than a course may have. It ignores
+// a place that does not have exactly two numbers.
 func TestStreamsThatAreTooLong(t *testing.T) {
 	m := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
 	for name, data := range map[string]string{"heartrate": "1" + strings.Repeat(",1", files.MaxMoments), "latlng": "[]" + strings.Repeat(",[]", files.MaxMoments)} {
@@ -240,7 +240,7 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// A route that would break a client is no route.
+// An invalid route, which would break a client, is left out.
 func TestRoutes(t *testing.T) {
 	for s, ok := range map[string]bool{
 		"_p~iF~ps|U": true, "": false, "_p~iF~ps|": false, "_p ~iF~ps|U": false, "_p~iFé": false, "\x00": false, strings.Repeat("?", longestLine+1): false,
@@ -267,11 +267,11 @@ func TestDamage(t *testing.T) {
 		mapped, damaged int64
 		truncated       bool
 	}{
-		"whole":              {`[` + walk + `,` + another + `]`, 2, 0, false},
+		"whole":              {`[` + walk + `,` + secondWalk + `]`, 2, 0, false},
 		"cut in an activity": {`[` + walk + `,{"id":2,"st`, 1, 0, true},
 		"cut behind one":     {`{"activities":[` + walk, 1, 0, true},
 		"no JSON from here":  {walk + `{id:}`, 1, 1, true},
-		"no object":          {`[` + walk + `,"x",` + another + `]`, 2, 1, false},
+		"no object":          {`[` + walk + `,"x",` + secondWalk + `]`, 2, 1, false},
 	} {
 		g := repliestest.Gather(t, maker, nil, []byte(test.content))
 		if g.Err != nil || g.Report.Mapped != test.mapped || int64(len(g.Recorded)) != test.mapped || g.Report.Truncated != test.truncated || g.Report.Damaged != test.damaged {

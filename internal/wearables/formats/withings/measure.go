@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// group takes what was measured at one moment.
+// group takes the measurements of one moment.
 func (r *reader) group(d replies.Document) replies.Verdict {
 	at, ok := d.Unix("date")
 	if !ok {
@@ -33,11 +33,11 @@ type group struct {
 	offset int32
 	kind   string
 	values map[int64]float64
-	order  []int64 // the types as they came
+	order  []int64 // the types, in the order of the document
 }
 
-// whole is the position of a value of the whole body among those of its parts.
-const whole = 7
+// wholeBody is the position code of a value of the whole body.
+const wholeBody = 7
 
 // add takes one value. A scale's second value for the same moment is counted as a copy;
 // a segmental value has no resource.
@@ -50,7 +50,7 @@ func (g *group) add(m replies.Document) {
 	switch {
 	case !ok || !read:
 		g.Part(name, replies.BadValue)
-	case partial && position != whole && storedMeasures[kind]:
+	case partial && position != wholeBody && storedMeasures[kind]:
 		g.Part(name, replies.Skipped)
 	case twice && storedMeasures[kind]:
 		g.Part(name, replies.Copy)
@@ -62,26 +62,28 @@ func (g *group) add(m replies.Document) {
 	}
 }
 
-// most is more than any measure in any unit of Withings'.
-const most = 1e9
+// maxMeasure bounds the measures, in any unit of Withings.
+const maxMeasure = 1e9
 
-// decimal is value × 10^unit.
+// decimal returns value × 10^unit. It returns false if a field is missing or out of
+// range.
 func decimal(m replies.Document) (float64, bool) {
 	v, ok := m.Number("value")
 	unit, scaled := m.Integer("unit")
 	if !ok || !scaled || unit < -12 || unit > 12 {
 		return 0, false
 	}
-	if unit < 0 { // dividing by a power of ten is exact to the last digit, multiplying by a fraction is not
+	if unit < 0 { // dividing by a power of ten is exact; multiplying by a fraction is not
 		v /= math.Pow10(int(-unit))
 	} else {
 		v *= math.Pow10(int(unit))
 	}
-	return v, math.Abs(v) <= most
+	return v, math.Abs(v) <= maxMeasure
 }
 
-// groupKind is the kind of source of a group: typed in, by its model, or else
-// by what only such a device measures.
+// groupKind returns the source type of a group: the app for typed values, otherwise the
+// type of the model. Without a known model, pressures come from a cuff and weights from a
+// scale.
 func groupKind(d replies.Document, values map[int64]float64) string {
 	attrib, _ := d.Integer("attrib")
 	_, weighed := values[weight]
@@ -105,16 +107,16 @@ var storedMeasures = map[int64]bool{
 	bodyTemp: true, muscle: true, water: true, bone: true, visceral: true, vo2Max: true,
 }
 
-// resources are the series that types become.
+// resources maps types to series.
 var resources = map[int64]string{
 	weight: "body_weight", lean: "lean_body_mass", fatRatio: "body_fat", pulse: "heartrate", oxygen: "blood_oxygen",
 	bodyTemp: "body_temperature", vo2Max: "vo2_max",
 }
 
-// intervals are the series whose samples have an end.
+// intervals are the types whose series have samples with an end.
 var intervals = map[int64]bool{lean: true, bodyTemp: true, vo2Max: true}
 
-// store keeps the values and says whether there was any that has a home.
+// store stores the values and reports whether at least one was stored.
 func (g *group) store() bool {
 	stored := false
 	for _, kind := range g.order {
@@ -155,7 +157,7 @@ func (g *group) keep(kind int64, value float64) replies.Verdict {
 	return replies.Mapped
 }
 
-// height is part of the profile; the latest counts.
+// height adds the height to the profile. The latest height counts.
 func (g *group) height(metres float64) replies.Verdict {
 	if metres < 0.3 || metres > 3 {
 		return replies.BadValue

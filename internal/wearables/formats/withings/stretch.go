@@ -14,7 +14,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// stretch is a stretch of a night in one stage.
+// stretch is a part of a night in one stage.
 type stretch struct {
 	start, end int64 // UTC seconds
 	kind       string
@@ -24,14 +24,13 @@ type stretch struct {
 const (
 	mostStretches = 1 << 19
 	longestPause  = 30 * 60 // seconds between stretches of one night
-	longest       = 24 * time.Hour
+	maxNight      = 24 * time.Hour
 )
 
 // stages maps the `state`. Typed sleep has no known stage.
 var stages = []int8{derive.Awake, derive.Light, derive.Deep, derive.REM, derive.Asleep, derive.Asleep}
 
-// measured are the fields of a stretch with a value by instant that have a
-// home.
+// measured lists the fields of a stretch that have values by instant and a series.
 var measured = []struct{ field, resource, kind string }{
 	{"hr", "heartrate", ""},
 	{"rr", "respiratory_rate", ""},
@@ -39,11 +38,11 @@ var measured = []struct{ field, resource, kind string }{
 	{"sdnn_1", "hrv", "sdnn"},
 }
 
-// stretch takes a stretch of a night and what was measured meanwhile.
+// stretch takes a stretch of a night and the values that were measured during it.
 func (r *reader) stretch(d replies.Document) replies.Verdict {
 	start, began := d.Unix("startdate")
 	end, ended := d.Unix("enddate")
-	if !began || !ended || !end.After(start) || end.Sub(start) > longest {
+	if !began || !ended || !end.After(start) || end.Sub(start) > maxNight {
 		return replies.BadDate
 	}
 	state, ok := d.Integer("state")
@@ -80,9 +79,9 @@ func (r *reader) values(d replies.Document, field string, key sheet.Key) {
 	}
 }
 
-// nights makes nights of the stretches. A night that is stored, because its
-// summary came or because stretches made it before, keeps its figures and gets
-// its stages; any other is derived.
+// nights groups the stretches into nights. Some nights are already stored, from their
+// summary or from earlier stretches. Such a night keeps its values and gets its stages.
+// Other nights are derived.
 func (r *reader) nights(ctx context.Context) error {
 	slices.SortFunc(r.stretches, func(a, b stretch) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
@@ -110,11 +109,11 @@ func (r *reader) nights(ctx context.Context) error {
 	return nil
 }
 
-// firstStretches are the stretches of the first night.
+// firstStretches returns the stretches that belong to the night of the first one.
 func firstStretches(all []stretch) []stretch {
 	end := all[0].end
 	for i, s := range all {
-		if s.kind != all[0].kind || s.start-end > longestPause || max(end, s.end)-all[0].start > int64(longest/time.Second) {
+		if s.kind != all[0].kind || s.start-end > longestPause || max(end, s.end)-all[0].start > int64(maxNight/time.Second) {
 			return all[:i]
 		}
 		end = max(end, s.end)
@@ -131,9 +130,9 @@ func (r *reader) segments(night []stretch) []derive.Segment {
 	return all
 }
 
-// staged adds the stages to a night that is stored under their start, and reports
-// whether there is one. It is that of a summary, which may end before its segments, or
-// one from segments that has not grown since. The stages end with their segments,
+// staged adds the stages to the stored night with the same start, and reports whether
+// there is one. The night may come from a summary, which may end before its stretches. Or
+// it comes from stretches, and has not grown since. The stages end with their stretches,
 // whether the summary came before them or after.
 func (r *reader) staged(ctx context.Context, night []stretch) (bool, error) {
 	start, end := time.Unix(night[0].start, 0).UTC(), time.Unix(night[0].end, 0).UTC()

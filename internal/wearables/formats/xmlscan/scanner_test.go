@@ -91,7 +91,7 @@ func sameTags(t *testing.T, data []byte, wrap func(io.Reader) io.Reader) {
 	}
 }
 
-func whole(r io.Reader) io.Reader { return r }
+func wholeReader(r io.Reader) io.Reader { return r }
 
 var publicExports = []string{
 	"wearables/apple-health/hkimport-export.xml",
@@ -107,7 +107,7 @@ func TestScannerAgreesWithEncodingXML(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameTags(t, data, whole)
+			sameTags(t, data, wholeReader)
 			sameTags(t, data, iotest.HalfReader)
 		})
 	}
@@ -116,7 +116,7 @@ func TestScannerAgreesWithEncodingXML(t *testing.T) {
 		if _, err := applehealthtest.Write(&file, applehealthtest.Options{Days: 7}); err != nil {
 			t.Fatal(err)
 		}
-		sameTags(t, file.Bytes(), whole)
+		sameTags(t, file.Bytes(), wholeReader)
 		sameTags(t, file.Bytes(), oddReader)
 	})
 }
@@ -151,7 +151,7 @@ func TestScannerShapes(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			for _, wrap := range []func(io.Reader) io.Reader{whole, iotest.OneByteReader} {
+			for _, wrap := range []func(io.Reader) io.Reader{wholeReader, iotest.OneByteReader} {
 				tags, s, err := scanAll(wrap(strings.NewReader(c.in)))
 				if got := strings.Join(tags, "|"); got != c.want || !errors.Is(err, io.EOF) || s.Damaged != 0 {
 					t.Errorf("got %s, %v, %d damaged, want %s", got, err, s.Damaged, c.want)

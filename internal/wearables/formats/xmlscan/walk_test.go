@@ -9,8 +9,8 @@ import (
 	"testing/iotest"
 )
 
-// walked is a document as a walker sees it: +name=text for what opens, -name
-// for what closes.
+// walked writes a document as a walker sees it: +parent/name=text for an opening tag,
+// -name for a closing one.
 func walked(in io.Reader) (string, error) {
 	w := NewWalker(in)
 	var b strings.Builder
@@ -39,7 +39,7 @@ func TestWalker(t *testing.T) {
 		`<a>1<![CDATA[2]]></a>`:              "+/a=1 -a",
 		`<a><![CDATA[]]></a>`:                "+/a= -a",
 	} {
-		for _, wrap := range []func(io.Reader) io.Reader{whole, iotest.OneByteReader} {
+		for _, wrap := range []func(io.Reader) io.Reader{wholeReader, iotest.OneByteReader} {
 			if got, err := walked(wrap(strings.NewReader(in))); got != want || !errors.Is(err, io.EOF) {
 				t.Errorf("%s\ngot  %s, %v\nwant %s", in, got, err, want)
 			}
@@ -47,7 +47,7 @@ func TestWalker(t *testing.T) {
 	}
 }
 
-// A value is read at any place of the window.
+// A value is read wherever it is in the window.
 func TestWalkerTextAcrossWindows(t *testing.T) {
 	const n = 60_000
 	doc := "<r>" + strings.Repeat(`<v k="1">12345</v>`, n) + "</r>"
