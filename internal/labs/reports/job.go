@@ -13,6 +13,7 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/reports/extract"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/secrets"
@@ -165,6 +166,7 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Job, error) {
 		}
 		return Job{}, err
 	}
+	audit.NotePeople(ctx, j.User)
 	return j, nil
 }
 

@@ -27,6 +27,10 @@ import (
 // wasmPages limits the memory of the WebAssembly module to 512 MB.
 const wasmPages = 512 << 20 >> 16
 
+// compileTime limits the compilation of PDFium. It takes seconds on a server, and more
+// than a minute on a small or busy machine. The cache directory keeps the result.
+const compileTime = 10 * time.Minute
+
 // renderer holds PDFium, compiled to WebAssembly. A hostile file cannot leave the
 // module's memory: the module has no files, network or clock of ours.
 type renderer struct {
@@ -57,7 +61,7 @@ func newRenderer(ctx context.Context, cacheDir string) (*renderer, error) {
 		return nil, errors.Join(err, r.close())
 	}
 	r.pool = pool
-	r.instance, err = pool.GetInstance(time.Minute)
+	r.instance, err = pool.GetInstance(compileTime)
 	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}

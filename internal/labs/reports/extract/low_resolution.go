@@ -32,7 +32,7 @@ func coarseNumber(text, name string) string {
 }
 
 // hasLostPoint reports whether a number without decimals fits its range only with as many
-// decimals as the range has: 28 where 1.9 to 3.7 is normal.
+// decimals as the range has. An example is 28 with a range from 1.9 to 3.7.
 func hasLostPoint(row *Row, value Value) bool {
 	decimals := rangeDecimals(row.Range.Text)
 	if row.Number == nil || row.Type != Numeric || row.Comparator != "" || value.Decimals != 0 || decimals == 0 || len(value.Text) <= decimals ||

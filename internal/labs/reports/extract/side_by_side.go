@@ -50,8 +50,8 @@ func (r *reader) splitTables(page int) {
 	}
 }
 
-// secondTable returns the left edge of the second table of a header line: each table has a
-// column of names, and a column of values behind it.
+// secondTable returns the left edge of the second table of a header line. Each table has
+// a column of names, and a column of values behind it.
 func secondTable(header *line, em float64) (cut float64, ok bool) {
 	columns := headerColumns(headerCells(header))
 	if !isHeader(columns) {
@@ -117,7 +117,10 @@ func mayNameCard(text string) bool {
 	return !isHeader && looksLikeName(text) && !commentLine.MatchString(text)
 }
 
-// cardOf reads the card of a name.
+// cardOf reads a card: the value, the unit, the range, the flag and the notes that are
+// below the name of a test. i is the index of the name's line. ok is false without a
+// number, or with a number that has neither a unit nor a range. cardOf adds the lines
+// that it uses to used.
 func (r *reader) cardOf(l layout, i int, name cell, used map[*line]bool) (d draft, ok bool) {
 	d = draft{name: name.text(), y: name.y, panel: r.panel, specimen: r.specimen, words: slices.Clone(name.words)}
 	last := l.lines[i].y

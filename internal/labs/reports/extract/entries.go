@@ -1,0 +1,453 @@
+package extract
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// entry is one line of a page, split into the parts of a row.
+type entry struct {
+	line   *line
+	parts  map[columnKind][]cell
+	anchor bool // has a value
+	used   bool
+	// reasons are doubts about the place of the value.
+	reasons []Reason
+	notes   []string // words beside the row
+}
+
+func (e *entry) text(kind columnKind) string {
+	var parts []string
+	for _, c := range e.parts[kind] {
+		parts = append(parts, c.text())
+	}
+	return strings.Join(parts, " ")
+}
+
+func (e *entry) addNote(text string) {
+	if text = tidyNote(text); text != "" {
+		e.notes = append(e.notes, text)
+	}
+}
+
+// resolve joins wrapped names and ranges to their rows and follows headings.
+func (r *reader) resolve(entries []*entry, page int) {
+	em := r.pages[page].em
+	joinHalves(entries, em)
+	for i, e := range entries {
+		if e.anchor {
+			r.adoptNames(entries, i, em)
+		}
+	}
+	for i, e := range entries {
+		if e.anchor {
+			gatherHalves(entries, i, em)
+		}
+	}
+	r.keepEmptyRows(entries, em)
+	for i, e := range entries {
+		if e.anchor || e.used {
+			continue
+		}
+		r.continuation(entries, i, em)
+	}
+	var last *entry
+	y := 0.0 // of the row or of its last note
+	for i, e := range entries {
+		if !e.anchor {
+			switch {
+			case e.used:
+			case r.noteBelow(last, e, y, em):
+				y = e.line.y
+			default:
+				if name := e.line.text(); len(e.line.cells) == 1 && r.knows(name) >= 0.95 {
+					r.analyte = strings.Trim(name, " :")
+				}
+				r.heading(entries, i, em)
+			}
+			continue
+		}
+		if len(e.parts[nameColumn]) == 0 {
+			r.joinValue(last, e, em)
+			continue
+		}
+		before := len(r.drafts)
+		r.emit(e, page)
+		if last, y = e, e.line.y; len(r.drafts) == before {
+			last = nil // refused: what follows is about no row
+		}
+	}
+}
+
+// keepEmptyRows keeps rows that have a name and a range, and no value. Otherwise their
+// range joins another row.
+func (r *reader) keepEmptyRows(entries []*entry, em float64) {
+	for i, e := range entries {
+		if e.anchor || e.used || len(e.parts[nameColumn]) == 0 || len(e.parts[valueColumn]) > 0 {
+			continue
+		}
+		isHalf := func(o *entry) bool { return math.Abs(o.line.y-e.line.y) < 0.95*em }
+		if i > 0 && isHalf(entries[i-1]) || i+1 < len(entries) && isHalf(entries[i+1]) {
+			continue
+		}
+		rng := ParseRange(e.text(rangeColumn), r.commas, Patient{Age: -1})
+		_, hasUnit := knownUnit(e.text(unitColumn))
+		hasRange := rng.Kind != RangeOther && rng.Kind != RangeNone && len(rng.Choices) == 0
+		known := r.knows(e.text(nameColumn))
+		if hasRange && (known >= 0.95 || hasUnit && looksLikeName(e.text(nameColumn))) || hasUnit && known >= 0.95 {
+			e.anchor, e.reasons = true, append(e.reasons, ValueMissing)
+		}
+	}
+}
+
+// gatherHalves gives a row the units and ranges of two lines whose middle is its
+// own line.
+func gatherHalves(entries []*entry, i int, em float64) {
+	e := entries[i]
+	for _, kind := range []columnKind{unitColumn, rangeColumn} {
+		if len(e.parts[kind]) > 0 {
+			continue
+		}
+		for j := max(0, i-2); j < min(len(entries), i+3); j++ {
+			o := entries[j]
+			if dy := math.Abs(o.line.y - e.line.y); j == i || o.anchor || dy > 0.95*em || len(o.parts[kind]) == 0 || isFlagMark(o.text(kind)) {
+				continue
+			}
+			e.parts[kind] = append(e.parts[kind], o.parts[kind]...)
+			o.parts[kind] = nil
+			if len(o.parts[nameColumn]) == 0 {
+				o.used, o.line.used = true, true
+			}
+		}
+	}
+}
+
+// joinHalves joins values that are broken at a hyphen or after "not".
+func joinHalves(entries []*entry, em float64) {
+	for i, e := range entries {
+		if value := strings.ToLower(e.text(valueColumn)); value != "non-" && value != "not" && value != "none" {
+			continue
+		}
+		for _, next := range entries[i+1:] {
+			if next.line.y-e.line.y > 1.7*em {
+				break
+			}
+			if len(next.parts[valueColumn]) == 0 {
+				continue
+			}
+			if len(e.parts[nameColumn]) > 0 && len(next.parts[nameColumn]) == 0 {
+				e.parts[valueColumn] = append(e.parts[valueColumn], next.parts[valueColumn]...)
+				e.parts[rangeColumn] = append(e.parts[rangeColumn], next.parts[rangeColumn]...)
+				e.parts[flagColumn] = append(e.parts[flagColumn], next.parts[flagColumn]...)
+				e.anchor, next.anchor, next.used, next.line.used = true, false, true, true
+			} else {
+				next.parts[valueColumn] = append(slices.Clone(e.parts[valueColumn]), next.parts[valueColumn]...)
+				next.parts[rangeColumn] = append(slices.Clone(e.parts[rangeColumn]), next.parts[rangeColumn]...)
+				e.anchor, e.used, e.line.used = false, true, true
+			}
+			break
+		}
+	}
+}
+
+// joinValue adds a second line of a value in words to its row: "Non-" and
+// "Reactive".
+func (r *reader) joinValue(last, e *entry, em float64) {
+	if last == nil || len(r.drafts) == 0 || e.line.y-last.line.y > 1.8*em {
+		return
+	}
+	d := &r.drafts[len(r.drafts)-1]
+	if before := last.text(valueColumn); strings.HasSuffix(before, "-") || strings.EqualFold(before, "not") || strings.EqualFold(before, "none") {
+		separator := " "
+		if strings.HasSuffix(before, "-") {
+			separator = ""
+		}
+		d.value += separator + e.text(valueColumn)
+		e.line.used = true
+	}
+}
+
+// adoptNames finds the name of a value in the middle of a row of several lines.
+func (r *reader) adoptNames(entries []*entry, i int, em float64) {
+	e := entries[i]
+	var above, below []*entry
+	for j := i - 1; j >= 0 && e.line.y-entries[j].line.y < 1.9*em; j-- {
+		if o := entries[j]; !o.anchor && !o.used && len(o.parts[nameColumn]) > 0 && len(o.parts[valueColumn]) == 0 {
+			above = append([]*entry{o}, above...)
+		} else if o.anchor {
+			break
+		}
+	}
+	for j := i + 1; j < len(entries) && entries[j].line.y-e.line.y < 1.9*em; j++ {
+		if o := entries[j]; !o.anchor && !o.used && len(o.parts[nameColumn]) > 0 && len(o.parts[valueColumn]) == 0 {
+			below = append(below, o)
+		} else if o.anchor {
+			break
+		}
+	}
+	own := e.parts[nameColumn]
+	bestScore, bestAbove, bestBelow := -1.0, []*entry(nil), []*entry(nil)
+	alone := 0.0
+	if len(own) > 0 {
+		alone = r.knows(e.text(nameColumn))
+		bestScore = 0.9
+	}
+	for a := 0; a <= min(2, len(above)); a++ {
+		for b := 0; b <= min(2, len(below)); b++ {
+			chosen := append(slices.Clone(above[len(above)-a:]), below[:b]...)
+			if len(chosen) == 0 || len(own) > 0 && (a == 0 || startsLower(above[len(above)-a].text(nameColumn)) || slices.ContainsFunc(chosen, func(o *entry) bool { return !r.sameStyle(o, e) })) {
+				continue
+			}
+			score := r.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
+			if len(own) > 0 && score < max(0.95, min(0.99, alone+0.02)) {
+				continue
+			}
+			distance := 0.0
+			for _, o := range chosen {
+				distance = max(distance, math.Abs(o.line.y-e.line.y))
+			}
+			if len(own) > 0 {
+				score += 0.02 * float64(len(chosen))
+			} else {
+				score -= 0.1 * distance / em
+			}
+			if a == b {
+				score += 0.06 // the value is in the middle
+			}
+			if score > bestScore {
+				bestScore, bestAbove, bestBelow = score, above[len(above)-a:], below[:b]
+			}
+		}
+	}
+	var names []cell
+	for _, o := range bestAbove {
+		names = append(names, o.parts[nameColumn]...)
+	}
+	names = append(names, own...)
+	for _, o := range bestBelow {
+		names = append(names, o.parts[nameColumn]...)
+	}
+	e.parts[nameColumn] = names
+	for _, o := range slices.Concat(bestAbove, bestBelow) {
+		for _, kind := range []columnKind{rangeColumn, unitColumn, flagColumn} {
+			e.parts[kind] = append(e.parts[kind], o.parts[kind]...)
+		}
+		o.used, o.line.used = true, true
+	}
+}
+
+// sameStyle reports whether a line can be part of a row's name: it looks like it
+// and is no heading.
+func (r *reader) sameStyle(o, e *entry) bool {
+	a, b := o.parts[nameColumn][0], e.parts[nameColumn][0]
+	return a.bold == b.bold && math.Abs(a.h-b.h) < r.heightTolerance(e)*b.h && math.Abs(a.x0-b.x0) < b.h && !panelWords.MatchString(o.text(nameColumn)) && !methodLine.MatchString(o.text(nameColumn))
+}
+
+func joinedName(entries []*entry) string {
+	var parts []string
+	for _, e := range entries {
+		parts = append(parts, e.text(nameColumn))
+	}
+	return joinWrapped(parts...)
+}
+
+// joinWrapped joins the lines of a wrapped text.
+func joinWrapped(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		if p == "" {
+			continue
+		}
+		if s := b.String(); s != "" && !strings.HasSuffix(s, "-") && !strings.HasSuffix(s, "/") {
+			b.WriteByte(' ')
+		}
+		b.WriteString(p)
+	}
+	return b.String()
+}
+
+// continuation adds a line without a value to the row above or below it.
+func (r *reader) continuation(entries []*entry, i int, em float64) {
+	e := entries[i]
+	var above, below *entry
+	for j := i - 1; j >= 0 && above == nil; j-- {
+		if entries[j].anchor {
+			above = entries[j]
+		}
+	}
+	for j := i + 1; j < len(entries) && below == nil; j++ {
+		if entries[j].anchor {
+			below = entries[j]
+		}
+	}
+	up, down := math.Inf(1), math.Inf(1)
+	if above != nil {
+		last := above.line.y
+		for j := i - 1; j >= 0 && entries[j] != above; j-- { // lines between that belong to it
+			if entries[j].used {
+				last = max(last, entries[j].line.y)
+			}
+		}
+		up = e.line.y - last
+	}
+	if below != nil {
+		down = below.line.y - e.line.y
+	}
+	near := above
+	if down < up {
+		near = below
+	}
+	if len(e.line.cells) == 1 && near != nil && min(up, down) < 1.6*em { // "High" under a bar
+		if text := e.line.cells[0].text(); len(text) > 1 && isFlagMark(text) && len(near.parts[flagColumn]) == 0 {
+			near.parts[flagColumn] = e.line.cells
+			e.used, e.line.used = true, true
+			return
+		}
+	}
+	name, rng, unit := e.text(nameColumn), e.text(rangeColumn), e.text(unitColumn)
+	if unit != "" && !looksLikeUnit(unit) {
+		if _, joins := knownUnit(joinWrapped(textOf(above, unitColumn), unit)); !joins {
+			unit = ""
+			e.parts[unitColumn] = nil
+		}
+	}
+	if rng != "" || unit != "" {
+		target := above
+		if down < up-0.2*em && !(rng != "" && above != nil && up < 1.9*em && r.continuesChoices(above.text(rangeColumn), rng)) {
+			target = below
+		}
+		if target == nil || min(up, down) > 1.9*em || e.text(valueColumn) != "" {
+			return
+		}
+		if rng != "" && !r.continuesRange(target, rng, target == above) && unit == "" {
+			return
+		}
+		for _, kind := range []columnKind{rangeColumn, unitColumn} {
+			if target == above {
+				target.parts[kind] = append(target.parts[kind], e.parts[kind]...)
+			} else {
+				target.parts[kind] = append(slices.Clone(e.parts[kind]), target.parts[kind]...)
+			}
+		}
+		e.used, e.line.used = true, true
+	}
+	if name == "" || len(e.parts[nameColumn]) > 1 || methodLine.MatchString(name) || commentLine.MatchString(name) || len(strings.Fields(name)) > 6 {
+		return
+	}
+	size := e.parts[nameColumn][0].h
+	isHeading := panelWords.MatchString(name) && !startsLower(name)
+	fits := func(o *entry, gap float64) bool {
+		return o != nil && gap < 1.6*em && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
+	}
+	if fits(above, up) {
+		before := above.text(nameColumn)
+		joined := joinWrapped(before, name)
+		if k, alone := r.knows(joined), r.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !isHeading && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
+			startsLower(name) && (k >= 0.9 || alone < 0.9) ||
+			alone < 0.9 && r.knows(name) < 0.9 && !isHeading && !e.parts[nameColumn][0].bold && up < 1.35*em {
+			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
+			e.used, e.line.used = true, true
+			return
+		}
+	}
+	if fits(below, down) && !startsLower(name) {
+		joined := joinWrapped(name, below.text(nameColumn))
+		if k, alone := r.knows(joined), r.knows(below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
+			below.parts[nameColumn] = append(slices.Clone(e.parts[nameColumn]), below.parts[nameColumn]...)
+			e.used, e.line.used = true, true
+		}
+	}
+}
+
+func textOf(e *entry, kind columnKind) string {
+	if e == nil {
+		return ""
+	}
+	return e.text(kind)
+}
+
+// isFlagMark reports whether text is only a flag.
+func isFlagMark(text string) bool {
+	_, ok := flagOf(text)
+	return ok
+}
+
+// heightTolerance returns the share by which heights of one font differ. A
+// recognised word is as high as its own letters.
+func (r *reader) heightTolerance(e *entry) float64 {
+	if r.doc.Pages[e.line.page].Source == FromOCR {
+		return 0.45
+	}
+	return 0.12
+}
+
+func openParenthesis(text string) bool { return strings.Count(text, "(") > strings.Count(text, ")") }
+
+// continuesRange reports whether text adds to the range of a row.
+func (r *reader) continuesRange(target *entry, text string, after bool) bool {
+	before := target.text(rangeColumn)
+	joined := before + " " + text
+	if !after {
+		joined = text + " " + before
+	}
+	who := Patient{Age: -1}
+	return ParseRange(joined, r.commas, who).Kind != RangeOther || ParseRange(text, r.commas, who).Kind != RangeOther || ParseRange(before, r.commas, who).Kind == RangeOther
+}
+
+// continuesChoices reports whether a line adds to labelled ranges: "F: 12 - 15"
+// to "M: 13 - 17".
+func (r *reader) continuesChoices(before, text string) bool {
+	who := Patient{Age: -1}
+	have, more := ParseRange(before, r.commas, who).Choices, ParseRange(text, r.commas, who).Choices
+	if len(have) == 0 || len(more) == 0 {
+		return false
+	}
+	for _, c := range more {
+		if slices.ContainsFunc(have, func(h Choice) bool { return strings.EqualFold(h.Label, c.Label) }) || maleLabel.MatchString(c.Label) {
+			return false
+		}
+	}
+	return true
+}
+
+// heading follows the name of a panel and the specimen.
+func (r *reader) heading(entries []*entry, i int, em float64) {
+	l := entries[i].line
+	text := strings.TrimSpace(l.text())
+	if m := sectionOfTime.FindStringSubmatch(text); m != nil {
+		r.older = previousHeader.MatchString(m[1])
+		return
+	}
+	specimen := specimenIn(text)
+	if m := specimenLabel.FindStringSubmatchIndex(text); m != nil {
+		if s := specimenIn(text[m[1]:]); s != "" {
+			r.specimen = s
+		}
+	} else if len(l.cells) > 2 {
+		return
+	}
+	text = strings.TrimSpace(strings.TrimRight(l.cells[0].text(), ": "))
+	if m := specimenLabel.FindStringIndex(text); m != nil {
+		text = strings.TrimSpace(text[:m[0]])
+	}
+	if text == "" || startsLower(text) || len(text) > 60 || len(strings.Fields(text)) > 8 || notARow.MatchString(text) || commentLine.MatchString(text) || strings.HasSuffix(text, ".") {
+		return
+	}
+	isPanel := panelWords.MatchString(text)
+	if !isPanel && reportTitle.MatchString(text) {
+		return
+	}
+	namesSpecimen := specimen != "" && len(l.cells) == 1 && len(strings.Fields(text)) <= 4
+	if !isPanel && !namesSpecimen && !l.cells[0].bold && text != strings.ToUpper(text) {
+		return
+	}
+	if !isPanel && strings.IndexFunc(text, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
+		return
+	}
+	// A heading is followed by a row or by another heading, not by text.
+	r.panel = strings.TrimSpace(continued.ReplaceAllString(text, ""))
+	if specimenLabel.FindStringIndex(l.text()) == nil {
+		r.specimen = specimen
+	}
+}
