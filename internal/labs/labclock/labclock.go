@@ -79,8 +79,8 @@ func SetAhead(ctx context.Context, tx *store.Tx, team teams.ID, ahead time.Durat
 	return nil
 }
 
-// Later returns the later of two times.
-func Later(a, b time.Time) time.Time {
+// LaterOf returns the later of two times.
+func LaterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

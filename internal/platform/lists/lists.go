@@ -104,8 +104,8 @@ func read(ctx context.Context, tx *store.Tx, name string) (text []byte, revision
 	return text, revision, nil
 }
 
-// largest is the maximum size of an uncompressed list, in bytes.
-const largest = 256 << 20
+// maxListSize is the maximum size of an uncompressed list, in bytes.
+const maxListSize = 256 << 20
 
 func pack(text []byte) []byte {
 	coder, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
@@ -117,7 +117,7 @@ func pack(text []byte) []byte {
 }
 
 func unpack(packed []byte) ([]byte, error) {
-	coder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(largest))
+	coder, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxListSize))
 	if err != nil {
 		return nil, err
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	version = 2
-	longest = 4096
+	version   = 2
+	maxCursor = 4096
 )
 
 var table = crc32.MakeTable(crc32.Castagnoli)
@@ -52,7 +52,7 @@ func Decode(cursor string, position any) error {
 	bad := func() error {
 		return fault.New(fault.Invalid, "Value error, not a cursor of this list").At("query", "next_cursor")
 	}
-	if len(cursor) > longest {
+	if len(cursor) > maxCursor {
 		return bad()
 	}
 	buf, err := base64.RawURLEncoding.Strict().DecodeString(cursor)

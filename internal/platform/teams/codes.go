@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Write access to the database alone makes no API key: a key is found by a code and
+// Write access to the database alone makes no API key. A key is found by a code and
 // checked by a proof, and both need the root key. The code is an HMAC of the digest of
 // the key's text. The proof is an HMAC of the row. It does not fit any more if a person
 // moves a row to another team, widens its rights or removes its end.
@@ -68,7 +68,7 @@ func find(ctx context.Context, tx *store.Tx, digest []byte) (Key, error) {
 }
 
 // digestTime is the time for which PostgreSQL keeps the digests of keys of older
-// versions, so that nodes of these versions can serve during an update.
+// versions. So nodes of these versions can serve during an update.
 const digestTime = 24 * time.Hour
 
 // Coding tells what CodeKeys did and found.
@@ -77,11 +77,13 @@ type Coding struct {
 	Refused int // keys without a code, which open nothing
 }
 
-// CodeKeys gives the keys of an older version their codes, once per database. It
-// removes their digests when no node of that version can serve any more. known tells
-// that this data folder has served the database with codes: then a database that claims
-// to have none was changed by hand, or is a backup of an older version. Several nodes may
-// call it at once.
+// CodeKeys gives the keys of an older version their codes, once per database. It removes
+// their digests when no node of that version can serve any more. Several nodes may call
+// it at once.
+//
+// known says that this data folder has already served the database with codes. Then a
+// database that claims to have none was changed by hand, or is a backup of an older
+// version. CodeKeys gives such a database no codes.
 func CodeKeys(ctx context.Context, tx *store.Tx, known bool) (c Coding, err error) {
 	if err := tx.Lock(ctx, "codes of API keys"); err != nil {
 		return c, err
@@ -153,11 +155,11 @@ func writeCode(ctx context.Context, tx *store.Tx, k Key, code []byte) error {
 }
 
 // errUnproven is the error of a change that would renew the proof of a row without one.
-var errUnproven = fault.New(fault.Conflict, "this API key has no valid proof: start hale serve once after an update; otherwise its row was changed in the database, so create another key")
+var errUnproven = fault.New(fault.Conflict, "this API key has no valid proof: start hale serve once after an update, or create another key if its database row was changed")
 
-// proven returns a key with its code, to be changed. ok is false if its proof is not
+// provenKey returns a key with its code, to be changed. ok is false if its proof is not
 // valid.
-func proven(ctx context.Context, tx *store.Tx, team ID, id KeyID) (key Key, code []byte, ok bool, err error) {
+func provenKey(ctx context.Context, tx *store.Tx, team ID, id KeyID) (key Key, code []byte, ok bool, err error) {
 	var proof []byte
 	key, err = scanKey(tx.QueryRow(ctx, `SELECT `+keyColumns+`, code, proof FROM api_keys WHERE team_id = $1 AND id = $2`+tx.ForUpdate(), team, id), &code, &proof)
 	if errors.Is(err, store.ErrNoRows) {
@@ -175,7 +177,7 @@ func proven(ctx context.Context, tx *store.Tx, team ID, id KeyID) (key Key, code
 // EndKey sets the end of a key, unless it has an earlier one. A row without a valid
 // proof gets none.
 func EndKey(ctx context.Context, tx *store.Tx, team ID, id KeyID, at time.Time) error {
-	key, code, ok, err := proven(ctx, tx, team, id)
+	key, code, ok, err := provenKey(ctx, tx, team, id)
 	if err != nil || key.ExpiresAt != nil && !key.ExpiresAt.After(at) {
 		return err
 	}

@@ -87,14 +87,24 @@ func CheckKey(text secrets.Text) error {
 	return nil
 }
 
+// CheckProductionKey checks the length of a key given from outside for a production team.
+func CheckProductionKey(text secrets.Text) error {
+	if len(text.Reveal()) < ShortestProductionKey {
+		return fault.Newf(fault.Invalid, "an API key of a production team has at least %d characters", ShortestProductionKey).At("key")
+	}
+	return nil
+}
+
 // AddKey stores a key without limits and with a given text, such as one from the
 // settings at the first start. A key that exists is a Conflict.
 func AddKey(ctx context.Context, tx *store.Tx, team Team, label string, text secrets.Text) (Key, error) {
 	if err := CheckKey(text); err != nil {
 		return Key{}, err
 	}
-	if team.Environment == Production && len(text.Reveal()) < ShortestProductionKey {
-		return Key{}, fault.Newf(fault.Invalid, "an API key of a production team has at least %d characters", ShortestProductionKey).At("key")
+	if team.Environment == Production {
+		if err := CheckProductionKey(text); err != nil {
+			return Key{}, err
+		}
 	}
 	return addKey(ctx, tx, team, NewKey{Label: label, Rights: FullRights}, text)
 }
@@ -184,7 +194,7 @@ func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap t
 	if overlap < 0 || overlap > LongestOverlap {
 		return Key{}, "", fault.Newf(fault.Invalid, "the overlap is between 0 and %s", LongestOverlap).At("overlap")
 	}
-	old, _, ok, err := proven(ctx, tx, team.ID, id)
+	old, _, ok, err := provenKey(ctx, tx, team.ID, id)
 	switch {
 	case err != nil:
 		return Key{}, "", err
