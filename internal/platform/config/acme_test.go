@@ -5,6 +5,20 @@ import (
 	"testing"
 )
 
+// The HSTS header depends on the address of the API. A certificate with an address without
+// TLS is refused.
+func TestACertificateNeedsASecureAddress(t *testing.T) {
+	for base, refused := range map[string]bool{"": false, "https://health.example": false, "http://health.example": true} {
+		flags := map[string][]string{"tls-cert": {"c.pem"}, "tls-key": {"k.pem"}}
+		if base != "" {
+			flags["base-url"] = []string{base}
+		}
+		if _, err := Load(Input{Flags: flags, LookupEnv: environ()}); (err != nil) != refused || err != nil && !strings.Contains(err.Error(), "https://") {
+			t.Errorf("%q: %v", base, err)
+		}
+	}
+}
+
 // A domain that no authority can certify is refused at the start, and not an hour later.
 func TestDomainsAreChecked(t *testing.T) {
 	for _, test := range []struct {

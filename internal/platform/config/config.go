@@ -45,7 +45,7 @@ type Config struct {
 	// BehindProxy allows plain HTTP at an address that other machines reach, in
 	// production: a proxy in front of the service has TLS.
 	BehindProxy bool
-	// HTTP2Cleartext accepts HTTP/2 without TLS, for proxies that speak it.
+	// HTTP2Cleartext accepts HTTP/2 without TLS, for proxies that use it.
 	HTTP2Cleartext bool
 	// Docs serves the OpenAPI document, the reference and the guides.
 	Docs bool
@@ -133,6 +133,8 @@ type Config struct {
 	// is empty, no e-mails are sent.
 	SMTPURL  secrets.Text
 	MailFrom string
+	// InsecureSMTP allows a mail server on another machine without TLS, in production.
+	InsecureSMTP bool
 	// OperatorsEmail gets an e-mail about each critical laboratory result whose team is
 	// not known.
 	OperatorsEmail string
@@ -147,7 +149,8 @@ type Config struct {
 	// only the sandbox's labs are available.
 	Networks string
 	// InsecureHL7 allows a listener for laboratories outside loopback without TLS and
-	// certificates of the labs.
+	// certificates of the labs. In production it also allows orders to other machines
+	// without TLS.
 	InsecureHL7 bool
 
 	// MetricsListen is the address of /metrics, /livez, /readyz and Go's profiles, for
@@ -206,7 +209,8 @@ func (c *Config) UsesACME() bool { return len(c.ACMEDomains) > 0 && c.ACMEDomain
 // UsesTLS reports whether the API has a certificate.
 func (c *Config) UsesTLS() bool { return c.TLSCert != "" || c.UsesACME() }
 
-// ListenURL is DeriveBaseURL for the API, with https if it has a certificate.
+// ListenURL returns the base URL of a listening address of the API, with https if the API
+// has a certificate. See DeriveBaseURL.
 func (c *Config) ListenURL(listen string) string {
 	derived := DeriveBaseURL(listen)
 	if c.UsesTLS() {

@@ -302,6 +302,11 @@ var settings = []Setting{
 		check: func(c *Config) error { return checkURL(c.SMTPURL.Reveal(), "smtp", "smtps") },
 	},
 	{
+		Key: "insecure-smtp", Env: "HALE_INSECURE_SMTP", Default: "false",
+		Usage: "in production, allow a mail server on another machine without TLS",
+		field: func(c *Config) any { return &c.InsecureSMTP },
+	},
+	{
 		Key: "mail-from", Env: "HALE_MAIL_FROM",
 		Usage: "sender of e-mails to patients; needed with smtp-url",
 		field: func(c *Config) any { return &c.MailFrom },
@@ -336,7 +341,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "insecure-hl7", Env: "HALE_INSECURE_HL7", Default: "false",
-		Usage: "allow labs to send results from other machines without TLS and certificates",
+		Usage: "allow labs to send results from other machines without TLS and certificates; in production, also orders to other machines",
 		field: func(c *Config) any { return &c.InsecureHL7 },
 	},
 	{
@@ -498,6 +503,18 @@ func checkPair(c *Config) error {
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return errors.New("needs tls-key, and tls-key needs it")
 	}
+	if c.TLSCert != "" {
+		return checkSecureBaseURL(c)
+	}
+	return nil
+}
+
+// checkSecureBaseURL refuses a base-url without TLS for an API with TLS. Its links would
+// lead to plain HTTP, and its answers would have no HSTS header.
+func checkSecureBaseURL(c *Config) error {
+	if c.BaseURL != "" && !strings.HasPrefix(c.BaseURL, "https://") {
+		return errors.New("needs a base-url that begins with https://")
+	}
 	return nil
 }
 
@@ -516,10 +533,7 @@ func checkDomains(c *Config) error {
 	if c.TLSCert != "" {
 		return errors.New("cannot be set together with tls-cert")
 	}
-	if c.BaseURL != "" && !strings.HasPrefix(c.BaseURL, "https://") {
-		return errors.New("needs a base-url that begins with https://")
-	}
-	return nil
+	return checkSecureBaseURL(c)
 }
 
 func checkRootKey(text string) error {

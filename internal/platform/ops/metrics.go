@@ -93,6 +93,7 @@ func NewMetrics(version, engine string) *Metrics {
 		ConstLabels: prometheus.Labels{"version": version, "engine": engine},
 	})
 	build.Set(1)
+	m.attempts.WithLabelValues("failed") // an alert sees only changes of a series that exists
 	m.registry.MustRegister(build, m.requests, m.inFlight, m.replays, m.limited, m.wrong, m.commits, m.transactions,
 		m.attempts, m.delay, m.stranded, m.jobs, m.records,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -133,7 +134,8 @@ func (m *Metrics) RateLimited() {
 	}
 }
 
-// WrongKey records a request with a wrong API key. slowed tells that its address must wait.
+// WrongKey records a request with a wrong API key. slowed reports whether its address
+// must wait.
 func (m *Metrics) WrongKey(slowed bool) {
 	if m == nil {
 		return
@@ -183,6 +185,16 @@ func (m *Metrics) Job(kind, outcome string, took time.Duration) {
 	}
 }
 
+// ExpectJobs creates the series of failed jobs of some kinds, with 0. An alert does not
+// see the first failure of a series that begins with 1.
+func (m *Metrics) ExpectJobs(kinds []string) {
+	if m != nil {
+		for _, kind := range kinds {
+			m.jobs.WithLabelValues(kind, "failed")
+		}
+	}
+}
+
 // Records counts the records of an import by outcome: mapped, skipped.
 func (m *Metrics) Records(outcome string, n int) {
 	if m != nil {
@@ -198,8 +210,8 @@ func (m *Metrics) Gauge(name, help string, fn func() float64) {
 	}
 }
 
-// GaugeBy is Gauge for one value per word of a fixed list. The label contains the word.
-// fn returns the values by word.
+// GaugeBy registers a metric like Gauge, with one value for each word of a fixed list.
+// The label contains the word. fn returns the values by word.
 func (m *Metrics) GaugeBy(label, name, help string, fn func() map[string]float64) {
 	if m != nil {
 		m.registry.MustRegister(&gaugeBy{prometheus.NewDesc(name, help, []string{label}, nil), fn})

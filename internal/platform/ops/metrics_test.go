@@ -25,6 +25,7 @@ func TestMetrics(t *testing.T) {
 	m.Delivered(20 * time.Millisecond)
 	m.Stranded(2)
 	m.Job("users.erase", "ok", time.Second)
+	m.ExpectJobs([]string{"events.forget"})
 	m.Records("mapped", 310_000)
 	m.Replay()
 	m.RateLimited()
@@ -40,6 +41,7 @@ func TestMetrics(t *testing.T) {
 		`webhook_attempt_duration_seconds_count{outcome="timeout"} 1`,
 		`webhook_delivery_delay_seconds_count 1`, `webhook_deliveries_stranded_total 2`,
 		`job_duration_seconds_count{kind="users.erase",outcome="ok"} 1`,
+		`job_duration_seconds_count{kind="events.forget",outcome="failed"} 0`, `webhook_attempt_duration_seconds_count{outcome="failed"} 0`,
 		`import_records_total{outcome="mapped"} 310000`,
 		`idempotency_replays_total 1`, `http_server_rate_limited_total 1`, `http_server_wrong_keys_total{status="429"} 1`,
 		`webhook_oldest_pending_seconds 4.5`,

@@ -55,18 +55,24 @@ func TestManyDifferentErrors(t *testing.T) {
 		var out bytes.Buffer
 		handler := sample(slog.NewTextHandler(&out, nil))
 		log := slog.New(handler)
+		counts := func() int {
+			c := handler.(*sampler).counts
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return len(c.all)
+		}
 		for i := range 3 * maxSampled {
 			log.Error("failed", "error", fmt.Sprint("cause ", i))
 		}
 		if n := strings.Count(out.String(), "msg=failed"); n != 3*maxSampled {
 			t.Errorf("%d lines", n)
 		}
-		if n := len(handler.(*sampler).counts.all); n > maxSampled {
+		if n := counts(); n > maxSampled {
 			t.Errorf("%d counts", n)
 		}
 		time.Sleep(sampleWindow + time.Second)
 		synctest.Wait()
-		if n := len(handler.(*sampler).counts.all); n != 0 {
+		if n := counts(); n != 0 {
 			t.Errorf("%d counts stay", n)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+	modernc "modernc.org/sqlite"
 	"zombiezen.com/go/sqlite"
 
 	"hale/internal/platform/fault"
@@ -37,7 +38,22 @@ func IsFull(err error) bool {
 	if errors.As(err, &pg) {
 		return pg.Code == "53100"
 	}
-	return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultFull
+	return primaryCode(err) == sqlite.ResultFull
+}
+
+// IsIOError reports whether SQLite could not open, read or write a file.
+func IsIOError(err error) bool {
+	code := primaryCode(err)
+	return code == sqlite.ResultIOErr || code == sqlite.ResultCantOpen
+}
+
+// primaryCode returns the code of a SQLite error. Migrations use another driver.
+func primaryCode(err error) sqlite.ResultCode {
+	var migrating *modernc.Error
+	if errors.As(err, &migrating) {
+		return sqlite.ResultCode(migrating.Code()).ToPrimary()
+	}
+	return sqlite.ErrCode(err).ToPrimary()
 }
 
 // IsDamaged reports whether the embedded database's file is damaged or no database.

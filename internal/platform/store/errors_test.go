@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,20 @@ func unavailable(t *testing.T, what string, err error) {
 	var down *store.Unavailable
 	if !fault.Is(err, fault.Unavailable) || !errors.As(err, &down) || down.Cause == nil {
 		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// Migrations use another driver, whose errors of a full disk are recognized too.
+func TestFullDiskInAMigration(t *testing.T) {
+	pool, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "full.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	pool.SetMaxOpenConns(1) // the bound is that of a connection
+	_, err = pool.ExecContext(t.Context(), `PRAGMA max_page_count = 2; CREATE TABLE big (b BLOB); INSERT INTO big VALUES (zeroblob(100000))`)
+	if !store.IsFull(err) || store.IsIOError(err) {
+		t.Errorf("%v", err)
 	}
 }
 

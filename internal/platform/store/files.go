@@ -37,8 +37,8 @@ func ReplaceFile(path string, data []byte) error {
 	return SyncFolder(filepath.Dir(path))
 }
 
-// keepOwner gives a new file the owner of the one that it replaces: root may run a
-// command for a service that has a user of its own.
+// keepOwner gives a new file the owner of the file that it replaces. Root may run
+// a command for a service that has a user of its own.
 func keepOwner(f *os.File, path string) error {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) || os.Geteuid() != 0 {
@@ -78,4 +78,23 @@ func createPrivate(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// makePrivate removes the rights of other users from existing files.
+func makePrivate(paths ...string) error {
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if mode := info.Mode().Perm(); mode&0o077 != 0 {
+			if err := os.Chmod(path, mode&^0o077); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

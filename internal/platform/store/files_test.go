@@ -27,6 +27,16 @@ func TestFilesArePrivate(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, db, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "a") })
+	for _, name := range []string{store.FileName, store.FileName + "-wal"} { // as an older version left them
+		if err := os.Chmod(filepath.Join(dir, name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
 	if err := db.Backup(ctx, filepath.Join(dir, "backup.db")); err != nil {
 		t.Fatal(err)
 	}

@@ -100,13 +100,44 @@ func (db *DB) hasMigrations(ctx context.Context) (begun bool, err error) {
 	return begun, nil
 }
 
+// CheckSchema returns an error if a newer binary has migrated the PostgreSQL database
+// while this one runs. SQLite has one process.
+func (db *DB) CheckSchema(ctx context.Context) error {
+	if db.engine != Postgres {
+		return nil
+	}
+	var current int64
+	if err := db.pool.QueryRowContext(ctx, `SELECT MAX(version_id) FROM `+goose.DefaultTablename+` WHERE is_applied`).Scan(&current); err != nil {
+		return fmt.Errorf("store: reading the schema version: %w", err)
+	}
+	if known := newestMigration(); current > known {
+		return newerError(current, known)
+	}
+	return nil
+}
+
+// newestMigration returns the version of the last migration that this binary knows.
+func newestMigration() (newest int64) {
+	files, _ := fs.Glob(migrations, "migrations/*.sql") // the pattern is valid
+	for _, name := range files {
+		if v, err := goose.NumericComponent(name); err == nil {
+			newest = max(newest, v)
+		}
+	}
+	return newest
+}
+
+func newerError(current, known int64) error {
+	return fmt.Errorf("store: the database has schema %d and this binary knows only %d: start a newer one", current, known)
+}
+
 func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 	current, target, err := provider.GetVersions(ctx)
 	if err != nil {
 		return fmt.Errorf("store: reading the schema version: %w", err)
 	}
 	if current > target {
-		return fmt.Errorf("store: the database has schema %d and this binary knows only %d: start a newer one", current, target)
+		return newerError(current, target)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -175,6 +176,22 @@ func TestStatusesWithoutCheck(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A running node notices that a newer binary has migrated its database.
+func TestCheckSchema(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	if err := db.CheckSchema(ctx); err != nil {
+		t.Error(err)
+	}
+	write(t, db, func(tx *store.Tx) error {
+		_, err := tx.Exec(ctx, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)`)
+		return err
+	})
+	if err := db.CheckSchema(ctx); err == nil || !strings.Contains(err.Error(), "start a newer one") {
+		t.Errorf("a newer schema: %v", err)
+	}
 }
 
 // Listing the migrations of an empty database creates no table.

@@ -39,8 +39,7 @@ func (db *DB) OutgoingHold(ctx context.Context) (h OutgoingHold, err error) {
 // HoldOutgoing marks the database, unless it is marked already.
 func (db *DB) HoldOutgoing(ctx context.Context, reason string) error {
 	return db.Write(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(ctx, `UPDATE instance SET outgoing_held_at = $1, outgoing_held_reason = $2 WHERE id = 1 AND outgoing_held_at = 0`,
-			Micros(tx.now), reason)
+		_, err := tx.Exec(ctx, holdOutgoing, Micros(tx.now), reason)
 		return err
 	})
 }
@@ -52,3 +51,6 @@ func (db *DB) ResumeOutgoing(ctx context.Context) error {
 		return err
 	})
 }
+
+// holdOutgoing is the statement of HoldOutgoing. $1 now, $2 reason.
+const holdOutgoing = `UPDATE instance SET outgoing_held_at = $1, outgoing_held_reason = $2 WHERE id = 1 AND outgoing_held_at = 0`

@@ -179,8 +179,9 @@ func listSequences(ctx context.Context, conn *pgx.Conn) (map[string]int64, error
 var ErrNotEmpty = errors.New("store: the PostgreSQL database has tables or functions already: restore into an empty one")
 
 // CopyIn creates the tables of a copy in an empty database, and fills them. open opens
-// the file of a table. After an error the database is empty again.
-func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, open func(table string) (io.ReadCloser, error)) error {
+// the file of a table. The rows commit together with the mark of HoldOutgoing, so that an
+// interrupted restore sends nothing. After an error the database is empty again.
+func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, held string, open func(table string) (io.ReadCloser, error)) error {
 	provider, done, err := db.provider(ctx)
 	if err != nil {
 		return err
@@ -200,7 +201,13 @@ func (db *DB) CopyIn(ctx context.Context, c PostgresCopy, open func(table string
 		return ErrNotEmpty
 	}
 	if _, err = provider.UpTo(ctx, c.Schema); err == nil {
-		err = db.postgresTransaction(ctx, beginWriting, func(conn *pgx.Conn) error { return fillTables(ctx, conn, c, open) })
+		err = db.postgresTransaction(ctx, beginWriting, func(conn *pgx.Conn) error {
+			if err := fillTables(ctx, conn, c, open); err != nil {
+				return err
+			}
+			_, err := conn.Exec(ctx, holdOutgoing, Micros(db.Now()), held)
+			return err
+		})
 	}
 	if err != nil {
 		_, dropped := db.pool.ExecContext(context.WithoutCancel(ctx), dropTables)

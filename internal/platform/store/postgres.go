@@ -23,6 +23,10 @@ const maxTries = 20
 // errAddress replaces the error of the parser, which would print the password.
 var errAddress = errors.New("store: the PostgreSQL address does not parse")
 
+// connectTimeout limits an attempt to connect, unless the address has connect_timeout. A
+// machine that has vanished would otherwise hold requests for minutes.
+const connectTimeout = 5 * time.Second
+
 func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	db.engine = Postgres
 	cfg, err := pgx.ParseConfig(o.URL)
@@ -33,6 +37,9 @@ func (db *DB) openPostgres(ctx context.Context, o Options) error {
 		if _, given := cfg.RuntimeParams[name]; !given {
 			cfg.RuntimeParams[name] = value
 		}
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTimeout
 	}
 	conns := o.Conns
 	if conns == 0 {

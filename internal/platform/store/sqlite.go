@@ -24,7 +24,11 @@ func (db *DB) openSQLite(ctx context.Context, o Options) error {
 	if err := requireLogOwner(db.path); err != nil {
 		return err
 	}
-	if err := createPrivate(db.path); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := createPrivate(db.path)
+	if errors.Is(err, fs.ErrExist) { // perhaps from an older version, or a copy tool
+		err = makePrivate(db.path, db.path+"-wal", db.path+"-shm")
+	}
+	if err != nil {
 		return fmt.Errorf("store: opening %s: %w", filepath.Base(db.path), err)
 	}
 	unmapped := o
