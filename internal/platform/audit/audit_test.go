@@ -17,8 +17,48 @@ import (
 
 var team = uuid.MustParse("0190f3a4-0000-7000-8000-000000000001")
 
-func open(db *store.DB) *audit.Log {
-	return audit.New(db, slog.New(slog.DiscardHandler))
+func open(t *testing.T, db *store.DB) *audit.Log {
+	t.Helper()
+	l := audit.New(db, slog.New(slog.DiscardHandler))
+	if err := l.Prepare(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// change changes the database by hand.
+func change(t *testing.T, db *store.DB, statements ...string) {
+	t.Helper()
+	ctx := store.AsSystem(t.Context())
+	for _, statement := range statements {
+		if err := db.Write(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, statement); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// problems returns all that a check of the log finds.
+func problems(t *testing.T, l *audit.Log) string {
+	t.Helper()
+	all, refused, err := l.Examine(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused > 0 {
+		all = append(all, "refused rows")
+	}
+	teams, err := l.Teams(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, team := range teams {
+		r, err := l.Verify(t.Context(), team, nil, func(int64) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r.Problems...)
+	}
+	return strings.Join(all, "; ")
 }
 
 func access(db *store.DB, action string) audit.Entry {
@@ -65,7 +105,7 @@ func list(t *testing.T, db *store.DB, f audit.Filter) (actions []string) {
 
 func TestChangesCommitWithTheirRows(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		l := open(db)
+		l := open(t, db)
 		failed := errors.New("no")
 		for _, want := range []error{failed, nil} {
 			trail := audit.NewTrail(access(db, "createUser"), 200)
@@ -100,6 +140,44 @@ func TestChangesCommitWithTheirRows(t *testing.T) {
 	})
 }
 
+// A request of several transactions has a row for each person once, whenever the person was
+// noted.
+func TestPeopleOfLaterTransactionsAreNoted(t *testing.T) {
+	db := storetest.SQLite(t)
+	l := open(t, db)
+	trail := audit.NewTrail(access(db, "resendOrderEvents"), 200)
+	ctx := audit.InTransactions(audit.WithTrail(store.AsSystem(t.Context()), trail))
+	people := []uuid.UUID{uuid.New(), uuid.New(), uuid.New()}
+	for _, some := range [][]uuid.UUID{people[:1], people[:2]} {
+		err := db.Write(ctx, func(*store.Tx) error {
+			for _, person := range some {
+				audit.NotePerson(ctx, person)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	audit.NotePerson(ctx, people[2])
+	rest := trail.Finish(200)
+	if len(rest) != 1 || *rest[0].User != people[2] {
+		t.Errorf("after the last transaction: %+v", rest)
+	}
+	l.Add(rest...)
+	if err := l.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, person := range people {
+		if got := list(t, db, audit.Filter{User: &person}); len(got) != 1 {
+			t.Errorf("a person has the rows %v", got)
+		}
+	}
+	if got := list(t, db, audit.Filter{}); len(got) != len(people) {
+		t.Errorf("the log has %v", got)
+	}
+}
+
 func TestEveryManipulationIsFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		statement, problem string
@@ -116,7 +194,7 @@ func TestEveryManipulationIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			db := storetest.SQLite(t)
-			l := open(db)
+			l := open(t, db)
 			fill(t, db, l)
 			before := verify(t, l, nil)
 			if len(before.Problems) != 0 || before.Blocks != 5 || before.Entries != 15 {
@@ -134,9 +212,149 @@ func TestEveryManipulationIsFound(t *testing.T) {
 	}
 }
 
+// A person removes the oldest rows, the newest, or all, and changes the list of chains to
+// hide it.
+func TestRemovedChainsAreFound(t *testing.T) {
+	const other = `X'0190F3A4000070008000000000000002'`
+	for name, c := range map[string]struct {
+		statements []string
+		problem    string
+	}{
+		"the oldest blocks": {[]string{`DELETE FROM audit_blocks WHERE number <= 2`, `DELETE FROM audit_log WHERE block <= 2`}, "the oldest blocks, 1 to 2, are missing"},
+		"the oldest blocks, and a moved list": {[]string{
+			`DELETE FROM audit_blocks WHERE number <= 2`, `DELETE FROM audit_log WHERE block <= 2`, `UPDATE audit_chains SET first = 3`,
+		}, "the entry of the team in the list of chains was changed"},
+		"the newest blocks": {[]string{`DELETE FROM audit_blocks WHERE number >= 4`, `DELETE FROM audit_log WHERE block >= 4`}, "the newest blocks, 4 to 5, are missing"},
+		"a whole chain":     {[]string{`DELETE FROM audit_blocks`, `DELETE FROM audit_log`}, "all blocks, 1 to 5, are missing"},
+		"a chain and its entry": {[]string{
+			`DELETE FROM audit_blocks`, `DELETE FROM audit_log`, `DELETE FROM audit_chains`,
+		}, "the chains 1 to 1 of the list are missing"},
+		"a chain, its entry and the length": {[]string{
+			`DELETE FROM audit_blocks`, `DELETE FROM audit_log`, `DELETE FROM audit_chains`, `UPDATE instance SET audit_chains = 0`,
+		}, "the length of the list of chains was changed"},
+		"everything": {[]string{
+			`DELETE FROM audit_blocks`, `DELETE FROM audit_log`, `DELETE FROM audit_chains`,
+			`UPDATE instance SET audit_chains = 0, audit_listed_at = 0, audit_code = NULL`,
+		}, "the list of chains is missing"},
+		"an entry of another team": {[]string{`UPDATE audit_chains SET team_id = ` + other}, "the entry of the team in the list of chains was changed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db := storetest.SQLite(t)
+			l := open(t, db)
+			fill(t, db, l)
+			if found := problems(t, l); found != "" {
+				t.Fatalf("before: %s", found)
+			}
+			change(t, db, c.statements...)
+			// Neither a start nor further accesses hide it.
+			for range 2 {
+				if found := problems(t, l); !strings.Contains(found, c.problem) {
+					t.Errorf("%q is not in %q", c.problem, found)
+				}
+				if err := l.Prepare(t.Context(), true); err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(c.problem, "newest") || strings.Contains(c.problem, "all blocks") {
+					return // the next block leaves a gap instead, see below
+				}
+				fill(t, db, l)
+			}
+		})
+	}
+}
+
+// A block after removed ones does not take their numbers.
+func TestRemovedBlocksLeaveAGap(t *testing.T) {
+	db := storetest.SQLite(t)
+	l := open(t, db)
+	fill(t, db, l)
+	change(t, db, `DELETE FROM audit_blocks WHERE number >= 4`, `DELETE FROM audit_log WHERE block >= 4`)
+	fill(t, db, l)
+	if found := problems(t, l); !strings.Contains(found, "blocks 4 to 5 are missing") {
+		t.Errorf("found %q", found)
+	}
+	change(t, db, `DELETE FROM audit_blocks`, `DELETE FROM audit_log`)
+	fill(t, db, l)
+	if found := problems(t, l); !strings.Contains(found, "the oldest blocks, 1 to 10, are missing") {
+		t.Errorf("found %q", found)
+	}
+}
+
+// A row that was written or changed by hand while it waits is refused and reported.
+func TestWaitingRowsNeedTheirCode(t *testing.T) {
+	for name, statement := range map[string]string{
+		"a changed body": `UPDATE audit_pending SET body = REPLACE(body, 'getUser', 'getOrder')`,
+		"no code":        `UPDATE audit_pending SET code = NULL`,
+		"another id":     `UPDATE audit_pending SET id = team_id`,
+		"no JSON":        `UPDATE audit_pending SET body = 'x'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				l := open(t, db)
+				if db.Engine() == store.Postgres { // the update of all nodes is over
+					if err := audit.Backdate(t.Context(), l, 25*time.Hour); err != nil {
+						t.Fatal(err)
+					}
+				}
+				ctx := store.AsSystem(t.Context())
+				err := db.Write(ctx, func(tx *store.Tx) error {
+					return audit.Insert(ctx, tx, []audit.Entry{access(db, "getUser")})
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				change(t, db, statement)
+				l.Add(access(db, "listUsers"))
+				for range 2 {
+					if err := l.Flush(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := list(t, db, audit.Filter{}); len(got) != 1 || got[0] != "listUsers" {
+					t.Errorf("the log has %v", got)
+				}
+				if found := problems(t, l); found != "refused rows; 1 waiting rows have no valid code and were refused" {
+					t.Errorf("found %q", found)
+				}
+			})
+		})
+	}
+}
+
+// The chains and the waiting rows of an older version are accepted once.
+func TestLogsOfOlderVersions(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		old := audit.New(db, nil) // without Prepare, there is no list
+		fill(t, db, old)
+		if n, err := old.Forget(t.Context(), db.Now().Add(-time.Hour)); err != nil || n != 0 {
+			t.Fatal(n, err)
+		}
+		change(t, db, `DELETE FROM audit_blocks WHERE number = 1`, `DELETE FROM audit_log WHERE block = 1`) // by the retention
+		ctx := store.AsSystem(t.Context())
+		err := db.Write(ctx, func(tx *store.Tx) error { return audit.Insert(ctx, tx, []audit.Entry{access(db, "waiting")}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(t, db, `UPDATE audit_pending SET code = NULL`)
+		if r := verify(t, old, nil); len(r.Problems) != 0 || r.FirstBlock != 2 {
+			t.Errorf("before the update: %+v", r)
+		}
+		l := open(t, db)
+		if err := l.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := list(t, db, audit.Filter{Action: "waiting"}); len(got) != 1 {
+			t.Errorf("a row of the older version: %v", got)
+		}
+		if found := problems(t, l); found != "" {
+			t.Errorf("after the update: %s", found)
+		}
+	})
+}
+
 func TestFilters(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		l := open(db)
+		l := open(t, db)
 		fill(t, db, l)
 		if got := list(t, db, audit.Filter{Action: "getOrder"}); len(got) != 5 {
 			t.Errorf("by action: %v", got)
@@ -162,7 +380,7 @@ func TestFilters(t *testing.T) {
 
 func TestRetentionKeepsTheRestOfTheChain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		l := open(db)
+		l := open(t, db)
 		fill(t, db, l)
 		cut := db.Now()
 		time.Sleep(2 * time.Millisecond)
@@ -177,12 +395,25 @@ func TestRetentionKeepsTheRestOfTheChain(t *testing.T) {
 		if r := verify(t, l, nil); len(r.Problems) != 0 || r.FirstBlock != 6 || r.Entries != 1 {
 			t.Errorf("%+v", r)
 		}
+		if n, err = l.Forget(t.Context(), db.Now().Add(time.Minute)); err != nil || n != 1 {
+			t.Fatalf("%d rows removed, %v", n, err)
+		}
+		if found := problems(t, l); found != "" {
+			t.Errorf("after all blocks: %s", found)
+		}
+		fill(t, db, l) // the chain continues
+		if found := problems(t, l); found != "" {
+			t.Errorf("after the next blocks: %s", found)
+		}
+		if r := verify(t, l, nil); r.FirstBlock != 7 || r.LastBlock != 11 {
+			t.Errorf("%+v", r)
+		}
 	})
 }
 
 func TestAFailedWriteIsTriedAgain(t *testing.T) {
 	db := storetest.SQLite(t)
-	l := open(db)
+	l := open(t, db)
 	l.Add(access(db, "getUser"))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

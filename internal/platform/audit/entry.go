@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,8 +16,8 @@ import (
 // ActorKind is the kind of a caller.
 type ActorKind string
 
-// The kinds. The actor of a key, a phone or a portal session is an id; that of an
-// operator is the name of the user of the machine.
+// The kinds. The actor of a key, a phone or a portal session is an id. The actor
+// of an operator is the name of the machine's user.
 const (
 	Key      ActorKind = "key"
 	Phone    ActorKind = "phone"
@@ -42,6 +43,14 @@ type Entry struct {
 	RequestID  string     `json:"request_id"`
 }
 
+// HostOf returns an address without its port.
+func HostOf(address string) string {
+	if colon := strings.LastIndexByte(address, ':'); colon >= 0 {
+		address = address[:colon]
+	}
+	return strings.Trim(address, "[]")
+}
+
 // Trail notes the accesses of one request. All methods are safe for concurrent use.
 type Trail struct {
 	entry   Entry
@@ -50,7 +59,8 @@ type Trail struct {
 	mu       sync.Mutex
 	users    []uuid.UUID
 	noted    map[uuid.UUID]bool // the same
-	written  bool               // a transaction of the request has committed its rows
+	written  bool               // a transaction of the request has committed rows
+	covered  int                // the number of users whose rows are committed
 	finished bool
 }
 
@@ -73,7 +83,7 @@ func NotePeople[ID interface{ UUID() uuid.UUID }](ctx context.Context, people ..
 	}
 }
 
-// NotePerson is NotePeople for one id; the zero id is no person.
+// NotePerson notes one person like NotePeople. It ignores the zero id.
 func NotePerson(ctx context.Context, id uuid.UUID) {
 	t := TrailOf(ctx)
 	if t == nil || id == uuid.Nil {
@@ -102,11 +112,26 @@ func (t *Trail) note(user uuid.UUID) {
 func (t *Trail) entries(status int) []Entry {
 	e := t.entry
 	e.Status = status
-	var all []Entry
 	if e.User != nil || len(t.users) == 0 {
-		all = append(all, e)
+		return append([]Entry{e}, t.entriesFrom(status, 0)...)
 	}
-	for _, user := range t.users {
+	return t.entriesFrom(status, 0)
+}
+
+// uncommitted returns the rows that no transaction has committed.
+func (t *Trail) uncommitted(status int) []Entry {
+	if !t.written {
+		return t.entries(status)
+	}
+	return t.entriesFrom(status, t.covered)
+}
+
+// entriesFrom returns rows of the noted people, without the first ones.
+func (t *Trail) entriesFrom(status, first int) []Entry {
+	e := t.entry
+	e.Status = status
+	var all []Entry
+	for _, user := range t.users[first:] {
 		e.User = &user
 		all = append(all, e)
 	}
@@ -114,23 +139,23 @@ func (t *Trail) entries(status int) []Entry {
 }
 
 // Insert inserts the rows of a change in its transaction. The first transaction of a
-// request has them; later ones do not repeat them.
+// request has them; later ones have only the rows of people noted since then.
 func (t *Trail) Insert(ctx context.Context, tx *store.Tx) error {
 	t.mu.Lock()
-	all, done := t.entries(t.success), t.written || t.finished
+	all, people, done := t.uncommitted(t.success), len(t.users), t.finished
 	t.mu.Unlock()
-	if done {
+	if done || len(all) == 0 {
 		return nil
 	}
 	tx.AfterCommit(func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.written = true
+		t.written, t.covered = true, max(t.covered, people)
 	})
 	return Insert(ctx, tx, all)
 }
 
-// Insert inserts rows in a transaction.
+// Insert inserts rows in a transaction. Their codes need the root key.
 func Insert(ctx context.Context, tx *store.Tx, all []Entry) error {
 	var b store.Batch
 	for i := range all {
@@ -138,7 +163,12 @@ func Insert(ctx context.Context, tx *store.Tx, all []Entry) error {
 		if err != nil {
 			return fmt.Errorf("audit: encoding a row: %w", err)
 		}
-		b.Insert(nil, `INSERT INTO audit_pending (team_id, id, body)`, []any{all[i].Team, tx.NewUUID(), string(body)}, "")
+		id := tx.NewUUID()
+		code, err := tx.Root(store.AuditPurpose).Code(waitingText(all[i].Team, id, string(body)))
+		if err != nil {
+			return fmt.Errorf("audit: making the code of a row: %w", err)
+		}
+		b.Insert(nil, `INSERT INTO audit_pending (team_id, id, body, code)`, []any{all[i].Team, id, string(body), code}, "")
 	}
 	if err := tx.Run(ctx, &b); err != nil {
 		return fmt.Errorf("audit: inserting rows: %w", err)
@@ -169,8 +199,8 @@ func (t *Trail) Finish(status int) []Entry {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.finished = true
-	if t.written && status == t.success {
-		return nil
+	if status == t.success {
+		return t.uncommitted(status)
 	}
 	return t.entries(status)
 }

@@ -130,7 +130,7 @@ func (l *Log) Forget(ctx context.Context, before time.Time) (n int64, err error)
 	for _, team := range teams {
 		for more := true; more; {
 			err := l.db.Write(ctx, func(tx *store.Tx) (err error) {
-				more, err = forgetBlocks(ctx, tx, team, before, &n)
+				more, err = l.forgetBlocks(ctx, tx, team, before, &n)
 				return err
 			})
 			if err != nil {
@@ -141,29 +141,46 @@ func (l *Log) Forget(ctx context.Context, before time.Time) (n int64, err error)
 	return n, nil
 }
 
-// forgetBlocks removes some of the oldest blocks of a team. more means that others may
-// be old enough.
-func forgetBlocks(ctx context.Context, tx *store.Tx, team uuid.UUID, before time.Time, n *int64) (more bool, err error) {
-	var old []int64
+// forgetBlocks removes some of the oldest blocks of a team, and lists where its chain
+// begins now. more means that others may be old enough.
+func (l *Log) forgetBlocks(ctx context.Context, tx *store.Tx, team uuid.UUID, before time.Time, n *int64) (more bool, err error) {
+	if err := tx.Lock(ctx, "audit:"+team.String()); err != nil {
+		return false, err
+	}
+	listed, err := readChain(ctx, tx, l.root, team)
+	if err != nil {
+		return false, err
+	}
+	var old []link // with the code of each
 	var b store.Batch
 	newer := false
 	b.Query(func(row store.Scanner) error {
-		var number int64
+		var one link
 		var made time.Time
-		if err := row.Scan(&number, store.ScanTime(&made)); err != nil {
+		if err := row.Scan(&one.number, &one.previous, store.ScanTime(&made)); err != nil {
 			return err
 		}
 		if newer = newer || !made.Before(before); !newer {
-			old = append(old, number)
+			old = append(old, one)
 		}
 		return nil
-	}, `SELECT number, made_at FROM audit_blocks WHERE team_id = $1 ORDER BY number LIMIT $2`, team, blocksPerForget)
+	}, `SELECT number, code, made_at FROM audit_blocks WHERE team_id = $1 ORDER BY number LIMIT $2`, team, blocksPerForget)
+	if err := tx.Run(ctx, &b); err != nil || len(old) == 0 {
+		return false, err
+	}
+	for _, one := range old {
+		b.Exec(n, `DELETE FROM audit_log WHERE team_id = $1 AND block = $2`, team, one.number)
+		b.Exec(nil, `DELETE FROM audit_blocks WHERE team_id = $1 AND number = $2`, team, one.number)
+	}
 	if err := tx.Run(ctx, &b); err != nil {
 		return false, err
 	}
-	for _, number := range old {
-		b.Exec(n, `DELETE FROM audit_log WHERE team_id = $1 AND block = $2`, team, number)
-		b.Exec(nil, `DELETE FROM audit_blocks WHERE team_id = $1 AND number = $2`, team, number)
+	// Blocks that were removed by hand leave their trace: the list moves only if the
+	// oldest block is the one that the list names.
+	if listed != nil && listed.valid && listed.first == old[0].number {
+		last := old[len(old)-1]
+		listed.first, listed.previous, listed.last = last.number+1, last.previous, max(listed.last, last.number)
+		err = listed.write(ctx, tx, l.root, team)
 	}
-	return len(old) == blocksPerForget, tx.Run(ctx, &b)
+	return len(old) == blocksPerForget, err
 }

@@ -1,9 +1,7 @@
 package audit
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +34,11 @@ type Log struct {
 	waiting []Entry
 }
 
-// New returns the log of a database. Retired root keys must be loaded.
+// New returns the log of a database. Retired root keys must be loaded. log may be nil.
 func New(db *store.DB, log *slog.Logger) *Log {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	l := &Log{db: db, root: db.Root(store.AuditPurpose), log: log}
 	l.room = sync.NewCond(&l.mu)
 	return l
@@ -111,7 +112,7 @@ func (l *Log) Flush(ctx context.Context) error {
 // pendingTeams adds the teams that have rows of changes.
 func (l *Log) pendingTeams(ctx context.Context, teams map[uuid.UUID][]Entry) error {
 	return l.db.Read(ctx, func(tx *store.Tx) error {
-		rows, err := tx.Query(ctx, `SELECT team_id FROM audit_pending ORDER BY team_id, id LIMIT $1`, rowsPerBlock)
+		rows, err := tx.Query(ctx, `SELECT team_id FROM audit_pending WHERE refused = 0 ORDER BY team_id, id LIMIT $1`, rowsPerBlock)
 		if err != nil {
 			return fmt.Errorf("audit: looking for rows of changes: %w", err)
 		}
@@ -141,38 +142,31 @@ func (l *Log) addBlock(ctx context.Context, tx *store.Tx, team uuid.UUID, queued
 	if err := tx.Lock(ctx, "audit:"+team.String()); err != nil {
 		return false, err
 	}
-	next := link{number: 1}
-	var all []Entry
-	var b store.Batch
-	b.Query(func(row store.Scanner) error {
-		err := row.Scan(&next.number, &next.previous)
-		next.number++
-		return err
-	}, `SELECT number, code FROM audit_blocks WHERE team_id = $1 ORDER BY number DESC LIMIT 1`, team)
-	var ids []uuid.UUID
-	b.Query(func(row store.Scanner) error {
-		var id uuid.UUID
-		var body string
-		if err := row.Scan(&id, &body); err != nil {
-			return err
-		}
-		e := Entry{Team: team}
-		if err := json.Unmarshal([]byte(body), &e); err != nil {
-			return fmt.Errorf("audit: reading a row: %w", err)
-		}
-		ids, all = append(ids, id), append(all, e)
-		return nil
-	}, `SELECT id, body FROM audit_pending WHERE team_id = $1 ORDER BY id LIMIT $2`, team, rowsPerBlock)
-	if err := tx.Run(ctx, &b); err != nil {
-		return false, fmt.Errorf("audit: reading what comes before a block: %w", err)
+	listed, err := readChain(ctx, tx, l.root, team)
+	if err != nil {
+		return false, err
 	}
-	if all = append(all, queued...); len(all) == 0 {
-		return false, nil
+	next, err := nextLink(ctx, tx, team, listed)
+	if err != nil {
+		return false, err
+	}
+	read, err := l.readWaiting(ctx, tx, team)
+	if err != nil {
+		return false, err
+	}
+	full = len(read.ids)+len(read.refused) == rowsPerBlock
+	if err := l.refuse(ctx, tx, team, read.refused); err != nil {
+		return false, err
+	}
+	all := append(read.all, queued...)
+	if len(all) == 0 {
+		return full, nil
 	}
 	code, err := l.code(team, next, tx.Now(), all)
 	if err != nil {
 		return false, err
 	}
+	var b store.Batch
 	b.Insert(nil, `INSERT INTO audit_blocks (team_id, number, made_at, entries, previous, code)`,
 		[]any{team, next.number, tx.Now(), len(all), next.previous, code}, "")
 	for i := range all {
@@ -180,13 +174,99 @@ func (l *Log) addBlock(ctx context.Context, tx *store.Tx, team uuid.UUID, queued
 		b.Insert(nil, `INSERT INTO audit_log (team_id, block, n, at, actor_kind, actor, on_behalf_of, action, user_id, object_id, address, status, request_id)`,
 			[]any{team, next.number, i, e.At, string(e.ActorKind), e.Actor, e.OnBehalfOf, e.Action, e.User, e.Object, e.Address, e.Status, e.RequestID}, "")
 	}
-	for _, id := range ids {
+	for _, id := range read.ids {
 		b.Exec(nil, `DELETE FROM audit_pending WHERE team_id = $1 AND id = $2`, team, id)
 	}
 	if err := tx.Run(ctx, &b); err != nil {
 		return false, fmt.Errorf("audit: writing a block: %w", err)
 	}
-	return len(ids) == rowsPerBlock, nil
+	switch {
+	case listed == nil:
+		var ends chain
+		if ends, err = readEnds(ctx, tx, team); err == nil {
+			err = list(ctx, tx, l.root, team, ends)
+		}
+	case listed.valid: // a changed entry stays as it is, so that Verify finds it
+		listed.last = next.number
+		err = listed.write(ctx, tx, l.root, team)
+	}
+	return full, err
+}
+
+// nextLink returns the place of the next block. A chain continues after the retention
+// has removed all its blocks. A number is never used twice: if the
+// newest blocks were removed by hand, a gap remains.
+func nextLink(ctx context.Context, tx *store.Tx, team uuid.UUID, listed *chain) (next link, err error) {
+	var b store.Batch
+	b.Query(func(row store.Scanner) error { return row.Scan(&next.number, &next.previous) },
+		`SELECT number, code FROM audit_blocks WHERE team_id = $1 ORDER BY number DESC LIMIT 1`, team)
+	if err := tx.Run(ctx, &b); err != nil {
+		return next, fmt.Errorf("audit: reading what comes before a block: %w", err)
+	}
+	if listed != nil && listed.valid {
+		if next.number == 0 {
+			next.previous = listed.previous
+		}
+		next.number = max(next.number, listed.last)
+	}
+	next.number++
+	return next, nil
+}
+
+// waitingRows are rows of changes that wait for a block.
+type waitingRows struct {
+	ids     []uuid.UUID
+	all     []Entry
+	refused []uuid.UUID // without a valid code
+}
+
+func (l *Log) readWaiting(ctx context.Context, tx *store.Tx, team uuid.UUID) (w waitingRows, err error) {
+	all, err := readListing(ctx, tx, l.root)
+	if err != nil {
+		return w, err
+	}
+	uncoded := tx.Engine() == store.Postgres && all.valid && tx.Now().Sub(all.begun) < uncodedTime
+	var b store.Batch
+	b.Query(func(row store.Scanner) error {
+		var id uuid.UUID
+		var body string
+		var code []byte
+		if err := row.Scan(&id, &body, &code); err != nil {
+			return err
+		}
+		if !l.root.CheckCode(waitingText(team, id, body), code) && (code != nil || !uncoded) {
+			w.refused = append(w.refused, id)
+			return nil
+		}
+		e := Entry{Team: team}
+		if err := json.Unmarshal([]byte(body), &e); err != nil {
+			return fmt.Errorf("audit: reading a row: %w", err)
+		}
+		w.ids, w.all = append(w.ids, id), append(w.all, e)
+		return nil
+	}, `SELECT id, body, code FROM audit_pending WHERE team_id = $1 AND refused = 0 ORDER BY id LIMIT $2`, team, rowsPerBlock)
+	if err := tx.Run(ctx, &b); err != nil {
+		return w, fmt.Errorf("audit: reading rows of changes: %w", err)
+	}
+	return w, nil
+}
+
+// refuse marks waiting rows without a valid code. They stay for Verify.
+func (l *Log) refuse(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []uuid.UUID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var b store.Batch
+	for _, id := range ids {
+		b.Exec(nil, `UPDATE audit_pending SET refused = 1 WHERE team_id = $1 AND id = $2`, team, id)
+	}
+	if err := tx.Run(ctx, &b); err != nil {
+		return fmt.Errorf("audit: refusing rows: %w", err)
+	}
+	tx.AfterCommit(func() {
+		l.log.Error("rows of the audit log have no valid code and are refused: they were written or changed without the root key", "team", team, "rows", len(ids))
+	})
+	return nil
 }
 
 // code returns the code of a block.
@@ -198,18 +278,9 @@ func (l *Log) code(team uuid.UUID, at link, made time.Time, all []Entry) ([]byte
 	return l.root.Code(text)
 }
 
-// blockText returns the text that the code of a block covers. Each part has its length
-// before it, so that two different blocks have different texts.
+// blockText returns the text that the code of a block covers.
 func blockText(team uuid.UUID, at link, made time.Time, all []Entry) ([]byte, error) {
-	var text bytes.Buffer
-	part := func(b []byte) {
-		_ = binary.Write(&text, binary.BigEndian, uint32(len(b))) // to memory
-		text.Write(b)
-	}
-	part(team[:])
-	part(binary.BigEndian.AppendUint64(nil, uint64(at.number)))
-	part(binary.BigEndian.AppendUint64(nil, uint64(store.Micros(made))))
-	part(at.previous)
+	text := [][]byte{team[:], number(at.number), number(store.Micros(made)), at.previous}
 	for i := range all {
 		e := all[i]
 		e.At = e.At.UTC().Truncate(time.Microsecond)
@@ -217,7 +288,7 @@ func blockText(team uuid.UUID, at link, made time.Time, all []Entry) ([]byte, er
 		if err != nil {
 			return nil, fmt.Errorf("audit: encoding a row: %w", err)
 		}
-		part(row)
+		text = append(text, row)
 	}
-	return text.Bytes(), nil
+	return parts(text...), nil
 }

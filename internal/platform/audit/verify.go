@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,7 +24,7 @@ type Report struct {
 	// FirstBlock is 1 until the retention has removed blocks.
 	FirstBlock, LastBlock int64
 	// LastCode identifies the last block. A later report whose block of this number has
-	// another code, or that ends before it, proves that rows were removed.
+	// another code, or that ends before it, proves that an older copy was put back.
 	LastCode []byte
 	// Problems name what was changed, removed or added.
 	Problems []string
@@ -40,11 +42,17 @@ func (l *Log) Verify(ctx context.Context, team uuid.UUID, known *KnownBlock, pro
 	ctx = store.AsSystem(ctx)
 	report := Report{Team: team}
 	var before *link // of the block after the last
+	var listed *chain
 	seen := known == nil
 	for {
 		from := report.LastBlock
 		var blocks []block
 		err := l.db.Read(ctx, func(tx *store.Tx) (err error) {
+			if from == 0 { // before the blocks, because the log grows
+				if listed, err = readChain(ctx, tx, l.root, team); err != nil {
+					return err
+				}
+			}
 			blocks, err = readBlocks(ctx, tx, team, from)
 			return err
 		})
@@ -58,9 +66,7 @@ func (l *Log) Verify(ctx context.Context, team uuid.UUID, known *KnownBlock, pro
 			b := &blocks[i]
 			if report.Blocks == 0 {
 				report.FirstBlock, report.First = b.number, b.made
-				if b.number == 1 && len(b.previous) > 0 {
-					report.Problems = append(report.Problems, "block 1 follows another block")
-				}
+				report.Problems = append(report.Problems, checkFirst(b, listed)...)
 			}
 			report.Problems = append(report.Problems, l.check(b, team, before)...)
 			if known != nil && known.Block == b.number {
@@ -78,11 +84,65 @@ func (l *Log) Verify(ctx context.Context, team uuid.UUID, known *KnownBlock, pro
 	if !seen {
 		report.Problems = append(report.Problems, fmt.Sprintf("block %d, which is known, is missing", known.Block))
 	}
+	report.Problems = append(report.Problems, checkLast(&report, listed)...)
+	refused, err := l.refused(ctx, team)
+	if err != nil {
+		return report, err
+	}
+	if refused > 0 {
+		report.Problems = append(report.Problems, fmt.Sprintf("%d waiting rows have no valid code and were refused", refused))
+	}
 	strays, err := l.hasStrays(ctx, team)
 	if strays {
 		report.Problems = append(report.Problems, "rows before the first or after the last block belong to no block")
 	}
 	return report, err
+}
+
+// checkFirst compares the first block of a chain with the list.
+func checkFirst(b *block, listed *chain) (problems []string) {
+	if b.number == 1 && len(b.previous) > 0 {
+		problems = append(problems, "block 1 follows another block")
+	}
+	if listed == nil || !listed.valid {
+		return problems
+	}
+	switch {
+	case b.number > listed.first:
+		problems = append(problems, fmt.Sprintf("the oldest blocks, %d to %d, are missing", listed.first, b.number-1))
+	case b.number < listed.first:
+		problems = append(problems, fmt.Sprintf("the log begins with block %d, not %d", listed.first, b.number))
+	case !bytes.Equal(b.previous, listed.previous):
+		problems = append(problems, fmt.Sprintf("block %d does not follow the block before it", b.number))
+	}
+	return problems
+}
+
+// checkLast compares the last block of a chain with the list. Nodes of an older version
+// do not update the list, so there may be more blocks.
+func checkLast(r *Report, listed *chain) []string {
+	switch {
+	case listed == nil:
+		return nil
+	case !listed.valid:
+		return []string{"the entry of the team in the list of chains was changed"}
+	case r.Blocks == 0 && listed.first <= listed.last:
+		return []string{fmt.Sprintf("all blocks, %d to %d, are missing", listed.first, listed.last)}
+	case r.Blocks > 0 && r.LastBlock < listed.last:
+		return []string{fmt.Sprintf("the newest blocks, %d to %d, are missing", r.LastBlock+1, listed.last)}
+	}
+	return nil
+}
+
+// refused counts the rows of a team that have no valid code.
+func (l *Log) refused(ctx context.Context, team uuid.UUID) (n int, err error) {
+	err = l.db.Read(ctx, func(tx *store.Tx) error {
+		return tx.QueryRow(ctx, `SELECT COUNT(*) FROM audit_pending WHERE team_id = $1 AND refused = 1`, team).Scan(&n)
+	})
+	if err != nil {
+		return 0, fmt.Errorf("audit: counting refused rows: %w", err)
+	}
+	return n, nil
 }
 
 // check returns the problems of a block. expected is its place after the block before,
@@ -174,26 +234,43 @@ func (l *Log) hasStrays(ctx context.Context, team uuid.UUID) (found bool, err er
 	return found, nil
 }
 
-// Teams returns the teams that have a chain.
+// Teams returns the teams that have a chain, or that the list of chains names, or that
+// have a refused row.
 func (l *Log) Teams(ctx context.Context) (all []uuid.UUID, err error) {
 	ctx = store.AsSystem(ctx)
 	err = l.db.Read(ctx, func(tx *store.Tx) error {
+		found := map[uuid.UUID]bool{}
+		// One key lookup for each team: DISTINCT would read all blocks.
 		var last uuid.UUID
 		for first := true; ; first = false {
-			// One key lookup for each team: DISTINCT would read all blocks.
 			query, args := `SELECT team_id FROM audit_blocks WHERE team_id > $1 ORDER BY team_id, number LIMIT 1`, []any{last}
 			if first {
 				query, args = `SELECT team_id FROM audit_blocks ORDER BY team_id, number LIMIT 1`, nil
 			}
 			err := tx.QueryRow(ctx, query, args...).Scan(&last)
 			if errors.Is(err, store.ErrNoRows) {
-				return nil
+				break
 			}
 			if err != nil {
-				return fmt.Errorf("audit: listing teams: %w", err)
+				return err
 			}
-			all = append(all, last)
+			found[last] = true
 		}
+		var b store.Batch
+		for _, query := range []string{`SELECT team_id FROM audit_chains`, `SELECT DISTINCT team_id FROM audit_pending WHERE refused = 1`} {
+			b.Query(func(row store.Scanner) error {
+				var team uuid.UUID
+				err := row.Scan(&team)
+				found[team] = true
+				return err
+			}, query)
+		}
+		err := tx.Run(ctx, &b)
+		all = slices.SortedFunc(maps.Keys(found), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) })
+		return err
 	})
-	return all, err
+	if err != nil {
+		return nil, fmt.Errorf("audit: listing teams: %w", err)
+	}
+	return all, nil
 }
