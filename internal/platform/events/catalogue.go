@@ -93,7 +93,7 @@ func (c *Catalogue) isOptional(name string) bool {
 func (c *Catalogue) Check(names []string, loc ...string) ([]string, error) {
 	for _, name := range names {
 		if !c.Known(name) {
-			return nil, fault.Join(fault.New(fault.Invalid, "must be event types of the catalogue; see GET /v2/webhooks/event_types").At(loc...))
+			return nil, fault.Join(fault.New(fault.Invalid, "Input should be event types of the catalogue; see GET /v2/webhooks/event_types").At(loc...))
 		}
 	}
 	sorted := slices.Clone(names)
@@ -105,7 +105,7 @@ func (c *Catalogue) Check(names []string, loc ...string) ([]string, error) {
 // place of the name in the request, for the error about an unknown one.
 func (c *Catalogue) Example(team uuid.UUID, name string, loc ...string) ([]byte, error) {
 	if !c.Known(name) {
-		return nil, fault.New(fault.Invalid, "must be an event type of the catalogue; see GET /v2/webhooks/event_types").At(loc...)
+		return nil, fault.New(fault.Invalid, "Input should be an event type of the catalogue; see GET /v2/webhooks/event_types").At(loc...)
 	}
 	e := New{Team: team, User: exampleUser, ClientUserID: "example-user", Type: name, Data: c.byName[name].Example(exampleUser)}
 	return e.marshal()

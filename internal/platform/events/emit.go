@@ -14,15 +14,15 @@ import (
 
 // Topics of [store.DB.OnCommit]; the id is the team's.
 const (
-	written  = store.Topic("events.written")  // events wait for their numbers (PostgreSQL)
-	numbered = store.Topic("events.numbered") // events may be read and delivered
+	writtenTopic  = store.Topic("events.written")  // events wait for their numbers (PostgreSQL)
+	numberedTopic = store.Topic("events.numbered") // events may be read and delivered
 )
 
 // OnNumbered calls fn whenever a team has new events to read and to deliver,
 // until stop is called. fn must not block. Events of another node come without a
 // call.
 func OnNumbered(db *store.DB, fn func(team uuid.UUID)) (stop func()) {
-	return db.OnCommit(numbered, fn)
+	return db.OnCommit(numberedTopic, fn)
 }
 
 // Emit writes an event, and a delivery for each endpoint that listens to its
@@ -126,13 +126,13 @@ func (d Drafts) Add(ctx context.Context, tx *store.Tx, b *store.Batch) error {
 	}
 	if tx.Engine() == store.Postgres {
 		d.addArrays(tx, b)
-		tx.Notify(written, d[0].Team)
+		tx.Notify(writtenTopic, d[0].Team)
 		return nil
 	}
 	if err := d.addRows(ctx, tx, b); err != nil {
 		return err
 	}
-	tx.Notify(numbered, d[0].Team)
+	tx.Notify(numberedTopic, d[0].Team)
 	return nil
 }
 

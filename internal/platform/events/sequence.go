@@ -24,8 +24,9 @@ type Sequencer struct {
 	Log *slog.Logger // nil means none
 }
 
-// Run numbers what gets committed until ctx ends. Commits of this process are
-// numbered at once, and those of a node that died in between within a second.
+// Run gives committed events their numbers until ctx ends. Events of this process
+// get their numbers at once. Events of a node that died before it numbered them get
+// their numbers within a second.
 func (s *Sequencer) Run(ctx context.Context) error {
 	if s.DB.Engine() == store.SQLite {
 		<-ctx.Done()
@@ -36,7 +37,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 		log = slog.New(slog.DiscardHandler)
 	}
 	wake := make(chan struct{}, 1)
-	defer s.DB.OnCommit(written, func(uuid.UUID) {
+	defer s.DB.OnCommit(writtenTopic, func(uuid.UUID) {
 		select {
 		case wake <- struct{}{}:
 		default:
@@ -104,11 +105,11 @@ const (
 )
 
 // number gives the next numbers to the visible events, in the order in which they
-// were written. That is the order of the changes as well: a transaction that emits
-// an event holds what the event is about, so no later change of it can be written
-// before the commit. Neither the ids of events nor those of transactions have that
-// order: ids follow the clocks of nodes, and a transaction may begin first and
-// wait for a lock.
+// were written. That is also the order of the changes. A transaction that emits an
+// event has locked the object of the event, so no later change of the object is
+// written before the commit. Ids of events and of transactions do not have that
+// order. Ids of events follow the clocks of nodes, and a transaction may begin first
+// and wait for a lock.
 func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 	err = s.DB.Write(ctx, func(tx *store.Tx) error {
 		n = 0
@@ -123,7 +124,7 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 				return err
 			}
 			n++
-			tx.Notify(numbered, team)
+			tx.Notify(numberedTopic, team)
 			return nil
 		}, assignNumbers, numberAtOnce)
 		return tx.Finish(ctx, &b)
@@ -135,23 +136,23 @@ func (s *Sequencer) number(ctx context.Context) (n int, err error) {
 }
 
 // PreferIndexes makes PostgreSQL reach rows through indexes, and in their order,
-// for the rest of the transaction, and plan each statement for the tables as they
-// are now. Statements that handle a batch of ids are prepared once and used for
-// days: planned while a table is small, they would read the whole table when it is
-// large. A node that vanishes from the network in the middle loses its locks after
-// ten seconds. SQLite needs none of this.
+// for the rest of the transaction. PostgreSQL also plans each statement for the
+// tables as they are now. Statements that handle a batch of ids are prepared once
+// and used for days. A plan for a small table would read the whole table when it
+// is large. A node that vanishes from the network in the middle loses its locks
+// after ten seconds. SQLite needs none of this.
 func PreferIndexes(ctx context.Context, tx *store.Tx) error {
 	var b store.Batch
 	AddPreferIndexes(tx, &b)
 	return tx.Run(ctx, &b)
 }
 
-// AddPreferIndexes is PreferIndexes as the first statement of a batch.
+// AddPreferIndexes adds the settings of PreferIndexes as the first statement of a batch.
 func AddPreferIndexes(tx *store.Tx, b *store.Batch) { addPlanSettings(tx, b, "force_custom_plan") }
 
-// AddKeepPlans is AddPreferIndexes for statements that have one way through the
-// indexes, whatever the size of the tables. They keep their plans: to plan them costs
-// as much as to run them.
+// AddKeepPlans adds settings like AddPreferIndexes, for statements with only one possible
+// plan through the indexes, whatever the size of the tables. PostgreSQL keeps their
+// plans, because planning them costs as much as running them.
 func AddKeepPlans(tx *store.Tx, b *store.Batch) { addPlanSettings(tx, b, "force_generic_plan") }
 
 func addPlanSettings(tx *store.Tx, b *store.Batch, mode string) {

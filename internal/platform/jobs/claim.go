@@ -102,6 +102,7 @@ type outcome struct {
 	claimedJob
 	run      *Run // nil for a stray, which never started
 	status   Status
+	failed   bool      // no attempt is left; a periodic job is queued for its next run
 	runAt    time.Time // of a job that is queued again
 	attempts int
 	err      string

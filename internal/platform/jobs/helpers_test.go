@@ -16,11 +16,11 @@ import (
 
 var system = store.AsSystem(context.Background())
 
-type nothing struct{}
+type noArguments struct{}
 
 // kind defines a kind without arguments.
-func kind(name string, fn func(ctx context.Context, run *jobs.Run) error) jobs.Kind[nothing] {
-	return jobs.Define(name, func(ctx context.Context, run *jobs.Run, _ nothing) error { return fn(ctx, run) })
+func kind(name string, fn func(ctx context.Context, run *jobs.Run) error) jobs.Kind[noArguments] {
+	return jobs.Define(name, func(ctx context.Context, run *jobs.Run, _ noArguments) error { return fn(ctx, run) })
 }
 
 // node is a runner with its own membership.
@@ -54,10 +54,10 @@ func (n *node) stop(t testing.TB) {
 	}
 }
 
-func enqueue(t testing.TB, db *store.DB, k jobs.Kind[nothing], o jobs.Options) (id jobs.ID) {
+func enqueue(t testing.TB, db *store.DB, k jobs.Kind[noArguments], o jobs.Options) (id jobs.ID) {
 	t.Helper()
 	err := db.Write(system, func(tx *store.Tx) (err error) {
-		id, err = k.Enqueue(system, tx, nothing{}, o)
+		id, err = k.Enqueue(system, tx, noArguments{}, o)
 		return err
 	})
 	if err != nil {

@@ -59,7 +59,7 @@ func TestRolledBackJobNeverRuns(t *testing.T) {
 		k := kind("test.rollback", func(context.Context, *jobs.Run) error { runs.Add(1); return nil })
 		n := start(t, db, k)
 		err := db.Write(system, func(tx *store.Tx) error {
-			_, err := k.Enqueue(system, tx, nothing{}, jobs.Options{})
+			_, err := k.Enqueue(system, tx, noArguments{}, jobs.Options{})
 			return errors.Join(err, errors.New("changed my mind"))
 		})
 		if err == nil {
@@ -419,7 +419,7 @@ func TestEnqueueAfterCancel(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = k.Enqueue(system, tx, nothing{}, jobs.Options{Key: "a"})
+			_, err = k.Enqueue(system, tx, noArguments{}, jobs.Options{Key: "a"})
 			return err
 		})
 		if err != nil {

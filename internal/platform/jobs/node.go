@@ -283,16 +283,13 @@ func (n *Node) setPeers(alive peerLeases) {
 	n.peers = alive
 }
 
-// Free returns the SQL condition for a row that can be claimed: its node column
-// is empty, or names a node that does not exist any more.
+// Free returns the SQL condition for a row that can be claimed. The node column
+// of such a row is empty, or names a node that does not exist any more.
 func Free(column string) string {
 	return `(` + column + ` IS NULL OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ` + column + `))`
 }
 
-// Start does nothing, because Join has started the node. It makes a Node a worker.
-func (n *Node) Start(context.Context) {}
-
-// Stop is Leave.
+// Stop removes the node like Leave.
 func (n *Node) Stop(ctx context.Context) error { return n.Leave(ctx) }
 
 // A node compares its clock with the clock of the database every clockCheckEvery.
@@ -324,8 +321,9 @@ func (n *Node) compareClocks(ctx context.Context) {
 	n.skewed = !n.skewed
 }
 
-// RootKeys returns the root keys of each living node, the one that seals first. On SQLite
-// it has the process that serves, if one does, or the last one if it was killed.
+// RootKeys returns the identifiers of the root keys of each living node. The key that
+// seals comes first. On SQLite the only node is the serving process, or the last one if
+// it was killed.
 func RootKeys(ctx context.Context, tx *store.Tx) (all [][]string, err error) {
 	rows, err := tx.Query(ctx, `SELECT root_keys FROM nodes WHERE until > `+tx.Clock())
 	if err != nil {

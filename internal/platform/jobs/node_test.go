@@ -117,6 +117,41 @@ func TestPeriodic(t *testing.T) {
 	})
 }
 
+// A run of a periodic job whose attempts have failed counts as failed, although the job
+// is queued for its next run. Its error remains readable.
+func TestAFailedRunOfAPeriodicJobIsReported(t *testing.T) {
+	db := storetest.NewSQLite(t).Open(t, nil)
+	membership, err := jobs.Join(system, db, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcomes := make(chan string, 100)
+	periodic := kind("test.periodic", func(context.Context, *jobs.Run) error { return jobs.Permanent(errors.New("no space")) }).Every(time.Hour)
+	runner := jobs.NewRunner(db, jobs.Config{Node: membership, Kinds: []jobs.Handler{periodic}, Observe: func(kind, outcome string, _ time.Duration) {
+		if kind == "test.periodic" {
+			outcomes <- outcome
+		}
+	}})
+	loop := jobstest.NewLoop(runner.Run)
+	loop.Start(system)
+	if got := <-outcomes; got != "failed" {
+		t.Errorf("reported as %s", got)
+	}
+	if err := errors.Join(loop.Stop(system), membership.Stop(system)); err != nil {
+		t.Error(err)
+	}
+	err = db.Read(system, func(tx *store.Tx) error {
+		all, err := jobs.List(system, tx, uuid.Nil, jobs.Filter{Kind: "test.periodic", Limit: 10})
+		if err == nil && (len(all) != 1 || all[0].Status != jobs.Queued || all[0].Error != "no space") {
+			t.Errorf("%+v", all)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestConcurrencyOfAKind(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var mu sync.Mutex
@@ -154,7 +189,7 @@ const (
 
 // stuckKind returns a kind whose first attempt does not end by itself. began is closed
 // when that attempt runs.
-func stuckKind(name string) (k jobs.Kind[nothing], began chan struct{}) {
+func stuckKind(name string) (k jobs.Kind[noArguments], began chan struct{}) {
 	began = make(chan struct{})
 	var runs atomic.Int32
 	return kind(name, func(ctx context.Context, _ *jobs.Run) error {
@@ -365,7 +400,7 @@ func TestLostAttemptSavesNothing(t *testing.T) {
 		k := kind("test.displaced", func(ctx context.Context, run *jobs.Run) error {
 			<-displaced
 			err := run.DB().Write(ctx, func(tx *store.Tx) error {
-				if _, err := enqueued.Enqueue(ctx, tx, nothing{}, jobs.Options{}); err != nil {
+				if _, err := enqueued.Enqueue(ctx, tx, noArguments{}, jobs.Options{}); err != nil {
 					return err
 				}
 				return run.Save(ctx, tx, jobs.Progress{Done: 99})
@@ -409,4 +444,4 @@ func TestLostAttemptSavesNothing(t *testing.T) {
 	})
 }
 
-var enqueued = jobs.NewKind[nothing]("test.enqueued")
+var enqueued = jobs.NewKind[noArguments]("test.enqueued")

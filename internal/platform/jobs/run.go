@@ -83,6 +83,7 @@ func (r *Runner) judge(ctx context.Context, k Handler, run *Run, err error) outc
 	default:
 		o.status, o.err, o.runAt = Queued, errorText(err), now.Add(Backoff(o.attempts, rand.Float64())) //nolint:gosec // spreads retries
 	}
+	o.failed = o.status == Failed
 	if k.period() > 0 && (o.status == Succeeded || o.status == Failed) {
 		o.status, o.attempts, o.runAt, o.progress = Queued, 0, now.Add(k.period()), &Progress{}
 	}
@@ -94,6 +95,8 @@ func (r *Runner) report(ctx context.Context, k Handler, o outcome, err error, to
 	switch {
 	case err == nil:
 		word = string(Succeeded)
+	case o.failed:
+		word = string(Failed)
 	case o.status == Queued:
 		word = "retried"
 	}
@@ -110,7 +113,7 @@ func (r *Runner) report(ctx context.Context, k Handler, o outcome, err error, to
 }
 
 // Backoff returns the wait after the n-th failed attempt: 10 s, 20 s, 40 s and so on up
-// to six hours, plus up to a tenth. random is in [0, 1).
+// to six hours. It adds up to a tenth of the wait. random is in [0, 1).
 func Backoff(n int, random float64) time.Duration {
 	wait := 6 * time.Hour
 	if n < 12 {

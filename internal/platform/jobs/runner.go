@@ -79,6 +79,15 @@ func NewRunner(db *store.DB, cfg Config) *Runner {
 	return r
 }
 
+// KindNames returns the names of the kinds that the runner runs.
+func (r *Runner) KindNames() []string {
+	names := make([]string, len(r.kinds))
+	for i, k := range r.kinds {
+		names[i] = k.Name()
+	}
+	return names
+}
+
 // Run runs jobs until ctx ends. Then it interrupts the running jobs and queues them
 // again.
 func (r *Runner) Run(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/webhooks"
@@ -15,8 +16,8 @@ import (
 // hours is a schedule whose first retry waits for ten hours.
 var hours = webhooks.Schedule{Waits: slices.Repeat([]time.Duration{10 * time.Hour}, 7)}
 
-// outageFixture has a receiver that is down, and eight events that wait for it. pass
-// moves the clock.
+// outageFixture creates a receiver that is down, and eight events that wait for their
+// next attempt. up makes the receiver answer. pass moves the clock forward.
 func outageFixture(t *testing.T, d storetest.Database) (r *fixture, rc *receiver, e webhooks.Endpoint, up *atomic.Bool, pass func(time.Duration)) {
 	var ahead atomic.Int64
 	db := d.Open(t, func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })
@@ -66,7 +67,8 @@ func TestASuccessAfterAMomentChangesNoRetry(t *testing.T) {
 	}
 }
 
-// Recovering and replaying send what waits for a retry, and count it before.
+// Recovering and replaying send the deliveries that wait for a retry, and count them
+// first.
 func TestRecoveringSendsWhatWaits(t *testing.T) {
 	for name, replay := range map[string]webhooks.Replay{"recover": {Since: time.Unix(1, 0)}, "replay": {From: 1}} {
 		t.Run(name, func(t *testing.T) {
@@ -83,4 +85,21 @@ func TestRecoveringSendsWhatWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Sending one message again sends it at once, also if it waits for a retry.
+func TestResendingSendsWhatWaits(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		r, _, e, up, _ := outageFixture(t, d)
+		up.Store(true)
+		var waiting events.ID
+		err := r.db.Read(system, func(tx *store.Tx) error {
+			return tx.QueryRow(system, `SELECT event_id FROM webhook_deliveries WHERE endpoint_id = $1 ORDER BY event_id DESC LIMIT 1`, e.ID).Scan(&waiting)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.write(func(tx *store.Tx) error { return webhooks.Resend(system, tx, r.team, e.ID, waiting) })
+		waitFor(t, time.Minute, "sent", func() bool { d, _ := r.attempts(e.ID, waiting); return d.State == webhooks.Sent })
+	})
 }

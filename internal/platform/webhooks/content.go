@@ -23,8 +23,8 @@ const (
 )
 
 func checkContent(c Content) error {
-	if !slices.Contains([]Content{FullContent, IDsOnly}, c) {
-		return fault.Newf(fault.Invalid, "must be %s or %s", FullContent, IDsOnly).At("body", "content").WithType("enum")
+	if contents := []Content{FullContent, IDsOnly}; !slices.Contains(contents, c) {
+		return fault.NotInEnum(contents).At("body", "content").WithInput(string(c))
 	}
 	return nil
 }

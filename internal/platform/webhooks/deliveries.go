@@ -357,7 +357,11 @@ type Account struct {
 	Apart int64
 	// Open lists deliveries that were not answered with 2xx, at most maxOpen.
 	Open []Delivery
-	More bool // more deliveries than maxOpen are open
+	// More reports that the range has more open deliveries than Open. To is then the
+	// number of the last one in Open.
+	More bool
+	// HasMore reports that the requested range continues after To.
+	HasMore bool
 }
 
 const (
@@ -367,7 +371,7 @@ const (
 )
 
 // Reconcile reports on the events with the numbers from to to, so that a receiver can
-// compare.
+// compare. The account may end before to: see MaxAccount and Account.More.
 func Reconcile(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, from, to int64) (Account, error) {
 	if _, err := Get(ctx, tx, team, id); err != nil {
 		return Account{}, err
@@ -376,12 +380,13 @@ func Reconcile(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, 
 	if err != nil {
 		return Account{}, err
 	}
-	to = min(to, last, from+MaxAccount-1)
-	a := Account{From: from, To: max(to, from-1), Counts: map[DeliveryState]int64{Pending: 0, Sent: 0, Failed: 0, Held: 0}, Open: []Delivery{}}
-	if err := a.count(ctx, tx, team, id); err != nil {
+	to = min(to, last)
+	a := Account{From: from, To: max(min(to, from+MaxAccount-1), from-1), Counts: map[DeliveryState]int64{Pending: 0, Sent: 0, Failed: 0, Held: 0}, Open: []Delivery{}}
+	if err := a.list(ctx, tx, team, id); err != nil {
 		return a, err
 	}
-	return a, a.list(ctx, tx, team, id)
+	a.HasMore = a.To < to
+	return a, a.count(ctx, tx, team, id)
 }
 
 const accountedRows = `FROM webhook_endpoints e JOIN events v ON v.team_id = e.team_id
@@ -418,7 +423,7 @@ func (a *Account) list(ctx context.Context, tx *store.Tx, team teams.ID, id Endp
 	defer rows.Close()
 	for rows.Next() {
 		if len(a.Open) == maxOpen {
-			a.More = true
+			a.More, a.To = true, a.Open[maxOpen-1].Seq
 			break
 		}
 		d, err := scanDelivery(rows)

@@ -13,7 +13,7 @@ import (
 // The auto-off rule: an endpoint is switched off when every attempt has failed for
 // five days. That clock starts only when failures at least twelve hours apart fall
 // within one day, so a short outage does not start it. The retries of one message can
-// start it: attempts are counted, as the reference does, so that a dead endpoint with
+// start it: attempts are counted, as the reference does. So a dead endpoint with
 // little traffic is switched off as well. The next success stops the clock, however
 // long nothing is sent until then.
 //
@@ -35,7 +35,7 @@ type Health struct {
 
 // Succeeded returns the health after a 2xx answer.
 func (h Health) Succeeded(at time.Time) Health {
-	return Health{LastSuccessAt: later(h.LastSuccessAt, at)}
+	return Health{LastSuccessAt: laterOf(h.LastSuccessAt, at)}
 }
 
 // Failed returns the health after a failed attempt.
@@ -55,7 +55,7 @@ func (h Health) Dead(at time.Time) bool {
 	return !h.FailingSince.IsZero() && at.Sub(h.FailingSince) >= failureLimit
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

@@ -16,8 +16,8 @@ import (
 
 // Limits of one exchange.
 const (
-	// Timeout limits the whole exchange, from the dial to the end of the answer's body,
-	// so that a receiver that answers slowly cannot hold a worker.
+	// Timeout limits the whole exchange, from the dial to the end of the answer's body.
+	// So a receiver that answers slowly cannot hold a worker.
 	Timeout     = 15 * time.Second
 	maxAnswer   = 64 << 10 // bytes read of an answer
 	keptAnswer  = 1 << 10  // bytes kept of it
@@ -38,7 +38,8 @@ const (
 	RedirectProblem  Problem = "redirect"   // 3xx is not followed
 	TimeoutProblem   Problem = "timeout"    // no full answer within Timeout
 	AddressProblem   Problem = "address"    // not on the public internet
-	NameProblem      Problem = "name"       // the host name did not resolve
+	NameProblem      Problem = "name"       // there is no such host name
+	LookupProblem    Problem = "lookup"     // DNS gave no answer about the host name
 	RefusedProblem   Problem = "refused"    // no process listens at the address
 	TLSProblem       Problem = "tls"        // no trusted connection
 	ConnectionFailed Problem = "connection" // the connection broke, or the answer is not HTTP
@@ -55,6 +56,8 @@ func (p Problem) Sentence() string {
 		return "the address is not on the public internet"
 	case NameProblem:
 		return "DNS: no such host"
+	case LookupProblem:
+		return "DNS: the host name cannot be looked up"
 	case RefusedProblem:
 		return "connection refused"
 	case TLSProblem:
@@ -242,8 +245,10 @@ func problemOf(err error) Problem {
 		return AddressProblem
 	case errors.Is(err, context.DeadlineExceeded):
 		return TimeoutProblem
-	case errors.As(err, &dns):
+	case errors.As(err, &dns) && dns.IsNotFound:
 		return NameProblem
+	case errors.As(err, &dns):
+		return LookupProblem
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return TimeoutProblem
 	case errors.Is(err, syscall.ECONNREFUSED):

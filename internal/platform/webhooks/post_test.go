@@ -460,3 +460,19 @@ func FuzzParseRetryAfter(f *testing.F) {
 		}
 	})
 }
+
+// Only the answer that there is no such name says so.
+func TestProblemsOfNames(t *testing.T) {
+	for text, c := range map[string]struct {
+		err  net.DNSError
+		want Problem
+	}{
+		"DNS: no such host":                       {net.DNSError{Err: "no such host", IsNotFound: true}, NameProblem},
+		"DNS: the host name cannot be looked up":  {net.DNSError{Err: "server misbehaving", IsTemporary: true}, LookupProblem},
+		"DNS: the host name cannot be looked up ": {net.DNSError{Err: "i/o timeout", IsTimeout: true}, LookupProblem},
+	} {
+		if got := problemOf(fmt.Errorf("dial: %w", &c.err)); got != c.want || got.Sentence() != strings.TrimSpace(text) {
+			t.Errorf("%s: %q, %q", c.err.Err, got, got.Sentence())
+		}
+	}
+}

@@ -43,7 +43,8 @@ func readResendable(ctx context.Context, tx *store.Tx, team teams.ID, id Endpoin
 }
 
 // Resend sends one message to one endpoint again, or for the first time. The
-// endpoint's filter does not apply.
+// endpoint's filter does not apply. A message that waits for a retry becomes due, with
+// the whole schedule of retries.
 func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, event events.ID) error {
 	if err := events.Keep(ctx, tx, team.UUID()); err != nil {
 		return err
@@ -56,6 +57,9 @@ func Resend(ctx context.Context, tx *store.Tx, team teams.ID, id EndpointID, eve
 		if err := lowerFirst(ctx, tx, team, id, m.Seq); err != nil {
 			return err
 		}
+	}
+	if _, err := hasten(ctx, tx, team, id, tx.Now(), `0`, `WHERE `+waitingRows+` AND d.event_id = $5`, event); err != nil {
+		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO webhook_deliveries (team_id, endpoint_id, event_id, state, lane, due_at, attempts, tries)
 		VALUES ($1, $2, $3, 'pending', 2, $4, 0, 0) `+makePending, team, id, event, store.Micros(tx.Now()))
@@ -176,8 +180,8 @@ const joinEvents = `JOIN events v ON v.team_id = d.team_id AND v.id = d.event_id
 const matchesFilter = `v.audience < 2 AND (NOT e.filtered AND v.audience = 0 OR EXISTS (SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = v.type))`
 
 // Start begins a replay in the background and returns its job. Replays of one endpoint
-// may run at the same time: a delivery that one of them made pending is left alone by
-// the others until it has ended.
+// may run at the same time. If one of them made a delivery pending, the others leave
+// the delivery alone until it has ended.
 func (r Replay) Start(ctx context.Context, tx *store.Tx, team teams.ID) (jobs.ID, error) {
 	if err := r.check(); err != nil {
 		return jobs.ID{}, err

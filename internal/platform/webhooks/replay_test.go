@@ -149,6 +149,35 @@ func TestReconcile(t *testing.T) {
 	})
 }
 
+// A report with more open messages than it lists ends at the last one that it lists, so
+// that the next report continues there.
+func TestReconcileContinues(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		r, _, e, _, _ := outageFixture(t, d)
+		r.emit(1500)
+		waitFor(t, time.Minute, "numbered", func() bool { return r.last() == 1508 })
+		var seen, pending int64
+		for from, more := int64(1), true; more; {
+			var a webhooks.Account
+			err := r.db.Read(system, func(tx *store.Tx) (err error) {
+				a, err = webhooks.Reconcile(system, tx, r.team, e.ID, from, math.MaxInt64)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := int64(len(a.Open)); n == 0 || a.Counts[webhooks.Pending] != n || a.Open[n-1].Seq != a.To || a.More != a.HasMore {
+				t.Fatalf("from %d to %d: %d open, %v", a.From, a.To, n, a.Counts)
+			}
+			seen, pending = seen+int64(len(a.Open)), pending+a.Counts[webhooks.Pending]
+			from, more = a.To+1, a.HasMore
+		}
+		if seen != 1508 || pending != 1508 {
+			t.Errorf("lists %d, counts %d", seen, pending)
+		}
+	})
+}
+
 // A replay without an end ends at the last number at the time of its request, however
 // late its job runs.
 func TestReplayEndsAtItsRequest(t *testing.T) {
