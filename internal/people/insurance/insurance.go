@@ -180,7 +180,7 @@ func (r Record) Warnings() []Warning {
 	case StatePlanUnknown:
 		all = append(all, Warning{
 			StatePlanUnknown, "payor_code",
-			"payor_code means the plan of a state: the insured person's address must be in a state of the US, the District of Columbia or a territory",
+			"payor_code means the plan of a state: the insured person's address must be in a US state, the District of Columbia or a territory",
 		})
 	}
 	if r.Relationship != Self && r.Guarantor == nil {

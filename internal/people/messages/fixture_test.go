@@ -30,26 +30,9 @@ type fixture struct {
 	team    teams.ID
 	user    users.User
 	order   uuid.UUID
-	clock   *clock
+	clock   *storetest.Clock
 	service *messages.Service
 	sent    *fakeSender // both channels
-}
-
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
 }
 
 // fakeSender is a Sender that records messages. answer decides about its errors.
@@ -78,15 +61,15 @@ func (c *fakeSender) all() []messages.Outgoing {
 // eachFixture runs fn on both engines at noon of 1 March 2026.
 func eachFixture(t *testing.T, env teams.Environment, fn func(t *testing.T, r *fixture)) {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	c := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	start := c.Now()
 	storetest.EachAt(t, c.Now, func(t *testing.T, db *store.DB) {
-		c.advance(start.Sub(c.Now()))
+		c.Advance(start.Sub(c.Now()))
 		fn(t, newFixture(t, db, env, c))
 	})
 }
 
-func newFixture(t testing.TB, db *store.DB, env teams.Environment, c *clock) *fixture {
+func newFixture(t testing.TB, db *store.DB, env teams.Environment, c *storetest.Clock) *fixture {
 	t.Helper()
 	users.Register(db, messages.UserRecords()...)
 	r := &fixture{t: t, db: db, clock: c, order: uuid.New(), sent: &fakeSender{}}

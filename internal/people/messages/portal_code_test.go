@@ -42,7 +42,7 @@ func TestProductionTeamsDoNotSeeTheCode(t *testing.T) {
 		r.sendCode(messages.Email)
 		r.work(func(all []messages.OutboxMessage) bool { return all[0].Attempts == 1 })
 		r.sent.answer = nil
-		r.clock.advance(time.Minute)
+		r.clock.Advance(time.Minute)
 		r.work(nil)
 		got := r.sent.all()
 		if len(got) != 2 || got[0] != got[1] || !strings.Contains(got[1].Text, "012345") || got[1].Subject == "" || strings.Contains(got[1].Subject, "012345") {
@@ -77,7 +77,7 @@ func TestSwitchesDoNotStopCodes(t *testing.T) {
 func TestLateCodesAreNotSent(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
 		r.sendCode(messages.SMS)
-		r.clock.advance(10 * time.Minute)
+		r.clock.Advance(10 * time.Minute)
 		r.work(nil)
 		if m := r.list(messages.Filter{})[0]; m.State != messages.Cleared || m.Problem != "late" || len(r.sent.all()) != 0 {
 			t.Errorf("%s, %s", m.State, m.Problem)

@@ -14,7 +14,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-var everything = messages.Settings{SMS: true, Email: true, Reminders: true}
+var allMessages = messages.Settings{SMS: true, Email: true, Reminders: true}
 
 // remindersSent advances the clock from one due message to the next for a number of
 // hours. It returns the reminders, each with the hour at which it was sent.
@@ -25,14 +25,14 @@ func (r *fixture) remindersSent(hours int) string {
 	var at []string
 	seen := len(r.reminders())
 	for due := r.nextDue(); !due.IsZero() && !due.After(end); due = r.nextDue() {
-		r.clock.advance(max(0, due.Sub(r.clock.Now())))
+		r.clock.Advance(max(0, due.Sub(r.clock.Now())))
 		r.work(nil)
 		for _, m := range r.reminders()[seen:] {
 			seen++
 			at = append(at, strings.TrimSuffix(m, " sent")+"@"+strings.TrimSuffix(r.clock.Now().Sub(begin).String(), "0m0s"))
 		}
 	}
-	r.clock.advance(end.Sub(r.clock.Now()))
+	r.clock.Advance(end.Sub(r.clock.Now()))
 	return strings.Join(at, " ")
 }
 
@@ -60,7 +60,7 @@ func (r *fixture) reminders() []string {
 
 func TestKitReminders(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		r.moved(r.event("testkit", "with_customer"))
 		if got := r.remindersSent(24 * 8); got != "reminder_kit.sms@48h reminder_kit.sms@168h" {
 			t.Error(got)
@@ -70,7 +70,7 @@ func TestKitReminders(t *testing.T) {
 
 func TestReturnedKitEndsReminders(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		r.moved(r.event("testkit", "with_customer"))
 		first := r.remindersSent(50)
 		r.moved(r.event("testkit", "transit_lab"))
@@ -85,7 +85,7 @@ func TestReturnedKitEndsReminders(t *testing.T) {
 
 func TestBookingReminders(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		r.moved(r.event("walk_in_test", "requisition_created"))
 		if got := r.remindersSent(24 * 8); got != "reminder_booking.sms@24h reminder_booking.sms@72h reminder_booking.sms@168h" {
 			t.Error(got)
@@ -95,7 +95,7 @@ func TestBookingReminders(t *testing.T) {
 
 func TestBookingEndsBookingReminders(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		r.moved(r.event("walk_in_test", "requisition_created"))
 		r.moved(r.event("walk_in_test", "appointment_pending")) // without a time
 		first := r.remindersSent(30)
@@ -119,9 +119,9 @@ func TestVisitReminders(t *testing.T) {
 		"without a time": {0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c0 := &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+			c0 := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 			r := newFixture(t, storetest.NewSQLite(t).Open(t, c0.Now), teams.Production, c0)
-			r.settings(everything)
+			r.settings(allMessages)
 			var start time.Time
 			if c.ahead != 0 {
 				start = r.clock.Now().Add(c.ahead)
@@ -136,7 +136,7 @@ func TestVisitReminders(t *testing.T) {
 
 func TestRemindersFollowTheVisit(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		start := r.clock.Now()
 		r.visit("walk_in_test", "confirmed", start.Add(48*time.Hour))
 		r.visit("walk_in_test", "confirmed", start.Add(96*time.Hour))
@@ -153,8 +153,8 @@ func TestRemindersFollowTheVisit(t *testing.T) {
 func TestEndedOrderEndsReminders(t *testing.T) {
 	for _, status := range []string{"cancelled", "completed", "sample_error", "draw_completed", "partial_results"} {
 		t.Run(status, func(t *testing.T) {
-			r := newFixture(t, storetest.SQLite(t), teams.Production, &clock{})
-			r.settings(everything)
+			r := newFixture(t, storetest.SQLite(t), teams.Production, new(storetest.Clock))
+			r.settings(allMessages)
 			r.visit("at_home_phlebotomy", "confirmed", time.Now().Add(100*time.Hour))
 			r.moved(r.event("at_home_phlebotomy", status))
 			for _, m := range r.list(messages.Filter{State: messages.Scheduled}) {
@@ -185,10 +185,10 @@ func TestSwitchesChangedAfterPlanning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-				r.settings(everything)
+				r.settings(allMessages)
 				r.moved(r.event("testkit", "with_customer"))
 				turn(r)
-				r.clock.advance(8 * 24 * time.Hour)
+				r.clock.Advance(8 * 24 * time.Hour)
 				r.work(nil)
 				if got := r.stored(); got != "cleared cleared" || len(r.sent.all()) != 0 {
 					t.Errorf("%s, %d sent", got, len(r.sent.all()))
@@ -201,10 +201,10 @@ func TestSwitchesChangedAfterPlanning(t *testing.T) {
 // A late reminder is not sent after the visit.
 func TestLateReminder(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		r.visit("walk_in_test", "confirmed", r.clock.Now().Add(30*time.Hour))
 		r.work(nil)
-		r.clock.advance(31 * time.Hour)
+		r.clock.Advance(31 * time.Hour)
 		r.work(nil)
 		if got := r.stored(); got != "sent cleared cleared" {
 			t.Error(got)
@@ -215,10 +215,10 @@ func TestLateReminder(t *testing.T) {
 // A reminder needs a portal link, which needs demographics.
 func TestReminderWithoutPortal(t *testing.T) {
 	eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
-		r.settings(everything)
+		r.settings(allMessages)
 		r.user = userstest.New(t, r.db, r.team, users.NewUser{ClientUserID: "stranger"})
 		r.moved(r.event("testkit", "with_customer"))
-		r.clock.advance(49 * time.Hour)
+		r.clock.Advance(49 * time.Hour)
 		r.work(nil)
 		if m := r.list(messages.Filter{State: messages.Failed}); len(m) != 1 || m[0].Problem != "no_portal" {
 			t.Errorf("%s", r.states())

@@ -106,7 +106,7 @@ func TestRetriesAndFinalProblems(t *testing.T) {
 					return
 				}
 				r.sent.answer = nil
-				r.clock.advance(time.Minute)
+				r.clock.Advance(time.Minute)
 				r.work(nil)
 				m = r.list(messages.Filter{})[0]
 				got := r.sent.all()
@@ -127,7 +127,7 @@ func TestSenderThatAlwaysFails(t *testing.T) {
 			r.work(func(all []messages.OutboxMessage) bool {
 				return all[0].Attempts == n && (n < 8 || all[0].State == messages.Failed)
 			})
-			r.clock.advance(24 * time.Hour)
+			r.clock.Advance(24 * time.Hour)
 		}
 		if got := r.states(); got != "ordered.sms failed" {
 			t.Error(got)
@@ -303,10 +303,10 @@ func TestRetryIsCleared(t *testing.T) {
 				r.settings(messages.Settings{SMS: true, Email: true, Reminders: true})
 				r.sent.answer = func() error { return &messages.Problem{Word: "deferred"} }
 				r.moved(r.event("testkit", c.event))
-				r.clock.advance(48 * time.Hour) // a reminder is due
+				r.clock.Advance(48 * time.Hour) // a reminder is due
 				r.work(func(all []messages.OutboxMessage) bool { return all[0].Attempts == 1 })
 				c.change(r)
-				r.clock.advance(time.Minute)
+				r.clock.Advance(time.Minute)
 				r.work(func([]messages.OutboxMessage) bool { return !strings.Contains(r.stored(), "queued") })
 				if sent := r.sent.all(); len(sent) != 1 || !strings.HasPrefix(r.stored(), "cleared") {
 					t.Errorf("%s, after %d attempts", r.stored(), len(sent))

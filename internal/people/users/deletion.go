@@ -141,9 +141,9 @@ func IsDeleted(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (bool, e
 	return inGrace(at, tx.Now()), err
 }
 
-// Records describes rows that one domain keeps about users: how to erase them,
-// and what to do when a user is deleted, restored or changes zones. The app
-// registers the records of every domain (internal/app/registry.go).
+// Records describes rows that one domain stores about users. It contains the functions
+// that erase the rows, and the hooks for a user who is deleted, restored or changes
+// zones. The app registers the records of every domain (internal/app/registry.go).
 type Records struct {
 	// Name appears in progress and errors: "connections".
 	Name string
@@ -157,6 +157,9 @@ type Records struct {
 	// Erase removes rows for good, a few thousand at most in one transaction,
 	// and reports whether there are more.
 	Erase func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) (more bool, err error)
+	// AsSystem means that Erase also changes rows of no team. PostgreSQL hides these from
+	// the job of a team.
+	AsSystem bool
 }
 
 // Hook runs in the transaction that changes a user. Its error undoes the change.
@@ -187,8 +190,8 @@ func RowsOf(tables ...string) []Records {
 	return all
 }
 
-// RowsUntilDeletion is RowsOf for rows that are deleted together with the user,
-// before the grace period.
+// RowsUntilDeletion returns records like RowsOf, for rows that are deleted together with
+// the user, before the grace period.
 func RowsUntilDeletion(tables ...string) []Records {
 	all := RowsOf(tables...)
 	for i := range all {
@@ -273,6 +276,9 @@ func isDue(ctx context.Context, tx *store.Tx, args eraseArgs) (bool, error) {
 }
 
 func eraseRecords(ctx context.Context, db *store.DB, args eraseArgs, r Records) error {
+	if r.AsSystem {
+		ctx = store.AsSystem(ctx)
+	}
 	for more := true; more; {
 		err := db.Write(ctx, func(tx *store.Tx) error {
 			due, err := isDue(ctx, tx, args)

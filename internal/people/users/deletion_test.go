@@ -16,13 +16,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// clock is advanced by tests.
-type clock struct{ now time.Time }
-
-func newClock() *clock { return &clock{time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)} }
-
-func (c *clock) Now() time.Time          { return c.now }
-func (c *clock) advance(d time.Duration) { c.now = c.now.Add(d) }
+func newClock() *storetest.Clock {
+	return storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
+}
 
 func del(db *store.DB, team teams.ID, id users.ID) error {
 	return write(db, team, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, team, id) })
@@ -68,7 +64,7 @@ func TestUndoDelete(t *testing.T) {
 				if err := del(db, team, user.ID); err != nil {
 					t.Fatal(err)
 				}
-				clk.advance(users.Grace - time.Second)
+				clk.Advance(users.Grace - time.Second)
 				if err := undo(db, team, ref); err != nil {
 					t.Fatal(err)
 				}
@@ -111,7 +107,7 @@ func TestUndoDeleteAfterTheGracePeriod(t *testing.T) {
 		if err := del(db, team, user.ID); err != nil {
 			t.Fatal(err)
 		}
-		clk.advance(users.Grace)
+		clk.Advance(users.Grace)
 		wantFault(t, undo(db, team, users.Ref{ID: &user.ID}), fault.NotFound, "")
 		wantFault(t, undo(db, team, users.Ref{ClientUserID: ptr("x")}), fault.NotFound, "")
 		_, err := get(t, db, team, user.ID)
@@ -169,7 +165,7 @@ func TestErasure(t *testing.T) {
 		if n := rowsOf(t, db, "portal_links", user.ID); n != 0 {
 			t.Errorf("%d links with codes left after the deletion", n)
 		}
-		clk.advance(users.Grace + time.Second)
+		clk.Advance(users.Grace + time.Second)
 		runJobs(t, db)
 		for _, table := range userTables(t, db) {
 			if n := rowsOf(t, db, table, user.ID); n != 0 {
@@ -241,12 +237,12 @@ func TestRestoredUserIsNotErased(t *testing.T) {
 			if err := del(db, team, user.ID); err != nil {
 				t.Fatal(err)
 			}
-			clk.advance(time.Hour)
+			clk.Advance(time.Hour)
 			if err := undo(db, team, users.Ref{ID: &user.ID}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		clk.advance(users.Grace)
+		clk.Advance(users.Grace)
 		runJobs(t, db)
 		if _, err := get(t, db, team, user.ID); err != nil {
 			t.Errorf("the job of an undone deletion erased: %v", err)
@@ -263,7 +259,7 @@ func TestErasureWaitsForTheLatestDeletion(t *testing.T) {
 			if err := del(db, team, user.ID); err != nil {
 				t.Fatal(err)
 			}
-			clk.advance(3 * 24 * time.Hour)
+			clk.Advance(3 * 24 * time.Hour)
 			if err := undo(db, team, users.Ref{ID: &user.ID}); err != nil {
 				t.Fatal(err)
 			}
@@ -271,7 +267,7 @@ func TestErasureWaitsForTheLatestDeletion(t *testing.T) {
 		if err := del(db, team, user.ID); err != nil {
 			t.Fatal(err)
 		}
-		clk.advance(2 * 24 * time.Hour) // the first deletion is eight days old, the last one two
+		clk.Advance(2 * 24 * time.Hour) // the first deletion is eight days old, the last one two
 		runJobs(t, db)
 		if err := undo(db, team, users.Ref{ID: &user.ID}); err != nil {
 			t.Errorf("erased too early: %v", err)
@@ -293,7 +289,7 @@ func TestUserRestoredDuringErasure(t *testing.T) {
 		if err := del(db, team, user.ID); err != nil {
 			t.Fatal(err)
 		}
-		clk.advance(users.Grace)
+		clk.Advance(users.Grace)
 		runJobs(t, db)
 		if got, err := get(t, db, team, user.ID); err != nil || got.BirthDate == nil {
 			t.Errorf("%+v, %v", got, err)

@@ -31,7 +31,7 @@ func TestErasedPeopleAreErasedAgain(t *testing.T) {
 		if err := del(db, team, gone.ID); err != nil {
 			t.Fatal(err)
 		}
-		clk.advance(users.Grace + time.Second)
+		clk.Advance(users.Grace + time.Second)
 		runJobs(t, db)
 		all, unreadable, err := list.All()
 		if want := []users.Erasure{{Team: team, User: gone.ID}}; !slices.Equal(all, want) || unreadable != 0 || err != nil {
@@ -109,7 +109,7 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 		if err := del(db, team, gone.ID); err != nil {
 			t.Fatal(err)
 		}
-		clk.advance(users.Grace + time.Second)
+		clk.Advance(users.Grace + time.Second)
 		runJobs(t, db)
 		count := func(list *users.Erasures, id secrets.KeyID) int {
 			n, err := list.SealedWith(id)

@@ -74,7 +74,8 @@ func (Info) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 // Name returns the full name.
 func (i Info) Name() string { return strings.TrimSpace(i.FirstName + " " + i.LastName) }
 
-// PutInfo replaces a user's demographics. Earlier versions remain as history.
+// PutInfo replaces a user's demographics. Earlier versions remain as history. Another
+// phone number or e-mail address ends the portal codes that were sent to the old one.
 //
 // Reference 5.7, PATCH info.
 func PutInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID, info Info) (Info, error) {
@@ -107,7 +108,14 @@ func PutInfo(ctx context.Context, tx *store.Tx, team teams.ID, id ID, info Info)
 	if err != nil {
 		return Info{}, fmt.Errorf("users: storing demographics: %w", err)
 	}
-	return info, nil
+	if rev == 1 {
+		return info, nil
+	}
+	before, err := readInfo(ctx, tx, team, id, rev-1)
+	if err != nil {
+		return Info{}, err
+	}
+	return info, endCodes(ctx, tx, team, id, before, info)
 }
 
 // LatestInfo returns the current demographics. A user without any is a NotFound fault

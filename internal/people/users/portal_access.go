@@ -17,8 +17,7 @@ type OpenLink struct {
 	Order     *uuid.UUID
 	CreatedOn time.Time
 	ExpiresOn time.Time
-	// WrongAnswers counts wrong dates of birth, and wrong codes since the last code
-	// was sent.
+	// WrongAnswers counts wrong dates of birth and wrong codes.
 	WrongAnswers int64
 }
 
@@ -37,7 +36,7 @@ func ListPortalAccess(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (
 	if _, err := Get(ctx, tx, team, id); err != nil {
 		return all, err
 	}
-	links, err := tx.Query(ctx, `SELECT context, order_id, created_on, expires_on, tries + code_tries FROM portal_links
+	links, err := tx.Query(ctx, `SELECT context, order_id, created_on, expires_on, tries + wrong_codes FROM portal_links
 		WHERE team_id = $1 AND user_id = $2 AND expires_on > $3 ORDER BY created_on DESC LIMIT $4`, team, id, tx.Now(), maxAccess)
 	if err != nil {
 		return all, fmt.Errorf("users: listing portal links: %w", err)

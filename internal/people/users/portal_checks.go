@@ -34,15 +34,17 @@ const (
 	ByDateOfBirth CheckMethod = "birth_date"
 )
 
-// Limits of the checks. With maxCodes and codeTries a guesser has 50 tries for
-// a million codes.
+// Limits of the checks. A guesser has 50 tries for a million codes. Wrong answers count
+// for the person, over all links that have not expired, so that a holder of several
+// links has no more tries.
 const (
 	CodeDigits        = 6
 	CodeLifetime      = 10 * time.Minute
-	codeEvery         = time.Minute // one code per person
-	codeTries         = 5           // of one code
-	maxCodes          = 10          // of one link
-	maxBirthDateTries = 5           // of one link, which ends then
+	codeEvery         = time.Minute          // one code per person
+	codeTries         = 5                    // of one code
+	maxCodes          = 10                   // of one link
+	maxWrongCodes     = codeTries * maxCodes // of one person
+	maxBirthDateTries = 5                    // of one person; the link ends then
 )
 
 // SentCode is the code that was sent last for a link.
@@ -65,29 +67,30 @@ type NewCode struct {
 	ExpiresOn time.Time
 }
 
-// CodeWaitError refuses a code because the person was sent one within the last
-// minute.
+// CodeWaitError refuses a code because the person got another one within the last minute.
 type CodeWaitError struct{ Wait time.Duration }
 
 func (e *CodeWaitError) Error() string { return "users: a portal code was sent within the last minute" }
 
-// Kind is TooMany.
+// Kind returns fault.TooMany.
 func (e *CodeWaitError) Kind() fault.Kind { return fault.TooMany }
 
 // RetryAfter returns the seconds after which a code can be sent.
 func (e *CodeWaitError) RetryAfter() int { return int((e.Wait + time.Second - 1) / time.Second) }
 
-// ErrNoMoreCodes refuses a code because the link had maxCodes of them.
+// ErrNoMoreCodes refuses a code because the link has had maxCodes of them, or because the
+// person had maxWrongCodes wrong answers.
 var ErrNoMoreCodes = fault.New(fault.TooMany, "This link gets no more codes")
 
-// CreateCode makes the code of a link and replaces the one before. The caller
-// sends it in the same transaction, by the given method.
+// CreateCode makes the code of a link and replaces the one before. The caller then reads
+// the user's contact data and sends the code, in the same transaction and by the given
+// method.
 func CreateCode(ctx context.Context, tx *store.Tx, token secrets.Text, method CheckMethod) (NewCode, error) {
 	link, err := FindPortalLink(ctx, tx, token)
 	if err != nil {
 		return NewCode{}, err
 	}
-	if err := tx.Lock(ctx, "portal_code:"+link.User.String()); err != nil {
+	if err := tx.Lock(ctx, codeLock(link.User)); err != nil {
 		return NewCode{}, err
 	}
 	var last *time.Time
@@ -99,6 +102,11 @@ func CreateCode(ctx context.Context, tx *store.Tx, token secrets.Text, method Ch
 		if wait := last.Add(codeEvery).Sub(tx.Now()); wait > 0 {
 			return NewCode{}, &CodeWaitError{wait}
 		}
+	}
+	if wrong, err := wrongAnswers(ctx, tx, link, "wrong_codes"); err != nil {
+		return NewCode{}, err
+	} else if wrong >= maxWrongCodes {
+		return NewCode{}, ErrNoMoreCodes
 	}
 	code := NewCode{Digits: randomDigits(), ExpiresOn: tx.Now().Add(CodeLifetime)}
 	n, err := tx.Exec(ctx, `UPDATE portal_links SET code_hash = $2, code_method = $3, code_sent_on = $4, code_tries = 0, codes_sent = codes_sent + 1
@@ -112,6 +120,37 @@ func CreateCode(ctx context.Context, tx *store.Tx, token secrets.Text, method Ch
 	return code, nil
 }
 
+// wrongAnswers adds up a column of the person's links that have not expired. A team that
+// ends the person's access begins the count again.
+func wrongAnswers(ctx context.Context, tx *store.Tx, link PortalLink, column string) (n int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT COALESCE(SUM(`+column+`), 0) FROM portal_links WHERE team_id = $1 AND user_id = $2 AND expires_on > $3`,
+		link.Team, link.User, tx.Now()).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("users: counting wrong answers: %w", err)
+	}
+	return n, nil
+}
+
+// endCodes ends the open codes of a user that were sent to contact data which is not the
+// user's any more. It waits for a code that another transaction creates.
+func endCodes(ctx context.Context, tx *store.Tx, team teams.ID, user ID, before, now Info) error {
+	for method, changed := range map[CheckMethod]bool{CodeBySMS: before.PhoneNumber != now.PhoneNumber, CodeByEmail: before.Email != now.Email} {
+		if !changed {
+			continue
+		}
+		if err := tx.Lock(ctx, codeLock(user)); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, `UPDATE portal_links SET code_hash = NULL WHERE team_id = $1 AND user_id = $2 AND code_method = $3`, team, user, string(method))
+		if err != nil {
+			return fmt.Errorf("users: ending the portal codes of %s: %w", user, err)
+		}
+	}
+	return nil
+}
+
+func codeLock(user ID) string { return "portal_code:" + user.String() }
+
 func randomDigits() secrets.Text {
 	limit := new(big.Int).Exp(big.NewInt(10), big.NewInt(CodeDigits), nil)
 	n, err := rand.Int(rand.Reader, limit)
@@ -121,8 +160,8 @@ func randomDigits() secrets.Text {
 	return secrets.Text(fmt.Sprintf("%0*d", CodeDigits, n))
 }
 
-// codeHash is keyed by the link's token. The database has only the token's
-// hash, so a copy of it does not help to guess a code.
+// codeHash returns the hash of a code, keyed by the link's token. The database contains
+// only the hash of the token, so a copy of the database does not help to guess a code.
 func codeHash(token, digits secrets.Text) []byte {
 	sum := hmac.New(sha256.New, []byte(token.Reveal()))
 	sum.Write([]byte("portal code:" + digits.Reveal()))
@@ -176,10 +215,10 @@ func devicePlace(token secrets.Text) string {
 	return "portal_links.device:" + hex.EncodeToString(secrets.Hash(token.Reveal()))
 }
 
-// checkProof returns the refusal, empty for none, and the tries that are left.
+// checkProof returns the refusal, or "" if the proof is valid, and the remaining tries.
 func checkProof(ctx context.Context, tx *store.Tx, link PortalLink, proof Proof) (refusal Refusal, left int64, err error) {
 	if proof.Code != "" {
-		return checkCode(ctx, tx, link.Token, proof.Code)
+		return checkCode(ctx, tx, link, proof.Code)
 	}
 	if proof.BirthDate == nil {
 		return NeedsCheck, 0, nil
@@ -195,11 +234,22 @@ func checkProof(ctx context.Context, tx *store.Tx, link PortalLink, proof Proof)
 }
 
 // checkCode counts the try before it compares, so that simultaneous guesses
-// share one limit. A right code is used up.
-func checkCode(ctx context.Context, tx *store.Tx, token, digits secrets.Text) (refusal Refusal, left int64, err error) {
+// share one limit. A right code is used up, and takes its own try back.
+func checkCode(ctx context.Context, tx *store.Tx, link PortalLink, digits secrets.Text) (refusal Refusal, left int64, err error) {
 	var stored []byte
 	var tries int64
-	err = tx.QueryRow(ctx, `UPDATE portal_links SET code_tries = code_tries + 1
+	token := link.Token
+	if err := tx.Lock(ctx, codeLock(link.User)); err != nil {
+		return "", 0, err
+	}
+	wrong, err := wrongAnswers(ctx, tx, link, "wrong_codes")
+	if err != nil {
+		return "", 0, err
+	}
+	if wrong >= maxWrongCodes {
+		return CodeOver, 0, nil
+	}
+	err = tx.QueryRow(ctx, `UPDATE portal_links SET code_tries = code_tries + 1, wrong_codes = wrong_codes + 1
 		WHERE token_hash = $1 AND code_hash IS NOT NULL AND code_tries < $2 AND code_sent_on > $3 RETURNING code_hash, code_tries`,
 		secrets.Hash(token.Reveal()), codeTries, tx.Now().Add(-CodeLifetime)).Scan(&stored, &tries)
 	if errors.Is(err, store.ErrNoRows) {
@@ -211,7 +261,7 @@ func checkCode(ctx context.Context, tx *store.Tx, token, digits secrets.Text) (r
 	if !hmac.Equal(codeHash(token, digits), stored) {
 		return WrongCode, codeTries - tries, nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE portal_links SET code_hash = NULL WHERE token_hash = $1`, secrets.Hash(token.Reveal()))
+	_, err = tx.Exec(ctx, `UPDATE portal_links SET code_hash = NULL, wrong_codes = wrong_codes - 1 WHERE token_hash = $1`, secrets.Hash(token.Reveal()))
 	if err != nil {
 		return "", 0, fmt.Errorf("users: using a portal code: %w", err)
 	}
@@ -228,14 +278,23 @@ func checkBirthDate(ctx context.Context, tx *store.Tx, link PortalLink, date civ
 	if err != nil {
 		return "", 0, err
 	}
-	key := secrets.Hash(link.Token.Reveal())
-	var tries int64
-	err = tx.QueryRow(ctx, `UPDATE portal_links SET tries = tries + 1 WHERE token_hash = $1 AND tries < $2 RETURNING tries`, key, maxBirthDateTries).Scan(&tries)
-	if errors.Is(err, store.ErrNoRows) {
+	if err := tx.Lock(ctx, codeLock(link.User)); err != nil {
+		return "", 0, err
+	}
+	tries, err := wrongAnswers(ctx, tx, link, "tries")
+	if err != nil {
+		return "", 0, err
+	}
+	if tries++; tries > maxBirthDateTries {
 		return "", 0, ErrLinkGone
 	}
+	key := secrets.Hash(link.Token.Reveal())
+	n, err := tx.Exec(ctx, `UPDATE portal_links SET tries = tries + 1 WHERE token_hash = $1`, key)
 	if err != nil {
 		return "", 0, fmt.Errorf("users: counting a try of a date of birth: %w", err)
+	}
+	if n == 0 { // the link was used or ended meanwhile
+		return "", 0, ErrLinkGone
 	}
 	if subtle.ConstantTimeCompare([]byte(date.String()), []byte(info.BirthDate.String())) == 0 {
 		return WrongBirthDate, maxBirthDateTries - tries, nil

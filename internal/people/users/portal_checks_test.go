@@ -95,7 +95,7 @@ func TestNewDeviceNeedsCode(t *testing.T) {
 		entry, err = enter(db, made.Token, "", right)
 		wantRefusal(t, entry, err, users.CodeOver, 0)
 
-		clk.advance(13 * 24 * time.Hour)
+		clk.Advance(13 * 24 * time.Hour)
 		again, err := enter(db, made.Token, first.Device, users.Proof{})
 		if err != nil || again.Session == "" || again.Device != "" {
 			t.Errorf("known device: %+v, %v", again, err)
@@ -107,7 +107,7 @@ func TestNewDeviceNeedsCode(t *testing.T) {
 				t.Errorf("the device is known to %s: %+v, %v", name, entry, err)
 			}
 		}
-		clk.advance(24 * time.Hour)
+		clk.Advance(24 * time.Hour)
 		_, err = enter(db, made.Token, first.Device, users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 	})
@@ -138,11 +138,11 @@ func TestCodeExpires(t *testing.T) {
 		}{{users.CodeLifetime - time.Second, ""}, {users.CodeLifetime, users.CodeOver}} {
 			made := link(t, db, user, users.Communications)
 			right := mustCreateCode(t, db, made.Token)
-			clk.advance(c.after)
+			clk.Advance(c.after)
 			if entry, err := enter(db, made.Token, "", right); err != nil || entry.Refusal != c.refusal {
 				t.Errorf("after %v: %q, %v", c.after, entry.Refusal, err)
 			}
-			clk.advance(time.Minute)
+			clk.Advance(time.Minute)
 		}
 	})
 }
@@ -178,7 +178,7 @@ func TestFiveWrongCodesEndTheCode(t *testing.T) {
 		entry, err := enter(db, made.Token, "", right)
 		wantRefusal(t, entry, err, users.CodeOver, 0)
 
-		clk.advance(time.Minute)
+		clk.Advance(time.Minute)
 		second := mustCreateCode(t, db, made.Token)
 		if entry, err = enter(db, made.Token, "", right); err != nil || entry.Refusal != users.WrongCode {
 			t.Errorf("the code before: %+v, %v", entry, err)
@@ -240,14 +240,75 @@ func TestOneCodeAMinute(t *testing.T) {
 		if _, err := createCode(db, other.Token); err != nil {
 			t.Errorf("another person: %v", err)
 		}
-		clk.advance(time.Minute - 100*time.Millisecond)
+		clk.Advance(time.Minute - 100*time.Millisecond)
 		var early *users.CodeWaitError
 		if _, err := createCode(db, links[0].Token); !errors.As(err, &early) || early.RetryAfter() != 1 {
 			t.Errorf("%v", err)
 		}
-		clk.advance(100 * time.Millisecond)
+		clk.Advance(100 * time.Millisecond)
 		if _, err := createCode(db, links[1].Token); err != nil {
 			t.Errorf("after a minute: %v", err)
+		}
+	})
+}
+
+// Only wrong answers are counted, also after the right one.
+func TestWrongAnswersAreCounted(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		acceptBirthDate(t, db, user.Team)
+		made := link(t, db, user, users.Communications)
+		right := mustCreateCode(t, db, made.Token)
+		want := int64(0)
+		for _, step := range []struct {
+			proof users.Proof
+			wrong int64
+		}{{wrongCode(right, 1), 1}, {wrongCode(right, 2), 1}, {right, 0}, {right, 0}, {bornOn(born), 0}, {bornOn(civil.MustParse("1984-12-11")), 1}} {
+			if _, err := enter(db, made.Token, "", step.proof); err != nil {
+				t.Fatal(err)
+			}
+			want += step.wrong
+			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+				access, err := users.ListPortalAccess(ctx, tx, user.Team, user.ID)
+				if err == nil && (len(access.Links) != 1 || access.Links[0].WrongAnswers != want) {
+					t.Errorf("%+v, want %d wrong answers", access.Links, want)
+				}
+				return err
+			})
+		}
+	})
+}
+
+// A corrected address ends the codes that were sent to the old one, on all links.
+func TestCorrectedAddressEndsCodes(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		for _, c := range []struct {
+			name   string
+			change func(*users.Info)
+			ends   bool
+		}{
+			{"nothing", func(*users.Info) {}, false},
+			{"the name", func(i *users.Info) { i.FirstName = "Augusta" }, false},
+			{"the phone number, codes go by e-mail", func(i *users.Info) { i.PhoneNumber = "+14155550199" }, false},
+			{"the e-mail address", func(i *users.Info) { i.Email = "countess@example.org" }, true},
+		} {
+			user, other := patient(t, db), patient(t, db)
+			first, second, foreign := link(t, db, user, users.Communications), link(t, db, user, users.Communications), link(t, db, other, users.Communications)
+			codes := map[secrets.Text]users.Proof{first.Token: mustCreateCode(t, db, first.Token), foreign.Token: mustCreateCode(t, db, foreign.Token)}
+			clk.Advance(time.Minute)
+			codes[second.Token] = mustCreateCode(t, db, second.Token)
+			info := userstest.Info()
+			c.change(&info)
+			userstest.WithInfo(t, db, user, info)
+			for token, code := range codes {
+				entry, err := enter(db, token, "", code)
+				if c.ends && token != foreign.Token {
+					wantRefusal(t, entry, err, users.CodeOver, 0)
+				} else if err != nil || entry.Session == "" {
+					t.Errorf("%s: a code ended: %q, %v", c.name, entry.Refusal, err)
+				}
+			}
 		}
 	})
 }
@@ -258,7 +319,7 @@ func TestLinkGetsTenCodes(t *testing.T) {
 		made := link(t, db, patient(t, db), users.Communications)
 		for range 10 {
 			mustCreateCode(t, db, made.Token)
-			clk.advance(time.Minute)
+			clk.Advance(time.Minute)
 		}
 		if _, err := createCode(db, made.Token); !errors.Is(err, users.ErrNoMoreCodes) {
 			t.Errorf("the eleventh: %v", err)
@@ -318,7 +379,7 @@ func TestCodeSentTwiceByOnePage(t *testing.T) {
 		}
 		_, err = enterAgain(db, made.Token, users.NewPage())
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
-		clk.advance(time.Minute + time.Second)
+		clk.Advance(time.Minute + time.Second)
 		_, err = enterAgain(db, made.Token, page)
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 	})
@@ -379,5 +440,32 @@ func TestFiveWrongDatesEndALink(t *testing.T) {
 		}
 		_, err := enter(db, made.Token, "", bornOn(born))
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
+	})
+}
+
+// A holder of several links of one person has no more tries than of one link.
+func TestWrongAnswersCountForThePerson(t *testing.T) {
+	clk := newClock()
+	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
+		user := patient(t, db)
+		acceptBirthDate(t, db, user.Team)
+		first, second := link(t, db, user, users.Communications), link(t, db, user, users.Communications)
+		for left := int64(4); left >= 2; left-- {
+			entry, err := enter(db, first.Token, "", bornOn(born.AddDays(1)))
+			wantRefusal(t, entry, err, users.WrongBirthDate, left)
+		}
+		for left := int64(1); left >= 0; left-- {
+			entry, err := enter(db, second.Token, "", bornOn(born.AddDays(1)))
+			wantRefusal(t, entry, err, users.WrongBirthDate, left)
+		}
+		for _, made := range []users.PortalLink{first, second, link(t, db, user, users.Communications)} {
+			_, err := enter(db, made.Token, "", bornOn(born))
+			wantFault(t, err, fault.NotFound, "This link cannot be used")
+		}
+		// The other way of the same person still works.
+		right := mustCreateCode(t, db, second.Token)
+		if entry, err := enter(db, second.Token, "", right); err != nil || entry.Session == "" {
+			t.Errorf("a right code: %+v, %v", entry, err)
+		}
 	})
 }

@@ -88,7 +88,7 @@ func TestLaunchLink(t *testing.T) {
 	storetest.EachAt(t, clk.Now, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)
 		made := link(t, db, user, users.Launch)
-		clk.advance(10*time.Minute - time.Second)
+		clk.Advance(10*time.Minute - time.Second)
 		entry, err := enter(db, made.Token, "", users.Proof{})
 		if err != nil || entry.Session == "" || entry.Device != "" {
 			t.Fatalf("entry %+v, %v", entry, err)
@@ -100,7 +100,7 @@ func TestLaunchLink(t *testing.T) {
 		_, err = enter(db, made.Token, "", users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 		late := link(t, db, user, users.Launch)
-		clk.advance(10 * time.Minute)
+		clk.Advance(10 * time.Minute)
 		_, err = enter(db, late.Token, "", users.Proof{})
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 		_, err = enter(db, "no-such-token", "", users.Proof{})
@@ -142,23 +142,23 @@ func TestSessionEnds(t *testing.T) {
 			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Touch(ctx, tx, s) })
 		}
 		idle := begin()
-		clk.advance(users.SessionIdle - time.Second)
+		clk.Advance(users.SessionIdle - time.Second)
 		if _, err := resume(db, idle); err != nil {
 			t.Error(err)
 		}
-		clk.advance(time.Second)
+		clk.Advance(time.Second)
 		_, err := resume(db, idle)
 		wantFault(t, err, fault.Unauthenticated, "")
 
 		busy := begin()
 		for range 8*60/10 - 1 {
-			clk.advance(10 * time.Minute)
+			clk.Advance(10 * time.Minute)
 			touch(busy)
 			if _, err := resume(db, busy); err != nil {
 				t.Fatal(err)
 			}
 		}
-		clk.advance(10 * time.Minute)
+		clk.Advance(10 * time.Minute)
 		_, err = resume(db, busy)
 		wantFault(t, err, fault.Unauthenticated, "")
 
