@@ -64,6 +64,53 @@ func TestTimesAfterTheArrival(t *testing.T) {
 	}
 }
 
+// A time of observation after the arrival says nothing about which value is newer.
+func TestObservationsAfterTheArrival(t *testing.T) {
+	utc, after := 0, func(minutes int) time.Time { return day.Add(time.Duration(minutes) * time.Minute) }
+	say := func(minute int, status, value string, observed int) Report {
+		r := Report{At: after(minute), Sent: after(minute), Received: after(minute), id: uuid.Must(uuid.NewV7())}
+		r.Set.Corrected = status == "C"
+		number := strings.TrimRight(value, "H")
+		r.Set.Results = []networks.Result{{ProviderID: "K", Value: number, Status: status, Flag: value[len(number):], At: networks.Moment{Time: after(observed), Offset: &utc}}}
+		return r
+	}
+	const twoDays = 2 * 24 * 60
+	local := say(10, "F", "6.8HH", 60)
+	local.Set.Results[0].At.Offset = nil
+	for name, c := range map[string]struct {
+		reports []Report
+		want    string
+	}{
+		"two days ahead":                    {[]Report{say(10, "F", "6.8HH", twoDays), say(60, "C", "4.8", 5)}, "4.8 corrected was 6.8"},
+		"twenty minutes ahead":              {[]Report{say(10, "F", "6.8HH", 30), say(60, "C", "4.8", 5)}, "4.8 corrected was 6.8"},
+		"after the arrival of the later":    {[]Report{say(10, "F", "6.8HH", 14), say(12, "C", "4.8", 5)}, "4.8 corrected was 6.8"},
+		"a few minutes ahead":               {[]Report{say(10, "F", "6.8HH", 14), say(60, "C", "4.8", 5)}, "6.8 final was 4.8"},
+		"before the arrival":                {[]Report{say(10, "F", "6.8HH", 8), say(60, "C", "4.8", 5)}, "6.8 final was 4.8"},
+		"a later value after a correction":  {[]Report{say(10, "C", "4.8", 5), say(60, "F", "6.8HH", 55)}, "6.8 corrected was 4.8"},
+		"a correction two days ahead":       {[]Report{say(10, "F", "6.8HH", 8), say(60, "C", "4.8", twoDays)}, "4.8 corrected was 6.8"},
+		"a local time":                      {[]Report{local, say(60, "C", "4.8", 5)}, "6.8 final was 4.8"},
+		"sent again after the other report": {[]Report{say(10, "F", "6.8HH", twoDays), say(60, "C", "4.8", 5), say(70, "F", "6.8HH", twoDays)}, "6.8 corrected was 4.8"},
+	} {
+		for range 2 {
+			e, all := threeOwed(), slices.Clone(c.reports)
+			setOrder(all)
+			e.setKeys(all)
+			var got []string
+			for _, r := range buildVersion(e, merge(all, "S1")).Results {
+				text := r.Text + " " + string(r.Finality)
+				if r.Previous != nil {
+					text += " was " + r.Previous.Text
+				}
+				got = append(got, text)
+			}
+			if text := strings.Join(got, ", "); text != c.want {
+				t.Errorf("%s: %s, want %s", name, text, c.want)
+			}
+			slices.Reverse(c.reports)
+		}
+	}
+}
+
 // A critical value raises a notice even if it arrives after the value that
 // replaces it, unless that value corrects it.
 func TestCriticalValueThatWasReplaced(t *testing.T) {

@@ -60,7 +60,13 @@ func TestCollectionTimeOfTheLab(t *testing.T) {
 	})
 }
 
-// Results whose lab gives no time of collection have the order's.
+func offsetOf(zone *time.Location, at time.Time) int {
+	_, offset := at.In(zone).Zone()
+	return offset
+}
+
+// Results whose lab gives no time of collection have the order's, in the zone of the
+// patient's address.
 func TestResultsWithoutATimeOfCollection(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.WalkIn)
@@ -71,10 +77,19 @@ func TestResultsWithoutATimeOfCollection(t *testing.T) {
 				if err != nil {
 					return err
 				}
+				stated, err := results.StatedCollection(t.Context(), tx, &b.order)
+				if err != nil {
+					return err
+				}
+				if ofLab := what == "the lab says"; ofLab && !stated.Time.Equal(want) || !ofLab && !stated.Time.IsZero() {
+					t.Errorf("%s: the lab stated %v", what, stated)
+				}
 				together, err := results.ForTransaction(t.Context(), tx, b.team.ID, b.order.Transaction)
 				for _, v := range []results.Version{r.Version, together.Version} {
 					if len(v.Samples) != 1 || !v.Samples[0].Specimen.Collected.Time.Equal(want) {
 						t.Errorf("%s: %+v", what, v.Samples)
+					} else if at := v.Samples[0].Specimen.Collected; what == "the order says" && (at.Offset == nil || *at.Offset != offsetOf(b.order.HomeZone(), want)) {
+						t.Errorf("%s: the offset is %v", what, at.Offset)
 					}
 				}
 				return err

@@ -26,28 +26,31 @@ func worseInterpretation(a, b orders.Interpretation) orders.Interpretation {
 	return a
 }
 
-// InterpretUnmatched sums up results that have no order yet, from their flags,
-// the ranges that the lab printed, and the critical limits of the lab's tests.
-// offered may be nil.
-func InterpretUnmatched(offered *catalogue.Catalogue, lab catalogue.Lab, all []networks.Result) orders.Interpretation {
-	if len(all) == 0 {
+// InterpretUnmatched sums up results that have no order yet. It uses their
+// flags, the ranges that the lab printed, and the critical limits of the lab's
+// tests. Confirmations have only a flag, and notes only words. offered may be nil.
+func InterpretUnmatched(offered *catalogue.Catalogue, lab catalogue.Lab, set *networks.ResultSet) orders.Interpretation {
+	isFlagged := func(m networks.Missing) bool { return m.Flag != "" }
+	switch {
+	case slices.ContainsFunc(set.Missing, isFlagged), isCalledCriticalWithoutValue(set):
+		return orders.Critical
+	case len(set.Results) == 0:
 		return orders.Unknown
 	}
 	e := expectations{lab: lab, offered: offered}
 	worst := orders.Normal
-	for _, one := range all {
+	for _, one := range set.Results {
 		worst = worseInterpretation(worst, e.normalise(sampledResult{Result: one}, "", -1).Interpretation)
 	}
 	return worst
 }
 
 // interpret compares a result with its range and sets its interpretation. The
-// lab's flag comes before any comparison, with three exceptions. A flag that
-// means normal does not make a value normal that is outside the range on the
-// report, or beyond the catalogue's critical limits; Conflict marks the
-// contradiction. A flag that the service does not know, and critical limits
-// that cannot be compared, leave a value unknown at best. The flag stays as
-// sent.
+// lab's flag comes before any comparison, with three exceptions. A value outside
+// the range on the report, or beyond the catalogue's critical limits, is not
+// normal, even if its flag means normal. Conflict marks the contradiction. A flag
+// that the service does not know, and critical limits that cannot be compared,
+// leave a value unknown at best. The flag stays as sent.
 //
 // A value beyond its range is abnormal. A value that cannot be compared with
 // its range is unknown. A number with neither range nor flag is normal: the
@@ -124,14 +127,46 @@ var doubt = regexp.MustCompile(`(?i)^[*(\["']*(?:(?:slightly|mildly|moderately|g
 // withoutDoubt returns a text without such words before its number.
 func withoutDoubt(text string) string { return doubt.ReplaceAllString(strings.TrimSpace(text), "") }
 
+// isCalledCriticalWithoutValue reports notes without values, one of which says that a
+// value is critical. Without a value, a number beside the word is enough: CRITICAL K 7.9.
+// So is a number that the lab told to a person: potassium 7.9 called to Dr. Example.
+func isCalledCriticalWithoutValue(set *networks.ResultSet) bool {
+	if len(set.Results) > 0 {
+		return false
+	}
+	notes := slices.Clone(set.Comments)
+	for _, m := range set.Missing {
+		notes = append(notes, m.Note)
+	}
+	return saysCritical(notes, saidCritical, calledCritical, criticalNumber) || slices.ContainsFunc(notes, saysCalledNumber)
+}
+
+// saysCalledNumber reports whether a sentence of a note says that the lab called a person
+// with a number. Laboratories call a value only if it is urgent. The number of a room and a
+// time are no values.
+func saysCalledNumber(note string) bool {
+	return slices.ContainsFunc(sentenceEnd.Split(doctorTitle.ReplaceAllString(note, "$1 "), -1), func(sentence string) bool {
+		if notCritical.MatchString(sentence) || notCalled.MatchString(sentence) {
+			return false
+		}
+		return calledNumber.MatchString(otherNumber.ReplaceAllString(sentence, ""))
+	})
+}
+
 // isCalledCritical reports a note that says that the value is critical, or that
 // the lab told it to a person as critical. A note about limits, rules or earlier
 // values says neither.
 func (r *Result) isCalledCritical() bool {
-	return slices.ContainsFunc(r.Notes, func(note string) bool {
+	return saysCritical(r.Notes, saidCritical, calledCritical)
+}
+
+// saysCritical reports whether a sentence of a note matches one of the patterns.
+func saysCritical(notes []string, patterns ...*regexp.Regexp) bool {
+	return slices.ContainsFunc(notes, func(note string) bool {
 		return slices.ContainsFunc(sentenceEnd.Split(note, -1), func(sentence string) bool {
 			sentence = strings.TrimSpace(sentence)
-			return !notCritical.MatchString(sentence) && (saidCritical.MatchString(sentence) || calledCritical.MatchString(sentence))
+			matches := func(p *regexp.Regexp) bool { return p.MatchString(sentence) }
+			return !notCritical.MatchString(sentence) && slices.ContainsFunc(patterns, matches)
 		})
 	})
 }
@@ -140,6 +175,12 @@ var (
 	sentenceEnd    = regexp.MustCompile(`[\n\r;]|[.!]+(?:\s|$)`)
 	notCritical    = regexp.MustCompile(`(?i)\b(?:no|not|non|isn't|without|below|previous|previously|prior|earlier|if|when|will|should|must|policy|limits?|range|threshold|criteria)\b|non-?critical`)
 	saidCritical   = regexp.MustCompile(`(?i)^\W*(?:(?:this|is|an?|the|result|value|laboratory)\s+)*(?:critical|panic)(?:\s+(?:value|result|level|high|low|abnormal|finding|alert)s?)*\W*$`)
+	criticalNumber = regexp.MustCompile(`(?i)\b(?:critical|panic)\b.*\d|\d.*\b(?:critical|panic)\b`)
+	notCalled      = regexp.MustCompile(`(?i)\b(?:to be|would|please|pending|normal|negative|requested|request)\b`)
+	doctorTitle    = regexp.MustCompile(`(?i)\b(dr|mr|mrs|ms|prof)\.\s*`)
+	otherNumber    = regexp.MustCompile(`(?i)\b(?:at|on|room|rm|ward|floor|bed|ext|extension|phone|tel|order|sample|specimen|accession|number|no)\b[.:]?\s*#?\d\S*`)
+	calledNumber   = regexp.MustCompile(`(?i)(?:^|[\s=:<>])\d+(?:[.,]\d+)?(?:[\s,a-z%].*|)\b(?:(?:called|phoned|telephoned|paged|reported|communicated)(?: in)? to|notified|informed|read ?back)\b|` +
+		`\b(?:called|phoned|telephoned|paged|reported|communicated)\s.*[\s=:<>]\d+(?:[.,]\d+)?[\s,a-z%].*\bto\b|\bread ?back\b.*[\s=:<>]\d+(?:[.,]\d+)?(?:[\s,a-z%]|$)`)
 	calledCritical = regexp.MustCompile(`(?i)\b(?:critical|panic|alert)\b.*\b(?:called|phoned|telephoned|paged|notified|informed|read ?back|readback|reported to|communicated to|given to)\b|\b(?:called|phoned|telephoned|paged|notified|informed|read ?back)\b.*\b(?:critical|panic)\b`)
 )
 
@@ -353,8 +394,8 @@ type quantity struct {
 var quantityPattern = regexp.MustCompile(`^=?\s*([<>≤≥]?=?\s*[+-]?\d[\d.,]*)\s*(.*)$`)
 
 // readQuantity reads a number that a lab wrote with a decimal comma, an equals
-// sign, its unit or its flag: 7,2 and = 7.2 and "7.20 mmol/L H". It serves
-// only to compare the value; the value stays a text.
+// sign, its unit or its flag. Examples are 7,2 and = 7.2 and "7.20 mmol/L H". It
+// serves only to compare the value; the value stays a text.
 func readQuantity(text string) (quantity, bool) {
 	m := quantityPattern.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -391,8 +432,11 @@ func parseSpan(number string) *refrange.Value {
 
 var (
 	leadingPattern = regexp.MustCompile(`(?i)^["'(\[]*\s*(?:(?:approx|about|around|circa|ca|estimated|est)[a-z]*\.?\s*|[~≈=]\s*)?([<>≤≥]?=?\s*[+-]?\d+(?:[.,]\d+)*)(.*)$`)
-	// furtherNumber matches the rest of a dilution, an interval, a date, a
-	// fraction, a product or a grade: 1:64, 10-20, 2024-01-01, 3/5, 3 x 10, 3+.
+	// furtherNumber matches the rest of a text that begins with a number but is
+	// no quantity:
+	//
+	//   - a dilution, an interval or a date: 1:64, 10-20, 2024-01-01
+	//   - a fraction, a product or a grade: 3/5, 3 x 10, 3+
 	furtherNumber = regexp.MustCompile(`(?i)^\s*(?:\+|(?:[-–—:/^x×]|to|of)?\s*\d)`)
 )
 

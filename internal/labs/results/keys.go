@@ -18,7 +18,7 @@ import (
 // Two codes are never merged that one report has side by side: they are two
 // values. So are values of two specimens.
 func (e *expectations) setKeys(reports []Report) {
-	rows := rowCodes{rows: map[string]string{}, apart: map[string]bool{}}
+	rows := rowCodes{rows: map[string]string{}, severalCodes: map[string]bool{}}
 	for i := range reports {
 		e.collectRows(&reports[i], rows)
 	}
@@ -48,6 +48,7 @@ func (e *expectations) setKeys(reports []Report) {
 			r.missingKeys[j] = observationKey{code: rows.merged(missingCodeOf(no)), group: specimens.of(r, no.Specimen), sub: no.SubID}
 		}
 	}
+	specimens.separateUnknown(reports)
 	numbered := map[observationKey]bool{} // codes with a sub-id that separates values
 	for i := range reports {
 		r := &reports[i]
@@ -85,15 +86,66 @@ func (e *expectations) setKeys(reports []Report) {
 	separateReadings(reports)
 }
 
+// unknownSpecimen is the group of values without a known specimen, if several specimens
+// have their code.
+const unknownSpecimen = "?"
+
+// separateUnknown sets the group of values and missing results without a known
+// specimen. Of several specimens it is the one that was collected at the time of the
+// observation. If no time says it and one group has their code, they are of that group.
+// If several have it, they replace no value.
+func (g *specimenGroups) separateUnknown(reports []Report) {
+	groups := map[string][]string{} // by code
+	isKnown := func(r *Report, further string) bool { return g.knows(cmp.Or(further, r.Set.Specimen.Key())) }
+	for i := range reports {
+		r := &reports[i]
+		for j, key := range r.keys {
+			if isKnown(r, r.Set.Results[j].Specimen) && !slices.Contains(groups[key.code], key.group) {
+				groups[key.code] = append(groups[key.code], key.group)
+			}
+		}
+	}
+	several := g.haveSeveral()
+	place := func(key *observationKey, specimen *string, at time.Time) {
+		if group, number, only := g.collectedAt(at); only && several {
+			key.group, *specimen = group, cmp.Or(number, *specimen)
+			return
+		}
+		switch of := groups[key.code]; len(of) {
+		case 0:
+		case 1:
+			key.group = of[0]
+		default:
+			key.group = unknownSpecimen
+		}
+	}
+	for i := range reports {
+		r := &reports[i]
+		for j := range r.keys {
+			one := &r.Set.Results[j]
+			if !isKnown(r, one.Specimen) {
+				place(&r.keys[j], &one.Specimen, one.At.Time)
+			} else if several {
+				one.Specimen = g.numberOf(cmp.Or(one.Specimen, r.Set.Specimen.Key()), one.Specimen)
+			}
+		}
+		for j := range r.missingKeys {
+			if no := &r.Set.Missing[j]; !isKnown(r, no.Specimen) {
+				place(&r.missingKeys[j], &no.Specimen, no.At.Time)
+			}
+		}
+	}
+}
+
 // parentKeyOf returns the key of a parent result; zero for none.
 func parentKeyOf(p networks.Parent) parentKey {
 	return parentKey{strings.ToLower(p.Code), p.SubID}
 }
 
-// separateReadings adds the time of the observation to the keys of an
-// observation that has several readings: a report has two times of it, or a report
-// returns to a time after another one had another time. Otherwise a new time is
-// only another statement about one value.
+// separateReadings adds the time of the observation to the keys of an observation that
+// has several readings. It has several if one report has two times of it. It also has
+// several if a report returns to an earlier time after another report had another
+// time. Otherwise a new time is only another statement about one value.
 func separateReadings(reports []Report) {
 	type history struct {
 		seen    map[string]bool
@@ -112,7 +164,7 @@ func separateReadings(reports []Report) {
 			if here[key] == nil {
 				here[key] = map[string]bool{}
 			}
-			here[key][readingOf(at)] = true
+			here[key][readingOf(at)] = !r.isTooLate(at, clockAhead)
 		}
 		for j, key := range r.keys {
 			add(key, r.Set.Results[j].At)
@@ -129,8 +181,8 @@ func separateReadings(reports []Report) {
 				all[key] = h
 			}
 			h.several = h.several || len(times) > 1
-			for at := range times {
-				if at == "" {
+			for at, canBeRight := range times {
+				if at == "" || !canBeRight {
 					continue
 				}
 				h.several = h.several || h.seen[at] && h.last != at
@@ -161,17 +213,17 @@ func readingOf(at networks.Moment) string {
 	return at.Time.UTC().Format(time.RFC3339Nano)
 }
 
-// rowCodes maps the codes of reports to the results of the catalogue that they
-// mean. A code that means several is mapped to itself. apart holds the results
-// of which a report has two codes.
+// rowCodes maps the codes of reports to catalogue results. A code of several catalogue
+// results maps to itself. severalCodes holds the catalogue results that one report has
+// under two codes: their values are not merged.
 type rowCodes struct {
-	rows  map[string]string
-	apart map[string]bool
+	rows         map[string]string
+	severalCodes map[string]bool
 }
 
 // merged returns the code by which the values of a code are merged.
 func (c rowCodes) merged(code string) string {
-	if row := c.rows[code]; row != "" && !c.apart[row] {
+	if row := c.rows[code]; row != "" && !c.severalCodes[row] {
 		return row
 	}
 	return code
@@ -191,7 +243,7 @@ func (e *expectations) collectRows(r *Report, to rowCodes) {
 		}
 		row = cmp.Or(row, code)
 		if other, known := here[row]; known && other != code {
-			to.apart[row] = true
+			to.severalCodes[row] = true
 		}
 		here[row] = code
 	}

@@ -64,6 +64,46 @@ func TestChangedCodes(t *testing.T) {
 	}
 }
 
+// The warnings name a correction without an earlier result, and a value that may be of
+// several specimens.
+func TestWarningsOfValues(t *testing.T) {
+	hgb := func(text, status string) networks.Result {
+		return networks.Result{ProviderID: "HGB", LOINC: "718-7", Value: text, Status: status}
+	}
+	for _, c := range []struct {
+		name string
+		sets []networks.ResultSet
+		want []WarningCode
+	}{
+		{"final", []networks.ResultSet{{Results: []networks.Result{hgb("12", "F")}}}, nil},
+		{"a correction alone", []networks.ResultSet{{Results: []networks.Result{hgb("12", "C")}}}, []WarningCode{CorrectionWithoutResult}},
+		{"a correction", []networks.ResultSet{
+			{Results: []networks.Result{hgb("12", "F")}}, {Results: []networks.Result{hgb("12", "C")}},
+		}, nil},
+		{"an unknown specimen", []networks.ResultSet{
+			{Specimen: networks.Specimen{Number: "A"}, Results: []networks.Result{hgb("12", "F")}},
+			{Specimen: networks.Specimen{Number: "A"}, Specimens: []networks.Specimen{{Number: "B"}}, Results: []networks.Result{{ProviderID: "HGB", LOINC: "718-7", Value: "13", Status: "F", Specimen: "B"}}},
+			{Results: []networks.Result{hgb("14", "F")}},
+		}, []WarningCode{SpecimenUnknown}},
+	} {
+		var all []Report
+		for i, set := range c.sets {
+			all = append(all, storedReport(t, Report{At: day.Add(time.Duration(i) * time.Hour), id: uuid.New(), Set: set}))
+		}
+		e := panel("female")
+		e.setKeys(all)
+		var got []WarningCode
+		for _, w := range buildVersion(e, merge(all, "S")).Warnings {
+			if got = append(got, w.Code); w.Detail == "" || w.Message() == string(w.Code) {
+				t.Errorf("%s: %+v", c.name, w)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 // Values of two specimens are two results, also in separate reports. A specimen that
 // gets another number stays the same one.
 func TestSpecimensStayApart(t *testing.T) {
@@ -80,7 +120,12 @@ func TestSpecimensStayApart(t *testing.T) {
 	report := func(first networks.Specimen, further []networks.Specimen, values ...networks.Result) networks.ResultSet {
 		return networks.ResultSet{Specimen: first, Specimens: further, Results: values}
 	}
+	at := func(hour int, r networks.Result) networks.Result {
+		r.At.Time = day.Add(time.Duration(hour) * time.Hour)
+		return r
+	}
 	a, b := specimen("A", "Blood", 1), specimen("B", "Blood", 2)
+	two := report(a, []networks.Specimen{b}, culture("F", "7.3", ""), culture("F", "4.1", "B"))
 	for _, c := range []struct {
 		name string
 		sets []networks.ResultSet
@@ -101,7 +146,24 @@ func TestSpecimensStayApart(t *testing.T) {
 		{"a number that comes later", []networks.ResultSet{report(specimen("", "", 1), nil, culture("P", "none", "")), report(a, nil, culture("F", "growth", ""))}, "A growth before none"},
 		{"a report without its specimen", []networks.ResultSet{
 			report(a, []networks.Specimen{b}, culture("P", "none", ""), culture("P", "none", "B")), report(networks.Specimen{}, nil, culture("F", "growth", "")),
-		}, "B none, S growth before none"},
+		}, "A none, B none, S growth ?"},
+		{"a report without its specimen, of one that has the test", []networks.ResultSet{
+			report(a, []networks.Specimen{b}, networks.Result{ProviderID: "X", Name: "X", Value: "1", Status: "F"}, culture("P", "none", "B")),
+			report(networks.Specimen{}, nil, culture("F", "growth", "")),
+		}, "A 1, S growth before none"},
+		{"the time of the second one", []networks.ResultSet{two, report(specimen("", "", 2), nil, culture("F", "4.4", ""))}, "A 7.3, B 4.4 before 4.1"},
+		{"its material and time", []networks.ResultSet{two, report(specimen("", "Blood", 2), nil, culture("F", "4.4", ""))}, "A 7.3, B 4.4 before 4.1"},
+		{"the time of the first one", []networks.ResultSet{two, report(specimen("", "", 1), nil, culture("F", "4.4", ""))}, "A 4.4 before 7.3, B 4.1"},
+		{"a correction with the time of the second one", []networks.ResultSet{two, report(specimen("", "", 2), nil, culture("C", "4.4", ""))}, "A 7.3, B 4.4 before 4.1"},
+		{"the time of neither", []networks.ResultSet{two, report(specimen("", "", 3), nil, culture("C", "4.4", ""))}, "A 7.3, B 4.1, S 4.4 ?"},
+		{"the material of both, the time of neither", []networks.ResultSet{two, report(specimen("", "Blood", 3), nil, culture("C", "4.4", ""))}, "A 7.3, B 4.1, S 4.4 ?"},
+		{"the material of both", []networks.ResultSet{two, report(specimen("", "Blood", 0), nil, culture("C", "4.4", ""))}, "A 7.3, B 4.1, S 4.4 ?"},
+		{"one time of both", []networks.ResultSet{
+			report(specimen("A", "Serum", 1), []networks.Specimen{specimen("B", "Urine", 1)}, culture("F", "7.3", ""), culture("F", "4.1", "B")),
+			report(specimen("", "", 1), nil, culture("F", "4.4", "")),
+		}, "A 7.3, B 4.1, S 4.4 ?"},
+		{"the time of the observation", []networks.ResultSet{two, report(networks.Specimen{}, nil, at(2, culture("C", "4.4", "")))}, "A 7.3, B 4.4 before 4.1"},
+		{"a time that only the observation has", []networks.ResultSet{two, report(specimen("", "", 3), nil, at(2, culture("C", "4.4", "")))}, "A 7.3, B 4.4 before 4.1"},
 	} {
 		for _, backwards := range []bool{false, true} {
 			var all []Report
@@ -117,6 +179,9 @@ func TestSpecimensStayApart(t *testing.T) {
 			var got []string
 			for _, r := range buildVersion(e, merge(all, "S")).Results {
 				text := r.Sample + " " + r.Text
+				if r.group == unknownSpecimen {
+					text += " ?"
+				}
 				if r.Previous != nil {
 					text += " before " + r.Previous.Text
 				}

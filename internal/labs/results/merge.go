@@ -43,8 +43,9 @@ type Report struct {
 	keys, missingKeys []observationKey
 	// critical marks the critical values of Set.Results.
 	critical []bool
-	// apart is true if the order was known to have several specimens.
-	apart bool
+	// severalSpecimens is true if the order was known to have several specimens when this
+	// report was made.
+	severalSpecimens bool
 	// byReceipt is true if a report of the order has a time that cannot be right.
 	// setOrder sets it.
 	byReceipt bool
@@ -79,6 +80,15 @@ const clockAhead = 5 * time.Minute
 // isAhead reports whether a time of the lab is after the arrival of the report.
 func (r *Report) isAhead(at time.Time) bool {
 	return !r.Received.IsZero() && at.After(r.Received.Add(clockAhead))
+}
+
+// isTooLate reports whether a time of observation is after the arrival of the report,
+// by more than a tolerance. Without an offset it may be a local time.
+func (r *Report) isTooLate(at networks.Moment, tolerance time.Duration) bool {
+	if at.Offset == nil {
+		tolerance = zoneDifference
+	}
+	return !r.Received.IsZero() && at.Time.After(r.Received.Add(tolerance))
 }
 
 // known returns a time of the lab or, if it is after the arrival, that of the arrival.
@@ -177,6 +187,8 @@ type sampledResult struct {
 	// previous is the latest other value of the observation; nil for none.
 	previous *sampledResult
 	group    string // of the specimen
+	// alone marks a value of which no other version is known.
+	alone bool
 }
 
 // sampledMissing is a missing result with the key of its sample.
@@ -186,6 +198,9 @@ type sampledMissing struct {
 	// scope limits the results that count as the missing one. Those of another
 	// specimen, or other readings of one code, do not.
 	scope missingScope
+	// withdrawn is the value that the lab withdrew at a time; nil for none.
+	withdrawn   *sampledResult
+	withdrawnAt time.Time
 }
 
 // missingScope limits a missing result to the specimens of a group or, with a
@@ -196,11 +211,11 @@ type missingScope struct {
 	key     observationKey
 }
 
-// merge merges reports. When several reports have one observation (the lab's
-// code and sub-id), the one with the more final status wins (preliminary,
-// final, corrected), then the later one. A newer reading that is not final wins
-// over earlier final ones. The outcome is the same for any order
-// of the reports.
+// merge merges reports. Several reports may contain the same observation, with the
+// same code of the lab and the same sub-id. The report with the more final status
+// wins: preliminary, final, corrected. Among equal ones the later report wins. A newer
+// reading that is not final wins over earlier final ones. The outcome is the same for
+// any order of the reports.
 func merge(reports []Report, own string) mergedReport {
 	sorted := make([]*Report, len(reports))
 	for i := range reports {
@@ -237,8 +252,8 @@ func merge(reports []Report, own string) mergedReport {
 	return m
 }
 
-// dropStaleDocument drops the PDF if a report after it changes a value or
-// a missing result: a reader of the PDF would not see the change.
+// dropStaleDocument drops the PDF if a later report changes a value or a missing
+// result. A reader of the PDF would not see the change.
 func (m *mergedReport) dropStaleDocument(sorted []*Report, own string) {
 	at := slices.IndexFunc(sorted, func(r *Report) bool { return r.id == m.document })
 	if at < 0 || m.document == uuid.Nil {
@@ -252,13 +267,13 @@ func (m *mergedReport) dropStaleDocument(sorted []*Report, own string) {
 	then.addObservations(known, own)
 	type shown struct {
 		observationKey
-		value, unit, flag string
+		value, unit, flag, context string
 	}
 	count := func(all []sampledResult) map[shown]int {
 		counts := map[shown]int{}
 		for i := range all {
 			r := &all[i].Result
-			counts[shown{keyOf(r), strings.TrimSpace(r.Value), strings.TrimSpace(r.Unit), r.Flag}]++
+			counts[shown{keyOf(r), strings.TrimSpace(r.Value), strings.TrimSpace(r.Unit), r.Flag, r.Range + "\n" + notesText(&all[i])}]++
 		}
 		return counts
 	}
@@ -295,6 +310,9 @@ func (m *mergedReport) addSample(r *Report, own, key string, next networks.Speci
 	if r.isAhead(next.Reported.Time) {
 		next.Reported = networks.Moment{}
 	}
+	if len(r.Set.Results) == 0 && len(r.Set.Missing) > 0 && !known.Collected.Time.IsZero() {
+		next.Collected = networks.Moment{} // of a sample without values; the known one has some
+	}
 	for _, m := range []struct{ to, from *networks.Moment }{
 		{&known.Collected, &next.Collected}, {&known.Received, &next.Received}, {&known.Reported, &next.Reported},
 	} {
@@ -322,200 +340,6 @@ func (m *mergedReport) warnAhead(r *Report, sample string, at networks.Moment) {
 
 func sampleKey(r *Report, own string) string {
 	return cmp.Or(r.Set.Specimen.Number, own, r.SampleID)
-}
-
-// observationKey identifies the versions of one value: its code, sub-id, group of
-// specimens, parent result, and the time of the reading if there are several.
-type observationKey struct {
-	code, sub, group string
-	parent           parentKey
-	reading          string
-}
-
-// parentKey identifies the result that others belong to.
-type parentKey struct{ code, sub string }
-
-// claim holds what one report has for an observation: values, or that there
-// will be none.
-type claim struct {
-	rank     int
-	report   *Report
-	values   []sampledResult
-	critical bool // a value is
-	missing  *networks.Missing
-	key      observationKey // of a missing result or a confirmation
-}
-
-// confirm makes the last values before a confirmation final, and reports whether
-// there are any.
-func (c *claim) confirm(best map[observationKey]*claim, all map[observationKey][]*claim) (found bool) {
-	keys := slices.Collect(maps.Keys(all))
-	meant := meantBy(c.key, keys)
-	if len(meant) == 0 { // its time is perhaps that of the confirmation
-		other := c.key
-		other.reading = ""
-		meant = meantBy(other, keys)
-	}
-	for _, key := range meant {
-		claims := all[key]
-		var last *claim
-		for _, before := range claims {
-			if compareTimes(before.report, c.report) <= 0 && (last == nil || before.isLaterThan(last)) {
-				last = before
-			}
-		}
-		if last == nil {
-			continue
-		}
-		found = true
-		if last.rank >= rankFinal && c.missing.Flag == "" {
-			continue
-		}
-		final := &claim{rank: max(last.rank, rankFinal), report: c.report, values: slices.Clone(last.values)}
-		for i := range final.values {
-			final.values[i].finality = FinalValue
-			final.values[i].Flag = cmp.Or(c.missing.Flag, final.values[i].Flag)
-		}
-		all[key] = append(claims, final)
-		keepBest(best, key, final)
-	}
-	return found
-}
-
-// mayMean reports whether a statement about missing values may mean a value. A
-// fact that it does not have fits any value.
-func (k observationKey) mayMean(value observationKey) bool {
-	fits := func(stated, own string) bool { return stated == "" || own == "" || stated == own }
-	return k.code == value.code && k.group == value.group && fits(k.sub, value.sub) && fits(k.reading, value.reading) &&
-		(k.parent == parentKey{} || value.parent == parentKey{} || k.parent == value.parent)
-}
-
-// meantBy returns the values that a statement means: exactly the one that it names,
-// otherwise all that it may mean. A statement that fits none means the only value
-// of its code.
-func meantBy(k observationKey, values []observationKey) []observationKey {
-	var some, ofCode []observationKey
-	for _, value := range values {
-		if value == k {
-			return []observationKey{value}
-		}
-		if value.code == k.code && value.group == k.group {
-			ofCode = append(ofCode, value)
-		}
-		if k.mayMean(value) {
-			some = append(some, value)
-		}
-	}
-	if len(some) == 0 && len(ofCode) == 1 && k.reading == "" {
-		return ofCode
-	}
-	return some
-}
-
-// observedAt returns the time of the latest observation; zero if it is unknown.
-func (c *claim) observedAt() time.Time {
-	var at time.Time
-	for i := range c.values {
-		if one := c.values[i].At.Time; one.After(at) {
-			at = one
-		}
-	}
-	return at
-}
-
-// newestReading returns values that are not final, but newer than every final
-// statement about the observation: the lab reported them later, and observed
-// them later or they are critical. So are final critical values that are newer than
-// every correction. It is nil without a higher statement, and without newer values.
-// denied says that there will be no value; it may be nil.
-func newestReading(all []*claim, denied *claim) *claim {
-	statements := all
-	if denied != nil {
-		statements = append(slices.Clone(all), denied)
-	}
-	var newest *claim
-	for _, c := range all {
-		above := rankFinal
-		if c.rank >= rankFinal {
-			above = rankCorrected
-		}
-		if c.rank >= above || above == rankCorrected && !c.critical {
-			continue
-		}
-		higher, isNewest := false, true
-		for _, s := range statements {
-			if s.rank >= above {
-				higher, isNewest = true, isNewest && c.supersedes(s)
-			}
-		}
-		if higher && isNewest && (newest == nil || c.isLaterThan(newest)) {
-			newest = c
-		}
-	}
-	return newest
-}
-
-// flagAsValue returns the critical flag of a confirmation as a value.
-func (c *claim) flagAsValue(own string) sampledResult {
-	no := c.missing
-	return sampledResult{
-		Result: networks.Result{
-			ProviderID: no.ProviderID, TestProviderID: no.TestProviderID, Name: no.Name, LOINC: no.LOINC, SubID: no.SubID,
-			Value: no.Flag, Type: string(Comment), Flag: no.Flag, Status: "F", Notes: []string{no.Note},
-		},
-		sample: sampleKey(c.report, own), finality: FinalValue, at: c.report.reportedAt(),
-	}
-}
-
-// isLaterThan compares claims by the times of their reports; of one report, the
-// more final claim is the later one.
-func (c *claim) isLaterThan(other *claim) bool {
-	return cmp.Or(compareTimes(c.report, other.report), cmp.Compare(c.rank, other.rank)) > 0
-}
-
-// supersedes reports whether values that are not final are newer than a final
-// statement.
-func (c *claim) supersedes(final *claim) bool {
-	later := compareTimes(c.report, final.report) > 0
-	at, before := c.observedAt(), final.observedAt()
-	observedLater := !before.IsZero() && at.After(before) || final.missing != nil && !at.IsZero() && later
-	return observedLater && (later || c.critical) || later && c.critical
-}
-
-// outranks compares claims by the finality of their status, then by the times of
-// their reports. Another value that a report corrects does not matter.
-func (c *claim) outranks(other *claim) bool {
-	return cmp.Or(cmp.Compare(c.rank, other.rank), compareTimes(c.report, other.report)) > 0
-}
-
-// The ranks of a status.
-const (
-	rankPreliminary = 1 + iota
-	rankVerified    // by a person, not final
-	rankFinal
-	rankCorrected
-)
-
-// rank orders the statuses of HL7 table 0085 by finality. A result without a
-// status is as final as its report.
-func rank(status string, r *Report) int {
-	switch strings.ToUpper(status) {
-	case "P", "S", "A", "I":
-		return rankPreliminary
-	case "R":
-		return rankVerified
-	case "F", "U", "X":
-		return rankFinal
-	case "C", "D", "W":
-		return rankCorrected
-	}
-	return []int{rankPreliminary, rankFinal, rankCorrected}[r.completeness()]
-}
-
-// codeOf returns the lab's code of a value. Text without a code belongs to its
-// test.
-func codeOf(code, loinc, test, name string) string {
-	return strings.ToLower(cmp.Or(code, loinc, test+"/"+name))
 }
 
 // addObservations chooses the claims that win, and lists their values in the
@@ -578,12 +402,17 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 			}
 		}
 	}
-	present := map[observationKey]bool{}
+	present, withdrawn := map[observationKey]bool{}, map[observationKey]*claim{}
 	for _, key := range order {
 		shown, no := best[key], denied[key]
 		newer := newestReading(all[key], no)
 		if newer == nil && no != nil && no.outranks(shown) {
-			continue
+			if newer = sentAgain(all[key], no); newer == nil {
+				if compareTimes(no.report, shown.report) > 0 {
+					withdrawn[key] = shown
+				}
+				continue
+			}
 		}
 		present[key] = true
 		if newer != nil && shown.rank == rankCorrected && shown.critical && compareTimes(newer.report, shown.report) < 0 {
@@ -599,157 +428,44 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		if newer != nil {
 			shown = newer
 		}
-		m.results = append(m.results, shown.withPrevious(all[key])...)
+		values := shown.withPrevious(all[key])
+		for i := range values {
+			values[i].alone = len(all[key]) == 1
+		}
+		m.results = append(m.results, values...)
 	}
 	for _, k := range absent {
-		m.addMissing(missing[k], own, meant[k], values[k.code], present)
+		no := m.addMissing(missing[k], own, meant[k], values[k.code], present)
+		if no == nil {
+			continue
+		}
+		var last *claim // of several values, a critical one counts before others
+		for _, key := range meant[k] {
+			if c := withdrawn[key]; c != nil && (last == nil || c.critical && !last.critical || c.critical == last.critical && c.outranks(last)) {
+				last, no.withdrawnAt = c, denied[key].report.reportedAt()
+			}
+		}
+		if last != nil {
+			no.withdrawn = &last.values[0]
+		}
 	}
 }
 
-// addMissing adds a missing result, if none of the values that it means is
-// present. others are all values of its code.
-func (m *mergedReport) addMissing(c *claim, own string, meant, others []observationKey, present map[observationKey]bool) {
-	isPresent := func(key observationKey) bool { return present[key] }
+// addMissing adds a missing result, and returns it. It returns nil if the values that
+// it means are present: the lab sent them later. others are all values of its code.
+func (m *mergedReport) addMissing(c *claim, own string, meant, others []observationKey, present map[observationKey]bool) *sampledMissing {
+	isAbsent := func(key observationKey) bool { return !present[key] }
 	no := sampledMissing{Missing: *c.missing, sample: cmp.Or(c.missing.Specimen, sampleKey(c.report, own))}
 	switch {
 	case no.Rest:
-	case slices.ContainsFunc(meant, isPresent):
-		return
+	case len(meant) > 0 && !slices.ContainsFunc(meant, isAbsent):
+		return nil
 	case slices.ContainsFunc(others, func(key observationKey) bool { return key.group == c.key.group && present[key] }):
 		no.scope = missingScope{limited: true, group: c.key.group, key: c.key} // one of several values
 	}
-	if c.report.apart && !no.scope.limited {
+	if c.report.severalSpecimens && !no.scope.limited {
 		no.scope = missingScope{limited: true, group: c.key.group}
 	}
 	m.missing = append(m.missing, no)
-}
-
-// withPrevious returns the values of the winning claim, each with the value
-// that it replaces: that of the highest other claim with another value. A value
-// that differs from an earlier final one is corrected, even if the lab only
-// says final.
-func (c *claim) withPrevious(all []*claim) []sampledResult {
-	values := slices.Clone(c.values)
-	for i := range values {
-		var before *claim
-		for _, other := range all {
-			if other != c && len(other.values) == len(values) && !other.values[i].hasValueOf(&values[i]) && (before == nil || other.outranks(before)) {
-				before = other
-			}
-		}
-		if before == nil {
-			values[i].finality = c.finalityOfRepeated(all, i)
-			continue
-		}
-		values[i].previous = &before.values[i]
-		if values[i].finality == FinalValue && before.rank >= rankFinal {
-			values[i].finality = CorrectedValue
-		}
-	}
-	return values
-}
-
-// finalityOfRepeated returns the finality of a value that replaces no other
-// one. A lab that corrects a report may mark every value as corrected. A value
-// that only repeats an earlier final one stays final.
-func (c *claim) finalityOfRepeated(all []*claim, i int) Finality {
-	one := &c.values[i]
-	repeats := slices.ContainsFunc(all, func(other *claim) bool {
-		if other == c || other.rank < rankFinal || len(other.values) != len(c.values) {
-			return false
-		}
-		earlier := &other.values[i]
-		return earlier.Flag == one.Flag && earlier.Range == one.Range
-	})
-	if one.finality == CorrectedValue && repeats {
-		return FinalValue
-	}
-	return one.finality
-}
-
-func (r *sampledResult) hasValueOf(other *sampledResult) bool {
-	return strings.TrimSpace(r.Value) == strings.TrimSpace(other.Value) && strings.TrimSpace(r.Unit) == strings.TrimSpace(other.Unit)
-}
-
-// finalityOf returns the finality of a value in a report. A report that
-// corrects repeats the values that it does not change, so only the status of
-// the value, or another value, makes it corrected.
-func finalityOf(status string, rank int) Finality {
-	switch {
-	case rank < rankFinal:
-		return PreliminaryValue
-	case rank == rankCorrected && status != "":
-		return CorrectedValue
-	}
-	return FinalValue
-}
-
-// keepBest keeps a claim that outranks the previous one.
-func keepBest[K comparable](best map[K]*claim, key K, c *claim) {
-	if known := best[key]; known == nil || c.outranks(known) {
-		best[key] = c
-	}
-}
-
-// keyOf returns the key of the i-th value of a report.
-func (r *Report) keyOf(i int) observationKey {
-	if r.keys != nil {
-		return r.keys[i]
-	}
-	return keyOf(&r.Set.Results[i])
-}
-
-// missingKeyOf returns the key of the i-th missing result of a report.
-func (r *Report) missingKeyOf(i int) observationKey {
-	if r.missingKeys != nil {
-		return r.missingKeys[i]
-	}
-	return observationKey{code: missingCodeOf(&r.Set.Missing[i]), sub: r.Set.Missing[i].SubID}
-}
-
-func missingCodeOf(m *networks.Missing) string {
-	return codeOf(m.ProviderID, m.LOINC, m.TestProviderID, m.Name)
-}
-
-func keyOf(r *networks.Result) observationKey {
-	return observationKey{code: codeOf(r.ProviderID, r.LOINC, r.TestProviderID, r.Name), sub: r.SubID}
-}
-
-// reportedValue is a report's value of an observation.
-type reportedValue struct {
-	observationKey
-	rank        int
-	value, unit string
-}
-
-// claimKey separates the final values of an observation from those that are not
-// final: a report may have both.
-type claimKey struct {
-	observationKey
-	final bool
-}
-
-// claims groups a report's values by observation. One value under two tests
-// counts once; two values of one code are both kept.
-func claims(r *Report, own string) map[claimKey]*claim {
-	all := map[claimKey]*claim{}
-	before := map[reportedValue]bool{}
-	for i := range r.Set.Results {
-		one := &r.Set.Results[i]
-		key, rank := r.keyOf(i), rank(one.Status, r)
-		by := claimKey{key, rank >= rankFinal}
-		c := all[by]
-		if c == nil || rank > c.rank {
-			c = &claim{rank: rank, report: r}
-			all[by] = c
-		}
-		this := reportedValue{key, rank, one.Value, one.Unit}
-		again := before[this] && (one.ProviderID != "" || one.LOINC != "")
-		if rank == c.rank && !again {
-			c.values = append(c.values, sampledResult{Result: *one, sample: cmp.Or(one.Specimen, sampleKey(r, own)), finality: finalityOf(one.Status, rank), at: r.reportedAt(), group: key.group})
-			c.critical = c.critical || r.critical != nil && r.critical[i]
-		}
-		before[this] = true
-	}
-	return all
+	return &m.missing[len(m.missing)-1]
 }

@@ -34,7 +34,8 @@ func storedReport(t interface{ Fatal(...any) }, r Report) Report {
 	return back
 }
 
-// threeOwed is an order of a lab that requires a, b and c.
+// threeOwed returns the expectations of an order whose lab requires the results a, b and
+// c.
 func threeOwed() *expectations {
 	m := &catalogue.Marker{ID: 7, Name: "Panel", Slug: "panel", ProviderID: "T1"}
 	for i, code := range []string{"a", "b", "c"} {
@@ -187,7 +188,7 @@ func TestConfirmedValues(t *testing.T) {
 		"twice":                     {[]Report{say(1, "P", "7"), confirm(2, "a", ""), confirm(3, "a", "")}, "7 final; 0 missing"},
 		"a value that never came":   {[]Report{say(1, "P", "7"), confirm(2, "b", "")}, "7 preliminary; 1 missing"},
 		"with a critical flag":      {[]Report{say(1, "P", "7"), flagged(2)}, "7 HH final; 0 missing"},
-		"a critical flag after all": {[]Report{say(1, "F", "7"), flagged(2)}, "7 HH final; 0 missing"},
+		"a critical flag after all": {[]Report{say(1, "F", "7"), flagged(2)}, "7 HH corrected; 0 missing"},
 		"a critical flag alone":     {[]Report{flagged(2)}, "HH HH final; 0 missing"},
 		"before any value has come": {[]Report{confirm(2, "a", "")}, "; 1 missing"},
 	} {
@@ -303,6 +304,112 @@ func TestFinalityAndPreviousValue(t *testing.T) {
 		if text := strings.Join(got, ", "); text != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, text, c.want)
 		}
+	}
+}
+
+// A correction of the flag, range, unit or note alone shows what it replaces. A
+// value that is sent again shows nothing.
+func TestCorrectionsWithoutAnotherValue(t *testing.T) {
+	first := networks.Result{ProviderID: "A", Name: "A", Value: "7", Unit: "mg/dL", Range: "3-5", Flag: "HH", Status: "F"}
+	with := func(status string, change func(r *networks.Result)) networks.Result {
+		r := first
+		r.Status = status
+		change(&r)
+		return r
+	}
+	for name, c := range map[string]struct {
+		first, next networks.Result
+		want        string
+	}{
+		"the same":             {first, with("F", func(*networks.Result) {}), "7 final"},
+		"the same, as C":       {first, with("C", func(*networks.Result) {}), "7 final"},
+		"the flag":             {first, with("C", func(r *networks.Result) { r.Flag = "N" }), "7 corrected was 7 mg/dL HH 3-5 []"},
+		"the flag, as F":       {first, with("F", func(r *networks.Result) { r.Flag = "N" }), "7 corrected was 7 mg/dL HH 3-5 []"},
+		"N after no flag":      {with("F", func(r *networks.Result) { r.Flag = "" }), with("F", func(r *networks.Result) { r.Flag = "N" }), "7 final"},
+		"the range":            {first, with("C", func(r *networks.Result) { r.Range = "3-9" }), "7 corrected was 7 mg/dL HH 3-5 []"},
+		"the range, final now": {with("P", func(*networks.Result) {}), with("F", func(r *networks.Result) { r.Range = "3-9" }), "7 final"},
+		"the unit":             {first, with("C", func(r *networks.Result) { r.Unit = "mmol/L" }), "7 corrected was 7 mg/dL HH 3-5 []"},
+		"a note":               {with("F", func(r *networks.Result) { r.Notes = []string{"Fasting"} }), with("C", func(r *networks.Result) { r.Notes = []string{"Hemolyzed"} }), "7 corrected was 7 mg/dL HH 3-5 [Fasting]"},
+		"a further note, as F": {first, with("F", func(r *networks.Result) { r.Notes = []string{"Called"} }), "7 final"},
+	} {
+		one, two := Report{At: day, id: uuid.New()}, Report{At: day.Add(time.Hour), id: uuid.New()}
+		one.Set.Results, two.Set.Results = []networks.Result{c.first}, []networks.Result{c.next}
+		again := two
+		again.At, again.id = day.Add(2*time.Hour), uuid.New()
+		for _, reports := range [][]Report{{one, two}, {two, one}, {one, two, again}} {
+			m := merge(reports, "S1")
+			r := panel("female").normalise(m.results[0], "female", 40)
+			got := fmt.Sprintf("%s %s", r.Text, r.Finality)
+			if p := r.Previous; p != nil {
+				got += fmt.Sprintf(" was %s %s %s %s %v", p.Text, p.Unit, p.Flag, p.Range, p.Notes)
+			}
+			if got != c.want || len(m.results) != 1 {
+				t.Errorf("%s: %s, want %s", name, got, c.want)
+			}
+		}
+	}
+}
+
+// A correction of the flag is not lost behind one of the note, and the value before
+// both stays visible.
+func TestPreviousOfSeveralCorrections(t *testing.T) {
+	say := func(hour int, value, flag, status string, notes ...string) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
+		r.Set.Results = []networks.Result{{ProviderID: "A", Value: value, Flag: flag, Status: status, Notes: notes}}
+		return r
+	}
+	for want, reports := range map[string][]Report{
+		"30 LL": {say(1, "30", "LL", "F"), say(2, "90", "", "C"), say(3, "90", "", "C", "checked")},
+		"90 H":  {say(1, "30", "LL", "F"), say(2, "90", "H", "C"), say(3, "90", "", "C")},
+	} {
+		if p := merge(reports, "S1").results[0].previous; p == nil || p.Value+" "+p.Flag != want {
+			t.Errorf("%+v, want %s", p, want)
+		}
+	}
+}
+
+// A withdrawn value stays visible with the time of its withdrawal. The sample with the
+// remaining values gives the time of collection.
+func TestWithdrawnValues(t *testing.T) {
+	say := func(hour int, collected time.Time, set networks.ResultSet) Report {
+		r := Report{At: day.Add(time.Duration(hour) * time.Hour), Set: set, id: uuid.New()}
+		r.Set.Specimen.Number, r.Set.Specimen.Collected = "S1", networks.Moment{Time: collected}
+		return r
+	}
+	values := say(1, day, networks.ResultSet{Results: []networks.Result{
+		{ProviderID: "a", Name: "a", Value: "7.9", Unit: "mmol/L", Flag: "HH", Status: "F"}, {ProviderID: "b", Value: "1", Status: "F"},
+	}})
+	gone := say(2, day.Add(48*time.Hour), networks.ResultSet{Corrected: true, Missing: []networks.Missing{{ProviderID: "a", Note: "Wrong tube"}}})
+	never := say(2, day, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "c", Note: "QNS"}}})
+	for _, reports := range [][]Report{{values, gone, never}, {never, gone, values}} {
+		v := buildVersion(threeOwed(), merge(reports, "S1"))
+		if len(v.Results) != 1 || len(v.Missing) != 2 {
+			t.Fatalf("%d results, %d missing", len(v.Results), len(v.Missing))
+		}
+		for _, m := range v.Missing {
+			p := m.Previous
+			if m.ProviderID == "c" && (p != nil || !m.WithdrawnAt.IsZero()) {
+				t.Errorf("a value that never came was %+v", p)
+			}
+			if m.ProviderID == "a" && (p == nil || p.Text != "7.9" || p.Flag != "HH" || p.Interpretation != orders.Critical || !m.WithdrawnAt.Equal(day.Add(2*time.Hour))) {
+				t.Errorf("withdrawn at %v: %+v", m.WithdrawnAt, p)
+			}
+		}
+		if at := v.Samples[0].Specimen.Collected.Time; !at.Equal(day) {
+			t.Errorf("collected at %v", at)
+		}
+		again := v
+		again.Missing = slices.Clone(v.Missing)
+		for i := range again.Missing {
+			again.Missing[i].WithdrawnAt = day.Add(9 * time.Hour)
+		}
+		if changed, err := changesResults(v, again); changed || err != nil {
+			t.Errorf("a repeated withdrawal changes the results: %v", err)
+		}
+	}
+	v := Version{Samples: []Sample{{Key: "S1"}, {Key: "S2"}, {Key: "S3"}}, Results: []Result{{Sample: "S2"}}}
+	if all := v.UsedSamplesFirst(); all[0].Key != "S2" || all[1].Key != "S1" || v.Samples[0].Key != "S1" {
+		t.Errorf("%+v", all)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // are final, the required results that are absent.
 func (e *expectations) listMissing(v *Version, m mergedReport) []Missing {
 	list := missingList{e: e, results: v.Results}
+	list.sex, list.age = e.patient(m.samples)
 	for _, missing := range m.missing {
 		list.addReported(missing, m.comments)
 	}
@@ -32,6 +33,8 @@ func (e *expectations) listMissing(v *Version, m mergedReport) []Missing {
 type missingList struct {
 	e       *expectations
 	results []Result
+	sex     string // of the patient, as the age in years
+	age     int
 	all     []Missing
 	known   nameIndex // known holds the results that are present or listed.
 	scopes  map[missingScope]nameIndex
@@ -61,16 +64,28 @@ func (a *missingList) addReported(missing sampledMissing, comments []string) {
 			}
 			m := a.e.newMissing(r, marker.ProviderID)
 			m.Note, m.Reported, m.Sample, m.scope = strings.TrimSpace(missing.Note), true, missing.sample, missing.scope
+			if w := missing.withdrawn; w != nil && (len(marker.Results) == 1 || w.ProviderID == r.ProviderID) {
+				a.setWithdrawn(&m, missing)
+			}
 			a.add(m, failure)
 		}
 		return
 	}
 	id := a.e.identify(missing.ProviderID, missing.TestProviderID, missing.LOINC, missing.Name)
-	a.add(Missing{
+	m := Missing{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: missing.TestProviderID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
 		Note: strings.TrimSpace(missing.Note), Markers: id.markers, Reported: true, row: id.row,
 		Sample: missing.sample, scope: missing.scope,
-	}, failure)
+	}
+	a.setWithdrawn(&m, missing)
+	a.add(m, failure)
+}
+
+// setWithdrawn sets the value that the lab withdrew, if there is one.
+func (a *missingList) setWithdrawn(m *Missing, from sampledMissing) {
+	if from.withdrawn != nil {
+		m.Previous, m.WithdrawnAt = a.e.previous(from.withdrawn, a.sex, a.age), from.withdrawnAt
+	}
 }
 
 // add adds a result that is neither present nor listed.
@@ -126,9 +141,9 @@ func (e *expectations) newMissing(r catalogue.Result, test string) Missing {
 }
 
 // redrawMarkers returns the markers for which a new sample can bring the
-// missing results: the lab reports that it could not measure them, because of
-// the lab, of the sample's transport, or without a reason. A result that the
-// lab does not mention may still come.
+// missing results. The lab must have reported that it could not measure them. The
+// cause must be the sample, its transport or the lab, or unknown. A result that
+// the lab does not mention may still come.
 func (v *Version) redrawMarkers() []catalogue.MarkerID {
 	var all []catalogue.MarkerID
 	for _, m := range v.Missing {
@@ -232,9 +247,9 @@ func inferFailure(text string) Failure {
 	return UnknownFailure
 }
 
-// resultNames holds the names of a result: the lab's code, LOINC, and the slug
-// of its name. Two results with codes are compared by code, else two with
-// LOINC by LOINC, else by slug.
+// resultNames holds the names of a result: the lab's code, LOINC, and the slug of its
+// name. Two results with codes are compared by code. Otherwise two results with LOINC are
+// compared by LOINC, and all others by slug.
 type resultNames struct{ code, loinc, slug string }
 
 func (r *Result) naming() resultNames  { return resultNames{r.ProviderID, r.LOINC, r.Slug} }

@@ -31,6 +31,12 @@ func buildVersion(e *expectations, m mergedReport) Version {
 		r := e.normalise(f, sex, age)
 		v.Interpretation = worseInterpretation(v.Interpretation, r.Interpretation)
 		v.Results = append(v.Results, r)
+		if f.alone && f.Status == "C" {
+			v.Warnings = append(v.Warnings, Warning{CorrectionWithoutResult, r.Name, f.sample})
+		}
+		if f.group == unknownSpecimen {
+			v.Warnings = append(v.Warnings, Warning{SpecimenUnknown, r.Name, ""})
+		}
 	}
 	if len(v.Results) == 0 {
 		v.Interpretation = orders.Unknown
@@ -65,10 +71,17 @@ func (e *expectations) normalise(f sampledResult, sex string, age int) Result {
 	e.nameCancerSignal(&r)
 	r.Finality = f.finality
 	if f.previous != nil {
-		p := e.normalise(*f.previous, sex, age)
-		r.Previous = &Previous{Text: p.Text, Unit: p.Unit, Interpretation: p.Interpretation, Flag: p.Flag, Finality: p.Finality, ReportedAt: f.previous.at}
+		r.Previous = e.previous(f.previous, sex, age)
 	}
 	return r
+}
+
+// previous returns an earlier value in the form that all labs share.
+func (e *expectations) previous(f *sampledResult, sex string, age int) *Previous {
+	p := e.normalise(*f, sex, age)
+	return &Previous{
+		Text: p.Text, Unit: p.Unit, Interpretation: p.Interpretation, Flag: p.Flag, Range: p.Range.Text, Notes: p.Notes, Finality: p.Finality, ReportedAt: f.at,
+	}
 }
 
 // patient returns the patient's sex, and the age in years when the sample was

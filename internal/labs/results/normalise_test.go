@@ -259,12 +259,12 @@ func TestCriticalNotes(t *testing.T) {
 // A report without an order is interpreted like the results of an order: both
 // use one table of flags.
 func TestInterpretUnmatched(t *testing.T) {
-	if got := InterpretUnmatched(nil, catalogue.Lab{}, nil); got != orders.Unknown {
+	if got := InterpretUnmatched(nil, catalogue.Lab{}, &networks.ResultSet{}); got != orders.Unknown {
 		t.Errorf("nothing is %s", got)
 	}
 	for _, f := range hl7.Flags {
 		want := cmp.Or(orders.Interpretation(f.Interpretation), orders.Normal)
-		if got := InterpretUnmatched(nil, catalogue.Lab{}, []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}); got != want {
+		if got := InterpretUnmatched(nil, catalogue.Lab{}, &networks.ResultSet{Results: []networks.Result{{Value: "5", Flag: " (" + strings.ToLower(f.Code) + ")"}}}); got != want {
 			t.Errorf("%s is %s, want %s", f.Code, got, want)
 		}
 	}
@@ -278,8 +278,41 @@ func TestInterpretUnmatched(t *testing.T) {
 		{orders.Unknown, []networks.Result{{Value: "7", Range: "see chart 7"}, {Flag: "N"}}},
 		{orders.Normal, []networks.Result{{Value: "3", Range: "1-5"}, {Value: "Negative"}}},
 	} {
-		if got := InterpretUnmatched(nil, catalogue.Lab{}, c.all); got != c.want {
+		if got := InterpretUnmatched(nil, catalogue.Lab{}, &networks.ResultSet{Results: c.all}); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.all, got, c.want)
+		}
+	}
+}
+
+// Notes without values and confirmations without values can be critical.
+func TestInterpretUnmatchedWithoutValues(t *testing.T) {
+	for _, c := range []struct {
+		want orders.Interpretation
+		set  networks.ResultSet
+	}{
+		{orders.Critical, networks.ResultSet{Comments: []string{"comment: CRITICAL K 7.9 called"}}},
+		{orders.Critical, networks.ResultSet{Comments: []string{"Specimen fine.", "Glucose 22 mg/dL is critical"}}},
+		{orders.Critical, networks.ResultSet{Comments: []string{"Panic value phoned to Dr. Example"}}},
+		{orders.Critical, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Confirms: true, Flag: "HH"}}}},
+		{orders.Critical, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Confirms: true, Flag: "LL"}}, Results: []networks.Result{{Flag: "N"}}}},
+		{orders.Critical, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Note: "critical result called at 10:40"}}}},
+		{orders.Critical, networks.ResultSet{Comments: []string{"Potassium 7.9 called to Dr. Example, read back"}}},
+		{orders.Critical, networks.ResultSet{Comments: []string{"Called K 7.9 mmol/L to Dr. Example at 10:40"}}},
+		{orders.Critical, networks.ResultSet{Comments: []string{"K=7.9, Dr. Example notified"}}},
+		{orders.Critical, networks.ResultSet{Comments: []string{"Phoned to ward 3, read back 7.9"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Potassium 7.9 not called to Dr. Example"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Potassium will be called to Dr. Example when ready, 2 hours"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Potassium 4.1, to be called to Dr. Example"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"No critical values. Potassium 4.1"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Potassium 4.1 called to Dr. Example on request"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Specimen 2 hemolyzed, called to ward 3 at 1040"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Called to Dr. Example at 10:40"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"No critical value above 7.0"}}},
+		{orders.Unknown, networks.ResultSet{Comments: []string{"Seen by the critical care team", "7 tests"}}},
+		{orders.Unknown, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Confirms: true}}}},
+	} {
+		if got := InterpretUnmatched(nil, catalogue.Lab{}, &c.set); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.set, got, c.want)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/pdfs"
 	"hale/internal/people/users"
@@ -169,15 +170,38 @@ func Get(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revisi
 	return r, err
 }
 
-// fillCollectionTime sets the order's time of collection on the samples when
-// the lab gives none.
+// fillCollectionTime sets the order's time of collection on the samples when the lab
+// gives none. It is an instant, and is written in the zone of the patient's address or
+// otherwise in UTC.
 func (v *Version) fillCollectionTime(o *orders.Order) {
 	if o.CollectedAt == nil || !collectionTime(v.Samples).Time.IsZero() {
 		return
 	}
-	for i := range v.Samples {
-		v.Samples[i].Specimen.Collected.Time = *o.CollectedAt
+	offset := 0
+	if zone := o.HomeZone(); zone != nil {
+		_, offset = o.CollectedAt.In(zone).Zone()
 	}
+	for i := range v.Samples {
+		v.Samples[i].Specimen.Collected = networks.Moment{Time: *o.CollectedAt, Offset: &offset}
+	}
+}
+
+// StatedCollection returns the time of collection as the lab wrote it, with its offset.
+// It is zero if no report has one.
+func StatedCollection(ctx context.Context, tx *store.Tx, o *orders.Order) (networks.Moment, error) {
+	r, _, err := latestRevision(ctx, tx, o)
+	if err != nil {
+		return networks.Moment{}, err
+	}
+	if r != nil {
+		return collectionTime(r.UsedSamplesFirst()), nil
+	}
+	reports, err := readReports(ctx, tx, o) // perhaps documents
+	if err != nil {
+		return networks.Moment{}, err
+	}
+	setOrder(reports)
+	return collectionTime(merge(reports, o.SampleID).samples), nil
 }
 
 func getRevision(ctx context.Context, tx *store.Tx, o *orders.Order, number int) (Revision, uuid.UUID, error) {

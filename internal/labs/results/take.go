@@ -61,7 +61,7 @@ func Take(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 		return err
 	}
 	if !a.Received.IsZero() { // on the lab's clock, which may be ahead
-		a.Received = labclock.Later(a.Received.Add(clock.Ahead), clock.StepAt).UTC()
+		a.Received = labclock.LaterOf(a.Received.Add(clock.Ahead), clock.StepAt).UTC()
 	}
 	next, doc, err := newReport(tx, a)
 	if err != nil {
@@ -180,6 +180,10 @@ func changesResults(before, after Version) (bool, error) {
 				v.Results[i].Status = "F"
 			}
 		}
+		v.Missing = slices.Clone(v.Missing)
+		for i := range v.Missing {
+			v.Missing[i].Previous, v.Missing[i].WithdrawnAt = nil, time.Time{}
+		}
 	}
 	same, err := isSameVersion(before, after)
 	return !same, err
@@ -245,12 +249,14 @@ func applyRevision(ctx context.Context, tx *store.Tx, o *orders.Order, before, n
 			return err
 		}
 	}
-	if changed && now.Interpretation == orders.Critical {
+	// The value may be replaced already. Notes without values have no value to compare.
+	isNew := now.hasNewCritical(before) || isCalledCriticalWithoutValue(&a.Set)
+	if isNew || changed && now.Interpretation == orders.Critical {
 		if err := orders.AnnounceCritical(ctx, tx, o, string(now.Status)); err != nil {
 			return err
 		}
 	}
-	if now.hasNewCritical(before) {
+	if isNew {
 		if err := critical.Raise(ctx, tx, o.Team, critical.Subject{Order: o, Revision: now.Number}); err != nil {
 			return err
 		}
@@ -305,7 +311,27 @@ func (v *Revision) markOrder(o *orders.Order, e *expectations, a Arrival) {
 		o.SampleID = a.SampleID
 	}
 	common, worst := catalogue.TAT(e.ordered)
-	o.SetStatedCollection(collectionTime(v.Samples), a.At, common, worst)
+	o.SetStatedCollection(collectionTime(v.UsedSamplesFirst()), a.At, common, worst)
+}
+
+// UsedSamplesFirst returns the samples, those with values first. A sample whose values
+// the lab withdrew has none.
+func (v *Version) UsedSamplesFirst() []Sample {
+	used := map[string]bool{}
+	for i := range v.Results {
+		used[v.Results[i].Sample] = true
+	}
+	all := slices.Clone(v.Samples)
+	slices.SortStableFunc(all, func(a, b Sample) int {
+		switch {
+		case used[a.Key] == used[b.Key]:
+			return 0
+		case used[a.Key]:
+			return -1
+		}
+		return 1
+	})
+	return all
 }
 
 // collectionTime returns the time of collection of the first sample that has

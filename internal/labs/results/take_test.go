@@ -64,7 +64,7 @@ func (b *bench) read(fn func(tx *store.Tx) error) {
 	userstest.Write(b.t, b.db, func(_ context.Context, tx *store.Tx) error { return fn(tx) })
 }
 
-// value is a result of a required row as a lab reports it. Its unit is not the
+// value returns a result of a required row as a lab reports it. Its unit is not the
 // catalogue's, so only the flag and the range on the report decide.
 func (b *bench) value(row int, text, flag, status string) networks.Result {
 	r := b.owed[row]
@@ -83,7 +83,7 @@ func (b *bench) all(status string) []networks.Result {
 	return all
 }
 
-// arrival is a report some hours after the first.
+// arrival returns a report that arrives some hours after the first one.
 func (b *bench) arrival(hours int, set networks.ResultSet) results.Arrival {
 	b.n++
 	at := morning.Add(time.Duration(hours) * time.Hour)
@@ -103,7 +103,7 @@ func (b *bench) take(a results.Arrival) {
 	})
 }
 
-// report takes a report some hours after the first.
+// report takes a report some hours after the first one.
 func (b *bench) report(hours int, set networks.ResultSet) {
 	b.t.Helper()
 	b.take(b.arrival(hours, set))
@@ -127,7 +127,7 @@ func (b *bench) history() (all []results.Summary) {
 	return all
 }
 
-// path is the order's history, without the steps before the lab.
+// path returns the order's history, without the steps before the lab.
 func (b *bench) path() (all []string) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) error {
@@ -363,6 +363,31 @@ func TestFinalAfterCorrection(t *testing.T) {
 	})
 }
 
+// A critical value arrives after the value that replaces it. Its notice comes with
+// the event, and both come once.
+func TestALateCriticalValue(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newBench(t, db, catalogue.OnSite)
+		b.report(5, networks.ResultSet{Results: b.all("F")})
+		for range 2 {
+			b.report(2, networks.ResultSet{Results: []networks.Result{b.value(0, "900", "HH", "F")}})
+		}
+		var notices int
+		b.read(func(tx *store.Tx) error {
+			return tx.QueryRow(t.Context(), `SELECT COUNT(*) FROM critical_notices WHERE order_id = $1`, b.order.ID).Scan(&notices)
+		})
+		said := 0
+		for _, e := range b.events() {
+			if strings.HasPrefix(e, "critical ") {
+				said++
+			}
+		}
+		if notices != 1 || said != 1 || b.order.IsCritical {
+			t.Errorf("%d notices, %d critical events, critical %v", notices, said, b.order.IsCritical)
+		}
+	})
+}
+
 // A corrected critical value is sent again as final. It is not new.
 func TestACriticalCorrectionSentAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -395,7 +420,7 @@ func TestCriticalWithoutBeingOrdered(t *testing.T) {
 				return err
 			}
 			lab, _ := offered.Lab(b.order.Lab)
-			if got := results.InterpretUnmatched(offered, lab, []networks.Result{extra}); got != orders.Critical {
+			if got := results.InterpretUnmatched(offered, lab, &networks.ResultSet{Results: []networks.Result{extra}}); got != orders.Critical {
 				t.Errorf("without an order: %s", got)
 			}
 			return nil
@@ -471,7 +496,7 @@ func TestPartialResultsOfAKit(t *testing.T) {
 	})
 }
 
-// Without results there is nothing to read, and a document alone is no result.
+// Without results there is nothing to read. A document alone is no result.
 func TestBeforeResults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newBench(t, db, catalogue.WalkIn)
@@ -539,7 +564,7 @@ func TestResultsAfterAccountIsUnlinked(t *testing.T) {
 	})
 }
 
-// Missing results alone move nothing while more may come: they may have been
+// Missing results alone move nothing while more may come, because they may have been
 // cancelled before there was a sample.
 func TestMissingResultsMoveNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

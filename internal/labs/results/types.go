@@ -160,8 +160,12 @@ type Previous struct {
 	Unit           string                `json:"unit,omitempty"`
 	Interpretation orders.Interpretation `json:"interpretation"`
 	Flag           string                `json:"flag,omitempty"`
-	Finality       Finality              `json:"finality"`
-	ReportedAt     time.Time             `json:"reported_at"` // the time of its report
+	// Range is as printed. Range and Notes are empty in revisions that were stored
+	// before the fields existed.
+	Range      string    `json:"range,omitempty"`
+	Notes      []string  `json:"notes,omitempty"`
+	Finality   Finality  `json:"finality"`
+	ReportedAt time.Time `json:"reported_at"` // the time of its report
 }
 
 // Conflict is a contradiction between a lab's flag and the value.
@@ -246,6 +250,9 @@ type Missing struct {
 	// Elsewhere reports that the result is listed for another specimen or
 	// another reading, so no other sample is needed for it.
 	Elsewhere bool `json:"elsewhere,omitempty"`
+	// Previous is the value that the lab withdrew at WithdrawnAt; nil if it withdrew none.
+	Previous    *Previous `json:"previous,omitempty"`
+	WithdrawnAt time.Time `json:"withdrawn_at,omitzero"`
 
 	row   resultNames // of the catalogue; set while a version is built
 	scope missingScope
@@ -255,7 +262,8 @@ type Missing struct {
 //
 // Reference 3, SampleData.
 type Sample struct {
-	// Key names the sample in its order: its number, else the order's.
+	// Key names the sample in its order: the number of the sample, or otherwise that of
+	// the order.
 	Key string `json:"key"`
 	// Control is the requisition or control number.
 	Control      string                         `json:"control,omitempty"`

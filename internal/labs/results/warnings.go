@@ -10,7 +10,8 @@ import (
 // Warning is a doubt about results. Personal.
 type Warning struct {
 	Code WarningCode `json:"code"`
-	// Detail is the problem of a document, or the time as the lab reported it.
+	// Detail is the problem of a document, the time as the lab reported it, or the name of
+	// a result.
 	Detail string `json:"detail,omitempty"`
 	Sample string `json:"sample,omitempty"` // key of the sample
 }
@@ -25,6 +26,8 @@ const (
 	CollectedAfterReceipt    WarningCode = "collected_after_receipt"
 	CollectedBeforeBirth     WarningCode = "collected_before_birth"
 	CollectedLongBeforeOrder WarningCode = "collected_long_before_order"
+	CorrectionWithoutResult  WarningCode = "correction_without_result"
+	SpecimenUnknown          WarningCode = "specimen_unknown"
 )
 
 // Message says the warning in a sentence.
@@ -40,6 +43,10 @@ func (w Warning) Message() string {
 		return "The laboratory reported a time of collection before the patient's birth: " + w.Detail + "."
 	case CollectedLongBeforeOrder:
 		return "The laboratory reported a time of collection more than a year before the order: " + w.Detail + "."
+	case CorrectionWithoutResult:
+		return "The laboratory corrected a result that it had not reported before: " + w.Detail + "."
+	case SpecimenUnknown:
+		return "The laboratory did not say which of several specimens has this value: " + w.Detail + "."
 	}
 	return string(w.Code)
 }
