@@ -287,6 +287,28 @@ func TestTimesOfThePlace(t *testing.T) {
 	}
 }
 
+// The requisition prints the end of a visit in the zone of the place. The laboratory's
+// date without a time stays a date.
+func TestCollectedOnTheRequisition(t *testing.T) {
+	midnight, east := time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC), -5*3600
+	for _, c := range []struct {
+		at     time.Time
+		stated networks.Moment
+		want   string
+	}{
+		{midnight, networks.Moment{}, "03/06/2026 17:00 MST"},
+		{midnight, networks.Moment{Time: midnight}, "03/07/2026"},
+		{midnight.Add(5 * time.Hour), networks.Moment{Time: midnight.Add(5 * time.Hour), Offset: &east}, "03/07/2026"},
+		{midnight.Add(6 * time.Hour), networks.Moment{Time: midnight.Add(5 * time.Hour), Offset: &east}, "03/06/2026 23:00 MST"},
+		{midnight.Add(6 * time.Hour), networks.Moment{Time: midnight.Add(6 * time.Hour), Offset: &east}, "03/06/2026 23:00 MST"},
+	} {
+		s := &Subject{Zone: phoenix, Order: orders.Order{CollectedAt: &c.at}, Stated: c.stated}
+		if got := s.collected(); got != c.want {
+			t.Errorf("%v, stated %v: %q, want %q", c.at, c.stated, got, c.want)
+		}
+	}
+}
+
 func TestReportFinality(t *testing.T) {
 	for _, test := range []struct {
 		status    results.Status
@@ -449,6 +471,35 @@ func TestLabelsNameTheSpecimen(t *testing.T) {
 	}
 }
 
+// Tests of one specimen share its label only at one temperature. Each specimen has a
+// label, with volume and temperature. The requisition has the stability and notes of
+// every test.
+func TestTestsOfOneSpecimen(t *testing.T) {
+	s := subject(3)
+	serum := networks.SpecimenNeeded{Name: "Serum", Container: "Gel separator tube (SST)", MinVolume: "1 mL", Temperature: "refrigerated", Stability: "7 days", Notes: "Spin within 2 hours."}
+	change := func(i int, code string, with func(n *networks.SpecimenNeeded)) {
+		n := serum
+		with(&n)
+		s.Full.Tests[i].ProviderID, s.Full.Tests[i].Specimen = code, n
+	}
+	change(0, "100", func(*networks.SpecimenNeeded) {})
+	change(1, "200", func(n *networks.SpecimenNeeded) { n.MinVolume, n.Notes = "0.5 mL", "Protect from light." })
+	change(2, "300", func(n *networks.SpecimenNeeded) { n.Temperature, n.Stability = "frozen", "Freeze at once" })
+	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(1, CollectionTime{collected, true}) }))
+	wantInside(t, pages)
+	for n, want := range []string{"Volume: 1 mL + 0.5 mL, refrigerated", "Volume: 1 mL, frozen"} {
+		if said := pages[n].text(); !strings.Contains(said, want) || !strings.Contains(said, fmt.Sprintf("%d/2", n+1)) {
+			t.Errorf("label %d says\n%s", n+1, said)
+		}
+	}
+	if len(pages) != 2 {
+		t.Errorf("%d labels", len(pages))
+	}
+	pages = read(t, mustRender(t, s.Requisition))
+	wantInside(t, pages)
+	wantTexts(t, pages, "Spin within 2 hours.", "Protect from light.", "Freeze at once", "Serum for 100", "Serum for 200", "Serum for 300")
+}
+
 // Without the clinic's data the laboratory is the notifier, and the other papers
 // show what is known.
 func TestPapersWithoutAPractice(t *testing.T) {
@@ -473,12 +524,16 @@ func TestReportShowsCorrectionsAndReviews(t *testing.T) {
 	one := &r.Results[0]
 	one.Finality, one.Text, one.Flag, one.Interpretation, one.Conflict = results.CorrectedValue, "182", "N", orders.Critical, results.NormalBeyondLimit
 	one.Previous = &results.Previous{Text: "91", Unit: one.Unit, Interpretation: orders.Abnormal, Finality: results.FinalValue, ReportedAt: placedAt}
+	r.Missing[0].Previous, r.Missing[0].WithdrawnAt = &results.Previous{Text: "7.9", Flag: "HH", Interpretation: orders.Critical, Finality: results.FinalValue, ReportedAt: placedAt}, placedAt.Add(time.Hour)
 	r.Results[1].Finality = results.PreliminaryValue
+	two := &r.Results[2]
+	two.Flag = "N"
+	two.Previous = &results.Previous{Text: two.Text, Unit: two.Unit, Flag: "HH", Range: "1-2", Notes: []string{"Lipemic"}, Interpretation: orders.Critical, Finality: results.FinalValue, ReportedAt: placedAt}
 	r.Reviews = []results.Review{{By: "Jane Reviewer", At: placedAt, Note: "The lab mistyped the name."}}
 	pages := read(t, mustRender(t, papers(subject(1), r)["report"]))
 	wantInside(t, pages)
 	wantTexts(t, pages, one.Name+" (corrected)", "182 | LL", "Previously reported: 91", "Abnormal (final,", "flagged this value N (normal). It is beyond the critical limit",
-		"(preliminary)", "A person assigned a report to this order: Jane Reviewer", "The lab mistyped the name.")
+		"flag then: HH; reference then: 1-2; note then: Lipemic", "(preliminary)", "Withdrawn by the laboratory 03/0", "Previously reported: 7.9, Critical (final,", "A person assigned a report to this order: Jane Reviewer", "The lab mistyped the name.")
 	if strings.Contains(allText(pages), "UTC") {
 		t.Error("a time is not in the zone of the place")
 	}

@@ -64,9 +64,7 @@ func (s *Subject) labReportHead(p *pdfDocument, r LabReport, state string) {
 		field{"Specimen", s.specimenNames()}, field{"Collected", s.minute(r.Collected)}, field{"Received", s.minute(r.Received)},
 		field{"Reported", s.minute(r.Reported)},
 	)
-	if c := o.Practice; c != (networks.Practice{}) {
-		p.fields(3, field{"Ordered by", c.Name}, field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", phone(c.Phone)})
-	}
+	p.practice(o.Practice)
 }
 
 // writeLines writes the table of results, under the test that each belongs to.

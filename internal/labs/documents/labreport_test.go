@@ -9,7 +9,7 @@ import (
 	"hale/internal/labs/networks"
 )
 
-// labReport is a report of many lines with the longest texts.
+// labReport returns a report of many lines with the longest texts.
 func labReport(s *Subject, lines int) LabReport {
 	r := LabReport{
 		Laboratory: networks.Laboratory{
@@ -46,6 +46,7 @@ func TestLabReport(t *testing.T) {
 		r.Corrected = name == "long"
 		pages := read(t, mustRender(t, func() ([]byte, error) { return s.LabReport(r) }))
 		wantInside(t, pages)
+		wantTexts(t, pages, "(602) 555-0111", "Fax: (602) 555-0112", "After hours: (602) 555-0113")
 		if len(pages) < 2 {
 			t.Fatalf("%d pages", len(pages))
 		}

@@ -24,19 +24,29 @@ const LinkPath = "/v3/requisition_form"
 
 // Links creates and reads links that open a requisition without an API key.
 //
-// The token holds the order and the end of the link, sealed with the root key.
-// It cannot be created, changed or read without that key, and nothing is
-// stored. A link keeps working while the root key is rotated. It ends early
-// only when the order can no longer be read, for example because its user was
-// deleted.
+// The token holds the order, the end of the link and their code. The key of the codes
+// comes from the root key. A token cannot be created or changed without that key, and
+// nothing is stored. It has no nonce, so any number of links is safe. A link keeps
+// working while the root key is rotated. It ends early when the order is cancelled and
+// while its user is deleted.
 type Links struct {
-	Root *secrets.Root
-	// BaseURL is the base address of the service, called for each link.
-	BaseURL func() string
+	codes   *secrets.Root
+	sealing *secrets.Root // opens links of older versions
+	baseURL func() string
 }
 
-// linkPlace binds a sealed value to its use as a link.
-const linkPlace = "documents: requisition link"
+// NewLinks returns the links of an installation. baseURL returns the base address of the
+// service; each link calls it.
+func NewLinks(root *secrets.Root, baseURL func() string) *Links {
+	return &Links{codes: root.Derive("requisition links"), sealing: root, baseURL: baseURL}
+}
+
+// sealedPlace is the place of the tokens that older versions sealed with the root key.
+const sealedPlace = "documents: requisition link"
+
+// ErrNoLink is the NotFound fault of a link that is invalid, has expired, or whose
+// order has no readable user.
+var ErrNoLink = fault.New(fault.NotFound, "This link is no longer valid")
 
 const linkSize = 16 + 16 + 8 // team, order, end in Unix seconds
 
@@ -46,27 +56,29 @@ func (l *Links) URL(o *orders.Order, now time.Time) string {
 	plain := make([]byte, 0, linkSize)
 	plain = append(append(plain, team[:]...), order[:]...)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(now.Add(LinkLifetime).Unix()))
-	sealed, err := l.Root.Seal(linkPlace, plain)
+	code, err := l.codes.Code(plain)
 	if err != nil {
-		panic(fmt.Sprintf("documents: sealing a link: %v", err)) // no randomness: nothing can continue
+		panic(fmt.Sprintf("documents: making the code of a link: %v", err)) // the installation has a root key
 	}
-	return l.BaseURL() + LinkPath + "?token=" + base64.RawURLEncoding.EncodeToString(sealed)
+	return l.baseURL() + LinkPath + "?token=" + base64.RawURLEncoding.EncodeToString(append(plain, code...))
 }
 
-// Open returns the order of a token, or a NotFound fault when the token is
-// invalid or has expired.
+// Open returns the order of a token, or ErrNoLink when the token is invalid or
+// has expired.
 func (l *Links) Open(token string, now time.Time) (teams.ID, orders.ID, error) {
-	none := fault.New(fault.NotFound, "This link is no longer valid")
-	sealed, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		return teams.ID{}, orders.ID{}, none
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(raw) < linkSize {
+		return teams.ID{}, orders.ID{}, ErrNoLink
 	}
-	plain, err := l.Root.Open(linkPlace, sealed)
-	if err != nil || len(plain) != linkSize {
-		return teams.ID{}, orders.ID{}, none
+	plain := raw[:linkSize]
+	if !l.codes.CheckCode(plain, raw[linkSize:]) {
+		// A link that a version before this one made works for its week.
+		if plain, err = l.sealing.Open(sealedPlace, raw); err != nil || len(plain) != linkSize {
+			return teams.ID{}, orders.ID{}, ErrNoLink
+		}
 	}
 	if end := int64(binary.BigEndian.Uint64(plain[32:])); now.Unix() >= end {
-		return teams.ID{}, orders.ID{}, none
+		return teams.ID{}, orders.ID{}, ErrNoLink
 	}
 	return teams.ID(uuid.UUID(plain[:16])), orders.ID(uuid.UUID(plain[16:32])), nil
 }

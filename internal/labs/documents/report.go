@@ -110,7 +110,7 @@ func (s *Subject) reportingLaboratory(r *results.Revision, sites []site) network
 
 // sampleLines describes the samples for the top of later pages.
 func (s *Subject) sampleLines(r *results.Revision) (lines []string) {
-	for _, sample := range r.Samples[:min(len(r.Samples), 3)] {
+	for _, sample := range r.UsedSamplesFirst()[:min(len(r.Samples), 3)] {
 		sp := sample.Specimen
 		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", sampleNumber(sample)), labelled("Specimen", cmp.Or(sp.Type, s.specimenNames())),
 			labelled("Collected", s.moment(sp.Collected)), labelled("Received", s.moment(sp.Received)), labelled("Reported", s.reported(r, sp))))
@@ -140,9 +140,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 		field{"Control number", s.Order.SampleID}, field{"Ordered", s.minute(o.PlacedAt)}, field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"Account", account(s, r)},
 		field{"Panel", s.Facts.Test.Name}, field{"Report version", fmt.Sprint(r.Number)}, field{"Version made", s.minute(r.CreatedAt)}, field{"Overall", label(r.Interpretation)},
 	)
-	if c := o.Practice; c != (networks.Practice{}) {
-		p.fields(3, field{"Ordered by", c.Name}, field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", joinNonEmpty("\n", phone(c.Phone), labelled("Fax", phone(c.Fax)), labelled("After hours", phone(c.AfterHours)))})
-	}
+	p.practice(o.Practice)
 	if reported := r.Patient; reported != (networks.ReportedPatient{}) {
 		born := ""
 		if !reported.DOB.IsZero() {
@@ -158,7 +156,7 @@ func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) 
 	for _, warning := range r.Warnings {
 		p.paragraph("Attention: "+warning.Message(), smallSize+1, "")
 	}
-	for _, sample := range r.Samples {
+	for _, sample := range r.UsedSamplesFirst() {
 		sp := sample.Specimen
 		fasting := ""
 		if sp.Fasting != nil {
@@ -235,7 +233,7 @@ func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site
 			rows = append(rows, row{note: labelled("Observed", s.moment(one.At))})
 		}
 		if p := one.Previous; p != nil {
-			rows = append(rows, row{note: s.previousNote(p)})
+			rows = append(rows, row{note: joinNonEmpty("; ", s.previousNote(p), otherContext(p, one))})
 		}
 		if note := one.ConflictNote(); note != "" {
 			rows = append(rows, row{note: note})
@@ -330,6 +328,24 @@ func (s *Subject) previousNote(p *results.Previous) string {
 	return fmt.Sprintf("%s (%s, %s)", text, p.Finality, s.minute(p.ReportedAt))
 }
 
+// otherContext shows the flag, the range and the notes of an earlier value that the
+// current one changes.
+func otherContext(p *results.Previous, now *results.Result) string {
+	flag, reference, notes := p.Flag, p.Range, strings.Join(p.Notes, "; ")
+	if flag == now.Flag {
+		flag = ""
+	} else if flag == "" && p.Text == now.Text {
+		flag = "none"
+	}
+	if reference == now.Range.Text {
+		reference = ""
+	}
+	if p.Text != now.Text || notes == strings.Join(now.Notes, "; ") {
+		notes = ""
+	}
+	return joinNonEmpty("; ", labelled("flag then", flag), labelled("reference then", reference), labelled("note then", notes))
+}
+
 func siteNumber(sites []site, key string) string {
 	if i := slices.IndexFunc(sites, func(s site) bool { return s.key == key }); i >= 0 {
 		return fmt.Sprint(i + 1)
@@ -350,6 +366,9 @@ func (s *Subject) writeMissing(p *pdfDocument, r *results.Revision) {
 	var rows []row
 	for _, m := range r.Missing {
 		rows = append(rows, row{cells: []cell{{words: m.Name}, {words: label(m.Failure)}, {words: m.Note}}})
+		if p := m.Previous; p != nil {
+			rows = append(rows, row{note: joinNonEmpty("; ", "Withdrawn by the laboratory "+s.minute(m.WithdrawnAt), s.previousNote(p), labelled("flag then", p.Flag))})
+		}
 		if note := s.sampleNote(r, m.Sample); note != "" {
 			rows = append(rows, row{note: note})
 		}

@@ -34,7 +34,7 @@ func (s *Subject) Requisition() ([]byte, error) {
 	return p.output()
 }
 
-// PublicRequisition is Requisition for callers without a key. It refuses a
+// PublicRequisition renders the requisition for callers without a key. It refuses a
 // cancelled order with ErrCancelled.
 func (s *Subject) PublicRequisition() ([]byte, error) {
 	if s.Cancelled() {
@@ -212,14 +212,15 @@ func (s *Subject) collectionLine() string {
 	return joinNonEmpty(" · ", labelled("Specimen", s.specimenNames()), labelled("Ordered", s.minute(s.Full.PlacedAt)), labelled("Collected", s.collected()))
 }
 
-// collected returns the time of the collection, empty if it is not known.
+// collected returns the time of the collection, empty if it is not known. A time that
+// the laboratory states may be a date only. Other times are instants.
 func (s *Subject) collected() string {
 	at := s.Order.CollectedAt
 	switch {
 	case at == nil:
 		return ""
-	case isMidnight(at.UTC()): // a laboratory's date without a time
-		return formatDay(at.UTC())
+	case at.Equal(s.Stated.Time):
+		return s.moment(s.Stated)
 	}
 	return s.minute(*at)
 }
@@ -228,13 +229,7 @@ func (s *Subject) writeCollection(p *pdfDocument) {
 	p.heading("Collection")
 	collected := s.collected()
 	p.fields(3, field{"Specimen", s.specimenNames()}, field{"Fasting needed", yesNo(s.Full.Fasting)}, field{"Collected", collected})
-	var rows []row
-	for _, n := range s.specimens() {
-		if n.Stability != "" || n.Notes != "" {
-			rows = append(rows, row{cells: []cell{{words: n.Name}, {words: n.Container}, {words: n.Stability}, {words: n.Notes}}})
-		}
-	}
-	if rows != nil {
+	if rows := s.collectionRows(); rows != nil {
 		p.table([]column{{"Specimen", 1.5}, {"Container", 2}, {"Stability", 2}, {"How to collect", 3}}, rows)
 	}
 	if collected == "" {
@@ -317,7 +312,8 @@ const (
 const SandboxAccount = "1234567890"
 
 // Labels renders labels for the tubes, one on each page. The labels of an order
-// with several specimens name them in turn. A cancelled order has none: no tube
+// with several specimens name them in turn. There are at least as many labels as
+// specimens, because a tube without one is lost. A cancelled order has none: no tube
 // may be filled for it.
 //
 // Reference 1.14.
@@ -335,8 +331,9 @@ func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
 	}
 	specimens := s.specimens()
 	if specimens == nil {
-		specimens = make([]networks.SpecimenNeeded, 1)
+		specimens = make([]tube, 1)
 	}
+	count = max(count, len(specimens))
 	for n := range count {
 		p.addPage()
 		s.label(p, account, collected, specimens[n%len(specimens)], fmt.Sprintf("%d/%d", n+1, count))
@@ -344,7 +341,7 @@ func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
 	return p.output()
 }
 
-func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime, specimen networks.SpecimenNeeded, number string) {
+func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime, specimen tube, number string) {
 	width := labelWidth - 2*labelEdge
 	if s.Full.Priority {
 		stat := printable("STAT")
@@ -357,11 +354,20 @@ func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime
 		width -= w + 4
 	}
 	p.labelName(s.Full.Patient, width)
-	p.labelLine(22, fmt.Sprintf("DOB %s   Sex %s", formatBirth(s.Full.Patient), label(s.Full.Patient.Gender)), number)
-	p.labelLine(30.5, "Collected "+s.collection(collected), "")
-	p.labelLine(39, joinNonEmpty(" - ", cmp.Or(specimen.Name, s.specimenNames()), specimen.Container), "")
-	p.labelLine(47, "Acct "+account+"   "+s.Facts.Lab.Name, "")
-	p.drawCode128(s.Order.SampleID, 1, 51, labelWidth-2, 25)
+	lines := []string{
+		fmt.Sprintf("DOB %s   Sex %s", formatBirth(s.Full.Patient), label(s.Full.Patient.Gender)), "Collected " + s.collection(collected),
+		joinNonEmpty(" - ", cmp.Or(specimen.name, s.specimenNames()), specimen.container),
+	}
+	y, step, bars := 22.0, 8.4, 51.0
+	if transport := joinNonEmpty(", ", labelled("Volume", specimen.volume()), specimen.temperature); transport != "" {
+		lines = append(lines, transport)
+		y, step, bars = 21, 7.4, 53.5
+	}
+	for i, words := range append(lines, "Acct "+account+"   "+s.Facts.Lab.Name) {
+		p.labelLine(y+step*float64(i), words, number)
+		number = "" // on the first line only
+	}
+	p.drawCode128(s.Order.SampleID, 1, bars, labelWidth-2, 76-bars)
 	id := printable(s.Order.SampleID)
 	whole := labelWidth - 2*labelEdge
 	id.letters = p.cut(id, 8, "B", whole)

@@ -9,6 +9,7 @@ import (
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -22,6 +23,8 @@ type Subject struct {
 	Full networks.Order
 	// Zone is the zone of the place of the collection, nil if it is unknown.
 	Zone *time.Location
+	// Stated is the time of collection as the lab wrote it; zero without one.
+	Stated networks.Moment
 	// Signature is the image of the physician's signature, a PNG; nil without one.
 	Signature []byte
 }
@@ -36,7 +39,7 @@ func Read(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (*Subj
 	return NewSubject(ctx, tx, &o)
 }
 
-// NewSubject is Read for an order that is already read.
+// NewSubject reads the data for the papers of an order that the caller has already read.
 func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, error) {
 	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
@@ -54,11 +57,15 @@ func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, e
 	if err != nil {
 		return nil, err
 	}
-	return &Subject{*o, facts[0], full, zone, signature}, nil
+	s := &Subject{Order: *o, Facts: facts[0], Full: full, Zone: zone, Signature: signature}
+	if o.CollectedAt != nil {
+		s.Stated, err = results.StatedCollection(ctx, tx, o)
+	}
+	return s, err
 }
 
-// Cancelled reports that the order was cancelled, or that the lab will not carry
-// it out. Its papers must not lead to a collection.
+// Cancelled reports whether the order was cancelled, or the lab will not perform it. Its
+// papers must not lead to a collection.
 func (s *Subject) Cancelled() bool {
 	return s.Order.Status.Stage(s.Order.Method) == orders.StageCancelled
 }
@@ -75,8 +82,7 @@ func (s *Subject) banner() string {
 	return "CANCELLED on " + formatDay(s.local(s.Order.StatusAt)) + " - do not collect a sample for this order"
 }
 
-// placedAt returns the time when the lab got the order: the date in its
-// documents.
+// placedAt returns the time at which the lab got the order: the date in its documents.
 func (s *Subject) placedAt() time.Time {
 	for _, e := range s.Facts.Events {
 		if e.Status == orders.RequisitionCreated {
@@ -135,6 +141,16 @@ func laboratoryLine(lab networks.Laboratory) string {
 	return joinNonEmpty(" · ", lab.Name, oneLine(lab.Address), clia(lab.CLIA), phone(lab.Phone))
 }
 
+// practice writes who ordered, with all telephone numbers: a laboratory calls one of them
+// about a critical result.
+func (s *pdfDocument) practice(c networks.Practice) {
+	if c == (networks.Practice{}) {
+		return
+	}
+	numbers := joinNonEmpty("\n", phone(c.Phone), labelled("Fax", phone(c.Fax)), labelled("After hours", phone(c.AfterHours)))
+	s.fields(3, field{"Ordered by", c.Name}, field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", numbers})
+}
+
 // oneLine formats an address in one line.
 func oneLine(a *networks.Address) string {
 	if a == nil {
@@ -152,26 +168,88 @@ func phone(number string) string {
 	return "(" + digits[:3] + ") " + digits[3:6] + "-" + digits[6:]
 }
 
-// specimens lists the specimens of the tests, each once.
-func (s *Subject) specimens() []networks.SpecimenNeeded {
-	var all []networks.SpecimenNeeded
-	for _, t := range s.Full.Tests {
-		same := func(other networks.SpecimenNeeded) bool {
-			return other.Name == t.Specimen.Name && other.Container == t.Specimen.Container
-		}
-		if t.Specimen.Name != "" && !slices.ContainsFunc(all, same) {
-			all = append(all, t.Specimen)
+// tube is a specimen with its tests. Tests of one material in one container, at one
+// temperature of transport, share it.
+type tube struct {
+	name, container, temperature string
+	tests                        []networks.Test
+}
+
+// volume returns the minimum volumes of the tests, each once.
+func (t *tube) volume() string {
+	var all []string
+	for _, test := range t.tests {
+		if v := test.Specimen.MinVolume; v != "" && !slices.Contains(all, v) {
+			all = append(all, v)
 		}
 	}
+	volume := strings.Join(all, " + ")
+	if len(all) == 1 && len(t.tests) > 1 {
+		return volume + " per test"
+	}
+	return volume
+}
+
+// specimens lists the specimens of the tests, each once.
+func (s *Subject) specimens() []tube {
+	var all []tube
+	for _, t := range s.Full.Tests {
+		n := t.Specimen
+		if n.Name == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(o tube) bool {
+			return o.name == n.Name && o.container == n.Container && o.temperature == n.Temperature
+		})
+		if i < 0 {
+			i, all = len(all), append(all, tube{name: n.Name, container: n.Container, temperature: n.Temperature})
+		}
+		all[i].tests = append(all[i].tests, t)
+	}
 	return all
+}
+
+// collectionRows returns the stability and the notes of the specimens. Only equal ones
+// share a row. Rows of one specimen name their tests.
+func (s *Subject) collectionRows() []row {
+	type group struct {
+		of    networks.SpecimenNeeded
+		codes []string
+	}
+	var all []group
+	same := func(a, b networks.SpecimenNeeded) bool { return a.Name == b.Name && a.Container == b.Container }
+	for _, t := range s.Full.Tests {
+		n := t.Specimen
+		if n.Stability == "" && n.Notes == "" {
+			continue
+		}
+		i := slices.IndexFunc(all, func(g group) bool { return same(g.of, n) && g.of.Stability == n.Stability && g.of.Notes == n.Notes })
+		if i < 0 {
+			i, all = len(all), append(all, group{of: n})
+		}
+		all[i].codes = append(all[i].codes, t.ProviderID)
+	}
+	var rows []row
+	for i, g := range all {
+		name := g.of.Name
+		shared := func(o networks.Test) bool {
+			n := o.Specimen
+			return same(n, g.of) && (n.Stability != g.of.Stability || n.Notes != g.of.Notes)
+		}
+		if slices.ContainsFunc(s.Full.Tests, shared) {
+			name += " for " + strings.Join(all[i].codes, ", ")
+		}
+		rows = append(rows, row{cells: []cell{{words: name}, {words: g.of.Container}, {words: g.of.Stability}, {words: g.of.Notes}}})
+	}
+	return rows
 }
 
 // specimenNames names the specimens of the tests, or the kinds of samples.
 func (s *Subject) specimenNames() string {
 	var names []string
 	for _, n := range s.specimens() {
-		if !slices.Contains(names, n.Name) {
-			names = append(names, n.Name)
+		if !slices.Contains(names, n.name) {
+			names = append(names, n.name)
 		}
 	}
 	if names == nil {

@@ -7,7 +7,6 @@ import (
 	"hale/internal/labs/appointments"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
-	"hale/internal/labs/places"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -28,17 +27,10 @@ func zoneOfPlace(ctx context.Context, tx *store.Tx, o *orders.Order) (*time.Loca
 		}
 		name = a.TimeZone
 	}
-	for _, address := range []*orders.Address{o.Body.Address, o.Body.Shipping} {
-		if address != nil && name == "" {
-			place, _ := places.Zip(address.Zip)
-			name = place.TimeZone
-		}
+	if zone, err := civil.Zone(name); name != "" && err == nil {
+		return zone, nil
 	}
-	zone, err := civil.Zone(name)
-	if name == "" || err != nil {
-		return nil, nil //nolint:nilerr // an unknown zone is no reason to print nothing
-	}
-	return zone, nil
+	return o.HomeZone(), nil
 }
 
 // local returns a time in the zone of the place, or in UTC.
@@ -80,8 +72,8 @@ func (s *Subject) moment(m networks.Moment) string {
 
 // CollectionTime is the time of a collection as a caller gives it.
 type CollectionTime struct {
-	// Time has the zone of the caller if Zoned is set, and otherwise the digits
-	// of a clock at the place.
+	// Time has the caller's zone if Zoned is set. Otherwise it is the local clock time at
+	// the place of collection, and its own zone means nothing.
 	Time  time.Time
 	Zoned bool
 }
