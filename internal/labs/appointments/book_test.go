@@ -217,8 +217,9 @@ func TestBookingBeforeTheRequisition(t *testing.T) {
 	})
 }
 
-// An appointment that waits too long for a requisition lapses: eight hours
-// after the order, or two before the visit when the order was for a later day.
+// An appointment that waits too long for a requisition lapses. It lapses eight
+// hours after the order. If the order was for a later day, it lapses two hours
+// before the visit.
 func TestLapse(t *testing.T) {
 	eachRig(t, func(r *rig) {
 		r.switchOn(func(s *Settings) { s.BeforeRequisition = true })
@@ -228,7 +229,7 @@ func TestLapse(t *testing.T) {
 			turn time.Duration
 			want string
 		}{{maxWait - time.Minute, "reserved"}, {2 * time.Minute, "cancelled"}} {
-			r.clock.turn(step.turn)
+			r.clock.Advance(step.turn)
 			r.work()
 			if d, _ := r.get(o, Phlebotomy); d.Status != step.want {
 				r.t.Errorf("after %v more it is %s, want %s", step.turn, d.Status, step.want)

@@ -21,7 +21,7 @@ func TestResultDates(t *testing.T) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		d := r.booked(o, Phlebotomy, slot.Key)
-		r.clock.turn(slot.End.Sub(r.DB.Now()) + time.Minute)
+		r.clock.Advance(slot.End.Sub(r.DB.Now()) + time.Minute)
 		if before := r.now(o); before.ExpectedBy != nil || before.WorstBy != nil {
 			r.t.Errorf("before the draw: %v and %v", before.ExpectedBy, before.WorstBy)
 		}
@@ -47,7 +47,7 @@ func TestCollectionTimeBeforeTheVisitEnds(t *testing.T) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		d := r.booked(o, Phlebotomy, slot.Key)
-		r.clock.turn(slot.End.Sub(r.DB.Now()) + time.Minute)
+		r.clock.Advance(slot.End.Sub(r.DB.Now()) + time.Minute)
 		written := slot.End.Add(-20 * time.Minute)
 		r.setCollected(o, written)
 		r.reportVisit(o, networks.Visit{BookingID: d.ProviderID, Status: "completed", Start: slot.Start, End: slot.End})
@@ -130,7 +130,7 @@ func TestSettleAfterAccountIsUnlinked(t *testing.T) {
 			_, err = tx.Exec(ctx, `UPDATE orders SET account_id = $1 WHERE id = $2`, id, o.ID)
 			return err
 		})
-		r.clock.turn(time.Minute)
+		r.clock.Advance(time.Minute)
 		r.work()
 		if n := r.agency.holds(o.ID); n != 0 {
 			r.t.Errorf("%d slots stay booked", n)

@@ -38,7 +38,7 @@ func TestNoAnswer(t *testing.T) {
 				r.t.Errorf("before the outcome is known: %v", err)
 			}
 			d := r.booked(o, Phlebotomy, slots[1].Key)
-			r.clock.turn(time.Hour)
+			r.clock.Advance(time.Hour)
 			r.work()
 			if r.agency.holds(o.ID) != 1 || !time.Time(*d.Start).Equal(slots[1].Start) {
 				r.t.Errorf("deaf %v: %d slots are held, at %v", deaf, r.agency.holds(o.ID), d.Start)
@@ -65,7 +65,7 @@ func TestKilledWhileBooking(t *testing.T) {
 			if _, err := r.book(o, Phlebotomy, r.slots(Phlebotomy)[1].Key); !fault.Is(err, fault.Refused) {
 				r.t.Errorf("a second booking meanwhile: %v", err)
 			}
-			r.clock.turn(time.Minute)
+			r.clock.Advance(time.Minute)
 			r.work()
 			d, err := r.get(o, Phlebotomy)
 			if err != nil || d.Status != "confirmed" || r.agency.holds(o.ID) != 1 {
@@ -83,8 +83,9 @@ func TestKilledWhileBooking(t *testing.T) {
 	})
 }
 
-// The network refuses the job, then grants the slot to the caller because it
-// has become free. The slot is released: the caller was refused as well.
+// The network refuses the request of the job, because the slot is taken. The slot
+// becomes free, and the network grants it to the late request of the caller. The
+// service refuses the caller too, so it releases the slot.
 func TestLateAnswer(t *testing.T) {
 	eachRig(t, func(r *rig) {
 		for _, first := range []bool{true, false} { // a first booking, and a rescheduling
@@ -99,7 +100,7 @@ func TestLateAnswer(t *testing.T) {
 			}
 			call := *a.Body.Call
 			r.booked(rival, Phlebotomy, r.slots(Phlebotomy)[0].Key)
-			r.clock.turn(time.Minute)
+			r.clock.Advance(time.Minute)
 			r.work() // the network refuses the job
 			if _, err := r.cancel(rival, Phlebotomy, phlebotomyReasons[0], ""); err != nil {
 				r.t.Fatal(err)
@@ -178,8 +179,8 @@ func TestAsyncBooking(t *testing.T) {
 			r.t.Fatalf("not answered: %+v, %v", d, err)
 		}
 		for range 5 {
-			r.clock.turn(askInterval + time.Second)
-			r.clock.turn(time.Minute)
+			r.clock.Advance(askInterval + time.Second)
+			r.clock.Advance(time.Minute)
 			r.work()
 		}
 		if d, _ = r.get(o, AtCenter); d.Status != "confirmed" || d.ProviderID == "" {
@@ -191,14 +192,14 @@ func TestAsyncBooking(t *testing.T) {
 		if d, err = book(never); err != nil || d.Status != "pending" {
 			r.t.Fatal(err)
 		}
-		r.clock.turn(2 * time.Hour)
+		r.clock.Advance(2 * time.Hour)
 		r.work()
 		if d, _ = r.get(never, AtCenter); d.Status != "cancelled" || d.EventData["origin"] != byProvider {
 			r.t.Errorf("never answered it is %s", d.Status)
 		}
 		wantEqual(r.t, "order", r.path(never)[2:], []orders.Status{orders.AppointmentPending, orders.AppointmentCancelled})
 		r.agency.silent = 0
-		r.clock.turn(12 * time.Hour)
+		r.clock.Advance(12 * time.Hour)
 		r.work()
 		if r.agency.holds(never.ID) != 0 {
 			r.t.Error("a slot stayed booked")
@@ -208,8 +209,8 @@ func TestAsyncBooking(t *testing.T) {
 	})
 }
 
-// A report of the network before its answer is stored does not block the
-// answer: the job would retry for ever.
+// A report of the network before its answer is stored does not block the answer.
+// Otherwise the job would retry without end.
 func TestReportBeforeTheAnswerIsStored(t *testing.T) {
 	eachRig(t, func(r *rig) {
 		moving := r.order(catalogue.AtHome, false)
@@ -228,7 +229,7 @@ func TestReportBeforeTheAnswerIsStored(t *testing.T) {
 			r.t.Fatalf("not answered: %+v, %v", d, err)
 		}
 		r.reportVisit(held, networks.Visit{Status: "reserved"})
-		r.clock.turn(time.Minute)
+		r.clock.Advance(time.Minute)
 		r.work()
 		if d, err := r.get(moving, Phlebotomy); err != nil || d.EventStatus != InProgress || !time.Time(*d.Start).Equal(slots[0].Start) || r.agency.holds(moving.ID) != 1 {
 			r.t.Errorf("the visit under way: %+v, %v, %d held", d, err, r.agency.holds(moving.ID))

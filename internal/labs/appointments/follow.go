@@ -13,8 +13,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// OrderChanged follows an order; it is a listener of package orders. A job
-// makes the changes that move the order itself.
+// OrderChanged changes the appointment of an order after a change of the order. It
+// is a listener of package orders, so it must not change the order. A job makes
+// changes of the order that follow.
 //
 // Reference 1.6, 2.5.
 func OrderChanged(ctx context.Context, tx *store.Tx, c orders.Change) error {
@@ -110,6 +111,9 @@ func lapseLater(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Ord
 	return enqueue(ctx, tx, lapseKind, a, at.Add(-ahead))
 }
 
+// turnWait is the time between two looks at a turn of the sandbox laboratory.
+const turnWait = time.Second
+
 // lapse cancels an appointment that waited too long for the requisition of its
 // order, or for the confirmation of a provider.
 //
@@ -127,11 +131,15 @@ func (s *Service) lapse(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		if at.IsZero() && !over {
 			return nil
 		}
-		now, err := labclock.TimeOf(ctx, tx, o.Team)
+		clock, err := labclock.Read(ctx, tx, o.Team)
 		if err != nil {
 			return err
 		}
-		if wait = at.Sub(now); wait > 0 {
+		wait = at.Sub(tx.Now().Add(clock.Ahead))
+		if !clock.StepAt.IsZero() && clock.StepAt.Before(at) { // the laboratory's turn is not there yet
+			wait = max(wait, turnWait)
+		}
+		if wait > 0 {
 			return nil
 		}
 		_, err = cancel(ctx, tx, a, o, move{to: Cancelled, data: map[string]any{"origin": byTimer}})

@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 				return err
 			}, fault.Forbidden, "sonora_quest"},
 			{"expired key", func() error {
-				r.clock.turn(keyLife)
+				r.clock.Advance(keyLife)
 				return book(walk, AtCenter, chairs[6].Key)()
 			}, fault.Refused, "expired"},
 			{"expired before it was used", book(walk, AtCenter, used), fault.Refused, "expired"},

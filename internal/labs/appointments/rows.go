@@ -131,7 +131,7 @@ func save(ctx context.Context, tx *store.Tx, a *Appointment) error {
 	if err != nil {
 		return err
 	}
-	a.UpdatedAt = labclock.Later(now, a.UpdatedAt)
+	a.UpdatedAt = labclock.LaterOf(now, a.UpdatedAt)
 	body, err := a.seal(ctx, tx)
 	if err != nil {
 		return err

@@ -49,6 +49,9 @@ func enqueue(ctx context.Context, tx *store.Tx, kind jobs.Kind[jobArgs], a *Appo
 // FollowingJobs returns the kinds of jobs that follow when an order moves.
 func FollowingJobs() []string { return []string{confirmKind.Name()} }
 
+// TimedJobs returns the kinds of jobs that wait for a time of the team's clock.
+func TimedJobs() []string { return []string{lapseKind.Name()} }
+
 // settleLater enqueues the job that settles an appointment.
 func settleLater(ctx context.Context, tx *store.Tx, a *Appointment, at time.Time) error {
 	return enqueue(ctx, tx, settleKind, a, at)

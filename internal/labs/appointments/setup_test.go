@@ -28,8 +28,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// testNetwork is a Booker for tests: it books every slot once, counts, and is
-// slow or wrong on request.
+// testNetwork is a Booker for tests. It books every slot once, and counts its calls. A
+// test can make the next calls fail, before or after the slot is booked.
 type testNetwork struct {
 	mu     sync.Mutex
 	booked map[string]heldSlot // by the booking's id
@@ -157,29 +157,20 @@ func (g *testNetwork) holds(o orders.ID) (n int) {
 type rig struct {
 	*Service
 	t      *testing.T
-	clock  *clock
+	clock  *storetest.Clock
 	ctx    context.Context
 	team   teams.Team
 	who    places.Viewer
 	agency *testNetwork
 }
 
-type clock struct {
-	mu sync.Mutex
-	at time.Time
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(time.Microsecond)
-	return c.at
-}
-
-func (c *clock) turn(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.at = c.at.Add(d)
+// tick returns a later time with each call, so that rows are in the order of their
+// creation.
+func tick(c *storetest.Clock) func() time.Time {
+	return func() time.Time {
+		c.Advance(time.Microsecond)
+		return c.Now()
+	}
 }
 
 // noon is a Wednesday in spring, at noon in New York.
@@ -193,12 +184,12 @@ func eachRig(t *testing.T, fn func(r *rig)) {
 func eachRigAt(t *testing.T, at time.Time, fn func(r *rig)) {
 	t.Helper()
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c := &clock{at: at}
-		fn(newRig(t, d.Open(t, c.now), c))
+		c := storetest.NewClock(at)
+		fn(newRig(t, d.Open(t, tick(c)), c))
 	})
 }
 
-func newRig(t *testing.T, db *store.DB, c *clock) *rig {
+func newRig(t *testing.T, db *store.DB, c *storetest.Clock) *rig {
 	t.Helper()
 	orders.Listen(db, orders.Listener{Name: "appointments", Changed: OrderChanged})
 	g := &testNetwork{}
@@ -221,7 +212,7 @@ func (r *rig) switchOn(change func(s *Settings)) {
 	})
 }
 
-// order orders a test of a method; early ones have no requisition yet.
+// order orders a test with a collection method; early orders have no requisition yet.
 func (r *rig) order(m orders.Method, early bool) orders.Order {
 	r.t.Helper()
 	o := orderstest.New(r.t, r.DB, r.team.ID, m)
@@ -288,7 +279,7 @@ func (r *rig) now(o orders.Order) orders.Order {
 	return o
 }
 
-// path is an order's history.
+// path returns the statuses in an order's history.
 func (r *rig) path(o orders.Order) (all []orders.Status) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
@@ -335,7 +326,7 @@ func (r *rig) receive(o orders.Order, report networks.Report) {
 	})
 }
 
-// work runs the jobs that are due, until nothing is.
+// work runs the due jobs, until none is due.
 func (r *rig) work() {
 	r.t.Helper()
 	for range 50 {
@@ -381,8 +372,7 @@ func (r *rig) due() (all []dueJob) {
 	return all
 }
 
-// run runs a job as the runner does: one that fails or waits is due again
-// later.
+// run runs a job as the runner does. A job that fails or waits is due again later.
 func (r *rig) run(j dueJob) {
 	r.t.Helper()
 	status := `'succeeded'`
@@ -494,7 +484,7 @@ func (r *rig) labNamed(slug string) (id catalogue.LabID) {
 	return id
 }
 
-// putLab gives an order to another lab.
+// putLab moves an order to another lab.
 func (r *rig) putLab(o orders.Order) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {

@@ -109,7 +109,7 @@ func TestSiteCache(t *testing.T) {
 			{&far, true, 0, 1}, {&far, true, 0, 1}, // beyond
 			{nil, true, freshness, 1},
 		} {
-			r.clock.turn(c.turn)
+			r.clock.Advance(c.turn)
 			if got := ask(c.start, c.stale); got != c.want {
 				r.t.Errorf("search %d asked %d times, want %d", i, got, c.want)
 			}

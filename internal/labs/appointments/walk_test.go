@@ -38,13 +38,14 @@ func TestTransitions(t *testing.T) {
 	}
 }
 
-// For any sequence of calls, reports, order changes and waits: an order has
-// one live appointment at most, its history follows the table, its order's
-// status agrees, and the network holds the right slots.
+// The test runs random sequences of calls, reports, order changes and waits. After
+// each step an order has one live appointment at most, whose history follows the
+// table. At the end the order's status agrees, and the network holds the right
+// slots.
 func TestRandomWalks(t *testing.T) {
 	d := storetest.NewSQLite(t)
-	c := &clock{at: noon}
-	db := d.Open(t, c.now)
+	c := storetest.NewClock(noon)
+	db := d.Open(t, tick(c))
 	rapid.Check(t, func(rt *rapid.T) {
 		r := newRig(t, db, c)
 		k := rapid.SampledFrom([]Kind{Phlebotomy, AtCenter}).Draw(rt, "kind")
@@ -85,7 +86,7 @@ func TestRandomWalks(t *testing.T) {
 					r.moveOrder(&o, orders.Move{To: a.To, By: a.By})
 				}
 			case "time":
-				c.turn(time.Duration(rapid.IntRange(1, 600).Draw(rt, "minutes")) * time.Minute)
+				c.Advance(time.Duration(rapid.IntRange(1, 600).Draw(rt, "minutes")) * time.Minute)
 			case "work":
 				r.work()
 			case "silent":
@@ -97,7 +98,7 @@ func TestRandomWalks(t *testing.T) {
 		}
 		r.agency.silent, r.agency.deaf = 0, 0
 		for range 3 {
-			c.turn(time.Hour)
+			c.Advance(time.Hour)
 			r.work()
 		}
 		wantSettled(rt, r, o, k)

@@ -30,9 +30,9 @@ type Move struct {
 // maxAttempts limits how often a move rereads an order that changes concurrently.
 const maxAttempts = 5
 
-// Advance makes a move if the table allows it, and reports whether it did. A
-// move that the table does not allow (late, duplicate or out of order) is no
-// error: a report with a key is recorded, and nothing else happens.
+// Advance makes a move if the table allows it, and reports whether it did. A move
+// that the table does not allow is no error. It may be late, duplicate or out of
+// order. If the report has a key, Advance records it. It does nothing more.
 //
 // o is the order as read, in this transaction or before. Advance updates it to
 // the current state.
@@ -76,8 +76,8 @@ func step(ctx context.Context, tx *store.Tx, o *Order, m Move, now time.Time) (b
 	if m.Change != nil {
 		m.Change(o)
 	}
-	now = labclock.Later(now, o.StatusAt) // a history goes forward
-	o.Status, o.StatusAt, o.UpdatedAt = m.To, now, labclock.Later(now, o.UpdatedAt)
+	now = labclock.LaterOf(now, o.StatusAt) // a history goes forward
+	o.Status, o.StatusAt, o.UpdatedAt = m.To, now, labclock.LaterOf(now, o.UpdatedAt)
 	if err := save(ctx, tx, o); err != nil {
 		return false, err
 	}
@@ -135,7 +135,7 @@ func Amend(ctx context.Context, tx *store.Tx, o *Order, change func(o *Order)) e
 	}
 	for range maxAttempts {
 		change(o)
-		o.UpdatedAt = labclock.Later(now, o.UpdatedAt)
+		o.UpdatedAt = labclock.LaterOf(now, o.UpdatedAt)
 		err := save(ctx, tx, o)
 		if err == nil {
 			return emit(ctx, tx, o, UpdatedEvent)

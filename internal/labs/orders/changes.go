@@ -57,6 +57,36 @@ func currentMoment(ctx context.Context, tx *store.Tx, team teams.ID) (moment, er
 	return moment{next: n + 1}, nil
 }
 
+// ChangeMark is a point in the changes of a team's orders.
+type ChangeMark int64
+
+// MarkChanges returns a mark before all later changes, and perhaps before some earlier ones.
+func MarkChanges(ctx context.Context, tx *store.Tx, team teams.ID) (ChangeMark, error) {
+	m, err := currentMoment(ctx, tx, team)
+	if err != nil {
+		return 0, err
+	}
+	return ChangeMark(slices.Min(append(m.inProgress, m.next))), nil
+}
+
+// ChangedSince returns orders that changed after a mark, at most limit.
+func ChangedSince(ctx context.Context, tx *store.Tx, team teams.ID, mark ChangeMark, limit int) ([]ID, error) {
+	rows, err := tx.Query(ctx, `SELECT id FROM orders WHERE team_id = $1 AND change >= $2 ORDER BY change LIMIT $3`, team, int64(mark), limit)
+	if err != nil {
+		return nil, fmt.Errorf("orders: reading changed orders: %w", err)
+	}
+	defer rows.Close()
+	var all []ID
+	for rows.Next() {
+		var id ID
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("orders: reading changed orders: %w", err)
+		}
+		all = append(all, id)
+	}
+	return all, rows.Err()
+}
+
 func parseSnapshot(text string) (moment, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
@@ -92,8 +122,8 @@ func (m moment) intersection(other moment) moment {
 }
 
 // queryUnseen adds the queries for the rows of a table that the moment does not
-// contain: those with stamps from next, sorted by stamp, and those that were in
-// progress. The query must have the team as $1.
+// contain. One reads rows with stamps from next, sorted by stamp. The others read
+// rows with the stamps that were in progress. The query must have the team as $1.
 func (m moment) queryUnseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {
 	b.Query(each, query+` AND change >= $2 ORDER BY change`, team, m.next)
 	for under := range slices.Chunk(m.inProgress, inProgressAtOnce) {

@@ -217,12 +217,13 @@ func (v *review) findPlace(ctx context.Context, resolve resolver, set catalogue.
 	return placement{panel, chosen}, v.check(err)
 }
 
-// checkTerms checks the requirements of the lab and the account.
+// checkTerms checks the requirements of the lab and the account. Those of a state wait
+// until the order has one.
 func (v *review) checkTerms(p placement, state string, billing catalogue.Billing, physician *catalogue.Physician) {
-	if !catalogue.ServesState(p.panel.Lab, state) {
+	if state != "" && !catalogue.ServesState(p.panel.Lab, state) {
 		v.refuse("lab_state", fmt.Sprintf("Lab %s does not support state %s", p.panel.Lab.Name, state), "patient_address", "state")
 	}
-	if !catalogue.BillingAllowed(p.account, billing, state) {
+	if state != "" && !catalogue.BillingAllowed(p.account, billing, state) {
 		v.refuse("billing_not_allowed", fmt.Sprintf("Billing type %s is not allowed for this lab account in %s", billing, state), "billing_type")
 	}
 	if p.account.Flow.TeamOrders() && physician == nil {
@@ -478,11 +479,11 @@ func (v *review) checkAddress(field string, a *Address) {
 	}
 }
 
-// longestLine is in characters.
+// longestLine limits the length of a one-line text of an order, in characters.
 const longestLine = 200
 
 // checkImportedAddress checks only the required fields of an imported order's
-// address, because the lab already has it.
+// address, because the lab already has it. A ZIP code of another state is a warning.
 //
 // Reference 1.13.
 func (v *review) checkImportedAddress(field string, a *Address) {
@@ -496,6 +497,9 @@ func (v *review) checkImportedAddress(field string, a *Address) {
 	a.Country = strings.ToUpper(form.Text("country", a.Country, longestLine))
 	a.AccessNotes = form.Optional("access_notes", a.AccessNotes, longestNotes)
 	a.PhoneNumber = form.Optional("phone_number", a.PhoneNumber, longestLine)
+	if !places.IsInState(a.Zip, a.State) {
+		v.warn("zip_state", "The zip code is in another state", field, "zip")
+	}
 }
 
 // checkShipping checks the address for a kit.
@@ -565,11 +569,11 @@ func (v *review) checkConsents(ctx context.Context, own *catalogue.Physician, gi
 	v.warn(code, "An order that no physician of the team signs needs the patient's consents", "consents")
 }
 
-// warnExclusions warns of diagnoses that the Excludes notes of ICD-10-CM
-// separate. It does not refuse them: unrelated conditions may be coded together
-// in spite of an Excludes1 note (Official Guidelines, I.A.12.a), and only a
-// coder can decide that. The warning names the positions of the codes, because
-// the codes are personal data.
+// warnExclusions warns of diagnoses that the Excludes notes of ICD-10-CM separate.
+// It does not refuse them. Unrelated conditions may be coded together in spite of
+// an Excludes1 note (Official Guidelines, I.A.12.a). Only a coder can decide that.
+// The warning names the positions of the codes, because the codes are personal
+// data.
 //
 // Reference 1.18, validate_icd_codes.
 func (v *review) warnExclusions(ctx context.Context, codes []string) {

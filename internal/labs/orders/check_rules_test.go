@@ -371,7 +371,7 @@ var rules = []struct {
 	{
 		name: "insurance by the plan of no state", own: true, given: func(c *requestBuilder) { insure(c, c.db, c.user, "MEDFED_ZZ"); c.insured("I10") },
 		kind: fault.Refused, code: "state_plan_unknown", at: "user_id",
-		says: "The user's primary insurance cannot be billed: payor_code means the plan of a state: the insured person's address must be in a state of the US, the District of Columbia or a territory",
+		says: "The user's primary insurance cannot be billed: payor_code means the plan of a state: the insured person's address must be in a US state, the District of Columbia or a territory",
 	},
 	{
 		name: "insurance of a spouse without guarantor", own: true, given: func(c *requestBuilder) {

@@ -160,7 +160,7 @@ func (c *requestBuilder) create() (o orders.Order, err error) {
 }
 
 // Every rule of reference 1.9 refuses with its own status, code, field and text,
-// in a dry run as in a real one, and stores nothing.
+// and stores nothing. A dry run refuses in the same way.
 func TestCreateRefuses(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		plain := newRequestBuilder(t, db)
@@ -304,6 +304,48 @@ func TestDiagnosesOfARegistration(t *testing.T) {
 		if err := register("I10", "e119"); err != nil {
 			t.Errorf("codes: %v", err)
 		}
+	})
+}
+
+// Kit registrations and imports warn of a patient who differs from the user. An import
+// also warns of a ZIP code in another state.
+func TestWarningsOfKitsAndImports(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newRequestBuilder(t, db)
+		patient, address := orderstest.Patient(), orderstest.Address()
+		patient.FirstName = "Eva"
+		kit, test := orderstest.Kit(t, db, c.team.ID), seededTest(c, catalogue.WalkIn)
+		codes := func(warnings []*fault.Error, err error) (all []string) {
+			t.Helper()
+			if err != nil {
+				t.Error(err)
+			}
+			for _, w := range warnings {
+				all = append(all, w.Code())
+			}
+			return all
+		}
+		c.write(func(ctx context.Context, tx *store.Tx) error {
+			_, warnings, err := orders.RegisterWithWarnings(ctx, tx, c.team.ID, orders.Registration{User: &c.r.User, SampleID: kit.SampleID, Patient: patient, Address: address})
+			if got := codes(warnings, err); !slices.Contains(got, "patient_differs_from_user") {
+				t.Errorf("a kit: %v", got)
+			}
+			return nil
+		})
+		address.State, address.Receiver = "NY", "Eva Byron"
+		if address.Zip[0] == '1' {
+			t.Fatal("the ZIP code is in New York")
+		}
+		c.write(func(ctx context.Context, tx *store.Tx) error {
+			_, warnings, err := orders.ImportWithWarnings(ctx, tx, c.team.ID, orders.Import{
+				User: c.r.User, Billing: catalogue.ClientBill, Set: orders.OrderSet{TestIDs: []catalogue.TestID{test}}, Method: catalogue.WalkIn, Patient: patient, Address: address, SampleID: "IMPORT-1",
+				Physician: &catalogue.Physician{FirstName: "Jane", LastName: "Example", NPI: "1234567893"},
+			})
+			if got := codes(warnings, err); !slices.Contains(got, "patient_differs_from_user") || !slices.Contains(got, "zip_state") {
+				t.Errorf("an import: %v", got)
+			}
+			return nil
+		})
 	})
 }
 

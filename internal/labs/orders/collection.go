@@ -2,10 +2,12 @@ package orders
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/places"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 )
@@ -77,4 +79,43 @@ func isDateOf(at networks.Moment, known time.Time) bool {
 	begins := at.Time.In(time.FixedZone("", offset))
 	hour, minute, second := begins.Clock()
 	return hour+minute+second == 0 && civil.DateOf(begins) == civil.DateOf(known.In(begins.Location()))
+}
+
+// HomeZone returns the time zone of the patient's address or, without one, of the
+// address that a kit is sent to. It returns nil if neither is known.
+func (o *Order) HomeZone() *time.Location {
+	for _, address := range []*Address{o.Body.Address, o.Body.Shipping} {
+		if address == nil {
+			continue
+		}
+		place, _ := places.Zip(address.Zip)
+		if zone, err := civil.Zone(place.TimeZone); place.TimeZone != "" && err == nil {
+			return zone
+		}
+	}
+	return nil
+}
+
+// observationLead is by how much a value may be older than its order. It covers times
+// without an offset, dates, and tests that are added to a sample.
+const observationLead = 3 * 24 * time.Hour
+
+// FirstObservation returns the time before which no value of an order was observed. It is
+// zero if it is not known: the lab had imported and recreated orders before.
+func FirstObservation(ctx context.Context, tx *store.Tx, o *Order) (time.Time, error) {
+	if o.Origin == Recreation {
+		return time.Time{}, nil
+	}
+	all, err := Histories(ctx, tx, o.Team, []ID{o.ID})
+	if err != nil {
+		return time.Time{}, err
+	}
+	if slices.ContainsFunc(all[o.ID], func(e Event) bool { return e.Status == RequisitionBypassed }) {
+		return time.Time{}, nil
+	}
+	at := o.CreatedAt
+	if now := tx.Now(); now.Before(at) { // the team's clock is ahead
+		at = now
+	}
+	return at.Add(-observationLead), nil
 }

@@ -20,9 +20,9 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// A list with a cursor has each order that is there throughout exactly once, and no
-// order twice, in every order of the list, on two nodes, while orders are created,
-// changed and erased.
+// The test reads lists with a cursor on two nodes, in every sort order, while
+// orders are created, changed and erased. A list contains each order that exists
+// during the whole read exactly once. It contains no order twice.
 func TestCursorsSkipAndRepeatNothing(t *testing.T) {
 	start := time.Now()
 	clock := func() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Add(time.Since(start)) }
@@ -138,6 +138,13 @@ func (w *orderWriter) present() map[orders.ID]bool {
 	return now
 }
 
+// areErased reports whether all orders of a cursor are erased.
+func (w *orderWriter) areErased(all []orders.Anchor) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !slices.ContainsFunc(all, func(a orders.Anchor) bool { return !w.erased[a.ID] })
+}
+
 // checkWalk reads all pages of a list, and compares them with the orders that were
 // there before and after.
 func (w *orderWriter) checkWalk(t *testing.T, nodes []*orders.Index, f orders.Filter, rng *rand.Rand) {
@@ -152,6 +159,9 @@ func (w *orderWriter) checkWalk(t *testing.T, nodes []*orders.Index, f orders.Fi
 			page, err = nodes[rng.IntN(len(nodes))].List(ctx, tx, w.team, f)
 			return err
 		})
+		if fault.Is(err, fault.Invalid) && f.After != nil && w.areErased(f.After.After) {
+			return // the caller must start again; a slow machine can erase that many orders between two pages
+		}
 		if err != nil {
 			t.Fatalf("%s: %v", f.Key, err)
 		}

@@ -35,6 +35,13 @@ func (Import) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) 
 //
 // Spec: Further operations, POST /v3/order/import.
 func ImportOrder(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, error) {
+	o, _, err := ImportWithWarnings(ctx, tx, team, r)
+	return o, err
+}
+
+// ImportWithWarnings imports an order like ImportOrder. It also returns the warnings
+// that do not refuse the order.
+func ImportWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Order, []*fault.Error, error) {
 	v := newReview(ctx, tx, team)
 	oneOf(v, "billing_type", r.Billing, catalogue.Billings)
 	oneOf(v, "collection_method", r.Method, catalogue.Methods)
@@ -43,19 +50,20 @@ func ImportOrder(ctx context.Context, tx *store.Tx, team teams.ID, r Import) (Or
 	v.checkPhysician(r.Physician)
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	v.checkUser(ctx, r.User)
+	v.warnOtherPerson(ctx, r.User, &r.Patient)
 	v.checkMinor(ctx, r.User, &r.Patient)
 	o := v.importedOrder(ctx, &r)
 	if len(v.problems()) == 0 {
 		v.checkSampleFree(ctx, r.SampleID)
 	}
 	if err := v.verdict(); err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
 	if err := storeNew(ctx, tx, &o); err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
 	changed, err := Advance(ctx, tx, &o, Move{To: RequisitionBypassed, By: Call})
-	return o, requireMove(changed, err, &o, RequisitionBypassed)
+	return o, v.warnings, requireMove(changed, err, &o, RequisitionBypassed)
 }
 
 func (v *review) importedOrder(ctx context.Context, r *Import) Order {

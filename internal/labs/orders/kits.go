@@ -94,6 +94,13 @@ func (Registration) LogValue() slog.Value { return slog.StringValue(secrets.With
 // Register assigns a kit to the person who uses it, and places the order with
 // the lab.
 func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) (Order, error) {
+	o, _, err := RegisterWithWarnings(ctx, tx, team, r)
+	return o, err
+}
+
+// RegisterWithWarnings assigns a kit like Register. It also returns the warnings that do
+// not refuse the registration.
+func RegisterWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) (Order, []*fault.Error, error) {
 	v := newReview(ctx, tx, team)
 	v.checkPatient(&r.Patient)
 	v.checkAddress("patient_address", &r.Address)
@@ -103,11 +110,11 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	v.check(diagnoses.CheckCodes(ctx, tx, r.ICDCodes, "health_insurance", "diagnosis_codes"))
 	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
 	if len(v.problems()) > 0 {
-		return Order{}, v.verdict()
+		return Order{}, nil, v.verdict()
 	}
 	o, err := kitBySample(ctx, tx, team, r.SampleID)
 	if err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
 	if r.User != nil {
 		v.checkUser(ctx, *r.User)
@@ -115,22 +122,22 @@ func Register(ctx context.Context, tx *store.Tx, team teams.ID, r Registration) 
 	}
 	v.checkRegistration(ctx, &o, &r)
 	if err := v.verdict(); err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
 	if err := saveSignature(ctx, tx, &o); err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
 	if err := savePerson(ctx, tx, &o); err != nil {
-		return Order{}, restartIfStale(err)
+		return Order{}, nil, restartIfStale(err)
 	}
 	changed, err := Advance(ctx, tx, &o, Move{To: Registered, By: Call})
 	if err == nil && !changed {
 		err = store.ErrLostRace // the check above allowed it
 	}
 	if err != nil {
-		return Order{}, err
+		return Order{}, nil, err
 	}
-	return o, dispatch(ctx, tx, &o)
+	return o, v.warnings, dispatch(ctx, tx, &o)
 }
 
 // checkRegistration checks the requirements of the order's lab and fills in the
@@ -140,6 +147,7 @@ func (v *review) checkRegistration(ctx context.Context, o *Order, r *Registratio
 		v.refuse("kit_not_registrable", "A test kit in status "+o.Full()+" cannot be registered", "sample_id")
 		return
 	}
+	v.warnOtherPerson(ctx, o.User, &r.Patient)
 	v.checkMinor(ctx, o.User, &r.Patient)
 	account, err := catalogue.AccountOf(ctx, v.tx, v.team, o.Account)
 	if !v.check(err) {

@@ -238,6 +238,7 @@ type Transaction struct {
 // Member is an order as shown in its transaction.
 type Member struct {
 	ID        ID
+	User      users.ID
 	Parent    *ID
 	Origin    Origin
 	Method    Method

@@ -255,7 +255,7 @@ func exampleOrder(user users.ID) (Order, Facts) {
 	o.Body.Address = &Address{Receiver: "Ada Example"}
 	o.Body.Address.FirstLine, o.Body.Address.City, o.Body.Address.State = "1 Example Street", "Phoenix", "AZ"
 	o.Body.Address.Zip, o.Body.Address.Country = "85004", "US"
-	member := Member{ID: o.ID, Origin: Initial, Method: o.Method, Status: Ordered, StatusAt: exampleTime, CreatedAt: exampleTime, UpdatedAt: exampleTime}
+	member := Member{ID: o.ID, User: o.User, Origin: Initial, Method: o.Method, Status: Ordered, StatusAt: exampleTime, CreatedAt: exampleTime, UpdatedAt: exampleTime}
 	return o, Facts{
 		Events:      []Event{{ID: 1, Status: Ordered, CreatedAt: exampleTime}},
 		Transaction: Transaction{ID: o.Transaction, Team: o.Team, Status: TransactionActive, Members: []Member{member}},

@@ -152,6 +152,9 @@ func (p *Placer) recordReceipt(ctx context.Context, tx *store.Tx, args jobArgs, 
 			o.HasABN = o.HasABN || receipt.Notice
 		}})
 	}
+	if err == nil {
+		err = AddNumbers(ctx, tx, &o, receipt.SampleID)
+	}
 	if err == nil && o.Status.Stage(o.Method) == StageCancelled {
 		err = enqueueJob(ctx, tx, withdrawKind, &o, time.Time{})
 	}
@@ -282,8 +285,8 @@ func (p *Placer) read(ctx context.Context, args jobArgs) (o Order, whole network
 }
 
 // route returns the network of an order. A sandbox order whose lab has a test
-// system moves there first: the move is on disk before the lab gets the order,
-// so the lab's messages find it.
+// system first moves to the network of that system. The move is stored before the
+// lab gets the order, so the lab's messages find it.
 func (p *Placer) route(ctx context.Context, o *Order, whole networks.Order) (networks.Network, error) {
 	tests, ok := p.Networks[HL7TestNetwork].(networks.TestNetwork)
 	if !ok || o.Network != SandboxNetwork || !tests.Tests(whole.Lab) {

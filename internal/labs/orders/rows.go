@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -111,7 +112,7 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error)
 	return get(ctx, tx, team, id, "")
 }
 
-// GetForUpdate is Get, and locks the order until the transaction ends.
+// GetForUpdate returns an order like Get, and locks it until the transaction ends.
 func GetForUpdate(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
 	return get(ctx, tx, team, id, tx.ForUpdate())
 }
@@ -124,6 +125,7 @@ func get(ctx context.Context, tx *store.Tx, team teams.ID, id ID, lock string) (
 	if err != nil {
 		return Order{}, fmt.Errorf("orders: reading %s: %w", id, err)
 	}
+	audit.NotePeople(ctx, r.User)
 	return r.unseal(ctx, tx)
 }
 
@@ -234,7 +236,7 @@ func insert(ctx context.Context, tx *store.Tx, o *Order) error {
 	return nil
 }
 
-// errStale reports that the order was changed since it was read.
+// errStale means that the order was changed since it was read.
 var errStale = errors.New("orders: the order has changed")
 
 // save writes the columns that can change. The revision of the order must be the

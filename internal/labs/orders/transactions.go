@@ -9,14 +9,15 @@ import (
 
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/labclock"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
-// statusOf returns the status of a transaction: active while some order is not
-// terminal, cancelled if all orders are cancelled, else completed.
+// statusOf returns the status of a transaction: active while some order is not terminal,
+// cancelled if all orders are cancelled, otherwise completed.
 //
 // Reference 1.7.
 func statusOf(members []Member) TransactionStatus {
@@ -103,6 +104,9 @@ func GetTransaction(ctx context.Context, tx *store.Tx, team teams.ID, id Transac
 		return Transaction{}, fmt.Errorf("orders: reading transaction %s: %w", id, err)
 	}
 	t.Members, err = readMembers(ctx, tx, team, id)
+	for _, m := range t.Members {
+		audit.NotePeople(ctx, m.User)
+	}
 	return t, err
 }
 
@@ -128,7 +132,7 @@ func readMembers(ctx context.Context, tx *store.Tx, team teams.ID, id Transactio
 	return all, rows.Err()
 }
 
-const memberColumns = `id, parent_id, origin, method, status, status_at, created_at, updated_at`
+const memberColumns = `id, user_id, parent_id, origin, method, status, status_at, created_at, updated_at`
 
 // memberColumnsOf returns memberColumns for a table alias.
 func memberColumnsOf(alias string) string {
@@ -138,7 +142,7 @@ func memberColumnsOf(alias string) string {
 func scanMember(from scanner, first ...any) (Member, error) {
 	var m Member
 	var parent ID
-	dest := append(first, &m.ID, &parent, &m.Origin, &m.Method, &m.Status, store.ScanTime(&m.StatusAt), store.ScanTime(&m.CreatedAt), store.ScanTime(&m.UpdatedAt))
+	dest := append(first, &m.ID, &m.User, &parent, &m.Origin, &m.Method, &m.Status, store.ScanTime(&m.StatusAt), store.ScanTime(&m.CreatedAt), store.ScanTime(&m.UpdatedAt))
 	err := from.Scan(dest...)
 	if !parent.IsZero() {
 		m.Parent = &parent
@@ -151,11 +155,11 @@ func scanMember(from scanner, first ...any) (Member, error) {
 // Reference 1.7. All labs of the sandbox do.
 var redrawLabs = []string{"labcorp", "quest", "bioreference"}
 
-// Redraw ends an order whose final results lack markers because the lab could
-// not measure them. It orders these markers again in the same transaction. done
-// is false if the order must be completed instead: the team has no redraws
-// enabled, the method or lab does not support them, or the transaction already
-// had one.
+// Redraw ends an order whose final results lack markers because the lab could not
+// measure them. It orders these markers again in the same transaction. done is false
+// if the order must be completed instead. This is the case if the team has no redraws
+// enabled, or the method or lab does not support them. It is also the case if the
+// transaction already had a redraw.
 //
 // Reference 1.7. The code that stores results calls it in its transaction, instead of
 // advancing to completed; m has the report.
@@ -255,9 +259,10 @@ type Replacement struct {
 	Answers []Answer
 }
 
-// Replace cancels an order that is not yet at its lab, and orders again for the
-// same person, with a lab account that is chosen again. already reports that the
-// order was replaced before; the order is then the replacement.
+// Replace cancels an order that is not yet at its lab and orders again for the same
+// person. The new order has the lab account of the request; without one, Replace chooses
+// an account again. already reports that the order was replaced before. next is then the
+// earlier replacement.
 //
 // Spec: Further operations, update reason INCORRECT_LAB.
 func Replace(ctx context.Context, tx *store.Tx, team teams.ID, id ID, r Replacement) (next Order, already bool, err error) {
