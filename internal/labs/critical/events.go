@@ -20,9 +20,10 @@ import (
 const (
 	EscalatedEvent    = "labtest.critical_result.escalated"
 	AcknowledgedEvent = "labtest.critical_result.acknowledged"
+	ClosedEvent       = "labtest.critical_result.closed"
 )
 
-// payload is the data of both events. It has no name of a person.
+// payload is the data of the events. It has no name of a person.
 type payload struct {
 	ID             ID              `json:"id"`
 	OrderID        *orders.ID      `json:"order_id"`
@@ -34,13 +35,14 @@ type payload struct {
 	RaisedAt       orders.Instant  `json:"raised_at"`
 	DueAt          orders.Instant  `json:"due_at"`
 	EscalatedAt    *orders.Instant `json:"escalated_at"`
+	EndedAt        *orders.Instant `json:"ended_at"`
 	AcknowledgedAt *orders.Instant `json:"acknowledged_at"`
 }
 
 func (n *Notice) payload() payload {
 	p := payload{
 		ID: n.ID, OrderID: n.Order, ResultID: n.Result, JobID: n.Report, UserID: n.User, TeamID: n.Team, State: n.State,
-		RaisedAt: orders.Instant(n.RaisedAt), DueAt: orders.Instant(n.DueAt), EscalatedAt: instantOrNil(n.EscalatedAt),
+		RaisedAt: orders.Instant(n.RaisedAt), DueAt: orders.Instant(n.DueAt), EscalatedAt: instantOrNil(n.EscalatedAt), EndedAt: instantOrNil(n.EndedAt),
 	}
 	if n.State == Acknowledged {
 		p.AcknowledgedAt = instantOrNil(n.EndedAt)
@@ -97,6 +99,10 @@ func EventTypes() []events.Type {
 	return []events.Type{
 		{Name: EscalatedEvent, Sentence: "A critical result was not acknowledged in time.", Example: example(func(n *Notice) { n.EscalatedAt = &later })},
 		{Name: AcknowledgedEvent, Sentence: "A person was notified of a critical result.", Example: example(func(n *Notice) { n.State, n.EndedAt = Acknowledged, &later })},
+		{Name: ClosedEvent, Sentence: "A critical result needs no acknowledgement any more.", Example: example(func(n *Notice) {
+			result := exampleID(11)
+			n.Order, n.User, n.Result, n.State, n.EndedAt = nil, nil, &result, Closed, &later
+		})},
 	}
 }
 

@@ -202,6 +202,9 @@ func closeOpen(ctx context.Context, tx *store.Tx, team teams.ID, query string, a
 		if err := end(ctx, tx, &n); err != nil {
 			return err
 		}
+		if err := announce(ctx, tx, &n, ClosedEvent); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -55,32 +55,15 @@ func (s *mailServer) recipients() []string {
 type desk struct {
 	t     *testing.T
 	db    *store.DB
-	now   *clock
+	now   *storetest.Clock
 	team  teams.ID
 	order orders.Order
 	mails *mailServer
 }
 
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-}
-
 func eachDesk(t *testing.T, env teams.Environment, fn func(t *testing.T, d *desk)) {
 	t.Helper()
-	c := &clock{now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	c := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	storetest.EachAt(t, c.Now, func(t *testing.T, db *store.DB) {
 		users.Register(db, critical.UserRecords()...)
 		d := &desk{t: t, db: db, now: c, team: orderstest.Team(t, db).ID, mails: &mailServer{}}
@@ -167,7 +150,7 @@ func (d *desk) events() []string {
 	}
 	var all []string
 	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) error {
-		page, err := events.ReadFeed(ctx, tx, d.team.UUID(), 0, 100, []string{critical.EscalatedEvent, critical.AcknowledgedEvent})
+		page, err := events.ReadFeed(ctx, tx, d.team.UUID(), 0, 100, []string{critical.EscalatedEvent, critical.AcknowledgedEvent, critical.ClosedEvent})
 		for _, e := range page.Events {
 			all = append(all, strings.TrimPrefix(e.Type, "labtest.critical_result."))
 		}
@@ -191,7 +174,7 @@ func TestEscalation(t *testing.T) {
 		if n := d.get(id); n.State != critical.Open || n.EscalatedAt != nil || n.Revision != 3 || !n.DueAt.Equal(n.RaisedAt.Add(30*time.Minute)) {
 			t.Errorf("before the time: %+v", n)
 		}
-		d.now.advance(31 * time.Minute)
+		d.now.Advance(31 * time.Minute)
 		d.work(id, mailIs(critical.Escalation, critical.MailSent))
 		if got := d.mails.recipients(); !slices.Equal(got, []string{"lab@example.org", "chief@example.org"}) {
 			t.Errorf("e-mails to %v", got)
@@ -238,7 +221,7 @@ func TestAcknowledgedInTime(t *testing.T) {
 		if err := d.acknowledge(id, critical.Acknowledgement{Notified: "Dr. Example"}); err != nil {
 			t.Fatal(err)
 		}
-		d.now.advance(time.Hour)
+		d.now.Advance(time.Hour)
 		d.work(id, mailIs(critical.Notification, critical.MailCleared))
 		if n := d.get(id); n.EscalatedAt != nil || len(d.mails.recipients()) > 0 {
 			t.Errorf("escalated %v, e-mails to %v", n.EscalatedAt, d.mails.recipients())
@@ -299,6 +282,20 @@ func TestReview(t *testing.T) {
 		if n := d.get(id); n.State != critical.Closed || n.User != nil || n.Result == nil || *n.Result != result {
 			t.Errorf("after the decision: %+v", n)
 		}
+		if got := d.events(); !slices.Equal(got, []string{"closed"}) {
+			t.Errorf("events: %v", got)
+		}
+		userstest.Read(t, d.db, func(ctx context.Context, tx *store.Tx) error {
+			page, err := events.ReadFeed(ctx, tx, d.team.UUID(), 0, 1, []string{critical.ClosedEvent})
+			for _, e := range page.Events {
+				for _, want := range []string{`"id":"` + id.String(), `"unmatched_result_id":"` + result.String(), `"state":"closed"`, `"ended_at":"2026-03-01T12:00:00+00:00"`, `"acknowledged_at":null`} {
+					if !strings.Contains(string(e.Body), want) {
+						t.Errorf("%s is not in %s", want, e.Body)
+					}
+				}
+			}
+			return err
+		})
 		d.write(func(ctx context.Context, tx *store.Tx) error { return critical.Forget(ctx, tx, d.team, result) })
 		if all := d.list(""); len(all) != 0 {
 			t.Errorf("%d notices are left", len(all))

@@ -12,6 +12,7 @@ import (
 
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
@@ -38,8 +39,8 @@ func nullable[T any](id *T) any {
 	return *id
 }
 
-// subject returns the id whose key seals the acknowledgement: the user's, else
-// the team's.
+// subject returns the user whose key seals the acknowledgement. Without a user it returns
+// uuid.Nil, which means the key of the team.
 func (n *Notice) subject() uuid.UUID {
 	if n.User != nil {
 		return n.User.UUID()
@@ -189,7 +190,11 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Notice, error
 	if err != nil {
 		return Notice{}, fmt.Errorf("critical: reading a notice: %w", err)
 	}
-	return s.open(ctx, tx)
+	n, err := s.open(ctx, tx)
+	if n.User != nil {
+		audit.NotePeople(ctx, *n.User)
+	}
+	return n, err
 }
 
 // Filter narrows a list; empty fields do not.

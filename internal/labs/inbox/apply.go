@@ -29,12 +29,10 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byt
 		}
 	}
 	if why != "" {
-		if q.Report.Results != nil && s.Handlers.Unmatched != nil {
-			if err := s.Handlers.Unmatched.TakeUnmatched(ctx, tx, q.Arrival, why, candidates); err != nil {
-				return err
-			}
+		if err := s.takeUnmatched(ctx, tx, q.Arrival, why, candidates); err != nil {
+			return err
 		}
-		return markHandled(ctx, tx, q, doc, "unmatched", why, nil)
+		return markHandled(ctx, tx, q, doc, "unmatched", why, subjectOf(candidates, q.Report))
 	}
 	if err := s.apply(ctx, tx, &o, q.Arrival); err != nil {
 		return err
@@ -42,10 +40,53 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byt
 	return markHandled(ctx, tx, q, doc, "applied", "", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
 }
 
-// confirmReceipt records that the lab has an order whose receipt is not
-// recorded yet: the lab's answer is still on its way, or a crash lost it.
-// Results under our own number from the network that has the order are as good
-// as that answer. The job that places the order then has nothing left to do.
+// takeUnmatched passes a report that no order takes to the queue of unmatched results,
+// if a person must see it.
+func (s *Service) takeUnmatched(ctx context.Context, tx *store.Tx, a Arrival, why Reason, candidates []orders.Order) error {
+	switch {
+	case s.Handlers.Unmatched == nil:
+		return nil
+	case IsRejection(a.Report):
+		return s.Handlers.Unmatched.TakeUnmatchedStatus(ctx, tx, a, why)
+	case a.Report.Results != nil:
+		return s.Handlers.Unmatched.TakeUnmatched(ctx, tx, a, why, candidates)
+	}
+	return nil
+}
+
+// IsRejection reports whether a report only says that tests are rejected, cancelled,
+// refused or blocked. It has no values, but it may list these tests as missing.
+func IsRejection(r networks.Report) bool {
+	status := orders.Status(r.Status)
+	if len(r.Refused) == 0 && status != orders.LabProcessingBlocked && !slices.Contains(endingStatuses, status) {
+		return false
+	}
+	set := r.Results
+	return set == nil || len(set.Results)+len(set.PDF)+len(set.Refused) == 0 &&
+		!slices.ContainsFunc(set.Missing, func(m networks.Missing) bool { return m.Confirms || m.Flag != "" })
+}
+
+// subjectOf returns the owner of a report that is not applied, nil if it is not known. A
+// report with results belongs to the queue of unmatched results. Any other report belongs to
+// the user whose orders it names, if it does not contradict that user.
+func subjectOf(candidates []orders.Order, r networks.Report) *owner {
+	if r.Results != nil && !IsRejection(r) || len(candidates) == 0 {
+		return nil
+	}
+	first := &candidates[0]
+	for i := range candidates {
+		o := &candidates[i]
+		if o.User.IsZero() || o.Team != first.Team || o.User != first.User || identityMismatch(o, r) != "" {
+			return nil
+		}
+	}
+	return &owner{first.Team.UUID(), first.User.UUID(), first.ID.UUID()}
+}
+
+// confirmReceipt records that the lab has an order whose receipt is not recorded
+// yet. The lab's answer may still be on its way, or a crash lost it. Results
+// under our own number from the network that has the order are as good as that
+// answer. The job that places the order then has nothing left to do.
 func confirmReceipt(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error {
 	now, err := labclock.TimeOf(ctx, tx, o.Team)
 	if err != nil || !namesNumber(o, a.Report) || a.Network != o.Network || !awaitsReceipt(o, now) {
@@ -76,9 +117,10 @@ func resultsRefused(o *orders.Order) Reason {
 	return ""
 }
 
-// contentRefused says why the content of a report needs a person: it has none
-// of the order's tests, or only text that no program can judge. A later document
-// of an order with final values is applied.
+// contentRefused says why the content of a report needs a person; it is empty if
+// it needs none. Such a report has none of the order's tests, doubtful codes, or
+// only text that no program can judge. A later document of an order with final
+// values is applied.
 func contentRefused(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) (Reason, error) {
 	set := r.Results
 	if len(set.Results)+len(set.Missing) > 0 {
@@ -125,6 +167,9 @@ func (s *Service) apply(ctx context.Context, tx *store.Tx, o *orders.Order, a Ar
 	}
 	moved, err := s.moveOrder(ctx, tx, o, a, setCollected)
 	if err != nil {
+		return err
+	}
+	if err := orders.AddNumbers(ctx, tx, o, r.SampleID); err != nil { // the order may have another sample id
 		return err
 	}
 	if continues && moved {
@@ -284,9 +329,8 @@ func notAhead(at, now time.Time) time.Time {
 // clockAhead is by how much the clock of a lab may be ahead of ours.
 const clockAhead = 5 * time.Minute
 
-// drawTime returns when a draw was completed: the end of its visit, else the
-// time of the report. It is
-// never in the future.
+// drawTime returns the time at which a draw was completed: the end of its visit, or
+// otherwise the time of the report. It is never in the future.
 func drawTime(r networks.Report, now time.Time) time.Time {
 	at := r.At
 	if r.Visit != nil && !r.Visit.End.IsZero() {

@@ -16,7 +16,7 @@ import (
 // time of collection is stored at once, and sets the dates when results are
 // due.
 func TestCollectionTimeWithoutVisit(t *testing.T) {
-	noon := time.Now().UTC().Truncate(time.Hour).Add(-48 * time.Hour)
+	noon := time.Now().UTC().Truncate(24 * time.Hour).Add(-36 * time.Hour) // midnight counts as a date without a time
 	at := func(hours int) networks.Moment {
 		return networks.Moment{Time: noon.Add(time.Duration(hours) * time.Hour)}
 	}

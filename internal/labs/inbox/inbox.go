@@ -53,7 +53,7 @@ type Results interface {
 	TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error
 }
 
-// Visits follows appointments. It also advances the order.
+// Visits applies reports about appointments. It also advances the order.
 type Visits interface {
 	TakeVisit(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) error
 }
@@ -61,6 +61,9 @@ type Visits interface {
 // Unmatched stores results whose order is not certain.
 type Unmatched interface {
 	TakeUnmatched(ctx context.Context, tx *store.Tx, a Arrival, why Reason, candidates []orders.Order) error
+	// TakeUnmatchedStatus stores that a report without results needs a person: the lab
+	// rejected a sample, cancelled tests or is blocked.
+	TakeUnmatchedStatus(ctx context.Context, tx *store.Tx, a Arrival, why Reason) error
 }
 
 // Reason says why a report is not applied to an order. It contains no personal
@@ -77,6 +80,7 @@ const (
 	OtherAccount Reason = "other_account" // the order is with another account of the lab
 	OtherOrder   Reason = "other_order"   // a further number on the report is of another open order
 	OtherTests   Reason = "other_tests"   // the report has none of the order's tests
+	OldValues    Reason = "old_values"    // a value of an ordered test was observed long before the order
 	NoValues     Reason = "no_values"     // the report has only a document or notes
 	WasCancelled Reason = "was_cancelled" // results of an order that was cancelled
 	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have results yet
@@ -157,9 +161,10 @@ func nullableID(id uuid.UUID) any {
 	return id
 }
 
-// storeReused stores a message whose key another message has, under a key with
-// its own digest: a lab that restarts its counter uses its numbers again. It
-// reports false when the messages are equal.
+// storeReused stores a message whose key another message has already. It uses a
+// key with the message's own digest. This happens when a lab restarts its
+// counter and uses its numbers again. It reports false when the messages are
+// equal.
 func (s *Service) storeReused(ctx context.Context, tx *store.Tx, id uuid.UUID, m networks.Message) (bool, error) {
 	var before []byte
 	err := tx.QueryRow(ctx, `SELECT digest FROM inbox_messages WHERE network = $1 AND key = $2`, m.Network, m.Key).Scan(&before)

@@ -85,9 +85,17 @@ func (r *rig) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a 
 	return err
 }
 
-// TakeUnmatched records the reason.
-func (r *rig) TakeUnmatched(_ context.Context, _ *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
+// TakeUnmatched records the reason, and that the result waits for an operator.
+func (r *rig) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
 	r.note(a, fmt.Sprintf("%s %d", why, len(candidates)))
+	_, err := tx.Exec(ctx, `INSERT INTO unassigned_results (team_id, id, state, reason, lab, interpretation, received_at, decided_by, forgotten)
+		VALUES ($1, $2, 'waiting', '', '', '', $3, '', FALSE)`, uuid.Nil, a.ID, a.ReceivedAt)
+	return err
+}
+
+// TakeUnmatchedStatus records the reason and the status.
+func (r *rig) TakeUnmatchedStatus(_ context.Context, _ *store.Tx, a inbox.Arrival, why inbox.Reason) error {
+	r.note(a, fmt.Sprintf("%s %s", why, a.Report.Status))
 	return nil
 }
 

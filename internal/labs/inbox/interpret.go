@@ -157,8 +157,8 @@ func priorReports(ctx context.Context, tx *store.Tx, o *orders.Order) (before re
 	return before, err
 }
 
-// namesOrderedTests reports whether results name a test of an order, a test
-// that its results may add, or one that an earlier report added or announced.
+// namesOrderedTests reports whether results name a test of an order or a test that
+// its results may add. A test that an earlier report added or announced counts too.
 func namesOrderedTests(ctx context.Context, tx *store.Tx, o *orders.Order, set *networks.ResultSet) (bool, error) {
 	tests, err := readTests(ctx, tx, o)
 	if err != nil || len(tests.ordered) == 0 {
@@ -184,12 +184,19 @@ func namesOrderedTests(ctx context.Context, tx *store.Tx, o *orders.Order, set *
 	}), nil
 }
 
-// checkCodes says why the codes of results need a person. Values of a test whose
+// checkCodes says why the codes or the times of results need a person. Values of a test whose
 // results an earlier report brought may have any code.
 func checkCodes(ctx context.Context, tx *store.Tx, o *orders.Order, set *networks.ResultSet) (Reason, error) {
 	tests, err := readTests(ctx, tx, o)
 	if err != nil {
 		return "", err
+	}
+	first, err := orders.FirstObservation(ctx, tx, o)
+	if err != nil {
+		return "", err
+	}
+	if set.HasOld(tests.ordered, first) {
+		return OldValues, nil
 	}
 	offered, err := catalogue.Load(ctx, tx, o.Team)
 	if err != nil {

@@ -60,7 +60,8 @@ func match(ctx context.Context, tx *store.Tx, a Arrival) (o orders.Order, candid
 
 // otherOrders returns the other open orders that a report names, by an order
 // number or by a sample number of the same lab. With the sample of a second
-// order, the values may be that order's.
+// order, the values may be that order's. Two orders may have one sample number.
+// Then the order number decides, and without it the report waits.
 func otherOrders(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.Report) ([]orders.Order, error) {
 	var others []orders.Order
 	add := func(other orders.Order) {
@@ -83,7 +84,7 @@ func otherOrders(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.
 		}
 	}
 	for _, number := range r.Samples() {
-		if number == o.SampleID {
+		if number == o.SampleID && namesNumber(o, r) {
 			continue
 		}
 		found, err := orders.FindBySample(ctx, tx, number)
@@ -99,8 +100,9 @@ func otherOrders(ctx context.Context, tx *store.Tx, o *orders.Order, r networks.
 	return others, nil
 }
 
-// mismatch says why a report that names an order is not applied to it; it is
-// empty when network, laboratory, account and patient are the order's.
+// mismatch says why a report that names an order is not applied to it. It is
+// empty if the network, laboratory, account and patient of the report are the
+// order's.
 func mismatch(ctx context.Context, tx *store.Tx, o *orders.Order, a Arrival) (Reason, error) {
 	if !mayReport(a, o) {
 		return OtherNetwork, nil
@@ -129,8 +131,9 @@ func mayReport(a Arrival, o *orders.Order) bool {
 	return a.Network == o.Network || visits && a.Report.Visit != nil && a.Report.Results == nil
 }
 
-// namedOrders returns the orders that a report names: by our number, else by
-// the sample numbers, with open orders first for each number.
+// namedOrders returns the orders that a report names. It looks for the order with our
+// number. If there is none, it looks for orders by the sample numbers. For each number,
+// open orders come first.
 func namedOrders(ctx context.Context, tx *store.Tx, r networks.Report) ([]orders.Order, error) {
 	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
 		o, err := orders.Find(ctx, tx, id)

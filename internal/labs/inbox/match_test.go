@@ -170,9 +170,9 @@ func TestIdentityByOrderNumber(t *testing.T) {
 	}
 }
 
-// A first report, a later partial one and a correction obey the same rule: each
-// that names another person, or does not identify one, waits for review, and
-// the results remain as they were. The person as reported is stored with the
+// A first report, a later partial one and a correction obey the same rule. A
+// report that names another person, or does not identify one, waits for review.
+// The results remain as they were. The person as reported is stored with the
 // results.
 func TestReportsOfOtherPeopleChangeNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -286,6 +286,56 @@ func TestNumbersOfAnotherOrder(t *testing.T) {
 	})
 }
 
+// A lab may give two orders of one person one sample number. A report with that
+// number alone waits for review, and one with the order number as well is applied.
+func TestOneSampleNumberOfTwoOrders(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.work()
+		o, other := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
+		slug := r.lab(networks.Report{Placer: o.ID.String()})
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE orders SET sample_id = $1 WHERE id = $2`, o.SampleID, other.ID)
+			return err
+		})
+		for _, c := range []struct {
+			name   string
+			report networks.Report
+			want   string
+		}{
+			{"the sample", networks.Report{SampleID: o.SampleID}, "other_order 2"},
+			{"the sample as a further number", networks.Report{SampleID: "LAB-1", OtherSamples: []string{o.SampleID}}, "other_order 2"},
+			{"the order number too", networks.Report{Placer: o.ID.String(), SampleID: o.SampleID}, "results"},
+			{"after one order is completed", networks.Report{SampleID: o.SampleID}, "results"},
+		} {
+			c.report.Lab, c.report.Results = slug, &networks.ResultSet{}
+			key := uuid.NewString()
+			r.put(key, c.report)
+			r.settle()
+			if got := r.outcome(key); got != c.want {
+				t.Errorf("%s: %q, want %q", c.name, got, c.want)
+			}
+		}
+	})
+}
+
+// An order is found by the lab's number of a report, also if it has a sample id.
+func TestNumberOfTheLabFindsTheOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		r := newRig(t, db)
+		r.work()
+		o := r.order(catalogue.WalkIn)
+		r.receive(networks.Report{Placer: o.ID.String(), SampleID: "ACC-2026-7", Status: string(orders.RequisitionCreated)})
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			page, err := orders.NewIndex().List(ctx, tx, o.Team, orders.Filter{Search: "acc 2026 7", Page: 1, Size: 9})
+			if err == nil && (len(page.Orders) != 1 || page.Orders[0].ID != o.ID || page.Orders[0].SampleID != o.SampleID || o.SampleID == "ACC-2026-7") {
+				t.Errorf("found: %d orders", len(page.Orders))
+			}
+			return err
+		})
+	})
+}
+
 // A report with none of the order's tests, or without values, waits for review.
 func TestContentForReview(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -307,6 +357,10 @@ func TestContentForReview(t *testing.T) {
 			return r.outcome(key)
 		}
 		pdf := []byte("%PDF-1.7")
+		dated := func(one networks.Result, days int) networks.Result {
+			one.At.Time = db.Now().AddDate(0, 0, days)
+			return one
+		}
 		for _, c := range []struct {
 			name string
 			set  networks.ResultSet
@@ -319,6 +373,8 @@ func TestContentForReview(t *testing.T) {
 			{"a preliminary document", networks.ResultSet{Partial: true, PDF: pdf}, "results"},
 			{"an unknown code in an ordered test", networks.ResultSet{Results: []networks.Result{{ProviderID: "new", TestProviderID: test.ProviderID, Value: "4"}}}, "unknown_code 1"},
 			{"the LOINC code of another result", networks.ResultSet{Results: []networks.Result{conflicting}}, "code_conflict 1"},
+			{"a value of an earlier order", networks.ResultSet{Results: []networks.Result{dated(found[0], -30)}}, "old_values 1"},
+			{"values of an earlier order and of this one", networks.ResultSet{Partial: true, Results: []networks.Result{dated(found[0], -30), dated(found[0], 0)}}, "results"},
 			{"an unknown code with the LOINC code", networks.ResultSet{Partial: true, Results: []networks.Result{renamed}}, "results"},
 		} {
 			if got := send(o, c.set); got != c.want {

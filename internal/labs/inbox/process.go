@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/networks"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
@@ -92,6 +93,24 @@ func ReadArrival(ctx context.Context, tx *store.Tx, id uuid.UUID) (Arrival, erro
 		return Arrival{}, fmt.Errorf("inbox: a stored report %s: %w", q.ID, err)
 	}
 	return q.Arrival, nil
+}
+
+// ReadReport returns a stored report of any owner. It returns nil if the report
+// is deleted.
+func ReadReport(ctx context.Context, tx *store.Tx, id uuid.UUID) (*networks.Report, error) {
+	h, err := readSealed(ctx, tx, `SELECT id, team_id, user_id, body FROM inbox_reports WHERE id = $1`, reportPlace, id)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	doc, err := tx.Unseal(ctx, h.team, h.subject.UUID, h.place+h.id.String(), h.sealed)
+	if err != nil {
+		return nil, err
+	}
+	r := new(networks.Report)
+	if err := json.Unmarshal(doc, r); err != nil {
+		return nil, fmt.Errorf("inbox: a stored report %s: %w", id, err)
+	}
+	return r, nil
 }
 
 // reportKey names the n-th report of a message. It never changes.
@@ -192,8 +211,8 @@ type sealedRow struct {
 	sealed   []byte
 }
 
-// soleMessage returns the message of a report that has no other report, else
-// nil; nil also if its text is deleted.
+// soleMessage returns the message of a report if the message contains no other report. It
+// returns nil if the message contains others, or if its text is deleted.
 func soleMessage(ctx context.Context, tx *store.Tx, report uuid.UUID) (*sealedRow, error) {
 	return readSealed(ctx, tx, `SELECT m.id, m.team_id, m.user_id, m.raw FROM inbox_messages m
 		WHERE m.id = (SELECT r.message_id FROM inbox_reports r WHERE r.id = $1)
@@ -207,7 +226,7 @@ func readSealed(ctx context.Context, tx *store.Tx, query, place string, id uuid.
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("inbox: reading a report to transfer: %w", err)
+		return nil, fmt.Errorf("inbox: reading a report: %w", err)
 	}
 	return &h, nil
 }
