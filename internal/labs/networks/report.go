@@ -41,13 +41,13 @@ type Report struct {
 	// Status is a low-level order status that the network observed (transit_customer,
 	// delivered_to_lab, sample_error …); empty when the report only brings results.
 	Status string
-	// Tests are the tests that Status is about, by the lab's codes and by
-	// LOINC as the lab wrote them: it may cancel one test of an order that
-	// continues. Empty means the whole order.
+	// Tests are the tests that Status is about, by the lab's codes and by LOINC as the
+	// lab wrote them. A lab may cancel one test of an order that continues. Empty
+	// means the whole order. Without a Status they are the tests of notes without values.
 	Tests []string
-	// Refused are, named in the same way, the tests that the lab cancelled or
-	// will not do, beside the tests that Status, a rejected specimen or values
-	// are about.
+	// Refused are the tests that the lab cancelled or will not do, named as in Tests. A
+	// report has them only beside another Status, a rejected specimen or values. In a
+	// report without these, Status says that the lab cancelled, and Tests names the tests.
 	Refused []string `json:",omitempty"`
 	// Detail is a status_detail word; empty when there is none.
 	Detail string
@@ -203,8 +203,8 @@ type Result struct {
 	Parent Parent `json:",omitzero"`
 }
 
-// Parent names a result of the same order: its code as the lab wrote it, its
-// sub-id and its value in words, as far as they are known.
+// Parent names a result of the same order by its code, its sub-id and its value in
+// words, as far as they are known. The code is as the lab wrote it.
 type Parent struct{ Code, SubID, Value string }
 
 // Namings returns the names of the values.
@@ -215,6 +215,48 @@ func (s *ResultSet) Namings() []catalogue.Naming {
 		all = append(all, catalogue.NewNaming(r.TestProviderID, r.ProviderID, r.LOINC, r.Name))
 	}
 	return all
+}
+
+// HasOld reports whether the newest value of an ordered test was observed before a time,
+// although its specimen was not. A cumulative report repeats such values of earlier orders.
+func (s *ResultSet) HasOld(ordered []*catalogue.Marker, before time.Time) bool {
+	type names struct{ code, loinc string }
+	newest := map[names]time.Time{}
+	unknown := map[names]bool{} // without a time, or of an old specimen
+	for i := range s.Results {
+		r := &s.Results[i]
+		isOf := func(m *catalogue.Marker) bool {
+			named := func(e catalogue.Result) bool {
+				return r.ProviderID != "" && e.ProviderID == r.ProviderID || r.LOINC != "" && e.LOINC == r.LOINC
+			}
+			return r.TestProviderID != "" && m.ProviderID == r.TestProviderID || slices.ContainsFunc(m.Results, named)
+		}
+		if !slices.ContainsFunc(ordered, isOf) {
+			continue
+		}
+		key := names{r.ProviderID, r.LOINC}
+		if drawn := s.specimenOf(r).Collected.Time; r.At.Time.IsZero() || !drawn.IsZero() && drawn.Before(before) {
+			unknown[key] = true
+		}
+		if r.At.Time.After(newest[key]) {
+			newest[key] = r.At.Time
+		}
+	}
+	for key, at := range newest {
+		if !unknown[key] && at.Before(before) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *ResultSet) specimenOf(r *Result) *Specimen {
+	for i := range s.Specimens {
+		if r.Specimen != "" && s.Specimens[i].Key() == r.Specimen {
+			return &s.Specimens[i]
+		}
+	}
+	return &s.Specimen
 }
 
 // Missing is a result that will not come.

@@ -14,6 +14,7 @@ import (
 	"io"
 	"math/big"
 	"net"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -256,6 +257,51 @@ func TestIdleConnectionsOfAnAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(60 * time.Millisecond)
+	}
+}
+
+// remote is a connection from an address.
+type remote struct {
+	net.Conn
+	address string
+}
+
+func (r remote) RemoteAddr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort(r.address))
+}
+
+func (remote) Close() error { return nil }
+
+// An IPv6 machine may have any address of its network. The bound counts the network.
+func TestConnectionsOfANetwork(t *testing.T) {
+	open := connections{list: map[net.Conn]netip.Addr{}, count: map[netip.Addr]int{}, limit: 2}
+	var all []net.Conn
+	for _, c := range []struct {
+		address string
+		crowded bool
+	}{
+		{"[2001:db8:0:1::1]:1", false},
+		{"[2001:db8:0:1:ffff::2]:1", false},
+		{"[2001:db8:0:1::3]:1", true},
+		{"[2001:db8:0:2::3]:1", false},
+		{"192.0.2.1:1", false},
+		{"[::ffff:192.0.2.1]:2", false},
+		{"192.0.2.1:3", true},
+		{"192.0.2.2:1", false},
+	} {
+		conn := remote{address: c.address}
+		if added, crowded := open.add(conn); crowded != c.crowded || added == crowded {
+			t.Errorf("%s: added %t, crowded %t", c.address, added, crowded)
+		}
+		if !c.crowded {
+			all = append(all, conn)
+		}
+	}
+	for _, conn := range all {
+		open.remove(conn)
+	}
+	if len(open.count)+len(open.list) != 0 {
+		t.Errorf("%v and %v are left", open.count, open.list)
 	}
 }
 

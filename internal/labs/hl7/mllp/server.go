@@ -35,8 +35,8 @@ type Server struct {
 	// MaxConnections bounds the open connections; further ones wait to be
 	// accepted. The default is 256.
 	MaxConnections int
-	// MaxPerAddress bounds the open connections of one IP address; further ones
-	// are closed at once. The default is 32.
+	// MaxPerAddress bounds the open connections of one IPv4 address or one IPv6
+	// network of 64 bits; further ones are closed at once. The default is 32.
 	MaxPerAddress int
 	// OnCrowded gets the address of a connection that was closed because of
 	// MaxPerAddress. It may be nil.
@@ -88,6 +88,15 @@ func addressOf(conn net.Conn) netip.Addr {
 		return netip.Addr{}
 	}
 	return at.Addr().Unmap()
+}
+
+// networkOf returns the address that MaxPerAddress counts. For IPv6 it begins the
+// /64 network, because one machine may have 2^64 addresses.
+func networkOf(at netip.Addr) netip.Addr {
+	if !at.Is6() {
+		return at
+	}
+	return netip.PrefixFrom(at.WithZone(""), 64).Masked().Addr()
 }
 
 // longAgo is a deadline that ends a waiting read.
@@ -226,7 +235,7 @@ func shrink(buffer []byte) []byte {
 }
 
 // connections holds the open connections, so that a stop can end their reads,
-// and counts them by address.
+// and counts them by networkOf.
 type connections struct {
 	mu       sync.Mutex
 	list     map[net.Conn]netip.Addr
@@ -238,7 +247,7 @@ type connections struct {
 // add adds a connection, or closes it: crowded means that its address has too
 // many.
 func (c *connections) add(conn net.Conn) (added, crowded bool) {
-	from := addressOf(conn)
+	from := networkOf(addressOf(conn))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	crowded = !c.stopping && from.IsValid() && c.count[from] >= c.limit

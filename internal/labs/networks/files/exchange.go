@@ -34,6 +34,8 @@ type Exchange struct {
 	taken map[string]stamp
 	// asideCount counts the files that were set aside since the start.
 	asideCount atomic.Int64
+	// unreadable counts the files that the previous look could not read.
+	unreadable atomic.Int64
 	// failing reports that the previous look failed.
 	failing bool
 }
@@ -122,14 +124,19 @@ func (e *Exchange) Run(ctx context.Context, take Take) error {
 	}
 }
 
-// Poll takes the files that are complete, in order. It stops at the first one
-// that is not: a later one must not overtake it.
+// Poll takes the files that are complete, in order. It stops at the first one that is
+// not: a later one must not overtake it. A file that cannot be read, for example
+// without the permission, stays and does not stop later ones.
 func (e *Exchange) Poll(ctx context.Context, take Take) error {
 	fsys, err := e.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer fsys.Close()
+	return e.look(ctx, fsys, take)
+}
+
+func (e *Exchange) look(ctx context.Context, fsys fileSystem, take Take) error {
 	entries, err := fsys.ReadDir(e.results())
 	if err != nil {
 		return withoutName(err, "listing the results")
@@ -142,20 +149,32 @@ func (e *Exchange) Poll(ctx context.Context, take Take) error {
 		e.seen[f.Name()] = stampOf(f)
 	}
 	e.forgetTaken()
+	var unread error
+	count := int64(0)
+	defer func() { e.unreadable.Store(count) }()
 	for _, f := range entries {
 		if previous, ok := before[f.Name()]; !ok || previous != stampOf(f) {
 			break // it may still be written
 		}
-		if err := e.takeOne(ctx, fsys, f, take); err != nil {
-			return err
+		err := e.takeOne(ctx, fsys, f, take)
+		if errors.Is(err, errUnread) {
+			unread = err
+			count++
+			continue
+		}
+		if err != nil {
+			return errors.Join(err, unread)
 		}
 		delete(e.seen, f.Name()) // the next file of the name is another one
 	}
 	if !e.Sends {
-		return nil
+		return unread
 	}
-	return removeTemps(fsys, e.orders())
+	return errors.Join(unread, removeTemps(fsys, e.orders()))
 }
+
+// errUnread means that one file cannot be read, although its folder can.
+var errUnread = errors.New("files: a file cannot be read")
 
 func stampOf(f fs.FileInfo) stamp { return stamp{f.Size(), f.ModTime()} }
 
@@ -224,7 +243,11 @@ func (e *Exchange) takeOne(ctx context.Context, fsys fileSystem, f fs.FileInfo, 
 		case err != nil && isGone(fsys, name): // another node has taken it
 			return nil
 		case err != nil:
-			return withoutName(err, "reading a file")
+			err = withoutName(err, "reading a file")
+			if exists, broken := fsys.Exists(name); broken == nil && exists {
+				err = errors.Join(errUnread, err)
+			}
+			return err
 		case reason == "":
 			if reason, err = take(ctx, data); err != nil {
 				return err
@@ -308,6 +331,9 @@ func (e *Exchange) setAside(fsys fileSystem, name, reason string) error {
 
 // SetAside returns the number of files that were set aside since the start.
 func (e *Exchange) SetAside() int64 { return e.asideCount.Load() }
+
+// Unreadable returns how many files the last look at the folder could not read.
+func (e *Exchange) Unreadable() int64 { return e.unreadable.Load() }
 
 // isGone reports that a file does not exist any more. The error of a move does
 // not tell that: SFTP has one code for a missing file and for a missing folder.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -213,6 +215,56 @@ func TestPoisonFiles(t *testing.T) {
 		}
 		if n := b.SetAside(); n != 6 {
 			t.Errorf("%d files were set aside", n)
+		}
+	})
+}
+
+// closedFile is a folder with a file that cannot be opened.
+type closedFile struct {
+	fileSystem
+	name string
+}
+
+func (c *closedFile) Open(name string) (io.ReadCloser, error) {
+	if filepath.Base(name) == c.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+	}
+	return c.fileSystem.Open(name)
+}
+
+// A file that cannot be read stays, is counted, and does not stop the later ones.
+func TestUnreadableFile(t *testing.T) {
+	eachFolder(t, func(t *testing.T, b *bench) {
+		b.put(t, "1.hl7", "first", 1)
+		b.put(t, "2.hl7", "second", 2)
+		under, err := b.open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer under.Close()
+		fsys := &closedFile{under, "1.hl7"}
+		var taken []string
+		take := func(_ context.Context, data []byte) (string, error) {
+			taken = append(taken, string(data))
+			return "", nil
+		}
+		_ = b.look(t.Context(), fsys, take) // the first look only sees the files
+		for range 2 {
+			if err := b.look(t.Context(), fsys, take); !errors.Is(err, fs.ErrPermission) || strings.Contains(err.Error(), ".hl7") {
+				t.Errorf("the problem is reported as %v", err)
+			}
+			if n := b.Unreadable(); n != 1 {
+				t.Errorf("%d files cannot be read", n)
+			}
+		}
+		want(t, "taken", taken, "second")
+		fsys.name = ""
+		if err := b.look(t.Context(), fsys, take); err != nil {
+			t.Error(err)
+		}
+		want(t, "taken after that", taken, "second", "first")
+		if n := b.Unreadable(); n != 0 {
+			t.Errorf("%d files cannot be read", n)
 		}
 	})
 }

@@ -99,6 +99,15 @@ func (n *Network) SetAside() map[string]float64 {
 	return counts
 }
 
+// Unreadable returns by lab how many files the last look at its folder could not read.
+func (n *Network) Unreadable() map[string]float64 {
+	counts := map[string]float64{}
+	for lab, exchange := range n.files {
+		counts[lab] = float64(exchange.Unreadable())
+	}
+	return counts
+}
+
 // CheckFolders reports the folders of this machine that cannot be used.
 func (n *Network) CheckFolders() error {
 	var wrong []error
@@ -135,7 +144,7 @@ func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 	return group.Wait()
 }
 
-// Serve is Run on an open listener. It closes the listener.
+// Serve receives messages on an open listener until ctx ends. It closes the listener.
 func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) error {
 	n.log.Info("taking HL7 messages", "listen", l.Addr().String(), "tls", n.server != nil)
 	if key := n.unboundLab(); key != "" {
@@ -200,10 +209,10 @@ const (
 )
 
 // listen listens on the address of the settings. Of several nodes on one
-// machine one gets the address; the others are on standby, and one of them
-// takes over within a second after the first one ends. If another program had
-// the address, results would be lost silently, so a node without peers logs
-// the problem and fails.
+// machine, one gets the address. The others are on standby. One of them takes
+// over within a second after the first one ends. If another program had the
+// address, results would be lost silently, so a node without peers logs the
+// problem and fails.
 func (n *Network) listen(ctx context.Context) (net.Listener, error) {
 	var config net.ListenConfig
 	var alone, silent time.Duration

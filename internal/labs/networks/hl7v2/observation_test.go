@@ -3,6 +3,7 @@ package hl7v2
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +31,12 @@ func expect(t *testing.T, got []networks.Report, zone int, want string) {
 	}
 }
 
-// One message with most of what labs send: two codings, structured and coded
-// values, notes, a correction within the message, a test that was not
-// performed, a rejected specimen, a PDF with broken lines.
+// One message has most kinds of content that labs send:
+//
+//   - two codings, and structured and coded values
+//   - notes, and a correction within the message
+//   - a test that was not performed, and a rejected specimen
+//   - a PDF with broken lines
 func TestAWholeReport(t *testing.T) {
 	raw, err := os.ReadFile("testdata/oru-panel.hl7")
 	if err != nil {
@@ -199,14 +203,14 @@ status sample_error detail sample_quantity_not_sufficient tests K,2823-3 refused
 	}
 }
 
-// modernNoZone is a lab without a zone in its messages and settings.
+// modernNoZone returns a lab without a zone in its messages and settings.
 func modernNoZone() Lab {
 	lab := modern
 	lab.Zone = ""
 	return lab
 }
 
-// Of a repeated flag the worst counts, in any spelling.
+// If a field repeats a flag, the worst flag counts, in any spelling.
 func TestRepeatedFlags(t *testing.T) {
 	for field, want := range map[string]string{"H~HH": "HH", "HIGH~Critical": "Critical", "A~!!": "!!", "N~POS": "POS", "N": "N", "S~N": "S", "": ""} {
 		got := reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||"+"|"+field+"|||F\r", modernNoZone())
@@ -280,6 +284,17 @@ func TestRejections(t *testing.T) {
 			t.Errorf("%s: %q", code, status)
 		}
 	}
+	// The lab's words are the reason, whether or not it ends the test (OBR-25 X).
+	for _, control := range []string{"", "RE", "SC"} {
+		for _, status := range []string{"", "X"} {
+			message := oruHead + "ORC|" + control + "|" + orderA + "|F1\rOBR|1|" + orderA + "|F1|K" + strings.Repeat("|", 21) + status +
+				"\rNTE|1||hemolyzed, draw again\rSPM|1" + strings.Repeat("|", 20) + "RH\r"
+			all := reports(t, message, modernNoZone())
+			if len(all) != 1 || all[0].Status != "sample_error" || all[0].Reason != "hemolyzed, draw again" || all[0].Placer != orderA || !slices.Equal(all[0].Tests, []string{"K"}) {
+				t.Errorf("%s %s: %+v", control, status, all)
+			}
+		}
+	}
 	// A lab that has values reports missing tests, and the order continues.
 	got := describe(reports(t, oruHead+"OBR|1|"+orderA+"|F1|K\rOBX|1|NM|K||4||||||F\rOBR|2|"+orderA+"|F1|CBC|||||||||||||||||||||X\rSPM|1||||||||||||||||||||RH\r", modernNoZone()), time.UTC)
 	if strings.Contains(got, "status sample_error") || !strings.Contains(got, "missing CBC: CBC because collection_process_failure") {
@@ -344,7 +359,8 @@ func TestReportedIdentity(t *testing.T) {
 		identity string
 		want     networks.ReportedPatient
 	}{
-		{lines[1], "", networks.ReportedPatient{FirstName: "ADA", LastName: "BYRON", DOB: civil.MustParse("1984-12-10"), Gender: "female"}},
+		{lines[1], "", networks.ReportedPatient{FirstName: "ADA M", LastName: "BYRON", DOB: civil.MustParse("1984-12-10"), Gender: "female"}},
+		{`PID|1||7||BYRON^ADA^""^JR`, "", networks.ReportedPatient{FirstName: "ADA", LastName: "BYRON"}},
 		{`PID|1||7||||1984`, "patient", networks.ReportedPatient{}},
 		{`PID|1||7||^^^^^^L`, identityByNumber, networks.ReportedPatient{}},
 	} {

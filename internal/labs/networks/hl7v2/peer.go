@@ -96,7 +96,7 @@ func (p *peer) hasName(c *x509.Certificate) bool {
 }
 
 // Warnings describes settings that work and weaken the protection against forged
-// results.
+// results or of orders.
 func (n *Network) Warnings() []string {
 	var all []string
 	if n.settings.IsExposed() {
@@ -104,6 +104,9 @@ func (n *Network) Warnings() []string {
 	}
 	if key := n.unboundLab(); n.settings.Listen != "" && key != "" {
 		all = append(all, "any peer may send results in the name of "+key+": set its peer")
+	}
+	for _, key := range n.settings.OrdersInClear() {
+		all = append(all, "orders go to "+key+" on another machine without TLS")
 	}
 	return all
 }
@@ -129,10 +132,27 @@ func (s Settings) IsExposed() bool {
 	if s.Listen == "" || s.TLS != nil && s.TLS.Authority != "" {
 		return false
 	}
-	host, _, err := net.SplitHostPort(s.Listen)
+	return isElsewhere(s.Listen)
+}
+
+// OrdersInClear returns the labs on other machines that get orders without TLS. An
+// order has the patient's name, birth date and insurance.
+func (s Settings) OrdersInClear() []string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(s.Labs)) {
+		if lab := s.Labs[key]; lab.Address != "" && lab.TLS == nil && isElsewhere(lab.Address) {
+			all = append(all, key)
+		}
+	}
+	return all
+}
+
+// isElsewhere reports whether host:port is outside loopback.
+func isElsewhere(address string) bool {
+	host, _, err := net.SplitHostPort(address)
 	if err != nil || host == "localhost" {
 		return false
 	}
-	address, err := netip.ParseAddr(host)
-	return err != nil || !address.IsLoopback()
+	ip, err := netip.ParseAddr(host)
+	return err != nil || !ip.IsLoopback()
 }

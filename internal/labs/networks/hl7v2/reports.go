@@ -145,6 +145,12 @@ func (d *draft) finish() {
 	d.orderStatuses.setStatus(&d.results, &d.report)
 	if d.hasOnlyNotes() {
 		d.report.Results = set
+		var named testStatus
+		for _, t := range d.results.tests {
+			named.addName(t.code)
+			named.addName(t.loinc)
+		}
+		d.report.Tests = named.tests
 	}
 }
 
@@ -179,7 +185,8 @@ func (r *reader) account(q *request) string {
 	return ""
 }
 
-// reportedPatient reads PID. Of several names the legal one counts.
+// reportedPatient reads PID. Of several names the legal one counts. Middle names follow
+// the first name.
 func reportedPatient(pid hl7.Segment) networks.ReportedPatient {
 	name := pid.Field(5).First()
 	for _, other := range pid.Field(5).Repeats() {
@@ -189,6 +196,9 @@ func reportedPatient(pid hl7.Segment) networks.ReportedPatient {
 		}
 	}
 	p := networks.ReportedPatient{LastName: name.Get(1), FirstName: name.Get(2), Gender: parseSex(pid.Get(8))}
+	if middle := strings.TrimSpace(name.Get(3)); p.FirstName != "" && middle != "" && middle != `""` {
+		p.FirstName += " " + middle
+	}
 	if born, err := hl7.ParseTime(pid.Get(7), time.UTC); err == nil && born.Digits >= 8 {
 		p.DOB = civil.DateOf(born.Time) // the day as written, in any zone
 	}

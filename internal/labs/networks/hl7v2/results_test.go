@@ -70,7 +70,7 @@ func TestNotesWithoutValues(t *testing.T) {
 	for status, want := range map[string]string{"F": "comment: CRITICAL K 7.9 called", "": "comment: CRITICAL K 7.9 called", "P": "partial\ncomment: CRITICAL K 7.9 called", "O": "", "S": ""} {
 		message := head + "ORC|RE|" + orderA + "|F1\rOBR|1|" + orderA + "|F1|K" + strings.Repeat("|", 21) + status + "\rNTE|1||CRITICAL K 7.9 called\r"
 		if want != "" {
-			want = "order " + orderA + " sample F1 of   0000-00-00 at 2026-03-04T09:30:00Z\n" + want
+			want = "order " + orderA + " sample F1 of   0000-00-00 at 2026-03-04T09:30:00Z\ntests K\n" + want
 		}
 		expect(t, reports(t, message, modernNoZone()), 0, want)
 	}
@@ -92,8 +92,8 @@ func TestObservationsWithoutResults(t *testing.T) {
 	}
 }
 
-// A specimen that is rejected beside values of other tests is the reason why
-// its tests are missing, whatever their own status is.
+// A specimen that is rejected beside values of other tests is the reason why its tests
+// are missing. The status of the tests makes no difference.
 func TestRejectionsBesideValues(t *testing.T) {
 	for name, c := range map[string]struct{ status, code, missing string }{
 		"rejected":                 {"F", "RH", "missing CBC: CBC because collection_process_failure rest"},
@@ -144,8 +144,8 @@ func TestFinalWithoutAValue(t *testing.T) {
 	}
 }
 
-// A note of a test that speaks of a critical value belongs to the flagged values, or to
-// all.
+// A note of a test that mentions a critical value belongs to the flagged values, or to
+// all if none has a flag.
 func TestCriticalNotesOfATest(t *testing.T) {
 	obx := func(code, flag string) string { return "OBX|1|NM|" + code + "||6.1|||" + flag + "|||F\r" }
 	for name, c := range map[string]struct{ segments, want string }{

@@ -22,7 +22,7 @@ import (
 func TestResultSamples(t *testing.T) {
 	for file, want := range map[string]string{
 		"LAB-ORU-1.hl7": `
-order 88502218 sample 82503246 of DONALD DUCK 1924-10-10 male at 2014-10-06T06:45:00+07:00
+order 88502218 sample 82503246 of DONALD D DUCK 1924-10-10 male at 2014-10-06T06:45:00+07:00
 partial
 specimen SpecimenID
 collected 2014-10-06T05:35:00+07:00
@@ -30,7 +30,7 @@ received 2014-10-06T08:21:00+07:00
 24317-0: 11273-0 ERYTHROCYTES (LOINC 11273-0) = 4.06 numeric tera.l-1 flag N status P at 2014-10-06T06:27:00+07:00
 24317-0: 20570-8 HEMATOCRIT (LOINC 20570-8) = 40.1 numeric % flag N status P at 2014-10-06T08:30:00+07:00
 24317-0: 11125-2 PLATELETS (LOINC 11125-2) = 221 numeric giga.l-1 flag N status F at 2014-10-06T08:30:00+07:00
-order 855238581 sample 890775544 of DONALD DUCK 1924-10-10 male at 2014-10-06T06:45:00+07:00
+order 855238581 sample 890775544 of DONALD D DUCK 1924-10-10 male at 2014-10-06T06:45:00+07:00
 partial
 specimen SpecimenID
 collected 2014-10-06T05:35:00+07:00
@@ -42,7 +42,7 @@ received 2014-10-06T08:21:00+07:00
 26464-8: 30180-4 BASOPHILS/100 LEUKOCYTES (LOINC 30180-4) = 0 numeric % flag N status P at 2014-10-06T06:27:00+07:00`,
 
 		"LAB-ORU-2.hl7": `
-order 855238581 sample 890775544 of DONALD DUCK 1924-10-10 male at 2014-10-06T09:31:00+07:00
+order 855238581 sample 890775544 of DONALD D DUCK 1924-10-10 male at 2014-10-06T09:31:00+07:00
 specimen SpecimenID
 collected 2014-10-06T05:35:00+07:00
 received 2014-10-06T06:21:00+07:00
@@ -51,7 +51,7 @@ received 2014-10-06T06:21:00+07:00
 26464-8: 26450-7 EOSINOPHILS/100 LEUKOCYTES (LOINC 26450-7) = 2 numeric % flag N status F at 2014-10-06T08:30:00+07:00
 26464-8: 26478-8 LYMPHOCYTES/100 LEUKOCYTES (LOINC 26478-8) = 20 numeric % flag N status F at 2014-10-06T08:30:00+07:00
 26464-8: 26485-3 MONOCYTES/100 LEUKOCYTES (LOINC 26485-3) = 6 numeric % flag N status F at 2014-10-06T08:30:00+07:00
-order 88502218 sample 82503246 of DONALD DUCK 1924-10-10 male at 2014-10-06T09:31:00+07:00
+order 88502218 sample 82503246 of DONALD D DUCK 1924-10-10 male at 2014-10-06T09:31:00+07:00
 specimen SpecimenID
 collected 2014-10-06T05:35:00+07:00
 received 2014-10-06T06:21:00+07:00
@@ -85,7 +85,7 @@ comment: Serum or Plasma: https://testurl.com`,
 
 		// A structured number, and a range that cannot be parsed, as printed.
 		"ORU-R01-RMGEAD.hl7": `
-order 845439 sample 1045813 of EVE EVERYWOMAN 1962-03-20 female at 2002-02-15T09:30:00+06:00
+order 845439 sample 1045813 of EVE E EVERYWOMAN 1962-03-20 female at 2002-02-15T09:30:00+06:00
 collected 2002-02-15T07:30:00+06:00
 15545: 1554-5 GLUCOSE = 182 numeric mg/dl range 70_105 flag H status F at 2002-02-15T07:30:00+06:00`,
 

@@ -138,6 +138,19 @@ func TestExposedListener(t *testing.T) {
 	}
 }
 
+func TestOrdersInClear(t *testing.T) {
+	for address, want := range map[string]bool{
+		"": false, "127.0.0.1:2575": false, "[::1]:2575": false, "localhost:2575": false, "10.0.0.1:2575": true, "lab.example.com:2575": true,
+	} {
+		if got := (Settings{Labs: map[string]Lab{"x": {Address: address}}}).OrdersInClear(); (len(got) == 1) != want {
+			t.Errorf("%q: %v", address, got)
+		}
+		if got := (Settings{Labs: map[string]Lab{"x": {Address: address, TLS: &TLS{}}}}).OrdersInClear(); len(got) != 0 {
+			t.Errorf("%q with TLS: %v", address, got)
+		}
+	}
+}
+
 // Any document gives valid settings, or an error without empty lines and Go types.
 func FuzzParseSettings(f *testing.F) {
 	f.Add([]byte(document))

@@ -41,7 +41,13 @@ func (v *testStatus) addTest(q *request) {
 	code, _, loinc := coding(q.obr, 4)
 	v.addName(code)
 	v.addName(loinc)
-	for _, text := range append([]string{cmp.Or(q.orc.Get(16, 2), q.orc.Get(16))}, q.notes...) {
+	v.addReasons(cmp.Or(q.orc.Get(16, 2), q.orc.Get(16)))
+	v.addReasons(q.notes...)
+}
+
+// addReasons adds texts, each once.
+func (v *testStatus) addReasons(texts ...string) {
+	for _, text := range texts {
 		if text != "" && !slices.Contains(v.reasons, text) && len(v.reasons) < maxReasons {
 			v.reasons = append(v.reasons, text)
 		}
@@ -106,6 +112,7 @@ func (s *orderStatuses) setStatus(r *results, to *networks.Report) {
 	case len(r.set.Results) > 0:
 	case rejected.word != "":
 		to.Status, to.Detail, to.Tests = rejected.word, detail, rejected.tests
+		to.Reason = cmp.Or(to.Reason, rejected.reason())
 		to.Refused = slices.DeleteFunc(to.Refused, func(test string) bool { return rejected.names[test] })
 	case s.accepted.word != "":
 		to.Status, to.Tests = s.accepted.word, s.accepted.tests
@@ -132,6 +139,7 @@ func (r *results) rejectedStatus() (of testStatus, detail string) {
 		if len(t.rejects) > 0 {
 			of.addName(t.code)
 			of.addName(t.loinc)
+			of.addReasons(t.notes...)
 		}
 	}
 	return of, detail

@@ -49,6 +49,11 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 	if err := l.acceptWaiting(ctx, tx, team); err != nil { // orders whose activate_by has come
 		return time.Time{}, err
 	}
+	for _, kind := range l.Timed {
+		if err := jobs.Hasten(ctx, tx, team.UUID(), kind, by); err != nil {
+			return time.Time{}, err
+		}
+	}
 	return tx.Now().Add(ahead), enqueueTurn(ctx, tx, team)
 }
 
@@ -94,6 +99,21 @@ func CountDue(ctx context.Context, tx *store.Tx, team teams.ID) (n int, running 
 	now := tx.Now().Add(clock.Ahead)
 	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM sandbox_steps WHERE team_id = $1 AND due_at <= $2`, team, store.Micros(now)).Scan(&n)
 	return n, !clock.StepAt.IsZero(), err
+}
+
+// IsSettled reports whether nothing of a team is due: no step, and no job that waited
+// for a time of the clock.
+func (l *Lab) IsSettled(ctx context.Context, tx *store.Tx, team teams.ID) (bool, error) {
+	n, running, err := CountDue(ctx, tx, team)
+	if err != nil || n > 0 || running {
+		return false, err
+	}
+	for _, kind := range l.Timed {
+		if active, err := jobs.IsActive(ctx, tx, team.UUID(), kind); err != nil || active {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 type turnArgs struct {

@@ -28,6 +28,8 @@ type Lab struct {
 	// Following are the kinds of jobs that follow from a report. The next step
 	// waits for them.
 	Following []string
+	// Timed are the kinds of jobs that wait for a time of the team's clock.
+	Timed []string
 }
 
 var (
@@ -103,13 +105,13 @@ func (l *Lab) accept(ctx context.Context, tx *store.Tx, o *orders.Order) (fresh 
 	return true, replan(ctx, tx, o, startOf(o, now))
 }
 
-// startOf returns when a lab gets an order that it accepts now: on the day of
-// its activate_by, if the clock moved past that.
+// startOf returns the time at which a lab gets an order that it accepts now. If the clock
+// has moved past the order's activate_by, the time is on that day.
 func startOf(o *orders.Order, now time.Time) time.Time {
 	if o.ActivateBy == nil {
 		return now
 	}
-	if start := labclock.Later(o.ActivationTime(), o.CreatedAt); start.Before(now) {
+	if start := labclock.LaterOf(o.ActivationTime(), o.CreatedAt); start.Before(now) {
 		return start
 	}
 	return now
@@ -127,8 +129,8 @@ func (l *Lab) Cancel(ctx context.Context, order networks.Order) error {
 	})
 }
 
-// sampleNumber returns the control number of an order: the kit's or the
-// import's, else ten digits that follow from its id.
+// sampleNumber returns the control number of an order: that of the kit or of the import,
+// otherwise ten digits that follow from its id.
 func sampleNumber(o *orders.Order) string {
 	if o.SampleID != "" {
 		return o.SampleID
@@ -143,7 +145,7 @@ func hashNumber(order uuid.UUID, purpose string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8])
 }
 
-// hashFraction is hashNumber as a fraction, at least 0 and less than 1.
+// hashFraction returns hashNumber as a fraction, at least 0 and less than 1.
 func hashFraction(order uuid.UUID, purpose string) float64 {
 	return float64(hashNumber(order, purpose)>>11) / (1 << 53)
 }

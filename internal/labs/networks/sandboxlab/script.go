@@ -91,7 +91,11 @@ func (l *Lab) RunScript(ctx context.Context, tx *store.Tx, team teams.ID, id ord
 	info, known := script.info()
 	switch {
 	case !known:
-		return o, fault.New(fault.Invalid, "Value error, there is no such script").At("body", "script")
+		names := make([]Script, len(Scripts))
+		for i, s := range Scripts {
+			names[i] = s.Name
+		}
+		return o, fault.NotInEnum(names).At("body", "script").WithInput(string(script))
 	case info.Kits && o.Method != catalogue.TestKit:
 		return o, fault.New(fault.Refused, "This script is for test kits only").At("body", "script")
 	case o.Status.Terminal():
