@@ -33,7 +33,7 @@ func momentAt(text string) Moment {
 	return Moment{t.UTC(), &offset}
 }
 
-// fullOrder has every field of an order. All of it is invented.
+// fullOrder returns an order with every field. All of it is invented.
 func fullOrder() Order {
 	return Order{
 		ID: uuid.MustParse("01890000-0000-7000-8000-000000000001"), SampleID: "798656817356", Status: "completed",
@@ -116,7 +116,64 @@ func TestGoldenBundle(t *testing.T) {
 	}
 }
 
-// Results name their own specimens; others belong to the first.
+// The material of the first specimen is the one that the lab reports. Without a report
+// it is the one that was ordered.
+func TestMaterialOfTheFirstSpecimen(t *testing.T) {
+	for _, c := range []struct {
+		reported, want string
+		specimens      int
+	}{
+		{"", "Serum", 2}, {"SERUM", "Serum", 2}, {"Plasma", "Plasma", 2}, {"dried blood spots", "Serum", 2},
+	} {
+		order := fullOrder()
+		order.Report.Specimen.Type = c.reported
+		order.Report.Results = order.Report.Results[:1]
+		order.Report.Results[0].Specimen = order.Report.Specimen.Number
+		bundle := Export(order, exportedAt)
+		for _, problem := range problems(t, bundle) {
+			t.Errorf("%q: %s", c.reported, problem)
+		}
+		var types []string
+		var observed *Reference
+		at := map[string]string{}
+		for _, entry := range bundle.Entry {
+			switch r := entry.Resource.(type) {
+			case SpecimenResource:
+				types = append(types, r.Type.Text)
+				at[entry.FullURL] = r.Type.Text
+			case Observation:
+				if r.Status == "final" {
+					observed = r.Specimen
+				}
+			}
+		}
+		if len(types) != c.specimens || types[0] != c.want || at[observed.Reference] != c.want {
+			t.Errorf("%q: specimens %v, the result is of %s", c.reported, types, at[observed.Reference])
+		}
+	}
+}
+
+// A value that the lab withdrew is entered in error.
+func TestWithdrawnValue(t *testing.T) {
+	order := fullOrder()
+	order.Report.Missing = order.Report.Missing[1:]
+	order.Report.Missing[0].Withdrawn = &Result{Value: "7.9", Unit: "mmol/L", UCUM: "mmol/L", Interpretation: "critical", Flag: "HH", Notes: []string{"Withdrawn."}}
+	bundle := Export(order, exportedAt)
+	for _, problem := range problems(t, bundle) {
+		t.Error(problem)
+	}
+	found := false
+	for _, entry := range bundle.Entry {
+		if o, is := entry.Resource.(Observation); is && o.Status == "entered-in-error" {
+			found = o.ValueQuantity != nil && o.ValueQuantity.Value == "7.9" && o.Interpretation != nil && len(o.Note) == 1 && o.DataAbsentReason == nil
+		}
+	}
+	if !found {
+		t.Error("no observation has the value")
+	}
+}
+
+// Results that name a specimen have that specimen. Other results belong to the first one.
 func TestFurtherSpecimens(t *testing.T) {
 	order := fullOrder()
 	order.Report.Specimens = []Specimen{{Key: "U1", Number: "U1", Type: "Urine", Collected: momentAt("2026-03-04T06:00:00-05:00")}}
@@ -211,7 +268,7 @@ func TestOrderBeforeItsResults(t *testing.T) {
 	}
 }
 
-// The value of an observation, as JSON, for values that labs write.
+// Observations have the expected JSON for the values that labs write.
 func TestValues(t *testing.T) {
 	for name, c := range map[string]struct {
 		result Result
@@ -290,11 +347,17 @@ func TestTimes(t *testing.T) {
 	if got := dateTime(m); got != "2026-03-03T23:15:00-05:00" {
 		t.Error(got)
 	}
+	if got := dateTime(momentAt("2026-03-03T00:00:00-05:00")); got != "2026-03-03" {
+		t.Errorf("a date in a known zone is %q", got)
+	}
 	if got := dateTime(Moment{Time: time.Date(2026, 3, 3, 23, 15, 0, 0, time.UTC)}); got != "2026-03-03" {
 		t.Errorf("without an offset: %s", got)
 	}
 	if got := dateTime(Moment{}) + instant(time.Time{}); got != "" {
 		t.Errorf("no time: %s", got)
+	}
+	if got := instant(time.Date(2026, 3, 3, 23, 15, 0, 250_000, time.UTC)); got != "2026-03-03T23:15:00.000250Z" {
+		t.Errorf("microseconds: %s", got)
 	}
 }
 

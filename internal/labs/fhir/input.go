@@ -41,8 +41,8 @@ type Test struct {
 	Specimen Material
 }
 
-// Material is the kind of a specimen, in the codes of SNOMED CT and of HL7 table
-// 0487 with their names; empty codes are not known.
+// Material is the kind of a specimen. It has the codes of SNOMED CT and of HL7
+// table 0487, and their names. Empty codes are not known.
 type Material struct {
 	Name, SNOMED, SNOMEDName, HL7, HL7Name string
 }
@@ -53,8 +53,8 @@ type Answer struct {
 	Values         []AnswerValue // several for a multiple choice
 }
 
-// AnswerValue is one value of an answer: Code is the lab's code of an offered
-// answer, else Text is free text. Numeric marks a number.
+// AnswerValue is one value of an answer. Code is the lab's code of an offered answer.
+// Without a code, Text is free text. Numeric marks a number.
 type AnswerValue struct {
 	Code, Text string
 	Numeric    bool
@@ -187,4 +187,6 @@ type Missing struct {
 	Reason, Note string
 	// Specimen is the key of a further specimen; empty for the first.
 	Specimen string
+	// Withdrawn is the value that the lab reported and then withdrew; nil for none.
+	Withdrawn *Result
 }

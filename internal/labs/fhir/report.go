@@ -72,14 +72,23 @@ func (e *exporter) observation(i int, result Result) Reference {
 	return e.add(o.ID, o)
 }
 
-// missing adds a result that will not come.
+// missing adds a result that will not come. A value that the lab withdrew is entered in
+// error.
 func (e *exporter) missing(i int, m Missing) Reference {
 	o := e.newObservation("missing "+strconv.Itoa(i), m.TestCode, labConcept(e.labSystem(), m.LOINC, m.Code, m.Name))
 	o.Status = "cancelled"
 	if s, isFurther := e.further[m.Specimen]; isFurther {
 		o.Specimen = &s.ref
 	}
-	o.DataAbsentReason = absentReason(m)
+	w := m.Withdrawn
+	if w == nil {
+		o.DataAbsentReason = absentReason(m)
+		return e.add(o.ID, o)
+	}
+	o.Status = "entered-in-error"
+	o.setValue(*w)
+	o.Interpretation, o.ReferenceRange = interpretationOf(*w), referenceRanges(*w)
+	o.Note = notes(append([]string{m.Note}, w.Notes...)...)
 	return e.add(o.ID, o)
 }
 

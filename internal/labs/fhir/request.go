@@ -79,7 +79,8 @@ func (e *exporter) isFurther(ref Reference) bool {
 }
 
 // specimen adds the samples, once they have a number or a time: one for each
-// material that the tests need. They share the number of the order.
+// material that the tests need. They share the number of the order. If the lab names
+// another material for the first one, that counts.
 func (e *exporter) specimen() {
 	materials := []Material{}
 	for _, t := range e.order.Tests {
@@ -103,13 +104,26 @@ func (e *exporter) specimen() {
 			e.further[s.Key] = furtherSample{ref, s.Collected}
 		}
 	}
+	isOrdered := func(name string) bool {
+		return slices.ContainsFunc(materials, func(m Material) bool { return strings.EqualFold(m.Name, name) })
+	}
+	first, replaced := materials[0], own.Type != "" && !isOrdered(own.Type)
+	if replaced { // the lab names the material that it has
+		if ref, added := e.addSpecimen("specimen", Material{Name: own.Type}, own); added {
+			e.further[own.Number] = furtherSample{ref, own.Collected}
+			if _, isFurther := report.furtherOf(first); !isFurther {
+				e.samples = append(e.samples, sample{first, ref})
+				materials = materials[1:]
+			}
+		}
+	}
 	for i, m := range materials {
 		if key, isFurther := report.furtherOf(m); isFurther {
 			e.samples = append(e.samples, sample{m, e.further[key].ref})
 			continue
 		}
 		name := "specimen"
-		if i > 0 {
+		if i > 0 || replaced {
 			name += " " + cmp.Or(m.Name, "of other tests")
 		}
 		if ref, added := e.addSpecimen(name, m, own); added {

@@ -318,16 +318,16 @@ func isDigits(text string) bool {
 
 func number(f float64) json.Number { return json.Number(strconv.FormatFloat(f, 'f', -1, 64)) }
 
-// instant formats a time to the millisecond, always with an offset.
+// instant formats a time to the microsecond, as it is stored, always with an offset.
 func instant(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	return t.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
 }
 
 // dateTime formats a moment as precisely as it is known: to the second with an
-// offset, to the day without one.
+// offset, to the day without one. Midnight is a date whose time is not known.
 func dateTime(m Moment) string {
 	switch {
 	case m.Time.IsZero():
@@ -335,7 +335,11 @@ func dateTime(m Moment) string {
 	case m.Offset == nil:
 		return m.Time.UTC().Format(time.DateOnly)
 	}
-	return m.Time.In(time.FixedZone("", *m.Offset)).Format("2006-01-02T15:04:05Z07:00")
+	written := m.Time.In(time.FixedZone("", *m.Offset))
+	if hour, minute, second := written.Clock(); hour+minute+second == 0 {
+		return written.Format(time.DateOnly)
+	}
+	return written.Format("2006-01-02T15:04:05Z07:00")
 }
 
 // clean makes a text valid for the standard: no control characters except line

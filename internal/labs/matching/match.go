@@ -45,8 +45,12 @@ func (q *Queue) Match(ctx context.Context, db *store.DB, team teams.ID, id ID, r
 		}
 		return nil
 	})
+	var assigned *results.Review
 	if err == nil {
-		err = db.Write(ctx, func(tx *store.Tx) error { return decide(ctx, tx, team, id, likely, review) })
+		assigned, err = teamAssignment(ctx, db, team, id)
+	}
+	if err == nil {
+		err = db.Write(ctx, func(tx *store.Tx) error { return decide(ctx, tx, team, id, likely, review, assigned) })
 	}
 	if fault.Is(err, fault.NotFound) { // judged before, or erased
 		return nil
@@ -67,8 +71,9 @@ func readArrived(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item,
 	return i, r, err
 }
 
-// decide gives a result to its order, or puts it into the queue.
-func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []orders.ID, review bool) error {
+// decide gives a result to its order, or puts it into the queue. assigned is the
+// decision of an operator that the result belongs to the team; nil for none.
+func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []orders.ID, review bool, assigned *results.Review) error {
 	i, r, err := readArrived(ctx, tx, team, id)
 	if err != nil {
 		return err
@@ -85,7 +90,10 @@ func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 			return err
 		}
 		i.Status = Matched
-		return recordResult(ctx, tx, &i, Arrived, &o, r, nil)
+		if assigned != nil {
+			assigned.Decision, assigned.Patient = string(i.Decision), r.Patient
+		}
+		return recordResult(ctx, tx, &i, Arrived, &o, r, assigned)
 	}
 	of, err := teams.Get(ctx, tx, team)
 	if err != nil {
@@ -114,7 +122,7 @@ func decide(ctx context.Context, tx *store.Tx, team teams.ID, id ID, likely []or
 
 // recordResult gives a report to an order. From then on the queue's row is
 // sealed with the key of the order's user, and is erased with the user. review
-// is the decision of a person; nil for an automatic match.
+// is the decision of a person about the order or the team; nil for an automatic match.
 func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *orders.Order, r networks.Report, review *results.Review) error {
 	if r.Results == nil {
 		return fmt.Errorf("matching: the report %s has no results", i.ID)
@@ -194,16 +202,16 @@ func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID,
 	set := cmp.Or(a.Report.Results, &networks.ResultSet{})
 	i := Item{
 		ID: ID(a.ID), Team: team, Status: Arrived, Lab: lab.ID, Network: a.Network, Key: a.Key,
-		Partial: set.Partial, Interpretation: results.InterpretUnmatched(offered, lab, set.Results),
+		Partial: set.Partial, Interpretation: results.InterpretUnmatched(offered, lab, set),
 		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Summary: &summary,
 	}
 	return i.ID, insert(ctx, tx, &i, a.Report)
 }
 
-// teamOf finds the team of a report: the team of the orders that it names, or
-// the only team with the account that it was reported for. An account that
-// several teams share decides nothing. An account without linked teams belongs
-// to its owner.
+// teamOf finds the team of a report. It is the team of the orders that the
+// report names, or the only team with the account that it was reported for. An
+// account that several teams share decides nothing. An account without linked
+// teams belongs to its owner.
 func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders.Order) (teams.ID, bool, error) {
 	found := map[teams.ID]bool{}
 	for _, o := range named {
@@ -245,7 +253,7 @@ const (
 // newReportFacts returns a report's facts for the comparison.
 func newReportFacts(network string, r networks.Report) reportFacts {
 	s := summarise(r)
-	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, Samples: r.Samples(), Placers: r.Placers(), Markers: s.Markers, Values: cmp.Or(r.Results, &networks.ResultSet{}).Namings(), At: r.At}
+	return reportFacts{Person: s.Patient, Network: network, Lab: r.Lab, Account: r.Account, Samples: r.Samples(), Placers: r.Placers(), Markers: s.Markers, Values: cmp.Or(r.Results, &networks.ResultSet{}).Namings(), Set: r.Results, At: r.At}
 }
 
 // findOrders looks for orders that a report may belong to: by our number, by
@@ -301,7 +309,7 @@ func dayOf(p Person) string {
 }
 
 // readOrders reads orders for the comparison. It skips orders that do not
-// exist, of another team, or of a deleted user.
+// exist, of another team, or of a user after the grace period.
 func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID) ([]knownOrder, error) {
 	offered, err := catalogue.Load(ctx, tx, team)
 	if err != nil {
@@ -312,7 +320,7 @@ func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID
 	for _, id := range at {
 		o, err := orders.Get(ctx, tx, team, id)
 		if err == nil {
-			err = users.Exists(ctx, tx, team, o.User)
+			_, err = users.ClientUserID(ctx, tx, team, o.User)
 		}
 		if fault.Is(err, fault.NotFound) {
 			continue
@@ -331,8 +339,12 @@ func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID
 			}
 			numbers[o.Account] = account.Number
 		}
+		first, err := orders.FirstObservation(ctx, tx, &o)
+		if err != nil {
+			return nil, err
+		}
 		lab, _ := offered.Lab(o.Lab)
-		all = append(all, knownOrder{Order: o, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: offered.MarkersOf(test), Offered: offered})
+		all = append(all, knownOrder{Order: o, FirstObservation: first, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: offered.MarkersOf(test), Offered: offered})
 	}
 	return all, nil
 }

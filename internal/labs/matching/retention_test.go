@@ -144,10 +144,14 @@ func count(t *testing.T, db *store.DB, query string, args ...any) (n int) {
 // eraseUser deletes a user and moves past the grace period.
 func eraseUser(t *testing.T, db *store.DB, d desk, user users.ID) {
 	t.Helper()
+	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, d.team.ID, user) })
+	endGrace(t, db, user)
+}
+
+// endGrace moves past the grace period of a deleted user, and erases the user.
+func endGrace(t *testing.T, db *store.DB, user users.ID) {
+	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-		if err := users.Delete(ctx, tx, d.team.ID, user); err != nil {
-			return err
-		}
 		_, err := tx.Exec(ctx, `UPDATE users SET deleted_at = $2 WHERE user_id = $1`, user, tx.Now().Add(-users.Grace-time.Hour))
 		if err != nil {
 			return err

@@ -26,16 +26,17 @@ type Choice struct {
 	ConfirmIdentity bool
 }
 
-// AcceptResult gives a result to an order: the chosen one when it can have
-// results, else a new one in its place. It returns that order. A report whose person is
-// not certainly the order's patient needs Choice.ConfirmIdentity.
+// AcceptResult gives a result to an order. It takes the chosen order if that order can
+// have results, otherwise a new one in its place. It returns that order. A report whose
+// person is not certainly the order's patient needs Choice.ConfirmIdentity.
 //
 // Reference 1.17, POST …/accept.
 func AcceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
 	return acceptResult(ctx, tx, team, id, c, TeamReview)
 }
 
-// acceptResult is AcceptResult for the team or an operator.
+// acceptResult implements AcceptResult and OperatorAccept. by is TeamReview or
+// OperatorReview.
 func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice, by Status) (orders.Order, error) {
 	i, err := readReviewable(ctx, tx, team, id, c.Note, by)
 	if err != nil {
@@ -69,10 +70,11 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	return o, announceToReviewers(ctx, tx, &i, UpdatedEvent)
 }
 
-// choose finds or creates the order.
+// choose finds or creates the order for the result.
 func (t target) choose(ctx context.Context, tx *store.Tx, c Choice) (orders.Order, error) {
 	if c.User != nil {
-		if err := users.Exists(ctx, tx, t.item.Team, *c.User); err != nil {
+		// A result can be accepted until the grace period of a deleted user ends.
+		if _, err := users.ClientUserID(ctx, tx, t.item.Team, *c.User); err != nil {
 			return orders.Order{}, err
 		}
 	}
@@ -98,15 +100,16 @@ func (t target) namedOrder(ctx context.Context, tx *store.Tx, id orders.ID, user
 	if user != nil && o.User != *user {
 		return orders.Order{}, inconsistentChoice("The order is of another user")
 	}
-	if err := users.Exists(ctx, tx, t.item.Team, o.User); err != nil {
+	if _, err := users.ClientUserID(ctx, tx, t.item.Team, o.User); err != nil {
 		return orders.Order{}, err
 	}
 	return t.usableOrder(ctx, tx, &o)
 }
 
-// orderOfUser returns the user's only candidate. Without one it creates a new
-// order. An order of another person stays as it is, even when the report names
-// it: that person still waits for a result.
+// orderOfUser returns the order of the user's best candidate. If several candidates have
+// the best score, the reviewer must choose. Without a candidate orderOfUser creates a new
+// order. An order of another person stays unchanged, even if the report names it, because
+// that person still waits for a result.
 func (t target) orderOfUser(ctx context.Context, tx *store.Tx, user users.ID) (orders.Order, error) {
 	var own []Candidate
 	for _, c := range t.item.Candidates {
@@ -123,9 +126,10 @@ func (t target) orderOfUser(ctx context.Context, tx *store.Tx, user users.ID) (o
 	return t.createOrder(ctx, tx, user)
 }
 
-// defaultCandidate returns the candidate that a result is accepted for when no
-// order is named: the only order of the same person or, of several, the only one
-// that the report names, when nothing speaks against it.
+// defaultCandidate returns the candidate that a result is accepted for if the reviewer
+// names no order. It is the only order of the same person. If there are several, it is
+// the only one that the report names. There is none if the decision is OtherPerson or
+// SeveralPeople.
 func (i *Item) defaultCandidate() (Candidate, bool) {
 	if i.Decision == OtherPerson || i.Decision == SeveralPeople {
 		return Candidate{}, false
@@ -153,7 +157,7 @@ func inconsistentChoice(msg string) error { return fault.New(fault.Unprocessable
 // in characters
 const maxNote = 1000
 
-// RequireQueue refuses a team that does not decide about its results itself.
+// RequireQueue returns an error if the team does not decide about its results itself.
 func RequireQueue(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	t, err := teams.Get(ctx, tx, team)
 	if err == nil && !t.ReviewsResults() {
@@ -177,8 +181,9 @@ func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Act
 	return Item{}, fault.NotInEnum([]Action{Reject, Unsure}).At("body", "action")
 }
 
-// resolveItem moves a result from the status by to another status. person
-// decides.
+// resolveItem stores a decision about a result, which moves it to the status to.
+// by is the present status of the result: it says whether the team or an
+// operator decides. person made the decision.
 func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string, person string, by, to Status) (Item, error) {
 	i, err := readReviewable(ctx, tx, team, id, note, by)
 	if err != nil {
@@ -227,7 +232,8 @@ func (i *Item) setDecision(tx *store.Tx, action Action, note *string, by string)
 // about results that a team was unsure of. Their decisions have the same effect
 // as a team's. A team with its own queue gets the events.
 
-// OperatorAccept is AcceptResult for a result that is pending_ops_review.
+// OperatorAccept accepts a result that is pending_ops_review, as AcceptResult does for a
+// team.
 func OperatorAccept(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
 	return acceptResult(ctx, tx, team, id, c, OperatorReview)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
 	"hale/internal/labs/networks"
@@ -55,8 +57,8 @@ func (d desk) order(to orders.Status) orders.Order {
 	return o
 }
 
-// report has an order's markers and patient, with an unknown sample; change
-// may alter it.
+// report returns a report with an order's markers and patient, and with an unknown
+// sample. change may alter it.
 func (d desk) report(o orders.Order, change ...func(r *networks.Report)) networks.Report {
 	d.t.Helper()
 	r := networks.Report{SampleID: "UNKNOWN-1", At: d.db.Now(), Results: &networks.ResultSet{}}
@@ -154,26 +156,38 @@ func (d desk) results(o orders.Order) int {
 	return n
 }
 
-// announced lists the queue's events: kind and status.
-func (d desk) announced() []string {
+// announced lists the kind and status of the queue's events.
+func (d desk) announced() (all []string) {
+	d.t.Helper()
+	for _, e := range d.events() {
+		all = append(all, e.EventType+" "+e.Data.Status)
+	}
+	return all
+}
+
+// event is an event of the queue.
+type event struct {
+	EventType string `json:"event_type"`
+	UserID    string `json:"user_id"`
+	Data      struct {
+		Status string `json:"status"`
+	} `json:"data"`
+}
+
+func (d desk) events() (all []event) {
 	d.t.Helper()
 	if err := (&events.Sequencer{DB: d.db}).Settle(store.AsSystem(d.t.Context())); err != nil {
 		d.t.Fatal(err)
 	}
-	var all []string
 	d.read(func(tx *store.Tx) error {
+		all = nil
 		page, err := events.ReadFeed(d.ctx(), tx, d.team.ID.UUID(), 0, 500, []string{matching.CreatedEvent, matching.UpdatedEvent})
 		for _, e := range page.Events {
-			var body struct {
-				EventType string `json:"event_type"`
-				Data      struct {
-					Status string `json:"status"`
-				} `json:"data"`
-			}
-			if err := json.Unmarshal(e.Body, &body); err != nil {
+			var one event
+			if err := json.Unmarshal(e.Body, &one); err != nil {
 				return err
 			}
-			all = append(all, body.EventType+" "+body.Data.Status)
+			all = append(all, one)
 		}
 		return err
 	})
@@ -204,6 +218,31 @@ func TestSafeMatch(t *testing.T) {
 	})
 }
 
+// A value from before the order is no safe match. Orders that the lab had before may have one.
+func TestOldValues(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		old := func(r *networks.Report) {
+			r.SampleID, r.Placer = o.SampleID, o.ID.String()
+			for i := range r.Results.Results {
+				r.Results.Results[i].At.Time = db.Now().AddDate(0, -2, 0)
+			}
+		}
+		i := d.get(d.receive(d.report(o, old)))
+		if i.Status != matching.TeamReview || !slices.Contains(i.Candidates[0].Reasons, matching.OldValues) {
+			t.Errorf("an old value: %s, %v", i.Status, i.Candidates[0].Reasons)
+		}
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE orders SET origin = 'recreation' WHERE id = $1`, o.ID)
+			return err
+		})
+		if i := d.get(d.receive(d.report(o, old))); i.Status != matching.Matched {
+			t.Errorf("of a recreated order: %s", i.Status)
+		}
+	})
+}
+
 // A document without values waits for review. When it is accepted, it is the
 // order's report, and the tests are missing.
 func TestAcceptDocument(t *testing.T) {
@@ -227,6 +266,49 @@ func TestAcceptDocument(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// A note without values that calls a critical value raises a notice in review. After it is
+// accepted, the notice is the order's. The same is true for a confirmation with a critical
+// flag.
+func TestCriticalWithoutValues(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		for name, set := range map[string]networks.ResultSet{
+			"note": {Comments: []string{"CRITICAL K 7.9 called"}},
+			"flag": {Missing: []networks.Missing{{ProviderID: "303756", Confirms: true, Flag: "HH"}}},
+		} {
+			o := d.order(orders.RequisitionCreated)
+			id := d.receive(d.report(o, func(r *networks.Report) { r.Results = &set }))
+			if i := d.get(id); i.Status != matching.TeamReview || i.Interpretation != orders.Critical {
+				t.Fatalf("%s: %s, %s", name, i.Status, i.Interpretation)
+			}
+			notices := func(state critical.State) (all []critical.Notice) {
+				d.read(func(tx *store.Tx) (err error) {
+					all, err = critical.List(d.ctx(), tx, d.team.ID, critical.Filter{State: state, Limit: 10})
+					return err
+				})
+				return all
+			}
+			if all := notices(critical.Open); len(all) != 1 || all[0].Result == nil || *all[0].Result != id.UUID() {
+				t.Fatalf("%s: in review: %+v", name, all)
+			}
+			if _, err := d.accept(id, matching.Choice{Order: &o.ID}); err != nil {
+				t.Fatal(err)
+			}
+			all := notices(critical.Open)
+			if len(all) != 1 || all[0].Order == nil || *all[0].Order != o.ID {
+				t.Fatalf("%s: after the decision: %+v", name, all)
+			}
+			if n := count(t, db, `SELECT COUNT(*) FROM events WHERE type = $1 AND user_id = $2`, orders.CriticalEvent, o.User); n != 1 {
+				t.Errorf("%s: %d events", name, n)
+			}
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				_, err := critical.Acknowledge(ctx, tx, d.team.ID, all[0].ID, critical.Acknowledgement{Notified: "Dr. Example"})
+				return err
+			})
+		}
 	})
 }
 
@@ -291,25 +373,53 @@ func TestInterpretation(t *testing.T) {
 	}
 }
 
-// While the only candidate's user is in the grace period, a result comes into
-// the queue and can be decided.
+// While the only candidate's user is in the grace period, a result finds its order as
+// before the deletion, and can be decided. After the erasure nothing has the user's id.
 func TestCandidateInGracePeriod(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
-		before := d.receive(d.report(o))
+		var before, meanwhile []matching.ID
+		for range 4 {
+			before = append(before, d.receive(d.report(o)))
+		}
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, d.team.ID, o.User) })
-		meanwhile := d.receive(d.report(o))
-		for id, action := range map[matching.ID]matching.Action{before: matching.Reject, meanwhile: matching.Unsure} {
-			if i := d.get(id); i.Status != matching.TeamReview {
-				t.Errorf("it waits as %s", i.Status)
+		for range 4 {
+			meanwhile = append(meanwhile, d.receive(d.report(o)))
+		}
+		for _, ids := range [][]matching.ID{before, meanwhile} {
+			for _, id := range ids {
+				i := d.get(id)
+				if i.Status != matching.TeamReview || i.Decision != matching.PersonMatch || len(i.Candidates) != 1 || i.Candidates[0].Order != o.ID {
+					t.Errorf("%s as %s with %d candidates", i.Status, i.Decision, len(i.Candidates))
+				}
 			}
-			if i, err := d.resolve(id, action); err != nil || i.Action != action {
-				t.Errorf("%s: %v", action, err)
+			for id, action := range map[matching.ID]matching.Action{ids[0]: matching.Reject, ids[1]: matching.Unsure} {
+				if i, err := d.resolve(id, action); err != nil || i.Action != action {
+					t.Errorf("%s: %v", action, err)
+				}
+			}
+			if to, err := d.accept(ids[2], matching.Choice{User: &o.User}); err != nil || to.ID != o.ID || d.results(to) == 0 {
+				t.Errorf("accepted for %s: %v", to.ID, err)
 			}
 		}
-		if got := d.announced(); len(got) != 4 {
+		if got := d.announced(); len(got) != 14 {
 			t.Errorf("announced %v", got)
+		}
+		for _, e := range d.events() {
+			if e.UserID != o.User.String() {
+				t.Errorf("%s is of the user %q", e.EventType, e.UserID)
+			}
+		}
+		stranger := d.receive(d.report(o, func(r *networks.Report) { r.Patient = networks.ReportedPatient{FirstName: "Unknown"} }))
+		if _, err := d.accept(stranger, matching.Choice{User: &o.User, ConfirmIdentity: true}); !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("a new order of a deleted user: %v", err)
+		}
+		endGrace(t, db, o.User)
+		for _, table := range []string{"unmatched_results", "unmatched_candidates"} {
+			if n := count(t, db, `SELECT COUNT(*) FROM `+table+` WHERE team_id = $1 AND user_id = $2`, d.team.ID, o.User); n != 0 {
+				t.Errorf("%d rows of %s have the id of the erased user", n, table)
+			}
 		}
 	})
 }
@@ -338,8 +448,8 @@ func TestCancelledOrderIsRecreated(t *testing.T) {
 	})
 }
 
-// A report with another person's number gets a new order of the user whose
-// sample it is. The named order stays as it is: its patient waits for a result.
+// A report with another person's number gets a new order of the user whose sample it is.
+// The named order stays unchanged, because its patient waits for a result.
 func TestAcceptForAnotherPerson(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
@@ -419,8 +529,7 @@ func TestAcceptConfirmsIdentity(t *testing.T) {
 	})
 }
 
-// A result of another lab than the order's: the order is recreated at that
-// lab.
+// If a result is of another lab than the order's, the order is recreated at that lab.
 func TestWrongLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
@@ -458,7 +567,7 @@ func TestAcceptWithoutOrder(t *testing.T) {
 		d := newDesk(t, db)
 		o := d.order(orders.RequisitionCreated)
 		id := d.receive(d.report(o, func(r *networks.Report) {
-			r.Patient = networks.ReportedPatient{FirstName: "Nobody", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
+			r.Patient = networks.ReportedPatient{FirstName: "Unknown", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
 		}))
 		if i := d.get(id); i.Decision != matching.NoMatch || len(i.Candidates) != 0 {
 			t.Fatalf("judged %s, %d candidates", i.Decision, len(i.Candidates))
@@ -560,14 +669,9 @@ func TestListAndSearch(t *testing.T) {
 					f.After = &place
 				}
 			}
-			f := matching.Filter{Limit: 1, Oldest: true}
-			for _, want := range []matching.ID{all[0], all[1]} {
-				got, total, err := matching.List(d.ctx(), tx, d.team.ID, f)
-				if err != nil || total != 2 || len(got) != 1 || got[0].ID != want {
-					t.Fatalf("oldest first: %d of %d: %v", len(got), total, err)
-				}
-				place := matching.PositionOf(&got[0])
-				f.After = &place
+			got, total, err := matching.List(d.ctx(), tx, d.team.ID, matching.Filter{Limit: 1, CriticalFirst: true})
+			if err != nil || total != 2 || len(got) != 1 || got[0].ID != all[0] {
+				t.Fatalf("critical ones first: %d of %d: %v", len(got), total, err)
 			}
 			return nil
 		})
@@ -595,6 +699,77 @@ func TestTeamWithoutQueue(t *testing.T) {
 		if got := d.announced(); len(got) != 1 {
 			t.Errorf("events %v", got)
 		}
+	})
+}
+
+// A person can read notes without values, with the tests and the order number.
+func TestTextOfNotes(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		values := d.receive(d.report(o))
+		notes := d.receive(d.report(o, func(r *networks.Report) {
+			r.Placer, r.Tests, r.Results = o.ID.String(), []string{"303756"}, &networks.ResultSet{Comments: []string{"Potassium 7.9 called to Dr. Example, read back"}}
+		}))
+		for id, want := range map[matching.ID]*matching.ReportText{
+			values: nil,
+			notes:  {OrderNumber: o.ID.String(), Tests: []string{"303756"}, Text: "Potassium 7.9 called to Dr. Example, read back"},
+		} {
+			d.read(func(tx *store.Tx) error {
+				i, err := matching.Get(d.ctx(), tx, d.team.ID, id)
+				if err != nil {
+					return err
+				}
+				if got, err := i.ReadText(d.ctx(), tx); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("%+v, %v, want %+v", got, err, want)
+				}
+				if (i.Interpretation == orders.Critical) != (want != nil) {
+					t.Errorf("%s is %s", id, i.Interpretation)
+				}
+				return nil
+			})
+		}
+	})
+}
+
+// Results of production teams that wait for an operator are counted. They are of teams
+// without a queue, or a team was unsure of them.
+func TestCountReviews(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		wants := func(waiting, critical int) {
+			t.Helper()
+			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+				c, err := matching.CountReviews(ctx, tx)
+				if c.Waiting != waiting || c.Critical != critical || c.Oldest.IsZero() != (waiting == 0) {
+					t.Errorf("counted %+v, want %d with %d critical", c, waiting, critical)
+				}
+				return err
+			})
+		}
+		unsure := d.receive(d.report(o))
+		wants(0, 0)
+		if _, err := d.resolve(unsure, matching.Unsure); err != nil {
+			t.Fatal(err)
+		}
+		d.reviews(false)
+		d.receive(d.report(o, func(r *networks.Report) { r.Results.Results[0].Flag = "HH" }))
+		wants(0, 0) // a team in the sandbox
+		if err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE teams SET environment = 'production' WHERE id = $1`, d.team.ID)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		wants(2, 1)
+		d.read(func(tx *store.Tx) error {
+			got, _, err := matching.List(d.ctx(), tx, d.team.ID, matching.Filter{Status: matching.OperatorReview, CriticalFirst: true, Limit: 2})
+			if err != nil || len(got) != 2 || got[0].Interpretation != orders.Critical || got[1].ID != unsure {
+				t.Errorf("critical ones first: %v, %v", got, err)
+			}
+			return err
+		})
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -186,6 +187,9 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Item, error) 
 	if err != nil {
 		return Item{}, err
 	}
+	if i.User != nil {
+		audit.NotePeople(ctx, *i.User)
+	}
 	all := []Item{i}
 	return all[0], addCandidates(ctx, tx, team, all)
 }
@@ -254,6 +258,29 @@ func scanCandidates(rows *store.Rows, add func(ID, Candidate)) error {
 	return rows.Err()
 }
 
+// ReviewCounts sums up the results of known teams that wait for an operator.
+type ReviewCounts struct {
+	Waiting, Critical int
+	Oldest            time.Time // zero when there is none
+}
+
+// CountReviews counts the results of production teams that wait for an operator. They
+// are of teams without a queue, or a team was unsure of them.
+func CountReviews(ctx context.Context, tx *store.Tx) (ReviewCounts, error) {
+	var c ReviewCounts
+	var oldest *time.Time
+	err := tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN r.interpretation = 'critical' THEN 1 END), MIN(r.created_at) FROM unmatched_results r
+		JOIN teams t ON t.id = r.team_id WHERE r.status = 'pending_ops_review' AND t.environment = 'production'`).
+		Scan(&c.Waiting, &c.Critical, store.ScanNullTime(&oldest))
+	if err != nil {
+		return c, fmt.Errorf("matching: counting results in review: %w", err)
+	}
+	if oldest != nil {
+		c.Oldest = *oldest
+	}
+	return c, nil
+}
+
 // Filter narrows the queue; empty fields do not.
 //
 // Reference 1.17, GET /v3/unmatched_result.
@@ -267,7 +294,8 @@ type Filter struct {
 	Search         string      // part of the patient's name, or the birth date
 	After          *Position
 	Limit          int
-	Oldest         bool // oldest first; not with Search
+	// CriticalFirst lists critical results first, then the oldest; not with After or Search.
+	CriticalFirst bool
 }
 
 // Position is the place of a result in the list.
@@ -349,19 +377,19 @@ func (f *Filter) listPage(ctx context.Context, tx *store.Tx, q query) (page []It
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM unmatched_results WHERE `+q.text, q.args...).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("matching: counting: %w", err)
 	}
-	page, err = rowsAfter(ctx, tx, q, f.After, f.Limit, f.Oldest)
+	page, err = rowsAfter(ctx, tx, q, f.After, f.Limit, f.CriticalFirst)
 	return page, total, err
 }
 
-// rowsAfter reads the results after a position, newest or oldest first.
-func rowsAfter(ctx context.Context, tx *store.Tx, q query, after *Position, limit int, oldest bool) ([]Item, error) {
-	behind, order := "<", "created_at DESC, id DESC"
-	if oldest {
-		behind, order = ">", "created_at, id"
+// rowsAfter reads the results after a position, newest first or critical ones first.
+func rowsAfter(ctx context.Context, tx *store.Tx, q query, after *Position, limit int, criticalFirst bool) ([]Item, error) {
+	order := "created_at DESC, id DESC"
+	if criticalFirst {
+		order = "CASE WHEN interpretation = 'critical' THEN 0 ELSE 1 END, created_at, id"
 	}
 	if after != nil {
 		q.args = append([]any(nil), q.args...)
-		q.addCondition("(created_at, id) "+behind+" (?, ?)", after.At, after.ID)
+		q.addCondition("(created_at, id) < (?, ?)", after.At, after.ID)
 	}
 	q.args = append(q.args, limit)
 	rows, err := tx.Query(ctx, `SELECT `+columns+` FROM unmatched_results WHERE `+q.text+
@@ -425,8 +453,9 @@ func (p Position) isAfter(other Position) bool {
 	return p.At < other.At || p.At == other.At && p.ID.String() < other.ID.String()
 }
 
-// matchPerson returns a test for the person that the input describes: part of
-// the first name, the last name or both in either order, or the birth date.
+// matchPerson returns a test for the person that the input describes. The input
+// is a birth date, or part of the first name, the last name or both in either
+// order.
 func matchPerson(input string) func(Person) bool {
 	if day, err := civil.ParseDate(strings.TrimSpace(input)); err == nil {
 		return func(p Person) bool { return p.DOB == day }

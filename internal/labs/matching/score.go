@@ -28,6 +28,7 @@ type reportFacts struct {
 	Placers []string
 	Markers []Marker
 	Values  []catalogue.Naming
+	Set     *networks.ResultSet
 	At      time.Time
 }
 
@@ -39,7 +40,8 @@ type knownOrder struct {
 	Account string // number
 	Markers []*catalogue.Marker
 	// Offered is the catalogue of the team.
-	Offered *catalogue.Catalogue
+	Offered          *catalogue.Catalogue
+	FirstObservation time.Time // no value of the order is older; zero if unknown
 }
 
 // finding is the comparison of a report with an order.
@@ -52,6 +54,7 @@ type finding struct {
 	account identity.Agreement
 	overlap Overlap
 	codes   catalogue.CodeProblem
+	old     bool // a value is from before the order
 	state   orderState
 }
 
@@ -66,9 +69,9 @@ const (
 	stateCancelled
 )
 
-// orderStateOf returns the state of an order. A cancelled or failed order
-// waits for no result. No sample can exist for an order that its lab does not
-// have, for an unregistered kit, or for a visit that has not taken place.
+// orderStateOf returns the state of an order. A cancelled or failed order waits
+// for no result. No sample can exist before the lab has the order, before a kit
+// is registered, or before a visit takes place.
 func orderStateOf(o *orders.Order) orderState {
 	switch stage := o.Status.Stage(o.Method); {
 	case stage == orders.StageCancelled || stage == orders.StageFailed:
@@ -94,6 +97,7 @@ func examine(r reportFacts, o *knownOrder) finding {
 		overlap: overlapOf(r.Markers, o.Markers),
 		state:   orderStateOf(&o.Order),
 	}
+	f.old = r.Set != nil && r.Set.HasOld(o.Markers, o.FirstObservation)
 	if f.lab == identity.Agrees && o.Offered != nil {
 		f.codes = o.Offered.CheckCodes(o.Order.Lab, o.Offered.AddReflex(o.Markers), r.Values)
 	}
@@ -166,6 +170,9 @@ func (f finding) grounds() Grounds {
 	}
 	if f.codes != "" {
 		against(maxOtherLab, Reason(f.codes))
+	}
+	if f.old {
+		against(maxOtherLab, OldValues)
 	}
 	switch f.state {
 	case stateCompleted:

@@ -21,8 +21,9 @@ type target struct {
 }
 
 // usableOrder returns the order when it can have results of that lab. An order
-// that was cancelled, that its lab never had, or that is with another lab is
-// recreated, once: later results of the same sample go to the recreated order.
+// is recreated if it was cancelled, if its lab never had it, or if it is with
+// another lab. That happens once. Later results of the same sample go to the
+// recreated order.
 //
 // Reference 1.7, recreation.
 func (t target) usableOrder(ctx context.Context, tx *store.Tx, o *orders.Order) (orders.Order, error) {
@@ -192,6 +193,9 @@ func (t target) details(ctx context.Context, tx *store.Tx, user users.ID) (order
 	info, err := users.LatestInfo(ctx, tx, t.item.Team, user)
 	if users.IsNoInfo(err) {
 		return orders.Patient{}, orders.Address{}, inconsistentChoice("The user's demographics are not known: set them first")
+	}
+	if fault.Is(err, fault.NotFound) { // choose has found the user
+		return orders.Patient{}, orders.Address{}, inconsistentChoice("The user is deleted and gets no new order: choose an order with order_id, or undo the deletion first")
 	}
 	if err != nil {
 		return orders.Patient{}, orders.Address{}, err

@@ -122,6 +122,8 @@ const (
 	// CodeConflict and UnknownCode are the problems of codes.
 	CodeConflict Reason = Reason(catalogue.CodeConflict)
 	UnknownCode  Reason = Reason(catalogue.UnknownCode)
+	// OldValues means that an ordered test has only a value from before the order.
+	OldValues Reason = "old_values"
 )
 
 // AccountMismatch is the only reason below a decision.

@@ -1,9 +1,11 @@
 package matching
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -19,12 +21,14 @@ import (
 	"hale/internal/labs/results"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
+	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
 // Results for which no team could be found belong to no team. Operators assign
-// them to a team or an order, or reject them.
+// them to a team or an order, or reject them. Reports without results that no order takes
+// wait in the same list, if they reject, cancel or block tests. Operators only reject these.
 
 // AssignmentState is the state of a result without a team.
 type AssignmentState string
@@ -51,7 +55,60 @@ type Unassigned struct {
 	Order          *orders.ID
 	Note           string // the operator's
 	Forgotten      bool   // the report is deleted
+	// Status is the status of a report without results, or RefusedTests; empty for results.
+	Status string
+	// Report is the content of a report without values. Only GetUnassigned sets it.
+	Report *ReportText
 }
+
+// RefusedTests is the status of a report that only refuses tests.
+const RefusedTests = "tests_refused"
+
+// ReportText is a report without values: a rejected sample, a cancellation, a block, or
+// only notes. Personal.
+type ReportText struct {
+	OrderNumber string   `json:"order_number,omitempty"` // as reported
+	Tests       []string `json:"tests,omitempty"`        // by the lab's codes; none means the whole order
+	Detail      string   `json:"detail,omitempty"`
+	Text        string   `json:"text,omitempty"` // the lab's
+}
+
+// newReportText returns the text of a report; nil if it has values.
+func newReportText(r *networks.Report) *ReportText {
+	if r.Results != nil && len(r.Results.Results) > 0 {
+		return nil
+	}
+	texts := []string{r.Reason}
+	if r.Results != nil {
+		for _, m := range r.Results.Missing {
+			texts = append(texts, m.Note)
+		}
+		texts = append(texts, r.Results.Comments...)
+	}
+	known := ""
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text != "" && !strings.Contains(known, text) {
+			known = strings.TrimPrefix(known+"\n"+text, "\n")
+		}
+	}
+	return &ReportText{OrderNumber: r.Placer, Tests: slices.Concat(r.Tests, r.Refused), Detail: r.Detail, Text: known}
+}
+
+// ReadText returns the text of a result that waits; nil if it has values, or if its
+// report is deleted.
+func (i *Item) ReadText(ctx context.Context, tx *store.Tx) (*ReportText, error) {
+	if i.body == nil {
+		return nil, nil
+	}
+	r, err := i.report(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return newReportText(&r), nil
+}
+
+// LogValue keeps the lab's words out of logs.
+func (ReportText) LogValue() slog.Value { return slog.StringValue(secrets.Withheld) }
 
 const unassignedNotePlace = "unassigned_results.note:"
 
@@ -73,6 +130,28 @@ func storeUnassigned(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inb
 	return critical.NotifyOperators(ctx, tx, a.ID)
 }
 
+// TakeUnmatchedStatus stores that a report without results waits for an operator. No order
+// takes it, and the patient may need a new sample.
+func (q *Queue) TakeUnmatchedStatus(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason) error {
+	status := cmp.Or(a.Report.Status, RefusedTests)
+	q.Log.WarnContext(ctx, "a laboratory's report of a rejected or blocked test has no order; hale results inbox list shows it",
+		"report", a.ID, "reason", string(why), "status", status)
+	worst, err := interpretWithoutTeam(ctx, tx, a.Report)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO unassigned_results (team_id, id, state, reason, lab, interpretation, received_at, decided_by, forgotten, report_status)
+		VALUES ($1, $2, 'waiting', $3, $4, $5, $6, '', FALSE, $7) ON CONFLICT (id, team_id) DO NOTHING`,
+		uuid.Nil, a.ID, string(why), a.Report.Lab, string(worst), a.ReceivedAt, status)
+	if err != nil {
+		return fmt.Errorf("matching: storing a report without an order: %w", err)
+	}
+	if worst != orders.Critical {
+		return nil
+	}
+	return critical.NotifyOperators(ctx, tx, a.ID)
+}
+
 // interpretWithoutTeam interprets a report with the catalogue that all teams of
 // an environment share.
 func interpretWithoutTeam(ctx context.Context, tx *store.Tx, r networks.Report) (orders.Interpretation, error) {
@@ -81,7 +160,7 @@ func interpretWithoutTeam(ctx context.Context, tx *store.Tx, r networks.Report) 
 	}
 	all, err := teams.List(ctx, tx)
 	if err != nil || len(all) == 0 {
-		return results.InterpretUnmatched(nil, catalogue.Lab{}, r.Results.Results), err
+		return results.InterpretUnmatched(nil, catalogue.Lab{}, r.Results), err
 	}
 	one := all[max(0, slices.IndexFunc(all, func(t teams.Team) bool { return t.Environment == teams.Production }))]
 	offered, err := catalogue.Load(ctx, tx, one.ID)
@@ -89,16 +168,16 @@ func interpretWithoutTeam(ctx context.Context, tx *store.Tx, r networks.Report) 
 		return "", err
 	}
 	lab, _ := offered.LabBySlug(r.Lab)
-	return results.InterpretUnmatched(offered, lab, r.Results.Results), nil
+	return results.InterpretUnmatched(offered, lab, r.Results), nil
 }
 
-const unassignedColumns = `id, state, reason, lab, interpretation, received_at, decided_at, decided_by, assigned_team, assigned_order, note, forgotten`
+const unassignedColumns = `id, state, reason, lab, interpretation, received_at, decided_at, decided_by, assigned_team, assigned_order, note, forgotten, report_status`
 
 func scanUnassigned(row scanner) (u Unassigned, note []byte, err error) {
 	var team teams.ID
 	var order orders.ID
 	err = row.Scan(&u.ID, &u.State, &u.Reason, &u.Lab, &u.Interpretation, store.ScanTime(&u.ReceivedAt), store.ScanNullTime(&u.DecidedAt),
-		&u.DecidedBy, &team, &order, &note, &u.Forgotten)
+		&u.DecidedBy, &team, &order, &note, &u.Forgotten, &u.Status)
 	if !team.IsZero() {
 		u.Team = &team
 	}
@@ -108,13 +187,14 @@ func scanUnassigned(row scanner) (u Unassigned, note []byte, err error) {
 	return u, note, err
 }
 
-// ListUnassigned returns results in a state, oldest first, without notes, and
-// how many there are in all.
+// ListUnassigned returns results in a state, critical ones and then the oldest first,
+// without notes, and how many there are in all.
 func ListUnassigned(ctx context.Context, tx *store.Tx, state AssignmentState, limit int) (all []Unassigned, total int, err error) {
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM unassigned_results WHERE state = $1`, string(state)).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("matching: counting results without a team: %w", err)
 	}
-	rows, err := tx.Query(ctx, `SELECT `+unassignedColumns+` FROM unassigned_results WHERE state = $1 ORDER BY received_at, id LIMIT $2`, string(state), limit)
+	rows, err := tx.Query(ctx, `SELECT `+unassignedColumns+` FROM unassigned_results WHERE state = $1
+		ORDER BY CASE WHEN interpretation = 'critical' THEN 0 ELSE 1 END, received_at, id LIMIT $2`, string(state), limit)
 	if err != nil {
 		return nil, 0, fmt.Errorf("matching: listing results without a team: %w", err)
 	}
@@ -149,10 +229,20 @@ func GetUnassigned(ctx context.Context, tx *store.Tx, id ID) (Unassigned, *Summa
 	if u.State == Assigned || u.Forgotten {
 		return u, nil, nil
 	}
+	if u.Status != "" {
+		r, err := inbox.ReadReport(ctx, tx, id.UUID())
+		if err != nil || r == nil {
+			return u, nil, err
+		}
+		u.Report = newReportText(r)
+		s := summarise(*r)
+		return u, &s, nil
+	}
 	a, err := inbox.ReadArrival(ctx, tx, id.UUID())
 	if err != nil {
 		return Unassigned{}, nil, err
 	}
+	u.Report = newReportText(&a.Report)
 	s := summarise(a.Report)
 	return u, &s, nil
 }
@@ -172,16 +262,32 @@ func (d OperatorDecision) check() error {
 	return nil
 }
 
-// readWaiting reads a result that waits for an operator.
-func readWaiting(ctx context.Context, tx *store.Tx, id ID) (inbox.Arrival, error) {
+// requireWaiting reads a row that waits for an operator.
+func requireWaiting(ctx context.Context, tx *store.Tx, id ID) (Unassigned, error) {
 	u, _, err := GetUnassigned(ctx, tx, id)
+	if err == nil && u.State != Waiting {
+		err = fault.Newf(fault.Conflict, "this result is %s already", u.State)
+	}
+	return u, err
+}
+
+// readWaiting reads a result that an operator may assign.
+func readWaiting(ctx context.Context, tx *store.Tx, id ID) (inbox.Arrival, error) {
+	u, err := requireWaiting(ctx, tx, id)
 	if err != nil {
 		return inbox.Arrival{}, err
 	}
-	if u.State != Waiting {
-		return inbox.Arrival{}, fault.Newf(fault.Conflict, "this result is %s already", u.State)
+	var a inbox.Arrival
+	if u.Status == "" {
+		if a, err = inbox.ReadArrival(ctx, tx, id.UUID()); err != nil {
+			return a, err
+		}
 	}
-	return inbox.ReadArrival(ctx, tx, id.UUID())
+	if u.Status != "" || inbox.IsRejection(a.Report) { // rows of earlier versions may lack the status
+		return inbox.Arrival{}, fault.Newf(fault.Unprocessable, "this report (%s) has no results to assign: ask the laboratory and the team, then reject it with what you did",
+			cmp.Or(u.Status, a.Report.Status, RefusedTests))
+	}
+	return a, nil
 }
 
 // endWaiting records a decision.
@@ -221,6 +327,24 @@ func AssignToTeam(ctx context.Context, tx *store.Tx, id ID, team teams.ID, d Ope
 		return err
 	}
 	return takeForTeam(ctx, tx, team, a)
+}
+
+// teamAssignment returns the decision of the operator who assigned a result to a team;
+// nil if none did. The row belongs to no team, so the reading is the system's.
+func teamAssignment(ctx context.Context, db *store.DB, team teams.ID, id ID) (by *results.Review, err error) {
+	ctx = store.AsSystem(ctx)
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		by = nil
+		u, _, err := GetUnassigned(ctx, tx, id)
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err == nil && u.State == Assigned && u.DecidedAt != nil && u.Team != nil && *u.Team == team {
+			by = &results.Review{Result: id.UUID(), By: u.DecidedBy, At: *u.DecidedAt, Note: u.Note}
+		}
+		return err
+	})
+	return by, err
 }
 
 // takeForTeam puts a report into the queue of its team, to be judged.
@@ -294,7 +418,7 @@ func queueForOperator(ctx context.Context, tx *store.Tx, team teams.ID, id ID, o
 // RejectUnassigned decides that a result belongs to no team. The report is
 // deleted after RejectedRetention.
 func RejectUnassigned(ctx context.Context, tx *store.Tx, id ID, d OperatorDecision) error {
-	if _, err := readWaiting(ctx, tx, id); err != nil {
+	if _, err := requireWaiting(ctx, tx, id); err != nil {
 		return err
 	}
 	if err := d.check(); err != nil {
@@ -309,6 +433,7 @@ func RejectUnassigned(ctx context.Context, tx *store.Tx, id ID, d OperatorDecisi
 // UnassignedCounts sums up the results that wait for an operator.
 type UnassignedCounts struct {
 	Waiting, Critical int
+	WithoutResults    int       // rejected samples, cancellations and blocks
 	Oldest            time.Time // zero when there is none
 }
 
@@ -316,8 +441,9 @@ type UnassignedCounts struct {
 func CountUnassigned(ctx context.Context, tx *store.Tx) (UnassignedCounts, error) {
 	var c UnassignedCounts
 	var oldest *time.Time
-	err := tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN interpretation = 'critical' THEN 1 END), MIN(received_at) FROM unassigned_results
-		WHERE state = 'waiting'`).Scan(&c.Waiting, &c.Critical, store.ScanNullTime(&oldest))
+	err := tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN interpretation = 'critical' THEN 1 END),
+		COUNT(CASE WHEN report_status <> '' THEN 1 END), MIN(received_at) FROM unassigned_results
+		WHERE state = 'waiting'`).Scan(&c.Waiting, &c.Critical, &c.WithoutResults, store.ScanNullTime(&oldest))
 	if err != nil {
 		return c, fmt.Errorf("matching: counting results without a team: %w", err)
 	}

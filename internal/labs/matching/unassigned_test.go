@@ -3,6 +3,8 @@ package matching_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/results"
+	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
@@ -72,7 +75,7 @@ func TestAssignToOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		d := newDesk(t, db)
 		o, other := d.order(orders.RequisitionCreated), d.order(orders.RequisitionCreated)
-		all := d.arriveWithoutTeam(d.report(o, func(r *networks.Report) { r.Results.Results[0].Flag = "HH" }), d.report(o, otherPatient))
+		all := d.arriveWithoutTeam(d.report(o, otherPatient), d.report(o, func(r *networks.Report) { r.Results.Results[0].Flag = "HH" })) // critical ones come first
 		if u := all[0]; u.Reason != inbox.NoOrder || u.Interpretation != orders.Critical || u.Lab == "" || all[1].Interpretation != orders.Abnormal {
 			t.Fatalf("waiting: %+v", all)
 		}
@@ -143,6 +146,89 @@ func TestAssignToOrder(t *testing.T) {
 	})
 }
 
+// A rejected sample that no order takes waits for an operator, who acts and then ends the
+// wait. The report is erased with the user whose order it names.
+func TestRejectedSampleWithoutAnOrder(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		o := d.order(orders.RequisitionCreated)
+		rejects := func(r *networks.Report) {
+			r.Results, r.Status, r.Tests, r.Reason = nil, string(orders.SampleError), []string{"303756"}, "clotted"
+		}
+		byOther := func(r *networks.Report) { r.Placer, r.Lab = o.ID.String(), "elsewhere" }
+		refuses := func(r *networks.Report) { r.Results, r.Refused = nil, []string{"303756"} }
+		lists := func(r *networks.Report) { // OBR-25 X
+			r.Status, r.Detail, r.Tests = string(orders.SampleError), string(orders.SampleHemolyzed), []string{"303756"}
+			r.Results = &networks.ResultSet{Missing: []networks.Missing{{ProviderID: "303756", Rest: true, Note: "clotted"}}}
+		}
+		notes := func(r *networks.Report) {
+			r.Results, r.Tests = &networks.ResultSet{Comments: []string{"Potassium 7.9 called to Dr. Example"}}, []string{"303756"}
+		}
+		all := d.arriveWithoutTeam(d.report(o, rejects), d.report(o, rejects, byOther), d.report(o, refuses), d.report(o), d.report(o, lists), d.report(o, notes))
+		reported := map[string]int{}
+		for _, u := range all {
+			reported[string(u.Reason)+" "+u.Status]++
+		}
+		if want := map[string]int{"no_order sample_error": 2, "other_lab sample_error": 1, "no_order tests_refused": 1, "no_order ": 2}; !maps.Equal(reported, want) {
+			t.Fatalf("waiting: %v", reported)
+		}
+		n := slices.IndexFunc(all, func(u matching.Unassigned) bool {
+			return u.Reason == inbox.NoOrder && u.Status == string(orders.SampleError)
+		})
+		id := all[n].ID
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			c, err := matching.CountUnassigned(ctx, tx)
+			if c.Waiting != 6 || c.WithoutResults != 4 || c.Critical != 1 {
+				t.Errorf("counted %+v", c)
+			}
+			for _, one := range all {
+				u, summary, err := matching.GetUnassigned(ctx, tx, one.ID)
+				if err != nil || summary == nil || summary.Patient.LastName != o.Body.Patient.LastName || (u.Report == nil) != (u.Status == "" && u.Interpretation != orders.Critical) {
+					t.Errorf("shown: %+v, %+v, %v", u, summary, err)
+				}
+				if u.Report != nil && u.Status == "" && u.Report.Text != "Potassium 7.9 called to Dr. Example" {
+					t.Errorf("the notes: %+v", u.Report)
+				}
+				if u.Report != nil && (!slices.Equal(u.Report.Tests, []string{"303756"}) || u.Status == string(orders.SampleError) && u.Report.Text != "clotted") {
+					t.Errorf("the report: %+v", u.Report)
+				}
+			}
+			return err
+		})
+		decision := matching.OperatorDecision{By: "operator jane", Note: "called the team: new draw"}
+		err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			return matching.AssignToTeam(ctx, tx, id, d.team.ID, decision)
+		})
+		if !fault.Is(err, fault.Unprocessable) {
+			t.Errorf("assigned: %v", err)
+		}
+		for _, one := range all {
+			if one.Status == "" {
+				continue
+			}
+			err := d.system(func(ctx context.Context, tx *store.Tx) error {
+				_, err := matching.AssignToOrder(ctx, tx, one.ID, o.ID, decision)
+				return err
+			})
+			if !fault.Is(err, fault.Unprocessable) {
+				t.Errorf("assigned %s: %v", one.Status, err)
+			}
+		}
+		if err := d.system(func(ctx context.Context, tx *store.Tx) error { return matching.RejectUnassigned(ctx, tx, id, decision) }); err != nil {
+			t.Fatal(err)
+		}
+		if waiting := d.unassigned(matching.Waiting); len(waiting) != 5 {
+			t.Errorf("%d still wait", len(waiting))
+		}
+		eraseUser(t, db, d, o.User)
+		for _, u := range d.unassigned(matching.Waiting) {
+			if u.Reason == inbox.OtherLab {
+				t.Error("a report of the erased user still waits")
+			}
+		}
+	})
+}
+
 // A result that is assigned to a team is judged like any other of the team. A
 // rejected one is deleted after its retention, and the decision stays.
 func TestAssignToTeamAndReject(t *testing.T) {
@@ -187,6 +273,41 @@ func TestAssignToTeamAndReject(t *testing.T) {
 		if got := d.unassigned(matching.RejectedByOps); len(got) != 1 || !got[0].Forgotten {
 			t.Errorf("after the retention: %+v", got)
 		}
+	})
+}
+
+// A result that an operator assigned to a team finds its order without a further
+// decision. The order's results name the operator.
+func TestAssignToTeamLeavesATrace(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newDesk(t, db)
+		users.Register(db, results.UserRecords()...)
+		o := d.order(orders.RequisitionCreated)
+		all := d.arriveWithoutTeam(d.report(o)) // no order has this sample yet
+		o.SampleID = "UNKNOWN-1A"
+		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE orders SET sample_id = $1 WHERE id = $2`, o.SampleID, o.ID)
+			return err
+		})
+		decision := matching.OperatorDecision{By: "operator jane", Note: "the account is theirs"}
+		if err := d.system(func(ctx context.Context, tx *store.Tx) error {
+			return matching.AssignToTeam(ctx, tx, all[0].ID, d.team.ID, decision)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if err := match(d.ctx(), db, d.team.ID, all[0].ID); err != nil {
+			t.Fatal(err)
+		}
+		if i := d.get(all[0].ID); i.Status != matching.Matched {
+			t.Fatalf("in the queue: %s %s", i.Status, i.Decision)
+		}
+		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+			r, err := results.Get(ctx, tx, &o, 0)
+			if err == nil && (len(r.Reviews) != 1 || r.Reviews[0].By != "operator jane" || r.Reviews[0].Note != "the account is theirs" || r.Reviews[0].At.IsZero()) {
+				t.Errorf("reviews: %+v", r.Reviews)
+			}
+			return err
+		})
 	})
 }
 

@@ -71,8 +71,9 @@ func decideByName(named []finding) (Decision, *finding) {
 	return SampleMatch, f
 }
 
-// decideByPerson decides by the orders of the same person: an open one at the
-// lab, then one without a sample, then one at another lab, then a closed one.
+// decideByPerson decides by the orders of the same person. It prefers an open
+// order at the lab. Next come, in this order, an order without a sample, an order
+// at another lab, and a closed order.
 func decideByPerson(same []finding) (Decision, *finding) {
 	here := filterFindings(same, func(f finding) bool { return f.lab != identity.Differs })
 	elsewhere := filterFindings(same, func(f finding) bool {
@@ -113,14 +114,14 @@ func closedDecision(s orderState) (Decision, bool) {
 	return "", false
 }
 
-// isSafe reports whether a match is safe. The report must name the order's
-// number or sample, come through its network and from its lab and account, name
-// its patient, and have some of its tests, under codes that agree. The order must wait for results, and
-// no other open order may be named. A match by the person alone always waits
-// for review.
+// isSafe reports whether a match is safe. The report must name the order's number or
+// sample, and the order's patient. It must come from the order's lab. Its network and
+// account must be the order's, as far as both are known. It must have some of the order's
+// tests, under codes that agree, and not only earlier values of them. The order must wait for results, and no other open order
+// may be named. A match by the person alone always waits for review.
 func isSafe(d Decision, best finding, all []finding) bool {
 	if d != SampleMatch || !best.person.IsSamePerson() || best.network == identity.Differs || best.lab != identity.Agrees ||
-		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlap.reason() == MarkersNone || best.codes != "" {
+		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlap.reason() == MarkersNone || best.codes != "" || best.old {
 		return false
 	}
 	return !slices.ContainsFunc(all, func(f finding) bool {
