@@ -23,7 +23,7 @@ const (
 	longestPhonePause = 120 * 60 * secondUS
 )
 
-// session is one sleep of one source.
+// session is one sleep as one source recorded it.
 type session struct {
 	source wearables.Source
 	interval
@@ -34,8 +34,8 @@ type session struct {
 	heart  []float64
 }
 
-// nights derives sleep and sleep_cycle for the sessions that end on the days,
-// of segments that start in [from, to).
+// nights derives sleep and sleep_cycle for the sessions that end on the wanted days, from
+// segments that start in [from, to).
 func (d *Deriver) nights(ctx context.Context, found tracks, wanted map[civil.Date]bool, from, to int64) ([]wearables.Summary, error) {
 	var sessions []*session
 	for _, s := range d.Sleep {
@@ -75,8 +75,8 @@ func (d *Deriver) date(ctx context.Context, sessions []*session) error {
 	})
 }
 
-// between are the segments that start in [from, to), in order. It sorts them
-// the first time.
+// between returns a copy of the segments that start in [from, to), in order, without
+// empty ones and those longer than a day. It sorts the segments of s at the first call.
 func (s *Sleeper) between(from, to int64) []Segment {
 	inOrder := func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End), cmp.Compare(a.Stage, b.Stage))
@@ -143,15 +143,15 @@ func hypnogram(all []Segment) []Segment {
 	stages := equalJoined(named)
 	named = slices.Clone(stages)
 	for _, s := range unstaged {
-		stages = append(stages, outside(s, named)...)
+		stages = append(stages, partsOutside(s, named)...)
 	}
 	slices.SortStableFunc(stages, func(a, b Segment) int { return cmp.Compare(a.Start, b.Start) })
 	return equalJoined(stages)
 }
 
-// outside returns the parts of s outside the taken segments, which are in order and do
+// partsOutside returns the parts of s outside the taken segments, which are in order and do
 // not overlap.
-func outside(s Segment, taken []Segment) []Segment {
+func partsOutside(s Segment, taken []Segment) []Segment {
 	var left []Segment
 	i := sort.Search(len(taken), func(i int) bool { return taken[i].End > s.Start })
 	for ; i < len(taken) && taken[i].Start < s.End; i++ {
@@ -187,9 +187,10 @@ func equalJoined(all []Segment) []Segment {
 	return out
 }
 
-// sourceWithMost drops sessions that another source recorded better. Of two sessions
-// that share more than half of the shorter one, the one with stages stays, then the one
-// with heart rate, then the longer one. The samples of both stay stored.
+// sourceWithMost drops sessions that another source recorded better. Two sessions
+// compete if they share more than half of the shorter one. The session with stages
+// wins, then the one with heart rate, then the longer one. The samples of both stay
+// stored.
 func sourceWithMost(all []*session) []*session {
 	order := slices.Clone(all)
 	slices.SortStableFunc(order, func(a, b *session) int {
@@ -213,7 +214,8 @@ func sourceWithMost(all []*session) []*session {
 	return kept
 }
 
-// detail is 2 with stages, 1 with unstaged sleep, 0 with time in bed only.
+// detail returns 2 for a session with stages, 1 for one with unstaged sleep, and 0 for
+// one with only the time in bed.
 func (s *session) detail() int {
 	if len(s.stages) == 0 {
 		return 0
@@ -224,7 +226,7 @@ func (s *session) detail() int {
 	return 1
 }
 
-// sleepBody has the derived wire fields of a sleep, in seconds unless noted.
+// sleepBody contains the derived wire fields of a sleep, in seconds unless noted.
 //
 // Reference 7.5.
 type sleepBody struct {
@@ -244,7 +246,7 @@ type sleepBody struct {
 	Respiratory *float64 `json:"respiratory_rate"`
 }
 
-// cycleBody has the wire fields of a sleep_cycle.
+// cycleBody contains the wire fields of a sleep_cycle.
 type cycleBody struct {
 	SleepID uuid.UUID `json:"sleep_id"`
 	Starts  []int64   `json:"stage_start_offset_second"`
@@ -252,8 +254,7 @@ type cycleBody struct {
 	Types   []int     `json:"stage_type"`
 }
 
-// sleepOf writes the sleep of a session, and its sleep_cycle when it has
-// stages.
+// sleepOf returns the sleep of a session, and its sleep_cycle if it has stages.
 func (d *Deriver) sleepOf(s *session, found tracks) []wearables.Summary {
 	key := sessionKey(s.Start, s.source)
 	sleep := wearables.Summary{
@@ -310,7 +311,8 @@ func (s *session) body() sleepBody {
 	return b
 }
 
-// latency is the time from going to bed to the first sleep.
+// latency returns the seconds from going to bed to the first sleep, or nil without sleep
+// stages.
 func (s *session) latency() *int64 {
 	for _, p := range s.stages {
 		if p.Stage != Awake {

@@ -9,8 +9,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Span is a stretch of time, [Start, End) in UTC microseconds. One without
-// length is a moment.
+// Span is a range of time, [Start, End) in UTC microseconds. A span without length is a
+// moment.
 type Span struct{ Start, End int64 }
 
 func (v Span) length() int64 { return v.End - v.Start }
@@ -71,7 +71,7 @@ func (c *Coverage) Split(v Span, part func(v Span, owner int)) {
 	}
 }
 
-// from is the position of the first claim that ends behind an instant.
+// from returns the index of the first span that ends after an instant.
 func (c *Coverage) from(at int64) int {
 	return sort.Search(len(c.spans), func(i int) bool { return c.spans[i].End > at })
 }
@@ -96,8 +96,8 @@ func (c *Coverage) Add(all []Span, owner int) {
 	c.insert(fresh)
 }
 
-// insert merges sorted claims into the existing ones. It does not touch the claims
-// before them: a line of a thousand workouts calls it a thousand times.
+// insert merges sorted claims into the existing ones. It does not touch earlier claims,
+// because a line of a thousand workouts calls it a thousand times.
 func (c *Coverage) insert(fresh []claim) {
 	old := len(c.spans) - 1
 	c.spans = append(c.spans, fresh...)
@@ -112,8 +112,8 @@ func (c *Coverage) insert(fresh []claim) {
 	}
 }
 
-// Union sorts spans and joins those that overlap or touch. Moments outside of
-// all others remain.
+// Union sorts spans and joins those that overlap or touch. A moment remains if no other
+// span contains it.
 func Union(all []Span) []Span {
 	all = slices.Clone(all)
 	slices.SortFunc(all, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
@@ -181,7 +181,7 @@ func (t *track) differsInWordsOnly(o *track) bool {
 	return t.Type == o.Type && t.Extra != o.Extra && t.Source.Same(o.Source)
 }
 
-// piece is a part of sample i.
+// piece returns the part v of sample i. by is the By of the piece.
 func (t *track) piece(i int, v Span, by int) Piece {
 	t, i = t.sample(i)
 	p := Piece{Span: v, Source: t.source, By: by, Offset: wearables.NoOffset, Value: t.Value[i]}
@@ -194,17 +194,17 @@ func (t *track) piece(i int, v Span, by int) Piece {
 	return p
 }
 
-// line is the merged line of some tracks and, when it explains itself, what
-// was set aside for it. Both are in order of time.
+// line is the merged line of some tracks. If explain is set, it also contains the pieces
+// that were set aside. Both are in order of time.
 type line struct {
 	explain     bool
 	kept, aside []Piece
 	parts, most int // into which samples were cut, and may be
 }
 
-// mostParts bounds the work and the memory for one stretch, which may be a day with the
+// mostParts limits the work and the memory for one stretch, which may be a day with the
 // days around it. Wearables give a few parts for each sample. Long intervals that start
-// every second, beside others of seconds, give one part for each pair.
+// every second, next to others of a few seconds, give one part for each pair.
 const mostParts = 2_000_000
 
 var errTooManyParts = fault.New(fault.Unprocessable, "too many samples lie beside one another to be merged; read /grouped")
@@ -271,6 +271,11 @@ func (l *line) addLevels(tracks []*track) {
 			last++
 		}
 		groups[t.source] = last
+		for _, other := range tracks[:n] { // a phone, and its export
+			if other.Source.IsOtherTransport(&t.Source) {
+				groups[t.source] = groups[other.source]
+			}
+		}
 	}
 	for _, continuous := range []bool{true, false} {
 		var own []Span
@@ -326,9 +331,9 @@ func (l *line) add(p Piece) {
 	}
 }
 
-// spacing finds how far apart a source's samples usually are: the median over
-// the UTC day of a sample, but at least a minute and at most an hour, and an
-// hour on days with fewer than three samples.
+// spacing computes the usual distance between a source's samples. This is the median over
+// the UTC day of a sample, at least a minute and at most an hour. On days with fewer than
+// three samples it is an hour.
 type spacing struct {
 	times []int64
 	day   int64
@@ -361,7 +366,8 @@ func (s *spacing) at(i int) int64 {
 	return s.usual
 }
 
-// search is the position of the first time that is not before at.
+// search returns the index of the first time that is not before at, or len(times) if
+// there is none.
 func search(times []int64, at int64) int {
 	i, _ := slices.BinarySearch(times, at)
 	return i

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// AuthType says how a person connects a provider.
+// AuthType is the way in which a person connects a provider.
 //
 // Spec: Catalog provider, auth_type. The list may grow.
 type AuthType string
@@ -29,8 +29,8 @@ const (
 // Reference 6.4, source_type of link sources.
 type SourceType string
 
-// The kinds of source. TypedIn is data that people enter by hand; the wire
-// word for it is provider.
+// The kinds of source. TypedIn is data that people enter by hand. In the API its word is
+// provider.
 const (
 	AppSource    SourceType = "app"
 	BLESource    SourceType = "ble"
@@ -85,23 +85,43 @@ func index(rows []Provider) map[string]Provider {
 // List lists the catalogue in its own order.
 func List() []Provider { return slices.Clone(catalogue) }
 
-// OfType lists the providers of one source type, or of one way to connect: the
-// specification does not say which words the filter takes, and both are asked
-// for. There are none for an unknown word, since the lists may grow.
+// Slugs lists the slugs of the catalogue.
+func Slugs() []string {
+	all := make([]string, len(catalogue))
+	for i, p := range catalogue {
+		all[i] = p.Slug
+	}
+	return all
+}
+
+// SlugsOfPhones lists the slugs of the providers whose data phones send.
+func SlugsOfPhones() []string {
+	var all []string
+	for _, p := range catalogue {
+		if p.PushedByPhone() {
+			all = append(all, p.Slug)
+		}
+	}
+	return all
+}
+
+// OfType lists the providers of one source type, or of one way to connect. The
+// specification does not define the words of the filter, and clients use both. An unknown
+// word gives no provider and no error, because the lists may grow.
 func OfType(word string) []Provider {
 	return slices.DeleteFunc(List(), func(p Provider) bool {
 		return string(p.SourceType) != word && (p.AuthType == nil || string(*p.AuthType) != word)
 	})
 }
 
-// Find looks up a slug.
+// Find returns the provider with a slug.
 func Find(slug string) (Provider, bool) {
 	p, ok := bySlug[slug]
 	return p, ok
 }
 
-// FindOrName is Find for a slug that is already stored: a provider that left the
-// catalogue keeps its slug as its name.
+// FindOrName returns the provider with a stored slug. For a provider that is no longer in
+// the catalogue, the name is the slug.
 func FindOrName(slug string) Provider {
 	if p, ok := bySlug[slug]; ok {
 		return p

@@ -11,12 +11,12 @@ import (
 // are compared number by number, so the order is total. A text is older than any
 // number.
 func Newer(a, b string) bool {
-	return cmp.Or(slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), natural), strings.Compare(a, b)) > 0
+	return cmp.Or(slices.CompareFunc(strings.Split(a, "."), strings.Split(b, "."), compareNatural), strings.Compare(a, b)) > 0
 }
 
-// natural compares two texts run by run: runs of digits as numbers, others as
+// compareNatural compares two texts run by run: runs of digits as numbers, others as
 // texts, in which case does not matter.
-func natural(a, b string) int {
+func compareNatural(a, b string) int {
 	for a != "" && b != "" {
 		x, y := leadingRun(a), leadingRun(b)
 		a, b = a[len(x):], b[len(y):]

@@ -32,6 +32,13 @@ type Resource struct {
 	// Kinds means that clients always read one of Types. A pushed sample must state it;
 	// a sample of a file may leave it out.
 	Kinds bool
+	// OneType says that the type is a state or an attribute of one measurement, such as an
+	// idle hour. Of two samples that differ in it, the later one replaces the other.
+	// Otherwise samples of two types are different measurements, such as LDL and HDL.
+	OneType bool
+	// LateType says that the type of a measurement may follow later. Of a sample with a type
+	// and one without, the later one replaces the other.
+	LateType bool
 	// Min and Max bound a plausible value, PerMinute the rate of an interval. A value
 	// without length has no rate: it may be a manual entry for a day.
 	Min, Max  float64
@@ -85,6 +92,12 @@ func List() []Resource { return slices.Clone(table) }
 func Find(name string) (*Resource, bool) {
 	r, ok := byName[name]
 	return r, ok
+}
+
+// Replaces reports whether a sample of one type replaces one of the other, if they have the
+// same source and time.
+func (r *Resource) Replaces(a, b string) bool {
+	return a == b || r.OneType || r.LateType && (a == "" || b == "")
 }
 
 // TypeNamed finds the type of a sample by its word, which may leave out the part

@@ -41,13 +41,13 @@ var table = []Resource{
 	withLength(metric("floors_climbed", "Floors climbed", discrete, "count", 0, 10_000, 3, perDay)),
 	metric("forced_expiratory_volume_1", "Breathing tests", interval, "L", 0, 20, 3.1, perMonth),
 	metric("forced_vital_capacity", "Breathing tests", interval, "L", 0, 20, 4.2, perMonth),
-	withTypes(metric("glucose", "Blood sugar", discrete, "mmol/L", 0.6, 50, 5.4, perDay), "automatic", "manual_scan"),
+	oneType(withTypes(metric("glucose", "Blood sugar", discrete, "mmol/L", 0.6, 50, 5.4, perDay), "automatic", "manual_scan")),
 	metric("handwashing", "Hand washing", interval, "count", 0, 10_000, 1, perMonth),
 	withKinds(metric("heart_rate_alert", "Heart rate alerts", interval, "count", 1, 1, 1, perMonth),
 		"low_heart_rate", "high_heart_rate", "irregular_rhythm"),
 	metric("heart_rate_recovery_one_minute", "Heart rate after exercise", interval, "count", 0, 300, 28, perMonth),
 	metric("heartrate", "Heart rate", discrete, "bpm", 20, 300, 62, perDay),
-	withTypes(metric("hrv", "Heart rate variability", discrete, "rmssd", 1, 1_000, 48, perDay), "rmssd", "sdnn"),
+	lateType(withTypes(metric("hrv", "Heart rate variability", discrete, "rmssd", 1, 1_000, 48, perDay), "rmssd", "sdnn")),
 	notPushed(metric(Hypnogram, "Sleep stages", interval, "stage", -1, 5, 2, perDay)),
 	typeRequired(withAnyType(metric("ige", "Allergy test (IgE)", discrete, "FSU", 0, 1_000_000, 1.2, perMonth), "baha_grass")),
 	typeRequired(withAnyType(metric("igg", "Allergy test (IgG)", discrete, "FSU", 0, 1_000_000, 0.7, perMonth), "dairy")),
@@ -61,10 +61,10 @@ var table = []Resource{
 	metric("peak_expiratory_flow_rate", "Breathing tests", interval, "L/min", 0, 2_000, 480, perMonth),
 	metric("respiratory_rate", "Breathing rate", discrete, "bpm", 3, 80, 14, perDay),
 	metric("sleep_apnea_alert", "Sleep apnea alerts", interval, "count", 0, 10_000, 1, perMonth),
-	withTypes(metric("sleep_breathing_disturbance", "Breathing during sleep", interval, "count", 0, 10_000, 1, perMonth),
-		"elevated", "not_elevated"),
+	oneType(withTypes(metric("sleep_breathing_disturbance", "Breathing during sleep", interval, "count", 0, 10_000, 1, perMonth),
+		"elevated", "not_elevated")),
 	metric("stand_duration", "Standing", interval, "min", 0, 1_500, 4, perDay),
-	withKinds(metric("stand_hour", "Standing", interval, "count", 0, 1_500, 1, perDay), "stood", "idle"),
+	oneType(withKinds(metric("stand_hour", "Standing", interval, "count", 0, 1_500, 1, perDay), "stood", "idle")),
 	withRate(metric("steps", "Steps", interval, "count", 0, 100_000, 214, perDay), 300),
 	metric("stress_level", "Stress level", discrete, "%", 0, 100, 31, perDay),
 	metric("uv_exposure", "Sun exposure", interval, "index", 0, 50, 4, perMonth),
@@ -96,6 +96,8 @@ func withKinds(r Resource, types ...string) Resource {
 	r.Kinds = true
 	return typeRequired(withTypes(r, types...))
 }
+func oneType(r Resource) Resource                     { r.OneType = true; return r }
+func lateType(r Resource) Resource                    { r.LateType = true; return r }
 func withRate(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
 func withLength(r Resource) Resource                  { r.QueryLength = true; return r }
 func notPushed(r Resource) Resource                   { r.Push = false; return r }

@@ -47,10 +47,18 @@ func (r *Resource) TypeWords() string {
 	switch {
 	case r.AnyType:
 		return "any word, such as `" + r.Example.Type + "`"
-	case r.Kinds:
-		return Quoted(r.Types) + "; required"
 	}
-	return Quoted(r.Types)
+	words := Quoted(r.Types)
+	if r.Kinds {
+		words += "; required"
+	}
+	switch {
+	case r.OneType:
+		words += "; the later one replaces the other"
+	case r.LateType:
+		words += "; replaces a sample without one"
+	}
+	return words
 }
 
 // Quoted lists words as code.

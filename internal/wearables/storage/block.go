@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Block is a stored block of a series, its samples still sealed.
+// Block is a stored block of a series. Its samples are still sealed.
 type Block struct {
 	Bucket  int64 // start of the time that it covers, UTC microseconds
 	Rev     int64
@@ -25,11 +26,12 @@ type Block struct {
 	deleted []byte // fingerprints of its deleted samples, sealed; see deleted.go
 }
 
-// Open appends the samples of the block, each with when it was stored: UTC
-// milliseconds, or 1 if before that was recorded.
+// Open appends the samples of the block, each with its time of storage in UTC
+// milliseconds. The time is 1 for samples from before these times were recorded.
 //
-// A block contains these times only if they differ. Its greatest one means the last
-// change of the block, which the row has: a plan that packs a block does not know when
+// A block contains these times only if they differ. Its greatest time is not the real one:
+// Open replaces it with the time of the last change from the row of the block. The block
+// itself cannot contain that time, because a plan that packs a block does not know when
 // its transaction commits.
 func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.Columns) error {
 	packed, err := tx.Unseal(ctx, s.Team, s.User, placeOfBlock(s.ID, b.Bucket), b.sealed)
@@ -55,25 +57,34 @@ func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.C
 	return nil
 }
 
-// MarkWritten sets when the samples of a merged block were stored: those of 0 are new.
-// See Open.
-func MarkWritten(merged *blocks.Columns) {
-	last, older := int64(0), false
+// MarkWritten sets the times of storage of the samples of a merged block. A time of 0
+// marks a new sample. A negative one marks a new sample of whose key the batch has later
+// ones, as many as it says; these have a later time. It returns the lag of the block. See
+// Open.
+func MarkWritten(merged *blocks.Columns) (lag int64) {
+	last, first, best, marked := int64(0), int64(0), int64(math.MinInt64), false
 	for _, at := range merged.Written {
-		last, older = max(last, at), older || at != 0
-	}
-	if !older {
-		merged.Written = merged.Written[:0]
-		return
-	}
-	for i, at := range merged.Written {
-		if at == 0 {
-			merged.Written[i] = last + 1
+		last, marked = max(last, at), marked || at != 0
+		if at <= 0 {
+			first, best = min(first, at), max(best, at)
 		}
 	}
+	if !marked {
+		merged.Written = merged.Written[:0]
+		return 0
+	}
+	if best == math.MinInt64 {
+		return 0
+	}
+	for i, at := range merged.Written {
+		if at <= 0 {
+			merged.Written[i] = last + 1 + at - first
+		}
+	}
+	return -best
 }
 
-// placeOfBlock names the place that the samples of a block are sealed for.
+// placeOfBlock returns the location for which the samples of a block are sealed.
 func placeOfBlock(series, bucket int64) string {
 	place := append(make([]byte, 0, 64), "sample_blocks.data:"...)
 	place = strconv.AppendInt(place, series, 10)
@@ -126,7 +137,7 @@ func NewBlockCursor(s *Series, last int64) *BlockCursor {
 // CursorOver returns a cursor over blocks that were read, in time order.
 func CursorOver(all []Block) *BlockCursor { return &BlockCursor{ahead: all, done: true} }
 
-// Find returns the block that starts at bucket, or nil. Buckets are asked for in
+// Find returns the block that starts at bucket, or nil. Calls must ask for buckets in
 // time order.
 func (c *BlockCursor) Find(ctx context.Context, tx *store.Tx, bucket int64) (*Block, error) {
 	for len(c.ahead) > 0 && c.ahead[0].Bucket < bucket {
@@ -151,8 +162,8 @@ type BlockKey struct {
 	Series, Bucket int64
 }
 
-// BlocksOf reads blocks of several users of a team. Those that are not stored
-// are absent.
+// BlocksOf reads blocks of several users of a team. The result omits blocks that are not
+// stored.
 func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey) (map[BlockKey]Block, error) {
 	found := make(map[BlockKey]Block, len(keys))
 	if len(keys) == 0 {
@@ -173,7 +184,8 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 		for _, k := range keys {
 			users, series, buckets = append(users, k.User), append(series, k.Series), append(buckets, k.Bucket)
 		}
-		// OFFSET 0 keeps each lookup a lookup, whatever the statistics say.
+		// OFFSET 0 keeps the planner from merging the subquery into the join. So each
+		// block is looked up in the index, for any statistics of the table.
 		b.Query(take, `SELECT f.user_id, f.series_id, f.bucket, f.rev, f.n, f.changed_at, f.data, f.deleted
 			FROM UNNEST($2::uuid[], $3::bigint[], $4::bigint[]) AS w(user_id, series_id, bucket)
 			CROSS JOIN LATERAL (SELECT s.user_id, s.series_id, s.bucket, s.rev, s.n, s.changed_at, s.data, s.deleted FROM sample_blocks s
@@ -195,7 +207,7 @@ func BlocksOf(ctx context.Context, tx *store.Tx, team teams.ID, keys []BlockKey)
 	return found, err
 }
 
-// selectBlocksOf is the statement of BlocksOf for n blocks on SQLite.
+// selectBlocksOf returns the statement of BlocksOf for n blocks on SQLite.
 func selectBlocksOf(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -209,10 +221,11 @@ func selectBlocksOf(n int) string {
 		WHERE s.team_id = $` + strconv.Itoa(1+3*n)
 }
 
-// ErrStale says that a row was written since it was read.
+// ErrStale is returned if a row was written since it was read.
 var ErrStale = errors.New("storage: a row has changed since it was read")
 
-// stale returns the error of a statement that changes one row if that is as read.
+// stale returns the error of a statement that changes one row only if the row is still as
+// read. changed is the number of changed rows.
 func stale(changed int64, err error) error {
 	if err == nil && changed == 0 {
 		return ErrStale
@@ -226,6 +239,7 @@ type BlockVersion struct {
 	N           int
 	First, Last int64  // times of its samples
 	Packed      []byte // the samples, as package blocks packs them
+	Lag         int64  // milliseconds by which its newest sample is older than the transaction
 }
 
 const (
@@ -237,7 +251,7 @@ const (
 	upsertBlock = intoBlocks + ` VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ` + replaceBlock
 )
 
-// Write stores the version. It returns ErrStale unless the version before it is
+// Write stores the version. It returns ErrStale unless the previous version is still
 // stored.
 func (v *BlockVersion) Write(ctx context.Context, tx *store.Tx, s *Series) error {
 	row, err := v.row(ctx, tx, s)
@@ -260,5 +274,5 @@ func (v *BlockVersion) AddTo(ctx context.Context, tx *store.Tx, s *Series, b *st
 
 func (v *BlockVersion) row(ctx context.Context, tx *store.Tx, s *Series) ([]any, error) {
 	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfBlock(s.ID, v.Bucket), v.Packed)
-	return []any{s.Team, s.User, s.ID, v.Bucket, v.Rev, v.N, v.First, v.Last, sealed, store.Micros(tx.Now())}, err
+	return []any{s.Team, s.User, s.ID, v.Bucket, v.Rev, v.N, v.First, v.Last, sealed, store.Micros(tx.Now()) - 1000*v.Lag}, err
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -135,8 +134,9 @@ func (b *Block) LeaveOutDeleted(ctx context.Context, tx *store.Tx, s *Series, ad
 	return blocks.Pick(add, kept), n, nil
 }
 
-// LeaveOutDeletedAt returns the samples that were not deleted at other times, and how
-// many were. The other times are in before, at the same positions.
+// LeaveOutDeletedAt removes from add the samples that were deleted when they had other
+// times. before contains the samples with these times, in the same order. It returns the
+// remaining samples and the number of removed ones.
 func LeaveOutDeletedAt(ctx context.Context, tx *store.Tx, s *Series, add, before *blocks.Columns) (left blocks.Columns, n int, err error) {
 	known, err := deletedWithin(ctx, tx, s, slices.Min(before.Time), slices.Max(before.Time))
 	if err != nil || len(known) == 0 {
@@ -199,9 +199,9 @@ type Removal struct {
 	Removed func(s *wearables.Samples) // called with the samples of each block
 }
 
-// Blocks deletes samples of one series from some blocks, beginning with the one that
-// contains at or the next. It returns the position of the others, and how many blocks
-// it read; more is false at the end.
+// Blocks deletes samples of one series from some blocks. It begins with the block that
+// contains the time at, or with the next block. It returns the time at which a further
+// call begins, and the number of blocks that it read. more is false at the end.
 func (r *Removal) Blocks(ctx context.Context, tx *store.Tx, s *Series, at int64) (next int64, read int, more bool, err error) {
 	stored, err := readBlocks(ctx, tx, s, s.Bucket(max(r.From, at, math.MinInt64+s.Width.Microseconds())), r.To-1)
 	if err != nil {
@@ -260,7 +260,7 @@ func (r *Removal) block(ctx context.Context, tx *store.Tx, s *Series, b *Block) 
 }
 
 // restore adds the former versions of removed samples, with the times at which they were
-// stored: they may be of another import, which can be undone too.
+// stored. They may be of another import, which can be undone too.
 func restore(left, removed, former *blocks.Columns) blocks.Columns {
 	var found []int32
 	k := 0
@@ -328,144 +328,8 @@ func (b *Block) replace(ctx context.Context, tx *store.Tx, s *Series, left, remo
 		s.Team, s.User, s.ID, b.Bucket, b.Rev, n, first, last, sealed, deleted, changed))
 }
 
-// Delete deletes the summary with its stream. If keep is set, the same record does not
-// come back. It returns ErrStale if the summary was written since it was read.
-func (s *StoredSummary) Delete(ctx context.Context, tx *store.Tx, keep bool) error {
-	err := stale(tx.Exec(ctx, `DELETE FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`, s.Team, s.User, s.ID, s.Version))
-	if err != nil {
-		return err
-	}
-	if _, err := DeleteStream(ctx, tx, s); err != nil || !keep {
-		return err
-	}
-	return s.Remember(ctx, tx)
-}
-
-// DeleteStream deletes the stream of a workout, and reports whether there was one.
-func DeleteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary) (bool, error) {
-	n, err := tx.Exec(ctx, `DELETE FROM workout_streams WHERE team_id = $1 AND user_id = $2 AND workout_id = $3`, workout.Team, workout.User, workout.ID)
-	return n > 0, err
-}
-
-// Remember stores the fingerprints of the fields of a summary that is deleted or moved, so
-// that the same version does not come back.
-func (s *StoredSummary) Remember(ctx context.Context, tx *store.Tx) error {
-	was := deletedSummary{id: s.ID}
-	err := tx.QueryRow(ctx, `SELECT fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, s.Team, s.User, s.ID).Scan((*[]byte)(&was.fields))
-	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return err
-	}
-	if err := was.open(ctx, tx, s.Team, s.User); err != nil {
-		return err
-	}
-	f := was.fields
-	if f == nil {
-		f = newFingerprints()
-	}
-	fields, err := wearables.ParseDocument(s.Body)
-	if err != nil {
-		return err
-	}
-	var prints []fingerprint
-	for name, v := range fields {
-		prints = append(prints, f.of(fieldRecord(name, v)))
-	}
-	d := deletedSummary{id: s.ID, resource: s.Resource, provider: s.Source.Provider, fields: f.add(prints)}
-	if s.start != 0 {
-		second := floorDiv(s.start, secondUS)
-		d.start = &second
-	}
-	return d.write(ctx, tx, s.Team, s.User)
-}
-
-func fieldRecord(name string, v any) []byte {
-	return wearables.AppendCanonical(append([]byte(name), 0), v)
-}
-
-func placeOfDeletedSummary(id uuid.UUID) string { return "deleted_summaries.fields:" + id.String() }
-
-func (d *deletedSummary) scan(row store.Scanner) error {
-	return row.Scan(&d.id, &d.resource, &d.provider, &d.start, (*[]byte)(&d.fields)) // it may be NULL
-}
-
-// open unseals the fingerprints.
-func (d *deletedSummary) open(ctx context.Context, tx *store.Tx, team, user uuid.UUID) (err error) {
-	if d.fields == nil {
-		return nil
-	}
-	d.fields, err = tx.Unseal(ctx, team, user, placeOfDeletedSummary(d.id), d.fields)
-	if err == nil && len(d.fields) < saltSize {
-		err = errors.New("storage: damaged fingerprints of a summary")
-	}
-	return err
-}
-
-// covers reports whether all fields were deleted with the summary.
-func (d *deletedSummary) covers(fields map[string]any) bool {
-	for name, v := range fields {
-		if d.fields != nil && v != nil && !d.fields.has(d.fields.of(fieldRecord(name, v))) {
-			return false
-		}
-	}
-	return true
-}
-
-// SummaryKey identifies a summary that is not stored. Provider records and starts of
-// sessions identify it also if its id is another one.
-type SummaryKey struct {
-	ID, Record         uuid.UUID
-	Resource, Provider string
-	Start              time.Time
-}
-
-// IsDeletedSummary reports whether a summary was deleted, and has no new value since.
-func IsDeletedSummary(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key SummaryKey, fields map[string]any) (bool, error) {
-	start := int64(math.MaxInt64)
-	if !key.Start.IsZero() {
-		start = key.Start.Unix()
-	}
-	const columns = `SELECT id, resource, provider, start_at, fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND `
-	rows, err := tx.Query(ctx, columns+`id IN ($3, $4) UNION ALL `+columns+`resource = $5 AND provider = $6 AND start_at = $7`,
-		team, user, key.ID, key.Record, key.Resource, key.Provider, start)
-	if err != nil {
-		return false, err
-	}
-	defer rows.Close()
-	var all []deletedSummary
-	for rows.Next() {
-		var d deletedSummary
-		if err := d.scan(rows); err != nil {
-			return false, err
-		}
-		all = append(all, d)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return false, err
-	}
-	for i := range all {
-		if err := all[i].open(ctx, tx, team, user); err != nil || all[i].covers(fields) {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
-
-// DeleteRecord keeps a record of a provider from being stored, also if it is not known
-// yet.
-func DeleteRecord(ctx context.Context, tx *store.Tx, team, user uuid.UUID, provider, resource string, record uuid.UUID) error {
-	d := deletedSummary{id: record, resource: resource, provider: provider}
-	return d.write(ctx, tx, team, user)
-}
-
-// IsDeletedRecord reports whether DeleteRecord was called for a record.
-func IsDeletedRecord(ctx context.Context, tx *store.Tx, team, user, record uuid.UUID) (known bool, err error) {
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND fields IS NULL)`,
-		team, user, record).Scan(&known)
-	return known, err
-}
-
 // CopyDeleted copies the fingerprints of a user's deleted data into a database that has
-// no data of that user, so that reprocessing there does not bring it back.
+// no data of that user. So reprocessing there does not bring the data back.
 func CopyDeleted(ctx context.Context, from, to *store.DB, team, user uuid.UUID) error {
 	for after, more := uuid.Nil, true; more; {
 		var some []deletedSummary
@@ -491,54 +355,6 @@ func CopyDeleted(ctx context.Context, from, to *store.DB, team, user uuid.UUID) 
 		}
 	}
 	return copyDeletedSamples(ctx, from, to, team, user)
-}
-
-// deletedSummary is a row of deleted_summaries.
-type deletedSummary struct {
-	id                 uuid.UUID
-	resource, provider string
-	start              *int64
-	fields             fingerprints // nil refuses every version
-}
-
-func deletedSummaries(ctx context.Context, tx *store.Tx, team, user, after uuid.UUID) (all []deletedSummary, err error) {
-	rows, err := tx.Query(ctx, `SELECT id, resource, provider, start_at, fields FROM deleted_summaries WHERE team_id = $1 AND user_id = $2 AND id > $3 ORDER BY id LIMIT $4`,
-		team, user, after, copiedAtOnce)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var d deletedSummary
-		if err := d.scan(rows); err != nil {
-			return nil, err
-		}
-		all = append(all, d)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if err := all[i].open(ctx, tx, team, user); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-func (d *deletedSummary) write(ctx context.Context, tx *store.Tx, team, user uuid.UUID) error {
-	var sealed []byte
-	if d.fields != nil {
-		var err error
-		if sealed, err = tx.Seal(ctx, team, user, placeOfDeletedSummary(d.id), d.fields); err != nil {
-			return err
-		}
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO deleted_summaries (team_id, user_id, id, resource, provider, start_at, deleted_at, fields)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-		ON CONFLICT (user_id, id) DO UPDATE SET start_at = excluded.start_at, deleted_at = excluded.deleted_at, fields = excluded.fields`,
-		team, user, d.id, d.resource, d.provider, d.start, store.Micros(tx.Now()), sealed)
-	return err
 }
 
 // deletedBlock has the fingerprints of a block.

@@ -24,9 +24,9 @@ type Session struct {
 const selectSessions = `SELECT team_id, user_id, resource, id, provider, source_type, app_id, device_id, record_id, start_at, end_at, updated_at
 	FROM summaries WHERE resource IN ('sleep', 'workouts') AND start_at IS NOT NULL AND end_at IS NOT NULL`
 
-// DuplicateSessions calls fn with each stored session of a user that would be taken for a
-// version of a newer stored one if it was sent today. It was stored before the rules of
-// identity were. A zero user means all users of all teams.
+// DuplicateSessions calls fn with each duplicate session of a user. A duplicate was
+// stored before the rules of identity existed. If it were sent today, it would count as
+// a version of a newer stored session. A zero user means all users of all teams.
 func DuplicateSessions(ctx context.Context, tx *store.Tx, team, user uuid.UUID, fn func(*Session)) error {
 	query, args := selectSessions, []any{}
 	if user != uuid.Nil {
@@ -68,7 +68,8 @@ func (s *Session) isOfGroup(o *Session) bool {
 }
 
 // olderVersions returns the positions of sessions of one user, resource and provider that
-// are versions of a newer one.
+// are versions of a newer one. A phone may send a part of a night after the whole night:
+// then the part is the older version. If the part has an id, both stay.
 func olderVersions(all []Session) (older []int) {
 	order := make([]int, len(all))
 	for i := range order {
@@ -83,12 +84,27 @@ func olderVersions(all []Session) (older []int) {
 		s := &all[i]
 		first, last := floorDiv(s.start, day), floorDiv(s.end, day)
 		known := s.Record != uuid.Nil && records[s.Record]
+		var parts []int
 		for d := first; d <= last && !known; d++ {
-			known = slices.ContainsFunc(byDay[d], func(k int) bool { return s.isVersionOf(&all[k]) })
+			for _, k := range byDay[d] {
+				switch newer := &all[k]; {
+				case !s.isVersionOf(newer):
+				case !newer.isFragmentOf(s):
+					known = true
+				case newer.Record == uuid.Nil && !slices.Contains(parts, k):
+					parts = append(parts, k)
+				}
+			}
 		}
 		if known {
 			older = append(older, i)
 			continue
+		}
+		for _, k := range parts {
+			older = append(older, k)
+			for d := range byDay {
+				byDay[d] = slices.DeleteFunc(byDay[d], func(o int) bool { return o == k })
+			}
 		}
 		records[s.Record] = true
 		for d := first; d <= last; d++ {
@@ -102,4 +118,9 @@ func olderVersions(all []Session) (older []int) {
 func (s *Session) isVersionOf(o *Session) bool {
 	return (s.Record == uuid.Nil || o.Record == uuid.Nil) && s.Source.SameRecorder(&o.Source) &&
 		wearables.ShareMostTime(s.Resource, s.start, s.end, o.start, o.end)
+}
+
+// isFragmentOf reports whether a sleep is only a part of another one.
+func (s *Session) isFragmentOf(o *Session) bool {
+	return wearables.IsFragment(s.Resource, s.start, s.end, o.start, o.end)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -23,6 +24,9 @@ import (
 // Samples with different words are different: a thermometer in the ear, one on the
 // forehead.
 //
+// Types. Of two samples that differ in nothing but their types, every read has the later
+// one if the resource says so. See resources.Resource.Replaces.
+//
 // Apps. Grouped reads have a group for each app. LatestSamples and aggregate queries
 // keep one sample of each key.
 //
@@ -40,33 +44,79 @@ type twin struct {
 	sameKey   bool // a pushed sample of the same time counts, whatever its value
 }
 
-// linkWords links each series without words with those that differ from it in nothing
-// but their words.
-func linkWords(all []Series) {
-	worded := map[SeriesKey][]int{}
-	for i := range all {
-		if all[i].Extra != "" {
-			key := all[i].keyWithoutWords()
-			worded[key] = append(worded[key], i)
-		}
-	}
-	if len(worded) == 0 {
+// linkVersions links the series that differ in nothing but words or types, and whose
+// samples replace each other.
+func linkVersions(all []Series) {
+	if !slices.ContainsFunc(all, func(s Series) bool { return s.Extra != "" || looseType(s.Resource) }) {
 		return
 	}
+	same := map[SeriesKey][]int{}
 	for i := range all {
-		if all[i].Extra != "" {
-			continue
+		key := all[i].keyWithoutWords()
+		for _, k := range same[key] {
+			a, b := &all[k], &all[i]
+			switch {
+			case a.Extra != b.Extra && a.Extra != "" && b.Extra != "" || !a.replacesType(b):
+			case b.Extra == "" && a.Extra != "":
+				link(b, a)
+			default:
+				link(a, b)
+			}
 		}
-		for _, k := range worded[all[i].keyWithoutWords()] {
-			link(&all[i], &all[k])
-		}
+		same[key] = append(same[key], i)
 	}
 }
 
+// keyWithoutWords returns the key without the words, and without a type that does not
+// always separate samples.
 func (s *Series) keyWithoutWords() SeriesKey {
 	key := s.key()
-	key.Extra = ""
+	if key.Extra = ""; looseType(key.Resource) {
+		key.Type = ""
+	}
 	return key
+}
+
+// looseType reports whether samples of different types may replace each other.
+func looseType(resource string) bool {
+	r, ok := resources.Find(resource)
+	return ok && (r.OneType || r.LateType)
+}
+
+// replacesType reports whether the types of two series allow that a sample of one replaces
+// one of the other.
+func (s *Series) replacesType(o *Series) bool {
+	r, ok := resources.Find(s.Resource)
+	return s.Type == o.Type || ok && r.Replaces(s.Type, o.Type)
+}
+
+// Versions returns the series of SeriesOf whose samples may replace those of s, or be
+// replaced by them. They have the same app and device.
+func (s *Series) Versions() (all []Series) {
+	for i := range s.twins {
+		if !s.twins[i].pushed {
+			all = append(all, s.twins[i].Series)
+		}
+	}
+	return all
+}
+
+// Replaced returns the times of the samples in c, of this series, that those of a version
+// have replaced. s is from SeriesOf.
+func (s *Series) Replaced(ctx context.Context, tx *store.Tx, c *blocks.Columns) (times []int64, err error) {
+	alone := *s
+	alone.twins = slices.DeleteFunc(slices.Clone(s.twins), func(t twin) bool { return t.pushed })
+	var left blocks.Columns
+	left.Append(c)
+	if err := alone.removeReplaced(ctx, tx, 0, &left); err != nil {
+		return nil, err
+	}
+	for _, at := range c.Time {
+		if _, found := slices.BinarySearch(left.Time, at); !found {
+			times = append(times, at)
+		}
+	}
+	return times, nil
 }
 
 // link makes two series twins. The second one is preferred.
@@ -78,13 +128,14 @@ func link(a, b *Series) {
 }
 
 // LatestOnly links the series of one key, so that reading one leaves out samples that
-// another has later.
+// another has later. keyOf leaves out the type: the resource says whether it separates.
 func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 	same := map[K][]int{}
 	for i := range all {
 		key := keyOf(&all[i])
 		for _, k := range same[key] {
 			switch a, b := &all[k], &all[i]; {
+			case !a.replacesType(b):
 			case a.Source.IsAppleExport() == b.Source.IsAppleExport():
 				link(a, b)
 			case a.Source.IsAppleExport():
@@ -97,20 +148,29 @@ func LatestOnly[K comparable](all []Series, keyOf func(*Series) K) {
 	}
 }
 
-// sampleKey is the key of the samples of a series without their time, as the
+// sampleKey is the key of the samples of a series without their time and type, as the
 // specification has it.
 type sampleKey struct {
-	Resource, Provider, SourceType, Type, Extra, Sport string
-	Workout                                            uuid.UUID
+	Resource, Provider, SourceType, Extra, Sport string
+	Workout                                      uuid.UUID
 }
 
 func (s *Series) sampleKey() sampleKey {
 	key := s.key()
-	return sampleKey{key.Resource, key.Provider, key.SourceType, key.Type, key.Extra, key.Sport, key.Workout}
+	return sampleKey{key.Resource, key.Provider, key.SourceType, key.Extra, key.Sport, key.Workout}
+}
+
+// WithoutApp returns the key without what separates series whose samples have one key.
+func (key SeriesKey) WithoutApp() SeriesKey {
+	key.AppID, key.Device = "", uuid.Nil
+	if looseType(key.Resource) {
+		key.Type = ""
+	}
+	return key
 }
 
 // HasKeyOf reports whether samples of two series have one key if they have one time.
-func (s *Series) HasKeyOf(o *Series) bool { return s.sampleKey() == o.sampleKey() }
+func (s *Series) HasKeyOf(o *Series) bool { return s.sampleKey() == o.sampleKey() && s.replacesType(o) }
 
 // removeReplaced removes from dst, after begin, the samples that a twin has too, later.
 func (s *Series) removeReplaced(ctx context.Context, tx *store.Tx, begin int, dst *blocks.Columns) error {
@@ -166,7 +226,7 @@ func LatestSamples(ctx context.Context, tx *store.Tx, team, user uuid.UUID, q Sa
 		return nil, err
 	}
 	LatestOnly(series, func(s *Series) SeriesKey {
-		return SeriesKey{Resource: s.Resource, Provider: s.Source.Provider, SourceType: s.Source.Type, Type: s.Type, Extra: s.Extra}
+		return SeriesKey{Resource: s.Resource, Provider: s.Source.Provider, SourceType: s.Source.Type, Extra: s.Extra}
 	})
 	var groups []wearables.Samples
 	for i := range series {

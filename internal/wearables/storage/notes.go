@@ -26,6 +26,7 @@ import (
 type Note struct {
 	Source wearables.Source
 	id     uuid.UUID
+	stored time.Time
 	fields struct {
 		Timestamp time.Time       `json:"timestamp"`
 		End       *time.Time      `json:"end"`
@@ -37,7 +38,7 @@ type Note struct {
 
 // ParseNote reads a stored note.
 func ParseNote(s *StoredSummary) (Note, error) {
-	n := Note{Source: s.Source, id: s.ID}
+	n := Note{Source: s.Source, id: s.ID, stored: s.UpdatedAt}
 	if err := json.Unmarshal(s.Body, &n.fields); err != nil {
 		return n, fmt.Errorf("storage: a note: %w", err)
 	}
@@ -150,9 +151,28 @@ func AppendNoteGroups(dst []byte, all []Note, logos providers.Logos) []byte {
 	return append(dst, '}')
 }
 
-// AppendPlainNotes appends notes of all sources in order of time.
+// AppendPlainNotes appends notes of all sources in order of time. Of several notes of one
+// key, it has the one that was stored last, as LatestSamples.
 func AppendPlainNotes(dst []byte, all []Note) []byte {
-	inTime := slices.Clone(all)
+	latest := map[noteKey]*Note{}
+	for i := range all {
+		n := &all[i]
+		if other := latest[n.key()]; other == nil || n.stored.After(other.stored) {
+			latest[n.key()] = n
+		}
+	}
+	inTime := slices.DeleteFunc(slices.Clone(all), func(n Note) bool { return latest[n.key()].id != n.id })
 	slices.SortStableFunc(inTime, func(a, b Note) int { return a.fields.Timestamp.Compare(b.fields.Timestamp) })
 	return AppendNotes(dst, inTime)
+}
+
+// noteKey is the key of a note, as the specification has it for samples.
+type noteKey struct {
+	provider, sourceType string
+	at                   int64
+}
+
+func (n *Note) key() noteKey {
+	key := KeyOfSource(n.Source)
+	return noteKey{key.Provider, key.SourceType, n.fields.Timestamp.UnixMicro()}
 }

@@ -31,7 +31,7 @@ type Series struct {
 }
 
 // SeriesKey identifies a series of a user. It is finer than the key of a sample in
-// the specification: two apps of one source type may write the same minute, and
+// the specification. Two apps of one source type may write the same minute, and
 // neither overwrites the other. See LatestSamples.
 type SeriesKey struct {
 	Resource, Provider, SourceType, AppID string
@@ -146,15 +146,15 @@ const (
 	inSeriesOrder = ` ORDER BY provider, source_type, app_id, device_id, sport, workout_id, sample_type, resource, extra DESC, id`
 )
 
-// SeriesOf lists a user's series of a resource that have samples. Series of one
-// source are neighbours, and one without words follows those with words. An empty
-// resource means all.
+// SeriesOf lists a user's series of a resource that have samples. Series of one source
+// are adjacent, and a series without words follows those with words. An empty resource
+// means all.
 func SeriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) ([]Series, error) {
 	return seriesOf(ctx, tx, team, user, resource, false)
 }
 
-// seriesOf is SeriesOf, also with series all of whose samples were deleted if empty is
-// set.
+// seriesOf lists series like SeriesOf. If empty is set, it also lists series whose
+// samples were all deleted.
 func seriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string, empty bool) ([]Series, error) {
 	query, args := selectSeries, []any{team, user}
 	if resource != "" {
@@ -185,7 +185,7 @@ func seriesOf(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource 
 		s.Oldest, s.Newest = oldest.Int64, newest.Int64
 		all = append(all, s)
 	}
-	linkWords(all)
+	linkVersions(all)
 	linkTransports(all)
 	return all, rows.Err()
 }

@@ -127,15 +127,15 @@ func PullsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, kn
 	return found, found.count(ctx, tx, team)
 }
 
-// uncounted marks a history that has grown since its days were counted.
-const uncounted = -1
+// notCounted marks a history that has grown since its days were counted.
+const notCounted = -1
 
 // count counts the days that are not counted.
 func (all Pulls) count(ctx context.Context, tx *store.Tx, team uuid.UUID) (err error) {
 	for user, providers := range all {
 		for provider, resources := range providers {
 			for resource, p := range resources {
-				if p.Days != uncounted {
+				if p.Days != notCounted {
 					continue
 				}
 				if p.Days, err = DaysWithData(ctx, tx, team, user, provider, resource, wearables.Range{Start: *p.RangeStart, End: *p.RangeEnd}); err != nil {
@@ -152,7 +152,7 @@ func (all Pulls) count(ctx context.Context, tx *store.Tx, team uuid.UUID) (err e
 func addAnnounced(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, runStart RunStart, found Pulls) error {
 	rows, err := tx.Query(ctx, `SELECT user_id, provider, resource, start_at, end_at, announced_at, COALESCE(days, $5) FROM history_announced
 		WHERE team_id = $1 AND user_id BETWEEN $2 AND $3 AND ($4 = '' OR provider = $4) ORDER BY announced_at`,
-		team, in.First, in.Last, in.Provider, uncounted)
+		team, in.First, in.Last, in.Provider, notCounted)
 	if err != nil {
 		return fmt.Errorf("storage: reading histories: %w", err)
 	}

@@ -14,17 +14,20 @@ import (
 
 // An Apple Health export has the samples that the phone may have pushed already, under
 // other app ids and in whole seconds. Every read leaves out a sample of the export that
-// the phone has pushed, so the order of import and push does not matter:
+// the phone has pushed, so the order of import and push does not matter. The phone has
+// pushed a sample in any of these cases:
 //
-//   - a pushed sample of the same source type and value starts in the same second;
-//   - of a phone or a watch, a pushed sample of that type starts in the same second, or is
-//     an interval of at most an hour that has the middle of the export's one: phones push
-//     sums of some minutes, and exports have the single records.
+//   - A pushed sample of the same source type and value starts in the same second.
+//   - The source is a phone or a watch, and a pushed sample of that type starts in the
+//     same second.
+//   - The source is a phone or a watch, and a pushed interval of that type contains the
+//     middle of the export's sample. The interval lasts at most an hour. Phones push sums
+//     of some minutes; exports have single records.
 
 // longestSum is the longest pushed interval that replaces samples of an export.
 const longestSum = 3600 * secondUS
 
-// linkTransports links series of exports with what phones pushed.
+// linkTransports links the series of exports with the series that phones pushed.
 func linkTransports(all []Series) {
 	var pushed map[SeriesKey][]int
 	for i := range all {
@@ -35,7 +38,9 @@ func linkTransports(all []Series) {
 			pushed = pushedSeries(all)
 		}
 		for _, k := range pushed[all[i].keyWithoutApp()] {
-			all[i].linkPushed(&all[k], false)
+			if all[i].replacesType(&all[k]) {
+				all[i].linkPushed(&all[k], false)
+			}
 		}
 	}
 }
@@ -58,7 +63,8 @@ func pushedSeries(all []Series) map[SeriesKey][]int {
 	return pushed
 }
 
-// keyWithoutApp is the key without what an export names differently.
+// keyWithoutApp returns the key without the fields that an export names differently: the
+// app, the device and the words.
 func (s *Series) keyWithoutApp() SeriesKey {
 	key := s.keyWithoutWords()
 	key.AppID, key.Device = "", SeriesKey{}.Device
@@ -94,7 +100,7 @@ func (s *Series) removePushed(ctx context.Context, tx *store.Tx, t *twin, begin 
 	return nil
 }
 
-// pushedSamples holds samples of a phone, in order of time.
+// pushedSamples contains the samples of a phone, in order of time.
 type pushedSamples struct {
 	*blocks.Columns
 	sameDevice bool
@@ -134,8 +140,8 @@ func (p *pushedSamples) has(c *blocks.Columns, i int) bool {
 	return last >= 0 && p.until[last] > middle
 }
 
-// WithoutPushed removes from c the samples of a series of an export that the phone has
-// pushed: reads leave them out.
+// WithoutPushed removes from c the samples that the phone has pushed, because reads leave
+// them out. c belongs to a series of an export.
 func (s *Series) WithoutPushed(ctx context.Context, tx *store.Tx, c *blocks.Columns) error {
 	if c.Len() == 0 {
 		return nil
@@ -145,7 +151,7 @@ func (s *Series) WithoutPushed(ctx context.Context, tx *store.Tx, c *blocks.Colu
 		return err
 	}
 	for i := range all {
-		if o := &all[i]; !o.Source.IsAppleExport() && o.keyWithoutApp() == s.keyWithoutApp() {
+		if o := &all[i]; !o.Source.IsAppleExport() && o.keyWithoutApp() == s.keyWithoutApp() && o.replacesType(s) {
 			if err := s.removePushed(ctx, tx, &twin{Series: *o, pushed: true}, 0, c); err != nil {
 				return err
 			}
@@ -154,14 +160,26 @@ func (s *Series) WithoutPushed(ctx context.Context, tx *store.Tx, c *blocks.Colu
 	return nil
 }
 
-// ofExports selects the series of exports. The 5 is the version of a digest: Apple's own
+// ofExports selects the series of exports. The index series_of_exports has the same
+// condition. The 5 is the version of a digest: Apple's own
 // ids, which phones push, have a random UUID.
 const ofExports = `provider = 'apple_health_kit' AND (app_id LIKE 'com.apple.health.________-____-5%' OR app_id LIKE 'healthkit.source.%')`
 
-// HasExports reports whether a user has samples of a resource from an export.
-func HasExports(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource string) (has bool, err error) {
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM series WHERE team_id = $1 AND user_id = $2 AND resource = $3 AND `+ofExports+`)`, team, user, resource).Scan(&has)
-	return has, err
+// ResourcesOfExports returns the resources of which a user has samples from an export.
+func ResourcesOfExports(ctx context.Context, tx *store.Tx, team, user uuid.UUID) (resources []string, err error) {
+	rows, err := tx.Query(ctx, `SELECT DISTINCT resource FROM series WHERE team_id = $1 AND user_id = $2 AND `+ofExports, team, user)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		resources = append(resources, name)
+	}
+	return resources, rows.Err()
 }
 
 // WithExports returns which of some users have samples from an export.
@@ -191,27 +209,25 @@ func WithExports(ctx context.Context, tx *store.Tx, team teams.ID, users []uuid.
 // ExportsOf returns the series of exports whose samples reads leave out if a pushed series
 // has them too.
 func (s *Series) ExportsOf(ctx context.Context, tx *store.Tx) (exports []Series, err error) {
-	if has, err := HasExports(ctx, tx, s.Team, s.User, s.Resource); err != nil || !has {
-		return nil, err
-	}
 	all, err := SeriesOf(ctx, tx, s.Team, s.User, s.Resource)
 	for i := range all {
-		if o := &all[i]; o.Source.IsAppleExport() && o.keyWithoutApp() == s.keyWithoutApp() {
+		if o := &all[i]; o.Source.IsAppleExport() && o.keyWithoutApp() == s.keyWithoutApp() && o.replacesType(s) {
 			exports = append(exports, *o)
 		}
 	}
 	return exports, err
 }
 
-// HiddenSamples are samples of exports that reads leave out from now on, or have again.
+// HiddenSamples are samples of exports that reads start to leave out, or stop leaving
+// out.
 type HiddenSamples struct {
 	N           int64
 	First, Last int64 // UTC microseconds
 }
 
-// Add adds the samples of a series of an export that a change of a pushed one hides, or no
-// longer hides. before and after have the changed samples, in time order. It runs before
-// they are stored.
+// Add adds the samples of an export's series that a change of a pushed series hides, or
+// no longer hides. before and after contain the changed samples, in time order. Call Add
+// before the changed samples are stored.
 func (h *HiddenSamples) Add(ctx context.Context, tx *store.Tx, export, pushed *Series, before, after *blocks.Columns) error {
 	if after.Len() == 0 {
 		return nil
@@ -251,6 +267,6 @@ func (h *HiddenSamples) add(at int64) {
 	h.First, h.Last = min(h.First, at), max(h.Last, at)
 }
 
-// AroundHidden widens a range of deleted samples by those of exports that they may have
-// hidden.
+// AroundHidden extends a range of deleted samples by the export samples that they may
+// have hidden.
 func AroundHidden(first, last int64) (from, to int64) { return first - longestSum, last + longestSum }
