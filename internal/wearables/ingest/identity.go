@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -24,41 +25,55 @@ import (
 //   - the same key: the day or the start, and the source. Meals of one moment also
 //     need the same name, or both have none;
 //   - of a session: more than half of its time in common with a stored one of the same
-//     recorder, unless both have an id. That is half of the shorter sleep, because nights
-//     grow and gaps are filled, and half of the longer workout: a short one inside a long
-//     one is another one.
+//     recorder, unless both have an id. For a sleep that is half of the shorter one,
+//     because nights grow and gaps are filled. For a workout it is half of the longer one:
+//     a short workout inside a long one is another workout.
 //
 // Bounds of sessions are compared in seconds: exports have no fractions.
 //
 // A session that now covers several stored ones replaces all of them. Without an id, it
-// does not go back to bounds that a later version has replaced: see isEarlier.
+// does not go back to a version that a later one has replaced: see isEarlier.
 //
 // An Apple Health export and a push of the same phone name one source differently: see
 // wearables.Source.IsOtherTransport. Their sessions are found by time. Then a version
 // replaces the fields that it has, and the stored source stays, so that importing and
 // pushing in turn changes nothing.
 
-// identify finds the stored version of each summary of the batch.
+// identify finds the stored version of each summary of the batch, and marks those that
+// wait: see batchOfWaiting.
 func (j *job) identify(ctx context.Context, tx *store.Tx) error {
 	inOrder := slices.SortedFunc(slices.Values(j.summaries), func(a, b *summaryPlan) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(a.part, b.part))
 	})
-	f := finder{ctx: ctx, tx: tx, job: j, claims: map[uuid.UUID]*summaryPlan{}, byDay: map[dayOfProvider][]*summaryPlan{}}
-	for _, w := range inOrder {
-		w.id, w.was, w.replaced, w.claimed, w.yields = w.key, nil, nil, false, false
-		if err := f.byName(w); err != nil {
-			return err
-		}
+	f := finder{
+		ctx: ctx, tx: tx, job: j, claims: map[uuid.UUID]*summaryPlan{}, records: map[uuid.UUID]*summaryPlan{},
+		byDay: map[dayOfProvider][]*summaryPlan{},
 	}
 	for _, w := range inOrder {
-		if w.isSession() && !w.yields {
-			if err := f.byTime(w); err != nil {
+		w.id, w.was, w.replaced, w.claimed, w.yields, w.waits, w.displaced = w.key, nil, nil, false, false, false, nil
+	}
+	if !j.pushed {
+		f.keepLast(inOrder)
+	}
+	for _, w := range inOrder {
+		if !w.isSession() {
+			if err := f.byName(w); err != nil {
+				return err
+			}
+			continue
+		}
+		if w.yields {
+			continue
+		}
+		if w.waits = f.hasEarlier(w); !w.waits {
+			if err := f.byNameAndTime(w); err != nil {
 				return err
 			}
 		}
+		f.add(w)
 	}
 	for _, w := range inOrder {
-		if w.Resource == "sleep_cycle" && !w.yields {
+		if w.Resource == "sleep_cycle" && w.isPlanned() {
 			if err := f.sleepOf(w); err != nil {
 				return err
 			}
@@ -67,13 +82,32 @@ func (j *job) identify(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
+// keepLast leaves out the earlier versions of a session without an id in a batch of an
+// import. An import remembers no versions that it replaced, so each repetition would store
+// them again, one after the other.
+func (f *finder) keepLast(inOrder []*summaryPlan) {
+	for _, w := range inOrder {
+		if !w.isSession() || w.record != uuid.Nil {
+			continue
+		}
+		for _, o := range f.around(w, w.Resource) {
+			if !o.yields && w.mayBeVersionOf(o) && !w.isFragmentOf(&o.Source, o.Start.UnixMicro(), o.End.UnixMicro()) {
+				o.yields = true
+			}
+		}
+		f.add(w)
+	}
+	clear(f.byDay)
+}
+
 // finder finds the stored versions of one batch.
 type finder struct {
-	ctx    context.Context
-	tx     *store.Tx
-	job    *job
-	claims map[uuid.UUID]*summaryPlan // by the id that it will have
-	byDay  map[dayOfProvider][]*summaryPlan
+	ctx     context.Context
+	tx      *store.Tx
+	job     *job
+	claims  map[uuid.UUID]*summaryPlan // by the id that it will have
+	records map[uuid.UUID]*summaryPlan // by their records
+	byDay   map[dayOfProvider][]*summaryPlan
 }
 
 // dayOfProvider is the UTC day on which sessions of a provider start.
@@ -85,7 +119,22 @@ type dayOfProvider struct {
 // byName finds a version by its record and its key.
 func (f *finder) byName(w *summaryPlan) error {
 	if w.record != uuid.Nil && !w.isOnlyOne() {
+		other := f.records[w.record]
+		f.records[w.record] = w
+		if other != nil && other.waits {
+			w.waits = true
+			return nil
+		}
+		if other != nil && !other.yields {
+			w.follow(other)
+			f.claim(w, other.was)
+			return nil
+		}
 		was, err := storage.SummaryOfRecord(f.ctx, f.tx, f.job.team, f.job.user, w.record)
+		if err == nil && f.claims[was.ID] != nil {
+			w.waits = true
+			return nil
+		}
 		if err == nil {
 			f.claim(w, &was)
 			return nil
@@ -98,6 +147,10 @@ func (f *finder) byName(w *summaryPlan) error {
 	for _, id := range []uuid.UUID{w.key, w.otherKey(f.job.user)} {
 		w.id = id
 		if other := f.claims[id]; other != nil {
+			if w.Resource != mealResource && w.key != other.key { // other moves away
+				w.waits = true
+				return nil
+			}
 			if w.isVersionOf(other) {
 				f.claim(w, other.was)
 				return nil
@@ -127,19 +180,41 @@ func (f *finder) byName(w *summaryPlan) error {
 	return nil
 }
 
+// follow makes w the later version of another plan with its record, as if that one was
+// stored already.
+func (w *summaryPlan) follow(earlier *summaryPlan) {
+	w.id, earlier.yields = earlier.id, true
+	if !w.Whole {
+		whole := maps.Clone(earlier.fields)
+		overlay(whole, w.fields)
+		w.fields = whole
+	}
+}
+
 // claim makes a plan the only one of a row. An earlier one in the batch yields.
 func (f *finder) claim(w *summaryPlan, was *storage.StoredSummary) {
 	if was != nil {
 		w.was, w.id = was, was.ID
 	}
 	if other := f.claims[w.id]; other != nil && other != w {
-		other.yields = true
+		other.yields, w.displaced = true, other
 	}
 	f.claims[w.id] = w
 	w.claimed = true
 }
 
-// otherKey is the id of a summary whose key belongs to another one.
+// wait undoes the claim of a plan, which waits for the earlier ones.
+func (f *finder) wait(w *summaryPlan) {
+	w.waits = true
+	if !w.claimed {
+		return
+	}
+	if delete(f.claims, w.id); w.displaced != nil {
+		f.claims[w.id], w.displaced.yields = w.displaced, false
+	}
+}
+
+// otherKey returns the id for a summary whose key belongs to another summary.
 func (w *summaryPlan) otherKey(user uuid.UUID) uuid.UUID {
 	key := w.Key + "|other"
 	if w.Resource == mealResource {
@@ -155,7 +230,8 @@ func textOf(v any) string {
 	return text
 }
 
-// isVersionOf reports whether two summaries of a batch with one key are one.
+// isVersionOf reports whether two summaries of a batch with the same key are versions of
+// one summary.
 func (w *summaryPlan) isVersionOf(other *summaryPlan) bool {
 	return w.Resource != mealResource || sameMeal(w.record, other.record, w.fields, other.fields)
 }
@@ -185,8 +261,8 @@ func sameMeal(a, b uuid.UUID, newer, older map[string]any) bool {
 	return textOf(newer["name"]) == textOf(older["name"])
 }
 
-// isOnlyOne reports whether a source has one such summary, or one of a day, whatever its
-// id. The id serves only to delete it.
+// isOnlyOne reports whether a source has only one such summary, or one for each day. Its
+// id does not distinguish summaries and serves only to delete it.
 func (w *summaryPlan) isOnlyOne() bool {
 	return w.Resource == "activity" || w.Resource == wearables.ProfileResource
 }
@@ -213,7 +289,7 @@ func (w *summaryPlan) sameBounds(was *storage.StoredSummary) bool {
 }
 
 // overlaps reports whether a session has more than half of its time in common with a
-// range: see above.
+// range. See the rule at the top of this file.
 func (w *summaryPlan) overlaps(start, end int64) bool {
 	return wearables.ShareMostTime(w.Resource, w.Start.UnixMicro(), w.End.UnixMicro(), start, end)
 }
@@ -227,8 +303,18 @@ func (w *summaryPlan) completes(was *storage.StoredSummary) bool {
 		2*w.shared(was) >= min(end-start, w.End.UnixMicro()-w.Start.UnixMicro())
 }
 
-// byTime finds the session that w is a version of, and others that it replaces.
-func (f *finder) byTime(w *summaryPlan) error {
+// isTransportOf reports whether a workout and a stored one of the same start are one, once
+// pushed and once in an export. Their ends may differ more than those of two pushes.
+func (w *summaryPlan) isTransportOf(was *storage.StoredSummary) bool {
+	start, _ := was.Bounds()
+	return w.Source.IsOtherTransport(&was.Source) && w.sameSecond(start) && w.completes(was)
+}
+
+// byNameAndTime finds the session that w is a version of, and others that it replaces.
+func (f *finder) byNameAndTime(w *summaryPlan) error {
+	if err := f.byName(w); err != nil || w.waits {
+		return err
+	}
 	var others []storage.StoredSummary
 	if w.was == nil || !w.sameBounds(w.was) {
 		var err error
@@ -236,32 +322,40 @@ func (f *finder) byTime(w *summaryPlan) error {
 			return err
 		}
 	}
+	if slices.ContainsFunc(others, func(s storage.StoredSummary) bool { return f.claims[s.ID] != nil && f.claims[s.ID] != w }) {
+		f.wait(w)
+		return nil
+	}
+	others = slices.DeleteFunc(others, func(s storage.StoredSummary) bool { return f.claims[s.ID] == w })
 	if w.was == nil && len(others) > 0 {
 		best := slices.MaxFunc(others, func(a, b storage.StoredSummary) int { return cmp.Compare(w.shared(&a), w.shared(&b)) })
-		if err := best.Open(f.ctx, f.tx); err != nil {
-			return err
-		}
 		f.claim(w, &best)
 	}
 	if !w.claimed {
 		f.claim(w, nil)
 	}
 	for _, other := range others {
-		if other.ID != w.id && w.Source.SameApp(&other.Source) && (other.Record == uuid.Nil || w.record == uuid.Nil) {
+		isOwn := w.Source.SameApp(&other.Source) || w.was != nil && w.was.Source.SameApp(&other.Source)
+		if other.ID != w.id && isOwn && (other.Record == uuid.Nil || w.record == uuid.Nil) {
 			w.replaced = append(w.replaced, other)
+			f.claims[other.ID] = w
 		}
 	}
-	f.amongPlans(w)
 	return nil
 }
 
-// others returns the stored sessions that w overlaps and that no other plan has.
+// others returns the stored sessions that w overlaps.
 func (f *finder) others(w *summaryPlan) ([]storage.StoredSummary, error) {
 	stored, err := storage.SessionsBetween(f.ctx, f.tx, f.job.team, f.job.user, w.Resource, w.Source.Provider, w.Start, w.End)
-	return slices.DeleteFunc(stored, func(s storage.StoredSummary) bool {
+	stored = slices.DeleteFunc(stored, func(s storage.StoredSummary) bool {
 		start, end := s.Bounds()
-		return f.claims[s.ID] != nil || !w.Source.SameRecorder(&s.Source) || !w.overlaps(start, end) || w.was == nil && w.record != uuid.Nil && s.Record != uuid.Nil
-	}), err
+		return !w.Source.SameRecorder(&s.Source) || !w.overlaps(start, end) && !w.isTransportOf(&s) ||
+			w.was == nil && w.record != uuid.Nil && s.Record != uuid.Nil
+	})
+	for i := range stored {
+		err = errors.Join(err, stored[i].Open(f.ctx, f.tx))
+	}
+	return stored, err
 }
 
 func (w *summaryPlan) shared(s *storage.StoredSummary) int64 {
@@ -269,34 +363,41 @@ func (w *summaryPlan) shared(s *storage.StoredSummary) int64 {
 	return min(end, w.End.UnixMicro()) - max(start, w.Start.UnixMicro())
 }
 
-// amongPlans compares a session with the earlier ones of the batch.
-func (f *finder) amongPlans(w *summaryPlan) {
-	day := dayOfProvider{w.Resource, w.Source.Provider, w.Start.Unix() / 86_400}
-	for d := day.day - 1; d <= day.day+1; d++ {
-		for _, other := range f.byDay[dayOfProvider{day.resource, day.provider, d}] {
-			if other.yields || other == w || w.knownRecord() != uuid.Nil && other.knownRecord() != uuid.Nil ||
-				!w.Source.SameRecorder(&other.Source) || !w.overlaps(other.Start.UnixMicro(), other.End.UnixMicro()) {
-				continue
-			}
-			other.yields = true
-			if other.was != nil && w.was == nil {
-				w.was, w.id = other.was, other.id
-			} else if other.was != nil {
-				w.replaced = append(w.replaced, *other.was)
-			}
-			w.replaced = append(w.replaced, other.replaced...)
-		}
+// hasEarlier reports whether an earlier session of the batch may be a version of w. A
+// sleep cycle also follows the sleeps that wait.
+func (f *finder) hasEarlier(w *summaryPlan) bool {
+	if slices.ContainsFunc(f.around(w, w.Resource), func(o *summaryPlan) bool { return !o.yields && w.mayBeVersionOf(o) }) {
+		return true
 	}
+	return w.Resource == "sleep_cycle" && slices.ContainsFunc(f.around(w, "sleep"), func(o *summaryPlan) bool {
+		return o.waits && (o.Key == w.Key || o.part < w.part && w.overlaps(o.Start.UnixMicro(), o.End.UnixMicro()))
+	})
+}
+
+// around returns the sessions of the batch so far that start near w.
+func (f *finder) around(w *summaryPlan, resource string) (all []*summaryPlan) {
+	day := w.Start.Unix() / 86_400
+	for d := day - 1; d <= day+1; d++ {
+		all = append(all, f.byDay[dayOfProvider{resource, w.Source.Provider, d}]...)
+	}
+	return all
+}
+
+func (f *finder) add(w *summaryPlan) {
+	day := dayOfProvider{w.Resource, w.Source.Provider, w.Start.Unix() / 86_400}
 	f.byDay[day] = append(f.byDay[day], w)
 }
 
-// knownRecord returns the record of a version, or that of the stored one.
-func (w *summaryPlan) knownRecord() uuid.UUID {
-	if w.record == uuid.Nil && w.was != nil {
-		return w.was.Record
-	}
-	return w.record
+// mayBeVersionOf reports whether two sessions of a batch may be one, unless both have an
+// id.
+func (w *summaryPlan) mayBeVersionOf(o *summaryPlan) bool {
+	return w.Resource == o.Resource && w.Source.Provider == o.Source.Provider && (w.record == uuid.Nil || o.record == uuid.Nil) &&
+		(w.key == o.key || w.Source.SameRecorder(&o.Source) &&
+			(w.Start.Unix() == o.Start.Unix() || w.overlaps(o.Start.UnixMicro(), o.End.UnixMicro())))
 }
+
+// isPlanned reports whether the plan is made now, and counts.
+func (w *summaryPlan) isPlanned() bool { return !w.yields && !w.waits }
 
 // sleepOf finds the sleep of a cycle that names none, or the one with its key.
 func (f *finder) sleepOf(w *summaryPlan) error {
@@ -308,7 +409,7 @@ func (f *finder) sleepOf(w *summaryPlan) error {
 	w.sleep = byKey
 	var best int64
 	for _, s := range f.job.summaries {
-		if s.Resource == "sleep" && s.key == byKey && !s.yields {
+		if s.Resource == "sleep" && s.key == byKey && s.isPlanned() {
 			w.sleep = s.id
 			return nil
 		}
@@ -330,19 +431,52 @@ func (f *finder) sleepOf(w *summaryPlan) error {
 	return err
 }
 
-// isEarlier reports whether a session without an id has bounds that a later version has
-// replaced: a phone sends an old part of a night again. It then changes nothing.
+// isEarlier reports whether a session without an id is a version that a later one has
+// replaced. A phone may send an old part of a night again. Such a version changes
+// nothing. With another value it is a correction.
 func (w *summaryPlan) isEarlier(ctx context.Context, tx *store.Tx, j *job) (bool, error) {
-	if !w.isSession() || w.record != uuid.Nil || w.was != nil && w.Source.IsOtherTransport(&w.was.Source) {
+	if !w.isSession() || w.record != uuid.Nil {
 		return false, nil
 	}
-	id := earlierID(j.user, w.Resource, &w.Source, w.Start.Unix(), w.End.Unix())
-	return storage.IsDeletedRecord(ctx, tx, j.team, j.user, id)
+	if crosses := w.was != nil && w.Source.IsOtherTransport(&w.was.Source); crosses || w.isFragment() {
+		return w.isFragment(), nil
+	}
+	values := maps.Clone(w.fields) // bounds are those of the id, in seconds
+	delete(values, w.document.Start)
+	delete(values, w.document.End)
+	key := storage.SummaryKey{ID: earlierID(j.user, w.Resource, &w.Source, w.Start.Unix(), w.End.Unix())}
+	return storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, values)
 }
 
-// rememberEarlier stores the bounds of the versions that a pushed session replaces.
+// isFragment reports whether a session is a fragment of the stored one.
+func (w *summaryPlan) isFragment() bool {
+	if w.was == nil {
+		return false
+	}
+	start, end := w.was.Bounds()
+	return w.isFragmentOf(&w.was.Source, start, end)
+}
+
+// isFragmentOf reports whether a sleep is within a longer one and has at most half of its
+// length. A phone may send a part of a night after the whole night. Of an export any
+// shorter one counts: the export may be older than the stored night. A workout is a
+// fragment if a longer version of it came by the other transport.
+func (w *summaryPlan) isFragmentOf(source *wearables.Source, start, end int64) bool {
+	if w.Resource == "workouts" {
+		return w.Source.IsOtherTransport(source) && w.End.UnixMicro() < end && !w.overlaps(start, end)
+	}
+	isSame := w.sameSecond(start) && w.End.Unix() == floorSecond(end)
+	if w.Source.IsAppleExport() && !isSame && w.Start.Unix() >= floorSecond(start) && w.End.Unix() <= floorSecond(end) {
+		return true
+	}
+	return wearables.IsFragment(w.Resource, w.Start.UnixMicro(), w.End.UnixMicro(), start, end)
+}
+
+// rememberEarlier stores the versions that a pushed session replaces, and pushed ones that
+// an export replaces. An import can be undone and repeated, so it remembers none of its own.
 func (w *summaryPlan) rememberEarlier(ctx context.Context, tx *store.Tx, j *job) error {
-	if !w.isSession() || !j.pushed {
+	crosses := w.was != nil && w.Source.IsOtherTransport(&w.was.Source)
+	if !w.isSession() || !j.pushed && !crosses {
 		return nil
 	}
 	earlier := w.replaced
@@ -356,7 +490,7 @@ func (w *summaryPlan) rememberEarlier(ctx context.Context, tx *store.Tx, j *job)
 		}
 		start, end := s.Bounds()
 		id := earlierID(j.user, w.Resource, &s.Source, floorSecond(start), floorSecond(end))
-		if err := storage.DeleteRecord(ctx, tx, j.team, j.user, s.Source.Provider, w.Resource, id); err != nil {
+		if err := s.RememberVersion(ctx, tx, id); err != nil {
 			return err
 		}
 	}
@@ -423,7 +557,7 @@ func (w *summaryPlan) left(one wearables.Touched) (all []wearables.Touched) {
 	return all
 }
 
-// plans reports whether a summary of the batch writes or replaces a row.
+// plans reports whether a summary of the batch writes or replaces the row with an id.
 func (j *job) plans(id uuid.UUID) bool {
 	return slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool {
 		return w.id == id && w.verb != "" ||

@@ -17,8 +17,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Ingester stores batches of wearable data and emits the events about what they
-// change. A process has one for new data.
+// Ingester stores batches of wearable data and emits events about the changes. A process
+// has one Ingester for new data.
 type Ingester struct {
 	db        *store.DB
 	listeners []Listener
@@ -45,10 +45,10 @@ func NewReprocessor(db *store.DB, listeners ...Listener) *Ingester {
 	return &Ingester{db: db, listeners: listeners, reprocess: true}
 }
 
-// errBlockTooLarge says that one block would hold more than it can.
+// errBlockTooLarge is returned if a block would contain more samples than it can.
 var errBlockTooLarge = fault.New(fault.Unprocessable, "too many samples of one series within a short time")
 
-// errBusy says that other transactions wrote first, every time.
+// errBusy is returned if other transactions wrote first in every attempt.
 var errBusy = fault.New(fault.Unavailable, "the user's data is being written by too many others; try again")
 
 const (
@@ -56,9 +56,9 @@ const (
 	maxPlans         = 50 // plans in all; the others are made in the transaction, under a lock
 )
 
-// Ingest stores a batch in one transaction, with its events, and returns what
-// changed. It leaves out and counts values that break a rule. Values that are
-// stored already change nothing and cause no event.
+// Ingest stores a batch in one transaction, with its events, and returns the counts of
+// the changes. It leaves out and counts values that break a rule. Values that are stored
+// already change nothing and cause no event.
 //
 // Spec: Events; Versioning 4. Reference 7.4, 7.10.
 func (in *Ingester) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
@@ -70,7 +70,7 @@ func (in *Ingester) Ingest(ctx context.Context, user users.User, b wearables.Bat
 	}
 	j := in.newJob(user, &b)
 	for attempt := range maxPlans {
-		err := j.try(ctx, attempt < maxSnapshotPlans)
+		err := j.try(ctx, attempt < maxSnapshotPlans && !j.waits())
 		if err == nil {
 			return j.result(), nil
 		}
@@ -84,14 +84,15 @@ func (in *Ingester) Ingest(ctx context.Context, user users.User, b wearables.Bat
 	return wearables.Result{}, errBusy
 }
 
-// IngestIn is Ingest in the transaction of the caller, who holds the lock of the user's
-// data. It checks neither devices nor the end of the collection.
+// IngestIn stores a batch like Ingest, in the transaction of the caller, who holds the
+// lock of the user's data. It checks neither devices nor the end of the collection.
 func (in *Ingester) IngestIn(ctx context.Context, tx *store.Tx, user users.User, b wearables.Batch) (wearables.Result, error) {
 	j := in.newJob(user, &b)
 	if err := j.plan(ctx, tx); err != nil {
 		return wearables.Result{}, err
 	}
-	return j.result(), j.commit(ctx, tx)
+	err := j.store(ctx, tx)
+	return j.result(), err
 }
 
 // ended reports whether the user's data is no longer collected.
@@ -99,7 +100,8 @@ func (in *Ingester) ended(user users.User) bool {
 	return !in.reprocess && wearables.Ended(in.db.Now(), user.IngestionEnd)
 }
 
-// checkDevices marks the sources of a batch whose device is none of the user's.
+// checkDevices marks the sources of a batch whose device is not one of the
+// user's.
 func (in *Ingester) checkDevices(ctx context.Context, team teams.ID, user users.ID, b *wearables.Batch) error {
 	if in.reprocess {
 		return nil
@@ -115,7 +117,7 @@ func (j *job) connects() bool { return !j.in.reprocess && len(j.resources) > 0 }
 // packed. For a few samples the second transaction costs more than the merging.
 const maxSmall = 256
 
-// isSmall reports whether a batch has few samples and nothing more.
+// isSmall reports whether a batch contains only a few samples.
 func isSmall(b *wearables.Batch) bool {
 	n := 0
 	for i := range b.Samples {
@@ -137,7 +139,7 @@ func (j *job) try(ctx context.Context, onSnapshot bool) error {
 			if err := j.plan(ctx, tx); err != nil {
 				return err
 			}
-			return j.commit(ctx, tx)
+			return j.store(ctx, tx)
 		})
 	}
 	if err := j.in.db.Read(ctx, func(tx *store.Tx) error { return j.plan(ctx, tx) }); err != nil {
@@ -146,11 +148,19 @@ func (j *job) try(ctx context.Context, onSnapshot bool) error {
 	if !j.changes() {
 		return nil
 	}
+	if j.waits() { // all of it is planned in the transaction
+		return storage.ErrStale
+	}
 	return j.in.db.Write(ctx, func(tx *store.Tx) error { return j.commit(ctx, tx) })
 }
 
-// plan compares the batch with what is stored.
-func (j *job) plan(ctx context.Context, tx *store.Tx) error {
+// plan compares the batch with the stored data.
+func (j *job) plan(ctx context.Context, tx *store.Tx) (err error) {
+	if source := (wearables.Source{Provider: j.provider}); len(j.series) > 0 && source.MayBeExported() {
+		if j.exported, err = storage.ResourcesOfExports(ctx, tx, j.team, j.user); err != nil {
+			return err
+		}
+	}
 	for _, w := range j.series {
 		if err := w.plan(ctx, tx, j); err != nil {
 			return err
@@ -173,7 +183,7 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 	if err := j.planFollowed(ctx, tx); err != nil {
 		return err
 	}
-	for _, w := range j.streams {
+	for _, w := range j.ownStreams() {
 		if err := w.plan(ctx, tx, j); err != nil {
 			return err
 		}
@@ -182,26 +192,20 @@ func (j *job) plan(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// changes reports whether there is anything to write. A batch without news still
-// shows that the connection works.
+// changes reports whether the plan writes anything. Even a batch without new data shows
+// that the connection works.
 func (j *job) changes() bool {
 	return j.also != nil || j.connects() || len(j.followed) > 0 || j.refusedAll() || len(j.newRecords) > 0 ||
 		slices.ContainsFunc(j.series, func(w *seriesPlan) bool { return len(w.blocks) > 0 }) ||
 		slices.ContainsFunc(j.summaries, func(w *summaryPlan) bool { return w.verb != "" || w.measured || w.refiled }) ||
 		slices.ContainsFunc(j.deleted, (*deletedPlan).changes) ||
-		slices.ContainsFunc(j.streams, func(w *streamPlan) bool { return w.verb != "" })
+		j.waits() || slices.ContainsFunc(j.streams, func(w *streamPlan) bool { return w.verb != "" })
 }
 
 // commit writes the plan. It may run several times and does not change the plan.
 func (j *job) commit(ctx context.Context, tx *store.Tx) error {
-	if j.also != nil {
-		var b store.Batch
-		if err := j.also(ctx, tx, &b, j.storedIDs()); err != nil {
-			return err
-		}
-		if err := tx.Run(ctx, &b); err != nil {
-			return err
-		}
+	if err := j.runAlso(ctx, tx); err != nil {
+		return err
 	}
 	if j.connects() {
 		connect := connections.Ensure
@@ -229,7 +233,7 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		return err
 	}
 	all = append(append(all, written...), replaced...)
-	for _, w := range j.streams {
+	for _, w := range j.ownStreams() {
 		event, err := w.write(ctx, tx, j)
 		if err != nil {
 			return err
@@ -237,13 +241,14 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		all = append(all, event...)
 	}
 	numbers := make(map[storage.SeriesKey]int64, len(j.series))
+	var each []eventsOf
 	for _, w := range j.series {
 		s, err := w.write(ctx, tx, j)
 		if err != nil {
 			return err
 		}
 		numbers[w.key] = s.ID
-		all = append(all, w.events(j, &s)...)
+		each = append(each, eventsOf{w.last, w.events(j, &s)})
 		if j.importID != uuid.Nil && len(w.blocks) > 0 {
 			change, err := w.change(s.ID)
 			if err != nil {
@@ -252,6 +257,7 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			journal.Series = append(journal.Series, change)
 		}
 	}
+	all = append(all, inOrder(each)...)
 	if err := j.writeRecords(ctx, tx, numbers); err != nil {
 		return err
 	}
@@ -275,7 +281,19 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// notify calls the listeners with what the plan changes.
+// runAlso stores what the caller stores together with the batch.
+func (j *job) runAlso(ctx context.Context, tx *store.Tx) error {
+	if j.also == nil {
+		return nil
+	}
+	var b store.Batch
+	if err := j.also(ctx, tx, &b, j.storedIDs()); err != nil {
+		return err
+	}
+	return tx.Run(ctx, &b)
+}
+
+// notify calls the listeners with the changes of the plan.
 func (j *job) notify(ctx context.Context, tx *store.Tx) error {
 	if len(j.in.listeners) == 0 {
 		return nil
@@ -289,7 +307,7 @@ func (j *job) notify(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// touched lists what the plan changes. A resource may occur more than once.
+// touched lists the changes of the plan. A resource may occur more than once.
 func (j *job) touched() (all []wearables.Touched) {
 	for _, w := range j.series {
 		if len(w.blocks) > 0 {

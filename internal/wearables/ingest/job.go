@@ -35,6 +35,7 @@ type job struct {
 	readBefore   []*time.Location
 	restores     bool // also what was deleted before
 
+	exported  []string      // resources that an Apple Health export of the user has
 	series    []*seriesPlan // ordered by key, so that two jobs lock in one order
 	summaries []*summaryPlan
 	sent      int // summaries of the batch
@@ -59,8 +60,9 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 	}
 	bounds := limitsOf(in.db.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[storage.SeriesKey]*seriesPlan{}
+	ordered := hasRivals(b.Samples)
 	for part := range b.Samples {
-		j.addSamples(&b.Samples[part], part, &bounds, bySeries)
+		j.addSamples(&b.Samples[part], part, &bounds, bySeries, ordered)
 	}
 	for _, w := range j.series {
 		var repeated int
@@ -69,6 +71,9 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 		}
 		w.hasUnsure = b.Marked && len(w.add.Offset) > 0 || hasAssumed(w.add.Offset)
 		w.applyFallback(user)
+	}
+	if ordered {
+		j.rankRivals()
 	}
 	j.sent = len(b.Summaries)
 	j.addSummaries(b.Summaries, &bounds)
@@ -80,7 +85,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 }
 
 // addSamples adds the plausible samples of one group to their series.
-func (j *job) addSamples(s *wearables.Samples, part int, bounds *limits, bySeries map[storage.SeriesKey]*seriesPlan) {
+func (j *job) addSamples(s *wearables.Samples, part int, bounds *limits, bySeries map[storage.SeriesKey]*seriesPlan, ordered bool) {
 	if s.Len() == 0 && len(s.Value) == 0 {
 		return
 	}
@@ -106,6 +111,9 @@ func (j *job) addSamples(s *wearables.Samples, part int, bounds *limits, bySerie
 	if !ok {
 		j.refused.add(r.Name, wearables.ShortColumns, max(s.Len(), len(s.Value)), part, 0)
 		return
+	}
+	if ordered {
+		c.Written = orderOf(s, part)
 	}
 	c = j.plausible(r, c, part, bounds)
 	if c.Len() == 0 {

@@ -65,7 +65,7 @@ func (j *job) beforeSummaries(ctx context.Context, tx *store.Tx) (c storage.Impo
 		}
 		c.Summaries = append(c.Summaries, one)
 	}
-	for _, w := range j.streams {
+	for _, w := range j.ownStreams() {
 		one := storage.StreamChange{Workout: w.workout}
 		switch w.verb {
 		case "":

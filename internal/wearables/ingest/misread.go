@@ -79,7 +79,7 @@ func (w *summaryPlan) misread(whole map[string]any, zone *time.Location) (storag
 			}
 		}
 		delta = time.Duration(misreading(w.Start.UnixMicro(), offset, zone)) * time.Microsecond
-		key.Start = w.Start.Add(delta)
+		key.Start, key.End = w.Start.Add(delta), w.End.Add(delta)
 	}
 	for _, f := range w.document.Fields {
 		if text, ok := was[f.Name].(string); ok && f.Kind == wearables.Moment {

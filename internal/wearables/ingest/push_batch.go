@@ -28,10 +28,10 @@ import (
 //
 // docs/decisions/0012-push-batches.md has the measurements.
 
-// mostInBatch bounds how many pushes one transaction stores.
+// mostInBatch limits the number of pushes that one transaction stores.
 const mostInBatch = 256
 
-// Push is the pushed data of one user, and its outcome.
+// Push is the pushed data of one user, with its outcome.
 type Push struct {
 	User  users.ID
 	Batch wearables.Batch
@@ -40,18 +40,21 @@ type Push struct {
 	Err    error // of this user; pushes of other users are stored
 }
 
-// Push stores what a phone sends for a user, with its events, in one
-// transaction that it may share with others. See Ingest.
+// Push stores a phone's data for a user, with its events, in one transaction that it may
+// share with others. See Ingest.
 func (in *Ingester) Push(ctx context.Context, team teams.ID, id users.ID, b wearables.Batch) (users.User, wearables.Result, error) {
 	all := []Push{{User: id, Batch: b}}
 	who := in.PushAll(ctx, team, all)
 	return who[0], all[0].Result, all[0].Err
 }
 
-// PushAll is Push for several users, each at most once. It stores the push of each user
-// whole or not at all, independently of the others.
+// PushAll stores data of several users like Push. Each user must occur at most once. It
+// stores the push of each user whole or not at all, independently of the others.
 func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []users.User {
 	waiting := make([]*pendingPush, len(all))
+	for i := range all {
+		audit.NotePerson(ctx, all[i].User.UUID()) // before the first transaction inserts the rows
+	}
 	for i := range all {
 		b := &all[i].Batch
 		if all[i].Err = in.checkDevices(ctx, team, all[i].User, b); all[i].Err != nil {
@@ -65,23 +68,27 @@ func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []us
 	ctx = audit.InTransactions(ctx)
 	who := make([]users.User, len(all))
 	for i, p := range waiting {
-		one := &all[i]
-		if one.Err != nil {
+		if p == nil {
 			continue
 		}
-		if p != nil {
-			if <-p.done; !p.alone {
-				who[i], one.Result = p.user, p.job.result()
-				continue
-			}
+		if <-p.done; !p.alone {
+			who[i], all[i].Result = p.user, p.job.result()
+		}
+	}
+	// These follow the batches, so that one transaction at a time inserts the rows of the
+	// audit log.
+	for i, p := range waiting {
+		one := &all[i]
+		if one.Err != nil || p != nil && !p.alone {
+			continue
 		}
 		who[i], one.Result, one.Err = in.pushAlone(ctx, team, one.User, one.Batch)
 	}
 	return who
 }
 
-// pushAlone is Ingest for a user who is looked up, in the same transaction if
-// the batch is small.
+// pushAlone reads the user and stores the batch like Ingest. If the batch is small, both
+// happen in one transaction.
 func (in *Ingester) pushAlone(ctx context.Context, team teams.ID, id users.ID, b wearables.Batch) (user users.User, r wearables.Result, err error) {
 	find := func(tx *store.Tx) error {
 		user, err = users.Get(ctx, tx, team, id)
@@ -107,7 +114,7 @@ func (in *Ingester) pushAlone(ctx context.Context, team teams.ID, id users.ID, b
 			if err := j.plan(ctx, tx); err != nil || !j.changes() {
 				return err
 			}
-			return j.commit(ctx, tx)
+			return j.store(ctx, tx)
 		})
 		if err == nil {
 			return user, j.result(), nil
@@ -134,8 +141,8 @@ type pendingPush struct {
 	done  chan struct{}
 }
 
-// pushQueues holds the pushes that wait. A key is present while a worker stores
-// its pushes.
+// pushQueues contains the waiting pushes. A key is present while a worker stores its
+// pushes.
 type pushQueues struct {
 	mu      sync.Mutex
 	waiting map[queueKey][]*pendingPush
@@ -181,8 +188,8 @@ func (q *pushQueues) work(in *Ingester, key queueKey) {
 	}
 }
 
-// next removes a batch from a queue: each user once, so that no two pushes of a
-// transaction write the same rows. It removes the queue if that is empty.
+// next removes a batch of pushes from a queue. Each user occurs once, so that no two
+// pushes of a transaction write the same rows. It also removes an empty queue.
 func (q *pushQueues) next(key queueKey) []*pendingPush {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -205,9 +212,9 @@ func (q *pushQueues) next(key queueKey) []*pendingPush {
 	return batch
 }
 
-// storeBatch stores pushes in one transaction. It marks as alone those that need
-// more than the batch does. If the transaction fails, it marks all of them, and
-// each gets an error of its own.
+// storeBatch stores pushes in one transaction. It marks a push as alone if it needs more
+// than the common case. If the transaction fails, it marks all of them, and each gets its
+// own error.
 func (in *Ingester) storeBatch(key queueKey, batch []*pendingPush) {
 	ctx := store.WithTeam(context.Background(), key.team.UUID())
 	try := func() error {
@@ -233,12 +240,15 @@ func (in *Ingester) storeBatch(key queueKey, batch []*pendingPush) {
 	}
 }
 
-// insertTrails inserts the rows of the audit log of the pushes that were stored.
+// insertTrails inserts the rows of the audit log of the pushes that were stored. The
+// pushes of one request have the same trail, which has a row for each person.
 func insertTrails(ctx context.Context, tx *store.Tx, batch []*pendingPush) error {
+	inserted := map[*audit.Trail]bool{nil: true}
 	for _, p := range batch {
-		if p.alone || p.trail == nil {
+		if p.alone || inserted[p.trail] {
 			continue
 		}
+		inserted[p.trail] = true
 		if err := p.trail.Insert(ctx, tx); err != nil {
 			return err
 		}
@@ -374,8 +384,8 @@ type batchPlan struct {
 	blocks, written int64
 }
 
-// newBatchPlan adds up what the jobs of a batch write: blocks, statistics,
-// events and bodies for the ledger.
+// newBatchPlan collects the writes of a batch's jobs: blocks, statistics, events and
+// bodies for the ledger.
 func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*batchPlan, error) {
 	plan := &batchPlan{}
 	var all []events.New
@@ -389,9 +399,9 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 				return nil, err
 			}
 		}
-		var own []events.New
+		var each []eventsOf
 		for _, w := range p.job.series {
-			own = append(own, w.events(p.job, &w.series)...)
+			each = append(each, eventsOf{w.last, w.events(p.job, &w.series)})
 			for i := range w.blocks {
 				if err := w.blocks[i].AddTo(ctx, tx, &w.series, &plan.statements, &plan.written); err != nil {
 					return nil, err
@@ -399,6 +409,7 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 				plan.blocks++
 			}
 		}
+		own := inOrder(each)
 		statistics = append(statistics, p.job.statistics(tx.Now(), own)...)
 		all = append(all, own...)
 		plan.jobs = append(plan.jobs, p.job)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/people/users"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/storage"
@@ -32,6 +33,30 @@ func (j *job) addRecords(key storage.SeriesKey, s *wearables.Samples, accepted [
 			j.records = append(j.records, recordPlan{key, s.Time[i], storage.SampleRecordID(j.user, id)})
 		}
 	}
+}
+
+// Accepts returns the samples of a batch that state an id and that Ingest would store. It
+// marks the sources of unknown devices.
+func (in *Ingester) Accepts(ctx context.Context, user users.User, b *wearables.Batch) (map[AcceptedRecord]bool, error) {
+	if in.ended(user) {
+		return nil, nil
+	}
+	if err := in.checkDevices(ctx, user.Team, user.ID, b); err != nil {
+		return nil, err
+	}
+	j := in.newJob(user, b)
+	accepted := make(map[AcceptedRecord]bool, len(j.records))
+	for _, r := range j.records {
+		accepted[AcceptedRecord{r.record, r.key, r.at}] = true
+	}
+	return accepted, nil
+}
+
+// AcceptedRecord is the place of a sample with an id.
+type AcceptedRecord struct {
+	Record uuid.UUID // see storage.SampleRecordID
+	Key    storage.SeriesKey
+	At     int64 // start, UTC microseconds
 }
 
 // planRecords finds the ids that are stored already.

@@ -25,6 +25,7 @@ type seriesPlan struct {
 	add       blocks.Columns // in time order, without duplicates
 	owned     bool           // add is a copy, not the caller's memory
 	hasUnsure bool           // some of its offsets are of the fallback zone or assumed
+	last      int64          // the place of its last sample in the body; 0 if no other series can have its keys
 	deleted   int            // were deleted when their times were read by another zone
 
 	series storage.Series // ID 0 if it is new
@@ -86,7 +87,7 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 			return err
 		}
 	}
-	if w.series.Source.MayBeExported() {
+	if slices.Contains(j.exported, w.series.Resource) && w.series.Source.MayBeExported() {
 		var err error
 		if w.exports, err = w.series.ExportsOf(ctx, tx); err != nil {
 			return err
@@ -157,20 +158,23 @@ func (w *seriesPlan) merge(ctx context.Context, tx *store.Tx, j *job, ws *worksp
 				}
 			}
 		}
-		if err := w.mergeBlock(ws, &add, bucket, rev, j); err != nil {
+		if err := w.mergeBlock(ctx, tx, ws, &add, bucket, rev, j); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev int64, j *job) error {
+func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns, bucket, rev int64, j *job) error {
 	ch := &ws.changes
 	if w.hasUnsure {
 		keepStoredOffsets(&ws.old, add)
 	}
 	blocks.Merge(&ws.merged, &ws.old, add, ch)
-	storage.MarkWritten(&ws.merged)
+	if err := w.replaceAgain(ctx, tx, ws, add); err != nil {
+		return err
+	}
+	lag := storage.MarkWritten(&ws.merged)
 	w.counts.Add(wearables.Counts{Created: len(ch.Created), Updated: len(ch.Updated), Unchanged: ch.Unchanged})
 	if len(ch.Created)+len(ch.Updated) == 0 {
 		return nil
@@ -195,9 +199,38 @@ func (w *seriesPlan) mergeBlock(ws *workspace, add *blocks.Columns, bucket, rev 
 	}
 	w.blocks = append(w.blocks, storage.BlockVersion{
 		Bucket: bucket, Rev: rev + 1, N: n, First: ws.merged.Time[0], Last: ws.merged.Time[n-1],
-		Packed: slices.Clone(ws.packed),
+		Packed: slices.Clone(ws.packed), Lag: lag,
 	})
 	return nil
+}
+
+// replaceAgain counts an unchanged sample as updated if one of another type has replaced it.
+// An example is an hour that was idle, then stood, and is idle again. A sample of whose key the batch has
+// a later one changes nothing.
+func (w *seriesPlan) replaceAgain(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns) error {
+	ch := &ws.changes
+	if ch.Unchanged == 0 || !w.resource.OneType && !w.resource.LateType {
+		return nil
+	}
+	all, err := storage.SeriesOf(ctx, tx, w.series.Team, w.series.User, w.series.Resource)
+	i := slices.IndexFunc(all, func(s storage.Series) bool { return s.ID == w.series.ID })
+	if err != nil || i < 0 {
+		return err
+	}
+	times, err := all[i].Replaced(ctx, tx, &ws.old)
+	for _, at := range times {
+		k, sent := slices.BinarySearch(add.Time, at)
+		if !sent || placeAt(add, k) < 0 {
+			continue
+		}
+		place, _ := slices.BinarySearch(ws.merged.Time, at)
+		if at, known := slices.BinarySearch(ch.Updated, int32(place)); !known {
+			ch.Updated = slices.Insert(ch.Updated, at, int32(place))
+			ch.Unchanged--
+			ws.merged.Written[place] = 0
+		}
+	}
+	return err
 }
 
 // appendRows appends the samples at the positions to dst, runs of neighbours at once.

@@ -14,6 +14,7 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/storage"
 )
 
 // receipt describes the data of one resource in a batch, for introspection.
@@ -55,12 +56,12 @@ func (j *job) noteReceived() {
 		j.addReceipt(w.resource.Event, w.add.Time[0], w.add.Time[len(w.add.Time)-1], len(w.blocks) > 0)
 	}
 	for _, w := range j.summaries {
-		if !w.tooLarge {
+		if !w.tooLarge && !w.waits {
 			oldest, newest := w.bounds()
 			j.addReceipt(w.Resource, oldest, newest, w.verb != "")
 		}
 	}
-	for _, w := range j.streams {
+	for _, w := range j.ownStreams() {
 		if !w.orphan {
 			j.addReceipt(wearables.WorkoutStream, w.span.Start.UnixMicro(), w.span.End.UnixMicro(), w.verb != "")
 		}
@@ -128,6 +129,16 @@ func (j *job) writeStatistics(ctx context.Context, tx *store.Tx, sent []events.N
 	for _, n := range j.statistics(tx.Now(), sent) {
 		if _, err := tx.Exec(ctx, upsertStatistics, n.args()...); err != nil {
 			return fmt.Errorf("ingest: writing statistics: %w", err)
+		}
+	}
+	for i := range sent { // such as the cycles of a sleep that was replaced
+		name, found := strings.CutPrefix(sent[i].Type, "daily.data.")
+		resource, _, _ := strings.Cut(name, ".")
+		if !found || slices.ContainsFunc(j.received, func(h receipt) bool { return h.resource == resource }) {
+			continue
+		}
+		if err := storage.CountSent(ctx, tx, j.team, j.user, j.provider, resource); err != nil {
+			return err
 		}
 	}
 	return j.discardDays(ctx, tx)

@@ -35,12 +35,15 @@ type summaryPlan struct {
 	given    civil.Date // the day before plan sets it
 
 	// See identify.
-	id       uuid.UUID
-	was      *storage.StoredSummary // nil if it is new
-	claimed  bool
-	yields   bool                    // another version counts
-	replaced []storage.StoredSummary // sessions that it replaces
-	sleep    uuid.UUID               // of a cycle; zero if its body names it
+	id        uuid.UUID
+	was       *storage.StoredSummary // nil if it is new
+	claimed   bool
+	yields    bool                    // another version counts
+	waits     bool                    // it is planned after the others: see batchOfWaiting
+	rivals    time.Duration           // of a note: a microsecond for each later one of its key in the batch
+	displaced *summaryPlan            // had its row before
+	replaced  []storage.StoredSummary // sessions that it replaces
+	sleep     uuid.UUID               // of a cycle; zero if its body names it
 
 	source    wearables.Source // to store
 	tooLarge  bool             // the version would not fit into an event
@@ -87,6 +90,9 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 			if s.Resource != mealResource || sameMeal(record, other.record, fields, other.fields) {
 				w = other
 			}
+		}
+		if w != nil && w.isSession() && !j.merges(w, &summaryPlan{Summary: s, key: key, record: record}) {
+			w = nil
 		}
 		if document.Dated && s.Date.IsZero() && w != nil && !w.undated {
 			s.Date = w.Date
@@ -143,16 +149,36 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 		j.summaries = append(j.summaries, w)
 		j.resources = append(j.resources, s.Resource)
 	}
+	j.rankNotes()
 	slices.SortFunc(j.summaries, func(a, b *summaryPlan) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), bytes.Compare(a.key[:], b.key[:]))
 	})
+}
+
+// merges reports whether a later version of a session replaces w before anything is
+// stored. Without an id it has the same bounds, or it is imported: see keepLast. No version
+// of it is between them.
+func (j *job) merges(w, later *summaryPlan) bool {
+	if (w.record == uuid.Nil || later.record == uuid.Nil) && w.End.Unix() != later.End.Unix() &&
+		(j.pushed || later.isFragmentOf(&w.Source, w.Start.UnixMicro(), w.End.UnixMicro())) {
+		return false
+	}
+	for _, between := range slices.Backward(j.summaries) {
+		if between == w {
+			break
+		}
+		if later.mayBeVersionOf(between) {
+			return false
+		}
+	}
+	return true
 }
 
 // writeSummaries writes in one order for all batches, so that no two deadlock. It
 // returns the events in the order of the summaries' time.
 func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, error) {
 	sent := make(map[*summaryPlan][]events.New, len(j.summaries))
-	var gone []events.New // of sessions that one session replaces
+	var moved, gone []events.New // of former places of notes, and of sessions that one session replaces
 	for _, w := range j.summaries {
 		if w.verb != "" {
 			if err := w.rememberEarlier(ctx, tx, j); err != nil {
@@ -164,6 +190,9 @@ func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, e
 			}
 			gone = append(gone, removed...)
 		}
+		if w.leavesPlace() && j.announces {
+			moved = append(moved, j.deletedEvent(w.was))
+		}
 		event, err := w.write(ctx, tx, j)
 		if err != nil {
 			return nil, err
@@ -173,23 +202,37 @@ func (j *job) writeSummaries(ctx context.Context, tx *store.Tx) ([]events.New, e
 	inTime := slices.SortedStableFunc(slices.Values(j.summaries), func(a, b *summaryPlan) int {
 		first, _ := a.bounds()
 		second, _ := b.bounds()
-		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(first, second))
+		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(first, second), cmp.Compare(a.part, b.part))
 	})
-	var all []events.New
+	all := moved // first: another note may have the place now
 	for _, w := range inTime {
 		all = append(all, sent[w]...)
 	}
 	return append(all, gone...), nil
 }
 
+// leavesPlace reports whether a note moves. Its events are those of a sample, without an
+// id. So a copy learns only from another event that the former place is empty.
+func (w *summaryPlan) leavesPlace() bool {
+	if w.Resource != wearables.NoteResource || w.verb != updated {
+		return false
+	}
+	start, _ := w.was.Bounds()
+	return !w.sameSecond(start) || !w.source.Same(w.was.Source)
+}
+
 // storedIDs returns the id of the summary that each one of the batch is stored as; zero if
 // another version counts.
 func (j *job) storedIDs() []uuid.UUID {
-	all := make([]uuid.UUID, j.sent)
+	last := map[uuid.UUID]int{}
 	for _, w := range j.summaries {
-		if !w.yields && !w.earlier && !w.tooLarge {
-			all[w.part] = w.id
+		if w.isPlanned() && !w.earlier && !w.tooLarge {
+			last[w.id] = max(last[w.id], w.part)
 		}
+	}
+	all := make([]uuid.UUID, j.sent)
+	for id, part := range last {
+		all[part] = id
 	}
 	return all
 }
@@ -201,7 +244,7 @@ func (w *summaryPlan) rank() int { return slices.Index(wearables.Documents(), w.
 func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.verb, w.tooLarge, w.earlier, w.measured, w.refiled, w.begins, w.Date = "", false, false, false, false, w.Start, w.given
 	w.source = w.Source
-	if w.yields {
+	if !w.isPlanned() {
 		return nil
 	}
 	if w.was == nil {
@@ -246,7 +289,9 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	w.setSleep(older)
 	w.setDay(older, stated)
 	w.createdAt = w.was.CreatedAt
-	if !w.sameBounds(w.was) { // a moved record does not come back to the time of before
+	// A moved record does not come back to the time of before, and a deleted one not as a
+	// version of another one.
+	if !w.sameBounds(w.was) || w.record != uuid.Nil && w.record != w.was.Record {
 		gone, err := storage.IsDeletedSummary(ctx, tx, j.team, j.user, w.deletedKey(), w.fields)
 		if err == nil && !gone {
 			gone, err = w.isEarlier(ctx, tx, j)
@@ -268,7 +313,7 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 
 // deletedKey returns what identifies the summary if it was deleted.
 func (w *summaryPlan) deletedKey() storage.SummaryKey {
-	return storage.SummaryKey{ID: w.id, Record: w.record, Resource: w.Resource, Provider: w.Source.Provider, Start: w.Start}
+	return storage.SummaryKey{ID: w.id, Record: w.record, Resource: w.Resource, Source: w.Source, Start: w.Start, End: w.End}
 }
 
 // fallbackFields returns the fields of a new summary that none of its versions in
@@ -299,7 +344,7 @@ func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events
 	}
 	d := storage.StoredSummary{
 		ID: w.id, Team: j.team, User: j.user, Resource: w.Resource, Source: w.source, Body: w.body,
-		CreatedAt: tx.Now(), UpdatedAt: tx.Now(), Day: dayText(w.Date), DayStated: w.stated, Record: w.record, Version: w.version,
+		CreatedAt: tx.Now(), UpdatedAt: tx.Now().Add(-w.rivals), Day: dayText(w.Date), DayStated: w.stated, Record: w.record, Version: w.version,
 	}
 	if w.verb == updated {
 		d.CreatedAt = w.createdAt

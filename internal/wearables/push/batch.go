@@ -33,6 +33,9 @@ func (b *Body) Batch(r *wearables.Resource) (wearables.Batch, []Reject) {
 		if len(r.Types) == 0 && !r.AnyType {
 			g.Type = "" // a word of an SDK; the resource has no types
 		}
+		if len(b.Groups) > 1 {
+			g.Order = g.Index
+		}
 		batch.Samples = append(batch.Samples, g.Samples)
 		kept = append(kept, g)
 	}
@@ -46,7 +49,7 @@ func (g *Group) unfit(r *wearables.Resource) string {
 	if !g.convert(r) {
 		return wearables.UnknownUnit
 	}
-	if r.Kinds && g.Type == "" {
+	if r.Typed && len(r.Types) > 0 && g.Type == "" {
 		return wearables.MissingType
 	}
 	return ""

@@ -86,7 +86,7 @@ func (gs *groups) make(l *label) *groupOf {
 		kind: string(l.kind), sourceType: string(l.sourceType), product: string(l.product), device: l.device, workout: l.workout,
 	}
 	g.Unit = string(l.unit)
-	g.Type, g.Extra = g.kind, l.extra
+	g.Type, g.Extra = strings.ToLower(strings.TrimSpace(g.kind)), l.extra
 	g.Source = wearables.Source{Type: sourceType(g.sourceType, g.product), AppID: string(l.app), Sport: string(l.sport)}
 	if l.device != uuid.Nil {
 		g.Source.DeviceID = &g.device

@@ -79,7 +79,7 @@ func (b *fixture) work(done func() bool) {
 		}
 		ended <- jobs.NewRunner(b.db, jobs.Config{Node: node, Kinds: kinds}).Run(ctx)
 	}()
-	for range 1200 {
+	for range 4800 {
 		if done() {
 			break
 		}
@@ -427,8 +427,9 @@ func TestAnIncompleteLedger(t *testing.T) {
 	})
 }
 
-// The file of an import that was canceled is not read again, in whichever way
-// that was done; neither is one that no import came of. Uploaded once more, it is.
+// The file of a canceled import is not reprocessed, for both ways to cancel an
+// import. A file without an import is not reprocessed either. If a canceled file is
+// uploaded again, it is reprocessed.
 func TestCanceledImportsAreNotReprocessed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

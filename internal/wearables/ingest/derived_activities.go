@@ -12,8 +12,8 @@ import (
 )
 
 // A phone merges its sources itself. So a pushed activity replaces the one that was
-// derived from the samples of its day, in the same transaction: a reader never finds both and
-// adds them up. See package derive.
+// derived from the samples of its day. Both changes are in one transaction, so a reader
+// never finds both and adds them up. See package derive.
 
 // planFollowed finds the derived activities of the days that have a pushed one now.
 func (j *job) planFollowed(ctx context.Context, tx *store.Tx) error {

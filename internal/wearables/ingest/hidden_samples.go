@@ -9,10 +9,10 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Reads leave out a sample of an Apple Health export that the phone has pushed: see
-// storage. Events follow reads. A sample of an export that reads leave out has none, and
-// a push that hides stored ones, or shows them again, sends a deletion of their range. A
-// copy then reads the range again.
+// Reads hide a sample of an Apple Health export if the phone has pushed the same sample:
+// see storage. Events agree with reads. No event announces a hidden sample. A push that
+// hides stored samples, or shows them again, emits a deletion event for their range. A
+// client that keeps a copy then reads the range again.
 
 // keepChanged keeps the changed samples of a block.
 func (w *seriesPlan) keepChanged(ws *workspace) {
