@@ -53,12 +53,13 @@ type Deletion struct {
 	at position
 }
 
-// Report counts what was deleted, by resource in the names of events.
+// Report counts the deleted data by resource. The names of resources are those in event
+// types.
 type Report struct {
 	Resources map[string]*Count `json:"resources"`
 }
 
-// Count counts what was deleted of one resource.
+// Count counts the deleted data of one resource.
 type Count struct {
 	Deleted  int64 `json:"deleted"`
 	Restored int64 `json:"restored,omitempty"` // by undoing an import
@@ -67,7 +68,7 @@ type Count struct {
 	// Oldest and Newest bound the starts of the data, UTC microseconds; 0 for a profile.
 	Oldest int64 `json:"oldest,omitempty"`
 	Newest int64 `json:"newest,omitempty"`
-	// Providers have the bounds of each provider.
+	// Providers contains the range of each provider.
 	Providers map[string]*Bounds `json:"providers"`
 	// IDs of summaries, at most maxIDs.
 	IDs []uuid.UUID `json:"ids,omitempty"`
@@ -79,7 +80,7 @@ type Bounds struct {
 	Last  int64 `json:"last"`
 }
 
-// maxIDs bounds the ids in the report and in an event.
+// maxIDs limits the ids in the report and in an event.
 const maxIDs = 1000
 
 // Total returns how many samples, summaries and streams were deleted.
@@ -114,7 +115,7 @@ type Service struct {
 	Ingester *ingest.Ingester
 	// Listeners are called with the deleted data, in the transaction that deletes it.
 	Listeners []ingest.Listener
-	// Ledger has the files of imports; nil has none.
+	// Ledger contains the files of imports; nil means that there are none.
 	Ledger *ledger.Ledger
 }
 
@@ -122,18 +123,19 @@ type args struct {
 	User users.ID `json:"user"`
 }
 
-// Job is the handler that continues large deletions.
+// Job returns the handler that continues large deletions.
 func (s *Service) Job() jobs.Handler { return s.kind() }
 
 func (s *Service) kind() jobs.Kind[args] {
 	return jobs.Define("wearables.delete", s.run).With(jobs.Limits{Attempts: 1000, Timeout: 12 * time.Hour})
 }
 
-// maxSteps bounds the steps of a deletion in the transaction of its request.
+// maxSteps limits the steps of a deletion in the transaction of its request.
 const maxSteps = 2
 
 // Delete deletes what a filter selects, in the transaction of the caller. A large deletion
-// continues in a job: its status is Running. The job also derives summaries again.
+// continues in a job: its status is Running. The job also derives summaries again. If a push
+// or a job writes the same data meanwhile, the transaction runs again.
 func (s *Service) Delete(ctx context.Context, tx *store.Tx, user users.User, f Filter) (Deletion, error) {
 	d := Deletion{Team: user.Team, User: user.ID, Filter: f, Status: Running, CreatedAt: tx.Now()}
 	d.Report.Resources = map[string]*Count{}
@@ -152,7 +154,7 @@ func (s *Service) Delete(ctx context.Context, tx *store.Tx, user users.User, f F
 	for range maxSteps {
 		more, err := s.step(ctx, tx, user, &d)
 		if errors.Is(err, storage.ErrStale) {
-			return d, fault.New(fault.Unavailable, "the user's data is being written; try again")
+			return d, errors.Join(fault.New(fault.Unavailable, "the user's data is being written; try again"), store.ErrLostRace)
 		}
 		if err != nil {
 			return d, err
@@ -164,7 +166,7 @@ func (s *Service) Delete(ctx context.Context, tx *store.Tx, user users.User, f F
 	return d, d.insert(ctx, tx)
 }
 
-// Preview counts what Delete would delete.
+// Preview returns the counts of a Delete without deleting anything.
 func (s *Service) Preview(ctx context.Context, tx *store.Tx, user users.User, f Filter) (Deletion, error) {
 	d := Deletion{Team: user.Team, User: user.ID, Filter: f, DryRun: true, Status: Succeeded, CreatedAt: tx.Now()}
 	d.Report.Resources = map[string]*Count{}
@@ -213,7 +215,8 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, a args) error {
 	return errors.Join(s.removeFile(ctx, &d), s.follow(ctx, user, &d))
 }
 
-// finish emits the events and schedules what follows, in the transaction of the last step.
+// finish emits the events and notifies the listeners, in the transaction of the last
+// step.
 func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *Deletion) error {
 	now := tx.Now()
 	d.Status, d.FinishedAt = Succeeded, &now
@@ -270,8 +273,8 @@ func (d *Deletion) withHidden(ctx context.Context, tx *store.Tx, resource string
 	if !isSeries || !slices.ContainsFunc(slices.Collect(maps.Keys(c.Providers)), exported) {
 		return c, nil
 	}
-	has, err := storage.HasExports(ctx, tx, d.Team.UUID(), d.User.UUID(), series.Name)
-	if err != nil || !has {
+	exports, err := storage.ResourcesOfExports(ctx, tx, d.Team.UUID(), d.User.UUID())
+	if err != nil || !slices.Contains(exports, series.Name) {
 		return c, err
 	}
 	wide := *c

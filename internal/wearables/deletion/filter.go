@@ -70,11 +70,11 @@ func (f *Filter) check() error {
 		return fault.New(fault.Invalid, "Value error, a hypnogram is a view of sleep_cycle: delete that").At(place, "resource")
 	}
 	if f.Resource != "" && !wearables.KnownResource(f.Resource) {
-		return fault.New(fault.Invalid, "Value error, unknown resource").At(place, "resource")
+		return fault.NotInEnum(wearables.StoredResources()).At(place, "resource").WithInput(f.Resource)
 	}
 	if f.Provider != "" {
 		if _, known := providers.Find(f.Provider); !known {
-			return fault.New(fault.Invalid, "Value error, unknown provider").At(place, "provider")
+			return fault.NotInEnum(providers.Slugs()).At(place, "provider").WithInput(f.Provider)
 		}
 	}
 	if f.From != nil && f.To != nil && *f.To <= *f.From {

@@ -38,7 +38,7 @@ func (s *Service) follow(ctx context.Context, user users.User, d *Deletion) erro
 
 func (s *Service) deriveEach(ctx context.Context, user users.User, all map[string][]civil.Date, follows func(*storage.StoredSummary, civil.Date) bool) error {
 	for provider, days := range all {
-		if p, ok := providers.Find(provider); !ok || !p.PushedByPhone() {
+		if p, ok := providers.Find(provider); !ok || !p.PushedByPhone() && provider != users.Manual {
 			continue
 		}
 		d := derive.Deriver{DB: s.DB, Ingester: s.Ingester, User: user, Provider: provider, Pushed: true}
@@ -51,26 +51,28 @@ func (s *Service) deriveEach(ctx context.Context, user users.User, all map[strin
 	return nil
 }
 
-// daysAtOnce bounds the days that are derived together.
+// daysAtOnce limits the number of days that are derived together.
 const daysAtOnce = 100
 
-// collector keeps derived summaries instead of storing them.
+// collector collects derived summaries instead of storing them.
 type collector struct{ all []wearables.Batch }
 
-// Ingest keeps a batch.
+// Ingest adds a batch to the collection.
 func (c *collector) Ingest(_ context.Context, _ users.User, b wearables.Batch) (wearables.Result, error) {
 	c.all = append(c.all, b)
 	return wearables.Result{}, nil
 }
 
-// Renew derives the summaries of days again from all samples. A summary that follows from
-// samples of which none is left is removed: they were corrected, and belong to another day.
-// So is the derived activity of a day for which a phone pushed one.
+// Renew derives the summaries of days again from all samples. It removes a summary that
+// follows from samples if none of them is left: they were corrected, and belong to
+// another day. It also removes the derived activity of a day for which a phone pushed
+// one.
 func Renew(ctx context.Context, d derive.Deriver, days []civil.Date) error {
 	return renew(ctx, d, days, derive.FollowsSamples)
 }
 
-// renew is Renew for the summaries that follows selects.
+// renew derives summaries like Renew. follows reports whether to remove a summary that
+// the samples no longer give.
 func renew(ctx context.Context, d derive.Deriver, days []civil.Date, follows func(*storage.StoredSummary, civil.Date) bool) error {
 	var found collector
 	ingester := d.Ingester

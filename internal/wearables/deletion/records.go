@@ -12,6 +12,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
 )
 
@@ -58,15 +59,47 @@ func (d *Deletion) records(ctx context.Context, tx *store.Tx, user users.User) e
 	return nil
 }
 
-// samplesAt deletes the samples of a series at some times.
+// samplesAt deletes the samples of a series at some times, and those that they replaced:
+// reads would show them again.
 func (d *Deletion) samplesAt(ctx context.Context, tx *store.Tx, user users.User, s *storage.Series, times []int64) error {
 	slices.Sort(times)
+	written := map[int64]int64{}
+	all := func(at, stored int64) bool {
+		written[at] = stored
+		return true
+	}
+	if err := d.remove(ctx, tx, user, s, times, all); err != nil {
+		return err
+	}
+	versions := s.Versions()
+	for i := range versions {
+		var replaced []int64
+		earlier := func(at, stored int64) bool {
+			now, found := written[at]
+			if found = found && stored < now; found {
+				replaced = append(replaced, at)
+			}
+			return found
+		}
+		if err := d.remove(ctx, tx, user, &versions[i], times, earlier); err != nil {
+			return err
+		}
+		if err := d.forget(ctx, tx, &versions[i], replaced); err != nil {
+			return err
+		}
+	}
+	return d.forget(ctx, tx, s, times)
+}
+
+// remove deletes the samples of a series at some times, in order, that pick selects. It
+// knows when each was stored.
+func (d *Deletion) remove(ctx context.Context, tx *store.Tx, user users.User, s *storage.Series, times []int64, pick func(at, stored int64) bool) error {
 	from, to := d.Filter.bounds()
 	r := storage.Removal{
 		From: max(from, times[0]), To: min(to, times[len(times)-1]+1), DryRun: d.DryRun, Forget: d.Filter.Undo, Removed: d.removed(user, 0),
 		Pick: func(c *blocks.Columns, i int) bool {
 			_, found := slices.BinarySearch(times, c.Time[i])
-			return found
+			return found && pick(c.Time[i], c.Written[i])
 		},
 	}
 	for at, more := r.From, r.From < r.To; more; {
@@ -75,6 +108,12 @@ func (d *Deletion) samplesAt(ctx context.Context, tx *store.Tx, user users.User,
 			return err
 		}
 	}
+	return nil
+}
+
+// forget forgets the records of samples that were deleted.
+func (d *Deletion) forget(ctx context.Context, tx *store.Tx, s *storage.Series, times []int64) error {
+	from, to := d.Filter.bounds()
 	for _, at := range times {
 		if at < from || at >= to || d.DryRun {
 			continue
@@ -95,26 +134,30 @@ func digestsOf(user users.ID, records []string) []uuid.UUID {
 }
 
 // RemoveMoved deletes the stored samples whose records a batch has at another time or of
-// another source: the newer version replaces them. It applies to records of one sample.
-// Records of several samples, such as a heart rate during a minute, only grow.
+// another source: the newer version replaces them. A version that would not be stored
+// replaces nothing. It applies to records of one sample. Records of several samples, such
+// as a heart rate during a minute, only grow.
 func (s *Service) RemoveMoved(ctx context.Context, team teams.ID, id users.ID, b *wearables.Batch) error {
-	moved := map[string][]string{}
-	find := func(tx *store.Tx) (err error) {
-		moved, err = movedRecords(ctx, tx, team, id, b)
-		return err
-	}
 	if !hasRecords(b) {
 		return nil
 	}
-	if err := s.DB.Read(ctx, find); err != nil || len(moved) == 0 {
+	var user users.User
+	var moved map[string][]string
+	if err := s.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		if moved, err = movedRecords(ctx, tx, team, id, b, nil); err == nil && len(moved) > 0 {
+			user, err = users.Get(ctx, tx, team, id)
+		}
+		return err
+	}); err != nil || len(moved) == 0 {
+		return err
+	}
+	accepted, err := s.Ingester.Accepts(ctx, user, b)
+	if err != nil || len(accepted) == 0 {
 		return err
 	}
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
-		user, err := users.Get(ctx, tx, team, id)
+		moved, err := movedRecords(ctx, tx, team, id, b, accepted) // other pushes may have moved them
 		if err != nil {
-			return err
-		}
-		if err := find(tx); err != nil { // other pushes may have moved them
 			return err
 		}
 		for _, resource := range slices.Sorted(maps.Keys(moved)) {
@@ -137,11 +180,12 @@ type sampleOf struct {
 	key          storage.SeriesKey
 	at           int64
 	several      bool
+	refused      bool // will not be stored
 }
 
 // movedRecords returns the records of single samples that are stored at another place, by
-// resource.
-func movedRecords(ctx context.Context, tx *store.Tx, team teams.ID, id users.ID, b *wearables.Batch) (map[string][]string, error) {
+// resource. accepted has the samples of the batch that count; nil means all.
+func movedRecords(ctx context.Context, tx *store.Tx, team teams.ID, id users.ID, b *wearables.Batch, accepted map[ingest.AcceptedRecord]bool) (map[string][]string, error) {
 	sent := map[string]map[uuid.UUID]*sampleOf{}
 	var all []uuid.UUID
 	for i := range b.Samples {
@@ -158,7 +202,11 @@ func movedRecords(ctx context.Context, tx *store.Tx, team teams.ID, id users.ID,
 				was.several = true
 				continue
 			}
-			sent[s.Resource][digest] = &sampleOf{id: record, resource: s.Resource, key: keyOf(s, b.Provider), at: s.Time[k]}
+			key := keyOf(s, b.Provider)
+			sent[s.Resource][digest] = &sampleOf{
+				id: record, resource: s.Resource, key: key, at: s.Time[k],
+				refused: accepted != nil && !accepted[ingest.AcceptedRecord{Record: digest, Key: key, At: s.Time[k]}],
+			}
 			all = append(all, digest)
 		}
 	}
@@ -182,6 +230,11 @@ func keyOf(s *wearables.Samples, provider string) storage.SeriesKey {
 	}
 	key := storage.KeyOfSource(source)
 	key.Resource, key.Type, key.Extra = s.Resource, s.Type, s.Extra
+	if r, ok := wearables.ResourceNamed(s.Resource); ok {
+		if name, known := r.TypeNamed(s.Type); known {
+			key.Type = name
+		}
+	}
 	return key
 }
 
@@ -205,7 +258,7 @@ func addMoved(ctx context.Context, tx *store.Tx, team teams.ID, id users.ID, mov
 	}
 	for record, now := range sent {
 		was := stored[record]
-		if now.several || len(was) != 1 {
+		if now.several || now.refused || len(was) != 1 {
 			continue
 		}
 		if was[0].At != now.at || !now.isOf(series[was[0].Series]) {

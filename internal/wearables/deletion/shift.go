@@ -14,7 +14,6 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/blocks"
 	"hale/internal/platform/civil"
-	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
@@ -112,8 +111,9 @@ const (
 	sessionsAtOnce = 200
 )
 
-// shiftSome moves some data. Sessions move in place. Samples move a day at a time, from the
-// end of the period if they move ahead: so they meet none that is still to be moved.
+// shiftSome moves some data. Sessions move in place. Samples move a day at a time. If
+// they move ahead, shiftSome begins at the end of the period. So moved samples never meet
+// samples that have yet to move.
 func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, d *Deletion) (more bool, err error) {
 	if d.Filter.Shift.Recorded {
 		return s.reverseSome(ctx, tx, user, d)
@@ -285,6 +285,7 @@ func (s *Service) shiftWindow(ctx context.Context, tx *store.Tx, user users.User
 // moveSamples moves samples, and adds them to a record of the shift, which it stores.
 func (s *Service) moveSamples(ctx context.Context, tx *store.Tx, user users.User, d *Deletion, from []selected, record storage.ImportChange) (read int, err error) {
 	var all []wearables.Samples
+	var written []int64
 	for i := range from {
 		t, n, err := d.takeOut(ctx, tx, user, &from[i])
 		if read += n; err != nil {
@@ -303,10 +304,12 @@ func (s *Service) moveSamples(ctx context.Context, tx *store.Tx, user users.User
 		}
 		record.Series = append(record.Series, change)
 		all = append(all, t.groups...)
+		written = append(written, t.former.Written...)
 	}
 	if d.DryRun {
 		return read, nil
 	}
+	keepOrder(all, written)
 	if err := d.write(ctx, tx, &record); err != nil || len(all) == 0 {
 		return read, err
 	}
@@ -323,6 +326,20 @@ func (s *Service) moveSamples(ctx context.Context, tx *store.Tx, user users.User
 		err = fault.New(fault.Invalid, "Value error, data would lie outside the time of samples").At("body", "seconds")
 	}
 	return read, err
+}
+
+// keepOrder orders samples by when they were stored: of those of one key, the same one
+// counts at their new time. written has that time for each sample of the groups.
+func keepOrder(all []wearables.Samples, written []int64) {
+	times := slices.Compact(slices.Sorted(slices.Values(written)))
+	for i := range all {
+		all[i].Order = make([]int32, all[i].Len())
+		for k := range all[i].Order {
+			at, _ := slices.BinarySearch(times, written[k])
+			all[i].Order[k] = int32(at)
+		}
+		written = written[all[i].Len():]
+	}
 }
 
 // change returns the entry of a series in the record of the shift.
@@ -367,8 +384,8 @@ func movedOffset(zone *time.Location, at time.Time, seconds int, delta time.Dura
 	return moved, true
 }
 
-// shiftSessions moves some sessions, meals and electrocardiograms. done reports that none is
-// left.
+// shiftSessions moves some sessions, meals and electrocardiograms. done reports whether
+// none is left.
 func (d *Deletion) shiftSessions(ctx context.Context, tx *store.Tx, user users.User) (done bool, err error) {
 	from, to := d.Filter.bounds()
 	var record storage.ImportChange
@@ -449,8 +466,7 @@ func (d *Deletion) shiftSession(ctx context.Context, tx *store.Tx, user users.Us
 	if err != nil {
 		return err
 	}
-	_, err = events.Emit(ctx, tx, event)
-	return err
+	return emit(ctx, tx, s.Source.Provider, event)
 }
 
 // moveVersion moves the times of a version of a session, and its day. fallback is the
@@ -502,8 +518,8 @@ func moveVersion(v *storage.SummaryVersion, document *wearables.Document, delta 
 	return nil
 }
 
-// placeOf returns the zone of a session: the one that it names, or the person's if it had
-// the session's offset then, or else the offset.
+// placeOf returns the zone of a session. That is the zone that the session names, or the
+// person's zone if it had the session's offset then. Otherwise the offset is the zone.
 func placeOf(fields map[string]any, document *wearables.Document, fallback *time.Location) *time.Location {
 	n, stated := fields["timezone_offset"].(json.Number)
 	seconds, _ := n.Float64()

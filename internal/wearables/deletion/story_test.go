@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -93,6 +94,27 @@ func (s *story) events(kind string) (all []json.RawMessage) {
 	return all
 }
 
+// sent returns the number of events about a resource of an export that introspection
+// counts, and the number of those events.
+func (s *story) sent(resource string) (counted, n int) {
+	s.t.Helper()
+	var page struct {
+		Data []struct {
+			Provider map[string]map[string]struct {
+				SentCount int `json:"sent_count"`
+			}
+		}
+	}
+	s.Get("/v2/introspect/resources?user_id="+s.user, &page)
+	for _, verb := range []string{"created", "updated", "deleted"} {
+		n += len(s.events("daily.data." + resource + "." + verb))
+	}
+	for _, one := range page.Data {
+		counted += one.Provider["apple_health_kit"][resource].SentCount
+	}
+	return counted, n
+}
+
 // await repeats a check until it holds.
 func (s *story) await(what string, holds func() bool) {
 	s.t.Helper()
@@ -111,6 +133,7 @@ func TestStories(t *testing.T) {
 		for name, tell := range map[string]func(s *story){
 			"samples": samplesStory, "summaries": summariesStory, "import": importStory, "filters": filtersStory, "activity": activityStory, "large": largeStory,
 			"import and shift": importShiftStory, "shifts": shiftsStory, "shift onto samples": replacedStory,
+			"beside pushes": besidePushesStory,
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Cleanup(func() {
@@ -122,6 +145,36 @@ func TestStories(t *testing.T) {
 			})
 		}
 	})
+}
+
+// Data is deleted while phones write it.
+func besidePushesStory(s *story) {
+	ended := make(chan struct{})
+	var phones sync.WaitGroup
+	for phone := range 2 {
+		phones.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				s.Call("POST", "/v2/timeseries/"+s.user+"/steps", fmt.Sprintf(`{"stage":"daily","provider":"health_connect","data":[
+					{"timestamp":"2026-03-01T10:00:00Z","end":"2026-03-01T10:01:00Z","value":%d,"source_app_id":"com.example.%d"}]}`, n, phone))
+			}
+		})
+	}
+	for range 30 {
+		if status, body := s.Call("DELETE", "/v2/user/"+s.user+"/data?resource=steps", ""); status != 200 {
+			s.t.Errorf("%d %s", status, body)
+		}
+	}
+	close(ended)
+	phones.Wait()
+	s.delete("resource=steps")
+	if got := s.values("steps"); got != "" {
+		s.t.Errorf("left %s", got)
+	}
 }
 
 // Deleted samples stay deleted when they are pushed again. A corrected value is stored.
@@ -256,20 +309,8 @@ func importStory(s *story) {
 	if s.values("steps") != "100 7" || activity() != "[{107}]" || d.Resources["steps"].Restored != 1 {
 		s.t.Fatalf("undone: %s %s %+v", s.values("steps"), activity(), d)
 	}
-	var sent struct {
-		Data []struct {
-			Provider map[string]map[string]struct {
-				SentCount int `json:"sent_count"`
-			}
-		}
-	}
-	s.Get("/v2/introspect/resources?user_id="+s.user, &sent)
-	told := 0
-	for _, verb := range []string{"created", "updated", "deleted"} {
-		told += len(s.events("daily.data.activity." + verb))
-	}
-	if len(sent.Data) != 1 || told < 3 || sent.Data[0].Provider["apple_health_kit"]["activity"].SentCount != told {
-		s.t.Fatalf("%d events of the activity, %+v %s %s", told, sent, s.events("daily.data.activity.updated"), s.events("daily.data.activity.deleted"))
+	if counted, n := s.sent("activity"); n < 3 || counted != n {
+		s.t.Fatalf("counted %d of %d events: %s %s", counted, n, s.events("daily.data.activity.updated"), s.events("daily.data.activity.deleted"))
 	}
 	// An undone import can be imported again.
 	third := send(150)
@@ -373,6 +414,9 @@ func importShiftStory(s *story) {
 	id := s.imported(appleWorkout)
 	if s.shift("apple_health_kit", "2026-03-01", -86400); s.times("heartrate") != "28T10:00 60, 28T10:05 70" || s.workouts() != "[{2026-02-28T10:00:00+00:00}]" {
 		s.t.Fatalf("shifted: %s %s", s.times("heartrate"), s.workouts())
+	}
+	if counted, n := s.sent("workouts"); n < 1 || counted != n {
+		s.t.Fatalf("counted %d of %d events", counted, n)
 	}
 	if d := undo(id); s.times("heartrate") != "" || s.workouts() != "[]" || d.Resources["heartrate"].Deleted != 2 || d.Resources["workouts"].Deleted != 1 {
 		s.t.Fatalf("undone: %s %s %+v", s.times("heartrate"), s.workouts(), d)

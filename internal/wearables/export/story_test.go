@@ -39,7 +39,7 @@ func TestDeletedSampleIsInNoFormat(t *testing.T) {
 			}
 			return body
 		}
-		want := "sleep 2026-02-28T22:00:00Z | blood_pressure 2026-03-01T10:00:00Z 120 80 | heartrate 2026-03-01T09:01:00Z 61.5"
+		want := "sleep 2026-02-28T22:00:00+00:00 | blood_pressure 2026-03-01T10:00:00+00:00 120 80 | heartrate 2026-03-01T09:01:00+00:00 61.5"
 		lines, err := csv.NewReader(bytes.NewReader(get("csv"))).ReadAll()
 		if err != nil {
 			t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/compress/zstd"
 
+	"hale/internal/platform/civil"
 	"hale/internal/wearables"
 )
 
@@ -113,7 +114,7 @@ func moment(us *int64) string {
 	if us == nil {
 		return ""
 	}
-	return time.UnixMicro(*us).UTC().Format(time.RFC3339Nano)
+	return civil.Instant(time.UnixMicro(*us)).String()
 }
 
 func numeral(v *float64) string {
