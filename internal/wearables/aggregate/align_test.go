@@ -9,7 +9,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Weights of the 1st, the 4th and the 8th, seen on the 10th.
+// The data has weights of the 1st, the 4th and the 8th. The query runs on the 10th.
 func TestAlign(t *testing.T) {
 	now := func() time.Time { return time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC) }
 	storetest.EachAt(t, now, func(t *testing.T, db *store.DB) {
@@ -59,7 +59,7 @@ func TestAlignByPartition(t *testing.T) {
 		}
 		r.samples("steps", watch, 0, []string{"2026-03-01T08:00:00Z"}, []float64{10})
 		if _, err := r.try("2026-03-03", 3650, `{"select":[{"group_key":"*"},`+aggregateOf("sum", value("steps"))+`],"group_by":[`+trunc(1, "minute", "timeseries")+
-			`],"align":{"carry":{"mode":"carry_backward","max_age":{"value":50,"unit":"year"}}}}`); err == nil || !strings.Contains(err.Error(), "too many rows") {
+			`],"align":{"carry":{"mode":"carry_backward","max_age":{"value":50,"unit":"year"}}}}`); err == nil || !strings.Contains(err.Error(), "too many result rows") {
 			t.Errorf("fifty years of minutes: %v", err)
 		}
 	})

@@ -31,7 +31,7 @@ type frame struct {
 	texts int // bytes of all texts that the rows do not share
 }
 
-// origin is the part of a source by which the best source is chosen.
+// origin holds the parts of a source that decide which source is the best.
 type origin struct{ provider, sourceType string }
 
 func newFrame(p *query.Plan) *frame {
@@ -72,7 +72,7 @@ func (f *frame) keep(rows []int32) {
 	}
 }
 
-// sortByIndex puts the rows in order of time; those of one moment stay as they
+// sortByIndex sorts the rows by time. Rows of one moment stay in the order in which they
 // were loaded, which is by source.
 func (f *frame) sortByIndex() {
 	if slices.IsSorted(f.index) {
@@ -86,9 +86,9 @@ func (f *frame) sortByIndex() {
 	f.keep(rows)
 }
 
-// A series is read stretch by stretch, so that too much of it is noticed
-// before it is in memory. A stretch is cut to where it has few samples, or is
-// a block; the next one tries to be twice as long.
+// A series is read in stretches of time, so that a query fails before too much data is in
+// memory. A stretch is shortened until it has at most fewSamples samples or is one block.
+// The next stretch tries to be twice as long.
 const (
 	firstStretch = 32 * dayUS
 	fewSamples   = 400_000
@@ -192,8 +192,8 @@ func (r *Request) refuseMixtures(all []storage.Series) error {
 	return nil
 }
 
-// fit cuts a stretch of a series to where it has few samples, or to one block:
-// a day of voltages may have forty million.
+// fit shortens a stretch of a series until it has few samples or is one block: a day of
+// voltages may have forty million samples.
 func fit(ctx context.Context, tx *store.Tx, s *storage.Series, from, to int64, few int) (end int64, err error) {
 	end, _, err = storage.Fit(from, to, s.Width.Microseconds(), few, func(to int64) (int, error) {
 		return s.Count(ctx, tx, from, to)
@@ -243,7 +243,8 @@ func (r *Request) addColumn(dst *Vector, in query.Input, s *storage.Series, c *w
 	}
 }
 
-// seriesWord is a text that all samples of a series share.
+// seriesWord returns a text that all samples of a series share, such as the provider. It
+// returns false if from names no such text.
 func seriesWord(from string, s *storage.Series) (word string, ok bool) {
 	switch from {
 	case query.FromProvider:
@@ -282,8 +283,8 @@ func offsetAt(c *wearables.Samples, i int) int32 {
 	return c.Offset[i]
 }
 
-// summariesAtOnce are in memory as they are stored. None is larger than an
-// event may be, so that this is some 50 MB at the very most.
+// summariesAtOnce bounds the stored summaries in memory. A summary is at most as large as
+// an event, so these are at most about 50 MB.
 const summariesAtOnce = 200
 
 // each reads the summaries of a kind from all sources, some at a time.
@@ -396,10 +397,10 @@ func (r *Request) nights(ctx context.Context, tx *store.Tx) (map[uuid.UUID]*stag
 // was stored last counts, unless the query selects apps or devices.
 //
 // Spec: Events, timeseries events: the compound key.
-type externalKey struct{ provider, kind, word, extra, sport, workout string }
+type externalKey struct{ provider, kind, extra, sport, workout string }
 
 func externalKeyOf(s *storage.Series) externalKey {
-	o := externalKey{s.Source.Provider, s.Source.Type, s.Type, s.Extra, s.Source.Sport, ""}
+	o := externalKey{s.Source.Provider, s.Source.Type, s.Extra, s.Source.Sport, ""}
 	if s.Source.WorkoutID != nil {
 		o.workout = s.Source.WorkoutID.String()
 	}

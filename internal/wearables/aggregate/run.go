@@ -11,10 +11,11 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Limits of one query. A year of a value a minute is half a million rows. MostCells
-// limits rows times columns, over all results that are held at once. MostBytes limits
-// the rows that one query holds while it works, and all results that are held at once;
-// sorting and filtering copy the rows once more.
+// Limits of one query. A value for every minute of a year makes half a million rows.
+// MostCells limits rows times columns, over all results that are in memory at once.
+// MostBytes limits the rows that one query holds while it works, and all results that
+// are in memory at once. Sorting and filtering copy the rows, which needs the same
+// space again.
 const (
 	MostRows    = 2_000_000
 	MostResults = 500_000
@@ -24,11 +25,11 @@ const (
 
 var (
 	errTooMuch  = fault.New(fault.Unprocessable, "the query reads too many rows; ask for a shorter time")
-	errTooHeavy = fault.New(fault.Unprocessable, "the query, or the results of the batch, would hold more than 256 MiB at once; select or group by fewer columns and shorter texts, or ask for a shorter time")
-	errTooWide  = fault.New(fault.Unprocessable, "the query has too many rows in its result, or the batch too many values; group by longer periods, or ask for a shorter time or for less at once")
+	errTooHeavy = fault.New(fault.Unprocessable, "the query or the results of the batch would hold more than 256 MiB at once; use fewer columns, shorter texts or a shorter time")
+	errTooWide  = fault.New(fault.Unprocessable, "the query has too many result rows, or the batch too many values; group by longer periods, or ask for less or a shorter time")
 )
 
-// Request is a plan and whose data it is about.
+// Request is a compiled query and the user whose data it reads.
 type Request struct {
 	User users.User
 	Plan *query.Plan
@@ -93,8 +94,8 @@ func RunAll(ctx context.Context, tx *store.Tx, r Request, plans []*query.Plan) (
 // stride is the number of rows between two checks of the context.
 const stride = 1 << 16
 
-// Run answers a query in the caller's transaction, whose snapshot all of it
-// sees.
+// Run answers a query. It reads everything in the caller's transaction, so the whole
+// result comes from one snapshot.
 func Run(ctx context.Context, tx *store.Tx, r Request) (*Table, error) {
 	t, err := r.run(ctx, tx)
 	if err == nil && !r.holds(t.Bytes()) {
@@ -140,7 +141,8 @@ func (r *Request) run(ctx context.Context, tx *store.Tx) (*Table, error) {
 	return r.align(ctx, t)
 }
 
-// plain is the result of a query without aggregates: a row for each row.
+// plain returns the result of a query without aggregates: one row for each row of the
+// frame.
 func (r *Request) plain(f *frame) *Table {
 	t := Empty(r.Plan)
 	for i, o := range r.Plan.Outputs {
@@ -149,7 +151,7 @@ func (r *Request) plain(f *frame) *Table {
 	return t
 }
 
-// reduce is the result of a query with aggregates: a row for each group, in
+// reduce returns the result of a query with aggregates: one row for each group, in the
 // order of the keys.
 func (r *Request) reduce(ctx context.Context, f *frame, g *groups, lists [][]int32) (*Table, error) {
 	t := Empty(r.Plan)

@@ -29,7 +29,7 @@ type Column struct {
 	Vector
 }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (t *Table) Len() int {
 	if len(t.Columns) == 0 {
 		return 0
@@ -49,11 +49,21 @@ func (t *Table) Bytes() (n int) {
 	return n
 }
 
-// Pick is the table of some rows, in their order.
+// Pick returns a new table with the given rows, in the given order.
 func (t *Table) Pick(rows []int32) *Table {
 	out := &Table{Columns: make([]Column, len(t.Columns))}
 	for i := range t.Columns {
 		out.Columns[i] = Column{t.Columns[i].Name, t.Columns[i].pick(rows)}
+	}
+	return out
+}
+
+// Only returns a table with the given columns, in the given order. Both tables share the
+// values.
+func (t *Table) Only(columns []int) *Table {
+	out := &Table{Columns: make([]Column, len(columns))}
+	for i, c := range columns {
+		out.Columns[i] = t.Columns[c]
 	}
 	return out
 }
@@ -67,7 +77,7 @@ func (t *Table) Append(other *Table) {
 	}
 }
 
-// Empty is the result of a plan without any row.
+// Empty returns the result table of a plan, without rows.
 func Empty(p *query.Plan) *Table {
 	t := &Table{Columns: make([]Column, len(p.Outputs))}
 	for i, o := range p.Outputs {
@@ -87,8 +97,8 @@ func Equal(a *Table, i int, b *Table, j int) bool {
 	return true
 }
 
-// Code is a row's values in some columns, written so that rows with other
-// values have another code.
+// Code encodes a row's values in some columns. Rows have the same code only if these
+// values are equal.
 func (t *Table) Code(row int, columns []int) string {
 	var code []byte
 	for _, c := range columns {
@@ -289,7 +299,7 @@ func (g orderedGroup) Fields() []parquet.Field {
 	return fields
 }
 
-// present is the definition level of an optional value that is there.
+// present is the definition level of an optional value that is not null.
 const present = 1
 
 func (v *Vector) parquetValue(row, column int) parquet.Value {

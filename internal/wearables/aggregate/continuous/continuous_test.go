@@ -8,7 +8,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// The management operations, and what they refuse.
+// The test calls the management operations, with valid and with refused requests.
 func TestManagement(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)
@@ -32,6 +32,8 @@ func TestManagement(t *testing.T) {
 		refused(422, "POST", path+"?query_type=platform", stepsByDay, "query_type")
 		refused(404, "PATCH", path+"/019f0000-0000-7000-8000-000000000000", `{}`, "not found")
 		refused(422, "PATCH", path+"/"+id, `{"title":"<b>"}`, "title")
+		refused(422, "PATCH", path+"/"+id, `{"title":"Steps","query":{}}`, "query")
+		refused(422, "PATCH", path+"/"+id, `{"titel":"Steps"}`, "titel")
 
 		var validated struct {
 			Schema       struct{ Columns []map[string]any } `json:"result_table_schema"`

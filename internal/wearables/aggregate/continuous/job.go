@@ -19,7 +19,7 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// jobArgs name the query and the user of a job.
+// jobArgs names the query and the user of a job.
 type jobArgs struct {
 	Query ID       `json:"query"`
 	User  users.ID `json:"user"`
@@ -146,11 +146,11 @@ func (t *task) finish(ctx context.Context, tx *store.Tx) error {
 	if err != nil || !mine {
 		return err
 	}
-	delta, err := t.store(ctx, tx)
+	d, err := t.store(ctx, tx)
 	if err != nil {
 		return err
 	}
-	if err := t.announce(ctx, tx, delta); err != nil {
+	if err := t.announce(ctx, tx, d); err != nil {
 		return err
 	}
 	return t.record(ctx, tx, "completed", "")
@@ -191,7 +191,7 @@ func queryOf(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Query, e
 	return Get(ctx, tx, ids.FromUUID[teams.Team](team), id)
 }
 
-// stretch is the time that is computed at once, to begin with.
+// stretch is the time that one computation covers at first, in microseconds.
 const stretch = int64(32 * 24 * 3600 * 1e6)
 
 // compute finds the rows of the stale time. Every row belongs to one bucket,
@@ -231,7 +231,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	return nil
 }
 
-// bucketsAtOnce is the number of buckets in a stretch.
+// bucketsAtOnce returns the number of buckets that fit into stretch, at least 1.
 func bucketsAtOnce(period query.Period) int {
 	width := period.Add(0, 1)
 	return max(1, int(stretch/width))

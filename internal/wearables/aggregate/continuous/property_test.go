@@ -1,12 +1,14 @@
 package continuous_test
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
@@ -15,8 +17,9 @@ import (
 	"hale/internal/wearables/aggregate/query"
 )
 
-// currentQueries are queries whose rows depend on changes in different ways: of one
-// bucket, of the best source in it, of buckets far away, of what is revised.
+// currentQueries are queries whose rows depend on different changes. A row depends
+// on its own bucket, on the best source in it, on distant buckets, or on revised
+// values.
 var currentQueries = []string{
 	`{"select":[{"group_key":"*"},{"func":"sum","arg":{"timeseries":"steps","field":"value"}}],
 		"group_by":[{"date_trunc":{"unit":"week","value":2},"arg":{"index":"timeseries"}}]}`,
@@ -57,6 +60,9 @@ func TestTablesEqualAFreshQuery(t *testing.T) {
 		if got != want {
 			rt.Fatalf("%s\nthe table  %s\nasked anew %s", text, got, want)
 		}
+		if copied := r.copied(q); copied != want {
+			rt.Fatalf("%s\nthe copy  %s\nthe table %s", text, copied, want)
+		}
 		before := r.announced()
 		if err := continuous.Backfill(r.ctx, db, r.user.Team.UUID(), q.ID); err != nil {
 			rt.Fatal(err)
@@ -68,7 +74,69 @@ func TestTablesEqualAFreshQuery(t *testing.T) {
 	})
 }
 
-// settle runs until nothing is stale.
+// copied returns the table that a consumer has who applied all events about the query.
+func (r *fixture) copied(q continuous.Query) string {
+	r.t.Helper()
+	system := store.AsSystem(r.t.Context())
+	if err := (&events.Sequencer{DB: r.db}).Settle(system); err != nil {
+		r.t.Fatal(err)
+	}
+	var feed []events.Message
+	for after, more := int64(0), true; more; {
+		err := r.db.Read(r.ctx, func(tx *store.Tx) error {
+			page, err := events.ReadFeed(r.ctx, tx, r.user.Team.UUID(), after, events.MaxPage, []string{"continuous_query.result_table.changed"})
+			feed, after, more = append(feed, page.Events...), page.Next, page.HasMore
+			return err
+		})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	rows := map[string]*aggregate.Table{}
+	keys := keysOf(q)
+	keysPlan := *q.Plan()
+	keysPlan.Outputs = nil
+	var columns []int
+	for i, key := range keys {
+		keysPlan.Outputs = append(keysPlan.Outputs, q.Plan().Outputs[key])
+		columns = append(columns, i)
+	}
+	for _, e := range feed {
+		var body struct {
+			Data []struct{ Data, Removed json.RawMessage }
+		}
+		if err := json.Unmarshal(e.Body, &body); err != nil {
+			r.t.Fatal(err)
+		}
+		if removed := body.Data[0].Removed; removed != nil {
+			t, err := aggregate.ParseTable(removed, &keysPlan)
+			if err != nil {
+				r.t.Fatal(err)
+			}
+			for row := range t.Len() {
+				code := t.Code(row, columns)
+				if rows[code] == nil {
+					r.t.Fatalf("a removed row that was not there: %s", removed)
+				}
+				delete(rows, code)
+			}
+		}
+		t, err := aggregate.ParseTable(body.Data[0].Data, q.Plan())
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		for row := range t.Len() {
+			rows[t.Code(row, keys)] = t.Pick([]int32{int32(row)})
+		}
+	}
+	t := aggregate.Empty(q.Plan())
+	for _, row := range rows {
+		t.Append(row)
+	}
+	return string(t.Sorted(keys).AppendJSON(nil, nil))
+}
+
+// settle runs the query until no time is stale.
 func (r *fixture) settle(q continuous.Query) {
 	for end := continuous.Begin(r.ctx, r.t, r.db, q, r.user); end != nil; end = continuous.Begin(r.ctx, r.t, r.db, q, r.user) {
 		end()
@@ -111,7 +179,8 @@ func (r *fixture) fresh(q continuous.Query) (text string) {
 	return text
 }
 
-// keysOf are the columns of the group keys, in their order.
+// keysOf returns the positions of the group keys among the columns, in the order of the
+// keys.
 func keysOf(q continuous.Query) []int {
 	all := make([]int, len(q.Plan().Keys))
 	for i, o := range q.Plan().Outputs {

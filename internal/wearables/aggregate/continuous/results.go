@@ -123,8 +123,8 @@ func (q *Query) writePage(ctx context.Context, tx *store.Tx, user users.ID, page
 var errTooLarge = fault.New(fault.Unprocessable,
 	"the result table has too many rows to be read at once; make a query with longer periods or fewer columns")
 
-// readable refuses a result that is too large to be read at once. Runs add what
-// is new, year after year, so that it can be larger than what one run may find.
+// readable refuses a result that is too large to read at once. Runs add new rows year
+// after year, so a result can exceed the limit of a single run.
 func (q *Query) readable(ctx context.Context, tx *store.Tx, user users.ID) error {
 	var rows, bytes int
 	err := tx.QueryRow(ctx, `SELECT CAST(COALESCE(SUM(n), 0) AS BIGINT), CAST(COALESCE(SUM(LENGTH(data)), 0) AS BIGINT) FROM continuous_query_pages
@@ -155,13 +155,19 @@ func (q *Query) Result(ctx context.Context, tx *store.Tx, user users.ID) (*aggre
 	return t.Sorted(layoutOf(q.plan).keys), nil
 }
 
-// store replaces the stale rows by the fresh ones. It returns the new and the changed
-// rows, which are compared by their group keys.
-func (t *task) store(ctx context.Context, tx *store.Tx) (delta *aggregate.Table, err error) {
+// delta holds the changes of a run to a result.
+type delta struct {
+	rows    *aggregate.Table // new and changed rows
+	removed *aggregate.Table // the group keys of removed rows
+}
+
+// store replaces the stale rows by the fresh ones. Rows are compared by their group
+// keys.
+func (t *task) store(ctx context.Context, tx *store.Tx) (d delta, err error) {
 	q, l, width := &t.query, layoutOf(t.query.plan), pageWidth(t.query.plan)
 	old, err := q.readPages(ctx, tx, t.user.ID, pageOf(t.begin, width), pageOf(t.end-1, width))
 	if err != nil {
-		return nil, err
+		return delta{}, err
 	}
 	fresh := map[int64][]int32{}
 	for row, at := range t.fresh.Columns[l.bucket].Time {
@@ -175,51 +181,53 @@ func (t *task) store(ctx context.Context, tx *store.Tx) (delta *aggregate.Table,
 	for page := range fresh {
 		numbers[page] = true
 	}
-	delta = aggregate.Empty(q.plan)
+	news, gone := aggregate.Empty(q.plan), aggregate.Empty(q.plan)
 	for _, page := range slices.Sorted(maps.Keys(numbers)) {
 		was := old[page]
 		if was == nil {
 			was = aggregate.Empty(q.plan)
 		}
-		now, news, changed := t.merge(l, was, t.fresh.Pick(fresh[page]))
-		if !changed {
+		now, differ, vanished := t.merge(l, was, t.fresh.Pick(fresh[page]))
+		if differ.Len() == 0 && vanished.Len() == 0 {
 			continue
 		}
-		delta.Append(news)
+		news.Append(differ)
+		gone.Append(vanished)
 		if err := q.writePage(ctx, tx, t.user.ID, page, now); err != nil {
-			return nil, err
+			return delta{}, err
 		}
 	}
-	return delta.Sorted(l.keys), nil
+	return delta{rows: news.Sorted(l.keys), removed: gone.Sorted(l.keys).Only(l.keys)}, nil
 }
 
 // merge computes a page's new rows from its old and its fresh ones. Old rows outside
 // the stale time stay; those inside stay only if they are fresh.
-func (t *task) merge(l layout, was, fresh *aggregate.Table) (now, news *aggregate.Table, changed bool) {
-	before := map[string]int{}
+func (t *task) merge(l layout, was, fresh *aggregate.Table) (now, differ, vanished *aggregate.Table) {
+	before := map[string]int32{}
 	var kept []int32
 	for row, at := range was.Columns[l.bucket].Time {
 		if at < t.begin || at >= t.end {
 			kept = append(kept, int32(row))
 			continue
 		}
-		before[was.Code(row, l.keys)] = row
+		before[was.Code(row, l.keys)] = int32(row)
 	}
-	var differ []int32
-	same := 0
+	var news []int32
 	for row := range fresh.Len() {
-		if old, ok := before[fresh.Code(row, l.keys)]; ok && aggregate.Equal(was, old, fresh, row) {
-			same++
-			continue
+		code := fresh.Code(row, l.keys)
+		old, ok := before[code]
+		delete(before, code)
+		if !ok || !aggregate.Equal(was, int(old), fresh, row) {
+			news = append(news, int32(row))
 		}
-		differ = append(differ, int32(row))
 	}
+	vanished = was.Pick(slices.Sorted(maps.Values(before)))
 	now = was.Pick(kept)
 	now.Append(fresh)
-	return now, fresh.Pick(differ), len(differ) > 0 || same != len(before)
+	return now, fresh.Pick(news), vanished
 }
 
-// changedEvent lists rows that are new or changed.
+// changedEvent lists rows that are new, changed or removed.
 const changedEvent = "continuous_query.result_table.changed"
 
 // EventTypes returns the types of events that this package emits.
@@ -227,23 +235,26 @@ func EventTypes() []events.Type {
 	return []events.Type{{
 		Name: changedEvent, Sentence: "Rows of a continuous query's result changed.",
 		Example: func(uuid.UUID) json.RawMessage {
-			return json.RawMessage(`[{"query_id":"00000000-0000-4000-8000-00000000000a","query_slug":"weekly-steps","data":{"group_key":[0],"sum":[8214]}}]`)
+			return json.RawMessage(`[{"query_id":"00000000-0000-4000-8000-00000000000a","query_slug":"weekly-steps",` +
+				`"data":{"group_key.0":["2026-03-02T00:00:00"],"sum.value":[8214]},"removed":{"group_key.0":["2026-02-23T00:00:00"]}}]`)
 		},
 	}}
 }
 
-// announce emits the rows of a delta, in as many events as they need.
+// announce emits a delta, in as many events as it needs. Webhooks have it unless the
+// query's data_events are off; the feed always has it.
 //
-// Reference 8.3: [{query_id, query_slug, data: column → array}].
-func (t *task) announce(ctx context.Context, tx *store.Tx, delta *aggregate.Table) error {
-	if delta.Len() == 0 || !t.query.DataEvents {
+// Reference 8.3: [{query_id, query_slug, data: column → array}]. removed is ours.
+func (t *task) announce(ctx context.Context, tx *store.Tx, d delta) error {
+	if d.rows.Len() == 0 && d.removed.Len() == 0 {
 		return nil
 	}
 	e := events.New{
 		Team: t.query.Team.UUID(), User: t.user.ID.UUID(), ClientUserID: t.user.ClientUserID, Type: changedEvent,
+		FeedOnly: !t.query.DataEvents,
 	}
 	var all []events.New
-	for _, payload := range t.payloads(nil, delta, events.Room(e)) {
+	for _, payload := range t.payloads(nil, d, events.Room(e)) {
 		part := e
 		part.Data = payload
 		all = append(all, part)
@@ -252,23 +263,28 @@ func (t *task) announce(ctx context.Context, tx *store.Tx, delta *aggregate.Tabl
 	return err
 }
 
-// payloads halves the rows until each part fits into an event. A single row that is too
+// payloads halves a delta until each part fits into an event. A single row that is too
 // large for an event is left out; the result table still has it.
-func (t *task) payloads(dst [][]byte, rows *aggregate.Table, room int) [][]byte {
+func (t *task) payloads(dst [][]byte, d delta, room int) [][]byte {
 	slug, _ := json.Marshal(t.query.Slug) // a string always marshals
 	payload := append([]byte(`[{"query_id":"`), t.query.ID.String()...)
 	payload = append(append(payload, `","query_slug":`...), slug...)
-	payload = rows.AppendJSON(append(payload, `,"data":`...), nil)
+	payload = d.rows.AppendJSON(append(payload, `,"data":`...), nil)
+	if d.removed.Len() > 0 {
+		payload = d.removed.AppendJSON(append(payload, `,"removed":`...), nil)
+	}
 	payload = append(payload, `}]`...)
+	rows, removed := d.rows.Len(), d.removed.Len()
 	switch {
 	case len(payload) <= room:
 		return append(dst, payload)
-	case rows.Len() == 1:
+	case rows+removed == 1:
 		return dst
 	}
-	half := rows.Len() / 2
-	dst = t.payloads(dst, rows.Pick(span(0, half)), room)
-	return t.payloads(dst, rows.Pick(span(half, rows.Len())), room)
+	// One half rounds up and the other one down, so that each part gets smaller.
+	row, key := (rows+1)/2, removed/2
+	dst = t.payloads(dst, delta{d.rows.Pick(span(0, row)), d.removed.Pick(span(0, key))}, room)
+	return t.payloads(dst, delta{d.rows.Pick(span(row, rows)), d.removed.Pick(span(key, removed))}, room)
 }
 
 func span(from, to int) []int32 {
