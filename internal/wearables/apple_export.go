@@ -7,10 +7,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// An Apple Health export has no bundle ids, so its importer makes an app id from each
-// source name: a digest for the names of people's own devices, and a readable id for apps.
-// A phone that reads HealthKit sends bundle ids. Both come from one HealthKit store: an
-// export's device and a pushed source of the same type are one recorder.
+// An Apple Health export has no bundle ids, so its importer derives an app id from each
+// source name. The name of a person's own device becomes a digest, and the name of an app
+// becomes a readable id. A phone that reads HealthKit sends bundle ids. Both transports
+// read one HealthKit store: an export's device and a pushed source of the same type are
+// one recorder.
 
 // AppleExportApps begins the app ids that an export gives to apps.
 const AppleExportApps = "healthkit.source."
@@ -28,6 +29,9 @@ const digestVersion = 5
 func (s *Source) IsAppleExport() bool {
 	return s.Provider == appleHealth && strings.HasPrefix(s.AppID, AppleExportApps) || s.isAppleExportDevice()
 }
+
+// MayHaveTransports reports whether the source's data may come pushed and in an export.
+func (s *Source) MayHaveTransports() bool { return s.Provider == appleHealth }
 
 // MayBeExported reports whether an Apple Health export may have the samples of the source
 // too.

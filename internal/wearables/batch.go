@@ -38,8 +38,8 @@ type Summary struct {
 	// the bounds count then.
 	Deleted bool
 	// Body holds the resource's wire fields (reference 7.5). The store adds id,
-	// user_id, source, created_at and updated_at, and fills date, calendar_date
-	// and the start and end of a session where Body leaves them out.
+	// user_id, source, created_at and updated_at. If Body has no date,
+	// calendar_date, or start and end of a session, the store fills them.
 	Body json.RawMessage
 }
 
@@ -144,7 +144,7 @@ func (r Range) Join(o Range) Range {
 	case o == Range{}:
 		return r
 	}
-	return Range{earlier(r.Start, o.Start), later(r.End, o.End)}
+	return Range{earlierOf(r.Start, o.Start), laterOf(r.End, o.End)}
 }
 
 // Touched describes what a batch changed of one resource.
@@ -158,14 +158,14 @@ type Touched struct {
 	Oldest, Newest int64
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
 	return a
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return b
 	}

@@ -33,9 +33,9 @@ func SleepEfficiency(total, inBed int64) *float64 {
 	return &percent
 }
 
-// SleepFollows returns the fields of a stored sleep that follow from others: the time
-// in bed, which its bounds define, and fields that are not stated. Stages need not
-// add up to a stated total.
+// SleepFollows returns the fields of a stored sleep that follow from its other
+// fields. The bounds of the sleep define its time in bed. Other fields follow only if
+// the sleep does not state them. Stages need not add up to a stated total.
 func SleepFollows(body []byte) map[string]any {
 	var n struct {
 		Start      time.Time `json:"bedtime_start"`
@@ -74,8 +74,16 @@ func SleepFollows(body []byte) map[string]any {
 
 func seconds(n int64) json.Number { return json.Number(strconv.FormatInt(n, 10)) }
 
-// ShareMostTime reports whether two sessions of one recorder are one by their time: more
-// than half of the shorter sleep, or of the longer workout, is common.
+// IsFragment reports whether a sleep is within another one, in seconds, and has at most
+// half of its length. It is no newer version of the night.
+func IsFragment(resource string, start, end, wholeStart, wholeEnd int64) bool {
+	second := func(us int64) int64 { return time.UnixMicro(us).Unix() }
+	return resource != "workouts" && second(start) >= second(wholeStart) && second(end) <= second(wholeEnd) && 2*(end-start) <= wholeEnd-wholeStart
+}
+
+// ShareMostTime reports whether the times of two sessions of one recorder make them one
+// session. They must share more than half of the shorter sleep, or of the longer
+// workout.
 func ShareMostTime(resource string, start, end, otherStart, otherEnd int64) bool {
 	length := min(end-start, otherEnd-otherStart)
 	if resource == "workouts" {

@@ -54,6 +54,20 @@ func KeepsData(resource string) bool {
 	return KnownResource(resource) && resource != resources.Hypnogram
 }
 
+// StoredResources lists the names of the resources that can have a history.
+func StoredResources() []string {
+	var all []string
+	for _, r := range resourceTable {
+		if KeepsData(r.Name) {
+			all = append(all, r.Name)
+		}
+	}
+	for _, d := range documents {
+		all = append(all, d.Name)
+	}
+	return append(all, WorkoutStream)
+}
+
 // KnownResource reports whether a name is that of a series, a summary or a stream.
 func KnownResource(resource string) bool {
 	_, series := ResourceNamed(resource)

@@ -60,8 +60,8 @@ func (s Source) Same(o Source) bool {
 		s.Sport == o.Sport && sameID(s.DeviceID, o.DeviceID) && sameID(s.WorkoutID, o.WorkoutID)
 }
 
-// SameRecorder reports whether two sources may be one device or app: one may not know the
-// device, or one may be of an export and the other of a push.
+// SameRecorder reports whether two sources may be one device or app. One of them may not
+// know the device. Or one comes from an export and the other from a push.
 func (s *Source) SameRecorder(o *Source) bool {
 	return s.SameApp(o) || s.IsOtherTransport(o)
 }
@@ -100,6 +100,9 @@ type Samples struct {
 	Value    []float64 // in the resource's canonical unit
 	Value2   []float64 // diastolic pressure, mmHg; other resources have none
 	Record   []string  // the provider's own ids; nil if no sample has one
+	// Order has the position of each sample in the body that was sent; nil means that the
+	// groups of a batch are in order.
+	Order []int32
 }
 
 // Len returns the number of samples.

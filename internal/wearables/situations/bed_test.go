@@ -30,7 +30,7 @@ import (
 	"hale/internal/wearables/ledger"
 )
 
-// service is one database with its API. Each situation has a user of its own in it.
+// service is one database with its API. Each situation has its own user in it.
 type service struct {
 	db   *store.DB
 	api  *api.API
@@ -41,6 +41,7 @@ type service struct {
 
 func newService(t *testing.T, db *store.DB) *service {
 	t.Helper()
+	api.SetUpHuma()
 	s := &service{db: db, api: api.New(api.Deps{DB: db, BaseURL: "https://hale.example"}), sink: ingest.New(db), team: userstest.Team(t, db)}
 	h := &apiwearables.Handlers{API: s.api, Ingester: s.sink, Ledger: &ledger.Ledger{}, Deletions: &deletion.Service{DB: db, Ingester: s.sink}}
 	s.api.Add(h.Routes()...)
@@ -76,7 +77,7 @@ func (b *bed) do(method, path, body string) (status int, answer string) {
 	return w.Code, w.Body.String()
 }
 
-// want is do for a request that must succeed.
+// want sends a request like do, which must succeed, and returns the answer.
 func (b *bed) want(method, path, body string) string {
 	b.t.Helper()
 	status, answer := b.do(method, path, body)
@@ -86,7 +87,7 @@ func (b *bed) want(method, path, body string) string {
 	return answer
 }
 
-// imports reads a file as the kind does.
+// imports imports a file of a kind.
 func (b *bed) imports(kind files.Kind, name string, content []byte) {
 	b.t.Helper()
 	path := filepath.Join(b.t.TempDir(), name)
@@ -109,7 +110,7 @@ func (b *bed) imports(kind files.Kind, name string, content []byte) {
 	}
 }
 
-// step is one thing that happens to a person's data.
+// step is one change of a person's data.
 type step func(b *bed)
 
 // push sends samples of a resource, as JSON objects. zone may be empty.
@@ -138,12 +139,13 @@ func zone(name string) step {
 	return call("PATCH", "/v2/user/*", fmt.Sprintf(`{"fallback_time_zone":%q}`, name))
 }
 
-// file imports a file, such as a maker's JSON replies.
+// file imports a file, such as the JSON replies of a provider.
 func file(kind files.Kind, name, content string) step {
 	return func(b *bed) { b.imports(kind, name, []byte(content)) }
 }
 
-// truth is one read and its rows. A row has the named fields, separated by spaces.
+// truth is one read with its expected rows. A row has the named fields, separated by
+// spaces.
 type truth struct {
 	read   func(b *bed) []map[string]any
 	name   string
@@ -341,8 +343,8 @@ func (b *bed) decode(text string, to any) {
 	}
 }
 
-// testClock is the clock of all situations. Each call adds a millisecond, because
-// the order of two versions is that of the times at which they were stored.
+// testClock returns the time for all situations. Each call adds a millisecond, because
+// the order of two versions is the order of their times of storage.
 func testClock() time.Time {
 	return time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC).Add(time.Duration(ticks.Add(1)) * time.Millisecond)
 }

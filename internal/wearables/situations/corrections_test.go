@@ -1,13 +1,14 @@
 package situations
 
 import (
+	"fmt"
 	"strings"
 
 	"hale/internal/wearables/formats/oura"
 )
 
-// correctionRows are section 4: what is deleted, and what phones and makers report as
-// deleted.
+// correctionRows returns the situations about deletions: by the team, and by reports of
+// phones and providers.
 func correctionRows() []situation {
 	reply := func(name, id, start, kind string) step {
 		return file(oura.Kind, name, `{"data":[{"id":"`+id+`","day":"2026-03-01","bedtime_start":"`+start+`","bedtime_end":"2026-03-01T06:45:00+02:00",
@@ -73,6 +74,21 @@ func correctionRows() []situation {
 		{"an edited sample of a body of several series moves", []step{
 			steps(walk, stair), call("POST", "/v2/timeseries/*", `{"stage":"daily","provider":"health_connect","series":{"steps":[`+moved+`]}}`),
 		}, []truth{daily("steps", "date total", "2026-03-02 6200")}},
+		{"an edited sample moves to an impossible value", []step{steps(walk, stair), steps(strings.Replace(moved, "5800", "-1", 1))}, []truth{
+			daily("steps", "date total", "2026-03-02 6400"), sent("daily.data.steps.deleted", 0),
+		}},
+		{"an edited sample moves after the end of the collection", []step{
+			steps(walk, stair), call("PATCH", "/v2/user/*", `{"ingestion_end":"2026-03-03"}`), steps(moved),
+		}, []truth{daily("steps", "date total", "2026-03-02 6400"), sent("daily.data.steps.deleted", 0)}},
+		{"an edited cholesterol keeps its short type", []step{
+			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","type":"ldl","value":3,"id":"c"}`),
+			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","type":"ldl","value":3,"id":"c"}`),
+			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:05:00Z","type":"ldl","value":3.1,"id":"c"}`),
+		}, []truth{samples("cholesterol", "timestamp value", "2026-03-02T08:05:00+00:00 3.1"), sent("daily.data.cholesterol.deleted", 1)}},
+		{"an edited typed sample moves", []step{
+			call("POST", "/v2/user/*/entries", `{"data":[{"resource":"body_weight","id":"e","timestamp":"2026-03-02T07:00:00Z","value":70}]}`),
+			call("POST", "/v2/user/*/entries", `{"data":[{"resource":"body_weight","id":"e","timestamp":"2026-03-02T07:30:00Z","value":71}]}`),
+		}, []truth{samples("body_weight", "timestamp value", "2026-03-02T07:30:00+00:00 71"), sent("daily.data.weight.deleted", 1)}},
 		{"an edited sample that moved is deleted", []step{steps(walk, stair), steps(moved), reported("/v2/timeseries/*/steps", android, `"w"`)}, left[:3]},
 		{"an edited sample keeps its time", []step{steps(walk, stair), steps(strings.Replace(walk, "6000", "5000", 1))}, []truth{
 			daily("steps", "date total", "2026-03-02 5400"), sent("daily.data.steps.deleted", 0), sent("daily.data.steps.updated", 1),
@@ -82,6 +98,12 @@ func correctionRows() []situation {
 				`{"timestamp":"2026-03-02T08:00:20Z","value":80,"metadata":{"id":"i"}}`),
 			reported("/v2/timeseries/*/heartrate", android, `"h"`),
 		}, []truth{samples("heartrate", "value", "80")}},
+		{"an id at two times in one body is a record of two samples", []step{
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T10:00:00Z","value":60,"id":"q"}`, `{"timestamp":"2026-03-02T11:00:00Z","value":70,"id":"q"}`),
+		}, []truth{samples("heartrate", "value", "60", "70"), sent("daily.data.heartrate.deleted", 0)}},
+		{"an id at two times in two bodies is a sample that moved", []step{
+			push("heartrate", android, "", `{"timestamp":"2026-03-02T10:00:00Z","value":60,"id":"q"}`), push("heartrate", android, "", `{"timestamp":"2026-03-02T11:00:00Z","value":70,"id":"q"}`),
+		}, []truth{samples("heartrate", "value", "70"), sent("daily.data.heartrate.deleted", 1)}},
 		{"a record of several heart rates grows", []step{
 			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":60,"metadata":{"id":"h"}}`, `{"timestamp":"2026-03-02T08:00:10Z","value":70,"metadata":{"id":"h"}}`),
 			push("heartrate", android, "", `{"timestamp":"2026-03-02T08:00:20Z","value":80,"metadata":{"id":"h"}}`),
@@ -89,6 +111,20 @@ func correctionRows() []situation {
 		{"the activity follows a deleted sample", []step{
 			steps(walk, stair), derived(android), reported("/v2/timeseries/*/steps", android, `"w"`), derived(android),
 		}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 400")}},
+		{"a body of typed values follows their deletion", []step{
+			call("POST", "/v2/user/*/entries", `{"data":[{"resource":"body_weight","timestamp":"2026-03-02T07:00:00Z","value":70},{"resource":"steps","timestamp":"2026-03-02T07:00:00Z","value":700}]}`),
+			derived("manual"), call("DELETE", "/v2/user/*/data?resource=body_weight", ""), call("DELETE", "/v2/user/*/data?resource=steps", ""), derived("manual"),
+		}, []truth{summaries("body", "weight"), summaries("activity", "steps"), sent("daily.data.body.deleted", 1), sent("daily.data.activity.deleted", 1)}},
+		{"a last chunk of a history is rejected", []step{
+			call("POST", "/v2/timeseries/*/heartrate", `{"stage":"historical","is_final_chunk":true,"provider":"health_connect","data":[{"timestamp":"2026-03-02T08:00:00Z","value":-6}]}`),
+			call("POST", "/v2/timeseries/*", `{"stage":"historical","is_final_chunk":true,"provider":"health_connect","series":{"heartrate":[{"timestamp":"2026-03-02T08:00:00Z","value":-6}],"steps":[]}}`),
+			call("POST", "/v2/summary/sleep/*", `{"stage":"historical","is_final_chunk":true,"provider":"health_connect","data":[{"bedtime_start":"1990-03-01T20:00:00Z","bedtime_stop":"1990-03-02T04:00:00Z"}]}`),
+		}, []truth{sent("historical.data.heartrate.created", 0), sent("historical.data.steps.created", 1), sent("historical.data.sleep.created", 0)}},
+		{"the cycles of a replaced night are counted", []step{
+			pushSummaries("sleep", android, "UTC", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T01:00:00Z"}`, `{"bedtime_start":"2026-03-02T01:30:00Z","bedtime_stop":"2026-03-02T06:00:00Z"}`),
+			pushSummaries("sleep_cycle", android, "UTC", cycle("2026-03-01T22:00:00Z", "2026-03-02T01:00:00Z"), cycle("2026-03-02T01:30:00Z", "2026-03-02T06:00:00Z")),
+			pushSummaries("sleep", android, "UTC", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z"}`),
+		}, []truth{sent("daily.data.sleep_cycle.created", 2), sent("daily.data.sleep_cycle.deleted", 1), countedEvents(android, "sleep_cycle", "3")}},
 		{"a phone deletes a night by its id", []step{night(`"id":"S",`), stages(""), reported("/v2/summary/sleep/*", android, `"S"`)}, noNight},
 		{"a phone deletes a night whose cycle came first", []step{stages(""), night(`"id":"S",`), reported("/v2/summary/sleep/*", android, `"S"`)}, noNight},
 		{"a phone deletes a night with totals of its stages", []step{night(`"id":"S",`), stages(""), derived(android), reported("/v2/summary/sleep/*", android, `"S"`)}, noNight},
@@ -114,6 +150,10 @@ func correctionRows() []situation {
 		{"a new workout at the time of a deleted one", []step{
 			run, reported("/v2/summary/workouts/*", android, `"r"`),
 			pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":8000,"metadata":{"id":"q"}}`),
+		}, []truth{summaries("workouts", "distance", "8000")}},
+		{"a deleted workout is sent again after another one took its time", []step{
+			run, reported("/v2/summary/workouts/*", android, `"r"`),
+			pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T08:00:00Z","time_end":"2026-03-02T09:00:00Z","distance":8000,"metadata":{"id":"q"}}`), run,
 		}, []truth{summaries("workouts", "distance", "8000")}},
 		{"a team deletes a workout by the id of its metadata", []step{run, call("DELETE", "/v2/user/*/data?provider=health_connect&resource=workouts&external_id=r", "")}, []truth{
 			summaries("workouts", "distance"), sent("daily.data.workouts.deleted", 1),
@@ -150,4 +190,27 @@ func correctionRows() []situation {
 			reply("b.json", "n1", start, "deleted"),
 		}, []truth{summaries("sleep", "total", "1500"), queriedNights("2026-03-01T00:00:00 1")}},
 	}
+}
+
+// cycle returns a sleep cycle of one stage.
+func cycle(start, end string) string {
+	return fmt.Sprintf(`{"session_start":%q,"session_end":%q,"stage_start_offset_second":[0],"stage_end_offset_second":[3600],"stage_type":[2]}`, start, end)
+}
+
+// countedEvents reads how many data events about a resource are counted.
+func countedEvents(provider, resource, n string) truth {
+	return truth{name: "sent_count", fields: []string{"n"}, rows: []string{n}, read: func(b *bed) (all []map[string]any) {
+		var page struct {
+			Data []struct {
+				Provider map[string]map[string]struct {
+					Sent float64 `json:"sent_count"`
+				}
+			}
+		}
+		b.decode(b.want("GET", "/v2/introspect/resources?user_id=*", ""), &page)
+		for _, one := range page.Data {
+			all = append(all, map[string]any{"n": one.Provider[provider][resource].Sent})
+		}
+		return all
+	}}
 }

@@ -49,6 +49,11 @@ func TestStoredTwice(t *testing.T) {
 		night("21000", "2026-03-03T22:01:00Z", "2026-03-04T06:00:00Z", other, "b", 3*time.Hour)
 		night("20000", "2026-03-05T22:00:00Z", "2026-03-06T06:00:00Z", other, "c", 4*time.Hour) // a record that moved
 		night("19000", "2026-03-06T22:00:00Z", "2026-03-07T06:00:00Z", other, "c", 3*time.Hour)
+		night("18000", "2026-03-09T22:00:00Z", "2026-03-10T06:00:00Z", phone, "", 4*time.Hour) // a night with two parts of it, later
+		night("1200", "2026-03-09T23:00:00Z", "2026-03-09T23:20:00Z", phone, "", 3*time.Hour)
+		night("1300", "2026-03-10T01:00:00Z", "2026-03-10T01:22:00Z", phone, "", 2*time.Hour)
+		night("17000", "2026-03-11T22:00:00Z", "2026-03-12T06:00:00Z", phone, "", 4*time.Hour) // a part with an id
+		night("1100", "2026-03-11T23:00:00Z", "2026-03-11T23:20:00Z", phone, "d", 3*time.Hour)
 		run := func(distance, start, end string, age time.Duration) {
 			b.storeOld("workouts", `{"time_start":"`+start+`","time_end":"`+end+`","distance":`+distance+`}`, start, end, phone, "", age)
 		}
@@ -57,15 +62,15 @@ func TestStoredTwice(t *testing.T) {
 		run("900", "2026-03-01T10:10:00Z", "2026-03-01T10:20:00Z", 3*time.Hour) // inside the other one
 
 		const path = "/v2/user/*/data?duplicates=true"
-		if got := b.want("DELETE", path+"&dry_run=true", ""); !strings.Contains(got, `"deleted":4`) {
+		if got := b.want("DELETE", path+"&dry_run=true", ""); !strings.Contains(got, `"deleted":6`) {
 			t.Errorf("dry run: %s", got)
 		}
 		sent("daily.data.sleep.deleted", 0).check(b)
-		if got := b.want("DELETE", path, ""); !strings.Contains(got, `"deleted":4`) || !strings.Contains(got, `"status":"succeeded"`) {
+		if got := b.want("DELETE", path, ""); !strings.Contains(got, `"deleted":6`) || !strings.Contains(got, `"status":"succeeded"`) {
 			t.Errorf("merged: %s", got)
 		}
 		for _, w := range []truth{
-			summaries("sleep", "total", "24000", "26000", "23000", "22000", "21000", "19000"), summaries("workouts", "distance", "9900", "900"),
+			summaries("sleep", "total", "24000", "26000", "23000", "22000", "21000", "19000", "18000", "1100", "17000"), summaries("workouts", "distance", "9900", "900"),
 			sent("daily.data.sleep.deleted", 1), sent("daily.data.workouts.deleted", 1),
 		} {
 			w.check(b)
@@ -78,6 +83,6 @@ func TestStoredTwice(t *testing.T) {
 		}
 		// An older version that is sent again is a version of the merged night.
 		pushSummaries("sleep", apple, "UTC", `{"bedtime_start":"2026-03-01T22:00:00Z","bedtime_stop":"2026-03-02T06:00:00Z","total":27000,"source_type":"watch","source_app_id":"com.acme.health"}`)(b)
-		summaries("sleep", "total", "24000", "27000", "23000", "22000", "21000", "19000").check(b)
+		summaries("sleep", "total", "24000", "27000", "23000", "22000", "21000", "19000", "18000", "1100", "17000").check(b)
 	})
 }

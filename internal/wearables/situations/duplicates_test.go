@@ -9,7 +9,8 @@ import (
 	"hale/internal/wearables/formats/strava"
 )
 
-// mergedSessions reads merged sessions. With all it also reads those that do not count.
+// mergedSessions reads merged sessions. If all is set, it also reads those that do not
+// count.
 func mergedSessions(resource string, all bool, fields string, rows ...string) truth {
 	return truth{name: "merged " + resource, fields: strings.Fields(fields), rows: rows, read: func(b *bed) []map[string]any {
 		var page map[string][]map[string]any
@@ -33,7 +34,8 @@ func priority(dataType, provider, value string) step {
 	return call("PATCH", "/v2/team/source/priorities", `[{"data_type":"`+dataType+`","provider":"`+provider+`","priority":`+value+`}]`)
 }
 
-// duplicateRows are 3.3 and 1.6: one session of several providers, and one value of one key.
+// duplicateRows returns the situations about one session of several providers, and about
+// several values of one key.
 func duplicateRows() []situation {
 	night := func(provider, kind, start, stop string, total int) step {
 		return pushSummaries("sleep", provider, "UTC", fmt.Sprintf(`{"bedtime_start":"%s","bedtime_stop":"%s","total":%d,"source_type":"%s"}`, start, stop, total, kind))
@@ -73,6 +75,10 @@ func duplicateRows() []situation {
 			query(`{"select":[{"func":"mean","arg":{"timeseries":"heartrate","field":"value"}}]}`, "mean.value", value),
 		}
 	}
+	one := func(app, value string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T08:00:00Z","value":%s,"source_type":"watch","source_app_id":"%s"}`, value, app)
+	}
+	later := func(app, value string) string { return strings.Replace(one(app, value), "08:00", "08:10", 1) }
 	minutes := func(app, value string, end, every int) step {
 		var all []string
 		for m := (every - 1) * 2; m < end; m += every {
@@ -89,9 +95,78 @@ func duplicateRows() []situation {
 			summaries("activity", "steps", value),
 		}
 	}
-	return []situation{
+	typed := func(kind, value, more string) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T08:00:00Z","value":%s,"type":%s,"source_type":"watch"%s}`, value, kind, more)
+	}
+	hour := func(kind string) step {
+		return push("stand_hour", android, "UTC", typed(kind, "1", `,"end":"2026-03-02T09:00:00Z"`))
+	}
+	types := func(resource string, rows ...string) []truth {
+		all := samples(resource, "type value", rows...)
+		plain := plain(resource, rows...)
+		plain.fields = all.fields
+		return []truth{all, plain}
+	}
+	stood := append(types("stand_hour", "stood 1"), daily("stand_hour", "date total", "2026-03-02 1"))
+	typeRows := []situation{
+		{"an idle hour becomes one that stood", []step{hour(`"idle"`), hour(`"stood"`)}, append(stood, sent("daily.data.stand_hour.created", 2))},
+		{"an hour that stood becomes idle, and stood again", []step{hour(`"stood"`), hour(`"idle"`), hour(`"stood"`)}, append(stood,
+			sent("daily.data.stand_hour.created", 2), sent("daily.data.stand_hour.updated", 1))},
+		{"one body has an hour that is idle, then stood, twice", []step{
+			push("stand_hour", android, "UTC", typed(`"idle"`, "1", ""), typed(`"stood"`, "1", "")),
+			push("stand_hour", android, "UTC", typed(`"idle"`, "1", ""), typed(`"stood"`, "1", "")),
+		}, append(types("stand_hour", "stood 1"), sent("daily.data.stand_hour.created", 2), sent("daily.data.stand_hour.updated", 0))},
+		{"an hour that stood is deleted by its id", []step{
+			hour(`"idle"`), push("stand_hour", android, "UTC", typed(`"stood"`, "1", `,"end":"2026-03-02T09:00:00Z","id":"h"`)),
+			call("POST", "/v2/timeseries/*/stand_hour", `{"stage":"daily","provider":"health_connect","deleted":["h"]}`),
+		}, types("stand_hour")},
+		{"an hour that moves was idle", []step{
+			hour(`"idle"`), hour(`"stood"`),
+			call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":3600}`),
+		}, stood},
+		{"an hour that moves stood", []step{
+			hour(`"stood"`), hour(`"idle"`),
+			call("POST", "/v2/user/*/data/shifts", `{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":3600}`),
+		}, types("stand_hour", "idle 1")},
+		{"a night's breathing becomes elevated", []step{
+			push("sleep_breathing_disturbance", android, "UTC", typed(`"not_elevated"`, "1", "")),
+			push("sleep_breathing_disturbance", android, "UTC", typed(`"elevated"`, "2", "")),
+		}, types("sleep_breathing_disturbance", "elevated 2")},
+		{"the type of a glucose follows", []step{
+			push("glucose", android, "UTC", typed("null", "5", "")), push("glucose", android, "UTC", typed(`"automatic"`, "5", "")),
+		}, types("glucose", "automatic 5")},
+		{"the type of an hrv follows", []step{
+			push("hrv", android, "UTC", typed("null", "40", "")), push("hrv", android, "UTC", typed(`"sdnn"`, "40", "")),
+		}, types("hrv", "sdnn 40")},
+		{
+			"an hrv has both types",
+			[]step{push("hrv", android, "UTC", typed(`"rmssd"`, "40", ""), typed(`"sdnn"`, "50", ""))},
+			types("hrv", "rmssd 40", "sdnn 50"),
+		},
+		{"doses of two kinds of insulin at one time", []step{
+			push("insulin_injection", android, "UTC", typed(`"rapid_acting"`, "4", ""), typed(`"long_acting"`, "9", "")),
+		}, []truth{samples("insulin_injection", "type value", "rapid_acting 4", "long_acting 9"), daily("insulin_injection", "total", "9", "4")}},
+	}
+	return slices.Concat(typeRows, []situation{
 		{"two apps send a heart rate of one key", both(beat("a", "60"), beat("b", "70")), beats("70")},
 		{"two apps send a heart rate of one key in the other order", both(beat("b", "70"), beat("a", "60")), beats("60")},
+		{"notes of two apps at one time", []step{
+			push("note", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":"one","source_type":"app","source_app_id":"z"}`),
+			push("note", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":"two","source_type":"app","source_app_id":"a"}`),
+			push("note", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":"three","source_type":"phone","source_app_id":"b"}`),
+		}, []truth{samples("note", "value", "one", "three", "two"), plain("note", "two", "three")}},
+		{"one body has a heart rate of one key of two apps", []step{push("heartrate", android, "UTC", one("b", "60"), one("a", "70"))}, slices.Concat(
+			beats("70"), []truth{payloads("daily.data.heartrate.created", "source.app_id", "b", "a"), samples("heartrate", "value", "60", "70")})},
+		{"one body has a heart rate of one key of two apps in the other order", []step{push("heartrate", android, "UTC", one("a", "60"), one("b", "70"))}, slices.Concat(
+			beats("70"), []truth{payloads("daily.data.heartrate.created", "source.app_id", "a", "b")})},
+		{"one body has a heart rate of one key of three apps", []step{push("heartrate", android, "UTC", one("c", "50"), one("a", "70"), one("b", "60"))}, beats("60")},
+		{"a later body corrects the first of two apps", both(push("heartrate", android, "UTC", one("b", "60"), one("a", "70")), beat("b", "80")), beats("80")},
+		{"one body of several series has a heart rate of one key of two apps", []step{
+			call("POST", "/v2/timeseries/*", `{"stage":"daily","provider":"health_connect","time_zone":"UTC","series":{"heartrate":[`+one("b", "60")+`,`+one("a", "70")+`]}}`),
+		}, beats("70")},
+		{"one body has the apps of two keys in turn", []step{push("heartrate", android, "UTC", one("a", "60"), one("b", "70"), later("b", "80"), later("a", "90"))}, []truth{
+			plain("heartrate", "70", "90"), daily("heartrate", "date avg count", "2026-03-02 80 2"),
+		}},
 		{"an app corrects its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "65")), beats("65")},
 		{"an app repeats its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "60")), beats("70")},
 		{"a few heart rates of one app within those of another", both(minutes("a", "60", 10, 1), minutes("b", "150", 7, 2), derived(android)), slices.Concat(
@@ -157,5 +232,5 @@ func duplicateRows() []situation {
 			run(apple, "watch", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", 10000), run(android, "phone", "2026-03-01T10:02:00Z", "2026-03-01T11:00:00Z", 9000),
 			run("samsung_health", "app", "2026-03-01T10:01:00Z", "2026-03-01T11:01:00Z", 9500),
 		), []truth{mergedSessions("workouts", false, "distance", "10000"), mergedSessions("workouts", true, "distance duplicate_of", "10000 null", "9500 apple_health_kit", "9000 apple_health_kit")}},
-	}
+	})
 }

@@ -15,10 +15,10 @@ import (
 	"hale/internal/wearables/formats/oura"
 )
 
-// Reads give the same after any history of a person's data as after one clean import of the
-// final truth.
+// Any history of a person's data gives the same reads as one clean import of its final
+// state.
 
-// record is a record of a phone or a maker, with its versions.
+// record is a record of a phone or of a provider, with its versions.
 type record struct {
 	resource string   // of the push, or of the maker's reply
 	reply    bool     // imported, not pushed
@@ -31,13 +31,14 @@ type record struct {
 	isGone bool
 }
 
-// minuteText is a moment of the days that reads cover and that derived summaries are made for.
+// minuteText returns the time that is some minutes after the start of 2026-03-02 UTC.
+// Reads cover the days from then on, and summaries of them are derived.
 func minuteText(minute int) string {
 	return time.Date(2026, 3, 2, 0, minute, 0, 0, time.UTC).Format(time.RFC3339)
 }
 
-// drawRecord draws the record of a slot. Slots do not overlap, so that two records are
-// never the same.
+// drawRecord draws the record of a slot. Slots do not overlap, so that two records never
+// match each other.
 func drawRecord(rt *rapid.T, slot int) *record {
 	kind := rapid.SampledFrom([]string{"steps", "heartrate", "workouts", "meal", "sleep", "reply sleep", "reply workout"}).Draw(rt, "kind")
 	r := &record{resource: strings.TrimPrefix(kind, "reply "), reply: strings.HasPrefix(kind, "reply ")}
@@ -59,7 +60,7 @@ func drawRecord(rt *rapid.T, slot int) *record {
 	return r
 }
 
-// version is the JSON of a version.
+// version returns the JSON of a version.
 func (r *record) version(start, value int) string {
 	id := ""
 	if r.id != "" {
@@ -69,9 +70,6 @@ func (r *record) version(start, value int) string {
 		id = fmt.Sprintf(`"id":%q,`, r.id)
 	}
 	long := start + 120 + value%7
-	if r.id == "" { // a session without an id never has the bounds of an earlier version
-		long += 7 * (3 - value/100)
-	}
 	switch {
 	case r.reply && r.resource == "sleep":
 		return fmt.Sprintf(`{%s"day":%q,"bedtime_start":%q,"bedtime_end":%q,"total_sleep_duration":%d,"sleep_phase_5_min":"2222","type":"sleep"}`,
@@ -103,7 +101,7 @@ func (r *record) send(b *bed, version string) {
 	}
 }
 
-// start and stop bound all versions of the record of a slot.
+// slotBounds returns a range that contains all versions of the record of a slot.
 func slotBounds(slot int) (from, to string) {
 	return minuteText(600 * slot), minuteText(600*slot + 599)
 }
@@ -129,7 +127,7 @@ func (r *record) remove(b *bed, slot int) {
 	b.want("DELETE", "/v2/user/*/data?provider="+provider+"&resource="+name+"&start="+from+"&end="+to, "")
 }
 
-// readings are all reads that are compared, without ids and times of storage.
+// readings returns the answers of all compared reads, without ids and times of storage.
 func readings(b *bed) map[string]string {
 	all := map[string]string{}
 	for name, path := range map[string]string{
@@ -150,8 +148,8 @@ func readings(b *bed) map[string]string {
 	return all
 }
 
-// withoutIDs leaves out the fields that tell when and as what a value was stored. Lists
-// are sorted: sources and records of one time have no order of their own.
+// withoutIDs removes the fields with ids and times of storage. It sorts lists, because
+// sources and records of the same time have no defined order.
 func withoutIDs(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -205,8 +203,8 @@ func TestAnyHistoryReadsAsTheFinalTruth(t *testing.T) {
 	})
 }
 
-// live sends all versions, with repeats, and deletes records, in any order that keeps
-// the versions of each.
+// live sends all versions, some of them repeatedly, and deletes records. The order is
+// random, but keeps the order of each record's versions.
 func live(rt *rapid.T, b *bed, all []*record, history *[]string) {
 	note := func(what string, slot int, text string) {
 		*history = append(*history, fmt.Sprintf("%s %d %s: %s", what, slot, all[slot].resource, text))

@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/formats/strava"
 )
 
-// Rows about identity: which records are one.
+// identityRows returns the situations about identity: which records are the same.
 func identityRows() []situation {
 	const hc, apple = "health_connect", "apple_health_kit"
 	night := func(id, start, stop, more string) string {
@@ -101,6 +101,20 @@ func identityRows() []situation {
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
 			sleeps("", night("", "2026-02-28T22:00:00.700Z", "2026-03-01T02:00:00Z", "")),
 		}, []truth{summaries("sleep", "duration", "28800"), sent("daily.data.sleep.updated", 1)}},
+		{"a part of a night that comes after the whole", []step{
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
+			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T03:20:00Z", `,"deep":600`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", `,"deep":3000`)),
+		}, []truth{summaries("sleep", "duration deep", "28800 5000"), sent("daily.data.sleep.updated", 0)}},
+		{"a night that is trimmed", []step{
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T05:00:00Z", `,"deep":4500`)),
+		}, []truth{summaries("sleep", "duration deep", "25200 4500"), sent("daily.data.sleep.updated", 1)}},
+		{"a night that grows and shrinks again, with another value", []step{
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T04:00:00Z", `,"deep":3600`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
+			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T04:00:00Z", `,"deep":4000`)),
+		}, []truth{summaries("sleep", "duration deep", "21600 4000"), sent("daily.data.sleep.updated", 2)}},
 		{"a night with an id that grows and shrinks again", []step{
 			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
 			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
@@ -151,6 +165,17 @@ func identityRows() []situation {
 			file(strava.Kind, "a.json", `[{"id":77,"start_date":"2026-03-01T10:00:00Z","start_date_local":"2026-03-01T12:00:00Z","timezone":"(GMT+02:00) Europe/Helsinki","utc_offset":7200,"elapsed_time":3600,"moving_time":3500,"distance":10000,"sport_type":"Run","type":"Run"}]`),
 			file(strava.Kind, "b.json", `[{"id":77,"start_date":"2026-03-01T10:01:30Z","start_date_local":"2026-03-01T12:01:30Z","timezone":"(GMT+02:00) Europe/Helsinki","utc_offset":7200,"elapsed_time":3510,"moving_time":3400,"distance":9700,"sport_type":"Run","type":"Run"}]`),
 		}, []truth{summaries("workouts", "time_start distance", "2026-03-01T10:01:30+00:00 9700")}},
+		{"one body has two versions of a night that moved", []step{
+			sleeps("", night(`"external_id":"n9",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`),
+				night(`"external_id":"n9",`, "2026-02-28T20:35:00Z", "2026-03-01T04:45:00Z", `,"total":26700`)),
+		}, []truth{
+			summaries("sleep", "bedtime_start total", "2026-02-28T20:35:00+00:00 26700"), sent("daily.data.sleep.created", 1), sent("daily.data.sleep.updated", 0),
+		}},
+		{"one body has two versions of a stored workout that moved", []step{
+			workouts(run(`"external_id":"w9",`, "2026-03-01T10:00:00Z", "2026-03-01T10:30:00Z", `,"distance":5000`)),
+			workouts(run(`"external_id":"w9",`, "2026-03-01T12:00:00Z", "2026-03-01T12:30:00Z", `,"distance":5100`),
+				run(`"external_id":"w9",`, "2026-03-01T14:00:00Z", "2026-03-01T14:30:00Z", `,"distance":5200`)),
+		}, []truth{summaries("workouts", "time_start distance", "2026-03-01T14:00:00+00:00 5200")}},
 		{"a night of a reply moves by five minutes", []step{
 			file(oura.Kind, "a.json", `{"data":[{"id":"n1","day":"2026-03-01","bedtime_start":"2026-02-28T22:30:00+02:00","bedtime_end":"2026-03-01T06:45:00+02:00","total_sleep_duration":27000,"type":"long_sleep"}]}`),
 			file(oura.Kind, "b.json", `{"data":[{"id":"n1","day":"2026-03-01","bedtime_start":"2026-02-28T22:35:00+02:00","bedtime_end":"2026-03-01T06:45:00+02:00","total_sleep_duration":26800,"type":"long_sleep"}]}`),
@@ -227,7 +252,7 @@ func identityRows() []situation {
 	}...)
 }
 
-// export is an Apple export with these records.
+// export imports an Apple Health export with these records.
 func export(records ...string) step {
 	return file(applehealth.Kind, "export.xml", `<?xml version="1.0" encoding="UTF-8"?>
 <HealthData locale="en_US">
@@ -236,7 +261,7 @@ func export(records ...string) step {
 </HealthData>`)
 }
 
-// asleep is a record of core sleep of a watch in Helsinki, between local times.
+// asleep returns a record of core sleep of a watch in Helsinki, between local times.
 func asleep(from, to string) string {
 	return fmt.Sprintf(` <Record type="HKCategoryTypeIdentifierSleepAnalysis" sourceName="Watch" sourceVersion="10" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" creationDate="%s +0200" startDate="%s +0200" endDate="%s +0200" value="HKCategoryValueSleepAnalysisAsleepCore"/>`, to, from, to)
 }

@@ -2,7 +2,7 @@ package situations
 
 import "strings"
 
-// shiftRows are 2.4: a source with a wrong clock.
+// shiftRows returns the situations about a source with a wrong clock.
 func shiftRows() []situation {
 	walk := func(all ...string) step { return push("steps", android, "UTC", all...) }
 	const (
@@ -49,6 +49,10 @@ func shiftRows() []situation {
 		{"a shift that moves samples onto each other's times", []step{
 			walk(first, `{"timestamp":"2026-03-02T09:00:00Z","end":"2026-03-02T09:10:00Z","value":300,"source_app_id":"a"}`), shift("3600"),
 		}, []truth{samples("steps", "timestamp value", "2026-03-02T09:00:00+00:00 100", "2026-03-02T10:00:00+00:00 300")}},
+		{"a reversed shift of an hour that was idle, then stood", []step{
+			push("stand_hour", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","value":1,"type":"stood"}`),
+			push("stand_hour", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","value":1,"type":"idle"}`), shift("3600"), reverse,
+		}, []truth{samples("stand_hour", "timestamp type", "2026-03-02T08:00:00+00:00 idle")}},
 		{"a reversed shift", []step{walk(first, second), shift("3600"), reverse}, before},
 		{"a reversed shift whose data is sent again", []step{walk(first, second), shift("3600"), reverse, walk(first, second)}, before},
 		{"a reversed shift leaves later data", []step{

@@ -21,7 +21,7 @@ type situation struct {
 }
 
 func table() []situation {
-	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows())
+	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows(), bodyRows(), noteRows())
 }
 
 func TestSituations(t *testing.T) {

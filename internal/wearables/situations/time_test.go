@@ -14,6 +14,14 @@ func timeRows() []situation {
 	run := `{"time_start":"2026-05-11T02:00:00Z","time_end":"2026-05-11T03:00:00Z"}`
 	meal := `{"timestamp":"2026-05-11T02:00:00Z","name":"Supper"}`
 	return []situation{
+		{"times of 25 and of 27 hours in the future", []step{ // the clock of the tests is at noon of November 1
+			push("heartrate", hc, "", `{"timestamp":"2026-11-02T13:00:00Z","value":60}`), push("heartrate", hc, "", `{"timestamp":"2026-11-02T15:00:00Z","value":60}`),
+			pushSummaries("meal", hc, "", `{"timestamp":"2026-11-02T13:00:00Z","name":"A"}`), pushSummaries("meal", hc, "", `{"timestamp":"2026-11-02T15:00:00Z","name":"A"}`),
+			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-11-02T05:00:00Z","bedtime_stop":"2026-11-02T13:00:00Z"}`),
+			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-11-02T05:00:00Z","bedtime_stop":"2026-11-02T15:00:00Z"}`),
+		}, []truth{
+			sent("daily.data.heartrate.created", 1), sent("daily.data.meal.created", 1), sent("daily.data.sleep.created", 1), sent("daily.data.sleep.updated", 0),
+		}},
 		{"a day is local to the zone of the push", []step{push("steps", hc, "America/New_York", steps)}, []truth{
 			daily("steps", "date total", "2026-05-10 210"), queriedDays("steps", "2026-05-10T00:00:00 210"),
 		}},

@@ -36,7 +36,7 @@ func zoned() step {
 	}
 }
 
-// refused sends a body and wants its only reason.
+// refused sends a sample that must be refused for this reason only.
 func refused(resource, provider, sample, reason string) step {
 	return func(b *bed) {
 		good := `{"timestamp":"2026-03-01T00:00:00Z","value":50}`
@@ -48,7 +48,7 @@ func refused(resource, provider, sample, reason string) step {
 	}
 }
 
-// refusedSummary sends a summary and wants its only reason.
+// refusedSummary sends a summary that must be refused for this reason only.
 func refusedSummary(resource, summary, reason string) step {
 	return func(b *bed) {
 		want := `"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"` + reason + `","count":1,"first":0}]`
@@ -84,12 +84,12 @@ func sleepStream(times ...string) truth {
 
 const apple, android = "apple_health_kit", "health_connect"
 
-// exported is an Apple export with records.
+// exported imports an Apple Health export with records.
 func exported(records string) step {
 	return file(applehealth.Kind, "export.xml", `<?xml version="1.0"?><HealthData locale="en_US">`+records+`</HealthData>`)
 }
 
-// totalRows are sections 3 and 5: totals, and what is accepted.
+// totalRows returns the situations about totals, and about the data that is accepted.
 func totalRows() []situation {
 	const (
 		walk   = `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T09:00:00Z","value":6000,"source_type":"phone","source_app_id":"b"}`
@@ -173,8 +173,20 @@ func totalRows() []situation {
 			push("body_mass_index", apple, "", `{"timestamp":"2026-03-02T09:00:00Z","value":22,"unit":"kg/m2"}`),
 		}, []truth{samples("respiratory_rate", "value", "15"), samples("body_mass_index", "value", "50", "22")}},
 		{"a cholesterol without a type", []step{
-			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":4}`),
-		}, []truth{samples("cholesterol", "value type", "3 cholesterol/ldl", "4 ")}},
+			func(b *bed) {
+				answer := b.want("POST", "/v2/timeseries/*/cholesterol", pushBody(android, "", []string{
+					`{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"ldl"}`, `{"timestamp":"2026-03-02T08:00:00Z","value":4}`,
+					`{"timestamp":"2026-03-02T08:00:00Z","value":4,"type":""}`, `{"timestamp":"2026-03-02T08:00:00Z","value":4,"type":null}`,
+				}))
+				if !strings.Contains(answer, `{"reason":"missing_type","count":3,"first":1}`) {
+					b.t.Error(answer)
+				}
+			},
+		}, []truth{samples("cholesterol", "value type", "3 cholesterol/ldl")}},
+		{"a type in other case and with blanks", []step{
+			push("cholesterol", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":3,"type":"LDL"}`, `{"timestamp":"2026-03-02T09:00:00Z","value":2,"type":" ldl "}`),
+			push("hrv", android, "", `{"timestamp":"2026-03-02T08:00:00Z","value":40,"type":"RMSSD"}`),
+		}, []truth{samples("cholesterol", "value type", "3 cholesterol/ldl", "2 cholesterol/ldl"), samples("hrv", "value type", "40 rmssd")}},
 		{"a meal without a plausible value", []step{
 			refusedSummary("meal", `{"timestamp":"2026-03-02T08:00:00Z","energy":{"unit":"kcal","value":-5}}`, "implausible_value"),
 		}, []truth{summaries("meal", "name")}},

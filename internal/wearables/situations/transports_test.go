@@ -3,16 +3,25 @@ package situations
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// transportRows are about one phone whose data comes twice: pushed, and in an Apple Health
-// export. The app pushes its id and milliseconds; the export has names and whole seconds.
+// transportRows returns the situations about one phone whose data arrives twice: pushed,
+// and in an Apple Health export. The app pushes its id and milliseconds. The export has
+// names and whole seconds.
 func transportRows() []situation {
 	const run = `{"time_start":"2026-03-01T10:00:00.211Z","time_end":"2026-03-01T11:00:00.840Z","distance":10000,"source_type":"watch","source_app_id":"com.acme.health"}`
 	pushed := func(resource, data string) step { return pushSummaries(resource, apple, "Europe/Helsinki", data) }
 	sleep := pushed("sleep", `{"bedtime_start":"2026-02-28T20:00:00.532Z","bedtime_stop":"2026-03-01T04:00:00.120Z","total":28800,"source_type":"watch","source_app_id":"com.acme.health"}`)
+	partOne := pushed("sleep", `{"bedtime_start":"2026-02-28T20:00:00Z","bedtime_stop":"2026-02-28T23:00:00Z","source_type":"watch","source_app_id":"com.acme.health"}`)
+	partTwo := pushed("sleep", `{"bedtime_start":"2026-02-28T23:30:00Z","bedtime_stop":"2026-03-01T04:00:00Z","source_type":"watch","source_app_id":"com.acme.health"}`)
 	night := export(asleep("2026-02-28 22:00:00", "2026-03-01 06:00:00"))
 	workout := export(` <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="60" durationUnit="min" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" creationDate="2026-03-01 13:00:01 +0200" startDate="2026-03-01 12:00:00 +0200" endDate="2026-03-01 13:00:00 +0200"><WorkoutStatistics type="HKQuantityTypeIdentifierDistanceWalkingRunning" sum="10" unit="km"/></Workout>`)
+	const shortEnd = `endDate="2026-03-01 12:25:00 +0200"`
+	shortRun := export(` <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="25" durationUnit="min" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" creationDate="2026-03-01 13:00:01 +0200" startDate="2026-03-01 12:00:00 +0200" ` + shortEnd + `/>`)
+	pulse := func(at string, value int) string {
+		return fmt.Sprintf(`{"timestamp":"2026-03-02T%sZ","value":%d,"source_type":"watch","source_app_id":"com.zebra"}`, at, value)
+	}
 	walk := func(start, end string, value int) string {
 		return fmt.Sprintf(`{"timestamp":"2026-03-02T%sZ","end":"2026-03-02T%sZ","value":%d,"source_type":"phone","source_app_id":"com.acme.health"}`, start, end, value)
 	}
@@ -34,6 +43,7 @@ func transportRows() []situation {
 		return fmt.Sprintf(`{"timestamp":"2026-03-02T08:00:00.532Z","value":%d,"source_type":"unknown","source_app_id":"com.acme.heart"}`, value)
 	}
 	ofApp := exported(`<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Acme Heart" unit="count/min" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:00:00 +0000" value="62"/>`)
+	deleteAll := func(resource string) step { return call("DELETE", "/v2/user/*/data?resource="+resource, "") }
 	one := func(name string, first, second step, want ...truth) []situation {
 		return []situation{
 			{name + " pushed and exported", []step{first, second}, want},
@@ -74,6 +84,32 @@ func transportRows() []situation {
 				summaries("activity", "calendar_date steps source.app_id", "2026-03-02 6000 com.acme.health"), sent("daily.data.activity.deleted", 1),
 			}},
 			{"an activity exported, and steps pushed", []step{records, singly, derived(apple)}, []truth{summaries("activity", "calendar_date steps", "2026-03-02 6000")}},
+			{"two parts of a night pushed, and the whole exported", []step{partOne, partTwo, night, partTwo, partOne}, []truth{summaries("sleep", "calendar_date duration", "2026-03-01 28800")}},
+			{"two parts of a night exported, and the whole pushed", []step{
+				export(asleep("2026-02-28 22:00:00", "2026-03-01 01:00:00"), asleep("2026-03-01 01:45:00", "2026-03-01 06:00:00")), sleep, night,
+			}, []truth{summaries("sleep", "calendar_date total", "2026-03-01 28800")}},
+			{"a night exported, and a part of it pushed", []step{night, partOne}, []truth{summaries("sleep", "duration", "28800")}},
+			{"a night pushed, and a part of it exported", []step{sleep, export(asleep("2026-02-28 22:00:00", "2026-03-01 01:00:00"))}, []truth{summaries("sleep", "total", "28800")}},
+			{"a workout pushed, and a short one of its start exported", []step{pushed("workouts", run), shortRun}, []truth{summaries("workouts", "time_end distance", "2026-03-01T11:00:00.840000+00:00 10000")}},
+			{"a short workout exported, and the whole one pushed", []step{shortRun, pushed("workouts", run), shortRun}, []truth{summaries("workouts", "time_end distance", "2026-03-01T11:00:00.840000+00:00 10000")}},
+			{"a single heart rate of an export within those of its phone", []step{
+				push("heartrate", apple, "Europe/Helsinki", pulse("08:00:00", 60), pulse("08:05:00", 70)),
+				export(` <Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" unit="count/min" creationDate="2026-03-02 12:00:01 +0200" startDate="2026-03-02 10:02:00 +0200" endDate="2026-03-02 10:02:00 +0200" value="80"/>`),
+			}, []truth{daily("heartrate", "date avg count", "2026-03-02 70 3")}},
+			{"an older export with most of a night", []step{night, export(asleep("2026-02-28 22:00:00", "2026-03-01 04:00:00"))}, []truth{summaries("sleep", "duration", "28800"), sent("daily.data.sleep.updated", 0)}},
+			{"a night pushed, and most of it in an older export", []step{sleep, export(asleep("2026-02-28 22:00:00", "2026-03-01 04:00:00"))}, []truth{summaries("sleep", "duration", "28799")}},
+			{"an older export with a part of a night", []step{night, export(asleep("2026-02-28 22:00:00", "2026-03-01 01:00:00"))}, []truth{summaries("sleep", "duration", "28800")}},
+			{"a deleted night comes again in an export", []step{sleep, deleteAll("sleep"), night, sleep}, []truth{summaries("sleep", "total")}},
+			{"a deleted night of an export comes again from the phone", []step{night, deleteAll("sleep"), sleep, night}, []truth{summaries("sleep", "total")}},
+			{"a deleted night of both comes again", []step{night, sleep, deleteAll("sleep"), night, sleep}, []truth{summaries("sleep", "total")}},
+			{"a deleted run comes again in whole seconds", []step{
+				pushed("workouts", run), deleteAll("workouts"), pushed("workouts", strings.NewReplacer(".211Z", "Z", ".840Z", "Z").Replace(run)),
+			}, []truth{summaries("workouts", "distance")}},
+			{"a deleted run comes again in an export", []step{pushed("workouts", run), deleteAll("workouts"), workout}, []truth{summaries("workouts", "distance")}},
+			{"a deleted run of both comes again", []step{pushed("workouts", run), workout, deleteAll("workouts"), workout}, []truth{summaries("workouts", "distance")}},
+			{"a run of a phone is deleted, and the watch's is in an export", []step{
+				pushed("workouts", strings.Replace(run, `"watch"`, `"phone"`, 1)), deleteAll("workouts"), workout,
+			}, []truth{summaries("workouts", "source.type", "watch")}},
 			{"a watch and a phone stay two", []step{
 				sleep, pushed("sleep", `{"bedtime_start":"2026-02-28T20:01:00.532Z","bedtime_stop":"2026-03-01T04:00:00.120Z","source_type":"phone","source_app_id":"com.acme.health"}`), night,
 			}, []truth{summaries("sleep", "source.type", "watch", "phone")}},
