@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
@@ -73,6 +74,9 @@ func (p *Portal) sendCode(r *http.Request, v visitor, method users.CheckMethod) 
 	return p.db.Write(ctx, func(tx *store.Tx) error {
 		code, err := users.CreateCode(ctx, tx, tokenOf(r), method)
 		if err != nil {
+			return err
+		}
+		if v.info, err = users.LatestInfo(ctx, tx, v.link.Team, v.link.User); err != nil { // corrected since the page was shown
 			return err
 		}
 		return messages.SendPortalCode(ctx, tx, messages.PortalCode{
@@ -190,7 +194,7 @@ func (p *Portal) useCode(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if entry.Refusal != "" {
-		p.note(r, v.link.Team, v.link.User, http.StatusUnprocessableEntity)
+		note(r, v.link.Team, v.link.User)
 	}
 	switch {
 	case entry.Refusal == "":
@@ -213,13 +217,30 @@ func (p *Portal) useCode(w http.ResponseWriter, r *http.Request) error {
 
 var errCodeOver = errors.New("portal: the code can no longer be used")
 
-// parseCode reads a code as people type it, with spaces or hyphens.
+// parseCode reads a code as people type or paste it: with blanks, hyphens or direction
+// marks, and in the digits of their keyboard.
 func parseCode(s string) (secrets.Text, bool) {
-	s = strings.NewReplacer(" ", "", "\u00a0", "", "-", "").Replace(s)
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) || unicode.In(r, unicode.Cf, unicode.Pd) {
+			return -1
+		}
+		return asciiDigit(r)
+	}, s)
 	if len(s) != users.CodeDigits || strings.Trim(s, "0123456789") != "" {
 		return "", false
 	}
 	return secrets.Text(s), true
+}
+
+// asciiDigit returns the ASCII digit of a digit of another keyboard, and any other rune
+// unchanged.
+func asciiDigit(r rune) rune {
+	for _, zero := range "٠۰０" { // Arabic-Indic, Persian and full-width
+		if zero <= r && r <= zero+9 {
+			return r - zero + '0'
+		}
+	}
+	return r
 }
 
 // birthDateView is the page for the date of birth.
@@ -282,7 +303,7 @@ func (p *Portal) useBirthDate(w http.ResponseWriter, r *http.Request) error {
 	}
 	entry, err := p.enter(r, users.Proof{BirthDate: date})
 	if err == nil && entry.Refusal != "" {
-		p.note(r, v.link.Team, v.link.User, http.StatusUnprocessableEntity)
+		note(r, v.link.Team, v.link.User)
 	}
 	switch {
 	case err != nil:
@@ -299,13 +320,20 @@ func (p *Portal) useBirthDate(w http.ResponseWriter, r *http.Request) error {
 	return p.renderBirthDate(w, r, v, http.StatusUnprocessableEntity, triesLeft(t.WrongDateOne, t.WrongDate, entry.TriesLeft))
 }
 
+// firstYear is the first year that is read as typed. An earlier one is a year of two or
+// three digits.
+const firstYear = 1000
+
 // parseDay reads a date of birth as people type it: without leading zeros,
 // with spaces around. It returns nil if there is no such day.
 func parseDay(year, month, day string) *civil.Date {
-	y, err1 := strconv.ParseUint(strings.TrimSpace(year), 10, 16)
-	m, err2 := strconv.ParseUint(strings.TrimSpace(month), 10, 8)
-	d, err3 := strconv.ParseUint(strings.TrimSpace(day), 10, 8)
-	if errors.Join(err1, err2, err3) != nil {
+	number := func(s string) (uint64, error) {
+		return strconv.ParseUint(strings.Map(asciiDigit, strings.TrimSpace(s)), 10, 16)
+	}
+	y, err1 := number(year)
+	m, err2 := number(month)
+	d, err3 := number(day)
+	if errors.Join(err1, err2, err3) != nil || y < firstYear {
 		return nil
 	}
 	date, err := civil.ParseDate(fmt.Sprintf("%04d-%02d-%02d", y, m, d))

@@ -139,6 +139,27 @@ func TestCodeByTextMessage(t *testing.T) {
 	})
 }
 
+// A code that went to a wrong number does not work after the team corrected the number.
+func TestCorrectedPhoneNumber(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *site) {
+		link := s.link(t, users.Communications)
+		person := newBrowser(t)
+		person.post(link, "method", "sms").want(t, 303)
+		wrong := s.code(t)
+		info := userstest.Info()
+		info.PhoneNumber = "+14155550177"
+		userstest.WithInfo(t, s.db, s.user, info)
+		person.get(link+"/code").want(t, 200, "This code no longer works", "Send a new code")
+		person.post(link+"/code", "code", wrong).want(t, 422, "This code no longer works")
+		s.now = s.now.Add(time.Minute)
+		person.post(link, "method", "sms").want(t, 303)
+		if m := s.outbox(t)[0]; m.Recipient != info.PhoneNumber {
+			t.Errorf("the new code went to %s", m.Recipient)
+		}
+		person.post(link+"/code", "code", s.code(t)).want(t, 303)
+	})
+}
+
 // Too many codes, or too many tries, are answered by a page that says what to do.
 func TestLimitsOfCodes(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
@@ -255,8 +276,9 @@ func TestBirthDate(t *testing.T) {
 		person := newBrowser(t)
 		person.get(form).want(t, 200, "Enter your date of birth", `<label for="month">`, `<label for="day">`, `<label for="year">`)
 		person.post(form, "month", "2", "day", "30", "year", "1984").want(t, 422, "make a real date", "<title>Error: ", `value="30"`, `aria-invalid="true"`)
+		person.post(form, "month", "12", "day", "10", "year", "84").want(t, 422, "a year of four digits", `value="84"`)
 		person.post(form, "month", "12", "day", "11", "year", "1984").want(t, 422, "You can try 4 more times")
-		person.post(form, "month", " 12", "day", "10", "year", "1984").want(t, 303)
+		person.post(form, "month", " 12", "day", "١٠", "year", "１９８４").want(t, 303)
 		person.get(s.url+"/portal").want(t, 200, "Hello Ada")
 		guesser := newBrowser(t)
 		for range 3 {
@@ -334,6 +356,19 @@ func TestMaskEmail(t *testing.T) {
 	} {
 		if got := maskEmail(address); got != want {
 			t.Errorf("%q becomes %q", address, got)
+		}
+	}
+}
+
+func TestParseCode(t *testing.T) {
+	for typed, want := range map[string]string{
+		"123456": "123456", " 12 34-56\t": "123456", "123\u00a0456": "123456", "123\u2009456": "123456", "123\u2013456": "123456",
+		"\u200f123456\u200e": "123456", "\u2066123456\u2069": "123456", "\ufeff123\u200b456": "123456",
+		"١٢٣٤٥٦": "123456", "۰۱۲۳۴۵": "012345", "１２３４５６": "123456", "１２３ ٤٥٦": "123456",
+		"": "", "12345": "", "1234567": "", "12345a": "", "12345.6": "", "+12345": "",
+	} {
+		if got, ok := parseCode(typed); got.Reveal() != want || ok != (want != "") {
+			t.Errorf("%q is read as %q, %v", typed, got.Reveal(), ok)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package portal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
+	"hale/internal/platform/ids"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables/connections"
@@ -67,7 +69,7 @@ func (p *Portal) home(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// resume reads the session, writes that it is in use, and notes the access.
+// resume reads the session, writes that it is in use, and notes the person.
 func (p *Portal) resume(r *http.Request) (session users.Session, err error) {
 	token := p.cookies.session(r)
 	ctx := store.AsSystem(r.Context()) // the token is the only scope
@@ -80,25 +82,67 @@ func (p *Portal) resume(r *http.Request) (session users.Session, err error) {
 	if err != nil {
 		return session, err
 	}
-	p.note(r, session.Team, session.User, http.StatusOK)
+	note(r, session.Team, session.User)
 	if !touch {
 		return session, nil
 	}
 	return session, p.db.Write(ctx, func(tx *store.Tx) error { return users.Touch(ctx, tx, token) })
 }
 
-// note adds an access to the audit log. The person of the portal is the caller and the
-// subject.
-func (p *Portal) note(r *http.Request, team teams.ID, user users.ID, status int) {
-	if p.audit == nil || team.IsZero() {
-		return
+// access is the person of a request. A page notes it when it knows the person.
+type access struct {
+	team teams.ID
+	user users.ID
+}
+
+type accessKey struct{}
+
+// note records the person of a request for the audit log.
+func note(r *http.Request, team teams.ID, user users.ID) {
+	if a, ok := r.Context().Value(accessKey{}).(*access); ok {
+		a.team, a.user = team, user
 	}
-	subject := user.UUID()
-	_, path, _ := strings.Cut(r.Pattern, " ")
-	p.audit.Add(audit.Entry{
-		Team: team.UUID(), At: p.db.Now(), ActorKind: audit.Portal, Actor: user.String(), User: &subject,
-		Action: r.Method + " " + path, Object: r.PathValue("order"), Address: r.RemoteAddr, Status: status,
-	})
+}
+
+// audited adds a row to the audit log for a request whose person is known. It has the
+// status of the answer. The person is the caller and the subject.
+func (p *Portal) audited(next http.HandlerFunc) http.HandlerFunc {
+	if p.audit == nil {
+		return next
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		about := &access{}
+		r = r.WithContext(context.WithValue(r.Context(), accessKey{}, about))
+		answer := &statusWriter{ResponseWriter: w}
+		next(answer, r)
+		if about.team.IsZero() {
+			return
+		}
+		subject, object := about.user.UUID(), ""
+		if order, err := ids.Parse[orders.Order](r.PathValue("order")); err == nil { // other texts may be personal
+			object = order.String()
+		}
+		_, path, _ := strings.Cut(r.Pattern, " ")
+		p.audit.Add(audit.Entry{
+			Team: about.team.UUID(), At: p.db.Now(), ActorKind: audit.Portal, Actor: about.user.String(), User: &subject,
+			Action: r.Method + " " + path, Object: object, Address: audit.HostOf(r.RemoteAddr), Status: cmp.Or(answer.status, http.StatusOK),
+			RequestID: w.Header().Get("X-Request-Id"),
+		})
+	}
+}
+
+// statusWriter records the status of an answer.
+type statusWriter struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader records the first status.
+func (w *statusWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
 }
 
 func (p *Portal) read(ctx context.Context, s users.Session) (records homeRecords, err error) {

@@ -205,7 +205,7 @@ func (p *Portal) enterAgain(w http.ResponseWriter, r *http.Request, otherwise er
 // admit gives the browser its cookies and sends it to the person's page, or to
 // the order that the link names.
 func (p *Portal) admit(w http.ResponseWriter, r *http.Request, entry users.Entry) {
-	p.note(r, entry.Link.Team, entry.Link.User, http.StatusOK)
+	note(r, entry.Link.Team, entry.Link.User)
 	p.cookies.setSession(w, entry.Session)
 	if entry.Device != "" {
 		p.cookies.setDevice(w, entry.Link, entry.Device, p.db.Now())

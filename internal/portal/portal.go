@@ -111,7 +111,7 @@ const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-actio
 // page wraps the handler of a page. Its headers keep personal data out of caches,
 // referrers and frames.
 func (p *Portal) page(fn func(w http.ResponseWriter, r *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return p.audited(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Cache-Control", "no-store")
@@ -128,7 +128,7 @@ func (p *Portal) page(fn func(w http.ResponseWriter, r *http.Request) error) htt
 		if err := fn(w, r); err != nil {
 			p.fail(w, r, err)
 		}
-	}
+	})
 }
 
 // fail renders an error for a person.

@@ -3,6 +3,7 @@ package portal
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +21,7 @@ import (
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/teams"
@@ -33,6 +36,7 @@ type site struct {
 	now  time.Time
 
 	service *messages.Service
+	audit   *audit.Log
 }
 
 func newSite(t *testing.T) *site { return newSiteOn(t, storetest.NewSQLite(t)) }
@@ -55,11 +59,18 @@ func newSiteOn(t *testing.T, d storetest.Database) *site {
 	})
 	server := httptest.NewUnstartedServer(nil)
 	s.url = "http://" + server.Listener.Addr().String()
-	server.Config.Handler = serveLogos(New(Options{DB: s.db, BaseURL: s.url, Messages: s.service}))
+	s.audit = audit.New(s.db, nil)
+	pages := New(Options{DB: s.db, BaseURL: s.url, Messages: s.service, Audit: s.audit})
+	server.Config.Handler = serveLogos(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-Id", requestID) // as the API does
+		pages.ServeHTTP(w, r)
+	}))
 	server.Start()
 	t.Cleanup(server.Close)
 	return s
 }
+
+const requestID = "request-1"
 
 func (s *site) link(t *testing.T, purpose users.LinkContext) string {
 	t.Helper()
@@ -192,6 +203,41 @@ func TestBadLinksLookAlike(t *testing.T) {
 		if got := newBrowser(t).post(address); got.status != unknown.status || got.body != unknown.body {
 			t.Errorf("%s link, posted: %d\n%s", name, got.status, got.body)
 		}
+	}
+}
+
+// Rows of the audit log have the status of the answer, the id of the request, and an
+// address without a port. A text in place of an order's id is not written.
+func TestAccessesOfThePortalAreNoted(t *testing.T) {
+	s := newSite(t)
+	person := newBrowser(t)
+	person.post(s.link(t, users.Launch)).want(t, 303)
+	person.get(s.url+"/portal").want(t, 200)
+	order := uuid.NewString()
+	person.get(s.url+"/portal/orders/"+order).want(t, 404)
+	person.get(s.url+"/portal/orders/ada-byron").want(t, 404)
+	newBrowser(t).get(s.url+"/portal").want(t, 401)
+	if err := s.audit.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var rows []audit.Row
+	err := s.db.Read(store.AsSystem(t.Context()), func(tx *store.Tx) (err error) {
+		rows, _, err = audit.List(t.Context(), tx, s.user.Team.UUID(), audit.Filter{Limit: 10})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, row := range slices.Backward(rows) {
+		got = append(got, fmt.Sprintf("%s %d %s", row.Action, row.Status, row.Object))
+		if row.Address != "127.0.0.1" || row.RequestID != requestID || row.User == nil || *row.User != s.user.ID.UUID() {
+			t.Errorf("%+v", row)
+		}
+	}
+	want := []string{"POST /portal/enter/{token} 303 ", "GET /portal 200 ", "GET /portal/orders/{order} 404 " + order, "GET /portal/orders/{order} 404 "}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows %q, want %q", got, want)
 	}
 }
 

@@ -146,7 +146,7 @@ var english = text{
 
 	ErrorPrefix:  "Error: ",
 	ErrorTitle:   "There is a problem",
-	NotADate:     "Enter a month, a day and a year that make a real date.",
+	NotADate:     "Enter a month, a day and a year of four digits that make a real date.",
 	WrongDate:    "This is not the date of birth that we have. You can try %d more times. After that you need a new link.",
 	WrongDateOne: "This is not the date of birth that we have. You can try one more time. After that you need a new link.",
 
