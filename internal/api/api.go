@@ -47,6 +47,9 @@ type Deps struct {
 	// WrongKeys is the number of wrong API keys per minute that an address may send
 	// before it must wait. 0 means no limit.
 	WrongKeys int
+	// LinksPerMinute is the number of requests per minute that an address may send with
+	// links to requisitions. 0 means no limit.
+	LinksPerMinute int
 	// MaxBody and MaxPush limit JSON bodies and pushed batches, in bytes after
 	// decompression. 0 means 1 MiB and 64 MiB.
 	MaxBody, MaxPush int64
@@ -69,8 +72,9 @@ type API struct {
 	operations chi.Router // the operations, after authentication and limits
 	keys       *keyCache
 	limits     *rateLimits
-	wrongKeys  *wrongKeys
-	running    claims // idempotency keys with a request that runs on this node
+	wrongKeys  *addressLimit
+	links      *addressLimit // requests with links in place of keys
+	running    claims        // idempotency keys with a request that runs on this node
 
 	audits map[string]auditedOperation // by requestName
 
@@ -86,9 +90,12 @@ type API struct {
 	background sync.WaitGroup // small writes that no request waits for
 }
 
-// New returns an API without operations. Add registers them.
+// New returns an API without operations. Add registers them. It panics if SetUpHuma was
+// not called, since errors would have other shapes.
 func New(d Deps) *API {
-	setUpHuma()
+	if !humaIsSetUp.Load() {
+		panic("api: New needs SetUpHuma")
+	}
 	if len(d.KeyHeaders) == 0 {
 		d.KeyHeaders = []string{"x-service-api-key"}
 	}
@@ -103,7 +110,8 @@ func New(d Deps) *API {
 	}
 	d.BaseURL = strings.TrimRight(d.BaseURL, "/")
 	a := &API{
-		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d), wrongKeys: newWrongKeys(d.WrongKeys), running: claims{running: map[claim]bool{}},
+		Deps: d, router: chi.NewRouter(), keys: newKeyCache(), limits: newRateLimits(d),
+		wrongKeys: newAddressLimit(d.WrongKeys), links: newAddressLimit(d.LinksPerMinute), running: claims{running: map[claim]bool{}},
 		audits: map[string]auditedOperation{}, ownDataOperations: map[string]bool{}, openOperations: map[string]bool{}, needs: map[string]need{},
 		currents: map[string]CurrentVersion{}, tagged: map[string]bool{},
 	}

@@ -68,7 +68,7 @@ type auditedOperation struct {
 func (a *API) auditEntry(r *http.Request, c Caller, action, onBehalfOf string) audit.Entry {
 	e := audit.Entry{
 		Team: c.Team.UUID(), At: a.DB.Now(), ActorKind: audit.Key, Actor: c.Key.String(), OnBehalfOf: onBehalfOf,
-		Action: action, Address: hostOf(r.RemoteAddr), RequestID: requestID(r.Context()),
+		Action: action, Address: audit.HostOf(r.RemoteAddr), RequestID: requestID(r.Context()),
 	}
 	if !c.User.IsZero() {
 		e.ActorKind, e.Actor = audit.Phone, c.Session.String()
@@ -88,14 +88,6 @@ func (a *API) auditEntry(r *http.Request, c Caller, action, onBehalfOf string) a
 		}
 	}
 	return e
-}
-
-// hostOf returns an address without its port.
-func hostOf(address string) string {
-	if colon := strings.LastIndexByte(address, ':'); colon >= 0 {
-		address = address[:colon]
-	}
-	return strings.Trim(address, "[]")
 }
 
 // audits returns the facts for the audit log.

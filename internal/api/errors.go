@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/validation"
@@ -162,17 +163,20 @@ func writeError(w http.ResponseWriter, r *refusal) {
 	_, _ = w.Write(append(body, '\n'))
 }
 
-// separator separates the code from the message in the texts that setUpHuma gives to
+// separator separates the code from the message in the texts that SetUpHuma gives to
 // huma's validator.
 const separator = "\x1f"
 
 // enumFormat replaces huma's format for a value outside an enum.
 const enumFormat = "enum" + separator + "%s"
 
-// setUpHuma sets the error shapes and texts of this API. huma supports this only with
-// package variables, so the first New sets them for the whole process. They are the
-// same for every API.
-var setUpHuma = sync.OnceFunc(func() {
+// SetUpHuma sets the error shapes and texts of this API. huma supports this only with
+// package variables, so they belong to the process and are the same for every API. A
+// program calls SetUpHuma before New; further calls change nothing.
+func SetUpHuma() { humaSettings() }
+
+var humaSettings = sync.OnceFunc(func() {
+	humaIsSetUp.Store(true)
 	huma.DefaultArrayNullable = false
 	huma.ErrorFormatter = func(format string, args ...any) string {
 		if format == enumFormat { // huma joins the words of a schema by commas
@@ -218,6 +222,9 @@ var setUpHuma = sync.OnceFunc(func() {
 		*target = text
 	}
 })
+
+// humaIsSetUp tells that SetUpHuma was called.
+var humaIsSetUp atomic.Bool
 
 // metaWithheld marks operations whose input is personal.
 const metaWithheld = "hale.withheld"

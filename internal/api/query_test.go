@@ -43,6 +43,7 @@ func TestWhiteSpaceAndHeadersOfIdempotentRequests(t *testing.T) {
 	if text := []byte("no json "); string(withoutSpace(text)) != string(text) {
 		t.Error("text that is not JSON was changed")
 	}
+	SetUpHuma()
 	a := New(Deps{})
 	r.Header.Set(idempotencyHeader, "1")
 	r.Header.Set(idempotencyTwin, "2")

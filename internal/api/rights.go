@@ -35,6 +35,7 @@ var scopePrefixes = []struct {
 	scope teams.Scope
 }{
 	{"/v2/webhooks/", teams.Webhooks},
+	{"/v1/org/{org_id}/team/{team_id}/{environment}/webhook/", teams.Webhooks},
 	{"/v2/events/", teams.Webhooks},
 	{"/v2/link/", teams.Portal},
 	{"/v2/user/{user_id}/create_portal_url/", teams.Portal},
@@ -67,8 +68,9 @@ func scopeOf(method, path string) teams.Scope {
 	return teams.Write
 }
 
-// withoutPersonalData are the paths of operations that show and take no names, contact
-// data, birth dates, orders or results: wearable data by user id, and the catalogues.
+// withoutPersonalData lists the paths of operations whose requests and answers contain
+// no names, contact data, birth dates, orders or results. They are about wearable data
+// by user id, and the catalogues.
 var withoutPersonalData = []string{
 	"/aggregate/", "/v2/introspect/", "/v2/providers/", "/v2/timeseries/", "/v2/user/metrics/",
 	"/v2/summary/activity/", "/v2/summary/body/", "/v2/summary/sleep/", "/v2/summary/sleep_cycle/", "/v2/summary/workouts/",

@@ -9,6 +9,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/critical"
 	"hale/internal/labs/orders"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/paging"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -136,6 +137,9 @@ func (h *Handlers) listCriticalResults(ctx context.Context, c api.Caller, in *li
 			body.NextCursor = &next
 		}
 		for i := range all {
+			if user := all[i].User; user != nil {
+				audit.NotePeople(ctx, *user)
+			}
 			body.Data = append(body.Data, criticalBodyOf(&all[i]))
 		}
 		return nil

@@ -13,6 +13,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/documents"
+	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
@@ -119,23 +120,51 @@ func (h *Handlers) testInstructionsPDF(ctx context.Context, c api.Caller, in *te
 
 type requisitionLinkIn struct {
 	Token string `query:"token" required:"true" maxLength:"200" doc:"A secret. Everyone who has it can read the requisition."`
+
+	address string
 }
 
-// requisitionByLink requires no key. The sealed token contains the team and the order.
+// Resolve stores the address of the caller, for the limit of requests.
+func (in *requisitionLinkIn) Resolve(ctx huma.Context) []error {
+	in.address = ctx.RemoteAddr()
+	return nil
+}
+
+// requisitionByLink requires no key. The sealed token contains the team and the order. The
+// link of a deleted user answers like an unknown one.
 func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requisitionLinkIn) (*api.Encoded, error) {
+	if err := h.CountLink(in.address); err != nil {
+		return nil, err
+	}
 	if h.Links == nil {
-		return nil, fault.New(fault.NotFound, "This link is no longer valid")
+		return nil, documents.ErrNoLink
 	}
 	team, order, err := h.Links.Open(in.Token, h.DB.Now())
 	if err != nil {
 		return nil, err
 	}
 	api.NoteTeam(ctx, team.String())
-	body, err := h.orderPaper(store.WithTeam(ctx, team.UUID()), api.Caller{Team: team}, OrderPath{order}, "requisition", (*documents.Subject).PublicRequisition)
+	var subject *documents.Subject
+	err = h.DB.Read(store.WithTeam(ctx, team.UUID()), func(tx *store.Tx) error {
+		if subject, err = documents.Read(ctx, tx, team, order); err != nil {
+			return err
+		}
+		return users.Exists(ctx, tx, team, subject.Order.User)
+	})
+	if fault.Is(err, fault.NotFound) {
+		err = documents.ErrNoLink
+	}
+	if err != nil {
+		return nil, err
+	}
+	body, err := subject.PublicRequisition()
 	if errors.Is(err, documents.ErrCancelled) {
 		return cancelledPage(), nil
 	}
-	return body, err
+	if err != nil {
+		return nil, err
+	}
+	return sendPDF("requisition", order.UUID(), body), nil
 }
 
 // cancelledPage returns the answer to the link of a cancelled order: a page for

@@ -15,6 +15,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/fhir"
+	"hale/internal/labs/loinc"
 	"hale/internal/labs/networks"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/reports"
@@ -182,15 +183,16 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 	if person := reportedPatientText(r.Patient); person != "" {
 		report.Comments = append(slices.Clone(report.Comments), person)
 	}
-	for i, s := range r.Samples {
+	for i, s := range r.UsedSamplesFirst() {
 		p := s.Specimen
 		specimen := fhir.Specimen{
 			Number: s.Key, Collected: fhir.Moment(p.Collected), Received: fhir.Moment(p.Received), Fasting: p.Fasting, Information: p.Information,
+			Type: p.Type,
 		}
 		if i == 0 {
 			report.Specimen = specimen
 		} else {
-			specimen.Key, specimen.Number, specimen.Type = s.Key, p.Number, p.Type
+			specimen.Key, specimen.Number = s.Key, p.Number
 			report.Specimens = append(report.Specimens, specimen)
 		}
 		if p.Reported.Time.After(report.Issued) || i == 0 && !p.Reported.Time.IsZero() {
@@ -207,9 +209,17 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 		report.Results = append(report.Results, fhirResult(&r.Results[i]))
 	}
 	for _, m := range r.Missing {
-		report.Missing = append(report.Missing, fhir.Missing{
+		missing := fhir.Missing{
 			Code: m.ProviderID, TestCode: m.TestID, Name: m.Name, LOINC: m.LOINC, Reason: string(m.Failure), Note: m.Note, Specimen: m.Sample,
-		})
+		}
+		if w := m.Previous; w != nil {
+			unit, _ := loinc.UCUM(w.Unit)
+			missing.Withdrawn = &fhir.Result{
+				Value: w.Text, Unit: w.Unit, UCUM: unit, Range: w.Range, Interpretation: string(w.Interpretation), Flag: w.Flag,
+				Notes: append([]string{"The laboratory withdrew this value at " + api.Time(m.WithdrawnAt).String() + "."}, w.Notes...),
+			}
+		}
+		report.Missing = append(report.Missing, missing)
 	}
 	return report
 }

@@ -1,6 +1,7 @@
 package labs
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,23 @@ func TestSpecimensOfAReport(t *testing.T) {
 	}
 	if got.Results[0].Specimen != "S1" || got.Results[1].Specimen != "Urine" {
 		t.Errorf("%+v", got.Results)
+	}
+}
+
+// The first specimen has the material that the lab reports. It is the one with values.
+// A withdrawn value is exported with the time of the withdrawal.
+func TestFirstSpecimenOfAReport(t *testing.T) {
+	at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+	got := fhirReport(&results.Revision{Version: results.Version{
+		Samples: []results.Sample{{Key: "S1", Specimen: networks.Specimen{Type: "Serum"}}, {Key: "S2", Specimen: networks.Specimen{Type: "Plasma"}}},
+		Results: []results.Result{{Name: "Glucose", Sample: "S2"}},
+		Missing: []results.Missing{{Name: "Potassium", Sample: "S1", WithdrawnAt: at, Previous: &results.Previous{Text: "7.9", Unit: "mmol/L", Flag: "HH"}}},
+	}}, nil)
+	if got.Specimen.Number != "S2" || got.Specimen.Type != "Plasma" || got.Specimens[0].Type != "Serum" {
+		t.Errorf("%+v %+v", got.Specimen, got.Specimens)
+	}
+	if w := got.Missing[0].Withdrawn; w == nil || w.Value != "7.9" || w.UCUM != "mmol/L" || !strings.Contains(w.Notes[0], "2026-03-01T08:00") {
+		t.Errorf("%+v", got.Missing[0])
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
 	"hale/internal/labs/reports"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
@@ -86,7 +87,7 @@ func (h *Handlers) sandboxTime(ctx context.Context, c api.Caller) string {
 	if err != nil {
 		return ""
 	}
-	return now.UTC().Format(time.RFC3339)
+	return civil.Instant(now).String()
 }
 
 // registerAliases gives huma the schemas of types with their own JSON encoding.

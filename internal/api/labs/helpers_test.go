@@ -14,6 +14,7 @@ import (
 func newCaller(t testing.TB) *calltest.Caller {
 	t.Helper()
 	return calltest.NewCallerOf(t, func(db *store.DB) *api.API {
+		api.SetUpHuma()
 		a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 		a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)
 		a.Add(people.New(a).Routes()...)

@@ -36,7 +36,7 @@ type orderTrialBody struct {
 }
 
 type orderWarning struct {
-	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing, patient_differs_from_user. The list may grow."`
+	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing, patient_differs_from_user, zip_state. The list may grow."`
 	Loc  []string `json:"loc"`
 	Msg  string   `json:"msg"`
 }

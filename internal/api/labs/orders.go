@@ -2,7 +2,6 @@ package labs
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,12 +12,10 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/api"
-	"hale/internal/api/people"
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
-	"hale/internal/people/users/person"
 	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
@@ -60,7 +57,7 @@ type postOrderBody struct {
 	Order   orderBody `json:"order"`
 	Status  string    `json:"status" doc:"success"`
 	Message string    `json:"message"`
-	// Warnings are those of a dry run.
+	// Warnings are those of a dry run, a kit's registration or an import.
 	Warnings []orderWarning `json:"warnings,omitempty" doc:"Problems that do not block the order, as in a dry run; absent when there are none."`
 }
 
@@ -117,8 +114,16 @@ func orderBodies(ctx context.Context, tx *store.Tx, team teams.ID, all []orders.
 
 // changeOrder runs a change of an order and answers with the order.
 func (h *Handlers) changeOrder(ctx context.Context, c api.Caller, change func(tx *store.Tx) (orders.Order, string, error)) (*api.Out[postOrderBody], error) {
-	return api.Commit(ctx, h.API, func(tx *store.Tx) (postOrderBody, error) {
+	return h.changeWithWarnings(ctx, c, func(tx *store.Tx) (orders.Order, string, []*fault.Error, error) {
 		o, message, err := change(tx)
+		return o, message, nil, err
+	})
+}
+
+// changeWithWarnings changes an order like changeOrder. The answer has the warnings.
+func (h *Handlers) changeWithWarnings(ctx context.Context, c api.Caller, change func(tx *store.Tx) (orders.Order, string, []*fault.Error, error)) (*api.Out[postOrderBody], error) {
+	return api.Commit(ctx, h.API, func(tx *store.Tx) (postOrderBody, error) {
+		o, message, warnings, err := change(tx)
 		if err != nil {
 			return postOrderBody{}, err
 		}
@@ -126,7 +131,7 @@ func (h *Handlers) changeOrder(ctx context.Context, c api.Caller, change func(tx
 		if err != nil {
 			return postOrderBody{}, err
 		}
-		return postOrderBody{Order: bodies[0], Status: "success", Message: message}, nil
+		return postOrderBody{bodies[0], "success", message, orderWarningsOf(warnings)}, nil
 	})
 }
 
@@ -160,7 +165,7 @@ func (h *Handlers) createOrder(ctx context.Context, c api.Caller, in *createOrde
 	return api.Answer(createdOrderBody{order: &made.Body}), nil
 }
 
-// createOrderToo is createOrder at the specification's other path.
+// createOrderToo serves createOrder at the specification's other path.
 func (h *Handlers) createOrderToo(ctx context.Context, c api.Caller, in *createOrderIn) (*api.Out[createdOrderBody], error) {
 	return h.createOrder(ctx, c, in)
 }
@@ -345,206 +350,6 @@ func (b postOrderBody) Subject() uuid.UUID { return b.Order.UserID.UUID() }
 // Bodies of requests about orders. The domain checks the values and accepts spaces
 // around them, like the reference. So values from a fixed list are plain texts here.
 
-// createOrderBody orders a test.
-//
-// Reference 1.9, CreateOrderRequestCompatible.
-type createOrderBody struct {
-	UserID           users.ID                      `json:"user_id" format:"uuid"`
-	LabTestID        *catalogue.TestID             `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
-	OrderSet         api.ObjectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"The ordered lab tests, single markers, or both."`
-	CollectionMethod *string                       `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
-	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false" doc:"Required if orders under the lab account are delegated to you."`
-	HealthInsurance  api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
-	Priority         bool                          `json:"priority" required:"false"`
-	BillingType      *string                       `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
-	ICDCodes         api.ListOrNull[string]        `json:"icd_codes" required:"false" maxItems:"50" doc:"Diagnoses, for insurance."`
-	Consents         api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
-	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York on which the order starts."`
-	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the markers."`
-	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Your data, returned unchanged."`
-	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
-	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Selected automatically when absent."`
-	CreatorMemberID  *uuid.UUID                    `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
-	PatientDetails   patientIn                     `json:"patient_details"`
-	PatientAddress   patientAddressIn              `json:"patient_address"`
-}
-
-type orderedIn struct {
-	LabTestIDs   api.ListOrNull[catalogue.TestID]   `json:"lab_test_ids" required:"false" maxItems:"50"`
-	AddOn        api.ObjectOrNull[orderedMarkersIn] `json:"add_on" required:"false"`
-	LabAccountID *catalogue.AccountID               `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
-}
-
-type orderedMarkersIn struct {
-	MarkerIDs   api.ListOrNull[int64]  `json:"marker_ids" required:"false" maxItems:"200"`
-	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"The lab's codes; not together with marker_ids."`
-}
-
-func (in orderedIn) set() *orders.OrderSet {
-	set := &orders.OrderSet{TestIDs: in.LabTestIDs, Account: in.LabAccountID}
-	if a := in.AddOn.Value; a != nil {
-		set.AddOn = &orders.AddOn{MarkerIDs: a.MarkerIDs, ProviderIDs: a.ProviderIDs}
-	}
-	return set
-}
-
-type physicianIn struct {
-	FirstName      string                    `json:"first_name"`
-	LastName       string                    `json:"last_name"`
-	Email          *string                   `json:"email" required:"false"`
-	NPI            string                    `json:"npi" doc:"Ten digits."`
-	LicensedStates api.ListOrNull[string]    `json:"licensed_states" required:"false" maxItems:"60"`
-	SignatureImage api.ObjectOrNull[imageIn] `json:"signature_image" required:"false" doc:"Printed on the requisition."`
-}
-
-// imageIn is an image in JSON.
-//
-// Reference 1.9, Jpeg and Png.
-type imageIn struct {
-	Content     imageContent `json:"content" doc:"The image in base64, at most 1 MiB and 2000 by 2000 pixels."`
-	ContentType string       `json:"content_type" enum:"image/png,image/jpeg"`
-}
-
-// imageContent is base64, in any of its alphabets, with or without padding. Text
-// that is no base64 becomes an image that cannot be read, which the domain
-// refuses.
-type imageContent string
-
-func (c imageContent) bytes() []byte {
-	text := strings.TrimRight(strings.NewReplacer("-", "+", "_", "/", "\n", "", "\r", "").Replace(strings.TrimSpace(string(c))), "=")
-	raw, err := base64.RawStdEncoding.DecodeString(text)
-	if err != nil {
-		return []byte("not base64")
-	}
-	return raw
-}
-
-func physicianFrom(in api.ObjectOrNull[physicianIn]) *catalogue.Physician {
-	if in.Value == nil {
-		return nil
-	}
-	p := in.Value
-	var signature []byte
-	if image := p.SignatureImage.Value; image != nil {
-		signature = image.Content.bytes()
-	}
-	return &catalogue.Physician{Signature: signature, FirstName: p.FirstName, LastName: p.LastName, NPI: p.NPI, Email: api.TextOf(p.Email), States: p.LicensedStates}
-}
-
-// coverageIn contains the fields of the deprecated insurance object that are still
-// used.
-type coverageIn struct {
-	DiagnosisCodes api.ListOrNull[string] `json:"diagnosis_codes" required:"false" maxItems:"50"`
-}
-
-func codesOf(in api.ObjectOrNull[coverageIn]) []string {
-	if in.Value == nil {
-		return nil
-	}
-	return in.Value.DiagnosisCodes
-}
-
-type consentIn struct {
-	ConsentType   string     `json:"consentType"`
-	Version       *string    `json:"version" required:"false" default:"1.0"`
-	TimeOfConsent *time.Time `json:"timeOfConsent" required:"false"`
-}
-
-func consentsFrom(in []consentIn) []orders.Consent {
-	var all []orders.Consent
-	for _, c := range in {
-		all = append(all, orders.Consent{Type: strings.TrimSpace(c.ConsentType), Version: api.TextOf(c.Version), At: c.TimeOfConsent})
-	}
-	return all
-}
-
-type aoeAnswerIn struct {
-	MarkerID   int64  `json:"marker_id"`
-	QuestionID int64  `json:"question_id"`
-	Answer     string `json:"answer" doc:"For a choice, the code of the answer."`
-}
-
-// patientIn is the patient of an order.
-//
-// Reference 1.9, PatientDetailsWithValidation.
-type patientIn struct {
-	FirstName         string                               `json:"first_name" doc:"1 to 50 characters, ASCII."`
-	LastName          string                               `json:"last_name" doc:"1 to 50 characters, ASCII."`
-	DOB               api.DateText                         `json:"dob"`
-	Gender            string                               `json:"gender" doc:"female, male, other or unknown."`
-	PhoneNumber       string                               `json:"phone_number"`
-	Email             string                               `json:"email"`
-	MedicalProxy      api.ObjectOrNull[people.GuarantorIn] `json:"medical_proxy" required:"false" doc:"The representative of a minor."`
-	Race              *string                              `json:"race" required:"false"`
-	Ethnicity         *string                              `json:"ethnicity" required:"false"`
-	SexualOrientation *string                              `json:"sexual_orientation" required:"false"`
-	GenderIdentity    *string                              `json:"gender_identity" required:"false"`
-	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"US dollars per year."`
-	HouseholdSize     *int64                               `json:"household_size" required:"false"`
-}
-
-func (in patientIn) patient() (orders.Patient, error) {
-	dob, err1 := in.DOB.Date("patient_details", "dob")
-	proxy, err2 := people.GuarantorFrom(in.MedicalProxy, "body", "patient_details", "medical_proxy")
-	trimmed := func(text *string) string { return strings.TrimSpace(api.TextOf(text)) }
-	return orders.Patient{
-		FirstName: in.FirstName, LastName: in.LastName, BirthDate: dob, Gender: in.Gender, PhoneNumber: in.PhoneNumber, Email: in.Email,
-		MedicalProxy: proxy, Race: trimmed(in.Race), Ethnicity: trimmed(in.Ethnicity),
-		SexualOrientation: trimmed(in.SexualOrientation), GenderIdentity: trimmed(in.GenderIdentity),
-		HouseholdIncome: in.HouseholdIncome, HouseholdSize: in.HouseholdSize,
-	}, fault.Join(err1, err2)
-}
-
-// patientAddressIn is the address of a patient, or of the delivery of a kit.
-type patientAddressIn struct {
-	ReceiverName *string `json:"receiver_name" required:"false"`
-	FirstLine    string  `json:"first_line"`
-	SecondLine   *string `json:"second_line" required:"false"`
-	City         string  `json:"city"`
-	State        string  `json:"state" doc:"Two letters."`
-	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
-	Country      string  `json:"country"`
-	AccessNotes  *string `json:"access_notes" required:"false" doc:"Directions to the door for a phlebotomist. At most 1,000 characters."`
-	PhoneNumber  *string `json:"phone_number" required:"false"`
-}
-
-func (in patientAddressIn) address() orders.Address {
-	return orders.Address{
-		Receiver: api.TextOf(in.ReceiverName), PhoneNumber: api.TextOf(in.PhoneNumber),
-		Address: person.Address{
-			FirstLine: in.FirstLine, SecondLine: api.TextOf(in.SecondLine), City: in.City, State: in.State, Zip: in.Zip,
-			Country: in.Country, AccessNotes: api.TextOf(in.AccessNotes),
-		},
-	}
-}
-
-// request converts the body for the domain.
-func (b *createOrderBody) request() (orders.Request, error) {
-	patient, unread := b.PatientDetails.patient()
-	r := orders.Request{
-		User: b.UserID, LabTest: b.LabTestID, Physician: physicianFrom(b.Physician), Priority: b.Priority,
-		Billing: catalogue.Billing(strings.TrimSpace(api.TextOf(b.BillingType))), ICDCodes: b.ICDCodes, Consents: consentsFrom(b.Consents),
-		Passthrough: b.Passthrough, ClinicalNotes: api.TextOf(b.ClinicalNotes), Account: b.LabAccountID, Creator: b.CreatorMemberID,
-		Patient: patient, Address: b.PatientAddress.address(),
-	}
-	if b.OrderSet.Value != nil {
-		r.Set = b.OrderSet.Value.set()
-	}
-	if b.CollectionMethod != nil {
-		method := catalogue.Method(strings.TrimSpace(*b.CollectionMethod))
-		r.Method = &method
-	}
-	if len(r.ICDCodes) == 0 {
-		r.ICDCodes = codesOf(b.HealthInsurance)
-	}
-	for _, a := range b.AOEAnswers {
-		r.Answers = append(r.Answers, orders.Answer(a))
-	}
-	day, bad := api.OptionalDate(b.ActivateBy, "activate_by")
-	r.ActivateBy = day
-	return r, fault.Join(append(faultsOf(unread), bad)...)
-}
-
 type createTestkitOrderIn struct {
 	Body struct {
 		UserID          users.ID             `json:"user_id" format:"uuid"`
@@ -602,12 +407,12 @@ func (h *Handlers) registerTestkit(ctx context.Context, c api.Caller, in *regist
 	if err != nil {
 		return nil, err
 	}
-	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
-		o, err := orders.Register(ctx, tx, c.Team, orders.Registration{
+	return h.changeWithWarnings(ctx, c, func(tx *store.Tx) (orders.Order, string, []*fault.Error, error) {
+		o, warnings, err := orders.RegisterWithWarnings(ctx, tx, c.Team, orders.Registration{
 			User: b.UserID, SampleID: b.SampleID, Patient: patient, Address: b.PatientAddress.address(),
 			Physician: physicianFrom(b.Physician), Consents: consentsFrom(b.Consents), ICDCodes: codesOf(b.HealthInsurance),
 		})
-		return o, "Kit registered successfully", err
+		return o, "Kit registered successfully", warnings, err
 	})
 }
 
@@ -634,13 +439,13 @@ func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrde
 	if b.PatientAddress.ReceiverName == nil {
 		return nil, fault.New(fault.Invalid, "Field required").At("body", "patient_address", "receiver_name").WithType("missing")
 	}
-	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
-		o, err := orders.ImportOrder(ctx, tx, c.Team, orders.Import{
+	return h.changeWithWarnings(ctx, c, func(tx *store.Tx) (orders.Order, string, []*fault.Error, error) {
+		o, warnings, err := orders.ImportWithWarnings(ctx, tx, c.Team, orders.Import{
 			User: b.UserID, Billing: catalogue.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
 			Method: catalogue.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
 			Patient: patient, Address: b.PatientAddress.address(), SampleID: b.SampleID, Account: b.LabAccountID,
 		})
-		return o, "Order imported successfully", err
+		return o, "Order imported successfully", warnings, err
 	})
 }
 

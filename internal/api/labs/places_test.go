@@ -28,6 +28,7 @@ type placesCaller struct {
 }
 
 func newPlacesAPI(db *store.DB) *api.API {
+	api.SetUpHuma()
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
 	a.Add((&Handlers{API: a, Orders: orders.NewIndex(), Places: new(places.Directory)}).Routes()...)
 	return a

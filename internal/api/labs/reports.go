@@ -20,6 +20,7 @@ import (
 	"hale/internal/labs/orders"
 	"hale/internal/labs/reports"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
@@ -121,6 +122,7 @@ func (h *Handlers) storeReportJob(ctx context.Context, c api.Caller, up *reportU
 		if err != nil {
 			return err
 		}
+		audit.NotePeople(ctx, user.ID)
 		j, err := reports.Create(ctx, tx, user, reports.New{Files: up.files, Review: up.review})
 		if err != nil {
 			return err
@@ -299,6 +301,7 @@ func (h *Handlers) listReportJobs(ctx context.Context, c api.Caller, in *listRep
 			body.NextCursor = &next
 		}
 		for i := range all {
+			audit.NotePeople(ctx, all[i].User)
 			body.Data = append(body.Data, reports.DocumentOf(&all[i], nil, compat))
 		}
 		return err

@@ -41,7 +41,8 @@ type resultsIn struct {
 	Revision int `query:"revision" minimum:"1" doc:"An earlier version. The default is the latest."`
 }
 
-// orderOfResults is orders.Get with the error text of results for an unknown order.
+// orderOfResults returns the order, and notes its patient in the audit log. For an
+// unknown order, the error has the text that the reference uses for results.
 //
 // Reference 3.
 func orderOfResults(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (orders.Order, error) {
@@ -169,7 +170,7 @@ type resultsBody struct {
 
 // warningBody is a doubt about results.
 type warningBody struct {
-	Code    results.WarningCode `json:"code" doc:"document_refused, reported_after_receipt, collected_after_receipt, collected_before_birth or collected_long_before_order. The list may grow."`
+	Code    results.WarningCode `json:"code" doc:"document_refused, reported_after_receipt, collected_after_receipt, collected_before_birth, collected_long_before_order, correction_without_result or specimen_unknown. The list may grow."`
 	Message string              `json:"message"`
 	Detail  *string             `json:"detail" doc:"The problem of a document (bad_encoding, not_pdf, cut_off, damaged, not_joined), or the time as reported."`
 	Sample  *string             `json:"source_sample_id"`
@@ -281,6 +282,8 @@ type previousBody struct {
 	Unit           *string               `json:"unit"`
 	Interpretation orders.Interpretation `json:"interpretation"`
 	Flag           string                `json:"source_interpretation"`
+	Range          *string               `json:"reference_range" doc:"As printed by the laboratory."`
+	Notes          *string               `json:"notes"`
 	Status         results.Finality      `json:"status" doc:"preliminary, final or corrected."`
 	ReportedAt     api.Time              `json:"reported_at" doc:"Time of its report."`
 }
@@ -311,17 +314,19 @@ type parentMarkerBody struct {
 
 // missingResultBody is an expected result that will not arrive.
 //
-// Reference 3, MissingBiomarkerResult. The last field is an addition.
+// Reference 3, MissingBiomarkerResult. The last three fields are additions.
 type missingResultBody struct {
-	Name       string             `json:"name"`
-	Slug       string             `json:"slug"`
-	Failure    results.Failure    `json:"inferred_failure_type" doc:"Derived from the laboratory's comments. The list may grow."`
-	Note       *string            `json:"note" nullable:"true"`
-	LOINC      *string            `json:"loinc" nullable:"true"`
-	LOINCSlug  *string            `json:"loinc_slug" nullable:"true"`
-	ProviderID *string            `json:"provider_id" nullable:"true"`
-	Markers    []parentMarkerBody `json:"source_markers" nullable:"true"`
-	SampleID   *string            `json:"source_sample_id" nullable:"true" doc:"The sample for which it is missing; null if the laboratory reported nothing about it."`
+	Name        string                   `json:"name"`
+	Slug        string                   `json:"slug"`
+	Failure     results.Failure          `json:"inferred_failure_type" doc:"Derived from the laboratory's comments. The list may grow."`
+	Note        *string                  `json:"note" nullable:"true"`
+	LOINC       *string                  `json:"loinc" nullable:"true"`
+	LOINCSlug   *string                  `json:"loinc_slug" nullable:"true"`
+	ProviderID  *string                  `json:"provider_id" nullable:"true"`
+	Markers     []parentMarkerBody       `json:"source_markers" nullable:"true"`
+	SampleID    *string                  `json:"source_sample_id" nullable:"true" doc:"The sample for which it is missing; null if the laboratory reported nothing about it."`
+	Previous    api.OrNull[previousBody] `json:"previous" doc:"The value that the laboratory withdrew."`
+	WithdrawnAt *api.Time                `json:"withdrawn_at" nullable:"true" doc:"Time of the report that withdrew the value."`
 }
 
 // specimenBody is one specimen.
@@ -363,8 +368,8 @@ type clinicalInfoBody struct {
 	Volume      *string `json:"total_volume" nullable:"true"`
 }
 
-// sampleTime is a time of a sample: an object if its offset is known, otherwise the
-// local time as text, or null if there is none.
+// sampleTime is a time of a sample. In JSON it is an object if its offset is known,
+// otherwise the local time as text. It is null if there is no time.
 //
 // Reference 3, UTCTimestampWithTimezoneOffset.
 type sampleTime struct{ networks.Moment }
@@ -407,7 +412,7 @@ func biomarkerBodyOf(r results.Result) biomarkerBody {
 		b.Status = &r.Finality
 	}
 	if p := r.Previous; p != nil {
-		b.Previous = api.Nullable(&previousBody{p.Text, nonEmpty(p.Unit), p.Interpretation, p.Flag, p.Finality, api.Time(p.ReportedAt)})
+		b.Previous = api.Nullable(previousBodyOf(p))
 	}
 	if r.Conflict != "" {
 		b.Conflict = &r.Conflict
@@ -426,6 +431,12 @@ func biomarkerBodyOf(r results.Result) biomarkerBody {
 	return b
 }
 
+func previousBodyOf(p *results.Previous) *previousBody {
+	return &previousBody{
+		p.Text, nonEmpty(p.Unit), p.Interpretation, p.Flag, nonEmpty(p.Range), nonEmpty(strings.Join(p.Notes, "\n")), p.Finality, api.Time(p.ReportedAt),
+	}
+}
+
 func comparator(sign string, inclusive bool) string {
 	if inclusive {
 		return sign + "="
@@ -442,9 +453,14 @@ func parentMarkers(all []results.Marker) []parentMarkerBody {
 }
 
 func missingBodyOf(m results.Missing) missingResultBody {
-	return missingResultBody{
-		m.Name, m.Slug, m.Failure, nonEmpty(m.Note), nonEmpty(m.LOINC), nonEmpty(m.LOINCSlug), nonEmpty(m.ProviderID), parentMarkers(m.Markers), nonEmpty(m.Sample),
+	b := missingResultBody{
+		Name: m.Name, Slug: m.Slug, Failure: m.Failure, Note: nonEmpty(m.Note), LOINC: nonEmpty(m.LOINC), LOINCSlug: nonEmpty(m.LOINCSlug),
+		ProviderID: nonEmpty(m.ProviderID), Markers: parentMarkers(m.Markers), SampleID: nonEmpty(m.Sample), WithdrawnAt: api.TimeOrNull(&m.WithdrawnAt),
 	}
+	if m.Previous != nil {
+		b.Previous = api.Nullable(previousBodyOf(m.Previous))
+	}
+	return b
 }
 
 func specimenBodyOf(s results.Sample, comments []string) specimenBody {

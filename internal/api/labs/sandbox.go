@@ -179,28 +179,33 @@ type advanceSandboxIn struct {
 const advanceWait = 20 * time.Second
 
 func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[advanceSandboxBody], error) {
-	var due []orders.ID
-	var before map[orders.ID][]orders.Event
-	err := h.DB.Write(ctx, func(tx *store.Tx) error {
+	var turn sandboxTurn
+	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
+		turn = sandboxTurn{}
 		if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		if turn.mark, err = orders.MarkChanges(ctx, tx, c.Team); err != nil {
+			return err
+		}
+		if turn.from, err = labclock.TimeOf(ctx, tx, c.Team); err != nil {
 			return err
 		}
 		now, err := h.Sandbox.Advance(ctx, tx, c.Team, time.Duration(in.Body.Seconds)*time.Second)
 		if err != nil {
 			return err
 		}
-		if due, err = sandboxlab.DueOrders(ctx, tx, c.Team, now); err != nil {
+		if turn.due, err = sandboxlab.DueOrders(ctx, tx, c.Team, now); err != nil {
 			return err
 		}
-		before, err = orders.Histories(ctx, tx, c.Team, due)
+		turn.before, err = orders.Histories(ctx, tx, c.Team, turn.due)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	err = h.waitUntil(ctx, advanceWait, func(tx *store.Tx) (bool, error) {
-		n, running, err := sandboxlab.CountDue(ctx, tx, c.Team)
-		return n == 0 && !running, err
+		return h.Sandbox.IsSettled(ctx, tx, c.Team)
 	})
 	if err != nil {
 		return nil, err
@@ -212,7 +217,7 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 			return err
 		}
 		body = advanceSandboxBody{Now: lab.Now, Ahead: lab.Ahead, Waiting: lab.Waiting, Plans: lab.Plans}
-		body.Moved, err = movesSince(ctx, tx, c, due, before)
+		body.Moved, err = turn.moves(ctx, tx, c)
 		return err
 	})
 	if err != nil {
@@ -221,15 +226,37 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 	return api.Answer(body), nil
 }
 
-// movesSince returns the events that orders have in addition to earlier ones, the
-// oldest first.
-func movesSince(ctx context.Context, tx *store.Tx, c api.Caller, due []orders.ID, before map[orders.ID][]orders.Event) ([]sandboxMoveBody, error) {
+// sandboxTurn is the state of a team's orders before its clock moved forward.
+type sandboxTurn struct {
+	from   time.Time // by the lab's clock
+	mark   orders.ChangeMark
+	due    []orders.ID // orders with a due step
+	before map[orders.ID][]orders.Event
+}
+
+// movedOrders bounds the orders of an answer.
+const movedOrders = 1000
+
+// moves returns the events that orders have in addition to earlier ones, the oldest
+// first. The orders had a due step, or the turn created them, such as a redraw, or
+// another job moved them.
+func (s *sandboxTurn) moves(ctx context.Context, tx *store.Tx, c api.Caller) ([]sandboxMoveBody, error) {
 	moved := []sandboxMoveBody{}
-	after, err := orders.Histories(ctx, tx, c.Team, due)
+	all := s.due
+	changed, err := orders.ChangedSince(ctx, tx, c.Team, s.mark, movedOrders)
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range due {
+	for _, id := range changed {
+		if _, had := s.before[id]; !had && !slices.Contains(all, id) && len(all) < movedOrders {
+			all = append(all, id)
+		}
+	}
+	after, err := orders.Histories(ctx, tx, c.Team, all)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range all {
 		o, err := orders.Get(ctx, tx, c.Team, id)
 		if fault.Is(err, fault.NotFound) { // erased meanwhile
 			continue
@@ -237,7 +264,10 @@ func movesSince(ctx context.Context, tx *store.Tx, c api.Caller, due []orders.ID
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range after[id][min(len(before[id]), len(after[id])):] {
+		for _, e := range after[id][min(len(s.before[id]), len(after[id])):] {
+			if e.CreatedAt.Before(s.from) {
+				continue
+			}
 			moved = append(moved, sandboxMoveBody{id, e.Status.Full(o.Method), api.TextOrNull(string(e.Detail)), api.Time(e.CreatedAt)})
 		}
 	}

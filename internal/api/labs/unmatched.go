@@ -14,6 +14,7 @@ import (
 	"hale/internal/labs/matching/rehearsal"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/paging"
@@ -104,6 +105,7 @@ func (h *Handlers) listUnmatchedResults(ctx context.Context, c api.Caller, in *l
 		body.Total = total
 		offered, err := catalogue.Load(ctx, tx, c.Team)
 		for i := range all {
+			aboutUnmatched(ctx, &all[i])
 			body.Data = append(body.Data, unmatchedOf(&all[i], offered))
 		}
 		return err
@@ -124,6 +126,7 @@ func (h *Handlers) getUnmatchedResult(ctx context.Context, c api.Caller, in *Unm
 		if err != nil {
 			return err
 		}
+		aboutUnmatched(ctx, &i)
 		offered, err := catalogue.Load(ctx, tx, c.Team)
 		body = unmatchedOf(&i, offered)
 		return err
@@ -192,12 +195,24 @@ func (h *Handlers) resolveUnmatchedResult(ctx context.Context, c api.Caller, in 
 		if err != nil {
 			return unmatchedBody{}, err
 		}
+		aboutUnmatched(ctx, &i)
 		offered, err := catalogue.Load(ctx, tx, c.Team)
 		if err != nil {
 			return unmatchedBody{}, err
 		}
 		return unmatchedOf(&i, offered), nil
 	})
+}
+
+// aboutUnmatched notes in the audit log the person of a result and the people of its
+// candidates, whose orders the answer shows.
+func aboutUnmatched(ctx context.Context, i *matching.Item) {
+	if i.User != nil {
+		audit.NotePeople(ctx, *i.User)
+	}
+	for _, c := range i.Candidates {
+		audit.NotePeople(ctx, c.User)
+	}
 }
 
 // dayTime returns a date as an instant, for fields that are instants in the reference.

@@ -11,6 +11,7 @@ import (
 func newCaller(t testing.TB) *calltest.Caller {
 	t.Helper()
 	return calltest.NewCallerOf(t, func(db *store.DB) *api.API {
+		api.SetUpHuma()
 		a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 		a.Add(New(a).Routes()...)
 		return a

@@ -8,6 +8,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/paging"
 	"hale/internal/platform/store"
 )
@@ -91,6 +92,7 @@ func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxI
 			body.NextCursor = &next
 			break
 		}
+		audit.NotePeople(ctx, m.User)
 		body.Data = append(body.Data, shownOf(m))
 	}
 	return api.Answer(body), nil

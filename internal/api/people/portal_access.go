@@ -29,7 +29,7 @@ type openLinkBody struct {
 	OrderID      *uuid.UUID `json:"order_id" format:"uuid" nullable:"true" doc:"The order that it opens."`
 	CreatedAt    api.Time   `json:"created_at"`
 	ExpiresAt    api.Time   `json:"expires_at"`
-	WrongAnswers int64      `json:"wrong_answers" doc:"Wrong dates of birth, and wrong codes since the last code was sent."`
+	WrongAnswers int64      `json:"wrong_answers" doc:"Wrong dates of birth and wrong codes. A person has five and fifty of them, over all links."`
 }
 
 type portalSessionBody struct {

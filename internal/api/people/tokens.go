@@ -2,6 +2,8 @@ package people
 
 import (
 	"context"
+	"maps"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -177,16 +179,27 @@ func (h *Handlers) signOut(ctx context.Context, _ api.Caller, in *refreshTokenIn
 // Subject returns the user whose key seals a stored answer.
 func (b linkCodeBody) Subject() uuid.UUID { return b.user.UUID() }
 
-// A link code has 32 bits. Each node limits wrong guesses: ten in ten minutes from one
-// address, thirty in a minute from all addresses. With a hundred open codes at all
-// times, a guess takes more than two years on average.
+// A link code has 32 bits, because its pattern has room for no more. So each node limits
+// wrong guesses: ten in ten minutes from one address, and thirty in a minute from all.
+//
+// Guesses beyond the thirty are refused only if their own network has guessed wrong
+// before: three times, and then once an hour. So wrong codes from anywhere do not keep
+// other people out. Up to 10,000 networks have a count of their own. All together can
+// guess about 200 times a minute. With a hundred open codes at all times, a right guess
+// then takes 150 days on average. From few networks it takes more than two years.
+//
+// An address that used its ten guesses must wait even with a right code. If right codes
+// always passed, the limit would limit nothing.
 const (
-	burstFromOne    = 10
-	burstFromAll    = 30
-	maxAddresses    = 10_000
-	intervalFromOne = time.Minute
-	intervalFromAll = 2 * time.Second
-	tooManyGuesses  = "Too many wrong codes; try again later"
+	burstFromOne        = 10
+	burstFromAll        = 30
+	burstFromNetwork    = 3
+	maxAddresses        = 10_000
+	maxNetworks         = 10_000
+	intervalFromOne     = time.Minute
+	intervalFromAll     = 2 * time.Second
+	intervalFromNetwork = time.Hour
+	tooManyGuesses      = "Too many wrong codes; try again later"
 )
 
 // guessLimiter counts wrong guesses. A right guess is not counted.
@@ -194,12 +207,14 @@ type guessLimiter struct {
 	mu        sync.Mutex
 	all       *rate.Limiter
 	addresses map[string]*rate.Limiter
+	networks  map[string]*rate.Limiter // that guessed while all together had no guess left
 }
 
 func newGuessLimiter() *guessLimiter {
 	return &guessLimiter{
 		all:       rate.NewLimiter(rate.Every(intervalFromAll), burstFromAll),
 		addresses: map[string]*rate.Limiter{},
+		networks:  map[string]*rate.Limiter{},
 	}
 }
 
@@ -209,25 +224,39 @@ type guess struct {
 	reservations []*rate.Reservation
 }
 
-// cancel does not count the guess: it was right, or was not checked.
+// cancel removes the guess from the count: it was right, or was not checked.
 func (g *guess) cancel() {
 	for _, r := range g.reservations {
 		r.CancelAt(g.at)
 	}
 }
 
+// take counts the guess in a limiter. It returns the time to wait if there is none left.
+func (g *guess) take(l *rate.Limiter) (wait time.Duration) {
+	r := l.ReserveN(g.at, 1)
+	if wait = r.DelayFrom(g.at); wait > 0 {
+		r.CancelAt(g.at)
+		return wait
+	}
+	g.reservations = append(g.reservations, r)
+	return 0
+}
+
 // reserve counts a guess before it is checked, so that concurrent guesses cannot exceed
 // the limit.
 func (g *guessLimiter) reserve(address string, now time.Time) (*guess, error) {
 	taken := &guess{at: now}
-	for _, l := range []*rate.Limiter{g.limiterOf(address), g.all} {
-		r := l.ReserveN(now, 1)
-		if wait := r.DelayFrom(now); wait > 0 {
-			r.CancelAt(now)
-			taken.cancel()
-			return nil, &tooManyGuessesError{wait}
+	wait := taken.take(g.limiterOf(address))
+	if wait == 0 {
+		if wait = taken.take(g.all); wait > 0 {
+			if l := g.limiterOfNetwork(address, now); l != nil {
+				wait = taken.take(l)
+			}
 		}
-		taken.reservations = append(taken.reservations, r)
+	}
+	if wait > 0 {
+		taken.cancel()
+		return nil, &api.TooManyError{Text: tooManyGuesses, Wait: wait}
 	}
 	return taken, nil
 }
@@ -239,7 +268,7 @@ func (g *guessLimiter) limiterOf(address string) *rate.Limiter {
 	l, ok := g.addresses[host]
 	if !ok {
 		if len(g.addresses) >= maxAddresses {
-			clear(g.addresses) // the limit of all addresses remains
+			clear(g.addresses) // the other limits remain
 		}
 		l = rate.NewLimiter(rate.Every(intervalFromOne), burstFromOne)
 		g.addresses[host] = l
@@ -247,13 +276,26 @@ func (g *guessLimiter) limiterOf(address string) *rate.Limiter {
 	return l
 }
 
-// tooManyGuessesError has the time until the next guess.
-type tooManyGuessesError struct{ wait time.Duration }
-
-func (e *tooManyGuessesError) Error() string { return tooManyGuesses }
-
-// Kind is TooMany.
-func (e *tooManyGuessesError) Kind() fault.Kind { return fault.TooMany }
-
-// RetryAfter returns the wait in seconds, rounded up.
-func (e *tooManyGuessesError) RetryAfter() int { return int((e.wait + time.Second - 1) / time.Second) }
+// limiterOfNetwork returns the limiter of an IPv4 address or an IPv6 /48, or nil if too
+// many networks have guessed.
+func (g *guessLimiter) limiterOfNetwork(address string, now time.Time) *rate.Limiter {
+	network := api.AddressOf(address)
+	if host, err := netip.ParseAddrPort(address); err == nil && host.Addr().Unmap().Is6() {
+		network = netip.PrefixFrom(host.Addr().WithZone(""), 48).Masked().String()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	l, ok := g.networks[network]
+	if ok {
+		return l
+	}
+	if len(g.networks) >= maxNetworks {
+		maps.DeleteFunc(g.networks, func(_ string, l *rate.Limiter) bool { return l.TokensAt(now) >= burstFromNetwork })
+	}
+	if len(g.networks) >= maxNetworks {
+		return nil
+	}
+	l = rate.NewLimiter(rate.Every(intervalFromNetwork), burstFromNetwork)
+	g.networks[network] = l
+	return l
+}

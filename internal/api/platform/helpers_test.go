@@ -28,6 +28,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 // wearables, which emit events.
 func newAPI(db *store.DB) *api.API {
 	events.Register(db, events.NewCatalogue(slices.Concat(users.EventTypes(), resources.EventTypes(), connections.EventTypes())...))
+	api.SetUpHuma()
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example.org"})
 	a.Add((&Handlers{API: a, Orders: orders.NewIndex()}).Routes()...)
 	a.Add((&wearablesapi.Handlers{API: a, Ingester: ingest.New(db), Ledger: &ledger.Ledger{}}).Routes()...)

@@ -110,7 +110,7 @@ type attemptBody struct {
 	URL          string            `json:"url"`
 	Headers      map[string]string `json:"request_headers" doc:"As sent; secret values are withheld."`
 	ResponseCode *int              `json:"response_code" doc:"Null if no answer arrived."`
-	Problem      *string           `json:"problem" doc:"Why it failed: status, redirect, timeout, address, name, refused, tls or connection. Null for success."`
+	Problem      *string           `json:"problem" doc:"Why it failed: status, redirect, timeout, address, name, lookup, refused, tls or connection. Null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
 	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"Parts of the attempt whose stored form is damaged, and which are empty here. request means url and your own request_headers. Omitted for all other attempts."`
 }
@@ -292,7 +292,8 @@ type reconcileBody struct {
 	To        int64            `json:"to" doc:"May be less than requested: continue with the next number."`
 	Counts    map[string]int64 `json:"counts" doc:"Events by state: pending, sent, failed, held, and apart for events that are not for the endpoint."`
 	Open      []DeliveryBody   `json:"open" doc:"Messages without a 2xx answer, at most 1000."`
-	Truncated bool             `json:"truncated" doc:"More such messages exist than are listed."`
+	Truncated bool             `json:"truncated" doc:"More than 1000 messages are open: to is the number of the last one in open."`
+	HasMore   bool             `json:"has_more" doc:"The requested range continues after to. Ask again with from one greater than to."`
 }
 
 func (h *Handlers) reconcile(ctx context.Context, c api.Caller, in *reconcileIn) (*api.Out[reconcileBody], error) {
@@ -314,7 +315,7 @@ func (h *Handlers) reconcile(ctx context.Context, c api.Caller, in *reconcileIn)
 	if err != nil {
 		return nil, err
 	}
-	body := reconcileBody{From: account.From, To: account.To, Counts: map[string]int64{"apart": account.Apart}, Open: []DeliveryBody{}, Truncated: account.More}
+	body := reconcileBody{From: account.From, To: account.To, Counts: map[string]int64{"apart": account.Apart}, Open: []DeliveryBody{}, Truncated: account.More, HasMore: account.HasMore}
 	for state, n := range account.Counts {
 		body.Counts[string(state)] = n
 	}

@@ -25,6 +25,7 @@ func newCORSCaller(t testing.TB, change ...func(*api.Deps)) *calltest.Caller {
 		for _, fn := range change {
 			fn(&d)
 		}
+		api.SetUpHuma()
 		return routes.New(d, routes.Services{Ingester: ingest.New(db), Ledger: &ledger.Ledger{}})
 	})
 }

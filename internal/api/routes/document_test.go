@@ -16,6 +16,7 @@ import (
 // embedded types that are not exported, without an error. encoding/json does use them,
 // so such a field would work but be undocumented.
 func TestTheDocumentShowsEveryField(t *testing.T) {
+	api.SetUpHuma()
 	schemas := routes.New(api.Deps{}, routes.Services{}).OpenAPI().Components.Schemas
 	types := 0
 	for name, schema := range schemas.Map() {
@@ -76,6 +77,7 @@ func TestFieldsOfEmbeddedTypesAreFound(t *testing.T) {
 }
 
 func TestNoOperationHurriesItsBody(t *testing.T) {
+	api.SetUpHuma()
 	for path, item := range routes.New(api.Deps{}, routes.Services{}).OpenAPI().Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {
 			if op != nil && op.BodyReadTimeout > 0 {

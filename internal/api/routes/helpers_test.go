@@ -18,6 +18,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 }
 
 func newAPI(db *store.DB) *api.API {
+	api.SetUpHuma()
 	return routes.New(api.Deps{DB: db, BaseURL: "https://hale.example"}, routes.Services{Ingester: ingest.New(db), Ledger: &ledger.Ledger{}})
 }
 

@@ -32,9 +32,10 @@ func keyWith(c *calltest.Caller, rights teams.Rights) string {
 	return text
 }
 
-// operations are all operations that need a key.
+// operations returns all operations that need a key.
 func operations() []*huma.Operation {
 	var all []*huma.Operation
+	api.SetUpHuma()
 	for _, path := range routes.New(api.Deps{}, routes.Services{}).OpenAPI().Paths {
 		for _, op := range []*huma.Operation{path.Get, path.Post, path.Put, path.Patch, path.Delete} {
 			if op != nil && op.Extensions["x-scope"] != nil {
@@ -97,6 +98,78 @@ func TestAKeyWithoutPersonalData(t *testing.T) {
 		c.Want(403, "GET", path, "", "no access to personal data")
 	}
 	c.Want(403, "POST", "/v2/user", `{"client_user_id":"another"}`, "no access to personal data")
+}
+
+// Operations that need more than the scopes read, write and orders. The list does not come
+// from the table of scopes, so that a new path cannot get a weaker scope unnoticed.
+func TestOperationsThatNeedASpecialScope(t *testing.T) {
+	const path = "/v2/user/{user_id}/"
+	want := map[string]teams.Scope{
+		"GET /v2/events": teams.Webhooks,
+
+		"POST " + path + "create_portal_url":       teams.Portal,
+		"GET " + path + "portal_access":            teams.Portal,
+		"DELETE " + path + "portal_access":         teams.Portal,
+		"POST " + path + "sign_in_token":           teams.Portal,
+		"DELETE " + path + "sign_in_token":         teams.Portal,
+		"POST /v2/link/code/create":                teams.Portal,
+		"POST /v2/link/connect/demo":               teams.Portal,
+		"POST /v2/link/provider/manual/{provider}": teams.Portal,
+
+		"GET /v2/audit":                       teams.Admin,
+		"GET /v2/jobs":                        teams.Admin,
+		"GET /v2/jobs/{job_id}":               teams.Admin,
+		"POST /v2/jobs/{job_id}/cancel":       teams.Admin,
+		"GET /v2/team/appointment_settings":   teams.Admin,
+		"PATCH /v2/team/appointment_settings": teams.Admin,
+		"GET /v2/team/message_settings":       teams.Admin,
+		"PATCH /v2/team/message_settings":     teams.Admin,
+		"GET /v2/team/outbox":                 teams.Admin,
+		"GET /v2/team/practice":               teams.Admin,
+		"PUT /v2/team/practice":               teams.Admin,
+		"DELETE /v2/team/practice":            teams.Admin,
+		"GET /v2/team/renormalise":            teams.Admin,
+		"POST /v2/team/renormalise":           teams.Admin,
+		"GET /v2/team/renormalise/{run_id}":   teams.Admin,
+		"GET /v2/team/settings":               teams.Admin,
+		"PATCH /v2/team/settings":             teams.Admin,
+		"GET /v2/team/source/priorities":      teams.Admin,
+		"PATCH /v2/team/source/priorities":    teams.Admin,
+		"GET /v2/team/{team_id}":              teams.Admin,
+		"GET /v2/team/{team_id}/physicians":   teams.Admin,
+	}
+	seen := 0
+	for _, op := range operations() {
+		name, scope := op.Method+" "+op.Path, op.Extensions["x-scope"]
+		if strings.Contains(op.Path, "webhook") {
+			if scope != teams.Webhooks {
+				t.Errorf("%s needs the scope %s instead of %s", name, scope, teams.Webhooks)
+			}
+			continue
+		}
+		special := scope == teams.Webhooks || scope == teams.Portal || scope == teams.Admin
+		needed, listed := want[name]
+		if listed {
+			seen++
+		}
+		if listed && scope != needed || special && !listed {
+			t.Errorf("%s needs the scope %s; the list has %q", name, scope, needed)
+		}
+	}
+	if seen != len(want) {
+		t.Errorf("%d of the %d operations of the list exist", seen, len(want))
+	}
+}
+
+// A key cannot use the webhooks at the paths of an organization without the scope webhooks.
+func TestOrganizationWebhooksNeedTheirScope(t *testing.T) {
+	c := newCaller(t)
+	base := "/v1/org/" + c.Team.String() + "/team/" + c.Team.String() + "/sandbox/webhook"
+	c.Key = keyWith(c, teams.Rights{Scopes: []teams.Scope{teams.Read, teams.Write, teams.Orders, teams.Portal, teams.Admin}, PersonalData: true})
+	for _, call := range []string{"GET ", "POST ", "GET /unknown/secret", "POST /unknown/secret/rotate", "PUT /unknown/headers", "PATCH /unknown", "DELETE /unknown"} {
+		method, rest, _ := strings.Cut(call, " ")
+		c.Want(403, method, base+rest, `{}`, "the scope webhooks")
+	}
 }
 
 func TestAKeyFromAnotherAddress(t *testing.T) {

@@ -2,16 +2,20 @@ package routes_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
+	"hale/internal/api"
 	"hale/internal/api/calltest"
+	"hale/internal/api/routes"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 )
 
 // linkCode is a created link code.
@@ -74,11 +78,12 @@ func TestWhatAnExchangeRefuses(t *testing.T) {
 	})
 }
 
-// A code has only eight hexadecimal digits. It is safe because guesses are limited.
+// A code has only eight hexadecimal digits. It is safe because guesses are limited, so an
+// address that has used up its guesses must wait even with a right code.
 func TestGuessesAreRationed(t *testing.T) {
-	now := calltest.March
-	eachTokenCaller(t, func() time.Time { return now }, func(d tokenCaller) {
-		now = calltest.March
+	clock := storetest.NewClock(calltest.March)
+	eachTokenCaller(t, clock.Now, func(d tokenCaller) {
+		clock.Set(calltest.March)
 		guess := func(address string) *httptest.ResponseRecorder {
 			return d.SendWithoutKey("/v2/link/exchange", `{"code":"skus00000000"}`, address+":1234")
 		}
@@ -96,19 +101,65 @@ func TestGuessesAreRationed(t *testing.T) {
 		}
 		// The use of a code as a sign-in token counts as a guess too.
 		d.Status(http.StatusUnauthorized, d.SendWithoutKey("/v2/link/exchange", `{"sign_in_token":"`+d.code().Code+`"}`, "192.0.2.3:9"))
-		left := 0
-		for i := range 40 {
-			if guess("192.0.2."+string(rune('1'+i%9))+string(rune('0'+i/9))).Code == http.StatusUnauthorized {
-				left++
-			}
-		}
-		if left != 20 {
-			t.Errorf("%d wrong guesses from many addresses, after ten from one", left)
-		}
-		now = now.Add(time.Minute)
+		clock.Advance(time.Minute)
 		d.Status(http.StatusUnauthorized, guess("192.0.2.1"))
 		d.Status(http.StatusTooManyRequests, guess("192.0.2.1"))
 	})
+}
+
+// Wrong codes from many addresses do not keep a right code of another address out.
+func TestWrongCodesOfOthersLockNobodyOut(t *testing.T) {
+	clock := storetest.NewClock(calltest.March)
+	eachTokenCaller(t, clock.Now, func(d tokenCaller) {
+		clock.Set(calltest.March)
+		exchange := func(address, code string) *httptest.ResponseRecorder {
+			return d.SendWithoutKey("/v2/link/exchange", `{"code":"`+code+`"}`, address)
+		}
+		const wrong = "skus00000000"
+		for i := range 30 { // all that all addresses have together
+			d.Status(http.StatusUnauthorized, exchange(fmt.Sprintf("192.0.2.%d:1", i), wrong))
+		}
+		for _, address := range []string{"198.51.100.1:1", "[2001:db8::1]:1"} {
+			d.Status(http.StatusOK, exchange(address, d.code().Code))
+			for range 2 {
+				d.Status(http.StatusUnauthorized, exchange(address, wrong))
+			}
+			d.Status(http.StatusOK, exchange(address, d.code().Code)) // two typing errors
+			d.Status(http.StatusUnauthorized, exchange(address, wrong))
+			if w := exchange(address, wrong); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "3600" {
+				t.Errorf("%s: %d, Retry-After %q", address, w.Code, w.Header().Get("Retry-After"))
+			}
+		}
+		d.Status(http.StatusTooManyRequests, exchange("[2001:db8:0:ffff::1]:1", wrong)) // the same network
+		d.Status(http.StatusOK, exchange("[2001:db8:1::1]:1", d.code().Code))
+		clock.Advance(time.Minute) // then all together have guesses again
+		d.Status(http.StatusOK, exchange("198.51.100.1:1", d.code().Code))
+	})
+}
+
+// An address may send a number of requests with links, whether or not the links are valid.
+func TestRequestsWithLinksAreLimited(t *testing.T) {
+	c := calltest.NewCallerOf(t, func(db *store.DB) *api.API {
+		api.SetUpHuma()
+		return routes.New(api.Deps{DB: db, BaseURL: "https://hale.example", LinksPerMinute: 2}, routes.Services{})
+	})
+	open := func(address string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/v3/requisition_form?token=unknown", nil)
+		r.RemoteAddr = address
+		w := httptest.NewRecorder()
+		c.API.ServeHTTP(w, r)
+		return w
+	}
+	for _, address := range []string{"192.0.2.1:1", "192.0.2.1:2", "192.0.2.2:1", "[2001:db8::1]:1", "[2001:db8::2]:1"} {
+		if w := open(address); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d %s", address, w.Code, w.Body)
+		}
+	}
+	for _, address := range []string{"192.0.2.1:3", "[2001:db8::3]:1"} {
+		if w := open(address); w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s: %d %v", address, w.Code, w.Header())
+		}
+	}
 }
 
 func TestTokensEndAtOnce(t *testing.T) {

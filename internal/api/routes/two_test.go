@@ -20,6 +20,7 @@ func TestTwoAPIsInOneProcess(t *testing.T) {
 	var building sync.WaitGroup
 	for i, header := range []string{"x-first-key", "x-second-key"} {
 		building.Go(func() {
+			api.SetUpHuma()
 			all[i] = routes.New(api.Deps{DB: dbs[i], BaseURL: "https://" + header + ".example", KeyHeaders: []string{header}}, routes.Services{})
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"mime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ type queryUserIn struct {
 	RawBody []byte
 }
 
-// queryUser answers a batch of queries, all of them from one snapshot.
+// queryUser answers a batch of queries. All of them read the same snapshot.
 //
 // Reference 7.12.
 func (h *Handlers) queryUser(ctx context.Context, c api.Caller, in *queryUserIn) (*api.Encoded, error) {
@@ -122,25 +123,21 @@ func checkQueryBody(body []byte) error {
 	return nil
 }
 
-// checkOverrides wants providers and labs that exist.
+// checkOverrides refuses unknown providers and labs.
 func checkOverrides(c query.Config, field string) error {
 	for i, slug := range c.Overrides {
-		if _, known := providers.Find(slug); !known && !isLab(slug) {
-			return fault.New(fault.Invalid, "Value error, must be a provider of the catalogue").
+		if known := append(providers.Slugs(), labs...); !slices.Contains(known, slug) {
+			return fault.NotInEnum(known).WithInput(slug).
 				At("body", field, "provider_priority_overrides", strconv.Itoa(i))
 		}
 	}
 	return nil
 }
 
-// isLab reports whether the slug is that of a lab in the reference's contract.
-func isLab(slug string) bool {
-	switch slug {
-	case "ayumetrix", "spiriplex", "ussl", "quest", "sonora_quest", "labcorp", "bioreference", "us_biotek", "manual",
-		"sanocardio", "ihd", "nexus", "my_uti", "crl", "mtl":
-		return true
-	}
-	return false
+// labs are the slugs of labs in the reference's contract that may be among providers.
+var labs = []string{
+	"ayumetrix", "spiriplex", "ussl", "quest", "sonora_quest", "labcorp", "bioreference", "us_biotek",
+	"sanocardio", "ihd", "nexus", "my_uti", "crl", "mtl",
 }
 
 type queryResultIn struct {
@@ -149,7 +146,8 @@ type queryResultIn struct {
 	Accept string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.apache.parquet."`
 }
 
-// readResultTable is the whole result of a continuous query for one user.
+// readResultTable answers with the whole result of a continuous query for one user, as
+// JSON or Parquet.
 func (h *Handlers) readResultTable(ctx context.Context, c api.Caller, in *queryResultIn) (*api.Encoded, error) {
 	packed, err := accepts(in.Accept, parquetType)
 	if err != nil {
@@ -198,7 +196,7 @@ type exportsBody struct {
 }
 
 type dataEventsBody struct {
-	Enabled bool `json:"enabled" required:"false" default:"true" doc:"Whether continuous_query.result_table.changed is sent."`
+	Enabled bool `json:"enabled" required:"false" default:"true" doc:"Whether webhooks have continuous_query.result_table.changed. The feed always has it."`
 }
 
 // continuousBody is a continuous query on the wire.
@@ -236,8 +234,7 @@ func continuousOf(q *continuous.Query) continuousBody {
 	return b
 }
 
-// resultSchema tells the columns of a result. The reference leaves its form
-// open.
+// resultSchema describes the columns of a result. The reference does not define its form.
 func resultSchema(p *query.Plan) map[string]any {
 	columns := make([]any, len(p.Outputs))
 	for i, o := range p.Outputs {
@@ -254,17 +251,17 @@ type queriesBody struct {
 type validatedBody struct {
 	ResultTableSchema    map[string]any `json:"result_table_schema" doc:"columns: name, type, nullable and whether it is a group key."`
 	ResourceDependencies []string       `json:"resource_dependencies"`
-	FHIRPreviews         nothing        `json:"fhir_observation_previews" doc:"Not offered: null."`
+	FHIRPreviews         alwaysNull     `json:"fhir_observation_previews" doc:"Not offered: null."`
 }
 
-// nothing is a field that is always null.
-type nothing struct{}
+// alwaysNull is a field that is always null.
+type alwaysNull struct{}
 
 // MarshalJSON writes null.
-func (nothing) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
+func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 
-// Schema says null.
-func (nothing) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
+// Schema declares null.
+func (alwaysNull) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
 
 type tasksBody struct {
 	Data       []taskBody `json:"data" doc:"The latest first."`
@@ -315,8 +312,8 @@ func accepts(header, packed string) (bool, error) {
 // preference holds the weight of each media range of an Accept header, 0 to 1.
 type preference map[string]float64
 
-// preferences reads the ranges that can be understood; the last of two that are
-// the same counts.
+// preferences parses an Accept header. It skips ranges with a syntax error. If a range
+// occurs twice, the last weight counts.
 //
 // RFC 9110, 12.5.1.
 func preferences(header string) preference {
@@ -348,7 +345,7 @@ func (p preference) weight(media string) float64 {
 	return 0
 }
 
-// writeResults encodes JSON from the columns while it is sent.
+// writeResults encodes the columns as JSON while it sends them.
 func writeResults(tables []*aggregate.Table) *api.Encoded {
 	return api.StreamJSON(func(dst []byte, spill wearables.Spill) []byte {
 		dst = append(dst, `{"results":[`...)

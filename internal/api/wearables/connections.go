@@ -16,7 +16,6 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
-	"hale/internal/wearables/providers"
 )
 
 func (h *Handlers) connectionRoutes() []api.Route {
@@ -99,6 +98,7 @@ type refreshBody struct {
 	Success           bool     `json:"success"`
 	UserID            users.ID `json:"user_id" format:"uuid"`
 	Error             string   `json:"error,omitempty" doc:"Only when success is false."`
+	Code              string   `json:"code,omitempty" doc:"For programs; only when success is false. docs/errors.md has the meanings."`
 	Detail            string   `json:"detail,omitempty" doc:"The same as error, where all other refusals have it."`
 	RefreshedSources  []string `json:"refreshed_sources"`
 	InProgressSources []string `json:"in_progress_sources"`
@@ -127,17 +127,17 @@ func (h *Handlers) refreshUser(ctx context.Context, c api.Caller, in *refreshUse
 	var refused *fault.Error
 	switch {
 	case errors.As(err, &refused) && refused.Kind() == fault.Refused:
-		o.fail(refused.Message())
+		o.fail(refused.Message(), fault.CodeOf(refused))
 	case err != nil:
 		return nil, err
 	case len(o.Body.FailedSources) > 0:
-		o.fail("Some sources could not be asked for new data")
+		o.fail("Some sources could not be asked for new data", fault.Refused.Word())
 	}
 	return o, nil
 }
 
-func (o *refreshOut) fail(why string) {
-	o.Status, o.Body.Success, o.Body.Error, o.Body.Detail = http.StatusBadRequest, false, why, why
+func (o *refreshOut) fail(why, code string) {
+	o.Status, o.Body.Success, o.Body.Error, o.Body.Detail, o.Body.Code = http.StatusBadRequest, false, why, why, code
 	if o.Body.FailedSources == nil {
 		o.Body.FailedSources = []string{}
 	}
@@ -159,15 +159,16 @@ type connectPhoneIn struct {
 	}
 }
 
-// connectedBody says that the user is connected.
+// connectedBody confirms that the user is connected.
 type connectedBody struct {
 	Success bool `json:"success"`
 
 	user users.ID
 }
 
-// connectPhone is called by SDKs after the person agreed. The body names the user, so
-// the phone's right to that user is checked here.
+// connectPhone connects a user to a provider whose data comes from the phone, or to
+// manual entry. SDKs call it after the person agreed. The body names the user, so
+// connectPhone checks that the phone's token belongs to this user.
 //
 // Reference 6.9.
 func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPhoneIn) (*api.Out[connectedBody], error) {
@@ -175,8 +176,8 @@ func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPh
 	if !c.User.IsZero() && c.User != id {
 		return nil, api.ErrOthersData
 	}
-	if p, ok := providers.Find(in.Provider); !ok || !p.PushedByPhone() && in.Provider != users.Manual {
-		return nil, fault.New(fault.Invalid, "Value error, must be manual or a provider of the catalogue whose auth_type is sdk").At("path", "provider")
+	if err := pushedBy(in.Provider, "path"); err != nil {
+		return nil, err
 	}
 	return api.Commit(ctx, h.API, func(tx *store.Tx) (connectedBody, error) {
 		user, err := users.Get(ctx, tx, c.Team, id)
@@ -194,7 +195,7 @@ func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPh
 	})
 }
 
-// Subject returns the user whose key seals a kept answer.
+// Subject returns the user whose key seals a stored answer.
 func (b connectedBody) Subject() uuid.UUID { return b.user.UUID() }
 
 func (h *Handlers) demoRoutes() []api.Route {
@@ -203,10 +204,10 @@ func (h *Handlers) demoRoutes() []api.Route {
 	}
 }
 
-// demoProvider is the slug of a provider that there is invented data of.
+// demoProvider is the slug of a provider for which Hale can generate demo data.
 type demoProvider string
 
-// Schema lists them.
+// Schema lists the slugs.
 func (demoProvider) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString}
 	for _, slug := range connections.DemoProviders {
@@ -216,7 +217,7 @@ func (demoProvider) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// connectDemoIn is the contract's DemoConnectionCreationPayload.
+// connectDemoIn is the reference's DemoConnectionCreationPayload.
 //
 // Reference 6.8.
 type connectDemoIn struct {
@@ -227,7 +228,7 @@ type connectDemoIn struct {
 	}
 }
 
-// demoBody is the contract's DemoConnectionStatus.
+// demoBody is the reference's DemoConnectionStatus.
 type demoBody struct {
 	Success bool   `json:"success"`
 	Detail  string `json:"detail"`
@@ -256,5 +257,5 @@ func (h *Handlers) refreshDemos(ctx context.Context, c api.Caller, all []connect
 	return refreshed, nil
 }
 
-// Subject returns the user whose key seals a kept answer.
+// Subject returns the user whose key seals a stored answer.
 func (b demoBody) Subject() uuid.UUID { return b.user.UUID() }

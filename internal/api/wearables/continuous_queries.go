@@ -124,6 +124,8 @@ type patchQueryIn struct {
 
 // patchQueryBody may change what does not change results.
 type patchQueryBody struct {
+	_ struct{} `additionalProperties:"false"` // an ignored field would look changed
+
 	Title      patch.Field[string]        `json:"title,omitempty" pattern:"^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\\-.\\s]{0,50}$" doc:"null leaves it."`
 	Scheduling api.OrNull[schedulingBody] `json:"scheduling_preferences,omitempty" doc:"null leaves them."`
 }

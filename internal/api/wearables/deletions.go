@@ -108,8 +108,8 @@ func (h *Handlers) deleteData(ctx context.Context, c api.Caller, in *deletionIn)
 		if f.Provider == "" {
 			return nil, fault.New(fault.Invalid, "Value error, a phone deletes data of its own provider").At("query", "provider").WithType("missing")
 		}
-		if err := pushedBy(f.Provider); err != nil {
-			return nil, fault.New(fault.Invalid, "Value error, must be manual or a provider whose data phones send").At("query", "provider")
+		if err := pushedBy(f.Provider, "query"); err != nil {
+			return nil, err
 		}
 	}
 	return h.delete(ctx, c, in.UserID, f, in.DryRun)

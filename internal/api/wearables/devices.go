@@ -42,7 +42,7 @@ func (in *tellDeviceIn) device() (connections.Device, error) {
 	if err := d.Check(); err != nil {
 		return d, err
 	}
-	return d, pushedBy(d.Provider)
+	return d, pushedBy(d.Provider, "body")
 }
 
 const pausedText = "The user's connection to this provider takes no data any more"

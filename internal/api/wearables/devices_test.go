@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -14,6 +13,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables/connections"
 )
 
@@ -98,9 +98,7 @@ func TestDevicesAreStoredUnchanged(t *testing.T) {
 // After the end of collection a device connects no user and is not stored. The same
 // holds for pushed data.
 func TestDevicesAfterTheEndOfCollection(t *testing.T) {
-	now := calltest.March
-	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
-		now = calltest.March
+	eachCallerAt(t, storetest.NewClock(calltest.March).Now, func(d userCaller) {
 		path, body := d.Path("/v2/user/{user_id}/device"), `{"provider":"apple_health_kit","device_model":"Watch6,2"}`
 		refused := func(when string) {
 			t.Helper()

@@ -27,7 +27,7 @@ func (h *Handlers) manualRoutes() []api.Route {
 	}
 }
 
-// mostEntries limits the entries of one body, which people type.
+// mostEntries limits the entries of one body. People type these entries.
 const mostEntries = 10_000
 
 // pushedEntries is a list of typed values of any kinds.
@@ -51,7 +51,7 @@ type pushedEntry struct {
 	Diastolic *float64      `json:"diastolic,omitempty" doc:"mmHg"`
 }
 
-// entryResource is the name of anything that can be typed in.
+// entryResource is the name of a resource that a person can type in.
 type entryResource string
 
 // Schema lists the resources.
@@ -76,9 +76,9 @@ type entriesIn struct {
 	RawBody []byte
 }
 
-// pushEntries stores entries of the provider manual, in one transaction. They
-// go the way of everything that phones send, in a body for each resource: the
-// same checks, the same identity, the same ledger.
+// pushEntries stores entries of the provider manual in one transaction. It converts them
+// to a body for each resource and handles these like the pushes of phones. So the checks,
+// the identity and the ledger are the same.
 //
 // Reference 6.9: manual data.
 func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn) (*api.Out[pushBody], error) {
@@ -109,6 +109,9 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 		return nil, malformed
 	}
 	batch.Also = allOf(keep)
+	if err := h.Deletions.RemoveMoved(ctx, c.Team, in.UserID, &batch); err != nil {
+		return nil, err
+	}
 	result, err := h.Ingester.Ingest(ctx, user, batch)
 	if err != nil {
 		return nil, err
@@ -123,8 +126,8 @@ func (h *Handlers) pushEntries(ctx context.Context, c api.Caller, in *entriesIn)
 	return api.Answer(answer), err
 }
 
-// allOf runs the functions that are not nil, in order; it returns nil if there are
-// none.
+// allOf returns a function that runs the steps that are not nil, in order. It returns nil
+// if there are none.
 func allOf(steps []wearables.WithBatch) wearables.WithBatch {
 	steps = slices.DeleteFunc(steps, func(step wearables.WithBatch) bool { return step == nil })
 	if len(steps) == 0 {
@@ -140,7 +143,8 @@ func allOf(steps []wearables.WithBatch) wearables.WithBatch {
 	}
 }
 
-// entries are those of one resource, and where each stood in the list.
+// entries contains the entries of one resource, with their places in the list of the
+// body.
 type entries struct {
 	series   *wearables.Resource // either
 	document *wearables.Document // or
@@ -154,8 +158,8 @@ type entries struct {
 	first     int           // place of its first part in the batch
 }
 
-// entriesOf sorts a body into its resources, in the order of their first entries. Values
-// are not looked at yet. It also returns the ids of the entries to delete.
+// entriesOf splits a body by resource, in the order of the first entry of each. It does
+// not look at values yet. It also returns the ids of the entries to delete.
 func entriesOf(body []byte) (all []*entries, deleted []string, err error) {
 	var sent struct {
 		Zone    json.RawMessage   `json:"time_zone"`
@@ -254,7 +258,8 @@ func (p *entries) parse(batch *wearables.Batch) (malformed, err error) {
 	return p.relocate(malformed), nil
 }
 
-// relocate turns a place among the resource's entries into one among all.
+// relocate changes the place in a fault from the resource's own list to the list that was
+// sent.
 func (p *entries) relocate(err error) error {
 	var one *fault.Error
 	if !errors.As(err, &one) || len(one.Loc()) < 3 || one.Loc()[1] != "data" {
@@ -267,8 +272,8 @@ func (p *entries) relocate(err error) error {
 	return one.At(loc...)
 }
 
-// rejects are the entries of the resource that are not stored, by their places
-// in the list that was sent.
+// rejects returns the entries of the resource that are not stored, with their places in
+// the list that was sent.
 func (p *entries) rejects(stored wearables.Result) []push.Reject {
 	var own wearables.Result
 	for _, r := range stored.Rejections {

@@ -37,7 +37,7 @@ const firstDay = "0001-01-01"
 
 func (in *exportIn) request() (r export.Request, err error) {
 	if in.Resource != "" && !wearables.KeepsData(in.Resource) {
-		return r, fault.New(fault.Invalid, "Value error, unknown resource").At("query", "resource")
+		return r, fault.NotInEnum(wearables.StoredResources()).At("query", "resource").WithInput(in.Resource)
 	}
 	from := in.StartDate
 	if from == "" {

@@ -15,10 +15,11 @@ import (
 
 func (d userCaller) ingester() *ingest.Ingester { return ingest.New(d.DB) }
 
-// newAPI has the operations of wearables and people.
+// newAPI returns an API with the operations of wearables and people.
 func newAPI(db *store.DB) *api.API { return newAPIOf(db, func(*Handlers) {}) }
 
 func newAPIOf(db *store.DB, change func(h *Handlers)) *api.API {
+	api.SetUpHuma()
 	a := api.New(api.Deps{DB: db, BaseURL: "https://hale.example"})
 	in := ingest.New(db)
 	h := &Handlers{API: a, Ingester: in, Ledger: &ledger.Ledger{}, Deletions: &deletion.Service{DB: db, Ingester: in}}
@@ -33,7 +34,7 @@ func newCaller(t testing.TB) *calltest.Caller {
 	return calltest.NewCallerOf(t, newAPI)
 }
 
-// userCaller adds to calltest.UserCaller what tests of wearables ask.
+// userCaller adds the requests of the wearables tests to calltest.UserCaller.
 type userCaller struct{ calltest.UserCaller }
 
 func eachCaller(t *testing.T, fn func(d userCaller)) {

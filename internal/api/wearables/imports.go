@@ -80,8 +80,8 @@ func importOf(i imports.Import) importBody {
 	return body
 }
 
-// createImport takes a file as the raw body. The answer comes when the file is
-// on disk and recognised; the work is a job.
+// createImport takes a file as the raw body. It answers when the file is on disk and its
+// kind is known. A job does the import.
 func (h *Handlers) createImport(ctx context.Context, c api.Caller, w http.ResponseWriter, r *http.Request) error {
 	id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))
 	if err != nil {
@@ -215,7 +215,7 @@ func (h *Handlers) cancelImport(ctx context.Context, c api.Caller, in *importPat
 	return api.Answer(importOf(i)), nil
 }
 
-// describeUpload says in OpenAPI what createImport reads by hand.
+// describeUpload documents the request, because createImport parses it itself.
 func describeUpload(op *huma.Operation) {
 	op.Tags = []string{"imports"}
 	op.Description = "The body is the file itself, of any kind that can be imported, with or without Content-Encoding: gzip. " +
@@ -239,8 +239,9 @@ func describeUpload(op *huma.Operation) {
 	op.Responses["202"] = api.JSONResponse("The file is safe and its import is queued.", huma.DefaultSchemaNamer(reflect.TypeFor[importBody](), ""))
 }
 
-// Uploads in parts are an addition of ours: a file of gigabytes over a line
-// that breaks. The offset works as in the tus protocol.
+// partialRoutes returns the routes for uploads in parts. They are an addition to the
+// reference, for large files over unreliable connections. The offset works as in the tus
+// protocol.
 func (h *Handlers) partialRoutes() []api.Route {
 	return []api.Route{
 		api.Post("/v2/user/{user_id}/uploads", h.beginUpload, "Begin an upload in parts, or find the one that broke off").Creates().Status(http.StatusCreated).Tag("imports"),
@@ -255,7 +256,7 @@ type beginUploadIn struct {
 	Body struct {
 		Size        int64  `json:"size" minimum:"1" doc:"Bytes of the whole file."`
 		Kind        string `json:"kind,omitempty" doc:"Recognised by the content when absent."`
-		SHA256      string `json:"sha256,omitempty" doc:"Of the whole file, in hexadecimal. With it an upload of the same file that broke off is found again, and the file is checked."`
+		SHA256      string `json:"sha256,omitempty" pattern:"^([0-9A-Fa-f]{64})?$" doc:"Of the whole file, in hexadecimal. With it an upload of the same file that broke off is found again, and the file is checked."`
 		HistoryOnly bool   `json:"history_only,omitempty" doc:"Announce what was imported as history alone."`
 	}
 }
@@ -318,7 +319,7 @@ type uploadPath struct {
 	UploadID imports.PartialID `path:"upload_id" format:"uuid"`
 }
 
-// partial finds an upload, and its import where it has become one.
+// partial returns an upload, and its import if the upload is complete.
 func partial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id imports.PartialID) (imports.Partial, *imports.Import, error) {
 	p, err := imports.GetPartial(ctx, tx, c.Team, user, id)
 	if err != nil || p.Import == nil {
@@ -328,7 +329,8 @@ func partial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id 
 	return p, &made, err
 }
 
-// findUpload is partial of a user who is there.
+// findUpload reads an upload and its import like partial, after a check that the user
+// exists.
 func (h *Handlers) findUpload(ctx context.Context, c api.Caller, user users.ID, id imports.PartialID) (p imports.Partial, made *imports.Import, err error) {
 	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if err = users.Exists(ctx, tx, c.Team, user); err == nil {
@@ -358,8 +360,8 @@ func (h *Handlers) abandonUpload(ctx context.Context, c api.Caller, in *uploadPa
 	return api.Answer(api.SuccessBody{Success: true}), nil
 }
 
-// appendUpload takes a part. With the last one the file becomes an import, and
-// the answer is 202.
+// appendUpload appends a part. The last part turns the file into an import, and its
+// answer is 202.
 func (h *Handlers) appendUpload(ctx context.Context, c api.Caller, w http.ResponseWriter, r *http.Request) error {
 	user, badUser := ids.Parse[users.User](chi.URLParam(r, "user_id"))
 	id, badID := ids.Parse[imports.Partial](chi.URLParam(r, "upload_id"))
@@ -402,11 +404,11 @@ func (h *Handlers) appendUpload(ctx context.Context, c api.Caller, w http.Respon
 	return nil
 }
 
-// offsetHeader says where a part begins, and in the answer where the next one
-// does.
+// offsetHeader holds the offset of a part in the file, and in the answer the offset of
+// the next part.
 const offsetHeader = "Upload-Offset"
 
-// describePart says in OpenAPI what appendUpload reads by hand.
+// describePart documents the request, because appendUpload parses it itself.
 func describePart(op *huma.Operation) {
 	op.Tags = []string{"imports"}
 	op.Description = "The body is the file from the offset on; it may end before the file does. The received bytes are stored, also when the connection breaks: " +

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -45,6 +46,7 @@ func newImportServer(t *testing.T, db *store.DB) *importServer {
 		return err
 	})
 	spool := filepath.Join(t.TempDir(), "spool")
+	api.SetUpHuma()
 	handler := routes.New(api.Deps{
 		DB: db, Log: slog.New(slog.DiscardHandler), Version: "test",
 	}, routes.Services{Imports: &imports.Service{DB: db, Dir: spool, MaxUpload: 4 << 20}})
@@ -177,6 +179,20 @@ func TestAnUploadInPartsUnderAKey(t *testing.T) {
 			t.Errorf("another size: %d %v", status, got)
 		}
 	})
+}
+
+// The document of the API states the form of the hash that an upload may have.
+func TestHashOfAnUploadInParts(t *testing.T) {
+	d := newImportServer(t, storetest.SQLite(t))
+	path := "/v2/user/" + d.user.ID.String() + "/uploads"
+	for hash, want := range map[string]int{
+		"": 201, strings.Repeat("aF", 32): 201, strings.Repeat("a", 63): 422, strings.Repeat("a", 65): 422, strings.Repeat("g", 64): 422,
+	} {
+		status, got := d.call("POST", path, []byte(`{"size":5,"sha256":"`+hash+`"}`))
+		if problem := fmt.Sprint(got["detail"]); status != want || want == 422 && !strings.Contains(problem, "sha256") {
+			t.Errorf("%q: %d %s", hash, status, problem)
+		}
+	}
 }
 
 func TestUploadIsRefused(t *testing.T) {

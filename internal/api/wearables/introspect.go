@@ -45,14 +45,10 @@ func (in *introspectIn) known() error {
 	if _, ok := providers.Find(in.Provider); ok || in.Provider == "" {
 		return nil
 	}
-	var slugs []string
-	for _, p := range providers.List() {
-		slugs = append(slugs, p.Slug)
-	}
-	return fault.NotInEnum(slugs).At("query", "provider").WithInput(in.Provider)
+	return fault.NotInEnum(providers.Slugs()).At("query", "provider").WithInput(in.Provider)
 }
 
-// resourcesBody and what is in it are by user, provider and resource.
+// resourcesBody contains the statistics of data, by user, provider and resource.
 //
 // Reference 7.10, UserResourcesResponse.
 type resourcesBody struct {
@@ -123,12 +119,12 @@ type userPage struct {
 	next  *string
 }
 
-// userCursor is the last user of the page before.
+// userCursor is the last user of the previous page.
 type userCursor struct {
 	After users.ID `json:"u"`
 }
 
-// users reads the page that was asked for.
+// users reads the requested page.
 func (in *introspectIn) users(ctx context.Context, tx *store.Tx, c api.Caller) (page userPage, err error) {
 	if in.UserID != "" {
 		id, err := ids.Parse[users.User](in.UserID)
@@ -168,7 +164,8 @@ func (in *introspectIn) walk(ctx context.Context, tx *store.Tx, c api.Caller, pa
 	return nil
 }
 
-// within is the range of the page's users.
+// within returns the range from the first to the last user of the page, for one provider
+// or for all.
 func (p *userPage) within(provider string) storage.UserRange {
 	r := storage.UserRange{Provider: provider}
 	if n := len(p.users); n > 0 {
@@ -177,7 +174,8 @@ func (p *userPage) within(provider string) storage.UserRange {
 	return r
 }
 
-// providers are those that a user is connected to or that were heard of.
+// providers returns the slugs of the providers that a user is connected to or has data
+// of. only limits the connections to one provider; "" means all.
 func (p *userPage) providers(user users.ID, only string, heard map[string]map[string]storage.Statistics) (slugs []string) {
 	for slug := range heard {
 		slugs = append(slugs, slug)
@@ -201,7 +199,7 @@ func (p *userPage) since(user uuid.UUID, provider string) time.Time {
 	return time.Time{}
 }
 
-// pullsBody and what is in it are by user, provider and resource.
+// pullsBody contains the progress of histories, by user, provider and resource.
 //
 // Reference 7.10, UserHistoricalPullsResponse.
 type pullsBody struct {
@@ -232,7 +230,7 @@ type pullBody struct {
 	ErrorDetails *string              `json:"error_details"`
 }
 
-// TransformSchema says what error_details may be.
+// TransformSchema describes the values of error_details.
 func (pullBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	s.Properties["error_details"].Description = "Why the last attempt failed. " +
 		"To be tried again: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. " +
@@ -247,7 +245,7 @@ type timelineBody struct {
 }
 
 func (h *Handlers) introspectHistory(ctx context.Context, c api.Caller, in *introspectIn) (*api.Out[pullsBody], error) {
-	if err := in.known(); err != nil && !isLab(in.Provider) {
+	if err := in.known(); err != nil && !slices.Contains(labs, in.Provider) {
 		return nil, err
 	}
 	var page userPage

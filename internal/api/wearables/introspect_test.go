@@ -16,6 +16,7 @@ import (
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/paging"
 	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables/connections"
 )
 
@@ -107,13 +108,13 @@ func TestIntrospectHistory(t *testing.T) {
 
 // A provider that is connected again has its history to send again.
 func TestIntrospectHistoryOfANewConnection(t *testing.T) {
-	now := calltest.March
-	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
-		now = calltest.March
+	clock := storetest.NewClock(calltest.March)
+	eachCallerAt(t, clock.Now, func(d userCaller) {
+		clock.Set(calltest.March)
 		var pushed pushBody
 		heart := d.Path("/v2/timeseries/{user_id}/heartrate")
 		d.Post(heart, historical(calltest.Heartbeats(3), `,"is_final_chunk":true`), &pushed)
-		now = now.Add(time.Hour)
+		clock.Advance(time.Hour)
 		ctx := store.WithTeam(context.Background(), d.Team.ID.UUID())
 		err := d.DB.Write(ctx, func(tx *store.Tx) error {
 			return connections.Deregister(ctx, tx, d.Team.ID, d.User.ID, "apple_health_kit")
@@ -130,7 +131,7 @@ func TestIntrospectHistoryOfANewConnection(t *testing.T) {
 		d.Post(heart, historical(calltest.Heartbeats(5)), &pushed)
 		pulls = pullsBody{}
 		d.Get("/v2/introspect/historical_pull", &pulls)
-		if p := pulls.Data[0].Provider["apple_health_kit"].Pulled["heartrate"]; p.Status != "in_progress" || p.Timeline.ScheduledAt.String() != api.Time(now).String() {
+		if p := pulls.Data[0].Provider["apple_health_kit"].Pulled["heartrate"]; p.Status != "in_progress" || p.Timeline.ScheduledAt.String() != api.Time(clock.Now()).String() {
 			t.Errorf("anew: %+v", p)
 		}
 	})
@@ -196,9 +197,9 @@ func TestIntrospectKnowsProviders(t *testing.T) {
 	})
 }
 
-// A phone that does not say what its history covers: the bounds are those of
-// what came, in whatever chunks, and what comes after the end is counted too. A
-// range that ends before it starts is refused by every operation.
+// If a phone does not state the range of its history, the bounds are those of
+// the data that arrived, in any chunks. Data after the end is counted too.
+// Every operation refuses a range that ends before it starts.
 func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
@@ -256,8 +257,9 @@ func (d userCaller) imported(i imported) (id string) {
 	return id
 }
 
-// An import that is on its way, is tried again or has failed shows where its
-// past would be, with the id by which its own story can be read.
+// An import that is queued, running, retried or failed appears in the place of
+// its history. The entry has the id with which a caller can read the import
+// itself.
 func TestIntrospectHistoryTellsOfImports(t *testing.T) {
 	for _, c := range []struct {
 		imported

@@ -29,7 +29,7 @@ type offsetsOfSource struct {
 
 type offsetCount struct {
 	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC; null if unknown."`
-	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Stated by the person's device or by the person who typed the value in, stated by the provider, given by the user's fallback_time_zone, or not at all."`
+	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Who states the offset. device: the person's device, or the person who typed the value in. provider: the provider. fallback: the user's fallback_time_zone. none: no offset is known."`
 	Count          int64    `json:"count" doc:"Samples."`
 	First          api.Time `json:"first" doc:"When the first of them starts."`
 	Last           api.Time `json:"last" doc:"When the last of them starts."`

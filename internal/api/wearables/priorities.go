@@ -34,8 +34,8 @@ func (priorityType) Schema(huma.Registry) *huma.Schema {
 	return s
 }
 
-// priorityBody is one provider's place for one type of data. The reference
-// leaves the fields of a row open.
+// priorityBody is one provider's priority for one type of data. The reference does not
+// define the fields of a row.
 //
 // Reference 5.10.
 type priorityBody struct {
@@ -67,8 +67,8 @@ func (h *Handlers) listPriorities(ctx context.Context, c api.Caller, in *listPri
 	return api.Answer(prioritiesOf(all)), err
 }
 
-// setPriorities answers with all that is set then. The reference's client
-// libraries have no way to send it a body.
+// setPriorities changes priorities and answers with all priorities of the team. The
+// reference's client libraries have no way to send it a body.
 func (h *Handlers) setPriorities(ctx context.Context, c api.Caller, in *setPrioritiesIn) (*api.Out[[]priorityBody], error) {
 	var rows []priorityChange
 	if in.Body != nil {
@@ -98,7 +98,7 @@ func (h *Handlers) setPriorities(ctx context.Context, c api.Caller, in *setPrior
 	return api.Answer(prioritiesOf(all)), err
 }
 
-// reordered are the types of data of which some provider has another priority.
+// reordered returns the types of data for which the priority of some provider differs.
 func reordered(before, now []merged.Priority) []string {
 	return slices.DeleteFunc(merged.DataTypes(), func(dataType string) bool {
 		of := func(all []merged.Priority) map[string]int64 {
@@ -114,7 +114,8 @@ func reordered(before, now []merged.Priority) []string {
 	})
 }
 
-// checkPriorities wants providers of the catalogue, each once for a type.
+// checkPriorities refuses providers outside the catalogue, and two rows of one provider
+// and type.
 func checkPriorities(rows []priorityChange) error {
 	type place struct {
 		dataType priorityType
@@ -123,14 +124,14 @@ func checkPriorities(rows []priorityChange) error {
 	seen := map[place]bool{}
 	var faults []*fault.Error
 	for i, p := range rows {
-		problem := ""
+		var problem *fault.Error
 		if _, known := providers.Find(p.Provider); !known {
-			problem = "Value error, must be a provider of the catalogue"
+			problem = fault.NotInEnum(providers.Slugs())
 		} else if seen[place{p.DataType, p.Provider}] {
-			problem = "Value error, this provider stands twice for one data_type"
+			problem = fault.New(fault.Invalid, "Value error, this provider stands twice for one data_type")
 		}
-		if problem != "" {
-			faults = append(faults, fault.New(fault.Invalid, problem).At("body", strconv.Itoa(i), "provider").WithInput(p.Provider))
+		if problem != nil {
+			faults = append(faults, problem.At("body", strconv.Itoa(i), "provider").WithInput(p.Provider))
 		}
 		seen[place{p.DataType, p.Provider}] = true
 	}

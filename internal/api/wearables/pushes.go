@@ -2,6 +2,7 @@ package wearables
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -122,7 +123,7 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := h.finishPush(ctx, user, &body.Head, r.Event, result); err != nil {
+	if err := h.finishPush(ctx, user, &body.Head, r.Name, body.Count, result); err != nil {
 		return nil, err
 	}
 	answer := pushAnswer(result, body.Rejects(rejects, result))
@@ -159,10 +160,10 @@ func (h *Handlers) pushingUser(ctx context.Context, c api.Caller, id users.ID) (
 	return user, err
 }
 
-// pushable wants a provider whose data phones send, or manual, and a range that
-// does not end before it starts.
+// pushable refuses a provider that does not push from phones, unless it is manual. It
+// also refuses a range that ends before it starts.
 func pushable(head *push.Head) error {
-	if err := pushedBy(head.Provider); err != nil {
+	if err := pushedBy(head.Provider, "body"); err != nil {
 		return err
 	}
 	if !head.Start.IsZero() && !head.End.IsZero() && head.End.Before(head.Start) {
@@ -171,14 +172,18 @@ func pushable(head *push.Head) error {
 	return nil
 }
 
-func pushedBy(slug string) error {
-	if p, ok := providers.Find(slug); !ok || !p.PushedByPhone() && slug != users.Manual {
-		return fault.New(fault.Invalid, "Value error, must be manual or a provider of the catalogue whose auth_type is sdk").At("body", "provider")
+// pushedBy refuses a provider whose data phones do not send. in is the part of the
+// request that has the provider.
+func pushedBy(slug, in string) error {
+	slugs := append(providers.SlugsOfPhones(), users.Manual)
+	if !slices.Contains(slugs, slug) {
+		return fault.NotInEnum(slugs).At(in, "provider").WithInput(slug)
 	}
 	return nil
 }
 
-// tellsHistory reports whether the team also gets history value by value.
+// tellsHistory reports whether the team also gets events about the values of a history,
+// not only about its end.
 //
 // Reference 8.5, push_historical_data.
 func (h *Handlers) tellsHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (tells bool, err error) {
@@ -193,9 +198,20 @@ func (h *Handlers) tellsHistory(ctx context.Context, c api.Caller, stage wearabl
 	return tells, err
 }
 
-// finishPush announces the end of a resource's history with its last chunk.
-func (h *Handlers) finishPush(ctx context.Context, user users.User, head *push.Head, resource string, result wearables.Result) error {
-	return h.finishHistory(ctx, user, head, []string{resource}, result)
+// finishPush announces the end of a resource's history if the push is its last chunk. sent
+// is the number of values in it.
+func (h *Handlers) finishPush(ctx context.Context, user users.User, head *push.Head, resource string, sent int, result wearables.Result) error {
+	if refusedAll(result, resource, sent) {
+		return nil
+	}
+	return h.finishHistory(ctx, user, head, []string{wearables.EventName(resource)}, result)
+}
+
+// refusedAll reports whether all values of a resource were rejected. Then its history does
+// not end: the phone can correct them and send them again.
+func refusedAll(result wearables.Result, resource string, sent int) bool {
+	c := result.Resources[resource]
+	return sent > 0 && c.Created+c.Updated+c.Unchanged == 0
 }
 
 func (h *Handlers) finishHistory(ctx context.Context, user users.User, head *push.Head, resources []string, result wearables.Result) error {
@@ -217,7 +233,7 @@ func pushAnswer(r wearables.Result, rejects []push.Reject) pushBody {
 	return body
 }
 
-// pushedSeries is the body of a phone that pushes several resources at once.
+// pushedSeries is the body of a phone that pushes several resources in one request.
 type pushedSeries struct {
 	PushHead
 	Source *pushedSource             `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
@@ -235,7 +251,7 @@ type seriesIn struct {
 	RawBody []byte
 }
 
-// seriesRejectBody tells why some of one series is not stored.
+// seriesRejectBody counts the values of one series that are not stored for one reason.
 type seriesRejectBody struct {
 	Resource string `json:"resource" doc:"The series, by the name of its resource."`
 	Reason   string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
@@ -248,8 +264,8 @@ type pushedSeriesBody struct {
 	Rejected []seriesRejectBody `json:"rejected"`
 }
 
-// pushSeries is pushSamples for several resources at once: all of it is stored
-// in one transaction, or nothing is.
+// pushSeries stores a phone's samples of several resources. It stores all of them in one
+// transaction, or none.
 func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (*api.Out[pushedSeriesBody], error) {
 	body, err := push.ParseSeries(in.RawBody)
 	if err != nil {
@@ -272,9 +288,11 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	if err != nil {
 		return nil, err
 	}
-	events := make([]string, len(body.Parts))
+	var events []string
 	for i := range body.Parts {
-		events[i] = body.Parts[i].Resource.Event
+		if p := &body.Parts[i]; !refusedAll(result, p.Resource.Name, p.Count) {
+			events = append(events, p.Resource.Event)
+		}
 	}
 	if err := h.finishHistory(ctx, user, &body.Head, events, result); err != nil {
 		return nil, err
@@ -284,7 +302,7 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	return api.Answer(answer), err
 }
 
-// seriesAnswer is the answer to a push of several series.
+// seriesAnswer builds the answer to a push of several series.
 func seriesAnswer(body *push.Series, result wearables.Result) pushedSeriesBody {
 	rejected := []seriesRejectBody{}
 	for i := range body.Parts {
@@ -328,10 +346,10 @@ type pushedPeopleBody struct {
 	Users []personBody `json:"users" doc:"In the order in which they were sent."`
 }
 
-// pushPeople is pushSeries for several users. The samples of each user are stored whole
-// or not at all, and a refusal does not affect the other users. Any other error, such
-// as an unreachable database, fails the whole request. The caller then sends it again,
-// and stored samples are counted as unchanged.
+// pushPeople stores the samples of several users. The samples of each user are stored
+// whole or not at all, and a refusal does not affect the other users. Any other error,
+// such as an unreachable database, fails the whole request. The caller then sends it
+// again, and stored samples are counted as unchanged.
 func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (*api.Out[pushedPeopleBody], error) {
 	body, err := push.ParseUsers(in.RawBody)
 	if err != nil {
@@ -390,8 +408,9 @@ func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packe
 	}
 }
 
-// keepSummaries is keepSamples for summaries, each of which remembers where in
-// which body it stood. first is the place of the first one in the batch.
+// keepSummaries stores a pushed body of summaries in the ledger, in the transaction that
+// stores the summaries. It also stores the place of each summary in the body. first is
+// the index of the body's first summary in the batch.
 func (h *Handlers) keepSummaries(c api.Caller, user users.ID, provider, resource string, text []byte, body *push.Documents, first int) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil

@@ -19,6 +19,7 @@ import (
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
+	"hale/internal/platform/store/storetest"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
@@ -70,8 +71,8 @@ func TestABatchWhoseAnswerWasLostIsTakenAgain(t *testing.T) {
 	})
 }
 
-// Two apps on one phone count the same minutes. Each keeps its own values, and
-// the merged line counts a minute once.
+// Two apps on one phone count the same minutes. Each app keeps its own values, and the
+// merged line counts a minute once.
 func TestTwoAppsOnOnePhone(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path := d.Path("/v2/timeseries/{user_id}/steps")
@@ -103,7 +104,7 @@ func TestTwoAppsOnOnePhone(t *testing.T) {
 	})
 }
 
-// A push is no success if every value is rejected.
+// A push whose values are all rejected does not succeed.
 func TestPushesOfRejectedValues(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for body, want := range map[string]string{
@@ -129,7 +130,7 @@ func TestPushesOfRejectedValues(t *testing.T) {
 	})
 }
 
-// The word of a type may leave out the part before the slash.
+// A type may be written without the part before the slash.
 func TestPushesWithShortTypes(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path := d.Path("/v2/timeseries/{user_id}/cholesterol")
@@ -154,9 +155,9 @@ func TestPushesWithShortTypes(t *testing.T) {
 }
 
 func TestPushesAfterTheEndOfCollection(t *testing.T) {
-	now := calltest.March
-	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
-		now = calltest.March
+	clock := storetest.NewClock(calltest.March)
+	eachCallerAt(t, clock.Now, func(d userCaller) {
+		clock.Set(calltest.March)
 		path := d.Path("/v2/timeseries/{user_id}/heartrate")
 		end := func(day string) {
 			d.Status(http.StatusOK, d.Do("PATCH", d.Path("/v2/user/{user_id}"), `{"ingestion_end":"`+day+`"}`))
@@ -168,7 +169,7 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 			t.Errorf("within the catch-up %+v", pushed)
 		}
 		told := d.EventCount()
-		now = now.AddDate(0, 0, 1) // 22 March: the catch-up is over
+		clock.Set(clock.Now().AddDate(0, 0, 1)) // 22 March: the catch-up is over
 		refused := `{"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"connection_paused","count":4,"first":0}]}`
 		for _, body := range []string{calltest.PushText(calltest.Heartbeats(4)), historical(calltest.Heartbeats(4), `,"is_final_chunk":true`)} {
 			if got := strings.TrimSpace(d.Post(path, body, &pushed)); got != refused {
@@ -197,8 +198,8 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 	})
 }
 
-// A pushed summary that says nothing of its zone gets the device's, and else
-// the user's fallback.
+// A pushed summary without a zone gets the device's zone, or else the user's fallback
+// zone.
 func TestZonesOfPushedSummaries(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path := d.Path("/v2/summary/sleep/{user_id}")
@@ -221,8 +222,8 @@ func TestZonesOfPushedSummaries(t *testing.T) {
 	})
 }
 
-// History is announced value by value if the team asks for it, on every route. Its end
-// is always announced.
+// If the team asks for it, a pushed history also emits the events of daily data, on every
+// route. The end of a history always emits an event.
 func TestHistoryValueByValue(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for _, on := range []bool{false, true} {
@@ -254,8 +255,8 @@ func TestHistoryValueByValue(t *testing.T) {
 	})
 }
 
-// A session is filed under the local day of its place. The text of its instants, the
-// device's zone or the user's zone state the place.
+// A session is filed under its local day. The text of its times, the device's zone or the
+// user's zone determines the day.
 func TestDaysOfPushedSessions(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for _, c := range []struct{ resource, item, head, zone, day, offset string }{
@@ -287,7 +288,7 @@ func TestDaysOfPushedSessions(t *testing.T) {
 	})
 }
 
-// wakeUp is the body of a phone with data of its watch, its sensor and itself.
+// wakeUp is the body of a phone with data of its watch, of its sensor and of the phone.
 const wakeUp = `{"stage":"daily","provider":"apple_health_kit","time_zone":"Europe/Berlin","source":{"type":"watch","app_id":"com.example"},"series":{
 	"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":61},{"timestamp":"2026-03-01T10:01:00Z","value":62},
 		{"timestamp":"2026-03-01T10:02:00Z","value":9000},{"timestamp":"2026-03-01T10:03:00Z","value":1,"unit":"stone"}],
@@ -320,7 +321,7 @@ func TestSeriesArePushedTogether(t *testing.T) {
 	})
 }
 
-// The same values, pushed apart and together, are read back as the same.
+// The same values give the same reads, whether they are pushed separately or together.
 func TestSeriesAreWhatPushesOfEachAre(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		values := map[string]string{
@@ -351,7 +352,7 @@ func TestSeriesAreWhatPushesOfEachAre(t *testing.T) {
 	})
 }
 
-// A body that cannot be read in one place is not stored in any.
+// A body with a syntax error in one series is refused for all series.
 func TestSeriesAreRefusedTogether(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, good := d.Path("/v2/timeseries/{user_id}"), `"glucose":[{"timestamp":"2026-03-01T10:00:00Z","value":5.1}]`
@@ -374,8 +375,8 @@ func TestSeriesAreRefusedTogether(t *testing.T) {
 	})
 }
 
-// The last chunk of a history ends that of every series in it, also of those
-// of which there was nothing.
+// The last chunk of a history ends the history of every series in it, including series
+// without samples.
 func TestTheEndOfTheHistoryOfSeveralSeries(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		body := `{"stage":"historical","provider":"apple_health_kit","start_date":"2026-02-01","is_final_chunk":true,"series":{"heartrate":` + calltest.Heartbeats(3) + `,"glucose":[]}}`
@@ -392,8 +393,8 @@ func TestTheEndOfTheHistoryOfSeveralSeries(t *testing.T) {
 	})
 }
 
-// Many phones that wake up together share transactions, and each is answered
-// with its own.
+// Many phones that push at the same time share transactions, and each gets its own
+// answer.
 func TestSeriesOfManyPhones(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		const phones, rounds = 8, 4
@@ -439,7 +440,8 @@ func (d userCaller) payloads(user users.User) (all []ledger.Payload) {
 	return all
 }
 
-// mergePushes is a body of several users; lists are their heart rates.
+// mergePushes returns the body of a push for several users. lists are their heart rates,
+// used in turn.
 func mergePushes(who []users.User, lists ...string) string {
 	all := make([]string, len(who))
 	for i, u := range who {
@@ -492,7 +494,7 @@ func TestPeopleArePushedTogether(t *testing.T) {
 	})
 }
 
-// kept tells of the bodies in a user's ledger, in no order that means anything.
+// kept describes the bodies in a user's ledger, sorted by the description.
 func (d userCaller) kept(user users.User) string {
 	var all []string
 	for _, p := range d.payloads(user) {
@@ -553,8 +555,8 @@ func TestPeopleAreRefusedTogether(t *testing.T) {
 	})
 }
 
-// Gateways that push the same users at the same moment, beside their phones,
-// lose nothing and tell each value once.
+// Gateways push the same users at the same moment as their phones. No value is lost, and
+// each value has one event.
 func TestGatewaysAndPhonesAtOnce(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		const minutes = 8

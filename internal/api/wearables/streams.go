@@ -6,6 +6,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/people/users"
+	"hale/internal/platform/audit"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
@@ -60,8 +61,11 @@ func (h *Handlers) session(ctx context.Context, tx *store.Tx, c api.Caller, id u
 		return s, err
 	}
 	err = users.Exists(ctx, tx, c.Team, users.ID(s.User))
-	if fault.Is(err, fault.NotFound) {
+	switch {
+	case fault.Is(err, fault.NotFound):
 		err = fault.New(fault.NotFound, missing)
+	case err == nil:
+		audit.NotePeople(ctx, users.ID(s.User))
 	}
 	return s, err
 }

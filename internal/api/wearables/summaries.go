@@ -32,7 +32,7 @@ func (h *Handlers) summaryRoutes() []api.Route {
 	)
 }
 
-// summaryPair is the read and the push of one document.
+// summaryPair returns the routes that read and push one kind of summary.
 func summaryPair[D documentName](h *Handlers) []api.Route {
 	d := documentOf[D]()
 	read := func(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Encoded, error) {
@@ -62,7 +62,7 @@ func pushRoute[D documentName](h *Handlers) api.Route {
 
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// camel is SleepCycle for sleep_cycle.
+// camel converts a name such as sleep_cycle to SleepCycle.
 func camel(name string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(name, "_") {
@@ -71,7 +71,7 @@ func camel(name string) string {
 	return b.String()
 }
 
-// SummariesIn is exported for OpenAPI.
+// SummariesIn is exported because OpenAPI generation skips unexported embedded types.
 type SummariesIn struct {
 	UserID    users.ID `path:"user_id" format:"uuid"`
 	StartDate string   `query:"start_date" required:"true" doc:"First calendar date, inclusive."`
@@ -79,21 +79,22 @@ type SummariesIn struct {
 	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
 }
 
-// sessionsIn reads sessions, which can be merged.
+// sessionsIn holds the parameters of a read of sessions, which can be merged.
 type sessionsIn struct {
 	SummariesIn
 	Merged  bool `query:"merged" doc:"Return one session of several sources that cover the same time, by the priorities of the team."`
 	Explain bool `query:"explain" doc:"With merged: return all sessions. duplicate_of has the id of the one that counts; null of that one."`
 }
 
-// maxSummaryBytes bounds an answer without pages. About four thousand rides with
-// their routes fit.
+// maxSummaryBytes limits an answer without pages. It has room for about four thousand
+// rides with their routes.
 const maxSummaryBytes = 256 << 20
 
-// summariesAtOnce are in memory as they are stored, while they are written.
+// summariesAtOnce is the number of summaries that are in memory while an answer is
+// written.
 const summariesAtOnce = 200
 
-// listSummaries reads all summaries of the days asked for; there is no paging.
+// listSummaries reads all summaries of the requested days. There are no pages.
 //
 // Reference 7.2.
 func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *SummariesIn, d *wearables.Document) (body []byte, err error) {
@@ -112,7 +113,8 @@ func (h *Handlers) listSummaries(ctx context.Context, c api.Caller, in *Summarie
 	return append(body, `]}`...), err
 }
 
-// listSessions is listSummaries, merged if the request says so.
+// listSessions reads sessions like listSummaries. If the request asks for merged
+// sessions, it leaves out duplicates. With explain it marks them instead.
 func (h *Handlers) listSessions(ctx context.Context, c api.Caller, in *sessionsIn, d *wearables.Document) (body []byte, err error) {
 	if !in.Merged {
 		return h.listSummaries(ctx, c, &in.SummariesIn, d)
@@ -136,7 +138,7 @@ func (h *Handlers) listSessions(ctx context.Context, c api.Caller, in *sessionsI
 	return append(body, `]}`...), err
 }
 
-// sessionMerge says which sessions are the same as better ones.
+// sessionMerge names the sessions that duplicate a better one.
 type sessionMerge struct {
 	duplicates map[uuid.UUID]uuid.UUID
 	explain    bool
@@ -193,7 +195,8 @@ type profileIn struct {
 	Provider string   `query:"provider" doc:"Only this provider's profile."`
 }
 
-// readProfile is the profile that was changed last.
+// readProfile answers with the profile that changed last, of one provider or of all. It
+// returns NotFound if there is none.
 func (h *Handlers) readProfile(ctx context.Context, c api.Caller, in *profileIn) (*api.Encoded, error) {
 	var all []storage.StoredSummary
 	err := h.DB.Read(ctx, func(tx *store.Tx) error {
@@ -219,8 +222,7 @@ type pushSummariesIn struct {
 	RawBody []byte
 }
 
-// pushSummaries stores the summaries that a phone sends. Sending them again
-// changes nothing.
+// pushSummaries stores the summaries that a phone sends. A repeated push changes nothing.
 func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSummariesIn, d *wearables.Document) (*api.Out[pushBody], error) {
 	user, err := h.pushingUser(ctx, c, in.UserID)
 	if err != nil {
@@ -245,7 +247,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	if err != nil {
 		return nil, err
 	}
-	if err := h.finishPush(ctx, user, &body.Head, d.Name, result); err != nil {
+	if err := h.finishPush(ctx, user, &body.Head, d.Name, len(body.Summaries), result); err != nil {
 		return nil, err
 	}
 	answer := pushAnswer(result, body.Rejects(result))
@@ -256,7 +258,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 // pushedSummaries is the body of a phone's push of summaries.
 type pushedSummaries[D documentName] struct{}
 
-// Schema is the head of a push with a list of summaries.
+// Schema declares the fields of PushHead and a list of summaries.
 func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[PushHead](), true, "").Ref)
 	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
@@ -269,7 +271,8 @@ func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// pushedSummary has the fields of the table of pushed fields.
+// pushedSummary returns the schema of a pushed summary, from the table of the fields that
+// a push accepts.
 func pushedSummary[D documentName]() *huma.Schema {
 	d := documentOf[D]()
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
@@ -320,7 +323,7 @@ func documentOf[D documentName]() *wearables.Document {
 // summaryOf is one summary on the wire.
 type summaryOf[D documentName] struct{}
 
-// Schema is generated from the document's table of fields.
+// Schema declares the fields of the document's table.
 func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}}
 	for _, f := range documentOf[D]().Fields {
@@ -331,7 +334,7 @@ func (summaryOf[D]) Schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
-// alwaysPresent are the fields that are never null.
+// alwaysPresent lists the fields that are never null.
 var alwaysPresent = []string{
 	"id", "user_id", "source", "created_at", "updated_at", "calendar_date", "date", "source_provider", "source_type",
 	"bedtime_start", "bedtime_stop", "session_start", "session_end", "time_start", "time_end", "timestamp", "period_start", "sleep_id",
@@ -355,10 +358,10 @@ func fieldSchema(r huma.Registry, f wearables.Field) *huma.Schema {
 	return s
 }
 
-// formats are the kinds that are texts of a format, which has the kind's name.
+// formats lists the kinds of texts with a format. The format has the name of the kind.
 var formats = []wearables.Kind{wearables.Moment, wearables.Day, wearables.UUID}
 
-// shapeSchema describes what is inside a field.
+// shapeSchema returns the schema of a field's value.
 func shapeSchema(shape *wearables.Shape) *huma.Schema {
 	s := &huma.Schema{Type: string(shape.Kind)}
 	if slices.Contains(formats, shape.Kind) {
@@ -391,7 +394,7 @@ func shapeSchema(shape *wearables.Shape) *huma.Schema {
 	return s
 }
 
-// maybeNull lets null be a value too.
+// maybeNull allows null as a value.
 func maybeNull(s *huma.Schema) {
 	s.Nullable = true
 	if len(s.Enum) > 0 {
@@ -400,10 +403,10 @@ func maybeNull(s *huma.Schema) {
 	s.PrecomputeMessages()
 }
 
-// summariesOf is a read of summaries: one list under the document's key.
+// summariesOf is the answer to a read of summaries: one list under the document's key.
 type summariesOf[D documentName] struct{}
 
-// Schema has the one list.
+// Schema declares the list.
 func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
 	key, items := documentOf[D]().Key, summaryOf[D]{}.Schema(r)
 	if merged.MergesSessions(documentOf[D]().Name) {

@@ -290,12 +290,12 @@ func TestPlainSeriesOnTheWire(t *testing.T) {
 // Of two apps that send samples of the same key, the ungrouped series has the sample
 // that was stored last. The grouped series has a group for each app.
 func TestPlainSeriesHaveOneSampleOfEachKey(t *testing.T) {
-	now := calltest.March
-	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
-		now = calltest.March
+	clock := storetest.NewClock(calltest.March)
+	eachCallerAt(t, clock.Now, func(d userCaller) {
+		clock.Set(calltest.March)
 		push := func(app, kind string, value int, at string) {
 			t.Helper()
-			now = now.Add(time.Minute)
+			clock.Advance(time.Minute)
 			var pushed pushBody
 			d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(fmt.Sprintf(
 				`[{"timestamp":"2026-02-01T08:%s:00Z","value":%d,"source_type":%q,"source_app_id":%q}]`, at, value, kind, app)), &pushed)
@@ -343,12 +343,12 @@ func TestPlainSeriesHaveOneSampleOfEachKey(t *testing.T) {
 
 // A sample with words and one without have the same key. Reads have the later one.
 func TestTheLaterOfASampleWithAndWithoutWordsIsRead(t *testing.T) {
-	now := calltest.March
-	eachCallerAt(t, func() time.Time { return now }, func(d userCaller) {
-		now = calltest.March
+	clock := storetest.NewClock(calltest.March)
+	eachCallerAt(t, clock.Now, func(d userCaller) {
+		clock.Set(calltest.March)
 		push := func(value float64, words string) {
 			t.Helper()
-			now = now.Add(time.Minute)
+			clock.Advance(time.Minute)
 			var pushed pushBody
 			d.Post(d.Path("/v2/timeseries/{user_id}/body_temperature"), calltest.PushText(fmt.Sprintf(
 				`[{"timestamp":"2026-02-01T08:00:00Z","value":%v%s}]`, value, words)), &pushed)
@@ -422,9 +422,9 @@ func TestPlainSeriesReadOverPages(t *testing.T) {
 	})
 }
 
-// The further words of samples are accepted by every operation that takes samples, and
-// are read back in every shape. One that a field does not have costs its sample
-// alone, and the answer names the field.
+// Every operation that takes samples accepts the extra fields whose values are words,
+// such as sensor_location. Every read of samples returns them. A word that a field does
+// not allow rejects only its own sample, and the answer names the field.
 func TestWordsOfSamplesAreReadBack(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		const head = `{"stage":"daily","provider":"apple_health_kit",`

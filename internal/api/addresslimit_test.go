@@ -10,7 +10,7 @@ import (
 // An address may send a number of wrong keys per minute. The log has one line a minute.
 func TestWrongKeysAreSlowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWrongKeys(6)
+		w := newAddressLimit(6)
 		try := func(address string, waits bool, warns bool) {
 			t.Helper()
 			wait, warn := w.count(address, time.Now())
@@ -44,8 +44,8 @@ func TestWrongKeysAreSlowed(t *testing.T) {
 
 func TestWrongKeysHaveBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWrongKeys(2)
-		for i := range maxWrongAddresses {
+		w := newAddressLimit(2)
+		for i := range maxAddresses {
 			w.count(fmt.Sprint(i), time.Now())
 		}
 		w.count("1", time.Now())
@@ -54,17 +54,17 @@ func TestWrongKeysHaveBoundedMemory(t *testing.T) {
 		if len(w.addresses) != 2 {
 			t.Errorf("%d addresses", len(w.addresses))
 		}
-		for i := range 2 * maxWrongAddresses {
+		for i := range 2 * maxAddresses {
 			w.count(fmt.Sprint(i), time.Now())
 		}
-		if len(w.addresses) > maxWrongAddresses {
+		if len(w.addresses) > maxAddresses {
 			t.Errorf("%d addresses", len(w.addresses))
 		}
 	})
 }
 
 func TestNoLimitOfWrongKeys(t *testing.T) {
-	w := newWrongKeys(0)
+	w := newAddressLimit(0)
 	for range 1000 {
 		if wait, _ := w.count("192.0.2.1", time.Now()); wait != 0 {
 			t.Fatal("a key has to wait")

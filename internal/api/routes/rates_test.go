@@ -1,0 +1,33 @@
+package routes_test
+
+import (
+	"testing"
+
+	"hale/internal/api"
+)
+
+// Answers to operations have the headers of the rate limit. Answers without a known key,
+// path or method have none.
+func TestHeadersOfTheRateLimit(t *testing.T) {
+	c := newCORSCaller(t, func(d *api.Deps) { d.RatePerSecond, d.RateBurst, d.RateSandbox = 1, 100, true })
+	for _, x := range []struct {
+		method, path, key string
+		status            int
+		limited           bool
+	}{
+		{"GET", "/v2/user", c.Key, 200, true},
+		{"GET", "/v2/user?limit=many", c.Key, 422, true},
+		{"GET", "/v2/user/019f0000-0000-7000-8000-000000000000", c.Key, 404, true},
+		{"GET", "/v2/user", "", 401, false},
+		{"GET", "/v2/user", "sk_a_wrong_key_of_a_client", 401, false},
+		{"GET", "/nowhere", c.Key, 404, false},
+		{"PUT", "/v2/user", c.Key, 405, false},
+	} {
+		w := browse(c, x.method, x.path, x.key)
+		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+			if got := w.Header().Get(name); w.Code != x.status || x.limited != (got != "") {
+				t.Errorf("%s %s: %d, %s %q", x.method, x.path, w.Code, name, got)
+			}
+		}
+	}
+}
