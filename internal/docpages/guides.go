@@ -1,6 +1,6 @@
-// Package docpages shows the documentation: the guides of docs/ and the reference of the
-// API's operations, as pages in a browser and as text in a terminal, with a search over
-// both. It knows no team and no person.
+// Package docpages shows the documentation as pages in a browser and as text in a
+// terminal. The documentation has two parts: the guides of docs/ and the reference of the
+// API's operations. One search covers both. The package has no data of teams or persons.
 package docpages
 
 import (
@@ -69,7 +69,8 @@ var guideGroups = []guideGroup{
 		{"operations", "settings, databases, backups, monitoring and upgrades"},
 		{"playbook", "what to do about each alert and problem"},
 		{"releases", "install and verify a released binary, package or image"},
-		{"security", "threat model, ways of data and checks"},
+		{"security", "threat model, data flows and checks"},
+		{"stored-columns", "which columns of the database are sealed"},
 		{"audit", "list, export and verify the audit log"},
 		{"performance", "measured rates and how to repeat them"},
 	}},

@@ -205,6 +205,25 @@ func TestDocsCanBeTurnedOff(t *testing.T) {
 	}
 }
 
+// An operation with several content types shows all of them, and the fields of JSON.
+func TestDocsOfSeveralContentTypes(t *testing.T) {
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	for id, wants := range map[string][]string{
+		"recordFulfilment":  {"<code>application/json</code> or <code>application/octet-stream</code>", `<textarea id="try-body"`, "Content-Type: application/json"},
+		"takePartnerReport": {"<code>application/json</code> or <code>application/octet-stream</code>", `<textarea id="try-body"`},
+		"queryUser":         {"<code>application/json</code> or <code>application/vnd.vital.tar+gzip+parquet</code>", `id="answer-200"`, "results"},
+		"createImport":      {"<code>application/octet-stream</code> or <code>application/xml</code> or <code>application/zip</code>", `<input id="try-file"`},
+		"exportData":        {"<code>application/fhir+ndjson</code> or <code>application/vnd.apache.parquet</code> or <code>text/csv</code>"},
+	} {
+		_, page := get(t, a.URL()+"/docs/operations/"+id)
+		for _, want := range wants {
+			if !strings.Contains(html.UnescapeString(page), want) {
+				t.Errorf("%s: %q is not on the page", id, want)
+			}
+		}
+	}
+}
+
 // The requests of the page do what the page says: the curl command runs as it is written.
 func TestDocsCurlRuns(t *testing.T) {
 	for _, tool := range []string{"sh", "curl"} {

@@ -56,7 +56,8 @@ type operation struct {
 	Open             bool
 	Group            *operationGroup
 	Parameters       []field
-	BodyType         string
+	BodyType         string   // JSON if the operation takes it
+	BodyTypes        []string // the others
 	Body             []field
 	BodyRequired     bool
 	Answers          []answer
@@ -69,9 +70,10 @@ func (o *operation) Address() string { return operationsPath + o.ID }
 
 // answer is an answer of success.
 type answer struct {
-	Status, Meaning, Type string
-	List                  bool
-	Fields, Headers       []field
+	Status, Meaning string
+	Types           []string
+	List            bool
+	Fields, Headers []field
 }
 
 // failure is an answer of refusal.
@@ -162,11 +164,9 @@ func describe(doc *huma.OpenAPI, path string, op *huma.Operation) *operation {
 	slices.SortStableFunc(o.Parameters, func(a, b field) int { return placeOrder[a.Place] - placeOrder[b.Place] })
 	if op.RequestBody != nil {
 		o.BodyRequired = op.RequestBody.Required
-		for _, kind := range slices.Sorted(maps.Keys(op.RequestBody.Content)) {
-			o.BodyType = kind
-			if media := op.RequestBody.Content[kind]; media != nil {
-				o.Body, _ = fieldsOf(doc, media.Schema, nil)
-			}
+		var kinds []string
+		if kinds, o.Body, _ = describeContent(doc, op.RequestBody.Content); len(kinds) > 0 {
+			o.BodyType, o.BodyTypes = kinds[0], kinds[1:]
 		}
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
@@ -197,18 +197,36 @@ func orEmpty(value any) any {
 
 func describeAnswer(doc *huma.OpenAPI, status string, response *huma.Response) answer {
 	a := answer{Status: status, Meaning: response.Description}
-	for _, kind := range slices.Sorted(maps.Keys(response.Content)) {
-		a.Type = kind
-		if media := response.Content[kind]; media != nil {
-			a.Fields, a.List = fieldsOf(doc, media.Schema, nil)
-		}
-	}
+	a.Types, a.Fields, a.List = describeContent(doc, response.Content)
 	for _, name := range slices.Sorted(maps.Keys(response.Headers)) {
 		f := describeField(doc, name, response.Headers[name].Schema, false, nil)
 		f.Text = response.Headers[name].Description
 		a.Headers = append(a.Headers, f)
 	}
 	return a
+}
+
+const jsonType = "application/json"
+
+// describeContent returns the content types of a body, JSON first, and the fields of the
+// first type that has any. list reports whether they are the fields of a list's items.
+func describeContent(doc *huma.OpenAPI, content map[string]*huma.MediaType) (kinds []string, fields []field, list bool) {
+	kinds = slices.Sorted(maps.Keys(content))
+	slices.SortStableFunc(kinds, func(a, b string) int {
+		switch {
+		case a == jsonType:
+			return -1
+		case b == jsonType:
+			return 1
+		}
+		return 0
+	})
+	for _, kind := range kinds {
+		if media := content[kind]; media != nil && len(fields) == 0 {
+			fields, list = fieldsOf(doc, media.Schema, nil)
+		}
+	}
+	return kinds, fields, list
 }
 
 // mostDepth limits how deep the fields of a page go. Deeper ones name their type only.

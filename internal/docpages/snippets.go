@@ -17,11 +17,11 @@ func (o *operation) Snippets() []snippetText {
 	e := o.Example
 	if e == nil {
 		e = &exchange{Path: o.Path}
-		if o.BodyType == "application/json" && len(o.Body) > 0 {
+		if o.BodyType == jsonType && len(o.Body) > 0 {
 			e.Body, _ = json.Marshal(skeleton(o.Body)) // holds plain values only
 		}
 	}
-	r := snippetRequest{method: o.Method, path: e.Path, body: e.BodyText(), headers: e.Headers, open: o.Open, file: o.BodyType != "" && o.BodyType != "application/json" && len(e.Body) == 0, form: o.BodyType == formType}
+	r := snippetRequest{method: o.Method, path: e.Path, body: e.BodyText(), headers: e.Headers, open: o.Open, file: o.BodyType != "" && o.BodyType != jsonType && len(e.Body) == 0, form: o.BodyType == formType}
 	for _, f := range o.FormFields() {
 		if f.Required {
 			r.fields = append(r.fields, f.Name)
