@@ -1,14 +1,14 @@
-// Package app wires the parts of Hale together and runs them: configuration,
-// database, clock, handlers and workers. It knows every part and holds no rules.
+// Package app connects the parts of Hale and runs them: configuration, database, clock,
+// handlers and workers. It knows every part and contains no domain rules.
 //
-// Tests and `hale serve` start this same thing:
+// Tests and `hale serve` use it in the same way:
 //
 //	a, err := app.New(ctx, app.Options{Config: cfg, Log: log})
 //	err = a.Start(ctx)      // listens and works
 //	…
 //	err = a.Stop(ctx)       // drains
 //
-// Reads in this order: app.go, registry.go (what the domains register with a
+// Read the files in this order: app.go, registry.go (what the domains register with a
 // database), first.go (the first team and key), listen.go, workers.go, mount.go.
 package app
 
@@ -46,10 +46,10 @@ import (
 type Options struct {
 	Config *config.Config
 	Log    *slog.Logger
-	// Now is the one clock; nil means time.Now.
+	// Now is the only clock of the node; nil means time.Now.
 	Now     func() time.Time
 	Version string
-	// Networks are the lab networks that this node speaks to.
+	// Networks contains additional lab networks of this node.
 	Networks []networks.Network
 	// ReportReader reads uploaded lab reports; nil starts child processes of this
 	// program.
@@ -73,9 +73,11 @@ type App struct {
 	// First is the team and key that Start made because there was no team; nil
 	// otherwise.
 	First *FirstTeam
-	// RootKeyMade tells that a root key file was made, of which a copy must be kept.
+	// RootKeyMade reports whether New created a root key file, of which the operator must
+	// keep a copy.
 	RootKeyMade bool
-	// Held tells since when, and why, nothing was sent when New returned.
+	// Held contains the time and the reason of an outgoing hold, as they were when New
+	// returned.
 	Held store.OutgoingHold
 
 	api     *api.API
@@ -110,24 +112,33 @@ func (e *SettingError) Error() string { return e.Err.Error() }
 
 func (e *SettingError) Unwrap() error { return e.Err }
 
-// Check checks the bootstrap key, the protection of data on its way, and the networks
+// Check checks the bootstrap key, the protection of data in transit, and the networks
 // file. New calls it first.
 func Check(cfg *config.Config) error {
 	return errors.Join(CheckBootstrapKey(cfg), CheckExposure(cfg), CheckNetworks(cfg))
 }
 
-// CheckBootstrapKey checks the key of the first team, if the settings contain one.
+// CheckBootstrapKey checks the key of the first team, if the settings contain one. A
+// production installation that has a database may have a shorter key of an older version.
+// For PostgreSQL, the creation of the first team checks this length.
 func CheckBootstrapKey(cfg *config.Config) error {
 	if cfg.BootstrapAPIKey == "" {
 		return nil
 	}
-	if err := teams.CheckKey(cfg.BootstrapAPIKey); err != nil {
+	err := teams.CheckKey(cfg.BootstrapAPIKey)
+	if err == nil && cfg.Production() && !store.IsPostgresURL(cfg.Database.Reveal()) {
+		if _, missing := os.Stat(filepath.Join(cfg.Data, store.FileName)); errors.Is(missing, fs.ErrNotExist) {
+			err = teams.CheckProductionKey(cfg.BootstrapAPIKey)
+		}
+	}
+	if err != nil {
 		return bootstrapKeyError(err)
 	}
 	return nil
 }
 
-// bootstrapKeyError says what is wrong with the key of the first team.
+// bootstrapKeyError returns err as a SettingError about bootstrap-api-key. It takes only
+// the message of a fault, because a fault names a field of the API.
 func bootstrapKeyError(err error) error {
 	var wrong *fault.Error
 	if errors.As(err, &wrong) { // it names a field of the API
@@ -136,7 +147,7 @@ func bootstrapKeyError(err error) error {
 	return &SettingError{fmt.Errorf("bootstrap-api-key (env HALE_BOOTSTRAP_API_KEY): %w", err)}
 }
 
-// New opens and migrates the database. Nothing listens or works yet.
+// New opens and migrates the database. It opens no address and starts no worker.
 func New(ctx context.Context, o Options) (_ *App, err error) {
 	if o.Log == nil {
 		o.Log = ops.Discard()
@@ -165,14 +176,15 @@ func New(ctx context.Context, o Options) (_ *App, err error) {
 	a.Health = ops.NewHealth(o.Log, o.Now,
 		ops.Check{Name: "database", Run: func(ctx context.Context) error { return a.DB.Ping(store.AsSystem(ctx)) }},
 		ops.Check{Name: "clock", Run: a.checkSkew},
+		ops.Check{Name: "schema", Run: func(ctx context.Context) error { return a.DB.CheckSchema(store.AsSystem(ctx)) }},
 		disk.Check())
 	a.Metrics.Node(a.Health, disk)
 	a.Health.Describe(append(a.attention.details(), ops.Detail{Name: "outgoing", Text: a.outgoing.detail}, ops.Detail{Name: "damage", Text: a.verification.detail})...)
 	return a, nil
 }
 
-// openStore takes the data folder for this process alone, finds the root key
-// and opens and migrates the database.
+// openStore locks the data folder for this process, finds the root key, and opens and
+// migrates the database.
 func (a *App) openStore(ctx context.Context) error {
 	cfg := a.Config
 	if err := probeAddresses(ctx, cfg); err != nil {
@@ -203,7 +215,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	a.RootKeyMade = made
-	a.links = &documents.Links{Root: root, BaseURL: a.URL}
+	a.links = documents.NewLinks(root, a.URL)
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
 	a.DB, err = store.Open(ctx, store.Options{
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
@@ -226,7 +238,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	if above {
-		a.Log.Warn("the role of the database is not bound by row-level security, the second wall between teams: use one that owns its tables and is no superuser")
+		a.Log.Warn("the database role bypasses row-level security, which also separates teams; use a role that owns its tables and is no superuser")
 	}
 	if err := a.proveRootKey(ctx); err != nil {
 		return err
@@ -234,11 +246,13 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.DB.LoadRetiredKeys(ctx); err != nil {
 		return err
 	}
-	a.audit = audit.New(a.DB, a.Log)
 	if err := a.recognize(ctx); err != nil {
 		return err
 	}
 	if err := a.codeKeys(ctx); err != nil {
+		return err
+	}
+	if err := a.openAudit(ctx); err != nil {
 		return err
 	}
 	list := users.OpenErasures(cfg.Data, root)
@@ -269,7 +283,7 @@ func (a *App) scrubOnce(ctx context.Context) {
 	done, err := a.DB.ScrubOnce(ctx)
 	switch {
 	case err != nil:
-		a.Log.Error("could not rewrite the database: its free pages may contain keys of erased people; make room for a copy of it in the data folder and in the folder of SQLITE_TMPDIR, and start again", "error", err)
+		a.Log.Error("could not rewrite the database, which may contain keys of erased people; make room for a copy in the data folder and SQLITE_TMPDIR, then restart", "error", err)
 	case done:
 		a.Log.Info("rewrote the database once, without the remains of deleted rows", "took", time.Since(began).Round(time.Millisecond))
 	}
@@ -298,8 +312,8 @@ func (a *App) committed(took time.Duration, transactions int) {
 	}
 }
 
-// lockHeld says in the log that writes wait for another process. The store calls
-// it once a minute at most.
+// lockHeld logs that writes wait for another process. The store calls it at most once a
+// minute.
 func (a *App) lockHeld(waited time.Duration) {
 	a.Log.Warn("writes wait: another process holds the write lock of the database; `fuser` on its file names it",
 		"waited", waited.Round(time.Millisecond), "file", a.DB.Path())
@@ -332,8 +346,8 @@ func requireRootKey(cfg *config.Config, engine store.Engine) error {
 	return err
 }
 
-// proveRootKey refuses a foreign root key, and takes back one that was made
-// because the right one is missing.
+// proveRootKey refuses a root key that does not open the stored data. If this start
+// created the key because the right one is missing, proveRootKey removes it.
 func (a *App) proveRootKey(ctx context.Context) error {
 	err := a.DB.ProveRoot(ctx)
 	if !errors.Is(err, secrets.ErrSealed) {
@@ -346,7 +360,8 @@ func (a *App) proveRootKey(ctx context.Context) error {
 	return ErrRootKey
 }
 
-// rootKey is the configured key, or the key file of the data folder.
+// rootKey returns the configured key, or the key in the file of the data folder. made
+// reports whether it created the file.
 func rootKey(cfg *config.Config) (root *secrets.Root, made bool, err error) {
 	if cfg.RootKey != "" {
 		root, err = secrets.ParseRoot(cfg.RootKey.Reveal())
@@ -355,7 +370,7 @@ func rootKey(cfg *config.Config) (root *secrets.Root, made bool, err error) {
 	return secrets.RootFile(cfg.Data)
 }
 
-// URL is the address that callers know this node by.
+// URL returns the address under which callers reach this node.
 func (a *App) URL() string {
 	if a.Config.BaseURL == "" && !a.Config.UsesACME() && a.publicAddr != nil {
 		return a.Config.ListenURL(a.publicAddr.String())
@@ -363,7 +378,7 @@ func (a *App) URL() string {
 	return a.Config.URL()
 }
 
-// close releases what New took; Stop calls it last.
+// close releases the resources that New acquired. Stop calls it last.
 func (a *App) close() {
 	var errs []error
 	if a.traces != nil {

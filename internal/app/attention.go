@@ -18,6 +18,7 @@ type attention struct {
 	mu       sync.Mutex
 	critical critical.Waiting
 	inbox    matching.UnassignedCounts
+	reviews  matching.ReviewCounts
 	// lacks are the production teams that cannot order; connected reports whether
 	// the networks file has a lab.
 	lacks     []readiness.Lack
@@ -58,9 +59,13 @@ func (a *App) watchAttention() {
 	gauge("critical_results_open", "Critical results of production teams without an acknowledgement.", func(n *attention) float64 { return float64(n.critical.Open) })
 	gauge("critical_results_escalated", "Those of them that were not acknowledged in time.", func(n *attention) float64 { return float64(n.critical.Escalated) })
 	gauge("critical_result_oldest_seconds", "Age of the oldest of them.", func(n *attention) float64 { return age(n.critical.Oldest) })
-	gauge("results_inbox_waiting", "Results without a team that wait for an operator.", func(n *attention) float64 { return float64(n.inbox.Waiting) })
+	gauge("results_inbox_waiting", "Results without a team, and reports of rejected or blocked tests without an order, that wait for an operator.", func(n *attention) float64 { return float64(n.inbox.Waiting) })
 	gauge("results_inbox_critical", "Critical ones of them.", func(n *attention) float64 { return float64(n.inbox.Critical) })
+	gauge("results_inbox_status_reports", "Reports of rejected or blocked tests among them.", func(n *attention) float64 { return float64(n.inbox.WithoutResults) })
 	gauge("results_inbox_oldest_seconds", "Age of the oldest of them.", func(n *attention) float64 { return age(n.inbox.Oldest) })
+	gauge("results_review_waiting", "Results of production teams that wait for an operator.", func(n *attention) float64 { return float64(n.reviews.Waiting) })
+	gauge("results_review_critical", "Critical ones of them.", func(n *attention) float64 { return float64(n.reviews.Critical) })
+	gauge("results_review_oldest_seconds", "Age of the oldest of them.", func(n *attention) float64 { return age(n.reviews.Oldest) })
 }
 
 func (n *attention) count(ctx context.Context, db *store.DB) error {
@@ -73,13 +78,17 @@ func (n *attention) count(ctx context.Context, db *store.DB) error {
 		if err != nil {
 			return err
 		}
+		reviews, err := matching.CountReviews(ctx, tx)
+		if err != nil {
+			return err
+		}
 		lacks, err := readiness.Find(ctx, tx, n.connected)
 		if err != nil {
 			return err
 		}
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		n.critical, n.inbox, n.lacks = waiting, inbox, lacks
+		n.critical, n.inbox, n.reviews, n.lacks = waiting, inbox, reviews, lacks
 		return nil
 	})
 }
@@ -98,7 +107,8 @@ func (n *attention) details() []ops.Detail {
 		}}
 	}
 	return []ops.Detail{
-		say("results_inbox", "results without a team wait: hale results inbox list", func(n *attention) bool { return n.inbox.Waiting > 0 }),
+		say("results_inbox", "results without a team, or reports of rejected tests, wait: hale results inbox list", func(n *attention) bool { return n.inbox.Waiting > 0 }),
+		say("results_review", "results wait for an operator: hale results review list", func(n *attention) bool { return n.reviews.Waiting > 0 }),
 		say("lab_ordering", "a production team cannot order laboratory tests yet: hale doctor says what to do", func(n *attention) bool { return len(n.lacks) > 0 }),
 		say("critical_results", fmt.Sprintf("critical results were not acknowledged in time: hale results critical list --state %s", critical.Open), func(n *attention) bool { return n.critical.Escalated > 0 }),
 	}

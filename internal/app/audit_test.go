@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -132,6 +133,33 @@ func TestAccessesAreNoted(t *testing.T) {
 		if res.Code != 400 {
 			t.Errorf("a long name: %d %s", res.Code, res.Body)
 		}
+	})
+}
+
+// A push for several people has a row for each of them, and none twice. It holds for pushes
+// that share a transaction and for those that have their own.
+func TestAPushForSeveralPeopleNamesEach(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		a := apptest.Start(t, d)
+		var body []string
+		var people []string
+		for i, minutes := range []int{1, 2, 400} {
+			people = append(people, createUser(a, fmt.Sprint("person ", i)))
+			samples := make([]string, minutes)
+			for minute := range samples {
+				samples[minute] = fmt.Sprintf(`{"timestamp":"2026-01-01T%02d:%02d:00Z","value":60}`, minute/60, minute%60)
+			}
+			body = append(body, fmt.Sprintf(`{"user_id":"%s","series":{"heartrate":[%s]}}`, people[i], strings.Join(samples, ",")))
+		}
+		push := `{"stage":"daily","provider":"apple_health_kit","users":[` + strings.Join(body, ",") + `]}`
+		const times = 3
+		for range times {
+			a.Expect(http.StatusOK, "POST", "/v2/timeseries", push, nil)
+		}
+		for _, person := range people {
+			waitForAccesses(t, a, "?action=pushPeople&user_id="+person, times)
+		}
+		waitForAccesses(t, a, "?action=pushPeople", times*len(people))
 	})
 }
 

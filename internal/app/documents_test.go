@@ -128,6 +128,30 @@ func TestPapersOfACancelledOrder(t *testing.T) {
 	})
 }
 
+// The link of a deleted user answers like an unknown link, and works again for a user who is
+// restored.
+func TestTheLinkOfADeletedUser(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{})
+		o := c.order("walk_in_test")
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		var body struct {
+			UserID             string `json:"user_id"`
+			RequisitionFormURL string `json:"requisition_form_url"`
+		}
+		c.Get("/v3/order/"+o.ID, &body)
+		_, unknown := c.open(c.URL() + "/v3/requisition_form?token=AAAA")
+		c.Expect(200, "DELETE", "/v2/user/"+body.UserID, "", nil)
+		if res, text := c.open(body.RequisitionFormURL); res.StatusCode != http.StatusNotFound || !bytes.Equal(text, unknown) {
+			t.Errorf("of a deleted user: %d %.200s, an unknown link has %.200s", res.StatusCode, text, unknown)
+		}
+		c.Expect(200, "POST", "/v2/user/undo_delete?user_id="+body.UserID, "", nil)
+		if res, text := c.open(body.RequisitionFormURL); res.StatusCode != http.StatusOK {
+			t.Errorf("of a restored user: %d %.200s", res.StatusCode, text)
+		}
+	})
+}
+
 // open requests an address without a key.
 func (c *clinic) open(address string) (*http.Response, []byte) {
 	c.t.Helper()
@@ -175,8 +199,9 @@ func TestImportedOrdersHaveNoRequisition(t *testing.T) {
 	})
 }
 
-// A notice is there when Medicare may not pay, and when the lab says that it
-// wants one; the order says so from the beginning, or from the lab's receipt.
+// An order has a notice when Medicare may not pay, and when the lab requires
+// one. In the first case the order shows it from the beginning. In the second
+// case it shows it after the lab's receipt.
 func TestStoryOfANotice(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})

@@ -2,6 +2,7 @@ package app_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/google/uuid"
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
@@ -31,9 +34,13 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 		})
 	}
 	s := start()
-	person := createPerson(s, "gone")
+	person := createNamed(s, "client-id-of-the-erased", "Quintessa", "Vandermolen", "1984-12-10")
 	kept := createPerson(s, "kept")
-	keys := [][]byte{wrappedKey(t, s, person)}
+	wrapped := wrappedKey(t, s, person)
+	marks := [][]byte{
+		wrapped, openedKey(t, s, person, wrapped), []byte("client-id-of-the-erased"),
+		[]byte("Quintessa"), []byte("Vandermolen"), []byte("1984-12-10"),
+	}
 	s.End()
 	backup := readFile(t, filepath.Join(d.Dir, store.FileName))
 
@@ -44,14 +51,14 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitForErasure(t, s, person)
-	contains(t, d.Dir, keys, false)
+	contains(t, d.Dir, marks, false)
 	s.End()
-	contains(t, d.Dir, keys, false)
+	contains(t, d.Dir, marks, false)
 
 	if err := os.WriteFile(filepath.Join(d.Dir, store.FileName), backup, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, d.Dir, keys, true) // the search finds a key that is there
+	contains(t, d.Dir, marks, true) // the search finds a key that is there
 	s = start()
 	if status, _ := s.Call("GET", "/v2/user/"+person, ""); status != 404 {
 		t.Errorf("the person of a restored backup: %d", status)
@@ -61,19 +68,23 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 		t.Error("the log does not say that a person was erased again")
 	}
 	waitForErasure(t, s, person)
-	contains(t, d.Dir, keys, false)
+	contains(t, d.Dir, marks, false)
 	if list := readFile(t, filepath.Join(d.Dir, "erasures")); bytes.Contains(list, []byte(person)) {
 		t.Error("the list of erasures names the person in clear")
 	}
 }
 
 func createPerson(s *apptest.Service, name string) (id string) {
+	return createNamed(s, name, "Ada", "Example", "1971-07-23")
+}
+
+func createNamed(s *apptest.Service, name, first, last, born string) (id string) {
 	var user struct {
 		ID string `json:"user_id"`
 	}
-	s.Expect(200, "POST", "/v2/user", `{"client_user_id":"`+name+`","fallback_birth_date":"1984-12-10"}`, &user)
-	s.Expect(200, "PATCH", "/v2/user/"+user.ID+"/info", `{"first_name":"Ada","last_name":"Example","email":"a@example.org","phone_number":"+14155550132",
-		"gender":"female","dob":"1984-12-10","address":{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}`, nil)
+	s.Expect(200, "POST", "/v2/user", `{"client_user_id":"`+name+`","fallback_birth_date":"`+born+`"}`, &user)
+	s.Expect(200, "PATCH", "/v2/user/"+user.ID+"/info", `{"first_name":"`+first+`","last_name":"`+last+`","email":"a@example.org","phone_number":"+14155550132",
+		"gender":"female","dob":"`+born+`","address":{"first_line":"1 Example Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US"}}`, nil)
 	s.Expect(200, "POST", "/v2/timeseries/"+user.ID+"/heartrate",
 		`{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"2026-03-01T00:00:00Z","value":61,"unit":"bpm"}]}`, nil)
 	return user.ID
@@ -89,6 +100,22 @@ func wrappedKey(t *testing.T, s *apptest.Service, user string) (wrapped []byte) 
 		t.Fatalf("the key of the person: %d bytes, %v", len(wrapped), err)
 	}
 	return wrapped
+}
+
+// openedKey returns the key of a person that opens what is sealed.
+func openedKey(t *testing.T, s *apptest.Service, user string, wrapped []byte) (key []byte) {
+	t.Helper()
+	err := s.DB.Read(store.AsSystem(t.Context()), func(tx *store.Tx) (err error) {
+		var team uuid.UUID
+		if err = tx.QueryRow(t.Context(), `SELECT team_id FROM sealing_keys WHERE wrapped = $1`, wrapped).Scan(&team); err == nil {
+			key, err = tx.Unseal(t.Context(), team, uuid.Nil, fmt.Sprintf("sealing_keys.wrapped:%s:%s:1", team, user), wrapped)
+		}
+		return err
+	})
+	if err != nil || len(key) != secrets.KeySize {
+		t.Fatalf("the opened key of the person: %d bytes, %v", len(key), err)
+	}
+	return key
 }
 
 // waitForErasure waits until the person's rows are gone and the remains of the key are

@@ -20,6 +20,7 @@ import (
 type eventSchemas struct{ doc *huma.OpenAPI }
 
 func newEventSchemas() eventSchemas {
+	api.SetUpHuma()
 	doc := routes.New(api.Deps{}, routes.Services{EventTypes: app.EventTypes()}).OpenAPI()
 	for _, hook := range doc.Webhooks {
 		schema := hook.Post.RequestBody.Content["application/json"].Schema

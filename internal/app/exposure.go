@@ -25,7 +25,7 @@ type Exposure struct {
 
 // Exposures returns one entry for each way.
 func Exposures(cfg *config.Config) []Exposure {
-	return []Exposure{exposureOfAPI(cfg), exposureOfMetrics(cfg), exposureOfSMS(cfg), exposureOfDatabase(cfg)}
+	return []Exposure{exposureOfAPI(cfg), exposureOfMetrics(cfg), exposureOfMail(cfg), exposureOfSMS(cfg), exposureOfDatabase(cfg)}
 }
 
 func exposureOfAPI(cfg *config.Config) Exposure {
@@ -50,6 +50,19 @@ func exposureOfMetrics(cfg *config.Config) Exposure {
 		e.Detail = "off"
 	case !isLocal(cfg.MetricsListen):
 		e.Detail, e.Risk = "metrics and profiles at "+cfg.MetricsListen+", reachable from other machines", true
+	}
+	return e
+}
+
+func exposureOfMail(cfg *config.Config) Exposure {
+	e := Exposure{Check: "mail server", Detail: "none", Allow: "insecure-smtp", Allowed: cfg.InsecureSMTP}
+	u, err := url.Parse(cfg.SMTPURL.Reveal())
+	switch {
+	case cfg.SMTPURL == "":
+	case err == nil && u.Scheme == "smtp" && u.Query().Get("tls") == "off" && !isLocalHost(u.Hostname()):
+		e.Detail, e.Risk = "SMTP without TLS to another machine", true
+	default:
+		e.Detail = "TLS, or on this machine"
 	}
 	return e
 }

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,10 @@ func TestProductionRefusesWaysWithoutProtection(t *testing.T) {
 		"metrics":             {[]string{"--metrics-listen", "0.0.0.0:9464"}, "metrics-public"},
 		"metrics, allowed":    {[]string{"--metrics-listen", "0.0.0.0:9464", "--metrics-public"}, ""},
 		"no metrics":          {[]string{"--metrics-listen", "off"}, ""},
+		"mail":                {[]string{"--mail-from", "hale@hale.invalid", "SMTP", "smtp://mail.invalid:25?tls=off"}, "insecure-smtp"},
+		"mail, allowed":       {[]string{"--mail-from", "hale@hale.invalid", "--insecure-smtp", "SMTP", "smtp://mail.invalid:25?tls=off"}, ""},
+		"mail with TLS":       {[]string{"--mail-from", "hale@hale.invalid", "SMTP", "smtp://mail.invalid"}, ""},
+		"mail here":           {[]string{"--mail-from", "hale@hale.invalid", "SMTP", "smtp://127.0.0.1:25?tls=off"}, ""},
 		"SMS":                 {[]string{"--sms-gateway-url", "http://sms.invalid/send"}, "insecure-sms"},
 		"SMS, allowed":        {[]string{"--sms-gateway-url", "http://sms.invalid/send", "--insecure-sms"}, ""},
 		"SMS with TLS":        {[]string{"--sms-gateway-url", "https://sms.invalid/send"}, ""},
@@ -51,9 +56,13 @@ func TestProductionRefusesWaysWithoutProtection(t *testing.T) {
 		"database, here":      {[]string{"--database", "postgres://hale@127.0.0.1/hale?sslmode=disable"}, ""},
 	} {
 		for _, environment := range []string{config.Sandbox, config.Production} {
+			flags, server := test.flags, ""
+			if at := slices.Index(flags, "SMTP"); at >= 0 { // a secret setting has no flag
+				flags, server = flags[:at:at], flags[at+1]
+			}
 			cfg, err := config.Load(config.Input{
-				Flags:     flagsOf(append(test.flags, "--environment", environment)),
-				LookupEnv: func(string) (string, bool) { return "", false },
+				Flags:     flagsOf(append(flags, "--environment", environment)),
+				LookupEnv: func(name string) (string, bool) { return server, name == "HALE_SMTP_URL" && server != "" },
 			})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)

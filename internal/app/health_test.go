@@ -61,6 +61,7 @@ func TestFiguresOfANode(t *testing.T) {
 		waitFor(t, a, "hale_ready 1")
 		waitFor(t, a, `jobs_due{kind="users.erase"} 0`)
 		waitFor(t, a, `job_oldest_due_seconds{kind="users.erase"} 0`)
+		waitFor(t, a, `job_duration_seconds_count{kind="events.forget",outcome="failed"} 0`)
 		w := httptest.NewRecorder()
 		a.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		for _, name := range []string{"data_disk_free_bytes", "data_disk_size_bytes"} {

@@ -11,20 +11,21 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/audit"
 	"hale/internal/platform/config"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
-// A data folder remembers which database it served, so that a start does not take an
-// empty or foreign database for its own. The file has a line for each engine: its
-// name, and the id that the database has in the table instance. Another line tells that
-// the API keys of that database have codes.
+// A data folder remembers which database it served, so that a start does not accept an
+// empty or foreign database. The file has a line for each engine: its name, and the id
+// that the database has in the table instance. Other lines state that the API keys of
+// that database have codes, and that its audit log has a list of chains.
 
 // InstallationFile is the name of the file in the data folder.
 const InstallationFile = "installation"
 
-// ErrLost is the error of a start whose database is missing, empty or another one.
+// ErrLost is returned by a start whose database is missing, empty or another one.
 var ErrLost = errors.New("app: not the database of this data folder")
 
 func lostError(format string, args ...any) error {
@@ -33,8 +34,8 @@ func lostError(format string, args ...any) error {
 
 const beginAgain = "to begin with an empty database, or with this one, remove the file " + InstallationFile
 
-// RequireDatabase returns ErrLost if the folder has served an embedded database and
-// that is missing or empty. It opens nothing and creates nothing.
+// RequireDatabase returns ErrLost if the folder has served an embedded database whose
+// file is missing or empty. It opens nothing and creates nothing.
 func RequireDatabase(cfg *config.Config) error {
 	if store.IsPostgresURL(cfg.Database.Reveal()) {
 		return nil
@@ -58,7 +59,7 @@ func RequireDatabase(cfg *config.Config) error {
 		store.FileName, what, cfg.Data, beginAgain)
 }
 
-// servedBy reads the file: the id of the database of each engine.
+// servedBy reads the file and returns the id of the database of each engine.
 func servedBy(folder string) (map[store.Engine]string, error) {
 	text, err := os.ReadFile(filepath.Join(folder, InstallationFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +149,7 @@ func (a *App) recognize(ctx context.Context) error {
 func writeServed(folder string, served map[store.Engine]string) error {
 	text := "# The databases that this data folder served. hale serve refuses to start on others.\n"
 	for _, engine := range []store.Engine{store.SQLite, store.Postgres} {
-		for _, name := range []store.Engine{engine, codedKeys(engine)} {
+		for _, name := range []store.Engine{engine, codedKeys(engine), listedAudit(engine)} {
 			if id := served[name]; id != "" {
 				text += string(name) + " " + id + "\n"
 			}
@@ -160,8 +161,46 @@ func writeServed(folder string, served map[store.Engine]string) error {
 	return nil
 }
 
-// codedKeys is the name of the line about the API keys of a database.
+// codedKeys returns the name of the line that states that the API keys of a database have
+// codes.
 func codedKeys(engine store.Engine) store.Engine { return engine + "-key-codes" }
+
+// listedAudit returns the name of the line that states that the audit log of a database
+// has a list of chains.
+func listedAudit(engine store.Engine) store.Engine { return engine + "-audit-chains" }
+
+// KnowsAuditChains reports whether the data folder has served the database of an engine
+// with a list of chains. A database without the list was then changed by hand.
+func KnowsAuditChains(folder string, engine store.Engine) (bool, error) {
+	served, err := servedBy(folder)
+	return served[listedAudit(engine)] != "", err
+}
+
+// openAudit opens the audit log, and begins its list of chains in a database of an older
+// version. The data folder remembers it.
+func (a *App) openAudit(ctx context.Context) error {
+	a.audit = audit.New(a.DB, a.Log)
+	served, err := servedBy(a.Config.Data)
+	if err != nil {
+		return err
+	}
+	line := listedAudit(a.DB.Engine())
+	if err := a.audit.Prepare(ctx, served[line] != ""); err != nil {
+		return err
+	}
+	problems, refused, err := a.audit.Examine(ctx, true)
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 || refused > 0 {
+		a.Log.Error("the audit log was changed without the root key; hale audit verify tells more", "problems", strings.Join(problems, "; "), "refused rows", refused)
+	}
+	if served[line] != "" {
+		return nil
+	}
+	served[line] = served[a.DB.Engine()]
+	return writeServed(a.Config.Data, served)
+}
 
 // codeKeys gives the API keys of an older version their codes. The data folder remembers
 // it, so that a change of the database alone does not make it happen again.
@@ -183,7 +222,7 @@ func (a *App) codeKeys(ctx context.Context) error {
 		a.Log.Info("protected the API keys of an older version with the root key", "keys", c.Coded)
 	}
 	if c.Refused > 0 {
-		a.Log.Warn("API keys without a code open nothing: they come from an older version or were written into the database by hand; docs/api-keys.md#how-keys-are-stored", "keys", c.Refused)
+		a.Log.Warn("API keys without a code open nothing: they come from an older version or were written into the database by hand; hale docs api-keys", "keys", c.Refused)
 	}
 	if served[line] != "" {
 		return nil
@@ -192,13 +231,14 @@ func (a *App) codeKeys(ctx context.Context) error {
 	return writeServed(a.Config.Data, served)
 }
 
-// ForgetKeyCodes lets the next start give the API keys of a database their codes: a
-// restored backup may be of an older version.
-func ForgetKeyCodes(folder string, engine store.Engine) error {
+// ForgetCodes lets the next start give the API keys and the audit log of a database
+// their codes. A restored backup may be of an older version.
+func ForgetCodes(folder string, engine store.Engine) error {
 	served, err := servedBy(folder)
-	if err != nil || served[codedKeys(engine)] == "" {
+	if err != nil || served[codedKeys(engine)] == "" && served[listedAudit(engine)] == "" {
 		return err
 	}
 	delete(served, codedKeys(engine))
+	delete(served, listedAudit(engine))
 	return writeServed(folder, served)
 }

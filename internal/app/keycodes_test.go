@@ -45,7 +45,7 @@ func TestAnUpdateKeepsKeysAndMakesNone(t *testing.T) {
 			`UPDATE instance SET keys_coded_at = 0`:                    nil,
 		})
 		s.End()
-		if err := app.ForgetKeyCodes(d.Dir, d.Engine); err != nil { // the older version knew nothing of them
+		if err := app.ForgetCodes(d.Dir, d.Engine); err != nil { // the older version knew nothing of them
 			t.Fatal(err)
 		}
 		s = apptest.Start(t, d)

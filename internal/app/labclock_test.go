@@ -2,11 +2,14 @@ package app_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"hale/internal/labs/networks/networktest"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // clockView is the answer of an advance.
@@ -72,6 +75,52 @@ func TestOneClock(t *testing.T) {
 			collected, received, reported := metadataTime(t, metadata, "date_collected"), metadataTime(t, metadata, "date_received"), metadataTime(t, metadata, "date_reported")
 			if !collected.After(times.CreatedAt) || !received.After(collected) || !reported.After(received) || reported.After(lab.Now) {
 				t.Errorf("ordered %s, collected %s, received %s, reported %s", times.CreatedAt, collected, received, reported)
+			}
+		}
+	})
+}
+
+// A turn lists the events of the redraw that it creates.
+func TestAdvanceListsTheRedraw(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
+		c.changeSettings(func(s *teams.Settings) { s.Redraws = true })
+		c.order("walk_in_test") // moves too
+		o := c.order("walk_in_test")
+		c.script(o.ID, "missing_result")
+		var lab clockView
+		moved := map[string]int{}
+		for range 2 {
+			c.Expect(200, "POST", "/v3/sandbox/advance", `{"seconds":2592000}`, &lab) // 30 days
+			for _, m := range lab.Moved {
+				moved[m.OrderID]++
+			}
+		}
+		if len(moved) != 3 {
+			t.Errorf("%d orders moved: %v", len(moved), moved)
+		}
+	})
+}
+
+// The visit of an order that starts later lapses with the clock, before the advance answers.
+func TestAdvanceLetsAppointmentsLapse(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
+		c.Expect(200, "PATCH", "/v2/team/appointment_settings", `{"booking_before_requisition_enabled":true}`, nil)
+		later := fmt.Sprintf(`{"activate_by":%q,`, time.Now().AddDate(0, 0, 40).Format(time.DateOnly))
+		var made struct{ Order orderView }
+		c.Expect(200, "POST", "/v3/order", strings.Replace(c.body("at_home_phlebotomy"), "{", later, 1), &made)
+		path := "/v3/order/" + made.Order.ID + "/phlebotomy/appointment"
+		c.Expect(200, "POST", path+"/book", `{"booking_key":"`+c.freeVisits().key(9)+`"}`, nil)
+		for _, step := range []struct {
+			seconds int
+			want    string
+		}{{60, "reserved"}, {20 * 86400, "cancelled"}} {
+			c.Expect(200, "POST", "/v3/sandbox/advance", fmt.Sprintf(`{"seconds":%d}`, step.seconds), nil)
+			var v visit
+			c.Get(path, &v)
+			if v.Status != step.want {
+				t.Errorf("after %d seconds the visit is %s, want %s", step.seconds, v.Status, step.want)
 			}
 		}
 	})
@@ -149,7 +198,8 @@ func TestSlotsFollowTheClock(t *testing.T) {
 			checkCentersFollowTheClock(t, c, lab.Now)
 			answer := c.Do("GET", "/v3/order/"+c.order("walk_in_test").ID, "")
 			_ = answer.Body.Close()
-			if at, err := time.Parse(time.RFC3339, answer.Header.Get("Sandbox-Time")); answer.StatusCode != 200 || err != nil || at.Sub(lab.Now).Abs() > time.Minute {
+			if at, err := time.Parse(time.RFC3339, answer.Header.Get("Sandbox-Time")); answer.StatusCode != 200 || err != nil || at.Sub(lab.Now).Abs() > time.Minute ||
+				answer.Header.Get("Sandbox-Time") != civil.Instant(at).String() {
 				t.Errorf("the answer names %q, and the clock is %s", answer.Header.Get("Sandbox-Time"), lab.Now)
 			}
 		}

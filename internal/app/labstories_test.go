@@ -16,8 +16,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// full writes the event strings of a story: low-level statuses with their
-// stages.
+// full returns the statuses of a story with the method between the stage and the step.
 func full(method string, steps ...string) []string {
 	var all []string
 	for _, step := range steps {
@@ -27,7 +26,7 @@ func full(method string, steps ...string) []string {
 	return all
 }
 
-// advance turns the clock of the team's lab.
+// advance moves the clock of the team's lab.
 func (c *clinic) advance(days int) {
 	c.t.Helper()
 	var lab struct{ Waiting int }
@@ -42,7 +41,7 @@ func (c *clinic) script(order, script string) {
 	c.Expect(200, "POST", "/v3/sandbox/order/"+order+"/run", fmt.Sprintf(`{"script":%q}`, script), nil)
 }
 
-// results are the results of an order.
+// results returns the results of an order and their metadata.
 func (c *clinic) results(order string) (all []map[string]any, metadata map[string]any) {
 	c.t.Helper()
 	var body struct {
@@ -95,8 +94,14 @@ func (c *clinic) mailbox() *mailbox {
 	return m
 }
 
-// announcePartials turns the team's setting on.
+// announcePartials enables the events about partial results for the team.
 func (c *clinic) announcePartials() {
+	c.t.Helper()
+	c.changeSettings(func(s *teams.Settings) { s.PartialWebhooks = true })
+}
+
+// changeSettings changes the settings of the team.
+func (c *clinic) changeSettings(change func(s *teams.Settings)) {
 	c.t.Helper()
 	ctx := store.AsSystem(c.t.Context())
 	err := c.DB.Write(ctx, func(tx *store.Tx) error {
@@ -104,7 +109,7 @@ func (c *clinic) announcePartials() {
 		if err != nil {
 			return err
 		}
-		all[0].Settings.PartialWebhooks = true
+		change(&all[0].Settings)
 		return teams.Update(ctx, tx, all[0])
 	})
 	if err != nil {
@@ -112,8 +117,8 @@ func (c *clinic) announcePartials() {
 	}
 }
 
-// delivered waits until the receiver heard of every event of an order, each
-// once, and of no other.
+// delivered waits until the receiver got exactly the wanted events of an order. Updates
+// without a new status may repeat.
 func (c *clinic) delivered(box *mailbox, order string, want []string) {
 	c.t.Helper()
 	want = slices.Compact(slices.Sorted(slices.Values(want))) // there are updates without a new status
@@ -125,8 +130,8 @@ func (c *clinic) delivered(box *mailbox, order string, want []string) {
 	}
 }
 
-// One order of each script and method that needs no appointment, from the
-// event of its creation to that of its end.
+// The test places one order for each script and each method that needs no appointment. It
+// compares all events from the creation to the end.
 func TestStoriesOfTheSandbox(t *testing.T) {
 	walkIn := []string{"received.ordered", "received.requisition_created", "sample_with_lab.partial_results", "completed.completed"}
 	onSite := []string{"received.ordered", "received.requisition_created", "sample_with_lab.draw_completed", "completed.completed"}
@@ -182,7 +187,8 @@ func TestStoriesOfTheSandbox(t *testing.T) {
 	})
 }
 
-// Reference 1.15: a simulation answers when the order is there.
+// A simulation without a delay answers when the order has the simulated status. Reference
+// 1.15.
 func TestSimulating(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, nil)
@@ -232,7 +238,8 @@ func TestSimulating(t *testing.T) {
 	})
 }
 
-// eventually waits for something to become so.
+// eventually polls until so returns true. After 90 seconds it fails the test; otherwise
+// is the message of the failure.
 func (c *clinic) eventually(so func() bool, otherwise string) {
 	c.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); !so(); time.Sleep(10 * time.Millisecond) {
@@ -240,4 +247,24 @@ func (c *clinic) eventually(so func() bool, otherwise string) {
 			c.t.Fatal(otherwise)
 		}
 	}
+}
+
+// Orders show their lab test with its current name. Their events keep the earlier name.
+func TestARenamedLabTest(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, nil)
+		o := c.order("walk_in_test")
+		labTest := func() map[string]any {
+			_, read := c.readAt("/v3/order/" + o.ID)
+			return read["lab_test"].(map[string]any)
+		}
+		c.Expect(200, "PATCH", "/v3/lab_tests/"+labTest()["id"].(string), `{"name":"Another name"}`, nil)
+		if got := labTest()["name"]; got != "Another name" {
+			t.Errorf("the order's lab test is %v", got)
+		}
+		made := c.eventOf("labtest.order.created", func(e *feedEvent) bool { return e.Event.Data["id"] == o.ID })
+		if was := made.Event.Data["lab_test"].(map[string]any); was["name"] == "Another name" || was["id"] != labTest()["id"] {
+			t.Errorf("the event's lab test is %v", was)
+		}
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -20,12 +21,13 @@ import (
 	"hale/internal/api/routes"
 	"hale/internal/platform/config"
 	"hale/internal/platform/ops"
+	"hale/internal/platform/secrets"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/providers"
 )
 
-// Start listens, makes the first team when there is none, starts the workers and
-// returns. Errors that end the node later come from Failed.
+// Start opens the addresses, creates the first team if there is none, starts the workers
+// and returns. Failed reports later errors that end the node.
 func (a *App) Start(ctx context.Context) error {
 	public, machines, err := a.listen(ctx)
 	if err != nil {
@@ -52,7 +54,7 @@ func (a *App) Start(ctx context.Context) error {
 	return nil
 }
 
-// listen takes the addresses. machines is nil when there is none for metrics.
+// listen opens the addresses. machines is nil if there is no listener for metrics.
 func (a *App) listen(ctx context.Context) (public, machines net.Listener, err error) {
 	public, err = new(net.ListenConfig).Listen(ctx, "tcp", a.Config.Listen)
 	if err != nil {
@@ -65,10 +67,15 @@ func (a *App) listen(ctx context.Context) (public, machines net.Listener, err er
 	return public, machines, nil
 }
 
-// probeAddresses checks the addresses of a node that is about to create a data folder. A
-// start that fails later leaves a folder and a key behind.
+// probeAddresses checks the addresses of a node that is about to create a root key or a
+// database. A start that fails later leaves them behind. Packages and images create the
+// data folder before, so an existing folder says nothing.
 func probeAddresses(ctx context.Context, cfg *config.Config) error {
-	if _, err := os.Stat(cfg.Data); !errors.Is(err, fs.ErrNotExist) {
+	first := store.FileName
+	if store.IsPostgresURL(cfg.Database.Reveal()) {
+		first = secrets.RootFileName
+	}
+	if _, err := os.Stat(filepath.Join(cfg.Data, first)); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	addresses := [][2]string{{"listen", cfg.Listen}}
@@ -87,7 +94,7 @@ func probeAddresses(ctx context.Context, cfg *config.Config) error {
 	return nil
 }
 
-// ListenError is an address that cannot be had.
+// ListenError is the error for an address on which the node cannot listen.
 type ListenError struct {
 	Setting string // listen or metrics-listen
 	Address string // as it was set
@@ -121,9 +128,10 @@ func (a *App) build(ctx context.Context) error {
 	}
 	services.EventTypes = EventTypes()
 	cfg := a.Config
+	api.SetUpHuma()
 	a.api = routes.New(api.Deps{
 		DB: a.DB, Log: a.Log, Metrics: a.Metrics, BaseURL: a.URL(), Version: a.Version, NoDocs: !cfg.Docs,
-		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), CORSOrigins: cfg.PageOrigins(), Audit: a.audit, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst, WrongKeys: cfg.WrongKeyLimit,
+		KeyHeaders: cfg.APIKeyHeaders, TrustedProxies: cfg.ProxyNetworks(), CORSOrigins: cfg.PageOrigins(), Audit: a.audit, RatePerSecond: cfg.RateLimit, RateBurst: cfg.RateBurst, WrongKeys: cfg.WrongKeyLimit, LinksPerMinute: linksPerMinute(cfg),
 		RateSandbox: !cfg.Production() || !cfg.IsDefault("rate-limit"), // a limit that is set applies to all teams
 		MaxBody:     int64(cfg.BodyLimit), MaxPush: int64(cfg.IngestLimit),
 		Stopping: a.stopping, Node: a.workers.node,
@@ -134,9 +142,9 @@ func (a *App) build(ctx context.Context) error {
 	return nil
 }
 
-// newServer speaks HTTP/1.1 and, if it is asked for, HTTP/2 without TLS on one port.
-// Uploads may take hours, so only headers and idle connections have a deadline here;
-// the API bounds bodies by size and by their own read deadline.
+// newServer serves HTTP/1.1 and, if requested, HTTP/2 without TLS on one port. Uploads
+// may take hours. So this server sets a deadline only for headers and idle connections.
+// The API limits bodies by size and by their own read deadline.
 func (a *App) newServer(h http.Handler) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -157,8 +165,9 @@ func (a *App) newServer(h http.Handler) *http.Server {
 	}
 }
 
-// acceptErrors hands on what a server says when it cannot take connections,
-// as with too many files open. The rest is about what one client sent.
+// acceptErrors logs that a server cannot accept connections, for example because too many
+// files are open. It drops other messages, which are about the requests of single
+// clients.
 type acceptErrors struct{ slog.Handler }
 
 func (h acceptErrors) Handle(ctx context.Context, r slog.Record) error {
@@ -189,7 +198,8 @@ func (a *App) listenMachines(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-// MetricsURL is the base of /metrics, empty when there is no such listener.
+// MetricsURL returns the URL to which /metrics is appended, or "" if there is no listener
+// for metrics.
 func (a *App) MetricsURL() string {
 	if a.machinesAddr == nil {
 		return ""
@@ -209,7 +219,7 @@ func (a *App) serve(s *http.Server, l net.Listener, name string) {
 	})
 }
 
-// Failed tells of an error that a running node cannot survive.
+// Failed returns a channel that receives an error after which the node must stop.
 func (a *App) Failed() <-chan error { return a.failed }
 
 // Retire makes the node not ready and waits for the time LameDuck, so that load balancers
@@ -278,5 +288,15 @@ func (a *App) drain(ctx context.Context, s *http.Server) error {
 	return err
 }
 
-// Handler is the API without the network, once Start has been called.
+// Handler returns the handler of the API, for calls without the network. It may be called
+// after Start.
 func (a *App) Handler() http.Handler { return a.api }
+
+// linksPerMinute returns the number of requests with links to requisitions that an address
+// may send. Patients of a clinic may share an address. The tests of a sandbox need no limit.
+func linksPerMinute(cfg *config.Config) int {
+	if cfg.Production() {
+		return 60
+	}
+	return 0
+}

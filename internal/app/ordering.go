@@ -37,11 +37,11 @@ type ordering struct {
 	sandbox *sandboxlab.Lab
 	// fulfilment records the steps of kits and visits.
 	fulfilment *fulfilment.Service
-	// unmatched has the results that fit no order.
+	// unmatched contains the results that fit no order.
 	unmatched *matching.Queue
 }
 
-// ordering makes them, and the loops of the networks that report by themselves.
+// ordering makes the services, and the loops of the networks that report by themselves.
 func (a *App) ordering() (ordering, error) {
 	o := ordering{
 		lists:  orders.NewIndex(),
@@ -53,7 +53,7 @@ func (a *App) ordering() (ordering, error) {
 	o.placer.Answers = o.inbox
 	o.unmatched = &matching.Queue{Log: a.Log, Orders: o.lists}
 	o.inbox.Handlers.Unmatched = o.unmatched
-	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log, Following: appointments.FollowingJobs()}
+	o.sandbox = &sandboxlab.Lab{DB: a.DB, Inbox: o.inbox, Log: a.Log, Following: appointments.FollowingJobs(), Timed: appointments.TimedJobs()}
 	labs, partner, err := a.labs()
 	if err != nil {
 		return o, err
@@ -62,6 +62,7 @@ func (a *App) ordering() (ordering, error) {
 	partner.CheckSending(a.checkSending)
 	a.attention.connected = labs.Takes
 	a.Metrics.GaugeBy("lab", "result_files_set_aside", "Files of laboratories that this node could not read since its start.", labs.SetAside)
+	a.Metrics.GaugeBy("lab", "result_files_unreadable", "Files of laboratories that this node can see and not read.", labs.Unreadable)
 	o.fulfilment = &fulfilment.Service{Inbox: o.inbox, Visits: o.visits, Partners: partner}
 	for _, n := range append([]networks.Network{o.sandbox, labs, labs.TestSystems(), partner}, a.Networks...) {
 		o.placer.Networks[n.Slug()] = n
@@ -76,14 +77,15 @@ func (a *App) ordering() (ordering, error) {
 	return o, nil
 }
 
-// labs returns the real labs and the partners of the networks file. Without a file
-// there are none: orders for labs wait, and their job says what is missing.
+// labs returns the real labs and the partners of the networks file. Without a file there
+// are none. Orders for labs then wait, and their job shows that the lab has no
+// connection.
 func (a *App) labs() (*hl7v2.Network, *partners.Network, error) {
 	return readNetworks(a.Config, a.Now, a.Log)
 }
 
-// ConnectedLabs returns whether the networks file has a lab, by its slug. An invalid
-// file has none.
+// ConnectedLabs returns a function that reports whether the networks file has a lab with
+// a slug. An invalid file has none.
 func ConnectedLabs(cfg *config.Config) func(lab string) bool {
 	labs, _, err := readNetworks(cfg, time.Now, ops.Discard())
 	if err != nil {
@@ -99,9 +101,9 @@ func CheckNetworks(cfg *config.Config) error {
 	return err
 }
 
-// ExamineNetworks is CheckNetworks with the folders that the file names: a node
-// starts without them, and waits for them. warnings describe settings that are
-// valid and weaken a protection.
+// ExamineNetworks checks the networks file like CheckNetworks, and also the folders that
+// the file names. A node starts without these folders and waits for them. warnings
+// describe settings that are valid and weaken a protection.
 func ExamineNetworks(cfg *config.Config) (warnings []string, err error) {
 	labs, _, err := readNetworks(cfg, time.Now, ops.Discard())
 	if err != nil {
@@ -130,6 +132,9 @@ func readNetworks(cfg *config.Config, now func() time.Time, log *slog.Logger) (*
 	}
 	if labs.IsExposed() && !cfg.InsecureHL7 {
 		return nil, nil, networksError(path, errors.New("networks.hl7v2.listen: an address outside loopback needs tls with certificate, key and authority, or the setting insecure-hl7"))
+	}
+	if clear := labs.OrdersInClear(); len(clear) > 0 && cfg.Production() && !cfg.InsecureHL7 {
+		return nil, nil, networksError(path, fmt.Errorf("networks.hl7v2.labs.%s.address: production sends orders to another machine only with tls, or with the setting insecure-hl7", clear[0]))
 	}
 	network, wrongLabs := hl7v2.New(labs, now, log)
 	partner, wrongPartners := partners.New(fulfilling, now)

@@ -58,6 +58,7 @@ func userRecords() []users.Records {
 // OpenAPI returns the OpenAPI document of all operations and webhooks as JSON, without
 // a running service.
 func OpenAPI() ([]byte, error) {
+	api.SetUpHuma()
 	return json.Marshal(routes.New(api.Deps{}, routes.Services{EventTypes: EventTypes()}).OpenAPI())
 }
 

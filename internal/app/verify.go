@@ -28,7 +28,7 @@ type verification struct {
 // detail describes damage on /readyz. The node stays ready: most requests succeed.
 func (v *verification) detail() string {
 	if v.damaged.Load() {
-		return "pages of the database are damaged: see the log and docs/playbook.md"
+		return "pages of the database are damaged: see the log and hale docs playbook"
 	}
 	return ""
 }
@@ -64,7 +64,7 @@ func (a *App) verifyOnce(ctx context.Context, logged map[string]time.Time) {
 		a.verification.damaged.Store(true)
 		if time.Since(logged[part]) >= damageRepeat {
 			logged[part] = time.Now()
-			a.Log.ErrorContext(ctx, "the database is damaged; docs/playbook.md says what to do", "part", part, "error", err)
+			a.Log.ErrorContext(ctx, "the database is damaged; hale docs playbook says what to do", "part", part, "error", err)
 		}
 	}
 	parts, err := a.DB.VerifiedParts(ctx)

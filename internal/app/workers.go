@@ -42,7 +42,7 @@ func (w *workers) add(name string, run func(ctx context.Context) error) {
 	w.all = append(w.all, &worker{name: name, run: run, done: make(chan struct{})})
 }
 
-// start runs every loop. One that ends by itself has failed, and fails the node.
+// start runs every loop. A loop that ends by itself has failed, and fails the node.
 func (w *workers) start(ctx context.Context, failed chan<- error) {
 	for _, one := range w.all {
 		running, stop := context.WithCancel(ctx)
@@ -56,7 +56,7 @@ func (w *workers) start(ctx context.Context, failed chan<- error) {
 	}
 }
 
-// halt ends every loop, and waits for it until ctx ends.
+// halt stops every loop, and waits for them until ctx ends.
 func (w *workers) halt(ctx context.Context) {
 	var wait sync.WaitGroup
 	for _, one := range w.all {
@@ -78,8 +78,8 @@ func (w *workers) halt(ctx context.Context) {
 // the time limit of the stop, if the database does not answer.
 const leaveTimeout = 5 * time.Second
 
-// leave gives this node's claims back, so that other nodes need not wait for
-// its lease.
+// leave releases this node's claims, so that other nodes need not wait for the end of its
+// lease.
 func (w *workers) leave(ctx context.Context) error {
 	if w.node == nil {
 		return nil
@@ -89,7 +89,7 @@ func (w *workers) leave(ctx context.Context) error {
 	return w.node.Leave(ctx)
 }
 
-// services makes what the handlers call, and the workers behind it.
+// services creates the services that the handlers call, and their workers.
 func (a *App) services(ctx context.Context) (routes.Services, error) {
 	node, err := jobs.Join(ctx, a.DB, 0, a.Log)
 	if err != nil {
@@ -113,6 +113,7 @@ func (a *App) services(ctx context.Context) (routes.Services, error) {
 		Node: node, Log: a.Log, Observe: a.Metrics.Job, CheckClock: a.checkClock, Held: a.outgoing.held.Load,
 		Kinds: slices.Concat(a.kinds(), intake.jobs(), a.sending.Jobs(), a.criticalAlarms().Jobs(), ordering.jobs(), []jobs.Handler{reading.Job()}),
 	})
+	a.Metrics.ExpectJobs(runner.KindNames())
 	a.workers.add("jobs", runner.Run)
 	a.workers.add("audit log", a.audit.Run)
 	a.Metrics.Gauge("clock_skew_seconds", "How far PostgreSQL's clock is ahead of this node's; 0 on SQLite.", func() float64 { return node.Skew().Seconds() })
@@ -156,7 +157,7 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 	return posting
 }
 
-// watchJobs registers the figures of jobs that wait.
+// watchJobs registers the metrics of waiting jobs.
 func (a *App) watchJobs(runner *jobs.Runner) {
 	byKind := func(figure func(jobs.Waiting) float64) func() map[string]float64 {
 		return func() map[string]float64 {
@@ -173,7 +174,7 @@ func (a *App) watchJobs(runner *jobs.Runner) {
 		byKind(func(w jobs.Waiting) float64 { return w.Oldest.Seconds() }))
 }
 
-// kinds is every kind of background job that needs no service.
+// kinds returns the handlers of all background jobs that need no service.
 func (a *App) kinds() []jobs.Handler {
 	return []jobs.Handler{
 		users.EraseJob,
@@ -200,7 +201,7 @@ func (a *App) kinds() []jobs.Handler {
 	}
 }
 
-// forgetAccesses ends the retention of the oldest rows of the audit log.
+// forgetAccesses deletes the rows of the audit log whose retention has ended.
 func (a *App) forgetAccesses(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	n, err := a.audit.Forget(ctx, run.DB().Now().Add(-a.Config.AuditRetention))
 	if n > 0 {
@@ -209,7 +210,8 @@ func (a *App) forgetAccesses(ctx context.Context, run *jobs.Run, _ struct{}) err
 	return err
 }
 
-// forgetEvents ends the retention of each team's oldest events.
+// forgetEvents deletes each team's events whose retention has ended. mostForgotten limits
+// one run.
 func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	var all []teams.Team
 	err := run.DB().Read(ctx, func(tx *store.Tx) (err error) {
@@ -225,7 +227,7 @@ func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error
 		if err != nil {
 			return err
 		}
-		if _, err := events.Forget(ctx, run.DB(), team.ID.UUID(), earlier(before, oldest.Add(mostForgotten))); err != nil {
+		if _, err := events.Forget(ctx, run.DB(), team.ID.UUID(), earlierOf(before, oldest.Add(mostForgotten))); err != nil {
 			return err
 		}
 		if err := run.Progress(ctx, int64(i+1), int64(len(all)), "teams"); err != nil {
@@ -235,7 +237,7 @@ func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error
 	return nil
 }
 
-// forgetPayloads ends the retention of what came in.
+// forgetPayloads deletes the received bodies whose retention has ended.
 func (a *App) forgetPayloads(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	if a.Config.LedgerRetention == 0 {
 		return nil
@@ -254,16 +256,16 @@ func (a *App) forgetPayloads(ctx context.Context, run *jobs.Run, _ struct{}) err
 		if err != nil {
 			return err
 		}
-		if _, err := ledger.RemoveExpired(ctx, run.DB(), team.ID, earlier(before, oldest.Add(mostForgotten))); err != nil {
+		if _, err := ledger.RemoveExpired(ctx, run.DB(), team.ID, earlierOf(before, oldest.Add(mostForgotten))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// mostForgotten is the age range that one run deletes. A clock that is far ahead, or a
-// retention that was shortened by mistake, leaves time to notice: a day's worth goes
-// each hour.
+// mostForgotten limits the data that one run deletes: a day of data, from the oldest
+// row on. A run starts each hour. So an operator has time to notice a clock that is
+// far ahead, or a retention that was shortened by mistake.
 const mostForgotten = 24 * time.Hour
 
 // oldestOf returns the time of a team's oldest row; zero if it has none.
@@ -275,7 +277,7 @@ func oldestOf[ID any](ctx context.Context, db *store.DB, team ID, read func(cont
 	return at, err
 }
 
-func earlier(a, b time.Time) time.Time {
+func earlierOf(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b
 	}
