@@ -15,13 +15,20 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"hale/internal/app"
+	"hale/internal/people/users"
 	"hale/internal/platform/audit"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
 
 // noted runs fn and notes in the audit log that a user of this machine ran the command.
+// Without the root key of the database it notes nothing, because rows have codes. Such a
+// command decrypts nothing either.
 func (s *shell) noted(ctx context.Context, c *cobra.Command, db *store.DB, fn func(ctx context.Context, db *store.DB) error) error {
+	if db.RootKeys() == "" || db.ProveRoot(ctx) != nil {
+		return fn(ctx, db)
+	}
 	trail := audit.NewTrail(audit.Entry{At: db.Now(), ActorKind: audit.Operator, Actor: strings.TrimPrefix(s.operatorName(""), "operator "), Action: c.CommandPath()}, http.StatusOK)
 	err := fn(audit.InTransactions(audit.WithTrail(ctx, trail)), db)
 	status := http.StatusOK
@@ -75,27 +82,17 @@ type auditFlags struct {
 }
 
 func (f *auditFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.team, "team", "", "only this team; the default is all, and commands on the installation")
-	c.Flags().StringVar(&f.user, "user", "", "only accesses to the data of this person")
+	c.Flags().StringVar(&f.team, "team", "", "only this team, id or name; the default is all, and commands on the installation")
+	c.Flags().StringVar(&f.user, "user", "", "only accesses to the data of this person: user_id or client_user_id")
 	c.Flags().StringVar(&f.actor, "actor", "", "only this key, session or operator")
 	c.Flags().StringVar(&f.action, "action", "", "only this operation or command")
 	c.Flags().StringVar(&f.from, "from", "", "only from this time on, such as 2026-01-31T00:00:00Z")
 	c.Flags().StringVar(&f.to, "to", "", "only before this time")
 }
 
-// filter parses the flags. teams is nil for all of them.
-func (f *auditFlags) filter() (filter audit.Filter, teams []uuid.UUID, err error) {
+// filter parses the flags that need no database.
+func (f *auditFlags) filter() (filter audit.Filter, err error) {
 	filter = audit.Filter{Actor: f.actor, Action: f.action}
-	parse := func(name, text string) *uuid.UUID {
-		if text == "" {
-			return nil
-		}
-		id, bad := uuid.Parse(text)
-		if bad != nil {
-			err = errors.Join(err, badUsagef("--%s must be an id", name))
-		}
-		return &id
-	}
 	moment := func(name, text string) *time.Time {
 		if text == "" {
 			return nil
@@ -106,11 +103,60 @@ func (f *auditFlags) filter() (filter audit.Filter, teams []uuid.UUID, err error
 		}
 		return &at
 	}
-	if team := parse("team", f.team); team != nil {
-		teams = []uuid.UUID{*team}
+	filter.From, filter.To = moment("from", f.from), moment("to", f.to)
+	return filter, err
+}
+
+// find adds the team and the person of the flags to the filter. teams is nil for all of
+// them. An id that is not here is taken as it is: the log outlives the person.
+func (f *auditFlags) find(ctx context.Context, db *store.DB, filter *audit.Filter) (ids []uuid.UUID, err error) {
+	all, err := readTeams(ctx, db)
+	if err != nil {
+		return nil, err
 	}
-	filter.User, filter.From, filter.To = parse("user", f.user), moment("from", f.from), moment("to", f.to)
-	return filter, teams, err
+	if id, bad := uuid.Parse(f.team); bad == nil {
+		ids = []uuid.UUID{id}
+	} else if f.team != "" {
+		team, err := findTeam(ctx, db, f.team)
+		if err != nil {
+			return nil, err
+		}
+		ids = []uuid.UUID{team.ID.UUID()}
+	}
+	if f.user == "" {
+		return ids, nil
+	}
+	var found []uuid.UUID
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		found = nil
+		for _, team := range all {
+			if ids != nil && team.ID.UUID() != ids[0] {
+				continue
+			}
+			user, err := users.Lookup(ctx, tx, team.ID, f.user)
+			if fault.Is(err, fault.NotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			found = append(found, user.ID.UUID())
+		}
+		return nil
+	})
+	id, notID := uuid.Parse(f.user)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) == 1:
+		id = found[0]
+	case len(found) > 1:
+		return nil, withHint(fault.New(fault.Conflict, "several teams have a user of this name"), "add --team, or use the user_id")
+	case notID != nil:
+		return nil, withHint(fault.New(fault.NotFound, "no such user"), "a deleted user is found by the user_id only")
+	}
+	filter.User = &id
+	return ids, nil
 }
 
 func (s *shell) auditList() *cobra.Command {
@@ -125,7 +171,7 @@ func (s *shell) auditList() *cobra.Command {
 				return badUsagef("--limit must be 1 or more")
 			}
 			return s.withAudit(c, &flags, func(ctx context.Context, db *store.DB, _ *audit.Log, filter audit.Filter, teams []uuid.UUID) error {
-				filter.Limit = limit
+				filter.Limit = limit + 1 // the last one tells that there are more
 				lines := []auditLine{}
 				err := db.Read(ctx, func(tx *store.Tx) error {
 					for _, team := range teams {
@@ -150,7 +196,14 @@ func (s *shell) auditList() *cobra.Command {
 					return err
 				}
 				slices.SortStableFunc(lines, func(a, b auditLine) int { return b.At.Compare(a.At) })
-				return s.showValue(auditView, lines[:min(len(lines), limit)])
+				if len(lines) <= limit {
+					return s.showValue(auditView, lines)
+				}
+				if err := s.showValue(auditView, lines[:limit]); err != nil {
+					return err
+				}
+				s.say("there are older accesses: set a higher --limit, or write all of them with hale audit export")
+				return nil
 			})
 		},
 	}
@@ -207,7 +260,7 @@ func exportAudit(ctx context.Context, db *store.DB, team uuid.UUID, filter audit
 // withAudit opens the log, writes what waits, and runs fn with the filter and teams of
 // the flags.
 func (s *shell) withAudit(c *cobra.Command, flags *auditFlags, fn func(ctx context.Context, db *store.DB, log *audit.Log, filter audit.Filter, teams []uuid.UUID) error) error {
-	filter, teams, err := flags.filter()
+	filter, err := flags.filter()
 	if err != nil {
 		return err
 	}
@@ -216,7 +269,18 @@ func (s *shell) withAudit(c *cobra.Command, flags *auditFlags, fn func(ctx conte
 			return fault.New(fault.Invalid, "the audit log needs the root key")
 		}
 		log := audit.New(db, nil)
-		if err := log.Flush(ctx); err != nil {
+		known, err := s.knowsChains(c, db)
+		if err == nil {
+			err = log.Prepare(ctx, known)
+		}
+		if err == nil {
+			err = log.Flush(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		teams, err := flags.find(ctx, db, &filter)
+		if err != nil {
 			return err
 		}
 		if teams == nil {
@@ -226,6 +290,16 @@ func (s *shell) withAudit(c *cobra.Command, flags *auditFlags, fn func(ctx conte
 		}
 		return fn(ctx, db, log, filter, teams)
 	})
+}
+
+// knowsChains reports whether the data folder knows that the audit log has a list of
+// chains.
+func (s *shell) knowsChains(c *cobra.Command, db *store.DB) (bool, error) {
+	cfg, err := s.settings(c)
+	if err != nil {
+		return false, err
+	}
+	return app.KnowsAuditChains(cfg.Data, db.Engine())
 }
 
 // auditReport is the result of hale audit verify for one team.
@@ -250,7 +324,7 @@ func (s *shell) auditVerify() *cobra.Command {
 		Long: `Check that no row was changed, removed or added.
 
 Keep the last block of each report in another place. --known with that block also
-finds out whether the newest rows were removed since then.`,
+finds out whether an older copy of the log was put back since then.`,
 		Example: examples("hale audit verify", "hale audit verify --team TEAM --known 17:5f3a…"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -261,7 +335,7 @@ finds out whether the newest rows were removed since then.`,
 			if err != nil {
 				return err
 			}
-			return s.withAudit(c, &flags, func(ctx context.Context, _ *store.DB, log *audit.Log, _ audit.Filter, teams []uuid.UUID) error {
+			return s.withAudit(c, &flags, func(ctx context.Context, db *store.DB, log *audit.Log, _ audit.Filter, teams []uuid.UUID) error {
 				reports, problems := []auditReport{}, 0
 				for _, team := range teams {
 					r, err := log.Verify(ctx, team, at, func(int64) {})
@@ -271,6 +345,18 @@ finds out whether the newest rows were removed since then.`,
 					problems += len(r.Problems)
 					reports = append(reports, auditReport{team, r.Blocks, r.Entries, r.First, strconv.FormatInt(r.LastBlock, 10) + ":" + hex.EncodeToString(r.LastCode), append([]string{}, r.Problems...)})
 				}
+				known, err := s.knowsChains(c, db)
+				if err != nil {
+					return err
+				}
+				missing, _, err := log.Examine(ctx, known)
+				if err != nil {
+					return err
+				}
+				for _, problem := range missing {
+					s.say("PROBLEM: %s", problem)
+				}
+				problems += len(missing)
 				if err := s.showValue(auditReportView, reports); err != nil || problems == 0 {
 					return err
 				}

@@ -10,15 +10,16 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// succeeded is the status of work that did what it should.
+// succeeded is the status of work that has ended with success.
 const succeeded = "succeeded"
 
-// hasEnded tells whether work with a status goes no further.
+// hasEnded reports whether the status of some work is final.
 func hasEnded(status string) bool {
 	return status == succeeded || status == "failed" || status == "canceled"
 }
 
-// outcome is the error of work that is over and did not succeed.
+// outcome returns nil if the final status is success, and otherwise an error with the
+// reason. reason may be "".
 func outcome(what, status, reason string) error {
 	switch {
 	case status == succeeded:
@@ -38,18 +39,23 @@ type step struct {
 	over, ok    bool
 }
 
-// waitedFor is work on the server: how to call it, and how to read its state.
+// waitedFor describes work on the server: its name, and how to read its state.
 type waitedFor struct {
 	label string
 	unit  progress.Unit
 	read  func(body []byte) (step, error)
 }
 
-// await asks for the state of some work until it is over, shows its progress,
-// and returns the last answer. A server that restarts only makes it wait: the
-// work survives that too.
+// await polls the state of some work until it has ended, shows its progress, and returns
+// the last answer. It waits for a server that restarts, because the work continues after
+// the restart. It says so meanwhile.
 func (s *shell) await(ctx context.Context, path string, w waitedFor) (body json.RawMessage, err error) {
-	var meter *progress.Meter // from the first answer on: of work that is not there nothing is shown
+	var meter *progress.Meter // of work that is not there nothing is shown
+	start := func() {
+		if meter == nil {
+			meter = progress.Start(s.err, progress.Options{Label: w.label, Unit: w.unit, Terminal: s.terminal})
+		}
+	}
 	var now step
 	defer func() {
 		if meter != nil {
@@ -61,15 +67,15 @@ func (s *shell) await(ctx context.Context, path string, w waitedFor) (body json.
 		body, err = s.call(ctx, http.MethodGet, path, nil, nil)
 		switch {
 		case fault.Is(err, fault.Unavailable) && ctx.Err() == nil:
+			start()
+			meter.Set(now.done, now.total, "the server does not answer; waiting")
 		case err != nil:
 			return nil, err
 		default:
 			if now, err = w.read(body); err != nil {
 				return nil, err
 			}
-			if meter == nil {
-				meter = progress.Start(s.err, progress.Options{Label: w.label, Unit: w.unit, Terminal: s.terminal})
-			}
+			start()
 			meter.Set(now.done, now.total, now.note)
 			if now.over {
 				return body, nil

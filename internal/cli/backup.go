@@ -63,7 +63,7 @@ Inside the data folder, which may be the only storage of a container, backups mu
 be in its folder backups. A backup does not contain that folder.
 
 From PostgreSQL every table is streamed from one snapshot. The role must see all rows,
-as the owner of the tables does. docs/operations.md describes base backups and
+as the owner of the tables does. hale docs operations describes base backups and
 point-in-time recovery with PostgreSQL's own tools.`,
 		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json", "hale backup verify ./copy"),
 		Args:    takes("FOLDER"),
@@ -133,7 +133,7 @@ const backupsFolder = "backups"
 // makeTarget makes the new folder of a backup. Anywhere else in the data folder
 // it would be part of itself and of every later one.
 func makeTarget(data, target string) error {
-	if way, ok := inside(data, target); ok && way != "." {
+	if way, ok := pathInside(data, target); ok && way != "." {
 		if !strings.HasPrefix(way, backupsFolder+string(filepath.Separator)) {
 			return withHint(badUsagef("%s is in the data folder", target), "put backups there into %s: %s",
 				filepath.Join(data, backupsFolder), filepath.Join(data, backupsFolder, filepath.Base(target)))
@@ -152,8 +152,9 @@ func makeTarget(data, target string) error {
 	return fileTrouble(target, err)
 }
 
-// inside is the way from a folder to a path below it, which need not be there.
-func inside(folder, path string) (way string, ok bool) {
+// pathInside returns the relative path from a folder to a path below it. The path need
+// not exist.
+func pathInside(folder, path string) (way string, ok bool) {
 	way, err := filepath.Rel(resolved(folder), resolved(path))
 	return way, err == nil && filepath.IsLocal(way)
 }

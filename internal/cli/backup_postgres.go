@@ -129,15 +129,12 @@ func (s *shell) restorePostgres(ctx context.Context, cfg *config.Config, from st
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = db.CopyIn(ctx, *m.Postgres, func(table string) (io.ReadCloser, error) { return os.Open(tableFile(from, table)) })
+	err = db.CopyIn(ctx, *m.Postgres, restoredReason, func(table string) (io.ReadCloser, error) { return os.Open(tableFile(from, table)) })
 	if errors.Is(err, store.ErrNotEmpty) {
 		return withHint(&conflict{err}, "create a database for the restore, owned by the role of --database")
 	}
 	if err == nil {
-		err = db.HoldOutgoing(ctx, restoredReason)
-	}
-	if err == nil {
-		err = app.ForgetKeyCodes(cfg.Data, store.Postgres)
+		err = app.ForgetCodes(cfg.Data, store.Postgres)
 	}
 	if err != nil {
 		return err

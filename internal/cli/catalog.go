@@ -39,7 +39,7 @@ func (s *shell) catalogImport() *cobra.Command {
 	c := &cobra.Command{
 		Use: "import FILE", Short: "import a lab's compendium, CSV or JSON",
 		Long: `Import the tests of a lab. FILE is a compendium in CSV (a line of column names,
-then one entry per line) or JSON; docs/lab-catalogue.md describes both. For a new
+then one entry per line) or JSON; hale docs lab-catalogue describes both. For a new
 lab, the JSON file itself or --lab FILE.json must describe the lab.
 
 The file is the complete list of the lab. Entries that it does not contain become
@@ -136,7 +136,7 @@ func (s *shell) problems(err error) error {
 	for _, p := range list {
 		s.say("%s", p)
 	}
-	return withHint(fault.Newf(fault.Refused, "%d problems; nothing was imported", len(list)), "docs/lab-catalogue.md describes the format")
+	return withHint(fault.Newf(fault.Refused, "%d problems; nothing was imported", len(list)), "hale docs lab-catalogue describes the format")
 }
 
 func (s *shell) catalogLabs() *cobra.Command {
@@ -214,12 +214,20 @@ func labTestOf(ctx context.Context, tx *store.Tx, team teams.ID, name string) (c
 		return id, nil
 	}
 	all, err := catalogue.ListTests(ctx, tx, team, catalogue.TestFilter{})
+	var found []string
+	var id catalogue.TestID
 	for _, t := range all {
 		if t.Slug == name {
-			return t.ID, nil
+			found, id = append(found, t.ID.String()), t.ID
 		}
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(found) == 1:
+		return id, nil
+	case len(found) > 1:
+		err = ambiguousSlug(name, found)
+	default:
 		err = fault.New(fault.NotFound, "no lab test of the team has this id or slug")
 	}
 	return catalogue.TestID{}, err

@@ -31,8 +31,8 @@ type importedList struct {
 // listImport stores a list that was read.
 type listImport func(ctx context.Context, tx *store.Tx, edition string) error
 
-// listCommand is a command that reads a file and makes it a list in force.
-// read returns the list's name, how many entries it has and how to store it.
+// listCommand turns c into a command that reads a file and makes it a list in force. read
+// returns the list's name, its number of entries, and a function that stores it.
 func (s *shell) listCommand(c *cobra.Command, read func(file io.Reader, name string) (string, int, listImport, error)) *cobra.Command {
 	var edition string
 	var dryRun bool
@@ -110,7 +110,7 @@ func (s *shell) catalogPayors() *cobra.Command {
 	return s.listCommand(&cobra.Command{
 		Use: "import-payors FILE", Short: "import payors for all teams",
 		Long: `Import payors for all teams. They replace an earlier import and add to the built-in
-payors. FILE is CSV; docs/insurance.md describes its columns.`,
+payors. FILE is CSV; hale docs insurance describes its columns.`,
 		Example: examples("hale catalog import-payors payors.csv", "hale catalog import-payors payors.csv --dry-run"),
 	}, func(file io.Reader, _ string) (string, int, listImport, error) {
 		payors, err := insurance.ParsePayors(file, civil.DateOf(s.now()))

@@ -20,6 +20,7 @@ type shell struct {
 	out       io.Writer // results
 	err       io.Writer // talk
 	lookupEnv func(string) (string, bool)
+	isRoot    bool // the process runs as root
 	environ   []string
 	now       func() time.Time
 	terminal  bool // talk goes to a terminal: bars are welcome
@@ -42,7 +43,7 @@ func Main() int {
 	context.AfterFunc(ctx, stop)
 	s := &shell{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
-		lookupEnv: os.LookupEnv, environ: os.Environ(), now: time.Now,
+		lookupEnv: os.LookupEnv, isRoot: os.Geteuid() == 0, environ: os.Environ(), now: time.Now,
 		terminal: term.IsTerminal(int(os.Stderr.Fd())),
 		colour:   term.IsTerminal(int(os.Stdout.Fd())),
 	}
@@ -73,6 +74,14 @@ const firstSteps = "  hale demo anna                                  # two year
 	"  hale sandbox advance 10d                        # let the laboratory work\n" +
 	"  hale results show --user anna\n" +
 	"  hale listen                                     # print events as they happen"
+
+// productionSteps is the path of a production installation: the steps of the guide
+// production. Production has no invented data and no sandbox laboratory.
+const productionSteps = "  hale keys create --label server                 # one key for each program\n" +
+	"  hale catalog import compendium.json --dry-run   # the tests of your laboratory\n" +
+	"  hale catalog accounts add --help                # your contract with it\n" +
+	"  hale doctor                                     # what is missing\n" +
+	"  hale docs production                            # every step in full"
 
 func (s *shell) root() *cobra.Command {
 	cobra.EnableCommandSorting = false // help lists commands in the order of use

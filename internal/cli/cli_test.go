@@ -219,3 +219,19 @@ func TestUnknownVariableIsReportedByTheDoctor(t *testing.T) {
 		t.Errorf("said %s", &term.out)
 	}
 }
+
+// Only root is believed to run under sudo.
+func TestOperatorName(t *testing.T) {
+	sudo := newTerminal("SUDO_USER=alice")
+	own := newTerminal().operatorName("")
+	if got := sudo.operatorName(""); got != own || got == "operator alice" {
+		t.Errorf("an unprivileged user with SUDO_USER is %q, want %q", got, own)
+	}
+	sudo.isRoot = true
+	if got := sudo.operatorName(""); got != "operator alice" {
+		t.Errorf("root under sudo is %q", got)
+	}
+	if got := sudo.operatorName("Dr. Example"); got != "Dr. Example" {
+		t.Errorf("a given name became %q", got)
+	}
+}

@@ -15,10 +15,11 @@ func (s *shell) clockCommand() *cobra.Command {
 		Use: "clock", Short: "check and confirm the clock before old data is deleted",
 		Long: `Check and confirm the clock before old data is deleted.
 
-With a clock that is far ahead, all data looks old. hale serve deletes nothing by age
-while its clock differs from PostgreSQL's by more than a minute, or, on SQLite, is
-more than 25 hours ahead of the last hourly check. A service that did not run for so
-long cannot tell its absence from a wrong clock: confirm the clock.`,
+With a clock that is far ahead, all data looks old. So hale serve deletes nothing by
+age while the clock looks wrong. With PostgreSQL, the clock looks wrong if it differs
+from PostgreSQL's by more than a minute. With SQLite, it looks wrong if it is more
+than 25 hours ahead of the last hourly check. A service that did not run for so long
+cannot tell its absence from a wrong clock: confirm the clock.`,
 		Example: examples("hale clock status", "hale clock confirm"),
 	}, s.clockStatus(), s.clockConfirm())
 	addSettings(c.PersistentFlags(), storageSettings...)

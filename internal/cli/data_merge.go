@@ -18,9 +18,9 @@ func (s *shell) mergeDataCommand() *cobra.Command {
 	var dryRun bool
 	c := s.calls(&cobra.Command{
 		Use: "merge", Short: "merge nights and workouts that are stored twice",
-		Long: `Merge nights and workouts that are stored twice: two versions of one record, or
+		Long: `Merge nights and workouts that are stored twice. They are versions of one record, or
 sessions of one phone or app with most of their time in common. The newest version
-stays; the others are deleted, with an event for each user and resource.
+stays. The others are deleted, with an event for each user and resource.
 
 Data from before Hale compared versions may have such sessions; hale doctor counts
 them. --dry-run counts by user without deleting.`,

@@ -19,9 +19,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// withDatabase runs fn on the configured database, which must exist and be up
-// to date. Commands that use it need no API key: who can read the data folder
-// owns it anyway.
+// withDatabase runs fn on the configured database, which must exist and have the current
+// schema. Commands that use it need no API key: a user who can read the data folder owns
+// it anyway.
 func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *store.DB) error) error {
 	cfg, err := s.settings(c)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *
 
 func isPostgres(cfg *config.Config) bool { return store.IsPostgresURL(cfg.Database.Reveal()) }
 
-// mustExist keeps a mistyped data folder from becoming an empty database.
+// mustExist prevents a mistyped data folder from becoming an empty database.
 func mustExist(cfg *config.Config) error {
 	if isPostgres(cfg) {
 		return nil
@@ -62,15 +62,15 @@ func mustExist(cfg *config.Config) error {
 	return err
 }
 
-// openDatabase opens what the settings name and creates what is absent, but
-// never a root key: that is for hale serve, which says so. Locks of another
-// process are waited for as hale serve waits.
+// openDatabase opens the configured database, and creates it if it is missing. It never
+// creates a root key, because hale serve does that and tells the operator. It waits for
+// locks of other processes as long as hale serve does.
 func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB, error) {
 	return s.openWaiting(ctx, cfg, 0)
 }
 
-// openWaiting is openDatabase for a command that waits so long for a lock of
-// another process; 0 is as long as hale serve does.
+// openWaiting opens a database like openDatabase. lockWait is the time to wait for a lock
+// of another process; 0 means the time of hale serve.
 func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait time.Duration) (*store.DB, error) {
 	if err := app.RequireDatabase(cfg); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait ti
 	if root == nil {
 		root = new(secrets.Root) // opens nothing, so reading a sealed value fails
 	} else {
-		links = &documents.Links{Root: root, BaseURL: cfg.URL}
+		links = documents.NewLinks(root, cfg.URL)
 	}
 	o := store.Options{
 		URL: cfg.Database.Reveal(), Dir: cfg.Data, Root: root, Now: s.now,
@@ -108,7 +108,7 @@ func (s *shell) openWaiting(ctx context.Context, cfg *config.Config, lockWait ti
 	return db, nil
 }
 
-// existingRoot is the root key of the settings or of the data folder, nil when
+// existingRoot returns the root key of the settings or of the data folder, or nil if
 // there is none yet.
 func existingRoot(cfg *config.Config) (*secrets.Root, error) {
 	if cfg.RootKey != "" {
@@ -121,8 +121,8 @@ func existingRoot(cfg *config.Config) (*secrets.Root, error) {
 	return root, err
 }
 
-// makeRootKey creates the root key of a database that has nothing sealed, as the first
-// hale serve would. An API key needs one.
+// makeRootKey creates the root key of a database without sealed values, as the first hale
+// serve does. API keys need a root key.
 func (s *shell) makeRootKey(c *cobra.Command) error {
 	cfg, err := s.settings(c)
 	if err != nil {
@@ -158,7 +158,7 @@ func (s *shell) makeRootKey(c *cobra.Command) error {
 
 func rootKeyPath(cfg *config.Config) string { return filepath.Join(cfg.Data, secrets.RootFileName) }
 
-// mustBeMigrated refuses a database that is behind this version or ahead of it.
+// mustBeMigrated refuses a database whose schema is older or newer than this version's.
 func mustBeMigrated(ctx context.Context, db *store.DB) error {
 	if err := db.RefuseNewer(ctx); err != nil {
 		return err
@@ -195,8 +195,8 @@ func plural(n int, word string) string {
 	return fmt.Sprintf("%d %ss", n, word)
 }
 
-// anythingSealed tells whether the database holds sealed values, which need
-// the root key that they were sealed with.
+// anythingSealed reports whether the database contains sealed values. They need the root
+// key that sealed them.
 func anythingSealed(ctx context.Context, db *store.DB) (sealed bool, err error) {
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		var keys int64

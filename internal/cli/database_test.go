@@ -17,8 +17,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// A database that a newer version has migrated is nothing for this one: no
-// command works on it, the doctor says so, and no backup of it is restored.
+// A newer version has migrated the database, so this version refuses it. No
+// command works on it, the doctor reports it, and no backup of it is restored.
 func TestANewerDatabaseIsRefused(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		ctx := store.AsSystem(t.Context())
@@ -37,14 +37,14 @@ func TestANewerDatabaseIsRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f := examineRole(ctx, db); f.Verdict != good {
+		if f := examineRole(ctx, db); f.Verdict != verdictOK {
 			t.Errorf("of a role that owns its tables the doctor says %+v", f)
 		}
 		const want = "the database has schema 9999"
 		if err := mustBeMigrated(ctx, db); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("a command continues: %v", err)
 		}
-		if f := examineMigrations(ctx, db); f.Verdict != broken || !strings.Contains(f.Detail, want) {
+		if f := examineMigrations(ctx, db); f.Verdict != verdictBroken || !strings.Contains(f.Detail, want) {
 			t.Errorf("the doctor says %+v", f)
 		}
 		if db.Engine() == store.Postgres {
@@ -91,7 +91,7 @@ func TestCommandsSignLinks(t *testing.T) {
 }
 
 func TestAFullDiskIsBroken(t *testing.T) {
-	for free, want := range map[uint64]string{ops.MinFree - 1: broken, ops.MinFree: unwell, comfortable: good} {
+	for free, want := range map[uint64]string{ops.MinFree - 1: verdictBroken, ops.MinFree: verdictWarning, comfortable: verdictOK} {
 		if got := room(free); got.Verdict != want {
 			t.Errorf("%d bytes free: %+v", free, got)
 		}

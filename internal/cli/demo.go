@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hale/internal/cli/client"
 	"hale/internal/platform/fault"
 	"hale/internal/wearables/connections"
 )
@@ -32,6 +34,12 @@ days.`,
 
 		Annotations: map[string]string{"provider": "--provider", "days": "--days", "client_user_id": "USER"},
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkDemo(providers, days); err != nil {
+				return err
+			}
+			if err := s.checkSandbox(c.Context()); err != nil {
+				return err
+			}
 			id, err := s.findOrCreateUser(c.Context(), args[0])
 			if err != nil {
 				return err
@@ -52,6 +60,33 @@ days.`,
 	c.Flags().StringSliceVar(&providers, "provider", []string{"oura", "apple_health_kit"}, "providers: "+strings.Join(connections.DemoProviders, ", "))
 	c.Flags().IntVar(&days, "days", 730, "length of the history, at most 1096")
 	return c
+}
+
+// mostDemoDays is the longest history of a demo.
+const mostDemoDays = 1096
+
+// checkDemo refuses a demo that the server would refuse after its user is created.
+func checkDemo(providers []string, days int) error {
+	for _, provider := range providers {
+		if !slices.Contains(connections.DemoProviders, provider) {
+			return fault.NotInEnum(connections.DemoProviders).At("body", "provider")
+		}
+	}
+	if days < 1 || days > mostDemoDays {
+		return badUsagef("--days must be 1 to %d", mostDemoDays)
+	}
+	return nil
+}
+
+// checkSandbox refuses a demo of a production team before its user is created. A key that
+// may not read the sandbox laboratory learns it from the demo.
+func (s *shell) checkSandbox(ctx context.Context) error {
+	var answer *client.Error
+	err := s.get(ctx, "/v3/sandbox", nil, &struct{}{})
+	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.RequestID != "" {
+		return withHint(fault.New(fault.Refused, "demo connections are only available in sandbox"), "hale docs production has the steps of a production team")
+	}
+	return nil
 }
 
 // findOrCreateUser returns the id of a user, who is created if there is none.
@@ -84,6 +119,9 @@ type demoRow struct {
 	To       time.Time `json:"to"`
 }
 
+// demoPatience limits the wait for demo data, which takes seconds.
+const demoPatience = 5 * time.Minute
+
 // awaitDemo waits for the history of the providers.
 func (s *shell) awaitDemo(ctx context.Context, id string, providers []string) (demoData, error) {
 	for pause, waited := 50*time.Millisecond, time.Duration(0); ; pause = min(2*pause, time.Second) {
@@ -91,8 +129,8 @@ func (s *shell) awaitDemo(ctx context.Context, id string, providers []string) (d
 		if err != nil || complete {
 			return data, err
 		}
-		if waited += pause; waited > time.Minute {
-			return data, withHint(fault.New(fault.Unavailable, "the data is not complete after a minute"),
+		if waited += pause; waited > demoPatience {
+			return data, withHint(fault.New(fault.Unavailable, fmt.Sprintf("the data is not complete after %v", demoPatience)),
 				"hale jobs list --kind connections.demo_fill shows the state")
 		}
 		if err := sleep(ctx, pause); err != nil {

@@ -13,9 +13,9 @@ import (
 
 // Verdicts of a finding.
 const (
-	good   = "ok"
-	unwell = "warning" // works, but needs attention
-	broken = "broken"  // hale serve fails, or loses something
+	verdictOK      = "ok"
+	verdictWarning = "warning" // works, but needs attention
+	verdictBroken  = "broken"  // hale serve fails, or loses something
 )
 
 // finding holds the doctor's verdict about one thing.
@@ -30,10 +30,13 @@ func (s *shell) doctorCommand() *cobra.Command {
 	var deep bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "check configuration, disk, keys and database",
-		Long: `Check settings, networks file, data folder, disk, root key, database, migrations,
-clock, addresses, protection of data on its way, webhook policy and the program for scans. It changes nothing and can run while hale
-serve runs. It waits two seconds for a lock of another process. Use the same
-flags, environment and file as for hale serve.
+		Long: `Check the settings, the networks file, the data folder, the disk, the root key, the
+database, its migrations and the clock. Also check addresses, the protection of data
+on its way, the webhook policy and the program for scans.
+
+The command changes nothing and can run while hale serve runs. It waits two seconds
+for a lock of another process. Use the same flags, environment and file as for hale
+serve.
 
 The exit code is 1 if something is broken, and 0 if there are only warnings.`,
 		Example: examples("hale doctor", "hale doctor --deep", "hale doctor -o json | jq -r '.[] | select(.verdict != \"ok\")'"),
@@ -52,7 +55,7 @@ The exit code is 1 if something is broken, and 0 if there are only warnings.`,
 		}
 		bad := 0
 		for _, f := range findings {
-			if f.Verdict == broken {
+			if f.Verdict == verdictBroken {
 				bad++
 			}
 		}
@@ -100,7 +103,7 @@ func (s *shell) showFindings(findings []finding) error {
 	if s.format != formatTable {
 		return s.showValue(view{id: "check"}, findings)
 	}
-	signs := map[string]string{good: "ok     ", unwell: "warning", broken: "BROKEN "}
+	signs := map[string]string{verdictOK: "ok     ", verdictWarning: "warning", verdictBroken: "BROKEN "}
 	for _, f := range findings {
 		fmt.Fprintf(s.out, "%s  %-15s %s\n", s.paint(f.Verdict, signs[f.Verdict]), f.Check, f.Detail)
 		if f.Hint != "" {

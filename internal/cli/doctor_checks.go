@@ -24,43 +24,44 @@ import (
 
 func (s *shell) examineSettings(cfg *config.Config) finding {
 	if err := app.CheckBootstrapKey(cfg); err != nil {
-		return finding{"settings", broken, err.Error(), "correct the setting: hale serve does not start with it"}
+		return finding{"settings", verdictBroken, err.Error(), "correct the setting: hale serve does not start with it"}
 	}
 	if unknown := config.UnknownVariables(s.environ); len(unknown) > 0 {
-		return finding{"settings", unwell, "unknown variables: " + strings.Join(unknown, ", "), "hale config show -o json lists the known variables"}
+		return finding{"settings", verdictWarning, "unknown variables: " + strings.Join(unknown, ", "), "hale config show -o json lists the known variables"}
 	}
-	return finding{Check: "settings", Verdict: good, Detail: "valid"}
+	return finding{Check: "settings", Verdict: verdictOK, Detail: "valid"}
 }
 
 // examineNetworks checks the networks file as hale serve does.
 func examineNetworks(cfg *config.Config) finding {
 	warnings, err := app.ExamineNetworks(cfg)
 	if err != nil {
-		return finding{"networks", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/hl7.md describes the networks file"}
+		return finding{"networks", verdictBroken, strings.ReplaceAll(err.Error(), "\n", "; "), "docs/hl7.md describes the networks file"}
 	}
 	if len(warnings) > 0 {
-		return finding{"networks", unwell, strings.Join(warnings, "; "), "docs/hl7.md#secure-the-listener"}
+		return finding{"networks", verdictWarning, strings.Join(warnings, "; "), "docs/hl7.md#secure-the-listener"}
 	}
 	if cfg.Networks == "" {
-		return finding{Check: "networks", Verdict: good, Detail: "no networks file"}
+		return finding{Check: "networks", Verdict: verdictOK, Detail: "no networks file"}
 	}
-	return finding{Check: "networks", Verdict: good, Detail: absolute(cfg.Networks) + " is valid"}
+	return finding{Check: "networks", Verdict: verdictOK, Detail: absolute(cfg.Networks) + " is valid"}
 }
 
-// examineExposures has a line for each way of data to and from this machine.
+// examineExposures returns a finding for each connection over which data enters or leaves
+// this machine.
 func examineExposures(cfg *config.Config) (all []finding) {
 	for _, e := range app.Exposures(cfg) {
-		f := finding{Check: e.Check, Verdict: good, Detail: e.Detail}
+		f := finding{Check: e.Check, Verdict: verdictOK, Detail: e.Detail}
 		if e.Risk && cfg.Production() {
-			f.Verdict, f.Hint = broken, "protect it, or set --"+e.Allow+" if something else does; docs/security.md#protect-the-ways-of-data"
+			f.Verdict, f.Hint = verdictBroken, "protect it, or set --"+e.Allow+" if something else does; hale docs security"
 			if e.Allowed {
-				f.Verdict, f.Detail, f.Hint = unwell, e.Detail+", allowed by "+e.Allow, "make sure that something else protects it"
+				f.Verdict, f.Detail, f.Hint = verdictWarning, e.Detail+", allowed by "+e.Allow, "make sure that something else protects it"
 			}
 		}
 		all = append(all, f)
 	}
-	if err := app.CheckExposure(cfg); err != nil && all[0].Verdict == good && cfg.UsesTLS() {
-		all[0] = finding{"tls", broken, strings.ReplaceAll(err.Error(), "\n", "; "), "name files in PEM"}
+	if err := app.CheckExposure(cfg); err != nil && all[0].Verdict == verdictOK && cfg.UsesTLS() {
+		all[0] = finding{"tls", verdictBroken, strings.ReplaceAll(err.Error(), "\n", "; "), "name files in PEM"}
 	}
 	return all
 }
@@ -72,28 +73,28 @@ func examineFolder(cfg *config.Config) finding {
 	info, err := os.Stat(cfg.Data)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return finding{"data folder", good, absolute(cfg.Data) + " does not exist yet", "hale serve creates it"}
+		return finding{"data folder", verdictOK, absolute(cfg.Data) + " does not exist yet", "hale serve creates it"}
 	case err != nil:
-		return finding{"data folder", broken, err.Error(), "make the user that runs hale its owner"}
+		return finding{"data folder", verdictBroken, err.Error(), "make the user that runs hale its owner"}
 	case !info.IsDir():
-		return finding{"data folder", broken, absolute(cfg.Data) + " is a file", "set --data to a folder"}
+		return finding{"data folder", verdictBroken, absolute(cfg.Data) + " is a file", "set --data to a folder"}
 	}
 	probe, err := os.CreateTemp(cfg.Data, ".doctor-*")
 	if err != nil {
-		return finding{"data folder", broken, "not writable: " + err.Error(), "make the user that runs hale its owner"}
+		return finding{"data folder", verdictBroken, "not writable: " + err.Error(), "make the user that runs hale its owner"}
 	}
 	_, err = probe.Write(make([]byte, probeSize))
 	if err := errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return finding{"data folder", broken, "not writable: " + err.Error(), unwritten}
+		return finding{"data folder", verdictBroken, "not writable: " + err.Error(), unwritten}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return finding{"data folder", unwell, "other users of this machine can read " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
+		return finding{"data folder", verdictWarning, "other users of this machine can read " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
 	}
-	return finding{Check: "data folder", Verdict: good, Detail: absolute(cfg.Data)}
+	return finding{Check: "data folder", Verdict: verdictOK, Detail: absolute(cfg.Data)}
 }
 
-// comfortable is the free space below which the doctor warns: an import of a
-// large export needs about as much.
+// comfortable is the free disk space below which the doctor warns: an import of a large
+// export needs about as much.
 const comfortable = 5 << 30
 
 func examineDisk(cfg *config.Config) finding {
@@ -106,87 +107,89 @@ func examineDisk(cfg *config.Config) finding {
 	}
 	free, _, err := ops.DiskSpace(folder)
 	if err != nil {
-		return finding{"disk", broken, err.Error(), ""}
+		return finding{"disk", verdictBroken, err.Error(), ""}
 	}
 	return room(free)
 }
 
 func room(free uint64) finding {
-	f := finding{Check: "disk", Verdict: good, Detail: progress.Size(int64(free)) + " free"}
+	f := finding{Check: "disk", Verdict: verdictOK, Detail: progress.Size(int64(free)) + " free"}
 	switch {
 	case free < ops.MinFree:
-		f.Verdict, f.Hint = broken, "free some space: below "+progress.Size(ops.MinFree)+" a node reports that it is not ready"
+		f.Verdict, f.Hint = verdictBroken, "free some space: below "+progress.Size(ops.MinFree)+" a node reports that it is not ready"
 	case free < comfortable:
-		f.Verdict, f.Hint = unwell, "large imports need space for the upload and for the database"
+		f.Verdict, f.Hint = verdictWarning, "large imports need space for the upload and for the database"
 	}
 	return f
 }
 
 func examineRootKey(cfg *config.Config) finding {
 	if cfg.RootKey != "" {
-		return finding{Check: "root key", Verdict: good, Detail: "set by " + cfg.Origin("root-key").String()}
+		return finding{Check: "root key", Verdict: verdictOK, Detail: "set by " + cfg.Origin("root-key").String()}
 	}
 	path := rootKeyPath(cfg)
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Join(cfg.Data, store.FileName)); err == nil {
-			return finding{"root key", unwell, "there is a database and no " + path, "restore your copy of the key; hale serve does not start if the database was encrypted with another key"}
+			return finding{"root key", verdictWarning, "there is a database and no " + path, "restore your copy of the key; hale serve does not start if the database was encrypted with another key"}
 		}
-		return finding{"root key", good, "none yet", "hale serve creates one; keep a copy in another place"}
+		return finding{"root key", verdictOK, "none yet", "hale serve creates one; keep a copy in another place"}
 	}
 	if err != nil {
-		return finding{"root key", broken, err.Error(), ""}
+		return finding{"root key", verdictBroken, err.Error(), ""}
 	}
 	if _, _, err := secrets.RootFile(cfg.Data); err != nil {
-		return finding{"root key", broken, err.Error(), "restore your copy of " + path}
+		return finding{"root key", verdictBroken, err.Error(), "restore your copy of " + path}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return finding{"root key", broken, "other users of this machine can read " + path, "chmod 600 " + path}
+		return finding{"root key", verdictBroken, "other users of this machine can read " + path, "chmod 600 " + path}
 	}
-	return finding{Check: "root key", Verdict: good, Detail: path + "; keep a copy in another place"}
+	return finding{Check: "root key", Verdict: verdictOK, Detail: path + "; keep a copy in another place"}
 }
 
-// built is a moment that this program cannot have been started before.
+// built is a time before which this program cannot have been started. A clock that shows
+// an earlier time is wrong.
 var built = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (s *shell) examineClock() finding {
 	now := s.now().UTC()
 	if now.Before(built) {
-		return finding{"clock", broken, "this machine's clock shows " + now.Format(time.RFC3339), "set the clock: signatures and due times depend on it"}
+		return finding{"clock", verdictBroken, "this machine's clock shows " + now.Format(time.RFC3339), "set the clock: signatures and due times depend on it"}
 	}
-	return finding{Check: "clock", Verdict: good, Detail: now.Format(time.RFC3339)}
+	return finding{Check: "clock", Verdict: verdictOK, Detail: now.Format(time.RFC3339)}
 }
 
-// examineAddress tries to listen. An address that is taken is well when Hale
-// has it.
+// examineAddress tries to listen on an address. A taken address is no problem if Hale
+// uses it.
 func examineAddress(ctx context.Context, name, address, base string) finding {
 	if address == "" {
-		return finding{Check: name, Verdict: good, Detail: "off"}
+		return finding{Check: name, Verdict: verdictOK, Detail: "off"}
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {
 		_ = listener.Close()
-		return finding{Check: name, Verdict: good, Detail: address + " is free"}
+		return finding{Check: name, Verdict: verdictOK, Detail: address + " is free"}
 	}
 	if !addressInUse(err) {
-		return finding{name, broken, addressTrouble(name, address, err).Error(), "set --" + name + " to another address"}
+		return finding{name, verdictBroken, addressTrouble(name, address, err).Error(), "set --" + name + " to another address"}
 	}
 	if ready, alive := askReady(ctx, base); alive {
-		f := finding{Check: name, Verdict: good, Detail: "hale serves " + address + " and is ready"}
+		f := finding{Check: name, Verdict: verdictOK, Detail: "hale serves " + address + " and is ready"}
 		if !ready {
-			f.Verdict, f.Detail = broken, "hale serves "+address+" and is not ready"
+			f.Verdict, f.Detail = verdictBroken, "hale serves "+address+" and is not ready"
 			f.Hint = "curl " + base + "/readyz shows the failing check; the log line `not ready` has the reason"
 		}
 		return f
 	}
-	return finding{name, unwell, "another program listens at " + address, "set --" + name + " to another address"}
+	return finding{name, verdictWarning, "another program listens at " + address, "set --" + name + " to another address"}
 }
 
-// askReady asks a node how it is; alive tells that there is one.
+// askReady asks a node whether it is ready. alive reports whether a node answers.
 func askReady(ctx context.Context, base string) (ready, alive bool) {
 	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
 	defer cancel()
-	// The certificate is for the name that callers use, and this asks the address.
+	// The request goes to an IP address, but the certificate names the public host: do not
+	// verify it.
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nothing is sent
 	defer client.CloseIdleConnections()
 	status := func(path string) int {
@@ -208,14 +211,14 @@ func askReady(ctx context.Context, base string) (ready, alive bool) {
 func examineWebhooks(cfg *config.Config) finding {
 	switch {
 	case cfg.WebhookAllowPrivate && cfg.Production():
-		return finding{"webhooks", unwell, "allowed to loopback and private networks, in production", "turn webhook-allow-private off unless you own every receiver"}
+		return finding{"webhooks", verdictWarning, "allowed to loopback and private networks, in production", "turn webhook-allow-private off unless you own every receiver"}
 	case cfg.WebhookAllowPrivate:
-		return finding{Check: "webhooks", Verdict: good, Detail: "allowed to loopback and private networks"}
+		return finding{Check: "webhooks", Verdict: verdictOK, Detail: "allowed to loopback and private networks"}
 	}
-	return finding{Check: "webhooks", Verdict: good, Detail: "allowed to public addresses only; hale listen forwards to a receiver on this machine"}
+	return finding{Check: "webhooks", Verdict: verdictOK, Detail: "allowed to public addresses only; hale listen forwards to a receiver on this machine"}
 }
 
-// scansTimeout bounds the question to the program for scans.
+// scansTimeout limits the call of the program for scans.
 const scansTimeout = 5 * time.Second
 
 // examineScans looks for the program that recognizes the text of scanned lab reports, and
@@ -224,16 +227,16 @@ func examineScans(ctx context.Context, cfg *config.Config) finding {
 	const check, hint = "scans", "install the package tesseract-ocr (Debian: sudo apt-get install tesseract-ocr); reports with text work without it"
 	path, err := exec.LookPath(cfg.Tesseract)
 	if err != nil {
-		return finding{check, unwell, "no program " + cfg.Tesseract + ": scanned lab reports cannot be read", hint}
+		return finding{check, verdictWarning, "no program " + cfg.Tesseract + ": scanned lab reports cannot be read", hint}
 	}
 	ctx, cancel := context.WithTimeout(ctx, scansTimeout)
 	defer cancel()
 	models, err := exec.CommandContext(ctx, path, "--list-langs").CombinedOutput()
 	if err != nil {
-		return finding{check, unwell, path + " does not run: " + err.Error(), hint}
+		return finding{check, verdictWarning, path + " does not run: " + err.Error(), hint}
 	}
 	if !slices.Contains(strings.Fields(string(models)), "eng") {
-		return finding{check, unwell, path + " has no English model", "install the package tesseract-ocr-eng"}
+		return finding{check, verdictWarning, path + " has no English model", "install the package tesseract-ocr-eng"}
 	}
-	return finding{Check: check, Verdict: good, Detail: path}
+	return finding{Check: check, Verdict: verdictOK, Detail: path}
 }

@@ -36,36 +36,36 @@ var exitCodes = map[fault.Kind]int{
 	fault.Unavailable:     exitUnavailable,
 }
 
-// errInterrupted stands for Ctrl-C or a stop signal.
+// errInterrupted is the error after Ctrl-C or a stop signal.
 var errInterrupted = errors.New("interrupted")
 
-// usageError is a command line that means nothing. It exits like any other
-// bad input.
+// usageError is the error of an invalid command line. It has the exit code of invalid
+// input.
 type usageError struct{ error }
 
 func (e *usageError) Unwrap() error { return e.error }
 
-// Kind is that of bad input.
+// Kind returns fault.Invalid.
 func (e *usageError) Kind() fault.Kind { return fault.Invalid }
 
 func badUsage(err error) error { return &usageError{err} }
 
 func badUsagef(format string, args ...any) error { return badUsage(fmt.Errorf(format, args...)) }
 
-// hinted is an error that knows what to do about it.
-type hinted struct {
+// hintedError is an error with advice on how to solve it.
+type hintedError struct {
 	error
 	hint string
 }
 
-func (e *hinted) Unwrap() error { return e.error }
+func (e *hintedError) Unwrap() error { return e.error }
 
-// withHint adds advice; it keeps nil nil.
+// withHint adds advice to an error. It returns nil for nil.
 func withHint(err error, format string, args ...any) error {
 	if err == nil {
 		return nil
 	}
-	return &hinted{err, fmt.Sprintf(format, args...)}
+	return &hintedError{err, fmt.Sprintf(format, args...)}
 }
 
 func exitCode(err error) int {
@@ -75,7 +75,7 @@ func exitCode(err error) int {
 	return exitFailure
 }
 
-// complain prints `name: what happened` and, where there is one, a hint.
+// complain prints `name: error` and, if there is one, a hint.
 func (s *shell) complain(command *cobra.Command, err error) {
 	name := strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
 	for _, line := range strings.Split(textOf(command, err), "\n") {
@@ -86,8 +86,8 @@ func (s *shell) complain(command *cobra.Command, err error) {
 	}
 }
 
-// plain is a sentence in our voice: it begins in lower case, unless its first
-// word is written in capitals, and has no full stop.
+// plain puts a sentence into the style of the command line. It removes the full stop and
+// makes the first letter lower case, unless the first word is written in capitals.
 func plain(text string) string {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
 	first, size := utf8.DecodeRuneInString(text)
@@ -103,7 +103,7 @@ func (s *shell) hintFor(command *cobra.Command, err error) string {
 	if errors.As(err, &answer) && answer.Status == http.StatusNotFound && answer.RequestID == "" { // every answer of the API has one
 		return "the server at " + s.serverURL() + " is not the API of hale serve; is it the port of the metrics? set HALE_URL or --server"
 	}
-	var own *hinted
+	var own *hintedError
 	if errors.As(err, &own) {
 		return own.hint
 	}

@@ -31,9 +31,9 @@ type importOrder struct {
 func (s *shell) importCommand() *cobra.Command {
 	c := s.calls(s.importVerb(&cobra.Command{
 		Use: "import FILE", Short: "import a file of health data",
-		Long: `Import a file of health data for a user: an export, such as the export.zip of
-Apple Health, or a recording, such as a FIT, TCX or GPX file. Hale recognizes the
-kind of the file from its content. You can also name the kind; a dash and an
+		Long: `Import a file of health data for a user. The file is an export, such as the
+export.zip of Apple Health, or a recording, such as a FIT, TCX or GPX file. Hale
+recognizes the kind of the file from its content. You can also name the kind; a dash and an
 underscore are the same: apple-health, apple_health.
 
 The file streams to the server, which answers when it is on disk. Ctrl-C, or a
@@ -165,7 +165,7 @@ func (s *shell) importFile(ctx context.Context, path string, order importOrder) 
 	return s.awaitImport(ctx, client.Path("v2", "user", user, "imports", started.ID), started.ID)
 }
 
-// openExport opens a file that can be sent.
+// openExport opens a file and returns its size. It refuses files that cannot be uploaded.
 func openExport(path string) (*os.File, int64, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -209,8 +209,8 @@ func (s *shell) upload(ctx context.Context, file *os.File, size int64, user stri
 	return body, err
 }
 
-// awaitImport follows the import of an upload and reports its outcome. Records are the
-// count for a person; the share and the time left come from bytes.
+// awaitImport follows the import of an upload and reports its outcome. It shows the
+// number of records, but the percentage and the remaining time come from bytes.
 func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 	var state importState
 	body, err := s.await(ctx, path, waitedFor{label: "import", unit: progress.Bytes, read: func(body []byte) (step, error) {
@@ -245,8 +245,8 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 // mostLeft limits how many left-out types of records are printed.
 const mostLeft = 12
 
-// sayLeft tells people what was left out and why, the commonest first; programs
-// read the report.
+// sayLeft prints the data that was left out, with the reasons, most frequent first.
+// Programs read the report instead.
 func (s *shell) sayLeft(state *importState) {
 	types := slices.SortedFunc(maps.Keys(state.Report.FirstSkipped), func(a, b string) int {
 		return cmp.Or(cmp.Compare(state.left(b), state.left(a)), cmp.Compare(a, b))
@@ -265,7 +265,7 @@ func (s *shell) sayLeft(state *importState) {
 	}
 }
 
-// sayRejected tells people which rules were broken, the commonest first.
+// sayRejected prints the rules that values broke, most frequent first.
 func (s *shell) sayRejected(state *importState) {
 	all := state.Report.Rejections
 	rules := slices.SortedFunc(maps.Keys(all), func(a, b string) int {
@@ -294,7 +294,7 @@ func (s *importState) left(name string) int64 {
 	return t.Read - t.Mapped - t.Copies
 }
 
-// leftReason is a reason in words.
+// leftReason returns a reason as text for people.
 func leftReason(word string) string {
 	if word == "skipped" {
 		return "no matching resource"

@@ -15,8 +15,9 @@ import (
 	"hale/internal/wearables/imports"
 )
 
-// importServer has one user, anna, and one import whose states it tells one
-// after the other, the last for ever. A state of 503 stands for a restart.
+// importServer starts a server with one user, anna, and one import. The server answers
+// with the states one after the other, and then repeats the last one. A state of 503
+// means a restart.
 func importServer(t *testing.T, uploaded func(r *http.Request), states ...string) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -52,8 +53,8 @@ func export(t *testing.T) string {
 }
 
 const (
-	midway = `{"id":"i-1","status":"running","progress":{"step":"reading","bytes_done":5,"bytes_total":10,"records":1500}}`
-	done   = `{"id":"i-1","status":"succeeded","progress":{"step":"summarising","bytes_done":10,"bytes_total":10,"records":3000},
+	midway     = `{"id":"i-1","status":"running","progress":{"step":"reading","bytes_done":5,"bytes_total":10,"records":1500}}`
+	importDone = `{"id":"i-1","status":"succeeded","progress":{"step":"summarising","bytes_done":10,"bytes_total":10,"records":3000},
 		"created":2900,"updated":20,"unchanged":80,"rejected":1,"skipped":7}`
 )
 
@@ -66,7 +67,7 @@ func TestImportUploadsFollowsAndReports(t *testing.T) {
 		if got := r.URL.RawQuery; got != "history_only=true&kind=apple-health" {
 			t.Errorf("query %s", got)
 		}
-	}, midway, "503", done)
+	}, midway, "503", importDone)
 	term := newTerminal("HALE_URL=" + server.URL)
 	code := term.run(t.Context(), []string{"import", "apple-health", export(t), "--user", "anna", "--history-only"})
 	if code != 0 {

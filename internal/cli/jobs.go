@@ -10,11 +10,13 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
 	"hale/internal/cli/client"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/jobs"
+	"hale/internal/platform/store"
 )
 
 func (s *shell) jobsCommand() *cobra.Command {
@@ -26,7 +28,7 @@ one takes over its jobs. Finished jobs are kept for seven days. Jobs of the serv
 itself belong to no team; /metrics and the log show them.`,
 		Example:     examples("hale jobs list --status failed", "hale jobs wait 0198…"),
 		Annotations: map[string]string{absentHint: listsJobs + "; finished jobs are kept for seven days"},
-	}, s.jobsList(), s.jobsShow(), s.jobsCancel(), s.jobsWait()))
+	}, s.jobsList(), s.jobsShow(), s.jobsCancel(), s.jobsWait(), s.jobsSystem()))
 }
 
 const listsJobs = "hale jobs list shows all jobs"
@@ -83,6 +85,63 @@ func (s *shell) jobsList() *cobra.Command {
 	c.Flags().StringVar(&kind, "kind", "", "only jobs of this kind")
 	c.Flags().StringVar(&status, "status", "", "only jobs with this status: queued, running, succeeded, failed or canceled")
 	c.Flags().IntVar(&limit, "limit", 50, "number of items, at most 500")
+	return c
+}
+
+// systemJob is a job of the server itself.
+type systemJob struct {
+	ID         jobs.ID     `json:"id"`
+	Kind       string      `json:"kind"`
+	Status     jobs.Status `json:"status"`
+	Key        string      `json:"key,omitempty"`
+	Attempts   int         `json:"attempts"`
+	RunAt      time.Time   `json:"run_at"`
+	StartedAt  *time.Time  `json:"started_at"`
+	FinishedAt *time.Time  `json:"finished_at"`
+	Error      string      `json:"error,omitempty"`
+}
+
+var systemJobsView = view{id: "id", none: "no jobs", columns: []column{
+	{"kind", "kind"}, {"status", "status"}, {"attempts", "attempts"}, {"runs at", "run_at"}, {"started", "started_at"}, {"error", "error"},
+}}
+
+func (s *shell) jobsSystem() *cobra.Command {
+	var filter jobs.Filter
+	c := &cobra.Command{
+		Use: "system", Short: "list the jobs of the server itself, newest first",
+		Long: `List the jobs of the server itself, newest first, such as those that delete old
+data. They belong to no team. The command reads the database and needs no API key.
+A job that runs regularly is queued again after each run, also after a failed one.
+Its error is then that of its last run.`,
+		Example: examples("hale jobs system", "hale jobs system --kind events.forget -o json"),
+		Args:    takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if known := []jobs.Status{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled}; !slices.Contains(known, filter.Status) {
+				return badUsagef("--status must be one of queued, running, succeeded, failed, canceled")
+			}
+			if filter.Limit < 1 {
+				return badUsagef("--limit must be 1 or greater")
+			}
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				lines := []systemJob{}
+				err := db.Read(ctx, func(tx *store.Tx) error {
+					all, err := jobs.List(ctx, tx, uuid.Nil, filter)
+					for _, j := range all {
+						lines = append(lines, systemJob{j.ID, j.Kind, j.Status, j.Key, j.Attempts, j.RunAt, j.StartedAt, j.FinishedAt, j.Error})
+					}
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				return s.showValue(systemJobsView, lines)
+			})
+		},
+	}
+	c.Flags().StringVar(&filter.Kind, "kind", "", "only jobs of this kind")
+	c.Flags().StringVar((*string)(&filter.Status), "status", "", "only jobs with this status: queued, running, succeeded, failed or canceled")
+	c.Flags().IntVar(&filter.Limit, "limit", 100, "number of jobs")
+	addSettings(c.Flags(), storageSettings...)
 	return c
 }
 

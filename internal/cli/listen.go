@@ -85,7 +85,7 @@ prints only the secret.`,
 			s.say("printing events after number %d; stop with Ctrl-C", after)
 			return endless(f.follow(c.Context(), after, s.printEvent))
 		}
-		l := newListener(s, target, secret)
+		l := newListener(s, target, secret, after)
 		s.say("forwarding events after number %d to %s; stop with Ctrl-C", after, target)
 		err = endless(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
 		l.sum()
@@ -103,7 +103,8 @@ func receiver(flag, text string) (string, error) {
 	return target.String(), nil
 }
 
-// listenSecret is the given secret, or one derived from the API key.
+// listenSecret returns the given secret. If text is empty, it derives a secret from the
+// API key.
 func (s *shell) listenSecret(text string) (webhooks.Secret, error) {
 	if text != "" {
 		secret, err := webhooks.ParseSecret(text)
@@ -134,9 +135,10 @@ type listener struct {
 	firstRefused  int64 // number of the first event that was refused; 0 for none
 }
 
-func newListener(s *shell, target string, secret webhooks.Secret) *listener {
+// newListener returns a listener for the events after a number.
+func newListener(s *shell, target string, secret webhooks.Secret, after int64) *listener {
 	return &listener{
-		s: s, target: target,
+		s: s, target: target, next: after,
 		signer: webhooks.NewSigner([]webhooks.ValidSecret{{Secret: secret}}),
 		http: &http.Client{
 			Timeout:       webhooks.Timeout,
@@ -145,7 +147,7 @@ func newListener(s *shell, target string, secret webhooks.Secret) *listener {
 	}
 }
 
-// forwarded is the line of one event.
+// forwarded is the output line of one event.
 type forwarded struct {
 	Seq    int64  `json:"seq"`
 	ID     string `json:"id"`
@@ -155,8 +157,8 @@ type forwarded struct {
 	Millis int64  `json:"took_ms"`
 }
 
-// forward posts one event. An answer that is no success is reported, and the next event
-// follows. While the receiver gives no answer, forward tries again.
+// forward posts one event. It reports an answer that is no success and returns, so that
+// the next event follows. It tries again while the receiver gives no answer.
 func (l *listener) forward(ctx context.Context, e feedEvent) error {
 	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
@@ -243,25 +245,23 @@ func (l *listener) print(line forwarded) error {
 		fmt.Fprintf(l.s.out, "%s\n", text)
 		return nil
 	}
-	verdict, answer := good, strconv.Itoa(line.Status)
+	verdict, answer := verdictOK, strconv.Itoa(line.Status)
 	switch {
 	case line.Status == 0: // not posted
-		verdict, answer = unwell, line.Error
+		verdict, answer = verdictWarning, line.Error
 	case line.Status > 299:
-		verdict = broken
+		verdict = verdictBroken
 	}
 	took := time.Duration(line.Millis) * time.Millisecond
 	fmt.Fprintf(l.s.out, "%8d  %-45s %s  %s\n", line.Seq, line.Type, l.s.paint(verdict, answer), took)
 	return nil
 }
 
-// sum prints the totals and how to resume: at the first event that was refused.
+// sum prints the totals and the event number for --after. With this number the next run
+// begins at the first refused event, if there is one, or at the next event.
 func (l *listener) sum() {
 	if l.waiting && l.s.terminal {
 		l.s.say("")
-	}
-	if l.sent+l.refused == 0 {
-		return
 	}
 	next := l.next
 	if l.firstRefused > 0 {
@@ -270,7 +270,7 @@ func (l *listener) sum() {
 	l.s.say("%s forwarded, %s refused; continue with --after %d", progress.Count(int64(l.sent)), progress.Count(int64(l.refused)), next)
 }
 
-// reason says in a few words, without the address, why no answer came.
+// reason returns the cause of a missing answer in a few words, without the address.
 func reason(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

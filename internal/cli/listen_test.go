@@ -127,7 +127,7 @@ func TestListenWaitsForAReceiver(t *testing.T) {
 		}
 	})
 	term.format = formatTable
-	l := newListener(term.shell, "http://"+address+"/hook", secret)
+	l := newListener(term.shell, "http://"+address+"/hook", secret, 0)
 	if err := l.forward(t.Context(), feedEvent{Seq: 1, ID: "msg_1", Type: "t", Event: []byte("{}")}); err != nil {
 		t.Fatal(err)
 	}
@@ -136,6 +136,25 @@ func TestListenWaitsForAReceiver(t *testing.T) {
 	}
 	if got := term.out.String(); !strings.Contains(got, "204") || l.sent != 1 {
 		t.Errorf("printed %q", got)
+	}
+}
+
+// A run whose receiver never answered continues where it began.
+func TestListenContinuesAtTheBeginning(t *testing.T) {
+	term := newTerminal("HALE_API_KEY=" + testKey)
+	secret, err := term.listenSecret("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newListener(term.shell, "http://127.0.0.1:1/hook", secret, 41)
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := l.forward(stopped, feedEvent{Seq: 42, ID: "msg", Type: "t", Event: []byte("{}")}); err == nil {
+		t.Error("the event was forwarded")
+	}
+	l.sum()
+	if got := term.err.String(); !strings.HasSuffix(got, "0 forwarded, 0 refused; continue with --after 41\n") {
+		t.Errorf("said %q", got)
 	}
 }
 
@@ -152,7 +171,7 @@ func TestListenContinuesAtTheFirstRefusedEvent(t *testing.T) {
 		}
 	}))
 	defer receiver.Close()
-	l := newListener(term.shell, receiver.URL, secret)
+	l := newListener(term.shell, receiver.URL, secret, 0)
 	for seq := range int64(3) {
 		if err := l.forward(t.Context(), feedEvent{Seq: seq + 1, ID: "msg", Type: "t", Event: []byte("{}")}); err != nil {
 			t.Fatal(err)

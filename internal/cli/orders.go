@@ -17,7 +17,7 @@ import (
 func (s *shell) ordersCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
 		Use: "orders", Short: "create, list, find and cancel lab orders",
-		Long:    `Create, list, find, show and cancel lab orders. See docs/ordering.md.`,
+		Long:    `Create, list, find, show and cancel lab orders. See hale docs ordering.`,
 		Example: examples("hale orders create --user anna --test annual-check", "hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
@@ -85,7 +85,7 @@ func (s *shell) ordersList() *cobra.Command {
 	flags := c.Flags()
 	flags.StringSliceVar(&statuses, "status", nil, "only orders with these statuses, such as partial_results")
 	flags.StringSliceVar(&methods, "method", nil, "only orders with these collection methods")
-	flags.StringVar(&search, "search", "", "search for an id of an order or user, a control number, sample id, requisition or accession number, a patient's name or birth date, or a recipient")
+	flags.StringVar(&search, "search", "", "search for an order or user id, a control, sample, requisition or accession number, a patient's name or birth date, or a recipient")
 	flags.StringVar(&user, "user", "", "only orders of this user: user_id or client_user_id")
 	flags.StringVar(&order, "sort", "", "sort by created_at, patient_name or last_status")
 	flags.IntVar(&page, "page", 1, "number of the page")
@@ -164,7 +164,7 @@ func (s *shell) ordersRecord() *cobra.Command {
 		Use: "record ORDER", Short: "record a step of a test kit or a visit",
 		Long: `Record a step that no laboratory reports: a kit was labelled, sent or delivered, a
 visit was scheduled, or took place. Use it in production without a fulfilment
-partner; see docs/fulfilment.md. The sandbox plays these steps itself.`,
+partner; see hale docs fulfilment. The sandbox plays these steps itself.`,
 		Example: examples("hale orders record ORDER --status transit_customer --courier USPS --tracking 9400111",
 			"hale orders record ORDER --status transit_lab --courier UPS --tracking 1Z999 --inbound",
 			"hale orders record ORDER --sample BX-0001",

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hale/internal/cli/client"
+	"hale/internal/labs/catalogue"
 	"hale/internal/platform/fault"
 )
 
@@ -21,7 +22,7 @@ func (s *shell) ordersCreate() *cobra.Command {
 		Use: "create", Short: "order a lab test for a user",
 		Long: `Order a lab test for a user. The patient details are the demographics of the user.
 If a user of a sandbox team has none, the order has invented patient details, and
-the output says so. docs/ordering.md describes the other fields of an order, which
+the output says so. hale docs ordering describes the other fields of an order, which
 the API accepts.`,
 		Example: examples("hale orders create --user anna --test annual-check", "hale orders create --user anna --test home-health-kit -o id"),
 		Args:    takes(),
@@ -84,7 +85,7 @@ func (s *shell) patient(ctx context.Context, userID string) (patient, error) {
 		if sandboxErr := s.get(ctx, "/v3/sandbox", nil, new(struct{})); sandboxErr == nil {
 			return inventedPatient(), nil
 		}
-		return patient{}, withHint(fault.New(fault.Refused, "the user has no demographics"), "docs/users.md shows how to store them")
+		return patient{}, withHint(fault.New(fault.Refused, "the user has no demographics"), "hale docs users shows how to store them")
 	}
 	if err != nil {
 		return patient{}, err
@@ -204,7 +205,13 @@ func (s *shell) labTests(ctx context.Context) (all []json.RawMessage, err error)
 	}
 }
 
-// findLabTest returns the id of a lab test, given its id or its slug.
+// ambiguousSlug returns the error for a slug that several lab tests have.
+func ambiguousSlug(slug string, ids []string) error {
+	return withHint(badUsagef("%d lab tests have the slug %s", len(ids), slug), "name one by its id: %s", strings.Join(ids, ", "))
+}
+
+// findLabTest returns the id of a lab test, given its id or its slug. An active test comes
+// before others with its slug.
 func (s *shell) findLabTest(ctx context.Context, name string) (string, error) {
 	if id, err := uuid.Parse(name); err == nil {
 		return id.String(), nil
@@ -213,18 +220,31 @@ func (s *shell) findLabTest(ctx context.Context, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var slugs []string
+	var slugs, active, others []string
 	for _, raw := range all {
-		var t struct{ ID, Slug string }
+		var t struct{ ID, Slug, Status string }
 		if err := json.Unmarshal(raw, &t); err != nil {
 			return "", err
 		}
-		if t.Slug == name {
-			return t.ID, nil
+		switch {
+		case t.Slug == name && t.Status == string(catalogue.Active):
+			active = append(active, t.ID)
+		case t.Slug == name:
+			others = append(others, t.ID)
 		}
 		if strings.Contains(t.Slug, name) {
 			slugs = append(slugs, t.Slug)
 		}
+	}
+	if len(active) == 0 {
+		active = others
+	}
+	switch len(active) {
+	case 0:
+	case 1:
+		return active[0], nil
+	default:
+		return "", ambiguousSlug(name, active)
 	}
 	text := "no lab test has this id or slug"
 	if len(slugs) > 0 {

@@ -41,6 +41,19 @@ func (o *shownOrder) ended() bool {
 	return o.Status == "completed" || o.Status == "cancelled" || o.Status == "failed"
 }
 
+// needsVisit reports whether the order waits for the booking of a visit, which neither the
+// laboratory nor the sandbox's clock brings.
+func (o *shownOrder) needsVisit() bool {
+	if o.LabTest.Method != "at_home_phlebotomy" || len(o.Events) == 0 {
+		return false
+	}
+	switch lastPart(o.Events[len(o.Events)-1].Status) {
+	case "requisition_created", "requisition_bypassed", "appointment_cancelled":
+		return true
+	}
+	return false
+}
+
 // showOrder prints an order with its events, documents and next step.
 func (s *shell) showOrder(ctx context.Context, body []byte) error {
 	var o shownOrder
@@ -81,6 +94,9 @@ func (o *shownOrder) documents() []string {
 	if o.Requisition != nil {
 		all = append(all, "requisition/pdf")
 	}
+	if o.Status != "cancelled" {
+		all = append(all, "labels/pdf?collection_date=DATE")
+	}
 	if o.ABN {
 		all = append(all, "abn_pdf")
 	}
@@ -98,6 +114,9 @@ func (s *shell) nextStep(ctx context.Context, o *shownOrder) string {
 	}
 	if o.ended() {
 		return "nothing; the order has ended"
+	}
+	if o.needsVisit() {
+		return "book the visit of the patient\n      hale docs appointments"
 	}
 	var lab struct {
 		Plans []struct {

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// Formats of results.
+// Formats of output.
 const (
 	formatTable = "table"
 	formatJSON  = "json"
@@ -29,8 +29,8 @@ func checkFormat(format string) error {
 	return nil
 }
 
-// view says how JSON results look to people. JSON formats show everything
-// that the server said, a table shows the columns.
+// view describes the output of a JSON result as a table. The JSON formats print the whole
+// answer, and a table prints only the columns.
 type view struct {
 	list    string // name of the field that holds the list; empty when the answer is the list or is one thing
 	id      string // field that -o id prints
@@ -83,7 +83,7 @@ func (s *shell) show(v view, body []byte) error {
 	return s.printTable(v, items)
 }
 
-// showValue prints a result that did not come as JSON.
+// showValue prints a result that is a Go value.
 func (s *shell) showValue(v view, value any) error {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -92,7 +92,8 @@ func (s *shell) showValue(v view, value any) error {
 	return s.show(v, body)
 }
 
-// items are the things in an answer; one tells that it is a single thing.
+// items returns the things in an answer. one reports whether the answer is a single thing
+// and not a list.
 func (v view) items(body []byte) (items []any, one bool, err error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -152,8 +153,8 @@ func (s *shell) printCard(v view, item any) error {
 	return w.Flush()
 }
 
-// field follows a dotted path into a value; what is not there is nil. In a
-// list it takes the field of each item.
+// field follows a dotted path into a value, and returns nil if the path does not exist.
+// In a list it returns the field of each item.
 func field(value any, path string) any {
 	name, rest, nested := strings.Cut(path, ".")
 	switch x := value.(type) {
@@ -172,7 +173,7 @@ func field(value any, path string) any {
 	return nil
 }
 
-// cell is a value on one line.
+// cell returns a value as text for one line of a table; an empty value is "-".
 func cell(value any) string {
 	switch x := value.(type) {
 	case nil:
@@ -209,7 +210,8 @@ func shortenTime(text string) string {
 	return text
 }
 
-// oneLine keeps control characters of foreign text away from the terminal.
+// oneLine replaces the control characters of foreign text, so that they do not reach the
+// terminal.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
@@ -219,22 +221,23 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// say is talk: it goes to stderr and is no result.
+// say prints a message to stderr. Results go to stdout.
 func (s *shell) say(format string, args ...any) { fmt.Fprintf(s.err, format+"\n", args...) }
 
-// sayDone is talk about a success, left out where only results are wanted.
+// sayDone prints a message about a success if the output is a table. The other formats
+// are for programs, which want only results.
 func (s *shell) sayDone(format string, args ...any) {
 	if s.format == formatTable {
 		s.say(format, args...)
 	}
 }
 
-// paint colours a word by a verdict, on a terminal whose owner likes colour
+// paint colors a word by a verdict, on a terminal whose user allows colors
 // (https://no-color.org).
 func (s *shell) paint(verdict, text string) string {
 	if noColor, _ := s.lookupEnv("NO_COLOR"); !s.colour || noColor != "" {
 		return text
 	}
-	codes := map[string]string{good: "32", unwell: "33", broken: "31"}
+	codes := map[string]string{verdictOK: "32", verdictWarning: "33", verdictBroken: "31"}
 	return "\x1b[" + codes[verdict] + "m" + text + "\x1b[0m"
 }

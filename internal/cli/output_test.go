@@ -90,7 +90,7 @@ func TestColour(t *testing.T) {
 	} {
 		term := newTerminal(tc.env)
 		term.colour = tc.colour
-		if got := term.paint(good, "ok"); got != tc.want {
+		if got := term.paint(verdictOK, "ok"); got != tc.want {
 			t.Errorf("%s: %q", tc.name, got)
 		}
 	}

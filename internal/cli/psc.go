@@ -52,13 +52,13 @@ func (s *shell) pscImport() *cobra.Command {
 	var o pscOrder
 	c := &cobra.Command{
 		Use: "import FILE", Short: "import the patient service centers of labs",
-		Long: `Import the patient service centers of labs from CSV with a header line, from JSON
-with one object per line, or from GeoJSON; - is standard input. Lab and site_code
-identify a center. If a line is invalid, nothing changes.
+		Long: `Import the patient service centers of labs. The file is CSV with a header line, JSON
+with one object per line, or GeoJSON; - is standard input. Lab and site_code identify
+a center. If a line is invalid, nothing changes.
 
 Fields: lab_slug, site_code, name, first_line, second_line, city, state,
 zip_code, lat, lng, phone, fax, website, timezone, capabilities, hours, active,
-valid_from, valid_to. docs/places.md describes them.`,
+valid_from, valid_to. hale docs places describes them.`,
 		Example: examples("hale psc import centers.csv", "hale psc import centers.geojson --lab labcorp --full",
 			"hale psc import - --team 'Acme Health' --dry-run < centers.csv"),
 		Args: takes("FILE"),

@@ -32,7 +32,7 @@ func (s *shell) queryCommand() *cobra.Command {
 		Use: "query USER", Short: "query a user's wearable data: sums, means, groups",
 		Long: `Query a user's wearable data. -d is one query (select, group_by, where, align) for
 the time of --past and --anchor. It can also be a whole request of the API, with a
-timeframe and several queries. docs/aggregation.md describes queries.`,
+timeframe and several queries. hale docs aggregation describes queries.`,
 		Example: examples(
 			`hale query anna --past 7d -d '{"select":[{"func":"sum","arg":{"timeseries":"steps","field":"value"}}]}'`,
 			"hale query anna -d @sleep.json -o json",
@@ -92,8 +92,8 @@ func (s *shell) query(c *cobra.Command, q question, user string) error {
 	return s.showResults(answer)
 }
 
-// body is the request: what was given when it has queries, else the query that
-// was given with the time that the flags say.
+// body returns the body of the request. If text has queries, it is the body. Otherwise
+// text is one query, and body adds the period of the flags.
 func (q question) body(text []byte, now time.Time) ([]byte, error) {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(text, &given); err != nil {
@@ -133,8 +133,8 @@ func (q question) period() (value int, unit string, err error) {
 	return value, units[m[2]], err
 }
 
-// saveParquet writes the files of an answer: to path itself when there is one,
-// else numbered before the path's extension.
+// saveParquet writes the files of an answer. A single file goes to path. Several files
+// get numbers before the extension of path.
 func (s *shell) saveParquet(answer []byte, path string) error {
 	zipped, err := gzip.NewReader(bytes.NewReader(answer))
 	if err != nil {

@@ -41,7 +41,7 @@ contradicts a stored result. The first reading and each decision are kept.`,
 	return s.calls(noun(&cobra.Command{
 		Use: "reports", Short: "upload lab reports, and review what was read",
 		Long: `Upload lab reports as PDF, JPEG or PNG files, and review what was read. See
-docs/reports.md.`,
+hale docs reports.`,
 		Example:     examples("hale reports upload report.pdf --user anna", "hale reports show REPORT", "hale reports review list"),
 		Annotations: map[string]string{absentHint: listsReports},
 	}, s.reportsUpload(), s.reportsList(), s.reportsShow(), review))
@@ -105,12 +105,16 @@ func (s *shell) reportsUpload() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !noWait {
-				if body, err = s.awaitReport(c.Context(), body); err != nil {
-					return err
-				}
+			if noWait {
+				return s.show(reportView, body)
 			}
-			return s.show(reportView, body)
+			if body, err = s.awaitReport(c.Context(), body); err != nil {
+				return err
+			}
+			if err := s.show(reportView, body); err != nil {
+				return err
+			}
+			return outcomeOfReading(body)
 		},
 	}
 	c.Flags().StringVar(&owner, "user", "", "the user of the report: user_id or client_user_id")
@@ -159,7 +163,7 @@ func (s *shell) uploadReport(ctx context.Context, owner string, review bool, fil
 	})
 }
 
-// awaitReport asks for a job until the report is read.
+// awaitReport polls a job until the report is read.
 func (s *shell) awaitReport(ctx context.Context, body json.RawMessage) (json.RawMessage, error) {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		var job struct{ ID, Status string }
@@ -182,6 +186,21 @@ func (s *shell) awaitReport(ctx context.Context, body json.RawMessage) (json.Raw
 			return nil, err
 		}
 	}
+}
+
+// outcomeOfReading returns an error with the reason if the report could not be read.
+func outcomeOfReading(body json.RawMessage) error {
+	var job struct {
+		Status string
+		Reason string `json:"failure_message"`
+	}
+	if err := json.Unmarshal(body, &job); err != nil {
+		return err
+	}
+	if job.Status == string(reports.Failed) {
+		return outcome("reading of the report", job.Status, job.Reason)
+	}
+	return nil
 }
 
 func (s *shell) reportsList() *cobra.Command {
@@ -332,7 +351,7 @@ func orEmpty(text *string) string {
 	return *text
 }
 
-// orElse returns an error, or the outcome of a function.
+// orElse returns err unless it is nil, and otherwise the result of fn.
 func orElse(err error, fn func() error) error {
 	if err != nil {
 		return err
@@ -368,8 +387,8 @@ func (s *shell) reportReviewPage() *cobra.Command {
 	var plain bool
 	c := &cobra.Command{
 		Use: "page REPORT PAGE", Short: "save the image of a page, with a box around each result",
-		Long: `Save the image of a page as a JPEG, with a box around each result: green, or red for
-a result that a person should compare with the report.`,
+		Long: `Save the image of a page as a JPEG, with a box around each result. The box is red if a
+person should compare the result with the report. Otherwise it is green.`,
 		Example: examples("hale reports review page REPORT 1 --out page.jpg", "hale reports review page REPORT 2 --plain --out page.jpg"),
 		Args:    takes("REPORT", "PAGE"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -418,7 +437,7 @@ func (s *shell) savePage(ctx context.Context, path string, query url.Values, out
 	return nil
 }
 
-// reportDecision is the command accept or reject.
+// reportDecision returns the command accept or reject.
 func (s *shell) reportDecision(decision reports.Decision) *cobra.Command {
 	var reviewer, note, file string
 	var confirmed bool
@@ -473,7 +492,7 @@ from the user needs --confirm-identity. Accepting a rejected report reopens it.`
 	return c
 }
 
-// reviewerName returns the given name, or the account's.
+// reviewerName returns the given name, or the name of the account on this machine.
 func reviewerName(given string) string {
 	if given != "" {
 		return given

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -21,7 +22,7 @@ func (s *shell) resultsCommand() *cobra.Command {
 	review := noun(&cobra.Command{
 		Use: "review", Short: "assign or reject results without an order",
 		Long: `Assign or reject results without an order that need an operator: results of teams
-without a queue, and results that a team passed on. See docs/unmatched-results.md.
+without a queue, and results that a team passed on. See hale docs unmatched-results.
 The commands work on the database directly, also while hale serve runs. list prints
 no names of persons. show prints the name of the person on the report.`,
 		Example: examples("hale results review list", "hale results review show RESULT", "hale results review accept RESULT --order ORDER",
@@ -51,11 +52,12 @@ type reviewLine struct {
 	ReviewedBy string                `json:"reviewed_by,omitempty"`
 }
 
-// reviewWhole is a result with all that speaks for and against its orders.
+// reviewWhole is a result with all reasons for and against its orders.
 type reviewWhole struct {
 	reviewLine
 	matching.Summary
-	Orders []reviewOrder `json:"orders"`
+	Report *matching.ReportText `json:"report,omitempty"`
+	Orders []reviewOrder        `json:"orders"`
 }
 
 type reviewOrder struct {
@@ -100,7 +102,7 @@ func (s *shell) reviewList() *cobra.Command {
 	var name string
 	var limit int
 	c := &cobra.Command{
-		Use: "list", Short: "list results that need a decision, oldest first",
+		Use: "list", Short: "list results that need a decision, critical ones first",
 		Example: examples("hale results review list", "hale results review list --team Acme -o id"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -120,12 +122,15 @@ func (s *shell) reviewList() *cobra.Command {
 					}
 					lines, total = append(lines, some...), total+n
 				}
-				slices.SortFunc(lines, func(a, b reviewLine) int { return a.CreatedAt.Compare(b.CreatedAt) })
+				slices.SortFunc(lines, compareReviews)
 				lines = lines[:min(limit, len(lines))]
-				if more := total - len(lines); more > 0 {
-					s.sayDone("%d more results; --limit %d shows all", more, total)
+				if err := s.showValue(reviewView, lines); err != nil {
+					return err
 				}
-				return s.showValue(reviewView, lines)
+				if more := total - len(lines); more > 0 {
+					s.say("there are %d more results: --limit %d shows all", more, total)
+				}
+				return nil
 			})
 		},
 	}
@@ -134,7 +139,18 @@ func (s *shell) reviewList() *cobra.Command {
 	return c
 }
 
-// someTeams are the one named, or all.
+// compareReviews sorts critical results first, then the oldest.
+func compareReviews(a, b reviewLine) int {
+	rank := func(l reviewLine) int {
+		if l.Worst == orders.Critical {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.CreatedAt.Compare(b.CreatedAt))
+}
+
+// someTeams returns the team with a name, or all teams if the name is empty.
 func (s *shell) someTeams(ctx context.Context, db *store.DB, name string) ([]teams.Team, error) {
 	if name == "" {
 		return readTeams(ctx, db)
@@ -143,13 +159,13 @@ func (s *shell) someTeams(ctx context.Context, db *store.DB, name string) ([]tea
 	return []teams.Team{team}, err
 }
 
-// waiting are a team's results that wait for those who run the service, the
-// oldest of them, and how many there are in all.
+// waiting returns results of a team that wait for the operator, at most limit of them,
+// critical ones first. total counts all of them.
 func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lines []reviewLine, total int, err error) {
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		lines = nil
 		var found []matching.Item
-		found, total, err = matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.OperatorReview, Limit: limit, Oldest: true})
+		found, total, err = matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.OperatorReview, Limit: limit, CriticalFirst: true})
 		if err != nil {
 			return err
 		}
@@ -185,6 +201,9 @@ func (s *shell) reviewShow() *cobra.Command {
 					for _, o := range i.Candidates {
 						whole.Orders = append(whole.Orders, reviewOrder{o.Order, o.User, o.Status, o.Score, o.Reasons})
 					}
+					if whole.Report, err = i.ReadText(ctx, tx); err != nil {
+						return err
+					}
 					whole.reviewLine, err = lineOfReview(ctx, tx, team, &i)
 					return err
 				})
@@ -192,7 +211,7 @@ func (s *shell) reviewShow() *cobra.Command {
 					return err
 				}
 				if s.format == formatTable {
-					s.sayDone("-o json shows the person, the tests and the orders")
+					s.sayDone("-o json shows the person, the tests, the notes and the orders")
 				}
 				return s.showValue(reviewView, whole)
 			})
@@ -200,7 +219,7 @@ func (s *shell) reviewShow() *cobra.Command {
 	}
 }
 
-// onResult finds the team of a result, whose id is all that an operator needs.
+// onResult finds the team of a result, so that an operator needs only the result's id.
 func (s *shell) onResult(c *cobra.Command, word string, fn func(ctx context.Context, db *store.DB, team teams.Team, id matching.ID) error) error {
 	id, err := ids.Parse[matching.Item](word)
 	if err != nil {

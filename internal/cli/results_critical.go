@@ -33,7 +33,7 @@ func (s *shell) criticalCommand() *cobra.Command {
 	return s.calls(noun(&cobra.Command{
 		Use: "critical", Short: "list and acknowledge critical results of a team",
 		Long: `List critical results, and record who was notified of them. A result that is not
-acknowledged in time escalates. See docs/results.md.`,
+acknowledged in time escalates. See hale docs results.`,
 		Example: examples("hale results critical list --state open", `hale results critical acknowledge ID --notified "Dr. Example" --read-back`),
 
 		Annotations: map[string]string{absentHint: listsCritical},

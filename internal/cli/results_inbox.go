@@ -19,7 +19,9 @@ func (s *shell) inboxCommand() *cobra.Command {
 	c := noun(&cobra.Command{
 		Use: "inbox", Short: "assign or reject results that belong to no team yet",
 		Long: `Assign or reject results for which no team could be found: the order number is
-unknown, and several teams share the lab account. See docs/unmatched-results.md.
+unknown, and several teams share the lab account. The list also has reports without
+results that no order takes: rejected samples, cancellations and blocks. Act on such
+a report, then reject it with what you did. See hale docs unmatched-results.
 The commands work on the database directly, also while hale serve runs. list prints
 no names of persons. show prints the name of the person on the report.`,
 		Example: examples("hale results inbox list", "hale results inbox show RESULT -o json", "hale results inbox assign RESULT --order ORDER",
@@ -35,6 +37,7 @@ type inboxLine struct {
 	State      matching.AssignmentState `json:"state"`
 	Reason     inbox.Reason             `json:"reason"`
 	Lab        string                   `json:"lab"`
+	Status     string                   `json:"report_status"` // of a report without results
 	Worst      orders.Interpretation    `json:"interpretation"`
 	ReceivedAt time.Time                `json:"received_at"`
 	DecidedAt  *time.Time               `json:"decided_at"`
@@ -47,7 +50,8 @@ type inboxLine struct {
 type inboxWhole struct {
 	inboxLine
 	*matching.Summary
-	Note string `json:"decision_note,omitempty"`
+	Report *matching.ReportText `json:"report,omitempty"`
+	Note   string               `json:"decision_note,omitempty"`
 }
 
 var inboxView = view{
@@ -56,6 +60,7 @@ var inboxView = view{
 		{"result", "result_id"},
 		{"lab", "lab"},
 		{"value", "interpretation"},
+		{"status", "report_status"},
 		{"reason", "reason"},
 		{"state", "state"},
 		{"received", "received_at"},
@@ -65,14 +70,14 @@ var inboxView = view{
 }
 
 func lineOfInbox(u *matching.Unassigned) inboxLine {
-	return inboxLine{u.ID, u.State, u.Reason, u.Lab, u.Interpretation, u.ReceivedAt, u.DecidedAt, u.DecidedBy, u.Team, u.Order}
+	return inboxLine{u.ID, u.State, u.Reason, u.Lab, u.Status, u.Interpretation, u.ReceivedAt, u.DecidedAt, u.DecidedBy, u.Team, u.Order}
 }
 
 func (s *shell) inboxList() *cobra.Command {
 	var state string
 	var limit int
 	c := &cobra.Command{
-		Use: "list", Short: "list results without a team, oldest first",
+		Use: "list", Short: "list results without a team, critical ones first",
 		Example: examples("hale results inbox list", "hale results inbox list --state rejected"),
 		Args:    takes(),
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -98,10 +103,13 @@ func (s *shell) inboxList() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if more := total - len(lines); more > 0 {
-					s.sayDone("%d more results; --limit %d shows all", more, total)
+				if err := s.showValue(inboxView, lines); err != nil {
+					return err
 				}
-				return s.showValue(inboxView, lines)
+				if more := total - len(lines); more > 0 {
+					s.say("there are %d more results: --limit %d shows all", more, total)
+				}
+				return nil
 			})
 		},
 	}
@@ -132,7 +140,7 @@ func (s *shell) inboxShow() *cobra.Command {
 					return err
 				}
 				if s.format == formatTable {
-					s.sayDone("-o json shows the person and the tests")
+					s.sayDone("-o json shows the person, the tests and the notes")
 				}
 				return s.showValue(inboxView, whole)
 			})
@@ -143,7 +151,7 @@ func (s *shell) inboxShow() *cobra.Command {
 func readInbox(ctx context.Context, db *store.DB, id matching.ID) (whole inboxWhole, err error) {
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		u, summary, err := matching.GetUnassigned(ctx, tx, id)
-		whole = inboxWhole{lineOfInbox(&u), summary, u.Note}
+		whole = inboxWhole{lineOfInbox(&u), summary, u.Report, u.Note}
 		return err
 	})
 	if fault.Is(err, fault.NotFound) {
@@ -246,12 +254,13 @@ func addBy(c *cobra.Command, by *string) {
 }
 
 // operatorName returns the name that a command records: the given one, else the
-// user who called sudo, else the user of the process.
+// user who called sudo, else the user of the process. Only root is believed to run under
+// sudo, because any other user can set the variable.
 func (s *shell) operatorName(given string) string {
 	if given != "" {
 		return given
 	}
-	if name, _ := s.lookupEnv("SUDO_USER"); name != "" {
+	if name, _ := s.lookupEnv("SUDO_USER"); name != "" && s.isRoot {
 		return "operator " + name
 	}
 	if u, err := user.Current(); err == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/google/uuid"
@@ -39,6 +40,9 @@ func (s *shell) resultsShow() *cobra.Command {
 				return err
 			}
 			body, err := s.call(c.Context(), http.MethodGet, client.Path("v3", "order", id.String(), "result"), nil, nil)
+			if fault.Is(err, fault.NotFound) && s.get(c.Context(), client.Path("v3", "order", id.String()), nil, &struct{}{}) == nil {
+				return withHint(err, "in a sandbox, hale sandbox advance 10d lets the laboratory work; otherwise wait: hale orders get %s shows the next step", id)
+			}
 			if err != nil {
 				return err
 			}
@@ -80,6 +84,9 @@ func (s *shell) newestResult(ctx context.Context, user string) (string, error) {
 
 // showResult prints the results of an order as a table.
 func (s *shell) showResult(order string, body []byte) error {
+	type value struct {
+		Result string `json:"result"`
+	}
 	var r struct {
 		Metadata struct {
 			Patient    string `json:"patient"`
@@ -98,7 +105,17 @@ func (s *shell) showResult(order string, body []byte) error {
 			Above          bool   `json:"is_above_max_range"`
 			Below          bool   `json:"is_below_min_range"`
 			Status         string `json:"status"`
+			FlagConflict   string `json:"flag_conflict"`
+			Previous       *value `json:"previous"`
 		} `json:"results"`
+		Missing []struct {
+			Name     string `json:"name"`
+			Failure  string `json:"inferred_failure_type"`
+			Previous *value `json:"previous"`
+		} `json:"missing_results"`
+		Warnings []struct {
+			Message string `json:"message"`
+		} `json:"warnings"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
 		return err
@@ -109,17 +126,40 @@ func (s *shell) showResult(order string, body []byte) error {
 	w := tabwriter.NewWriter(s.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "TEST\tRESULT\tUNIT\tRANGE\tFLAG")
 	for _, one := range r.Results {
-		flag := "-"
-		if one.Interpretation != "normal" {
-			flag = one.Interpretation
-		}
+		var flags []string
+		flag := one.Interpretation
 		switch {
 		case one.Above:
 			flag += " high"
 		case one.Below:
 			flag += " low"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cell(one.Name), cell(one.Result), cell(one.Unit), cell(one.Range), flag)
+		if flag != "normal" {
+			flags = append(flags, flag)
+		}
+		if one.Status != "" && one.Status != "final" {
+			flags = append(flags, one.Status)
+		}
+		if one.Previous != nil {
+			flags = append(flags, "before "+one.Previous.Result)
+		}
+		if one.FlagConflict != "" {
+			flags = append(flags, "the laboratory's flag contradicts the value")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", cell(one.Name), cell(one.Result), cell(one.Unit), cell(one.Range), cell(strings.Join(flags, ", ")))
 	}
-	return w.Flush()
+	for _, one := range r.Missing {
+		why := "missing, " + one.Failure
+		if one.Previous != nil {
+			why = "withdrawn, before " + one.Previous.Result
+		}
+		fmt.Fprintf(w, "%s\t-\t-\t-\t%s\n", cell(one.Name), cell(why))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, one := range r.Warnings {
+		fmt.Fprintf(s.out, "\nwarning: %s\n", cell(one.Message))
+	}
+	return nil
 }

@@ -219,13 +219,15 @@ interrupted command continues when it is repeated.`,
 					return err
 				}
 			}
-			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error { return s.reseal(ctx, db, id) })
+			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
+				return s.reseal(ctx, db, id, "; restart every server, then retire the old root key")
+			})
 		},
 	}
 }
 
-// reseal seals the keys of the database with the first root key.
-func (s *shell) reseal(ctx context.Context, db *store.DB, id secrets.KeyID) error {
+// reseal seals the keys of the database with the first root key. next is what to do then.
+func (s *shell) reseal(ctx context.Context, db *store.DB, id secrets.KeyID, next string) error {
 	meter := progress.Start(s.err, progress.Options{Label: "keys", Unit: progress.Items, Terminal: s.terminal})
 	done, err := db.Reseal(ctx, func(done store.Resealed) { meter.Set(int64(done.Teams+done.Users), 0, "") })
 	meter.Finish(err == nil)
@@ -244,8 +246,8 @@ func (s *shell) reseal(ctx context.Context, db *store.DB, id secrets.KeyID) erro
 	} else if err != nil {
 		return err
 	}
-	s.sayDone("root key %s seals: %s with a new key, %s and %s sealed again; restart every server, then retire the old root key",
-		id, plural(done.Teams, "team"), plural(done.Users, "user key"), plural(proofs, "API key"))
+	s.sayDone("root key %s seals: %s with a new key, %s and %s sealed again%s",
+		id, plural(done.Teams, "team"), plural(done.Users, "user key"), plural(proofs, "API key"), next)
 	return nil
 }
 
@@ -299,7 +301,7 @@ func (s *shell) retire(ctx context.Context, cfg *config.Config, root *secrets.Ro
 	if lines > 0 {
 		return withHint(fault.Newf(fault.Conflict, "root key %s seals %s of the list of erasures", id, plural(lines, "line")), "restart the server of this data folder, and repeat the command")
 	}
-	if err := s.reseal(ctx, db, root.IDs()[0]); err != nil { // what was sealed before the restart
+	if err := s.reseal(ctx, db, root.IDs()[0], ""); err != nil { // what was sealed before the restart
 		return err
 	}
 	return db.Write(ctx, func(tx *store.Tx) error { return tx.RetireRootKey(ctx, id) })

@@ -113,13 +113,13 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// readScreen reads the first screen: up to the line after "try next".
+// readScreen reads the first screen: up to the last step of the path.
 func readScreen(from io.Reader) string {
 	var screen strings.Builder
 	lines := bufio.NewScanner(from)
 	for lines.Scan() {
 		screen.WriteString(lines.Text() + "\n")
-		if strings.Contains(lines.Text(), "hale listen   ") {
+		if strings.Contains(lines.Text(), "hale listen   ") || strings.Contains(lines.Text(), "hale docs production") {
 			break
 		}
 	}

@@ -25,11 +25,12 @@ func (s *shell) serveCommand() *cobra.Command {
 		Use: "serve", Short: "run the service: API, portal and workers",
 		Long: `Run the whole service: API, portal and workers. It creates the data folder and
 migrates the database. If there is no team yet, it creates one with an API key,
-and prints the key once.
+and prints the key once. In production the key is in the file first-api-key of the
+data folder instead.
 
 SIGTERM or Ctrl-C stops the service. Its readiness turns 503. After --lame-duck it
-refuses new requests and finishes running ones within --shutdown-drain. A second signal stops it at once. No acknowledged
-change is lost.`,
+refuses new requests and finishes running ones within --shutdown-drain. A second
+signal stops it at once. No acknowledged change is lost.`,
 		Example: examples(
 			"hale serve",
 			"hale serve --listen :8080 --behind-proxy --data /var/lib/hale --environment production --team 'Acme Health'",
@@ -82,7 +83,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 	return err
 }
 
-// doctorLooks is the hint about what the doctor examines.
+// doctorLooks is the hint to run the doctor.
 const doctorLooks = "hale doctor shows more"
 
 // conflict is an error about the state of an object, or about a folder or an address
@@ -94,7 +95,7 @@ func (e *conflict) Unwrap() error { return e.error }
 // Kind returns the kind of a conflict.
 func (*conflict) Kind() fault.Kind { return fault.Conflict }
 
-// explainStart says plainly why the node does not start.
+// explainStart returns an error that states in plain words why the node does not start.
 func explainStart(err error, cfg *config.Config) error {
 	var address *app.ListenError
 	var setting *app.SettingError
@@ -108,13 +109,15 @@ func explainStart(err error, cfg *config.Config) error {
 	case errors.Is(err, app.ErrErasures):
 		return withHint(sayingf(err, "the file %s has erasures that another root key sealed", filepath.Join(cfg.Data, users.ErasuresFile)),
 			"add that root key after the others, in %s or the root-key setting; without it a restored backup would serve erased people", secrets.RootFileName)
-	case store.IsFull(err), errors.Is(err, syscall.ENOSPC):
-		return withHint(sayingf(err, "the disk of %s is full", cfg.Data), "make room, or set --data to a folder on another disk; nothing is lost")
+	case isPostgres(cfg) && store.IsFull(err):
+		return withHint(sayingf(err, "the disk of the PostgreSQL server is full"), "make room there, and start again; nothing is lost")
+	case isDiskFull(err, cfg.Data):
+		return withHint(sayingf(err, "the disk of the data folder %s is full", cfg.Data), "make room, or set --data to a folder on another disk; nothing is lost")
 	case store.IsDamaged(err):
 		return withHint(sayingf(err, "the database %s is damaged", filepath.Join(cfg.Data, store.FileName)),
-			"restore a backup with hale restore FOLDER --force; docs/operations.md has the steps")
+			"restore a backup with hale restore FOLDER --force; hale docs operations has the steps")
 	case errors.As(err, &setting):
-		return badUsage(withHint(err, "docs/operations.md describes the settings, docs/hl7.md the networks file"))
+		return badUsage(withHint(err, "hale docs operations describes the settings, hale docs hl7 the networks file"))
 	case errors.As(err, &address):
 		return addressTrouble(address.Setting, address.Address, err)
 	case errors.As(err, &folder) && folder.Path == cfg.Data:
@@ -125,13 +128,23 @@ func explainStart(err error, cfg *config.Config) error {
 	return withHint(err, doctorLooks)
 }
 
-// folderTrouble says why the data folder cannot be used.
+// isDiskFull reports whether a start failed because the data folder has no room. SQLite
+// fails to open its files with another error then.
+func isDiskFull(err error, data string) bool {
+	if store.IsFull(err) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return true
+	}
+	free, _, unknown := ops.DiskSpace(data)
+	return store.IsIOError(err) && unknown == nil && free < 64<<10
+}
+
+// folderTrouble returns an error that states why the data folder cannot be used.
 func folderTrouble(err *fs.PathError) error {
 	return withHint(sayingf(err, "the data folder %s cannot be used: %s", err.Path, reasonOf(err)), "%s", "set --data to another folder; "+doctorLooks)
 }
 
-// addressTrouble says why an address of a setting cannot be had. All but a taken
-// one is a mistake in the setting.
+// addressTrouble returns an error that states why the node cannot listen on an address.
+// All causes except a taken address are mistakes in the setting.
 func addressTrouble(setting, address string, err error) error {
 	if addressInUse(err) {
 		free := "--listen 127.0.0.1:0 picks a free port"
@@ -153,11 +166,14 @@ func addressTrouble(setting, address string, err error) error {
 	return withHint(sayingf(err, "cannot listen at %s: %s", address, reasonOf(err)), "%s", hint)
 }
 
-// welcome is the first screen: where it is, what opens it, what to try.
+// welcome prints the first screen: the addresses, the API key, and commands to try.
 func (s *shell) welcome(a *app.App, cfg *config.Config) {
 	line := func(name, value string) { fmt.Fprintf(s.out, "  %-10s %s\n", name, value) }
 	fmt.Fprintf(s.out, "\nhale %s is ready at %s\n\n", version(), a.URL())
-	key := "sk_…"
+	key, steps := "sk_…", firstSteps
+	if cfg.Production() {
+		key, steps = "pk_…", productionSteps
+	}
 	switch {
 	case a.First == nil:
 		line("api key", "unchanged; hale keys create creates another")
@@ -198,10 +214,10 @@ try next, in another terminal:
   export HALE_URL=%s HALE_API_KEY=%s
 %s
 
-`, a.URL(), key, firstSteps)
+`, a.URL(), key, steps)
 }
 
-// dataPlace says where the data is, without the password of a database.
+// dataPlace returns the place of the data, without the password of a database.
 func dataPlace(cfg *config.Config) string {
 	folder := absolute(cfg.Data)
 	if isPostgres(cfg) {

@@ -11,11 +11,11 @@ import (
 	"hale/internal/platform/config"
 )
 
-// storageSettings are the settings of commands that work on the database itself.
+// storageSettings are the settings of commands that open the database themselves.
 var storageSettings = []string{"data", "database", "root-key"}
 
-// addSettings gives a command the flags of settings, all of them when none is
-// named, and --config. The flags hold text: config reads and checks it.
+// addSettings adds the flags of settings, and --config, to a command. Without keys it
+// adds all settings. The flags hold text, which config parses and checks.
 func addSettings(flags *pflag.FlagSet, keys ...string) {
 	flags.String("config", "", "YAML file of settings (env HALE_CONFIG)")
 	for _, s := range config.Settings() {
@@ -38,8 +38,8 @@ func addSettings(flags *pflag.FlagSet, keys ...string) {
 	}
 }
 
-// settingFlag keeps the text of a flag. A list takes every one that is given,
-// anything else the last.
+// settingFlag stores the text of a flag. A list collects all given values; other settings
+// take the last one.
 type settingFlag struct {
 	list  bool
 	texts []string
@@ -53,10 +53,10 @@ func (f *settingFlag) Set(text string) error {
 	return nil
 }
 
-// String is empty so that help prints no default beside the one in the usage.
+// String returns "", so that help does not repeat the default of the usage text.
 func (f *settingFlag) String() string { return "" }
 
-// Type is the word behind the flag in help.
+// Type returns the word that help prints after the flag.
 func (f *settingFlag) Type() string { return "value" }
 
 // settings reads the configuration for a command that has the flags.
@@ -77,7 +77,7 @@ func (s *shell) settings(c *cobra.Command) (*config.Config, error) {
 		err = sayingf(err, "settings file %s: %s", file, reasonOf(err))
 	}
 	if err != nil {
-		return nil, badUsage(withHint(err, "docs/operations.md lists the settings, %s --help their flags", c.CommandPath()))
+		return nil, badUsage(withHint(err, "hale docs operations lists the settings, %s --help their flags", c.CommandPath()))
 	}
 	return cfg, nil
 }

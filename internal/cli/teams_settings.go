@@ -38,7 +38,7 @@ func (s *shell) teamsSettings() *cobra.Command {
 	return &cobra.Command{
 		Use: "settings TEAM [SETTING=VALUE]…", Short: "show or change a team's settings",
 		Long: `Show a team's settings, or change some of them. A change applies from the next
-request; a restart of hale serve is not needed. Switches take on or off. An empty
+request; a restart of hale serve is not needed. Switches take on, off, true or false. An empty
 value removes an address.`,
 		Example: examples(
 			"hale teams settings Acme",
@@ -72,6 +72,9 @@ value removes an address.`,
 // settingChange changes a team's settings.
 type settingChange func(*teams.Settings) error
 
+// switchWords are the values of a switch.
+var switchWords = map[string]bool{"on": true, "off": false, "true": true, "false": false}
+
 // settingsIn reads words such as redraws_enabled=on.
 func settingsIn(words []string) ([]settingChange, error) {
 	var all []settingChange
@@ -82,10 +85,12 @@ func settingsIn(words []string) ([]settingChange, error) {
 			return nil, err
 		}
 		switch {
-		case toggle != nil && value != "on" && value != "off":
-			return nil, badUsagef("%s must be on or off, such as %s=on", name, name)
 		case toggle != nil:
-			all = append(all, func(s *teams.Settings) error { toggle.Turn(s, value == "on"); return nil })
+			on, known := switchWords[strings.ToLower(value)]
+			if !known {
+				return nil, badUsagef("%s must be on or off, such as %s=on", name, name)
+			}
+			all = append(all, func(s *teams.Settings) error { toggle.Turn(s, on); return nil })
 		case !given:
 			return nil, badUsagef("%s needs a value, such as %s=VALUE", name, name)
 		default:

@@ -56,6 +56,9 @@ func (s *shell) triggerAll(c *cobra.Command, name string) error {
 		return err
 	}
 	if len(all.Data) == 0 {
+		if _, err := s.call(c.Context(), http.MethodGet, client.Path("v2", "webhooks", "examples", name), nil, nil); err != nil {
+			return err // an unknown type
+		}
 		return withHint(fault.New(fault.NotFound, "the team has no webhooks"), "--to http://127.0.0.1:9000/hook posts to a receiver on this machine")
 	}
 	for _, e := range all.Data {
@@ -82,7 +85,7 @@ func (s *shell) triggerURL(c *cobra.Command, to, secretText, name string) error 
 		return err
 	}
 	began := s.now()
-	status, err := newListener(s, target, secret).post(c.Context(), feedEvent{ID: "msg_example_" + uuid.NewString(), Type: name, Event: body})
+	status, err := newListener(s, target, secret, 0).post(c.Context(), feedEvent{ID: "msg_example_" + uuid.NewString(), Type: name, Event: body})
 	if status == 0 && err != nil {
 		return withHint(fault.Newf(fault.Unavailable, "the receiver does not answer: %s", err), "is it running at %s?", target)
 	}

@@ -91,7 +91,7 @@ func (s *shell) findUser(ctx context.Context, name string) (body json.RawMessage
 		body, err = s.call(ctx, http.MethodGet, client.Path("v2", "user", "resolve", name), nil, nil)
 	}
 	if fault.Is(err, fault.NotFound) {
-		return nil, "", withHint(err, "hale users search finds users by the beginning of an id; it does not find deleted users")
+		return nil, "", withHint(err, "hale users search finds users by the beginning of an id, except deleted ones; hale users create creates a user")
 	}
 	if err != nil {
 		return nil, "", err

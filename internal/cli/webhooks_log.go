@@ -116,7 +116,7 @@ func (s *shell) showLog(ctx context.Context, v view, path string, query url.Valu
 	return s.show(v, body)
 }
 
-// setIf adds a query parameter that was given.
+// setIf adds a query parameter, unless its value is empty.
 func setIf(query url.Values, name, value string) {
 	if value != "" {
 		query.Set(name, value)
@@ -154,10 +154,42 @@ answered with 2xx, and the messages that it did not.`,
 			if to > 0 {
 				query.Set("to", strconv.FormatInt(to, 10))
 			}
-			return s.showGet(c.Context(), reconcileView, endpointPath(args[0], "reconcile"), query)
+			return s.showReconciled(c.Context(), endpointPath(args[0], "reconcile"), query)
 		},
 	}
 	c.Flags().Int64Var(&from, "from", 1, "first event number")
 	c.Flags().Int64Var(&to, "to", 0, "last event number (default: the latest event)")
 	return c
+}
+
+// showReconciled reads the pages of a report and shows their sum.
+func (s *shell) showReconciled(ctx context.Context, path string, query url.Values) error {
+	type page struct {
+		From    int64             `json:"from"`
+		To      int64             `json:"to"`
+		Counts  map[string]int64  `json:"counts"`
+		Open    []json.RawMessage `json:"open"`
+		HasMore bool              `json:"has_more"`
+	}
+	var whole page
+	for whole.HasMore = true; whole.HasMore; {
+		var part page
+		if err := s.get(ctx, path, query, &part); err != nil {
+			return err
+		}
+		if whole.Counts == nil {
+			whole = part
+		} else {
+			whole.To, whole.HasMore, whole.Open = part.To, part.HasMore, append(whole.Open, part.Open...)
+			for state, n := range part.Counts {
+				whole.Counts[state] += n
+			}
+		}
+		query.Set("from", strconv.FormatInt(part.To+1, 10))
+	}
+	body, err := json.Marshal(whole)
+	if err != nil {
+		return err
+	}
+	return s.show(reconcileView, body)
 }

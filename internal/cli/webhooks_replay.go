@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -124,6 +125,9 @@ at once, signed like a real event, and shows the receiver's answer.`,
 		Args:              takes("TYPE"),
 		ValidArgsFunction: completeTypes,
 		RunE: func(c *cobra.Command, args []string) error {
+			if strings.Contains(to, "://") {
+				return withHint(badUsagef("--to takes the id of an endpoint, such as ep_…"), "hale trigger %s --to %s posts to a URL", shellWord(args[0]), shellWord(to))
+			}
 			if to != "" {
 				return s.postExample(c, to, args[0])
 			}
@@ -134,7 +138,7 @@ at once, signed like a real event, and shows the receiver's answer.`,
 			return err
 		},
 	}
-	c.Flags().StringVar(&to, "to", "", "post the example to this endpoint")
+	c.Flags().StringVar(&to, "to", "", "post the example to this endpoint, an id")
 	return c
 }
 

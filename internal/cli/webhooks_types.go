@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -119,6 +120,16 @@ func (s *eventSchema) mapValue() *eventSchema {
 
 const typesHead = "Types of the events of Hale, printed by hale webhooks types. New versions may add\n%[1]s members and event types."
 
+var identifier = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
+
+// typeScriptName returns the name of a property, quoted unless it is an identifier.
+func typeScriptName(name string) string {
+	if identifier.MatchString(name) {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
 func typeScriptTypes(doc *eventDocument) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "// "+typesHead+"\n", "//")
@@ -165,7 +176,7 @@ func typeScriptType(s *eventSchema, indent string) string {
 			if slices.Contains(s.Required, name) {
 				mark = ""
 			}
-			fmt.Fprintf(&b, "%s  %s%s: %s;\n", indent, name, mark, typeScriptType(s.Properties[name], indent+"  "))
+			fmt.Fprintf(&b, "%s  %s%s: %s;\n", indent, typeScriptName(name), mark, typeScriptType(s.Properties[name], indent+"  "))
 		}
 		text = b.String() + indent + "}"
 	}

@@ -17,26 +17,26 @@ import (
 	"hale/internal/platform/ids"
 )
 
-// These functions turn errors into texts for people: in the words of the command line,
-// without those of the code or of the API's fields.
+// These functions turn errors into texts for people. The texts use the words of the
+// command line, not those of the code or of the API's fields.
 
-// plainly is an error that speaks for itself; its cause decides the exit code.
-type plainly struct {
+// plainError is an error with its own text. Its cause decides the exit code.
+type plainError struct {
 	error
 	text string
 }
 
-func (e *plainly) Error() string { return e.text }
+func (e *plainError) Error() string { return e.text }
 
-func (e *plainly) Unwrap() error { return e.error }
+func (e *plainError) Unwrap() error { return e.error }
 
 func sayingf(err error, format string, args ...any) error {
-	return &plainly{err, fmt.Sprintf(format, args...)}
+	return &plainError{err, fmt.Sprintf(format, args...)}
 }
 
 // textOf returns the text of an error for people.
 func textOf(command *cobra.Command, err error) string {
-	var own *plainly
+	var own *plainError
 	if errors.As(err, &own) {
 		return own.text
 	}
@@ -50,7 +50,8 @@ func textOf(command *cobra.Command, err error) string {
 	return withoutPackage(err.Error())
 }
 
-// problemsOf are the bad fields that an error is about, the server's or our own.
+// problemsOf returns the invalid fields that an error of the server or of this program
+// names.
 func problemsOf(err error) []client.Problem {
 	var answer *client.Error
 	if errors.As(err, &answer) {
@@ -94,7 +95,7 @@ func placeOf(command *cobra.Command, loc []string) string {
 
 func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// ours replaces what the messages of bad fields begin with.
+// ours replaces the beginnings of messages about bad fields.
 var ours = strings.NewReplacer(
 	"Input should be greater than or equal to ", "must be at least ",
 	"Input should be less than or equal to ", "must be at most ",
@@ -106,7 +107,7 @@ var ours = strings.NewReplacer(
 	"; see GET /v2/webhooks/event_types", "",
 )
 
-// sentence says what is wrong with what stands somewhere.
+// sentence returns a sentence about the wrong value at a place.
 func sentence(place, msg string) string {
 	if words, ok := strings.CutPrefix(msg, "Input should be '"); ok { // 'a', 'b' or 'c'
 		msg = "must be one of " + strings.TrimSuffix(strings.NewReplacer("', '", ", ", "' or '", ", ").Replace(words), "'")
@@ -131,8 +132,8 @@ func withoutPackage(text string) string {
 	return text
 }
 
-// badFlag is the error of a flag that does not parse. A flag of an unknown command is
-// unknown, too: the command is the mistake then.
+// badFlag returns the error for a flag that cannot be parsed. After an unknown command
+// every flag is unknown, too. Then the error is about the command.
 func badFlag(c *cobra.Command, err error) error {
 	if words := c.Flags().Args(); c.HasSubCommands() && len(words) > 0 {
 		return c.Args(c, words)
@@ -156,7 +157,7 @@ func badFlag(c *cobra.Command, err error) error {
 	return err
 }
 
-// exampleID is one, for people who wonder what an id looks like.
+// exampleID shows people the form of an id.
 const exampleID = "01980000-0000-7000-8000-000000000000"
 
 // idArg checks an argument or a flag that is the id of something.
@@ -168,10 +169,11 @@ func idArg[T any](name, what, text, hint string) (ids.ID[T], error) {
 	return id, nil
 }
 
-// absentHint is the annotation that says where to look for what is not there.
+// absentHint is the annotation with advice on where to look for a missing object.
 const absentHint = "absent"
 
-// annotation is that of a command, or of the nearest above it that has one.
+// annotation returns the annotation of a command, or of its nearest parent that has one.
+// It returns "" if there is none.
 func annotation(command *cobra.Command, name string) string {
 	for c := command; c != nil; c = c.Parent() {
 		if text, ok := c.Annotations[name]; ok {
@@ -181,7 +183,8 @@ func annotation(command *cobra.Command, name string) string {
 	return ""
 }
 
-// fileTrouble is the error of a file or folder that people named.
+// fileTrouble returns an error that states why a file or folder given by the user cannot
+// be read. It returns nil for nil.
 func fileTrouble(path string, err error) error {
 	switch {
 	case err == nil:
@@ -194,8 +197,7 @@ func fileTrouble(path string, err error) error {
 	return sayingf(err, "%s: %s", path, reasonOf(err))
 }
 
-// reasonOf is the system's own word for why something failed, such as
-// permission denied.
+// reasonOf returns the system's own words for a failure, such as "permission denied".
 func reasonOf(err error) string {
 	var number syscall.Errno
 	var name *net.DNSError
@@ -214,7 +216,7 @@ func reasonOf(err error) string {
 	return withoutPackage(err.Error())
 }
 
-// databaseTrouble explains why a database does not open; for PostgreSQL without the
+// databaseTrouble explains why a database does not open. For PostgreSQL it leaves out the
 // words of its driver.
 func databaseTrouble(err error) error {
 	var refusal interface {

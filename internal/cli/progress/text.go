@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// line describes a state: `upload: 12.0 MiB of 40.0 MiB (30%), 4.0 MiB/s, 7s left, 310,000 records`.
+// line describes a state: `upload: 12.0 MiB of 40.0 MiB (30%), 4.0 MiB/s, 7s left,
+// 310,000 records`.
 func (s state) line(now time.Time) string {
 	var b strings.Builder
 	b.WriteString(s.label + ": " + s.amount(s.done))
@@ -20,7 +21,8 @@ func (s state) line(now time.Time) string {
 	return b.String()
 }
 
-// rateAndRest is the mean rate and the time left, or taken once it is over.
+// rateAndRest returns the mean rate and the remaining time as text. Once the work has
+// ended, it returns the elapsed time instead of the remaining time.
 func (s state) rateAndRest(now time.Time) string {
 	if !s.ended.IsZero() {
 		now = s.ended
@@ -32,16 +34,25 @@ func (s state) rateAndRest(now time.Time) string {
 	}
 	text := s.amount(int64(rate)) + "/s"
 	switch {
-	case !s.ended.IsZero() && s.ok:
-		return text + ", done in " + shortDuration(took)
 	case !s.ended.IsZero():
-		return text + ", stopped after " + shortDuration(took)
+		outcome := "stopped after " + shortDuration(took)
+		if s.ok {
+			outcome = "done in " + shortDuration(took)
+		}
+		if took < shortestRate {
+			return outcome
+		}
+		return text + ", " + outcome
 	case s.total > s.done && rate > 0:
 		left := time.Duration(float64(s.total-s.done) / rate * float64(time.Second))
 		return text + ", " + shortDuration(left) + " left"
 	}
 	return text
 }
+
+// shortestRate is the shortest time for which a rate means something. Work that had ended
+// before the first look takes microseconds here.
+const shortestRate = 10 * time.Millisecond
 
 func (s state) percent() int64 {
 	if s.total <= 0 {
