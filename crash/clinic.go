@@ -10,9 +10,10 @@ import (
 	"sync"
 )
 
-// clinic books, moves and cancels visits for the first team, whose orders go to the
-// built-in sandbox: no network that this process could play takes appointments. The
-// test compares the sandbox's own table of bookings after the nodes have ended.
+// clinic books, moves and cancels visits for the first team. Its orders go to the
+// built-in sandbox, because no network that this process can simulate supports
+// appointments. The test compares the sandbox's own table of bookings after the nodes
+// have ended.
 type clinic struct {
 	call     *caller
 	feed     *feed
@@ -33,8 +34,8 @@ func newClinic(call *caller, f *feed) *clinic {
 	return &clinic{call: call, feed: f, products: map[string]product{}, ahead: map[string]int{}}
 }
 
-// Where the appointment of an order stands, in the words of the wire; booked is
-// every status between the ends.
+// The states of an order's appointment. cancelled and completed are statuses of the API.
+// booked means every other status, and nowhere means that there is no appointment.
 const (
 	nowhere   = ""
 	booked    = "booked"
@@ -136,9 +137,9 @@ func slotTaken(err error) bool {
 	return refused && (bytes.Contains(body, []byte("The slot was taken")) || bytes.Contains(body, []byte("The provider did not take the appointment")))
 }
 
-// unheard reports that a request without a key was refused because an attempt
-// before it, whose answer never came, had begun it.
-func unheard(err error) bool {
+// isOwnRetry reports whether the server refused a request without a key because an
+// earlier attempt, which got no answer, had started the same booking.
+func isOwnRetry(err error) bool {
 	var r *refused
 	if !errors.As(err, &r) || !r.again {
 		return false

@@ -44,8 +44,8 @@ func (c *clinic) begin(ctx context.Context, t *trial, key, method string) (*visi
 	})
 }
 
-// lead plays one order. Some appointments are reserved until the requisition comes;
-// some are moved, cancelled and booked again; some take place.
+// lead plays one order. Some appointments are reserved until the requisition comes. Some
+// are moved, or cancelled and booked again, and some take place.
 func (c *clinic) lead(ctx context.Context, t *trial, v *visit) error {
 	steps := []func(context.Context, *trial, *visit) error{c.requisition, c.book}
 	if rand.IntN(3) == 0 {
@@ -72,14 +72,15 @@ func (c *clinic) lead(ctx context.Context, t *trial, v *visit) error {
 	return nil
 }
 
-// acknowledged notes where an appointment stands.
+// acknowledged records the status of an appointment.
 func (c *clinic) acknowledged(t *trial, v *visit, s standing) error {
 	facts := map[string]any{"order": v.order, "appointment": s.visit, "status": s.status, "start": s.start}
 	return t.oracle.acknowledged("visit", facts, func() { v.known, v.maybe = s, nil })
 }
 
-// requisition has the sandbox confirm the order, and waits until an appointment
-// that was held for it is what it is to be.
+// requisition makes the sandbox confirm the order. It then waits for the next status of
+// the order. With a reserved appointment this is the result of arranged, and otherwise
+// requisition_created.
 func (c *clinic) requisition(ctx context.Context, _ *trial, v *visit) error {
 	if err := c.simulate(ctx, v.order, "received."+v.method+".requisition_created"); err != nil {
 		return err
@@ -103,7 +104,8 @@ func (c *clinic) requisition(ctx context.Context, _ *trial, v *visit) error {
 	}
 }
 
-// arranged is the status of an order whose appointment is booked.
+// arranged returns the status of an order whose appointment is booked, or requested if
+// the visit was asked for.
 func (v *visit) arranged() string {
 	if v.asked {
 		return "appointment_pending"
@@ -111,7 +113,7 @@ func (v *visit) arranged() string {
 	return "appointment_scheduled"
 }
 
-// book takes a free slot, or asks for a visit.
+// book takes a free slot, or requests a visit.
 func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 	p := promise{path: appointmentPath(v.order, v.method) + "/request"}
 	for try := 0; ; try++ {
@@ -144,8 +146,8 @@ func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 	}
 }
 
-// move replaces the booked slot with another one. There is no key for that: an attempt
-// after a lost one gets a refusal.
+// move replaces the booked slot with another one. The request has no idempotency key, so
+// a repeat after a lost answer gets a refusal.
 func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 	if v.asked {
 		return nil // there is no time to move
@@ -160,7 +162,7 @@ func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 	case slotTaken(err):
 		c.count(&c.taken)
 		return nil
-	case unheard(err):
+	case isOwnRetry(err):
 		v.maybe = &standing{visit: v.known.visit, status: booked, start: free.Start}
 		return errUnheard
 	case err != nil:
@@ -173,7 +175,8 @@ func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 	return c.acknowledged(t, v, a.standing())
 }
 
-// callOff cancels an appointment; asked again it is cancelled already.
+// callOff cancels an appointment. A repeated request finds the appointment already
+// cancelled.
 func (c *clinic) callOff(ctx context.Context, t *trial, v *visit) error {
 	var a appointment
 	if err := c.call.ask(ctx, http.MethodPatch, appointmentPath(v.order, v.method)+"/cancel", cancellation(v.method), &a); err != nil {
@@ -186,8 +189,8 @@ func (c *clinic) callOff(ctx context.Context, t *trial, v *visit) error {
 	return c.acknowledged(t, v, a.standing())
 }
 
-// takePlace has the sandbox carry the appointment out and report results. A
-// visit without a time cannot take place.
+// takePlace makes the sandbox carry out the appointment and report results. It does
+// nothing for a visit without a time, which cannot take place.
 func (c *clinic) takePlace(ctx context.Context, t *trial, v *visit) error {
 	if v.asked {
 		return nil

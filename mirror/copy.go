@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"hale/internal/wearables/resources"
 )
 
 // replica is a team's data as events tell it. Events may come in any order and more than
-// once: each value has the number of the event that it is from, and a smaller number
-// never replaces a greater one.
+// once. Each value has the number of the event that it is from. A smaller number never
+// replaces a greater one.
 type replica struct {
 	mu       sync.Mutex
 	seen     map[int64]bool
@@ -206,7 +208,8 @@ func connectionKey(doc object) string {
 // wordFields lists the fields that separate samples of one time, beside the source.
 var wordFields = []string{"sensor_location", "delivery_mode", "delivery_form", "bolus_purpose", "intensity"}
 
-// sampleKey returns the key of a sample, and its words.
+// sampleKey returns the key of a sample, and its words. The type is part of the key, unless
+// it is an attribute of one measurement. The type of hrv is a word.
 func sampleKey(user, resource string, source, sample object) (key, words string) {
 	of := object{}
 	for _, name := range []string{"provider", "type", "app_id", "device_id", "sport", "workout_id"} {
@@ -217,7 +220,16 @@ func sampleKey(user, resource string, source, sample object) (key, words string)
 			words += name + "=" + word + " "
 		}
 	}
-	return strings.Join([]string{user, resource, textOf(of), textOf(sample["type"]), textField(sample, "timestamp")}, " "), words
+	kind := textOf(sample["type"])
+	switch r, _ := resources.Find(resource); {
+	case r != nil && r.OneType:
+		kind = ""
+	case r != nil && r.LateType:
+		if kind = ""; textField(sample, "type") != "" {
+			words += "type=" + textField(sample, "type") + " "
+		}
+	}
+	return strings.Join([]string{user, resource, textOf(of), kind, textField(sample, "timestamp")}, " "), words
 }
 
 func part(kind string, n int) string { return strings.Split(kind, ".")[n] }
