@@ -12,7 +12,7 @@ CYCLES   ?= 200
 MESSAGES ?= 10000
 CHECKS   ?= 1000
 ENGINES  ?= sqlite,postgres
-DAYS     ?= 1
+DAYS     ?= 30
 RUNS     ?= 1
 LENGTH   ?= 10m
 
@@ -59,8 +59,9 @@ test: ## every test, on SQLite and on a PostgreSQL that it brings along; vet is 
 	@scripts/ensure.sh postgres chromium sshd tesseract clients
 	$(WITH_PG) $(GO) test -vet=off -p $(ATONCE) -timeout $(TIMEOUT) $(PACKAGES)
 
-lint: vet ## gofumpt, goimports, go vet, staticcheck, golangci-lint; all pinned in tools/go.mod
+lint: vet ## gofumpt, goimports, go vet, the rules of English, staticcheck, golangci-lint; the tools are pinned in tools/go.mod
 	@scripts/unformatted.sh
+	$(GO) test -vet=off ./internal -run 'English|TestPackageNames|TestFileNames|TestPackageComments|TestFunctionComments'
 	$(TOOL) staticcheck $(PACKAGES)
 	$(TOOL) golangci-lint run $(PACKAGES)
 
@@ -85,7 +86,7 @@ generate-check: ## fail when a generated file or go.mod is not what would be gen
 ## The long ones
 race: ## every test under the race detector
 	@scripts/ensure.sh postgres chromium sshd gcc clients
-	$(WITH_PG) env CGO_ENABLED=1 $(GO) test -race -timeout 45m $(PACKAGES)
+	$(WITH_PG) env CGO_ENABLED=1 $(GO) test -race -timeout 90m $(PACKAGES)
 
 cover: ## coverage of the whole suite, printed by function
 	@scripts/ensure.sh postgres chromium sshd clients

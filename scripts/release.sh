@@ -10,6 +10,7 @@ version=${1:?usage: scripts/release.sh v1.2.3}
 [[ $version =~ ^v[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$ ]] || { echo "release: $version is no version such as v1.2.3" >&2; exit 2; }
 number=${version#v}
 targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64}
+command -v jq >/dev/null || { echo "release: needs jq" >&2; exit 2; }
 tool() { go tool -modfile=tools/release/go.mod "$@"; }
 
 rm -rf dist
@@ -50,7 +51,9 @@ sed -i.bak "s/^version: .*/version: $number/; s/^appVersion: .*/appVersion: $num
 tool helm package "$work/chart" --destination dist >/dev/null
 
 echo "release: SBOM"
-tool cyclonedx-gomod app -json -licenses -packages=false -main cmd/hale -output "dist/hale_$number.cdx.json" . >/dev/null
+tool cyclonedx-gomod app -json -licenses -packages=false -main cmd/hale -output "$work/modules.cdx.json" . >/dev/null
+# The modules embed programs and fonts that cyclonedx-gomod does not see.
+jq --slurpfile embedded scripts/sbom-components.json '.components += $embedded[0]' "$work/modules.cdx.json" >"dist/hale_$number.cdx.json"
 
 echo "release: checksums"
 (cd dist && sha256sum -- *) >"$work/SHA256SUMS"
