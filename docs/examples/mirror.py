@@ -36,6 +36,7 @@ COPY_FILE = os.environ.get("COPY_FILE", "copy.db")
 FIRST_DAY, LAST_DAY = "2000-01-01", "2100-01-01"
 SUMMARIES = {"activity", "sleep", "sleep_cycle", "workouts", "body", "meal", "menstrual_cycle", "profile", "electrocardiogram"}
 PATH_NAMES = {"weight": "body_weight", "fat": "body_fat"}  # other resources have one name in events and paths
+ONE_TYPE = {"glucose", "sleep_breathing_disturbance", "stand_hour"}  # a later sample of another type replaces the earlier one
 SOURCE_KEY = ["provider", "type", "app_id", "device_id", "sport", "workout_id"]
 WORDS = ["sensor_location", "delivery_mode", "delivery_form", "bolus_purpose", "intensity"]
 
@@ -162,8 +163,10 @@ class Copy:
 
     def put_samples(self, seq: int, user: str, resource: str, source: Any, samples: list[Any]) -> None:
         for sample in samples:
-            key = json.dumps([user, resource, [source.get(name) for name in SOURCE_KEY], sample.get("type"), sample["timestamp"]])
-            words = " ".join(f"{name}={sample[name]}" for name in WORDS if sample.get(name))
+            kind = None if resource in ONE_TYPE or resource == "hrv" else sample.get("type")
+            key = json.dumps([user, resource, [source.get(name) for name in SOURCE_KEY], kind, sample["timestamp"]])
+            names = ["type"] if resource == "hrv" else WORDS  # the type of hrv may come later, as words may
+            words = " ".join(f"{name}={sample[name]}" for name in names if sample.get(name))
             self.put("sample", key, seq, {"source": source, "sample": sample}, user, words, resource, source["provider"], sample["timestamp"])
 
     def delete(self, seq: int, user: str, resource: str, data: Any) -> None:

@@ -22,6 +22,7 @@ const lastDay = "2100-01-01";
 const summaries = new Set(["activity", "sleep", "sleep_cycle", "workouts", "body", "meal", "menstrual_cycle", "profile", "electrocardiogram"]);
 const pathNames: Record<string, string> = { weight: "body_weight", fat: "body_fat" }; // other resources have one name in events and paths
 const sourceKey = ["provider", "type", "app_id", "device_id", "sport", "workout_id"];
+const oneType = ["glucose", "sleep_breathing_disturbance", "stand_hour"]; // a later sample of another type replaces the earlier one
 const wordNames = ["sensor_location", "delivery_mode", "delivery_form", "bolus_purpose", "intensity"];
 
 type Doc = Record<string, any>;
@@ -118,8 +119,10 @@ class Copy {
 
   putSamples(seq: number, user: string, resource: string, source: Doc, samples: Doc[]): void {
     for (const sample of samples) {
-      const key = JSON.stringify([user, resource, sourceKey.map((name) => source[name] ?? null), sample.type ?? null, sample.timestamp]);
-      const words = wordNames.filter((name) => sample[name]).map((name) => `${name}=${sample[name]}`).join(" ");
+      const kind = resource === "hrv" || oneType.includes(resource) ? null : sample.type ?? null;
+      const key = JSON.stringify([user, resource, sourceKey.map((name) => source[name] ?? null), kind, sample.timestamp]);
+      const names = resource === "hrv" ? ["type"] : wordNames; // the type of hrv may come later, as words may
+      const words = names.filter((name) => sample[name]).map((name) => `${name}=${sample[name]}`).join(" ");
       this.put({ kind: "sample", key, words, user, resource, seq, doc: { source, sample }, provider: source.provider, at: sample.timestamp });
     }
   }
