@@ -2,6 +2,7 @@ package internal_test
 
 import (
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -44,12 +45,15 @@ var (
 	defined = regexp.MustCompile(`^\S+ (is|are) (what|who|whose|whether|how|where|when|why)\b`)
 	// question matches a sentence whose subject is a clause.
 	question = regexp.MustCompile(`(^|[.:] )(What|Who|Whose|Whatever) [^?]*$`)
+	// endOfSentence matches the end of a sentence, also of one in parentheses.
+	endOfSentence = regexp.MustCompile(`[.!?]\)? `)
 	// sql matches SQL, which is no sentence.
 	sql = regexp.MustCompile(`\b(SELECT|FROM|WHERE|INSERT|UPDATE|VALUES|CONFLICT)\b`)
 )
 
-// preformatted matches the indented lines of a comment.
-var preformatted = regexp.MustCompile(`(?m)^[\t ].*$`)
+// preformatted matches the lines of a comment that are indented by a tab, and the
+// markers of lists. Neither is part of a sentence.
+var preformatted = regexp.MustCompile(`(?m)^\t.*$|^ +(-|\d+\.) `)
 
 func TestCommentsAreInPlainEnglish(t *testing.T) {
 	for file := range goFiles(t) {
@@ -58,13 +62,32 @@ func TestCommentsAreInPlainEnglish(t *testing.T) {
 			report := func(problem string) {
 				t.Errorf("%s: %s: %s", file.position(group.Pos()), problem, shorten(text))
 			}
-			checkWording(text, report)
+			checkWording(text, maxSentence, report)
 			if defined.MatchString(text) {
 				report("start with the noun or the verb, not with a definition")
 			}
 		}
 	}
 }
+
+// A function acts: its comment says what it returns, reports or changes.
+func TestFunctionCommentsSayWhatTheFunctionDoes(t *testing.T) {
+	for file := range goFiles(t) {
+		for _, decl := range file.syntax.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Doc == nil {
+				continue
+			}
+			words := strings.Fields(fn.Doc.Text())
+			if len(words) > 1 && words[0] == fn.Name.Name && slices.Contains(noAction, words[1]) {
+				t.Errorf("%s: start with a verb, such as returns or reports: %s", file.position(fn.Pos()), shorten(fn.Doc.Text()))
+			}
+		}
+	}
+}
+
+// noAction lists the verbs that say what something is, not what it does.
+var noAction = []string{"is", "are", "was", "were", "has", "have"}
 
 // Texts for people are help, errors and log messages: any string with a space
 // in it that is part of the program.
@@ -76,7 +99,7 @@ func TestTextsAreInPlainEnglish(t *testing.T) {
 		ast.Inspect(file.syntax, func(n ast.Node) bool {
 			text, ok := n.(*ast.BasicLit)
 			if ok && text.Kind == token.STRING && strings.Contains(text.Value, " ") {
-				checkWording(text.Value, func(problem string) {
+				checkWording(text.Value, maxText, func(problem string) {
 					t.Errorf("%s: %s: %s", file.position(text.Pos()), problem, shorten(text.Value))
 				})
 			}
@@ -85,7 +108,7 @@ func TestTextsAreInPlainEnglish(t *testing.T) {
 	}
 }
 
-func checkWording(text string, report func(problem string)) {
+func checkWording(text string, most int, report func(problem string)) {
 	for _, a := range avoided {
 		if found := a.pattern.FindString(text); found != "" {
 			report("avoid “" + found + "” (" + a.instead + ")")
@@ -95,16 +118,18 @@ func checkWording(text string, report func(problem string)) {
 		if question.MatchString(sentence) {
 			report("the subject is a clause: name it")
 		}
-		if n := len(strings.Fields(sentence)); n > maxSentence && !sql.MatchString(sentence) {
-			report("a sentence of more than 40 words: split it")
+	}
+	for _, sentence := range endOfSentence.Split(text, -1) {
+		if n := len(strings.Fields(sentence)); n > most && !sql.MatchString(sentence) {
+			report(fmt.Sprintf("a sentence of %d words, more than %d: split it", n, most))
 		}
 	}
 }
 
-// Sentences aim at 25 words. The test allows for lists and for names that
-// consist of several words.
+// Texts of programs may be tables, pages or statements, so their limit is higher.
 const (
-	maxSentence  = 40
+	maxSentence  = 25
+	maxText      = 40
 	maxParagraph = 80
 )
 
@@ -120,6 +145,10 @@ func TestDocumentsAreInPlainEnglish(t *testing.T) {
 			t.Fatal(err)
 		}
 		prose := fence.ReplaceAllString(string(content), "")
+		most := maxSentence
+		if strings.Contains(prose, "This page is generated") {
+			most = maxText
+		}
 		for paragraph := range strings.SplitSeq(prose, "\n\n") {
 			paragraph = strings.TrimSpace(paragraph)
 			report := func(problem string) {
@@ -127,7 +156,7 @@ func TestDocumentsAreInPlainEnglish(t *testing.T) {
 			}
 			for line := range strings.SplitSeq(paragraph, "\n") {
 				for cell := range strings.SplitSeq(line, "|") {
-					checkWording(strings.TrimSpace(cell), report)
+					checkWording(strings.TrimSpace(cell), most, report)
 				}
 			}
 			if n := len(strings.Fields(paragraph)); n > maxParagraph && !notProse.MatchString(paragraph) {
@@ -153,15 +182,22 @@ var bare = strings.Fields(`
 	pushed pulled reached reckoned ruled saved settled shared spared started stated stopped
 	stored taken thought tried turned typed united voiced watched wished worked written
 	allowed believed believable due fresh idle sure unsure wrong right true good bad best worst
-	small large big short long old young next last first second third`)
+	small large big short long old young next last first second third
+	earlier later outside inside exactly hinted plainly proven eaten half nothing everything something anything
+	unheard natural newest whole nearly strayed largest longest uncounted`)
 
 // bareAllowed lists the exceptions, each with its reason.
 var bareAllowed = map[string]string{
-	"../internal/platform/store/storetest.Each": "500 tests call storetest.Each: the package says what each",
+	"../internal/platform/store/storetest.Each":   "500 tests call storetest.Each: the package says what each",
+	"../internal/platform/jobs.Later":             "20 packages return jobs.Later(wait): the package says what runs later",
+	"../internal/wearables/formats/replies.Whole": "a whole number of a reply",
+	"../internal/platform/blocks.second":          "a unit of time",
+	"../internal/platform/rows.second":            "a unit of time",
+	"../internal/wearables/formats/fit.second":    "a unit of time",
 }
 
-// Types, functions and variables of a package contain a noun or a verb.
-// Constants may be participles, as the words of a status are.
+// Types, functions, variables and constants of a package contain a noun or a verb.
+// The constants of a type may be participles, as the words of a status are.
 func TestPackageNamesSayWhatTheyAre(t *testing.T) {
 	for file := range goFiles(t) {
 		for _, name := range packageNames(file.syntax) {
@@ -180,12 +216,18 @@ func packageNames(file *ast.File) (all []*ast.Ident) {
 				all = append(all, d.Name)
 			}
 		case *ast.GenDecl:
+			typed := false
 			for _, spec := range d.Specs {
 				switch s := spec.(type) {
 				case *ast.TypeSpec:
 					all = append(all, s.Name)
 				case *ast.ValueSpec:
 					if d.Tok == token.VAR {
+						all = append(all, s.Names...)
+						continue
+					}
+					// A constant without a value has the type of the one before it.
+					if typed = s.Type != nil || typed && len(s.Values) == 0; !typed {
 						all = append(all, s.Names...)
 					}
 				}
@@ -202,12 +244,18 @@ var notFileNames = strings.Fields(`
 	own other others people persons whole twice once ends end said
 	heard asked given taken lost gone rig trial believable contradict`)
 
+// bareFileNames lists words that need a noun beside them.
+var bareFileNames = strings.Fields(`same followed hidden early closed changed side coarse foreign wall hold`)
+
 // fileNamesAllowed lists the exceptions, each with its reason.
 var fileNamesAllowed = map[string]string{}
 
 func TestFileNamesUseTheTermsOfTheField(t *testing.T) {
 	for file := range goFiles(t) {
 		base := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file.name), ".go"), "_test")
+		if slices.Contains(bareFileNames, base) {
+			t.Errorf("%s: “%s” needs a noun beside it", filepath.ToSlash(file.name), base)
+		}
 		for part := range strings.SplitSeq(base, "_") {
 			if slices.Contains(notFileNames, part) && fileNamesAllowed[filepath.ToSlash(file.name)] == "" {
 				t.Errorf("%s: “%s” is no term of the field", filepath.ToSlash(file.name), part)

@@ -16,6 +16,7 @@ import (
 var refusalCodes = []*regexp.Regexp{
 	regexp.MustCompile(`\brefuse\("([a-z_]+)", [^)]`),
 	regexp.MustCompile(`\binvalidQuery\("[a-z_]+", "([a-z_]+)"`),
+	regexp.MustCompile(`(?m)^\t(?:PayorUnknown|StatePlanUnknown|GuarantorMissing) += "([a-z_]+)"`), // an order repeats the warning of the insurance
 	regexp.MustCompile(`fault\.Newf?\(fault\.(?:Refused|Conflict|NotFound|Unprocessable|Unavailable|Forbidden|TooLarge|TooMany),[^\n]*\n?[^\n]*?\.?WithType\("([a-z_]+)"\)`),
 }
 

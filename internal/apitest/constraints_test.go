@@ -126,13 +126,13 @@ var unstated = []string{
 	"not a cursor of this list", "belongs to another list", // from an earlier answer
 	"must not be before", "ends before it begins", "must be in the future", // relations of times
 	"give exactly one", "at least one filter", "takes no other filter", "next_cursor or offset", "a code needs its provider", "a provider needs its code", "give a name, or", // several parameters
-	"unknown provider", "unknown resource", "Input should be 'fitbit'", "Input should be 'labcorp'", "event types of the catalogue", // words that another operation lists
+	"Input should be 'fitbit'", "Input should be 'afib_burden'", "Input should be 'labcorp'", "event types of the catalogue", // words that another operation lists
 	"number of your newest event", "is not the id of your event", "the id of an event", "platform queries are not offered", // the state of the team
 	"give a word or", "Input should be 'active'", // upper and lower case
 }
 
-// A query, path or header that follows the document is refused only for a reason that
-// the document cannot state. Bodies are not judged.
+// A query, path or header that conforms to the OpenAPI document may be refused only for a
+// reason that the document cannot state. Bodies are not checked.
 func TestTheDocumentStatesWhyQueriesAreRefused(t *testing.T) {
 	s := start(t, storetest.NewSQLite(t))
 	read := s.fixture(t)

@@ -343,7 +343,7 @@ func TestBoundsOutsideOfTheDocument(t *testing.T) {
 
 // ownEventTypes are event types that the contract does not have.
 var ownEventTypes = []string{
-	webhooks.AttemptExhausted, webhooks.EndpointDisabled, critical.AcknowledgedEvent, critical.EscalatedEvent,
+	webhooks.AttemptExhausted, webhooks.EndpointDisabled, critical.AcknowledgedEvent, critical.EscalatedEvent, critical.ClosedEvent,
 	users.CreatedEvent, users.UpdatedEvent, users.DeletedEvent, users.RestoredEvent, connections.UpdatedEvent, connections.DeletedEvent,
 }
 

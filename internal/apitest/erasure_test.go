@@ -270,3 +270,26 @@ func (s *service) placeholderRow(t *testing.T, tx *store.Tx, f *fixture, table s
 	}
 	return names, values, rows.Err()
 }
+
+// values returns the values of a column that are not empty.
+func (s *service) values(t *testing.T, table, column string) (all [][]byte) {
+	t.Helper()
+	s.read(t, func(tx *store.Tx) error {
+		rows, err := tx.Query(t.Context(), `SELECT `+column+` FROM `+table+` WHERE `+column+` IS NOT NULL`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var value []byte
+			if err := rows.Scan(&value); err != nil {
+				return err
+			}
+			if len(value) > 0 {
+				all = append(all, value)
+			}
+		}
+		return rows.Err()
+	})
+	return all
+}

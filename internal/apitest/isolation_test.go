@@ -30,7 +30,11 @@ func TestAnotherTeamsIDIsUnknown(t *testing.T) {
 		for _, o := range s.doc.operations {
 			for _, foreign := range combinations(theirs.identities(t, s.doc, o)) {
 				t.Run(fmt.Sprintf("%v with their %v", o, foreign), func(t *testing.T) {
-					us.compare(t, o, ours, theirs, foreign)
+					caller := us
+					if o.Path == "/v2/audit" { // lists the caller's own requests of the last second
+						caller = s.newTeam("Without requests")
+					}
+					caller.compare(t, o, ours, theirs, foreign)
 				})
 			}
 		}
@@ -144,17 +148,19 @@ func unknownLike(id string) string {
 	return "no-such-user"
 }
 
-// volatileParts matches the parts of an answer that differ between calls: the ids of
-// requests, times such as the sandbox's clock and the date of an export, and the tokens
-// of links, which contain their expiry.
+// volatileParts matches the parts of an answer that differ between calls:
+//
+//   - the ids of requests
+//   - times such as the sandbox's clock and the date of an export
+//   - the tokens of links, which contain their expiry
 var volatileParts = regexp.MustCompile(`"(request_id|created_on|created_at|updated_at|at|now)":"[^"]*"|"type":"collection","timestamp":"[^"]*"|\?token=[^"]*`)
 
 func withoutVolatileParts(body []byte) string {
 	return volatileParts.ReplaceAllString(string(body), "")
 }
 
-// changesByItself has the paths whose answers change without a change of the caller: each
-// read is in the audit log, and jobs begin at a later time.
+// changesByItself has the paths whose answers change without a change by the caller. The
+// audit log records each read, and jobs begin at a later time.
 var changesByItself = map[string]bool{
 	"/v2/audit": true, "/v2/jobs": true, "/aggregate/v1/user/{user_id}/continuous_query/{query_id_or_slug}/task_history": true,
 }

@@ -56,6 +56,7 @@ func TestPhoneReachesOnlyItsOwnUsersData(t *testing.T) {
 	s.sessions(t, others)
 	signIn := s.requestField(t, "POST", "/v2/user/"+mine.ids["user_id"]+"/sign_in_token", "", "sign_in_token")
 	token := s.requestField(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+signIn+`"}`, "access_token")
+	s.settleJobs(t)
 	before := s.dataOf(t, others)
 	opened := 0
 	for _, o := range s.doc.operations {

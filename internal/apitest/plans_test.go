@@ -13,8 +13,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// Every statement reads its rows by a key or stops after a page: the number of
-// rows that it reads does not grow with the users, orders and events of a team.
+// Every statement reads its rows by a key or stops after a page. The number of rows
+// that it reads does not grow with the users, orders and events of a team.
 //
 // The planner has no statistics here. SQLite never has them, and PostgreSQL has
 // them only some time after a table has grown.
@@ -151,6 +151,8 @@ var unlimited = map[string]string{
 	"SELECT block, CAST(SUM(n) AS BIGINT) FROM user_counts":                                                                                      "one row for some thousand users",
 	"SELECT created_at FROM events WHERE team_id = $1 ORDER BY seq LIMIT 1":                                                                      "the first row of an index",
 	"SELECT COALESCE(MIN(seq), $2) FROM events":                                                                                                  "the first row of an index",
+	"SELECT COUNT(*) FROM audit_pending WHERE refused = 1":                                                                                       "read at a start and by operators, with an index of rows that were written by hand",
+	"SELECT DISTINCT team_id FROM audit_pending WHERE refused = 1":                                                                               "read at a start and by operators, with an index of rows that were written by hand",
 	"UPDATE webhook_deliveries SET state = 'held', ended_at = $1":                                                                                "a range of deliveries whose length the code limits",
 	"SELECT COUNT(*) FROM sealing_keys":                                                                                                          "a command of the operator",
 	"SELECT type FROM events WHERE team_id = $1 AND type NOT LIKE":                                                                               "tests",
@@ -162,13 +164,13 @@ var readsRows = regexp.MustCompile(`(?i)^(SELECT|INSERT|UPDATE|DELETE|WITH)\b`)
 
 // smallTables do not grow with the users, orders and events of a team.
 var smallTables = strings.Fields(`
-	acme_cache api_keys appointment_settings catalogue order_changes catalogue_labs catalogue_markers continuous_queries instance
+	acme_cache api_keys appointment_settings audit_chains catalogue order_changes catalogue_labs catalogue_markers continuous_queries instance
 	lab_account_teams lab_accounts lab_test_markers lab_tests message_settings nodes order_number_keys payors phlebotomy_coverage practices
 	public_lists renormalisations retired_root_keys sandbox_clocks service_center_lists service_centers source_priorities
 	team_physicians teams unmatched_drills webhook_endpoints webhook_filters webhook_secrets webhook_targets`)
 
 // queueIndexes contain only rows that wait or are in progress.
-var queueIndexes = strings.Fields(`critical_notices_open events_unnumbered imports_live jobs_due jobs_running parsed_reports_waiting users_deleted`)
+var queueIndexes = strings.Fields(`audit_pending_refused audit_pending_waiting critical_notices_open events_unnumbered imports_live jobs_due jobs_running parsed_reports_waiting unmatched_results_of_operators users_deleted`)
 
 // coarse columns have few values, so that one value selects a share of a table.
 var coarse = strings.Fields(`team_id status kind state lane provider environment type resource owner lab`)
