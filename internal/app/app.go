@@ -9,7 +9,7 @@
 //	err = a.Stop(ctx)       // drains
 //
 // Read the files in this order: app.go, registry.go (what the domains register with a
-// database), first.go (the first team and key), listen.go, workers.go, mount.go.
+// database), first_team.go (the first team and key), listen.go, workers.go, pages.go.
 package app
 
 import (

@@ -11,7 +11,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// visit holds the fields of an appointment that a story checks.
+// visit holds the fields of an appointment that a test checks.
 type visit struct {
 	ID          string  `json:"id"`
 	Status      string  `json:"status"`
@@ -55,7 +55,7 @@ func (f freeTimes) key(n int) string {
 
 // The test books, moves and cancels the visit of a phlebotomist of the sandbox.
 // It uses the running service and the sandbox's own network.
-func TestStoryOfAVisit(t *testing.T) {
+func TestVisitOfAPhlebotomist(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
 		o := c.order("at_home_phlebotomy")
@@ -97,7 +97,7 @@ func TestStoryOfAVisit(t *testing.T) {
 
 // The test books an appointment at a service center of the sandbox, and compares the JSON
 // of the answers.
-func TestStoryOfACenter(t *testing.T) {
+func TestAppointmentAtAServiceCenter(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
 		o := c.order("walk_in_test")
@@ -157,8 +157,8 @@ var (
 	aTime = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?\+00:00$`)
 )
 
-// words are the values that a shape keeps.
-var words = []string{"pending", "scheduled", "confirmed", "quest", "patient_service_center", "America/New_York"}
+// keptWords are the values that a shape keeps.
+var keptWords = []string{"pending", "scheduled", "confirmed", "quest", "patient_service_center", "America/New_York"}
 
 // shapeOf returns a JSON document with sorted keys in which kinds replace the values.
 func shapeOf(t *testing.T, text []byte) string {
@@ -192,7 +192,7 @@ func kindsOf(v any) any {
 			return "U"
 		case aTime.MatchString(v):
 			return "T"
-		case !slices.Contains(words, v):
+		case !slices.Contains(keptWords, v):
 			return "S"
 		}
 	}

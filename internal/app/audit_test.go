@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// accesses is the answer of GET /v2/audit.
-type accesses struct {
+// accessList is the answer of GET /v2/audit.
+type accessList struct {
 	Accesses []struct {
 		ActorKind  string  `json:"actor_kind"`
 		Actor      string  `json:"actor"`
@@ -31,10 +31,10 @@ type accesses struct {
 }
 
 // waitForAccesses reads the log until it has a number of rows.
-func waitForAccesses(t *testing.T, a *apptest.Service, query string, n int) (got accesses) {
+func waitForAccesses(t *testing.T, a *apptest.Service, query string, n int) (got accessList) {
 	t.Helper()
 	for range 40 {
-		got = accesses{}
+		got = accessList{}
 		a.Get("/v2/audit"+query, &got)
 		if len(got.Accesses) >= n {
 			break
@@ -108,9 +108,9 @@ func TestAccessesAreNoted(t *testing.T) {
 		waitForAccesses(t, a, "?action=createUser&user_id="+second, 1)
 
 		// Pages without gaps.
-		var page accesses
+		var page accessList
 		a.Get("/v2/audit?on_behalf_of=dr-17&limit=5", &page)
-		var rest accesses
+		var rest accessList
 		a.Get("/v2/audit?on_behalf_of=dr-17&limit=5&next_cursor="+*page.NextCursor, &rest)
 		if len(page.Accesses) != 5 || len(rest.Accesses) != 3 || rest.NextCursor != nil {
 			t.Errorf("%d and %d", len(page.Accesses), len(rest.Accesses))
@@ -118,7 +118,7 @@ func TestAccessesAreNoted(t *testing.T) {
 
 		// Another team sees nothing of it.
 		other := a.NewTeam("other")
-		var none accesses
+		var none accessList
 		other.Get("/v2/audit?on_behalf_of=dr-17", &none)
 		if len(none.Accesses) != 0 {
 			t.Errorf("another team reads %+v", none.Accesses)

@@ -245,7 +245,7 @@ func (c *certification) revisions(order string) int {
 // The certification of a laboratory over MLLP.
 func TestCertificationOverMLLP(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		certify(t, d, overMLLP(t)).story()
+		certify(t, d, overMLLP(t)).runTests()
 	})
 }
 
@@ -329,12 +329,12 @@ func TestCertificationOverSFTP(t *testing.T) {
 				}
 			}
 			return "", server.Settings("        ", "north") + "          interval: 60ms\n          answers: true\n"
-		}).story()
+		}).runTests()
 	})
 }
 
-// story runs the tests that a laboratory requires before the first real order.
-func (c *certification) story() {
+// runTests runs the tests that a laboratory requires before the first real order.
+func (c *certification) runTests() {
 	c.testOrders()
 	c.testResults()
 	c.testIdentity()

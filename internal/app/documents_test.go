@@ -41,7 +41,7 @@ func (c *clinic) pdf(path, name string) (pages int) {
 
 // The papers of an order come with its requisition, and the address of the
 // requisition opens it for a week, without a key.
-func TestStoryOfAnOrdersPapers(t *testing.T) {
+func TestDocumentsOfAnOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		c.lab.Fail(0)
@@ -103,7 +103,7 @@ func (c *clinic) links(order string) {
 
 // The link of a cancelled order answers with a page that says so. The team's
 // requisition says it too, and labels are refused.
-func TestPapersOfACancelledOrder(t *testing.T) {
+func TestDocumentsOfACancelledOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		o := c.order("walk_in_test")
@@ -182,7 +182,7 @@ func TestImportedOrdersHaveNoRequisition(t *testing.T) {
 		base := "/v3/order/" + made.Order.ID
 		c.Expect(404, "GET", base+"/requisition/pdf", "", nil)
 		c.pdf(base+"/labels/pdf?collection_date=2026-03-05", "")
-		c.hear(made.Order.ID, "completed", "completed.walk_in_test.completed")
+		c.reportStatus(made.Order.ID, "completed", "completed.walk_in_test.completed")
 		c.Expect(404, "GET", base+"/requisition/pdf", "", nil)
 		var body struct {
 			RequisitionFormURL *string `json:"requisition_form_url"`
@@ -202,7 +202,7 @@ func TestImportedOrdersHaveNoRequisition(t *testing.T) {
 // An order has a notice when Medicare may not pay, and when the lab requires
 // one. In the first case the order shows it from the beginning. In the second
 // case it shows it after the lab's receipt.
-func TestStoryOfANotice(t *testing.T) {
+func TestNoticeOfAnOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		c.Expect(200, "PATCH", "/v2/user/"+c.user+"/info", aPerson, nil)

@@ -51,14 +51,14 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitForErasure(t, s, person)
-	contains(t, d.Dir, marks, false)
+	checkFilesContain(t, d.Dir, marks, false)
 	s.End()
-	contains(t, d.Dir, marks, false)
+	checkFilesContain(t, d.Dir, marks, false)
 
 	if err := os.WriteFile(filepath.Join(d.Dir, store.FileName), backup, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, d.Dir, marks, true) // the search finds a key that is there
+	checkFilesContain(t, d.Dir, marks, true) // the search finds a key that is there
 	s = start()
 	if status, _ := s.Call("GET", "/v2/user/"+person, ""); status != 404 {
 		t.Errorf("the person of a restored backup: %d", status)
@@ -68,7 +68,7 @@ func TestAnErasureLeavesNothing(t *testing.T) {
 		t.Error("the log does not say that a person was erased again")
 	}
 	waitForErasure(t, s, person)
-	contains(t, d.Dir, marks, false)
+	checkFilesContain(t, d.Dir, marks, false)
 	if list := readFile(t, filepath.Join(d.Dir, "erasures")); bytes.Contains(list, []byte(person)) {
 		t.Error("the list of erasures names the person in clear")
 	}
@@ -143,8 +143,8 @@ func waitForErasure(t *testing.T, s *apptest.Service, user string) {
 	}
 }
 
-// contains searches the bytes of every file of a folder.
-func contains(t *testing.T, folder string, keys [][]byte, want bool) {
+// checkFilesContain searches the bytes of every file of a folder.
+func checkFilesContain(t *testing.T, folder string, keys [][]byte, want bool) {
 	t.Helper()
 	found := ""
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {

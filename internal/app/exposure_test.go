@@ -26,7 +26,7 @@ import (
 )
 
 // In production each way without protection needs a setting. Development needs none.
-func TestProductionRefusesWaysWithoutProtection(t *testing.T) {
+func TestProductionRefusesUnprotectedTransports(t *testing.T) {
 	for name, test := range map[string]struct {
 		flags   []string
 		refused string // the setting that allows it, or empty

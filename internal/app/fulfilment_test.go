@@ -30,10 +30,10 @@ const careCompendium = `{
 	"markers": [{"provider_id":"GLU","name":"Glucose","methods":["testkit","at_home_phlebotomy","walk_in_test"],"expected_results":[{"provider_id":"GLU-1","loinc":"2345-7"}]}]
 }`
 
-// care starts a production team with a lab. Its kits and visits need staff or a partner.
+// startFulfilment starts a production team with a lab. Its kits and visits need staff or a partner.
 // settings is the text of the networks file; "" means no file. kitTest is the id of the
 // lab test for kits.
-func care(t *testing.T, d storetest.Database, settings string) (c *clinic, kitTest string) {
+func startFulfilment(t *testing.T, d storetest.Database, settings string) (c *clinic, kitTest string) {
 	t.Helper()
 	file := ""
 	if settings != "" {
@@ -71,13 +71,13 @@ func care(t *testing.T, d storetest.Database, settings string) (c *clinic, kitTe
 		}); err != nil {
 			return err
 		}
-		if _, err = places.ImportSites(ctx, tx, places.Everybody, []places.Site{{
+		if _, err = places.ImportSites(ctx, tx, places.AllTeams, []places.Site{{
 			Lab: "care_lab", Code: "PHX-1", Name: "Center", FirstLine: "2 Main Street", City: "Phoenix", State: "AZ", ZIP: "85004",
 			Point: places.Point{Lat: 33.45, Lng: -112.07}, TimeZone: "America/Phoenix", Active: true,
 		}}, false); err != nil {
 			return err
 		}
-		_, err = places.ImportOffers(ctx, tx, places.Everybody, []places.Offer{
+		_, err = places.ImportOffers(ctx, tx, places.AllTeams, []places.Offer{
 			{ZIP: "85004", Provider: "getlabs", Tier: places.AppointmentReady, Days: places.EveryDay, Latest: 24 * 60},
 			{ZIP: "85004", Provider: "phlebfinders", Tier: places.AppointmentRequest, Days: places.EveryDay, Latest: 24 * 60},
 		}, false)
@@ -131,7 +131,7 @@ func (c *clinic) step(status int, order, body string) {
 // Staff send a kit, follow it and label it.
 func TestStaffShipKits(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c, kitTest := care(t, d, "")
+		c, kitTest := startFulfilment(t, d, "")
 		o := c.orderBy("testkit")
 		c.step(422, o.ID, `{}`)
 		c.step(422, o.ID, `{"status":"completed"}`)
@@ -147,7 +147,7 @@ func TestStaffShipKits(t *testing.T) {
 		c.step(200, o.ID, `{"status":"transit_lab","shipment":{"direction":"inbound","courier":"UPS","tracking_number":"1Z"}}`)
 		c.step(200, o.ID, `{"status":"delivered_to_lab"}`)
 		c.step(400, o.ID, `{"status":"lost"}`)
-		want := full("testkit", kitStory[:len(kitStory)-1]...)
+		want := withMethod("testkit", kitSteps[:len(kitSteps)-1]...)
 		if o = c.until(o.ID, "sample_with_lab.testkit.delivered_to_lab"); !slices.Equal(o.path(), want) {
 			t.Errorf("events %v", o.path())
 		}
@@ -185,7 +185,7 @@ func TestStaffShipKits(t *testing.T) {
 // Staff agree on a visit with the patient, and enter its outcome.
 func TestStaffMakeVisits(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c, _ := care(t, d, "")
+		c, _ := startFulfilment(t, d, "")
 		o := c.orderBy("at_home_phlebotomy")
 		path := "/v3/order/" + o.ID + "/phlebotomy/appointment"
 		start := time.Now().Add(24 * time.Hour).UTC().Truncate(time.Hour).Format(time.RFC3339)
@@ -249,7 +249,7 @@ func withPartner(t *testing.T, d storetest.Database) (*clinic, *testpartner.Part
 	if err := os.WriteFile(secret, []byte(partnerSecret+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, _ := care(t, d, fmt.Sprintf("networks:\n  fulfilment:\n    partners:\n      acme: {url: %q, secret_file: %q, kits: true, providers: [getlabs]}\n", url, secret))
+	c, _ := startFulfilment(t, d, fmt.Sprintf("networks:\n  fulfilment:\n    partners:\n      acme: {url: %q, secret_file: %q, kits: true, providers: [getlabs]}\n", url, secret))
 	t.Cleanup(func() {
 		for _, fault := range p.Faults() {
 			t.Errorf("the partner complains: %s", fault)
@@ -301,7 +301,7 @@ func TestPartnerShipsKits(t *testing.T) {
 		report(404, fmt.Sprintf(`{"order_id":%q,"status":"with_customer"}`, uuid.NewString()), nil)
 		report(422, fmt.Sprintf(`{"order_id":%q,"status":"completed"}`, other.ID), nil)
 		got := c.until(other.ID, "collecting_sample.testkit.with_customer")
-		if want := full("testkit", "received.ordered", "received.requisition_created", "collecting_sample.transit_customer", "collecting_sample.with_customer"); !slices.Equal(got.path(), want) {
+		if want := withMethod("testkit", "received.ordered", "received.requisition_created", "collecting_sample.transit_customer", "collecting_sample.with_customer"); !slices.Equal(got.path(), want) {
 			t.Errorf("events %v", got.path())
 		}
 		visiting := c.orderBy("at_home_phlebotomy")
@@ -348,6 +348,6 @@ func TestPartnerMakesVisits(t *testing.T) {
 		path = "/v3/order/" + other.ID + "/phlebotomy/appointment"
 		c.Expect(200, "POST", path+"/book", `{"booking_key":"`+free.key(11)+`"}`, &a)
 		c.Expect(200, "PATCH", path+"/cancel", `{"cancellation_reason_id":"5330c863-6fea-4c0e-8a4d-5f1c1f1a0004"}`, nil)
-		c.eventually(func() bool { all = p.Visits(other.ID); return len(all) == 1 && all[0].Cancelled }, "the partner was not told")
+		c.eventually(func() bool { all = p.Visits(other.ID); return len(all) == 1 && all[0].Cancelled }, "the partner got no cancellation")
 	})
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // The result of a health check ages by the clock of the App.
-func TestHealthGoesByTheOneClock(t *testing.T) {
+func TestHealthUsesTheClockOfTheService(t *testing.T) {
 	var passed atomic.Int64 // nanoseconds
 	began := time.Now()
 	d := storetest.NewSQLite(t)
@@ -80,7 +80,7 @@ func TestFiguresAreDescribed(t *testing.T) {
 	a.Get("/v2/user", nil)
 	w := httptest.NewRecorder()
 	a.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	operations, playbook := page(t, "operations.md"), page(t, "playbook.md")
+	operations, playbook := docsPage(t, "operations.md"), docsPage(t, "playbook.md")
 	for _, line := range regexp.MustCompile(`(?m)^# TYPE (\S+)`).FindAllStringSubmatch(w.Body.String(), -1) {
 		if name := line[1]; !strings.HasPrefix(name, "go_") && !strings.HasPrefix(name, "process_") && !strings.HasPrefix(name, "promhttp_") && !strings.Contains(operations, "`"+name) {
 			t.Errorf("docs/operations.md does not describe %s", name)
@@ -99,7 +99,7 @@ func TestFiguresAreDescribed(t *testing.T) {
 	}
 }
 
-func page(t *testing.T, name string) string {
+func docsPage(t *testing.T, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
 	if err != nil {

@@ -88,7 +88,7 @@ func TestTheSameRequestManyTimesAtOnce(t *testing.T) {
 
 // A request that began on another node is left to that node while it lives. After that,
 // without a stored answer, it is not carried out a second time.
-func TestABegunRequestBelongsToItsNode(t *testing.T) {
+func TestARequestInProgressBelongsToItsNode(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d)
 		const body = `{"client_user_id": "ann"}`
@@ -122,7 +122,7 @@ func TestABegunRequestBelongsToItsNode(t *testing.T) {
 	})
 }
 
-func TestAKeyOverItsRateIsAskedToWait(t *testing.T) {
+func TestAKeyOverItsRateLimit(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.RateLimit, c.RateBurst = 0.5, 3 })
 	for i := range 3 {
 		if status, _ := a.Call("GET", "/v2/providers", ""); status != 200 {
@@ -173,13 +173,13 @@ func TestRefusalsHaveTheHeadersOfTheLimit(t *testing.T) {
 	check("/v2/providers", 403)
 }
 
-type reply struct {
+type keyedAnswer struct {
 	status   int
 	body     string
 	replayed string
 }
 
-func answerOf(t *testing.T, res *http.Response) reply {
+func answerOf(t *testing.T, res *http.Response) keyedAnswer {
 	t.Helper()
 	defer res.Body.Close()
 	text, err := io.ReadAll(res.Body)
@@ -189,5 +189,5 @@ func answerOf(t *testing.T, res *http.Response) reply {
 	if !json.Valid(text) {
 		t.Errorf("not JSON: %s", text)
 	}
-	return reply{res.StatusCode, string(text), res.Header.Get("Idempotent-Replayed")}
+	return keyedAnswer{res.StatusCode, string(text), res.Header.Get("Idempotent-Replayed")}
 }

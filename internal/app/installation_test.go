@@ -15,23 +15,23 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// refuses starts a service that must not start, and returns the error.
-func refuses(t *testing.T, d storetest.Database) string {
+// requireRefusedStart starts a service that must not start, and returns the error.
+func requireRefusedStart(t *testing.T, d storetest.Database) string {
 	t.Helper()
-	before := entries(t, d.Dir)
+	before := listFiles(t, d.Dir)
 	a, err := app.New(t.Context(), app.Options{Config: apptest.Config(t, d), Log: ops.NewLogger(&apptest.Buffer{}, "text", "info"), Version: "test"})
 	if err == nil {
 		_ = a.Stop(context.WithoutCancel(t.Context()))
 		t.Fatal("the service starts")
 	}
-	if after := entries(t, d.Dir); after != before {
+	if after := listFiles(t, d.Dir); after != before {
 		t.Errorf("the folder had %q and has %q", before, after)
 	}
 	return err.Error()
 }
 
-// entries lists a folder, with the sizes of its files.
-func entries(t *testing.T, folder string) string {
+// listFiles lists a folder, with the sizes of its files.
+func listFiles(t *testing.T, folder string) string {
 	t.Helper()
 	all, err := os.ReadDir(folder)
 	if err != nil {
@@ -72,15 +72,15 @@ func TestALostDatabaseIsNotReplaced(t *testing.T) {
 
 	put(database+"-wal", []byte("the last transactions"))
 	remove(database)
-	if text := refuses(t, d); !strings.Contains(text, "hale.db is missing from") || !strings.Contains(text, "hale restore") {
+	if text := requireRefusedStart(t, d); !strings.Contains(text, "hale.db is missing from") || !strings.Contains(text, "hale restore") {
 		t.Error(text)
 	}
 	put(database, nil)
-	if text := refuses(t, d); !strings.Contains(text, "hale.db is empty in") {
+	if text := requireRefusedStart(t, d); !strings.Contains(text, "hale.db is empty in") {
 		t.Error(text)
 	}
 	remove(filepath.Join(d.Dir, app.InstallationFile)) // as before this version
-	if text := refuses(t, d); !strings.Contains(text, "its log hale.db-wal is there") {
+	if text := requireRefusedStart(t, d); !strings.Contains(text, "its log hale.db-wal is there") {
 		t.Error(text)
 	}
 	remove(database + "-wal")
@@ -91,7 +91,7 @@ func TestALostDatabaseIsNotReplaced(t *testing.T) {
 	apptest.Start(t, other).End()
 	put(database, readFile(t, filepath.Join(other.Dir, store.FileName)))
 	put(filepath.Join(d.Dir, "root.key"), readFile(t, filepath.Join(other.Dir, "root.key")))
-	if text := refuses(t, d); !strings.Contains(text, "another installation") {
+	if text := requireRefusedStart(t, d); !strings.Contains(text, "another installation") {
 		t.Error(text)
 	}
 	remove(filepath.Join(d.Dir, app.InstallationFile))
@@ -105,7 +105,7 @@ func TestAnotherPostgresDatabaseIsRefused(t *testing.T) {
 	apptest.Start(t, d).End()
 	other := storetest.NewPostgres(t)
 	other.Dir = d.Dir
-	if text := refuses(t, other); !strings.Contains(text, "PostgreSQL database is empty") && !strings.Contains(text, "served another one") {
+	if text := requireRefusedStart(t, other); !strings.Contains(text, "PostgreSQL database is empty") && !strings.Contains(text, "served another one") {
 		t.Error(text)
 	}
 	elsewhere := other
@@ -114,7 +114,7 @@ func TestAnotherPostgresDatabaseIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.Dir, "root.key"), readFile(t, filepath.Join(elsewhere.Dir, "root.key")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text := refuses(t, other); !strings.Contains(text, "another installation") {
+	if text := requireRefusedStart(t, other); !strings.Contains(text, "another installation") {
 		t.Error(text)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"hale/internal/platform/ops"
 )
 
-// full is a listener of a process that has too many files open, and then ends.
-type full struct {
+// fullListener is a listener of a process that has too many files open, and then ends.
+type fullListener struct {
 	net.Listener
 	times int
 }
@@ -23,7 +23,7 @@ type tooManyError struct{ error }
 func (tooManyError) Timeout() bool   { return false }
 func (tooManyError) Temporary() bool { return true }
 
-func (l *full) Accept() (net.Conn, error) {
+func (l *fullListener) Accept() (net.Conn, error) {
 	if l.times++; l.times == 1 {
 		return nil, tooManyError{errors.New("too many open files")}
 	}
@@ -41,7 +41,7 @@ func TestFailuresToAcceptAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	a := &App{Options: Options{Config: new(config.Config), Log: ops.NewLogger(&log, "text", "info")}}
 	server := a.newServer(http.NotFoundHandler())
-	if err := server.Serve(&full{Listener: listener}); !errors.Is(err, net.ErrClosed) {
+	if err := server.Serve(&fullListener{Listener: listener}); !errors.Is(err, net.ErrClosed) {
 		t.Fatal(err)
 	}
 	server.ErrorLog.Print("http: panic serving 192.0.2.1: something personal")

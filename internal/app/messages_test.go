@@ -11,7 +11,7 @@ import (
 
 // A patient gets one message about each change of an order; in a sandbox team it is in
 // the outbox.
-func TestOrdersAreToldToTheirPatient(t *testing.T) {
+func TestPatientGetsOneMessagePerChange(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		o := c.order("walk_in_test")

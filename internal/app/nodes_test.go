@@ -16,15 +16,15 @@ import (
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
-// inbox is a receiver of webhooks that counts messages by id.
-type inbox struct {
+// eventCounter is a receiver of webhooks that counts messages by id.
+type eventCounter struct {
 	*httptest.Server
 	mu  sync.Mutex
 	got map[string]int // webhook-id -> times
 }
 
-func newInbox(t *testing.T) *inbox {
-	b := &inbox{got: map[string]int{}}
+func newEventCounter(t *testing.T) *eventCounter {
+	b := &eventCounter{got: map[string]int{}}
 	b.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		b.mu.Lock()
@@ -35,14 +35,14 @@ func newInbox(t *testing.T) *inbox {
 	return b
 }
 
-func (b *inbox) messages() int {
+func (b *eventCounter) messages() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.got)
 }
 
 // await waits until n different messages have come.
-func (b *inbox) await(t *testing.T, n int) {
+func (b *eventCounter) await(t *testing.T, n int) {
 	t.Helper()
 	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if b.messages() >= n {
@@ -52,7 +52,7 @@ func (b *inbox) await(t *testing.T, n int) {
 	t.Fatalf("%d of %d messages came", b.messages(), n)
 }
 
-type feed struct {
+type feedPage struct {
 	Events []struct {
 		Seq int64
 		ID  string
@@ -61,12 +61,12 @@ type feed struct {
 	NextAfter int64 `json:"next_after"`
 }
 
-// numbers reads the whole feed and requires 1, 2, 3 … without a gap.
-func numbers(t *testing.T, a *apptest.Service) (ids []string) {
+// readFeedNumbers reads the whole feed and requires 1, 2, 3 … without a gap.
+func readFeedNumbers(t *testing.T, a *apptest.Service) (ids []string) {
 	t.Helper()
 	var after int64
 	for {
-		var page feed
+		var page feedPage
 		a.Get(fmt.Sprintf("/v2/events?after=%d&limit=100", after), &page)
 		for _, e := range page.Events {
 			if after++; e.Seq != after {
@@ -86,7 +86,7 @@ func waitForNumbers(t *testing.T, a *apptest.Service, n int) {
 	t.Helper()
 	var got int
 	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if got = len(numbers(t, a)); got >= n {
+		if got = len(readFeedNumbers(t, a)); got >= n {
 			return
 		}
 	}
@@ -95,9 +95,9 @@ func waitForNumbers(t *testing.T, a *apptest.Service, n int) {
 
 const onePush = `{"stage":"daily","provider":"apple_health_kit","time_zone":"UTC","data":[{"timestamp":"2026-03-01T00:%02d:00+00:00","unit":"bpm","value":%d}]}`
 
-// push sends one heart rate for a new user, which makes two events: the
+// pushHeartRate sends one heart rate for a new user, which makes two events: the
 // connection and the sample.
-func push(t *testing.T, a *apptest.Service, name string) {
+func pushHeartRate(t *testing.T, a *apptest.Service, name string) {
 	t.Helper()
 	var user struct {
 		ID string `json:"user_id"`
@@ -112,20 +112,20 @@ func TestTwoNodesShareTheWork(t *testing.T) {
 	d := storetest.NewPostgres(t)
 	one := apptest.Start(t, d)
 	two, stop := apptest.StartStoppable(t, d)
-	box := newInbox(t)
+	box := newEventCounter(t)
 	one.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q, "filter_types": ["user.created", "provider.connection.created", "daily.data.heartrate.created"]}`, box.URL), nil)
 	var wg sync.WaitGroup
 	for i := range 20 {
-		wg.Go(func() { push(t, []*apptest.Service{one, two}[i%2], fmt.Sprint("user-", i)) })
+		wg.Go(func() { pushHeartRate(t, []*apptest.Service{one, two}[i%2], fmt.Sprint("user-", i)) })
 	}
 	wg.Wait()
 	box.await(t, 60)
 	stop()
 	for i := range 10 {
-		push(t, one, fmt.Sprint("later-", i))
+		pushHeartRate(t, one, fmt.Sprint("later-", i))
 	}
 	box.await(t, 90)
-	if ids := numbers(t, one); len(ids) < 90 { // on a slow machine there are derived summaries too
+	if ids := readFeedNumbers(t, one); len(ids) < 90 { // on a slow machine there are derived summaries too
 		t.Errorf("%d events of 90 in the feed", len(ids))
 	}
 	for id, times := range box.got {
@@ -137,7 +137,7 @@ func TestTwoNodesShareTheWork(t *testing.T) {
 
 // A load balancer sends the parts of a file to two nodes in turn. The node that
 // received the first part is gone before the last part arrives.
-func TestAnUploadGoesOnAtAnotherNode(t *testing.T) {
+func TestAnUploadContinuesAtAnotherNode(t *testing.T) {
 	var file bytes.Buffer
 	if _, err := applehealthtest.WriteZip(&file, applehealthtest.Options{Days: 1}); err != nil {
 		t.Fatal(err)
@@ -180,15 +180,15 @@ func TestAnUploadGoesOnAtAnotherNode(t *testing.T) {
 func TestAStopLosesNothing(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		first, stop := apptest.StartStoppable(t, d)
-		box := newInbox(t)
+		box := newEventCounter(t)
 		first.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q, "filter_types": ["user.created", "provider.connection.created", "daily.data.heartrate.created"]}`, box.URL), nil)
 		for i := range 10 {
-			push(t, first, fmt.Sprint("user-", i))
+			pushHeartRate(t, first, fmt.Sprint("user-", i))
 		}
 		stop()
 		again := apptest.Start(t, d)
 		box.await(t, 30)
-		ids := numbers(t, again)
+		ids := readFeedNumbers(t, again)
 		if len(ids) != 30 {
 			t.Errorf("%d events of 30", len(ids))
 		}
@@ -209,7 +209,7 @@ func TestAnEventOfTheFeedIsWhatTheWebhookSent(t *testing.T) {
 	}))
 	defer receiver.Close()
 	a.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q, "filter_types": ["daily.data.heartrate.created"]}`, receiver.URL), nil)
-	push(t, a, "ann")
+	pushHeartRate(t, a, "ann")
 	sent := <-bodies
 	var page struct {
 		Events []struct{ Event json.RawMessage }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"hale/internal/labs/appointments"
+	"hale/internal/labs/critical"
 	"hale/internal/labs/fulfilment"
 	"hale/internal/labs/inbox"
 	"hale/internal/labs/matching"
@@ -21,7 +22,9 @@ import (
 	"hale/internal/labs/networks/settingsfile"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/places"
+	"hale/internal/labs/results"
 	"hale/internal/people/messages"
+	"hale/internal/people/messages/senders"
 	"hale/internal/platform/config"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/ops"
@@ -190,4 +193,43 @@ func contactOf(o *orders.Order) messages.Contact {
 		return messages.Contact{Phone: o.Body.Shipping.PhoneNumber}
 	}
 	return messages.Contact{}
+}
+
+// labResults stores the results that labs report.
+type labResults struct{}
+
+// TakeResults stores the results of a report and moves its order.
+func (labResults) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a inbox.Arrival) error {
+	r := a.Report
+	at := r.At
+	if at.IsZero() {
+		at = a.ReceivedAt
+	}
+	return results.Take(ctx, tx, o, results.Arrival{Key: a.Key, At: at, Received: a.ReceivedAt, Sent: r.Sent, DateOnly: r.DateOnly, SampleID: r.SampleID, Account: r.Account, Patient: r.Patient, Set: *r.Results})
+}
+
+// messages returns the service of messages to patients, with the channels that are
+// set up.
+func (a *App) messages() (*messages.Service, error) {
+	s := &messages.Service{BaseURL: a.URL}
+	if address := a.Config.SMTPURL.Reveal(); address != "" {
+		mailer, err := senders.NewSMTP(address, a.Config.MailFrom, nil)
+		if err != nil {
+			return nil, err
+		}
+		s.Email = mailer
+	}
+	if a.Config.SMSGatewayURL != "" {
+		gateway, err := senders.NewGateway(a.Config.SMSGatewayURL, a.Config.SMSGatewaySecret.Reveal(), a.DB.Now)
+		if err != nil {
+			return nil, err
+		}
+		s.SMS = gateway
+	}
+	return s, nil
+}
+
+// criticalAlarms sends e-mails about critical results through the same server.
+func (a *App) criticalAlarms() *critical.Service {
+	return &critical.Service{Email: a.sending.Email, BaseURL: a.URL, Operators: a.Config.OperatorsEmail}
 }

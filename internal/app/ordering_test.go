@@ -17,7 +17,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// orderView holds the fields of an order that a story checks.
+// orderView holds the fields of an order that a test checks.
 type orderView struct {
 	ID       string  `json:"id"`
 	Status   string  `json:"status"`
@@ -174,8 +174,8 @@ func (c *clinic) until(id, status string) orderView {
 	}
 }
 
-// hear reports a status as the lab, and waits until the order has it.
-func (c *clinic) hear(id, status, full string) {
+// reportStatus reports a status as the lab, and waits until the order has it.
+func (c *clinic) reportStatus(id, status, eventStatus string) {
 	c.t.Helper()
 	var o orderView
 	c.Get("/v3/order/"+id, &o)
@@ -183,12 +183,12 @@ func (c *clinic) hear(id, status, full string) {
 	if err := c.lab.Report(c.t.Context(), id+status, r); err != nil {
 		c.t.Fatal(err)
 	}
-	c.until(id, full)
+	c.until(id, eventStatus)
 }
 
 // A kit is sent and returned, and the lab reports. Repeated and late reports change
 // nothing.
-func TestStoryOfAKit(t *testing.T) {
+func TestKitFromOrderToResults(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		c.lab.Fail(0)
@@ -202,7 +202,7 @@ func TestStoryOfAKit(t *testing.T) {
 			"collecting_sample.testkit.transit_customer", "collecting_sample.testkit.out_for_delivery", "collecting_sample.testkit.with_customer",
 			"collecting_sample.testkit.transit_lab", "sample_with_lab.testkit.delivered_to_lab", "completed.testkit.completed",
 		} {
-			c.hear(o.ID, step[strings.LastIndexByte(step, '.')+1:], step)
+			c.reportStatus(o.ID, step[strings.LastIndexByte(step, '.')+1:], step)
 			want = append(want, step)
 		}
 		for _, key := range []string{o.ID + "transit_lab", "again"} { // the same message, and an old one
@@ -210,7 +210,7 @@ func TestStoryOfAKit(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		c.hear(o.ID, "corrected", "completed.testkit.corrected")
+		c.reportStatus(o.ID, "corrected", "completed.testkit.corrected")
 		if got := c.until(o.ID, "completed.testkit.corrected"); !slices.Equal(got.path(), append(want, "completed.testkit.corrected")) {
 			t.Errorf("events %v", got.path())
 		} else if got.Transaction.Status != "completed" {
@@ -231,7 +231,7 @@ func TestStoryOfAKit(t *testing.T) {
 }
 
 // An order is cancelled once, and its lab gets the cancellation.
-func TestStoryOfACancellation(t *testing.T) {
+func TestCancellationOfAnOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		for _, method := range []string{"testkit", "walk_in_test", "at_home_phlebotomy", "on_site_collection"} {
@@ -252,7 +252,7 @@ func TestStoryOfACancellation(t *testing.T) {
 			}
 			for deadline := time.Now().Add(90 * time.Second); c.lab.Cancelled(uuid.MustParse(o.ID)) == 0; time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(deadline) {
-					t.Fatal("the lab never heard of the cancellation")
+					t.Fatal("the lab got no cancellation")
 				}
 			}
 		}
@@ -260,7 +260,7 @@ func TestStoryOfACancellation(t *testing.T) {
 }
 
 // Another user registers a kit and becomes the user of the order.
-func TestStoryOfARegisteredKit(t *testing.T) {
+func TestRegistrationOfAKit(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{})
 		var made struct{ Order orderView }
@@ -268,7 +268,7 @@ func TestStoryOfARegisteredKit(t *testing.T) {
 		if got := made.Order.path(); !slices.Equal(got, []string{"received.testkit.ordered", "received.testkit.awaiting_registration"}) {
 			t.Fatalf("events %v", got)
 		}
-		c.hear(made.Order.ID, "transit_customer", "collecting_sample.testkit.transit_customer")
+		c.reportStatus(made.Order.ID, "transit_customer", "collecting_sample.testkit.transit_customer")
 		var other struct {
 			UserID string `json:"user_id"`
 		}
@@ -330,7 +330,7 @@ func TestOrderingTwice(t *testing.T) {
 }
 
 // A final refusal by a laboratory ends the order, and the team can read its reason.
-func TestStoryOfARefusal(t *testing.T) {
+func TestRefusalByALab(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Refuse: func(networks.Order) string { return "we do not serve this doctor" }})
 		kit, visit := c.order("testkit"), c.order("walk_in_test")

@@ -22,7 +22,7 @@ import (
 
 // A copy that is held posts no webhook and places no order, also after a start without
 // the setting. It does both once it is released.
-func TestAHeldCopySendsNothing(t *testing.T) {
+func TestARestoredCopySendsNothing(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		var posts atomic.Int64
 		receiver := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { posts.Add(1) }))

@@ -45,7 +45,7 @@ func reportForm(t *testing.T, user, declared, content string, fields ...string) 
 const parserJobs = "/lab_report/v1/parser/job"
 
 // A report from the upload to the user's results, over a review.
-func TestStoryOfAReport(t *testing.T) {
+func TestReportFromUploadToResults(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		var user struct {

@@ -45,7 +45,7 @@ func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
 func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d, func(cfg *config.Config) { cfg.ShutdownDrain = time.Second })
-		box, slow := newInbox(t), atomic.Bool{}
+		box, slow := newEventCounter(t), atomic.Bool{}
 		slow.Store(true)
 		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			box.Config.Handler.ServeHTTP(w, r)
@@ -56,9 +56,9 @@ func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
 		defer receiver.Close()
 		a.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, receiver.URL), nil)
 		for i := range 100 {
-			push(t, a, fmt.Sprint("user-", i))
+			pushHeartRate(t, a, fmt.Sprint("user-", i))
 		}
-		endless(t, a)
+		sendEndlessRequest(t, a)
 		waitFor(t, a, `http_server_active_requests 1`)
 		a.End()
 		slow.Store(false)
@@ -72,8 +72,8 @@ func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
 	})
 }
 
-// endless sends a request whose body does not come.
-func endless(t *testing.T, a *apptest.Service) {
+// sendEndlessRequest sends a request whose body does not come.
+func sendEndlessRequest(t *testing.T, a *apptest.Service) {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.URL(), "http://"))
 	if err != nil {

@@ -15,12 +15,12 @@ func TestTwoAppsInOneProcess(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		other := storetest.NewSQLite(t)
 		apps := []*apptest.Service{apptest.Start(t, d), apptest.Start(t, other)}
-		boxes := []*inbox{newInbox(t), newInbox(t)}
+		boxes := []*eventCounter{newEventCounter(t), newEventCounter(t)}
 		for i, a := range apps {
 			a.Expect(200, "POST", "/v2/webhooks", fmt.Sprintf(`{"url": %q}`, boxes[i].URL), nil)
 		}
 		for i, a := range apps {
-			push(t, a, "ann")
+			pushHeartRate(t, a, "ann")
 			a.Expect(200, "POST", "/v2/user/", fmt.Sprintf(`{"client_user_id": "bo-%d"}`, i), nil)
 			boxes[i].await(t, 2)
 			waitForNumbers(t, a, 4) // two more are of users, for the feed only
@@ -59,7 +59,7 @@ func TestTwoAppsInOneProcess(t *testing.T) {
 			}
 		}
 		apps[1].End()
-		push(t, apps[0], "cy")
+		pushHeartRate(t, apps[0], "cy")
 		boxes[0].await(t, 4)
 		if n := boxes[1].messages(); n != 2 {
 			t.Errorf("the stopped app posted %d messages of 2", n)

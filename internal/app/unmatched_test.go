@@ -15,8 +15,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rehearsal holds the fields of a run that a story checks.
-type rehearsal struct {
+// rehearsalView holds the fields of a run that a test checks.
+type rehearsalView struct {
 	RunID       string `json:"run_id"`
 	Status      string
 	Stage       string
@@ -29,8 +29,8 @@ type rehearsal struct {
 	}
 }
 
-// reviewed holds the fields of an unmatched result that a story checks.
-type reviewed struct {
+// unmatchedView holds the fields of an unmatched result that a test checks.
+type unmatchedView struct {
 	ID             string
 	Status         string
 	DecisionCode   string   `json:"decision_code"`
@@ -48,10 +48,10 @@ type reviewed struct {
 }
 
 // rehearse starts a run and waits for its end.
-func rehearse(t *testing.T, s *apptest.Service, key, body string) rehearsal {
+func rehearse(t *testing.T, s *apptest.Service, key, body string) rehearsalView {
 	t.Helper()
 	status, text := s.Call("POST", "/v3/unmatched_result_test", body, "X-Idempotency-Key", key)
-	var r rehearsal
+	var r rehearsalView
 	if err := json.Unmarshal(text, &r); err != nil || status != http.StatusAccepted || r.RunID == "" {
 		t.Fatalf("%d: %s", status, text)
 	}
@@ -67,7 +67,7 @@ func rehearse(t *testing.T, s *apptest.Service, key, body string) rehearsal {
 // The test rehearses every case that works with orders of its own. Each case
 // ends in the queue with the verdict that it is named after, and can be
 // accepted.
-func TestUnmatchedResultsStory(t *testing.T) {
+func TestUnmatchedResultsFromQueueToDecision(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		var cases struct {
@@ -89,13 +89,13 @@ func TestUnmatchedResultsStory(t *testing.T) {
 			if r.Status != "succeeded" || r.Stage != "succeeded" || r.RawResultID == nil || len(r.Orders) != len(c.OrderRoles) {
 				t.Fatalf("%s: %+v, error %+v", c.Case, r, r.Error)
 			}
-			var i reviewed
+			var i unmatchedView
 			s.Get("/v3/unmatched_result/"+*r.RawResultID, &i)
 			if i.DecisionCode != c.Case || i.Status != "pending_customer_review" || len(i.Allowed) != 3 || i.Interpretation != "abnormal" {
 				t.Errorf("%s: %+v", c.Case, i)
 			}
 			all = append(all, i.ID)
-			acceptStory(t, s, c.Case, i, r)
+			acceptCase(t, s, c.Case, i, r)
 		}
 		var events struct {
 			Events []struct {
@@ -104,22 +104,22 @@ func TestUnmatchedResultsStory(t *testing.T) {
 				}
 			}
 		}
-		var told []string
-		for deadline := time.Now().Add(90 * time.Second); len(told) < len(all) && time.Now().Before(deadline); { // PostgreSQL numbers them a moment later
+		var announced []string
+		for deadline := time.Now().Add(90 * time.Second); len(announced) < len(all) && time.Now().Before(deadline); { // PostgreSQL numbers them a moment later
 			s.Get("/v2/events?limit=1000&types=labtest.match_review.created", &events)
-			told = nil
+			announced = nil
 			for _, e := range events.Events {
-				told = append(told, e.Event.Data.ID)
+				announced = append(announced, e.Event.Data.ID)
 			}
 		}
-		if !slices.Equal(told, all) {
-			t.Errorf("told of %v, not of %v", told, all)
+		if !slices.Equal(announced, all) {
+			t.Errorf("events about %v, want %v", announced, all)
 		}
 	})
 }
 
-// acceptStory accepts the result of a case as a reviewer does.
-func acceptStory(t *testing.T, s *apptest.Service, kase string, i reviewed, r rehearsal) {
+// acceptCase accepts the result of a case as a reviewer does.
+func acceptCase(t *testing.T, s *apptest.Service, kase string, i unmatchedView, r rehearsalView) {
 	t.Helper()
 	path := "/v3/unmatched_result/" + i.ID
 	var o struct {

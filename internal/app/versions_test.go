@@ -15,15 +15,15 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// tagged is an answer with its ETag.
-type tagged struct {
+// taggedAnswer is an answer with its ETag.
+type taggedAnswer struct {
 	status int
 	tag    string
 	header http.Header
 	body   string
 }
 
-func askTagged(t *testing.T, s *apptest.Service, method, path, body string, headers ...string) tagged {
+func askTagged(t *testing.T, s *apptest.Service, method, path, body string, headers ...string) taggedAnswer {
 	t.Helper()
 	res := s.Do(method, path, body, headers...)
 	defer res.Body.Close()
@@ -31,11 +31,11 @@ func askTagged(t *testing.T, s *apptest.Service, method, path, body string, head
 	if err != nil {
 		t.Fatal(err)
 	}
-	return tagged{res.StatusCode, res.Header.Get("ETag"), res.Header, string(text)}
+	return taggedAnswer{res.StatusCode, res.Header.Get("ETag"), res.Header, string(text)}
 }
 
 // want requires a status and returns the answer.
-func (a tagged) want(t *testing.T, status int, words ...string) tagged {
+func (a taggedAnswer) want(t *testing.T, status int, words ...string) taggedAnswer {
 	t.Helper()
 	if a.status != status {
 		t.Fatalf("%d, not %d: %s", a.status, status, a.body)
@@ -48,14 +48,14 @@ func (a tagged) want(t *testing.T, status int, words ...string) tagged {
 	return a
 }
 
-const changed = `"code":"precondition_failed"`
+const preconditionFailed = `"code":"precondition_failed"`
 
 // A user has an ETag that changes with the user and its connections. Conditions guard
 // each change of it.
 func TestVersionsOfAUser(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
-		ask := func(method, path, body string, headers ...string) tagged {
+		ask := func(method, path, body string, headers ...string) taggedAnswer {
 			t.Helper()
 			return askTagged(t, s, method, path, body, headers...)
 		}
@@ -77,7 +77,7 @@ func TestVersionsOfAUser(t *testing.T) {
 		}
 		ask("HEAD", path, "", "If-None-Match", "*").want(t, 304)
 		ask("GET", path, "", "If-None-Match", `"other"`).want(t, 200, user.ID)
-		ask("GET", path, "", "If-Match", `"other"`).want(t, 412, changed)
+		ask("GET", path, "", "If-Match", `"other"`).want(t, 412, preconditionFailed)
 		ask("GET", path, "", "If-Match", first.tag).want(t, 200)
 
 		patched := ask("PATCH", path, `{"fallback_time_zone":"Europe/Helsinki"}`, "If-Match", first.tag).want(t, 200, "User updated")
@@ -85,12 +85,12 @@ func TestVersionsOfAUser(t *testing.T) {
 		if second.tag == first.tag || patched.tag != second.tag {
 			t.Errorf("tags %s, after the change %s, in its answer %s", first.tag, second.tag, patched.tag)
 		}
-		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-Match", first.tag).want(t, 412, changed)
-		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-Match", "W/"+second.tag).want(t, 412, changed)
-		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-None-Match", "*").want(t, 412, changed)
+		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-Match", first.tag).want(t, 412, preconditionFailed)
+		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-Match", "W/"+second.tag).want(t, 412, preconditionFailed)
+		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-None-Match", "*").want(t, 412, preconditionFailed)
 		ask("PATCH", path, `{"fallback_time_zone":"Asia/Tokyo"}`, "If-Match", "no quotes").want(t, 422, `["header","If-Match"]`)
 		ask("GET", path, "", "If-None-Match", "no quotes").want(t, 422, `["header","If-None-Match"]`)
-		ask("DELETE", path, "", "If-Match", first.tag).want(t, 412, changed)
+		ask("DELETE", path, "", "If-Match", first.tag).want(t, 412, preconditionFailed)
 		if got := ask("GET", path, "").want(t, 200); got.body != second.body || got.tag != second.tag {
 			t.Errorf("refused changes changed\n%s to\n%s", second.body, got.body)
 		}
@@ -100,7 +100,7 @@ func TestVersionsOfAUser(t *testing.T) {
 		if connected.tag == second.tag {
 			t.Error("a connection does not change the tag")
 		}
-		ask("DELETE", path+"/apple_health_kit", "", "If-Match", second.tag).want(t, 412, changed)
+		ask("DELETE", path+"/apple_health_kit", "", "If-Match", second.tag).want(t, 412, preconditionFailed)
 		ask("DELETE", path+"/apple_health_kit", "", "If-Match", connected.tag).want(t, 200)
 		if got := ask("GET", path, "").want(t, 200); got.tag != second.tag {
 			t.Error("the user is as before, and its tag differs")
@@ -162,7 +162,7 @@ func TestOneOfManyChangesOfAVersionHappens(t *testing.T) {
 func TestVersionsOfAnOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
-		ask := func(method, path, body string, headers ...string) tagged {
+		ask := func(method, path, body string, headers ...string) taggedAnswer {
 			t.Helper()
 			return askTagged(t, c.Service, method, path, body, headers...)
 		}
@@ -187,7 +187,7 @@ func TestVersionsOfAnOrder(t *testing.T) {
 			{"POST", path + "/test?final_status=completed.at_home_phlebotomy.completed", ""},
 			{"POST", "/v3/sandbox/order/" + o.ID + "/run", `{"script":"success"}`},
 		} {
-			if got := ask(x.method, x.path, x.body, "If-Match", before.tag); got.status != 412 || !strings.Contains(got.body, changed) {
+			if got := ask(x.method, x.path, x.body, "If-Match", before.tag); got.status != 412 || !strings.Contains(got.body, preconditionFailed) {
 				t.Errorf("%s %s: %d %s", x.method, x.path, got.status, got.body)
 			}
 		}

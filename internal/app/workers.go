@@ -142,7 +142,7 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 		Node: node, Log: a.Log,
 		Guard:    webhooks.Guard{AllowPrivate: a.Config.WebhookAllowPrivate},
 		Stranded: a.Metrics.Stranded, CheckSending: a.checkSending,
-		Observe: func(at webhooks.Attempted) {
+		Observe: func(at webhooks.AttemptResult) {
 			a.Metrics.Attempt(at.Outcome, at.Took)
 			if at.Outcome == "sent" {
 				a.Metrics.Delivered(at.Delay)

@@ -16,26 +16,26 @@ import (
 func TestEventsOfADeletedUser(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, nil)
-		box := c.postbox()
+		receiver := c.newReceiver()
 		walkIn, visit := c.order("walk_in_test"), c.order("at_home_phlebotomy")
 		for _, o := range []orderView{walkIn, visit} {
-			simulate("received.*.requisition_created")(c, o.ID)
-			c.until(o.ID, full(c.methodOf(o.ID), "received.requisition_created")[0])
+			simulateStatus("received.*.requisition_created")(c, o.ID)
+			c.until(o.ID, withMethod(c.methodOf(o.ID), "received.requisition_created")[0])
 		}
-		book(c, visit.ID)
+		bookVisit(c, visit.ID)
 		before := c.messages()
 
 		c.Expect(200, "DELETE", "/v2/user/"+c.user, "", nil)
 		c.script(walkIn.ID, "critical")
-		cancel(c, visit.ID)
+		cancelOrder(c, visit.ID)
 		c.advance(20)
 		wantWalkIn := []string{"new received.ordered", "received.requisition_created", "labtest.result.critical", "labtest.result.critical", "completed.completed"}
 		wantVisit := []string{
 			"new received.ordered", "received.requisition_created", "new visit pending", "collecting_sample.appointment_scheduled", "visit scheduled",
 			"cancelled.cancelled", "visit cancelled",
 		}
-		c.hears(box, walkIn.ID, "walk_in_test", wantWalkIn)
-		c.hears(box, visit.ID, "at_home_phlebotomy", wantVisit)
+		c.expectEvents(receiver, walkIn.ID, "walk_in_test", wantWalkIn)
+		c.expectEvents(receiver, visit.ID, "at_home_phlebotomy", wantVisit)
 		if after := c.messages(); !slices.Equal(after, before) {
 			t.Errorf("messages to a deleted user: %q, before the deletion %q", after, before)
 		}
@@ -46,14 +46,14 @@ func TestEventsOfADeletedUser(t *testing.T) {
 		}
 
 		c.Expect(200, "POST", "/v2/user/undo_delete?user_id="+c.user, "", nil)
-		simulate("completed.*.corrected")(c, walkIn.ID)
+		simulateStatus("completed.*.corrected")(c, walkIn.ID)
 		wantWalkIn = append(wantWalkIn, "completed.corrected")
-		c.hears(box, walkIn.ID, "walk_in_test", wantWalkIn)
+		c.expectEvents(receiver, walkIn.ID, "walk_in_test", wantWalkIn)
 		whole := slices.Insert(slices.Clone(wantWalkIn), 3, "sample_with_lab.partial_results") // webhooks leave it out
-		if got := c.fed(walkIn.ID, "walk_in_test"); !slices.Equal(got, whole) {
+		if got := c.feedEvents(walkIn.ID, "walk_in_test"); !slices.Equal(got, whole) {
 			t.Errorf("the feed has %q\nwant %q", got, whole)
 		}
-		if got := c.fed(visit.ID, "at_home_phlebotomy"); !slices.Equal(got, wantVisit) {
+		if got := c.feedEvents(visit.ID, "at_home_phlebotomy"); !slices.Equal(got, wantVisit) {
 			t.Errorf("the feed has %q\nwant %q", got, wantVisit)
 		}
 		c.order("walk_in_test")
@@ -97,7 +97,7 @@ func (c *clinic) clientIDs(orders ...string) (names []string) {
 		var head struct {
 			ClientUserID string `json:"client_user_id"`
 		}
-		if order, _ := sayingOf(c.t, e.Event); !slices.Contains(orders, order) {
+		if order, _ := summarise(c.t, e.Event); !slices.Contains(orders, order) {
 			continue
 		}
 		if err := json.Unmarshal(e.Event, &head); err != nil {

@@ -27,19 +27,19 @@ import (
 // second, and so on, until the request succeeds. The same request with the same key
 // must then end with one answer.
 
-// These environment variables turn TestServed into the server.
+// These environment variables turn TestServerProcess into the server.
 const (
 	servedURL = "HALE_TEST_SERVED_DATABASE"
 	servedDir = "HALE_TEST_SERVED_DIR"
 )
 
-// TestServed runs in the process that dies. It starts the service and prints its URL.
+// TestServerProcess runs in the process that dies. It starts the service and prints its URL.
 // When it reads a number n from its input, it kills its process at the n-th commit after
 // that.
-func TestServed(t *testing.T) {
+func TestServerProcess(t *testing.T) {
 	dir := os.Getenv(servedDir)
 	if dir == "" {
-		t.Skip("is a process of TestKilledAtEveryCommit")
+		t.Skip("is a process of TestProcessKilledAtEveryCommit")
 	}
 	var left, made atomic.Int64
 	s := apptest.StartWith(t, storetest.Database{URL: os.Getenv(servedURL), Dir: dir}, func(o *app.Options) {
@@ -66,8 +66,8 @@ func TestServed(t *testing.T) {
 	}
 }
 
-// served is a process that runs TestServed, and a caller of its API.
-type served struct {
+// servedProcess is a process that runs TestServerProcess, and a caller of its API.
+type servedProcess struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	stdin io.WriteCloser
@@ -75,9 +75,9 @@ type served struct {
 	url   string
 }
 
-func serveApart(t *testing.T, d storetest.Database) *served {
+func startServedProcess(t *testing.T, d storetest.Database) *servedProcess {
 	t.Helper()
-	p := &served{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServed$", "-test.v")}
+	p := &servedProcess{t: t, cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServerProcess$", "-test.v")}
 	p.cmd.Env = append(os.Environ(), servedURL+"="+d.URL, servedDir+"="+d.Dir)
 	out, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -94,7 +94,7 @@ func serveApart(t *testing.T, d storetest.Database) *served {
 	return p
 }
 
-func (p *served) line(prefix string) string {
+func (p *servedProcess) line(prefix string) string {
 	p.t.Helper()
 	for p.out.Scan() {
 		if strings.HasPrefix(p.out.Text(), prefix) {
@@ -106,7 +106,7 @@ func (p *served) line(prefix string) string {
 }
 
 // dieAfter makes the process die right after its n-th commit from now.
-func (p *served) dieAfter(n int) {
+func (p *servedProcess) dieAfter(n int) {
 	p.t.Helper()
 	if _, err := fmt.Fprintln(p.stdin, n); err != nil {
 		p.t.Fatal(err)
@@ -115,14 +115,14 @@ func (p *served) dieAfter(n int) {
 }
 
 // kill ends the process, even if it has already died.
-func (p *served) kill() {
+func (p *servedProcess) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
 }
 
 // post sends a request with an idempotency key. ok is false if the process died before it
 // answered.
-func (p *served) post(path, body, key string) (got reply, ok bool) {
+func (p *servedProcess) post(path, body, key string) (got keyedAnswer, ok bool) {
 	p.t.Helper()
 	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.url+path, strings.NewReader(body))
 	if err != nil {
@@ -132,15 +132,15 @@ func (p *served) post(path, body, key string) (got reply, ok bool) {
 	req.Header.Set("Idempotency-Key", key)
 	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
 	if err != nil {
-		return reply{}, false
+		return keyedAnswer{}, false
 	}
 	text, err := io.ReadAll(res.Body)
 	_ = res.Body.Close()
-	return reply{res.StatusCode, string(text), res.Header.Get("Idempotent-Replayed")}, err == nil
+	return keyedAnswer{res.StatusCode, string(text), res.Header.Get("Idempotent-Replayed")}, err == nil
 }
 
-// errand is a request that the test repeats for each commit at which the process can die.
-type errand struct {
+// killedRequest is a request that the test repeats for each commit at which the process can die.
+type killedRequest struct {
 	name string
 	// prepare creates the records that the nth request needs, and returns the request.
 	prepare func(c *clinic, n int) (path, body string)
@@ -149,7 +149,7 @@ type errand struct {
 	once func(c *clinic, path, answer string)
 }
 
-var errands = []errand{
+var killedRequests = []killedRequest{
 	{"an order", func(c *clinic, n int) (string, string) {
 		return "/v3/order", strings.Replace(c.body("walk_in_test"), `{`, fmt.Sprintf(`{"passthrough":"killed-%d",`, n), 1)
 	}, 200, func(c *clinic, _, answer string) {
@@ -211,9 +211,9 @@ var errands = []errand{
 // it.
 const mostCommits = 30
 
-func TestKilledAtEveryCommit(t *testing.T) {
+func TestProcessKilledAtEveryCommit(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		for _, e := range errands {
+		for _, e := range killedRequests {
 			t.Run(e.name, func(t *testing.T) {
 				for n := 1; n <= mostCommits; n++ {
 					if !e.killed(t, d, n) {
@@ -231,13 +231,13 @@ func TestKilledAtEveryCommit(t *testing.T) {
 
 // killed sends the request to a process that dies after n commits, and reports
 // whether it died before it answered. Then it sends the request again.
-func (e errand) killed(t *testing.T, d storetest.Database, n int) bool {
+func (e killedRequest) killed(t *testing.T, d storetest.Database, n int) bool {
 	t.Helper()
 	c := clinicOf(t, apptest.Start(t, d), nil, fmt.Sprintf("%s %d", e.name, n))
 	path, body := e.prepare(c, n)
 	key := fmt.Sprintf("%s %d", e.name, n)
 	c.End()
-	p := serveApart(t, d)
+	p := startServedProcess(t, d)
 	defer p.kill()
 	p.dieAfter(n)
 	first, answered := p.post(path, body, key)
@@ -245,7 +245,7 @@ func (e errand) killed(t *testing.T, d storetest.Database, n int) bool {
 
 	c.Service = apptest.Start(t, d)
 	defer c.End()
-	lapse(t, c)
+	expireLeases(t, c)
 	again := answerOf(t, c.Do("POST", path, body, "Idempotency-Key", key))
 	third := answerOf(t, c.Do("POST", path, body, "Idempotency-Key", key))
 	switch {
@@ -261,8 +261,8 @@ func (e errand) killed(t *testing.T, d storetest.Database, n int) bool {
 	return !answered
 }
 
-// lapse ends the leases of dead nodes.
-func lapse(t *testing.T, c *clinic) {
+// expireLeases ends the leases of dead nodes.
+func expireLeases(t *testing.T, c *clinic) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
 	if err := c.DB.Write(ctx, func(tx *store.Tx) error {

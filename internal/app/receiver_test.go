@@ -16,25 +16,25 @@ import (
 	"testing"
 )
 
-// postbox is a receiver of a team's webhooks that believes nothing unsigned.
-type postbox struct {
+// webhookReceiver is a receiver of a team's webhooks that refuses unsigned messages.
+type webhookReceiver struct {
 	t      *testing.T
 	secret []byte
 
-	mu   sync.Mutex
-	mail map[string]letter // by the id of the event
+	mu     sync.Mutex
+	events map[string]receivedEvent // by the id of the event
 }
 
-// letter holds the fields of a delivery that a story checks.
-type letter struct {
+// receivedEvent holds the fields of a delivery that a test checks.
+type receivedEvent struct {
 	seq   int64
-	about string // the order
-	says  string // see sayingOf
+	order string
+	text  string // see summarise
 }
 
-func (c *clinic) postbox() *postbox {
+func (c *clinic) newReceiver() *webhookReceiver {
 	c.t.Helper()
-	p := &postbox{t: c.t, mail: map[string]letter{}}
+	p := &webhookReceiver{t: c.t, events: map[string]receivedEvent{}}
 	server := httptest.NewServer(p)
 	c.t.Cleanup(server.Close)
 	var made struct{ ID string }
@@ -49,7 +49,7 @@ func (c *clinic) postbox() *postbox {
 	return p
 }
 
-func (p *postbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+func (p *webhookReceiver) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return
@@ -64,20 +64,20 @@ func (p *postbox) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		p.t.Errorf("%s has no number: %v", id, err)
 	}
-	l := letter{seq: seq}
-	l.about, l.says = sayingOf(p.t, body)
+	l := receivedEvent{seq: seq}
+	l.order, l.text = summarise(p.t, body)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if before, again := p.mail[id]; again && before != l {
+	if before, again := p.events[id]; again && before != l {
 		p.t.Errorf("%s came as %+v and as %+v", id, before, l)
 	}
-	p.mail[id] = l
+	p.events[id] = l
 }
 
-// sayingOf returns the order that an event is about, and the event in a few
+// summarise returns the order that an event is about, and the event in a few
 // words. Examples are "new received.walk_in_test.ordered" of an order, and
 // "visit scheduled" of a visit.
-func sayingOf(t *testing.T, body []byte) (order, says string) {
+func summarise(t *testing.T, body []byte) (order, text string) {
 	t.Helper()
 	var e struct {
 		Type string `json:"event_type"`
@@ -91,7 +91,7 @@ func sayingOf(t *testing.T, body []byte) (order, says string) {
 		} `json:"data"`
 	}
 	if err := json.Unmarshal(body, &e); err != nil {
-		t.Errorf("an event that does not read: %v", err)
+		t.Errorf("an event that is not JSON: %v", err)
 	}
 	switch e.Type {
 	case "labtest.order.created":
@@ -109,19 +109,19 @@ func sayingOf(t *testing.T, body []byte) (order, says string) {
 	return e.Data.ID, e.Type
 }
 
-// of lists what came about an order, by its number.
-func (p *postbox) of(order string) (says []string) {
+// eventsOf lists the events of an order, by their numbers.
+func (p *webhookReceiver) eventsOf(order string) (texts []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all []letter
-	for _, l := range p.mail {
-		if l.about == order {
+	var all []receivedEvent
+	for _, l := range p.events {
+		if l.order == order {
 			all = append(all, l)
 		}
 	}
-	slices.SortFunc(all, func(a, b letter) int { return int(a.seq - b.seq) })
+	slices.SortFunc(all, func(a, b receivedEvent) int { return int(a.seq - b.seq) })
 	for _, l := range all {
-		says = append(says, l.says)
+		texts = append(texts, l.text)
 	}
-	return says
+	return texts
 }

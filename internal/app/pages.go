@@ -7,6 +7,13 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"hale/internal/api/wearables"
+	"hale/internal/docpages"
+	"hale/internal/portal"
+	"hale/internal/wearables/providers"
 )
 
 //go:embed home.html
@@ -54,4 +61,18 @@ func (a *App) serveHome(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	_, _ = w.Write(body.Bytes())
+}
+
+// mount adds the handlers that are no operations of the API: the first page, the
+// documentation, the portal's pages and the logos.
+func (a *App) mount(router chi.Router) {
+	router.Get("/", a.serveHome)
+	if a.Config.Docs {
+		docpages.Mount(router, a.Log, a.api.OpenAPI())
+	}
+	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL(), Messages: a.sending, Audit: a.audit})
+	for _, pattern := range portal.Patterns {
+		router.Handle(pattern, pages)
+	}
+	router.Handle(providers.LogoPath+"*", wearables.ProviderLogos())
 }

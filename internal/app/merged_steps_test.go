@@ -12,7 +12,7 @@ import (
 
 // A phone all day, a watch on the wrist in the morning, and an app that
 // mirrors both: the team sees one number, and why.
-func TestOneNumberPeopleCanTrust(t *testing.T) {
+func TestMergedStepsOfThreeSources(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		var user struct {
@@ -78,16 +78,16 @@ func TestOneNumberPeopleCanTrust(t *testing.T) {
 		if n := len(plain.Groups["apple_health_kit"]); n != 2 || len(plain.Groups["health_connect"][0].Data) != 12 {
 			t.Errorf("a plain read was merged: %+v", plain.Groups)
 		}
-		var heard struct {
+		var resources struct {
 			Data []struct {
 				Provider map[string]map[string]struct {
 					Sent int `json:"sent_count"`
 				}
 			}
 		}
-		s.Get("/v2/introspect/resources?user_id="+user.ID, &heard)
-		if got := heard.Data[0].Provider; got["apple_health_kit"]["steps"].Sent != 2 || got["health_connect"]["steps"].Sent != 1 {
-			t.Errorf("heard %+v", got)
+		s.Get("/v2/introspect/resources?user_id="+user.ID, &resources)
+		if got := resources.Data[0].Provider; got["apple_health_kit"]["steps"].Sent != 2 || got["health_connect"]["steps"].Sent != 1 {
+			t.Errorf("resources %+v", got)
 		}
 	})
 }

@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// full returns the statuses of a story with the method between the stage and the step.
-func full(method string, steps ...string) []string {
+// withMethod returns the statuses of a scenario with the method between the stage and the step.
+func withMethod(method string, steps ...string) []string {
 	var all []string
 	for _, step := range steps {
 		stage, low, _ := strings.Cut(step, ".")
@@ -52,18 +52,18 @@ func (c *clinic) results(order string) (all []map[string]any, metadata map[strin
 	return body.Results, body.Metadata
 }
 
-var kitStory = []string{
+var kitSteps = []string{
 	"received.ordered", "received.requisition_created", "collecting_sample.transit_customer", "collecting_sample.out_for_delivery",
 	"collecting_sample.with_customer", "collecting_sample.transit_lab", "sample_with_lab.delivered_to_lab", "completed.completed",
 }
 
-// mailbox receives the webhooks of a team's orders.
-type mailbox struct {
+// orderReceiver receives the webhooks of a team's orders.
+type orderReceiver struct {
 	mu   sync.Mutex
 	seen map[string]orderView // by the id of the event
 }
 
-func (m *mailbox) of(order string) (all []string) {
+func (m *orderReceiver) eventsOf(order string) (all []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, o := range m.seen {
@@ -75,9 +75,9 @@ func (m *mailbox) of(order string) (all []string) {
 	return all
 }
 
-func (c *clinic) mailbox() *mailbox {
+func (c *clinic) newOrderReceiver() *orderReceiver {
 	c.t.Helper()
-	m := &mailbox{seen: map[string]orderView{}}
+	m := &orderReceiver{seen: map[string]orderView{}}
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		var event struct {
 			Data orderView `json:"data"`
@@ -119,12 +119,12 @@ func (c *clinic) changeSettings(change func(s *teams.Settings)) {
 
 // delivered waits until the receiver got exactly the wanted events of an order. Updates
 // without a new status may repeat.
-func (c *clinic) delivered(box *mailbox, order string, want []string) {
+func (c *clinic) delivered(receiver *orderReceiver, order string, want []string) {
 	c.t.Helper()
 	want = slices.Compact(slices.Sorted(slices.Values(want))) // there are updates without a new status
-	for deadline := time.Now().Add(90 * time.Second); !slices.Equal(slices.Compact(box.of(order)), want); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !slices.Equal(slices.Compact(receiver.eventsOf(order)), want); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			c.t.Errorf("the receiver heard %v, want %v", box.of(order), want)
+			c.t.Errorf("the receiver got %v, want %v", receiver.eventsOf(order), want)
 			return
 		}
 	}
@@ -132,17 +132,17 @@ func (c *clinic) delivered(box *mailbox, order string, want []string) {
 
 // The test places one order for each script and each method that needs no appointment. It
 // compares all events from the creation to the end.
-func TestStoriesOfTheSandbox(t *testing.T) {
+func TestSandboxScenarios(t *testing.T) {
 	walkIn := []string{"received.ordered", "received.requisition_created", "sample_with_lab.partial_results", "completed.completed"}
 	onSite := []string{"received.ordered", "received.requisition_created", "sample_with_lab.draw_completed", "completed.completed"}
-	stories := []struct {
+	scenarios := []struct {
 		method, script string
 		want           []string
 		interpretation string // of the results; empty when there are none
 	}{
-		{"testkit", "success", kitStory, "normal"},
+		{"testkit", "success", kitSteps, "normal"},
 		{"testkit", "lost_kit", []string{"received.ordered", "received.requisition_created", "collecting_sample.transit_customer", "failed.lost"}, ""},
-		{"testkit", "late", slices.Concat(kitStory[:5], kitStory[6:]), "normal"},
+		{"testkit", "late", slices.Concat(kitSteps[:5], kitSteps[6:]), "normal"},
 		{"walk_in_test", "success", walkIn, "normal"},
 		{"walk_in_test", "duplicated", walkIn, "normal"},
 		{"walk_in_test", "critical", walkIn, "critical"},
@@ -157,25 +157,25 @@ func TestStoriesOfTheSandbox(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, nil)
 		c.announcePartials()
-		box := c.mailbox()
-		made := make([]orderView, len(stories))
-		for i, s := range stories {
+		receiver := c.newOrderReceiver()
+		made := make([]orderView, len(scenarios))
+		for i, s := range scenarios {
 			made[i] = c.order(s.method)
 			c.script(made[i].ID, s.script)
 		}
-		for range 3 { // in three turns, so that something is read between
+		for range 3 { // the test reads between the three advances
 			c.advance(20)
 			for _, o := range made {
 				c.Get("/v3/order/"+o.ID, new(orderView))
 			}
 		}
-		for i, s := range stories {
-			want := full(s.method, s.want...)
+		for i, s := range scenarios {
+			want := withMethod(s.method, s.want...)
 			o := c.until(made[i].ID, want[len(want)-1])
 			if !slices.Equal(o.path(), want) {
 				t.Errorf("%s of a %s: events %v", s.script, s.method, o.path())
 			}
-			c.delivered(box, o.ID, want)
+			c.delivered(receiver, o.ID, want)
 			if s.interpretation == "" {
 				continue
 			}
@@ -189,7 +189,7 @@ func TestStoriesOfTheSandbox(t *testing.T) {
 
 // A simulation without a delay answers when the order has the simulated status. Reference
 // 1.15.
-func TestSimulating(t *testing.T) {
+func TestSimulatedStatus(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, nil)
 		simulate := func(order, query, body string) {

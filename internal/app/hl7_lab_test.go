@@ -27,16 +27,16 @@ const wireCompendium = `{
 		{"provider_id":"W2","name":"Lead","expected_results":[{"provider_id":"W2-1","loinc":"5671-3"}]}]
 }`
 
-// wired starts a production team with one real lab. The text is the address on which the
+// startHL7Lab starts a production team with one real lab. The text is the address on which the
 // node listens for the lab.
-func wired(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, string) {
+func startHL7Lab(t *testing.T, d storetest.Database) (*clinic, *networktest.WireLab, string) {
 	t.Helper()
-	return wiredIn(t, d, teams.Production, "")
+	return startHL7LabIn(t, d, teams.Production, "")
 }
 
-// wiredIn starts a team of an environment like wired. settings are more lines about the
+// startHL7LabIn starts a team of an environment like wired. settings are more lines about the
 // lab in the networks file.
-func wiredIn(t *testing.T, d storetest.Database, environment teams.Environment, settings string) (*clinic, *networktest.WireLab, string) {
+func startHL7LabIn(t *testing.T, d storetest.Database, environment teams.Environment, settings string) (*clinic, *networktest.WireLab, string) {
 	t.Helper()
 	lab := &networktest.WireLab{
 		Codes: map[string][]networktest.WireResult{
@@ -65,7 +65,7 @@ func wiredIn(t *testing.T, d storetest.Database, environment teams.Environment, 
 		t.Fatal(err)
 	}
 	s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Networks, o.Config.Environment = file, string(environment) })
-	administer(t, s)
+	setUpHL7Lab(t, s)
 	c := &clinic{Service: s, t: t}
 	var user struct {
 		UserID string `json:"user_id"`
@@ -85,8 +85,8 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// administer makes the settings of an operator for a lab: its compendium and an account.
-func administer(t *testing.T, s *apptest.Service) {
+// setUpHL7Lab makes the settings of an operator for a lab: its compendium and an account.
+func setUpHL7Lab(t *testing.T, s *apptest.Service) {
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
 	compendium, err := catalogue.ReadJSON([]byte(wireCompendium))
@@ -130,9 +130,9 @@ func (c *clinic) orderOf(codes string) orderView {
 }
 
 // A real order is sent as OML^O21 over TCP, and its results return as ORU^R01.
-func TestStoryOverHL7(t *testing.T) {
+func TestOrderOverHL7(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c, lab, listen := wired(t, d)
+		c, lab, listen := startHL7Lab(t, d)
 		o := c.orderFromWireLab()
 		o = c.until(o.ID, "received.walk_in_test.requisition_created")
 		if taken := lab.Orders()[o.ID]; taken.Messages != 1 || o.SampleID == nil || *o.SampleID != taken.Number {
@@ -146,7 +146,7 @@ func TestStoryOverHL7(t *testing.T) {
 			t.Fatal(err)
 		}
 		o = c.until(o.ID, "completed.walk_in_test.completed")
-		if want := full("walk_in_test", "received.ordered", "received.requisition_created", "sample_with_lab.partial_results", "completed.completed"); !slices.Equal(o.path(), want) {
+		if want := withMethod("walk_in_test", "received.ordered", "received.requisition_created", "sample_with_lab.partial_results", "completed.completed"); !slices.Equal(o.path(), want) {
 			t.Errorf("events %v", o.path())
 		}
 		results, metadata := c.results(o.ID)
@@ -156,7 +156,7 @@ func TestStoryOverHL7(t *testing.T) {
 		gone := c.orderFromWireLab()
 		c.until(gone.ID, "received.walk_in_test.requisition_created")
 		c.Expect(200, "POST", "/v3/order/"+gone.ID+"/cancel", ``, nil)
-		c.eventually(func() bool { return lab.Orders()[gone.ID].Cancelled == 1 }, "the lab never heard of the cancellation")
+		c.eventually(func() bool { return lab.Orders()[gone.ID].Cancelled == 1 }, "the lab got no cancellation")
 		if status, body := c.Call("POST", "/v3/order/"+gone.ID+"/test", ``); status != 404 {
 			t.Errorf("simulating a real order was answered %d %s", status, body)
 		}
@@ -165,9 +165,9 @@ func TestStoryOverHL7(t *testing.T) {
 
 // A sandbox order for a lab with a test system is sent there as a test message, and its
 // results return.
-func TestStoryAtATestSystem(t *testing.T) {
+func TestOrderAtATestSystem(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c, lab, listen := wiredIn(t, d, teams.Sandbox, "        sandbox: true\n")
+		c, lab, listen := startHL7LabIn(t, d, teams.Sandbox, "        sandbox: true\n")
 		o := c.orderFromWireLab()
 		o = c.until(o.ID, "received.walk_in_test.requisition_created")
 		if taken := lab.Orders()[o.ID]; taken.Messages != 1 || o.SampleID == nil || *o.SampleID != taken.Number || taken.Processing != "T" {
@@ -190,7 +190,7 @@ func TestStoryAtATestSystem(t *testing.T) {
 // The visits of an order at a test system are simulated, its results are not.
 func TestVisitOfAnOrderAtATestSystem(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c, lab, listen := wiredIn(t, d, teams.Sandbox, "        sandbox: true\n")
+		c, lab, listen := startHL7LabIn(t, d, teams.Sandbox, "        sandbox: true\n")
 		var made struct{ Order orderView }
 		c.Expect(200, "POST", "/v3/order", fmt.Sprintf(
 			`{"user_id":%q,"order_set":{"add_on":{"provider_ids":["W1"]}},"collection_method":"at_home_phlebotomy","patient_details":%s,"patient_address":%s}`,
@@ -216,7 +216,7 @@ func TestVisitOfAnOrderAtATestSystem(t *testing.T) {
 // its requisition, with the lab's words.
 func TestARefusedTestOverHL7(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		c, lab, listen := wired(t, d)
+		c, lab, listen := startHL7Lab(t, d)
 		o := c.orderOf(`"W1", "W2"`)
 		c.until(o.ID, "received.walk_in_test.requisition_created")
 		var now struct {
@@ -254,7 +254,7 @@ func TestARefusedTestOverHL7(t *testing.T) {
 func TestAnOrderWaitsForItsLab(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.StartWith(t, d, func(o *app.Options) { o.Config.Environment = string(teams.Production) })
-		administer(t, s)
+		setUpHL7Lab(t, s)
 		c := &clinic{Service: s, t: t}
 		var user struct {
 			UserID string `json:"user_id"`

@@ -25,7 +25,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-func TestTheDoorRefusesWithoutTelling(t *testing.T) {
+func TestRequestsWithoutAValidKey(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a := apptest.Start(t, d)
 		for name, c := range map[string]struct {
@@ -95,7 +95,7 @@ func TestARevokedKeyEndsAndARotatedOneOverlaps(t *testing.T) {
 	})
 }
 
-func TestBodiesAreOpenedAndBounded(t *testing.T) {
+func TestBodiesAreDecompressedAndLimited(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	var zipped bytes.Buffer
 	w := gzip.NewWriter(&zipped)
@@ -173,7 +173,7 @@ func TestHeadersOfEveryAnswer(t *testing.T) {
 	}
 }
 
-func TestTheDescriptionIsServedAndLoadsNothingFromElsewhere(t *testing.T) {
+func TestTheDocumentationLoadsNothingFromOtherSites(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	a.Key = ""
 	var doc struct {
@@ -207,7 +207,7 @@ func TestOneProcessServesADataFolder(t *testing.T) {
 	}
 }
 
-func TestATakenPortIsSaidPlainly(t *testing.T) {
+func TestStartOnAPortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestATakenPortIsSaidPlainly(t *testing.T) {
 
 // The key of the first team is shown once: it is made when nothing else can keep
 // the node from starting.
-func TestAStartThatFailsMakesNoKey(t *testing.T) {
+func TestAFailedStartCreatesNoKey(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestNodesHaveOneRootKey(t *testing.T) {
 	})
 }
 
-func TestAForeignRootKeyIsRefused(t *testing.T) {
+func TestStartWithAnotherRootKey(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		a, stop := apptest.StartStoppable(t, d)
 		a.Expect(200, "POST", "/v2/user/", `{"client_user_id": "ann", "fallback_birth_date": "1980-01-01"}`, nil)

@@ -35,7 +35,7 @@ type timesView struct {
 
 // Every time of an order follows the lab's clock: the order, its history, its
 // specimen and its results. An advance answers when all of it can be read.
-func TestOneClock(t *testing.T) {
+func TestTimesOfAnOrderFollowTheLabClock(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})
 		var lab clockView
