@@ -40,20 +40,20 @@ func ParseSpan(name, text string) (Span, *fault.Error) {
 // ParseRange parses the two date parameters of a read. Without an end date the range is
 // open.
 func ParseRange(startDate, endDate string) (start, end Span, err error) {
-	return ordered(startDate, endDate, func(start, end Span) bool { return end.To > start.From })
+	return orderedSpans(startDate, endDate, func(start, end Span) bool { return end.To > start.From })
 }
 
 // ParseDays parses the two date parameters of a read by calendar date. For an instant,
 // the day is the local day at its offset.
 func ParseDays(startDate, endDate string) (first, last string, err error) {
-	start, end, err := ordered(startDate, endDate, func(start, end Span) bool {
+	start, end, err := orderedSpans(startDate, endDate, func(start, end Span) bool {
 		reversed := start.Instant && end.Instant && end.From < start.From
 		return end.Day >= start.Day && !reversed
 	})
 	return start.Day, end.Day, err
 }
 
-func ordered(startDate, endDate string, follows func(start, end Span) bool) (start, end Span, err error) {
+func orderedSpans(startDate, endDate string, follows func(start, end Span) bool) (start, end Span, err error) {
 	start, badStart := ParseSpan("start_date", startDate)
 	end = Span{To: endOfTime, Day: "9999-12-31"}
 	var badEnd *fault.Error

@@ -26,7 +26,7 @@ func render(t *testing.T, r *refusal) (int, map[string]any) {
 }
 
 func TestFaultsBecomeStatusAndBody(t *testing.T) {
-	a := &API{Deps: Deps{Log: quiet()}}
+	a := &API{Deps: Deps{Log: quietLogger()}}
 	for name, c := range map[string]struct {
 		err    error
 		status int
@@ -79,7 +79,7 @@ func TestEveryKindHasAStatusAndACode(t *testing.T) {
 	}
 }
 
-func TestSchemaFindingsSpeakTheReferencesCodes(t *testing.T) {
+func TestSchemaFindingsUseTheCodesOfTheReference(t *testing.T) {
 	missing := &huma.ErrorDetail{Location: "body.address", Message: "missing" + separator + "Field required" + separator + "zip", Value: map[string]any{"name": "Ann"}}
 	long := &huma.ErrorDetail{Location: "query.limit", Message: "less_than_equal" + separator + "Input should be less than or equal to 500", Value: int64(501)}
 	broken := &huma.ErrorDetail{Location: "body", Message: "invalid character 'A' after object key", Value: `{"name" Ann}`}
@@ -116,4 +116,4 @@ func TestLocation(t *testing.T) {
 	}
 }
 
-func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
+func quietLogger() *slog.Logger { return slog.New(slog.DiscardHandler) }

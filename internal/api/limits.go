@@ -133,8 +133,8 @@ func checkJSON(body []byte) error {
 	}
 	for at := bytes.IndexByte(body, '\\'); at >= 0 && at+1 < len(body); {
 		next := at + 2
-		if first, ok := escaped(body[at:]); ok {
-			second, paired := escaped(body[at+6:])
+		if first, ok := parseEscapedUnit(body[at:]); ok {
+			second, paired := parseEscapedUnit(body[at+6:])
 			switch pair := utf16.DecodeRune(first, second); {
 			case first == 0:
 				return errBadText
@@ -155,8 +155,8 @@ func checkJSON(body []byte) error {
 	return nil
 }
 
-// escaped returns the code unit of a \uXXXX escape at the start of a text.
-func escaped(text []byte) (unit rune, ok bool) {
+// parseEscapedUnit returns the code unit of a \uXXXX escape at the start of a text.
+func parseEscapedUnit(text []byte) (unit rune, ok bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
 	}

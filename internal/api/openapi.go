@@ -61,7 +61,7 @@ var refusals = map[string]*huma.Response{
 	"404": JSONResponse("The id is unknown, or belongs to another team.", "ErrorBody"),
 	"409": JSONResponse("Conflict with another record or request.", "ErrorBody"),
 	"413": JSONResponse("The body is too large.", "ErrorBody"),
-	"422": unprocessable("Bad input: a list of problems with place and code. Or a text, if the current state does not allow the request."),
+	"422": unprocessableResponse("Bad input: a list of problems with place and code. Or a text, if the current state does not allow the request."),
 	"429": JSONResponse("Too many requests; see Retry-After.", "ErrorBody"),
 	"500": JSONResponse("Internal error; find it in the log by the answer's X-Request-Id.", "ErrorBody"),
 	"503": JSONResponse("Try again later; see Retry-After.", "ErrorBody"),
@@ -97,7 +97,7 @@ func JSONResponse(what, schema string) *huma.Response {
 	}}
 }
 
-func unprocessable(what string) *huma.Response {
+func unprocessableResponse(what string) *huma.Response {
 	either := &huma.Schema{AnyOf: []*huma.Schema{{Ref: SchemaPrefix + "ProblemsBody"}, {Ref: SchemaPrefix + "ErrorBody"}}}
 	return &huma.Response{Description: what, Content: map[string]*huma.MediaType{"application/json": {Schema: either}}}
 }

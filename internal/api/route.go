@@ -90,7 +90,9 @@ func newRoute[I, O any](method, path string, h Handler[I, O], sentence string) R
 	return rt
 }
 
-// operation returns an operation with the name of its handler function.
+// operation returns an operation whose id is the name of its handler function. The id is
+// part of the contract: code generators name their functions after it. So a renamed
+// handler changes docs/openapi.json, and TestTheOpenAPIDocumentIsTheOneInDocs fails.
 func operation(method, path, sentence string, h any) huma.Operation {
 	name := runtime.FuncForPC(reflect.ValueOf(h).Pointer()).Name()
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "-fm")

@@ -12,7 +12,7 @@ import (
 )
 
 // Whichever of two members the form was held against, the handler took the last.
-func TestAMemberThatStandsTwiceIsRefused(t *testing.T) {
+func TestDuplicateFieldsAreRefused(t *testing.T) {
 	c := newCaller(t)
 	id := c.User("a")
 	c.Want(200, "PATCH", "/v2/user/"+id+"/info", calltest.GoodInfo)

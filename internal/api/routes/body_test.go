@@ -14,7 +14,7 @@ import (
 	"hale/internal/api/calltest"
 )
 
-func packed(t *testing.T, text string, open func(io.Writer) io.WriteCloser) string {
+func packBody(t *testing.T, text string, open func(io.Writer) io.WriteCloser) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := open(&b)
@@ -56,14 +56,14 @@ func TestPackedBodies(t *testing.T) {
 		}{
 			{"gzip", "gzip", asGzip}, {"in capitals", "GZIP", asGzip}, {"deflate", "deflate", asZlib}, {"bare deflate", "Deflate", asFlate},
 		} {
-			whole := packed(t, beats, c.open)
+			whole := packBody(t, beats, c.open)
 			if w := send(path, whole, c.encoding); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), `"rejected":[]`) {
 				t.Errorf("%s: %d %s", c.name, w.Code, w.Body)
 			}
 			if w := send(path, whole[:len(whole)/2], c.encoding); w.Code != http.StatusBadRequest && w.Code != http.StatusUnprocessableEntity {
 				t.Errorf("half of %s: %d %s", c.name, w.Code, w.Body)
 			}
-			d.Status(http.StatusRequestEntityTooLarge, send("/v2/user", packed(t, large, c.open), c.encoding))
+			d.Status(http.StatusRequestEntityTooLarge, send("/v2/user", packBody(t, large, c.open), c.encoding))
 		}
 		for _, body := range []string{"", "x", "no deflate", "\x78\x9c", "\x78\x9cnothing"} {
 			if w := send(path, body, "deflate"); w.Code != http.StatusBadRequest && w.Code != http.StatusUnprocessableEntity {

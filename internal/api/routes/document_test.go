@@ -76,7 +76,7 @@ func TestFieldsOfEmbeddedTypesAreFound(t *testing.T) {
 	}
 }
 
-func TestNoOperationHurriesItsBody(t *testing.T) {
+func TestNoOperationHasAShortBodyTimeout(t *testing.T) {
 	api.SetUpHuma()
 	for path, item := range routes.New(api.Deps{}, routes.Services{}).OpenAPI().Paths {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Put, item.Patch, item.Delete} {

@@ -60,7 +60,7 @@ func TestAPhoneSignsInWithACode(t *testing.T) {
 	})
 }
 
-func TestWhatAnExchangeRefuses(t *testing.T) {
+func TestRefusedExchanges(t *testing.T) {
 	eachTokenCaller(t, func() time.Time { return calltest.March }, func(d tokenCaller) {
 		for body, want := range map[string]int{
 			`{}`: 422, `{"sign_in_token":"a","code":"b"}`: 422, `{"sign_in_token":1}`: 422, `[]`: 422,
@@ -80,7 +80,7 @@ func TestWhatAnExchangeRefuses(t *testing.T) {
 
 // A code has only eight hexadecimal digits. It is safe because guesses are limited, so an
 // address that has used up its guesses must wait even with a right code.
-func TestGuessesAreRationed(t *testing.T) {
+func TestWrongCodesAreLimited(t *testing.T) {
 	clock := storetest.NewClock(calltest.March)
 	eachTokenCaller(t, clock.Now, func(d tokenCaller) {
 		clock.Set(calltest.March)
@@ -108,7 +108,7 @@ func TestGuessesAreRationed(t *testing.T) {
 }
 
 // Wrong codes from many addresses do not keep a right code of another address out.
-func TestWrongCodesOfOthersLockNobodyOut(t *testing.T) {
+func TestWrongCodesOfOthersDoNotLockAUser(t *testing.T) {
 	clock := storetest.NewClock(calltest.March)
 	eachTokenCaller(t, clock.Now, func(d tokenCaller) {
 		clock.Set(calltest.March)
