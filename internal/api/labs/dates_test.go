@@ -10,7 +10,7 @@ import (
 
 // In every body with a date, midnight of a day means the day.
 func TestMidnightIsTheDay(t *testing.T) {
-	c, order := ordering(t)
+	c, order := newOrderCaller(t)
 	path := "/v2/user/" + c.User("a")
 	planned := calltest.Replace(t, order, `"user_id":`, `"activate_by":"2026-03-05","user_id":`)
 	var made struct {

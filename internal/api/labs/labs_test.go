@@ -99,7 +99,7 @@ func TestMarkerLookups(t *testing.T) {
 	c.Want(422, "GET", "/v3/lab_test/lab_account?status=dormant", "", `"enum"`)
 }
 
-func TestLabTestLife(t *testing.T) {
+func TestCreateChangeAndDeleteALabTest(t *testing.T) {
 	c, _ := withLabs(t)
 	body := `{"name":"Lipids at the clinic","description":"d","method":"on_site_collection","provider_ids":["800009"],"lab_slug":"labcorp","marker_ids":null,"fasting":null}`
 	made := c.Want(200, "POST", "/v3/lab_tests", body, `"status":"pending_approval"`, `"is_active":false`, `"fasting":true`, `"price":14,`)

@@ -10,8 +10,8 @@ import (
 
 // A dry run reports at once what is missing, what cannot be parsed, and what violates a
 // rule. It reports no problem twice.
-func TestADryRunSaysEverythingAtOnce(t *testing.T) {
-	c, body := ordering(t)
+func TestADryRunListsAllProblems(t *testing.T) {
+	c, body := newOrderCaller(t)
 	bad := body
 	for from, to := range map[string]string{
 		`"email":`: `"mail":`, `"dob":"`: `"dob":"x`, `"zip":"`: `"zip":"x`, `"user_id":`: `"activate_by":"soon","priority":"very","user_id":`,
@@ -53,7 +53,7 @@ func TestADryRunSaysEverythingAtOnce(t *testing.T) {
 // A dry run does not use up a key, in any spelling of its parameter. On operations
 // without a dry run, the parameter does not bypass the key.
 func TestDryRunsAndKeys(t *testing.T) {
-	c, body := ordering(t)
+	c, body := newOrderCaller(t)
 	for _, yes := range []string{"true", "1", "TRUE", "t"} {
 		if status, got := c.SendWithIdempotencyKey("one", "/v3/order?dry_run="+yes, body); status != http.StatusOK || !strings.Contains(got, `"valid":true`) {
 			t.Errorf("%s: %d %s", yes, status, got)

@@ -21,7 +21,7 @@ import (
 //
 // Spec: GET /v3/orders.
 func TestOrderListParameters(t *testing.T) {
-	c, body := ordering(t)
+	c, body := newOrderCaller(t)
 	var made struct {
 		Order struct {
 			ID          string `json:"id"`
@@ -111,7 +111,7 @@ func TestOrderListRefusals(t *testing.T) {
 //
 // Spec: POST /v3/order/create.
 func TestLongestClinicalComments(t *testing.T) {
-	c, body := ordering(t)
+	c, body := newOrderCaller(t)
 	for _, path := range []string{"/v3/order", "/v3/order/create"} {
 		with := func(n int) string {
 			return strings.Replace(body, "{", `{"clinical_notes":"`+strings.Repeat("é", n)+`",`, 1)

@@ -23,8 +23,8 @@ const (
 	anAddress = `{"receiver_name":"Ada \"lab_test\":0 Byron","first_line":"1 Main Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US","phone_number":"+14155550132"}`
 )
 
-// ordering returns a caller and the body of an order of a kit.
-func ordering(t testing.TB) (c *calltest.Caller, body string) {
+// newOrderCaller returns a caller and the body of an order of a kit.
+func newOrderCaller(t testing.TB) (c *calltest.Caller, body string) {
 	t.Helper()
 	c, tests := withLabs(t)
 	test := orderstest.Test(t, c.DB, c.Team, catalogue.TestKit)
@@ -41,7 +41,7 @@ func ordering(t testing.TB) (c *calltest.Caller, body string) {
 
 // The JSON of a creation, an order, a list and a transaction.
 func TestOrderShapes(t *testing.T) {
-	c, body := ordering(t)
+	c, body := newOrderCaller(t)
 	created := c.Want(200, "POST", "/v3/order", body, `"message":"Order created successfully"`)
 	calltest.Golden(t, "order_created", created)
 	var made struct {
@@ -87,7 +87,7 @@ func TestOrderShapes(t *testing.T) {
 // The rules of reference 1.9 about the form of the JSON. The tests of package orders
 // cover the other rules.
 func TestOrderForms(t *testing.T) {
-	c, body := ordering(t)
+	c, body := newOrderCaller(t)
 	for name, x := range map[string]struct{ from, to, loc, code string }{
 		"no patient_details":         {`"patient_details":`, `"patient":`, `["body","patient_details"]`, "missing"},
 		"no patient_address":         {`"patient_address":`, `"address":`, `["body","patient_address"]`, "missing"},

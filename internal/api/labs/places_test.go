@@ -56,7 +56,7 @@ func eachPlacesCaller(t *testing.T, fn func(d placesCaller)) {
 			}
 			far := site
 			far.Code, far.Lat, far.Capabilities, far.Hours, far.Website, far.Phone = "PHX2", 33.65, 0, hours, "https://lab.example/phx2", "555-555-0100"
-			_, err = places.ImportSites(store.AsSystem(t.Context()), tx, places.Everybody, []places.Site{site, far}, false)
+			_, err = places.ImportSites(store.AsSystem(t.Context()), tx, places.AllTeams, []places.Site{site, far}, false)
 			return err
 		})
 		if err != nil {

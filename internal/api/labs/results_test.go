@@ -61,8 +61,8 @@ func takeResults(c *calltest.Caller, t testing.TB, o *orders.Order, key string, 
 	})
 }
 
-// rich returns a report with a value in every field.
-func rich(t testing.TB) networks.ResultSet {
+// richResults returns a report with a value in every field.
+func richResults(t testing.TB) networks.ResultSet {
 	east, fasting := -7*3600, true
 	at := func(hour int) networks.Moment {
 		return networks.Moment{Time: time.Date(2026, 3, 3, hour, 0, 0, 0, time.UTC), Offset: &east}
@@ -95,11 +95,11 @@ func TestResultShapes(t *testing.T) {
 	c.Want(404, "GET", path+"/result", "", "Results are not available for order "+o.ID.String())
 	c.Want(404, "GET", path+"/result/pdf", "", "Results are not available")
 	c.Want(200, "GET", path+"/result/revisions", "", `{"revisions":[]}`)
-	early := rich(t)
+	early := richResults(t)
 	early.Partial, early.PDF, early.Results, early.Missing = true, nil, early.Results[:1], nil
 	takeResults(c, t, o, "1", early)
 	c.Want(404, "GET", path+"/result/pdf", "", "sent no PDF")
-	whole := rich(t)
+	whole := richResults(t)
 	takeResults(c, t, o, "2", whole)
 	calltest.Golden(t, "results", c.Want(200, "GET", path+"/result", ""))
 	calltest.Golden(t, "result_metadata", c.Want(200, "GET", path+"/result/metadata", ""))
@@ -123,7 +123,7 @@ func TestFHIR(t *testing.T) {
 	if text := c.Want(200, "GET", path, "", `"resourceType":"Bundle"`, `"ServiceRequest"`, `"supportingInfo"`, `"linkId":"FSTING"`); strings.Contains(text, "DiagnosticReport") {
 		t.Error("there is a report before there are results")
 	}
-	takeResults(c, t, o, "1", rich(t))
+	takeResults(c, t, o, "1", richResults(t))
 	c.Want(200, "GET", path, "", `"DiagnosticReport"`, `"Observation"`, `"value":231`, `"comparator":"\u003c"`, `"application/pdf"`, `"http://loinc.org"`)
 }
 
@@ -150,7 +150,7 @@ func TestTransactionResults(t *testing.T) {
 		owed = facts[0].Markers[0].Results
 		return err
 	})
-	first := rich(t)
+	first := richResults(t)
 	first.Missing[0].ProviderID, first.Missing[0].Name = owed[0].ProviderID, owed[0].Name
 	first.Results = first.Results[2:3]
 	takeResults(c, t, o, "1", first)

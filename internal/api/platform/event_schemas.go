@@ -31,7 +31,7 @@ func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 	doc.Webhooks = map[string]*huma.PathItem{}
 	for _, t := range types {
 		doc.Webhooks[t.Name] = &huma.PathItem{Post: &huma.Operation{
-			OperationID: "receive" + pascal(t.Name), Summary: t.Sentence,
+			OperationID: "receive" + pascalCase(t.Name), Summary: t.Sentence,
 			Security:    []map[string][]string{}, // the receiver checks the signature
 			RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Schema: envelopeSchema(t.Name)}}},
 			Responses:   map[string]*huma.Response{"2XX": {Description: "Received. Any other status is tried again."}},
@@ -54,10 +54,10 @@ func payloadName(event string) string {
 	if event == "provider.connection.deleted" {
 		event = "provider.connection"
 	}
-	return pascal(event) + "Event"
+	return pascalCase(event) + "Event"
 }
 
-func pascal(words string) string {
+func pascalCase(words string) string {
 	var b strings.Builder
 	for word := range strings.FieldsFuncSeq(words, func(r rune) bool { return r == '.' || r == '_' }) {
 		b.WriteString(strings.ToUpper(word[:1]) + word[1:])

@@ -35,7 +35,7 @@ func TestFeedRefusesNumbersFromTheFuture(t *testing.T) {
 }
 
 // An event that cannot be read is in the feed without its body and with a reason.
-func TestFeedShowsWhatCannotBeRead(t *testing.T) {
+func TestFeedShowsUnreadableEvents(t *testing.T) {
 	eachCaller(t, func(d calltest.UserCaller) {
 		d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(1)), &struct{}{})
 		if names := d.EventTypes(); !slices.Contains(names, "daily.data.heartrate.created") {

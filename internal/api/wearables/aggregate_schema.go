@@ -137,15 +137,15 @@ func alignSchema(period *huma.Schema) *huma.Schema {
 	carry := func(window, mode string) *huma.Schema {
 		s := objectOf("mode", oneWordOf([]string{mode}))
 		s.Properties[window] = api.AnyOf(period, &huma.Schema{Type: "null"})
-		return closed(s)
+		return closedSchema(s)
 	}
 	modes := api.AnyOf(carry("max_age", "carry_forward"), carry("max_age", "carry_backward"), carry("span", "carry_nearest"))
-	return api.AnyOf(closed(objectOf("carry", modes)), &huma.Schema{Type: "null"})
+	return api.AnyOf(closedSchema(objectOf("carry", modes)), &huma.Schema{Type: "null"})
 }
 
-// closed refuses fields that the schema does not have. An ignored field would change the
+// closedSchema refuses fields that the schema does not have. An ignored field would change the
 // answer.
-func closed(s *huma.Schema) *huma.Schema {
+func closedSchema(s *huma.Schema) *huma.Schema {
 	s.AdditionalProperties = false
 	return s
 }

@@ -53,7 +53,7 @@ func TestEventsOfATeamWithReferenceCompat(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		data := func(provider string) (all map[string]map[string]any) {
 			var pushed pushBody
-			body := strings.Replace(historical(calltest.Heartbeats(3), `,"is_final_chunk":true`), "apple_health_kit", provider, 1)
+			body := strings.Replace(historicalPush(calltest.Heartbeats(3), `,"is_final_chunk":true`), "apple_health_kit", provider, 1)
 			d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), body, &pushed)
 			d.EventTypes() // numbers the events
 			all = map[string]map[string]any{}

@@ -311,7 +311,7 @@ func begunUpload(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID)
 	if err != nil {
 		return imports.Partial{}, nil, fault.New(fault.NotFound, "Upload not found")
 	}
-	return partial(ctx, tx, c, user, id)
+	return getPartial(ctx, tx, c, user, id)
 }
 
 type uploadPath struct {
@@ -319,8 +319,8 @@ type uploadPath struct {
 	UploadID imports.PartialID `path:"upload_id" format:"uuid"`
 }
 
-// partial returns an upload, and its import if the upload is complete.
-func partial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id imports.PartialID) (imports.Partial, *imports.Import, error) {
+// getPartial returns an upload, and its import if the upload is complete.
+func getPartial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id imports.PartialID) (imports.Partial, *imports.Import, error) {
 	p, err := imports.GetPartial(ctx, tx, c.Team, user, id)
 	if err != nil || p.Import == nil {
 		return p, nil, err
@@ -334,7 +334,7 @@ func partial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id 
 func (h *Handlers) findUpload(ctx context.Context, c api.Caller, user users.ID, id imports.PartialID) (p imports.Partial, made *imports.Import, err error) {
 	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if err = users.Exists(ctx, tx, c.Team, user); err == nil {
-			p, made, err = partial(ctx, tx, c, user, id)
+			p, made, err = getPartial(ctx, tx, c, user, id)
 		}
 		return err
 	})

@@ -20,7 +20,7 @@ import (
 	"hale/internal/wearables/connections"
 )
 
-func historical(data string, more ...string) string {
+func historicalPush(data string, more ...string) string {
 	return strings.Replace(calltest.PushText(data, more...), "daily", "historical", 1)
 }
 
@@ -29,7 +29,7 @@ func TestIntrospectResources(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
 		heart, weight := d.Path("/v2/timeseries/{user_id}/heartrate"), d.Path("/v2/timeseries/{user_id}/body_weight")
-		d.Post(heart, historical(calltest.Heartbeats(3)), &pushed)
+		d.Post(heart, historicalPush(calltest.Heartbeats(3)), &pushed)
 		d.Post(heart, calltest.PushText(`[{"timestamp":"2026-01-30T00:00:00Z","value":61},{"timestamp":"2026-02-03T00:00:00Z","value":62}]`), &pushed)
 		d.Post(heart, calltest.PushText(`[{"timestamp":"2026-02-03T00:00:00Z","value":63},{"timestamp":"2026-02-04T00:00:00Z","value":64}]`), &pushed)
 		d.Post(weight, calltest.PushText(`[{"timestamp":"2026-02-01T00:00:00Z","value":70}]`), &pushed)
@@ -74,14 +74,14 @@ func TestIntrospectHistory(t *testing.T) {
 		}
 		heart, weight := d.Path("/v2/timeseries/{user_id}/heartrate"), d.Path("/v2/timeseries/{user_id}/body_weight")
 		d.Post(d.Path("/v2/timeseries/{user_id}/steps"), calltest.PushText(`[{"timestamp":"2026-02-01T00:00:00Z","end":"2026-02-01T00:10:00Z","value":60}]`), &pushed)
-		d.Post(heart, historical(calltest.Heartbeats(3), ends(false)), &pushed)
+		d.Post(heart, historicalPush(calltest.Heartbeats(3), ends(false)), &pushed)
 		if got := read(); len(got.Pulled) != 1 || got.Pulled["heartrate"].Status != "in_progress" {
 			t.Errorf("after the first chunk %+v", got.Pulled)
 		}
-		d.Post(heart, historical(`[{"timestamp":"2026-02-20T00:00:00Z","value":61},{"timestamp":"2026-03-20T00:00:00Z","value":61}]`, ends(true)), &pushed)
-		d.Post(weight, historical(`[{"timestamp":"2026-01-05T00:00:00Z","value":71},{"timestamp":"2026-01-05T09:00:00Z","value":72},{"timestamp":"2026-02-01T00:00:00Z","value":70}]`, ends(true)), &pushed)
-		d.Post(d.Path("/v2/summary/sleep/{user_id}"), historical(`[]`, ends(true)), &pushed)
-		d.Post(d.Path("/v2/summary/activity/{user_id}"), historical(`[{"calendar_date":"2026-02-01","steps":7},{"calendar_date":"2026-02-02","steps":7}]`, ends(true)), &pushed)
+		d.Post(heart, historicalPush(`[{"timestamp":"2026-02-20T00:00:00Z","value":61},{"timestamp":"2026-03-20T00:00:00Z","value":61}]`, ends(true)), &pushed)
+		d.Post(weight, historicalPush(`[{"timestamp":"2026-01-05T00:00:00Z","value":71},{"timestamp":"2026-01-05T09:00:00Z","value":72},{"timestamp":"2026-02-01T00:00:00Z","value":70}]`, ends(true)), &pushed)
+		d.Post(d.Path("/v2/summary/sleep/{user_id}"), historicalPush(`[]`, ends(true)), &pushed)
+		d.Post(d.Path("/v2/summary/activity/{user_id}"), historicalPush(`[{"calendar_date":"2026-02-01","steps":7},{"calendar_date":"2026-02-02","steps":7}]`, ends(true)), &pushed)
 
 		got := read()
 		for resource, days := range map[string]int64{"heartrate": 2, "weight": 2, "sleep": 0, "activity": 2} {
@@ -113,7 +113,7 @@ func TestIntrospectHistoryOfANewConnection(t *testing.T) {
 		clock.Set(calltest.March)
 		var pushed pushBody
 		heart := d.Path("/v2/timeseries/{user_id}/heartrate")
-		d.Post(heart, historical(calltest.Heartbeats(3), `,"is_final_chunk":true`), &pushed)
+		d.Post(heart, historicalPush(calltest.Heartbeats(3), `,"is_final_chunk":true`), &pushed)
 		clock.Advance(time.Hour)
 		ctx := store.WithTeam(context.Background(), d.Team.ID.UUID())
 		err := d.DB.Write(ctx, func(tx *store.Tx) error {
@@ -128,7 +128,7 @@ func TestIntrospectHistoryOfANewConnection(t *testing.T) {
 		if p := pulls.Data[0].Provider["apple_health_kit"]; len(p.Pulled) != 0 {
 			t.Errorf("of the connection before: %+v", p.Pulled)
 		}
-		d.Post(heart, historical(calltest.Heartbeats(5)), &pushed)
+		d.Post(heart, historicalPush(calltest.Heartbeats(5)), &pushed)
 		pulls = pullsBody{}
 		d.Get("/v2/introspect/historical_pull", &pulls)
 		if p := pulls.Data[0].Provider["apple_health_kit"].Pulled["heartrate"]; p.Status != "in_progress" || p.Timeline.ScheduledAt.String() != api.Time(clock.Now()).String() {
@@ -205,7 +205,7 @@ func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 		var pushed pushBody
 		heart := d.Path("/v2/timeseries/{user_id}/heartrate")
 		beat := func(date string, more ...string) {
-			d.Post(heart, historical(`[{"timestamp":"`+date+`T08:00:00Z","value":61}]`, more...), &pushed)
+			d.Post(heart, historicalPush(`[{"timestamp":"`+date+`T08:00:00Z","value":61}]`, more...), &pushed)
 		}
 		beat("2026-02-05")
 		beat("2026-01-05", `,"is_final_chunk":true`)
@@ -225,9 +225,9 @@ func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 		}
 		const wrong = `,"start_date":"2026-02-01","end_date":"2026-01-01","is_final_chunk":true`
 		for path, body := range map[string]string{
-			heart:                                    historical(calltest.Heartbeats(1), wrong),
+			heart:                                    historicalPush(calltest.Heartbeats(1), wrong),
 			d.Path("/v2/timeseries/{user_id}"):       `{"stage":"historical","provider":"apple_health_kit","series":{}` + wrong + `}`,
-			d.Path("/v2/summary/activity/{user_id}"): historical(`[]`, wrong),
+			d.Path("/v2/summary/activity/{user_id}"): historicalPush(`[]`, wrong),
 		} {
 			w := d.Do("POST", path, body)
 			if d.Status(http.StatusUnprocessableEntity, w); !strings.Contains(w.Body.String(), `["body","end_date"]`) {
@@ -237,13 +237,13 @@ func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 	})
 }
 
-// imported is a row of an import as a node would have left it.
-type imported struct {
+// importedRecord is a row of an import as a node would have left it.
+type importedRecord struct {
 	kind, status, stage, error string
 	attempts                   int
 }
 
-func (d userCaller) imported(i imported) (id string) {
+func (d userCaller) imported(i importedRecord) (id string) {
 	d.T.Helper()
 	userstest.Write(d.T, d.DB, func(ctx context.Context, tx *store.Tx) error {
 		made := tx.NewUUID()
@@ -262,18 +262,18 @@ func (d userCaller) imported(i imported) (id string) {
 // itself.
 func TestIntrospectHistoryTellsOfImports(t *testing.T) {
 	for _, c := range []struct {
-		imported
+		importedRecord
 		status, problem string
 	}{
-		{imported{"health_connect", "queued", "", "", 0}, "scheduled", ""},
-		{imported{"health_connect", "running", "historical", "", 1}, "in_progress", ""},
-		{imported{"health_connect", "queued", "historical", "an attempt failed; it will be tried again", 2}, "retrying", "resource_contention"},
-		{imported{"health_connect", "failed", "historical", "the file is cut short", 1}, "failure", "non_retriable_error"},
-		{imported{"health_connect", "failed", "historical", "an internal error", 6}, "failure", "retry_quota_exhausted"},
+		{importedRecord{"health_connect", "queued", "", "", 0}, "scheduled", ""},
+		{importedRecord{"health_connect", "running", "historical", "", 1}, "in_progress", ""},
+		{importedRecord{"health_connect", "queued", "historical", "an attempt failed; it will be tried again", 2}, "retrying", "resource_contention"},
+		{importedRecord{"health_connect", "failed", "historical", "the file is cut short", 1}, "failure", "non_retriable_error"},
+		{importedRecord{"health_connect", "failed", "historical", "an internal error", 6}, "failure", "retry_quota_exhausted"},
 	} {
-		t.Run(c.imported.status+fmt.Sprint(c.attempts), func(t *testing.T) {
+		t.Run(c.importedRecord.status+fmt.Sprint(c.attempts), func(t *testing.T) {
 			eachCaller(t, func(d userCaller) {
-				id := d.imported(c.imported)
+				id := d.imported(c.importedRecord)
 				got := d.pull("health_connect", "heartrate")
 				problem := ""
 				if got.ErrorDetails != nil {
@@ -296,7 +296,7 @@ func TestIntrospectHistoryTellsOfAllKinds(t *testing.T) {
 			if got := d.pull(at[0], at[1]); got.Status != "" {
 				t.Errorf("%s, before: %+v", kind, got)
 			}
-			id := d.imported(imported{kind, "failed", "historical", "the file is cut short", 1})
+			id := d.imported(importedRecord{kind, "failed", "historical", "the file is cut short", 1})
 			if got := d.pull(at[0], at[1]); got.Status != "failure" || got.TraceID == nil || *got.TraceID != id {
 				t.Errorf("%s: %+v", kind, got)
 			}
@@ -308,17 +308,17 @@ func TestIntrospectHistoryLeavesWhatIsThere(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
 		final := `,"start_date":"2026-01-01","end_date":"2026-02-28","is_final_chunk":true`
-		d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), historical(calltest.Heartbeats(3), final), &pushed)
-		d.imported(imported{"apple_health", "failed", "historical", "the file is cut short", 1})
+		d.Post(d.Path("/v2/timeseries/{user_id}/heartrate"), historicalPush(calltest.Heartbeats(3), final), &pushed)
+		d.imported(importedRecord{"apple_health", "failed", "historical", "the file is cut short", 1})
 		if got := d.pull("apple_health_kit", "heartrate"); got.Status != "success" {
 			t.Errorf("%+v", got)
 		}
 		if got := d.pull("apple_health_kit", "steps"); got.Status != "failure" {
 			t.Errorf("%+v", got)
 		}
-		d.imported(imported{"apple_health", "succeeded", "historical", "", 1}) // a later one counts
-		d.imported(imported{"apple_health", "failed", "daily", "", 1})         // brings no past
-		d.imported(imported{"fit", "failed", "historical", "", 1})             // a recording
+		d.imported(importedRecord{"apple_health", "succeeded", "historical", "", 1}) // a later one counts
+		d.imported(importedRecord{"apple_health", "failed", "daily", "", 1})         // brings no past
+		d.imported(importedRecord{"fit", "failed", "historical", "", 1})             // a recording
 		if got := d.pull("apple_health_kit", "steps"); got.Status != "" {
 			t.Errorf("%+v", got)
 		}

@@ -47,7 +47,7 @@ func TestNotesComeInAndAreRead(t *testing.T) {
 		if !slices.Equal(types, want) {
 			t.Errorf("told %v", types)
 		}
-		d.Post(path, historical(`[]`, `,"is_final_chunk":true`), &pushed)
+		d.Post(path, historicalPush(`[]`, `,"is_final_chunk":true`), &pushed)
 		if types := d.EventTypes(); !slices.Contains(types, "historical.data.note.created") {
 			t.Errorf("told %v", types)
 		}

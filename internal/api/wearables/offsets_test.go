@@ -40,7 +40,7 @@ func TestOriginsOfOffsets(t *testing.T) {
 		for _, provider := range []string{"apple_health_kit", "oura", users.Manual} {
 			for _, group := range told.Groups[provider] {
 				for _, o := range group.Data {
-					got = append(got, provider, group.Source.Type, marshalled(o))
+					got = append(got, provider, group.Source.Type, marshalText(o))
 				}
 			}
 		}
@@ -70,7 +70,7 @@ func TestOriginsOfOffsets(t *testing.T) {
 	})
 }
 
-func marshalled(v any) string {
+func marshalText(v any) string {
 	text, _ := json.Marshal(v) // of what is written to the wire
 	return string(text)
 }

@@ -93,13 +93,13 @@ func (h *Handlers) setPriorities(ctx context.Context, c api.Caller, in *setPrior
 		if all, err = merged.Priorities(ctx, tx, c.Team.UUID(), ""); err != nil {
 			return err
 		}
-		return continuous.Reordered(ctx, tx, c.Team, reordered(before, all))
+		return continuous.Reordered(ctx, tx, c.Team, changedTypes(before, all))
 	})
 	return api.Answer(prioritiesOf(all)), err
 }
 
-// reordered returns the types of data for which the priority of some provider differs.
-func reordered(before, now []merged.Priority) []string {
+// changedTypes returns the types of data for which the priority of some provider differs.
+func changedTypes(before, now []merged.Priority) []string {
 	return slices.DeleteFunc(merged.DataTypes(), func(dataType string) bool {
 		of := func(all []merged.Priority) map[string]int64 {
 			found := map[string]int64{}

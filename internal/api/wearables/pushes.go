@@ -105,7 +105,7 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := pushable(&body.Head); err != nil {
+	if err := checkPushable(&body.Head); err != nil {
 		return nil, err
 	}
 	// Pack outside the writer, and before Batch converts units.
@@ -160,9 +160,9 @@ func (h *Handlers) pushingUser(ctx context.Context, c api.Caller, id users.ID) (
 	return user, err
 }
 
-// pushable refuses a provider that does not push from phones, unless it is manual. It
+// checkPushable refuses a provider that does not push from phones, unless it is manual. It
 // also refuses a range that ends before it starts.
-func pushable(head *push.Head) error {
+func checkPushable(head *push.Head) error {
 	if err := pushedBy(head.Provider, "body"); err != nil {
 		return err
 	}
@@ -271,7 +271,7 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	if err != nil {
 		return nil, err
 	}
-	if err := pushable(&body.Head); err != nil {
+	if err := checkPushable(&body.Head); err != nil {
 		return nil, err
 	}
 	packed := ledger.Pack(ledger.Series, body.Provider, "", in.RawBody).WithTime(body.First())
@@ -355,7 +355,7 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 	if err != nil {
 		return nil, err
 	}
-	if err := pushable(&body.Head); err != nil {
+	if err := checkPushable(&body.Head); err != nil {
 		return nil, err
 	}
 	all := make([]ingest.Push, len(body.Each))

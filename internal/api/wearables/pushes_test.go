@@ -171,7 +171,7 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 		told := d.EventCount()
 		clock.Set(clock.Now().AddDate(0, 0, 1)) // 22 March: the catch-up is over
 		refused := `{"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"connection_paused","count":4,"first":0}]}`
-		for _, body := range []string{calltest.PushText(calltest.Heartbeats(4)), historical(calltest.Heartbeats(4), `,"is_final_chunk":true`)} {
+		for _, body := range []string{calltest.PushText(calltest.Heartbeats(4)), historicalPush(calltest.Heartbeats(4), `,"is_final_chunk":true`)} {
 			if got := strings.TrimSpace(d.Post(path, body, &pushed)); got != refused {
 				t.Errorf("after it %s", got)
 			}

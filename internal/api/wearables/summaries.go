@@ -47,7 +47,7 @@ func summaryPair[D documentName](h *Handlers) []api.Route {
 			return api.WriteJSON(body), err
 		}, title).OwnData()
 	}
-	list = list.Describe(func(op *huma.Operation) { op.OperationID = "list" + camel(d.Name) })
+	list = list.Describe(func(op *huma.Operation) { op.OperationID = "list" + camelCase(d.Name) })
 	return []api.Route{api.Writes[summariesOf[D]](list), pushRoute[D](h)}
 }
 
@@ -57,13 +57,13 @@ func pushRoute[D documentName](h *Handlers) api.Route {
 		return h.pushSummaries(ctx, c, in, d)
 	}
 	rt := api.Post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+words(d.Name)+" summaries from a phone").Push().OwnData()
-	return api.Takes[pushedSummaries[D]](rt.Describe(func(op *huma.Operation) { op.OperationID = "push" + camel(d.Name) }))
+	return api.Takes[pushedSummaries[D]](rt.Describe(func(op *huma.Operation) { op.OperationID = "push" + camelCase(d.Name) }))
 }
 
 func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
-// camel converts a name such as sleep_cycle to SleepCycle.
-func camel(name string) string {
+// camelCase converts a name such as sleep_cycle to SleepCycle.
+func camelCase(name string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(name, "_") {
 		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
@@ -232,7 +232,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	if err != nil {
 		return nil, err
 	}
-	if err := pushable(&body.Head); err != nil {
+	if err := checkPushable(&body.Head); err != nil {
 		return nil, err
 	}
 	each, err := h.tellsHistory(ctx, c, body.Stage)

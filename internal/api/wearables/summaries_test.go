@@ -236,8 +236,8 @@ func otherTeam(d userCaller) teams.Team { return userstest.Team(d.T, d.DB) }
 
 func civilDay(text string) civil.Date { return civil.MustParse(text) }
 
-// least contains the fields that a summary of a document needs.
-var least = map[string]map[string]any{
+// leastValues contains the fields that a summary of a document needs.
+var leastValues = map[string]map[string]any{
 	"activity": {"calendar_date": "2026-02-01"}, "body": {"calendar_date": "2026-02-01"}, "profile": {},
 	"sleep":           {"bedtime_start": "2026-02-01T00:00:00Z", "bedtime_stop": "2026-02-01T07:00:00Z"},
 	"sleep_cycle":     {"session_start": "2026-02-01T00:00:00Z", "session_end": "2026-02-01T07:00:00Z"},
@@ -249,8 +249,8 @@ var least = map[string]map[string]any{
 // stages are fields that a push must contain together.
 var stages = map[string]any{"stage_start_offset_second": []int{0}, "stage_end_offset_second": []int{60}, "stage_type": []int{2}}
 
-// sent returns a value that the schema and all bounds of a field allow.
-func sent(field string, s *huma.Schema) any {
+// sentValue returns a value that the schema and all bounds of a field allow.
+func sentValue(field string, s *huma.Schema) any {
 	switch {
 	case len(s.Enum) > 1 && s.Enum[1] != nil:
 		return s.Enum[1]
@@ -263,14 +263,14 @@ func sent(field string, s *huma.Schema) any {
 	case s.Format == "uuid":
 		return "0195c0a8-0000-7000-8000-000000000001"
 	case s.Type == "array":
-		return slices.Repeat([]any{sent(field, s.Items)}, 6)
+		return slices.Repeat([]any{sentValue(field, s.Items)}, 6)
 	case s.Type == "object":
 		all := map[string]any{}
 		for name, inner := range s.Properties {
-			all[name] = sent(name, inner)
+			all[name] = sentValue(name, inner)
 		}
 		if inner, ok := s.AdditionalProperties.(*huma.Schema); ok {
-			all["one"] = sent(field, inner)
+			all["one"] = sentValue(field, inner)
 		}
 		return all
 	case s.Type == "string":
@@ -338,7 +338,7 @@ func (d userCaller) reads(of *wearables.Document, fields map[string]any) map[str
 // Fields that only a read has are not.
 func TestDocumentedFieldsAreAccepted(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
-		for name, needed := range least {
+		for name, needed := range leastValues {
 			of, _ := wearables.DocumentNamed(name)
 			pushed, read := pushedItem(d, name), readItem(d, of)
 			base := map[string]any{}
@@ -350,7 +350,7 @@ func TestDocumentedFieldsAreAccepted(t *testing.T) {
 				if body[field] != nil {
 					continue
 				}
-				if body[field] = sent(field, schema); stages[field] != nil {
+				if body[field] = sentValue(field, schema); stages[field] != nil {
 					maps.Copy(body, stages)
 				}
 				if name == "profile" && strings.Contains(field, "source") || field == "product_type" {
@@ -372,7 +372,7 @@ func TestDocumentedFieldsAreAccepted(t *testing.T) {
 					continue
 				}
 				body := maps.Clone(needed)
-				if body[field] = sent(field, schema); schema.Format == "date-time" {
+				if body[field] = sentValue(field, schema); schema.Format == "date-time" {
 					body[field] = "2020-05-05T05:05:05Z"
 				}
 				if got := d.reads(of, body); strings.TrimSuffix(asJSON(got[field]), `+00:00"`) == strings.TrimSuffix(asJSON(body[field]), `Z"`) {
@@ -392,10 +392,10 @@ func asJSON(v any) string {
 // is accepted.
 func TestRequiredFieldsOfSummaries(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
-		if len(least) < len(wearables.Documents())-1 {
-			t.Errorf("%d documents of %d", len(least), len(wearables.Documents()))
+		if len(leastValues) < len(wearables.Documents())-1 {
+			t.Errorf("%d documents of %d", len(leastValues), len(wearables.Documents()))
 		}
-		for name, fields := range least {
+		for name, fields := range leastValues {
 			item := pushedItem(d, name)
 			needed := slices.Clone(item.Required)
 			slices.Sort(needed)

@@ -217,7 +217,7 @@ func (h *Handlers) plainSeriesRoutes() []api.Route {
 			return h.plain(ctx, c, in, "cholesterol", "cholesterol/"+kind)
 		}
 		all = append(all, api.Writes[[]typedBody](api.Get("/v2/timeseries/{user_id}/cholesterol/"+kind, read, "Read a user's "+kind+" cholesterol").
-			Deprecated().Describe(func(op *huma.Operation) { op.OperationID = "readPlainCholesterol" + camel(kind) })))
+			Deprecated().Describe(func(op *huma.Operation) { op.OperationID = "readPlainCholesterol" + camelCase(kind) })))
 	}
 	return all
 }
