@@ -110,7 +110,7 @@ func TestSealedColumnsHoldNoText(t *testing.T) {
 			for _, column := range sealed[table] {
 				for _, value := range s.values(t, table, column) {
 					filled++
-					if printable(value) {
+					if isPrintable(value) {
 						t.Errorf("%s.%s is not sealed: %.40q", table, column, value)
 					}
 				}
@@ -122,7 +122,7 @@ func TestSealedColumnsHoldNoText(t *testing.T) {
 	})
 }
 
-// printable reports whether bytes are a text. Sealed bytes have at least 28 random ones.
-func printable(value []byte) bool {
+// isPrintable reports whether bytes are a text. Sealed bytes have at least 28 random ones.
+func isPrintable(value []byte) bool {
 	return !slices.ContainsFunc(value, func(b byte) bool { return b < ' ' || b > '~' })
 }

@@ -121,8 +121,8 @@ func problemsOf(body []byte) (all []string) {
 	return all
 }
 
-// unstated are reasons that a JSON Schema of one parameter cannot state.
-var unstated = []string{
+// unstatedParameters are reasons that a JSON Schema of one parameter cannot state.
+var unstatedParameters = []string{
 	"not a cursor of this list", "belongs to another list", // from an earlier answer
 	"must not be before", "ends before it begins", "must be in the future", // relations of times
 	"give exactly one", "at least one filter", "takes no other filter", "next_cursor or offset", "a code needs its provider", "a provider needs its code", "give a name, or", // several parameters
@@ -152,7 +152,7 @@ func TestTheDocumentStatesWhyQueriesAreRefused(t *testing.T) {
 				got := own.send(rt, r, own.Key)
 				own.judge(rt, o, r, got)
 				for _, problem := range problemsOf(got.body) {
-					known := slices.ContainsFunc(unstated, func(reason string) bool { return strings.Contains(problem, reason) })
+					known := slices.ContainsFunc(unstatedParameters, func(reason string) bool { return strings.Contains(problem, reason) })
 					if !known && !strings.HasPrefix(problem, "body") {
 						rt.Fatalf("%v\nwas refused, and the document does not say why: %s", r, problem)
 					}

@@ -108,7 +108,7 @@ func (c *comparison) compare(theirs, ours *schema, at string) {
 // closest compares a leaf with the most similar leaf of the other side. It prefers
 // leaves with the same discriminating fields, if there are any.
 func (c *comparison) closest(one leaf, others []leaf) {
-	if kin := slices.DeleteFunc(slices.Clone(others), func(other leaf) bool { return !related(one, other) }); len(kin) > 0 {
+	if kin := slices.DeleteFunc(slices.Clone(others), func(other leaf) bool { return !isRelated(one, other) }); len(kin) > 0 {
 		others = kin
 	}
 	var least []func()
@@ -131,9 +131,9 @@ func (c *comparison) closest(one leaf, others []leaf) {
 	}
 }
 
-// related reports whether two members of unions have the same discriminating fields:
+// isRelated reports whether two members of unions have the same discriminating fields:
 // each knows the fields that the other requires.
-func related(a, b leaf) bool {
+func isRelated(a, b leaf) bool {
 	knows := func(s leaf, names []string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return s.Properties[name] == nil })
 	}

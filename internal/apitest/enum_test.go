@@ -59,9 +59,9 @@ func TestEnumMessagesHaveOneStyle(t *testing.T) {
 
 // lenientEnums are places that accept an unknown word, with the reason.
 var lenientEnums = map[string]string{
-	"body data[].source_type": rejected, "body data[].source.type": rejected,
-	"body data[].bolus_purpose": rejected, "body data[].delivery_form": rejected, "body data[].delivery_mode": rejected,
-	"body data[].intensity": rejected, "body data[].sensor_location": rejected,
+	"body data[].source_type": rejectedElements, "body data[].source.type": rejectedElements,
+	"body data[].bolus_purpose": rejectedElements, "body data[].delivery_form": rejectedElements, "body data[].delivery_mode": rejectedElements,
+	"body data[].intensity": rejectedElements, "body data[].sensor_location": rejectedElements,
 
 	"body data[].energy.unit":              asObject,
 	"body data[].cervical_mucus[].quality": asObject, "body data[].contraceptive[].type": asObject,
@@ -71,8 +71,8 @@ var lenientEnums = map[string]string{
 }
 
 const (
-	rejected = "the answer counts the value among the rejected ones"
-	asObject = "the refusal is of the object that has the word"
+	rejectedElements = "the answer counts the value among the rejected ones"
+	asObject         = "the refusal is of the object that has the word"
 )
 
 // enumProblem reports whether an answer refuses a word of an enum. Another form
