@@ -10,19 +10,19 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// succeeded is the status of work that has ended with success.
-const succeeded = "succeeded"
+// jobSucceeded is the status of work that has ended with success.
+const jobSucceeded = "succeeded"
 
 // hasEnded reports whether the status of some work is final.
 func hasEnded(status string) bool {
-	return status == succeeded || status == "failed" || status == "canceled"
+	return status == jobSucceeded || status == "failed" || status == "canceled"
 }
 
 // outcome returns nil if the final status is success, and otherwise an error with the
 // reason. reason may be "".
 func outcome(what, status, reason string) error {
 	switch {
-	case status == succeeded:
+	case status == jobSucceeded:
 		return nil
 	case status == "canceled":
 		return fault.Newf(fault.Refused, "the %s was canceled", what)

@@ -119,9 +119,9 @@ func (s *shell) backup(ctx context.Context, cfg *config.Config, target string, w
 		return err
 	}
 	if _, err := os.Stat(rootKeyPath(cfg)); err == nil && !withRootKey {
-		s.say("the root key is not in the backup: keep a copy of %s in another place", absolute(rootKeyPath(cfg)))
+		s.say("the root key is not in the backup: keep a copy of %s in another place", absolutePath(rootKeyPath(cfg)))
 	}
-	m.Path, m.Integrity = absolute(target), "copied"
+	m.Path, m.Integrity = absolutePath(target), "copied"
 	return s.showValue(backupView, m)
 }
 
@@ -155,20 +155,20 @@ func makeTarget(data, target string) error {
 // pathInside returns the relative path from a folder to a path below it. The path need
 // not exist.
 func pathInside(folder, path string) (way string, ok bool) {
-	way, err := filepath.Rel(resolved(folder), resolved(path))
+	way, err := filepath.Rel(resolvePath(folder), resolvePath(path))
 	return way, err == nil && filepath.IsLocal(way)
 }
 
-// resolved follows the links in that part of a path which is there.
-func resolved(path string) string {
-	path = absolute(path)
+// resolvePath follows the links in that part of a path which is there.
+func resolvePath(path string) string {
+	path = absolutePath(path)
 	if full, err := filepath.EvalSymlinks(path); err == nil {
 		return full
 	}
 	if path == filepath.Dir(path) {
 		return path
 	}
-	return filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+	return filepath.Join(resolvePath(filepath.Dir(path)), filepath.Base(path))
 }
 
 // backupEmbedded copies the embedded database to the folder.

@@ -146,8 +146,8 @@ func (s *shell) restorePostgres(ctx context.Context, cfg *config.Config, from st
 		}
 	}
 	s.say("%s", heldHint)
-	m.Path, m.Integrity = absolute(from), "checked"
-	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: "PostgreSQL", Held: true})
+	m.Path, m.Integrity = absolutePath(from), "checked"
+	return s.showValue(restoredView, restoredBackup{manifest: m, RootKeyCheck: key, Data: "PostgreSQL", Held: true})
 }
 
 // proveTables tries the root key of the settings, of the backup, or of the data folder,

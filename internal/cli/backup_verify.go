@@ -11,9 +11,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// verified describes a backup that was checked.
-type verified struct {
-	restored
+// verifiedBackup describes a backup that was checked.
+type verifiedBackup struct {
+	restoredBackup
 	Events int64 `json:"events"`
 	Blocks int64 `json:"blocks"`
 	Rows   int64 `json:"rows"`
@@ -51,7 +51,7 @@ the root key must open the key of every team.`,
 }
 
 func (s *shell) verifyBackup(ctx context.Context, cfg *config.Config, from string, m manifest) error {
-	v := verified{restored: restored{manifest: m}}
+	v := verifiedBackup{restoredBackup: restoredBackup{manifest: m}}
 	var err error
 	if m.Postgres != nil {
 		v.RootKeyCheck, err = s.proveTables(cfg, from, &m)
@@ -70,7 +70,7 @@ func (s *shell) verifyBackup(ctx context.Context, cfg *config.Config, from strin
 	if err != nil {
 		return err
 	}
-	v.Path, v.Integrity = absolute(from), "checked"
+	v.Path, v.Integrity = absolutePath(from), "checked"
 	return s.showValue(verifiedView, v)
 }
 
@@ -80,7 +80,7 @@ const (
 )
 
 // count counts the rows of every table of the embedded database.
-func (v *verified) count(ctx context.Context, db *store.DB) error {
+func (v *verifiedBackup) count(ctx context.Context, db *store.DB) error {
 	return db.Read(ctx, func(tx *store.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
 		if err != nil {
@@ -117,7 +117,7 @@ func (v *verified) count(ctx context.Context, db *store.DB) error {
 
 // withStaged copies a backup beside the data folder, checks the copy and opens it.
 func (s *shell) withStaged(ctx context.Context, cfg *config.Config, from string, fn func(ctx context.Context, key keyCheck, db *store.DB) error) error {
-	staging, err := os.MkdirTemp(standing(cfg.Data), stagingFolder+"-*")
+	staging, err := os.MkdirTemp(existingParent(cfg.Data), stagingFolder+"-*")
 	if err != nil {
 		return err
 	}

@@ -120,7 +120,7 @@ server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		c.Short = plain(c.Short) // the library's own two speak in another voice
+		c.Short = plainWords(c.Short) // the library's own two speak in another voice
 		switch c.Name() {
 		case "help":
 			c.Args = knownCommand

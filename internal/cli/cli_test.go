@@ -54,7 +54,7 @@ func walkCommands(c *cobra.Command, fn func(*cobra.Command)) {
 
 func TestEveryCommandExplainsItself(t *testing.T) {
 	walkCommands(newTerminal().root(), func(c *cobra.Command) {
-		if c.Short == "" || c.Short != plain(c.Short) {
+		if c.Short == "" || c.Short != plainWords(c.Short) {
 			t.Errorf("%s: says what it is for in lower case without a full stop: %q", c.CommandPath(), c.Short)
 		}
 		if !strings.Contains(c.Example, "hale") {
@@ -195,7 +195,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-func TestVoice(t *testing.T) {
+func TestErrorTextsAreLowerCase(t *testing.T) {
 	for text, want := range map[string]string{
 		"User not found.":    "user not found",
 		"API key not found":  "API key not found",
@@ -204,7 +204,7 @@ func TestVoice(t *testing.T) {
 		" X ":                "x",
 		"Österreich was här": "österreich was här",
 	} {
-		if got := plain(text); got != want {
+		if got := plainWords(text); got != want {
 			t.Errorf("plain(%q) = %q, want %q", text, got, want)
 		}
 	}

@@ -147,7 +147,7 @@ func (s *shell) deleteData(ctx context.Context, user, path string, query url.Val
 			if err := json.Unmarshal(body, &state); err != nil {
 				return step{}, err
 			}
-			return step{done: state.Deleted, note: "values", over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
+			return step{done: state.Deleted, note: "values", over: hasEnded(state.Status), ok: state.Status == jobSucceeded}, nil
 		}})
 		if errors.Is(err, context.Canceled) {
 			return withHint(errInterrupted, "the deletion continues on the server")

@@ -63,7 +63,7 @@ func (s *shell) mergeData(ctx context.Context, names []string, dryRun bool) erro
 	if dryRun {
 		verb = "would be deleted"
 	}
-	s.sayDone("%d older versions of %s %s", total, plural(len(all), "user"), verb)
+	s.sayDone("%d older versions of %s %s", total, pluralOf(len(all), "user"), verb)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (s *shell) mergeUser(ctx context.Context, id string, dryRun bool) (int64, e
 		if err := json.Unmarshal(body, &state); err != nil {
 			return step{}, err
 		}
-		return step{done: state.Deleted, note: "sessions", over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
+		return step{done: state.Deleted, note: "sessions", over: hasEnded(state.Status), ok: state.Status == jobSucceeded}, nil
 	}})
 	return state.Deleted, err
 }

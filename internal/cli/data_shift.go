@@ -156,7 +156,7 @@ func (s *shell) awaitShift(ctx context.Context, user string, body []byte, dryRun
 		if err := json.Unmarshal(body, &state); err != nil {
 			return step{}, fmt.Errorf("unexpected answer: %w", err)
 		}
-		return step{done: state.Deleted, note: "samples", over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
+		return step{done: state.Deleted, note: "samples", over: hasEnded(state.Status), ok: state.Status == jobSucceeded}, nil
 	}
 	if _, err := read(body); err != nil {
 		return err

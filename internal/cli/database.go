@@ -151,7 +151,7 @@ func (s *shell) makeRootKey(c *cobra.Command) error {
 	}
 	_, created, err := secrets.RootFile(cfg.Data)
 	if created {
-		s.say("created the root key %s: keep a copy in another place", absolute(rootKeyPath(cfg)))
+		s.say("created the root key %s: keep a copy in another place", absolutePath(rootKeyPath(cfg)))
 	}
 	return err
 }
@@ -168,7 +168,7 @@ func mustBeMigrated(ctx context.Context, db *store.DB) error {
 		return err
 	}
 	if len(pending) > 0 {
-		return withHint(fault.Newf(fault.Unavailable, "the database needs %s", plural(len(pending), "migration")),
+		return withHint(fault.Newf(fault.Unavailable, "the database needs %s", pluralOf(len(pending), "migration")),
 			"apply with hale migrate up")
 	}
 	return nil
@@ -188,7 +188,7 @@ func pendingMigrations(ctx context.Context, db *store.DB) ([]store.Migration, er
 	return pending, nil
 }
 
-func plural(n int, word string) string {
+func pluralOf(n int, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}

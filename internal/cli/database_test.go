@@ -91,7 +91,7 @@ func TestCommandsSignLinks(t *testing.T) {
 }
 
 func TestAFullDiskIsBroken(t *testing.T) {
-	for free, want := range map[uint64]string{ops.MinFree - 1: verdictBroken, ops.MinFree: verdictWarning, comfortable: verdictOK} {
+	for free, want := range map[uint64]string{ops.MinFree - 1: verdictBroken, ops.MinFree: verdictWarning, comfortableSpace: verdictOK} {
 		if got := room(free); got.Verdict != want {
 			t.Errorf("%d bytes free: %+v", free, got)
 		}

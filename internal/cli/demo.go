@@ -195,7 +195,7 @@ func (s *shell) showDemo(name string, data demoData) error {
 			}
 		}
 		from, to := first.From.Format(time.DateOnly), last.To.Format(time.DateOnly)
-		for n, line := range wrapped(resources, 36) {
+		for n, line := range wrapWords(resources, 36) {
 			if n > 0 {
 				first.Provider, from, to = "", "", ""
 			}
@@ -220,8 +220,8 @@ The data is invented. Hale deletes the user after seven days. Read the data:
 	return nil
 }
 
-// wrapped joins words with commas to lines of at most width characters.
-func wrapped(words []string, width int) (lines []string) {
+// wrapWords joins words with commas to lines of at most width characters.
+func wrapWords(words []string, width int) (lines []string) {
 	var line string
 	for i, word := range words {
 		if i < len(words)-1 {

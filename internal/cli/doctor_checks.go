@@ -44,7 +44,7 @@ func examineNetworks(cfg *config.Config) finding {
 	if cfg.Networks == "" {
 		return finding{Check: "networks", Verdict: verdictOK, Detail: "no networks file"}
 	}
-	return finding{Check: "networks", Verdict: verdictOK, Detail: absolute(cfg.Networks) + " is valid"}
+	return finding{Check: "networks", Verdict: verdictOK, Detail: absolutePath(cfg.Networks) + " is valid"}
 }
 
 // examineExposures returns a finding for each connection over which data enters or leaves
@@ -73,11 +73,11 @@ func examineFolder(cfg *config.Config) finding {
 	info, err := os.Stat(cfg.Data)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return finding{"data folder", verdictOK, absolute(cfg.Data) + " does not exist yet", "hale serve creates it"}
+		return finding{"data folder", verdictOK, absolutePath(cfg.Data) + " does not exist yet", "hale serve creates it"}
 	case err != nil:
 		return finding{"data folder", verdictBroken, err.Error(), "make the user that runs hale its owner"}
 	case !info.IsDir():
-		return finding{"data folder", verdictBroken, absolute(cfg.Data) + " is a file", "set --data to a folder"}
+		return finding{"data folder", verdictBroken, absolutePath(cfg.Data) + " is a file", "set --data to a folder"}
 	}
 	probe, err := os.CreateTemp(cfg.Data, ".doctor-*")
 	if err != nil {
@@ -85,20 +85,20 @@ func examineFolder(cfg *config.Config) finding {
 	}
 	_, err = probe.Write(make([]byte, probeSize))
 	if err := errors.Join(err, probe.Sync(), probe.Close(), os.Remove(probe.Name())); err != nil {
-		return finding{"data folder", verdictBroken, "not writable: " + err.Error(), unwritten}
+		return finding{"data folder", verdictBroken, "not writable: " + err.Error(), writeHint}
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return finding{"data folder", verdictWarning, "other users of this machine can read " + absolute(cfg.Data), "chmod 700 " + cfg.Data}
+		return finding{"data folder", verdictWarning, "other users of this machine can read " + absolutePath(cfg.Data), "chmod 700 " + cfg.Data}
 	}
-	return finding{Check: "data folder", Verdict: verdictOK, Detail: absolute(cfg.Data)}
+	return finding{Check: "data folder", Verdict: verdictOK, Detail: absolutePath(cfg.Data)}
 }
 
-// comfortable is the free disk space below which the doctor warns: an import of a large
+// comfortableSpace is the free disk space below which the doctor warns: an import of a large
 // export needs about as much.
-const comfortable = 5 << 30
+const comfortableSpace = 5 << 30
 
 func examineDisk(cfg *config.Config) finding {
-	folder := absolute(cfg.Data)
+	folder := absolutePath(cfg.Data)
 	for {
 		if _, err := os.Stat(folder); err == nil || filepath.Dir(folder) == folder {
 			break
@@ -117,7 +117,7 @@ func room(free uint64) finding {
 	switch {
 	case free < ops.MinFree:
 		f.Verdict, f.Hint = verdictBroken, "free some space: below "+progress.Size(ops.MinFree)+" a node reports that it is not ready"
-	case free < comfortable:
+	case free < comfortableSpace:
 		f.Verdict, f.Hint = verdictWarning, "large imports need space for the upload and for the database"
 	}
 	return f
@@ -147,13 +147,13 @@ func examineRootKey(cfg *config.Config) finding {
 	return finding{Check: "root key", Verdict: verdictOK, Detail: path + "; keep a copy in another place"}
 }
 
-// built is a time before which this program cannot have been started. A clock that shows
+// earliestClock is a time before which this program cannot have been started. A clock that shows
 // an earlier time is wrong.
-var built = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func (s *shell) examineClock() finding {
 	now := s.now().UTC()
-	if now.Before(built) {
+	if now.Before(earliestClock) {
 		return finding{"clock", verdictBroken, "this machine's clock shows " + now.Format(time.RFC3339), "set the clock: signatures and due times depend on it"}
 	}
 	return finding{Check: "clock", Verdict: verdictOK, Detail: now.Format(time.RFC3339)}

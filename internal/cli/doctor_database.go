@@ -43,12 +43,12 @@ func (s *shell) examineDatabase(ctx context.Context, cfg *config.Config, deep bo
 	}
 	db, err := s.openWaiting(ctx, cfg, lockWait)
 	if err != nil {
-		return []finding{unopened(cfg, err)}
+		return []finding{openFinding(cfg, err)}
 	}
 	defer db.Close()
 	version, skew, err := s.askDatabase(ctx, db)
 	if err != nil {
-		return []finding{unopened(cfg, err)}
+		return []finding{openFinding(cfg, err)}
 	}
 	findings := []finding{{Check: "database", Verdict: verdictOK, Detail: version}, examineMigrations(ctx, db)}
 	if db.Engine() == store.Postgres {
@@ -100,7 +100,7 @@ func examineSessions(ctx context.Context, db *store.DB) finding {
 		return finding{name, verdictBroken, err.Error(), ""}
 	case n > 0:
 		return finding{
-			name, verdictWarning, fmt.Sprintf("%s stored twice, of %s", plural(n, "session"), plural(len(people), "user")),
+			name, verdictWarning, fmt.Sprintf("%s stored twice, of %s", pluralOf(n, "session"), pluralOf(len(people), "user")),
 			"hale data merge --dry-run counts them by user, hale data merge keeps the newest version of each; with a key of each team",
 		}
 	}
@@ -131,12 +131,12 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 			"find the process that has the database open" + holders(db.Path()) + " and end its transaction; reads still work",
 		}
 	case err != nil && err.Error() != errUndo.Error():
-		return finding{"database", verdictBroken, "cannot be written: " + err.Error(), unwritten}
+		return finding{"database", verdictBroken, "cannot be written: " + err.Error(), writeHint}
 	}
 	return readable
 }
 
-const unwritten = "check whether the disk is full or read-only, and whether this user may write"
+const writeHint = "check whether the disk is full or read-only, and whether this user may write"
 
 // holders returns a command that lists the processes with an open file; empty for a
 // server.
@@ -147,9 +147,9 @@ func holders(path string) string {
 	return " (fuser -v " + path + " lists it and hale serve)"
 }
 
-// unopened returns the finding about a database that does not open, with a hint for the
+// openFinding returns the finding about a database that does not open, with a hint for the
 // operator.
-func unopened(cfg *config.Config, err error) finding {
+func openFinding(cfg *config.Config, err error) finding {
 	f := finding{Check: "database", Verdict: verdictBroken, Detail: withoutPackage(databaseTrouble(err).Error())}
 	switch {
 	case isPostgres(cfg):
@@ -194,7 +194,7 @@ func examineMigrations(ctx context.Context, db *store.DB) finding {
 	case err != nil:
 		return finding{"migrations", verdictBroken, err.Error(), ""}
 	case len(pending) > 0:
-		return finding{"migrations", verdictWarning, plural(len(pending), "migration") + " pending", "hale serve applies them at start, hale migrate up now"}
+		return finding{"migrations", verdictWarning, pluralOf(len(pending), "migration") + " pending", "hale serve applies them at start, hale migrate up now"}
 	}
 	return finding{Check: "migrations", Verdict: verdictOK, Detail: "up to date"}
 }
@@ -254,7 +254,7 @@ func examineAudit(ctx context.Context, cfg *config.Config, db *store.DB) finding
 		problems, refused, err = audit.New(db, nil).Examine(ctx, known)
 	}
 	if refused > 0 {
-		problems = append(problems, plural(refused, "row")+" without a valid code")
+		problems = append(problems, pluralOf(refused, "row")+" without a valid code")
 	}
 	switch {
 	case err != nil:
@@ -296,20 +296,20 @@ func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *stor
 	}
 	if inbox.Waiting > 0 {
 		findings[0] = finding{
-			"results inbox", verdictWarning, fmt.Sprintf("%s without a team or order, %d critical, %d of rejected or blocked tests, the oldest for %s", plural(inbox.Waiting, "report"), inbox.Critical, inbox.WithoutResults, age(inbox.Oldest)),
+			"results inbox", verdictWarning, fmt.Sprintf("%s without a team or order, %d critical, %d of rejected or blocked tests, the oldest for %s", pluralOf(inbox.Waiting, "report"), inbox.Critical, inbox.WithoutResults, age(inbox.Oldest)),
 			"hale results inbox list shows them",
 		}
 	}
 	if reviews.Waiting > 0 {
 		findings[1] = finding{
-			"results review", verdictWarning, fmt.Sprintf("%s of production teams in review, %d critical, the oldest for %s", plural(reviews.Waiting, "result"), reviews.Critical, age(reviews.Oldest)),
+			"results review", verdictWarning, fmt.Sprintf("%s of production teams in review, %d critical, the oldest for %s", pluralOf(reviews.Waiting, "result"), reviews.Critical, age(reviews.Oldest)),
 			"hale results review list shows them",
 		}
 	}
 	switch {
 	case urgent.Escalated > 0:
 		findings[2] = finding{
-			"critical values", verdictWarning, fmt.Sprintf("%s not acknowledged in time, the oldest for %s", plural(urgent.Escalated, "critical result"), age(urgent.Oldest)),
+			"critical values", verdictWarning, fmt.Sprintf("%s not acknowledged in time, the oldest for %s", pluralOf(urgent.Escalated, "critical result"), age(urgent.Oldest)),
 			"hale results critical list --state open, with a key of each team",
 		}
 	case mailed && cfg.SMTPURL == "":
@@ -334,7 +334,7 @@ func examineOrdering(ctx context.Context, cfg *config.Config, db *store.DB) []fi
 		if lacks, err = readiness.Find(ctx, tx, app.ConnectedLabs(cfg)); err != nil {
 			return err
 		}
-		incomplete, err = readiness.Incomplete(ctx, tx)
+		incomplete, err = readiness.LabsWithMissingFacts(ctx, tx)
 		return err
 	})
 	switch {

@@ -37,7 +37,7 @@ func TestTheDoctorSeesAHeldWriteLock(t *testing.T) {
 
 // A row that was written into the audit log by hand, or a list of chains that is gone, is
 // reported.
-func TestTheDoctorLooksAtTheAuditLog(t *testing.T) {
+func TestTheDoctorChecksTheAuditLog(t *testing.T) {
 	db := storetest.SQLite(t)
 	ctx := store.AsSystem(t.Context())
 	log := audit.New(db, nil)

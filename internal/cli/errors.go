@@ -79,16 +79,16 @@ func exitCode(err error) int {
 func (s *shell) complain(command *cobra.Command, err error) {
 	name := strings.TrimPrefix(command.CommandPath(), command.Root().Name()+" ")
 	for _, line := range strings.Split(textOf(command, err), "\n") {
-		fmt.Fprintf(s.err, "%s: %s\n", name, plain(line))
+		fmt.Fprintf(s.err, "%s: %s\n", name, plainWords(line))
 	}
 	if hint := s.hintFor(command, err); hint != "" {
 		fmt.Fprintf(s.err, "hint: %s\n", hint)
 	}
 }
 
-// plain puts a sentence into the style of the command line. It removes the full stop and
+// plainWords puts a sentence into the style of the command line. It removes the full stop and
 // makes the first letter lower case, unless the first word is written in capitals.
-func plain(text string) string {
+func plainWords(text string) string {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ".")
 	first, size := utf8.DecodeRuneInString(text)
 	second, _ := utf8.DecodeRuneInString(text[size:])

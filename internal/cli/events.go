@@ -97,7 +97,7 @@ event after the number given by --after. -o jsonl prints whole events.`,
 					return err
 				}
 			}
-			return endless(f.follow(c.Context(), after, s.printEvent))
+			return followError(f.follow(c.Context(), after, s.printEvent))
 		},
 	}
 	c.Flags().Int64Var(&after, "after", 0, "start after this number instead of now")
@@ -125,7 +125,7 @@ func (s *shell) printEvent(e feedEvent) error {
 // unavailable.
 func (s *shell) feed(types []string) (feed, error) {
 	server, err := s.client()
-	return feed{server: server, types: types, away: func(err error) { s.say("%s; trying again", plain(err.Error())) }}, err
+	return feed{server: server, types: types, away: func(err error) { s.say("%s; trying again", plainWords(err.Error())) }}, err
 }
 
 // lastNumber returns the number of the newest event, or 0 if there is none.
@@ -135,9 +135,9 @@ func (s *shell) lastNumber(ctx context.Context) (int64, error) {
 	return page.Last, err
 }
 
-// endless returns nil if Ctrl-C ended an endless command, which is no failure. It returns
+// followError returns nil if Ctrl-C ended an endless command, which is no failure. It returns
 // other errors unchanged.
-func endless(err error) error {
+func followError(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
 	}

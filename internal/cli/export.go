@@ -53,8 +53,8 @@ FHIR R4 Observation per line.`,
 	return c
 }
 
-// exported is the file of one user.
-type exported struct {
+// exportedFile is the file of one user.
+type exportedFile struct {
 	User  string `json:"user_id"`
 	File  string `json:"file"`
 	Bytes int64  `json:"bytes"`
@@ -77,9 +77,9 @@ func (s *shell) export(ctx context.Context, o exportOptions, names []string) err
 	if err := os.MkdirAll(o.out, 0o700); err != nil {
 		return err
 	}
-	files := []exported{}
+	files := []exportedFile{}
 	for _, id := range users {
-		one := exported{User: id, File: filepath.Join(o.out, id+extension)}
+		one := exportedFile{User: id, File: filepath.Join(o.out, id+extension)}
 		if one.Bytes, err = s.exportUser(ctx, o, id, one.File); err != nil {
 			return err
 		}

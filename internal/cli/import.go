@@ -223,7 +223,7 @@ func (s *shell) awaitImport(ctx context.Context, path, id string) error {
 		if p.Step != "" && p.Step != "reading" {
 			note += ", " + p.Step
 		}
-		return step{done: p.Done, total: p.Total, note: note, over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
+		return step{done: p.Done, total: p.Total, note: note, over: hasEnded(state.Status), ok: state.Status == jobSucceeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
 		return withHint(errInterrupted, "the import continues on the server: hale jobs wait %s waits for it, hale jobs cancel %s stops it", id, id)

@@ -72,7 +72,7 @@ func (p *partsServer) tell(w io.Writer) {
 	fmt.Fprintf(w, `{"id":"up-1","offset":%d,"size":%d,"import":%s}`, p.got.Len(), p.size, made)
 }
 
-func TestLargeFilesGoInPartsOverABreakingLine(t *testing.T) {
+func TestLargeFilesAreUploadedInPartsOverABrokenConnection(t *testing.T) {
 	data := bytes.Repeat([]byte("0123456789abcdef"), wholeAtOnce/16+1000)
 	path := filepath.Join(t.TempDir(), "export.zip")
 	if err := os.WriteFile(path, data, 0o600); err != nil {
@@ -94,7 +94,7 @@ func TestLargeFilesGoInPartsOverABreakingLine(t *testing.T) {
 	}
 }
 
-func TestRenormaliseTellsWhatChanged(t *testing.T) {
+func TestRenormaliseReportsChanges(t *testing.T) {
 	var asked string
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v2/team/renormalise", func(w http.ResponseWriter, r *http.Request) {

@@ -53,8 +53,8 @@ func export(t *testing.T) string {
 }
 
 const (
-	midway     = `{"id":"i-1","status":"running","progress":{"step":"reading","bytes_done":5,"bytes_total":10,"records":1500}}`
-	importDone = `{"id":"i-1","status":"succeeded","progress":{"step":"summarising","bytes_done":10,"bytes_total":10,"records":3000},
+	runningImport = `{"id":"i-1","status":"running","progress":{"step":"reading","bytes_done":5,"bytes_total":10,"records":1500}}`
+	importDone    = `{"id":"i-1","status":"succeeded","progress":{"step":"summarising","bytes_done":10,"bytes_total":10,"records":3000},
 		"created":2900,"updated":20,"unchanged":80,"rejected":1,"skipped":7}`
 )
 
@@ -67,7 +67,7 @@ func TestImportUploadsFollowsAndReports(t *testing.T) {
 		if got := r.URL.RawQuery; got != "history_only=true&kind=apple-health" {
 			t.Errorf("query %s", got)
 		}
-	}, midway, "503", importDone)
+	}, runningImport, "503", importDone)
 	term := newTerminal("HALE_URL=" + server.URL)
 	code := term.run(t.Context(), []string{"import", "apple-health", export(t), "--user", "anna", "--history-only"})
 	if code != 0 {
@@ -87,7 +87,7 @@ func TestImportUploadsFollowsAndReports(t *testing.T) {
 
 // The report lists data that was not stored with its reasons, and always says that a
 // file was truncated.
-func TestImportTellsWhatIsMissing(t *testing.T) {
+func TestImportReportsMissingParts(t *testing.T) {
 	server := importServer(t, func(*http.Request) {}, `{"id":"i-1","status":"succeeded","rejected":5,"skipped":2,"report":{"truncated":true,
 		"types":{"device":{"read":5,"mapped":1,"copies":2,"skipped":2}},"first_skipped":{"device":{"record":3,"reason":"skipped"}},
 		"rejections":{"profile: bad_document":1,"heartrate: implausible_value":4},
@@ -140,7 +140,7 @@ func TestCtrlC(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
-			inner := importServer(t, func(*http.Request) {}, midway)
+			inner := importServer(t, func(*http.Request) {}, runningImport)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == tc.at && strings.Contains(r.URL.Path, "/imports") {
 					_, _ = io.Copy(io.Discard, r.Body) // a server notices that a caller left once the body is read
@@ -162,7 +162,7 @@ func TestCtrlC(t *testing.T) {
 	}
 }
 
-func TestImportRefusesWhatCannotBeSent(t *testing.T) {
+func TestImportRefusesUnreadableFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty.zip")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
 		t.Fatal(err)

@@ -230,7 +230,7 @@ func (s *shell) jobsWait() *cobra.Command {
 				job = jobState{}
 				err := json.Unmarshal(body, &job)
 				p := job.Progress
-				return step{p.Done, p.Total, p.Note, hasEnded(job.Status), job.Status == succeeded}, err
+				return step{p.Done, p.Total, p.Note, hasEnded(job.Status), job.Status == jobSucceeded}, err
 			}})
 			if errors.Is(err, context.DeadlineExceeded) {
 				return fault.Newf(fault.Unavailable, "the job has not finished after %s", timeout)

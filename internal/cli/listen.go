@@ -83,11 +83,11 @@ prints only the secret.`,
 		s.say("signing secret: %s", secret.Reveal())
 		if target == "" {
 			s.say("printing events after number %d; stop with Ctrl-C", after)
-			return endless(f.follow(c.Context(), after, s.printEvent))
+			return followError(f.follow(c.Context(), after, s.printEvent))
 		}
 		l := newListener(s, target, secret, after)
 		s.say("forwarding events after number %d to %s; stop with Ctrl-C", after, target)
-		err = endless(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
+		err = followError(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
 		l.sum()
 		return err
 	}
@@ -147,8 +147,8 @@ func newListener(s *shell, target string, secret webhooks.Secret, after int64) *
 	}
 }
 
-// forwarded is the output line of one event.
-type forwarded struct {
+// forwardedEvent is the output line of one event.
+type forwardedEvent struct {
 	Seq    int64  `json:"seq"`
 	ID     string `json:"id"`
 	Type   string `json:"event_type"`
@@ -160,7 +160,7 @@ type forwarded struct {
 // forward posts one event. It reports an answer that is no success and returns, so that
 // the next event follows. It tries again while the receiver gives no answer.
 func (l *listener) forward(ctx context.Context, e feedEvent) error {
-	line := forwarded{Seq: e.Seq, ID: e.ID, Type: e.Type}
+	line := forwardedEvent{Seq: e.Seq, ID: e.ID, Type: e.Type}
 	if len(e.Event) == 0 || string(e.Event) == "null" {
 		l.next = e.Seq
 		line.Error = cmp.Or(e.Problem, "the user has been erased")
@@ -199,7 +199,7 @@ func (l *listener) forward(ctx context.Context, e feedEvent) error {
 func (l *listener) sayWaiting(e feedEvent, err error, tries int) {
 	l.waiting = true
 	if l.s.terminal {
-		fmt.Fprintf(l.s.err, "\r\x1b[Kwaiting for the receiver: %s; %s; event %d is next", err, plural(tries, "attempt"), e.Seq)
+		fmt.Fprintf(l.s.err, "\r\x1b[Kwaiting for the receiver: %s; %s; event %d is next", err, pluralOf(tries, "attempt"), e.Seq)
 	} else if tries == 1 {
 		l.s.say("waiting for the receiver: %s; event %d is next", err, e.Seq)
 	}
@@ -236,7 +236,7 @@ func (l *listener) post(ctx context.Context, e feedEvent) (status int, err error
 	return answer.StatusCode, err
 }
 
-func (l *listener) print(line forwarded) error {
+func (l *listener) print(line forwardedEvent) error {
 	if l.s.format != formatTable {
 		text, err := json.Marshal(line)
 		if err != nil {

@@ -90,9 +90,9 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 	if want := "{\"b\":1,  \"a\":\"ä\"}\n{\"x\":2}"; strings.Join(bodies, "\n") != want {
 		t.Errorf("bodies %q: the very bytes of the feed are sent", bodies)
 	}
-	var lines []forwarded
+	var lines []forwardedEvent
 	for line := range strings.Lines(term.out.String()) {
-		var f forwarded
+		var f forwardedEvent
 		if err := json.Unmarshal([]byte(line), &f); err != nil {
 			t.Fatal(err)
 		}

@@ -130,7 +130,7 @@ func (s *shell) createOrder(ctx context.Context, userID, testID, method string, 
 		return err
 	}
 	for _, w := range made.Warnings {
-		s.say("warning: %s", plain(w.Msg))
+		s.say("warning: %s", plainWords(w.Msg))
 	}
 	if p.invented {
 		s.say("the patient is invented, because the user has no demographics")

@@ -34,7 +34,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestOneThing(t *testing.T) {
+func TestPrintOfOneRecord(t *testing.T) {
 	one := things
 	one.list = ""
 	for format, want := range map[string]string{
@@ -54,7 +54,7 @@ func TestOneThing(t *testing.T) {
 	}
 }
 
-func TestEmptyListSaysSoOnlyToPeople(t *testing.T) {
+func TestEmptyListPrintsANoteOnATerminalOnly(t *testing.T) {
 	for format, want := range map[string]string{formatTable: "", formatJSON: "[]\n", formatLines: "", formatID: ""} {
 		for _, body := range []string{`{"items":[]}`, `{"items":null}`} {
 			term := newTerminal()
@@ -70,7 +70,7 @@ func TestEmptyListSaysSoOnlyToPeople(t *testing.T) {
 	}
 }
 
-func TestForeignTextCannotDriveTheTerminal(t *testing.T) {
+func TestControlCharactersAreEscaped(t *testing.T) {
 	if got := cell("a\x1b[31m\nb\u009b"); strings.ContainsAny(got, "\x1b\n\u009b") {
 		t.Errorf("cell = %q", got)
 	}

@@ -155,7 +155,7 @@ func importPlaces[T any](s *shell, c *cobra.Command, path string, o pscOrder, re
 // ownerOf returns the owner of the list.
 func ownerOf(ctx context.Context, db *store.DB, team string) (teams.ID, error) {
 	if team == "" {
-		return places.Everybody, nil
+		return places.AllTeams, nil
 	}
 	found, err := findTeam(ctx, db, team)
 	return found.ID, err

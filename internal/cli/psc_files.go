@@ -38,14 +38,14 @@ func readPlaces[T any](s *shell, path string, o pscOrder, read func(io.Reader) (
 		}
 	}
 	if found.Unlisted > 0 {
-		s.say("and %s more", plural(found.Unlisted, "problem"))
+		s.say("and %s more", pluralOf(found.Unlisted, "problem"))
 	}
 	for _, name := range found.Ignored {
 		s.say("the unknown field %s was ignored", name)
 	}
 	bad := found.Lines - len(found.Rows)
 	if bad > 0 && !o.skip {
-		return nil, withHint(fault.Newf(fault.Invalid, "%s of %d cannot be imported; nothing was changed", plural(bad, "line"), found.Lines),
+		return nil, withHint(fault.Newf(fault.Invalid, "%s of %d cannot be imported; nothing was changed", pluralOf(bad, "line"), found.Lines),
 			"--skip-invalid imports the valid lines")
 	}
 	if bad > 0 && o.full {
@@ -72,7 +72,7 @@ func (s *shell) pscList() *cobra.Command {
 				lines := make([]pscListLine, len(lists))
 				for i, l := range lists {
 					lines[i] = pscListLine{l.Lab, "everybody", l.Sites, l.Active, l.ImportedAt}
-					if l.Owner != places.Everybody {
+					if l.Owner != places.AllTeams {
 						lines[i].For = l.Owner.String()
 					}
 				}
@@ -105,11 +105,11 @@ centers.`,
 					return err
 				})
 				if errors.Is(err, errOnlyLooking) {
-					s.sayDone("nothing was changed; %s would be removed", plural(n, "center"))
+					s.sayDone("nothing was changed; %s would be removed", pluralOf(n, "center"))
 					return nil
 				}
 				if err == nil {
-					s.sayDone("removed %s", plural(n, "center"))
+					s.sayDone("removed %s", pluralOf(n, "center"))
 				}
 				return err
 			})

@@ -71,8 +71,8 @@ func verify(ts *testscript.TestScript, _ bool, args []string) {
 	r.secrets = append(r.secrets, secret)
 }
 
-// received waits until the receiver has had a number of valid posts: `received 4`.
-func received(ts *testscript.TestScript, _ bool, args []string) {
+// checkReceived waits until the receiver has had a number of valid posts: `received 4`.
+func checkReceived(ts *testscript.TestScript, _ bool, args []string) {
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)
 	r := receiverOf(ts)
@@ -83,8 +83,8 @@ func received(ts *testscript.TestScript, _ bool, args []string) {
 	})
 }
 
-// eventually runs a command until its output matches.
-func eventually(ts *testscript.TestScript, _ bool, args []string) {
+// runEventually runs a command until its output matches.
+func runEventually(ts *testscript.TestScript, _ bool, args []string) {
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	awaitIn(ts, args[0], func() bool {

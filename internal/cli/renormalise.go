@@ -110,7 +110,7 @@ func (s *shell) awaitRenormalise(ctx context.Context, id string) error {
 		if err := json.Unmarshal(body, &state); err != nil {
 			return step{}, err
 		}
-		return step{done: state.Done, total: state.Total, note: "users", over: hasEnded(state.Status), ok: state.Status == succeeded}, nil
+		return step{done: state.Done, total: state.Total, note: "users", over: hasEnded(state.Status), ok: state.Status == jobSucceeded}, nil
 	}})
 	if errors.Is(err, context.Canceled) {
 		return withHint(errInterrupted, "the job continues on the server: hale jobs wait %s waits for it, hale jobs cancel %s stops it", id, id)

@@ -19,8 +19,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// restored describes a restore, or with --dry-run the check of a backup.
-type restored struct {
+// restoredBackup describes a restore, or with --dry-run the check of a backup.
+type restoredBackup struct {
 	manifest
 	RootKeyCheck keyCheck `json:"root_key_check"`
 	Data         string   `json:"restored_to,omitempty"`
@@ -202,11 +202,11 @@ func (s *shell) restore(ctx context.Context, cfg *config.Config, from string, m 
 	case cfg.RootKey != "":
 		s.say("the folder has no %s: give hale serve the same root-key setting (%s)", secrets.RootFileName, cfg.Origin("root-key"))
 	case key == keyMissing:
-		s.say("put your copy of %s into %s before you start hale serve: without it the data cannot be decrypted", secrets.RootFileName, absolute(cfg.Data))
+		s.say("put your copy of %s into %s before you start hale serve: without it the data cannot be decrypted", secrets.RootFileName, absolutePath(cfg.Data))
 	}
 	s.say("%s", heldHint)
-	m.Path, m.Integrity = absolute(from), "checked"
-	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key, Data: absolute(cfg.Data), Held: true})
+	m.Path, m.Integrity = absolutePath(from), "checked"
+	return s.showValue(restoredView, restoredBackup{manifest: m, RootKeyCheck: key, Data: absolutePath(cfg.Data), Held: true})
 }
 
 // rehearse makes all checks of a restore on a copy of the backup. It leaves the existing
@@ -226,13 +226,13 @@ func (s *shell) rehearse(ctx context.Context, cfg *config.Config, from string, m
 		return err
 	}
 	s.sayDone("the backup is valid; nothing was changed")
-	m.Path, m.Integrity = absolute(from), "checked"
-	return s.showValue(restoredView, restored{manifest: m, RootKeyCheck: key})
+	m.Path, m.Integrity = absolutePath(from), "checked"
+	return s.showValue(restoredView, restoredBackup{manifest: m, RootKeyCheck: key})
 }
 
-// standing returns a folder, or its nearest parent that exists.
-func standing(folder string) string {
-	folder = absolute(folder)
+// existingParent returns a folder, or its nearest parent that exists.
+func existingParent(folder string) string {
+	folder = absolutePath(folder)
 	for {
 		if _, err := os.Stat(folder); err == nil || folder == filepath.Dir(folder) {
 			return folder
@@ -384,7 +384,7 @@ func (s *shell) swap(data, staging string, before []string) error {
 	if err := moveAll(staging, data, staged); err != nil {
 		return errors.Join(err, moveAll(aside, data, before), os.Remove(aside))
 	}
-	s.say("the previous data is in %s", absolute(aside))
+	s.say("the previous data is in %s", absolutePath(aside))
 	return nil
 }
 

@@ -115,7 +115,7 @@ func TestADryRunReadsEveryPage(t *testing.T) {
 
 // The service runs as the owner of its data folder. Files that root restores must belong
 // to this owner.
-func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
+func TestFilesRestoredByRootBelongToTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root gives files away")
 	}
@@ -138,7 +138,7 @@ func TestWhatRootRestoresBelongsToTheOwner(t *testing.T) {
 }
 
 // A database that root creates must belong to the owner of the folder, too.
-func TestWhatRootMigratesBelongsToTheOwner(t *testing.T) {
+func TestFilesMigratedByRootBelongToTheOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root gives files away")
 	}

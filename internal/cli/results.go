@@ -116,7 +116,7 @@ func (s *shell) reviewList() *cobra.Command {
 				}
 				lines, total := []reviewLine{}, 0
 				for _, team := range all {
-					some, n, err := waiting(ctx, db, team, limit)
+					some, n, err := waitingReviews(ctx, db, team, limit)
 					if err != nil {
 						return err
 					}
@@ -159,9 +159,9 @@ func (s *shell) someTeams(ctx context.Context, db *store.DB, name string) ([]tea
 	return []teams.Team{team}, err
 }
 
-// waiting returns results of a team that wait for the operator, at most limit of them,
+// waitingReviews returns results of a team that wait for the operator, at most limit of them,
 // critical ones first. total counts all of them.
-func waiting(ctx context.Context, db *store.DB, team teams.Team, limit int) (lines []reviewLine, total int, err error) {
+func waitingReviews(ctx context.Context, db *store.DB, team teams.Team, limit int) (lines []reviewLine, total int, err error) {
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		lines = nil
 		var found []matching.Item

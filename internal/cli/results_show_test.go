@@ -7,7 +7,7 @@ import (
 )
 
 // The table of results shows what is missing, withdrawn, corrected or doubtful.
-func TestShowResultTellsOfDoubts(t *testing.T) {
+func TestShowResultPrintsWarnings(t *testing.T) {
 	var out bytes.Buffer
 	s := &shell{out: &out}
 	err := s.showResult("ORDER", []byte(`{"metadata":{"status":"final","interpretation":"abnormal"},"results":[

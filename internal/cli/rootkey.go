@@ -131,7 +131,7 @@ there, after the other keys.`,
 			if err != nil {
 				return err
 			}
-			s.say("keep a new copy of %s in another place, and restart every server with it; then run hale root-key replace %s", absolute(rootKeyPath(cfg)), id)
+			s.say("keep a new copy of %s in another place, and restart every server with it; then run hale root-key replace %s", absolutePath(rootKeyPath(cfg)), id)
 			return s.showValue(rootKeyView, rootKeyLine{ID: id.String()})
 		},
 	}
@@ -247,7 +247,7 @@ func (s *shell) reseal(ctx context.Context, db *store.DB, id secrets.KeyID, next
 		return err
 	}
 	s.sayDone("root key %s seals: %s with a new key, %s and %s sealed again%s",
-		id, plural(done.Teams, "team"), plural(done.Users, "user key"), plural(proofs, "API key"), next)
+		id, pluralOf(done.Teams, "team"), pluralOf(done.Users, "user key"), pluralOf(proofs, "API key"), next)
 	return nil
 }
 
@@ -277,7 +277,7 @@ the key end. Keep a copy of the key for backups from before.`,
 			if err := editRootKeyFile(cfg, func(text string) (string, error) { return secrets.RemoveRootKey(text, id) }); err != nil {
 				return err
 			}
-			s.sayDone("root key %s is removed from %s: give each server this file, and restart it", id, absolute(rootKeyPath(cfg)))
+			s.sayDone("root key %s is removed from %s: give each server this file, and restart it", id, absolutePath(rootKeyPath(cfg)))
 			return nil
 		},
 	}
@@ -299,7 +299,7 @@ func (s *shell) retire(ctx context.Context, cfg *config.Config, root *secrets.Ro
 		return err
 	}
 	if lines > 0 {
-		return withHint(fault.Newf(fault.Conflict, "root key %s seals %s of the list of erasures", id, plural(lines, "line")), "restart the server of this data folder, and repeat the command")
+		return withHint(fault.Newf(fault.Conflict, "root key %s seals %s of the list of erasures", id, pluralOf(lines, "line")), "restart the server of this data folder, and repeat the command")
 	}
 	if err := s.reseal(ctx, db, root.IDs()[0], ""); err != nil { // what was sealed before the restart
 		return err

@@ -76,7 +76,7 @@ func (s *shell) showLab(v view, body []byte) error {
 	}
 	fmt.Fprintf(s.out, "clock of the laboratory: %s, %s ahead\n", shortenTime(lab.Now), spanText(time.Duration(lab.Ahead)*time.Second))
 	if lab.Waiting > 0 {
-		fmt.Fprintf(s.out, "not run yet: %s; repeat with hale sandbox advance 0s\n", plural(lab.Waiting, "due step"))
+		fmt.Fprintf(s.out, "not run yet: %s; repeat with hale sandbox advance 0s\n", pluralOf(lab.Waiting, "due step"))
 	}
 	return s.show(v, body)
 }

@@ -42,8 +42,8 @@ func TestScripts(t *testing.T) {
 
 			"receiver":   receive,
 			"verify":     verify,
-			"received":   received,
-			"eventually": eventually,
+			"received":   checkReceived,
+			"eventually": runEventually,
 		},
 	})
 }
@@ -70,7 +70,7 @@ func setenv(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
-type running struct {
+type runningServer struct {
 	*exec.Cmd
 	ended chan error
 }
@@ -93,7 +93,7 @@ func serve(ts *testscript.TestScript, _ bool, args []string) {
 	stdout, err := command.StdoutPipe()
 	ts.Check(err)
 	ts.Check(command.Start())
-	r := running{command, make(chan error, 1)}
+	r := runningServer{command, make(chan error, 1)}
 	servers.Store(ts.Getenv("HALE_DATA"), r)
 	screen := readScreen(stdout)
 	go func() { r.ended <- command.Wait() }()
@@ -132,7 +132,7 @@ func quit(ts *testscript.TestScript, _ bool, _ []string) {
 	if !ok {
 		ts.Fatalf("no server runs")
 	}
-	r := found.(running)
+	r := found.(runningServer)
 	ts.Check(r.Process.Signal(syscall.SIGTERM))
 	select {
 	case err := <-r.ended:

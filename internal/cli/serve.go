@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"hale/internal/app"
+	"hale/internal/labs/reports/reader"
 	"hale/internal/people/users"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
@@ -180,7 +183,7 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 	case a.First.Given:
 		line("api key", "set by bootstrap-api-key")
 	case a.First.File != "":
-		line("api key", "in "+absolute(a.First.File))
+		line("api key", "in "+absolutePath(a.First.File))
 		line("", "readable by its owner only: read the key, and remove the file")
 	default:
 		key = a.First.Key.Reveal()
@@ -196,7 +199,7 @@ func (s *shell) welcome(a *app.App, cfg *config.Config) {
 	}
 	line("data", dataPlace(cfg))
 	if cfg.RootKey == "" && (a.RootKeyMade || a.First != nil) { // a start that failed may have created the key
-		line("root key", absolute(rootKeyPath(cfg)))
+		line("root key", absolutePath(rootKeyPath(cfg)))
 		line("", "new: keep a copy in another place; without it, personal data in")
 		line("", "this database cannot be decrypted")
 	}
@@ -219,16 +222,47 @@ try next, in another terminal:
 
 // dataPlace returns the place of the data, without the password of a database.
 func dataPlace(cfg *config.Config) string {
-	folder := absolute(cfg.Data)
+	folder := absolutePath(cfg.Data)
 	if isPostgres(cfg) {
 		return "PostgreSQL; uploads in " + folder
 	}
 	return folder + " (embedded SQLite)"
 }
 
-func absolute(path string) string {
+func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
 	}
 	return path
+}
+
+// notify tells systemd about this service (Type=notify) through the socket that it
+// names. Without one nothing happens. It ignores failures: systemd then times out and
+// reports them.
+func (s *shell) notify(state string) {
+	path, ok := s.lookupEnv("NOTIFY_SOCKET")
+	if !ok || path == "" {
+		return
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	_, _ = conn.Write([]byte(state))
+}
+
+func addressInUse(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
+
+// readReportsCommand returns the command of the child process in which hale serve reads
+// uploaded lab reports. Its standard input carries requests and its standard output
+// answers. It has no settings.
+func (s *shell) readReportsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: app.ReaderCommand, Short: "read lab reports for hale serve", Hidden: true, Args: takes(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the parent ends it
+			return reader.Serve(c.Context(), s.in, s.out, nil)
+		},
+	}
 }

@@ -95,8 +95,8 @@ func placeOf(command *cobra.Command, loc []string) string {
 
 func isNumber(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// ours replaces the beginnings of messages about bad fields.
-var ours = strings.NewReplacer(
+// commandWords replaces the beginnings of messages about bad fields.
+var commandWords = strings.NewReplacer(
 	"Input should be greater than or equal to ", "must be at least ",
 	"Input should be less than or equal to ", "must be at most ",
 	"Input should be ", "must be ",
@@ -112,7 +112,7 @@ func sentence(place, msg string) string {
 	if words, ok := strings.CutPrefix(msg, "Input should be '"); ok { // 'a', 'b' or 'c'
 		msg = "must be one of " + strings.TrimSuffix(strings.NewReplacer("', '", ", ", "' or '", ", ").Replace(words), "'")
 	}
-	msg = ours.Replace(msg)
+	msg = commandWords.Replace(msg)
 	switch {
 	case place == "":
 		return msg

@@ -36,20 +36,20 @@ var examples = sync.OnceValue(func() map[string]*exchange {
 func exampleOf(operation string) *exchange { return examples()[operation] }
 
 // BodyText returns the body of the request, indented.
-func (e *exchange) BodyText() string { return indented(e.Body) }
+func (e *exchange) BodyText() string { return indentJSON(e.Body) }
 
 // AnswerText returns the answer, indented.
 func (e *exchange) AnswerText() string {
 	switch {
 	case len(e.Answer) > 0:
-		return indented(e.Answer)
+		return indentJSON(e.Answer)
 	case e.AnswerType != "":
 		return fmt.Sprintf("a body of type %s", e.AnswerType)
 	}
 	return "no body"
 }
 
-func indented(text json.RawMessage) string {
+func indentJSON(text json.RawMessage) string {
 	if len(text) == 0 {
 		return ""
 	}

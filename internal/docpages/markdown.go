@@ -114,7 +114,7 @@ func plainText(n ast.Node, source []byte) string {
 		}
 		switch n := n.(type) {
 		case *ast.Text:
-			b.Write(unescaped(n, source))
+			b.Write(unescapeText(n, source))
 			if n.SoftLineBreak() || n.HardLineBreak() {
 				b.WriteByte(' ')
 			}
@@ -130,8 +130,8 @@ func plainText(n ast.Node, source []byte) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// unescaped returns the text of a node as a reader sees it.
-func unescaped(n *ast.Text, source []byte) []byte {
+// unescapeText returns the text of a node as a reader sees it.
+func unescapeText(n *ast.Text, source []byte) []byte {
 	value := n.Segment.Value(source)
 	if n.IsRaw() || n.Parent() != nil && n.Parent().Kind() == ast.KindCodeSpan {
 		return value
@@ -139,9 +139,9 @@ func unescaped(n *ast.Text, source []byte) []byte {
 	return util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(value)))
 }
 
-// scrolling makes tables and code scroll inside themselves, also with the keyboard. Code
+// scrollingTables makes tables and code scroll inside themselves, also with the keyboard. Code
 // and text are escaped before, so no text looks like these tags.
-var scrolling = strings.NewReplacer(
+var scrollingTables = strings.NewReplacer(
 	"<table>", `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>`, "</table>", "</table></div>",
 	"<pre>", `<pre tabindex="0">`,
 )
@@ -152,7 +152,7 @@ func (g *Guide) renderHTML() (template.HTML, error) {
 	if err := markdownRenderer.Render(&b, g.source, g.tree); err != nil {
 		return "", err
 	}
-	return template.HTML(scrolling.Replace(b.String())), nil //nolint:gosec // the renderer escapes the text of embedded pages
+	return template.HTML(scrollingTables.Replace(b.String())), nil //nolint:gosec // the renderer escapes the text of embedded pages
 }
 
 var markdownRenderer renderer.Renderer = markdown.Renderer()

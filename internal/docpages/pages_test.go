@@ -37,10 +37,10 @@ func get(t *testing.T, address string) (*http.Response, string) {
 }
 
 var (
-	links   = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
-	ids     = regexp.MustCompile(` id="([^"]*)"`)
-	scripts = regexp.MustCompile(`<script[^>]*>`)
-	inline  = regexp.MustCompile(`<style| style=| on[a-z]+="|javascript:`)
+	links      = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
+	ids        = regexp.MustCompile(` id="([^"]*)"`)
+	scripts    = regexp.MustCompile(`<script[^>]*>`)
+	inlineCode = regexp.MustCompile(`<style| style=| on[a-z]+="|javascript:`)
 )
 
 // Every link of every page leads to a page and a place on it. All pages have the strict
@@ -76,7 +76,7 @@ func TestDocsPagesAreWhole(t *testing.T) {
 		if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 			t.Errorf("%s has the policy %q", path, policy)
 		}
-		if found := inline.FindString(text); found != "" {
+		if found := inlineCode.FindString(text); found != "" {
 			t.Errorf("%s contains %q", path, found)
 		}
 		for _, script := range scripts.FindAllString(text, -1) {

@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/yuin/goldmark/ast"
+	extast "github.com/yuin/goldmark/extension/ast"
 )
 
 // operationGroup is a task of the reference and the operations for it.
@@ -327,7 +330,7 @@ func typeName(doc *huma.OpenAPI, s *huma.Schema) string {
 	name := s.Type
 	switch {
 	case s.Items != nil:
-		name = "list of " + plural(typeName(doc, s.Items))
+		name = "list of " + pluralOf(typeName(doc, s.Items))
 	case s.Format != "" && s.Type == huma.TypeString:
 		name = s.Format
 	case name == "":
@@ -339,7 +342,7 @@ func typeName(doc *huma.OpenAPI, s *huma.Schema) string {
 	return name
 }
 
-func plural(name string) string {
+func pluralOf(name string) string {
 	if strings.Contains(name, " ") || strings.HasSuffix(name, "s") || name == "any" {
 		return name
 	}
@@ -391,4 +394,45 @@ func limitsOf(doc *huma.OpenAPI, s *huma.Schema) string {
 		return limitsOf(doc, s.Items)
 	}
 	return strings.Join(all, "; ")
+}
+
+// errorCode is a row of the table of codes in docs/errors.md.
+type errorCode struct{ Code, Status, Cause, Remedy string }
+
+// errorCodes reads the codes of statuses from the guide about errors, so that the guide
+// and the reference say the same.
+var errorCodes = sync.OnceValue(func() []errorCode {
+	guide, ok := FindGuide("errors")
+	if !ok {
+		return nil
+	}
+	var all []errorCode
+	for n := guide.tree.FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() != extast.KindTable {
+			continue
+		}
+		for row := n.FirstChild(); row != nil; row = row.NextSibling() {
+			if cells := cellsOf(row, guide.source); len(cells) == 4 && row.Kind() == extast.KindTableRow {
+				all = append(all, errorCode{cells[0], cells[1], cells[2], cells[3]})
+			}
+		}
+	}
+	return all
+})
+
+func cellsOf(row ast.Node, source []byte) (cells []string) {
+	for cell := row.FirstChild(); cell != nil; cell = cell.NextSibling() {
+		cells = append(cells, strings.TrimSpace(plainText(cell, source)))
+	}
+	return cells
+}
+
+// codesOf returns the codes of a status.
+func codesOf(status string) (codes []errorCode) {
+	for _, c := range errorCodes() {
+		if c.Status == status {
+			codes = append(codes, c)
+		}
+	}
+	return codes
 }

@@ -129,7 +129,7 @@ func (w *terminalWriter) inline(n ast.Node) string {
 			}
 		case *ast.Text:
 			if entering {
-				b.Write(unescaped(n, w.source))
+				b.Write(unescapeText(n, w.source))
 				if n.SoftLineBreak() || n.HardLineBreak() {
 					b.WriteByte(' ')
 				}

@@ -97,7 +97,7 @@ func (c *Client) Call(ctx context.Context, r Request) (json.RawMessage, error) {
 	defer answer.Body.Close()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil {
-		return nil, broken(ctx, err)
+		return nil, connectionError(ctx, err)
 	}
 	if err := Refusal(answer, body); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (c *Client) Send(ctx context.Context, r Request) (*http.Response, error) {
 	answer, err := c.http.Do(request)
 	if err != nil {
 		cancel()
-		return nil, broken(ctx, err)
+		return nil, connectionError(ctx, err)
 	}
 	answer.Body = &cancelOnClose{answer.Body, cancel}
 	return answer, nil
@@ -181,9 +181,9 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	return request, nil
 }
 
-// broken returns the error for a request without an answer. ctx is the caller's context:
+// connectionError returns the error for a request without an answer. ctx is the caller's context:
 // if it has ended, broken returns its error.
-func broken(ctx context.Context, err error) error {
+func connectionError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -40,7 +40,7 @@ func TestUnknownTotalShowsNeitherShareNorRest(t *testing.T) {
 	}
 }
 
-func TestStoppedWorkSaysSo(t *testing.T) {
+func TestStoppedWorkIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		m := Start(&out, Options{Label: "import", Total: 10})
@@ -92,7 +92,7 @@ func TestBarEnds(t *testing.T) {
 	}
 }
 
-func TestNumbersForPeople(t *testing.T) {
+func TestNumbersOnATerminal(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1 << 10: "1.0 KiB", 1 << 20: "1.0 MiB", 1020 << 10: "1.0 MiB", 3 << 40: "3.0 TiB"} {
 		if got := Size(n); got != want {
 			t.Errorf("Size(%d) = %s, want %s", n, got, want)

@@ -63,7 +63,7 @@ func TestAgainstTheStandardServer(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatItCannotRead(t *testing.T) {
+func TestUnreadableValuesAreRefused(t *testing.T) {
 	for name, answer := range map[string]string{
 		"not HTTP":          "SSH-2.0-OpenSSH\r\n",
 		"no length":         "HTTP/1.1 200 OK\r\n\r\nbody",

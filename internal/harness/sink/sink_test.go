@@ -14,7 +14,7 @@ import (
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-func TestChecksAndRemembers(t *testing.T) {
+func TestVerdictsAreCached(t *testing.T) {
 	s := listen(t, sink.Faults{})
 	for _, body := range []string{"{}", "{}"} {
 		if status := post(t, s, "msg_1", body, secret); status != http.StatusNoContent {
