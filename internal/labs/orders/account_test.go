@@ -100,7 +100,7 @@ func lentAccount(t *testing.T, db *store.DB, team teams.ID, lab catalogue.LabID,
 
 // An account that is unlinked takes no new orders. Existing orders continue
 // under it: to the lab, to the patient, and through registration.
-func TestOrdersOutliveTheLinkToTheirAccount(t *testing.T) {
+func TestOrdersOfAnUnlinkedAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := orderstest.Team(t, db)
 		user := orderstest.User(t, db, team.ID)

@@ -279,46 +279,46 @@ func (t *teamIndex) rankOf(k SortKey, row int32, past *pastOrder) int64 {
 	}
 }
 
-// ranked is the place of a row in a list: the rank of its value, then the order of
+// rankedRow is the place of a row in a list: the rank of its value, then the order of
 // creation.
-type ranked struct {
+type rankedRow struct {
 	rank int64
 	row  int32
 }
 
-func (r ranked) compare(other ranked) int {
+func (r rankedRow) compare(other rankedRow) int {
 	return cmp.Or(cmp.Compare(r.rank, other.rank), cmp.Compare(r.row, other.row))
 }
 
 // nextRows selects the first rows of a list after a place. In a descending list,
 // places are negative.
 type nextRows struct {
-	after     ranked
+	after     rankedRow
 	sign      int64
 	size      int
 	unchanged func(row int32) bool // since the first page
-	best      []ranked             // sorted
+	best      []rankedRow          // sorted
 	limit     int64                // rows with a higher rank are not among the best
 }
 
 func newNextRows(size int, ascending bool, unchanged func(int32) bool) *nextRows {
-	n := &nextRows{sign: 1, size: size, unchanged: unchanged, best: make([]ranked, 0, size+1), limit: math.MaxInt64}
+	n := &nextRows{sign: 1, size: size, unchanged: unchanged, best: make([]rankedRow, 0, size+1), limit: math.MaxInt64}
 	if !ascending {
 		n.sign = -1
 	}
 	return n
 }
 
-func (n *nextRows) place(rank int64, row int32) ranked {
-	return ranked{n.sign * rank, int32(n.sign) * row}
+func (n *nextRows) place(rank int64, row int32) rankedRow {
+	return rankedRow{n.sign * rank, int32(n.sign) * row}
 }
 
 // add adds a row if it is among the first ones.
-func (n *nextRows) add(r ranked) {
+func (n *nextRows) add(r rankedRow) {
 	if r.compare(n.after) <= 0 || len(n.best) == n.size && r.compare(n.best[n.size-1]) >= 0 {
 		return
 	}
-	at, _ := slices.BinarySearchFunc(n.best, r, ranked.compare)
+	at, _ := slices.BinarySearchFunc(n.best, r, rankedRow.compare)
 	n.best = slices.Insert(n.best, at, r)
 	if len(n.best) > n.size {
 		n.best = n.best[:n.size]
@@ -345,7 +345,7 @@ func passRanks[T uint8 | int32](n *nextRows, rows []int32, column []T, ranks []i
 		}
 		rank := n.sign * int64(ranks[column[row]])
 		if rank >= n.after.rank && rank <= n.limit && n.unchanged(row) {
-			n.add(ranked{rank, int32(n.sign) * row})
+			n.add(rankedRow{rank, int32(n.sign) * row})
 		}
 	}
 }
@@ -360,45 +360,7 @@ func passTimes(n *nextRows, rows []int32, column []int64) {
 		}
 		rank := n.sign * column[row]
 		if rank >= n.after.rank && rank <= n.limit && n.unchanged(row) {
-			n.add(ranked{rank, int32(n.sign) * row})
+			n.add(rankedRow{rank, int32(n.sign) * row})
 		}
 	}
-}
-
-// maxBuckets is the number of parts into which pageByTime divides the rows.
-const maxBuckets = 1 << 14
-
-// pageByTime sorts rows by a column of times, and returns size of them after the
-// first skip. It counts the rows of equal periods, and sorts those of the page only.
-func pageByTime(rows []int32, column []int64, skip, size int) []int32 {
-	low, high := column[rows[0]], column[rows[0]]
-	for _, row := range rows {
-		low, high = min(low, column[row]), max(high, column[row])
-	}
-	width := (high-low)/maxBuckets + 1
-	var counts [maxBuckets]int
-	for _, row := range rows {
-		counts[(column[row]-low)/width]++
-	}
-	from, before := 0, 0 // the first bucket of the page, and the rows before it
-	for before+counts[from] <= skip {
-		before += counts[from]
-		from++
-	}
-	to := from
-	for n := before; n < skip+size; to++ {
-		n += counts[to]
-	}
-	var some []ranked
-	for _, row := range rows {
-		if bucket := int((column[row] - low) / width); bucket >= from && bucket < to {
-			some = append(some, ranked{column[row], row})
-		}
-	}
-	slices.SortFunc(some, ranked.compare)
-	page := make([]int32, size)
-	for i := range page {
-		page[i] = some[skip-before+i].row
-	}
-	return page
 }

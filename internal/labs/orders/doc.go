@@ -24,7 +24,10 @@
 //	place.go         placing orders with the lab's network, in the background
 //	collection.go    the time of collection, and when results are expected
 //	calls.go         cancelling, scheduling and other calls of the API
-//	list.go          filters of lists; index.go answers them from memory, changes.go updates it
+//	list.go, index.go   filters of lists, and the index that answers them from memory
+//	index_load.go, changes.go   loading the index, and reading changed rows
+//	index_rows.go, index_match.go, index_names.go   its columns, filters and names
+//	index_pages.go, cursor.go   pages by number and by cursor
 //	numbers.go       numbers of labs that find an order
 //	signature.go     the image of the physician's signature
 //	erasure.go       deleting a user's orders

@@ -162,7 +162,7 @@ func TestUnplaced(t *testing.T) {
 		orderstest.MoveTo(t, db, &placed, orders.RequisitionCreated)
 		orderstest.New(t, db, orderstest.Team(t, db).ID, catalogue.WalkIn)
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
-			got, err := orders.Unplaced(ctx, tx, team.ID, 10)
+			got, err := orders.ListUnplaced(ctx, tx, team.ID, 10)
 			if !slices.Equal(got, []orders.ID{second.ID, first.ID}) {
 				t.Errorf("%v, want %v and %v", got, second.ID, first.ID)
 			}

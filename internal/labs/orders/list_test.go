@@ -146,7 +146,7 @@ func filter(rng *rand.Rand, all []orders.Order) orders.Filter {
 func scanAll(all []orders.Order, f orders.Filter, today civil.Date) (page []orders.Order, total int) {
 	var found []orders.Order
 	for _, o := range all {
-		if passes(o, f, today) {
+		if passesFilter(o, f, today) {
 			found = append(found, o)
 		}
 	}
@@ -176,7 +176,7 @@ func scanAll(all []orders.Order, f orders.Filter, today civil.Date) (page []orde
 	return found[from:min(from+f.Size, len(found))], len(found)
 }
 
-func passes(o orders.Order, f orders.Filter, today civil.Date) bool {
+func passesFilter(o orders.Order, f orders.Filter, today civil.Date) bool {
 	name, birth, recipient := "", "", ""
 	if p := o.Body.Patient; p != nil {
 		name, birth = strings.ToLower(p.FirstName+" "+p.LastName+" "+p.FirstName), p.BirthDate.String()

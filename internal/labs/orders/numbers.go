@@ -94,10 +94,10 @@ func AddNumbers(ctx context.Context, tx *store.Tx, o *Order, numbers ...string) 
 // mostNumbered limits the orders that one number finds.
 const mostNumbered = 100
 
-// numbered returns the keys of the orders that a number names. The number may be a
+// findByNumber returns the keys of the orders that a number names. The number may be a
 // sample id, in the case as given or in upper case. It may also be another number
 // of the lab.
-func numbered(ctx context.Context, tx *store.Tx, team teams.ID, number string) ([]key, error) {
+func findByNumber(ctx context.Context, tx *store.Tx, team teams.ID, number string) ([]key, error) {
 	if number = strings.TrimSpace(number); number == "" || len(number) > longestNumber {
 		return nil, nil
 	}

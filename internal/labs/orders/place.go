@@ -318,9 +318,9 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 const unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN ('ordered', 'awaiting_registration', 'registered')
 	AND (activate_by IS NULL OR activate_by <= $2) ORDER BY created_at DESC, id DESC LIMIT $3`
 
-// Unplaced returns the newest orders that no lab has yet and whose activate_by
+// ListUnplaced returns the newest orders that no lab has yet and whose activate_by
 // has come.
-func Unplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID, error) {
+func ListUnplaced(ctx context.Context, tx *store.Tx, team teams.ID, limit int) ([]ID, error) {
 	now, err := labclock.TimeOf(ctx, tx, team)
 	if err != nil {
 		return nil, err
