@@ -50,7 +50,7 @@ func (r *reader) readBlocks(page int) []block {
 	l := r.pages[page]
 	var blocks []block
 	for i := 0; i < len(l.lines); i++ {
-		if l.lines[i].used || !readBlockLine(plain(l.lines[i].text())).hasAny {
+		if l.lines[i].used || !readBlockLine(plainSpaces(l.lines[i].text())).hasAny {
 			continue
 		}
 		// A run of lines with fields.
@@ -58,7 +58,7 @@ func (r *reader) readBlocks(page int) []block {
 		var all blockFields
 		var words []Word
 		for ; end < len(l.lines) && end-i < 5 && (end == i || l.lines[end].y-l.lines[end-1].y < 2.2*l.em); end++ {
-			f := readBlockLine(plain(l.lines[end].text()))
+			f := readBlockLine(plainSpaces(l.lines[end].text()))
 			if !f.hasAny || f.hasValue && all.hasValue {
 				break
 			}

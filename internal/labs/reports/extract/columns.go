@@ -47,7 +47,7 @@ var (
 
 // headerKind classifies a header's text.
 func headerKind(text string) (columnKind, time.Time, bool) {
-	text = strings.Trim(plain(text), " :.*")
+	text = strings.Trim(plainSpaces(text), " :.*")
 	if text == "" || len(strings.Fields(text)) > 6 {
 		return 0, time.Time{}, false
 	}
@@ -159,7 +159,7 @@ func headerCells(l *line) []cell {
 	for _, c := range l.cells {
 		words := c.words
 		for len(words) > 0 {
-			m := headerPhrase.FindStringSubmatch(plain(newCell(words).text()) + " ")
+			m := headerPhrase.FindStringSubmatch(plainSpaces(newCell(words).text()) + " ")
 			n := len(words)
 			if m != nil {
 				n = min(n, len(strings.Fields(m[1])))
@@ -170,7 +170,7 @@ func headerCells(l *line) []cell {
 				continue
 			}
 			if n < len(words) {
-				rest := plain(newCell(words[n:]).text())
+				rest := plainSpaces(newCell(words[n:]).text())
 				if headerPhrase.FindString(rest+" ") == "" {
 					n = len(words)
 				}
@@ -185,10 +185,10 @@ func headerCells(l *line) []cell {
 // datedWords returns the number of words at the start that form a date.
 func datedWords(words []Word) int {
 	for n := min(3, len(words)); n >= 1; n-- {
-		text := plain(newCell(words[:n]).text())
+		text := plainSpaces(newCell(words[:n]).text())
 		if d, ok := parseDate(text); ok && len(text) <= 13 && d.day.Year() > 1990 {
 			if n > 1 {
-				if _, shorter := parseDate(plain(newCell(words[:n-1]).text())); shorter {
+				if _, shorter := parseDate(plainSpaces(newCell(words[:n-1]).text())); shorter {
 					continue
 				}
 			}
@@ -247,7 +247,7 @@ func headerColumns(cells []cell) []column {
 		if !ok {
 			kind = otherColumn
 		}
-		columns = append(columns, column{kind: kind, x0: c.x0, x1: c.x1, date: date, text: plain(c.text())})
+		columns = append(columns, column{kind: kind, x0: c.x0, x1: c.x1, date: date, text: plainSpaces(c.text())})
 	}
 	slices.SortFunc(columns, func(a, b column) int { return int(math.Copysign(1, a.x0-b.x0)) })
 	return columns
@@ -325,7 +325,7 @@ func headerAbove(columns []column, l *line, y, em float64) ([]column, bool) {
 			out = append(out, column{x0: c.x0, x1: c.x1})
 			at = len(out) - 1
 		}
-		out[at].text = strings.TrimSpace(plain(c.text()) + " " + out[at].text)
+		out[at].text = strings.TrimSpace(plainSpaces(c.text()) + " " + out[at].text)
 		out[at].x0, out[at].x1 = min(out[at].x0, c.x0), max(out[at].x1, c.x1)
 		if kind, day, ok := headerKind(out[at].text); ok {
 			out[at].kind, out[at].date = kind, day
@@ -400,7 +400,7 @@ func isAmbiguous(text string) bool {
 }
 
 func exchangedTime(t time.Time) time.Time {
-	return exchanged(t).Add(t.Sub(t.Truncate(24 * time.Hour)))
+	return exchangeDayAndMonth(t).Add(t.Sub(t.Truncate(24 * time.Hour)))
 }
 
 // exchangedIf returns a column's date with day and month exchanged if they can be.

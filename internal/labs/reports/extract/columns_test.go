@@ -16,7 +16,7 @@ func TestRowWithOnlyAnOlderValue(t *testing.T) {
 		"Ferritin                             8              ng/mL        15-150         ",
 		"Potassium             4.2            7.1            mmol/L       3.5-5.1        ",
 	)
-	result, err := Read(Document{Pages: []Page{printed(FromText, lines...)}})
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, lines...)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestRowWithOnlyAnOlderValue(t *testing.T) {
 
 // In a report with decimal commas, 1,250 may be a thousand or one: its number is not
 // certain, unless the range has three decimals too.
-func TestCommaThatMayGroup(t *testing.T) {
+func TestAmbiguousComma(t *testing.T) {
 	result := read(t, FromText,
 		"Glucose                    5,2                3,9-5,5             mmol/L    ",
 		"Potassium                  4,2                3,5-5,1             mmol/L    ",
@@ -49,7 +49,7 @@ func TestCommaThatMayGroup(t *testing.T) {
 // A row without a current value is kept without a number, and lends its range to no other
 // row.
 func TestRowsWithoutACurrentValue(t *testing.T) {
-	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]),
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
 		"Test                       Result      Previous    Reference range     Units     ",
 		"Glucose                    91          88          70-99               mg/dL     ",
 		"Ferritin                               8           15-150              ng/mL     ",
@@ -138,7 +138,7 @@ func TestCurrentColumn(t *testing.T) {
 			}
 			return fmt.Sprintf("%-16s%-30s%-30s%-10s%s", name, older, newer, unit, rng)
 		}
-		result, err := Read(Document{Pages: []Page{printed(FromText, head[0], "Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F", "",
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, head[0], "Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F", "",
 			line("Test", c.older, c.newer, "Units", "Reference range"),
 			line("Glucose", "101", "92", "mg/dL", "70-99"), line("Potassium", "5.9", "4.1", "mmol/L", "3.5-5.1"), line("Creatinine", "2.4", "", "mg/dL", "0.5-1.1"))}})
 		if err != nil {
@@ -178,7 +178,7 @@ func TestColumnsBeforeTheCollection(t *testing.T) {
 			}
 			return string(line)
 		}
-		result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]), header,
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]), header,
 			row("Ferritin", "8", "12", "ng/mL", "15-150"), row("Iron", "31", "40", "ug/dL", "50-170"), row("Sodium", "139", "138", "mmol/L", "135-145"))...)}})
 		if err != nil {
 			t.Fatal(err)
@@ -197,9 +197,9 @@ func TestTwoCollections(t *testing.T) {
 	first := append(slices.Clone(head), "Sodium                     139                135-145             mmol/L", "Glucose                    92                 70-99               mg/dL")
 	for second, want := range map[string]bool{"Collected: 2024-05-18": true, "Collected: 2024-05-06 08:30": false, "Previous sample collected: 2024-05-01": false} {
 		more := []string{"", second, "", head[4], "Sodium                     139                135-145             mmol/L", "Creatinine                 0.9                0.5-1.1             mg/dL"}
-		pages := []Page{printed(FromText, first...), printed(FromText, more...)}
+		pages := []Page{printedPage(FromText, first...), printedPage(FromText, more...)}
 		pages[1].Number = 2
-		for _, doc := range []Document{{Pages: pages}, {Pages: []Page{printed(FromText, slices.Concat(first, more)...)}}} {
+		for _, doc := range []Document{{Pages: pages}, {Pages: []Page{printedPage(FromText, slices.Concat(first, more)...)}}} {
 			result, err := Read(doc)
 			if err != nil {
 				t.Fatal(err)

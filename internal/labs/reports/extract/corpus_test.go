@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// expected is the content of a generated report.
-type expected struct {
+// expectedReport is the content of a generated report.
+type expectedReport struct {
 	Family   string `json:"family"`
 	Metadata struct {
 		FirstName string `json:"first_name"`
@@ -73,7 +73,7 @@ func TestCorpus(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want expected
+		var want expectedReport
 		if err := json.Unmarshal(data, &want); err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ var (
 	headerUnit     = regexp.MustCompile(`(?i)(?:mic|zone)\s*[(\[]?\s*(?:in )?((?:µ|μ|u|mc)g/ml|mg/l|mm)\b`)
 	organismLabel  = regexp.MustCompile(`(?i)^((?:organism|isolate|pathogen|bacteri(?:a|um)|microorganism)(?:\(?s\)?)?(?: identified| isolated)?(?:\s*(?:#|no\.?)?\s*\d{1,2})?)\s*[:.\-]?\s+(.+)$`)
 	cultureLabel   = regexp.MustCompile(`(?i)^((?:(?:urine|blood|wound|throat|stool|sputum|csf|fluid|genital|routine|aerobic|anaerobic|fungal|bacterial)[ ,]+){0,3}cultures?(?:[ ,]+(?:urine|blood|wound|throat|stool|sputum|routine|aerobic|anaerobic))?(?: results?)?|gram stain(?: result)?)(?:\s*[:\-]\s*|\s+)(.+)$`)
-	numbered       = regexp.MustCompile(`^(?:#?\d{1,2}[.):]\s*|#\d{1,2}\s+)`)
+	numberedItem   = regexp.MustCompile(`^(?:#?\d{1,2}[.):]\s*|#\d{1,2}\s+)`)
 	quantityForm   = regexp.MustCompile(`(?i)(?:[<>]=?\s*)?\d[\d,.]*(?:\s*-\s*\d[\d,.]*)?(?:\s*[x×]\s*10\s*\^?\s*\d{1,2})?\s*(?:cfu|colonies|organisms|col)\b(?:\s*/\s*m?l)?|\b(?:heavy|moderate|light|scant|rare|few|many|profuse) growth\b|\b[1-4]\+`)
 	growthWords    = regexp.MustCompile(`(?i)\b(?:growth|flora|isolated|no organisms|cfu|rods|cocci|bacilli|yeast|wbcs?|leu[ck]ocytes|epithelial|polymorphs|seen)\b`)
 	harmlessGrowth = regexp.MustCompile(`(?i)\b(?:no growth|no organisms|not isolated|none|normal|mixed|commensal|flora|contaminant)\b`)
@@ -77,7 +77,7 @@ func (r *reader) readCulture(page int) {
 	drugs := false         // since the last organism
 	inTable := false       // the line above is of a table of drugs
 	for _, line := range l.lines {
-		text := plain(line.text())
+		text := plainSpaces(line.text())
 		if s := specimenIn(text); s != "" && (specimenLabel.MatchString(text) || cultureContext.MatchString(text) || strings.HasPrefix(strings.ToLower(text), "source")) {
 			specimen = s
 		}
@@ -143,14 +143,14 @@ func isDrug(word string) bool {
 
 // organismIn reads a line that names an organism or the growth of a culture.
 func (r *reader) organismIn(text string) (d draft, ok bool) {
-	name, value := "Organism", numbered.ReplaceAllString(text, "")
+	name, value := "Organism", numberedItem.ReplaceAllString(text, "")
 	labelled := false
 	if m := organismLabel.FindStringSubmatch(text); m != nil && (strings.Contains(text, ":") || genusWords[strings.ToLower(firstWord(m[2]))]) {
 		name, value, labelled = m[1], m[2], true
 	} else if m := cultureLabel.FindStringSubmatch(text); m != nil && (strings.Contains(text, ":") && growthWords.MatchString(m[2]) || genusWords[strings.ToLower(firstWord(m[2]))]) {
 		name, value, labelled = m[1], m[2], true
 	}
-	value = numbered.ReplaceAllString(value, "")
+	value = numberedItem.ReplaceAllString(value, "")
 	quantity := quantityForm.FindString(value)
 	rest := value
 	if quantity != "" {

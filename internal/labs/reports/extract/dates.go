@@ -69,3 +69,83 @@ func makeDate(year, month, day int) (time.Time, bool) {
 	d := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 	return d, d.Day() == day
 }
+
+// dateOrder is the order of day and month in ambiguous dates.
+type dateOrder int
+
+const (
+	orderUnknown dateOrder = iota
+	monthFirst
+	dayFirst
+)
+
+// dateOrder looks at all dates of the document, then at which order puts the
+// report shortly after the collection.
+func (r *reader) dateOrder(m Metadata) dateOrder {
+	months, days := 0, 0
+	for _, p := range r.pages {
+		for _, l := range p.lines {
+			for _, c := range l.cells {
+				for _, w := range c.words {
+					parts := numbersForm.FindStringSubmatch(strings.TrimLeft(w.Text, ":("))
+					if parts == nil || parts[2] == "." {
+						continue
+					}
+					switch {
+					case parts[1] > "12" && len(parts[1]) == 2:
+						days++
+					case parts[3] > "12" && len(parts[3]) == 2:
+						months++
+					}
+				}
+			}
+		}
+	}
+	switch {
+	case months > 0 && days == 0:
+		return monthFirst
+	case days > 0 && months == 0:
+		return dayFirst
+	case days > 0:
+		return orderUnknown
+	}
+	drawn, ok1 := parseDate(m.CollectedText)
+	reported, ok2 := parseDate(m.ReportedText)
+	if !ok1 || !ok2 || !drawn.ambiguous && !reported.ambiguous {
+		return orderUnknown
+	}
+	plausible := func(a, b time.Time) bool { return !b.Before(a) && b.Sub(a) <= 21*24*time.Hour }
+	month := plausible(drawn.day, reported.day)
+	if drawn.ambiguous {
+		drawn.day = exchangeDayAndMonth(drawn.day)
+	}
+	if reported.ambiguous {
+		reported.day = exchangeDayAndMonth(reported.day)
+	}
+	day := plausible(drawn.day, reported.day)
+	switch {
+	case month && !day:
+		return monthFirst
+	case day && !month:
+		return dayFirst
+	}
+	return orderUnknown
+}
+
+func exchangeDayAndMonth(d time.Time) time.Time {
+	return time.Date(d.Year(), time.Month(d.Day()), int(d.Month()), 0, 0, 0, 0, time.UTC)
+}
+
+// dayOf returns a printed date as YYYY-MM-DD, or nothing when it is ambiguous.
+func dayOf(text string, order dateOrder) string {
+	d, ok := parseDate(text)
+	switch {
+	case !ok:
+		return ""
+	case d.ambiguous && order == orderUnknown:
+		return ""
+	case d.ambiguous && order == dayFirst:
+		return exchangeDayAndMonth(d.day).Format(time.DateOnly)
+	}
+	return d.day.Format(time.DateOnly)
+}

@@ -446,7 +446,7 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 		return
 	}
 	// A heading is followed by a row or by another heading, not by text.
-	r.panel = strings.TrimSpace(continued.ReplaceAllString(text, ""))
+	r.panel = strings.TrimSpace(continuedMark.ReplaceAllString(text, ""))
 	if specimenLabel.FindStringIndex(l.text()) == nil {
 		r.specimen = specimen
 	}

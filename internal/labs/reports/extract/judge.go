@@ -45,7 +45,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	}
 	value, ok := ParseValue(d.value, r.commas)
 	if !ok && bloodGroup.MatchString(d.name) && bloodType.MatchString(strings.TrimSpace(d.value)) {
-		value, ok = Value{Text: plain(d.value), Type: Comment}, true
+		value, ok = Value{Text: plainSpaces(d.value), Type: Comment}, true
 	}
 	switch {
 	case !ok && d.culture != nil:
@@ -158,7 +158,7 @@ func (r *Row) code() *loinc.Code {
 
 // oddValue keeps a value of no known shape as it is printed.
 func (r *reader) oddValue(text string, source Source, review func(Reason)) Value {
-	text = plain(text)
+	text = plainSpaces(text)
 	v := Value{Text: text, Type: Comment}
 	if source == FromOCR && numberLike.MatchString(text) {
 		fixed := strings.NewReplacer("O", "0", "o", "0", "l", "1", "I", "1", "|", "1", "S", "5", "B", "8").Replace(text)
@@ -245,7 +245,7 @@ var (
 // decimal points, it may read a comma or a colon in a number as a point. In a report
 // with decimal commas, it may read a point as a comma.
 func cleanNumber(text string, commas bool) string {
-	text = junkAfter.ReplaceAllString(plain(text), "")
+	text = junkAfter.ReplaceAllString(plainSpaces(text), "")
 	if junk := junkBefore.FindString(text); junk != "" && strings.IndexFunc(text[len(junk):], func(c rune) bool { return c >= '0' && c <= '9' }) == 0 && !strings.HasSuffix(junk, ".") {
 		text = text[len(junk):]
 	}
@@ -268,7 +268,7 @@ func salvageRange(text string, commas bool) string {
 	if text == "" || ParseRange(text, commas, Patient{Age: -1}).Kind != RangeOther {
 		return text
 	}
-	m := rangeInside.FindStringSubmatch(plain(text))
+	m := rangeInside.FindStringSubmatch(plainSpaces(text))
 	if m == nil || strings.Count(text, "-") > 1 {
 		return text
 	}
@@ -424,7 +424,7 @@ func compareBounds(v float64, comparator string, rng Range) (above, below bool, 
 }
 
 func intervalOf(text string, commas bool) (low, high float64, ok bool) {
-	m := intervalStart.FindStringSubmatch(plain(text))
+	m := intervalStart.FindStringSubmatch(plainSpaces(text))
 	if m == nil {
 		return 0, 0, false
 	}
@@ -485,7 +485,7 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 		case row.Unit != "" && row.UCUM == "":
 			review(UnitUnknown)
 		}
-		if low, high, known := plausible(code, row.UCUM); known && (*row.Number < low || *row.Number > high) {
+		if low, high, known := plausibleRange(code, row.UCUM); known && (*row.Number < low || *row.Number > high) {
 			review(Implausible)
 		}
 	}

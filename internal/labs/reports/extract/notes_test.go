@@ -8,7 +8,7 @@ import (
 // Words beside a value are kept. Words that cast doubt on it, and words that are not
 // known, ask for a review.
 func TestWordsBesideValues(t *testing.T) {
-	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]),
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
 		"Test                       Result            Flag   Reference range     Units     Comments",
 		"Potassium                  7.2 hemolyzed     HH     3.5-5.1             mmol/L",
 		"Glucose                    5.1 (repeat)             3.9-5.5             mmol/L",
@@ -59,7 +59,7 @@ func TestDoubtAboutTheSpecimen(t *testing.T) {
 		"Sample condition: moderately hemolysed": true, "Specimen: Clotted": true,
 		"Sample not hemolyzed": false, "Hemolysis: none": false, "Hemolyzed samples are rejected": false,
 	} {
-		result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:3]), line, "", head[4],
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:3]), line, "", head[4],
 			"Potassium                  7.2         HH     3.5-5.1             mmol/L",
 			"Glucose                    5.1                3.9-5.5             mmol/L",
 		)...)}})

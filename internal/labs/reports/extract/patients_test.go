@@ -26,7 +26,7 @@ func TestPagesOfTwoPersons(t *testing.T) {
 		"no head":                    {"Page 2 of 2", false},
 		"a name without other facts": {"Patient: see page one", false},
 	} {
-		pages := []Page{printed(FromText, append(slices.Clone(head), body[1:]...)...), printed(FromText, append([]string{c.second, ""}, body...)...)}
+		pages := []Page{printedPage(FromText, append(slices.Clone(head), body[1:]...)...), printedPage(FromText, append([]string{c.second, ""}, body...)...)}
 		pages[1].Number = 2
 		result, err := Read(Document{Pages: pages})
 		if err != nil {
@@ -100,7 +100,7 @@ func TestBirthDatesOfOthers(t *testing.T) {
 		{lines: "Patient: Byron, Anna    DOB: 10/20/2026    Mother's name: Ada Byron", first: "Anna", last: "Byron", birth: "2026-10-20"},
 	} {
 		lines := append([]string{head[0]}, strings.Split(c.lines, "\n")...)
-		result, err := Read(Document{Pages: []Page{printed(FromText, append(lines, "Collected: 10/21/2026", "", head[4],
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(lines, "Collected: 10/21/2026", "", head[4],
 			"Bilirubin, Total           12.8        H      1.0-12.0            mg/dL",
 			"Glucose                    58                 50-80               mg/dL")...)}})
 		if err != nil {

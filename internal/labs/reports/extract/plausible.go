@@ -50,9 +50,9 @@ func (r *Row) hasLostPoints(code *loinc.Code, value Value) bool {
 	return *r.Range.Max > upper
 }
 
-// plausible returns the limits of a code in the unit of the report. Only the
+// plausibleRange returns the limits of a code in the unit of the report. Only the
 // limits are converted, never the value.
-func plausible(code *loinc.Code, ucum string) (low, high float64, known bool) {
+func plausibleRange(code *loinc.Code, ucum string) (low, high float64, known bool) {
 	l, known := limits[code.Code]
 	factor, converts := unitFactor(code, ucum)
 	return l[0] * factor, l[1] * factor, known && converts

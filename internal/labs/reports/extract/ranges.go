@@ -11,17 +11,17 @@ type Patient struct {
 	Age    float64 // in years at collection; negative when unknown
 }
 
-const signed = `[-+]?` + numberPattern
+const signedNumber = `[-+]?` + numberPattern
 
 var (
-	intervalForm = regexp.MustCompile(`(?i)^(` + signed + `)\s*(?:-|to|\.\.|~)\s*(` + signed + `)$`)
-	upperForm    = regexp.MustCompile(`(?i)^(<=|<|up\s?to|less than or equal to|less than|below|under|not more than|max\.?)\s*(` + signed + `)$`)
-	lowerForm    = regexp.MustCompile(`(?i)^(>=|>|at least|greater than or equal to|greater than|more than|above|over|min\.?)\s*(` + signed + `)$`)
-	orLessForm   = regexp.MustCompile(`(?i)^(` + signed + `)\s*(or less|or lower|or below|or more|or higher|or greater|or above)$`)
+	intervalForm = regexp.MustCompile(`(?i)^(` + signedNumber + `)\s*(?:-|to|\.\.|~)\s*(` + signedNumber + `)$`)
+	upperForm    = regexp.MustCompile(`(?i)^(<=|<|up\s?to|less than or equal to|less than|below|under|not more than|max\.?)\s*(` + signedNumber + `)$`)
+	lowerForm    = regexp.MustCompile(`(?i)^(>=|>|at least|greater than or equal to|greater than|more than|above|over|min\.?)\s*(` + signedNumber + `)$`)
+	orLessForm   = regexp.MustCompile(`(?i)^(` + signedNumber + `)\s*(or less|or lower|or below|or more|or higher|or greater|or above)$`)
 	titreForm    = regexp.MustCompile(`^(?:<=|>=|<|>)?\s*1\s*:\s*\d{1,6}$`)
 	rangeLabel   = regexp.MustCompile(`(?i)^(?:ref(?:erence)?\.?|normal|expected|biological ref\.?)?\s*(?:range|interval|values?|limits?|ref)\s*[:=]?\s*|^ref\.?\s*[:=]?\s+|^(?:rr|nr)\s*[:=]?\s+`)
 	noRange      = regexp.MustCompile(`(?i)^(?:not estab(?:lished|\.)?|see note|see comments?|see below|n/?a|none|none established|not applicable|not defined|-+|\.)$`)
-	choiceForm   = regexp.MustCompile(`(?i)^([a-z][a-z0-9 /().+&'-]*?|(?:[<>]=?\s*)?\d+(?:\s*-\s*\d+)?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)\b[a-z ]*?)\s*[:=]?\s*((?:(?:<=|>=|<|>|up\s?to|less than|greater than|at least|above|below|over|under)\s*` + signed + `)|(?:` + signed + `\s*(?:-|to)\s*` + signed + `)|(?:` + signed + `\s*or (?:less|lower|more|higher|greater)))`)
+	choiceForm   = regexp.MustCompile(`(?i)^([a-z][a-z0-9 /().+&'-]*?|(?:[<>]=?\s*)?\d+(?:\s*-\s*\d+)?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)\b[a-z ]*?)\s*[:=]?\s*((?:(?:<=|>=|<|>|up\s?to|less than|greater than|at least|above|below|over|under)\s*` + signedNumber + `)|(?:` + signedNumber + `\s*(?:-|to)\s*` + signedNumber + `)|(?:` + signedNumber + `\s*or (?:less|lower|more|higher|greater)))`)
 )
 
 // expectedWords maps a normal answer in lower case to its form.
@@ -37,7 +37,7 @@ var expectedWords = map[string]string{
 // patient's.
 func ParseRange(text string, commas bool, who Patient) Range {
 	r := Range{Text: strings.TrimSpace(text), Kind: RangeNone}
-	s := plain(text)
+	s := plainSpaces(text)
 	if s == "" {
 		return r
 	}

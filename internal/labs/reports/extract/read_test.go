@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// printed places lines of text in a monospaced font: a column is 6 points wide, a
+// printedPage places lines of text in a monospaced font: a column is 6 points wide, a
 // line 12 points high.
-func printed(source Source, lines ...string) Page {
+func printedPage(source Source, lines ...string) Page {
 	p := Page{Number: 1, Width: 600, Height: 800, Source: source}
 	for y, line := range lines {
 		x := 0
@@ -33,7 +33,7 @@ var head = []string{
 
 func read(t *testing.T, source Source, lines ...string) Result {
 	t.Helper()
-	result, err := Read(Document{Pages: []Page{printed(source, append(slices.Clone(head), lines...)...)}})
+	result, err := Read(Document{Pages: []Page{printedPage(source, append(slices.Clone(head), lines...)...)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,11 +104,11 @@ func TestReasonsForReview(t *testing.T) {
 }
 
 func TestTwoReadings(t *testing.T) {
-	first := printed(FromOCR, append(slices.Clone(head),
+	first := printedPage(FromOCR, append(slices.Clone(head),
 		"Sodium                     141                135-145             mmol/L    ",
 		"Potassium                  4.9                3.5-5.1             mmol/L    ",
 		"Calcium                    9.4                8.6-10.3            mg/dL     ")...)
-	second := printed(FromOCR, append(slices.Clone(head),
+	second := printedPage(FromOCR, append(slices.Clone(head),
 		"Sodium                     141                135-145             mmol/L    ",
 		"Potassium                  49                 3.5-5.1             mmol/L    ")...)
 	first.Second = second.Words
@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 		{"German", NotEnglish, []string{"Labor Dr. Beispiel     Befund", "Patient: Muster   Geburtsdatum: 04.05.1970   Geschlecht: w", "Untersuchung   Ergebnis   Einheit   Referenzbereich", "Leukozyten   6,1  /nl  4,0 - 10,0", "Kreatinin   0,9   mg/dl   und der Normbereich ist 0,5 - 0,9"}},
 		{"Russian", NotEnglish, []string{"Лаборатория Пример", "Пациент Иванов Дата рождения 04.05.1970", "Исследование Результат Единицы Норма", "Гемоглобин 140 г/л 120 - 160"}},
 	} {
-		_, err := Read(Document{Pages: []Page{printed(FromText, c.lines...)}})
+		_, err := Read(Document{Pages: []Page{printedPage(FromText, c.lines...)}})
 		var failure *Failure
 		if !errors.As(err, &failure) || failure.Reason != c.reason || failure.Detail == "" {
 			t.Errorf("%s: %v, want %s", c.name, err, c.reason)
@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestNewestOfSeveralDates(t *testing.T) {
-	page := printed(FromText,
+	page := printedPage(FromText,
 		"Name: Mara Quillfeather        Collected: 2024-05-06                          ",
 		"Test              06 Jan 2024    06 May 2024    06 Mar 2024    Units    Range    ",
 		"Sodium            139            141            140            mmol/L   135-145  ",
@@ -247,7 +247,7 @@ func TestAnswersAndSecondNumbers(t *testing.T) {
 
 // "Last" and "Now" are the previous and the current result.
 func TestLastAndNow(t *testing.T) {
-	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]),
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
 		"Analyte                    Last        Now         Units      Reference     ",
 		"Potassium                  7.4         4.1         mmol/L     3.5-5.1       ",
 		"Sodium                     139         127         mmol/L     135-145       ",
@@ -268,7 +268,7 @@ func TestTimesAsColumns(t *testing.T) {
 		"Test                       06:00       14:00       22:00      Units     Reference     ",
 		"Test                       2:00 am     2:00 pm     10:00 pm   Units     Reference     ",
 	} {
-		result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]), header,
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]), header,
 			"Potassium                  4.0         5.2 H       7.2 HH     mmol/L    3.5-5.1       ",
 			"Sodium                                             139        mmol/L    135-145       ",
 		)...)}})

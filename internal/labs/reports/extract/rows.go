@@ -430,7 +430,7 @@ var (
 	sectionOfTime = regexp.MustCompile(`(?i)^[\s*#-]*(previous|prior|historical|earlier|past|current|today's|latest|new)\s+(?:laboratory |lab |test )?(?:results?|values?|reports?|tests?)\b[^.]{0,40}$`)
 	olderName     = regexp.MustCompile(`(?i)^(?:previous|prior|last|earlier)\s`)
 	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample)(?: type)?\s*:\s*`)
-	continued     = regexp.MustCompile(`(?i)\s*[(\[]?(?:continued|cont\.?|cont'd)[)\]]?\s*$`)
+	continuedMark = regexp.MustCompile(`(?i)\s*[(\[]?(?:continued|cont\.?|cont'd)[)\]]?\s*$`)
 	urineWords    = regexp.MustCompile(`(?i)\b(?:urine|urinalysis|urinary)\b`)
 	bloodWords    = regexp.MustCompile(`(?i)\b(?:serum|plasma|blood|ha?ematology|cbc)\b`)
 	stoolWords    = regexp.MustCompile(`(?i)\b(?:stool|fa?eces|fa?ecal)\b`)

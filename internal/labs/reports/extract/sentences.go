@@ -305,7 +305,7 @@ func (n *namedBefore) claim(words []Word, from, end int, label string, d *draft)
 		if len(words) == 0 {
 			return ""
 		}
-		return plain(newCell(words).text())
+		return plainSpaces(newCell(words).text())
 	}
 	before, gap, after := words[clause:n.start], words[n.end:n.value], wordsAfter(words, end)
 	earlier := text(words[:clause])

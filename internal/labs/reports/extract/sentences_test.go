@@ -9,7 +9,7 @@ import (
 // readText reads a report of running text.
 func readText(t *testing.T, lines ...string) Result {
 	t.Helper()
-	result, err := Read(Document{Pages: []Page{printed(FromText, append(slices.Clone(head[:4]), lines...)...)}})
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]), lines...)...)}})
 	if err != nil {
 		t.Fatal(err)
 	}

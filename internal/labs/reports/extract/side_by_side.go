@@ -143,7 +143,7 @@ func (r *reader) cardOf(l layout, i int, name cell, used map[*line]bool) (d draf
 		case d.value == "":
 			return d, false
 		case kind == RangeInterval || kind == RangeUpper || kind == RangeLower:
-			d.rng, d.rangeWords = strings.TrimSpace(rangeLabel.ReplaceAllString(plain(text), "")), words
+			d.rng, d.rangeWords = strings.TrimSpace(rangeLabel.ReplaceAllString(plainSpaces(text), "")), words
 		case isUnit(text):
 			d.unit = text
 		case isFlagMark(text):

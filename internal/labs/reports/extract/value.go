@@ -34,8 +34,8 @@ var (
 	dashesReplacer = strings.NewReplacer("–", "-", "—", "-", "−", "-", "‐", "-", "‑", "-", "≤", "<=", "≥", ">=", "\u00a0", " ", "＜", "<", "＞", ">")
 )
 
-// plain returns printed text with one kind of dash, comparator and blank.
-func plain(text string) string {
+// plainSpaces returns printed text with one kind of dash, comparator and blank.
+func plainSpaces(text string) string {
 	text = dashesReplacer.Replace(text)
 	text = orEqual.ReplaceAllString(text, "$1=")
 	text = wrappedNon.ReplaceAllString(text, "$1-")
@@ -182,7 +182,7 @@ func startsWithWord(text string) (word string, boolean, ok bool) {
 // interval, a titre, a number of plus signs, or words. With commas, the comma is
 // the decimal sign. ok is false when the text starts with nothing of the kind.
 func ParseValue(text string, commas bool) (v Value, ok bool) {
-	text = plain(text)
+	text = plainSpaces(text)
 	text, v.Flag = cutFlag(text)
 	if text == "" {
 		return v, false

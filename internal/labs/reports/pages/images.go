@@ -18,7 +18,7 @@ func noPage(page int) error {
 	return &extract.Failure{Reason: extract.InvalidInput, Detail: fmt.Sprintf("the report has no page %d", page)}
 }
 
-func invalid(format string, args ...any) error {
+func invalidFile(format string, args ...any) error {
 	return &extract.Failure{Reason: extract.InvalidInput, Detail: fmt.Sprintf(format, args...)}
 }
 
@@ -29,7 +29,7 @@ var magics = map[string][]byte{
 // checkKinds compares declared types with first bytes: one PDF, or images.
 func checkKinds(files []File, config Config) error {
 	if len(files) == 0 {
-		return invalid("the upload has no file")
+		return invalidFile("the upload has no file")
 	}
 	if len(files) > config.MaxPages {
 		return tooManyPages(len(files), config.MaxPages)
@@ -38,13 +38,13 @@ func checkKinds(files []File, config Config) error {
 		magic, known := magics[f.Type]
 		switch {
 		case !known:
-			return invalid("file %d has the type %q; PDF, JPEG and PNG are read", i+1, f.Type)
+			return invalidFile("file %d has the type %q; PDF, JPEG and PNG are read", i+1, f.Type)
 		case len(f.Data) == 0:
-			return invalid("file %d is empty", i+1)
+			return invalidFile("file %d is empty", i+1)
 		case !bytes.HasPrefix(f.Data, magic):
-			return invalid("file %d is not what its type %s says", i+1, f.Type)
+			return invalidFile("file %d is not what its type %s says", i+1, f.Type)
 		case f.Type == "application/pdf" && len(files) > 1:
-			return invalid("a PDF must be the only file of a report")
+			return invalidFile("a PDF must be the only file of a report")
 		}
 	}
 	return nil
@@ -55,11 +55,11 @@ func (r *Reader) imageHead(f File) (image.Config, error) {
 	head, format, err := image.DecodeConfig(bytes.NewReader(f.Data))
 	switch {
 	case err != nil || "image/"+format != f.Type:
-		return head, invalid("the image is damaged and cannot be opened")
+		return head, invalidFile("the image is damaged and cannot be opened")
 	case head.Width < 50 || head.Height < 50:
-		return head, invalid("the image is too small: %d × %d pixels", head.Width, head.Height)
+		return head, invalidFile("the image is too small: %d × %d pixels", head.Width, head.Height)
 	case head.Width > r.config.MaxPixels/head.Height:
-		return head, invalid("the image has %d × %d pixels; at most %d million pixels are read", head.Width, head.Height, r.config.MaxPixels/1_000_000)
+		return head, invalidFile("the image has %d × %d pixels; at most %d million pixels are read", head.Width, head.Height, r.config.MaxPixels/1_000_000)
 	}
 	return head, nil
 }
@@ -71,11 +71,11 @@ func (r *Reader) decode(f File) (*image.Gray, error) {
 	}
 	picture, _, err := image.Decode(bytes.NewReader(f.Data))
 	if err != nil {
-		return nil, invalid("the image is damaged and cannot be decoded")
+		return nil, invalidFile("the image is damaged and cannot be decoded")
 	}
 	gray := toGray(picture)
 	if f.Type == "image/jpeg" {
-		gray = upright(gray, exifOrientation(f.Data))
+		gray = turnUpright(gray, exifOrientation(f.Data))
 	}
 	return gray, nil
 }
@@ -147,8 +147,8 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// upright turns and mirrors an image as an EXIF orientation says.
-func upright(in *image.Gray, orientation int) *image.Gray {
+// turnUpright turns and mirrors an image as an EXIF orientation says.
+func turnUpright(in *image.Gray, orientation int) *image.Gray {
 	if orientation <= 1 || orientation > 8 {
 		return in
 	}
@@ -208,8 +208,8 @@ func shrink(in *image.Gray, limit int) *image.Gray {
 	return out
 }
 
-// blank reports whether an image is empty paper, or dark all over.
-func blank(in *image.Gray) bool {
+// isBlank reports whether an image is empty paper, or dark all over.
+func isBlank(in *image.Gray) bool {
 	dark := 0
 	for _, v := range in.Pix {
 		if v < 128 {

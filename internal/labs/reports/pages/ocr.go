@@ -55,12 +55,12 @@ func sureWords(words []extract.Word) (n int) {
 
 // turned tries the three other orientations of a page and returns the one with
 // the most words.
-func (r *Reader) turned(ctx context.Context, gray *image.Gray, photo bool, sure int) (*prepared, []extract.Word, error) {
-	var best *prepared
+func (r *Reader) turned(ctx context.Context, gray *image.Gray, photo bool, sure int) (*preparedPage, []extract.Word, error) {
+	var best *preparedPage
 	var bestWords []extract.Word
 	most := max(5, sure*2)
 	for _, orientation := range []int{6, 8, 3} {
-		p := prepare(upright(gray, orientation), photo)
+		p := prepare(turnUpright(gray, orientation), photo)
 		p.turn = orientation
 		p.uploadedWidth, p.uploadedHeight = gray.Rect.Dx(), gray.Rect.Dy()
 		found, err := r.readScaled(ctx, p, p.first)
@@ -84,7 +84,7 @@ type variant struct {
 
 // readScaled reads one variant and moves the boxes to the straightened page and
 // to the page as it was uploaded.
-func (r *Reader) readScaled(ctx context.Context, p prepared, v variant) ([]extract.Word, error) {
+func (r *Reader) readScaled(ctx context.Context, p preparedPage, v variant) ([]extract.Word, error) {
 	words, err := r.tesseract(ctx, v.picture, v.mode, v.dpi)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func (r *Reader) readScaled(ctx context.Context, p prepared, v variant) ([]extra
 }
 
 // original returns where a box of the straightened page is on the upload.
-func (p prepared) original(b extract.Box) extract.Box {
+func (p preparedPage) original(b extract.Box) extract.Box {
 	x0, y0, x1, y1 := math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)
 	for _, corner := range [][2]float64{{b.X, b.Y}, {b.X + b.Width, b.Y}, {b.X, b.Y + b.Height}, {b.X + b.Width, b.Y + b.Height}} {
 		x, y := corner[0], corner[1]
@@ -113,7 +113,7 @@ func (p prepared) original(b extract.Box) extract.Box {
 }
 
 // unturn maps a point of a turned page to the upload.
-func (p prepared) unturn(x, y float64) (float64, float64) {
+func (p preparedPage) unturn(x, y float64) (float64, float64) {
 	w, h := float64(p.uploadedWidth), float64(p.uploadedHeight)
 	switch p.turn {
 	case 3:

@@ -221,7 +221,7 @@ func TestPages(t *testing.T) {
 		if right < len(table)-1 || result.Pages[0].Source != extract.FromOCR {
 			t.Errorf("%d values of %d are right: %+v", right, len(table), result.Rows)
 		}
-		onItsHead, err := r.Read(t.Context(), []File{{"image/png", encodePNG(t, upright(sheet, 3))}})
+		onItsHead, err := r.Read(t.Context(), []File{{"image/png", encodePNG(t, turnUpright(sheet, 3))}})
 		if err != nil || len(onItsHead.Rows) != len(result.Rows) || onItsHead.Rows[0].Box.Y < 0.5 {
 			t.Errorf("on its head: %v, %+v", err, onItsHead.Rows)
 		}
@@ -283,7 +283,7 @@ func TestOrientation(t *testing.T) {
 		1: "3x2 [1 2 3 4 5 6]", 2: "3x2 [3 2 1 6 5 4]", 3: "3x2 [6 5 4 3 2 1]", 4: "3x2 [4 5 6 1 2 3]",
 		5: "2x3 [1 4 2 5 3 6]", 6: "2x3 [4 1 5 2 6 3]", 7: "2x3 [6 3 5 2 4 1]", 8: "2x3 [3 6 2 5 1 4]",
 	} {
-		out := upright(in, orientation)
+		out := turnUpright(in, orientation)
 		if got := fmt.Sprintf("%dx%d %v", out.Rect.Dx(), out.Rect.Dy(), out.Pix); got != want {
 			t.Errorf("orientation %d gives %s, want %s", orientation, got, want)
 		}

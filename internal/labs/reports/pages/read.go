@@ -152,7 +152,7 @@ func (r *Reader) document(ctx context.Context, files []File) (extract.Document, 
 		if err != nil {
 			return doc, nil, err
 		}
-		if blank(gray) { // recognition would try it in all four directions
+		if isBlank(gray) { // recognition would try it in all four directions
 			doc.Pages = append(doc.Pages, extract.Page{Number: i + 1, Width: float64(gray.Rect.Dx()), Height: float64(gray.Rect.Dy()), Source: extract.FromOCR})
 			continue
 		}
@@ -190,7 +190,7 @@ func (r *Reader) pdfDocument(ctx context.Context, data []byte, pictures map[int]
 			if err != nil {
 				return doc, r.failed(err)
 			}
-			if !blank(gray) {
+			if !isBlank(gray) {
 				if page, gray, err = r.recognise(ctx, gray, false); err != nil {
 					return doc, err
 				}

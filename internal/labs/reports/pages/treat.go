@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// prepared is a page's image, treated for recognition in two ways.
-type prepared struct {
+// preparedPage is a page's image, treated for recognition in two ways.
+type preparedPage struct {
 	first, second                 variant
 	dpi                           int
 	base                          *image.Gray                           // straight and clean, in the size of the upload
@@ -19,8 +19,8 @@ type prepared struct {
 // prepare chooses the treatment by the image. Clean scans are left alone, because
 // treatments make them worse; speckle gets a median; uneven light is divided out;
 // photos are straightened.
-func prepare(gray *image.Gray, photo bool) prepared {
-	var p prepared
+func prepare(gray *image.Gray, photo bool) preparedPage {
+	var p preparedPage
 	light := lightOf(gray)
 	picture := gray
 	if photo && light.uneven {
@@ -71,12 +71,12 @@ func prepare(gray *image.Gray, photo bool) prepared {
 	case dpi >= 280:
 		firstScale, secondScale = 1, 0.8
 	}
-	p.first = scaled(base, firstScale, dpi, bilevel)
-	p.second = scaled(base, secondScale, dpi, bilevel)
+	p.first = scaleVariant(base, firstScale, dpi, bilevel)
+	p.second = scaleVariant(base, secondScale, dpi, bilevel)
 	return p
 }
 
-func scaled(base *image.Gray, factor float64, dpi int, soften bool) variant {
+func scaleVariant(base *image.Gray, factor float64, dpi int, soften bool) variant {
 	picture := base
 	if factor != 1 {
 		picture = resize(base, factor)

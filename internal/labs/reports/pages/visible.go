@@ -15,8 +15,8 @@ import (
 const (
 	// checkDPI is the resolution of the image in which words are looked for.
 	checkDPI = 100
-	// faintest is the difference of brightness, of 255, that the eye sees as text.
-	faintest = 20
+	// faintestContrast is the difference of brightness, of 255, that the eye sees as text.
+	faintestContrast = 20
 	// maxPaths bounds the drawn lines that are compared with words.
 	maxPaths = 5000
 )
@@ -37,7 +37,7 @@ func hasInk(picture *image.Gray, b extract.Box, factor float64) bool {
 			darkest, brightest = min(darkest, v), max(brightest, v)
 		}
 	}
-	return int(brightest)-int(darkest) >= faintest
+	return int(brightest)-int(darkest) >= faintestContrast
 }
 
 // lines returns the boxes of thin level lines, in points from the upper left corner.

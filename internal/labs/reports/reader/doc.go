@@ -10,7 +10,6 @@
 // file and nothing else.
 //
 //	pool.go      the parent: processes, requests, time limits
-//	serve.go     the child
-//	limits.go    the limits that the child sets for itself
+//	serve.go     the child, and the limits that it sets for itself
 //	message.go   the requests and answers between them
 package reader

@@ -202,7 +202,7 @@ func hostilePDFs() []hostile {
 	}
 	with := func(objects []string, more ...string) []byte { return pdfOf(append(objects, more...), "") }
 	bomb := func(size int) string {
-		return stream("/Filter /FlateDecode", deflated(bytes.Repeat([]byte("0 0 m "), size/6)))
+		return stream("/Filter /FlateDecode", deflate(bytes.Repeat([]byte("0 0 m "), size/6)))
 	}
 	document := string(reportPDF(nil))
 	return []hostile{
@@ -222,10 +222,10 @@ func hostilePDFs() []hostile {
 		{"a PDF whose catalogue is itself", oneFile(string(pdfOf([]string{"1 0 R"}, ""))), "", "invalid_input"},
 		{"a PDF whose table repeats itself", oneFile(strings.Replace(document, "/Root", "/Prev 9 /Root", 1)), "", "completed invalid_input"},
 		{"a PDF whose content is a bomb", oneFile(string(with(page(bomb(400 << 20))))), "", "invalid_input processing_error"},
-		{"a PDF with filters in filters", oneFile(string(with(page(stream("/Filter ["+strings.Repeat("/FlateDecode ", 200)+"]", deflated([]byte("x"))))))), "", "invalid_input"},
+		{"a PDF with filters in filters", oneFile(string(with(page(stream("/Filter ["+strings.Repeat("/FlateDecode ", 200)+"]", deflate([]byte("x"))))))), "", "invalid_input"},
 		{"a PDF whose form draws itself", oneFile(string(with(page(stream("", []byte("/X Do"))), stream("/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X 6 0 R >> >>", []byte("/X Do /X Do"))))), "", "invalid_input"},
 		{"a PDF with an image of 60,000 times 60,000 pixels", oneFile(string(with(page(stream("", []byte("612 0 0 792 0 0 cm /X Do"))),
-			stream("/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter /FlateDecode", deflated(make([]byte, 1000)))))), "", "invalid_input low_quality processing_error"},
+			stream("/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 1 /ColorSpace /DeviceGray /Filter /FlateDecode", deflate(make([]byte, 1000)))))), "", "invalid_input low_quality processing_error"},
 		{"a PDF whose page is a thousand kilometers wide", oneFile(strings.Replace(document, "[0 0 612 792]", "[0 0 3000000000 3000000000]", 1)), "", "completed invalid_input"},
 		{"a PDF whose page has no size", oneFile(strings.Replace(document, "[0 0 612 792]", "[0 0 0 0]", 1)), "", "completed invalid_input"},
 		{"a PDF with a hundred thousand nested lists", oneFile(string(pdfOf([]string{"<< /Type /Catalog /Pages 2 0 R /X " + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + " >>", "<< /Type /Pages /Kids [] /Count 0 >>"}, ""))), "", "invalid_input"},
@@ -260,7 +260,7 @@ func stream(dictionary string, data []byte) string {
 	return fmt.Sprintf("<< /Length %d %s >>\nstream\n%s\nendstream", len(data), dictionary, data)
 }
 
-func deflated(data []byte) []byte {
+func deflate(data []byte) []byte {
 	var b bytes.Buffer
 	w := zlib.NewWriter(&b)
 	_, _ = w.Write(data)
@@ -371,7 +371,7 @@ func pngHeader(width, height uint32) string {
 
 // pngBomb returns a PNG whose data inflate to a number of zeros.
 func pngBomb(width, height uint32, size int) string {
-	return pngHeader(width, height) + string(pngChunk("IDAT", deflated(make([]byte, size)))) + string(pngChunk("IEND", nil))
+	return pngHeader(width, height) + string(pngChunk("IDAT", deflate(make([]byte, size)))) + string(pngChunk("IEND", nil))
 }
 
 // noise returns bytes that are the same each time.
