@@ -63,7 +63,9 @@ type Report struct {
 }
 
 // Placers lists the order numbers on the report, ours first.
-func (r *Report) Placers() []string { return distinct(append([]string{r.Placer}, r.OtherPlacers...)) }
+func (r *Report) Placers() []string {
+	return distinctTexts(append([]string{r.Placer}, r.OtherPlacers...))
+}
 
 // Samples lists the sample numbers on the report, SampleID first. An order number that
 // is no id of ours may be one: a lab that reads our bar code gives it in any field.
@@ -77,11 +79,11 @@ func (r *Report) Samples() []string {
 			all = append(all, number)
 		}
 	}
-	return distinct(all)
+	return distinctTexts(all)
 }
 
-// distinct returns the texts that are not empty, each once.
-func distinct(all []string) []string {
+// distinctTexts returns the texts that are not empty, each once.
+func distinctTexts(all []string) []string {
 	var some []string
 	for _, text := range all {
 		if text != "" && !slices.Contains(some, text) {

@@ -97,7 +97,7 @@ func TestFramesAreReadInPieces(t *testing.T) {
 	}
 }
 
-func TestForeignProtocolIsClosed(t *testing.T) {
+func TestOtherProtocolsAreClosed(t *testing.T) {
 	address, _ := start(t, &Server{Handle: echo})
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -305,13 +305,13 @@ func TestConnectionsOfANetwork(t *testing.T) {
 	}
 }
 
-// poor is a listener of a process without free file descriptors for a while.
-type poor struct {
+// poorListener is a listener of a process without free file descriptors for a while.
+type poorListener struct {
 	net.Listener
 	failures atomic.Int32
 }
 
-func (l *poor) Accept() (net.Conn, error) {
+func (l *poorListener) Accept() (net.Conn, error) {
 	if l.failures.Add(-1) >= 0 {
 		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
 	}
@@ -325,7 +325,7 @@ func TestAcceptingIsTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &poor{Listener: plain}
+	l := &poorListener{Listener: plain}
 	l.failures.Store(3)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -354,7 +354,7 @@ func TestAcceptingEnds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &poor{Listener: plain}
+		l := &poorListener{Listener: plain}
 		if name == "stopped" {
 			l.failures.Store(1 << 20)
 		}
@@ -395,7 +395,7 @@ func TestTheClientGivesUp(t *testing.T) {
 	}
 }
 
-func TestAnswersToOthersArePassedOver(t *testing.T) {
+func TestAnswersToOtherMessagesAreSkipped(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

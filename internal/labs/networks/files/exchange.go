@@ -178,15 +178,15 @@ var errUnread = errors.New("files: a file cannot be read")
 
 func stampOf(f fs.FileInfo) stamp { return stamp{f.Size(), f.ModTime()} }
 
-// unfinished are the ends of the names that programs give to a file while they
+// unfinishedSuffixes are the ends of the names that programs give to a file while they
 // write it.
-var unfinished = []string{".tmp", ".part", ".partial", ".filepart", ".writing", ".lock"}
+var unfinishedSuffixes = []string{".tmp", ".part", ".partial", ".filepart", ".writing", ".lock"}
 
 // isOther reports whether an entry is no file for us.
 func isOther(f fs.FileInfo) bool {
 	name := strings.ToLower(f.Name())
 	return !f.Mode().IsRegular() || strings.HasPrefix(name, ".") ||
-		slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(name, end) })
+		slices.ContainsFunc(unfinishedSuffixes, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 // compare orders files by the second of their last change, the precision of

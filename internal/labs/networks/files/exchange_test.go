@@ -312,7 +312,7 @@ func TestFileThatStays(t *testing.T) {
 }
 
 // Another host key, or another client key, gets nowhere.
-func TestForeignKeys(t *testing.T) {
+func TestOtherHostAndClientKeys(t *testing.T) {
 	server, other := sshd.Start(t), sshd.Start(t)
 	settings := SFTP{Address: server.Address, User: server.User, Key: server.Key, HostKeys: []string{other.HostKey}}
 	if _, err := settings.connect(t.Context()); err == nil || !strings.Contains(err.Error(), "another host key") {

@@ -21,7 +21,7 @@ func ofFiles(t *testing.T, answers bool) (*Network, string) {
 			t.Fatal(err)
 		}
 	}
-	lab := modern
+	lab := modernLab
 	lab.Address, lab.Files = "", &files.Settings{Folder: root, Answers: answers}
 	n, err := New(Settings{Labs: map[string]Lab{"northlab": lab}}, testTime, slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -82,7 +82,7 @@ func TestTakeFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, _ := ofFiles(t, false)
-			east := modern
+			east := modernLab
 			east.LabFacility = "EAST"
 			n.settings.Labs["eastlab"], n.settings.AcceptUnknown = east, true
 			in := &inbox{}

@@ -42,7 +42,7 @@ func TestAWholeReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, reports(t, string(raw), modern), -5, `
+	expect(t, reports(t, string(raw), modernLab), -5, `
 order 01890000-0000-7000-8000-000000000001 sample F-900 of Ada Quill 2012-07-09 female at 2026-03-04T09:25:00-05:00 account 44120
 corrected
 specimen 798656817356 volume 3 mL fasting true information Fasting 10 hours
@@ -205,7 +205,7 @@ status sample_error detail sample_quantity_not_sufficient tests K,2823-3 refused
 
 // modernNoZone returns a lab without a zone in its messages and settings.
 func modernNoZone() Lab {
-	lab := modern
+	lab := modernLab
 	lab.Zone = ""
 	return lab
 }
@@ -332,7 +332,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, r := range readReports(m, m.Header(), "northlab", modern) {
+		for _, r := range readReports(m, m.Header(), "northlab", modernLab) {
 			if r.Status == "" && r.Results == nil && r.Collected.Time.IsZero() {
 				t.Fatal("a report that says nothing")
 			}

@@ -94,16 +94,16 @@ func smallOrder() networks.Order {
 }
 
 var (
-	modern = Lab{Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH", Zone: "America/New_York", CodeSystem: "99NL"}
-	older  = Lab{Application: "HALE", Facility: "PLAIN", LabApplication: "NLIS", LabFacility: "NORTH", Order: "ORM", Version: "2.3", Charset: "ASCII", Sandbox: true}
+	modernLab = Lab{Application: "HALE", LabApplication: "NLIS", LabFacility: "NORTH", Zone: "America/New_York", CodeSystem: "99NL"}
+	olderLab  = Lab{Application: "HALE", Facility: "PLAIN", LabApplication: "NLIS", LabFacility: "NORTH", Order: "ORM", Version: "2.3", Charset: "ASCII", Sandbox: true}
 )
 
 func TestOrderMessages(t *testing.T) {
 	for name, m := range map[string]*hl7.Message{
-		"order-oml.hl7":       orderMessage(modern, bigOrder(), "C1"),
-		"order-orm.hl7":       orderMessage(older, bigOrder(), "C2"),
-		"order-small-oml.hl7": orderMessage(modern, smallOrder(), "C3"),
-		"cancel-oml.hl7":      cancelMessage(modern, smallOrder(), "C4", placedAt.Add(time.Hour)),
+		"order-oml.hl7":       orderMessage(modernLab, bigOrder(), "C1"),
+		"order-orm.hl7":       orderMessage(olderLab, bigOrder(), "C2"),
+		"order-small-oml.hl7": orderMessage(modernLab, smallOrder(), "C3"),
+		"cancel-oml.hl7":      cancelMessage(modernLab, smallOrder(), "C4", placedAt.Add(time.Hour)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			raw, err := m.Emit()
@@ -127,7 +127,7 @@ func TestOrderMessagesAreParsedBack(t *testing.T) {
 		order.Tests[1].Name = text.Draw(t, "test")
 		order.Answers[0].Answer = text.Draw(t, "answer")
 		order.Insurance.MemberID = text.Draw(t, "member")
-		lab := modern
+		lab := modernLab
 		if rapid.Bool().Draw(t, "orm") {
 			lab.Order, lab.Version = "ORM", "2.3.1"
 		}

@@ -97,7 +97,7 @@ func TestForgedResultOverTLS(t *testing.T) {
 	certificate, key, _ := a.issue(t, "hale.test")
 	_, _, north := a.issue(t, "north.test")
 	_, _, south := a.issue(t, "south.test")
-	lab, other := modern, modern
+	lab, other := modernLab, modernLab
 	lab.Peer = &Peer{Names: []string{"north.test"}}
 	other.Peer, other.LabFacility = &Peer{Names: []string{"south.test"}}, "SOUTH"
 	s := Settings{

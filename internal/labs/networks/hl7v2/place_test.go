@@ -105,7 +105,7 @@ func TestPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lab := fakeLab{answer: answersWith(c.answer...)}
-			n := lab.network(t, modern)
+			n := lab.network(t, modernLab)
 			want := c.sample
 			if want == ours {
 				want = sampleNumber(bigOrder())
@@ -149,7 +149,7 @@ func TestAnswerRefusesTests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			lab := fakeLab{answer: answersWith(append([]string{"MSA|AA|$ID"}, c.answer...)...)}
 			order := bigOrder()
-			receipt, err := lab.network(t, modern).Place(t.Context(), order)
+			receipt, err := lab.network(t, modernLab).Place(t.Context(), order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -180,7 +180,7 @@ func TestNotices(t *testing.T) {
 		want  bool
 	}{"the lab wants one": {"1^^HL70339", true}, "not signed": {"4", true}, "signed": {"2", false}, "none": {"", false}} {
 		lab := fakeLab{answer: answersWith("MSA|AA|$ID", "ORC|OK|P1|F-1"+strings.Repeat("|", 17)+c.orc20)}
-		n := lab.network(t, modern)
+		n := lab.network(t, modernLab)
 		order := bigOrder()
 		order.Notice = c.want
 		receipt, err := n.Place(t.Context(), order)
@@ -199,7 +199,7 @@ func TestNotices(t *testing.T) {
 
 func TestPlaceAgainSendsTheSameBytes(t *testing.T) {
 	lab := fakeLab{answer: answersWith("MSA|AA|$ID", "ORC|OK||F-1")}
-	n := lab.network(t, modern)
+	n := lab.network(t, modernLab)
 	for range 2 {
 		if receipt, err := n.Place(t.Context(), smallOrder()); err != nil || receipt.SampleID != "KIT-77" {
 			t.Errorf("%+v, %v", receipt, err)
@@ -223,7 +223,7 @@ func TestCancel(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lab := fakeLab{answer: answersWith(c.answer...)}
-			err := lab.network(t, modern).Cancel(t.Context(), smallOrder())
+			err := lab.network(t, modernLab).Cancel(t.Context(), smallOrder())
 			var refusal *networks.Refusal
 			refused := errors.As(err, &refusal)
 			if (err != nil) != (c.want != "") || refused != (c.want == "refused") {
@@ -238,7 +238,7 @@ func TestCancel(t *testing.T) {
 
 func TestSandboxAndRealOrders(t *testing.T) {
 	lab := fakeLab{answer: answersWith("MSA|AA|$ID")}
-	n := lab.network(t, modern)
+	n := lab.network(t, modernLab)
 	order := smallOrder()
 	order.Sandbox = true
 	var refusal *networks.Refusal
@@ -251,7 +251,7 @@ func TestSandboxAndRealOrders(t *testing.T) {
 	if len(lab.got) > 0 {
 		t.Fatal("the real lab heard of a sandbox order")
 	}
-	test := modern
+	test := modernLab
 	test.Sandbox = true
 	n = lab.network(t, test)
 	if _, err := n.Place(t.Context(), smallOrder()); !errors.As(err, &refusal) {
@@ -264,7 +264,7 @@ func TestSandboxAndRealOrders(t *testing.T) {
 
 func TestOrdersThatCannotBeSent(t *testing.T) {
 	lab := fakeLab{answer: answersWith("MSA|AA|$ID")}
-	ascii := modern
+	ascii := modernLab
 	ascii.Charset = "ASCII"
 	n := lab.network(t, ascii)
 	n.settings.Labs["resultsonly"] = Lab{Application: "HALE", LabApplication: "X"}

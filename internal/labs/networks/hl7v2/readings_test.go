@@ -36,7 +36,7 @@ func TestSeveralValuesOfOneCode(t *testing.T) {
 			obr("C", "", "F") + obx("C", "", "5", "", "F", "") + "SPM|1|A||BLD\r" + obr("C", "", "X") + "SPM|1|B||BLD|||||||||||||||||RH\r", "5 F@07, missing C in B because collection_process_failure",
 		},
 	} {
-		all := reports(t, oruHead+c.body, modern)
+		all := reports(t, oruHead+c.body, modernLab)
 		var got []string
 		for _, r := range all[0].Results.Results {
 			text := r.Value + " " + r.Status

@@ -51,7 +51,7 @@ func receiver(t *testing.T, s Settings) (*Network, *bytes.Buffer) {
 	t.Helper()
 	var log bytes.Buffer
 	if s.Labs == nil {
-		s.Labs = map[string]Lab{"northlab": modern}
+		s.Labs = map[string]Lab{"northlab": modernLab}
 	}
 	n, err := New(s, testTime, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil {
@@ -286,7 +286,7 @@ func TestPeers(t *testing.T) {
 		"a wrong address":         {Peer{Addresses: []string{"192.0.2.7"}, Names: []string{"north lab"}}, with("192.0.2.8"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bound, other := modern, modern
+			bound, other := modernLab, modernLab
 			bound.Peer, other.LabFacility = &c.peer, "SOUTH"
 			n, _ := receiver(t, Settings{AcceptUnknown: true, Labs: map[string]Lab{"northlab": bound, "southlab": other}})
 			in := &inbox{}
@@ -304,9 +304,9 @@ func TestPeers(t *testing.T) {
 // The messages of a test system come through a network of their own: their
 // orders are sandbox orders only.
 func TestMessagesOfATestSystem(t *testing.T) {
-	test := modern
+	test := modernLab
 	test.Slug, test.Sandbox = "northlab", true
-	n, _ := receiver(t, Settings{Labs: map[string]Lab{"northlab": modern, "northlab-test": test}})
+	n, _ := receiver(t, Settings{Labs: map[string]Lab{"northlab": modernLab, "northlab-test": test}})
 	for processing, want := range map[string]string{"|P|": Slug, "|T|": TestSlug, "|D|": TestSlug} {
 		in := &inbox{}
 		n.Accept(t.Context(), in, []byte(strings.Replace(result, "|P|", processing, 1)))
@@ -319,7 +319,7 @@ func TestMessagesOfATestSystem(t *testing.T) {
 // A production message of a lab that has only a connection for its test system is
 // rejected: no alarm would follow its result.
 func TestAProductionMessageIsNoTest(t *testing.T) {
-	test := modern
+	test := modernLab
 	test.Slug, test.Sandbox = "northlab", true
 	n, _ := receiver(t, Settings{Labs: map[string]Lab{"northlab-test": test}})
 	for processing, want := range map[string]string{"|P|": "AR", "||": "AR", "|T|": "AA", "|D|": "AA"} {
@@ -409,7 +409,7 @@ func BenchmarkAccept(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	n, err := New(Settings{Labs: map[string]Lab{"northlab": modern}}, testTime, slog.New(slog.DiscardHandler))
+	n, err := New(Settings{Labs: map[string]Lab{"northlab": modernLab}}, testTime, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

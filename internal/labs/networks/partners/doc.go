@@ -7,6 +7,5 @@
 //
 //	settings.go   the partners
 //	client.go     posts to a partner
-//	network.go    kits, slots and visits
-//	verify.go     the signature of a partner's report
+//	network.go    kits, slots, visits, and the signature of a partner's report
 package partners

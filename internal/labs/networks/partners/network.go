@@ -2,10 +2,12 @@ package partners
 
 import (
 	"context"
+	"crypto/hmac"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 	"hale/internal/labs/networks"
 	"hale/internal/platform/civil"
+	"hale/internal/platform/fault"
 )
 
 // Network has all partners.
@@ -287,4 +290,34 @@ func visitOf(wish uuid.UUID, o networks.Order, provider string, at networks.Addr
 		ID: wish, OrderID: o.ID, Provider: provider, Lab: o.Lab, SampleID: o.SampleID, Fasting: o.Fasting, Tests: testsOf(o),
 		Patient: patientBody{p.FirstName, p.LastName, p.DOB, p.Gender, p.Phone, p.Email}, Address: addressOf(at), Notes: notes,
 	}
+}
+
+// tolerance bounds the age of a signature, in both directions.
+const tolerance = 5 * time.Minute
+
+// errForged does not say which part is wrong.
+var errForged = fault.New(fault.Unauthenticated, "The signature is missing, wrong or older than five minutes")
+
+// Verify checks the signature of a report of a partner, in the form of Standard
+// Webhooks: id, timestamp and signature are the headers. Any valid secret may
+// have signed it.
+func (n *Network) Verify(partner, id, timestamp, signature string, body []byte) error {
+	c, known := n.partners[partner]
+	seconds, err := strconv.ParseInt(timestamp, 10, 64)
+	if !known || err != nil || id == "" || len(id) > 64 {
+		return errForged
+	}
+	at := time.Unix(seconds, 0)
+	if age := n.now().Sub(at); age > tolerance || age < -tolerance {
+		return errForged
+	}
+	_, valid := c.signer().Sign(id, at, body)
+	for one := range strings.FieldsSeq(signature) {
+		for want := range strings.FieldsSeq(valid) {
+			if hmac.Equal([]byte(one), []byte(want)) {
+				return nil
+			}
+		}
+	}
+	return errForged
 }

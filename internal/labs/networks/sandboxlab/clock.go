@@ -61,7 +61,7 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 // caller that orders and then advances the clock sees them move. At most a
 // thousand; the rest wait for their jobs.
 func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) error {
-	waiting, err := orders.Unplaced(ctx, tx, team, 1000)
+	waiting, err := orders.ListUnplaced(ctx, tx, team, 1000)
 	if err != nil {
 		return err
 	}

@@ -198,7 +198,7 @@ func (m *measurements) usualRange(code string) catalogue.Range {
 	male, okay := a.RangeFor("male", m.age)
 	switch {
 	case ok && okay:
-		both := catalogue.Range{Low: higher(female.Low, male.Low), High: lower(female.High, male.High)}
+		both := catalogue.Range{Low: higherOf(female.Low, male.Low), High: lowerOf(female.High, male.High)}
 		if both.Low == nil || both.High == nil || *both.Low < *both.High {
 			return both
 		}
@@ -214,14 +214,14 @@ func (m *measurements) usualRange(code string) catalogue.Range {
 	return catalogue.Range{}
 }
 
-func higher(a, b *float64) *float64 {
+func higherOf(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b
 	}
 	return a
 }
 
-func lower(a, b *float64) *float64 {
+func lowerOf(a, b *float64) *float64 {
 	if a == nil || b != nil && *b < *a {
 		return b
 	}
