@@ -13,7 +13,7 @@ import (
 
 // process applies a report to its order, or passes it to the queue of
 // unmatched results.
-func (s *Service) process(ctx context.Context, tx *store.Tx, q queued, doc []byte) error {
+func (s *Service) process(ctx context.Context, tx *store.Tx, q queuedMessage, doc []byte) error {
 	o, candidates, why, err := match(ctx, tx, q.Arrival)
 	if err != nil {
 		return err

@@ -455,8 +455,8 @@ func TestLabRefusesLater(t *testing.T) {
 }
 
 const (
-	blocked   = orders.LabProcessingBlocked
-	delivered = orders.DeliveredToLab
+	blockedStatus   = orders.LabProcessingBlocked
+	deliveredStatus = orders.DeliveredToLab
 )
 
 // kit orders a test kit of several tests, with its requisition.
@@ -489,7 +489,7 @@ func (r *rig) kit() (o orders.Order) {
 // information.
 func (r *rig) reportBlocked(o orders.Order, tests ...string) {
 	r.t.Helper()
-	r.receive(networks.Report{Placer: o.ID.String(), Status: string(blocked), Detail: string(orders.DemographicsMismatch), Tests: tests})
+	r.receive(networks.Report{Placer: o.ID.String(), Status: string(blockedStatus), Detail: string(orders.DemographicsMismatch), Tests: tests})
 }
 
 // A lab that blocks one of several tests continues with the others. The order
@@ -507,7 +507,7 @@ func TestOneTestIsBlocked(t *testing.T) {
 			t.Fatalf("the kit has the tests %v", codes)
 		}
 		r.reportBlocked(kit, codes[0])
-		now := r.wantPath("one of several", kit, blocked, delivered)
+		now := r.wantPath("one of several", kit, blockedStatus, deliveredStatus)
 		if tests, why := r.missing(kit); !slices.Equal(tests, codes[:1]) || why[0] != results.OrderEntry || now.HasMissing == nil || !*now.HasMissing {
 			t.Errorf("missing are %v, %v", tests, why)
 		}
@@ -519,16 +519,16 @@ func TestOneTestIsBlocked(t *testing.T) {
 			t.Errorf("events: %q", got)
 		}
 		r.reportBlocked(kit, codes[0])
-		r.wantPath("said again", kit, blocked, delivered)
+		r.wantPath("said again", kit, blockedStatus, deliveredStatus)
 
 		var others []networks.Result
 		for _, m := range markers[1:] {
 			others = append(others, values(m)...)
 		}
 		r.receive(networks.Report{Placer: kit.ID.String(), Results: &networks.ResultSet{Partial: true, Results: others}})
-		r.wantPath("the others", kit, blocked, delivered)
+		r.wantPath("the others", kit, blockedStatus, deliveredStatus)
 		r.receive(networks.Report{Placer: kit.ID.String(), Results: &networks.ResultSet{Results: values(markers[0])}})
-		now = r.wantPath("all of them", kit, blocked, delivered, orders.Completed)
+		now = r.wantPath("all of them", kit, blockedStatus, deliveredStatus, orders.Completed)
 		if tests, _ := r.missingYet(kit); len(tests) > 0 || now.HasMissing == nil || *now.HasMissing {
 			t.Errorf("missing at the end are %v", tests)
 		}
@@ -546,27 +546,27 @@ func TestAllTestsAreBlocked(t *testing.T) {
 			says func(o orders.Order)
 			want []orders.Status
 		}{
-			"all at once":  {func(o orders.Order) { r.reportBlocked(o, codes...) }, []orders.Status{blocked}},
-			"the order":    {func(o orders.Order) { r.reportBlocked(o) }, []orders.Status{blocked}},
-			"unknown ones": {func(o orders.Order) { r.reportBlocked(o, "X1") }, []orders.Status{blocked}},
+			"all at once":  {func(o orders.Order) { r.reportBlocked(o, codes...) }, []orders.Status{blockedStatus}},
+			"the order":    {func(o orders.Order) { r.reportBlocked(o) }, []orders.Status{blockedStatus}},
+			"unknown ones": {func(o orders.Order) { r.reportBlocked(o, "X1") }, []orders.Status{blockedStatus}},
 			"one after another": {func(o orders.Order) {
 				for _, code := range codes {
 					r.reportBlocked(o, code)
 				}
-			}, slices.Concat(slices.Repeat([]orders.Status{blocked, delivered}, len(codes)-1), []orders.Status{blocked})},
+			}, slices.Concat(slices.Repeat([]orders.Status{blockedStatus, deliveredStatus}, len(codes)-1), []orders.Status{blockedStatus})},
 			"the others ended": {func(o orders.Order) {
 				r.reportStatus(o, orders.Cancelled, codes[1:]...)
 				r.reportBlocked(o, codes[0])
-			}, []orders.Status{blocked}},
+			}, []orders.Status{blockedStatus}},
 			"one test of a stopped order": {func(o orders.Order) {
 				r.reportBlocked(o)
 				r.reportBlocked(o, codes[0])
-			}, []orders.Status{blocked}},
+			}, []orders.Status{blockedStatus}},
 			"one test of a resumed order": {func(o orders.Order) {
 				r.reportBlocked(o, codes...)
-				r.reportStatus(o, delivered)
+				r.reportStatus(o, deliveredStatus)
 				r.reportBlocked(o, codes[0])
-			}, []orders.Status{blocked, delivered, blocked, delivered}},
+			}, []orders.Status{blockedStatus, deliveredStatus, blockedStatus, deliveredStatus}},
 		} {
 			o := r.kit()
 			c.says(o)

@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// queued is a report that waits.
-type queued struct {
+// queuedMessage is a report that waits.
+type queuedMessage struct {
 	Arrival
 	message uuid.UUID
 	body    []byte
@@ -58,8 +58,8 @@ func (s *Service) next(ctx context.Context, tx *store.Tx, lane string) (bool, er
 	return true, s.process(ctx, tx, q, doc)
 }
 
-func oldestReport(ctx context.Context, tx *store.Tx, lane string) (queued, error) {
-	var q queued
+func oldestReport(ctx context.Context, tx *store.Tx, lane string) (queuedMessage, error) {
+	var q queuedMessage
 	var n int64
 	var messageKey string
 	err := tx.QueryRow(ctx, `SELECT r.id, r.message_id, r.n, r.received_at, r.body, m.network, m.key FROM inbox_reports r
@@ -72,7 +72,7 @@ func oldestReport(ctx context.Context, tx *store.Tx, lane string) (queued, error
 // ReadArrival returns a stored report with its origin, or a NotFound fault. The
 // report must belong to no team yet.
 func ReadArrival(ctx context.Context, tx *store.Tx, id uuid.UUID) (Arrival, error) {
-	var q queued
+	var q queuedMessage
 	var n int64
 	var messageKey string
 	err := tx.QueryRow(ctx, `SELECT r.id, r.n, r.received_at, r.body, m.network, m.key FROM inbox_reports r
@@ -126,7 +126,7 @@ type owner struct {
 // markHandled sets the state of a report. Once its user is known, the report
 // and its message are sealed with that user's key, so that they are erased
 // with the user. why is the reason of an unmatched report.
-func markHandled(ctx context.Context, tx *store.Tx, q queued, doc []byte, state string, why Reason, of *owner) error {
+func markHandled(ctx context.Context, tx *store.Tx, q queuedMessage, doc []byte, state string, why Reason, of *owner) error {
 	now := store.Micros(tx.Now())
 	if of == nil {
 		_, err := tx.Exec(ctx, `UPDATE inbox_reports SET state = $2, handled_at = $3, reason = $4 WHERE id = $1`, q.ID, state, now, string(why))

@@ -195,8 +195,8 @@ func (d desk) events() (all []event) {
 }
 
 const (
-	created  = matching.CreatedEvent + " pending_customer_review"
-	resolved = matching.UpdatedEvent + " resolved"
+	createdReview  = matching.CreatedEvent + " pending_customer_review"
+	resolvedReview = matching.UpdatedEvent + " resolved"
 )
 
 // A result with the sample and the person of an order goes to that order
@@ -344,7 +344,7 @@ func TestAcceptDefaultOrder(t *testing.T) {
 		if i := d.get(id); i.Status != matching.Resolved || i.Action != matching.Accept || *i.Order != o.ID || i.ReviewedAt == nil || len(i.Actions()) != 0 {
 			t.Errorf("%s %s", i.Status, i.Action)
 		}
-		if got := d.announced(); !slices.Equal(got, []string{created, resolved}) {
+		if got := d.announced(); !slices.Equal(got, []string{createdReview, resolvedReview}) {
 			t.Errorf("events %v", got)
 		}
 		if _, err := d.accept(id, matching.Choice{}); !fault.Is(err, fault.NotFound) {

@@ -49,17 +49,17 @@ func threeOwed() *expectations {
 func TestMergeIgnoresArrivalOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		reports := rapid.SliceOfN(rapid.Custom(aReport), 1, 6).Draw(t, "reports")
-		first := merge(unique(t, reports), "S1")
+		first := merge(uniqueReports(t, reports), "S1")
 		again := rapid.Permutation(append(reports, rapid.SliceOf(rapid.SampledFrom(reports)).Draw(t, "again")...)).Draw(t, "order")
-		second := merge(unique(t, again), "S1")
+		second := merge(uniqueReports(t, again), "S1")
 		if a, b := text(t, first), text(t, second); a != b {
 			t.Fatalf("one way\n%s\nanother\n%s", a, b)
 		}
 	})
 }
 
-// unique keeps the first of equal reports, as Take does.
-func unique(t *rapid.T, reports []Report) []Report {
+// uniqueReports keeps the first of equal reports, as Take does.
+func uniqueReports(t *rapid.T, reports []Report) []Report {
 	seen := map[[sha256.Size]byte]bool{}
 	var all []Report
 	for _, r := range reports {

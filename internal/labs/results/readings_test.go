@@ -146,7 +146,7 @@ func TestReadingsOfOneCode(t *testing.T) {
 // The last word on each reading counts: a correction over a final value, then the
 // later report. Only a final value that was observed, or is critical and was
 // reported, after all corrections counts over them. The order of arrival changes nothing.
-func TestTheLastWordOnEachReading(t *testing.T) {
+func TestTheLatestReportOfEachValueCounts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		readings := rapid.IntRange(2, 3).Draw(t, "readings")
 		type word struct {

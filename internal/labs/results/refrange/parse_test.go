@@ -40,30 +40,30 @@ func tableRow(r Range) (row [6]string) {
 		if b == nil {
 			continue
 		}
-		row[1+i] = plain(b.Value)
+		row[1+i] = plainNumber(b.Value)
 		row[3+i] = map[bool]string{true: "1", false: "0"}[b.Inclusive]
 	}
 	if r.Kind == Sexed {
-		row[5] = "M=" + ends(r.Male) + ";F=" + ends(r.Female)
+		row[5] = "M=" + endsOf(r.Male) + ";F=" + endsOf(r.Female)
 	}
 	return row
 }
 
-func ends(r *Range) string {
+func endsOf(r *Range) string {
 	if r == nil {
 		return "none"
 	}
 	text := ".."
 	if r.Low != nil {
-		text = plain(r.Low.Value) + text
+		text = plainNumber(r.Low.Value) + text
 	}
 	if r.High != nil {
-		text += plain(r.High.Value)
+		text += plainNumber(r.High.Value)
 	}
 	return text
 }
 
-func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+func plainNumber(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // Notations beyond the table, in the columns of the table.
 func TestMoreNotations(t *testing.T) {
