@@ -365,7 +365,7 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 	_, err = tx.Exec(ctx, `INSERT INTO lab_accounts (id, owner, lab_id, status, delegated_flow, provider_account_id, account_name,
 		default_clinical_notes, business_units, allowed_billing, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`,
-		id, owner, n.Lab, string(n.Status), string(n.Flow), strings.TrimSpace(n.Number), nullable(n.Name), nullable(n.DefaultNotes),
+		id, owner, n.Lab, string(n.Status), string(n.Flow), strings.TrimSpace(n.Number), nullableText(n.Name), nullableText(n.DefaultNotes),
 		units, billing, tx.Now())
 	if err != nil {
 		return AccountID{}, fmt.Errorf("catalogue: adding an account: %w", err)
@@ -376,7 +376,7 @@ func AddAccount(ctx context.Context, tx *store.Tx, n NewAccount) (AccountID, err
 	return id, err
 }
 
-func nullable(text string) any {
+func nullableText(text string) any {
 	if text == "" {
 		return nil
 	}
@@ -465,7 +465,7 @@ func EditAccount(ctx context.Context, tx *store.Tx, id AccountID, e AccountEdit)
 	}
 	_, err = tx.Exec(ctx, `UPDATE lab_accounts SET delegated_flow = $2, provider_account_id = $3, account_name = $4, default_clinical_notes = $5,
 		business_units = $6, allowed_billing = $7, updated_at = $8 WHERE id = $1`,
-		id, string(n.Flow), strings.TrimSpace(n.Number), nullable(n.Name), nullable(n.DefaultNotes), units, billing, tx.Now())
+		id, string(n.Flow), strings.TrimSpace(n.Number), nullableText(n.Name), nullableText(n.DefaultNotes), units, billing, tx.Now())
 	if err != nil {
 		return fmt.Errorf("catalogue: changing an account: %w", err)
 	}

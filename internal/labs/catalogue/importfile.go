@@ -253,14 +253,14 @@ type jsonFile struct {
 // unknown field is a problem, because it is probably a typing error.
 func ReadJSON(text []byte) (*Compendium, error) {
 	var file jsonFile
-	if err := strictly(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &file); err != nil {
+	if err := decodeStrictly(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &file); err != nil {
 		return nil, fmt.Errorf("%w: %w", errCompendium, err)
 	}
 	c := &Compendium{Lab: file.Lab}
 	var problems Problems
 	for i, entry := range file.Markers {
 		m := ListedMarker{}
-		if err := strictly(entry, &m); err != nil {
+		if err := decodeStrictly(entry, &m); err != nil {
 			problems.add(i+1, "marker", err.Error())
 			continue
 		}
@@ -273,13 +273,13 @@ func ReadJSON(text []byte) (*Compendium, error) {
 // ReadLab reads the description of a lab, a JSON object.
 func ReadLab(text []byte) (*Lab, error) {
 	l := &Lab{}
-	if err := strictly(text, l); err != nil {
+	if err := decodeStrictly(text, l); err != nil {
 		return nil, fmt.Errorf("catalogue: not the description of a lab: %w", err)
 	}
 	return l, nil
 }
 
-func strictly(text []byte, into any) error {
+func decodeStrictly(text []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {

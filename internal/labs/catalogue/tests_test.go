@@ -119,7 +119,7 @@ func TestSeededTests(t *testing.T) {
 	})
 }
 
-func TestLifeOfALabTest(t *testing.T) {
+func TestCreateChangeAndDeleteALabTest(t *testing.T) {
 	forEachEngine(t, func(r *rig) {
 		change := func(of teams.ID, id TestID, u TestUpdate) (got Test) {
 			r.write(func(tx *store.Tx) (err error) { got, err = UpdateTest(r.ctx, tx, of, id, u); return err })

@@ -25,14 +25,14 @@ const acknowledgementPlace = "critical_notices.body:"
 func insert(ctx context.Context, tx *store.Tx, n *Notice) error {
 	_, err := tx.Exec(ctx, `INSERT INTO critical_notices (team_id, id, user_id, order_id, result_id, report_id, revision, state, raised_at, due_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-		n.Team, n.ID, nullable(n.User), nullable(n.Order), nullable(n.Result), nullable(n.Report), n.Revision, string(n.State), n.RaisedAt, n.DueAt)
+		n.Team, n.ID, nullableID(n.User), nullableID(n.Order), nullableID(n.Result), nullableID(n.Report), n.Revision, string(n.State), n.RaisedAt, n.DueAt)
 	if err != nil {
 		return fmt.Errorf("critical: storing a notice: %w", err)
 	}
 	return nil
 }
 
-func nullable[T any](id *T) any {
+func nullableID[T any](id *T) any {
 	if id == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ func markEscalated(ctx context.Context, tx *store.Tx, n *Notice) error {
 func insertMail(ctx context.Context, tx *store.Tx, n *Notice, m Mail) error {
 	_, err := tx.Exec(ctx, `INSERT INTO critical_mails (team_id, notice_id, kind, id, user_id, recipient, state, problem, attempts, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, '', 0, $8)`,
-		n.Team, n.ID, string(m.Kind), m.ID, nullable(n.User), m.Recipient, string(m.State), m.CreatedAt)
+		n.Team, n.ID, string(m.Kind), m.ID, nullableID(n.User), m.Recipient, string(m.State), m.CreatedAt)
 	if err != nil {
 		return fmt.Errorf("critical: storing an e-mail: %w", err)
 	}

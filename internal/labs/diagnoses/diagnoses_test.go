@@ -87,7 +87,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-func TestSearchForNothing(t *testing.T) {
+func TestSearchWithoutWords(t *testing.T) {
 	db := storetest.SQLite(t)
 	for _, query := range []string{"", " . ", strings.Repeat("a ", 13), strings.Repeat("a", 201)} {
 		err := db.Read(system, func(tx *store.Tx) error {
