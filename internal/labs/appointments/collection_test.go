@@ -72,7 +72,7 @@ func (r *rig) setCollected(o orders.Order, at time.Time) {
 // A visit that was not booked here gives the time of the draw as well, also
 // one to a service center, which moves no order. The time on the sample counts
 // for more.
-func TestForeignVisits(t *testing.T) {
+func TestCollectionTimeOfVisitsBookedElsewhere(t *testing.T) {
 	eachRig(t, func(r *rig) {
 		end := noon.Add(-3 * time.Hour)
 		foreign := networks.Visit{BookingID: "of another laboratory", Status: "completed", Start: end.Add(-time.Hour), End: end}

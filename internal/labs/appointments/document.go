@@ -80,11 +80,11 @@ type DataDocument map[string]any
 // AddressDocumentOf returns the wire form of an address.
 func AddressDocumentOf(a Address) AddressDocument {
 	return AddressDocument{
-		FirstLine: a.FirstLine, SecondLine: nullable(a.SecondLine), City: a.City, State: a.State, Zip: a.Zip, AccessNotes: nullable(a.AccessNotes),
+		FirstLine: a.FirstLine, SecondLine: nullableText(a.SecondLine), City: a.City, State: a.State, Zip: a.Zip, AccessNotes: nullableText(a.AccessNotes),
 	}
 }
 
-func nullable(s string) *string {
+func nullableText(s string) *string {
 	if s == "" {
 		return nil
 	}
@@ -104,8 +104,8 @@ func DocumentOf(a *Appointment, o *orders.Order, history []Event) Document {
 	d := Document{
 		ID: a.ID, UserID: a.User, OrderID: a.Order, Transaction: o.Transaction, Address: AddressDocumentOf(a.Body.Address),
 		Location: PointDocument{Lng: a.Body.Place.Lng, Lat: a.Body.Place.Lat}, Start: instant(a.Start), End: instant(a.End),
-		TimeZone: nullable(a.TimeZone), Kind: a.Kind, Provider: a.Provider, Status: a.Status.Word(), ProviderID: a.Body.Booking.ID,
-		ExternalID: nullable(a.Body.Booking.ExternalID), Reschedules: a.CanReschedule(), Notes: nullable(a.Body.Notes), EventStatus: a.Status,
+		TimeZone: nullableText(a.TimeZone), Kind: a.Kind, Provider: a.Provider, Status: a.Status.Word(), ProviderID: a.Body.Booking.ID,
+		ExternalID: nullableText(a.Body.Booking.ExternalID), Reschedules: a.CanReschedule(), Notes: nullableText(a.Body.Notes), EventStatus: a.Status,
 		Events: make([]EventDocument, len(history)),
 	}
 	for i, e := range history {

@@ -35,7 +35,7 @@ func BenchmarkNear(b *testing.B) {
 	ctx := store.AsSystem(b.Context())
 	sites := manySites(50_000)
 	if err := db.Write(ctx, func(tx *store.Tx) error {
-		_, err := places.ImportSites(ctx, tx, places.Everybody, sites, true)
+		_, err := places.ImportSites(ctx, tx, places.AllTeams, sites, true)
 		return err
 	}); err != nil {
 		b.Fatal(err)
@@ -92,7 +92,7 @@ func TestNearWhileImporting(t *testing.T) {
 			}
 			return all
 		}
-		r.put(places.Everybody, true, sites(10)...)
+		r.put(places.AllTeams, true, sites(10)...)
 		done := make(chan error)
 		for range 3 {
 			go func() {
@@ -117,7 +117,7 @@ func TestNearWhileImporting(t *testing.T) {
 		ctx := store.AsSystem(t.Context())
 		for i := range 20 {
 			err := r.db.Write(ctx, func(tx *store.Tx) error {
-				_, err := places.ImportSites(ctx, tx, places.Everybody, sites(10+i%2*10), true)
+				_, err := places.ImportSites(ctx, tx, places.AllTeams, sites(10+i%2*10), true)
 				return err
 			})
 			if err != nil {

@@ -81,7 +81,7 @@ func (o Offer) matches(other Offer) bool {
 // replaces the offer of all teams with the same provider and tier.
 func importedOffers(ctx context.Context, tx *store.Tx, team teams.ID, zip string) ([]Offer, error) {
 	rows, err := tx.Query(ctx, `SELECT owner, provider, tier, days, earliest, latest, lead_hours FROM phlebotomy_coverage
-		WHERE owner IN ($1, $2) AND zip = $3`, team, Everybody, zip)
+		WHERE owner IN ($1, $2) AND zip = $3`, team, AllTeams, zip)
 	if err != nil {
 		return nil, fmt.Errorf("places: reading coverage: %w", err)
 	}

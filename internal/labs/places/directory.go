@@ -58,7 +58,7 @@ func (d *Directory) Near(ctx context.Context, tx *store.Tx, who Viewer, q Query)
 	if err != nil {
 		return SearchResult{}, err
 	}
-	day, err := today(ctx, tx, who)
+	day, err := labDay(ctx, tx, who)
 	if err != nil {
 		return SearchResult{}, err
 	}
@@ -77,7 +77,7 @@ func (d *Directory) Count(ctx context.Context, tx *store.Tx, who Viewer, q Query
 	if err != nil {
 		return SearchResult{}, err
 	}
-	day, err := today(ctx, tx, who)
+	day, err := labDay(ctx, tx, who)
 	if err != nil {
 		return SearchResult{}, err
 	}
@@ -114,7 +114,7 @@ func (*Directory) Site(ctx context.Context, tx *store.Tx, who Viewer, lab, code 
 	return s, err
 }
 
-func today(ctx context.Context, tx *store.Tx, who Viewer) (int32, error) {
+func labDay(ctx context.Context, tx *store.Tx, who Viewer) (int32, error) {
 	now, err := labclock.TimeOf(ctx, tx, who.Team)
 	return dayNumber(civil.DateOf(now)), err
 }
@@ -184,7 +184,7 @@ type list struct {
 // chooseList returns the key and version of the viewer's own list, or of the
 // list of all teams. The version is zero if there is neither.
 func chooseList(ctx context.Context, tx *store.Tx, who Viewer, lab string) (key listKey, version uuid.UUID, err error) {
-	rows, err := tx.Query(ctx, `SELECT owner, version FROM service_center_lists WHERE lab = $1 AND owner IN ($2, $3)`, lab, who.Team, Everybody)
+	rows, err := tx.Query(ctx, `SELECT owner, version FROM service_center_lists WHERE lab = $1 AND owner IN ($2, $3)`, lab, who.Team, AllTeams)
 	if err != nil {
 		return listKey{}, uuid.Nil, err
 	}

@@ -41,7 +41,7 @@ func TestMiles(t *testing.T) {
 }
 
 // A search returns the same sites in the same order as a full scan.
-func TestSearchIsBruteForce(t *testing.T) {
+func TestSearchEqualsAScan(t *testing.T) {
 	points := rapid.Custom(func(t *rapid.T) Point {
 		// Few distinct values, so that distances and latitudes often are equal.
 		return Point{

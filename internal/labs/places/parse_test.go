@@ -160,7 +160,7 @@ func TestMadeUpRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.put(places.Everybody, true, read.Rows...)
+		r.put(places.AllTeams, true, read.Rows...)
 		got, err := r.near(sandbox, "sonora_quest", 25, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -218,7 +218,7 @@ func TestImportOddTexts(t *testing.T) {
 		t.Fatalf("%v, %+v", err, read.Problems)
 	}
 	forEachEngine(t, func(r *rig) {
-		r.put(places.Everybody, true, read.Rows...)
+		r.put(places.AllTeams, true, read.Rows...)
 		var got places.Site
 		err := r.read(r.one.Team, func(ctx context.Context, tx *store.Tx) (err error) {
 			got, err = r.dir.Site(ctx, tx, r.one, "lab_one", read.Rows[0].Code)

@@ -85,8 +85,8 @@ type Viewer struct {
 	Sandbox bool
 }
 
-// Everybody owns the lists of all teams.
-var Everybody teams.ID
+// AllTeams owns the lists of all teams.
+var AllTeams teams.ID
 
 // ErrNoSites is returned for a lab that has no list for the viewer.
 //

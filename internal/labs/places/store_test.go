@@ -110,7 +110,7 @@ func TestNear(t *testing.T) {
 		later.ValidFrom = civil.DateOf(time.Now().UTC()).AddDays(2)
 		shut := site("lab_one", "D", 1)
 		shut.Active = false
-		r.put(places.Everybody, false, plain, stat, later, shut, site("lab_one", "E", 40), site("lab_two", "F", 1))
+		r.put(places.AllTeams, false, plain, stat, later, shut, site("lab_one", "E", 40), site("lab_two", "F", 1))
 
 		found, err := r.near(r.one, "lab_one", 25, 0)
 		if err != nil {
@@ -153,7 +153,7 @@ func TestNearMany(t *testing.T) {
 		for i := range 100 {
 			many = append(many, site("lab_one", fmt.Sprintf("S%02d", (i*37)%100), float64((i*37)%100)/10))
 		}
-		r.put(places.Everybody, true, many...)
+		r.put(places.AllTeams, true, many...)
 		found, err := r.near(r.one, "lab_one", 25, 0)
 		if err != nil || len(found.Sites) != 30 || found.Total != 100 {
 			t.Fatalf("%d of %d, %v", len(found.Sites), found.Total, err)
@@ -181,7 +181,7 @@ func TestListPrecedence(t *testing.T) {
 		if got := r.codes(sandbox, "lab_one"); got != "none" {
 			t.Errorf("a lab of which nothing is made up: %s", got)
 		}
-		r.put(places.Everybody, false, site("quest", "ALL", 1))
+		r.put(places.AllTeams, false, site("quest", "ALL", 1))
 		if one, two := r.codes(r.one, "quest"), r.codes(sandbox, "quest"); one != "ALL" || two != "ALL" {
 			t.Errorf("everybody's list: %s, in sandbox %s", one, two)
 		}
@@ -190,7 +190,7 @@ func TestListPrecedence(t *testing.T) {
 			t.Errorf("with a list of its own: %s, the other team %s", one, two)
 		}
 		r.write(func(ctx context.Context, tx *store.Tx) error {
-			n, err := places.RemoveSites(ctx, tx, places.Everybody, "quest")
+			n, err := places.RemoveSites(ctx, tx, places.AllTeams, "quest")
 			if n != 1 {
 				t.Errorf("%d sites were removed", n)
 			}
@@ -223,7 +223,7 @@ func TestImport(t *testing.T) {
 			{false, []places.Site{site("lab_one", "A", 9)}, places.Change{List: "lab_one", Updated: 1}, "B C A"},
 		}
 		for i, step := range steps {
-			changes := r.put(places.Everybody, step.full, step.sites...)
+			changes := r.put(places.AllTeams, step.full, step.sites...)
 			if !slices.Equal(changes, []places.Change{step.want}) {
 				t.Errorf("step %d: %+v, want %+v", i, changes, step.want)
 			}
@@ -237,10 +237,10 @@ func TestImport(t *testing.T) {
 // A list that was read in a failed transaction is never shown after it.
 func TestImportThatFails(t *testing.T) {
 	forEachEngine(t, func(r *rig) {
-		r.put(places.Everybody, false, site("lab_one", "A", 1))
+		r.put(places.AllTeams, false, site("lab_one", "A", 1))
 		ctx, stop := store.AsSystem(t.Context()), errors.New("stop")
 		err := r.db.Write(ctx, func(tx *store.Tx) error {
-			if _, err := places.ImportSites(ctx, tx, places.Everybody, []places.Site{site("lab_one", "B", 2)}, false); err != nil {
+			if _, err := places.ImportSites(ctx, tx, places.AllTeams, []places.Site{site("lab_one", "B", 2)}, false); err != nil {
 				return err
 			}
 			phoenix, _ := places.Zip("85004")
@@ -253,7 +253,7 @@ func TestImportThatFails(t *testing.T) {
 		if !errors.Is(err, stop) {
 			t.Fatal(err)
 		}
-		r.put(places.Everybody, false, site("lab_one", "C", 3))
+		r.put(places.AllTeams, false, site("lab_one", "C", 3))
 		if got := r.codes(r.one, "lab_one"); got != "A C" {
 			t.Errorf("found %s", got)
 		}
@@ -304,7 +304,7 @@ func TestCoverage(t *testing.T) {
 				t.Errorf("%s: %q, want %q", c.zip, got, c.want)
 			}
 		}
-		put(places.Everybody, false, offer, other)
+		put(places.AllTeams, false, offer, other)
 		const request = "visits appointment-request 4h America/Phoenix; "
 		if one, two := covers(r.one, "85004"), covers(sandbox, "85004"); one != fmt.Sprintf(ready, 3)+request || two != one {
 			t.Errorf("everybody's: %q, in sandbox %q", one, two)
@@ -317,10 +317,10 @@ func TestCoverage(t *testing.T) {
 		}
 		moved := offer
 		moved.ZIP = "85003"
-		if got := put(places.Everybody, true, moved); !slices.Equal(got, []places.Change{{List: "getlabs", Created: 1, Ended: 1}}) {
+		if got := put(places.AllTeams, true, moved); !slices.Equal(got, []places.Change{{List: "getlabs", Created: 1, Ended: 1}}) {
 			t.Errorf("a full import did %+v", got)
 		}
-		if got := put(places.Everybody, true, moved); !slices.Equal(got, []places.Change{{List: "getlabs", Unchanged: 1}}) {
+		if got := put(places.AllTeams, true, moved); !slices.Equal(got, []places.Change{{List: "getlabs", Unchanged: 1}}) {
 			t.Errorf("the same again did %+v", got)
 		}
 		if got := covers(r.two, "85004"); got != request {

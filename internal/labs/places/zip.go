@@ -115,9 +115,9 @@ func Zip(code string) (Place, bool) {
 	return z.region(code)
 }
 
-// crossing are the ZIP codes whose addresses are in two states, with the state
+// crossingZips are the ZIP codes whose addresses are in two states, with the state
 // that the table does not name or names.
-var crossing = map[string][2]string{
+var crossingZips = map[string][2]string{
 	"02861": {"RI", "MA"}, "42223": {"KY", "TN"}, "59221": {"MT", "ND"}, "63673": {"MO", "IL"}, "71749": {"AR", "LA"},
 	"73949": {"OK", "TX"}, "81137": {"CO", "NM"}, "84536": {"UT", "AZ"}, "86044": {"AZ", "UT"}, "86515": {"AZ", "NM"},
 	"88063": {"NM", "TX"}, "89439": {"NV", "CA"}, "97635": {"OR", "CA"},
@@ -131,7 +131,7 @@ func IsInState(code, state string) bool {
 	if !known || place.State == "" || place.State == state {
 		return true
 	}
-	if both, ok := crossing[code[:5]]; ok {
+	if both, ok := crossingZips[code[:5]]; ok {
 		return both[0] == state || both[1] == state
 	}
 	return place.Approximate && zips().regionIncludes(code, state)

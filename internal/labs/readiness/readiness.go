@@ -100,9 +100,9 @@ func firstLack(ctx context.Context, tx *store.Tx, team teams.ID, connected func(
 	return "", nil
 }
 
-// Incomplete lists the labs of production teams whose documents lack facts of the lab,
+// LabsWithMissingFacts lists the labs of production teams whose documents lack facts of the lab,
 // each with the missing fields: "Acme (clia, phone)".
-func Incomplete(ctx context.Context, tx *store.Tx) ([]string, error) {
+func LabsWithMissingFacts(ctx context.Context, tx *store.Tx) ([]string, error) {
 	all, err := teams.List(ctx, tx)
 	if err != nil {
 		return nil, err

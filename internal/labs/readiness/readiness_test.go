@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 		wantIncomplete := func(want ...string) {
 			t.Helper()
 			var got []string
-			if err := db.Read(ctx, func(tx *store.Tx) (err error) { got, err = Incomplete(ctx, tx); return err }); err != nil {
+			if err := db.Read(ctx, func(tx *store.Tx) (err error) { got, err = LabsWithMissingFacts(ctx, tx); return err }); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(got, want) {
