@@ -80,11 +80,11 @@ func (s *pdfDocument) drawModules(code barcode.Barcode, x, y, w, h float64) {
 			end++
 		}
 		for left := 0; left < len(line); {
-			if line[left] != dark {
+			if line[left] != darkModule {
 				left++
 				continue
 			}
-			length := len(line[left:]) - len(strings.TrimLeft(line[left:], string(dark)))
+			length := len(line[left:]) - len(strings.TrimLeft(line[left:], string(darkModule)))
 			s.pdf.Rect(x+float64(left)*w, y+float64(top)*h, float64(length)*w, float64(end-top)*h, "F")
 			left += length
 		}
@@ -93,17 +93,17 @@ func (s *pdfDocument) drawModules(code barcode.Barcode, x, y, w, h float64) {
 }
 
 const (
-	dark  = '#'
-	light = '.'
+	darkModule  = '#'
+	lightModule = '.'
 )
 
 // modules returns a line of a code, one letter for each module.
 func modules(code barcode.Barcode, y int) string {
 	line := make([]byte, code.Bounds().Dx())
 	for x := range line {
-		line[x] = light
+		line[x] = lightModule
 		if code.At(x, y) == color.Black {
-			line[x] = dark
+			line[x] = darkModule
 		}
 	}
 	return string(line)

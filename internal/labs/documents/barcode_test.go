@@ -186,15 +186,15 @@ func TestPDF417(t *testing.T) {
 			t.Errorf("a row begins or ends wrong: %s", line)
 		}
 	}
-	if top := pageHeight - 100 - height; math.Abs(top-lowest(pages[0].rects)) > 0.05 {
-		t.Errorf("the code ends at %.2f, not %.2f", lowest(pages[0].rects), top)
+	if top := pageHeight - 100 - height; math.Abs(top-lowestEdge(pages[0].rects)) > 0.05 {
+		t.Errorf("the code ends at %.2f, not %.2f", lowestEdge(pages[0].rects), top)
 	}
 	if _, err := new(pdfDocument).drawPDF417(strings.Repeat("x", 3000), 0, 0, 100); err == nil {
 		t.Error("3,000 characters fit")
 	}
 }
 
-func lowest(all []rect) float64 {
+func lowestEdge(all []rect) float64 {
 	low := math.Inf(1)
 	for _, r := range all {
 		low = min(low, r.y)
@@ -209,7 +209,7 @@ func grid(all []rect, columns, rows int) string {
 	for _, r := range all {
 		left, right, top = min(left, r.x), max(right, r.x+r.w), max(top, r.y+r.h)
 	}
-	w, h := (right-left)/float64(columns), (top-lowest(all))/float64(rows)
+	w, h := (right-left)/float64(columns), (top-lowestEdge(all))/float64(rows)
 	var out strings.Builder
 	for y := range rows {
 		line := []byte(strings.Repeat(".", columns))

@@ -23,7 +23,6 @@
 //	instructions.go how to give a sample
 //	links.go        links that open a requisition for a week
 //	page.go         pages and their blocks
-//	text.go         fonts and letters
-//	units.go        units as people write them
+//	text.go         fonts, letters, and units as people write them
 //	barcode.go      bar codes, drawn as rectangles
 package documents

@@ -32,7 +32,7 @@ var update = flag.Bool("update", false, "write the golden files")
 func papers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"requisition":  s.Requisition,
-		"labels":       func() ([]byte, error) { return s.Labels(3, CollectionTime{collected, true}) },
+		"labels":       func() ([]byte, error) { return s.Labels(3, CollectionTime{collectedAt, true}) },
 		"notice":       s.Notice,
 		"instructions": s.Instructions,
 		"report":       func() ([]byte, error) { return s.Report(r) },
@@ -197,7 +197,7 @@ func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
 	s := subject(1)
 	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15 MST", "DOB 12/10/1984", "3/3")
 	s.Full.Sandbox = true
-	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(100, CollectionTime{collected, true}) }))
+	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(100, CollectionTime{collectedAt, true}) }))
 	wantTexts(t, pages, "Acct 1234567890", "100/100")
 	if len(pages) != 100 {
 		t.Errorf("%d labels", len(pages))
@@ -361,7 +361,7 @@ func TestReportSeparatesValuesOfOneCode(t *testing.T) {
 	for i := range r.Results {
 		one := &r.Results[i]
 		one.Name, one.ProviderID, one.Sample = "Glucose", "GLU", r.Samples[0].Key
-		one.At = networks.Moment{Time: collected.Add(time.Duration(i) * 2 * time.Hour)}
+		one.At = networks.Moment{Time: collectedAt.Add(time.Duration(i) * 2 * time.Hour)}
 	}
 	second := r.Samples[0]
 	second.Key, second.Specimen.Number = "T-2", "T-2"
@@ -485,7 +485,7 @@ func TestTestsOfOneSpecimen(t *testing.T) {
 	change(0, "100", func(*networks.SpecimenNeeded) {})
 	change(1, "200", func(n *networks.SpecimenNeeded) { n.MinVolume, n.Notes = "0.5 mL", "Protect from light." })
 	change(2, "300", func(n *networks.SpecimenNeeded) { n.Temperature, n.Stability = "frozen", "Freeze at once" })
-	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(1, CollectionTime{collected, true}) }))
+	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(1, CollectionTime{collectedAt, true}) }))
 	wantInside(t, pages)
 	for n, want := range []string{"Volume: 1 mL + 0.5 mL, refrigerated", "Volume: 1 mL, frozen"} {
 		if said := pages[n].text(); !strings.Contains(said, want) || !strings.Contains(said, fmt.Sprintf("%d/2", n+1)) {
@@ -502,7 +502,7 @@ func TestTestsOfOneSpecimen(t *testing.T) {
 
 // Without the clinic's data the laboratory is the notifier, and the other papers
 // show what is known.
-func TestPapersWithoutAPractice(t *testing.T) {
+func TestDocumentsWithoutAPractice(t *testing.T) {
 	s := subject(3)
 	s.Full.Practice = networks.Practice{}
 	for name, render := range papers(s, revision(2)) {
@@ -553,7 +553,7 @@ func TestReportNamesTheSpecimenOfAValue(t *testing.T) {
 		t.Error("the values of one specimen name it")
 	}
 	r.Samples = append(r.Samples, results.Sample{Key: "Cerebrospinal fluid", Specimen: networks.Specimen{
-		Type: "Cerebrospinal fluid", Collected: networks.Moment{Time: collected.Add(time.Hour), Offset: &offset},
+		Type: "Cerebrospinal fluid", Collected: networks.Moment{Time: collectedAt.Add(time.Hour), Offset: &offset},
 	}})
 	r.Results[0].Sample, r.Results[1].Sample = r.Samples[0].Key, r.Samples[1].Key
 	pages := read(t, mustRender(t, func() ([]byte, error) { return subject(1).Report(r) }))
@@ -602,7 +602,7 @@ func FuzzPrintable(f *testing.F) {
 		if len(s) > 2000 {
 			return
 		}
-		text := printable(s)
+		text := printableText(s)
 		if strings.ContainsAny(text.letters, "\x00\r\t\x7f") {
 			t.Errorf("%q keeps control characters", text.letters)
 		}

@@ -60,10 +60,10 @@ func (s *Subject) Instructions() ([]byte, error) {
 }
 
 func (s *InstructionSheet) render(frame pageFrame, made time.Time, own func(p *pdfDocument)) ([]byte, error) {
-	frame.title, frame.lines = "HOW TO GIVE YOUR SAMPLE, continued", []string{labelled("Test", s.Test.Name)}
+	frame.title, frame.lines = "HOW TO GIVE YOUR SAMPLE, continued", []string{labelledValue("Test", s.Test.Name)}
 	frame.laboratory = laboratoryLine(laboratoryOf(s.Lab))
 	p := newLetterDocument("Collection instructions", frame, made)
-	p.writeLine(margin, p.y+14, 15, "B", printable("HOW TO GIVE YOUR SAMPLE"))
+	p.writeLine(margin, p.y+14, 15, "B", printableText("HOW TO GIVE YOUR SAMPLE"))
 	p.y += 20
 	p.fields(3, field{"Test", s.Test.Name}, field{"Laboratory", s.Lab.Name}, field{"Collection", label(s.Test.Method)})
 	if own != nil {

@@ -36,23 +36,23 @@ func (s *Subject) LabReport(r LabReport) ([]byte, error) {
 	whole := *s
 	whole.Full.Patient, whole.Order.SampleID = r.Patient, r.Number
 	frame := whole.frame("LABORATORY REPORT, continued   "+state,
-		joinNonEmpty(" · ", labelled("Specimen", s.specimenNames()), labelled("Collected", s.minute(r.Collected)),
-			labelled("Received", s.minute(r.Received)), labelled("Reported", s.minute(r.Reported))))
+		joinNonEmpty(" · ", labelledValue("Specimen", s.specimenNames()), labelledValue("Collected", s.minute(r.Collected)),
+			labelledValue("Received", s.minute(r.Received)), labelledValue("Reported", s.minute(r.Reported))))
 	frame.banner = "SANDBOX - invented by the sandbox laboratory, not for clinical use"
 	frame.laboratory = laboratoryLine(r.Laboratory)
 	p := newLetterDocument("Laboratory report", frame, r.Reported)
 	whole.labReportHead(p, r, state)
 	writeLines(p, r.Lines)
 	p.heading("Testing performed at")
-	p.point("1", joinNonEmpty(" · ", laboratoryLine(r.Laboratory), labelled("Director", r.Laboratory.Director)))
+	p.point("1", joinNonEmpty(" · ", laboratoryLine(r.Laboratory), labelledValue("Director", r.Laboratory.Director)))
 	p.paragraph("Flags: H above the range, L below the range, HH and LL critical, A abnormal, AA critical.", smallSize, "")
 	return p.output()
 }
 
 func (s *Subject) labReportHead(p *pdfDocument, r LabReport, state string) {
 	o := &s.Full
-	p.writeLine(margin, p.y+14, 15, "B", printable("LABORATORY REPORT"))
-	t := printable(state)
+	p.writeLine(margin, p.y+14, 15, "B", printableText("LABORATORY REPORT"))
+	t := printableText(state)
 	p.writeLine(pageWidth-margin-p.textWidth(11, "B", t), p.y+14, 11, "B", t)
 	p.y += 20
 	p.paragraph(laboratoryLine(r.Laboratory), normalSize, "")

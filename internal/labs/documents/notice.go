@@ -23,7 +23,7 @@ func (s *Subject) Notice() ([]byte, error) {
 	p := newLetterDocument("Advance Beneficiary Notice of Non-coverage", s.frame("Advance Beneficiary Notice of Non-coverage (ABN), continued"), s.placedAt())
 	p.paragraph("A. Notifier: "+s.notifier(), noticeSize, "B")
 	p.fields(2, field{"B. Patient Name", lastFirst(o.Patient)}, field{"C. Identification Number", s.Order.SampleID})
-	title := printable("Advance Beneficiary Notice of Non-coverage (ABN)")
+	title := printableText("Advance Beneficiary Notice of Non-coverage (ABN)")
 	p.writeLine((pageWidth-p.textWidth(14, "B", title))/2, p.y+14, 14, "B", title)
 	p.y += 22
 	p.paragraph("NOTE: If Medicare doesn't pay for D. laboratory tests below, you may have to pay.", noticeSize, "B")
@@ -84,7 +84,7 @@ func (s *Subject) biller() string {
 // billingContact names the laboratory where it is not the notifier.
 func (s *Subject) billingContact() string {
 	if s.Full.Practice == (networks.Practice{}) {
-		return labelled("Order", s.Order.ID.String())
+		return labelledValue("Order", s.Order.ID.String())
 	}
 	return "Questions about billing: " + s.biller()
 }

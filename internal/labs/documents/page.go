@@ -52,9 +52,9 @@ func newLetterDocument(title string, frame pageFrame, made time.Time) *pdfDocume
 	s.pdf.SetFooterFunc(func() {
 		s.pdf.SetTextColor(90, 90, 90)
 		s.drawLaboratory()
-		s.writeLine(margin, pageHeight-margin+8, 7, "", printable(s.frame.foot))
+		s.writeLine(margin, pageHeight-margin+8, 7, "", printableText(s.frame.foot))
 		if s.coded {
-			s.writeLine(margin, pageHeight-margin+17, 7, "", printable("[U+...] is the Unicode code of a letter that this document cannot print."))
+			s.writeLine(margin, pageHeight-margin+17, 7, "", printableText("[U+...] is the Unicode code of a letter that this document cannot print."))
 		}
 		s.pdf.SetFont(coreFont, "", 7)
 		s.pdf.SetXY(pageWidth-margin-120, pageHeight-margin)
@@ -93,12 +93,12 @@ func (s *pdfDocument) addPage() {
 // drawHeader draws the top of a page after the first.
 func (s *pdfDocument) drawHeader() {
 	const size = 7.5
-	t := printable(s.frame.title)
+	t := printableText(s.frame.title)
 	t.letters = s.cut(t, normalSize, "B", innerWidth)
 	s.writeLine(margin, s.y+8, normalSize, "B", t)
 	s.y += 12
 	for _, words := range s.frame.lines {
-		t := printable(words)
+		t := printableText(words)
 		lines := s.wrap(t, size, "", innerWidth)
 		lines = lines[:min(len(lines), 3)]
 		s.lines(margin, s.y, size, "", t, lines)
@@ -116,7 +116,7 @@ func (s *pdfDocument) drawLaboratory() {
 		return
 	}
 	const size = 7.0
-	t := printable(s.frame.laboratory)
+	t := printableText(s.frame.laboratory)
 	lines := s.wrap(t, size, "", innerWidth)
 	lines = lines[:min(len(lines), 2)]
 	s.lines(margin, pageHeight-margin-1-float64(len(lines))*size*lineHeight, size, "", t, lines)
@@ -128,7 +128,7 @@ func (s *pdfDocument) drawBanner() {
 		return
 	}
 	const height, size = 20.0, 11.0
-	t := printable(s.frame.banner)
+	t := printableText(s.frame.banner)
 	s.pdf.SetFillColor(0, 0, 0)
 	s.pdf.Rect(margin, margin-height-4, innerWidth, height, "F")
 	s.pdf.SetTextColor(255, 255, 255)
@@ -244,7 +244,7 @@ func (s *pdfDocument) heading(words string) {
 	s.y += 6
 	s.pdf.SetFillColor(228, 232, 236)
 	s.pdf.Rect(margin, s.y, innerWidth, 14, "F")
-	s.writeLine(margin+4, s.y+10, normalSize, "B", printable(words))
+	s.writeLine(margin+4, s.y+10, normalSize, "B", printableText(words))
 	s.y += 18
 }
 
@@ -266,7 +266,7 @@ func (s *pdfDocument) fields(columns int, all ...field) {
 			if f.value == "" {
 				f.value = "-"
 			}
-			texts[i] = printable(f.value)
+			texts[i] = printableText(f.value)
 			sizes[i] = s.fitWords(texts[i], width-8)
 			lines[i] = s.wrap(texts[i], sizes[i], "", width-8)
 			deepest = max(deepest, len(lines[i]))
@@ -276,7 +276,7 @@ func (s *pdfDocument) fields(columns int, all ...field) {
 		for i, f := range row {
 			x := margin + float64(i)*width + 4
 			s.pdf.SetTextColor(90, 90, 90)
-			s.writeLine(x, s.y+smallSize, smallSize, "", printable(f.label))
+			s.writeLine(x, s.y+smallSize, smallSize, "", printableText(f.label))
 			s.pdf.SetTextColor(0, 0, 0)
 			s.lines(x, s.y+smallSize*lineHeight, sizes[i], "", texts[i], lines[i])
 		}
@@ -311,7 +311,7 @@ func (s *pdfDocument) paragraph(words string, size float64, style string) {
 }
 
 func (s *pdfDocument) indent(words string, size float64, style string, indent float64) {
-	t := printable(words)
+	t := printableText(words)
 	for _, line := range s.wrap(t, size, style, innerWidth-8-indent) {
 		s.ensureRoom(size * lineHeight)
 		s.lines(margin+4+indent, s.y, size, style, t, []string{line})
@@ -323,7 +323,7 @@ func (s *pdfDocument) indent(words string, size float64, style string, indent fl
 // point writes a paragraph with a mark before it, such as a number.
 func (s *pdfDocument) point(mark, words string) {
 	s.ensureRoom(2 * normalSize * lineHeight)
-	s.writeLine(margin+4, s.y+normalSize, normalSize, "B", printable(mark))
+	s.writeLine(margin+4, s.y+normalSize, normalSize, "B", printableText(mark))
 	s.indent(words, normalSize, "", 18)
 }
 
@@ -341,7 +341,7 @@ func (s *pdfDocument) blanks(labels ...string) {
 	for i, label := range labels {
 		x := margin + float64(i)*width + 4
 		s.pdf.Line(x, s.y+24, x+width-16, s.y+24)
-		s.writeLine(x, s.y+24+smallSize+2, smallSize, "", printable(label))
+		s.writeLine(x, s.y+24+smallSize+2, smallSize, "", printableText(label))
 	}
 	s.y += 40
 }
@@ -375,7 +375,7 @@ func (s *pdfDocument) table(columns []column, rows []row) {
 		x := margin
 		s.pdf.SetTextColor(90, 90, 90)
 		for _, c := range columns {
-			s.writeLine(x+4, s.y+smallSize+1, smallSize, "B", printable(c.title))
+			s.writeLine(x+4, s.y+smallSize+1, smallSize, "B", printableText(c.title))
 			x += innerWidth * c.share / whole
 		}
 		s.pdf.SetTextColor(0, 0, 0)
@@ -403,7 +403,7 @@ func (s *pdfDocument) tableRow(columns []column, whole float64, r row) (height f
 		if r.title == "" {
 			words, size, style, x = r.note, smallSize+0.5, "", margin+14
 		}
-		t := printable(words)
+		t := printableText(words)
 		lines := s.wrap(t, size, style, innerWidth-(x-margin)-4)
 		lines = lines[:min(len(lines), 60)] // a page
 		return float64(len(lines))*size*lineHeight + 3, func() { s.lines(x, s.y, size, style, t, lines) }
@@ -416,7 +416,7 @@ func (s *pdfDocument) tableRow(columns []column, whole float64, r row) (height f
 	all := make([]drawn, len(r.cells))
 	deepest := 1
 	for i, c := range r.cells {
-		d := drawn{text: printable(c.words)}
+		d := drawn{text: printableText(c.words)}
 		if c.bold {
 			d.style = "B"
 		}

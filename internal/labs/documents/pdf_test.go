@@ -205,7 +205,7 @@ func wantTexts(t *testing.T, pages []leaf, texts ...string) {
 func (l leaf) overlapping() (pairs []string) {
 	ruler := newDocument("", fpdf.SizeType{Wd: l.width, Ht: l.height}, time.Time{})
 	for i, a := range l.texts {
-		right := a.x + ruler.textWidth(a.size, "", printable(a.text))
+		right := a.x + ruler.textWidth(a.size, "", printableText(a.text))
 		for j, b := range l.texts {
 			if i != j && b.x >= a.x && (b.x > a.x || j > i) && b.x < right-0.5 && math.Abs(a.y-b.y) < 0.7*min(a.size, b.size) && strings.TrimSpace(a.text) != "" && strings.TrimSpace(b.text) != "" {
 				pairs = append(pairs, a.text+" | "+b.text)
@@ -225,7 +225,7 @@ func wantInside(t *testing.T, pages []leaf) {
 		}
 		ruler := newDocument("", fpdf.SizeType{Wd: p.width, Ht: p.height}, time.Time{})
 		for _, w := range p.texts {
-			if right := w.x + ruler.textWidth(w.size, "", printable(w.text)); right > p.width {
+			if right := w.x + ruler.textWidth(w.size, "", printableText(w.text)); right > p.width {
 				t.Errorf("page %d: %q ends at %.0f of %.0f", n+1, w.text, right, p.width)
 			}
 		}

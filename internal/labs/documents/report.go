@@ -112,11 +112,11 @@ func (s *Subject) reportingLaboratory(r *results.Revision, sites []site) network
 func (s *Subject) sampleLines(r *results.Revision) (lines []string) {
 	for _, sample := range r.UsedSamplesFirst()[:min(len(r.Samples), 3)] {
 		sp := sample.Specimen
-		lines = append(lines, joinNonEmpty(" · ", labelled("Sample", sampleNumber(sample)), labelled("Specimen", cmp.Or(sp.Type, s.specimenNames())),
-			labelled("Collected", s.moment(sp.Collected)), labelled("Received", s.moment(sp.Received)), labelled("Reported", s.reported(r, sp))))
+		lines = append(lines, joinNonEmpty(" · ", labelledValue("Sample", sampleNumber(sample)), labelledValue("Specimen", cmp.Or(sp.Type, s.specimenNames())),
+			labelledValue("Collected", s.moment(sp.Collected)), labelledValue("Received", s.moment(sp.Received)), labelledValue("Reported", s.reported(r, sp))))
 	}
 	if lines == nil {
-		lines = []string{joinNonEmpty(" · ", labelled("Specimen", s.specimenNames()), labelled("Reported", s.minute(r.CreatedAt)))}
+		lines = []string{joinNonEmpty(" · ", labelledValue("Specimen", s.specimenNames()), labelledValue("Reported", s.minute(r.CreatedAt)))}
 	}
 	return lines
 }
@@ -129,8 +129,8 @@ func (s *Subject) reported(r *results.Revision, sp networks.Specimen) string {
 
 func (s *Subject) reportHead(p *pdfDocument, r *results.Revision, sites []site) {
 	o := &s.Full
-	p.writeLine(margin, p.y+14, 15, "B", printable("LABORATORY REPORT"))
-	state := printable(finality(r))
+	p.writeLine(margin, p.y+14, 15, "B", printableText("LABORATORY REPORT"))
+	state := printableText(finality(r))
 	p.writeLine(pageWidth-margin-p.textWidth(11, "B", state), p.y+14, 11, "B", state)
 	p.y += 20
 	p.paragraph(laboratoryLine(s.reportingLaboratory(r, sites)), normalSize, "")
@@ -230,7 +230,7 @@ func (s *Subject) writeResults(p *pdfDocument, r *results.Revision, sites []site
 			rows = append(rows, row{note: note})
 		}
 		if several[readingOf(one)] && !one.At.Time.IsZero() {
-			rows = append(rows, row{note: labelled("Observed", s.moment(one.At))})
+			rows = append(rows, row{note: labelledValue("Observed", s.moment(one.At))})
 		}
 		if p := one.Previous; p != nil {
 			rows = append(rows, row{note: joinNonEmpty("; ", s.previousNote(p), otherContext(p, one))})
@@ -263,7 +263,7 @@ func (s *Subject) sampleNote(r *results.Revision, key string) string {
 		return ""
 	}
 	sample := r.Samples[i]
-	return joinNonEmpty(" · ", labelled("Specimen", sample.Specimen.Type), labelled("Sample", sampleNumber(sample)), labelled("Collected", s.moment(sample.Specimen.Collected)))
+	return joinNonEmpty(" · ", labelledValue("Specimen", sample.Specimen.Type), labelledValue("Sample", sampleNumber(sample)), labelledValue("Collected", s.moment(sample.Specimen.Collected)))
 }
 
 // reading is a code in one sample.
@@ -343,7 +343,7 @@ func otherContext(p *results.Previous, now *results.Result) string {
 	if p.Text != now.Text || notes == strings.Join(now.Notes, "; ") {
 		notes = ""
 	}
-	return joinNonEmpty("; ", labelled("flag then", flag), labelled("reference then", reference), labelled("note then", notes))
+	return joinNonEmpty("; ", labelledValue("flag then", flag), labelledValue("reference then", reference), labelledValue("note then", notes))
 }
 
 func siteNumber(sites []site, key string) string {
@@ -367,7 +367,7 @@ func (s *Subject) writeMissing(p *pdfDocument, r *results.Revision) {
 	for _, m := range r.Missing {
 		rows = append(rows, row{cells: []cell{{words: m.Name}, {words: label(m.Failure)}, {words: m.Note}}})
 		if p := m.Previous; p != nil {
-			rows = append(rows, row{note: joinNonEmpty("; ", "Withdrawn by the laboratory "+s.minute(m.WithdrawnAt), s.previousNote(p), labelled("flag then", p.Flag))})
+			rows = append(rows, row{note: joinNonEmpty("; ", "Withdrawn by the laboratory "+s.minute(m.WithdrawnAt), s.previousNote(p), labelledValue("flag then", p.Flag))})
 		}
 		if note := s.sampleNote(r, m.Sample); note != "" {
 			rows = append(rows, row{note: note})

@@ -46,24 +46,24 @@ func (s *Subject) PublicRequisition() ([]byte, error) {
 func (s *Subject) requisitionHead(p *pdfDocument) {
 	o := &s.Full
 	top := p.y
-	p.writeLine(margin, top+14, 15, "B", printable("LABORATORY REQUISITION"))
+	p.writeLine(margin, top+14, 15, "B", printableText("LABORATORY REQUISITION"))
 	lab := s.Facts.Lab
 	const width = 250
 	x := pageWidth - margin - width
 	p.y = top + 19
 	for _, line := range []struct{ words, style string }{{lab.Name, "B"}, {oneLine(s.laboratory().Address), ""}, {joinNonEmpty(" · ", clia(lab.CLIA), phone(lab.Phone)), ""}} {
-		t := printable(line.words)
+		t := printableText(line.words)
 		wrapped := p.wrap(t, normalSize, line.style, x-margin-10)
 		wrapped = wrapped[:min(len(wrapped), 2)]
 		p.lines(margin, p.y, normalSize, line.style, t, wrapped)
 		p.y += float64(len(wrapped)) * normalSize * lineHeight
 	}
 	if o.Priority {
-		p.writeLine(margin, p.y+14, 14, "B", printable("STAT"))
+		p.writeLine(margin, p.y+14, 14, "B", printableText("STAT"))
 		p.y += 18
 	}
 	p.drawCode128(s.Order.SampleID, x, top, width, 38)
-	id := printable(s.Order.SampleID)
+	id := printableText(s.Order.SampleID)
 	id.letters = p.cut(id, 11, "B", width)
 	p.writeLine(x+(width-p.textWidth(11, "B", id))/2, top+50, 11, "B", id)
 	p.y = max(p.y+4, top+60)
@@ -116,7 +116,7 @@ func (s *Subject) patient(p *pdfDocument) {
 	c := o.Practice
 	p.fields(3,
 		field{"Physician", joinNonEmpty(", ", o.Physician.LastName, o.Physician.FirstName)}, field{"NPI", o.Physician.NPI}, field{"Clinic", cmp.Or(c.Name, o.Account.Name)},
-		field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", joinNonEmpty("\n", phone(c.Phone), labelled("Fax", phone(c.Fax)))},
+		field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", joinNonEmpty("\n", phone(c.Phone), labelledValue("Fax", phone(c.Fax)))},
 		field{"Call critical results to", phone(c.Callback())},
 	)
 }
@@ -209,7 +209,7 @@ func chosenAnswer(q catalogue.Question, code string) string {
 
 // collectionLine describes the collection for the top of later pages.
 func (s *Subject) collectionLine() string {
-	return joinNonEmpty(" · ", labelled("Specimen", s.specimenNames()), labelled("Ordered", s.minute(s.Full.PlacedAt)), labelled("Collected", s.collected()))
+	return joinNonEmpty(" · ", labelledValue("Specimen", s.specimenNames()), labelledValue("Ordered", s.minute(s.Full.PlacedAt)), labelledValue("Collected", s.collected()))
 }
 
 // collected returns the time of the collection, empty if it is not known. A time that
@@ -254,9 +254,9 @@ func (s *Subject) signature(p *pdfDocument) {
 	half := innerWidth / 2
 	p.pdf.Line(margin+4, p.y+24, margin+half-12, p.y+24)
 	o := s.Full.Physician
-	p.writeLine(margin+4, p.y+24+smallSize+2, smallSize, "", printable(joinNonEmpty(" ", "Authorized by", o.FirstName, o.LastName)))
-	p.writeLine(margin+half+4, p.y+20, normalSize, "", printable(formatDay(s.local(s.Full.PlacedAt))))
-	p.writeLine(margin+half+4, p.y+24+smallSize+2, smallSize, "", printable("Date"))
+	p.writeLine(margin+4, p.y+24+smallSize+2, smallSize, "", printableText(joinNonEmpty(" ", "Authorized by", o.FirstName, o.LastName)))
+	p.writeLine(margin+half+4, p.y+20, normalSize, "", printableText(formatDay(s.local(s.Full.PlacedAt))))
+	p.writeLine(margin+half+4, p.y+24+smallSize+2, smallSize, "", printableText("Date"))
 	p.y += 40
 }
 
@@ -344,7 +344,7 @@ func (s *Subject) Labels(count int, collected CollectionTime) ([]byte, error) {
 func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime, specimen tube, number string) {
 	width := labelWidth - 2*labelEdge
 	if s.Full.Priority {
-		stat := printable("STAT")
+		stat := printableText("STAT")
 		w := p.textWidth(9, "B", stat) + 6
 		p.pdf.SetFillColor(0, 0, 0)
 		p.pdf.Rect(labelEdge+width-w, 4, w, 11.5, "F")
@@ -359,7 +359,7 @@ func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime
 		joinNonEmpty(" - ", cmp.Or(specimen.name, s.specimenNames()), specimen.container),
 	}
 	y, step, bars := 22.0, 8.4, 51.0
-	if transport := joinNonEmpty(", ", labelled("Volume", specimen.volume()), specimen.temperature); transport != "" {
+	if transport := joinNonEmpty(", ", labelledValue("Volume", specimen.volume()), specimen.temperature); transport != "" {
 		lines = append(lines, transport)
 		y, step, bars = 21, 7.4, 53.5
 	}
@@ -368,7 +368,7 @@ func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime
 		number = "" // on the first line only
 	}
 	p.drawCode128(s.Order.SampleID, 1, bars, labelWidth-2, 76-bars)
-	id := printable(s.Order.SampleID)
+	id := printableText(s.Order.SampleID)
 	whole := labelWidth - 2*labelEdge
 	id.letters = p.cut(id, 8, "B", whole)
 	p.writeLine((labelWidth-p.textWidth(8, "B", id))/2, 85, 8, "B", id)
@@ -377,14 +377,14 @@ func (s *Subject) label(p *pdfDocument, account string, collected CollectionTime
 // labelName writes the name of a patient. A long one is smaller, then on two
 // lines: a sample needs the whole name.
 func (s *pdfDocument) labelName(patient networks.Patient, width float64) {
-	name := printable(lastFirst(patient))
+	name := printableText(lastFirst(patient))
 	size := s.fit(name, 10, 6.5, "B", width)
 	if s.textWidth(size, "B", name) <= width {
 		s.writeLine(labelEdge, 13, size, "B", name)
 		return
 	}
 	for i, part := range []string{patient.LastName + ",", patient.FirstName} {
-		t := printable(part)
+		t := printableText(part)
 		size := s.fit(t, 7, 5, "B", width)
 		t.letters = s.cut(t, size, "B", width)
 		s.writeLine(labelEdge, 8+7*float64(i), size, "B", t)
@@ -404,14 +404,14 @@ func (s *pdfDocument) fit(t text, most, least float64, style string, width float
 // labelLine writes a line with a text at its right end. A long line is smaller.
 func (s *pdfDocument) labelLine(y float64, words, right string) {
 	const width, size = labelWidth - 2*labelEdge, 7.0
-	end := printable(right)
+	end := printableText(right)
 	room := width
 	if right != "" {
 		w := s.textWidth(size, "", end)
 		s.writeLine(labelEdge+width-w, y, size, "", end)
 		room -= w + 4
 	}
-	t := printable(words)
+	t := printableText(words)
 	smaller := s.fit(t, size, 5, "", room)
 	t.letters = s.cut(t, smaller, "", room)
 	s.writeLine(labelEdge, y, smaller, "", t)

@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	placedAt  = time.Date(2026, 3, 5, 8, 30, 0, 0, time.UTC)
-	collected = time.Date(2026, 3, 6, 7, 15, 0, 0, time.FixedZone("", -7*3600))
+	placedAt    = time.Date(2026, 3, 5, 8, 30, 0, 0, time.UTC)
+	collectedAt = time.Date(2026, 3, 6, 7, 15, 0, 0, time.FixedZone("", -7*3600))
 )
 
 var phoenix = func() *time.Location {
@@ -102,7 +102,7 @@ func revision(found int) *results.Revision {
 	r.Laboratory, r.CLIA, r.Account = "Example Laboratories", "03D0000001", "A-77001"
 	r.Comments = []string{"Sample was slightly hemolyzed."}
 	r.Samples = []results.Sample{{Key: "S0012345678", Specimen: networks.Specimen{
-		Number: "T-1", Collected: networks.Moment{Time: collected, Offset: &offset}, Received: networks.Moment{Time: collected.Add(5 * time.Hour)}, Fasting: &yes,
+		Number: "T-1", Collected: networks.Moment{Time: collectedAt, Offset: &offset}, Received: networks.Moment{Time: collectedAt.Add(5 * time.Hour)}, Fasting: &yes,
 		Volume: "8 mL",
 	}, Laboratories: map[string]networks.Laboratory{
 		"PH": {Name: "Phoenix Site", CLIA: "03D0000002", Director: "Max Muster, MD", Phone: "+16025550100", Address: &networks.Address{FirstLine: "9 Lab Road", City: "Phoenix", State: "AZ", Zip: "85004"}},

@@ -114,11 +114,11 @@ func (s *Subject) frame(title string, lines ...string) pageFrame {
 // patientLine identifies the patient and the order.
 func (s *Subject) patientLine() string {
 	p := s.Full.Patient
-	return joinNonEmpty(" · ", labelled("Patient", lastFirst(p)), labelled("Born", formatBirth(p)), labelled("Sex", label(p.Gender)),
-		labelled("Patient ID", p.ID.String()), labelled("Control number", s.Order.SampleID))
+	return joinNonEmpty(" · ", labelledValue("Patient", lastFirst(p)), labelledValue("Born", formatBirth(p)), labelledValue("Sex", label(p.Gender)),
+		labelledValue("Patient ID", p.ID.String()), labelledValue("Control number", s.Order.SampleID))
 }
 
-func labelled(name, value string) string {
+func labelledValue(name, value string) string {
 	if value == "" {
 		return ""
 	}
@@ -147,7 +147,7 @@ func (s *pdfDocument) practice(c networks.Practice) {
 	if c == (networks.Practice{}) {
 		return
 	}
-	numbers := joinNonEmpty("\n", phone(c.Phone), labelled("Fax", phone(c.Fax)), labelled("After hours", phone(c.AfterHours)))
+	numbers := joinNonEmpty("\n", phone(c.Phone), labelledValue("Fax", phone(c.Fax)), labelledValue("After hours", phone(c.AfterHours)))
 	s.fields(3, field{"Ordered by", c.Name}, field{"Clinic's address", address(c.Address)}, field{"Clinic's phone", numbers})
 }
 

@@ -3,12 +3,15 @@ package documents
 import (
 	_ "embed"
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/unicode/norm"
+
+	"hale/internal/labs/loinc"
 )
 
 // Every PDF reader has Helvetica with the letters of Western Europe. For other
@@ -70,10 +73,10 @@ type text struct {
 	coded bool
 }
 
-// printable prepares a text for printing. Control characters become spaces. A
+// printableText prepares a text for printing. Control characters become spaces. A
 // letter that no font has becomes its code in brackets, which cannot be
 // mistaken for another letter.
-func printable(s string) text {
+func printableText(s string) text {
 	if isPlainASCII(s) {
 		return text{letters: s, core: true}
 	}
@@ -122,4 +125,24 @@ func (t text) encode(part string) string {
 		out = append(out, b)
 	}
 	return string(out)
+}
+
+// Units are printed as people write them: mIU/L, not m[IU]/L, and 10³/µL, not
+// 10*3/uL.
+
+var (
+	powerOfTen   = regexp.MustCompile(`(?i)^(?:x ?)?10(?:E|\*|\^)(\d+)`)
+	microUnit    = regexp.MustCompile(`(^|[/ ])[uμ](g|L|l|mol|IU|U|m|Eq|kat)\b`)
+	raisedDigits = strings.NewReplacer("0", "⁰", "1", "¹", "2", "²", "3", "³", "4", "⁴", "5", "⁵", "6", "⁶", "7", "⁷", "8", "⁸", "9", "⁹")
+	exponents    = strings.NewReplacer("m2", "m²", "mm3", "mm³", "cm3", "cm³")
+)
+
+// printedUnit returns a unit as people write it.
+func printedUnit(unit string) string {
+	unit = loinc.PrintedUnit(strings.TrimSpace(unit))
+	unit = powerOfTen.ReplaceAllStringFunc(unit, func(power string) string {
+		return "10" + raisedDigits.Replace(powerOfTen.FindStringSubmatch(power)[1])
+	})
+	unit = microUnit.ReplaceAllString(unit, "${1}µ${2}")
+	return strings.Replace(exponents.Replace(unit), "1.73m²", "1.73 m²", 1)
 }
