@@ -21,10 +21,8 @@
 //
 //	events.go       channels and rules; the events that callers report
 //	reminders.go    messages that are planned, and cleared when they are not needed
-//	portal_code.go  the code that opens the portal on a new device
-//	queue.go        a message's row and job
-//	texts.go        templates.txt, filled in
-//	send.go         the job; package senders has SMTP and the SMS gateway
+//	queue.go        a message's row and job; the code that opens the portal on a new device
+//	send.go         the job, and templates.txt, filled in; package senders has SMTP and the SMS gateway
 //	outbox.go       the list of messages
 //	settings.go     a team's switches
 package messages

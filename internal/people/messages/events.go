@@ -36,15 +36,15 @@ const (
 
 // Collection methods and statuses of orders that this package names.
 const (
-	testkit     = "testkit"
-	phlebotomy  = "at_home_phlebotomy"
-	walkIn      = "walk_in_test"
-	pending     = "appointment_pending"
-	confirmed   = "appointment_scheduled"
-	cancelled   = "appointment_cancelled"
-	requisition = "requisition_created"
-	bypassed    = "requisition_bypassed"
-	withPatient = "with_customer"
+	testkit             = "testkit"
+	phlebotomy          = "at_home_phlebotomy"
+	walkIn              = "walk_in_test"
+	visitPending        = "appointment_pending"
+	visitConfirmed      = "appointment_scheduled"
+	visitCancelled      = "appointment_cancelled"
+	requisition         = "requisition_created"
+	requisitionBypassed = "requisition_bypassed"
+	withPatient         = "with_customer"
 )
 
 // String describes the rule.
@@ -57,9 +57,9 @@ func (r Rule) String() string {
 //
 // Reference 1.19.
 var visitRules = map[string]map[string]Rule{
-	pending:              {phlebotomy: ByEmailOrSMS},
-	confirmed:            {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
-	cancelled:            {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
+	visitPending:         {phlebotomy: ByEmailOrSMS},
+	visitConfirmed:       {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
+	visitCancelled:       {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
 	"reminder_kit":       {testkit: BySMS},
 	"reminder_booking":   {walkIn: BySMS},
 	"reminder_visit_24h": {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
@@ -151,7 +151,7 @@ func AppointmentMoved(ctx context.Context, tx *store.Tx, e AppointmentEvent) err
 	if err != nil {
 		return err
 	}
-	events := map[string]string{"pending": pending, "confirmed": confirmed, "cancelled": cancelled}
+	events := map[string]string{"pending": visitPending, "confirmed": visitConfirmed, "cancelled": visitCancelled}
 	if event, ok := events[e.Status]; ok {
 		if err := p.queueEvent(ctx, tx, event, p.visitRule(event), Message{}); err != nil {
 			return err

@@ -40,11 +40,11 @@ func (p *patient) updateOrderReminders(ctx context.Context, tx *store.Tx, status
 		return nil
 	case withPatient:
 		return p.planReminders(ctx, tx, kitTopic, "reminder_kit", afterKit)
-	case requisition, bypassed:
+	case requisition, requisitionBypassed:
 		return p.planReminders(ctx, tx, bookingTopic, "reminder_booking", afterRequisition)
-	case pending, cancelled: // the visit has no time yet
+	case visitPending, visitCancelled: // the visit has no time yet
 		return p.clearTopics(ctx, tx, kitTopic)
-	case confirmed:
+	case visitConfirmed:
 		return p.clearTopics(ctx, tx, kitTopic, bookingTopic)
 	}
 	return p.clearTopics(ctx, tx, kitTopic, bookingTopic, visitTopic)

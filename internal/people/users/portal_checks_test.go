@@ -21,7 +21,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-var born = civil.MustParse("1984-12-10") // as in userstest.Info
+var birthDate = civil.MustParse("1984-12-10") // as in userstest.Info
 
 func bornOn(date civil.Date) users.Proof { return users.Proof{BirthDate: &date} }
 
@@ -263,7 +263,7 @@ func TestWrongAnswersAreCounted(t *testing.T) {
 		for _, step := range []struct {
 			proof users.Proof
 			wrong int64
-		}{{wrongCode(right, 1), 1}, {wrongCode(right, 2), 1}, {right, 0}, {right, 0}, {bornOn(born), 0}, {bornOn(civil.MustParse("1984-12-11")), 1}} {
+		}{{wrongCode(right, 1), 1}, {wrongCode(right, 2), 1}, {right, 0}, {right, 0}, {bornOn(birthDate), 0}, {bornOn(civil.MustParse("1984-12-11")), 1}} {
 			if _, err := enter(db, made.Token, "", step.proof); err != nil {
 				t.Fatal(err)
 			}
@@ -394,22 +394,22 @@ func enterAgain(db *store.DB, token, page secrets.Text) (entry users.Entry, err 
 	return entry, err
 }
 
-func TestBirthDateNeedsTheTeamsConsent(t *testing.T) {
+func TestBirthDateCheckNeedsItsSwitch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)
 		made := link(t, db, user, users.Communications)
-		entry, err := enter(db, made.Token, "", bornOn(born))
+		entry, err := enter(db, made.Token, "", bornOn(birthDate))
 		wantRefusal(t, entry, err, users.NeedsCheck, 0)
 		acceptBirthDate(t, db, user.Team)
 		for left := int64(4); left >= 3; left-- {
-			entry, err := enter(db, made.Token, "", bornOn(born.AddDays(1)))
+			entry, err := enter(db, made.Token, "", bornOn(birthDate.AddDays(1)))
 			wantRefusal(t, entry, err, users.WrongBirthDate, left)
 		}
-		first, err := enter(db, made.Token, "", bornOn(born))
+		first, err := enter(db, made.Token, "", bornOn(birthDate))
 		if err != nil || first.Session == "" || first.Device == "" {
 			t.Fatalf("right date: %+v, %v", first, err)
 		}
-		entry, err = enter(db, made.Token, "", bornOn(born.AddDays(1)))
+		entry, err = enter(db, made.Token, "", bornOn(birthDate.AddDays(1)))
 		wantRefusal(t, entry, err, users.WrongBirthDate, 2) // the right date gave its own try back, and no other
 	})
 }
@@ -423,7 +423,7 @@ func TestFiveWrongDatesEndALink(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 20 { // at once, as a guesser would
 			wg.Go(func() {
-				entry, err := enter(db, made.Token, "", bornOn(born.AddDays(i+1)))
+				entry, err := enter(db, made.Token, "", bornOn(birthDate.AddDays(i+1)))
 				switch {
 				case errors.Is(err, users.ErrLinkGone):
 					gone.Add(1)
@@ -438,7 +438,7 @@ func TestFiveWrongDatesEndALink(t *testing.T) {
 		if wrong.Load() != 5 || gone.Load() != 15 {
 			t.Errorf("%d guesses judged, %d refused", wrong.Load(), gone.Load())
 		}
-		_, err := enter(db, made.Token, "", bornOn(born))
+		_, err := enter(db, made.Token, "", bornOn(birthDate))
 		wantFault(t, err, fault.NotFound, "This link cannot be used")
 	})
 }
@@ -451,15 +451,15 @@ func TestWrongAnswersCountForThePerson(t *testing.T) {
 		acceptBirthDate(t, db, user.Team)
 		first, second := link(t, db, user, users.Communications), link(t, db, user, users.Communications)
 		for left := int64(4); left >= 2; left-- {
-			entry, err := enter(db, first.Token, "", bornOn(born.AddDays(1)))
+			entry, err := enter(db, first.Token, "", bornOn(birthDate.AddDays(1)))
 			wantRefusal(t, entry, err, users.WrongBirthDate, left)
 		}
 		for left := int64(1); left >= 0; left-- {
-			entry, err := enter(db, second.Token, "", bornOn(born.AddDays(1)))
+			entry, err := enter(db, second.Token, "", bornOn(birthDate.AddDays(1)))
 			wantRefusal(t, entry, err, users.WrongBirthDate, left)
 		}
 		for _, made := range []users.PortalLink{first, second, link(t, db, user, users.Communications)} {
-			_, err := enter(db, made.Token, "", bornOn(born))
+			_, err := enter(db, made.Token, "", bornOn(birthDate))
 			wantFault(t, err, fault.NotFound, "This link cannot be used")
 		}
 		// The other way of the same person still works.
