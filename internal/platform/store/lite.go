@@ -17,14 +17,14 @@ import (
 // (docs/decisions/0009).
 type conn struct {
 	raw      *sqlite.Conn
-	prepared map[string]*prepared
-	running  []*prepared   // started and not reset
-	stop     chan struct{} // closing it interrupts the running statements; nil for the writer
+	prepared map[string]*preparedStatement
+	running  []*preparedStatement // started and not reset
+	stop     chan struct{}        // closing it interrupts the running statements; nil for the writer
 }
 
-// prepared is a prepared statement. Preparing costs as much as running, so each
+// preparedStatement is a prepared statement. Preparing costs as much as running, so each
 // connection prepares a text once.
-type prepared struct {
+type preparedStatement struct {
 	stmt      *sqlite.Stmt
 	columns   int
 	busy      bool
@@ -46,7 +46,7 @@ func openConn(path string, pragmas []string) (*conn, error) {
 		return nil, err
 	}
 	db.SetBusyTimeout(defaultLockWait)
-	c := &conn{raw: db, prepared: map[string]*prepared{}}
+	c := &conn{raw: db, prepared: map[string]*preparedStatement{}}
 	for _, pragma := range pragmas {
 		if _, err := c.exec("PRAGMA "+pragma, nil); err != nil {
 			_ = c.close()
@@ -121,7 +121,7 @@ func (c *conn) query(text string, args []any) (*Rows, error) {
 }
 
 // start returns the prepared statement of a text with its parameters bound.
-func (c *conn) start(text string, args []any) (*prepared, error) {
+func (c *conn) start(text string, args []any) (*preparedStatement, error) {
 	p := c.prepared[text]
 	if p == nil || p.busy {
 		var err error
@@ -145,7 +145,7 @@ func (c *conn) start(text string, args []any) (*prepared, error) {
 }
 
 // reset ends a statement and releases its locks and parameters.
-func (c *conn) reset(p *prepared) {
+func (c *conn) reset(p *preparedStatement) {
 	_ = p.stmt.Reset() // returns the error of the last step again
 	_ = p.stmt.ClearBindings()
 	p.busy = false
@@ -157,7 +157,7 @@ func (c *conn) reset(p *prepared) {
 	}
 }
 
-func (c *conn) prepare(text string, once bool) (*prepared, error) {
+func (c *conn) prepare(text string, once bool) (*preparedStatement, error) {
 	stmt, rest, err := c.raw.PrepareTransient(sqliteText(text))
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (c *conn) prepare(text string, once bool) (*prepared, error) {
 		_ = stmt.Finalize()
 		return nil, fmt.Errorf("store: more than one statement in a text: %.40q", text)
 	}
-	p := &prepared{stmt: stmt, columns: stmt.ColumnCount(), transient: once}
+	p := &preparedStatement{stmt: stmt, columns: stmt.ColumnCount(), transient: once}
 	if once {
 		return p, nil
 	}

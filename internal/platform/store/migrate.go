@@ -143,7 +143,7 @@ func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 }
 
 func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
-	steps, err := translated(db.engine)
+	steps, err := translatedMigrations(db.engine)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,8 +170,8 @@ func sqliteDSN(path string) string {
 	return fileURI(path) + "?_txlock=immediate&_pragma=" + strings.Join(pragmas(Options{}), "&_pragma=")
 }
 
-// translated returns the migrations in the SQL of an engine.
-func translated(engine Engine) (fs.FS, error) {
+// translatedMigrations returns the migrations in the SQL of an engine.
+func translatedMigrations(engine Engine) (fs.FS, error) {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type Rows struct {
 	pg *sql.Rows // PostgreSQL
 
 	conn     *conn // SQLite
-	stmt     *prepared
+	stmt     *preparedStatement
 	buffered bool // the statement is at a row that Next has not returned yet
 	err      error
 }

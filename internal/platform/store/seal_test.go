@@ -159,8 +159,8 @@ func TestKeyNumbers(t *testing.T) {
 	})
 }
 
-// shredding tests two nodes with values that are sealed for two users of a team.
-type shredding struct {
+// shreddingFixture tests two nodes with values that are sealed for two users of a team.
+type shreddingFixture struct {
 	t              *testing.T
 	node, other    *store.DB
 	ahead          atomic.Int64 // nanoseconds that the test adds to the clock
@@ -171,10 +171,10 @@ type shredding struct {
 
 const shredPlace = "t.c:1"
 
-func eachShredding(t *testing.T, fn func(s *shredding)) {
+func eachShredding(t *testing.T, fn func(s *shreddingFixture)) {
 	t.Helper()
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		s := &shredding{t: t, team: uuid.New(), user: uuid.New(), next: uuid.New()}
+		s := &shreddingFixture{t: t, team: uuid.New(), user: uuid.New(), next: uuid.New()}
 		began := time.Now()
 		now := func() time.Time { return began.Add(time.Duration(s.ahead.Load())) }
 		s.node, s.other = d.Open(t, now), d.Open(t, now)
@@ -189,13 +189,13 @@ func eachShredding(t *testing.T, fn func(s *shredding)) {
 	})
 }
 
-func (s *shredding) open(tx *store.Tx, user uuid.UUID, sealed []byte) error {
+func (s *shreddingFixture) open(tx *store.Tx, user uuid.UUID, sealed []byte) error {
 	_, err := tx.Unseal(s.t.Context(), s.team, user, shredPlace, sealed)
 	return err
 }
 
 // opens checks whether the node can read the value of the user.
-func (s *shredding) opens(db *store.DB, want bool) {
+func (s *shreddingFixture) opens(db *store.DB, want bool) {
 	s.t.Helper()
 	err := db.Read(store.AsSystem(s.t.Context()), func(tx *store.Tx) error { return s.open(tx, s.user, s.sealed) })
 	if want != (err == nil) || err != nil && !errors.Is(err, store.ErrNoKey) {
@@ -203,13 +203,13 @@ func (s *shredding) opens(db *store.DB, want bool) {
 	}
 }
 
-func (s *shredding) shred(user uuid.UUID) {
+func (s *shreddingFixture) shred(user uuid.UUID) {
 	s.t.Helper()
 	write(s.t, s.node, func(tx *store.Tx) error { return tx.Shred(s.t.Context(), s.team, user) })
 }
 
 // keys counts the keys of the user.
-func (s *shredding) keys() (n int) {
+func (s *shreddingFixture) keys() (n int) {
 	s.t.Helper()
 	err := s.node.Read(store.AsSystem(s.t.Context()), func(tx *store.Tx) error {
 		return tx.QueryRow(s.t.Context(), `SELECT COUNT(*) FROM sealing_keys WHERE subject_id = $1`, s.user).Scan(&n)
@@ -221,7 +221,7 @@ func (s *shredding) keys() (n int) {
 }
 
 func TestOtherNodesUseAShreddedKeyForAMinute(t *testing.T) {
-	eachShredding(t, func(s *shredding) {
+	eachShredding(t, func(s *shreddingFixture) {
 		s.opens(s.other, true)
 		s.shred(s.user)
 		s.opens(s.node, false)
@@ -238,7 +238,7 @@ func TestOtherNodesUseAShreddedKeyForAMinute(t *testing.T) {
 // A reader that began before a shred can read the key in its snapshot, but does not
 // cache it.
 func TestOldReaderDoesNotCacheAShreddedKey(t *testing.T) {
-	eachShredding(t, func(s *shredding) {
+	eachShredding(t, func(s *shreddingFixture) {
 		ctx := store.AsSystem(s.t.Context())
 		s.ahead.Add(int64(time.Hour)) // the cached keys expire
 		err := s.node.Read(ctx, func(tx *store.Tx) error {
@@ -256,7 +256,7 @@ func TestOldReaderDoesNotCacheAShreddedKey(t *testing.T) {
 }
 
 func TestShredTeam(t *testing.T) {
-	eachShredding(t, func(s *shredding) {
+	eachShredding(t, func(s *shreddingFixture) {
 		s.opens(s.node, true)
 		s.shred(uuid.Nil)
 		s.opens(s.node, false)
@@ -265,7 +265,7 @@ func TestShredTeam(t *testing.T) {
 
 // A transaction that called HasKey creates no key for a user who is erased meanwhile.
 func TestHasKey(t *testing.T) {
-	eachShredding(t, func(s *shredding) {
+	eachShredding(t, func(s *shreddingFixture) {
 		lateWrite := func(during func()) (known bool) {
 			write(s.t, s.node, func(tx *store.Tx) (err error) {
 				if known, err = tx.HasKey(s.t.Context(), s.team, s.user); err != nil || !known {
