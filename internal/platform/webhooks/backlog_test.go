@@ -69,7 +69,7 @@ func TestASuccessAfterAMomentChangesNoRetry(t *testing.T) {
 
 // Recovering and replaying send the deliveries that wait for a retry, and count them
 // first.
-func TestRecoveringSendsWhatWaits(t *testing.T) {
+func TestRecoveringSendsWaitingEvents(t *testing.T) {
 	for name, replay := range map[string]webhooks.Replay{"recover": {Since: time.Unix(1, 0)}, "replay": {From: 1}} {
 		t.Run(name, func(t *testing.T) {
 			storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
@@ -88,7 +88,7 @@ func TestRecoveringSendsWhatWaits(t *testing.T) {
 }
 
 // Sending one message again sends it at once, also if it waits for a retry.
-func TestResendingSendsWhatWaits(t *testing.T) {
+func TestResendingSendsWaitingEvents(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		r, _, e, up, _ := outageFixture(t, d)
 		up.Store(true)

@@ -101,7 +101,7 @@ func (a *arrivals) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func load(b *testing.B, db *store.DB, producers, perSecond int) {
 	var recorded atomic.Int64
-	r := newFixture(b, db, webhooks.Config{Observe: func(webhooks.Attempted) { recorded.Add(1) }})
+	r := newFixture(b, db, webhooks.Config{Observe: func(webhooks.AttemptResult) { recorded.Add(1) }})
 	a := &arrivals{at: map[string]time.Time{}}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

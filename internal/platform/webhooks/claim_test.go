@@ -82,7 +82,7 @@ func TestAbandonedClaims(t *testing.T) {
 }
 
 // A sweep reports deliveries that are overdue because no commit woke the queue.
-func TestStrandedDeliveriesAreReported(t *testing.T) {
+func TestUnclaimedDeliveriesAreReported(t *testing.T) {
 	var ahead atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	storetest.EachAt(t, now, func(t *testing.T, db *store.DB) {
@@ -140,7 +140,7 @@ func TestLapsedNodeKeepsClaims(t *testing.T) {
 }
 
 // A hanging post does not delay the next one to the same endpoint.
-func TestHungPostsDelayNoOther(t *testing.T) {
+func TestHangingPostsDelayNoOtherEndpoint(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, webhooks.Config{})
 		rc, free := busyReceiver(t)

@@ -19,7 +19,7 @@ import (
 
 const (
 	sweepEvery = 10 * time.Second
-	overdue    = time.Minute // a sweep reports rows that are due for longer as stranded
+	overdueAge = time.Minute // a sweep reports rows that are due for longer as stranded
 	// unknownEvery is the interval at which the endpoints of teams are read that have
 	// events and no known endpoint: another node may have added one.
 	unknownEvery = time.Second
@@ -38,7 +38,7 @@ type Config struct {
 	Schedule Schedule // DefaultSchedule
 	Log      *slog.Logger
 	// Observe is called with each attempt after it is recorded.
-	Observe func(Attempted)
+	Observe func(AttemptResult)
 	// Stranded is called with the number of deliveries that only the sweep found. Any
 	// number above zero is a fault of this program.
 	Stranded func(n int)
@@ -53,8 +53,8 @@ type Config struct {
 	TLS  *tls.Config
 }
 
-// Attempted describes an attempt, for metrics.
-type Attempted struct {
+// AttemptResult describes an attempt, for metrics.
+type AttemptResult struct {
 	Outcome string        // sent, retried or failed
 	Took    time.Duration // of the exchange
 	Delay   time.Duration // from the event's commit to the end of the exchange
@@ -89,7 +89,7 @@ func NewDeliverer(db *store.DB, cfg Config) *Deliverer {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
 	if cfg.Observe == nil {
-		cfg.Observe = func(Attempted) {}
+		cfg.Observe = func(AttemptResult) {}
 	}
 	if cfg.Stranded == nil {
 		cfg.Stranded = func(int) {}

@@ -336,7 +336,7 @@ const Withheld = "[withheld]"
 func sentHeaders(custom map[string]string, a *Attempt) map[string]string {
 	own := http.Header{}
 	for name, value := range custom {
-		if Sensitive(name) {
+		if IsSensitiveHeader(name) {
 			value = Withheld
 		}
 		own.Set(name, value)

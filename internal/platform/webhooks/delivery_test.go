@@ -43,7 +43,7 @@ var quickSchedule = webhooks.Schedule{Waits: []time.Duration{20 * time.Milliseco
 
 // Retries become due before events that were claimed already. With one answer in ten
 // a 503, every event arrives, and the sweep finds none.
-func TestRetriesAreNotStranded(t *testing.T) {
+func TestRetriesOfADeadNodeAreClaimed(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		const events = 600
 		stranded := 0
@@ -71,7 +71,7 @@ func TestRetriesAreNotStranded(t *testing.T) {
 
 // An endpoint that never answers delays no other, and takes no more than its number of
 // posts.
-func TestHangingEndpointDelaysNoOther(t *testing.T) {
+func TestHangingEndpointDelaysNoOtherEndpoint(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, webhooks.Config{})
 		var now, most atomic.Int64

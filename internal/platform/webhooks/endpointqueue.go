@@ -170,7 +170,7 @@ func (q *endpointQueue) discover(b *backlog, starting bool) {
 			q.retryBy(at)
 		default:
 			q.due[lane], q.drained = true, false
-			q.late = q.late || !starting && now.Sub(at) > overdue && q.claimAt.Before(at)
+			q.late = q.late || !starting && now.Sub(at) > overdueAge && q.claimAt.Before(at)
 		}
 	}
 	q.revision = max(q.revision, b.revision)

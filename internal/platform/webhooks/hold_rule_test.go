@@ -64,7 +64,7 @@ func TestSwitchingOnWithBacklog(t *testing.T) {
 
 // If an endpoint is switched off and on again while older deliveries are being held,
 // the last switch decides.
-func TestSwitchingOnOnceMore(t *testing.T) {
+func TestSecondSwitchOn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)
@@ -82,7 +82,7 @@ func TestSwitchingOnOnceMore(t *testing.T) {
 }
 
 // A recovery of held deliveries waits until all of them are held.
-func TestRecoveringWaitsForWhatIsBeingHeld(t *testing.T) {
+func TestRecoveringWaitsForTheHold(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newTeamFixture(t, db)
 		rc := newReceiver(t, nil)

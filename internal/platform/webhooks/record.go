@@ -53,7 +53,7 @@ func (d *Deliverer) release(group []result) {
 		r := &group[i]
 		r.queue.release(r.delivery.key(), r.retryAt)
 		if r.attempted() {
-			d.cfg.Observe(Attempted{Outcome: r.verdict.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.delivery.created)})
+			d.cfg.Observe(AttemptResult{Outcome: r.verdict.String(), Took: r.outcome.Took, Delay: r.ended.Sub(r.delivery.created)})
 		}
 	}
 }

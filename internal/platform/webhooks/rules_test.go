@@ -68,7 +68,7 @@ func TestCheckURL(t *testing.T) {
 
 // The receiver of a developer is on this machine: the error names what works, and not
 // the port.
-func TestAPrivateAddressNamesTheWays(t *testing.T) {
+func TestTheErrorOfAPrivateAddressNamesTheSettings(t *testing.T) {
 	for _, address := range []string{"http://127.0.0.1:9000/hook", "http://localhost:9000/hook", "https://10.0.0.1:7000/"} {
 		_, err := webhooks.Rules{}.CheckURL(address)
 		if err == nil || !strings.Contains(err.Error(), "hale listen") || !strings.Contains(err.Error(), "--webhook-allow-private") {

@@ -174,8 +174,8 @@ func notToken(c rune) bool {
 
 func notFieldValue(c rune) bool { return c < ' ' && c != '\t' || c > '~' }
 
-// Sensitive reports whether the value of a header is probably a secret.
-func Sensitive(name string) bool {
+// IsSensitiveHeader reports whether the value of a header is probably a secret.
+func IsSensitiveHeader(name string) bool {
 	name = strings.ToLower(name)
 	return slices.ContainsFunc(secretHints, func(hint string) bool { return strings.Contains(name, hint) })
 }
@@ -185,7 +185,7 @@ func Sensitive(name string) bool {
 func SplitHeaders(headers map[string]string) (shown map[string]string, sensitive []string) {
 	shown, sensitive = map[string]string{}, []string{}
 	for name, value := range headers {
-		if Sensitive(name) {
+		if IsSensitiveHeader(name) {
 			sensitive = append(sensitive, name)
 		} else {
 			shown[name] = value
