@@ -8,7 +8,7 @@ var benchmarks = []struct {
 }{
 	{"heartrate-1440", heartRate(1440)},
 	{"heartrate-1Hz-3600", oneHertz(3600)},
-	{"irregular-3600", irregular(3600)},
+	{"irregular-3600", irregularColumns(3600)},
 	{"glucose-288", glucose(288)},
 	{"steps-400", steps(400)},
 	{"doubles-288", doubles(288)},

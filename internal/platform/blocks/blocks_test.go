@@ -172,7 +172,7 @@ func TestSizes(t *testing.T) {
 	}{
 		{"heart rate, one per minute", heartRate(1440), 1.2},
 		{"heart rate, one per second", oneHertz(3600), 0.6},
-		{"heart rate, irregular seconds", irregular(3600), 2.3},
+		{"heart rate, irregular seconds", irregularColumns(3600), 2.3},
 		{"glucose, one per five minutes", glucose(288), 1.1},
 		{"steps without zeros", steps(400), 4.2},
 		{"full doubles", doubles(288), 7.6},
@@ -293,7 +293,7 @@ func oneHertz(n int) Columns {
 	return wave(n, 0.7, func(i int) int64 { return day0 + int64(i)*second })
 }
 
-func irregular(n int) Columns {
+func irregularColumns(n int) Columns {
 	r, at := source(), day0
 	return wave(n, 2, func(int) int64 {
 		at += (3000 + r.Int64N(6000)) * 1000

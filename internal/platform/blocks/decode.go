@@ -34,32 +34,32 @@ func (r *reader) columns(dst *Columns, h Header, l layout) {
 	dst.Value = r.values(dst.Value, n, l.scale)
 
 	if l.flags&flagEnd != 0 {
-		dst.End = extend(roomy(dst.End, cap(dst.Time)), n)
+		dst.End = extend(makeRoom(dst.End, cap(dst.Time)), n)
 		r.ends(dst.End[at:], t, s)
 	} else if dst.hasEnd() {
 		dst.End = append(dst.End, t...)
 	}
 	if l.flags&flagOffset != 0 {
-		dst.Offset = extend(roomy(dst.Offset, cap(dst.Time)), n)
+		dst.Offset = extend(makeRoom(dst.Offset, cap(dst.Time)), n)
 		r.offsets(dst.Offset[at:])
 	} else if dst.hasOffset() {
 		dst.Offset = appendSame(dst.Offset, NoOffset, n)
 	}
 	if l.flags&flagValue2 != 0 {
-		dst.Value2 = r.values(roomy(dst.Value2, cap(dst.Time)), n, r.byte())
+		dst.Value2 = r.values(makeRoom(dst.Value2, cap(dst.Time)), n, r.byte())
 	} else if dst.hasValue2() {
 		dst.Value2 = appendSame(dst.Value2, math.NaN(), n)
 	}
 	if l.flags&flagWritten != 0 {
-		dst.Written = extend(roomy(dst.Written, cap(dst.Time)), n)
+		dst.Written = extend(makeRoom(dst.Written, cap(dst.Time)), n)
 		r.written(dst.Written[at:], s)
 	} else if dst.hasWritten() {
 		dst.Written = appendSame(dst.Written, 0, n)
 	}
 }
 
-// roomy allocates a new optional column with the capacity of the time column.
-func roomy[T any](s []T, room int) []T {
+// makeRoom allocates a new optional column with the capacity of the time column.
+func makeRoom[T any](s []T, room int) []T {
 	if cap(s) == 0 {
 		return make([]T, 0, room)
 	}
@@ -71,7 +71,7 @@ func (r *reader) times(t []int64, first int64, unit uint64, s *scratch) {
 	if len(t) == 1 {
 		return
 	}
-	s.steps64 = sized(s.steps64, len(t)-1)
+	s.steps64 = resizeSlice(s.steps64, len(t)-1)
 	r.uints(s.steps64)
 	if r.failed {
 		return
@@ -89,7 +89,7 @@ func (r *reader) times(t []int64, first int64, unit uint64, s *scratch) {
 
 func (r *reader) ends(end, t []int64, s *scratch) {
 	unit := r.uvarint()
-	s.steps64 = sized(s.steps64, len(t))
+	s.steps64 = resizeSlice(s.steps64, len(t))
 	r.uints(s.steps64)
 	if r.failed {
 		return
@@ -101,7 +101,7 @@ func (r *reader) ends(end, t []int64, s *scratch) {
 
 func (r *reader) written(dst []int64, s *scratch) {
 	dst[0] = r.varint()
-	s.steps64 = sized(s.steps64, len(dst)-1)
+	s.steps64 = resizeSlice(s.steps64, len(dst)-1)
 	r.uints(s.steps64)
 	if r.failed {
 		return

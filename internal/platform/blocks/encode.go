@@ -71,7 +71,7 @@ func (c *Columns) flags() byte {
 // steps returns the differences between successive times as multiples of their greatest
 // common divisor, which is the unit.
 func (s *scratch) steps(t []int64) (steps []uint64, unit uint64, err error) {
-	steps = sized(s.steps64, len(t)-1)
+	steps = resizeSlice(s.steps64, len(t)-1)
 	s.steps64 = steps
 	for i := range steps {
 		if t[i+1] <= t[i] {
@@ -86,7 +86,7 @@ func (s *scratch) steps(t []int64) (steps []uint64, unit uint64, err error) {
 // durations returns end minus start as multiples of the greatest common divisor. The
 // subtraction may wrap around, which decoding reverses, so any pair of times is exact.
 func (s *scratch) durations(t, end []int64) (durations []uint64, unit uint64) {
-	durations = sized(s.steps64, len(t))
+	durations = resizeSlice(s.steps64, len(t))
 	s.steps64 = durations
 	for i := range durations {
 		durations[i] = uint64(end[i]) - uint64(t[i])
@@ -96,7 +96,7 @@ func (s *scratch) durations(t, end []int64) (durations []uint64, unit uint64) {
 
 // differences returns the zigzag of each number minus the one before.
 func (s *scratch) differences(v []int64) []uint64 {
-	differences := sized(s.steps64, len(v)-1)
+	differences := resizeSlice(s.steps64, len(v)-1)
 	s.steps64 = differences
 	for i := range differences {
 		differences[i] = zigzag(v[i+1] - v[i])
@@ -170,8 +170,8 @@ func (s *scratch) free() {
 	}
 }
 
-// sized returns a slice of n elements with undefined content.
-func sized[T any](s []T, n int) []T {
+// resizeSlice returns a slice of n elements with undefined content.
+func resizeSlice[T any](s []T, n int) []T {
 	if cap(s) < n {
 		return make([]T, n, max(n, 1024))
 	}

@@ -44,7 +44,7 @@ func Floats(dst []float64, data []byte, n int) (values []float64, rest []byte, e
 
 // scale returns the least power of ten for v and stores the scaled values in s.ints.
 func (s *scratch) scale(v []float64) byte {
-	s.ints = sized(s.ints, len(v))
+	s.ints = resizeSlice(s.ints, len(v))
 	for k := 0; ; {
 		i := toInts(s.ints, v, k)
 		if i == len(v) {
@@ -98,7 +98,7 @@ func (s *scratch) appendValues(dst []byte, v []float64, scale byte) []byte {
 const deltaBit = 0x80
 
 func (s *scratch) appendScaled(dst []byte, v []int64) []byte {
-	s.uints = sized(s.uints, packSize)
+	s.uints = resizeSlice(s.uints, packSize)
 	last := int64(0)
 	for len(v) > 0 {
 		group := v[:min(packSize, len(v))]

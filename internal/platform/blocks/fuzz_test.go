@@ -11,7 +11,7 @@ import (
 func FuzzDecode(f *testing.F) {
 	for _, c := range []Columns{
 		{},
-		heartRate(300), irregular(40), steps(200), doubles(30),
+		heartRate(300), irregularColumns(40), steps(200), doubles(30),
 		{Time: []int64{1}, Value: []float64{math.NaN()}, Value2: []float64{1}},
 		{Time: []int64{1, 2, 3}, Value: []float64{4, 5, 6}, Written: []int64{9, 9, 8}},
 	} {

@@ -42,7 +42,7 @@ func TestMergeAgreesWithAMap(t *testing.T) {
 		var ch Changes
 		Merge(&got, &a, &b, &ch)
 		want := columnsOf(model)
-		if !maps.Equal(sparse(&got), model) || !slices.Equal(got.Time, want.Time) {
+		if !maps.Equal(sparseSamples(&got), model) || !slices.Equal(got.Time, want.Time) {
 			t.Fatalf("got %v, want %v", got, want)
 		}
 		if len(ch.Created) != created || len(ch.Updated) != updated || ch.Unchanged != unchanged {
@@ -123,7 +123,7 @@ func columnsOf(m map[int64]sample) Columns {
 	return c
 }
 
-func sparse(c *Columns) map[int64]sample {
+func sparseSamples(c *Columns) map[int64]sample {
 	m := map[int64]sample{}
 	for i, at := range c.Time {
 		m[at] = sample{c.endAt(i), c.offsetAt(i), c.Value[i]}

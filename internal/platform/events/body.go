@@ -20,8 +20,8 @@ import (
 // backups too. Envelopes above a KiB are compressed first; below, compression saves
 // less than its frame needs.
 const (
-	plain          = 0
-	compressed     = 1
+	plainForm      = 0
+	compressedForm = 1
 	asRows         = 2 // see rows.Pack
 	compressAbove  = 1 << 10
 	bodyColumn     = "events.body:"
@@ -50,9 +50,9 @@ var decoder = sync.OnceValue(func() *zstd.Decoder {
 
 func pack(body []byte) []byte {
 	if len(body) > compressAbove {
-		return encoder().EncodeAll(body, append(make([]byte, 0, len(body)/2), compressed))
+		return encoder().EncodeAll(body, append(make([]byte, 0, len(body)/2), compressedForm))
 	}
-	return append(append(make([]byte, 0, len(body)+1), plain), body...)
+	return append(append(make([]byte, 0, len(body)+1), plainForm), body...)
 }
 
 func unpack(stored []byte) ([]byte, error) {
@@ -60,9 +60,9 @@ func unpack(stored []byte) ([]byte, error) {
 		return nil, ErrUnreadable
 	}
 	switch stored[0] {
-	case plain:
+	case plainForm:
 		return stored[1:], nil
-	case compressed:
+	case compressedForm:
 		body, err := decoder().DecodeAll(stored[1:], nil)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)

@@ -8,12 +8,12 @@ import (
 )
 
 func FuzzUnpack(f *testing.F) {
-	f.Add([]byte{plain, 'a'})
+	f.Add([]byte{plainForm, 'a'})
 	f.Add(pack(bytes.Repeat([]byte("health "), 1000)))
-	f.Add([]byte{compressed, 0x28, 0xb5, 0x2f, 0xfd})
+	f.Add([]byte{compressedForm, 0x28, 0xb5, 0x2f, 0xfd})
 	f.Fuzz(func(t *testing.T, stored []byte) {
 		body, err := unpack(stored)
-		if err == nil && len(body) > maxStoredPlain && stored[0] == compressed {
+		if err == nil && len(body) > maxStoredPlain && stored[0] == compressedForm {
 			t.Errorf("%d bytes became %d", len(stored), len(body))
 		}
 	})

@@ -10,8 +10,7 @@
 //	id.go         the text form of an event's id
 //	catalogue.go  the event types; domains define them, the app registers them
 //	feed.go       reading events by number: GET /v2/events?after=N
-//	sequence.go   numbering on PostgreSQL
-//	latest.go     the greatest number, for answers of reads
+//	sequence.go   numbering on PostgreSQL; the greatest number, for answers of reads
 //	retention.go  deleting old events
 //
 // # Numbers

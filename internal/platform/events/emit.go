@@ -149,7 +149,7 @@ func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error
 		return err
 	}
 	reached := last + int64(len(d))
-	tx.AfterCommit(func() { latest.Of(tx).note(d[0].Team, reached) })
+	tx.AfterCommit(func() { latestByTeam.Of(tx).note(d[0].Team, reached) })
 	now := store.Micros(tx.Now())
 	byType := map[string][]any{} // ids
 	var types []string
@@ -173,10 +173,10 @@ func (d Drafts) addRows(ctx context.Context, tx *store.Tx, b *store.Batch) error
 	return nil
 }
 
-// listening selects the endpoints (e) of a team that want a type. An endpoint that
+// listeningCondition selects the endpoints (e) of a team that want a type. An endpoint that
 // is off listens too: its deliveries wait and are shown as held. byDefault says that
 // endpoints without a filter want it.
-func listening(team, kind, byDefault string) string {
+func listeningCondition(team, kind, byDefault string) string {
 	return `e.team_id = ` + team + ` AND e.deleted_at IS NULL AND (NOT e.filtered AND ` + byDefault + ` OR EXISTS (
 		SELECT 1 FROM webhook_filters f WHERE f.team_id = e.team_id AND f.endpoint_id = e.id AND f.type = ` + kind + `))`
 }
@@ -200,7 +200,7 @@ func deliveryText(n int) string {
 	}
 	return insertDeliveries + ` SELECT e.team_id, e.id, n.column1, 'pending', 0, $1, 0, 0
 		FROM webhook_endpoints e CROSS JOIN (VALUES ` + ids.String() + `) AS n
-		WHERE ` + listening(fmt.Sprintf("$%d", n+2), fmt.Sprintf("$%d", n+3), fmt.Sprintf("$%d", n+4))
+		WHERE ` + listeningCondition(fmt.Sprintf("$%d", n+2), fmt.Sprintf("$%d", n+3), fmt.Sprintf("$%d", n+4))
 }
 
 // addArrays writes the events on PostgreSQL, any number of them with one text,
@@ -222,7 +222,7 @@ func (d Drafts) addArrays(tx *store.Tx, b *store.Batch) {
 		team, now, ids, users, types, sizes, bodies, audiences)
 	b.Exec(nil, insertDeliveries+` SELECT e.team_id, e.id, n.id, 'pending', 0, $2, 0, 0
 		FROM UNNEST($3::uuid[], $4::text[], $5::bigint[]) AS n(id, type, audience), webhook_endpoints e
-		WHERE n.audience < 2 AND `+listening("$1", "n.type", "n.audience = 0"),
+		WHERE n.audience < 2 AND `+listeningCondition("$1", "n.type", "n.audience = 0"),
 		team, now, ids, types, audiences)
 }
 

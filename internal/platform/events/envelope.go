@@ -43,7 +43,7 @@ func (e *New) ReadyWith(size int, payload func(dst []byte) []byte) error {
 	if err := e.check(); err != nil {
 		return err
 	}
-	stored := append(make([]byte, 0, 1+e.overhead()+size), plain)
+	stored := append(make([]byte, 0, 1+e.overhead()+size), plainForm)
 	stored = e.appendTail(payload(e.appendHead(stored)))
 	if err := e.checkSize(stored[1:]); err != nil {
 		return err

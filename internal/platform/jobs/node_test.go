@@ -184,7 +184,7 @@ func TestConcurrencyOfAKind(t *testing.T) {
 // DefaultLease.
 const (
 	shortLease = 2 * time.Second
-	noticing   = time.Second
+	noticeTime = time.Second
 )
 
 // stuckKind returns a kind whose first attempt does not end by itself. began is closed
@@ -204,7 +204,7 @@ func stuckKind(name string) (k jobs.Kind[noArguments], began chan struct{}) {
 // The jobs of a killed node run on another node as soon as its lease has ended, and not
 // earlier. On SQLite the next process takes them at once.
 func TestJobsOfAKilledNodeRunAfterItsLease(t *testing.T) {
-	if jobs.TakeOver != 15*time.Second || jobs.DefaultLease+noticing > jobs.TakeOver {
+	if jobs.TakeOver != 15*time.Second || jobs.DefaultLease+noticeTime > jobs.TakeOver {
 		t.Errorf("a lease of %v and a promise of %v", jobs.DefaultLease, jobs.TakeOver)
 	}
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -213,11 +213,11 @@ func TestJobsOfAKilledNodeRunAfterItsLease(t *testing.T) {
 		first := startLeased(t, db, shortLease, k)
 		waitForStatus(t, db, uuid.Nil, id, jobs.Running)
 		<-began // a job is marked as running shortly before its function starts
-		least, most := time.Duration(0), noticing
+		least, most := time.Duration(0), noticeTime
 		if db.Engine() == store.Postgres {
 			startLeased(t, db, shortLease, k) // joined before the kill
 			time.Sleep(shortLease / 2)        // time for one or two renewals
-			least, most = shortLease/2, shortLease+noticing
+			least, most = shortLease/2, shortLease+noticeTime
 		}
 		first.membership.Freeze()
 		killed := time.Now()
@@ -255,7 +255,7 @@ func TestPeersNoticeALeavingNode(t *testing.T) {
 	}
 	select {
 	case <-lapsed:
-	case <-time.After(shortLease/2 + noticing):
+	case <-time.After(shortLease/2 + noticeTime):
 		t.Error("not noticed")
 	}
 	if n := stays.Peers(); n != 1 {
@@ -334,7 +334,7 @@ func TestNodesWhoseClocksDiffer(t *testing.T) {
 			first.membership.Freeze()
 			killed := time.Now()
 			waitForStatus(t, right, uuid.Nil, id, jobs.Succeeded)
-			if took := time.Since(killed); took > shortLease+noticing {
+			if took := time.Since(killed); took > shortLease+noticeTime {
 				t.Errorf("taken over after %v", took)
 			}
 		})
@@ -400,7 +400,7 @@ func TestLostAttemptSavesNothing(t *testing.T) {
 		k := kind("test.displaced", func(ctx context.Context, run *jobs.Run) error {
 			<-displaced
 			err := run.DB().Write(ctx, func(tx *store.Tx) error {
-				if _, err := enqueued.Enqueue(ctx, tx, noArguments{}, jobs.Options{}); err != nil {
+				if _, err := enqueuedKind.Enqueue(ctx, tx, noArguments{}, jobs.Options{}); err != nil {
 					return err
 				}
 				return run.Save(ctx, tx, jobs.Progress{Done: 99})
@@ -444,4 +444,4 @@ func TestLostAttemptSavesNothing(t *testing.T) {
 	})
 }
 
-var enqueued = jobs.NewKind[noArguments]("test.enqueued")
+var enqueuedKind = jobs.NewKind[noArguments]("test.enqueued")
