@@ -39,8 +39,8 @@ type Filter struct {
 // rows of its changes when it starts again; those may be later.
 const lag = time.Hour
 
-// scanned is the number of rows that one List with a filter without an index looks at.
-const scanned = 10_000
+// scanLimit is the number of rows that one List with a filter without an index looks at.
+const scanLimit = 10_000
 
 // List returns rows of a team, newest first, and the position of the next page, nil at
 // the end. A page may have fewer rows than the limit before the end, because only the
@@ -69,7 +69,7 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 	}
 	limit := f.Limit + 1
 	if f.choosy() {
-		limit = max(limit, scanned)
+		limit = max(limit, scanLimit)
 	}
 	args = append(args, limit)
 	rows, err := readRows(ctx, tx, fmt.Sprintf("WHERE %s ORDER BY block DESC, n DESC LIMIT $%d", strings.Join(where, " AND "), len(args)), args...)

@@ -35,11 +35,11 @@ type Definition[T any] struct {
 // List is one public list in the form T. T must not be changed after Parse.
 type List[T any] struct {
 	Definition[T]
-	cache *store.Slot[*parsed[T]]
+	cache *store.Slot[*parsedList[T]]
 }
 
-// parsed caches the imported list of one database.
-type parsed[T any] struct {
+// parsedList caches the imported list of one database.
+type parsedList[T any] struct {
 	mu       sync.Mutex
 	revision uuid.UUID
 	list     T
@@ -47,7 +47,7 @@ type parsed[T any] struct {
 
 // New returns the list of a definition.
 func New[T any](d Definition[T]) *List[T] {
-	return &List[T]{d, store.NewSlot(func() *parsed[T] { return &parsed[T]{} })}
+	return &List[T]{d, store.NewSlot(func() *parsedList[T] { return &parsedList[T]{} })}
 }
 
 // Current returns the imported list, or the shipped one if none was imported.

@@ -27,7 +27,7 @@ func words() *lists.List[[]string] {
 	})
 }
 
-func current(t *testing.T, db *store.DB, l *lists.List[[]string]) (got []string, err error) {
+func currentList(t *testing.T, db *store.DB, l *lists.List[[]string]) (got []string, err error) {
 	t.Helper()
 	err = db.Read(system, func(tx *store.Tx) (err error) {
 		got, err = l.Current(system, tx)
@@ -51,14 +51,14 @@ func TestImportReachesEveryNode(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		here, there := words(), words()
 		for _, l := range []*lists.List[[]string]{here, there} {
-			if got, err := current(t, db, l); err != nil || strings.Join(got, " ") != "shipped" {
+			if got, err := currentList(t, db, l); err != nil || strings.Join(got, " ") != "shipped" {
 				t.Fatalf("before any import: %v, %v", got, err)
 			}
 		}
 		put(t, db, here, "2025", strings.Repeat("one two ", 5000))
 		put(t, db, here, "2026", "three")
 		for _, l := range []*lists.List[[]string]{here, there, there} {
-			if got, err := current(t, db, l); err != nil || strings.Join(got, " ") != "three" {
+			if got, err := currentList(t, db, l); err != nil || strings.Join(got, " ") != "three" {
 				t.Errorf("after the second import: %v, %v", got, err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 	db := storetest.SQLite(t)
 	l := words()
 	put(t, db, l, "", "")
-	if got, err := current(t, db, l); err == nil {
+	if got, err := currentList(t, db, l); err == nil {
 		t.Errorf("an empty list was read as %v", got)
 	}
 }

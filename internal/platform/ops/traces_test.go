@@ -16,8 +16,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// traced returns a small router with spans.
-func traced(t *testing.T) (http.Handler, *tracetest.SpanRecorder) {
+// tracedHandler returns a small router with spans.
+func tracedHandler(t *testing.T) (http.Handler, *tracetest.SpanRecorder) {
 	t.Helper()
 	spans := tracetest.NewSpanRecorder()
 	router := chi.NewRouter()
@@ -39,7 +39,7 @@ func get(service http.Handler, target string, header ...string) *httptest.Respon
 }
 
 func TestSpanHasTheTemplateNotThePath(t *testing.T) {
-	service, spans := traced(t)
+	service, spans := tracedHandler(t)
 	for target, want := range map[string]string{
 		"/v2/user/canary-id?dob=canary": "GET /v2/user/{user_id} 200",
 		"/canary/nowhere":               "GET unmatched 404",
@@ -65,7 +65,7 @@ func TestSpanHasTheTemplateNotThePath(t *testing.T) {
 }
 
 func TestSpanContinuesTheCallersTrace(t *testing.T) {
-	service, spans := traced(t)
+	service, spans := tracedHandler(t)
 	get(service, "/broken", "traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
 	if got := spans.Ended()[0].SpanContext().TraceID().String(); got != "0af7651916cd43dd8448eb211c80319c" {
 		t.Errorf("trace id = %s", got)

@@ -10,7 +10,7 @@ type body struct {
 	Age  Field[int]    `json:"age,omitzero"`
 }
 
-func TestThreeStatesStayApart(t *testing.T) {
+func TestAbsentNullAndValueDiffer(t *testing.T) {
 	for text, want := range map[string]body{
 		`{}`:                          {},
 		`{"name":null}`:               {Name: Null[string]()},

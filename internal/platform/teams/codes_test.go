@@ -14,7 +14,7 @@ import (
 )
 
 // Write access to the database, without the root key, makes no API key and changes none.
-func TestARowWrittenByHandOpensNothing(t *testing.T) {
+func TestAKeyInsertedIntoTheDatabaseIsRefused(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		ctx := store.AsSystem(t.Context())
 		var mine, other teams.Team
