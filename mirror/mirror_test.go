@@ -82,7 +82,7 @@ func TestDifferencesAreFound(t *testing.T) {
 }
 
 // A deletion removes older data only, in any order of events.
-func TestDeletionsRemoveWhatIsOlder(t *testing.T) {
+func TestDeletionsRemoveOlderData(t *testing.T) {
 	sample := func(provider, at string) object {
 		return object{"event_type": "daily.data.heartrate.created", "data": object{
 			"user_id": "u", "source": object{"provider": provider}, "data": []any{object{"timestamp": at, "value": 60}},

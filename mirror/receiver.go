@@ -94,17 +94,17 @@ func (r *receiver) verify(header http.Header, body []byte) bool {
 		secrets = append(secrets, s)
 	}
 	r.mu.Unlock()
-	if signed(secrets, header, body) {
+	if isSigned(secrets, header, body) {
 		return true
 	}
 	s := r.fresh()
 	r.mu.Lock()
 	r.secrets[s] = true
 	r.mu.Unlock()
-	return signed([]string{s}, header, body)
+	return isSigned([]string{s}, header, body)
 }
 
-func signed(secrets []string, header http.Header, body []byte) bool {
+func isSigned(secrets []string, header http.Header, body []byte) bool {
 	for _, secret := range secrets {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 		if err != nil {

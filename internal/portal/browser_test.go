@@ -92,8 +92,8 @@ func keys(t *testing.T, ctx context.Context, all ...string) {
 	}
 }
 
-// focused describes the element with the keyboard's focus.
-func focused(t *testing.T, ctx context.Context) string {
+// focusedElement describes the element with the keyboard's focus.
+func focusedElement(t *testing.T, ctx context.Context) string {
 	t.Helper()
 	name, err := chromedp.Run(ctx, chromedp.Evaluate[string](`(e => e.id || e.name || e.textContent.trim())(document.activeElement)`))
 	if err != nil {
@@ -107,7 +107,7 @@ func tabTo(t *testing.T, ctx context.Context, controls ...string) {
 	t.Helper()
 	for _, want := range controls {
 		keys(t, ctx, kb.Tab)
-		if got := focused(t, ctx); got != want {
+		if got := focusedElement(t, ctx); got != want {
 			t.Errorf("the focus is on %q, want %q", got, want)
 		}
 	}
@@ -226,7 +226,7 @@ func TestBirthDateInABrowser(t *testing.T) {
 	heading(t, ctx, "Hello Ada")
 }
 
-func TestNoWayToCheckInABrowser(t *testing.T) {
+func TestUserWithoutAnyCheckInABrowser(t *testing.T) {
 	ctx := chromium.Open(t, time.Minute)
 	s := newSite(t)
 	s.goToProduction(t)

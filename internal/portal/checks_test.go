@@ -239,7 +239,7 @@ func TestMethodsThatAreOffered(t *testing.T) {
 	})
 }
 
-func TestNoWayToCheck(t *testing.T) {
+func TestUserWithoutAnyCheck(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {
 		s.goToProduction(t)
 		link := s.link(t, users.Communications)
@@ -254,7 +254,7 @@ func TestNoWayToCheck(t *testing.T) {
 func TestOneChannelIsNotAChoice(t *testing.T) {
 	s := newSite(t)
 	s.goToProduction(t)
-	s.service.Email = nowhere{}
+	s.service.Email = discardSender{}
 	link := s.link(t, users.Communications)
 	page := newBrowser(t).get(link)
 	page.want(t, 200, "We will send a code by e-mail to a•••@e•••.org", "Send the code")
@@ -264,9 +264,9 @@ func TestOneChannelIsNotAChoice(t *testing.T) {
 	newBrowser(t).post(link, "method", "email").want(t, 303)
 }
 
-type nowhere struct{}
+type discardSender struct{}
 
-func (nowhere) Send(context.Context, messages.Outgoing) error { return nil }
+func (discardSender) Send(context.Context, messages.Outgoing) error { return nil }
 
 func TestBirthDate(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *site) {

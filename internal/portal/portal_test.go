@@ -189,7 +189,7 @@ func TestLaunch(t *testing.T) {
 	late.get(link).want(t, 404, "This link does not work")
 }
 
-func TestBadLinksLookAlike(t *testing.T) {
+func TestBadLinksHaveOneAnswer(t *testing.T) {
 	s := newSite(t)
 	used, expired := s.link(t, users.Launch), s.link(t, users.Launch)
 	newBrowser(t).post(used).want(t, 303)
@@ -379,7 +379,7 @@ func TestUnavailableDatabase(t *testing.T) {
 
 // When the button is pressed twice, the browser keeps the second answer, but the
 // first one used the link up. Another page or a later time gets no session.
-func TestButtonPressedTwice(t *testing.T) {
+func TestFormSubmittedTwice(t *testing.T) {
 	s := newSite(t)
 	link := s.link(t, users.Launch)
 	secret := regexp.MustCompile(`name="page" value="([0-9A-Za-z]{43})"`)
