@@ -92,7 +92,7 @@ func report(t *testing.T, walk *exec.Cmd) {
 			t.Fatalf("%v: %s", err, text)
 		}
 		if l.Walk == "" {
-			t.Run("methods", func(t *testing.T) { compare(t, l.Uncalled, absent(t)) })
+			t.Run("methods", func(t *testing.T) { compare(t, l.Uncalled, missingPrograms(t)) })
 			continue
 		}
 		t.Run(l.Walk, func(t *testing.T) {
@@ -103,9 +103,9 @@ func report(t *testing.T, walk *exec.Cmd) {
 	}
 }
 
-// absent returns the names of the methods that docs/client-libraries.md lists as not
+// missingPrograms returns the names of the methods that docs/client-libraries.md lists as not
 // served by Hale.
-func absent(t *testing.T) []string {
+func missingPrograms(t *testing.T) []string {
 	page, err := os.ReadFile("../docs/client-libraries.md")
 	if err != nil {
 		t.Fatal(err)

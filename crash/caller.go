@@ -39,14 +39,14 @@ type reply struct {
 	body   []byte
 }
 
-// refused is an answer that a repeat of the request cannot change.
-type refused struct {
+// refusal is an answer that a repeat of the request cannot change.
+type refusal struct {
 	reply
 	what  string
 	again bool // an attempt before it got no answer, and may have been carried out
 }
 
-func (e *refused) Error() string {
+func (e *refusal) Error() string {
 	return fmt.Sprintf("%s was answered %d: %.400s", e.what, e.status, e.body)
 }
 
@@ -99,7 +99,7 @@ func (c *caller) askOnce(ctx context.Context, key, method, path string, body any
 			}
 			continue
 		case got.status/100 != 2:
-			return &refused{got, method + " " + path, again}
+			return &refusal{got, method + " " + path, again}
 		case out == nil:
 			return nil
 		}
@@ -130,7 +130,7 @@ func (c *caller) once(ctx context.Context, method, path string, header http.Head
 // isStatus reports whether err is an answer with the status, and returns the body of the
 // answer.
 func isStatus(err error, status int) ([]byte, bool) {
-	var r *refused
+	var r *refusal
 	if errors.As(err, &r) && r.status == status {
 		return r.body, true
 	}

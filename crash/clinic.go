@@ -37,13 +37,13 @@ func newClinic(call *caller, f *feed) *clinic {
 // The states of an order's appointment. cancelled and completed are statuses of the API.
 // booked means every other status, and nowhere means that there is no appointment.
 const (
-	nowhere   = ""
+	noVisit   = ""
 	booked    = "booked"
 	cancelled = "cancelled"
 	completed = "completed"
 )
 
-type standing struct {
+type orderState struct {
 	visit  string // the appointment's id; not known when the answer was lost
 	status string
 	start  string // empty while there is no time
@@ -54,8 +54,8 @@ type standing struct {
 type visit struct {
 	order, method string
 	asked         bool // a visit without a time
-	known         standing
-	maybe         *standing // asked for last; a kill took the answer away
+	known         orderState
+	maybe         *orderState // asked for last; a kill took the answer away
 }
 
 // promise is a POST under an idempotency key, and what its answer named.
@@ -140,7 +140,7 @@ func slotTaken(err error) bool {
 // isOwnRetry reports whether the server refused a request without a key because an
 // earlier attempt, which got no answer, had started the same booking.
 func isOwnRetry(err error) bool {
-	var r *refused
+	var r *refusal
 	if !errors.As(err, &r) || !r.again {
 		return false
 	}

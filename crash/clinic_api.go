@@ -51,8 +51,8 @@ func (a appointment) agrees() error {
 }
 
 // standing holds the state of an appointment.
-func (a appointment) standing() standing {
-	s := standing{visit: a.ID, status: booked}
+func (a appointment) standing() orderState {
+	s := orderState{visit: a.ID, status: booked}
 	if a.EventStatus == cancelled || a.EventStatus == completed {
 		s.status = a.EventStatus
 	}
@@ -257,6 +257,6 @@ func (c *clinic) atWork(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// low returns the last part of a status, such as "ordered" for
+// lowStatus returns the last part of a status, such as "ordered" for
 // "received.walk_in_test.ordered".
-func low(status string) string { return status[strings.LastIndexByte(status, '.')+1:] }
+func lowStatus(status string) string { return status[strings.LastIndexByte(status, '.')+1:] }

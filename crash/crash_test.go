@@ -14,7 +14,7 @@ import (
 // A short run on both engines, so that the real one still works on the day it
 // is needed. It proves as much as three kills can. The engines run side by
 // side, since most of a run is waiting for what is due again.
-func TestAFewKills(t *testing.T) {
+func TestCrashRunWithAFewKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the server and kills it three times on each engine")
 	}
@@ -153,12 +153,12 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 	row := func(id, state string) booking {
 		return booking{id: "b-" + id, order: "o", provider: "getlabs", state: state}
 	}
-	known := standing{"a", booked, at}
-	lost := &standing{"a", booked, later}
+	known := orderState{"a", booked, at}
+	lost := &orderState{"a", booked, later}
 	for name, c := range map[string]struct {
 		appointment appointment
-		known       standing
-		maybe       *standing
+		known       orderState
+		maybe       *orderState
 		announced   map[string]history
 		network     []booking
 		want        int

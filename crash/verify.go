@@ -127,7 +127,7 @@ func (t *trial) explain(ctx context.Context, v *verdict) error {
 func (t *trial) verifyUsers(ctx context.Context, v *verdict) error {
 	return checkEach(ctx, t.oracle.users, func(ctx context.Context, id, clientID string) error {
 		err := t.checkUser(ctx, id, clientID)
-		var r *refused
+		var r *refusal
 		if errors.As(err, &r) {
 			v.lose("%v", err)
 			return nil

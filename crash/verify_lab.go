@@ -36,7 +36,7 @@ func (s storedOrder) path() (all []string) {
 // told returns the part of the path that has events. Hale announces partial results only
 // to teams that asked for them.
 func (s storedOrder) told() []string {
-	return slices.DeleteFunc(s.path(), func(status string) bool { return low(status) == "partial_results" })
+	return slices.DeleteFunc(s.path(), func(status string) bool { return lowStatus(status) == "partial_results" })
 }
 
 // agrees returns an error if the parts of an order contradict each other.
@@ -235,7 +235,7 @@ func (l *lab) verifyResults(ctx context.Context, v *verdict) error {
 			} `json:"results"`
 		}
 		err := l.call.ask(ctx, http.MethodGet, "/v3/order/"+id+"/result", nil, &got)
-		var r *refused
+		var r *refusal
 		switch {
 		case errors.As(err, &r):
 			v.lose("results of order %s were taken and are gone: %v", id, err)

@@ -68,7 +68,7 @@ func (c *clinic) verifyPromises(ctx context.Context, v *verdict) error {
 			return c.recall(ctx, p, v)
 		}
 		err := c.repeat(ctx, p)
-		if r := (*refused)(nil); err != nil && !errors.As(err, &r) && ctx.Err() != nil {
+		if r := (*refusal)(nil); err != nil && !errors.As(err, &r) && ctx.Err() != nil {
 			return err
 		}
 		if err != nil {
@@ -144,7 +144,7 @@ func (c *clinic) verifyKeys(all map[string]storedOrder, v *verdict) {
 func (w *visit) check(o storedOrder, a appointment, v *verdict) {
 	got := a.standing()
 	if a.ID == "" {
-		got = standing{}
+		got = orderState{}
 	}
 	if w.maybe != nil && got.status == w.maybe.status && got.start == w.maybe.start {
 		v.recovered++ // the last request took effect, but its answer was lost
@@ -159,7 +159,7 @@ func (w *visit) check(o storedOrder, a appointment, v *verdict) {
 			v.lose("%v", err)
 		}
 	}
-	if want := goesWith(a, w); !slices.Contains(want, low(o.LastEvent.Status)) {
+	if want := goesWith(a, w); !slices.Contains(want, lowStatus(o.LastEvent.Status)) {
 		v.lose("order %s has the status %s, its appointment %q", o.ID, o.LastEvent.Status, a.EventStatus)
 	}
 }

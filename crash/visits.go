@@ -73,7 +73,7 @@ func (c *clinic) lead(ctx context.Context, t *trial, v *visit) error {
 }
 
 // acknowledged records the status of an appointment.
-func (c *clinic) acknowledged(t *trial, v *visit, s standing) error {
+func (c *clinic) acknowledged(t *trial, v *visit, s orderState) error {
 	facts := map[string]any{"order": v.order, "appointment": s.visit, "status": s.status, "start": s.start}
 	return t.oracle.acknowledged("visit", facts, func() { v.known, v.maybe = s, nil })
 }
@@ -90,7 +90,7 @@ func (c *clinic) requisition(ctx context.Context, _ *trial, v *visit) error {
 		if err != nil {
 			return err
 		}
-		if now := low(o.LastEvent.Status); now == v.arranged() || v.known.status == nowhere && now == "requisition_created" {
+		if now := lowStatus(o.LastEvent.Status); now == v.arranged() || v.known.status == noVisit && now == "requisition_created" {
 			return nil
 		}
 		if time.Now().After(deadline) {
@@ -117,7 +117,7 @@ func (v *visit) arranged() string {
 func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 	p := promise{path: appointmentPath(v.order, v.method) + "/request"}
 	for try := 0; ; try++ {
-		want := standing{status: booked}
+		want := orderState{status: booked}
 		p.body = map[string]any{"provider": "phlebfinders", "address": visitedAddress(askedZip)}
 		if !v.asked {
 			free, err := c.pick(ctx, v.method)
@@ -163,12 +163,12 @@ func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 		c.count(&c.taken)
 		return nil
 	case isOwnRetry(err):
-		v.maybe = &standing{visit: v.known.visit, status: booked, start: free.Start}
+		v.maybe = &orderState{visit: v.known.visit, status: booked, start: free.Start}
 		return errUnheard
 	case err != nil:
 		return err
 	}
-	if got := a.standing(); got != (standing{v.known.visit, booked, free.Start}) {
+	if got := a.standing(); got != (orderState{v.known.visit, booked, free.Start}) {
 		return fmt.Errorf("moving appointment %s to %s was answered %+v", v.known.visit, free.Start, got)
 	}
 	c.count(&c.moved)
@@ -198,7 +198,7 @@ func (c *clinic) takePlace(ctx context.Context, t *trial, v *visit) error {
 	if err := c.simulate(ctx, v.order, "completed."+v.method+".completed"); err != nil {
 		return err
 	}
-	return c.acknowledged(t, v, standing{v.known.visit, completed, v.known.start})
+	return c.acknowledged(t, v, orderState{v.known.visit, completed, v.known.start})
 }
 
 func (c *clinic) count(n *int) {

@@ -148,7 +148,7 @@ var serology = panel{"Serology", "Serum", []analyte{
 }}
 
 // The same tests in the units of Europe.
-var european = panel{"Clinical Chemistry", "Serum", []analyte{
+var europeanPanel = panel{"Clinical Chemistry", "Serum", []analyte{
 	{loinc: "14749-6", names: []string{"Glucose"}, units: []string{"mmol/L"}, low: 3.9, high: 5.6, decimals: 1},
 	{loinc: "22664-7", names: []string{"Urea"}, units: []string{"mmol/L"}, low: 2.5, high: 7.8, decimals: 1},
 	{loinc: "14682-9", names: []string{"Creatinine"}, units: []string{"µmol/L", "umol/L"}, low: 59, high: 104},

@@ -87,7 +87,7 @@ func photo(sheet *image.Gray, random *rand.Rand) (pages.File, error) {
 			out.Pix[at] = uint8(float64(out.Pix[at]) * (0.92 - depth*(t+0.5)*0.8))
 		}
 	}
-	soft(out)
+	blurPicture(out)
 	noise(out, random, 6)
 	return encodeJPEG(out, 75)
 }
@@ -154,8 +154,8 @@ func noise(picture *image.Gray, random *rand.Rand, sigma float64) {
 	}
 }
 
-// soft blurs as a lens out of focus by about a pixel.
-func soft(picture *image.Gray) {
+// blurPicture blurs as a lens out of focus by about a pixel.
+func blurPicture(picture *image.Gray) {
 	w, h := picture.Rect.Dx(), picture.Rect.Dy()
 	in := append([]uint8(nil), picture.Pix...)
 	for y := 1; y < h-1; y++ {

@@ -18,19 +18,19 @@ type family struct {
 
 var families = []family{
 	{"current-previous", false, []panel{chemistry, bloodCount, lipids, endocrine}, currentPrevious},
-	{"monospace", false, []panel{chemistry, bloodCount, urinalysis}, monospace},
+	{"monospace", false, []panel{chemistry, bloodCount, urinalysis}, monospaceFont},
 	{"ruled", false, []panel{chemistry, bloodCount, lipids, urinalysis}, ruledTable},
 	{"methods", false, []panel{bloodCount, chemistry, lipids, endocrine}, methods},
 	{"dates", false, []panel{bloodCount, chemistry}, dates},
-	{"running-text", false, []panel{europeanCount, european}, runningText},
+	{"running-text", false, []panel{europeanCount, europeanPanel}, runningText},
 	{"range-bars", false, []panel{lipids, endocrine, chemistry}, rangeBars},
 	{"words", false, []panel{serology, urinalysis}, words},
-	{"decimal-commas", false, []panel{european, europeanCount}, decimalCommas},
-	{"wrapped", false, []panel{bloodCount, endocrine, urinalysis}, wrapped},
+	{"decimal-commas", false, []panel{europeanPanel, europeanCount}, decimalCommas},
+	{"wrapped", false, []panel{bloodCount, endocrine, urinalysis}, wrapWords},
 	{"in-out-of-range", true, []panel{chemistry, bloodCount, lipids, urinalysis}, inOutOfRange},
 	{"flag-before", true, []panel{bloodCount, chemistry, endocrine, serology}, flagBefore},
 	{"leaders", true, []panel{chemistry, bloodCount, endocrine, urinalysis}, leaders},
-	{"portal-cards", false, []panel{european, europeanCount, lipids, serology}, portalCards},
+	{"portal-cards", false, []panel{europeanPanel, europeanCount, lipids, serology}, portalCards},
 }
 
 func esc(s string) string { return html.EscapeString(s) }
@@ -73,7 +73,7 @@ func currentPrevious(r *report) string {
 				foot = "02"
 			}
 			b.f(`<tr><td>%s<sup style="font-size:6pt">%s</sup></td><td>%s &nbsp;&nbsp; <b>%s</b></td><td>%s</td><td>%s</td><td>%s</td></tr>`,
-				esc(row.name), foot, bold(row.value, flag != ""), flag, prev, esc(row.unit), esc(row.rng))
+				esc(row.name), foot, boldText(row.value, flag != ""), flag, prev, esc(row.unit), esc(row.rng))
 		}
 		b.f(`</table>`)
 	}
@@ -81,15 +81,15 @@ func currentPrevious(r *report) string {
 	return page("", b.String())
 }
 
-func bold(s string, on bool) string {
+func boldText(s string, on bool) string {
 	if on {
 		return "<b>" + esc(s) + "</b>"
 	}
 	return esc(s)
 }
 
-// monospace prints a report as hospitals do: in one font, with columns made by spaces.
-func monospace(r *report) string {
+// monospaceFont prints a report as hospitals do: in one font, with columns made by spaces.
+func monospaceFont(r *report) string {
 	var b builder
 	m := r.Metadata
 	b.f("%s\n%s\n\n", center(strings.ToUpper(m.Lab), 90), center("LABORATORY REPORT", 90))
@@ -146,7 +146,7 @@ func ruledTable(r *report) string {
 			if row.flag != "" {
 				flag = " (" + row.flag + ")"
 			}
-			b.f(`<tr><td>%s</td><td>%s</td><td>%s</td><td>Final</td><td>%s</td></tr>`, esc(row.name), bold(row.value+flag, flag != ""),
+			b.f(`<tr><td>%s</td><td>%s</td><td>%s</td><td>Final</td><td>%s</td></tr>`, esc(row.name), boldText(row.value+flag, flag != ""),
 				esc(strings.TrimSpace(strings.Replace(row.rng, "-", " - ", boolInt(!strings.Contains(row.rng, "Non-")))+" "+row.unit)), esc(row.earlier))
 		}
 	}
@@ -206,7 +206,7 @@ func methods(r *report) string {
 				rng = esc(strings.Replace(row.rng, "-", " - ", 1))
 			}
 			flag := row.flag
-			value := bold(row.value, flag != "")
+			value := boldText(row.value, flag != "")
 			if flag != "" {
 				value = "<b>" + flag + "</b> &nbsp; " + value
 			}
@@ -245,7 +245,7 @@ func dates(r *report) string {
 					if row.flag != "" {
 						flag = " " + row.flag
 					}
-					b.f(`<td>%s</td>`, bold(row.value+flag, flag != ""))
+					b.f(`<td>%s</td>`, boldText(row.value+flag, flag != ""))
 				case r.random.IntN(4) == 0:
 					b.f(`<td>-</td>`)
 				default:
@@ -331,7 +331,7 @@ func words(r *report) string {
 				value = strings.ToUpper(value)
 				row.truth.Value = strings.ToUpper(row.value)
 			}
-			b.f(`<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>`, esc(row.name), bold(value, flag != ""), esc(row.rng), esc(row.unit))
+			b.f(`<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td></tr>`, esc(row.name), boldText(value, flag != ""), esc(row.rng), esc(row.unit))
 			if r.random.IntN(5) == 0 {
 				b.f(`<tr><td colspan="4" style="font-size:8pt;padding-left:16pt">Interpret together with the clinical picture. A repeat is advised when symptoms persist.</td></tr>`)
 			}
@@ -365,16 +365,16 @@ func decimalCommas(r *report) string {
 			if row.rng[0] == '<' {
 				rng = "< " + comma(row.rng[1:])
 			}
-			b.f(`<tr><td>%s</td><td>%s</td><td align="right" style="text-align:right">%s</td><td>%s</td><td>%s</td></tr>`, esc(row.name), mark, bold(comma(row.value), mark != ""), unit, esc(rng))
+			b.f(`<tr><td>%s</td><td>%s</td><td align="right" style="text-align:right">%s</td><td>%s</td><td>%s</td></tr>`, esc(row.name), mark, boldText(comma(row.value), mark != ""), unit, esc(rng))
 		}
 	}
 	b.f(`</table><p style="font-size:7pt">+ above, - below the reference values</p>`)
 	return page(`.e td{border-bottom:1px dotted #999}`, b.String())
 }
 
-// wrapped prints narrow columns: names take two lines, values are in the middle of the
+// wrapWords prints narrow columns: names take two lines, values are in the middle of the
 // row, and units are below ranges.
-func wrapped(r *report) string {
+func wrapWords(r *report) string {
 	var b builder
 	m := r.Metadata
 	b.f(`<b style="font-size:15pt">%s</b><table><tr><td>Patient Information<br><b>%s, %s</b><br>DOB: %s &nbsp; Age: %d<br>Gender: %s</td><td>Specimen Information<br>Specimen: %s<br>Collected: %s / 08:15 EST<br>Reported: %s / 17:40 EST</td><td>Client Information<br>Harbor Family Practice<br>12 Quay Street</td></tr></table><hr>`,
@@ -387,7 +387,7 @@ func wrapped(r *report) string {
 			if row.unit != "" && r.random.IntN(2) == 0 {
 				rng += " " + row.unit
 			}
-			b.f(`<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>EN</td></tr>`, esc(row.name), bold(row.value, row.flag != ""), row.flag, esc(rng), esc(row.unit))
+			b.f(`<tr><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>%s</td><td>EN</td></tr>`, esc(row.name), boldText(row.value, row.flag != ""), row.flag, esc(rng), esc(row.unit))
 		}
 		b.f(`</table>`)
 	}
