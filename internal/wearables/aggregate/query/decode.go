@@ -429,7 +429,7 @@ func decodeField(n node, of *Expr) (string, error) {
 	}
 	if v, ok := o.fields[ElementField]; ok {
 		if v != true {
-			return "", o.child(ElementField, v).fail("enum", "Input should be true")
+			return "", o.child(ElementField, v).fail("enum", fault.EnumMessage([]string{"true"}))
 		}
 		return ElementField, o.only(ElementField)
 	}
