@@ -184,7 +184,25 @@ var bare = strings.Fields(`
 	allowed believed believable due fresh idle sure unsure wrong right true good bad best worst
 	small large big short long old young next last first second third
 	earlier later outside inside exactly hinted plainly proven eaten half nothing everything something anything
-	unheard natural newest whole nearly strayed largest longest uncounted`)
+	unheard natural newest whole nearly strayed largest longest uncounted
+	absent absolute accepted added affected ambiguous applied arrived assigned attached attempted balanced bigger
+	blank blocked bold booked broken built bypassed cached canceled cancelled cheap checked claimed cleared coarse
+	comfortable common completed compressed confirmed connected continued converted copied corrected covered
+	crossing current dark dead delivered demanded dense detached different direct disabled distinct divided doubled
+	dropped enabled enqueued erased european excepted exchanged excluded existing expected expired extended faintest
+	fallen false fewer filled filtered final finer finished focused followed forbidden foreign forgotten forwarded
+	further generated gentle global greater guarded hidden higher hostile identical ignored immediate indented
+	 invalid irregular isolated labelled least legal linked listening locked loose lower lowest lying
+	marshalled masked matched micro midway mixed modern monospace moving mutual near nearest negative noisy normal
+	nowhere numbered occupied odd older optional ordered ordinary ours overdue owed owned padded parallel parsed
+	pascal passing planned plausible pooled poor prepared presented printed private public pure pushable queued
+	quick quiet raised ranked rare ready received recent registered related released remaining removed repeated
+	replaced required rescaled resolved restored retried returned revised rich roomy rough rounded running safe
+	sampled scaled scheduled sealed sensitive separate several shredding shrunk signed silent similar simple single
+	sized skipped slower soft sorted special spread standing static steady strict strictly strong stuck succeeded
+	succeeding sudden suspended tagged tested tight timed tolerated traced trusted unassigned uncertain unchanged
+	unclear unconfirmed undone unescaped unique unlimited unlinked unopened unplaced unprocessable unread unsafe
+	unstated unused unwritten upright useful usual various verified visible waiting warm wasted weak wired wrapped`)
 
 // bareAllowed lists the exceptions, each with its reason.
 var bareAllowed = map[string]string{
@@ -242,10 +260,11 @@ var notFileNames = strings.Fields(`
 	bell thrift crowd shelf whose said nobody late left told kept wrong again both alike beside anew meant said
 	beats heldup parcel courier fresh staff bury plant drill drills beyond within without few many much
 	own other others people persons whole twice once ends end said
-	heard asked given taken lost gone rig trial believable contradict`)
+	heard asked given taken lost gone rig trial believable contradict
+	postbox doubtful onenumber`)
 
 // bareFileNames lists words that need a noun beside them.
-var bareFileNames = strings.Fields(`same followed hidden early closed changed side coarse foreign wall hold`)
+var bareFileNames = strings.Fields(`same followed hidden early closed changed side coarse foreign wall hold two ahead first`)
 
 // fileNamesAllowed lists the exceptions, each with its reason.
 var fileNamesAllowed = map[string]string{}
@@ -263,6 +282,31 @@ func TestFileNamesUseTheTermsOfTheField(t *testing.T) {
 		}
 	}
 }
+
+// notInTestNames lists words that describe a test in private language. The name of a
+// test states what is tested, in the terms of the field.
+var notInTestNames = strings.Fields(`Scene Telling Nobody Somebody Whoever Stands Door Begun Goes Heard Said Speak Speaks
+	Outlive Outlives Ration Rationed Stranded Anew Else Wins Letter Postbox Desk Crowd`)
+
+func TestTestNamesArePlain(t *testing.T) {
+	for file := range goFiles(t) {
+		for _, name := range packageNames(file.syntax) {
+			if !testName.MatchString(name.Name) || !strings.HasSuffix(file.name, "_test.go") {
+				continue
+			}
+			for _, word := range camelWord.FindAllString(name.Name, -1) {
+				if slices.Contains(notInTestNames, word) {
+					t.Errorf("%s: %s: “%s” is no term of the field", file.position(name.Pos()), name.Name, word)
+				}
+			}
+		}
+	}
+}
+
+var (
+	testName  = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]`)
+	camelWord = regexp.MustCompile(`[A-Z][a-z]*`)
+)
 
 func shorten(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
