@@ -16,7 +16,7 @@ import (
 // attention counts the results that wait for a person.
 type attention struct {
 	mu       sync.Mutex
-	critical critical.Waiting
+	critical critical.WaitingNotices
 	inbox    matching.UnassignedCounts
 	reviews  matching.ReviewCounts
 	// lacks are the production teams that cannot order; connected reports whether

@@ -129,28 +129,28 @@ var sendingKinds = []struct{ kind, text string }{
 	{"critical.operators", "e-mails to the operators"},
 }
 
-// Waiting counts one kind of work that waits to be sent.
-type Waiting struct {
+// WaitingKind counts one kind of work that waits to be sent.
+type WaitingKind struct {
 	Kind  string    `json:"kind"`
 	Count int64     `json:"count"`
 	First time.Time `json:"first,omitzero"` // when the first is due, or was created
 }
 
 // CountOutgoing counts what would be sent if sending were allowed.
-func CountOutgoing(ctx context.Context, db *store.DB) (all []Waiting, err error) {
+func CountOutgoing(ctx context.Context, db *store.DB) (all []WaitingKind, err error) {
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		all = nil
 		backlog, err := webhooks.CountBacklog(ctx, tx)
 		if err != nil {
 			return err
 		}
-		all = append(all, Waiting{"webhooks", backlog.Waiting, backlog.Oldest})
+		all = append(all, WaitingKind{"webhooks", backlog.Waiting, backlog.Oldest})
 		for _, k := range sendingKinds {
 			n, first, err := jobs.CountQueued(ctx, tx, k.kind)
 			if err != nil {
 				return err
 			}
-			all = append(all, Waiting{k.text, n, first})
+			all = append(all, WaitingKind{k.text, n, first})
 		}
 		return nil
 	})

@@ -159,7 +159,7 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 
 // watchJobs registers the metrics of waiting jobs.
 func (a *App) watchJobs(runner *jobs.Runner) {
-	byKind := func(figure func(jobs.Waiting) float64) func() map[string]float64 {
+	byKind := func(figure func(jobs.WaitingJobs) float64) func() map[string]float64 {
 		return func() map[string]float64 {
 			figures := map[string]float64{}
 			for kind, waiting := range runner.Waiting() {
@@ -169,9 +169,9 @@ func (a *App) watchJobs(runner *jobs.Runner) {
 		}
 	}
 	a.Metrics.GaugeBy("kind", "jobs_due", "Background jobs that are due and have not begun.",
-		byKind(func(w jobs.Waiting) float64 { return float64(w.Jobs) }))
+		byKind(func(w jobs.WaitingJobs) float64 { return float64(w.Jobs) }))
 	a.Metrics.GaugeBy("kind", "job_oldest_due_seconds", "How long the oldest due job has been waiting.",
-		byKind(func(w jobs.Waiting) float64 { return w.Oldest.Seconds() }))
+		byKind(func(w jobs.WaitingJobs) float64 { return w.Oldest.Seconds() }))
 }
 
 // kinds returns the handlers of all background jobs that need no service.
@@ -223,7 +223,7 @@ func (a *App) forgetEvents(ctx context.Context, run *jobs.Run, _ struct{}) error
 	}
 	before := run.DB().Now().Add(-a.Config.EventRetention)
 	for i, team := range all {
-		oldest, err := oldestOf(ctx, run.DB(), team.ID.UUID(), events.Oldest)
+		oldest, err := oldestOf(ctx, run.DB(), team.ID.UUID(), events.OldestTime)
 		if err != nil {
 			return err
 		}

@@ -58,9 +58,9 @@ func takes(names ...string) cobra.PositionalArgs {
 		case len(args) < least:
 			return badUsagef("needs %s", strings.TrimSuffix(names[len(names)-least+len(args)], "…"))
 		case most == 0 && len(args) > 0:
-			return badUsagef("takes no arguments, not %s", quoted(args))
+			return badUsagef("takes no arguments, not %s", quoteWords(args))
 		case most > 0 && len(args) > most:
-			return badUsagef("takes only %s, unexpected: %s", strings.Join(names, " "), quoted(args[most:]))
+			return badUsagef("takes only %s, unexpected: %s", strings.Join(names, " "), quoteWords(args[most:]))
 		}
 		return nil
 	}
@@ -75,7 +75,7 @@ func takesUpTo(first string, more ...string) cobra.PositionalArgs {
 	}
 }
 
-func quoted(args []string) string { return fmt.Sprintf("%q", args) }
+func quoteWords(args []string) string { return fmt.Sprintf("%q", args) }
 
 // examples indents the lines of a command's examples as cobra prints them.
 func examples(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

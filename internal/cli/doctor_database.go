@@ -269,7 +269,7 @@ func examineAudit(ctx context.Context, cfg *config.Config, db *store.DB) finding
 func (s *shell) examineResults(ctx context.Context, cfg *config.Config, db *store.DB) []finding {
 	var inbox matching.UnassignedCounts
 	var reviews matching.ReviewCounts
-	var urgent critical.Waiting
+	var urgent critical.WaitingNotices
 	mailed := false
 	err := db.Read(ctx, func(tx *store.Tx) (err error) {
 		if inbox, err = matching.CountUnassigned(ctx, tx); err != nil {

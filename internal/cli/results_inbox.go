@@ -69,7 +69,7 @@ var inboxView = view{
 	none: "no results are without a team",
 }
 
-func lineOfInbox(u *matching.Unassigned) inboxLine {
+func lineOfInbox(u *matching.UnassignedResult) inboxLine {
 	return inboxLine{u.ID, u.State, u.Reason, u.Lab, u.Status, u.Interpretation, u.ReceivedAt, u.DecidedAt, u.DecidedBy, u.Team, u.Order}
 }
 

@@ -83,7 +83,7 @@ func (p *Portal) readOrder(r *http.Request, s users.Session) (it orderRecords, e
 		if it.user, err = users.Get(ctx, tx, s.Team, s.User); err != nil {
 			return endedSession(err)
 		}
-		visit, err := appointments.Latest(ctx, tx, &it.order)
+		visit, err := appointments.GetLatest(ctx, tx, &it.order)
 		if err == nil {
 			it.visit = &visit
 		} else if fault.Is(err, fault.NotFound) {

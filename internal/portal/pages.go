@@ -35,7 +35,7 @@ type frame struct {
 
 // styleURL is the address of the style sheet, with a hash of its content.
 var styleURL = func() string {
-	css, err := static.ReadFile("static/portal.css")
+	css, err := staticFiles.ReadFile("static/portal.css")
 	if err != nil {
 		panic(err) // embedded
 	}

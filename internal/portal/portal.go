@@ -44,7 +44,7 @@ type Portal struct {
 var Patterns = []string{"/portal", "/portal/*", users.CommunicationsPath + "*"}
 
 //go:embed static/portal.css
-var static embed.FS
+var staticFiles embed.FS
 
 // New returns a portal.
 func New(o Options) *Portal {
@@ -164,5 +164,5 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 func serveStyle(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	http.ServeFileFS(w, r, static, "static/portal.css")
+	http.ServeFileFS(w, r, staticFiles, "static/portal.css")
 }

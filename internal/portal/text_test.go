@@ -42,7 +42,7 @@ func TestNoTextIsEmpty(t *testing.T) {
 // WCAG 2.2, 1.4.3 and 1.4.11: text 4.5 to 1, edges of controls 3 to 1, on
 // both grounds of both themes.
 func TestContrast(t *testing.T) {
-	css, err := static.ReadFile("static/portal.css")
+	css, err := staticFiles.ReadFile("static/portal.css")
 	if err != nil {
 		t.Fatal(err)
 	}
