@@ -209,7 +209,7 @@ func fhirReport(r *results.Revision, pdf []byte) *fhir.Report {
 		report.Results = append(report.Results, fhirResult(&r.Results[i]))
 	}
 	for _, m := range r.Missing {
-		missing := fhir.Missing{
+		missing := fhir.MissingResult{
 			Code: m.ProviderID, TestCode: m.TestID, Name: m.Name, LOINC: m.LOINC, Reason: string(m.Failure), Note: m.Note, Specimen: m.Sample,
 		}
 		if w := m.Previous; w != nil {

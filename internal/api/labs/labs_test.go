@@ -51,7 +51,7 @@ func TestLabShapes(t *testing.T) {
 
 // If an imported list omits a text or an object of a marker, it is empty. It is null
 // only where the specification allows null.
-func TestMarkerThatAListSaysLittleOf(t *testing.T) {
+func TestMarkerWithFewFacts(t *testing.T) {
 	text, err := json.Marshal(markerOf(&catalogue.Marker{Name: "Bare", Results: []catalogue.Result{{Name: "Row"}}}))
 	if err != nil {
 		t.Fatal(err)

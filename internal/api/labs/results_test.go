@@ -80,7 +80,7 @@ func richResults(t testing.TB) networks.ResultSet {
 			result("ZZ-1", "Remark", "Sample is slightly hemolyzed", "", "", ""),
 			{ProviderID: "ZZ-2", Name: "Nitrite", Value: "Not detected", Type: "coded_value", Range: "Not Detected", Status: "F", Notes: []string{"Read twice."}},
 		},
-		Missing: []networks.Missing{{ProviderID: "70543", Name: "HDL", Note: "Quantity not sufficient"}},
+		Missing: []networks.MissingResult{{ProviderID: "70543", Name: "HDL", Note: "Quantity not sufficient"}},
 		Laboratories: map[string]networks.Laboratory{"01D1234567": {
 			Name: "Example Laboratory", CLIA: "01D1234567", Phone: "+14155550100", Director: "Dr. Grace Example",
 			Address: &networks.Address{FirstLine: "9 Test Road", City: "Phoenix", State: "AZ", Zip: "85004", Country: "US"},

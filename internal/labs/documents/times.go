@@ -21,7 +21,7 @@ import (
 func zoneOfPlace(ctx context.Context, tx *store.Tx, o *orders.Order) (*time.Location, error) {
 	name := ""
 	if o.Appointment != nil {
-		a, err := appointments.Latest(ctx, tx, o)
+		a, err := appointments.GetLatest(ctx, tx, o)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func interpretationOf(r Result) []CodeableConcept {
 
 // absentReason returns the reason for a missing value. There are few codes, so
 // the reason is added in words.
-func absentReason(m Missing) *CodeableConcept {
+func absentReason(m MissingResult) *CodeableConcept {
 	code, display := "not-performed", "Not Performed"
 	switch m.Reason {
 	case "", "unknown_failure":

@@ -80,7 +80,7 @@ func fullOrder() Order {
 				{Code: "ABO", Name: "ABO group", LOINC: "882-1", Value: "Group A", Type: "coded_value"},
 				{Code: "TXT", Name: "Comment", Value: "First line\nSecond line", Type: "comment", Interpretation: "abnormal", Flag: "see note"},
 			},
-			Missing: []Missing{
+			Missing: []MissingResult{
 				{Code: "INS", TestCode: "INS", Name: "Insulin", LOINC: "20448-7", Reason: "quantity_not_sufficient_failure", Note: "Too little serum."},
 				{Code: "CA", TestCode: "CMP01", Name: "Calcium", Reason: "internal_lab_failure"},
 			},
@@ -448,7 +448,7 @@ func TestAnyOrderIsValid(t *testing.T) {
 		order.Report.Specimen.Number, order.Report.Specimen.Information = text.Draw(r, "number"), text.Draw(r, "information")
 		order.Report.Specimens = []Specimen{{Key: "U1", Number: text.Draw(r, "further number"), Type: text.Draw(r, "material"), Collected: moment.Draw(r, "collected")}}
 		order.Report.Results = rapid.SliceOfN(result, 0, 4).Draw(r, "results")
-		order.Report.Missing = append(order.Report.Missing, Missing{Note: text.Draw(r, "why"), Reason: some("unknown_failure").Draw(r, "reason")})
+		order.Report.Missing = append(order.Report.Missing, MissingResult{Note: text.Draw(r, "why"), Reason: some("unknown_failure").Draw(r, "reason")})
 		if found := problems(t, Export(order, exportedAt)); len(found) > 0 {
 			r.Fatal(strings.Join(found, "\n"))
 		}

@@ -118,7 +118,7 @@ type Report struct {
 	// Specimens are further specimens, which results name.
 	Specimens []Specimen
 	Results   []Result
-	Missing   []Missing
+	Missing   []MissingResult
 	// Laboratories performed tests, beside the order's own.
 	Laboratories []Organization
 	Comments     []string
@@ -180,8 +180,8 @@ type Result struct {
 	Specimen string
 }
 
-// Missing is a result that will not come.
-type Missing struct {
+// MissingResult is a result that will not come.
+type MissingResult struct {
 	Code, TestCode, Name, LOINC string
 	// Reason is a failure type of the reference, such as internal_lab_failure.
 	Reason, Note string

@@ -74,7 +74,7 @@ func (e *exporter) observation(i int, result Result) Reference {
 
 // missing adds a result that will not come. A value that the lab withdrew is entered in
 // error.
-func (e *exporter) missing(i int, m Missing) Reference {
+func (e *exporter) missing(i int, m MissingResult) Reference {
 	o := e.newObservation("missing "+strconv.Itoa(i), m.TestCode, labConcept(e.labSystem(), m.LOINC, m.Code, m.Name))
 	o.Status = "cancelled"
 	if s, isFurther := e.further[m.Specimen]; isFurther {

@@ -100,7 +100,7 @@ type Test struct {
 	Name, Slug string
 	LOINC      string // of the test itself, such as a panel; empty when the lab never mapped it
 	Specimen   SpecimenNeeded
-	Expected   []Expected
+	Expected   []ExpectedResult
 }
 
 // SpecimenNeeded is the specimen that a test needs.
@@ -113,8 +113,8 @@ type SpecimenNeeded struct {
 	Container, MinVolume, Temperature, Stability, Notes string
 }
 
-// Expected is one result that a test must have.
-type Expected struct {
+// ExpectedResult is one result that a test must have.
+type ExpectedResult struct {
 	ProviderID string
 	Name, Slug string
 	// LOINC is the code, LOINCSlug and Unit (UCUM) belong to it; empty when

@@ -128,7 +128,7 @@ type ResultSet struct {
 	Specimens []Specimen `json:",omitempty"`
 	Results   []Result
 	// Missing are the tests that the lab will not report.
-	Missing []Missing
+	Missing []MissingResult
 	// Announced are the lab's codes and LOINC codes of tests that the lab is still
 	// working on, such as a reflex test that it added.
 	Announced []string `json:",omitempty"`
@@ -261,8 +261,8 @@ func (s *ResultSet) specimenOf(r *Result) *Specimen {
 	return &s.Specimen
 }
 
-// Missing is a result that will not come.
-type Missing struct {
+// MissingResult is a result that will not come.
+type MissingResult struct {
 	ProviderID, TestProviderID, Name, LOINC string
 	// Reason is a FailureType of the reference; when empty, it follows from
 	// Note.

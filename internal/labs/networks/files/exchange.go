@@ -56,7 +56,7 @@ func (e *Exchange) open(ctx context.Context) (fileSystem, error) {
 	if e.SFTP != nil {
 		return e.SFTP.connect(ctx)
 	}
-	return local{}, nil
+	return localFolder{}, nil
 }
 
 // Send writes an order. The name appears when the file is complete. A file of
@@ -393,10 +393,10 @@ func (s *Settings) CheckFolder(sends bool) error {
 	}
 	for _, dir := range dirs {
 		probe := path.Join(dir, tempPrefix+rand.Text()+".tmp")
-		if err := (local{}).Write(probe, []byte("x")); err != nil {
+		if err := (localFolder{}).Write(probe, []byte("x")); err != nil {
 			return err
 		}
-		if err := (local{}).Remove(probe); err != nil {
+		if err := (localFolder{}).Remove(probe); err != nil {
 			return err
 		}
 	}

@@ -22,8 +22,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench is an exchange with the laboratory's view of its folder.
-type bench struct {
+// fixture is an exchange with the laboratory's view of its folder.
+type fixture struct {
 	*Exchange
 	root  string
 	taken []string
@@ -31,14 +31,14 @@ type bench struct {
 }
 
 // eachFolder runs a test with a folder of this machine, and with one of an SFTP server.
-func eachFolder(t *testing.T, test func(t *testing.T, b *bench)) {
+func eachFolder(t *testing.T, test func(t *testing.T, b *fixture)) {
 	begin := func(t *testing.T, root string, s Settings) {
 		for _, dir := range []string{"orders", "results"} {
 			if err := os.MkdirAll(filepath.Join(root, dir), 0o700); err != nil {
 				t.Fatal(err)
 			}
 		}
-		b := &bench{root: root}
+		b := &fixture{root: root}
 		b.Exchange = &Exchange{Settings: s, Lab: "northlab", Sends: true, MaxSize: 100, Log: slog.New(slog.NewTextHandler(&b.log, nil))}
 		for _, fault := range s.Check() {
 			t.Error(fault)
@@ -73,7 +73,7 @@ func TestPassword(t *testing.T) {
 		if err := os.WriteFile(file, []byte(password+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		b := &bench{root: filepath.Join(server.Root, "north")}
+		b := &fixture{root: filepath.Join(server.Root, "north")}
 		b.Exchange = &Exchange{Lab: "northlab", MaxSize: 100, Log: slog.New(slog.DiscardHandler), Settings: Settings{Folder: "north", SFTP: &SFTP{
 			Address: server.Address, User: server.User, PasswordFile: file, HostKeys: []string{server.HostKey},
 		}}}
@@ -88,7 +88,7 @@ func TestPassword(t *testing.T) {
 }
 
 // put writes a file of the laboratory, with the time of its last change.
-func (b *bench) put(t *testing.T, name, text string, second int) {
+func (b *fixture) put(t *testing.T, name, text string, second int) {
 	t.Helper()
 	file, at := filepath.Join(b.root, "results", name), time.Unix(1_770_000_000+int64(second), 0)
 	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Chtimes(file, at, at)); err != nil {
@@ -97,7 +97,7 @@ func (b *bench) put(t *testing.T, name, text string, second int) {
 }
 
 // poll looks at the folder, and returns the content that was taken.
-func (b *bench) poll(t *testing.T, answers map[string]string) []string {
+func (b *fixture) poll(t *testing.T, answers map[string]string) []string {
 	t.Helper()
 	b.taken = nil
 	err := b.Poll(t.Context(), func(_ context.Context, data []byte) (string, error) {
@@ -113,7 +113,7 @@ func (b *bench) poll(t *testing.T, answers map[string]string) []string {
 	return b.taken
 }
 
-func (b *bench) files(t *testing.T, dir string) (names []string) {
+func (b *fixture) files(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Join(b.root, dir))
 	if err != nil && !os.IsNotExist(err) {
@@ -134,7 +134,7 @@ func want(t *testing.T, what string, got []string, want ...string) {
 
 // An order appears at once, under its name; a repetition changes nothing.
 func TestSend(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		for range 2 {
 			if err := b.Send(t.Context(), "1.hl7", []byte("order")); err != nil {
 				t.Fatal(err)
@@ -158,7 +158,7 @@ func TestSend(t *testing.T) {
 // Files are taken in the order of their times, each once, when they no longer
 // change.
 func TestFilesInOrder(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		b.put(t, "10.hl7", "third", 5)
 		b.put(t, "9.hl7", "second", 5)
 		b.put(t, "z.hl7", "first", 1)
@@ -179,7 +179,7 @@ func TestFilesInOrder(t *testing.T) {
 
 // A later file does not overtake one that is still written.
 func TestGrowingFile(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		b.put(t, "1.hl7", "part", 1)
 		b.put(t, "2.hl7", "next", 2)
 		b.poll(t, nil)
@@ -191,7 +191,7 @@ func TestGrowingFile(t *testing.T) {
 
 // A file that cannot be read is set aside with the reason, and stops no other.
 func TestPoisonFiles(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		for round := range 2 {
 			b.put(t, "1.hl7", "poison", 1)
 			b.put(t, "2.hl7", strings.Repeat("x", 101), 2)
@@ -234,7 +234,7 @@ func (c *closedFile) Open(name string) (io.ReadCloser, error) {
 
 // A file that cannot be read stays, is counted, and does not stop the later ones.
 func TestUnreadableFile(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		b.put(t, "1.hl7", "first", 1)
 		b.put(t, "2.hl7", "second", 2)
 		under, err := b.open(t.Context())
@@ -271,7 +271,7 @@ func TestUnreadableFile(t *testing.T) {
 
 // A file that cannot be stored now stays, and stops the later ones.
 func TestStoringFails(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		b.Done = "done"
 		b.put(t, "1.hl7", "first", 1)
 		b.put(t, "2.hl7", "second", 2)
@@ -284,7 +284,7 @@ func TestStoringFails(t *testing.T) {
 
 // A stored file that cannot be removed is not read again.
 func TestFileThatStays(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		b.Done = "done" // a file, because root may write to any folder
 		if err := os.WriteFile(filepath.Join(b.root, "done"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -333,7 +333,7 @@ func TestOtherHostAndClientKeys(t *testing.T) {
 }
 
 func TestRun(t *testing.T) {
-	eachFolder(t, func(t *testing.T, b *bench) {
+	eachFolder(t, func(t *testing.T, b *fixture) {
 		b.Interval = 10 * time.Millisecond
 		ctx, stop := context.WithCancel(t.Context())
 		got, done := make(chan string, 10), make(chan error, 1)

@@ -24,10 +24,10 @@ type fileSystem interface {
 	Close() error
 }
 
-// local is the file system of this machine.
-type local struct{}
+// localFolder is the file system of this machine.
+type localFolder struct{}
 
-func (local) ReadDir(dir string) ([]fs.FileInfo, error) {
+func (localFolder) ReadDir(dir string) ([]fs.FileInfo, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -46,9 +46,9 @@ func (local) ReadDir(dir string) ([]fs.FileInfo, error) {
 	return infos, nil
 }
 
-func (local) Open(name string) (io.ReadCloser, error) { return os.Open(name) }
+func (localFolder) Open(name string) (io.ReadCloser, error) { return os.Open(name) }
 
-func (local) Write(name string, data []byte) error {
+func (localFolder) Write(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640) //nolint:gosec // the laboratory's group reads it
 	if err != nil {
 		return err
@@ -57,21 +57,21 @@ func (local) Write(name string, data []byte) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-func (local) Rename(from, to string) error {
+func (localFolder) Rename(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
 	return errors.Join(syncDir(filepath.Dir(to)), syncDir(filepath.Dir(from)))
 }
 
-func (local) Remove(name string) error {
+func (localFolder) Remove(name string) error {
 	if err := os.Remove(name); err != nil {
 		return err
 	}
 	return syncDir(filepath.Dir(name))
 }
 
-func (local) Exists(name string) (bool, error) {
+func (localFolder) Exists(name string) (bool, error) {
 	_, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -79,7 +79,7 @@ func (local) Exists(name string) (bool, error) {
 	return err == nil, err
 }
 
-func (local) MakeDir(dir string) error {
+func (localFolder) MakeDir(dir string) error {
 	err := os.Mkdir(dir, 0o750)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
@@ -87,7 +87,7 @@ func (local) MakeDir(dir string) error {
 	return err
 }
 
-func (local) Close() error { return nil }
+func (localFolder) Close() error { return nil }
 
 func syncDir(dir string) error {
 	d, err := os.Open(dir)

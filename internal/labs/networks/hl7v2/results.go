@@ -307,7 +307,7 @@ func (r *results) finish(notes []string) {
 			set.Corrected = true
 		case "X":
 			if t.entries == 0 {
-				set.Missing = append(set.Missing, t.withTest(networks.Missing{
+				set.Missing = append(set.Missing, t.withTest(networks.MissingResult{
 					ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true, Specimen: t.specimen, Parent: t.parent,
 				}))
 			}
@@ -408,7 +408,7 @@ func (r *results) addRejectedTests() {
 		}
 		waits := func(code string) bool { return rejections[code].status == statusBlocked }
 		r.set.Partial = r.set.Partial || !slices.ContainsFunc(t.rejects, func(code string) bool { return !waits(code) })
-		r.set.Missing = append(r.set.Missing, t.withTest(networks.Missing{
+		r.set.Missing = append(r.set.Missing, t.withTest(networks.MissingResult{
 			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true, Specimen: t.specimen, Parent: t.parent,
 		}))
 	}
@@ -466,7 +466,7 @@ func (e *entry) confirms() bool {
 	return e.Status == "U" && e.Value == "" && e.ProviderID != ""
 }
 
-func (e *entry) newConfirmation() networks.Missing {
+func (e *entry) newConfirmation() networks.MissingResult {
 	m := e.newMissing("the laboratory says that its value is final, and did not send it")
 	m.Confirms = true
 	if e.isFlaggedCritical() {
@@ -493,8 +493,8 @@ func (e *entry) describeInWords() {
 	e.Value = e.Flag
 }
 
-func (e *entry) newMissing(why string) networks.Missing {
-	m := networks.Missing{
+func (e *entry) newMissing(why string) networks.MissingResult {
+	m := networks.MissingResult{
 		ProviderID: e.ProviderID, TestProviderID: e.TestProviderID, Name: e.Name, LOINC: e.LOINC, Specimen: e.Specimen,
 		Note: joinLines(append([]string{why}, e.Notes...)...), SubID: e.SubID, At: e.At, Parent: e.Parent,
 	}
@@ -506,7 +506,7 @@ func (e *entry) newMissing(why string) networks.Missing {
 
 // withTest adds the facts of the test: its code, and the reason why its
 // specimen was rejected.
-func (t *test) withTest(m networks.Missing) networks.Missing {
+func (t *test) withTest(m networks.MissingResult) networks.MissingResult {
 	m.TestProviderID = t.code
 	for _, code := range t.rejects {
 		m.Reason = cmp.Or(m.Reason, rejections[code].reason)

@@ -135,7 +135,7 @@ func ckdEPI(scr float64, who subject) float64 {
 func rowsOf(markers ...*catalogue.Marker) (all []row) {
 	for i, m := range markers {
 		for _, r := range m.Results {
-			all = append(all, row{test: i, expected: networks.Expected{ProviderID: r.ProviderID, Name: r.Name, Slug: r.Slug, LOINC: r.LOINC}, assay: r.Assay})
+			all = append(all, row{test: i, expected: networks.ExpectedResult{ProviderID: r.ProviderID, Name: r.Name, Slug: r.Slug, LOINC: r.LOINC}, assay: r.Assay})
 		}
 	}
 	return all

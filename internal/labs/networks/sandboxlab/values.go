@@ -17,7 +17,7 @@ import (
 // row is one invented result.
 type row struct {
 	test     int // index among the order's tests
-	expected networks.Expected
+	expected networks.ExpectedResult
 	assay    catalogue.Assay
 	kind     string // numeric, range, comment or coded_value
 	value    string
@@ -148,7 +148,7 @@ func firstRows(all []row, m *measurements, odd int) []row {
 
 // assayOf returns the assay of a result. A lab whose catalogue has no ranges
 // uses those of the built-in catalogue.
-func assayOf(m *catalogue.Marker, e networks.Expected) catalogue.Assay {
+func assayOf(m *catalogue.Marker, e networks.ExpectedResult) catalogue.Assay {
 	if m != nil {
 		for _, r := range m.Results {
 			if r.Slug == e.Slug && r.ProviderID == e.ProviderID && r.Assay.Scale != "" {

@@ -89,7 +89,7 @@ func TestRequestedInterpretation(t *testing.T) {
 		"": {""}, orders.Normal: {""}, orders.Unknown: {"IND"}, orders.Abnormal: {"A", "H", "L"}, orders.Critical: {"AA", "HH", "LL"},
 	} {
 		for _, kind := range []string{"numeric", "range", "comment"} {
-			all := []row{{assay: assay, expected: networks.Expected{LOINC: "1-8"}}, {assay: assay, expected: networks.Expected{LOINC: "2-6"}}}
+			all := []row{{assay: assay, expected: networks.ExpectedResult{LOINC: "1-8"}}, {assay: assay, expected: networks.ExpectedResult{LOINC: "2-6"}}}
 			all = invent(orders.ID{}, subject{"female", 40}, all, Outcome{Interpretation: as, Types: []string{kind}})
 			found := 0
 			for i := range all {
