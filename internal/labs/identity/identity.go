@@ -102,9 +102,9 @@ func (c Comparison) Problems() []Problem {
 	return all
 }
 
-// Unconfirmed returns the error for accepting a report whose person is not certainly the
+// UnconfirmedError returns the error for accepting a report whose person is not certainly the
 // expected one, such as the patient of an order. It lists the differences.
-func Unconfirmed(expected string, differences []Problem) error {
+func UnconfirmedError(expected string, differences []Problem) error {
 	words := make([]string, len(differences))
 	for n, d := range differences {
 		words[n] = string(d)

@@ -44,7 +44,7 @@ func (p refusingLab) Place(_ context.Context, o networks.Order) (networks.Receip
 func (refusingLab) Cancel(context.Context, networks.Order) error { return nil }
 
 // place runs the jobs that place orders until the test ends.
-func (r *rig) place(network networks.Network) {
+func (r *fixture) place(network networks.Network) {
 	r.t.Helper()
 	placer := &orders.Placer{DB: r.db, Networks: map[string]networks.Network{network.Slug(): network}, Answers: r.in, Log: ops.Discard()}
 	ctx, stop := context.WithCancel(context.Background())
@@ -64,7 +64,7 @@ func (r *rig) place(network networks.Network) {
 }
 
 // await waits until a condition holds.
-func (r *rig) await(what string, so func() bool) {
+func (r *fixture) await(what string, so func() bool) {
 	r.t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if so() {
@@ -76,7 +76,7 @@ func (r *rig) await(what string, so func() bool) {
 
 // events lists the steps of an order's events, each with its
 // has_missing_results.
-func (r *rig) events(o orders.Order) (all []string) {
+func (r *fixture) events(o orders.Order) (all []string) {
 	r.t.Helper()
 	if err := (&events.Sequencer{DB: r.db}).Settle(r.t.Context()); err != nil {
 		r.t.Fatal(err)
@@ -121,7 +121,7 @@ func (r *rig) events(o orders.Order) (all []string) {
 // event of the requisition shows them.
 func TestAnswerRefusesTests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		picked, plain, over := orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.TestKit)
 		codes, _ := r.tests(picked)
@@ -162,7 +162,7 @@ func TestAnswerRefusesTests(t *testing.T) {
 }
 
 // wantErased fails unless the inbox rows of an order are erased with its user.
-func (r *rig) wantErased(o orders.Order) {
+func (r *fixture) wantErased(o orders.Order) {
 	r.t.Helper()
 	userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		for _, table := range []string{"inbox_reports", "inbox_messages"} {
@@ -180,7 +180,7 @@ func (r *rig) wantErased(o orders.Order) {
 // The same holds for an answer in a message of its own.
 func TestLaterAnswerRefusesTests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		o := orderstest.New(t, db, r.team, catalogue.WalkIn)

@@ -63,7 +63,7 @@ func IsRejection(r networks.Report) bool {
 	}
 	set := r.Results
 	return set == nil || len(set.Results)+len(set.PDF)+len(set.Refused) == 0 &&
-		!slices.ContainsFunc(set.Missing, func(m networks.Missing) bool { return m.Confirms || m.Flag != "" })
+		!slices.ContainsFunc(set.Missing, func(m networks.MissingResult) bool { return m.Confirms || m.Flag != "" })
 }
 
 // subjectOf returns the owner of a report that is not applied, nil if it is not known. A

@@ -23,7 +23,7 @@ func TestCollectionTimeWithoutVisit(t *testing.T) {
 	reported := noon.Add(24 * time.Hour)
 	drawn, rejected := string(orders.DrawCompleted), string(orders.SampleError)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		for name, c := range map[string]struct {

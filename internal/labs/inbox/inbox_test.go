@@ -27,8 +27,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rig is an inbox with handlers that record their calls.
-type rig struct {
+// fixture is an inbox with handlers that record their calls.
+type fixture struct {
 	t    *testing.T
 	db   *store.DB
 	in   *inbox.Service
@@ -38,15 +38,15 @@ type rig struct {
 	outcomes map[string]string // outcome of each report, by its key
 }
 
-func newRig(t *testing.T, db *store.DB) *rig {
+func newFixture(t *testing.T, db *store.DB) *fixture {
 	t.Helper()
-	r := &rig{t: t, db: db, team: orderstest.Team(t, db).ID, outcomes: map[string]string{}}
+	r := &fixture{t: t, db: db, team: orderstest.Team(t, db).ID, outcomes: map[string]string{}}
 	r.in = &inbox.Service{DB: db, Handlers: inbox.Handlers{Results: r, Unmatched: r}}
 	return r
 }
 
 // work handles reports until the test ends.
-func (r *rig) work() {
+func (r *fixture) work() {
 	r.t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	node, err := jobs.Join(ctx, r.db, 0, nil)
@@ -65,28 +65,28 @@ func (r *rig) work() {
 }
 
 // note may be called again for the same report: a transaction may be retried.
-func (r *rig) note(a inbox.Arrival, what string) {
+func (r *fixture) note(a inbox.Arrival, what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.outcomes[a.Key] = what
 }
 
 // outcome returns the outcome of the only report of a message.
-func (r *rig) outcome(key string) string {
+func (r *fixture) outcome(key string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.outcomes[orders.SandboxNetwork+":"+key+":0"]
 }
 
 // TakeResults completes the order.
-func (r *rig) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a inbox.Arrival) error {
+func (r *fixture) TakeResults(ctx context.Context, tx *store.Tx, o *orders.Order, a inbox.Arrival) error {
 	r.note(a, "results")
 	_, err := orders.Advance(ctx, tx, o, orders.Move{To: orders.Completed, By: orders.Lab, Key: a.Key})
 	return err
 }
 
 // TakeUnmatched records the reason, and that the result waits for an operator.
-func (r *rig) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
+func (r *fixture) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
 	r.note(a, fmt.Sprintf("%s %d", why, len(candidates)))
 	_, err := tx.Exec(ctx, `INSERT INTO unassigned_results (team_id, id, state, reason, lab, interpretation, received_at, decided_by, forgotten)
 		VALUES ($1, $2, 'waiting', '', '', '', $3, '', FALSE)`, uuid.Nil, a.ID, a.ReceivedAt)
@@ -94,14 +94,14 @@ func (r *rig) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, 
 }
 
 // TakeUnmatchedStatus records the reason and the status.
-func (r *rig) TakeUnmatchedStatus(_ context.Context, _ *store.Tx, a inbox.Arrival, why inbox.Reason) error {
+func (r *fixture) TakeUnmatchedStatus(_ context.Context, _ *store.Tx, a inbox.Arrival, why inbox.Reason) error {
 	r.note(a, fmt.Sprintf("%s %s", why, a.Report.Status))
 	return nil
 }
 
 // put sends reports of the labs that have the orders, about their patients,
 // unless they name another lab or patient.
-func (r *rig) put(key string, reports ...networks.Report) {
+func (r *fixture) put(key string, reports ...networks.Report) {
 	r.t.Helper()
 	for i := range reports {
 		if reports[i].Lab == "" {
@@ -118,7 +118,7 @@ func (r *rig) put(key string, reports ...networks.Report) {
 var adaByron = networks.ReportedPatient{FirstName: "Ada", LastName: "Byron", DOB: civil.MustParse("1984-12-10"), Gender: "female"}
 
 // send sends a message as a network does.
-func (r *rig) send(network, key string, reports ...networks.Report) {
+func (r *fixture) send(network, key string, reports ...networks.Report) {
 	r.t.Helper()
 	err := r.in.Put(context.Background(), networks.Message{Network: network, Key: key, Raw: []byte("raw " + key), Reports: reports})
 	if err != nil {
@@ -127,7 +127,7 @@ func (r *rig) send(network, key string, reports ...networks.Report) {
 }
 
 // lab returns the slug of the lab that has the order of a report.
-func (r *rig) lab(report networks.Report) (slug string) {
+func (r *fixture) lab(report networks.Report) (slug string) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		var o orders.Order
@@ -151,7 +151,7 @@ func (r *rig) lab(report networks.Report) (slug string) {
 }
 
 // settle waits until no report is queued.
-func (r *rig) settle() {
+func (r *fixture) settle() {
 	r.t.Helper()
 	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if r.count(`SELECT COUNT(*) FROM inbox_reports WHERE state = 'queued'`) == 0 {
@@ -161,21 +161,21 @@ func (r *rig) settle() {
 	r.t.Fatal("reports are still queued")
 }
 
-func (r *rig) count(query string, args ...any) (n int) {
+func (r *fixture) count(query string, args ...any) (n int) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error { return tx.QueryRow(ctx, query, args...).Scan(&n) })
 	return n
 }
 
 // order orders a test of a method, with its requisition.
-func (r *rig) order(method orders.Method) orders.Order {
+func (r *fixture) order(method orders.Method) orders.Order {
 	r.t.Helper()
 	o := orderstest.New(r.t, r.db, r.team, method)
 	orderstest.MoveTo(r.t, r.db, &o, orders.RequisitionCreated)
 	return o
 }
 
-func (r *rig) get(o orders.Order) (now orders.Order, path []orders.Status) {
+func (r *fixture) get(o orders.Order) (now orders.Order, path []orders.Status) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		if now, err = orders.Get(ctx, tx, o.Team, o.ID); err != nil {
@@ -195,7 +195,7 @@ func (r *rig) get(o orders.Order) (now orders.Order, path []orders.Status) {
 // other reports between them. A message that arrives twice counts once.
 func TestReportsOfAnOrderKeepTheirOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		steps := []orders.Status{
 			orders.TransitCustomer, orders.OutForDelivery, orders.WithCustomer, orders.TransitLab, orders.DeliveredToLab, orders.Completed,
 		}
@@ -227,7 +227,7 @@ func TestReportsOfAnOrderKeepTheirOrder(t *testing.T) {
 // A shipment is stored with its step, and without one. Each leg has its own.
 func TestShipments(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		kit := r.order(catalogue.TestKit)
 		out := networks.Shipment{Courier: "ups", TrackingNumber: "1Z1", TrackingURL: "https://carrier.example/1Z1"}
@@ -260,7 +260,7 @@ func TestShipments(t *testing.T) {
 // Results go to their order, or to the queue with the reason.
 func TestResultsFindTheirOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		good, cancelled, other := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		early := orderstest.Kit(t, db, r.team) // not registered
@@ -316,7 +316,7 @@ func TestResultsFindTheirOrder(t *testing.T) {
 // order: it may come from anyone.
 func TestUnknownSenders(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		o := r.order(catalogue.WalkIn)
 		patient := networks.ReportedPatient{FirstName: o.Body.Patient.FirstName, LastName: o.Body.Patient.LastName, DOB: o.Body.Patient.BirthDate}
@@ -335,7 +335,7 @@ func TestUnknownSenders(t *testing.T) {
 // Once its user is known, a message can only be read with that user's key.
 func TestMessagesAreSealedForTheUser(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		one, two := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		r.put("alone", networks.Report{Placer: one.ID.String()})
@@ -372,7 +372,7 @@ func TestMessagesAreSealedForTheUser(t *testing.T) {
 // used key is stored, once, and the log says so without its content.
 func TestReusedMessageKeys(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		var log bytes.Buffer
 		r.in.Log = slog.New(slog.NewTextHandler(&log, nil))
 		first, second := r.order(catalogue.TestKit), r.order(catalogue.TestKit)

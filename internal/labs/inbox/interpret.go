@@ -308,7 +308,7 @@ func missingResults(o *orders.Order, tests orderTests, r networks.Report, others
 		set.Partial = set.Partial || len(set.Results) == 0 && !hasValues(o)
 		set.Missing = slices.Clone(set.Missing)
 	}
-	refused, lost := r.Refused, networks.Missing{Rest: true}
+	refused, lost := r.Refused, networks.MissingResult{Rest: true}
 	if len(refused) == 0 {
 		lost.Note = r.Reason
 	}
@@ -322,7 +322,7 @@ func missingResults(o *orders.Order, tests orderTests, r networks.Report, others
 	case slices.Contains(endingStatuses, status):
 		refused = slices.Concat(refused, r.Tests)
 	}
-	markMissing(&set, tests, newTestNames(refused), networks.Missing{Refused: true, Note: r.Reason, Rest: true})
+	markMissing(&set, tests, newTestNames(refused), networks.MissingResult{Refused: true, Note: r.Reason, Rest: true})
 	if r.Results == nil && len(set.Missing) == 0 {
 		return nil // no test of the order was named
 	}
@@ -331,14 +331,14 @@ func missingResults(o *orders.Order, tests orderTests, r networks.Report, others
 
 // markMissing adds the named tests to the missing results, and adds the reason
 // to those that are listed already.
-func markMissing(set *networks.ResultSet, tests orderTests, named testNames, why networks.Missing) {
+func markMissing(set *networks.ResultSet, tests orderTests, named testNames, why networks.MissingResult) {
 	for i := range set.Missing {
 		if m := &set.Missing[i]; named[m.ProviderID] || named[m.TestProviderID] || named[m.LOINC] {
 			m.Reason, m.Note, m.Refused = cmp.Or(m.Reason, why.Reason), cmp.Or(m.Note, why.Note), m.Refused || why.Refused
 		}
 	}
 	add := func(code, test, name, loinc string) {
-		listed := func(m networks.Missing) bool { return m.ProviderID == code && (code != "" || m.LOINC == loinc) }
+		listed := func(m networks.MissingResult) bool { return m.ProviderID == code && (code != "" || m.LOINC == loinc) }
 		if !slices.ContainsFunc(set.Missing, listed) {
 			m := why
 			m.ProviderID, m.TestProviderID, m.Name, m.LOINC = code, test, name, loinc

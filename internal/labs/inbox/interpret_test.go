@@ -28,12 +28,12 @@ func (resultsHandler) TakeResults(ctx context.Context, tx *store.Tx, o *orders.O
 }
 
 // reportStatus reports a status of some tests of an order, and waits.
-func (r *rig) reportStatus(o orders.Order, status orders.Status, tests ...string) {
+func (r *fixture) reportStatus(o orders.Order, status orders.Status, tests ...string) {
 	r.t.Helper()
 	r.receive(networks.Report{Placer: o.ID.String(), Status: string(status), Tests: tests})
 }
 
-func (r *rig) receive(report networks.Report) {
+func (r *fixture) receive(report networks.Report) {
 	r.t.Helper()
 	r.put(uuid.NewString(), report)
 	r.settle()
@@ -41,7 +41,7 @@ func (r *rig) receive(report networks.Report) {
 
 // tests returns the lab's codes of an order's tests, and the results of the
 // first test.
-func (r *rig) tests(o orders.Order) (codes []string, first []networks.Result) {
+func (r *fixture) tests(o orders.Order) (codes []string, first []networks.Result) {
 	r.t.Helper()
 	all := r.markers(o)
 	for _, m := range all {
@@ -51,7 +51,7 @@ func (r *rig) tests(o orders.Order) (codes []string, first []networks.Result) {
 }
 
 // markers returns an order's markers.
-func (r *rig) markers(o orders.Order) (all []*catalogue.Marker) {
+func (r *fixture) markers(o orders.Order) (all []*catalogue.Marker) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{o})
@@ -70,7 +70,7 @@ func values(m *catalogue.Marker) (all []networks.Result) {
 }
 
 // missing returns the tests with missing results, and the reasons.
-func (r *rig) missing(o orders.Order) (tests []string, why []results.Failure) {
+func (r *fixture) missing(o orders.Order) (tests []string, why []results.Failure) {
 	r.t.Helper()
 	tests, why = r.missingYet(o)
 	if tests == nil {
@@ -80,7 +80,7 @@ func (r *rig) missing(o orders.Order) (tests []string, why []results.Failure) {
 }
 
 // missingYet returns the same as missing, and nothing if the order has no results.
-func (r *rig) missingYet(o orders.Order) (tests []string, why []results.Failure) {
+func (r *fixture) missingYet(o orders.Order) (tests []string, why []results.Failure) {
 	r.t.Helper()
 	userstest.Read(r.t, r.db, func(ctx context.Context, tx *store.Tx) error {
 		found, err := results.Get(ctx, tx, &o, 0)
@@ -98,7 +98,7 @@ func (r *rig) missingYet(o orders.Order) (tests []string, why []results.Failure)
 }
 
 // wantPath fails unless the order took these steps since its requisition.
-func (r *rig) wantPath(what string, o orders.Order, want ...orders.Status) orders.Order {
+func (r *fixture) wantPath(what string, o orders.Order, want ...orders.Status) orders.Order {
 	r.t.Helper()
 	now, path := r.get(o)
 	if i := slices.Index(path, orders.RequisitionCreated); i >= 0 {
@@ -115,7 +115,7 @@ func (r *rig) wantPath(what string, o orders.Order, want ...orders.Status) order
 // ended.
 func TestLabEndsTests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		one, all, each, unnamed := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
@@ -151,14 +151,14 @@ func TestLabEndsTests(t *testing.T) {
 // other specimens, it is the reason why results are missing.
 func TestRejectedSpecimens(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		reject := func(o orders.Order, tests ...string) {
 			t.Helper()
 			set := networks.ResultSet{}
 			for _, test := range tests {
-				set.Missing = append(set.Missing, networks.Missing{ProviderID: test, TestProviderID: test, Reason: "collection_process_failure"})
+				set.Missing = append(set.Missing, networks.MissingResult{ProviderID: test, TestProviderID: test, Reason: "collection_process_failure"})
 			}
 			r.receive(networks.Report{
 				Placer: o.ID.String(), Status: string(orders.SampleError), Detail: string(orders.SampleHemolyzed), Tests: tests, Results: &set,
@@ -201,7 +201,7 @@ func TestRejectedSpecimens(t *testing.T) {
 // not measure is.
 func TestRefusedTestsAreNotRedrawn(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -226,7 +226,7 @@ func TestRefusedTestsAreNotRedrawn(t *testing.T) {
 			}, orders.Completed, results.OrderEntry},
 			{"cancelled, and said to be missing", func(code string) networks.Report {
 				return networks.Report{Status: string(orders.Cancelled), Tests: []string{code}, Results: &networks.ResultSet{
-					Missing: []networks.Missing{{ProviderID: code, TestProviderID: code}},
+					Missing: []networks.MissingResult{{ProviderID: code, TestProviderID: code}},
 				}}
 			}, orders.Completed, results.OrderEntry},
 			{"refused beside others", func(code string) networks.Report {
@@ -268,7 +268,7 @@ func TestRefusedTestsAreNotRedrawn(t *testing.T) {
 // an ordered one.
 func TestNamesOfEndedTests(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		of := r.markers(r.order(catalogue.WalkIn))
@@ -331,7 +331,7 @@ func TestNamesOfEndedTests(t *testing.T) {
 // one code for a test and its result.
 func TestValuesBeforeRejection(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		o := r.order(catalogue.WalkIn)
@@ -354,7 +354,7 @@ func TestValuesBeforeRejection(t *testing.T) {
 // in the receipt of the others.
 func TestRefusedTestsAmongOthers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		early, beside, valued := orderstest.New(t, db, r.team, catalogue.WalkIn), orderstest.New(t, db, r.team, catalogue.WalkIn), r.order(catalogue.WalkIn)
@@ -401,7 +401,7 @@ func TestRefusedTestsAmongOthers(t *testing.T) {
 // its tests as not done: they may still be done.
 func TestBlockedSpecimens(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		for method, path := range map[orders.Method][]orders.Status{catalogue.TestKit: {orders.LabProcessingBlocked}, catalogue.WalkIn: nil} {
@@ -409,7 +409,7 @@ func TestBlockedSpecimens(t *testing.T) {
 			codes, values := r.tests(o)
 			set := networks.ResultSet{}
 			for _, code := range codes {
-				set.Missing = append(set.Missing, networks.Missing{ProviderID: code, TestProviderID: code})
+				set.Missing = append(set.Missing, networks.MissingResult{ProviderID: code, TestProviderID: code})
 			}
 			r.receive(networks.Report{
 				Placer: o.ID.String(), Status: string(orders.LabProcessingBlocked), Detail: string(orders.DemographicsMissing), Tests: codes, Results: &set,
@@ -428,7 +428,7 @@ func TestBlockedSpecimens(t *testing.T) {
 // patient is on the way.
 func TestLabRefusesLater(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		for _, method := range catalogue.Methods {
@@ -460,7 +460,7 @@ const (
 )
 
 // kit orders a test kit of several tests, with its requisition.
-func (r *rig) kit() (o orders.Order) {
+func (r *fixture) kit() (o orders.Order) {
 	r.t.Helper()
 	user, test := orderstest.User(r.t, r.db, r.team), orderstest.Test(r.t, r.db, r.team, catalogue.TestKit)
 	ask := orderstest.Request(r.t, r.db, user, test)
@@ -487,7 +487,7 @@ func (r *rig) kit() (o orders.Order) {
 
 // reportBlocked reports that the lab waits with some tests because it lacks
 // information.
-func (r *rig) reportBlocked(o orders.Order, tests ...string) {
+func (r *fixture) reportBlocked(o orders.Order, tests ...string) {
 	r.t.Helper()
 	r.receive(networks.Report{Placer: o.ID.String(), Status: string(blockedStatus), Detail: string(orders.DemographicsMismatch), Tests: tests})
 }
@@ -497,7 +497,7 @@ func (r *rig) reportBlocked(o orders.Order, tests ...string) {
 // missing until its result comes.
 func TestOneTestIsBlocked(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		kit := r.kit()
@@ -538,7 +538,7 @@ func TestOneTestIsBlocked(t *testing.T) {
 // The order stops when the lab blocks every test, or names none.
 func TestAllTestsAreBlocked(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		codes, _ := r.tests(r.kit())
@@ -579,7 +579,7 @@ func TestAllTestsAreBlocked(t *testing.T) {
 // order does not move.
 func TestWalkInTestIsBlocked(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		o := r.order(catalogue.WalkIn)

@@ -48,9 +48,9 @@ const (
 	receiverURL = "HALE_TEST_RECEIVER_URL"
 )
 
-// letter is a message in the crowd of messages: a report about the person and
-// order with the number Of. Its value names them: person*1000000 + letter.
-type letter struct {
+// sentMessage is one of many messages: a report about the person and
+// order with the number Of. Its value names them: person*1000000 + number.
+type sentMessage struct {
 	Key     string
 	Report  networks.Report
 	Of      int
@@ -67,7 +67,7 @@ const perOrder = 5
 // is attached to the wrong order.
 func TestResultsSurviveKills(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		var letters []letter
+		var letters []sentMessage
 		var people []orders.Order
 		if !t.Run("orders", func(t *testing.T) { people, letters = writeLetters(t, d.Open(t, nil)) }) {
 			return
@@ -92,7 +92,7 @@ func TestResultsSurviveKills(t *testing.T) {
 
 // writeLetters creates the orders, two and two of twins, and the messages about
 // them, in a random order.
-func writeLetters(t *testing.T, db *store.DB) (people []orders.Order, letters []letter) {
+func writeLetters(t *testing.T, db *store.DB) (people []orders.Order, letters []sentMessage) {
 	t.Helper()
 	team := orderstest.Team(t, db).ID
 	user, test := orderstest.User(t, db, team), orderstest.Test(t, db, team, catalogue.WalkIn)
@@ -122,7 +122,7 @@ func writeLetters(t *testing.T, db *store.DB) (people []orders.Order, letters []
 		return err
 	})
 	for i := range *killedMessages {
-		l := letter{Key: fmt.Sprintf("letter-%d", i), Of: i % len(people)}
+		l := sentMessage{Key: fmt.Sprintf("letter-%d", i), Of: i % len(people)}
 		o := &people[l.Of]
 		p := o.Body.Patient
 		l.Report = networks.Report{
@@ -154,7 +154,7 @@ func nameOf(n int) string {
 
 // damage changes the identity on a report. The value stays that of the patient
 // with the number Of.
-func damage(l *letter, people []orders.Order) {
+func damage(l *sentMessage, people []orders.Order) {
 	p, mine := &l.Report.Patient, l.Of
 	damages := map[string]func(){
 		"twin":             func() { p.FirstName = people[twinOf(mine, len(people))].Body.Patient.FirstName },
@@ -188,14 +188,14 @@ func twinOf(n, people int) int {
 	return n - 1
 }
 
-func renumber(l *letter, o *orders.Order) {
+func renumber(l *sentMessage, o *orders.Order) {
 	l.Report.Placer, l.Report.SampleID = o.ID.String(), o.SampleID
 }
 
 // receive starts a receiving process and sends it messages. It kills the process
 // after a number of acknowledgements, or with -1 lets it finish its work. It
 // returns the messages without an acknowledgement.
-func receive(t *testing.T, d storetest.Database, letters []letter, kill int) []letter {
+func receive(t *testing.T, d storetest.Database, letters []sentMessage, kill int) []sentMessage {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReceiver$", "-test.v=false")
 	command.Env = append(os.Environ(), receiverDir+"="+d.Dir, receiverURL+"="+d.URL)
@@ -236,7 +236,7 @@ func receive(t *testing.T, d storetest.Database, letters []letter, kill int) []l
 	if err := command.Wait(); err != nil && kill < 0 {
 		t.Fatalf("the receiver: %v", err)
 	}
-	var rest []letter
+	var rest []sentMessage
 	for _, l := range letters {
 		if !acknowledged[l.Key] {
 			rest = append(rest, l)
@@ -273,7 +273,7 @@ func TestReceiver(t *testing.T) {
 	loop := jobstest.NewLoop(jobs.NewRunner(db, jobs.Config{Node: node, Log: log, Kinds: append(queue.Jobs(), in.Job())}).Run)
 	loop.Start(system)
 	for decoder := json.NewDecoder(os.Stdin); ; {
-		var l letter
+		var l sentMessage
 		if err := decoder.Decode(&l); err == io.EOF {
 			break
 		} else if err != nil {
@@ -299,7 +299,7 @@ func TestReceiver(t *testing.T) {
 
 // checkReports checks that each message is handled once: applied to its order,
 // or kept for review when its identity is damaged.
-func checkReports(t *testing.T, db *store.DB, people []orders.Order, letters []letter) {
+func checkReports(t *testing.T, db *store.DB, people []orders.Order, letters []sentMessage) {
 	t.Helper()
 	type outcome struct {
 		state string

@@ -176,7 +176,7 @@ func TestIdentityByOrderNumber(t *testing.T) {
 // results.
 func TestReportsOfOtherPeopleChangeNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.in.Handlers.Results = resultsHandler{}
 		r.work()
 		o := r.order(catalogue.WalkIn)
@@ -256,7 +256,7 @@ func TestReportsOfOtherPeopleChangeNothing(t *testing.T) {
 // of the lab.
 func TestNumbersOfAnotherOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		o, other, third, fourth := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		slug := r.lab(networks.Report{Placer: o.ID.String()})
@@ -290,7 +290,7 @@ func TestNumbersOfAnotherOrder(t *testing.T) {
 // number alone waits for review, and one with the order number as well is applied.
 func TestOneSampleNumberOfTwoOrders(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		o, other := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		slug := r.lab(networks.Report{Placer: o.ID.String()})
@@ -322,7 +322,7 @@ func TestOneSampleNumberOfTwoOrders(t *testing.T) {
 // An order is found by the lab's number of a report, also if it has a sample id.
 func TestNumberOfTheLabFindsTheOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		o := r.order(catalogue.WalkIn)
 		r.receive(networks.Report{Placer: o.ID.String(), SampleID: "ACC-2026-7", Status: string(orders.RequisitionCreated)})
@@ -339,7 +339,7 @@ func TestNumberOfTheLabFindsTheOrder(t *testing.T) {
 // A report with none of the order's tests, or without values, waits for review.
 func TestContentForReview(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		r.work()
 		o, done := r.order(catalogue.WalkIn), r.order(catalogue.WalkIn)
 		_, found := r.tests(o)
@@ -367,7 +367,7 @@ func TestContentForReview(t *testing.T) {
 			want string
 		}{
 			{"other tests", networks.ResultSet{Results: []networks.Result{other}}, "other_tests 1"},
-			{"another missing test", networks.ResultSet{Missing: []networks.Missing{{ProviderID: "no-such", Note: "QNS"}}}, "other_tests 1"},
+			{"another missing test", networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "no-such", Note: "QNS"}}}, "other_tests 1"},
 			{"a document", networks.ResultSet{PDF: pdf}, "no_values 1"},
 			{"notes", networks.ResultSet{Comments: []string{"CRITICAL K 7.9 called"}}, "no_values 1"},
 			{"a preliminary document", networks.ResultSet{Partial: true, PDF: pdf}, "results"},
@@ -395,7 +395,7 @@ func TestContentForReview(t *testing.T) {
 
 // otherLOINC returns a LOINC code of the order's lab that the order does not
 // have.
-func (r *rig) otherLOINC(o orders.Order) (code string) {
+func (r *fixture) otherLOINC(o orders.Order) (code string) {
 	r.t.Helper()
 	ordered := map[string]bool{"": true}
 	for _, m := range r.markers(o) {
@@ -423,7 +423,7 @@ func (r *rig) otherLOINC(o orders.Order) (code string) {
 // A lab's answer to an order cannot bring another person's results either.
 func TestAnswersOfOtherPeople(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		o := r.order(catalogue.WalkIn)
 		slug := r.lab(networks.Report{Placer: o.ID.String()})
 		answer := func(key string, p networks.ReportedPatient) string {

@@ -19,12 +19,12 @@ import (
 )
 
 // texts counts the messages whose text is stored.
-func (r *rig) texts() int {
+func (r *fixture) texts() int {
 	return r.count(`SELECT COUNT(*) FROM inbox_messages WHERE LENGTH(raw) > 0`)
 }
 
 // erase erases the rows of a user in this package.
-func (r *rig) erase(user users.ID) {
+func (r *fixture) erase(user users.ID) {
 	r.t.Helper()
 	userstest.Write(r.t, r.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		for _, records := range inbox.UserRecords() {
@@ -39,7 +39,7 @@ func (r *rig) erase(user users.ID) {
 // erased. This also applies while the report on the other user still waits.
 func TestTheTextOfASharedMessageIsErased(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		first, second := r.order(catalogue.TestKit), r.order(catalogue.TestKit)
 		about := func(o orders.Order) networks.Report {
 			return networks.Report{Placer: o.ID.String(), Status: string(orders.TransitCustomer)}
@@ -78,7 +78,7 @@ func TestTheTextOfASharedMessageIsErased(t *testing.T) {
 // that. A message whose report waits for an operator stays.
 func TestTextsOfMessagesEnd(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		o := r.order(catalogue.TestKit)
 		r.put("acknowledgement")
 		r.put("owned", networks.Report{Placer: o.ID.String(), Status: string(orders.TransitCustomer)})
@@ -110,7 +110,7 @@ func TestTextsOfMessagesEnd(t *testing.T) {
 // another person's results stays, and so does the record that the message arrived.
 func TestReportsWithoutResultsEnd(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		known := r.order(catalogue.TestKit)
 		stranger := networks.ReportedPatient{FirstName: "Grace", LastName: "Hopper"}
 		r.put("status", networks.Report{Placer: "unknown", SampleID: "X1", Lab: "nowhere", Patient: stranger, Status: string(orders.TransitLab)})
@@ -147,7 +147,7 @@ func TestReportsWithoutResultsEnd(t *testing.T) {
 // erased with the user. An erasure also ends reports without an owner of a shared message.
 func TestReportsWithoutResultsAreErased(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db)
+		r := newFixture(t, db)
 		o := r.order(catalogue.TestKit)
 		r.put("another lab", networks.Report{Placer: o.ID.String(), Lab: "another lab", Status: string(orders.TransitLab)})
 		r.put("shared", networks.Report{Placer: o.ID.String(), Status: string(orders.TransitCustomer)}, networks.Report{SampleID: "X1", Lab: "nowhere"})

@@ -29,7 +29,7 @@ type claim struct {
 	report   *Report
 	values   []sampledResult
 	critical bool // a value is
-	missing  *networks.Missing
+	missing  *networks.MissingResult
 	key      observationKey // of a missing result or a confirmation
 }
 
@@ -343,7 +343,7 @@ func (r *Report) missingKeyOf(i int) observationKey {
 	return observationKey{code: missingCodeOf(&r.Set.Missing[i]), sub: r.Set.Missing[i].SubID}
 }
 
-func missingCodeOf(m *networks.Missing) string {
+func missingCodeOf(m *networks.MissingResult) string {
 	return codeOf(m.ProviderID, m.LOINC, m.TestProviderID, m.Name)
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // collected takes a report with a time of collection, or without one.
-func (b *bench) collected(hours int, at time.Time, set networks.ResultSet) {
+func (b *fixture) collected(hours int, at time.Time, set networks.ResultSet) {
 	b.t.Helper()
 	a := b.arrival(hours, set)
 	a.Set.Specimen.Collected = networks.Moment{Time: at}
@@ -21,7 +21,7 @@ func (b *bench) collected(hours int, at time.Time, set networks.ResultSet) {
 }
 
 // amend changes the order outside of the test's copy.
-func (b *bench) amend(change func(o *orders.Order)) {
+func (b *fixture) amend(change func(o *orders.Order)) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) error {
 		o, err := orders.Get(b.t.Context(), tx, b.team.ID, b.order.ID)
@@ -33,7 +33,7 @@ func (b *bench) amend(change func(o *orders.Order)) {
 }
 
 // wantCollected fails unless the order was collected then.
-func (b *bench) wantCollected(what string, want time.Time) {
+func (b *fixture) wantCollected(what string, want time.Time) {
 	b.t.Helper()
 	if at := b.order.CollectedAt; at == nil || !at.Equal(want) {
 		b.t.Errorf("%s: collected at %v, want %v", what, at, want)
@@ -47,7 +47,7 @@ func (b *bench) wantCollected(what string, want time.Time) {
 // is known from a document alone.
 func TestCollectionTimeOfTheLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.OnSite)
+		b := newFixture(t, db, catalogue.OnSite)
 		b.amend(func(o *orders.Order) { o.SetDrawn(morning.Add(90*time.Minute), nil, nil) })
 		b.collected(3, morning, networks.ResultSet{Partial: true, Results: b.all("P")[:1]})
 		b.wantCollected("partial", morning)
@@ -69,7 +69,7 @@ func offsetOf(zone *time.Location, at time.Time) int {
 // patient's address.
 func TestResultsWithoutATimeOfCollection(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		shown := func(what string, want time.Time) {
 			t.Helper()
 			b.read(func(tx *store.Tx) error {

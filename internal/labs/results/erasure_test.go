@@ -19,7 +19,7 @@ func TestErasure(t *testing.T) {
 	now := morning
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		now = morning
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		whole := networks.ResultSet{Results: b.all("F"), PDF: []byte("%PDF-1.7")}
 		b.report(1, whole)
 		gone := b.order.User

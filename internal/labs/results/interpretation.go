@@ -30,7 +30,7 @@ func worseInterpretation(a, b orders.Interpretation) orders.Interpretation {
 // flags, the ranges that the lab printed, and the critical limits of the lab's
 // tests. Confirmations have only a flag, and notes only words. offered may be nil.
 func InterpretUnmatched(offered *catalogue.Catalogue, lab catalogue.Lab, set *networks.ResultSet) orders.Interpretation {
-	isFlagged := func(m networks.Missing) bool { return m.Flag != "" }
+	isFlagged := func(m networks.MissingResult) bool { return m.Flag != "" }
 	switch {
 	case slices.ContainsFunc(set.Missing, isFlagged), isCalledCriticalWithoutValue(set):
 		return orders.Critical

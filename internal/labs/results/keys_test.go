@@ -58,7 +58,7 @@ func TestChangedCodes(t *testing.T) {
 	// A result under another code is not missing.
 	r := Report{At: day, id: uuid.New()}
 	r.Set.Results = []networks.Result{value("HGB2", "718-7", "", "12", "F")}
-	r.Set.Missing = []networks.Missing{{ProviderID: "HGB2", LOINC: "718-7", Rest: true}}
+	r.Set.Missing = []networks.MissingResult{{ProviderID: "HGB2", LOINC: "718-7", Rest: true}}
 	if v := buildVersion(panel("female"), merge([]Report{storedReport(t, r)}, "S")); len(v.Results) != 1 || len(v.Results[0].Markers) != 2 || len(v.Missing) != 0 {
 		t.Errorf("%+v, missing %+v", v.Results, v.Missing)
 	}
@@ -195,10 +195,10 @@ func TestSpecimensStayApart(t *testing.T) {
 	}
 	// A culture that is cancelled leaves the other one.
 	set := report(a, []networks.Specimen{b}, culture("F", "growth", ""))
-	set.Missing = []networks.Missing{{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Note: "QNS", Specimen: "B"}}
+	set.Missing = []networks.MissingResult{{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Note: "QNS", Specimen: "B"}}
 	all := []Report{storedReport(t, Report{At: day, id: uuid.New(), Set: set})}
 	later := report(b, nil)
-	later.Missing = []networks.Missing{{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Note: "QNS"}}
+	later.Missing = []networks.MissingResult{{ProviderID: "HGB", TestProviderID: "T1", Name: "Hgb", Note: "QNS"}}
 	all = append(all, storedReport(t, Report{At: day.Add(time.Hour), id: uuid.New(), Set: later}))
 	e := panel("female")
 	e.setKeys(all)

@@ -193,7 +193,7 @@ type sampledResult struct {
 
 // sampledMissing is a missing result with the key of its sample.
 type sampledMissing struct {
-	networks.Missing
+	networks.MissingResult
 	sample string
 	// scope limits the results that count as the missing one. Those of another
 	// specimen, or other readings of one code, do not.
@@ -455,7 +455,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 // it means are present: the lab sent them later. others are all values of its code.
 func (m *mergedReport) addMissing(c *claim, own string, meant, others []observationKey, present map[observationKey]bool) *sampledMissing {
 	isAbsent := func(key observationKey) bool { return !present[key] }
-	no := sampledMissing{Missing: *c.missing, sample: cmp.Or(c.missing.Specimen, sampleKey(c.report, own))}
+	no := sampledMissing{MissingResult: *c.missing, sample: cmp.Or(c.missing.Specimen, sampleKey(c.report, own))}
 	switch {
 	case no.Rest:
 	case len(meant) > 0 && !slices.ContainsFunc(meant, isAbsent):

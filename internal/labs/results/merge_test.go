@@ -100,7 +100,7 @@ func aReport(t *rapid.T) Report {
 	}
 	r.Sent, r.DateOnly = day.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "sent"))*time.Hour), rapid.Bool().Draw(t, "date only")
 	for range rapid.IntRange(0, 2).Draw(t, "missing") {
-		r.Set.Missing = append(r.Set.Missing, networks.Missing{
+		r.Set.Missing = append(r.Set.Missing, networks.MissingResult{
 			ProviderID: pick("gone", "a", "c", "T1"), Note: pick("note", "", "QNS", "clotted"),
 			Refused: rapid.Bool().Draw(t, "refused"), Rest: rapid.Bool().Draw(t, "rest"),
 			Confirms: rapid.Bool().Draw(t, "confirms"), SubID: pick("confirmed sub", "", "1"),
@@ -115,19 +115,19 @@ func aReport(t *rapid.T) Report {
 }
 
 // Of two reports about one value, one wins.
-func TestWhichReportWins(t *testing.T) {
+func TestReportThatCounts(t *testing.T) {
 	say := func(hour int, status, value string) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
 		r.Set.Results = []networks.Result{{ProviderID: "a", Value: value, Status: status}}
 		return storedReport(t, r)
 	}
-	no := func(hour int, m networks.Missing) Report {
+	no := func(hour int, m networks.MissingResult) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
-		r.Set.Missing = []networks.Missing{m}
+		r.Set.Missing = []networks.MissingResult{m}
 		return storedReport(t, r)
 	}
-	gone := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a"}) }
-	rest := func(hour int) Report { return no(hour, networks.Missing{ProviderID: "a", Rest: true}) }
+	gone := func(hour int) Report { return no(hour, networks.MissingResult{ProviderID: "a"}) }
+	rest := func(hour int) Report { return no(hour, networks.MissingResult{ProviderID: "a", Rest: true}) }
 	for name, c := range map[string]struct {
 		reports []Report
 		want    string
@@ -166,12 +166,12 @@ func TestConfirmedValues(t *testing.T) {
 	}
 	flagged := func(hour int) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
-		r.Set.Missing = []networks.Missing{{ProviderID: "a", Confirms: true, Flag: "HH"}}
+		r.Set.Missing = []networks.MissingResult{{ProviderID: "a", Confirms: true, Flag: "HH"}}
 		return storedReport(t, r)
 	}
 	confirm := func(hour int, code, sub string) Report {
 		r := Report{At: day.Add(time.Duration(hour) * time.Hour), id: uuid.New()}
-		r.Set.Missing = []networks.Missing{{ProviderID: code, SubID: sub, Confirms: true}}
+		r.Set.Missing = []networks.MissingResult{{ProviderID: code, SubID: sub, Confirms: true}}
 		return storedReport(t, r)
 	}
 	for name, c := range map[string]struct {
@@ -379,8 +379,8 @@ func TestWithdrawnValues(t *testing.T) {
 	values := say(1, day, networks.ResultSet{Results: []networks.Result{
 		{ProviderID: "a", Name: "a", Value: "7.9", Unit: "mmol/L", Flag: "HH", Status: "F"}, {ProviderID: "b", Value: "1", Status: "F"},
 	}})
-	gone := say(2, day.Add(48*time.Hour), networks.ResultSet{Corrected: true, Missing: []networks.Missing{{ProviderID: "a", Note: "Wrong tube"}}})
-	never := say(2, day, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "c", Note: "QNS"}}})
+	gone := say(2, day.Add(48*time.Hour), networks.ResultSet{Corrected: true, Missing: []networks.MissingResult{{ProviderID: "a", Note: "Wrong tube"}}})
+	never := say(2, day, networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "c", Note: "QNS"}}})
 	for _, reports := range [][]Report{{values, gone, never}, {never, gone, values}} {
 		v := buildVersion(threeOwed(), merge(reports, "S1"))
 		if len(v.Results) != 1 || len(v.Missing) != 2 {

@@ -293,9 +293,9 @@ func TestInterpretUnmatchedWithoutValues(t *testing.T) {
 		{orders.Critical, networks.ResultSet{Comments: []string{"comment: CRITICAL K 7.9 called"}}},
 		{orders.Critical, networks.ResultSet{Comments: []string{"Specimen fine.", "Glucose 22 mg/dL is critical"}}},
 		{orders.Critical, networks.ResultSet{Comments: []string{"Panic value phoned to Dr. Example"}}},
-		{orders.Critical, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Confirms: true, Flag: "HH"}}}},
-		{orders.Critical, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Confirms: true, Flag: "LL"}}, Results: []networks.Result{{Flag: "N"}}}},
-		{orders.Critical, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Note: "critical result called at 10:40"}}}},
+		{orders.Critical, networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "K", Confirms: true, Flag: "HH"}}}},
+		{orders.Critical, networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "K", Confirms: true, Flag: "LL"}}, Results: []networks.Result{{Flag: "N"}}}},
+		{orders.Critical, networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "K", Note: "critical result called at 10:40"}}}},
 		{orders.Critical, networks.ResultSet{Comments: []string{"Potassium 7.9 called to Dr. Example, read back"}}},
 		{orders.Critical, networks.ResultSet{Comments: []string{"Called K 7.9 mmol/L to Dr. Example at 10:40"}}},
 		{orders.Critical, networks.ResultSet{Comments: []string{"K=7.9, Dr. Example notified"}}},
@@ -309,7 +309,7 @@ func TestInterpretUnmatchedWithoutValues(t *testing.T) {
 		{orders.Unknown, networks.ResultSet{Comments: []string{"Called to Dr. Example at 10:40"}}},
 		{orders.Unknown, networks.ResultSet{Comments: []string{"No critical value above 7.0"}}},
 		{orders.Unknown, networks.ResultSet{Comments: []string{"Seen by the critical care team", "7 tests"}}},
-		{orders.Unknown, networks.ResultSet{Missing: []networks.Missing{{ProviderID: "K", Confirms: true}}}},
+		{orders.Unknown, networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "K", Confirms: true}}}},
 	} {
 		if got := InterpretUnmatched(nil, catalogue.Lab{}, &c.set); got != c.want {
 			t.Errorf("%+v: %s, want %s", c.set, got, c.want)

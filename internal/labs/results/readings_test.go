@@ -44,7 +44,7 @@ func reading(hour int, text string) Report {
 			r.Set.Partial = true
 		case "X", "W":
 			r.Set.Corrected = r.Set.Corrected || status == "W"
-			r.Set.Missing = append(r.Set.Missing, networks.Missing{ProviderID: "GLU", Name: "Glucose", SubID: one.SubID, At: one.At, Parent: one.Parent, Note: "why"})
+			r.Set.Missing = append(r.Set.Missing, networks.MissingResult{ProviderID: "GLU", Name: "Glucose", SubID: one.SubID, At: one.At, Parent: one.Parent, Note: "why"})
 			continue
 		}
 		r.Set.Results = append(r.Set.Results, one)
@@ -224,7 +224,7 @@ func TestOrganismsOfSusceptibilities(t *testing.T) {
 	add("CIP", "", "2", networks.Parent{Code: "600-7", SubID: "3"})
 	add("TSH", "", "9", networks.Parent{})
 	add("FT4", "", "1.1", networks.Parent{Code: "TSH"})
-	r.Set.Missing = []networks.Missing{{ProviderID: "VAN", Note: "repeat", Parent: networks.Parent{Code: "ORG", SubID: "4"}}}
+	r.Set.Missing = []networks.MissingResult{{ProviderID: "VAN", Note: "repeat", Parent: networks.Parent{Code: "ORG", SubID: "4"}}}
 	e, reports := threeOwed(), []Report{r}
 	e.setKeys(reports)
 	v := buildVersion(e, merge(reports, "S1"))

@@ -23,8 +23,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// bench is an order at the lab, and the reports about it.
-type bench struct {
+// fixture is an order at the lab, and the reports about it.
+type fixture struct {
 	t     *testing.T
 	db    *store.DB
 	team  teams.Team
@@ -36,16 +36,16 @@ type bench struct {
 
 var morning = time.Date(2026, 3, 2, 8, 0, 0, 0, time.UTC)
 
-func newBench(t *testing.T, db *store.DB, method orders.Method) *bench {
+func newFixture(t *testing.T, db *store.DB, method orders.Method) *fixture {
 	t.Helper()
 	users.Register(db, results.UserRecords()...)
-	b := &bench{t: t, db: db, team: orderstest.Team(t, db)}
+	b := &fixture{t: t, db: db, team: orderstest.Team(t, db)}
 	b.orderAgain(method)
 	return b
 }
 
 // orderAgain places another order.
-func (b *bench) orderAgain(method orders.Method) {
+func (b *fixture) orderAgain(method orders.Method) {
 	b.t.Helper()
 	b.order, b.owed = orderstest.New(b.t, b.db, b.team.ID, method), nil
 	orderstest.MoveTo(b.t, b.db, &b.order, orders.RequisitionCreated)
@@ -59,14 +59,14 @@ func (b *bench) orderAgain(method orders.Method) {
 	})
 }
 
-func (b *bench) read(fn func(tx *store.Tx) error) {
+func (b *fixture) read(fn func(tx *store.Tx) error) {
 	b.t.Helper()
 	userstest.Write(b.t, b.db, func(_ context.Context, tx *store.Tx) error { return fn(tx) })
 }
 
 // value returns a result of a required row as a lab reports it. Its unit is not the
 // catalogue's, so only the flag and the range on the report decide.
-func (b *bench) value(row int, text, flag, status string) networks.Result {
+func (b *fixture) value(row int, text, flag, status string) networks.Result {
 	r := b.owed[row]
 	return networks.Result{
 		ProviderID: r.ProviderID, Name: r.Name, LOINC: r.LOINC, Value: text, Unit: "1", Range: "0-100", Flag: flag, Status: status,
@@ -75,7 +75,7 @@ func (b *bench) value(row int, text, flag, status string) networks.Result {
 }
 
 // all returns normal results for every required row.
-func (b *bench) all(status string) []networks.Result {
+func (b *fixture) all(status string) []networks.Result {
 	var all []networks.Result
 	for i := range b.owed {
 		all = append(all, b.value(i, "1", "N", status))
@@ -84,14 +84,14 @@ func (b *bench) all(status string) []networks.Result {
 }
 
 // arrival returns a report that arrives some hours after the first one.
-func (b *bench) arrival(hours int, set networks.ResultSet) results.Arrival {
+func (b *fixture) arrival(hours int, set networks.ResultSet) results.Arrival {
 	b.n++
 	at := morning.Add(time.Duration(hours) * time.Hour)
 	set.Specimen = networks.Specimen{Number: "SP-1", Collected: networks.Moment{Time: morning}, Reported: networks.Moment{Time: at}}
 	return results.Arrival{Key: fmt.Sprintf("report %d", b.n), At: at, SampleID: b.order.SampleID, Set: set}
 }
 
-func (b *bench) take(a results.Arrival) {
+func (b *fixture) take(a results.Arrival) {
 	b.t.Helper()
 	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
 		o, err := orders.Get(ctx, tx, b.team.ID, b.order.ID)
@@ -104,12 +104,12 @@ func (b *bench) take(a results.Arrival) {
 }
 
 // report takes a report some hours after the first one.
-func (b *bench) report(hours int, set networks.ResultSet) {
+func (b *fixture) report(hours int, set networks.ResultSet) {
 	b.t.Helper()
 	b.take(b.arrival(hours, set))
 }
 
-func (b *bench) revision(number int) (r results.Revision) {
+func (b *fixture) revision(number int) (r results.Revision) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) (err error) {
 		r, err = results.Get(b.t.Context(), tx, &b.order, number)
@@ -118,7 +118,7 @@ func (b *bench) revision(number int) (r results.Revision) {
 	return r
 }
 
-func (b *bench) history() (all []results.Summary) {
+func (b *fixture) history() (all []results.Summary) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) (err error) {
 		all, err = results.History(b.t.Context(), tx, &b.order)
@@ -128,7 +128,7 @@ func (b *bench) history() (all []results.Summary) {
 }
 
 // path returns the order's history, without the steps before the lab.
-func (b *bench) path() (all []string) {
+func (b *fixture) path() (all []string) {
 	b.t.Helper()
 	b.read(func(tx *store.Tx) error {
 		rows, err := orderstest.History(b.t.Context(), tx, &b.order)
@@ -144,7 +144,7 @@ func (b *bench) path() (all []string) {
 }
 
 // events lists the events about an order, in order: the status, or critical.
-func (b *bench) events() (all []string) {
+func (b *fixture) events() (all []string) {
 	b.t.Helper()
 	if err := (&events.Sequencer{DB: b.db}).Settle(b.t.Context()); err != nil {
 		b.t.Fatal(err)
@@ -186,7 +186,7 @@ func (b *bench) events() (all []string) {
 // kept.
 func TestFromPartialToCorrected(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.OnSite)
+		b := newFixture(t, db, catalogue.OnSite)
 		b.report(1, networks.ResultSet{Partial: true, Results: b.all("F")[:1]})
 		b.report(2, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(1, "2", "N", "P")}})
 		b.report(3, networks.ResultSet{Results: b.all("F")})
@@ -221,7 +221,7 @@ func TestFromPartialToCorrected(t *testing.T) {
 // A report that comes twice, late or without a change adds nothing.
 func TestRepeatedReports(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		early := b.arrival(1, networks.ResultSet{Partial: true, Results: b.all("P")[:2]})
 		whole := b.arrival(2, networks.ResultSet{Results: b.all("F")})
 		b.take(whole)
@@ -245,7 +245,7 @@ func TestRepeatedReports(t *testing.T) {
 // A critical value is announced before the completion, once for each version.
 func TestCritical(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.OnSite)
+		b := newFixture(t, db, catalogue.OnSite)
 		b.report(1, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(0, "900", "HH", "F")}})
 		critical := b.arrival(2, networks.ResultSet{Results: append(b.all("F")[1:], b.value(0, "900", "HH", "F"))})
 		b.take(critical)
@@ -286,7 +286,7 @@ func TestPreliminaryAfterFinal(t *testing.T) {
 			{"the same value, observed later", 3, 2, "1", "N", "1 preliminary normal", false},
 		} {
 			t.Run(c.name, func(t *testing.T) {
-				b := newBench(t, db, catalogue.OnSite)
+				b := newFixture(t, db, catalogue.OnSite)
 				b.report(1, networks.ResultSet{Results: b.all("F")})
 				next := b.value(0, c.value, c.flag, "P")
 				next.At.Time = morning.Add(time.Duration(c.observed) * time.Hour)
@@ -322,8 +322,8 @@ func TestPreliminaryAfterFinal(t *testing.T) {
 			})
 		}
 		// A new sample after the lab said that there will be no value.
-		b := newBench(t, db, catalogue.OnSite)
-		b.report(1, networks.ResultSet{Results: b.all("F")[1:], Missing: []networks.Missing{{ProviderID: b.owed[0].ProviderID, Note: "hemolyzed"}}})
+		b := newFixture(t, db, catalogue.OnSite)
+		b.report(1, networks.ResultSet{Results: b.all("F")[1:], Missing: []networks.MissingResult{{ProviderID: b.owed[0].ProviderID, Note: "hemolyzed"}}})
 		b.report(3, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(0, "900", "HH", "P")}})
 		if r := b.revision(0); r.HasMissing() || r.Interpretation != orders.Critical {
 			t.Errorf("%d missing, %s", len(r.Missing), r.Interpretation)
@@ -346,7 +346,7 @@ func TestFinalAfterCorrection(t *testing.T) {
 			"critical, but before": {-1, "900", "HH", "90 normal", false},
 		} {
 			t.Run(name, func(t *testing.T) {
-				b := newBench(t, db, catalogue.OnSite)
+				b := newFixture(t, db, catalogue.OnSite)
 				b.report(1, networks.ResultSet{Results: b.all("F")})
 				b.report(2, networks.ResultSet{Corrected: true, Results: []networks.Result{b.value(0, "90", "N", "C")}})
 				b.report(2+c.hours, networks.ResultSet{Results: []networks.Result{b.value(0, c.value, c.flag, "F")}})
@@ -367,7 +367,7 @@ func TestFinalAfterCorrection(t *testing.T) {
 // the event, and both come once.
 func TestALateCriticalValue(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.OnSite)
+		b := newFixture(t, db, catalogue.OnSite)
 		b.report(5, networks.ResultSet{Results: b.all("F")})
 		for range 2 {
 			b.report(2, networks.ResultSet{Results: []networks.Result{b.value(0, "900", "HH", "F")}})
@@ -391,7 +391,7 @@ func TestALateCriticalValue(t *testing.T) {
 // A corrected critical value is sent again as final. It is not new.
 func TestACriticalCorrectionSentAgain(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.OnSite)
+		b := newFixture(t, db, catalogue.OnSite)
 		b.report(1, networks.ResultSet{Results: append(b.all("F")[1:], b.value(0, "900", "HH", "F"))})
 		for i, status := range []string{"C", "F", "F", "C"} {
 			b.report(2+i, networks.ResultSet{Corrected: status == "C", Results: []networks.Result{b.value(0, "910", "HH", status)}})
@@ -412,7 +412,7 @@ func TestACriticalCorrectionSentAgain(t *testing.T) {
 // with an order and without.
 func TestCriticalWithoutBeingOrdered(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		extra := networks.Result{ProviderID: "OTHER-1", Name: "Dig", LOINC: "10535-3", Value: "7.9", Unit: "nmol/L", Flag: "N", At: networks.Moment{Time: morning}}
 		b.read(func(tx *store.Tx) error {
 			offered, err := catalogue.Load(t.Context(), tx, b.team.ID)
@@ -437,9 +437,9 @@ func TestCriticalWithoutBeingOrdered(t *testing.T) {
 // asked for it.
 func TestRedraw(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		lost := func() networks.ResultSet {
-			return networks.ResultSet{Results: b.all("F")[1:], Missing: []networks.Missing{{
+			return networks.ResultSet{Results: b.all("F")[1:], Missing: []networks.MissingResult{{
 				ProviderID: b.owed[0].ProviderID, Name: b.owed[0].Name, Note: "Specimen hemolyzed, please recollect",
 			}}}
 		}
@@ -484,7 +484,7 @@ func TestRedraw(t *testing.T) {
 // A kit knows no partial results; it becomes delivered_to_lab.
 func TestPartialResultsOfAKit(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.TestKit)
+		b := newFixture(t, db, catalogue.TestKit)
 		b.report(1, networks.ResultSet{Partial: true, Results: b.all("P")[:1]})
 		if got := b.path(); !slices.Equal(got, []string{"delivered_to_lab"}) || b.order.Interpretation == "" {
 			t.Errorf("the order went %v", got)
@@ -499,7 +499,7 @@ func TestPartialResultsOfAKit(t *testing.T) {
 // Without results there is nothing to read. A document alone is no result.
 func TestBeforeResults(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		unavailable := func() {
 			t.Helper()
 			b.read(func(tx *store.Tx) error {
@@ -547,7 +547,7 @@ func TestBeforeResults(t *testing.T) {
 // team may still order under it.
 func TestResultsAfterAccountIsUnlinked(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db, catalogue.WalkIn)
+		b := newFixture(t, db, catalogue.WalkIn)
 		owner := userstest.Team(t, db).ID
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 			id, err := catalogue.AddAccount(ctx, tx, catalogue.NewAccount{Owner: &owner, Lab: b.order.Lab, Status: catalogue.AccountActive, Flow: catalogue.NotDelegated, Number: "L-100"})
@@ -569,8 +569,8 @@ func TestResultsAfterAccountIsUnlinked(t *testing.T) {
 func TestMissingResultsMoveNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for _, method := range []orders.Method{catalogue.WalkIn, catalogue.TestKit} {
-			b := newBench(t, db, method)
-			gone := []networks.Missing{{ProviderID: b.test, TestProviderID: b.test}}
+			b := newFixture(t, db, method)
+			gone := []networks.MissingResult{{ProviderID: b.test, TestProviderID: b.test}}
 			b.report(1, networks.ResultSet{Partial: true, Missing: gone})
 			if got := b.path(); len(got) != 0 || b.order.HasMissing == nil || !*b.order.HasMissing {
 				t.Errorf("%s: the order went %v", method, got)

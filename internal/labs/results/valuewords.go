@@ -37,8 +37,8 @@ func (e *expectations) separateValueWords(r *Report) {
 
 // missingOf makes a missing result of words. A note that gives no reason is no
 // reason for another sample.
-func missingOf(r networks.Result, is hl7.ValueWord) networks.Missing {
-	m := networks.Missing{
+func missingOf(r networks.Result, is hl7.ValueWord) networks.MissingResult {
+	m := networks.MissingResult{
 		ProviderID: r.ProviderID, TestProviderID: r.TestProviderID, Name: r.Name, LOINC: r.LOINC,
 		Note:  strings.Join(append([]string{strings.TrimSpace(r.Value)}, r.Notes...), "\n"),
 		SubID: r.SubID, At: r.At, Parent: r.Parent, Specimen: r.Specimen,
