@@ -12,7 +12,7 @@ import (
 )
 
 // account adds an account with a lab to the team.
-func (r *rig) account(lab LabID, status AccountStatus) (id AccountID) {
+func (r *fixture) account(lab LabID, status AccountStatus) (id AccountID) {
 	r.Helper()
 	r.write(func(tx *store.Tx) (err error) {
 		id, err = AddAccount(r.ctx, tx, NewAccount{
@@ -25,7 +25,7 @@ func (r *rig) account(lab LabID, status AccountStatus) (id AccountID) {
 }
 
 // choose returns the chosen account or the code of the error.
-func (r *rig) choose(lab LabID, given *AccountID, forImport bool) (a Account, code string) {
+func (r *fixture) choose(lab LabID, given *AccountID, forImport bool) (a Account, code string) {
 	r.Helper()
 	err := r.db.Read(r.ctx, func(tx *store.Tx) (err error) {
 		a, err = ChooseAccount(r.ctx, tx, r.team.ID, lab, given, forImport)
@@ -43,7 +43,7 @@ func (r *rig) choose(lab LabID, given *AccountID, forImport bool) (a Account, co
 
 // The table of reference 1.16.
 func TestChoiceOfAccount(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		a, code := r.choose(quest, nil, false)
 		if code != "" || !a.IsPlatform() || a.Lab.ID != quest || a.Flow != NotDelegated {
 			r.Errorf("no account of one's own: %+v %s", a, code)
@@ -89,9 +89,9 @@ func TestChoiceOfAccount(t *testing.T) {
 }
 
 func TestAccountsOfOthers(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		id := r.account(quest, AccountActive)
-		other := newRig(r.T, r.db, teams.Sandbox)
+		other := newFixture(r.T, r.db, teams.Sandbox)
 		if _, code := other.choose(quest, &id, false); code != "unknown_lab_account" {
 			r.Errorf("another team's account: %s", code)
 		}
@@ -125,7 +125,7 @@ func TestAccountsOfOthers(t *testing.T) {
 
 func TestAccountsWithoutPlatform(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, teams.Production)
+		r := newFixture(t, db, teams.Production)
 		r.importList(acmeList(), true)
 		l, _ := r.catalogue().LabBySlug("acme_lab")
 		if _, code := r.choose(l.ID, nil, false); code != "lab_account_missing" {
@@ -166,7 +166,7 @@ func TestBadAccounts(t *testing.T) {
 }
 
 func TestPhysicians(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		add := func(p Physician) error {
 			return r.db.Write(r.ctx, func(tx *store.Tx) error { _, err := AddPhysician(r.ctx, tx, r.team.ID, p); return err })
 		}
@@ -179,14 +179,14 @@ func TestPhysicians(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
-		list := func(of *rig) (all []Physician) {
+		list := func(of *fixture) (all []Physician) {
 			of.read(func(tx *store.Tx) (err error) { all, err = Physicians(of.ctx, tx, of.team.ID); return err })
 			return all
 		}
 		if all := list(r); len(all) != 2 || all[0].LastName != "Sample" || all[1].FirstName != "Joan" {
 			r.Errorf("%+v", all)
 		}
-		if all := list(newRig(r.T, r.db, teams.Sandbox)); len(all) != 0 {
+		if all := list(newFixture(r.T, r.db, teams.Sandbox)); len(all) != 0 {
 			r.Errorf("another team sees %d", len(all))
 		}
 		for field, p := range map[string]Physician{
@@ -208,9 +208,9 @@ func TestPhysicians(t *testing.T) {
 // AccountOf finds the account of an order, with its lab, also after it was
 // unlinked, and also an account of the sandbox.
 func TestAccountOf(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		id := r.account(quest, AccountActive)
-		other := newRig(r.T, r.db, teams.Sandbox)
+		other := newFixture(r.T, r.db, teams.Sandbox)
 		r.write(func(tx *store.Tx) error { return LinkAccount(r.ctx, tx, id, other.team.ID) })
 		r.write(func(tx *store.Tx) error { return UnlinkAccount(r.ctx, tx, id, other.team.ID) })
 		builtin := r.platform(labcorp)

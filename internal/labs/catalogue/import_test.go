@@ -30,7 +30,7 @@ A2,Small Panel,,2345-7 2160-0?,,,,
 A3,Reserve,contract,4548-4,,no,,
 `
 
-func (r *rig) importList(c *Compendium, full bool) (done ImportCounts) {
+func (r *fixture) importList(c *Compendium, full bool) (done ImportCounts) {
 	r.Helper()
 	r.write(func(tx *store.Tx) (err error) {
 		done, err = Import(r.ctx, tx, "", acmeLab(), c, full)
@@ -40,7 +40,7 @@ func (r *rig) importList(c *Compendium, full bool) (done ImportCounts) {
 }
 
 func TestImport(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		if got := r.importList(acmeList(), true); got != (ImportCounts{Lab: "acme_lab", Lacks: "clia, phone, state", Added: 3}) {
 			r.Errorf("first: %+v", got)
 		}
@@ -85,7 +85,7 @@ func TestImport(t *testing.T) {
 }
 
 func TestImportOfUndescribedLab(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		for _, slug := range []string{"quest", "unheard_of", ""} {
 			err := r.db.Write(r.ctx, func(tx *store.Tx) error {
 				_, err := Import(r.ctx, tx, slug, nil, acmeList(), true)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestOrderSetRefusals(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		walkIn, atHome, kit := r.seeded(WalkIn), r.seeded(AtHome), r.seeded(TestKit)
 		onSite, home, post := OnSite, AtHome, TestKit
 		var pending Test
@@ -61,7 +61,7 @@ func TestOrderSetRefusals(t *testing.T) {
 }
 
 // platform returns the account of the sandbox with a lab.
-func (r *rig) platform(lab LabID) AccountID {
+func (r *fixture) platform(lab LabID) AccountID {
 	for _, a := range r.catalogue().accounts {
 		if a.Lab.ID == lab {
 			return a.ID
@@ -72,7 +72,7 @@ func (r *rig) platform(lab LabID) AccountID {
 }
 
 func TestOrderSets(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		resolve := func(set OrderSet, method *Method, account *AccountID) (p Panel) {
 			r.Helper()
 			r.write(func(tx *store.Tx) (err error) {

@@ -12,7 +12,7 @@ import (
 // An account has its own practice, or that of its team. Fields are normalized and
 // checked.
 func TestPractices(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		account := r.account(quest, AccountActive)
 		other := r.account(labcorp, AccountActive)
 		clinic := Practice{
@@ -73,7 +73,7 @@ func TestPractices(t *testing.T) {
 
 // An edit changes only the named fields, and refuses what AddAccount refuses.
 func TestEditAccount(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		id := r.account(quest, AccountActive)
 		edit := func(e AccountEdit) error {
 			return r.db.Write(r.ctx, func(tx *store.Tx) error { return EditAccount(r.ctx, tx, id, e) })

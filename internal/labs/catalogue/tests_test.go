@@ -11,8 +11,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rig is a database with a team.
-type rig struct {
+// fixture is a database with a team.
+type fixture struct {
 	*testing.T
 	db   *store.DB
 	team teams.Team
@@ -21,15 +21,15 @@ type rig struct {
 
 // forEachEngine runs fn on both engines with a sandbox team that has its seeded
 // tests.
-func forEachEngine(t *testing.T, fn func(r *rig)) {
+func forEachEngine(t *testing.T, fn func(r *fixture)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		fn(newRig(t, db, teams.Sandbox))
+		fn(newFixture(t, db, teams.Sandbox))
 	})
 }
 
-func newRig(t *testing.T, db *store.DB, env teams.Environment) *rig {
+func newFixture(t *testing.T, db *store.DB, env teams.Environment) *fixture {
 	t.Helper()
-	r := &rig{T: t, db: db, ctx: store.AsSystem(t.Context())}
+	r := &fixture{T: t, db: db, ctx: store.AsSystem(t.Context())}
 	r.write(func(tx *store.Tx) (err error) {
 		if r.team, err = teams.Create(r.ctx, tx, "Example team", env); err != nil {
 			return err
@@ -39,21 +39,21 @@ func newRig(t *testing.T, db *store.DB, env teams.Environment) *rig {
 	return r
 }
 
-func (r *rig) write(fn func(tx *store.Tx) error) {
+func (r *fixture) write(fn func(tx *store.Tx) error) {
 	r.Helper()
 	if err := r.db.Write(r.ctx, fn); err != nil {
 		r.Fatal(err)
 	}
 }
 
-func (r *rig) read(fn func(tx *store.Tx) error) {
+func (r *fixture) read(fn func(tx *store.Tx) error) {
 	r.Helper()
 	if err := r.db.Read(r.ctx, fn); err != nil {
 		r.Fatal(err)
 	}
 }
 
-func (r *rig) catalogue() (c *Catalogue) {
+func (r *fixture) catalogue() (c *Catalogue) {
 	r.Helper()
 	r.read(func(tx *store.Tx) (err error) {
 		c, err = Load(r.ctx, tx, r.team.ID)
@@ -62,7 +62,7 @@ func (r *rig) catalogue() (c *Catalogue) {
 	return c
 }
 
-func (r *rig) tests(f TestFilter) (all []Test) {
+func (r *fixture) tests(f TestFilter) (all []Test) {
 	r.Helper()
 	r.read(func(tx *store.Tx) (err error) {
 		all, err = ListTests(r.ctx, tx, r.team.ID, f)
@@ -72,7 +72,7 @@ func (r *rig) tests(f TestFilter) (all []Test) {
 }
 
 // seeded returns the team's seeded lab test of a method.
-func (r *rig) seeded(m Method) Test {
+func (r *fixture) seeded(m Method) Test {
 	r.Helper()
 	all := r.tests(TestFilter{Method: m})
 	if len(all) != 1 {
@@ -91,7 +91,7 @@ const (
 )
 
 func TestSeededTests(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		for range 2 { // seeding again changes nothing
 			r.write(func(tx *store.Tx) error { return Seed(r.ctx, tx, r.team) })
 			if all := r.tests(TestFilter{}); len(all) != 4 {
@@ -109,7 +109,7 @@ func TestSeededTests(t *testing.T) {
 				r.Errorf("%s: %v", m, err)
 			}
 		}
-		other := newRig(r.T, r.db, teams.Production)
+		other := newFixture(r.T, r.db, teams.Production)
 		if all := other.tests(TestFilter{}); len(all) != 0 {
 			r.Errorf("a production team has %d invented lab tests", len(all))
 		}
@@ -120,7 +120,7 @@ func TestSeededTests(t *testing.T) {
 }
 
 func TestCreateChangeAndDeleteALabTest(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		change := func(of teams.ID, id TestID, u TestUpdate) (got Test) {
 			r.write(func(tx *store.Tx) (err error) { got, err = UpdateTest(r.ctx, tx, of, id, u); return err })
 			return got
@@ -150,7 +150,7 @@ func TestCreateChangeAndDeleteALabTest(t *testing.T) {
 				r.Errorf("%d tests are %s, want %d", len(got), status, want)
 			}
 		}
-		other := newRig(r.T, r.db, teams.Production)
+		other := newFixture(r.T, r.db, teams.Production)
 		err := r.db.Write(r.ctx, func(tx *store.Tx) error {
 			_, err := UpdateTest(r.ctx, tx, other.team.ID, made.ID, TestUpdate{Name: &name})
 			return err
@@ -163,7 +163,7 @@ func TestCreateChangeAndDeleteALabTest(t *testing.T) {
 
 func TestProductionApproves(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, teams.Production)
+		r := newFixture(t, db, teams.Production)
 		r.write(func(tx *store.Tx) error {
 			_, err := Import(r.ctx, tx, "", acmeLab(), acmeList(), true)
 			return err
@@ -193,7 +193,7 @@ func TestProductionApproves(t *testing.T) {
 func TestListOfLabTests(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { now = now.Add(time.Second); return now }, func(t *testing.T, db *store.DB) {
-		r := newRig(t, db, teams.Sandbox)
+		r := newFixture(t, db, teams.Sandbox)
 		for i, numbers := range [][]MarkerID{{2}, {2, 8}, {8, 13}, {13}} {
 			n := NewTest{Name: string(rune('A'+i)) + "_100%", Method: WalkIn}
 			for _, number := range numbers {
@@ -261,7 +261,7 @@ func TestListOfLabTests(t *testing.T) {
 // Two orders of the same single markers use the same generated lab test. An
 // archived one is active again when its markers are ordered.
 func TestGeneratedTests(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		var first, second, third Panel
 		r.write(func(tx *store.Tx) (err error) {
 			first, err = PanelOf(r.ctx, tx, r.team.ID, []MarkerID{id(quest, 2), id(quest, 10)}, WalkIn)
@@ -299,7 +299,7 @@ func TestGeneratedTests(t *testing.T) {
 
 // Concurrent changes of a lab test do not undo each other.
 func TestChangesAtOnce(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		id := r.seeded(WalkIn).ID
 		name, off := "Another name", false
 		var once sync.Once
@@ -333,7 +333,7 @@ func TestChangesAtOnce(t *testing.T) {
 // A retired import does not affect the sandbox's own markers: new teams are
 // created, and can order their tests.
 func TestImportedMarkersThatAreRetired(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		real := acmeLab()
 		real.Slug = "quest"
 		list := acmeList()
@@ -342,7 +342,7 @@ func TestImportedMarkersThatAreRetired(t *testing.T) {
 		r.write(func(tx *store.Tx) error { _, err := Import(r.ctx, tx, "quest", real, list, true); return err })
 		list.Markers = list.Markers[1:]
 		r.write(func(tx *store.Tx) error { _, err := Import(r.ctx, tx, "quest", nil, list, true); return err })
-		other := newRig(r.T, r.db, teams.Sandbox)
+		other := newFixture(r.T, r.db, teams.Sandbox)
 		if m, ok := other.catalogue().MarkerByCode(quest, "70002"); !ok || !m.Active || m.ID != id(quest, 2) {
 			r.Errorf("the code is that of %+v", m)
 		}

@@ -51,8 +51,8 @@ func (s *mailServer) recipients() []string {
 	return all
 }
 
-// desk is a team with an order, two addresses, and a clock that tests advance.
-type desk struct {
+// noticeFixture is a team with an order, two addresses, and a clock that tests advance.
+type noticeFixture struct {
 	t     *testing.T
 	db    *store.DB
 	now   *storetest.Clock
@@ -61,12 +61,12 @@ type desk struct {
 	mails *mailServer
 }
 
-func eachDesk(t *testing.T, env teams.Environment, fn func(t *testing.T, d *desk)) {
+func eachNoticeFixture(t *testing.T, env teams.Environment, fn func(t *testing.T, d *noticeFixture)) {
 	t.Helper()
 	c := storetest.NewClock(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	storetest.EachAt(t, c.Now, func(t *testing.T, db *store.DB) {
 		users.Register(db, critical.UserRecords()...)
-		d := &desk{t: t, db: db, now: c, team: orderstest.Team(t, db).ID, mails: &mailServer{}}
+		d := &noticeFixture{t: t, db: db, now: c, team: orderstest.Team(t, db).ID, mails: &mailServer{}}
 		d.order = orderstest.New(t, db, d.team, catalogue.WalkIn)
 		d.write(func(ctx context.Context, tx *store.Tx) error {
 			if _, err := tx.Exec(ctx, `UPDATE teams SET environment = $2 WHERE id = $1`, d.team, string(env)); err != nil {
@@ -83,19 +83,19 @@ func eachDesk(t *testing.T, env teams.Environment, fn func(t *testing.T, d *desk
 	})
 }
 
-func (d *desk) write(fn func(ctx context.Context, tx *store.Tx) error) {
+func (d *noticeFixture) write(fn func(ctx context.Context, tx *store.Tx) error) {
 	d.t.Helper()
 	userstest.Write(d.t, d.db, fn)
 }
 
 // raise raises a notice about the order and returns its id.
-func (d *desk) raise(about critical.Subject) critical.ID {
+func (d *noticeFixture) raise(about critical.Subject) critical.ID {
 	d.t.Helper()
 	d.write(func(ctx context.Context, tx *store.Tx) error { return critical.Raise(ctx, tx, d.team, about) })
 	return d.list("")[0].ID
 }
 
-func (d *desk) list(state critical.State) (all []critical.Notice) {
+func (d *noticeFixture) list(state critical.State) (all []critical.Notice) {
 	d.t.Helper()
 	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		all, err = critical.List(ctx, tx, d.team, critical.Filter{State: state, Limit: 10})
@@ -104,7 +104,7 @@ func (d *desk) list(state critical.State) (all []critical.Notice) {
 	return all
 }
 
-func (d *desk) get(id critical.ID) (n critical.Notice) {
+func (d *noticeFixture) get(id critical.ID) (n critical.Notice) {
 	d.t.Helper()
 	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		n, err = critical.Get(ctx, tx, d.team, id)
@@ -113,7 +113,7 @@ func (d *desk) get(id critical.ID) (n critical.Notice) {
 	return n
 }
 
-func (d *desk) acknowledge(id critical.ID, a critical.Acknowledgement) error {
+func (d *noticeFixture) acknowledge(id critical.ID, a critical.Acknowledgement) error {
 	d.t.Helper()
 	ctx := store.WithTeam(d.t.Context(), d.team.UUID())
 	return d.db.Write(ctx, func(tx *store.Tx) error {
@@ -123,7 +123,7 @@ func (d *desk) acknowledge(id critical.ID, a critical.Acknowledgement) error {
 }
 
 // work runs the jobs until the notice is as wanted.
-func (d *desk) work(id critical.ID, until func(n critical.Notice) bool) {
+func (d *noticeFixture) work(id critical.ID, until func(n critical.Notice) bool) {
 	d.t.Helper()
 	service := &critical.Service{Email: d.mails, BaseURL: func() string { return "https://hale.example.org/" }, Operators: "operators@example.org"}
 	system := store.AsSystem(context.Background())
@@ -143,7 +143,7 @@ func (d *desk) work(id critical.ID, until func(n critical.Notice) bool) {
 	}
 }
 
-func (d *desk) events() []string {
+func (d *noticeFixture) events() []string {
 	d.t.Helper()
 	if err := (&events.Sequencer{DB: d.db}).Settle(store.AsSystem(d.t.Context())); err != nil {
 		d.t.Fatal(err)
@@ -168,7 +168,7 @@ func mailIs(kind critical.MailKind, state critical.MailState) func(n critical.No
 // The first address gets an e-mail. Without an acknowledgement in time the
 // notice escalates to the second address, once. An acknowledgement ends it.
 func TestEscalation(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		id := d.raise(critical.Subject{Order: &d.order, Revision: 3})
 		d.work(id, mailIs(critical.Notification, critical.MailSent))
 		if n := d.get(id); n.State != critical.Open || n.EscalatedAt != nil || n.Revision != 3 || !n.DueAt.Equal(n.RaisedAt.Add(30*time.Minute)) {
@@ -186,7 +186,7 @@ func TestEscalation(t *testing.T) {
 				t.Errorf("an e-mail says\n%s\n%s", m.Subject, m.Text)
 			}
 		}
-		var w critical.Waiting
+		var w critical.WaitingNotices
 		userstest.Read(t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
 			w, err = critical.CountWaiting(ctx, tx)
 			return err
@@ -216,7 +216,7 @@ func TestEscalation(t *testing.T) {
 
 // Nothing escalates after an acknowledgement, and no e-mail follows it.
 func TestAcknowledgedInTime(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		id := d.raise(critical.Subject{Order: &d.order, Revision: 1})
 		if err := d.acknowledge(id, critical.Acknowledgement{Notified: "Dr. Example"}); err != nil {
 			t.Fatal(err)
@@ -231,7 +231,7 @@ func TestAcknowledgedInTime(t *testing.T) {
 
 // An e-mail that cannot be sent does not delay the escalation.
 func TestFailedMailEscalates(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		d.mails.refuse = &messages.Problem{Word: "bad_recipient", Final: true}
 		id := d.raise(critical.Subject{Order: &d.order, Revision: 1})
 		d.work(id, mailIs(critical.Escalation, critical.MailFailed))
@@ -244,7 +244,7 @@ func TestFailedMailEscalates(t *testing.T) {
 
 // Without a first address the notice escalates at once.
 func TestNoFirstAddressEscalates(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		d.write(func(ctx context.Context, tx *store.Tx) error {
 			team, err := teams.Get(ctx, tx, d.team)
 			if err != nil {
@@ -263,7 +263,7 @@ func TestNoFirstAddressEscalates(t *testing.T) {
 
 // The e-mails of a sandbox team stay in the service.
 func TestSandboxSendsNothing(t *testing.T) {
-	eachDesk(t, teams.Sandbox, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Sandbox, func(t *testing.T, d *noticeFixture) {
 		id := d.raise(critical.Subject{Order: &d.order, Revision: 1})
 		d.work(id, mailIs(critical.Notification, critical.MailOutbox))
 		if got := d.mails.recipients(); len(got) > 0 {
@@ -275,7 +275,7 @@ func TestSandboxSendsNothing(t *testing.T) {
 // A notice about a result in review is closed by the decision, and forgotten
 // with the result.
 func TestReview(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		result := uuid.New()
 		id := d.raise(critical.Subject{Result: result})
 		d.write(func(ctx context.Context, tx *store.Tx) error { return critical.CloseReview(ctx, tx, d.team, result) })
@@ -304,7 +304,7 @@ func TestReview(t *testing.T) {
 }
 
 func TestRefusedAcknowledgements(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		id := d.raise(critical.Subject{Order: &d.order, Revision: 1})
 		for field, a := range map[string]critical.Acknowledgement{
 			"notified_person": {Notified: "  "},
@@ -323,7 +323,7 @@ func TestRefusedAcknowledgements(t *testing.T) {
 
 // A critical result without a team notifies the operators, by its id only.
 func TestOperatorsAreNotified(t *testing.T) {
-	eachDesk(t, teams.Production, func(t *testing.T, d *desk) {
+	eachNoticeFixture(t, teams.Production, func(t *testing.T, d *noticeFixture) {
 		result := uuid.New()
 		if err := d.db.Write(store.AsSystem(t.Context()), func(tx *store.Tx) error { return critical.NotifyOperators(t.Context(), tx, result) }); err != nil {
 			t.Fatal(err)

@@ -262,15 +262,15 @@ func openNotices(ctx context.Context, tx *store.Tx, query string, team teams.ID,
 	return all, rows.Err()
 }
 
-// Waiting holds the open notices of production teams.
-type Waiting struct {
+// WaitingNotices holds the open notices of production teams.
+type WaitingNotices struct {
 	Open, Escalated int
 	Oldest          time.Time // zero when there is none
 }
 
 // CountWaiting counts the open notices of all production teams.
-func CountWaiting(ctx context.Context, tx *store.Tx) (Waiting, error) {
-	var w Waiting
+func CountWaiting(ctx context.Context, tx *store.Tx) (WaitingNotices, error) {
+	var w WaitingNotices
 	var escalated sql.NullInt64
 	var oldest *time.Time
 	err := tx.QueryRow(ctx, `SELECT COUNT(*), SUM(CASE WHEN n.escalated_at IS NULL THEN 0 ELSE 1 END), MIN(n.raised_at) FROM critical_notices n

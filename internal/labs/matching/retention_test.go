@@ -24,7 +24,7 @@ import (
 // to the user once it is accepted.
 func TestFromTheInbox(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		queue := &matching.Queue{Log: discardLog(), Orders: orders.NewIndex()}
 		box := &inbox.Service{DB: db, Log: discardLog(), Handlers: inbox.Handlers{Unmatched: queue}}
@@ -79,7 +79,7 @@ func TestFromTheInbox(t *testing.T) {
 // stay, without the user among their candidates.
 func TestErasureOfACandidate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		theirs := d.receive(d.report(o))
 		other := d.receive(d.report(o, func(r *networks.Report) {
@@ -107,7 +107,7 @@ func TestErasureOfACandidate(t *testing.T) {
 func TestRejectedIsForgotten(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return moment }, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		rejected, waiting := d.receive(d.report(o)), d.receive(d.report(o))
 		if _, err := d.resolve(rejected, matching.Reject); err != nil {
@@ -142,7 +142,7 @@ func count(t *testing.T, db *store.DB, query string, args ...any) (n int) {
 }
 
 // eraseUser deletes a user and moves past the grace period.
-func eraseUser(t *testing.T, db *store.DB, d desk, user users.ID) {
+func eraseUser(t *testing.T, db *store.DB, d reviewFixture, user users.ID) {
 	t.Helper()
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, d.team.ID, user) })
 	endGrace(t, db, user)

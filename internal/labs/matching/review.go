@@ -53,7 +53,7 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	}
 	differences := identity.Compare(identity.Person(patientOf(&o)), identity.Person(r.Patient)).Problems()
 	if len(differences) > 0 && !c.ConfirmIdentity {
-		return orders.Order{}, identity.Unconfirmed("patient of the order", differences)
+		return orders.Order{}, identity.UnconfirmedError("patient of the order", differences)
 	}
 	i.setDecision(tx, Accept, c.Note, c.By)
 	i.Status = Resolved

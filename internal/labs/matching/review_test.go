@@ -30,20 +30,20 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// desk is a team with its own queue.
-type desk struct {
+// reviewFixture is a team with its own queue.
+type reviewFixture struct {
 	t    *testing.T
 	db   *store.DB
 	team teams.Team
 }
 
-func newDesk(t *testing.T, db *store.DB) desk {
+func newReviewFixture(t *testing.T, db *store.DB) reviewFixture {
 	t.Helper()
 	users.Register(db, append(matching.UserRecords(), inbox.UserRecords()...)...)
-	return desk{t, db, orderstest.Team(t, db)}
+	return reviewFixture{t, db, orderstest.Team(t, db)}
 }
 
-func (d desk) order(to orders.Status) orders.Order {
+func (d reviewFixture) order(to orders.Status) orders.Order {
 	d.t.Helper()
 	o := orderstest.New(d.t, d.db, d.team.ID, catalogue.WalkIn)
 	if to != orders.Ordered {
@@ -59,7 +59,7 @@ func (d desk) order(to orders.Status) orders.Order {
 
 // report returns a report with an order's markers and patient, and with an unknown
 // sample. change may alter it.
-func (d desk) report(o orders.Order, change ...func(r *networks.Report)) networks.Report {
+func (d reviewFixture) report(o orders.Order, change ...func(r *networks.Report)) networks.Report {
 	d.t.Helper()
 	r := networks.Report{SampleID: "UNKNOWN-1", At: d.db.Now(), Results: &networks.ResultSet{}}
 	p := o.Body.Patient
@@ -93,7 +93,7 @@ func match(ctx context.Context, db *store.DB, team teams.ID, id matching.ID) err
 }
 
 // receive stores a report and judges it.
-func (d desk) receive(r networks.Report) matching.ID {
+func (d reviewFixture) receive(r networks.Report) matching.ID {
 	d.t.Helper()
 	var id matching.ID
 	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -107,9 +107,9 @@ func (d desk) receive(r networks.Report) matching.ID {
 	return id
 }
 
-func (d desk) ctx() context.Context { return store.WithTeam(d.t.Context(), d.team.ID.UUID()) }
+func (d reviewFixture) ctx() context.Context { return store.WithTeam(d.t.Context(), d.team.ID.UUID()) }
 
-func (d desk) get(id matching.ID) (i matching.Item) {
+func (d reviewFixture) get(id matching.ID) (i matching.Item) {
 	d.t.Helper()
 	d.read(func(tx *store.Tx) (err error) {
 		i, err = matching.Get(d.ctx(), tx, d.team.ID, id)
@@ -118,14 +118,14 @@ func (d desk) get(id matching.ID) (i matching.Item) {
 	return i
 }
 
-func (d desk) read(fn func(tx *store.Tx) error) {
+func (d reviewFixture) read(fn func(tx *store.Tx) error) {
 	d.t.Helper()
 	if err := d.db.Read(d.ctx(), fn); err != nil {
 		d.t.Fatal(err)
 	}
 }
 
-func (d desk) accept(id matching.ID, c matching.Choice) (o orders.Order, err error) {
+func (d reviewFixture) accept(id matching.ID, c matching.Choice) (o orders.Order, err error) {
 	err = d.db.Write(d.ctx(), func(tx *store.Tx) (err error) {
 		o, err = matching.AcceptResult(d.ctx(), tx, d.team.ID, id, c)
 		return err
@@ -133,7 +133,7 @@ func (d desk) accept(id matching.ID, c matching.Choice) (o orders.Order, err err
 	return o, err
 }
 
-func (d desk) resolve(id matching.ID, a matching.Action) (i matching.Item, err error) {
+func (d reviewFixture) resolve(id matching.ID, a matching.Action) (i matching.Item, err error) {
 	note := "asked the lab"
 	err = d.db.Write(d.ctx(), func(tx *store.Tx) (err error) {
 		i, err = matching.Resolve(d.ctx(), tx, d.team.ID, id, a, &note, "A. Reviewer")
@@ -142,7 +142,7 @@ func (d desk) resolve(id matching.ID, a matching.Action) (i matching.Item, err e
 	return i, err
 }
 
-func (d desk) results(o orders.Order) int {
+func (d reviewFixture) results(o orders.Order) int {
 	d.t.Helper()
 	n := 0
 	d.read(func(tx *store.Tx) error {
@@ -157,7 +157,7 @@ func (d desk) results(o orders.Order) int {
 }
 
 // announced lists the kind and status of the queue's events.
-func (d desk) announced() (all []string) {
+func (d reviewFixture) announced() (all []string) {
 	d.t.Helper()
 	for _, e := range d.events() {
 		all = append(all, e.EventType+" "+e.Data.Status)
@@ -174,7 +174,7 @@ type event struct {
 	} `json:"data"`
 }
 
-func (d desk) events() (all []event) {
+func (d reviewFixture) events() (all []event) {
 	d.t.Helper()
 	if err := (&events.Sequencer{DB: d.db}).Settle(store.AsSystem(d.t.Context())); err != nil {
 		d.t.Fatal(err)
@@ -203,7 +203,7 @@ const (
 // without a review.
 func TestSafeMatch(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		id := d.receive(d.report(o, func(r *networks.Report) { r.SampleID = o.SampleID }))
 		if i := d.get(id); i.Status != matching.Matched || *i.Order != o.ID || *i.User != o.User || len(i.Actions()) != 0 {
@@ -221,7 +221,7 @@ func TestSafeMatch(t *testing.T) {
 // A value from before the order is no safe match. Orders that the lab had before may have one.
 func TestOldValues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		old := func(r *networks.Report) {
 			r.SampleID, r.Placer = o.SampleID, o.ID.String()
@@ -247,7 +247,7 @@ func TestOldValues(t *testing.T) {
 // order's report, and the tests are missing.
 func TestAcceptDocument(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		id := d.receive(d.report(o, func(r *networks.Report) {
 			r.SampleID, r.Results = o.SampleID, &networks.ResultSet{PDF: []byte("%PDF-1.7")}
@@ -274,10 +274,10 @@ func TestAcceptDocument(t *testing.T) {
 // flag.
 func TestCriticalWithoutValues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		for name, set := range map[string]networks.ResultSet{
 			"note": {Comments: []string{"CRITICAL K 7.9 called"}},
-			"flag": {Missing: []networks.Missing{{ProviderID: "303756", Confirms: true, Flag: "HH"}}},
+			"flag": {Missing: []networks.MissingResult{{ProviderID: "303756", Confirms: true, Flag: "HH"}}},
 		} {
 			o := d.order(orders.RequisitionCreated)
 			id := d.receive(d.report(o, func(r *networks.Report) { r.Results = &set }))
@@ -315,7 +315,7 @@ func TestCriticalWithoutValues(t *testing.T) {
 // A result of an unknown lab is never a safe match. A person may accept it.
 func TestUnknownLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		id := d.receive(d.report(o, func(r *networks.Report) { r.SampleID, r.Lab = o.SampleID, "" }))
 		if i := d.get(id); i.Status != matching.TeamReview || i.Decision != matching.SampleMatch {
@@ -330,7 +330,7 @@ func TestUnknownLab(t *testing.T) {
 // The default order of a result is the only one of the same person.
 func TestAcceptDefaultOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		id := d.receive(d.report(o))
 		i := d.get(id)
@@ -356,7 +356,7 @@ func TestAcceptDefaultOrder(t *testing.T) {
 // The queue shows the interpretation that the order will show.
 func TestInterpretation(t *testing.T) {
 	db := storetest.SQLite(t)
-	d := newDesk(t, db)
+	d := newReviewFixture(t, db)
 	o := d.order(orders.RequisitionCreated)
 	for flag, want := range map[string]orders.Interpretation{"PANIC": orders.Critical, "!!": orders.Critical, ">": orders.Abnormal, "NEG": orders.Normal, "ND": orders.Normal, "": orders.Normal} {
 		i := d.get(d.receive(d.report(o, func(r *networks.Report) {
@@ -377,7 +377,7 @@ func TestInterpretation(t *testing.T) {
 // before the deletion, and can be decided. After the erasure nothing has the user's id.
 func TestCandidateInGracePeriod(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		var before, meanwhile []matching.ID
 		for range 4 {
@@ -428,7 +428,7 @@ func TestCandidateInGracePeriod(t *testing.T) {
 // sample go to the recreated order.
 func TestCancelledOrderIsRecreated(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.Cancelled)
 		first, second := d.receive(d.report(o)), d.receive(d.report(o, func(r *networks.Report) { r.SampleID = "UNKNOWN-2" }))
 		if i := d.get(first); i.Decision != matching.CancelledMatch {
@@ -452,7 +452,7 @@ func TestCancelledOrderIsRecreated(t *testing.T) {
 // The named order stays unchanged, because its patient waits for a result.
 func TestAcceptForAnotherPerson(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		info := userstest.Info()
 		info.FirstName, info.LastName, info.BirthDate = "Grace", "Hopper", civil.MustParse("1956-12-09")
@@ -498,7 +498,7 @@ func TestAcceptForAnotherPerson(t *testing.T) {
 func TestAcceptConfirmsIdentity(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		for _, operator := range []bool{false, true} {
-			d := newDesk(t, db)
+			d := newReviewFixture(t, db)
 			d.reviews(!operator)
 			accept := d.accept
 			if operator {
@@ -532,7 +532,7 @@ func TestAcceptConfirmsIdentity(t *testing.T) {
 // If a result is of another lab than the order's, the order is recreated at that lab.
 func TestWrongLab(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		var other catalogue.Lab
 		var marker *catalogue.Marker
@@ -564,7 +564,7 @@ func TestWrongLab(t *testing.T) {
 // A result without any matching order can become a new order of a user.
 func TestAcceptWithoutOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		id := d.receive(d.report(o, func(r *networks.Report) {
 			r.Patient = networks.ReportedPatient{FirstName: "Unknown", LastName: "Atall", DOB: civil.MustParse("1990-01-01")}
@@ -596,7 +596,7 @@ func TestAcceptWithoutOrder(t *testing.T) {
 // Rejecting and forwarding both close a result for the team.
 func TestRejectAndUnsure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		for action, want := range map[matching.Action]matching.Status{matching.Reject: matching.Resolved, matching.Unsure: matching.OperatorReview} {
 			id := d.receive(d.report(o))
@@ -619,7 +619,7 @@ func TestRejectAndUnsure(t *testing.T) {
 func TestListAndSearch(t *testing.T) {
 	moment := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { moment = moment.Add(time.Second); return moment }, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		var all []matching.ID
 		for _, p := range []networks.ReportedPatient{
@@ -681,7 +681,7 @@ func TestListAndSearch(t *testing.T) {
 // For a team without a queue, operators decide.
 func TestTeamWithoutQueue(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		before := d.receive(d.report(o))
 		off := false
@@ -705,7 +705,7 @@ func TestTeamWithoutQueue(t *testing.T) {
 // A person can read notes without values, with the tests and the order number.
 func TestTextOfNotes(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		values := d.receive(d.report(o))
 		notes := d.receive(d.report(o, func(r *networks.Report) {
@@ -736,7 +736,7 @@ func TestTextOfNotes(t *testing.T) {
 // without a queue, or a team was unsure of them.
 func TestCountReviews(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		wants := func(waiting, critical int) {
 			t.Helper()
@@ -774,17 +774,17 @@ func TestCountReviews(t *testing.T) {
 }
 
 // decide makes a decision in a transaction of the team.
-func (d desk) decide(fn func(ctx context.Context, tx *store.Tx) error) error {
+func (d reviewFixture) decide(fn func(ctx context.Context, tx *store.Tx) error) error {
 	return d.db.Write(d.ctx(), func(tx *store.Tx) error { return fn(d.ctx(), tx) })
 }
 
-func (d desk) reviews(on bool) {
+func (d reviewFixture) reviews(on bool) {
 	d.t.Helper()
 	d.team.Settings.ResultReviews = &on
 	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) error { return teams.Update(ctx, tx, d.team) })
 }
 
-func (d desk) operatorAccepts(id matching.ID, c matching.Choice) (o orders.Order, err error) {
+func (d reviewFixture) operatorAccepts(id matching.ID, c matching.Choice) (o orders.Order, err error) {
 	err = d.decide(func(ctx context.Context, tx *store.Tx) (err error) {
 		o, err = matching.OperatorAccept(ctx, tx, d.team.ID, id, c)
 		return err
@@ -792,7 +792,7 @@ func (d desk) operatorAccepts(id matching.ID, c matching.Choice) (o orders.Order
 	return o, err
 }
 
-func (d desk) returnToTeam(id matching.ID) error {
+func (d reviewFixture) returnToTeam(id matching.ID) error {
 	return d.decide(func(ctx context.Context, tx *store.Tx) error {
 		_, err := matching.ReturnToTeam(ctx, tx, d.team.ID, id, nil, "an operator")
 		return err
@@ -804,7 +804,7 @@ func (d desk) returnToTeam(id matching.ID) error {
 // events.
 func TestOperatorDecides(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		d.reviews(false)
 		o := d.order(orders.RequisitionCreated)
 		good, bad := d.receive(d.report(o)), d.receive(d.report(o))
@@ -845,7 +845,7 @@ func TestOperatorDecides(t *testing.T) {
 // and also results that it was unsure of.
 func TestOperatorReturnsToTeam(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		d.reviews(false)
 		one, other := d.order(orders.RequisitionCreated), d.order(orders.RequisitionCreated)
 		old := d.receive(d.report(one))

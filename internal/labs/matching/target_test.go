@@ -24,7 +24,7 @@ import (
 
 // account opens an account with a lab that bills everywhere. Without an owner
 // it is the platform's.
-func (d desk) account(owner *teams.ID, lab catalogue.LabID, number string) (id catalogue.AccountID) {
+func (d reviewFixture) account(owner *teams.ID, lab catalogue.LabID, number string) (id catalogue.AccountID) {
 	d.t.Helper()
 	userstest.Write(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		id, err = catalogue.AddAccount(ctx, tx, catalogue.NewAccount{
@@ -37,7 +37,7 @@ func (d desk) account(owner *teams.ID, lab catalogue.LabID, number string) (id c
 }
 
 // lab finds a lab of the catalogue by its slug.
-func (d desk) lab(slug string) (found catalogue.Lab) {
+func (d reviewFixture) lab(slug string) (found catalogue.Lab) {
 	d.t.Helper()
 	d.read(func(tx *store.Tx) error {
 		c, err := catalogue.Load(d.ctx(), tx, d.team.ID)
@@ -48,7 +48,7 @@ func (d desk) lab(slug string) (found catalogue.Lab) {
 }
 
 // patient creates a user in Phoenix.
-func (d desk) patient() users.User {
+func (d reviewFixture) patient() users.User {
 	d.t.Helper()
 	info := userstest.Info()
 	info.Address.State, info.Address.City, info.Address.Zip = "AZ", "Phoenix", "85004"
@@ -65,7 +65,7 @@ func otherPatient(r *networks.Report) {
 // it could not be ordered that way.
 func TestNewOrderFromReport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		d.account(&d.team.ID, o.Lab, "111")
 		second := d.account(&d.team.ID, o.Lab, "222")
@@ -89,7 +89,7 @@ func TestNewOrderFromReport(t *testing.T) {
 // reported for. When that account is unclear, the answer says what to do.
 func TestAccountOfRecreatedOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		other := d.lab("labcorp")
 		d.account(&d.team.ID, other.ID, "111")
@@ -114,7 +114,7 @@ func TestAccountOfRecreatedOrder(t *testing.T) {
 // catalogue.
 func TestOrderIsRecreatedOnce(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.Cancelled)
 		report := func(sample string) matching.ID {
 			return d.receive(d.report(o, func(r *networks.Report) { r.Lab, r.SampleID = "a lab of its own", sample }))
@@ -135,7 +135,7 @@ func TestOrderIsRecreatedOnce(t *testing.T) {
 // since.
 func TestTeamOfAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		d.account(&d.team.ID, o.Lab, "M-1")
 		shared, unlinked := d.account(&d.team.ID, o.Lab, "S-1"), d.account(&d.team.ID, o.Lab, "U-1")
@@ -167,7 +167,7 @@ func TestTeamOfAccount(t *testing.T) {
 // report for another account is no safe match.
 func TestUnlinkedAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		id := d.account(&d.team.ID, d.lab("quest").ID, "U-1")
 		o := d.order(orders.RequisitionCreated)
 		if o.Account != id {
@@ -188,7 +188,7 @@ func TestUnlinkedAccount(t *testing.T) {
 // that order.
 func TestOrderForAnotherPersonHasNoDataOfTheFirst(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		ask := orderstest.Request(t, db, orderstest.User(t, db, d.team.ID), orderstest.Test(t, db, d.team.ID, catalogue.WalkIn))
 		mine := "the clinic's own"
 		ask.ClinicalNotes, ask.Passthrough = "pregnant", &mine

@@ -41,8 +41,8 @@ const (
 	RejectedByOps AssignmentState = "rejected"
 )
 
-// Unassigned is a result without a team.
-type Unassigned struct {
+// UnassignedResult is a result without a team.
+type UnassignedResult struct {
 	ID             ID
 	State          AssignmentState
 	Reason         inbox.Reason
@@ -173,7 +173,7 @@ func interpretWithoutTeam(ctx context.Context, tx *store.Tx, r networks.Report) 
 
 const unassignedColumns = `id, state, reason, lab, interpretation, received_at, decided_at, decided_by, assigned_team, assigned_order, note, forgotten, report_status`
 
-func scanUnassigned(row scanner) (u Unassigned, note []byte, err error) {
+func scanUnassigned(row scanner) (u UnassignedResult, note []byte, err error) {
 	var team teams.ID
 	var order orders.ID
 	err = row.Scan(&u.ID, &u.State, &u.Reason, &u.Lab, &u.Interpretation, store.ScanTime(&u.ReceivedAt), store.ScanNullTime(&u.DecidedAt),
@@ -189,7 +189,7 @@ func scanUnassigned(row scanner) (u Unassigned, note []byte, err error) {
 
 // ListUnassigned returns results in a state, critical ones and then the oldest first,
 // without notes, and how many there are in all.
-func ListUnassigned(ctx context.Context, tx *store.Tx, state AssignmentState, limit int) (all []Unassigned, total int, err error) {
+func ListUnassigned(ctx context.Context, tx *store.Tx, state AssignmentState, limit int) (all []UnassignedResult, total int, err error) {
 	if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM unassigned_results WHERE state = $1`, string(state)).Scan(&total); err != nil {
 		return nil, 0, fmt.Errorf("matching: counting results without a team: %w", err)
 	}
@@ -211,18 +211,18 @@ func ListUnassigned(ctx context.Context, tx *store.Tx, state AssignmentState, li
 
 // GetUnassigned returns a result without a team. The summary is nil when the
 // report is deleted, or belongs to a team now.
-func GetUnassigned(ctx context.Context, tx *store.Tx, id ID) (Unassigned, *Summary, error) {
+func GetUnassigned(ctx context.Context, tx *store.Tx, id ID) (UnassignedResult, *Summary, error) {
 	u, note, err := scanUnassigned(tx.QueryRow(ctx, `SELECT `+unassignedColumns+` FROM unassigned_results WHERE id = $1`, id))
 	if errors.Is(err, store.ErrNoRows) {
-		return Unassigned{}, nil, notFound()
+		return UnassignedResult{}, nil, notFound()
 	}
 	if err != nil {
-		return Unassigned{}, nil, fmt.Errorf("matching: reading %s: %w", id, err)
+		return UnassignedResult{}, nil, fmt.Errorf("matching: reading %s: %w", id, err)
 	}
 	if note != nil {
 		plain, err := tx.Unseal(ctx, uuid.Nil, uuid.Nil, unassignedNotePlace+id.String(), note)
 		if err != nil {
-			return Unassigned{}, nil, err
+			return UnassignedResult{}, nil, err
 		}
 		u.Note = string(plain)
 	}
@@ -240,7 +240,7 @@ func GetUnassigned(ctx context.Context, tx *store.Tx, id ID) (Unassigned, *Summa
 	}
 	a, err := inbox.ReadArrival(ctx, tx, id.UUID())
 	if err != nil {
-		return Unassigned{}, nil, err
+		return UnassignedResult{}, nil, err
 	}
 	u.Report = newReportText(&a.Report)
 	s := summarise(a.Report)
@@ -263,7 +263,7 @@ func (d OperatorDecision) check() error {
 }
 
 // requireWaiting reads a row that waits for an operator.
-func requireWaiting(ctx context.Context, tx *store.Tx, id ID) (Unassigned, error) {
+func requireWaiting(ctx context.Context, tx *store.Tx, id ID) (UnassignedResult, error) {
 	u, _, err := GetUnassigned(ctx, tx, id)
 	if err == nil && u.State != Waiting {
 		err = fault.Newf(fault.Conflict, "this result is %s already", u.State)

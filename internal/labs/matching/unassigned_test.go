@@ -25,7 +25,7 @@ import (
 
 // arriveWithoutTeam sends reports through the inbox, none of which names an
 // order or an account that one team has, and returns the rows that wait.
-func (d desk) arriveWithoutTeam(reports ...networks.Report) []matching.Unassigned {
+func (d reviewFixture) arriveWithoutTeam(reports ...networks.Report) []matching.UnassignedResult {
 	d.t.Helper()
 	queue := &matching.Queue{Log: discardLog(), Orders: orders.NewIndex()}
 	in := &inbox.Service{DB: d.db, Log: discardLog(), Handlers: inbox.Handlers{Unmatched: queue}}
@@ -42,7 +42,7 @@ func (d desk) arriveWithoutTeam(reports ...networks.Report) []matching.Unassigne
 	}
 	loop := jobstest.NewLoop(jobs.NewRunner(d.db, jobs.Config{Node: node, Kinds: []jobs.Handler{in.Job()}}).Run)
 	loop.Start(system)
-	var all []matching.Unassigned
+	var all []matching.UnassignedResult
 	for deadline := time.Now().Add(90 * time.Second); len(all) < len(reports); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			d.t.Fatalf("%d of %d reports wait", len(all), len(reports))
@@ -55,7 +55,7 @@ func (d desk) arriveWithoutTeam(reports ...networks.Report) []matching.Unassigne
 	return all
 }
 
-func (d desk) unassigned(state matching.AssignmentState) (all []matching.Unassigned) {
+func (d reviewFixture) unassigned(state matching.AssignmentState) (all []matching.UnassignedResult) {
 	d.t.Helper()
 	userstest.Read(d.t, d.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		all, _, err = matching.ListUnassigned(ctx, tx, state, 100)
@@ -64,7 +64,7 @@ func (d desk) unassigned(state matching.AssignmentState) (all []matching.Unassig
 	return all
 }
 
-func (d desk) system(fn func(ctx context.Context, tx *store.Tx) error) error {
+func (d reviewFixture) system(fn func(ctx context.Context, tx *store.Tx) error) error {
 	ctx := store.AsSystem(d.t.Context())
 	return d.db.Write(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
 }
@@ -73,7 +73,7 @@ func (d desk) system(fn func(ctx context.Context, tx *store.Tx) error) error {
 // an order. The order's results show who decided.
 func TestAssignToOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o, other := d.order(orders.RequisitionCreated), d.order(orders.RequisitionCreated)
 		all := d.arriveWithoutTeam(d.report(o, otherPatient), d.report(o, func(r *networks.Report) { r.Results.Results[0].Flag = "HH" })) // critical ones come first
 		if u := all[0]; u.Reason != inbox.NoOrder || u.Interpretation != orders.Critical || u.Lab == "" || all[1].Interpretation != orders.Abnormal {
@@ -150,7 +150,7 @@ func TestAssignToOrder(t *testing.T) {
 // wait. The report is erased with the user whose order it names.
 func TestRejectedSampleWithoutAnOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		rejects := func(r *networks.Report) {
 			r.Results, r.Status, r.Tests, r.Reason = nil, string(orders.SampleError), []string{"303756"}, "clotted"
@@ -159,7 +159,7 @@ func TestRejectedSampleWithoutAnOrder(t *testing.T) {
 		refuses := func(r *networks.Report) { r.Results, r.Refused = nil, []string{"303756"} }
 		lists := func(r *networks.Report) { // OBR-25 X
 			r.Status, r.Detail, r.Tests = string(orders.SampleError), string(orders.SampleHemolyzed), []string{"303756"}
-			r.Results = &networks.ResultSet{Missing: []networks.Missing{{ProviderID: "303756", Rest: true, Note: "clotted"}}}
+			r.Results = &networks.ResultSet{Missing: []networks.MissingResult{{ProviderID: "303756", Rest: true, Note: "clotted"}}}
 		}
 		notes := func(r *networks.Report) {
 			r.Results, r.Tests = &networks.ResultSet{Comments: []string{"Potassium 7.9 called to Dr. Example"}}, []string{"303756"}
@@ -172,7 +172,7 @@ func TestRejectedSampleWithoutAnOrder(t *testing.T) {
 		if want := map[string]int{"no_order sample_error": 2, "other_lab sample_error": 1, "no_order tests_refused": 1, "no_order ": 2}; !maps.Equal(reported, want) {
 			t.Fatalf("waiting: %v", reported)
 		}
-		n := slices.IndexFunc(all, func(u matching.Unassigned) bool {
+		n := slices.IndexFunc(all, func(u matching.UnassignedResult) bool {
 			return u.Reason == inbox.NoOrder && u.Status == string(orders.SampleError)
 		})
 		id := all[n].ID
@@ -233,7 +233,7 @@ func TestRejectedSampleWithoutAnOrder(t *testing.T) {
 // rejected one is deleted after its retention, and the decision stays.
 func TestAssignToTeamAndReject(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		all := d.arriveWithoutTeam(d.report(o), d.report(o))
 		decision := matching.OperatorDecision{By: "operator jane"}
@@ -280,7 +280,7 @@ func TestAssignToTeamAndReject(t *testing.T) {
 // decision. The order's results name the operator.
 func TestAssignToTeamLeavesATrace(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		users.Register(db, results.UserRecords()...)
 		o := d.order(orders.RequisitionCreated)
 		all := d.arriveWithoutTeam(d.report(o)) // no order has this sample yet
@@ -314,7 +314,7 @@ func TestAssignToTeamLeavesATrace(t *testing.T) {
 // A result for which no operator decides ends as rejected.
 func TestUndecidedResultsEnd(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		d.arriveWithoutTeam(d.report(o))
 		end := func(age time.Duration) {
@@ -341,7 +341,7 @@ func TestUndecidedResultsEnd(t *testing.T) {
 // operator.
 func TestEarlierReportsWithoutATeam(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		d := newDesk(t, db)
+		d := newReviewFixture(t, db)
 		o := d.order(orders.RequisitionCreated)
 		all := d.arriveWithoutTeam(d.report(o))
 		err := d.system(func(ctx context.Context, tx *store.Tx) error {

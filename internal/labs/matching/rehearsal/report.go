@@ -79,7 +79,7 @@ func resultsOf(markers []*catalogue.Marker, grave orders.Interpretation, at time
 	for _, m := range markers {
 		for _, e := range m.Results {
 			if grave == orders.Unknown {
-				set.Missing = append(set.Missing, networks.Missing{ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC})
+				set.Missing = append(set.Missing, networks.MissingResult{ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC})
 				continue
 			}
 			r := networks.Result{ProviderID: e.ProviderID, TestProviderID: m.ProviderID, Name: e.Name, LOINC: e.LOINC, Unit: e.Assay.Unit, Status: "F", At: moment}
