@@ -341,7 +341,7 @@ func Get(ctx context.Context, tx *store.Tx, team teams.ID, order orders.ID, k Ki
 	if err != nil {
 		return Document{}, err
 	}
-	a, err := Latest(ctx, tx, &o)
+	a, err := GetLatest(ctx, tx, &o)
 	if err != nil {
 		return Document{}, err
 	}
@@ -433,7 +433,7 @@ func Cancel(ctx context.Context, tx *store.Tx, team teams.ID, c Cancellation) (D
 	if err != nil {
 		return Document{}, err
 	}
-	a, err := Latest(ctx, tx, &o)
+	a, err := GetLatest(ctx, tx, &o)
 	if err != nil {
 		return Document{}, err
 	}

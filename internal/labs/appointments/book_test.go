@@ -16,7 +16,7 @@ import (
 
 // A phlebotomist is booked, rescheduled, and draws the sample.
 func TestVisitAtHome(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		slots := r.slots(Phlebotomy)
 		d := r.booked(o, Phlebotomy, slots[2].Key)
@@ -56,7 +56,7 @@ func TestVisitAtHome(t *testing.T) {
 // place. The notes of the visit take precedence. A visit that is far away is
 // booked with a warning, and a ZIP code in another state is refused.
 func TestAddressOfAVisit(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		plain, far := home, Address{FirstLine: "1 Farm Road", City: "Onalaska", State: "WI", Zip: "54650"}
 		plain.AccessNotes = ""
 		for i, c := range []struct {
@@ -100,7 +100,7 @@ func TestAddressOfAVisit(t *testing.T) {
 
 // A visit is requested, gets a time from the provider, and is cancelled.
 func TestRequestedVisit(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		rural := Address{FirstLine: "1 Farm Road", City: "Onalaska", State: "WI", Zip: "54650"}
 		ask := func(a Address, provider string) (Document, error) {
@@ -146,7 +146,7 @@ func TestRequestedVisit(t *testing.T) {
 // Service centers are in the zone of New York in sandbox, and results end the
 // visit.
 func TestVisitAtACenter(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.WalkIn, false)
 		site := r.site()
 		slots := r.slots(AtCenter)
@@ -172,7 +172,7 @@ func TestVisitAtACenter(t *testing.T) {
 // A cancelled order cancels its phlebotomist, and leaves a service center as
 // it is.
 func TestOrderCancelled(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		home, center := r.order(catalogue.AtHome, false), r.order(catalogue.WalkIn, false)
 		r.booked(home, Phlebotomy, r.slots(Phlebotomy)[0].Key)
 		r.booked(center, AtCenter, r.slots(AtCenter)[0].Key)
@@ -195,7 +195,7 @@ func TestOrderCancelled(t *testing.T) {
 // Before the requisition a slot is only reserved; it is confirmed with the
 // requisition.
 func TestBookingBeforeTheRequisition(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		r.switchOn(func(s *Settings) { s.BeforeRequisition = true })
 		for _, k := range []Kind{Phlebotomy, AtCenter} {
 			o := r.order(methodOf[k], true)
@@ -221,7 +221,7 @@ func TestBookingBeforeTheRequisition(t *testing.T) {
 // hours after the order. If the order was for a later day, it lapses two hours
 // before the visit.
 func TestLapse(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		r.switchOn(func(s *Settings) { s.BeforeRequisition = true })
 		o := r.order(catalogue.AtHome, true)
 		r.booked(o, Phlebotomy, r.slots(Phlebotomy)[9].Key)
@@ -249,7 +249,7 @@ func TestLapse(t *testing.T) {
 
 // The Arizona laboratory confirms later, and the order moves only then.
 func TestProviderThatConfirmsLater(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		r.switchOn(func(s *Settings) { s.SonoraQuest = true })
 		o := r.order(catalogue.WalkIn, false)
 		o.Lab = r.labNamed(sonoraQuest)

@@ -17,7 +17,7 @@ import (
 //
 // Reference 1.14.
 func TestResultDates(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		d := r.booked(o, Phlebotomy, slot.Key)
@@ -43,7 +43,7 @@ func TestResultDates(t *testing.T) {
 // The end of a visit does not replace a time of collection that is known
 // already.
 func TestCollectionTimeBeforeTheVisitEnds(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		d := r.booked(o, Phlebotomy, slot.Key)
@@ -58,7 +58,7 @@ func TestCollectionTimeBeforeTheVisitEnds(t *testing.T) {
 }
 
 // setCollected sets the time of collection of an order's sample.
-func (r *rig) setCollected(o orders.Order, at time.Time) {
+func (r *fixture) setCollected(o orders.Order, at time.Time) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		o, err := orders.Get(ctx, tx, r.team.ID, o.ID)
@@ -73,7 +73,7 @@ func (r *rig) setCollected(o orders.Order, at time.Time) {
 // one to a service center, which moves no order. The time on the sample counts
 // for more.
 func TestCollectionTimeOfVisitsBookedElsewhere(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		end := noon.Add(-3 * time.Hour)
 		foreign := networks.Visit{BookingID: "of another laboratory", Status: "completed", Start: end.Add(-time.Hour), End: end}
 		ahead := foreign
@@ -114,7 +114,7 @@ func TestCollectionTimeOfVisitsBookedElsewhere(t *testing.T) {
 // A booking without an answer is settled even if the team can no longer order
 // under the order's account.
 func TestSettleAfterAccountIsUnlinked(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		r.agency.deaf = 1

@@ -16,7 +16,7 @@ import (
 // A provider that does not answer leaves no booking, whether it had booked or
 // not. Until that is known, the order can have no other appointment.
 func TestNoAnswer(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		for i, deaf := range []bool{false, true} {
 			o := r.order(catalogue.AtHome, false)
 			slots := r.slots(Phlebotomy)[2*i:]
@@ -52,7 +52,7 @@ func TestNoAnswer(t *testing.T) {
 // A process may die after storing the call, or after the network's answer. The
 // job continues and books once.
 func TestKilledWhileBooking(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		for _, asked := range []bool{false, true} {
 			o := r.order(catalogue.AtHome, false)
 			slot := r.slots(Phlebotomy)[0]
@@ -87,7 +87,7 @@ func TestKilledWhileBooking(t *testing.T) {
 // becomes free, and the network grants it to the late request of the caller. The
 // service refuses the caller too, so it releases the slot.
 func TestLateAnswer(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		for _, first := range []bool{true, false} { // a first booking, and a rescheduling
 			o, rival := r.order(catalogue.AtHome, false), r.order(catalogue.AtHome, false)
 			slots := r.slots(Phlebotomy)
@@ -125,7 +125,7 @@ func TestLateAnswer(t *testing.T) {
 // A rescheduling without an answer, or for a slot that was taken, leaves the
 // appointment where it was.
 func TestFailedReschedule(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o, rival := r.order(catalogue.WalkIn, false), r.order(catalogue.WalkIn, false)
 		slots := r.slots(AtCenter)
 		r.booked(o, AtCenter, slots[0].Key)
@@ -164,7 +164,7 @@ func TestFailedReschedule(t *testing.T) {
 // Asynchronous bookings are pending until the provider answers, and cancelled
 // when it never does.
 func TestAsyncBooking(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		book := func(o orders.Order) (Document, error) {
 			return r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: AtCenter, Key: r.slots(AtCenter)[0].Key, Async: true, SyncWait: time.Second, AsyncWait: time.Hour})
 		}
@@ -212,7 +212,7 @@ func TestAsyncBooking(t *testing.T) {
 // A report of the network before its answer is stored does not block the answer.
 // Otherwise the job would retry without end.
 func TestReportBeforeTheAnswerIsStored(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		moving := r.order(catalogue.AtHome, false)
 		slots := r.slots(Phlebotomy)
 		d := r.booked(moving, Phlebotomy, slots[0].Key)
@@ -245,7 +245,7 @@ func TestReportBeforeTheAnswerIsStored(t *testing.T) {
 // A slot that is booked again before its release stays booked: only the first
 // booking is released.
 func TestSlotBookedAgainBeforeItsRelease(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		first := r.booked(o, Phlebotomy, r.slots(Phlebotomy)[0].Key)
 		for _, n := range []int{1, 0} { // to another slot and back
@@ -268,7 +268,7 @@ func TestSlotBookedAgainBeforeItsRelease(t *testing.T) {
 // An order that is cancelled while its appointment is being booked keeps no
 // booking.
 func TestOrderCancelledWhileBooking(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		a := r.drafted(o, Phlebotomy, slot)

@@ -186,7 +186,7 @@ func (s *Service) applyForeignVisit(ctx context.Context, tx *store.Tx, o *orders
 	if !moves && !drawn || !o.Status.HasRequisition() {
 		return nil
 	}
-	if a, err := Latest(ctx, tx, o); err == nil && (r.Report.Visit.BookingID == "" || a.Body.Booking.ID == r.Report.Visit.BookingID) {
+	if a, err := GetLatest(ctx, tx, o); err == nil && (r.Report.Visit.BookingID == "" || a.Body.Booking.ID == r.Report.Visit.BookingID) {
 		return nil // an appointment of ours that has ended
 	} else if err != nil && !isErased(err) {
 		return err

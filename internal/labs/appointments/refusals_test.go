@@ -20,14 +20,14 @@ import (
 
 // Every row of reference 2.7, with its kind (its status) and its text.
 func TestRefusals(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o, walk, early := r.order(catalogue.AtHome, false), r.order(catalogue.WalkIn, false), r.order(catalogue.AtHome, true)
 		rival := r.order(catalogue.WalkIn, false)
 		visits, chairs := r.slots(Phlebotomy), r.slots(AtCenter)
 		taken := r.slots(AtCenter)[3]
 		r.booked(rival, AtCenter, chairs[3].Key)
 		used := r.slots(AtCenter)[3].Key
-		foreign := newRig(r.t, r.DB, r.clock).slots(AtCenter)[0].Key
+		foreign := newFixture(r.t, r.DB, r.clock).slots(AtCenter)[0].Key
 		past, far, miles, yes := civil.MustParse("2027-04-13"), civil.MustParse("9999-12-25"), 25, r.site().Code
 		var no string
 		for _, s := range places.MadeUpSites("quest") {
@@ -119,7 +119,7 @@ func TestRefusals(t *testing.T) {
 
 // A patient has one appointment with a phlebotomist, also for two orders.
 func TestOneVisitPerPatient(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		var second orders.Order
 		test := orderstest.Test(r.t, r.DB, r.team.ID, catalogue.AtHome)
@@ -168,7 +168,7 @@ func TestAgeOnTheDay(t *testing.T) {
 // A key works once, also when two callers use it at the same moment, and keys
 // of an earlier search stay valid.
 func TestKeysWorkOnce(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		first, second := r.slots(AtCenter), r.slots(AtCenter)
 		seen := map[string]bool{}
 		for _, s := range append(append([]Slot(nil), first...), second...) {

@@ -82,9 +82,9 @@ func get(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Appointment, 
 	return readOne(ctx, tx, `team_id = $1 AND id = $2`, team, id)
 }
 
-// Latest returns the newest appointment of an order that is shown: the live
+// GetLatest returns the newest appointment of an order that is shown: the live
 // one when there is one. It is NotFound when there never was one.
-func Latest(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
+func GetLatest(ctx context.Context, tx *store.Tx, o *orders.Order) (Appointment, error) {
 	return readOne(ctx, tx, `team_id = $1 AND order_id = $2 AND status <> '' ORDER BY id DESC LIMIT 1`, o.Team, o.ID)
 }
 

@@ -153,8 +153,8 @@ func (g *testNetwork) holds(o orders.ID) (n int) {
 	return n
 }
 
-// rig is a team with the service and a clock that the test moves.
-type rig struct {
+// fixture is a team with the service and a clock that the test moves.
+type fixture struct {
 	*Service
 	t      *testing.T
 	clock  *storetest.Clock
@@ -176,31 +176,31 @@ func tick(c *storetest.Clock) func() time.Time {
 // noon is a Wednesday in spring, at noon in New York.
 var noon = time.Date(2027, 4, 14, 16, 0, 0, 0, time.UTC)
 
-func eachRig(t *testing.T, fn func(r *rig)) {
+func eachFixture(t *testing.T, fn func(r *fixture)) {
 	t.Helper()
-	eachRigAt(t, noon, fn)
+	eachFixtureAt(t, noon, fn)
 }
 
-func eachRigAt(t *testing.T, at time.Time, fn func(r *rig)) {
+func eachFixtureAt(t *testing.T, at time.Time, fn func(r *fixture)) {
 	t.Helper()
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := storetest.NewClock(at)
-		fn(newRig(t, d.Open(t, tick(c)), c))
+		fn(newFixture(t, d.Open(t, tick(c)), c))
 	})
 }
 
-func newRig(t *testing.T, db *store.DB, c *storetest.Clock) *rig {
+func newFixture(t *testing.T, db *store.DB, c *storetest.Clock) *fixture {
 	t.Helper()
 	orders.Listen(db, orders.Listener{Name: "appointments", Changed: OrderChanged})
 	g := &testNetwork{}
 	team := orderstest.Team(t, db)
-	return &rig{
+	return &fixture{
 		Service: &Service{DB: db, Networks: map[string]networks.Network{g.Slug(): g}, Places: new(places.Directory), Log: ops.Discard()},
 		t:       t, clock: c, ctx: store.WithTeam(t.Context(), team.ID.UUID()), team: team, who: places.Viewer{Team: team.ID, Sandbox: true}, agency: g,
 	}
 }
 
-func (r *rig) switchOn(change func(s *Settings)) {
+func (r *fixture) switchOn(change func(s *Settings)) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		s, err := SettingsOf(ctx, tx, r.team.ID)
@@ -213,7 +213,7 @@ func (r *rig) switchOn(change func(s *Settings)) {
 }
 
 // order orders a test with a collection method; early orders have no requisition yet.
-func (r *rig) order(m orders.Method, early bool) orders.Order {
+func (r *fixture) order(m orders.Method, early bool) orders.Order {
 	r.t.Helper()
 	o := orderstest.New(r.t, r.DB, r.team.ID, m)
 	if !early {
@@ -225,7 +225,7 @@ func (r *rig) order(m orders.Method, early bool) orders.Order {
 var home = Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004", AccessNotes: "Gate 4"}
 
 // site returns a service center of the invented list that takes appointments.
-func (r *rig) site() places.Site {
+func (r *fixture) site() places.Site {
 	r.t.Helper()
 	for _, s := range places.MadeUpSites("quest") {
 		if s.Capabilities&places.ScheduledByUs != 0 {
@@ -237,7 +237,7 @@ func (r *rig) site() places.Site {
 }
 
 // slots returns the free slots of a search for a kind.
-func (r *rig) slots(k Kind) []Slot {
+func (r *fixture) slots(k Kind) []Slot {
 	r.t.Helper()
 	var found Availability
 	var err error
@@ -256,11 +256,11 @@ func (r *rig) slots(k Kind) []Slot {
 	return all
 }
 
-func (r *rig) book(o orders.Order, k Kind, key string) (Document, error) {
+func (r *fixture) book(o orders.Order, k Kind, key string) (Document, error) {
 	return r.Book(r.ctx, r.who, Booking{Order: o.ID, Kind: k, Key: key, Notes: "Ring twice"})
 }
 
-func (r *rig) booked(o orders.Order, k Kind, key string) Document {
+func (r *fixture) booked(o orders.Order, k Kind, key string) Document {
 	r.t.Helper()
 	d, err := r.book(o, k, key)
 	if err != nil {
@@ -270,7 +270,7 @@ func (r *rig) booked(o orders.Order, k Kind, key string) Document {
 }
 
 // now reads an order.
-func (r *rig) now(o orders.Order) orders.Order {
+func (r *fixture) now(o orders.Order) orders.Order {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) (err error) {
 		o, err = orders.Get(ctx, tx, r.team.ID, o.ID)
@@ -280,7 +280,7 @@ func (r *rig) now(o orders.Order) orders.Order {
 }
 
 // path returns the statuses in an order's history.
-func (r *rig) path(o orders.Order) (all []orders.Status) {
+func (r *fixture) path(o orders.Order) (all []orders.Status) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
@@ -293,7 +293,7 @@ func (r *rig) path(o orders.Order) (all []orders.Status) {
 	return all
 }
 
-func (r *rig) get(o orders.Order, k Kind) (d Document, err error) {
+func (r *fixture) get(o orders.Order, k Kind) (d Document, err error) {
 	err = r.DB.Read(r.ctx, func(tx *store.Tx) error {
 		d, err = Get(r.ctx, tx, r.team.ID, o.ID, k)
 		return err
@@ -301,7 +301,7 @@ func (r *rig) get(o orders.Order, k Kind) (d Document, err error) {
 	return d, err
 }
 
-func (r *rig) cancel(o orders.Order, k Kind, reason Reason, notes string) (d Document, err error) {
+func (r *fixture) cancel(o orders.Order, k Kind, reason Reason, notes string) (d Document, err error) {
 	err = r.DB.Write(r.ctx, func(tx *store.Tx) error {
 		d, err = Cancel(r.ctx, tx, r.team.ID, Cancellation{Order: o.ID, Kind: k, Reason: reason.ID, Notes: notes, ReasonField: "reason", NotesField: "notes"})
 		return err
@@ -310,12 +310,12 @@ func (r *rig) cancel(o orders.Order, k Kind, reason Reason, notes string) (d Doc
 }
 
 // reportVisit sends a network's report of an order's visit.
-func (r *rig) reportVisit(o orders.Order, v networks.Visit) {
+func (r *fixture) reportVisit(o orders.Order, v networks.Visit) {
 	r.t.Helper()
 	r.receive(o, networks.Report{Visit: &v})
 }
 
-func (r *rig) receive(o orders.Order, report networks.Report) {
+func (r *fixture) receive(o orders.Order, report networks.Report) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		o, err := orders.Get(ctx, tx, r.team.ID, o.ID)
@@ -327,7 +327,7 @@ func (r *rig) receive(o orders.Order, report networks.Report) {
 }
 
 // work runs the due jobs, until none is due.
-func (r *rig) work() {
+func (r *fixture) work() {
 	r.t.Helper()
 	for range 50 {
 		due := r.due()
@@ -347,7 +347,7 @@ type dueJob struct {
 	args jobArgs
 }
 
-func (r *rig) due() (all []dueJob) {
+func (r *fixture) due() (all []dueJob) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
@@ -373,7 +373,7 @@ func (r *rig) due() (all []dueJob) {
 }
 
 // run runs a job as the runner does. A job that fails or waits is due again later.
-func (r *rig) run(j dueJob) {
+func (r *fixture) run(j dueJob) {
 	r.t.Helper()
 	status := `'succeeded'`
 	var again time.Duration
@@ -403,7 +403,7 @@ func (r *rig) run(j dueJob) {
 }
 
 // check checks the invariants.
-func (r *rig) check(o orders.Order, k Kind) {
+func (r *fixture) check(o orders.Order, k Kind) {
 	r.t.Helper()
 	var n int
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
@@ -432,7 +432,7 @@ func (r *rig) check(o orders.Order, k Kind) {
 }
 
 // events lists the types of the events about appointments, in order.
-func (r *rig) events() (all []string) {
+func (r *fixture) events() (all []string) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		all = nil
@@ -460,14 +460,14 @@ func wantEqual[T comparable](t *testing.T, what string, got, want []T) {
 	}
 }
 
-func (r *rig) moveOrder(o *orders.Order, m orders.Move) {
+func (r *fixture) moveOrder(o *orders.Order, m orders.Move) {
 	r.t.Helper()
 	if !orderstest.Move(r.t, r.DB, o, m) {
 		r.t.Fatalf("the order cannot move from %s to %s", o.Status, m.To)
 	}
 }
 
-func (r *rig) labNamed(slug string) (id catalogue.LabID) {
+func (r *fixture) labNamed(slug string) (id catalogue.LabID) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		c, err := catalogue.Load(ctx, tx, r.team.ID)
@@ -485,7 +485,7 @@ func (r *rig) labNamed(slug string) (id catalogue.LabID) {
 }
 
 // putLab moves an order to another lab.
-func (r *rig) putLab(o orders.Order) {
+func (r *fixture) putLab(o orders.Order) {
 	r.t.Helper()
 	userstest.Write(r.t, r.DB, func(ctx context.Context, tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE orders SET lab_id = $1 WHERE id = $2`, o.Lab, o.ID)
@@ -494,7 +494,7 @@ func (r *rig) putLab(o orders.Order) {
 }
 
 // whole returns an appointment's order as its network gets it.
-func (r *rig) whole(a *Appointment) (whole networks.Order) {
+func (r *fixture) whole(a *Appointment) (whole networks.Order) {
 	r.t.Helper()
 	userstest.Read(r.t, r.DB, func(ctx context.Context, tx *store.Tx) (err error) {
 		whole, err = forNetwork(ctx, tx, a)
@@ -504,7 +504,7 @@ func (r *rig) whole(a *Appointment) (whole networks.Order) {
 }
 
 // drafted returns an appointment whose call is stored and not sent.
-func (r *rig) drafted(o orders.Order, k Kind, slot Slot) (a *Appointment) {
+func (r *fixture) drafted(o orders.Order, k Kind, slot Slot) (a *Appointment) {
 	r.t.Helper()
 	err := r.DB.Write(r.ctx, func(tx *store.Tx) (err error) {
 		a, err = r.Service.book(r.ctx, tx, r.who, Booking{Order: o.ID, Kind: k, Key: slot.Key})
@@ -518,7 +518,7 @@ func (r *rig) drafted(o orders.Order, k Kind, slot Slot) (a *Appointment) {
 
 // rescheduling returns an appointment whose rescheduling is stored and not
 // sent.
-func (r *rig) rescheduling(o orders.Order, slot Slot) (a *Appointment) {
+func (r *fixture) rescheduling(o orders.Order, slot Slot) (a *Appointment) {
 	r.t.Helper()
 	err := r.DB.Write(r.ctx, func(tx *store.Tx) (err error) {
 		a, err = r.reschedule(r.ctx, tx, r.who, Change{Order: o.ID, Kind: Phlebotomy, Key: slot.Key})

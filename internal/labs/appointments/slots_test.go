@@ -14,7 +14,7 @@ import (
 func TestDaysWhenClocksChange(t *testing.T) {
 	for _, start := range []string{"2027-03-08", "2027-11-01"} { // the changes are on 14 March and 7 November
 		at := civil.MustParse(start).In(time.UTC).Add(12 * time.Hour)
-		eachRigAt(t, at, func(r *rig) {
+		eachFixtureAt(t, at, func(r *fixture) {
 			r.agency.hours = func(q networks.SlotQuery, day civil.Date, zone *time.Location) (all []networks.Slot) {
 				for t := day.In(zone); civil.DateOf(t) == day; t = t.Add(time.Hour) {
 					all = append(all, slotAt(q, t, time.Hour))
@@ -87,7 +87,7 @@ func TestIsOffered(t *testing.T) {
 // Recent answers serve searches that allow it, while each of the 14 days is
 // younger than 15 minutes and at most 21 days ahead.
 func TestSiteCache(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		ask := func(start *civil.Date, stale bool) int {
 			r.t.Helper()
 			before := r.agency.asked

@@ -47,7 +47,7 @@ func TestRandomWalks(t *testing.T) {
 	c := storetest.NewClock(noon)
 	db := d.Open(t, tick(c))
 	rapid.Check(t, func(rt *rapid.T) {
-		r := newRig(t, db, c)
+		r := newFixture(t, db, c)
 		k := rapid.SampledFrom([]Kind{Phlebotomy, AtCenter}).Draw(rt, "kind")
 		r.switchOn(func(s *Settings) { s.BeforeRequisition, s.AsyncConfirmation = true, true })
 		o := r.order(methodOf[k], rapid.Bool().Draw(rt, "early"))
@@ -124,7 +124,7 @@ func transitionsFrom(o *orders.Order) (all []orders.Arrow) {
 }
 
 // wantSettled checks the state after all jobs have run.
-func wantSettled(rt *rapid.T, r *rig, o orders.Order, k Kind) {
+func wantSettled(rt *rapid.T, r *fixture, o orders.Order, k Kind) {
 	r.check(o, k)
 	held := r.agency.holds(o.ID)
 	d, err := r.get(o, k)
@@ -151,7 +151,7 @@ func wantSettled(rt *rapid.T, r *rig, o orders.Order, k Kind) {
 
 // Reports that come before the answer is stored are not lost.
 func TestReportBeforeTheAnswer(t *testing.T) {
-	eachRig(t, func(r *rig) {
+	eachFixture(t, func(r *fixture) {
 		o := r.order(catalogue.AtHome, false)
 		slot := r.slots(Phlebotomy)[0]
 		a := r.drafted(o, Phlebotomy, slot)

@@ -22,15 +22,15 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// bookkeeper is a lab that accepts every order and records its account.
-type bookkeeper struct {
+// accountRecorder is a lab that accepts every order and records its account.
+type accountRecorder struct {
 	mu                     sync.Mutex
 	placed, taken, shipped map[uuid.UUID]string
 }
 
-func (b *bookkeeper) Slug() string { return orders.SandboxNetwork }
+func (b *accountRecorder) Slug() string { return orders.SandboxNetwork }
 
-func (b *bookkeeper) note(in *map[uuid.UUID]string, o networks.Order) {
+func (b *accountRecorder) note(in *map[uuid.UUID]string, o networks.Order) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if *in == nil {
@@ -39,17 +39,17 @@ func (b *bookkeeper) note(in *map[uuid.UUID]string, o networks.Order) {
 	(*in)[o.ID] = o.Account.Number
 }
 
-func (b *bookkeeper) Place(_ context.Context, o networks.Order) (networks.Receipt, error) {
+func (b *accountRecorder) Place(_ context.Context, o networks.Order) (networks.Receipt, error) {
 	b.note(&b.placed, o)
 	return networks.Receipt{SampleID: "S-" + o.ID.String()[24:]}, nil
 }
 
-func (b *bookkeeper) Cancel(_ context.Context, o networks.Order) error {
+func (b *accountRecorder) Cancel(_ context.Context, o networks.Order) error {
 	b.note(&b.taken, o)
 	return nil
 }
 
-func (b *bookkeeper) Ship(_ context.Context, o networks.Order) error {
+func (b *accountRecorder) Ship(_ context.Context, o networks.Order) error {
 	b.note(&b.shipped, o)
 	return nil
 }
@@ -130,7 +130,7 @@ func TestOrdersOfAnUnlinkedAccount(t *testing.T) {
 			}
 			return nil
 		})
-		lab := &bookkeeper{}
+		lab := &accountRecorder{}
 		runJobs(t, db, lab)
 		if lab.placed[placed.ID.UUID()] != "L-100" || lab.taken[cancelled.ID.UUID()] != "L-100" || lab.shipped[kit.ID.UUID()] != "L-200" {
 			t.Errorf("placed %v, taken back %v, shipped %v", lab.placed, lab.taken, lab.shipped)

@@ -138,7 +138,7 @@ func (c *requestBuilder) refusals() []*fault.Error {
 		trial, err = orders.DryRun(ctx, tx, c.team.ID, c.r)
 		return err
 	})
-	if n := total(c.TB, c.db, orders.NewIndex(), c.team.ID, orders.Filter{}); n != 0 {
+	if n := totalOf(c.TB, c.db, orders.NewIndex(), c.team.ID, orders.Filter{}); n != 0 {
 		c.Errorf("%d orders are left behind", n)
 	}
 	for _, e := range refused {

@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// total returns the number of orders in a list of the team.
-func total(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f orders.Filter) (n int) {
+// totalOf returns the number of orders in a list of the team.
+func totalOf(t testing.TB, db *store.DB, index *orders.Index, team teams.ID, f orders.Filter) (n int) {
 	t.Helper()
 	f.Page, f.Size = 1, 50
 	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
@@ -51,7 +51,7 @@ func TestErasure(t *testing.T) {
 			return nil
 		})
 		kept := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-		if n := total(t, db, index, team.ID, orders.Filter{Search: "zyx", IDs: idOf(mine[:50])}); n != 50 || !index.Holds(team.ID, "zyx") {
+		if n := totalOf(t, db, index, team.ID, orders.Filter{Search: "zyx", IDs: idOf(mine[:50])}); n != 50 || !index.Holds(team.ID, "zyx") {
 			t.Fatalf("%d orders before", n)
 		}
 		for more, rounds := true, 0; more; rounds++ {
@@ -63,10 +63,10 @@ func TestErasure(t *testing.T) {
 				t.Fatal("there is always more")
 			}
 		}
-		if n := total(t, db, index, team.ID, orders.Filter{}); n != 1 {
+		if n := totalOf(t, db, index, team.ID, orders.Filter{}); n != 1 {
 			t.Errorf("%d orders are left, want 1", n)
 		}
-		if n := total(t, db, index, team.ID, orders.Filter{Key: orders.ByPatientName, PatientName: "ada"}); n != 1 {
+		if n := totalOf(t, db, index, team.ID, orders.Filter{Key: orders.ByPatientName, PatientName: "ada"}); n != 1 {
 			t.Errorf("%d orders by name, want 1", n)
 		}
 		if index.Holds(team.ID, "zyx") {

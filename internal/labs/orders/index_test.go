@@ -25,14 +25,14 @@ func TestNodesSeeEachOther(t *testing.T) {
 		cancelled := orders.Filter{Statuses: []orders.Status{orders.Cancelled}}
 		for n := 1; n <= 3; n++ {
 			o := orderstest.New(t, db, team.ID, catalogue.WalkIn)
-			if got := total(t, db, there, team.ID, orders.Filter{}); got != n {
+			if got := totalOf(t, db, there, team.ID, orders.Filter{}); got != n {
 				t.Errorf("there: %d orders, want %d", got, n)
 			}
-			if got := total(t, db, here, team.ID, orders.Filter{PatientName: "byron"}); got != n {
+			if got := totalOf(t, db, here, team.ID, orders.Filter{PatientName: "byron"}); got != n {
 				t.Errorf("here: %d orders, want %d", got, n)
 			}
 			orderstest.MoveTo(t, db, &o, orders.Cancelled)
-			if got := total(t, db, there, team.ID, cancelled); got != n {
+			if got := totalOf(t, db, there, team.ID, cancelled); got != n {
 				t.Errorf("there: %d are cancelled, want %d", got, n)
 			}
 		}
@@ -54,16 +54,16 @@ func TestSlowTransactionIsSeen(t *testing.T) {
 			if _, err := orders.Advance(ctx, tx, &slow, orders.Move{To: orders.Cancelled, By: orders.Operator}); err != nil {
 				return err
 			}
-			if n := total(t, db, index, team.ID, cancelled); n != 0 {
+			if n := totalOf(t, db, index, team.ID, cancelled); n != 0 {
 				t.Errorf("%d are cancelled before the commit", n)
 			}
 			orderstest.MoveTo(t, db, &quick, orders.Cancelled)
-			if n := total(t, db, index, team.ID, cancelled); n != 1 {
+			if n := totalOf(t, db, index, team.ID, cancelled); n != 1 {
 				t.Errorf("%d are cancelled, want the quick one", n)
 			}
 			return nil
 		})
-		if n := total(t, db, index, team.ID, cancelled); n != 2 {
+		if n := totalOf(t, db, index, team.ID, cancelled); n != 2 {
 			t.Errorf("%d are cancelled, want both", n)
 		}
 	})
@@ -133,7 +133,7 @@ func TestWarmingUpAfterARestore(t *testing.T) {
 			t.Errorf("the stamp is %d", change)
 		}
 		orderstest.MoveTo(t, db, &o, orders.Cancelled)
-		if n := total(t, db, index, team.ID, orders.Filter{Statuses: []orders.Status{orders.Cancelled}}); n != 1 {
+		if n := totalOf(t, db, index, team.ID, orders.Filter{Statuses: []orders.Status{orders.Cancelled}}); n != 1 {
 			t.Errorf("%d are cancelled, want 1", n)
 		}
 	})

@@ -439,7 +439,7 @@ func testsOf(markers []*catalogue.Marker) []networks.Test {
 	for i, m := range markers {
 		all[i] = networks.Test{MarkerID: m.ID, ProviderID: m.ProviderID, Name: m.Name, Slug: m.Slug, LOINC: m.LOINC, Specimen: specimenNeeded(m)}
 		for _, r := range m.Results {
-			e := networks.Expected{ProviderID: r.ProviderID, Name: r.Name, Slug: r.Slug, Required: r.Required, LOINC: r.LOINC}
+			e := networks.ExpectedResult{ProviderID: r.ProviderID, Name: r.Name, Slug: r.Slug, Required: r.Required, LOINC: r.LOINC}
 			if c := r.Code(); c != nil {
 				e.LOINCSlug, e.Unit = c.Slug(), c.Unit
 			}

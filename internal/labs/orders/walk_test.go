@@ -82,9 +82,9 @@ func TestRandomWalks(t *testing.T) {
 }
 
 const (
-	perTeam = 1000 // triggers before each check
-	walkers = 4
-	crowd   = 6 // orders that move at the same time
+	perTeam          = 1000 // triggers before each check
+	walkers          = 4
+	concurrentOrders = 6 // orders that move at the same time
 )
 
 // walk is a team with a few orders that several goroutines move.
@@ -171,10 +171,10 @@ func (w *walk) step(ctx context.Context, rng *rand.Rand) error {
 func (w *walk) pick(rng *rand.Rand) (int, orders.Order) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.all) < crowd {
+	if len(w.all) < concurrentOrders {
 		return -1, orders.Order{}
 	}
-	recent := w.all[max(0, len(w.all)-3*crowd):]
+	recent := w.all[max(0, len(w.all)-3*concurrentOrders):]
 	i := rng.IntN(len(recent))
 	if o := recent[i]; !o.Status.Terminal() || rng.IntN(8) > 0 {
 		return len(w.all) - len(recent) + i, o

@@ -85,7 +85,7 @@ func BenchmarkImport(b *testing.B) {
 
 // No search sees half of a concurrent import.
 func TestNearWhileImporting(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		sites := func(n int) (all []places.Site) {
 			for i := range n {
 				all = append(all, site("lab_one", fmt.Sprintf("S%d", i), float64(i)/10))

@@ -153,7 +153,7 @@ func TestMadeUpRoundTrip(t *testing.T) {
 	if diff := cmp.Diff(made, read.Rows); diff != "" {
 		t.Fatal(diff)
 	}
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		sandbox := r.one
 		sandbox.Sandbox = true
 		want, err := r.near(sandbox, "sonora_quest", 25, 0)
@@ -217,7 +217,7 @@ func TestImportOddTexts(t *testing.T) {
 	if err != nil || len(read.Problems) > 0 {
 		t.Fatalf("%v, %+v", err, read.Problems)
 	}
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		r.put(places.AllTeams, true, read.Rows...)
 		var got places.Site
 		err := r.read(r.one.Team, func(ctx context.Context, tx *store.Tx) (err error) {

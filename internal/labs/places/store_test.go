@@ -19,17 +19,17 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// rig is a database with two teams.
-type rig struct {
+// fixture is a database with two teams.
+type fixture struct {
 	t        *testing.T
 	db       *store.DB
 	dir      places.Directory
 	one, two places.Viewer
 }
 
-func forEachEngine(t *testing.T, fn func(r *rig)) {
+func forEachEngine(t *testing.T, fn func(r *fixture)) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := &rig{t: t, db: db}
+		r := &fixture{t: t, db: db}
 		r.write(func(ctx context.Context, tx *store.Tx) error {
 			for _, v := range []*places.Viewer{&r.one, &r.two} {
 				team, err := teams.Create(ctx, tx, "Team", teams.Production)
@@ -44,7 +44,7 @@ func forEachEngine(t *testing.T, fn func(r *rig)) {
 	})
 }
 
-func (r *rig) write(fn func(ctx context.Context, tx *store.Tx) error) {
+func (r *fixture) write(fn func(ctx context.Context, tx *store.Tx) error) {
 	r.t.Helper()
 	ctx := store.AsSystem(r.t.Context())
 	if err := r.db.Write(ctx, func(tx *store.Tx) error { return fn(ctx, tx) }); err != nil {
@@ -53,12 +53,12 @@ func (r *rig) write(fn func(ctx context.Context, tx *store.Tx) error) {
 }
 
 // read reads as the team, so that row security applies.
-func (r *rig) read(team teams.ID, fn func(ctx context.Context, tx *store.Tx) error) error {
+func (r *fixture) read(team teams.ID, fn func(ctx context.Context, tx *store.Tx) error) error {
 	ctx := store.WithTeam(r.t.Context(), team.UUID())
 	return r.db.Read(ctx, func(tx *store.Tx) error { return fn(ctx, tx) })
 }
 
-func (r *rig) put(owner teams.ID, full bool, sites ...places.Site) (changes []places.Change) {
+func (r *fixture) put(owner teams.ID, full bool, sites ...places.Site) (changes []places.Change) {
 	r.t.Helper()
 	r.write(func(ctx context.Context, tx *store.Tx) (err error) {
 		changes, err = places.ImportSites(ctx, tx, owner, sites, full)
@@ -67,7 +67,7 @@ func (r *rig) put(owner teams.ID, full bool, sites ...places.Site) (changes []pl
 	return changes
 }
 
-func (r *rig) near(who places.Viewer, lab string, miles float64, caps places.Capabilities) (found places.SearchResult, err error) {
+func (r *fixture) near(who places.Viewer, lab string, miles float64, caps places.Capabilities) (found places.SearchResult, err error) {
 	phoenix, _ := places.Zip("85004")
 	err = r.read(who.Team, func(ctx context.Context, tx *store.Tx) (err error) {
 		found, err = r.dir.Near(ctx, tx, who, places.Query{Lab: lab, From: phoenix.Point, Miles: miles, Capabilities: caps})
@@ -76,7 +76,7 @@ func (r *rig) near(who places.Viewer, lab string, miles float64, caps places.Cap
 	return found, err
 }
 
-func (r *rig) codes(who places.Viewer, lab string) string {
+func (r *fixture) codes(who places.Viewer, lab string) string {
 	r.t.Helper()
 	found, err := r.near(who, lab, 25, 0)
 	if errors.Is(err, places.ErrNoSites) {
@@ -104,7 +104,7 @@ func site(lab, code string, north float64) places.Site {
 }
 
 func TestNear(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		plain, stat, later := site("lab_one", "B", 3), site("lab_one", "A", 8), site("lab_one", "C", 5)
 		stat.Capabilities = places.Stat | places.ScheduledByLab
 		later.ValidFrom = civil.DateOf(time.Now().UTC()).AddDays(2)
@@ -148,7 +148,7 @@ func TestNear(t *testing.T) {
 
 // A search returns at most thirty sites and counts all of them.
 func TestNearMany(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		var many []places.Site
 		for i := range 100 {
 			many = append(many, site("lab_one", fmt.Sprintf("S%02d", (i*37)%100), float64((i*37)%100)/10))
@@ -169,7 +169,7 @@ func TestNearMany(t *testing.T) {
 // A team's own list comes before the list of all teams, and that before a
 // made-up one. No other team sees it.
 func TestListPrecedence(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		sandbox := r.two
 		sandbox.Sandbox = true
 		if got := r.codes(r.one, "quest"); got != "none" {
@@ -205,8 +205,8 @@ func TestListPrecedence(t *testing.T) {
 // All nodes see an import as soon as it is committed. Importing the same file again
 // changes nothing.
 func TestImport(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
-		other := &rig{t: r.t, db: r.db, one: r.one} // another node has its own directory
+	forEachEngine(t, func(r *fixture) {
+		other := &fixture{t: r.t, db: r.db, one: r.one} // another node has its own directory
 		a, b, c := site("lab_one", "A", 1), site("lab_one", "B", 2), site("lab_one", "C", 3)
 		steps := []struct {
 			full  bool
@@ -236,7 +236,7 @@ func TestImport(t *testing.T) {
 
 // A list that was read in a failed transaction is never shown after it.
 func TestImportThatFails(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		r.put(places.AllTeams, false, site("lab_one", "A", 1))
 		ctx, stop := store.AsSystem(t.Context()), errors.New("stop")
 		err := r.db.Write(ctx, func(tx *store.Tx) error {
@@ -261,7 +261,7 @@ func TestImportThatFails(t *testing.T) {
 }
 
 func TestCoverage(t *testing.T) {
-	forEachEngine(t, func(r *rig) {
+	forEachEngine(t, func(r *fixture) {
 		offer := places.Offer{ZIP: "85004", Provider: "getlabs", Tier: places.AppointmentReady, Days: 1, Earliest: 480, Latest: 600, LeadHours: 3}
 		other := places.Offer{ZIP: "85004", Provider: "visits", Tier: places.AppointmentRequest, Days: 2, Earliest: 400, Latest: 500, LeadHours: 4}
 		put := func(owner teams.ID, full bool, offers ...places.Offer) (changes []places.Change) {
