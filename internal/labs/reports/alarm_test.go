@@ -15,7 +15,7 @@ import (
 )
 
 // notices returns the team's critical notices, newest first.
-func (b *bench) notices() (all []critical.Notice) {
+func (b *fixture) notices() (all []critical.Notice) {
 	b.t.Helper()
 	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		all, err = critical.List(ctx, tx, b.team.ID, critical.Filter{Limit: 10})
@@ -36,7 +36,7 @@ func setGlucose(text string, number float64, collected string) func(r *extract.R
 // decision closes it. Values of past years raise none.
 func TestCriticalValueRaisesANotice(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		today := time.Now().UTC().Format(time.DateOnly)
 		for first, change := range map[byte]func(r *extract.Result){
 			'c': setGlucose("512", 512, today), 'f': setGlucose("93", 93, today), 'o': setGlucose("512", 512, "2020-03-04"),
@@ -85,7 +85,7 @@ func TestCriticalValueRaisesANotice(t *testing.T) {
 // Reports of one collection that differ wait, without a specimen number too. Other
 // times and other numbers are other samples.
 func TestContradictionWithoutANumberWaits(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	at := func(specimen, clock, text string, number float64) func() (extract.Result, error) {
 		return func() (extract.Result, error) {
 			return glucose(specimen, setGlucose(text, number, "2026-03-04"), func(r *extract.Result) { r.Metadata.CollectedText = "03/04/2026 " + clock }), nil
@@ -108,7 +108,7 @@ func TestContradictionWithoutANumberWaits(t *testing.T) {
 
 // A sample of the future, or a report older than its sample, is misread.
 func TestImpossibleDatesWait(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	for first, dates := range map[byte][2]string{'a': {"2026-03-04", "2026-03-03"}, 'b': {"2126-03-04", ""}, 'c': {"", "2126-03-04"}} {
 		b.reader.outcomes[first] = func() (extract.Result, error) {
 			return glucose("", func(r *extract.Result) { r.Metadata.CollectedDate, r.Metadata.ReportedDate = dates[0], dates[1] }), nil
@@ -125,7 +125,7 @@ func TestImpossibleDatesWait(t *testing.T) {
 // The list has numbers without separators, and no day of collection that the report does
 // not state.
 func TestNumbersOfAllResults(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.reader.outcomes['a'] = func() (extract.Result, error) {
 		return glucose("", setGlucose("1,148", 1148, ""), func(r *extract.Result) { r.Metadata.ReportedDate = "2026-03-05" }), nil
 	}
@@ -140,7 +140,7 @@ func TestNumbersOfAllResults(t *testing.T) {
 
 // Limits of the catalogue apply in the unit of the report.
 func TestCriticalInOtherUnits(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	today := time.Now().UTC().Format(time.DateOnly)
 	of := func(code, unit, text string, number float64) func() (extract.Result, error) {
 		return func() (extract.Result, error) {
@@ -165,7 +165,7 @@ func TestCriticalInOtherUnits(t *testing.T) {
 // A second critical sample of a day raises its own notice: other numbers or times are
 // another sample.
 func TestASecondCriticalSampleOfADay(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	today := time.Now().UTC().Format(time.DateOnly)
 	at := func(specimen, clock string) func() (extract.Result, error) {
 		return func() (extract.Result, error) {
@@ -187,7 +187,7 @@ func TestASecondCriticalSampleOfADay(t *testing.T) {
 
 // The correction of a unit does not change the interpretation of the printed flag.
 func TestACorrectedUnitKeepsACriticalFlag(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.reader.outcomes['a'] = func() (extract.Result, error) {
 		return glucose("", setGlucose("512", 512, time.Now().UTC().Format(time.DateOnly)), func(r *extract.Result) {
 			r.Rows[0].Flag, r.Rows[0].Interpretation = "HH", "critical"

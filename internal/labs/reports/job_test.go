@@ -26,8 +26,8 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// bench is a service whose reader is a function of the test.
-type bench struct {
+// fixture is a service whose reader is a function of the test.
+type fixture struct {
 	t       *testing.T
 	db      *store.DB
 	team    teams.Team
@@ -86,17 +86,17 @@ func glucose(specimen string, change ...func(r *extract.Result)) extract.Result 
 	return r
 }
 
-func newBench(t *testing.T, db *store.DB) *bench {
+func newFixture(t *testing.T, db *store.DB) *fixture {
 	t.Helper()
 	users.Register(db, reports.UserRecords()...)
-	b := &bench{t: t, db: db, team: orderstest.Team(t, db), reader: &fakeReader{outcomes: map[byte]func() (extract.Result, error){}}}
+	b := &fixture{t: t, db: db, team: orderstest.Team(t, db), reader: &fakeReader{outcomes: map[byte]func() (extract.Result, error){}}}
 	b.user = userstest.New(t, db, b.team.ID, users.NewUser{})
 	b.service = &reports.Service{DB: db, Reader: b.reader, Limits: reports.DefaultLimits(), Workers: 1}
 	return b
 }
 
 // start runs the queue until the test ends.
-func (b *bench) start() {
+func (b *fixture) start() {
 	b.t.Helper()
 	ctx, stop := context.WithCancel(store.AsSystem(context.Background()))
 	node, err := jobs.Join(ctx, b.db, 0, nil)
@@ -116,7 +116,7 @@ func (b *bench) start() {
 }
 
 // upload creates a job of a file with the given first byte.
-func (b *bench) upload(team teams.ID, user users.User, first byte, review bool) reports.Job {
+func (b *fixture) upload(team teams.ID, user users.User, first byte, review bool) reports.Job {
 	b.t.Helper()
 	var j reports.Job
 	userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -127,7 +127,7 @@ func (b *bench) upload(team teams.ID, user users.User, first byte, review bool) 
 }
 
 // wait waits until the report is not waiting any more.
-func (b *bench) wait(j reports.Job) reports.Job {
+func (b *fixture) wait(j reports.Job) reports.Job {
 	b.t.Helper()
 	for deadline := time.Now().Add(90 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		now := b.get(j)
@@ -140,7 +140,7 @@ func (b *bench) wait(j reports.Job) reports.Job {
 	}
 }
 
-func (b *bench) get(j reports.Job) (now reports.Job) {
+func (b *fixture) get(j reports.Job) (now reports.Job) {
 	b.t.Helper()
 	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		now, err = reports.Get(ctx, tx, j.Team, j.ID)
@@ -149,7 +149,7 @@ func (b *bench) get(j reports.Job) (now reports.Job) {
 	return now
 }
 
-func (b *bench) revisions(j reports.Job) (all []reports.Revision) {
+func (b *fixture) revisions(j reports.Job) (all []reports.Revision) {
 	b.t.Helper()
 	now := b.get(j)
 	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
@@ -159,7 +159,7 @@ func (b *bench) revisions(j reports.Job) (all []reports.Revision) {
 	return all
 }
 
-func (b *bench) decide(j reports.Job, review reports.Review) (now reports.Job, err error) {
+func (b *fixture) decide(j reports.Job, review reports.Review) (now reports.Job, err error) {
 	b.t.Helper()
 	ctx := store.AsSystem(b.t.Context())
 	err = b.db.Write(ctx, func(tx *store.Tx) (err error) {
@@ -169,7 +169,7 @@ func (b *bench) decide(j reports.Job, review reports.Review) (now reports.Job, e
 	return now, err
 }
 
-func (b *bench) history() (h reports.History) {
+func (b *fixture) history() (h reports.History) {
 	b.t.Helper()
 	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) (err error) {
 		h, err = reports.HistoryOf(ctx, tx, b.team.ID, b.user.ID)
@@ -179,7 +179,7 @@ func (b *bench) history() (h reports.History) {
 }
 
 // eventTypes returns the types of the team's events in order.
-func (b *bench) eventTypes() (all []string) {
+func (b *fixture) eventTypes() (all []string) {
 	b.t.Helper()
 	userstest.Read(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
 		rows, err := tx.Query(ctx, `SELECT type FROM events WHERE team_id = $1 ORDER BY id`, b.team.ID)
@@ -205,7 +205,7 @@ func (b *bench) eventTypes() (all []string) {
 func TestReportIsRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		j := b.upload(b.team.ID, b.user, 'a', false)
 		if j.Status != reports.Started {
 			t.Errorf("a new job is %s", j.Status)
@@ -236,7 +236,7 @@ func TestReportIsRead(t *testing.T) {
 // Results of a drug against two organisms of one culture name their organisms.
 func TestDrugsOfTwoOrganisms(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		b.reader.outcomes['o'] = func() (extract.Result, error) {
 			return glucose("", func(r *extract.Result) {
 				r.Rows = nil
@@ -265,7 +265,7 @@ func TestDrugsOfTwoOrganisms(t *testing.T) {
 // A Failure that the reader reports fails a file at once.
 func TestReaderThatDies(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		deaths := 0
 		b.reader.outcomes['k'] = func() (extract.Result, error) {
 			deaths++
@@ -298,7 +298,7 @@ func TestReaderThatDies(t *testing.T) {
 // Teams take turns, however many reports each has.
 func TestTeamsTakeTurns(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		b.reader.hold = make(chan struct{})
 		small := orderstest.Team(t, db)
 		user := userstest.New(t, db, small.ID, users.NewUser{})
@@ -328,7 +328,7 @@ func TestTeamsTakeTurns(t *testing.T) {
 func TestPatientMismatchWaits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		userstest.WithInfo(t, db, b.user, userstest.Info())
 		named := func(first, last, born string) func() (extract.Result, error) {
 			return func() (extract.Result, error) {
@@ -389,7 +389,7 @@ func TestPatientMismatchWaits(t *testing.T) {
 func TestUnclearPatientWaits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		userstest.WithInfo(t, db, b.user, userstest.Info())
 		b.reader.outcomes['t'] = func() (extract.Result, error) {
 			return glucose("", func(r *extract.Result) {
@@ -436,7 +436,7 @@ func TestUnclearPatientWaits(t *testing.T) {
 // the notice of its critical value is raised again.
 func TestRejectedReportIsReopened(t *testing.T) {
 	db := storetest.SQLite(t)
-	b := newBench(t, db)
+	b := newFixture(t, db)
 	b.reader.outcomes['c'] = func() (extract.Result, error) {
 		return glucose("", setGlucose("51.2", 51.2, time.Now().UTC().Format(time.DateOnly))), nil
 	}
@@ -472,7 +472,7 @@ func TestRejectedReportIsReopened(t *testing.T) {
 
 // A file that could not be read has no results to accept.
 func TestUnreadReportIsNotReopened(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.reader.outcomes['n'] = func() (extract.Result, error) {
 		return extract.Result{}, &extract.Failure{Reason: extract.NotEnglish, Detail: "The report is not in English."}
 	}
@@ -486,7 +486,7 @@ func TestUnreadReportIsNotReopened(t *testing.T) {
 // A correction does not turn a number into a text by mistake. To do so, a reviewer
 // replaces the row.
 func TestNumberIsNotCorrectedToText(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.start()
 	j := b.wait(b.upload(b.team.ID, b.user, 'g', true))
 	slip, text, name := "abc", "HEMOLYZED", "Glucose"
@@ -504,7 +504,7 @@ func TestNumberIsNotCorrectedToText(t *testing.T) {
 func TestCorrectedRanges(t *testing.T) {
 	db := storetest.SQLite(t)
 	events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
-	b := newBench(t, db)
+	b := newFixture(t, db)
 	j := b.upload(b.team.ID, b.user, 'g', false)
 	b.start()
 	b.wait(j)
@@ -537,7 +537,7 @@ func TestCorrectedRanges(t *testing.T) {
 func TestReviewKeepsTheFirstReading(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		events.Register(db, events.NewCatalogue(append(users.EventTypes(), reports.EventTypes()...)...))
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		j := b.upload(b.team.ID, b.user, 'a', true)
 		b.start()
 		if now := b.wait(j); now.Status != reports.PendingReview || now.Reviewed {
@@ -596,7 +596,7 @@ func TestReviewKeepsTheFirstReading(t *testing.T) {
 // changes. Of two decisions without a revision, the second one is refused.
 func TestContradictoryDecisions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		b.reader.outcomes['b'] = func() (extract.Result, error) {
 			return glucose("", func(r *extract.Result) { r.Metadata.BirthDate = "1984-12-10" }), nil
 		}
@@ -647,7 +647,7 @@ func TestContradictoryDecisions(t *testing.T) {
 
 // A row without a value is shown in its report, and is no result of the user.
 func TestRowWithoutAValueIsNoResult(t *testing.T) {
-	b := newBench(t, storetest.SQLite(t))
+	b := newFixture(t, storetest.SQLite(t))
 	b.reader.outcomes['v'] = func() (extract.Result, error) {
 		return glucose("", func(r *extract.Result) {
 			r.Rows = append(r.Rows, extract.Row{Name: "Ferritin", Type: extract.Comment, Page: 1, NeedsReview: true, Reasons: []extract.Reason{extract.ValueMissing}})
@@ -667,7 +667,7 @@ func TestRowWithoutAValueIsNoResult(t *testing.T) {
 // A result of the same sample with another value waits for a person.
 func TestContradictionWaits(t *testing.T) {
 	db := storetest.SQLite(t)
-	b := newBench(t, db)
+	b := newFixture(t, db)
 	b.reader.outcomes['a'] = func() (extract.Result, error) { return glucose("S-1"), nil }
 	b.reader.outcomes['b'] = func() (extract.Result, error) {
 		return glucose("s-1", func(r *extract.Result) { *r.Rows[0].Number, r.Rows[0].Value = 19, "19" }), nil
@@ -683,7 +683,7 @@ func TestContradictionWaits(t *testing.T) {
 // The reports of a deleted user are not read until the user is restored.
 func TestDeletedUserWaits(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		b := newBench(t, db)
+		b := newFixture(t, db)
 		j := b.upload(b.team.ID, b.user, 'a', false)
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, b.team.ID, b.user.ID) })
 		b.start()
@@ -710,7 +710,7 @@ func TestDeletedUserWaits(t *testing.T) {
 // A stopped node returns its report, and the start does not count.
 func TestStoppedNodeReturnsItsReport(t *testing.T) {
 	db := storetest.SQLite(t)
-	b := newBench(t, db)
+	b := newFixture(t, db)
 	b.reader.hold = make(chan struct{})
 	j := b.upload(b.team.ID, b.user, 'a', false)
 	t.Run("first node", func(t *testing.T) {

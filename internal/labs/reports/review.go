@@ -166,7 +166,7 @@ func confirmPatient(ctx context.Context, tx *store.Tx, j *Job, v *Version, confi
 	}
 	j.Patient, j.Problems = who.Match, who.Problems
 	if len(who.Problems) > 0 && !confirmed {
-		return identity.Unconfirmed("user", who.Problems)
+		return identity.UnconfirmedError("user", who.Problems)
 	}
 	v.Confirmed = who.Problems
 	return nil

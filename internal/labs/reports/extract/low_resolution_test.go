@@ -55,7 +55,7 @@ func TestALostPoint(t *testing.T) {
 	}
 }
 
-func TestLettersThatLookAlike(t *testing.T) {
+func TestSimilarLetters(t *testing.T) {
 	d := theDictionary()
 	for _, c := range []struct{ name, unit, code string }{
 		{"ROW", "%", "788-0"},

@@ -98,13 +98,13 @@ func guessDPI(gray *image.Gray) int {
 	return int(float64(w) / inches)
 }
 
-// light describes how evenly a page is lit.
-type light struct {
+// lightMap describes how evenly a page is lit.
+type lightMap struct {
 	uneven bool
 }
 
 // lightOf looks at the bright level of a grid of blocks.
-func lightOf(gray *image.Gray) light {
+func lightOf(gray *image.Gray) lightMap {
 	const grid = 12
 	w, h := gray.Rect.Dx(), gray.Rect.Dy()
 	var levels []int
@@ -129,7 +129,7 @@ func lightOf(gray *image.Gray) light {
 	}
 	slices.Sort(levels)
 	low, high := levels[len(levels)/20], levels[len(levels)*19/20]
-	return light{uneven: high-low > 35}
+	return lightMap{uneven: high-low > 35}
 }
 
 // isBilevel reports whether an image has only black and white, as fax has.

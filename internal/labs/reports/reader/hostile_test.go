@@ -26,8 +26,8 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// hostile is a file from an attacker and its correct answer.
-type hostile struct {
+// hostileFile is a file from an attacker and its correct answer.
+type hostileFile struct {
 	name     string
 	files    []reports.File
 	declared string
@@ -52,7 +52,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Errorf("only %d files", len(all))
 	}
 	if !*everyHostileFile {
-		all = slices.DeleteFunc(all, func(h hostile) bool { return strings.Contains(slowFiles, h.name) })
+		all = slices.DeleteFunc(all, func(h hostileFile) bool { return strings.Contains(slowFiles, h.name) })
 	}
 	p := realPool(t)
 	limits := reports.DefaultLimits()
@@ -93,7 +93,7 @@ func realPool(t *testing.T) *reader.Pool {
 }
 
 // answerOf uploads files and reads them.
-func answerOf(t *testing.T, p *reader.Pool, limits reports.Limits, h hostile) string {
+func answerOf(t *testing.T, p *reader.Pool, limits reports.Limits, h hostileFile) string {
 	t.Helper()
 	declared := make([]string, len(h.files))
 	for i := range declared {
@@ -135,11 +135,11 @@ func answerOf(t *testing.T, p *reader.Pool, limits reports.Limits, h hostile) st
 func oneFile(data string) []reports.File { return []reports.File{{Data: []byte(data)}} }
 
 // hostileUploads returns files that are refused before they are stored.
-func hostileUploads(t *testing.T) []hostile {
+func hostileUploads(t *testing.T) []hostileFile {
 	picture := pngOf(t, 40, 40)
 	photo := jpegOf(t, 40, 40)
 	document := string(reportPDF(nil))
-	var all []hostile
+	var all []hostileFile
 	for name, data := range map[string]string{
 		"an empty file": "", "text": "Glucose 91 mg/dL", "a GIF": "GIF89a\x01\x00\x01\x00", "a bitmap": "BM\x00\x00\x00\x00", "a TIFF": "II*\x00\x08\x00\x00\x00",
 		"a WebP": "RIFF\x00\x00\x00\x00WEBPVP8 ", "a HEIC": "\x00\x00\x00\x18ftypheic", "an archive": "PK\x03\x04", "a program": "MZ\x90\x00", "a page": "<!DOCTYPE html><script>",
@@ -149,9 +149,9 @@ func hostileUploads(t *testing.T) []hostile {
 		"a PNG of no width": pngHeader(0, 100), "a PNG of 60,000 times 60,000 pixels": pngHeader(60000, 60000), "a PNG of negative size": pngHeader(1<<31, 5),
 		"a PNG with a wrong checksum": strings.Replace(picture, "IHDR", "IHDX", 1), "a JPEG of 65,535 times 65,535 pixels": jpegWithSize(photo, 65535, 65535),
 	} {
-		all = append(all, hostile{name, oneFile(data), "", "400"})
+		all = append(all, hostileFile{name, oneFile(data), "", "400"})
 	}
-	slices.SortFunc(all, func(a, b hostile) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b hostileFile) int { return strings.Compare(a.name, b.name) })
 	many := func(n int, data string) (files []reports.File) {
 		for range n {
 			files = append(files, oneFile(data)...)
@@ -159,25 +159,25 @@ func hostileUploads(t *testing.T) []hostile {
 		return files
 	}
 	return append(all,
-		hostile{"a PNG declared as a JPEG", oneFile(picture), "image/jpeg", "400"},
-		hostile{"a JPEG declared as a PDF", oneFile(photo), "application/pdf", "400"},
-		hostile{"a PDF declared as a PNG", oneFile(document), "image/png", "400"},
-		hostile{"a PDF declared as a page", oneFile(document), "text/html", "400"},
-		hostile{"a declaration that is none", oneFile(document), "application/pdf;;;=\"", "400"},
-		hostile{"nine images", many(9, picture), "", "400"},
-		hostile{"two PDF files", many(2, document), "", "400"},
-		hostile{"a PDF file and an image", append(oneFile(document), oneFile(picture)...), "", "400"},
-		hostile{"ten megabytes and one byte", oneFile(document + strings.Repeat(" ", 10_000_001-len(document))), "", "413"},
-		hostile{"two images of six megabytes", many(2, picture+strings.Repeat("\x00", 6_000_000)), "", "413"},
-		hostile{"no file", nil, "", "422"},
+		hostileFile{"a PNG declared as a JPEG", oneFile(picture), "image/jpeg", "400"},
+		hostileFile{"a JPEG declared as a PDF", oneFile(photo), "application/pdf", "400"},
+		hostileFile{"a PDF declared as a PNG", oneFile(document), "image/png", "400"},
+		hostileFile{"a PDF declared as a page", oneFile(document), "text/html", "400"},
+		hostileFile{"a declaration that is none", oneFile(document), "application/pdf;;;=\"", "400"},
+		hostileFile{"nine images", many(9, picture), "", "400"},
+		hostileFile{"two PDF files", many(2, document), "", "400"},
+		hostileFile{"a PDF file and an image", append(oneFile(document), oneFile(picture)...), "", "400"},
+		hostileFile{"ten megabytes and one byte", oneFile(document + strings.Repeat(" ", 10_000_001-len(document))), "", "413"},
+		hostileFile{"two images of six megabytes", many(2, picture+strings.Repeat("\x00", 6_000_000)), "", "413"},
+		hostileFile{"no file", nil, "", "422"},
 	)
 }
 
 // hostileImages returns images that pass the first checks.
-func hostileImages(t *testing.T) []hostile {
+func hostileImages(t *testing.T) []hostileFile {
 	picture, photo := pngOf(t, 300, 300), jpegOf(t, 300, 300)
 	const none = "invalid_input low_quality"
-	return []hostile{
+	return []hostileFile{
 		{"a PNG cut in the middle", oneFile(picture[:len(picture)/2]), "", none},
 		{"a JPEG cut in the middle", oneFile(photo[:len(photo)/2]), "", none},
 		{"a PNG whose data are a bomb", oneFile(pngBomb(100, 100, 300<<20)), "", none},
@@ -192,7 +192,7 @@ func hostileImages(t *testing.T) []hostile {
 }
 
 // hostilePDFs returns PDF files that pass the first checks.
-func hostilePDFs() []hostile {
+func hostilePDFs() []hostileFile {
 	page := func(content string) []string {
 		return []string{
 			"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
@@ -205,7 +205,7 @@ func hostilePDFs() []hostile {
 		return stream("/Filter /FlateDecode", deflate(bytes.Repeat([]byte("0 0 m "), size/6)))
 	}
 	document := string(reportPDF(nil))
-	return []hostile{
+	return []hostileFile{
 		{"a PDF header alone", oneFile("%PDF-1.4\n"), "", "invalid_input"},
 		{"a PDF cut in the middle", oneFile(document[:len(document)/3]), "", "invalid_input"},
 		{"a PDF without its table", oneFile(strings.ReplaceAll(document, "startxref", "startnone")), "", "completed invalid_input"},
