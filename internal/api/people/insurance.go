@@ -134,7 +134,7 @@ type latestInsuranceIn struct {
 func (h *Handlers) latestInsurance(ctx context.Context, c api.Caller, in *latestInsuranceIn) (*api.Out[insuranceBody], error) {
 	var r insurance.Record
 	err := h.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		r, err = insurance.Latest(ctx, tx, c.Team, in.UserID, in.IsPrimary)
+		r, err = insurance.GetLatest(ctx, tx, c.Team, in.UserID, in.IsPrimary)
 		return err
 	})
 	if err != nil {

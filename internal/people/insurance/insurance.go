@@ -197,10 +197,10 @@ func stateOf(a person.Address) string {
 	return a.State
 }
 
-// Latest returns the newest primary record, or the newest of the others.
+// GetLatest returns the newest primary record, or the newest of the others.
 //
 // Reference 5.8, GET insurance/latest.
-func Latest(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, primary bool) (Record, error) {
+func GetLatest(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, primary bool) (Record, error) {
 	if err := users.Exists(ctx, tx, team, user); err != nil {
 		return Record{}, err
 	}

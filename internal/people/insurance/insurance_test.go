@@ -27,10 +27,10 @@ func create(db *store.DB, user users.User, r insurance.Record) (kept insurance.R
 	return kept, err
 }
 
-func latest(db *store.DB, user users.User, primary bool) (r insurance.Record, err error) {
+func getLatest(db *store.DB, user users.User, primary bool) (r insurance.Record, err error) {
 	ctx := store.WithTeam(context.Background(), user.Team.UUID())
 	err = db.Read(ctx, func(tx *store.Tx) (err error) {
-		r, err = insurance.Latest(ctx, tx, user.Team, user.ID, primary)
+		r, err = insurance.GetLatest(ctx, tx, user.Team, user.ID, primary)
 		return err
 	})
 	return r, err
@@ -61,7 +61,7 @@ func guarantor() *person.Guarantor {
 func TestCreateAndLatest(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)
-		if _, err := latest(db, user, true); !fault.Is(err, fault.NotFound) {
+		if _, err := getLatest(db, user, true); !fault.Is(err, fault.NotFound) {
 			t.Errorf("without records: %v", err)
 		}
 		first := record()
@@ -77,13 +77,13 @@ func TestCreateAndLatest(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := latest(db, user, true)
+		got, err := getLatest(db, user, true)
 		want := second
 		want.Company, want.Insured.Gender = kept.Company, "female"
 		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("newest primary: %v\n%s", err, cmp.Diff(want, got))
 		}
-		if got, err := latest(db, user, false); err != nil || got.MemberID != "M-3" {
+		if got, err := getLatest(db, user, false); err != nil || got.MemberID != "M-3" {
 			t.Errorf("newest other: %+v, %v", got, err)
 		}
 	})
@@ -118,7 +118,7 @@ func TestUsersOfRecords(t *testing.T) {
 		if _, err := create(db, stranger, record()); !fault.Is(err, fault.NotFound) {
 			t.Errorf("another team's user: %v", err)
 		}
-		if _, err := latest(db, stranger, true); !fault.Is(err, fault.NotFound) {
+		if _, err := getLatest(db, stranger, true); !fault.Is(err, fault.NotFound) {
 			t.Errorf("another team's user: %v", err)
 		}
 	})
@@ -216,7 +216,7 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 				continue
 			}
-			read, err := latest(db, user, true)
+			read, err := getLatest(db, user, true)
 			if err != nil || !cmp.Equal(made, read) {
 				t.Errorf("%s: read %v\n%s", c.name, err, cmp.Diff(made, read))
 			}
@@ -264,7 +264,7 @@ func TestImportMakesAPayorKnown(t *testing.T) {
 		userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
 			return insurance.ImportPayors(ctx, tx, "1", payors)
 		})
-		got, err := latest(db, user, true)
+		got, err := getLatest(db, user, true)
 		if err != nil || got.PayorCode != "LATER-HEALTH" || got.Company.Name != "Later Health" || len(got.Warnings()) != 0 {
 			t.Errorf("%+v, %v", got, err)
 		}

@@ -126,11 +126,11 @@ func (u *User) setBirthDate(day *civil.Date, now time.Time) {
 
 // sameAs reports whether the fields that Change changes are equal.
 func (u *User) sameAs(other *User) bool {
-	return u.ClientUserID == other.ClientUserID && equal(u.TimeZone, other.TimeZone) && equal(u.BirthDate, other.BirthDate) &&
-		equal(u.IngestionStart, other.IngestionStart) && equal(u.IngestionEnd, other.IngestionEnd)
+	return u.ClientUserID == other.ClientUserID && isEqual(u.TimeZone, other.TimeZone) && isEqual(u.BirthDate, other.BirthDate) &&
+		isEqual(u.IngestionStart, other.IngestionStart) && isEqual(u.IngestionEnd, other.IngestionEnd)
 }
 
-func equal[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
+func isEqual[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // Get returns a user of the team. An unknown or deleted user, or one of another team,
 // is a NotFound fault.

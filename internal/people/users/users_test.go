@@ -302,7 +302,7 @@ func TestUpdatedAtIsTheTimeOfTheChange(t *testing.T) {
 		day := civil.MustParse("1990-01-02")
 		user := userstest.New(t, db, team, users.NewUser{TimeZone: ptr("UTC"), BirthDate: &day})
 		latest := func() int64 {
-			n, err := events.Latest(store.WithTeam(t.Context(), team.UUID()), db, team.UUID())
+			n, err := events.LatestNumber(store.WithTeam(t.Context(), team.UUID()), db, team.UUID())
 			if err != nil {
 				t.Fatal(err)
 			}
