@@ -300,7 +300,7 @@ const eventNumberHeader = "X-Hale-Event-Seq"
 func (a *API) numberReads(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := CallerOf(r.Context()); (r.Method == http.MethodGet || r.Method == http.MethodHead) && !c.Team.IsZero() {
-			n, err := events.Latest(r.Context(), a.DB, c.Team.UUID())
+			n, err := events.LatestNumber(r.Context(), a.DB, c.Team.UUID())
 			if err != nil {
 				writeError(w, a.refusal(r.Context(), err))
 				return

@@ -241,8 +241,8 @@ type Value struct {
 	Usage  string `json:"usage"`
 }
 
-// Masked replaces a secret that is set.
-const Masked = "********"
+// MaskedValue replaces a secret that is set.
+const MaskedValue = "********"
 
 // Values lists all settings with their values; secrets are masked.
 func (c *Config) Values() []Value {
@@ -265,7 +265,7 @@ func mask(text string) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || !strings.HasPrefix(u.Scheme, "postgres") {
-		return Masked
+		return MaskedValue
 	}
 	if _, has := u.User.Password(); has {
 		u.User = url.UserPassword(u.User.Username(), "x")

@@ -69,7 +69,7 @@ func TestValuesMaskSecrets(t *testing.T) {
 			t.Errorf("a secret is shown: %s", printed)
 		}
 	}
-	for _, want := range []string{"db.example:5432", "sslmode=require", Masked} {
+	for _, want := range []string{"db.example:5432", "sslmode=require", MaskedValue} {
 		if !strings.Contains(string(printed), want) {
 			t.Errorf("%s is missing in %s", want, printed)
 		}

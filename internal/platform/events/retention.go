@@ -40,8 +40,8 @@ func Forget(ctx context.Context, db *store.DB, team uuid.UUID, before time.Time)
 	}
 }
 
-// Oldest returns the time of a team's oldest event; zero if it has none.
-func Oldest(ctx context.Context, tx *store.Tx, team uuid.UUID) (at time.Time, err error) {
+// OldestTime returns the time of a team's oldest event; zero if it has none.
+func OldestTime(ctx context.Context, tx *store.Tx, team uuid.UUID) (at time.Time, err error) {
 	err = tx.QueryRow(ctx, `SELECT created_at FROM events WHERE team_id = $1 ORDER BY seq LIMIT 1`, team).Scan(store.ScanTime(&at))
 	if errors.Is(err, store.ErrNoRows) {
 		err = nil

@@ -189,9 +189,9 @@ func (l *latestNumbers) get(team uuid.UUID) (int64, bool) {
 	return n, ok
 }
 
-// Latest returns the greatest number of a team's events. Every later transaction sees
+// LatestNumber returns the greatest number of a team's events. Every later transaction sees
 // the changes of all events up to it.
-func Latest(ctx context.Context, db *store.DB, team uuid.UUID) (n int64, err error) {
+func LatestNumber(ctx context.Context, db *store.DB, team uuid.UUID) (n int64, err error) {
 	cache := latestByTeam.Of(db)
 	if n, ok := cache.get(team); ok {
 		return n, nil

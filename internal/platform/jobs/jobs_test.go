@@ -501,7 +501,7 @@ func TestWaiting(t *testing.T) {
 		for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
 			waiting := n.Waiting()
 			if w := waiting["test.busy"]; w.Jobs == 6 && w.Oldest >= time.Hour && w.Oldest < 2*time.Hour {
-				if _, known := waiting["test.idle"]; !known || waiting["test.idle"] != (jobs.Waiting{}) {
+				if _, known := waiting["test.idle"]; !known || waiting["test.idle"] != (jobs.WaitingJobs{}) {
 					t.Errorf("of a kind without waiting jobs: %+v", waiting)
 				}
 				break

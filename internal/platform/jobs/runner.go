@@ -408,8 +408,8 @@ func (r *Runner) findStrays(ctx context.Context) (strays []outcome) {
 	return strays
 }
 
-// Waiting counts the due jobs of a kind that have not started.
-type Waiting struct {
+// WaitingJobs counts the due jobs of a kind that have not started.
+type WaitingJobs struct {
 	Jobs   int
 	Oldest time.Duration // since the oldest of them was due
 }
@@ -428,13 +428,13 @@ type waitingCounts struct {
 
 // Waiting returns the waiting jobs of each kind that this node runs, enqueued by any
 // node. The counts are from the last sweep, at most five seconds ago.
-func (r *Runner) Waiting() map[string]Waiting {
+func (r *Runner) Waiting() map[string]WaitingJobs {
 	now := r.db.Now()
 	r.noticed.mu.Lock()
 	defer r.noticed.mu.Unlock()
-	all := make(map[string]Waiting, len(r.noticed.kind))
+	all := make(map[string]WaitingJobs, len(r.noticed.kind))
 	for kind, due := range r.noticed.kind {
-		w := Waiting{Jobs: due.jobs}
+		w := WaitingJobs{Jobs: due.jobs}
 		if !due.oldestDue.IsZero() {
 			w.Oldest = max(0, now.Sub(due.oldestDue))
 		}
