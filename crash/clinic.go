@@ -37,10 +37,10 @@ func newClinic(call *caller, f *feed) *clinic {
 // The states of an order's appointment. cancelled and completed are statuses of the API.
 // booked means every other status, and nowhere means that there is no appointment.
 const (
-	noVisit   = ""
-	booked    = "booked"
-	cancelled = "cancelled"
-	completed = "completed"
+	noVisit        = ""
+	visitBooked    = "booked"
+	visitCancelled = "cancelled"
+	visitCompleted = "completed"
 )
 
 type orderState struct {

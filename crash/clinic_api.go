@@ -52,8 +52,8 @@ func (a appointment) agrees() error {
 
 // standing holds the state of an appointment.
 func (a appointment) standing() orderState {
-	s := orderState{visit: a.ID, status: booked}
-	if a.EventStatus == cancelled || a.EventStatus == completed {
+	s := orderState{visit: a.ID, status: visitBooked}
+	if a.EventStatus == visitCancelled || a.EventStatus == visitCompleted {
 		s.status = a.EventStatus
 	}
 	if a.Start != nil {

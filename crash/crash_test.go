@@ -153,8 +153,8 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 	row := func(id, state string) booking {
 		return booking{id: "b-" + id, order: "o", provider: "getlabs", state: state}
 	}
-	known := orderState{"a", booked, at}
-	lost := &orderState{"a", booked, later}
+	known := orderState{"a", visitBooked, at}
+	lost := &orderState{"a", visitBooked, later}
 	for name, c := range map[string]struct {
 		appointment appointment
 		known       orderState
@@ -163,17 +163,17 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 		network     []booking
 		want        int
 	}{
-		"all is well":                       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
-		"an unanswered change came":         {made("a", "scheduled", later), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
-		"an unanswered change did not come": {made("a", "scheduled", at), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 0},
-		"it is at another time":             {made("a", "scheduled", later), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 1},
-		"it is cancelled":                   {made("a", cancelled, at), known, nil, map[string]history{"a": {"o", 2, cancelled}}, nil, 2}, // which the order is not
-		"it was not announced":              {made("a", "scheduled", at), known, nil, nil, []booking{row("a", booked)}, 1},
-		"an event is missing":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 1, "pending"}}, []booking{row("a", booked)}, 1},
-		"another one stands as well":        {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}, "z": {"o", 2, "scheduled"}}, []booking{row("a", booked)}, 1},
-		"the network has none":              {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", cancelled)}, 1},
-		"the network has another one":       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("z", booked)}, 1},
-		"the network has two":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", booked), row("z", booked)}, 2},
+		"all is well":                       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 0},
+		"an unanswered change came":         {made("a", "scheduled", later), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 0},
+		"an unanswered change did not come": {made("a", "scheduled", at), known, lost, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 0},
+		"it is at another time":             {made("a", "scheduled", later), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 1},
+		"it is cancelled":                   {made("a", visitCancelled, at), known, nil, map[string]history{"a": {"o", 2, visitCancelled}}, nil, 2}, // which the order is not
+		"it was not announced":              {made("a", "scheduled", at), known, nil, nil, []booking{row("a", visitBooked)}, 1},
+		"an event is missing":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 1, "pending"}}, []booking{row("a", visitBooked)}, 1},
+		"another one stands as well":        {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}, "z": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 1},
+		"the network has none":              {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitCancelled)}, 1},
+		"the network has another one":       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("z", visitBooked)}, 1},
+		"the network has two":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked), row("z", visitBooked)}, 2},
 	} {
 		c0, v := newClinic(nil, newFeed()), &verdict{}
 		o := storedOrder{ID: "o", Status: "collecting_sample", LastEvent: happening{"collecting_sample.at_home_phlebotomy.appointment_scheduled"}}
@@ -189,15 +189,15 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 			t.Errorf("%s: %d losses were found, want %d: %v", name, len(v.lost), c.want, v.lost)
 		}
 	}
-	crowd := newClinic(nil, newFeed())
-	crowd.final = map[string]appointment{}
+	overlap := newClinic(nil, newFeed())
+	overlap.final = map[string]appointment{}
 	var rows []booking
 	for _, order := range []string{"p", "q", "r"} {
-		crowd.final[order] = appointment{ID: order, ProviderID: order, EventStatus: "scheduled"}
-		rows = append(rows, booking{id: order, order: order, provider: "getlabs", state: booked})
+		overlap.final[order] = appointment{ID: order, ProviderID: order, EventStatus: "scheduled"}
+		rows = append(rows, booking{id: order, order: order, provider: "getlabs", state: visitBooked})
 	}
 	v := &verdict{}
-	if crowd.verifyNetwork(rows, v); len(v.lost) != 1 {
+	if overlap.verifyNetwork(rows, v); len(v.lost) != 1 {
 		t.Errorf("three visits of two phlebotomists: %v", v.lost)
 	}
 }

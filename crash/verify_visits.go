@@ -174,9 +174,9 @@ func goesWith(a appointment, w *visit) []string {
 		return []string{"ordered"}
 	case a.EventStatus == "pending":
 		return []string{"ordered", "appointment_pending"}
-	case a.EventStatus == cancelled:
+	case a.EventStatus == visitCancelled:
 		return []string{"appointment_cancelled"}
-	case a.EventStatus == completed: // corrected when it was simulated twice, as the first answer was lost
+	case a.EventStatus == visitCompleted: // corrected when it was simulated twice, as the first answer was lost
 		return []string{"completed", "corrected"}
 	}
 	return []string{w.arranged()}
@@ -198,7 +198,7 @@ func (f *feed) checkVisits(final map[string]appointment, v *verdict) {
 		switch {
 		case !there:
 			v.lose("appointment %s of order %s was announced and is gone", id, h.of)
-		case a.ID != id && h.last != cancelled:
+		case a.ID != id && h.last != visitCancelled:
 			v.lose("appointment %s of order %s is %s, and %s is there beside it", id, h.of, h.last, a.ID)
 		case a.ID == id && (h.told != len(a.Events) || h.last != a.EventStatus):
 			v.lose("appointment %s went %v, and the feed tells of %+v", id, a.path(), *h)
@@ -257,7 +257,7 @@ func (c *clinic) verifyNetwork(bookings []booking, v *verdict) {
 	held := map[string]int{} // order → bookings
 	full := map[booking]int{}
 	for _, b := range bookings {
-		if b.state == cancelled {
+		if b.state == visitCancelled {
 			continue
 		}
 		v.bookings++
@@ -266,17 +266,17 @@ func (c *clinic) verifyNetwork(bookings []booking, v *verdict) {
 			v.lose("network: order %s has %d bookings", b.order, held[b.order])
 		}
 		a, there := c.final[b.order]
-		if !there || a.EventStatus == cancelled || a.ProviderID != b.id {
+		if !there || a.EventStatus == visitCancelled || a.ProviderID != b.id {
 			v.lose("network: booking %s of order %s is held without an appointment; the appointment is %q of %s", b.id, b.order, a.EventStatus, a.ProviderID)
 		}
 		place := booking{provider: b.provider, site: b.site, start: b.start}
-		if full[place]++; b.state == booked && full[place] > b.capacity() {
+		if full[place]++; b.state == visitBooked && full[place] > b.capacity() {
 			v.doubles++
 			v.lose("network: %d appointments with %s %s at %v", full[place], b.provider, b.site, b.start)
 		}
 	}
 	for order, a := range c.final {
-		if a.EventStatus != cancelled && held[order] == 0 {
+		if a.EventStatus != visitCancelled && held[order] == 0 {
 			v.lose("network: it has no booking for order %s, whose appointment is %s", order, a.EventStatus)
 		}
 	}

@@ -117,7 +117,7 @@ func (v *visit) arranged() string {
 func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 	p := promise{path: appointmentPath(v.order, v.method) + "/request"}
 	for try := 0; ; try++ {
-		want := orderState{status: booked}
+		want := orderState{status: visitBooked}
 		p.body = map[string]any{"provider": "phlebfinders", "address": visitedAddress(askedZip)}
 		if !v.asked {
 			free, err := c.pick(ctx, v.method)
@@ -139,7 +139,7 @@ func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 		case err != nil:
 			return err
 		}
-		if got := made.standing(); got.status != booked || got.start != want.start {
+		if got := made.standing(); got.status != visitBooked || got.start != want.start {
 			return fmt.Errorf("booking %s for order %s was answered %+v", want.start, v.order, got)
 		}
 		return c.acknowledged(t, v, made.standing())
@@ -163,12 +163,12 @@ func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 		c.count(&c.taken)
 		return nil
 	case isOwnRetry(err):
-		v.maybe = &orderState{visit: v.known.visit, status: booked, start: free.Start}
+		v.maybe = &orderState{visit: v.known.visit, status: visitBooked, start: free.Start}
 		return errUnheard
 	case err != nil:
 		return err
 	}
-	if got := a.standing(); got != (orderState{v.known.visit, booked, free.Start}) {
+	if got := a.standing(); got != (orderState{v.known.visit, visitBooked, free.Start}) {
 		return fmt.Errorf("moving appointment %s to %s was answered %+v", v.known.visit, free.Start, got)
 	}
 	c.count(&c.moved)
@@ -182,7 +182,7 @@ func (c *clinic) callOff(ctx context.Context, t *trial, v *visit) error {
 	if err := c.call.ask(ctx, http.MethodPatch, appointmentPath(v.order, v.method)+"/cancel", cancellation(v.method), &a); err != nil {
 		return err
 	}
-	if a.EventStatus != cancelled || a.ID != v.known.visit {
+	if a.EventStatus != visitCancelled || a.ID != v.known.visit {
 		return fmt.Errorf("cancelling appointment %s was answered %s, %s", v.known.visit, a.ID, a.EventStatus)
 	}
 	c.count(&c.canceled)
@@ -198,7 +198,7 @@ func (c *clinic) takePlace(ctx context.Context, t *trial, v *visit) error {
 	if err := c.simulate(ctx, v.order, "completed."+v.method+".completed"); err != nil {
 		return err
 	}
-	return c.acknowledged(t, v, orderState{v.known.visit, completed, v.known.start})
+	return c.acknowledged(t, v, orderState{v.known.visit, visitCompleted, v.known.start})
 }
 
 func (c *clinic) count(n *int) {

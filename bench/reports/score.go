@@ -86,7 +86,7 @@ func score(want truth, got extract.Result, problems io.Writer) tally {
 			switch {
 			case fold(g.Name) == fold(w.Name):
 				s = 4
-			case similar(fold(g.Name), fold(w.Name)):
+			case isSimilar(fold(g.Name), fold(w.Name)):
 				s = 3
 			case w.LOINC != "" && len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC:
 				s = 2
@@ -187,7 +187,7 @@ func score(want truth, got extract.Result, problems io.Writer) tally {
 	return t
 }
 
-func similar(a, b string) bool {
+func isSimilar(a, b string) bool {
 	if len(a) < 4 || len(b) < 4 {
 		return false
 	}

@@ -98,7 +98,7 @@ func (l *Lab) take(message string) string {
 	return l.answer(r, o.Number)
 }
 
-func (l *Lab) answer(r received, number string) string {
+func (l *Lab) answer(r receivedMessage, number string) string {
 	answer := l.header("ORL^O22^ORL_O22", r.processing) + line("MSA", map[int]string{1: "AA", 2: text(r.control)})
 	for i, test := range r.Tests {
 		status, reason := "OK", l.refusal(test)

@@ -40,8 +40,8 @@ type Test struct {
 	Specimen string
 }
 
-// received is an order message.
-type received struct {
+// receivedMessage is an order message.
+type receivedMessage struct {
 	control, kind, processing string
 	action                    string // ORC-1: NW or CA
 	Order
@@ -52,7 +52,7 @@ var shape = regexp.MustCompile(`^MSH PID( PV1)?( IN1( GT1)?)?( ORC( TQ1)? OBR( N
 
 // readOrder reads an order message, and complains about every breach of the
 // guide.
-func readOrder(message string) (r received, complaints []string) {
+func readOrder(message string) (r receivedMessage, complaints []string) {
 	segments, err := parse(message)
 	if err != nil {
 		return r, []string{err.Error()}
