@@ -94,7 +94,7 @@ func TestConcurrentRequestsShareOneCheck(t *testing.T) {
 				return ctx.Err()
 			}
 		}})
-		crowd := func(n int64) {
+		probes := func(n int64) {
 			t.Helper()
 			var wait sync.WaitGroup
 			for i := range 50 {
@@ -117,11 +117,11 @@ func TestConcurrentRequestsShareOneCheck(t *testing.T) {
 				t.Errorf("%d runs, want %d", got, n)
 			}
 		}
-		crowd(1)
+		probes(1)
 		time.Sleep(reuseTime - time.Nanosecond)
-		crowd(1)
+		probes(1)
 		time.Sleep(time.Nanosecond)
-		crowd(2)
+		probes(2)
 	})
 }
 
