@@ -145,10 +145,11 @@ func (s *service) get(t *testing.T, path string, v any) {
 	}
 }
 
-// waitUntil polls until done returns true.
+// waitUntil polls until done returns true. Under the race detector, tests of all operations
+// run at once and their jobs may wait for minutes.
 func waitUntil(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(90 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("waited in vain for %s", what)
 		}
