@@ -23,7 +23,6 @@ var skippedBlocks = map[string]map[int]string{
 	"README.md":                {1: "starts the service"},
 	"CONTRIBUTING.md":          {1: "starts the service", 2: "runs this test", 3: "runs tests"},
 	"docs/client-libraries.md": {1: "starts the service; run by clients/"},
-	"docs/events.md":           {1: "runs until it is stopped"},
 	"docs/fulfilment.md":       {2: "needs orders of production; the operation is tested by internal/app"},
 	"docs/production.md":       {4: "starts a second service on the data folder; hl7.md runs the doctor with a networks file"},
 	"docs/operations.md":       {2: "needs restarts; run by testdata/rootkey_replace.txt", 5: "needs a stopped service; run by restore_test.go"},
@@ -32,7 +31,6 @@ var skippedBlocks = map[string]map[int]string{
 	"docs/releases.md": {
 		1: "needs a release", 2: "needs a release", 3: "needs systemd", 4: "needs a Docker engine", 5: "needs a cluster", 6: "builds a release",
 	},
-	"docs/reports.md": {1: "needs a report; the operation is tested by internal/api/labs"},
 }
 
 // The commands of the README and of every guide run as they are written, in
@@ -78,6 +76,7 @@ func TestTheCommandsInTheDocsWork(t *testing.T) {
 var asOnThisMachine = strings.NewReplacer(
 	"export HALE_URL=http://127.0.0.1:8080 HALE_API_KEY=sk_…\n", "",
 	firstListen, "timeout 2 hale listen || true\n",
+	"hale events tail     #", "timeout 2 hale events tail || true #",
 	"/backup/", "backup/",
 	"hale listen --forward-to http://127.0.0.1:9000/hook &\n", listenBriefly,
 	"hale listen --forward-to http://127.0.0.1:9000/hook\n", listenBriefly,
@@ -137,7 +136,12 @@ var docsSetupOf = map[string]string{
 hale api POST "/v3/order/$ORDER_ID/test" -d '{"interpretation": "critical"}'
 until hale results critical list -o id | grep -q .; do sleep 0.2; done
 `,
-	"docs/hl7.md":      "hale teams create Trial\n",
+	"docs/hl7.md": "hale teams create Trial\n",
+	"docs/reports.md": `USER_ID=$(hale users get anna -o id)
+ORDER_ID=$(hale orders create --user anna --test annual-check -o id)
+hale sandbox advance 10d
+hale api GET "/v3/order/$ORDER_ID/result/pdf" > report.pdf
+`,
 	"docs/webhooks.md": "ID=msg_1 TIMESTAMP=1772366400 SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw; printf '{}' > body.json\n",
 }
 
