@@ -1,5 +1,5 @@
 // Package sports contains HealthKit's list of sports, so that a run is the same sport
-// from every provider. Package formats/sports contains the providers' own words for them.
+// from every provider. It maps the providers' own words to that list.
 package sports
 
 import (

@@ -6,7 +6,7 @@ import (
 
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
-	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/sports"
 )
 
 // offering holds the resources of a provider.

@@ -16,15 +16,14 @@
 // Reading order of this package:
 //
 //   - ../xmlscan: bytes to tags, in a window of one mebibyte
-//   - moment.go: attribute text to instants
-//   - document.go, record.go, workout.go, person.go: tags to records, workouts,
-//     days and the person; local.go has days and time zones
-//   - vitals.go, movement.go, body.go, nutrition.go, mind.go, fertility.go: which HealthKit
-//     type becomes which of our series, and how its units convert
+//   - time.go: attribute text to instants; days and time zones
+//   - document.go, record.go, workout.go: tags to records, days, the person, workouts
+//     and their routes
+//   - rules.go, nutrition.go: which HealthKit type is which resource, and in which unit
 //   - source.go: who measured it
 //   - columns.go: values to the columns that wearables stores
 //   - cycle.go: days of bleeding and what was noted with them to cycles
-//   - archive.go, gpx.go, ecg.go: what comes in a zip
+//   - archive.go, ecg.go: what comes in a zip
 //   - importer.go: the pipeline from a file to the store
 //
 // Nothing here keeps a whole file in memory and nothing allocates per record.

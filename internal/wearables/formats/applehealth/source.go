@@ -2,6 +2,8 @@ package applehealth
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -9,6 +11,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/xmlscan"
+	"hale/internal/wearables/providers"
 )
 
 // Provider is the slug that all data of an export carries.
@@ -175,4 +178,147 @@ func slug(name string) string {
 		}
 	}
 	return strings.TrimSuffix(b.String()[:min(b.Len(), 60)], "-")
+}
+
+// device holds the hardware that a device text describes:
+//
+//	<<HKDevice: 0x28…>, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10.3.1>
+type device struct {
+	name, manufacturer, model, hardware, software, localID string
+}
+
+// deviceFields are the names of the parts. Values may hold commas, so a part
+// ends only where another name starts.
+var deviceFields = []string{
+	"name", "manufacturer", "model", "hardware", "firmware", "software",
+	"localIdentifier", "UDI", "FDA UDI", "creation date",
+}
+
+func parseDevice(text string) device {
+	var d device
+	for text != "" {
+		field, value, rest := nextField(text)
+		switch field {
+		case "name":
+			d.name = value
+		case "manufacturer":
+			d.manufacturer = value
+		case "model":
+			d.model = value
+		case "hardware":
+			d.hardware = value
+		case "software":
+			d.software = value
+		case "localIdentifier":
+			d.localID = value
+		}
+		text = rest
+	}
+	return d
+}
+
+// nextField removes the first "name:value" from text. rest is empty at the end.
+func nextField(text string) (field, value, rest string) {
+	start, name := fieldStart(text)
+	if start < 0 {
+		return "", "", ""
+	}
+	text = text[start+len(", :")+len(name):]
+	end, _ := fieldStart(text)
+	if end < 0 {
+		return name, tidy(strings.TrimSuffix(text, ">")), ""
+	}
+	return name, tidy(text[:end]), text[end:]
+}
+
+// fieldStart finds the first ", name:" of a known field.
+func fieldStart(text string) (at int, name string) {
+	for i := 0; ; {
+		n := strings.Index(text[i:], ", ")
+		if n < 0 {
+			return -1, ""
+		}
+		i += n
+		for _, field := range deviceFields {
+			if rest, ok := strings.CutPrefix(text[i+2:], field); ok && strings.HasPrefix(rest, ":") {
+				return i, field
+			}
+		}
+		i += 2
+	}
+}
+
+func (d device) apple() bool { return strings.HasPrefix(d.manufacturer, "Apple") }
+
+// deviceWords give the source type of hardware by a word in its model, name or
+// hardware, folded. The order matters: the first hit counts.
+var deviceWords = []struct{ word, kind string }{
+	{"iphone", "phone"},
+	{"ipod", "phone"},
+	{"watch", "watch"},
+	{"oura", "ring"},
+	{" ring ", "ring"},
+	{"scale", "scale"},
+	{"body+", "scale"},
+	{"body cardio", "scale"},
+	{"body scan", "scale"},
+	{"bpm ", "cuff"},
+	{"blood pressure", "cuff"},
+	{"cuff", "cuff"},
+	{"hrm", "chest_strap"},
+	{"tickr", "chest_strap"},
+	{"polar h", "chest_strap"},
+	{"airpods", "earphone"},
+}
+
+// sourceType returns the source type of the hardware, or "" if it is unknown.
+func (d device) sourceType() string {
+	folded := strings.ToLower(d.hardware + " | " + d.model + " | " + d.name + " ")
+	for _, w := range deviceWords {
+		if strings.Contains(folded, w.word) {
+			return w.kind
+		}
+	}
+	return ""
+}
+
+// maxDevices bounds the devices that one file may name.
+const maxDevices = 200
+
+// note remembers the hardware that a device text names. It leaves out the name, which
+// often contains a person's name. Records of many years name one device with many
+// software versions, of which the newest counts.
+func (s *sources) note(d device, kind string) {
+	hardware := files.Device{
+		Provider: Provider, SourceType: kind, Manufacturer: d.manufacturer,
+		Model: cmp.Or(d.hardware, d.model), ExternalID: d.localID,
+	}
+	if hardware.Manufacturer == "" && hardware.Model == "" {
+		return
+	}
+	if s.devices == nil {
+		s.devices = map[files.Device]string{}
+	}
+	version, known := s.devices[hardware]
+	if !known && len(s.devices) >= maxDevices {
+		return
+	}
+	if !known || providers.Newer(d.software, version) {
+		s.devices[hardware] = d.software
+	}
+}
+
+// Devices returns the hardware that the records so far name. Its order does not depend on
+// the order of the records.
+func (r *Reader) Devices() []files.Device {
+	all := make([]files.Device, 0, len(r.sources.devices))
+	for d, version := range r.sources.devices {
+		d.Version = version
+		all = append(all, d)
+	}
+	slices.SortFunc(all, func(a, b files.Device) int {
+		return cmp.Or(strings.Compare(a.Manufacturer, b.Manufacturer), strings.Compare(a.Model, b.Model),
+			strings.Compare(a.SourceType, b.SourceType), strings.Compare(a.ExternalID, b.ExternalID))
+	})
+	return all
 }

@@ -21,12 +21,10 @@
 // Run may be repeated from the start after any interruption: stored records do not
 // change.
 //
-//	kind.go        kinds of files and the input of their readers
+//	kind.go        kinds of files, the input of their readers, and the provider of a file
 //	store.go       stores records as samples, summaries and history
 //	course.go      a workout moment by moment, as devices record it
 //	recording.go   converts a course to a workout, its stream and its samples
 //	duplicates.go  a workout of both a device and its manufacturer
-//	maker.go       the provider of a file
-//	outcome.go     the content of a file and its changes
-//	progress.go    the progress of an import
+//	outcome.go     the progress of an import, the content of a file and its changes
 package files

@@ -15,7 +15,7 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
 	"hale/internal/wearables/formats/sheet/sheettest"
-	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/sports"
 )
 
 // A device's own file and the reply of its maker are one workout, in either

@@ -16,7 +16,7 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/files/filestest"
 	"hale/internal/wearables/formats/sheet/sheettest"
-	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/sports"
 )
 
 // announced hears of histories that are complete.

@@ -8,12 +8,11 @@
 //
 // Reading order:
 //
-//   - fit.go: the kind, and one run over one file
-//   - chain.go: one file of a chain after the other, checksum and damage
+//   - fit.go: the kind, one run over one file, and chains of files
 //   - messages.go: which message goes where, and what is counted
-//   - activity.go: records and sessions to workouts
-//   - strap.go, intervals.go: beats of the heart beside records
-//   - wellness.go, nights.go, monitoring.go, body.go: all other measurements
+//   - activity.go: records, sessions and intervals to workouts
+//   - strap.go: beats of the heart beside records
+//   - wellness.go, nights.go: all other measurements
 //   - maker.go: provider, source and device
 //
 // Facts about the format: the FIT protocol and Profile 21, and public files

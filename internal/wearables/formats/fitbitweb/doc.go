@@ -14,15 +14,11 @@
 // Fitbit states the totals of days. The values of an intraday series need not add up to
 // them, so it is only a series (replies.Maker.SumsDays).
 //
-//	kind.go        recognizes a file; the table of resources
-//	local_time.go  dates and clocks
-//	day.go         totals of days
-//	intraday.go    values within a day
-//	sleep.go       sleep with its stages
-//	night.go       measurements of the night
-//	workout.go     activities
-//	body.go        weights, temperatures, the person and the devices
-//	archive.go     the same account in Google Takeout
+//	reader.go    recognizes a file; the table of resources; Google Takeout; clocks
+//	day.go       totals of days; weights, temperatures, the person and the devices
+//	intraday.go  values within a day
+//	sleep.go     sleep with its stages; measurements of the night
+//	workout.go   activities
 //
 // Facts come from Fitbit's reference of the Web API and public samples; for the archive
 // from several independent readers.

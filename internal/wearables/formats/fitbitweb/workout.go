@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/replies"
-	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/sports"
 )
 
 // activityOfDay takes an activity of a day's reply. An activity with a day and no time of

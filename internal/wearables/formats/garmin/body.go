@@ -2,8 +2,10 @@ package garmin
 
 import (
 	"math"
+	"strings"
 
 	"hale/internal/wearables"
+	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/replies"
 	"hale/internal/wearables/formats/sheet"
@@ -143,5 +145,25 @@ func (r *reader) water(d replies.Document) replies.Verdict {
 	}
 	at := r.midnight(day)
 	r.Gather.At(sheet.Key{Resource: "water", Source: app}, at.micros(), at.offset, *drunk)
+	return replies.Mapped
+}
+
+// settings takes facts about the owner of the account. The weight in it has no day, and
+// names are not read.
+func (r *reader) settings(d replies.Document) replies.Verdict {
+	data, p := d.Inner("userData"), &derive.Person{}
+	if sex := strings.ToLower(data.Text("gender")); sex == "female" || sex == "male" {
+		p.Sex = sex
+	}
+	if height, ok := data.Number("height"); ok && height > 30 && height < 300 { // cm
+		p.Height = &height
+	}
+	if born, ok := data.Birth("birthDate"); ok {
+		p.Birth = born
+	}
+	if p.Sex == "" && p.Height == nil && p.Birth.IsZero() {
+		return replies.BadValue
+	}
+	r.Sink.Person(p)
 	return replies.Mapped
 }

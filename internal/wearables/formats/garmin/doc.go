@@ -13,17 +13,12 @@
 // Numbers below zero are reasons for a missing value: not worn, too much movement, no
 // signal. They count as bad values of their part.
 //
-//	kind.go      the provider; state kept to the end of a file
-//	resource.go  recognizes documents
-//	time.go      seconds with offsets, and the two clocks of Connect
-//	activity.go  converts activities to workouts
-//	sport.go     their sports
-//	day.go       converts days to activity
-//	epoch.go     converts quarters of an hour to steps, distance, energy
+//	reader.go    the provider; recognizes documents; instants and the two clocks of Connect
+//	activity.go  converts activities to workouts, and their sports
+//	day.go       converts days to activity, and quarters of an hour to samples
 //	series.go    converts values of a day to samples
 //	sleep.go     converts nights and naps to sleep and sleep_cycle
-//	body.go      scales, cuffs, hydration
-//	person.go    converts settings to the profile
+//	body.go      scales, cuffs, hydration; settings as the profile
 //
 // Facts come from public samples and several open projects; Garmin shows its own
 // description to partners only.

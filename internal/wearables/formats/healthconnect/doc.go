@@ -10,7 +10,7 @@
 // of a kilocalorie), watts, percent, mmol/L.
 //
 // Apps read from Health Connect and write the same data back, so a record may appear
-// twice (mirror.go). Many write an offset of zero if they know none (zones.go).
+// twice (records.go). Many write an offset of zero if they know none (zones.go).
 //
 // The database is untrusted. It is opened as a file that never changes and is never
 // written, with the schema distrusted. Only plain tables and plain columns are read
@@ -36,26 +36,26 @@
 //	the values of the first in data.
 //
 //	HC Webhook: {"timestamp", "app_version", "steps": […], "heart_rate": […],
-//	…}, in names and units of its own (webhook.go).
+//	…}, in names and units of its own (dialects.go).
 //
 // They are put into a database of the same tables, which is then imported. So there is
 // one reader of records for both forms.
 //
-//	kind.go, archive.go   recognizes a file; the database in a zip
-//	database.go, row.go   reads tables of an untrusted database
-//	schema.go             size of its schema, before SQLite reads it
-//	source.go             apps and devices
-//	zones.go              time zones of the phone
-//	tables.go             maps tables to series
-//	import.go, records.go converts tables to samples
-//	mirror.go             records that a second app repeats
-//	sleep.go, exercise.go, sports.go  nights and workouts
+//	archive.go             the database in a zip
+//	database.go            reads tables of an untrusted database
+//	schema.go              size of its schema, before SQLite reads it
+//	source.go              apps and devices
+//	zones.go               time zones of the phone
+//	tables.go              maps tables to series
+//	import.go              recognizes a file; the run of an import
+//	records.go             converts tables to samples; records that a second app repeats
+//	sleep.go, exercise.go  nights and workouts
 //
-//	json.go, walk.go      recognizes and finds records in JSON
-//	shapes.go, measure.go maps records to tables; units
-//	client.go, webhook.go forms of the programs
-//	sessions.go           samples, nights and workouts
-//	stage.go              the database for JSON records
+//	json.go, walk.go  recognizes and finds records in JSON
+//	forms.go          maps records to tables; units
+//	dialects.go       forms of the programs
+//	sessions.go       samples, nights and workouts
+//	staging.go        the database for JSON records
 //
 // Facts come from these sources:
 //

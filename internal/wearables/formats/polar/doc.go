@@ -9,14 +9,10 @@
 // and daily activity have only the watch's local time. With the user's fallback zone
 // they are exact, without one they float (sheet.Wall).
 //
-//	kind.go      the provider
-//	resource.go  recognizes documents
-//	time.go      local clock times, durations, times of a night
-//	heart.go     continuous heart rate, steps, temperatures, oxygen
+//	reader.go    the provider; recognizes documents; clocks and durations; the account
+//	day.go       converts days to activity; heart rate, steps, temperatures, oxygen
 //	sleep.go     nights and their values from other documents
 //	exercise.go  converts exercises to workouts
-//	day.go       converts days to activity
-//	person.go    physical information and the account
 //
 // Facts come from Polar's AccessLink documentation and public samples.
 package polar

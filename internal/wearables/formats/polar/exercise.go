@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/replies"
 	"hale/internal/wearables/formats/sheet"
-	"hale/internal/wearables/formats/sports"
+	"hale/internal/wearables/sports"
 )
 
 // exercise takes an exercise, with its samples and route if it has them. Its start is

@@ -25,15 +25,14 @@
 // from them, such as the time awake from the time asleep. It counts parts without a
 // resource by name.
 //
-//	maker.go     a provider; recognizes its documents
-//	kind.go      recognizes a file; the run of an import
-//	walk.go      splits bytes into documents
-//	cut.go       the complete part of a truncated file
-//	document.go  a document's fields
-//	time.go      its dates and instants
-//	reader.go    counting, gathering, storing
-//	summary.go   days, nights and their stages as summaries
-//	body.go      body values without a series
-//	nightly.go   values about a night from other documents
-//	person.go    files about several people
+//	maker.go       a provider; recognizes its documents
+//	kind.go        recognizes a file; the run of an import; files about several people
+//	walk.go        splits bytes into documents
+//	truncation.go  the complete part of a truncated file
+//	document.go    the fields of a document
+//	time.go        its dates and instants
+//	reader.go      counting, gathering, storing
+//	summary.go     days, nights and their stages as summaries
+//	body.go        body values without a series
+//	nightly.go     values about a night from other documents
 package replies

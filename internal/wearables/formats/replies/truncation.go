@@ -2,7 +2,11 @@ package replies
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
+	"io"
+	"maps"
 	"slices"
 )
 
@@ -118,3 +122,151 @@ func scalar(raw []byte) int {
 	}
 	return 0
 }
+
+// ends reads the part of a list's element in which the file ends, if err says
+// that the file ends. Any other error stays as it is.
+func (w *walker) ends(err error, at place) error {
+	rest, err := w.rest(err)
+	if rest == nil {
+		return err
+	}
+	return cmp.Or(w.cut(rest, at), err)
+}
+
+// endsIn does the same for a document whose complete fields are known. name is
+// the field in which the file ends, and is empty if the file ends between two
+// fields.
+func (w *walker) endsIn(err error, d *Document, name string, depth int) error {
+	rest, err := w.rest(err)
+	if rest == nil {
+		return err
+	}
+	if name == "" {
+		rest = nil
+	}
+	return cmp.Or(w.cutDocument(d, name, rest, depth), err)
+}
+
+// rest returns the part of the value at which the decoder failed because the file ends;
+// nil for other failures.
+func (w *walker) rest(err error) ([]byte, error) {
+	if err = unexpected(err); !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	rest, _ := io.ReadAll(w.decoder.Buffered()) // it is in memory
+	return rest, err
+}
+
+// cut takes the documents of a value in which the file ends.
+func (w *walker) cut(raw []byte, at place) error {
+	raw = bytes.TrimLeft(raw, " \t\r\n")
+	if len(raw) == 0 || at.depth >= deepest || !mayHold(raw) {
+		return nil
+	}
+	if raw[0] == '{' {
+		d := &Document{Under: at.under, outer: at.outer}
+		fields, name, rest := cutFields(raw)
+		d.fields = fields
+		return w.cutDocument(d, name, rest, at.depth)
+	}
+	whole, rest := cutList(raw)
+	for _, one := range whole {
+		if err := w.inside(one, at.deeper()); err != nil {
+			return err
+		}
+	}
+	return w.cut(rest, at.deeper())
+}
+
+// cutDocument takes a document in which the file ends: d has its complete fields, and
+// rest the part of the one by that name. A list of values is read up to its end; any
+// other field is lost. A value that is no document may contain complete ones.
+func (w *walker) cutDocument(d *Document, name string, rest []byte, depth int) error {
+	like := &Document{Under: d.Under, fields: maps.Clone(d.fields), outer: d.outer}
+	if there := closed(rest, true); there != nil {
+		like.fields[name] = there
+	}
+	if r := w.reading.recognise(*like); r != nil {
+		if whole := closed(rest, false); whole != nil {
+			d.fields[name] = whole
+		}
+		if again := w.reading.recognise(*d); again == r && (r.Values || r.Refuse != "") {
+			return w.found(r, d)
+		}
+		w.lose()
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
+		if raw := d.fields[name]; depth < deepest && mayHold(raw) {
+			if err := w.inside(raw, place{name, d, depth + 1}); err != nil {
+				return err
+			}
+		}
+	}
+	return w.cut(rest, place{name, d, depth + 1})
+}
+
+func (w *walker) lose() {
+	if w.lost != nil {
+		w.lost()
+	}
+}
+
+// cutList splits a list in which the file ends. It returns the complete
+// elements, and the part of the next one.
+func cutList(raw []byte) (whole []json.RawMessage, rest []byte) {
+	in := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = in.Token() // the bracket
+	for in.More() {
+		one, rest := cutValue(in, raw)
+		if one == nil {
+			return whole, rest
+		}
+		whole = append(whole, one)
+	}
+	return whole, nil
+}
+
+// cutFields splits an object in which the file ends. It returns the complete
+// fields, and the name and the part of the next one.
+func cutFields(raw []byte) (whole map[string]json.RawMessage, name string, rest []byte) {
+	whole = map[string]json.RawMessage{}
+	in := json.NewDecoder(bytes.NewReader(raw))
+	_, _ = in.Token() // the brace
+	for in.More() {
+		token, err := in.Token()
+		name, ok := token.(string)
+		if err != nil || !ok {
+			break
+		}
+		one, rest := cutValue(in, raw)
+		if one == nil {
+			return whole, name, rest
+		}
+		whole[name] = one
+	}
+	return whole, "", nil
+}
+
+// cutValue returns the next value of a text that ends in the middle. For an
+// incomplete value it returns nil and the part.
+func cutValue(in *json.Decoder, text []byte) (one json.RawMessage, rest []byte) {
+	if in.Decode(&one) != nil {
+		rest, _ = io.ReadAll(in.Buffered()) // it is in memory
+		return nil, rest
+	}
+	if in.InputOffset() == int64(len(text)) && unfinished(one) {
+		return nil, nil
+	}
+	return one, nil
+}
+
+// unfinished reports whether more could follow a value at the end of a file: digits of
+// a number.
+func unfinished(raw json.RawMessage) bool {
+	return len(raw) > 0 && raw[len(raw)-1] >= '0' && raw[len(raw)-1] <= '9'
+}
+
+// Ended returns the complete part of a value in which a text ends; nil if there is
+// none.
+func Ended(raw []byte) json.RawMessage { return closed(raw, false) }

@@ -9,14 +9,11 @@
 // same workout.
 //
 // A stream names neither its start nor its activity. It belongs to the activity that
-// contains it or is beside it, or to the only one of its file (pair.go).
+// contains it or is beside it, or to the only one of its file (stream.go).
 //
-//	kind.go      documents of a file
-//	activity.go  converts an activity to a workout
-//	sport.go     its sport
-//	stream.go    converts streams, by type, to columns
-//	pair.go      assigns streams to activities
-//	athlete.go   the profile
+//	reader.go    documents of a file; the profile
+//	activity.go  converts an activity to a workout, and its sport
+//	stream.go    converts streams, by type, to columns, and assigns them to activities
 //
 // Facts come from Strava's API reference and its changelog, and public samples.
 package strava

@@ -12,11 +12,10 @@
 //
 // WHOOP's values are stored unchanged.
 //
-//	kind.go     recognizes a file; the run of an import
-//	archive.go  the tables in a zip
+//	archive.go  recognizes a file; the tables in a zip
 //	table.go    the tables and their columns
 //	reader.go   counting and storing
-//	sleep.go, day.go, workout.go  converts rows to summaries
+//	days.go     converts rows of days, nights and workouts to summaries
 //
 // Facts come from WHOOP's own page about its export, a header of each table in both
 // languages as users published them, and several other readers.

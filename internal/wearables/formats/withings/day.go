@@ -1,12 +1,16 @@
 package withings
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
 	"hale/internal/platform/civil"
+	"hale/internal/wearables/derive"
+	"hale/internal/wearables/formats/files"
 	"hale/internal/wearables/formats/replies"
 	"hale/internal/wearables/formats/sheet"
+	"hale/internal/wearables/sports"
 )
 
 // day takes the totals of a day. Durations are in seconds.
@@ -102,3 +106,64 @@ var (
 		{"heart_rate", "heartrate", ""}, {"spo2_auto", "blood_oxygen", ""}, {"rmssd", "hrv", "rmssd"}, {"sdnn1", "hrv", "sdnn"},
 	}
 )
+
+// noActivity is the category of a workout that the wearer rejected.
+const noActivity = 128
+
+// workout takes a workout. Zero means that a value was not measured. A typed value has
+// precedence over a counted one.
+func (r *reader) workout(d replies.Document) replies.Verdict {
+	start, began := d.Unix("startdate")
+	end, ended := d.Unix("enddate")
+	if !began || !ended || end.Before(start) || end.Sub(start) > files.LongestWorkout {
+		return replies.BadDate
+	}
+	category, ok := d.Integer("category")
+	if !ok {
+		return replies.BadValue
+	}
+	if category == noActivity {
+		return replies.Skipped
+	}
+	kind := kindOf(d)
+	if attrib, _ := d.Integer("attrib"); attrib == 2 {
+		kind = app
+	}
+	if kind == "" {
+		kind = unknown
+	}
+	data := d.Inner("data")
+	w := derive.Workout{
+		ID: files.Text(d.Word("id")), Sport: sportOf(category), Source: source(kind),
+		Start: start.UnixMicro(), End: end.UnixMicro(), Offset: r.OffsetIn(d.Around("timezone").Text("timezone"), start),
+		Metres: cmp.Or(data.Positive("manual_distance"), data.Positive("distance")), Kcal: cmp.Or(data.Positive("manual_calories"), data.Positive("calories")),
+		Steps: data.Positive("steps"), MeanBPM: data.Positive("hr_average"), MaxBPM: data.Positive("hr_max"),
+	}
+	if paused := data.Positive("pause_duration"); paused != nil {
+		if moving := end.Sub(start).Seconds() - *paused; moving > 0 {
+			w.Moving = &moving
+		}
+	}
+	r.Workout(w)
+	r.climbed("workout", data)
+	r.Homeless("workout", data, "spo2_average")
+	return replies.Mapped
+}
+
+// sportNames maps categories to names in HealthKit's list, or to words if the list has no
+// such sport.
+//
+// Withings' reference, Measure v2 - Getworkouts.
+var sportNames = map[int64]string{
+	1: "Walking", 2: "Running", 3: "Hiking", 4: "SkatingSports", 5: "Cycling", 6: "Cycling", 7: "Swimming",
+	8: "SurfingSports", 9: "SurfingSports", 10: "SurfingSports", 11: "SurfingSports", 12: "Tennis", 13: "TableTennis",
+	14: "Squash", 15: "Badminton", 16: "TraditionalStrengthTraining", 17: "FunctionalStrengthTraining", 18: "Elliptical",
+	19: "Pilates", 20: "Basketball", 21: "Soccer", 22: "AmericanFootball", 23: "Rugby", 24: "Volleyball", 25: "WaterPolo",
+	26: "EquestrianSports", 27: "Golf", 28: "Yoga", 29: "Dance", 30: "Boxing", 31: "Fencing", 32: "Wrestling",
+	33: "MartialArts", 34: "DownhillSkiing", 35: "Snowboarding", 187: "Rowing", 188: "CardioDance", 191: "Baseball",
+	192: "Handball", 193: "Hockey", 194: "Hockey", 195: "Climbing", 196: "SkatingSports", 272: "SwimBikeRun",
+	306: "Walking", 307: "Running", 308: "Cycling",
+}
+
+// sportOf returns the sport of a category.
+func sportOf(category int64) derive.Sport { return sports.NamedSport(sportNames[category]) }

@@ -9,16 +9,10 @@
 // become only its stages; a night without one is derived from them. Steps and energy
 // within a day become series and do not replace the totals of the day.
 //
-//	kind.go      the provider
-//	resource.go  recognizes documents
-//	device.go    kinds of devices; devices
-//	measure.go   weighings and other spot measurements
-//	meastype.go  the types of measures
-//	body.go      the parts of a weighing without a series
-//	night.go     summaries of nights
-//	stretch.go   segments of nights
-//	day.go       days; minutes of days
-//	workout.go, sport.go
+//	reader.go   the provider; recognizes documents; devices
+//	measure.go  weighings and other spot measurements, by the types of measures
+//	sleep.go    summaries of nights and their segments
+//	day.go      days, minutes of days, workouts and their sports
 //
 // Facts come from Withings' API reference and public samples.
 package withings

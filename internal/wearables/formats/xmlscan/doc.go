@@ -7,8 +7,7 @@
 // It never expands entities that a document defines.
 //
 //	scanner.go, tag.go  bytes to tags
-//	number.go           attribute text to numbers
-//	entity.go           attribute text to strings
+//	values.go           attribute text to numbers and strings
 //	walk.go             tags to nested elements
 //	charset.go          other encodings to UTF-8
 package xmlscan
