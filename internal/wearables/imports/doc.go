@@ -8,8 +8,7 @@
 //
 //	imports.go      Create, Get, List, Cancel
 //	spool.go        the folder of uploaded files
-//	partial.go      uploads in parts, which can be resumed
-//	partial_sql.go  their rows and chunks
+//	partial.go      uploads in parts, which can be resumed, their rows and chunks
 //	ledger.go        the files in the ledger, and reprocessing them
 //	kinds.go        the kinds of exports, and how they are recognised
 //	run.go          the job

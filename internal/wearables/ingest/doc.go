@@ -3,10 +3,10 @@
 // all of that in one transaction. A later version of a value replaces an earlier
 // one; the same value again changes nothing.
 //
-//	ingest.go, job.go, result.go    Ingester: sort a batch, plan on a snapshot, commit; the result
+//	ingest.go, job.go               Ingester: sort a batch, plan on a snapshot, commit; the result
 //	push_batch.go                   pushes of many phones in one transaction
-//	check.go, check_summary.go      which values are refused, and why
-//	series.go, series_events.go     samples into blocks, and their events
+//	check.go                        which values are refused, and why
+//	series.go                       samples into blocks, and their events
 //	summary.go, summary_fields.go   summaries, version by version
 //	stream.go                       streams of workouts
 //	fallback.go                     offsets from the user's fallback time zone

@@ -2,14 +2,14 @@
 // and writes single rows for package ingest. Samples of a series are in sealed
 // blocks (docs/sample-blocks.md). A summary is one sealed document.
 //
-//	series.go, block.go    series, their keys and their blocks
+//	series.go, block.go    series, their keys and their blocks; rows of a deleted user
 //	read.go                samples of a user, in pages
-//	duplicates.go          samples of one key in several series
+//	duplicates.go          samples of one key in several series; repeated sessions
 //	offsets.go             how the time zone offsets of samples were found
-//	summary.go, notes.go   summaries; the time series of texts
-//	stream.go, sleep.go    streams of workouts and of sleeps
+//	summary.go, notes.go   summaries and streams of workouts; the time series of texts
+//	sleep.go               streams of sleeps
 //	statistics.go          statistics of resources, and the progress of histories
-//	deleted.go             deleting samples and summaries; what is remembered of them
+//	deleted.go             deleting samples and summaries; the records of deletions
 //	journal.go             what an import changes, so that it can be undone
-//	copy.go, erase.go      rows into another database; rows of a deleted user
+//	copy.go                rows into another database
 package storage
