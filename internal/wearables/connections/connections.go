@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/ids"
+	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
@@ -369,4 +371,157 @@ func orNil(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// Link is a connection in the list of a user's sources.
+//
+// Spec: User, ConnectedSource.
+type Link struct {
+	Provider  providers.Provider
+	CreatedOn time.Time
+}
+
+// linksAtOnce bounds the users of one statement. Longer lists bind slowly on SQLite.
+const linksAtOnce = 25
+
+// Links returns the links of some users, oldest first. Users without one are absent.
+func Links(ctx context.Context, tx *store.Tx, team teams.ID, all ...users.ID) (map[users.ID][]Link, error) {
+	found := map[users.ID][]Link{}
+	if len(all) == 1 {
+		return found, readLinks(ctx, tx, found, team, all)
+	}
+	for part := range slices.Chunk(all, linksAtOnce) {
+		for len(part) < linksAtOnce { // one length, so that one statement is prepared
+			part = append(slices.Clip(part), part[0])
+		}
+		if err := readLinks(ctx, tx, found, team, part); err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// linksQuery selects the links of n users.
+func linksQuery(n int) string {
+	return `SELECT user_id, provider, created_on FROM connections
+		WHERE team_id = $1 AND user_id IN ` + store.Placeholders(2, n) + ` ORDER BY created_on, provider`
+}
+
+func readLinks(ctx context.Context, tx *store.Tx, found map[users.ID][]Link, team teams.ID, part []users.ID) error {
+	args := make([]any, 0, len(part)+1)
+	args = append(args, team)
+	for _, id := range part {
+		args = append(args, id)
+	}
+	rows, err := tx.Query(ctx, linksQuery(len(part)), args...)
+	if err != nil {
+		return fmt.Errorf("connections: reading links: %w", err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var user users.ID
+		var slug string
+		var link Link
+		if err := rows.Scan(&user, &slug, store.ScanTime(&link.CreatedOn)); err != nil {
+			return fmt.Errorf("connections: reading links: %w", err)
+		}
+		link.Provider = providers.FindOrName(slug)
+		found[user] = append(found[user], link)
+	}
+	return rows.Err()
+}
+
+// PauseJob pauses the connections of users whose collection has ended. Pushes are
+// refused from that moment, without the job. The job adds that a later change of
+// ingestion_end does not resume the collection: the person must connect again.
+//
+// Reference 7.10.
+var PauseJob = jobs.Define("connections.pause", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
+	for {
+		var n int64
+		err := run.DB().Write(ctx, func(tx *store.Tx) (err error) {
+			n, err = PauseEnded(ctx, tx)
+			return err
+		})
+		if err != nil || n < pauseAtOnce {
+			return err
+		}
+	}
+}).Every(15 * time.Minute)
+
+// pauseAtOnce is the number of connections that one transaction pauses.
+const pauseAtOnce = 100
+
+// PauseEnded pauses connections of users of all teams whose collection has ended,
+// announces that, and returns how many. ctx is the system's.
+func PauseEnded(ctx context.Context, tx *store.Tx) (int64, error) {
+	rows, err := tx.Query(ctx, `UPDATE connections SET status = $1
+		WHERE (team_id, user_id, provider) IN (
+			SELECT c.team_id, c.user_id, c.provider FROM users u JOIN connections c ON c.team_id = u.team_id AND c.user_id = u.user_id
+			WHERE u.ingestion_end < $2 AND c.status <> $1 LIMIT $3)
+		RETURNING `+columns, string(Paused), wearables.EndedBefore(tx.Now()), pauseAtOnce)
+	if err != nil {
+		return 0, fmt.Errorf("connections: pausing: %w", err)
+	}
+	defer rows.Close()
+	var all []Connection
+	for rows.Next() {
+		c, err := scan(rows)
+		if err != nil {
+			return 0, fmt.Errorf("connections: pausing: %w", err)
+		}
+		all = append(all, c)
+	}
+	if err := rows.Err(); err != nil {
+		return 0, fmt.Errorf("connections: pausing: %w", err)
+	}
+	for _, c := range all {
+		if err := c.announceChange(ctx, tx, UpdatedEvent); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(all)), nil
+}
+
+// Metrics counts the connections of a team.
+//
+// Reference 5.10.
+type Metrics struct {
+	Connected int64 // all, working or not
+	Errored   int64
+	Weeks     []Week
+}
+
+// Week counts the connections that were made in a week and still exist.
+type Week struct {
+	Start time.Time // Monday, 00:00 UTC
+	Made  int64
+	All   int64 // until its end
+}
+
+// firstMonday is 5 January 1970, from which weeks are counted.
+var firstMonday = time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC)
+
+const week = 7 * 24 * time.Hour
+
+// Measure returns the metrics of a team. Triggers of the table connections keep the
+// numbers.
+func Measure(ctx context.Context, tx *store.Tx, team teams.ID) (Metrics, error) {
+	rows, err := tx.Query(ctx, `SELECT week, CAST(SUM(made) AS BIGINT), CAST(SUM(errored) AS BIGINT)
+		FROM connection_counts WHERE team_id = $1 GROUP BY week HAVING SUM(made) > 0 ORDER BY week`, team)
+	if err != nil {
+		return Metrics{}, fmt.Errorf("connections: counting: %w", err)
+	}
+	defer rows.Close()
+	var m Metrics
+	for rows.Next() {
+		var no, made, errored int64
+		if err := rows.Scan(&no, &made, &errored); err != nil {
+			return Metrics{}, fmt.Errorf("connections: counting: %w", err)
+		}
+		m.Connected += made
+		m.Errored += errored
+		m.Weeks = append(m.Weeks, Week{firstMonday.Add(time.Duration(no) * week), made, m.Connected})
+	}
+	return m, rows.Err()
 }

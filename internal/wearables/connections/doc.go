@@ -6,12 +6,10 @@
 // removal of the connection, the data creates it again. To remove a phone's health
 // store for good, the app must stop as well (reference 6.7). Stored data stays.
 //
-//	connections.go  Ensure, List, Deregister
-//	pause.go        the end of collection
+//	connections.go  Ensure, List, Deregister, the connections of many users, the end of
+//	                collection, counts
 //	announce.go     events about connections and devices
-//	links.go        the connections of many users
 //	devices.go      devices, their texts, and a cache of them
 //	refresh.go      refreshing data now
 //	demo.go         connections with generated data; package demo generates it
-//	metrics.go      counts
 package connections

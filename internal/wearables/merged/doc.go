@@ -13,7 +13,7 @@
 //
 //	priorities.go  resources that add up, levels, and the order of sources
 //	totals.go      totals of whole days beside finer samples
-//	line.go        spans, the coverage of time by sources, and the merge
+//	coverage.go    spans, the coverage of time by sources, and the merge
 //	reader.go      reads the stored series stretch by stretch, page by page
 //	days.go        sums, or minimum, mean and maximum, by local day
 //	sessions.go    sessions of several sources that are one

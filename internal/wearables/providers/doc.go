@@ -4,7 +4,7 @@
 // The catalogue is one data file, catalogue.json, which is part of the binary.
 // A provider is an app, a platform, a service or a phone's own health store
 // (spec: Versioning, 4). Descriptions are ours; logos are monograms drawn here
-// (logo.go), so that nothing is loaded from elsewhere and no trademark is
+// (providers.go), so that nothing is loaded from elsewhere and no trademark is
 // copied.
 //
 // The folders below read what people upload, one format each, and hold what

@@ -13,9 +13,7 @@
 //	service.go    connecting, and the jobs
 //	fill.go       generates a stretch of time and stores it
 //	person.go     the person: resting heart rate, weight, habits
-//	day.go        the activities of a day
-//	night.go      sleep
-//	vitals.go     heart, breath and sugar
+//	day.go        a day: activities, sleep, heart, breath and sugar
 //	providers.go  the resources of each provider
 //
 // Reference 6.8.

@@ -14,10 +14,8 @@
 //	order.go    the order of payloads
 //	rules.go    the rule if the order is ambiguous
 //	stored.go   the data of a user in a database
-//	scratch.go  the temporary database
-//	recorder.go the sink of the scratch database
-//	bodies.go   from pushed bodies to batches
-//	apply.go    from the scratch database to the store
+//	scratch.go  the temporary database, and the sink that fills it
+//	apply.go    from pushed bodies to batches; from the scratch database to the store
 //
 // Data that the current mapping no longer produces stays. There is no event for its
 // removal, and it may come from a payload that was removed.
