@@ -34,7 +34,7 @@ type intake struct {
 // intake makes them, and the loop that sweeps uploads.
 func (a *App) intake() intake {
 	in := intake{ledger: &ledger.Ledger{}, days: &days.Service{}}
-	in.ingester = ingest.New(a.DB, continuous.Changed, zones.Changed, in.days.Changed)
+	in.ingester = ingest.New(a.DB, continuous.MarkStale, zones.EnqueueZones, in.days.Changed)
 	in.days.Ingester = in.ingester
 	in.zones = &zones.Service{Ingester: in.ingester}
 	in.uploads = &imports.Service{
@@ -43,11 +43,11 @@ func (a *App) intake() intake {
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
 	in.replay = &replay.Service{
-		DB: a.DB, Sink: ingest.NewReprocessor(a.DB, continuous.Changed),
+		DB: a.DB, Sink: ingest.NewReprocessor(a.DB, continuous.MarkStale),
 		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
 	}
 	in.deleting = &deletion.Service{
-		DB: a.DB, Ingester: in.replay.Sink, Listeners: []ingest.Listener{continuous.Changed}, Ledger: in.ledger,
+		DB: a.DB, Ingester: in.replay.Sink, Listeners: []ingest.Listener{continuous.MarkStale}, Ledger: in.ledger,
 	}
 	in.rereads = &reread.Service{DB: a.DB, Imports: in.uploads, Deleting: in.deleting, Sink: in.replay.Sink}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}

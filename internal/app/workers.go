@@ -252,7 +252,7 @@ func (a *App) forgetPayloads(ctx context.Context, run *jobs.Run, _ struct{}) err
 	}
 	before := run.DB().Now().Add(-a.Config.LedgerRetention)
 	for _, team := range all {
-		oldest, err := oldestOf(ctx, run.DB(), team.ID, ledger.Oldest)
+		oldest, err := oldestOf(ctx, run.DB(), team.ID, ledger.OldestReceipt)
 		if err != nil {
 			return err
 		}

@@ -89,7 +89,7 @@ type Batch struct {
 	// Import is the import of the batch, which records its changes; zero for none.
 	Import uuid.UUID
 	// ReadBefore are the zones by which wall-clock times of the batch may have been stored
-	// before; Floating is among them. Data that was deleted then stays deleted.
+	// before; FloatingZone is among them. Data that was deleted then stays deleted.
 	ReadBefore []*time.Location
 	// Also, if set, runs in the transaction that stores the batch, also if nothing in
 	// it is new. Its error undoes the transaction. It may run more than once.
@@ -147,8 +147,8 @@ func (r Range) Join(o Range) Range {
 	return Range{earlierOf(r.Start, o.Start), laterOf(r.End, o.End)}
 }
 
-// Touched describes what a batch changed of one resource.
-type Touched struct {
+// TouchedData describes what a batch changed of one resource.
+type TouchedData struct {
 	Resource string // its name in events
 	Provider string
 	// Pushed and Historical are those of the batch.

@@ -65,12 +65,12 @@ var storeFields = []string{
 // OtherSport is HealthKit's number of a workout without a name.
 const OtherSport = 3000
 
-var head = []Field{
+var headFields = []Field{
 	{"id", UUID, "Stays the same when the summary is revised.", ""},
 	{"user_id", UUID, "", ""},
 }
 
-var tail = []Field{
+var tailFields = []Field{
 	{"source", Object, "Where the values come from.", ""},
 	{"created_at", Moment, "When it was first stored.", ""},
 	{"updated_at", Moment, "When it last changed.", ""},
@@ -81,8 +81,8 @@ var days = []Field{
 	{"calendar_date", Day, "The person's local day.", ""},
 }
 
-// flat repeats the source outside of its object, as some summaries do.
-var flat = []Field{
+// flatFields repeats the source outside of its object, as some summaries do.
+var flatFields = []Field{
 	{"source_provider", Text, "Provider slug.", ""},
 	{"source_type", Text, "Kind of device.", ""},
 	{"source_app_id", Text, "", ""},
@@ -158,7 +158,7 @@ var documents = []*Document{
 		{"stage_end_offset_second", List, "s from session_start", "[]"},
 		{"stage_type", List, "-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual", "[]"},
 		{"time_zone", Text, "IANA name", ""},
-	}, flat)},
+	}, flatFields)},
 	{Name: "workouts", Label: "Workouts", Key: "workouts", Dated: true, Start: "time_start", End: "time_end", Longest: 7 * 24 * time.Hour, Fields: fields([]Field{
 		{"title", Text, "", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
@@ -214,7 +214,7 @@ var documents = []*Document{
 		{"home_progesterone_test", List, "date, test_result", "[]"},
 		{"sexual_activity", List, "date, protection_used", "[]"},
 		{"basal_body_temperature", List, "date, value in °C", "[]"},
-	}, flat)},
+	}, flatFields)},
 	{Name: "electrocardiogram", Label: "Heart recordings (ECG)", Key: "electrocardiogram", Dated: true, Start: "session_start", End: "session_end", Fields: fields([]Field{
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},
@@ -226,18 +226,18 @@ var documents = []*Document{
 		{"algorithm_version", Text, "", ""},
 		{"time_zone", Text, "IANA name", ""},
 		{"source_device_model", Text, "", ""},
-	}, flat)},
+	}, flatFields)},
 	{Name: NoteResource, Label: "Notes", Dated: true, Start: "timestamp", Fields: fields([]Field{
 		{"timestamp", Moment, "With an offset.", ""},
 		{"end", Moment, "The same as timestamp when absent.", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
 		{"value", Text, "The note itself.", ""},
 		{"tags", List, "Topics of the note.", ""},
-	}, flat)},
+	}, flatFields)},
 }
 
 func fields(parts ...[]Field) []Field {
-	return slices.Concat(append(append([][]Field{head}, parts...), tail)...)
+	return slices.Concat(append(append([][]Field{headFields}, parts...), tailFields)...)
 }
 
 // Documents lists every kind of summary.

@@ -8,9 +8,9 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Paused is the reason for which nothing of a batch is stored: the connection takes
+// ReasonPaused is the reason for which nothing of a batch is stored: the connection takes
 // no more data. It is not an error, so that a phone does not retry forever.
-const Paused = "connection_paused"
+const ReasonPaused = "connection_paused"
 
 // ErrPaused refuses a batch as a whole, because the connection is paused.
 var ErrPaused = errors.New("wearables: the connection is paused")
@@ -20,47 +20,47 @@ var ErrPaused = errors.New("wearables: the connection is paused")
 // Reference 7.10.
 const CatchUp = 7 * 24 * time.Hour
 
-// Ended reports whether the collection of a user's data has ended: the last day, in
+// HasIngestionEnded reports whether the collection of a user's data has ended: the last day, in
 // UTC, and CatchUp after it have passed. Zones do not matter with a week of CatchUp.
-func Ended(now time.Time, lastDay *civil.Date) bool {
+func HasIngestionEnded(now time.Time, lastDay *civil.Date) bool {
 	return lastDay != nil && !now.Before(lastDay.AddDays(1).In(time.UTC).Add(CatchUp))
 }
 
-// EndedBefore returns a day: collection has ended for users whose last day is before
+// IngestionEndedBefore returns a day: collection has ended for users whose last day is before
 // it.
-func EndedBefore(now time.Time) civil.Date { return civil.DateOf(now.UTC().Add(-CatchUp)) }
+func IngestionEndedBefore(now time.Time) civil.Date { return civil.DateOf(now.UTC().Add(-CatchUp)) }
 
 // Reasons for which a sample or summary is not stored. They name the rule and not the
 // value.
 const (
-	UnknownResource = "unknown_resource"
-	UnknownType     = "unknown_type"             // not a type word of the resource
-	UnknownWord     = "unknown_"                 // followed by the field's name: not one of its words
-	UnknownSource   = "unknown_source_type"      // not one of sourceTypes
-	UnknownDevice   = "unknown_device"           // not a device of the user
-	UnknownUnit     = "unknown_unit"             // no conversion to the resource's unit
-	MissingType     = "missing_type"             // it is required
-	Missing         = "missing_"                 // followed by the field's name: it is required
-	Malformed       = "malformed_"               // followed by the field's name: its value cannot be read
-	MissingValue    = "missing_value"            // a blood pressure has two
-	NotFinite       = "not_finite"               // NaN or infinite
-	Implausible     = "implausible_value"        // outside of what a living body or a working device gives
-	BadTime         = "implausible_time"         // before 2000, or more than 26 hours ahead; of a cycle, a year
-	EndBeforeStart  = "end_before_start"         //
-	OutOfBounds     = "outside_ingestion_bounds" // the user's ingestion_start and ingestion_end, ± 1 day
-	ShortColumns    = "unequal_columns"          // columns of one group, or lists of one summary, differ in length
-	Overlapping     = "overlapping_stages"       // a stage of a sleep begins before the one in front of it ends
-	TooLarge        = "too_large"                // the document would not fit into an event
-	BadDocument     = "bad_document"             // not a JSON object of the resource's fields
+	UnknownResource   = "unknown_resource"
+	UnknownType       = "unknown_type"             // not a type word of the resource
+	UnknownWord       = "unknown_"                 // followed by the field's name: not one of its words
+	UnknownSource     = "unknown_source_type"      // not one of sourceTypes
+	UnknownDevice     = "unknown_device"           // not a device of the user
+	UnknownUnit       = "unknown_unit"             // no conversion to the resource's unit
+	MissingType       = "missing_type"             // it is required
+	MissingField      = "missing_"                 // followed by the field's name: it is required
+	MalformedField    = "malformed_"               // followed by the field's name: its value cannot be read
+	MissingValue      = "missing_value"            // a blood pressure has two
+	NotFinite         = "not_finite"               // NaN or infinite
+	ImplausibleValue  = "implausible_value"        // outside of what a living body or a working device gives
+	BadTime           = "implausible_time"         // before 2000, or more than 26 hours ahead; of a cycle, a year
+	EndBeforeStart    = "end_before_start"         //
+	OutOfBounds       = "outside_ingestion_bounds" // the user's ingestion_start and ingestion_end, ± 1 day
+	ShortColumns      = "unequal_columns"          // columns of one group, or lists of one summary, differ in length
+	OverlappingStages = "overlapping_stages"       // a stage of a sleep begins before the one in front of it ends
+	TooLarge          = "too_large"                // the document would not fit into an event
+	BadDocument       = "bad_document"             // not a JSON object of the resource's fields
 )
 
-// Floating reads a wall-clock time without a zone, as if the clock had shown UTC.
-var Floating = time.FixedZone("", 0)
+// FloatingZone reads a wall-clock time without a zone, as if the clock had shown UTC.
+var FloatingZone = time.FixedZone("", 0)
 
-// Floats reports whether the provider's times are wall-clock times: no zone applies.
+// HasFloatingTimes reports whether the provider's times are wall-clock times: no zone applies.
 //
 // Reference 7.10, floating time.
-func Floats(provider string) bool {
+func HasFloatingTimes(provider string) bool {
 	return provider == "freestyle_libre" || provider == "abbott_libreview"
 }
 
@@ -68,7 +68,7 @@ func Floats(provider string) bool {
 // reference has none for Wahoo's instants, and for Hammerhead's unless their offset is
 // inferred.
 func FallbackFor(user users.User, provider string) *time.Location {
-	if user.TimeZone == nil || Floats(provider) || provider == "wahoo" || provider == "hammerhead" {
+	if user.TimeZone == nil || HasFloatingTimes(provider) || provider == "wahoo" || provider == "hammerhead" {
 		return nil
 	}
 	zone, err := civil.Zone(user.TimeZone.Name)

@@ -75,14 +75,14 @@ func remarks() string {
 		}
 	}
 	return "The range of `blood_pressure` is that of the systolic, then that of the diastolic pressure. " + strings.Join(renamed, "; ") + ". " +
-		"Pushes may contain samples of all resources except " + resources.Quoted(closed) + ". Notes are texts with their own path and format, below.\n"
+		"Pushes may contain samples of all resources except " + resources.QuoteWords(closed) + ". Notes are texts with their own path and format, below.\n"
 }
 
 // valuesOf describes the values of a field.
 func valuesOf(s *wearables.Shape) string {
 	switch {
 	case len(s.Words) > 0:
-		return resources.Quoted(s.Words)
+		return resources.QuoteWords(s.Words)
 	case s.Least != 0 || s.Most != 0:
 		return resources.RangeText(s.Least, s.Most)
 	case s.Kind == wearables.List && s.Each != nil:

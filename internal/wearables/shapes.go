@@ -68,8 +68,8 @@ func numbers(s *Shape, names ...string) []Member {
 	return all
 }
 
-// dated returns the shape of a list of objects that have a date and the given members.
-func dated(more ...Member) *Shape {
+// datedObjects returns the shape of a list of objects that have a date and the given members.
+func datedObjects(more ...Member) *Shape {
 	return listOf(object(append([]Member{requiredMember("date", shapeOfKind(Day))}, more...)...))
 }
 
@@ -170,17 +170,17 @@ var shapes = map[string]*Shape{
 	"micros": micros,
 	"data":   mapOf(object(optionalMember("energy", energy), optionalMember("macros", macros), optionalMember("micros", micros))),
 
-	"menstrual_flow":          dated(requiredMember("flow", words("unspecified", "none", "light", "medium", "heavy"))),
-	"cervical_mucus":          dated(requiredMember("quality", words("dry", "sticky", "creamy", "watery", "egg_white"))),
-	"intermenstrual_bleeding": dated(),
-	"contraceptive":           dated(requiredMember("type", words("unspecified", "implant", "injection", "iud", "intravaginal_ring", "oral", "patch"))),
-	"detected_deviations": dated(requiredMember("deviation", words("persistent_intermenstrual_bleeding", "prolonged_menstrual_periods",
+	"menstrual_flow":          datedObjects(requiredMember("flow", words("unspecified", "none", "light", "medium", "heavy"))),
+	"cervical_mucus":          datedObjects(requiredMember("quality", words("dry", "sticky", "creamy", "watery", "egg_white"))),
+	"intermenstrual_bleeding": datedObjects(),
+	"contraceptive":           datedObjects(requiredMember("type", words("unspecified", "implant", "injection", "iud", "intravaginal_ring", "oral", "patch"))),
+	"detected_deviations": datedObjects(requiredMember("deviation", words("persistent_intermenstrual_bleeding", "prolonged_menstrual_periods",
 		"irregular_menstrual_cycles", "infrequent_menstrual_cycles"))),
-	"ovulation_test":         dated(requiredMember("test_result", words("negative", "positive", "luteinizing_hormone_surge", "estrogen_surge", "indeterminate"))),
-	"home_pregnancy_test":    dated(outcome),
-	"home_progesterone_test": dated(outcome),
-	"sexual_activity":        dated(optionalMember("protection_used", shapeOfKind(Flag))),
-	"basal_body_temperature": dated(requiredMember("value", boundedLike(Number, "basal_body_temperature"))),
+	"ovulation_test":         datedObjects(requiredMember("test_result", words("negative", "positive", "luteinizing_hormone_surge", "estrogen_surge", "indeterminate"))),
+	"home_pregnancy_test":    datedObjects(outcome),
+	"home_progesterone_test": datedObjects(outcome),
+	"sexual_activity":        datedObjects(optionalMember("protection_used", shapeOfKind(Flag))),
+	"basal_body_temperature": datedObjects(requiredMember("value", boundedLike(Number, "basal_body_temperature"))),
 
 	"voltage_sample_count":  integer(0, 100_000_000),
 	"heart_rate_mean":       boundedLike(Integer, "heartrate"),

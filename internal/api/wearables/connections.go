@@ -184,7 +184,7 @@ func (h *Handlers) connectPhone(ctx context.Context, c api.Caller, in *connectPh
 		if err != nil {
 			return connectedBody{}, err
 		}
-		if wearables.Ended(tx.Now(), user.IngestionEnd) {
+		if wearables.HasIngestionEnded(tx.Now(), user.IngestionEnd) {
 			return connectedBody{}, errPaused
 		}
 		err = connections.Ensure(ctx, tx, user, in.Provider, nil)

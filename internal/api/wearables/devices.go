@@ -48,7 +48,7 @@ func (in *tellDeviceIn) device() (connections.Device, error) {
 const pausedText = "The user's connection to this provider takes no data any more"
 
 // errPaused is the word of pushes for a user whose collection has ended.
-var errPaused = fault.New(fault.Refused, pausedText).WithType("connection_paused").WithDetail(map[string]any{"error_type": wearables.Paused, "error_message": pausedText})
+var errPaused = fault.New(fault.Refused, pausedText).WithType("connection_paused").WithDetail(map[string]any{"error_type": wearables.ReasonPaused, "error_message": pausedText})
 
 // tellDevice connects the user to the provider and stores a device under a new id,
 // which samples then name as source_device_id. The same device gets the same id again.
@@ -63,7 +63,7 @@ func (h *Handlers) tellDevice(ctx context.Context, c api.Caller, in *tellDeviceI
 		if err != nil {
 			return body, err
 		}
-		if wearables.Ended(tx.Now(), user.IngestionEnd) {
+		if wearables.HasIngestionEnded(tx.Now(), user.IngestionEnd) {
 			return body, errPaused
 		}
 		if err := connections.Ensure(ctx, tx, user, d.Provider, nil); errors.Is(err, wearables.ErrPaused) {

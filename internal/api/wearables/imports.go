@@ -271,7 +271,7 @@ type uploadBody struct {
 	CreatedAt api.Time               `json:"created_at"`
 }
 
-func uploadOf(p *imports.Partial, i *imports.Import) uploadBody {
+func uploadOf(p *imports.PartialUpload, i *imports.Import) uploadBody {
 	body := uploadBody{ID: p.ID, UserID: p.User, Size: p.Size, Offset: p.Offset, CreatedAt: api.Time(p.CreatedAt)}
 	if i != nil {
 		made := importOf(*i)
@@ -281,7 +281,7 @@ func uploadOf(p *imports.Partial, i *imports.Import) uploadBody {
 }
 
 func (h *Handlers) beginUpload(ctx context.Context, c api.Caller, in *beginUploadIn) (*api.Out[uploadBody], error) {
-	var p imports.Partial
+	var p imports.PartialUpload
 	var made *imports.Import
 	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
 		if err = users.Exists(ctx, tx, c.Team, in.UserID); err != nil {
@@ -305,11 +305,11 @@ func (h *Handlers) beginUpload(ctx context.Context, c api.Caller, in *beginUploa
 
 // begunUpload returns the upload that an earlier attempt of the same request began, in
 // its current state. It returns NotFound if there is none or it was removed.
-func begunUpload(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID) (imports.Partial, *imports.Import, error) {
+func begunUpload(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID) (imports.PartialUpload, *imports.Import, error) {
 	what, _ := api.Progress(ctx)
-	id, err := ids.Parse[imports.Partial](what)
+	id, err := ids.Parse[imports.PartialUpload](what)
 	if err != nil {
-		return imports.Partial{}, nil, fault.New(fault.NotFound, "Upload not found")
+		return imports.PartialUpload{}, nil, fault.New(fault.NotFound, "Upload not found")
 	}
 	return getPartial(ctx, tx, c, user, id)
 }
@@ -320,7 +320,7 @@ type uploadPath struct {
 }
 
 // getPartial returns an upload, and its import if the upload is complete.
-func getPartial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id imports.PartialID) (imports.Partial, *imports.Import, error) {
+func getPartial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, id imports.PartialID) (imports.PartialUpload, *imports.Import, error) {
 	p, err := imports.GetPartial(ctx, tx, c.Team, user, id)
 	if err != nil || p.Import == nil {
 		return p, nil, err
@@ -331,7 +331,7 @@ func getPartial(ctx context.Context, tx *store.Tx, c api.Caller, user users.ID, 
 
 // findUpload reads an upload and its import like partial, after a check that the user
 // exists.
-func (h *Handlers) findUpload(ctx context.Context, c api.Caller, user users.ID, id imports.PartialID) (p imports.Partial, made *imports.Import, err error) {
+func (h *Handlers) findUpload(ctx context.Context, c api.Caller, user users.ID, id imports.PartialID) (p imports.PartialUpload, made *imports.Import, err error) {
 	err = h.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if err = users.Exists(ctx, tx, c.Team, user); err == nil {
 			p, made, err = getPartial(ctx, tx, c, user, id)
@@ -364,7 +364,7 @@ func (h *Handlers) abandonUpload(ctx context.Context, c api.Caller, in *uploadPa
 // answer is 202.
 func (h *Handlers) appendUpload(ctx context.Context, c api.Caller, w http.ResponseWriter, r *http.Request) error {
 	user, badUser := ids.Parse[users.User](chi.URLParam(r, "user_id"))
-	id, badID := ids.Parse[imports.Partial](chi.URLParam(r, "upload_id"))
+	id, badID := ids.Parse[imports.PartialUpload](chi.URLParam(r, "upload_id"))
 	offset, badOffset := strconv.ParseInt(r.Header.Get(offsetHeader), 10, 64)
 	switch {
 	case badUser != nil:

@@ -78,7 +78,7 @@ func (h *Handlers) readOffsets(ctx context.Context, c api.Caller, in *offsetsIn)
 // or the person. For all other values it is the provider, in its files and replies.
 func foundBy(how storage.OffsetOrigin, provider string) string {
 	switch {
-	case how == storage.Unstated:
+	case how == storage.UnstatedOffset:
 		return "none"
 	case how == storage.ByFallback:
 		return "fallback"

@@ -93,7 +93,7 @@ func (h *Handlers) setPriorities(ctx context.Context, c api.Caller, in *setPrior
 		if all, err = merged.Priorities(ctx, tx, c.Team.UUID(), ""); err != nil {
 			return err
 		}
-		return continuous.Reordered(ctx, tx, c.Team, changedTypes(before, all))
+		return continuous.MarkReordered(ctx, tx, c.Team, changedTypes(before, all))
 	})
 	return api.Answer(prioritiesOf(all)), err
 }

@@ -398,7 +398,7 @@ func (h *Handlers) outcomeOf(ctx context.Context, p *push.UserPart, one *ingest.
 
 // keepSamples stores a pushed body of samples in the ledger, in the transaction that
 // stores the samples.
-func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.Packed) wearables.WithBatch {
+func (h *Handlers) keepSamples(c api.Caller, user users.ID, packed *ledger.PackedBody) wearables.WithBatch {
 	if h.Ledger == nil {
 		return nil
 	}

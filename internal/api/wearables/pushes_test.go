@@ -586,8 +586,8 @@ func TestGatewaysAndPhonesAtOnce(t *testing.T) {
 
 // A pushed sleep and cycle start the job that gives the sleep the totals of its stages.
 func TestPushedNightsAreTold(t *testing.T) {
-	var told []wearables.Touched
-	listen := func(_ context.Context, _ *store.Tx, _ users.User, changes []wearables.Touched) error {
+	var told []wearables.TouchedData
+	listen := func(_ context.Context, _ *store.Tx, _ users.User, changes []wearables.TouchedData) error {
 		told = append(told, changes...)
 		return nil
 	}

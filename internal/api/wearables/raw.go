@@ -15,9 +15,9 @@ import (
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/connections"
-	"hale/internal/wearables/formats/sports"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/sports"
 	"hale/internal/wearables/storage"
 )
 

@@ -14,8 +14,8 @@ import (
 	"hale/internal/api/calltest"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/connections"
-	"hale/internal/wearables/formats/sports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/sports"
 )
 
 // pushSummary sends summaries of a resource.

@@ -38,7 +38,7 @@ func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
 		}
 		parts[code] = append(parts[code], int32(row))
 	}
-	var all []aligned
+	var all []alignedPartition
 	total := 0
 	for _, code := range order {
 		rows := parts[code]
@@ -49,9 +49,9 @@ func (r *Request) align(ctx context.Context, t *Table) (*Table, error) {
 			return nil, errTooWide
 		}
 		total += len(line)
-		all = append(all, aligned{line, rows})
+		all = append(all, alignedPartition{line, rows})
 	}
-	out := Empty(p)
+	out := NewEmptyTable(p)
 	for i, o := range p.Outputs {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -80,15 +80,15 @@ func timeBuckets(a *query.Align, period query.Period, first, last, now int64, mo
 	return line, true
 }
 
-// aligned is one partition of the result: the start times of its buckets, and the numbers
+// alignedPartition is one partition of the result: the start times of its buckets, and the numbers
 // of its rows, in time order.
-type aligned struct {
+type alignedPartition struct {
 	line []int64
 	rows []int32
 }
 
 // column appends one output of the partition.
-func (a aligned) column(p *query.Plan, t *Table, i int, o query.Output, isBucket bool, dst *Vector, bucket int) {
+func (a alignedPartition) column(p *query.Plan, t *Table, i int, o query.Output, isBucket bool, dst *Vector, bucket int) {
 	src := &t.Columns[i].Vector
 	times := t.Columns[bucket].Time
 	known := make([]int, len(a.line)) // row of each bucket, or -1

@@ -26,7 +26,7 @@ func TestAlign(t *testing.T) {
 			{`{"mode":"carry_nearest","span":{"unit":"day"}}`, "28", `80,80,80,82,82,82,null,null,null,null`, `null,null,null,null,null,null,null,20,20,20`},
 		} {
 			weight, fat := aggregateOf("mean", `{"body":"weight_kilogram"}`), aggregateOf("mean", `{"body":"fat_mass_percentage"}`)
-			got := r.ask("2026-03-31", 31, grouped([]string{trunc(1, "day", "body")}, weight+","+fat, `"align":{"carry":`+c.carry+`}`))
+			got := r.ask("2026-03-31", 31, groupRows([]string{trunc(1, "day", "body")}, weight+","+fat, `"align":{"carry":`+c.carry+`}`))
 			if c.first == "28" { // the day before the first one, which it reaches
 				c.fat = `null,null,null,null,null,null,null,20,20,20`
 			}
@@ -50,7 +50,7 @@ func TestAlignByPartition(t *testing.T) {
 		r.day("activity", "2026-03-03", watch, `{"steps":3}`)
 		r.day("activity", "2026-03-02", phone, `{"steps":20}`)
 		keys := []string{trunc(1, "day", "activity"), `{"source":"source_type"}`}
-		r.expect("2026-03-03", 3, grouped(keys, aggregateOf("sum", `{"activity":"steps"}`), `"align":{"carry":{"mode":"carry_forward"}}`), `{
+		r.expect("2026-03-03", 3, groupRows(keys, aggregateOf("sum", `{"activity":"steps"}`), `"align":{"carry":{"mode":"carry_forward"}}`), `{
 			"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00","2026-03-02T00:00:00","2026-03-03T00:00:00"],
 			"group_key.1":["watch","phone","watch","watch"],"sum.steps":[1,20,1,3]}`)
 		if _, err := r.try("2026-03-03", 3650, `{"select":[{"group_key":"*"},`+aggregateOf("sum", value("steps"))+`],"group_by":[`+trunc(1, "minute", "timeseries")+

@@ -22,7 +22,7 @@ func TestCellsOfABatch(t *testing.T) {
 		r.samples("steps", watch, 0, []string{"2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z", "2026-03-01T10:00:00Z"}, []float64{10, 20, 30})
 		pairs := choose(`{"index":"timeseries"}`, value("steps"))
 		one := choose(aggregateOf("sum", value("steps")))
-		hours := grouped([]string{trunc(1, "hour", "timeseries")}, aggregateOf("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)
+		hours := groupRows([]string{trunc(1, "hour", "timeseries")}, aggregateOf("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)
 		for _, c := range []struct {
 			name    string
 			cells   int
@@ -74,8 +74,8 @@ func TestBytesOfABatch(t *testing.T) {
 			{"texts that are too long", 83, []string{zones}, true},
 			{"results of a batch", 144, []string{zones, zones}, false},
 			{"results of a batch, a byte too many", 143, []string{zones, zones}, true},
-			{"a key of its own", 63, []string{grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("count", value("steps")))}, true},
-			{"filled buckets", 150, []string{grouped([]string{trunc(1, "minute", "timeseries")}, aggregateOf("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)}, true},
+			{"a key of its own", 63, []string{groupRows([]string{trunc(1, "day", "timeseries")}, aggregateOf("count", value("steps")))}, true},
+			{"filled buckets", 150, []string{groupRows([]string{trunc(1, "minute", "timeseries")}, aggregateOf("sum", value("steps")), `"align":{"carry":{"mode":"carry_forward"}}`)}, true},
 		} {
 			_, err := r.all(aggregate.Request{MostBytes: c.bytes}, c.queries...)
 			if refused := fault.Is(err, fault.Unprocessable); refused != c.refused || !refused && err != nil {

@@ -151,9 +151,9 @@ func (c *bruteCase) query() string {
 		keys = append(keys, `{"source":"`+name+`"}`)
 	}
 	if c.where == "" {
-		return grouped(keys, aggregateOf(c.function, value("steps")))
+		return groupRows(keys, aggregateOf(c.function, value("steps")))
 	}
-	return grouped(keys, aggregateOf(c.function, value("steps")), fmt.Sprintf(`"where":%q`, c.where))
+	return groupRows(keys, aggregateOf(c.function, value("steps")), fmt.Sprintf(`"where":%q`, c.where))
 }
 
 // plainSample is one row of a plain read.

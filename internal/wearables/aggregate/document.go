@@ -91,7 +91,7 @@ func (s *summary) at(path string) any {
 	return v
 }
 
-// word returns a text of the document or of the store. Empty means that it has
+// word returns a text of the document or of the store. NewEmptyTable means that it has
 // none.
 func (s *summary) word(from string) string {
 	switch from {

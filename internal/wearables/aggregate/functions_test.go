@@ -21,7 +21,7 @@ func TestFunctions(t *testing.T) {
 			"mean": `68,70`, "min": `60,70`, "max": `80,70`, "sum": `204,70`, "count": `3,1`,
 			"median": `64,70`, "stddev": `10.583005244258363,null`, "oldest": `64,70`, "newest": `80,70`,
 		} {
-			r.expect("2026-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf(function, v)),
+			r.expect("2026-03-02", 2, groupRows([]string{trunc(1, "day", "timeseries")}, aggregateOf(function, v)),
 				`{"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00"],"`+function+`.value":[`+want+`]}`)
 		}
 		r.expect("2026-03-02", 2, choose(aggregateOf("median", v)), `{"median.value":[67]}`)
@@ -30,7 +30,7 @@ func TestFunctions(t *testing.T) {
 			`{"min.timestamp":["2026-03-01T08:00:00"],"max.timestamp":["2026-03-02T08:00:00"],"count.value":[4]}`)
 		// A query over no data has one group if it has no group keys, and none if it has.
 		r.expect("2025-03-02", 2, choose(aggregateOf("sum", v), aggregateOf("count", v)), `{"sum.value":[null],"count.value":[0]}`)
-		r.expect("2025-03-02", 2, grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("sum", v)), `{"group_key.0":[],"sum.value":[]}`)
+		r.expect("2025-03-02", 2, groupRows([]string{trunc(1, "day", "timeseries")}, aggregateOf("sum", v)), `{"group_key.0":[],"sum.value":[]}`)
 		r.expect("2026-03-01", 1, choose(`{"index":"timeseries"}`, v, `{"source":"source_type"}`, `{"timeseries":"heartrate","field":"timezone_offset"}`), `{
 			"timestamp":["2026-03-01T08:00:00","2026-03-01T08:01:00","2026-03-01T09:00:00"],"value":[64,60,80],
 			"source_type":["watch","watch","watch"],"timezone_offset":[0,0,0]}`)
@@ -103,7 +103,7 @@ func TestWordsAreColumns(t *testing.T) {
 		r.expect("2026-03-01", 1, `{"select":[`+value("body_temperature")+`],"where":"sensor_location = 'ear'"}`, `{"value":[37]}`)
 		r.expect("2026-03-01", 1, choose(aggregateOf("count", value("body_temperature"))), `{"count.value":[2]}`)
 		r.expect("2026-03-01", 1, choose(aggregateOf("sum", value("insulin_injection"))), `{"sum.value":[5]}`)
-		r.expect("2026-03-01", 1, grouped([]string{field("insulin_injection", "delivery_form")}, aggregateOf("sum", value("insulin_injection"))),
+		r.expect("2026-03-01", 1, groupRows([]string{field("insulin_injection", "delivery_form")}, aggregateOf("sum", value("insulin_injection"))),
 			`{"group_key.0":["extended","standard"],"sum.value":[2,3]}`)
 		r.expect("2026-03-01", 1, choose(field("insulin_injection", "delivery_mode"), field("insulin_injection", "bolus_purpose")),
 			`{"delivery_mode":["bolus","bolus"],"bolus_purpose":["meal","meal"]}`)
@@ -123,9 +123,9 @@ func TestSamplesWithOneExternalKeyCountOnce(t *testing.T) {
 		r.samples("steps", other, 0, []string{"2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"}, []float64{100, 7})
 		r.expect("2026-03-01", 1, choose(aggregateOf("sum", value("steps"))), `{"sum.value":[107]}`)
 		keys := []string{trunc(1, "day", "timeseries"), `{"source":"source_provider"}`, `{"source":"source_type"}`}
-		r.expect("2026-03-01", 1, grouped(keys, aggregateOf("count", value("steps"))),
+		r.expect("2026-03-01", 1, groupRows(keys, aggregateOf("count", value("steps"))),
 			`{"group_key.0":["2026-03-01T00:00:00"],"group_key.1":["apple_health_kit"],"group_key.2":["watch"],"count.value":[2]}`)
-		r.expect("2026-03-01", 1, grouped([]string{`{"source":"source_app_id"}`}, aggregateOf("sum", value("steps"))),
+		r.expect("2026-03-01", 1, groupRows([]string{`{"source":"source_app_id"}`}, aggregateOf("sum", value("steps"))),
 			`{"group_key.0":["com.example.mirror","com.example.watch"],"sum.value":[107,100]}`)
 		// Different words mean different samples.
 		for _, word := range []string{"cholesterol/ldl", "cholesterol/hdl"} {
@@ -167,7 +167,7 @@ func TestDaysOnWhichClocksChange(t *testing.T) {
 			at, values := hours(c.before, first, 24-first)
 			more, ones := hours(c.day, 0, c.count-(24-first))
 			r.samples("heartrate", watch, wearables.NoOffset, append(at, more...), asHeartRates(append(values, ones...)))
-			day := grouped([]string{trunc(1, "day", "timeseries")}, aggregateOf("count", value("heartrate")))
+			day := groupRows([]string{trunc(1, "day", "timeseries")}, aggregateOf("count", value("heartrate")))
 			r.expect(c.day, 1, day, fmt.Sprintf(`{"group_key.0":["%sT00:00:00"],"count.value":[%d]}`, c.day, c.count))
 			at2 := fmt.Sprintf(`"where":"timestamp >= '%sT02:00:00' AND timestamp < '%[1]sT03:00:00'"`, c.day)
 			hour := `{"select":[` + aggregateOf("count", value("heartrate")) + `],` + at2 + `}`
@@ -205,7 +205,7 @@ func TestBucketsAndParts(t *testing.T) {
 			if c.n == 3 || c.unit == "year" {
 				want = `{"group_key.0":[` + c.want + `],"sum.value":[130]}`
 			}
-			r.expect("2026-03-31", 365, grouped([]string{trunc(c.n, c.unit, "timeseries")}, aggregateOf("sum", value("heartrate"))), want)
+			r.expect("2026-03-31", 365, groupRows([]string{trunc(c.n, c.unit, "timeseries")}, aggregateOf("sum", value("heartrate"))), want)
 		}
 		for part, want := range map[string]string{
 			"minute": `7,59`, "hour": `0,23`, "day": `1,2`, "week": `1,10`, "month": `1,3`, "weekday": `1,4`, "week_of_year": `1,10`, "day_of_year": `1,61`,
@@ -214,7 +214,7 @@ func TestBucketsAndParts(t *testing.T) {
 			if part == "weekday" { // Thursday is 4, Monday 1
 				sums = `70,60`
 			}
-			r.expect("2026-03-31", 365, grouped([]string{`{"date_part":"` + part + `","arg":{"index":"timeseries"}}`}, aggregateOf("sum", value("heartrate"))),
+			r.expect("2026-03-31", 365, groupRows([]string{`{"date_part":"` + part + `","arg":{"index":"timeseries"}}`}, aggregateOf("sum", value("heartrate"))),
 				`{"group_key.0":[`+want+`],"sum.value":[`+sums+`]}`)
 		}
 	})
@@ -226,7 +226,7 @@ func TestFloatingTimeIsReadUnchanged(t *testing.T) {
 		r := newFixture(t, db, "America/New_York")
 		for _, c := range []struct{ provider, want string }{{"abbott_libreview", "08"}, {"dexcom_v3", "03"}} {
 			r.samples("glucose", wearables.Source{Provider: c.provider}, wearables.NoOffset, []string{"2026-03-02T08:00:00Z"}, []float64{5})
-			hourly := grouped([]string{trunc(1, "hour", "timeseries")}, aggregateOf("mean", value("glucose")), `"where":"source_provider = '`+c.provider+`'"`)
+			hourly := groupRows([]string{trunc(1, "hour", "timeseries")}, aggregateOf("mean", value("glucose")), `"where":"source_provider = '`+c.provider+`'"`)
 			r.expect("2026-03-02", 1, hourly, `{"group_key.0":["2026-03-02T`+c.want+`:00:00"],"mean.value":[5]}`)
 		}
 	})

@@ -151,9 +151,9 @@ func trunc(n int, unit, table string) string {
 
 func choose(parts ...string) string { return `{"select":[` + strings.Join(parts, ",") + `]}` }
 
-// grouped returns a query that selects all its group keys and the expressions in more.
+// groupRows returns a query that selects all its group keys and the expressions in more.
 // rest adds further fields of the query.
-func grouped(keys []string, more string, rest ...string) string {
+func groupRows(keys []string, more string, rest ...string) string {
 	q := `{"select":[{"group_key":"*"},` + more + `],"group_by":[` + strings.Join(keys, ",") + `]`
 	for _, r := range rest {
 		q += "," + r

@@ -26,14 +26,14 @@ func TestGroupsAgainstAPlainReading(t *testing.T) {
 		p := plan(unit, function, byType)
 		r := Request{Plan: p}
 		f := frameOf(p, rows)
-		got := reduced(t, r, f)
+		got := reduceFrame(t, r, f)
 		if want := countByRules(rows, unit, function, byType); describe(got) != want {
 			t.Fatalf("gave\n%swanted\n%s", describe(got), want)
 		}
 	})
 }
 
-func reduced(t *rapid.T, r Request, f *frame) *Table {
+func reduceFrame(t *rapid.T, r Request, f *frame) *Table {
 	g, err := group(t.Context(), r.Plan, f, MostResults)
 	if err != nil {
 		t.Fatal(err)
@@ -213,7 +213,7 @@ func TestTablesRoundTripThroughJSON(t *testing.T) {
 		rows := rapid.SliceOfN(rapid.Custom(drawRow), 0, 20).Draw(t, "rows")
 		p := plan("hour", "mean", true)
 		f := frameOf(p, rows)
-		before := reduced(t, Request{Plan: p}, f)
+		before := reduceFrame(t, Request{Plan: p}, f)
 		after, err := ParseTable(before.AppendJSON(nil, nil), p)
 		if err != nil {
 			t.Fatal(err)

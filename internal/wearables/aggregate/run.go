@@ -144,7 +144,7 @@ func (r *Request) run(ctx context.Context, tx *store.Tx) (*Table, error) {
 // plain returns the result of a query without aggregates: one row for each row of the
 // frame.
 func (r *Request) plain(f *frame) *Table {
-	t := Empty(r.Plan)
+	t := NewEmptyTable(r.Plan)
 	for i, o := range r.Plan.Outputs {
 		t.Columns[i].Vector = f.inputs[o.Input]
 	}
@@ -154,7 +154,7 @@ func (r *Request) plain(f *frame) *Table {
 // reduce returns the result of a query with aggregates: one row for each group, in the
 // order of the keys.
 func (r *Request) reduce(ctx context.Context, f *frame, g *groups, lists [][]int32) (*Table, error) {
-	t := Empty(r.Plan)
+	t := NewEmptyTable(r.Plan)
 	order := g.order()
 	for i, o := range r.Plan.Outputs {
 		column := &t.Columns[i].Vector

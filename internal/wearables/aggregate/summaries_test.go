@@ -42,7 +42,7 @@ func TestColumnsOfActivity(t *testing.T) {
 			"timestamp":["2026-03-01","2026-03-02"],"steps":[9000,100],"distance_meter":[6500.5,null],"intensity_low_second":[5400,null],
 			"heart_rate_mean":[71.5,null],"heart_rate_maximum":[null,null],"wheelchair_use":[true,null],"time_zone_offset":[3600,null],
 			"source_type":["watch","watch"],"duration_active_second":[null,null],"source_sport":[null,null]}`)
-		r.expect("2026-03-08", 14, grouped([]string{trunc(1, "week", "activity")}, aggregateOf("sum", c("steps"))),
+		r.expect("2026-03-08", 14, groupRows([]string{trunc(1, "week", "activity")}, aggregateOf("sum", c("steps"))),
 			`{"group_key.0":["2026-02-23T00:00:00","2026-03-02T00:00:00"],"sum.steps":[9000,100]}`)
 		r.expect("2026-03-02", 1, `{"select":[`+c("steps")+`],"where":"wheelchair_use = TRUE OR date > '2026-03-01'"}`, `{"steps":[100]}`)
 	})
@@ -66,7 +66,7 @@ func TestNotes(t *testing.T) {
 			"timestamp":["2026-03-01T21:00:00","2026-03-02T06:00:00","2026-03-03T08:00:00"],"content":["Soup","Tea","Bread"],
 			"source_provider":["apple_health_kit","apple_health_kit","freestyle_libre"],"timezone_offset":[3600,32400,null],
 			"type":[null,null,null],"source_sport":[null,null,null],"count.tags.element":[2,0,1]}`)
-		r.expect("2026-03-08", 30, grouped([]string{trunc(1, "month", "timeseries"), c("source_provider")}, aggregateOf("sum", tags(`,"where":"element = 'food'"`))),
+		r.expect("2026-03-08", 30, groupRows([]string{trunc(1, "month", "timeseries"), c("source_provider")}, aggregateOf("sum", tags(`,"where":"element = 'food'"`))),
 			`{"group_key.0":["2026-03-01T00:00:00","2026-03-01T00:00:00"],"group_key.1":["apple_health_kit","freestyle_libre"],"sum.count.tags.element":[1,1]}`)
 	})
 }
@@ -83,9 +83,9 @@ func TestBestSourceOfEachGroup(t *testing.T) {
 		r.day("activity", "2026-03-02", phone, `{"steps":40}`)
 		sum, day := aggregateOf("sum", `{"activity":"steps"}`), trunc(1, "day", "activity")
 		days := `{"group_key.0":["2026-03-01T00:00:00","2026-03-02T00:00:00"],"sum.steps":`
-		r.expect("2026-03-02", 2, grouped([]string{day}, sum), days+`[700,40]}`)
-		r.expect("2026-03-02", 2, grouped([]string{day}, sum, `"where":"source_type != 'watch'"`), days+`[500,40]}`)
-		r.expect("2026-03-01", 1, grouped([]string{`{"source":"source_provider"}`, `{"source":"source_type"}`}, sum), `{
+		r.expect("2026-03-02", 2, groupRows([]string{day}, sum), days+`[700,40]}`)
+		r.expect("2026-03-02", 2, groupRows([]string{day}, sum, `"where":"source_type != 'watch'"`), days+`[500,40]}`)
+		r.expect("2026-03-01", 1, groupRows([]string{`{"source":"source_provider"}`, `{"source":"source_type"}`}, sum), `{
 			"group_key.0":["apple_health_kit","apple_health_kit","health_connect"],"group_key.1":["phone","watch","watch"],"sum.steps":[500,700,650]}`)
 		r.expect("2026-03-01", 1, choose(sum), `{"sum.steps":[1850]}`) // without groups nothing is chosen
 		if err := db.Write(r.ctx, func(tx *store.Tx) error {
@@ -94,7 +94,7 @@ func TestBestSourceOfEachGroup(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		r.expect("2026-03-02", 2, grouped([]string{day}, sum), days+`[650,40]}`)
+		r.expect("2026-03-02", 2, groupRows([]string{day}, sum), days+`[650,40]}`)
 	})
 }
 
@@ -140,7 +140,7 @@ func TestSubqueries(t *testing.T) {
 			temperature,
 		), `{"period_start":["2026-03-01","2026-03-29"],"count.menstrual_flow":[2,0],"max.menstrual_flow.date":["2026-03-03",null],
 			"mean.basal_body_temperature.value":[36.5,null]}`)
-		r.expect("2026-03-31", 60, grouped([]string{trunc(1, "year", "menstrual_cycle")}, aggregateOf("max", temperature)+","+aggregateOf("sum", sub("count", "null", "menstrual_flow", ""))),
+		r.expect("2026-03-31", 60, groupRows([]string{trunc(1, "year", "menstrual_cycle")}, aggregateOf("max", temperature)+","+aggregateOf("sum", sub("count", "null", "menstrual_flow", ""))),
 			`{"group_key.0":["2026-01-01T00:00:00"],"max.mean.basal_body_temperature.value":[36.5],"sum.count.menstrual_flow":[3]}`)
 	})
 }

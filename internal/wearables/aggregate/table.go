@@ -77,8 +77,8 @@ func (t *Table) Append(other *Table) {
 	}
 }
 
-// Empty returns the result table of a plan, without rows.
-func Empty(p *query.Plan) *Table {
+// NewEmptyTable returns the result table of a plan, without rows.
+func NewEmptyTable(p *query.Plan) *Table {
 	t := &Table{Columns: make([]Column, len(p.Outputs))}
 	for i, o := range p.Outputs {
 		t.Columns[i] = Column{o.Name, Vector{Kind: o.Kind}}
@@ -164,7 +164,7 @@ func ParseTable(data []byte, p *query.Plan) (*Table, error) {
 	if err := json.Unmarshal(data, &doc); err != nil {
 		return nil, err
 	}
-	t := Empty(p)
+	t := NewEmptyTable(p)
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		for _, v := range doc[c.Name] {
@@ -299,8 +299,8 @@ func (g orderedGroup) Fields() []parquet.Field {
 	return fields
 }
 
-// present is the definition level of an optional value that is not null.
-const present = 1
+// levelPresent is the definition level of an optional value that is not null.
+const levelPresent = 1
 
 func (v *Vector) parquetValue(row, column int) parquet.Value {
 	if v.Null[row] {
@@ -321,7 +321,7 @@ func (v *Vector) parquetValue(row, column int) parquet.Value {
 	default:
 		value = parquet.DoubleValue(v.Num[row])
 	}
-	return value.Level(0, present, column)
+	return value.Level(0, levelPresent, column)
 }
 
 const dayUS = int64(24 * time.Hour / time.Microsecond)

@@ -71,7 +71,7 @@ func TestParquetArchive(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
 		r.samples("heartrate", watch, 3600, []string{"2026-03-01T08:00:00Z", "2026-03-01T08:01:00Z"}, []float64{60, 61})
-		hourly, err := r.table("2026-03-01", 1, grouped([]string{trunc(1, "hour", "timeseries")}, aggregateOf("mean", value("heartrate"))))
+		hourly, err := r.table("2026-03-01", 1, groupRows([]string{trunc(1, "hour", "timeseries")}, aggregateOf("mean", value("heartrate"))))
 		if err != nil {
 			t.Fatal(err)
 		}

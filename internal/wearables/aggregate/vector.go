@@ -131,7 +131,7 @@ func wallClockOf(user users.User) wallClock {
 // forProvider returns the clock for a provider's values. If the provider's times already
 // are floating, no zone moves them.
 func (w *wallClock) forProvider(provider string) *wallClock {
-	if wearables.Floats(provider) {
+	if wearables.HasFloatingTimes(provider) {
 		return &wallClock{}
 	}
 	return w

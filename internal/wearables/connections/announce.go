@@ -104,7 +104,7 @@ func EventTypes() []events.Type {
 		p, _ := providers.Find("apple_health_kit")
 		c := Connection{
 			User: ids.FromUUID[users.User](user), Team: teams.ID{}, Provider: p, Status: Connected,
-			CreatedOn: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Resources: Resources{"heartrate": available(), "sleep": available()},
+			CreatedOn: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Resources: Resources{"heartrate": availableResource(), "sleep": availableResource()},
 		}
 		return example(c.data("https://hale.example.org"))
 	}

@@ -77,8 +77,8 @@ type Scopes struct {
 // Available is the Status of a resource with data. The other word is unavailable.
 const Available = "available"
 
-// available returns an available resource without scopes.
-func available() Availability {
+// availableResource returns an available resource without scopes.
+func availableResource() Availability {
 	none := Scopes{[]string{}, []string{}}
 	return Availability{Available, Grants{none, none}}
 }
@@ -212,7 +212,7 @@ func create(ctx context.Context, tx *store.Tx, user users.User, provider string,
 		Status: Connected, CreatedOn: tx.Now(), Resources: Resources{},
 	}
 	for _, r := range resources {
-		c.Resources[r] = available()
+		c.Resources[r] = availableResource()
 	}
 	doc, err := json.Marshal(c.Resources)
 	if err != nil {
@@ -240,7 +240,7 @@ func (c Connection) addResources(ctx context.Context, tx *store.Tx, resources []
 	known := len(c.Resources)
 	for _, r := range resources {
 		if _, ok := c.Resources[r]; !ok {
-			c.Resources[r] = available()
+			c.Resources[r] = availableResource()
 		}
 	}
 	if len(c.Resources) == known {
@@ -459,7 +459,7 @@ func PauseEnded(ctx context.Context, tx *store.Tx) (int64, error) {
 		WHERE (team_id, user_id, provider) IN (
 			SELECT c.team_id, c.user_id, c.provider FROM users u JOIN connections c ON c.team_id = u.team_id AND c.user_id = u.user_id
 			WHERE u.ingestion_end < $2 AND c.status <> $1 LIMIT $3)
-		RETURNING `+columns, string(Paused), wearables.EndedBefore(tx.Now()), pauseAtOnce)
+		RETURNING `+columns, string(Paused), wearables.IngestionEndedBefore(tx.Now()), pauseAtOnce)
 	if err != nil {
 		return 0, fmt.Errorf("connections: pausing: %w", err)
 	}

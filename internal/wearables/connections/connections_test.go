@@ -37,8 +37,8 @@ func mustList(t *testing.T, db *store.DB, user users.User) (all []connections.Co
 	return all
 }
 
-// announced returns the payloads of the user's events of a type, oldest first.
-func announced(t *testing.T, db *store.DB, user users.User, kind string) (all []string) {
+// announcedPayloads returns the payloads of the user's events of a type, oldest first.
+func announcedPayloads(t *testing.T, db *store.DB, user users.User, kind string) (all []string) {
 	t.Helper()
 	sequencer := events.Sequencer{DB: db} // on PostgreSQL a running node numbers events
 	if err := sequencer.Settle(t.Context()); err != nil {
@@ -77,7 +77,7 @@ func TestEnsureConnectsOnce(t *testing.T) {
 		if len(all) != 1 || all[0].Status != connections.Connected || all[0].Provider.Name != "Apple HealthKit" || len(all[0].Resources) != 2 {
 			t.Fatalf("connections %+v", all)
 		}
-		got := announced(t, db, user, connections.CreatedEvent)
+		got := announcedPayloads(t, db, user, connections.CreatedEvent)
 		want := fmt.Sprintf(`{"user_id":%q,"provider":{"name":"Apple HealthKit","slug":"apple_health_kit","logo":"/static/providers/apple_health_kit.svg"},`+
 			`"status":"connected","created_on":%q,"external_user_id":null,"error_details":null,"resource_availability":{"heartrate":{"status":"available","scope_requirements":`+
 			`{"user_granted":{"required":[],"optional":[]},"user_denied":{"required":[],"optional":[]}}}}}`, user.ID, civil.Instant(all[0].CreatedOn))
@@ -104,7 +104,7 @@ func TestEnsureAtTheSameTimeLosesNothing(t *testing.T) {
 		if len(all) != 1 || len(all[0].Resources) != len(resources) {
 			t.Errorf("connections %+v", all)
 		}
-		if n := len(announced(t, db, user, connections.CreatedEvent)); n != 1 {
+		if n := len(announcedPayloads(t, db, user, connections.CreatedEvent)); n != 1 {
 			t.Errorf("announced %d times", n)
 		}
 	})
@@ -250,10 +250,10 @@ func TestDevices(t *testing.T) {
 		})
 		want := fmt.Sprintf(`{"id":%q,"user_id":%q,"provider":"apple_health_kit","source_type":"watch","app_id":null,`+
 			`"device_manufacturer":"Apple Inc.","device_model":"Watch6,2","device_version":"10.4","device_id":null}`, first, user.ID)
-		if got := announced(t, db, user, connections.DeviceUpdatedEvent); !slices.Equal(got, []string{want}) {
+		if got := announcedPayloads(t, db, user, connections.DeviceUpdatedEvent); !slices.Equal(got, []string{want}) {
 			t.Errorf("updates announced\n%v\nwant\n%s", got, want)
 		}
-		if got := announced(t, db, user, connections.DeviceCreatedEvent); len(got) != 2 {
+		if got := announcedPayloads(t, db, user, connections.DeviceCreatedEvent); len(got) != 2 {
 			t.Errorf("%d devices announced", len(got))
 		}
 	})
@@ -383,4 +383,43 @@ func TestTheMetricsAreThoseOfTheRows(t *testing.T) {
 		exec(`DELETE FROM connections WHERE team_id = $1`, team)
 		check("all removed")
 	})
+}
+
+// Of two versions of a device that come at once the newer one stays, whichever
+// is committed first.
+func TestVersionsAtOnce(t *testing.T) {
+	db := storetest.Postgres(t)
+	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
+	ctx := store.WithTeam(context.Background(), user.Team.UUID())
+	see := func(version string, meanwhile func()) error {
+		return db.Write(ctx, func(tx *store.Tx) error {
+			_, err := connections.EnsureDevice(ctx, tx, user, connections.Device{Provider: "garmin", Model: "Watch", Version: version})
+			meanwhile()
+			return err
+		})
+	}
+	if err := see("1.0", func() {}); err != nil {
+		t.Fatal(err)
+	}
+	second := make(chan error, 1)
+	err := see("3.0", func() {
+		go func() { second <- see("2.0", func() {}) }()
+		time.Sleep(200 * time.Millisecond) // it has read 1.0, and waits
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Fatal(err)
+	}
+	userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
+		all, err := connections.Devices(ctx, tx, user.Team, user.ID)
+		if err != nil || len(all) != 1 || all[0].Version != "3.0" {
+			t.Errorf("devices %+v, %v", all, err)
+		}
+		return nil
+	})
+	if n := len(announcedPayloads(t, db, user, connections.DeviceUpdatedEvent)); n != 1 {
+		t.Errorf("%d times updated", n)
+	}
 }

@@ -57,7 +57,7 @@ func EnsureDevice(ctx context.Context, tx *store.Tx, user users.User, d Device) 
 		return createDevice(ctx, tx, user, d)
 	case err != nil:
 		return DeviceID{}, fmt.Errorf("connections: finding a device: %w", err)
-	case !providers.Newer(d.Version, known.Version):
+	case !providers.IsNewerVersion(d.Version, known.Version):
 		return known.ID, nil
 	}
 	n, err := tx.Exec(ctx, `UPDATE devices SET version = $4, updated_on = $5 WHERE team_id = $1 AND user_id = $2 AND device_id = $3 AND version = $6`,
@@ -208,15 +208,15 @@ func (t text) check() *fault.Error {
 // clean makes the texts storable: devices of files may have any text.
 func (d *Device) clean() {
 	for _, t := range d.texts() {
-		*t.value = truncate(strings.TrimSpace(strings.Map(printable, strings.ToValidUTF8(*t.value, ""))))
+		*t.value = truncate(strings.TrimSpace(strings.Map(removeControl, strings.ToValidUTF8(*t.value, ""))))
 	}
 	if d.SourceType == "" {
 		d.SourceType = "unknown"
 	}
 }
 
-// printable removes control characters.
-func printable(r rune) rune {
+// removeControl removes control characters.
+func removeControl(r rune) rune {
 	if unicode.IsControl(r) {
 		return -1
 	}

@@ -57,7 +57,7 @@ const (
 const farthestZone = 14 * time.Hour
 
 // Changed enqueues a job for the days of pushed samples. It is an ingest.Listener.
-func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
+func (s *Service) Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.TouchedData) error {
 	var one Args
 	var oldest, newest int64
 	for _, c := range changes {

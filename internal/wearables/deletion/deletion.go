@@ -223,11 +223,11 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 	if d.DryRun {
 		return nil
 	}
-	var changes []wearables.Touched
+	var changes []wearables.TouchedData
 	var all []events.New
 	for _, name := range slices.Sorted(maps.Keys(d.Report.Resources)) {
 		c := d.Report.Resources[name]
-		changes = append(changes, wearables.Touched{Resource: name, Oldest: c.Oldest, Newest: c.Newest})
+		changes = append(changes, wearables.TouchedData{Resource: name, Oldest: c.Oldest, Newest: c.Newest})
 		for provider := range c.Providers {
 			if err := storage.RefreshStatistics(ctx, tx, user.Team.UUID(), user.ID.UUID(), provider, name); err != nil {
 				return err

@@ -112,7 +112,7 @@ func (m *moves) follow(ctx context.Context, tx *store.Tx, series int64, all map[
 			if c.Series[i].Series != series {
 				continue
 			}
-			moved, err := decoded(c.Series[i].Moved)
+			moved, err := unpackBlock(c.Series[i].Moved)
 			if err != nil {
 				return err
 			}
@@ -136,8 +136,8 @@ func (p place) isStored(at int64, batches map[int64]bool) bool {
 	return p.written == at || p.written == 0 && batches[at]
 }
 
-// decoded unpacks a block of a record.
-func decoded(packed []byte) (c blocks.Columns, err error) {
+// unpackBlock unpacks a block of a record.
+func unpackBlock(packed []byte) (c blocks.Columns, err error) {
 	if len(packed) == 0 {
 		return c, nil
 	}
@@ -163,7 +163,7 @@ func (m *moves) extentsOf(ctx context.Context, tx *store.Tx, shift uuid.UUID, mo
 			e.summaries[s.ID] = true
 		}
 		for i := range c.Series {
-			one, err := decoded(c.Series[i].Moved)
+			one, err := unpackBlock(c.Series[i].Moved)
 			if err != nil || one.Len() == 0 {
 				return err
 			}

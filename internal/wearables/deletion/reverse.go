@@ -119,7 +119,7 @@ func (s *Service) reverse(ctx context.Context, tx *store.Tx, user users.User, d 
 			return 0, err
 		}
 	}
-	var all []selected
+	var all []selectedSamples
 	for i := range c.Series {
 		one := series[c.Series[i].Series]
 		if one == nil {
@@ -138,8 +138,8 @@ func (s *Service) reverse(ctx context.Context, tx *store.Tx, user users.User, d 
 }
 
 // reversed selects the samples that a shift has moved, where they are now.
-func (m *moves) reversed(ctx context.Context, tx *store.Tx, c *storage.ImportChange, s *storage.SeriesChange) (from selected, read int, err error) {
-	moved, err := decoded(s.Moved)
+func (m *moves) reversed(ctx context.Context, tx *store.Tx, c *storage.ImportChange, s *storage.SeriesChange) (from selectedSamples, read int, err error) {
+	moved, err := unpackBlock(s.Moved)
 	if err != nil || moved.Len() == 0 {
 		return from, 0, err
 	}
@@ -158,7 +158,7 @@ func (m *moves) reversed(ctx context.Context, tx *store.Tx, c *storage.ImportCha
 	}
 	if len(s.Before) > 0 {
 		from.before = &blocks.Columns{}
-		*from.before, err = decoded(s.Before)
+		*from.before, err = unpackBlock(s.Before)
 	}
 	return from, read, err
 }

@@ -73,7 +73,7 @@ func knownZone(name string) bool {
 
 // zone returns where the person was; nil if that is not known.
 func (s *Shift) zone(user users.User, provider string) *time.Location {
-	if s.Zone == "" || wearables.Floats(provider) {
+	if s.Zone == "" || wearables.HasFloatingTimes(provider) {
 		return wearables.FallbackFor(user, provider)
 	}
 	zone, _ := civil.Zone(s.Zone) // it was checked
@@ -178,8 +178,8 @@ func extent(all []storage.Series, f *Filter) (first, end int64) {
 	return max(first, from), min(end, to)
 }
 
-// selected names samples of a series that a shift moves.
-type selected struct {
+// selectedSamples names samples of a series that a shift moves.
+type selectedSamples struct {
 	series   *storage.Series
 	from, to int64
 	// pick selects samples by their time and when they were stored; nil selects all.
@@ -190,14 +190,14 @@ type selected struct {
 
 // takenSamples holds samples that were taken out of their series.
 type takenSamples struct {
-	selected
+	selectedSamples
 	groups []wearables.Samples
 	former blocks.Columns // their times, and when they were stored
 }
 
 // takeOut removes samples and returns them, and how many blocks it read.
-func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, from *selected) (t takenSamples, read int, err error) {
-	t.selected = *from
+func (d *Deletion) takeOut(ctx context.Context, tx *store.Tx, user users.User, from *selectedSamples) (t takenSamples, read int, err error) {
+	t.selectedSamples = *from
 	r := storage.Removal{From: from.from, To: from.to, DryRun: d.DryRun, Forget: d.Filter.Undo, Marked: true, Restore: from.before}
 	r.Pick = func(c *blocks.Columns, i int) bool {
 		if from.pick != nil && !from.pick(c.Time[i], c.Written[i]) {
@@ -272,9 +272,9 @@ func (d *Deletion) moves(at, written int64) bool {
 
 // shiftWindow moves the samples of a range, in one transaction.
 func (s *Service) shiftWindow(ctx context.Context, tx *store.Tx, user users.User, d *Deletion, series []storage.Series, from, to int64) (read int, err error) {
-	all := make([]selected, len(series))
+	all := make([]selectedSamples, len(series))
 	for i := range series {
-		all[i] = selected{series: &series[i], from: from, to: to}
+		all[i] = selectedSamples{series: &series[i], from: from, to: to}
 		if d.Filter.Shift.Reverses != uuid.Nil {
 			all[i].pick = func(_, written int64) bool { return d.Filter.Shift.stored(written) }
 		}
@@ -283,7 +283,7 @@ func (s *Service) shiftWindow(ctx context.Context, tx *store.Tx, user users.User
 }
 
 // moveSamples moves samples, and adds them to a record of the shift, which it stores.
-func (s *Service) moveSamples(ctx context.Context, tx *store.Tx, user users.User, d *Deletion, from []selected, record storage.ImportChange) (read int, err error) {
+func (s *Service) moveSamples(ctx context.Context, tx *store.Tx, user users.User, d *Deletion, from []selectedSamples, record storage.ImportChange) (read int, err error) {
 	var all []wearables.Samples
 	var written []int64
 	for i := range from {
@@ -360,7 +360,7 @@ func (d *Deletion) moveTimes(user users.User, s *wearables.Samples) {
 	for k := range s.Time {
 		if len(s.Offset) > 0 {
 			seconds, how := storage.SplitOffset(s.Offset[k])
-			if moved, ok := movedOffset(zone, store.FromMicros(s.Time[k]), int(seconds), d.Filter.Shift.delta()); ok && how != storage.Unstated {
+			if moved, ok := movedOffset(zone, store.FromMicros(s.Time[k]), int(seconds), d.Filter.Shift.delta()); ok && how != storage.UnstatedOffset {
 				s.Offset[k] += int32(moved) - seconds
 			}
 		}

@@ -118,11 +118,11 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 	if s == nil || !u.Filter.series(s) || len(u.Filter.ExternalIDs) > 0 {
 		return nil
 	}
-	created, err := decoded(c.Created)
+	created, err := unpackBlock(c.Created)
 	if err != nil {
 		return err
 	}
-	before, err := decoded(c.Before)
+	before, err := unpackBlock(c.Before)
 	if err != nil || created.Len()+before.Len() == 0 {
 		return err
 	}
@@ -136,7 +136,7 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 		return err
 	}
 	all = slices.Sorted(maps.Keys(now))
-	before = movedTo(all, now, &before)
+	before = moveBlock(all, now, &before)
 	from, to := u.Filter.bounds()
 	restored := int64(0)
 	r := storage.Removal{
@@ -160,9 +160,9 @@ func (u *undo) samples(ctx context.Context, tx *store.Tx, c *storage.SeriesChang
 	return err
 }
 
-// movedTo returns former versions of samples at the times to which shifts have moved the
+// moveBlock returns former versions of samples at the times to which shifts have moved the
 // later ones.
-func movedTo(times []int64, now map[int64]place, former *blocks.Columns) blocks.Columns {
+func moveBlock(times []int64, now map[int64]place, former *blocks.Columns) blocks.Columns {
 	var found []int32
 	var there []int64
 	for _, at := range times {

@@ -47,9 +47,9 @@ var summedResources = []string{"steps", "distance", "calories_active", "calories
 // no types.
 func (d *Deriver) mergedDays(found tracks, name string, days []civil.Date) map[civil.Date]*mergedDay {
 	r, _ := wearables.ResourceNamed(name)
-	all := make([]merged.Loaded, len(found[name]))
+	all := make([]merged.LoadedSamples, len(found[name]))
 	for i, t := range found[name] {
-		all[i] = merged.Loaded{Samples: t.Samples, Written: t.written}
+		all[i] = merged.LoadedSamples{Samples: t.Samples, Written: t.written}
 	}
 	page := merged.MergeDays(r, all, merged.DaysRange{First: days[0], Last: days[len(days)-1], Zone: d.zone()})
 	byDay := map[civil.Date]*mergedDay{}

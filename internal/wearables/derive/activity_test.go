@@ -207,3 +207,7 @@ func TestOffsetsOfDays(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 }
+
+func source(kind string) wearables.Source {
+	return wearables.Source{Provider: "apple_health_kit", Type: kind, AppID: kind}
+}

@@ -115,7 +115,7 @@ func (d *Deriver) workout(ctx context.Context, tx *store.Tx, w *Workout, hearts 
 	body := w.body()
 	if heart != nil {
 		if body.AverageHR == nil { // the app's own figures saw every beat
-			body.AverageHR, body.MaxHR = roundToInt(mean(heart.Value)), roundToInt(highest(heart.Value))
+			body.AverageHR, body.MaxHR = roundToInt(mean(heart.Value)), roundToInt(maxValue(heart.Value))
 		}
 		body.Zones = zones(heart, w.End, d.maximum(day))
 	}
@@ -209,7 +209,7 @@ func bestTrack(all []*track, own wearables.Source) *track {
 	return best
 }
 
-func highest(values []float64) float64 {
+func maxValue(values []float64) float64 {
 	most := math.Inf(-1)
 	for _, v := range values {
 		most = max(most, v)
@@ -326,10 +326,10 @@ const (
 
 // mapOf returns a route as two Google polylines, a detailed and a rough one.
 func mapOf(points []Point) *routeMap {
-	return &routeMap{Polyline: encoded(thinPoints(points, mostPlaces)), Summary: encoded(thinPoints(points, mostInSummary))}
+	return &routeMap{Polyline: encodePoints(thinPoints(points, mostPlaces)), Summary: encodePoints(thinPoints(points, mostInSummary))}
 }
 
-func encoded(points []Point) string {
+func encodePoints(points []Point) string {
 	coords := make([][]float64, len(points))
 	for i, p := range points {
 		coords[i] = []float64{p.Lat, p.Lng}
@@ -392,7 +392,7 @@ const nearSample = 10 * secondUS
 // reading of the sensor with the most readings. Other readings fill the remaining
 // columns.
 func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
-	places := increasing(w.Route)
+	places := dropEarlier(w.Route)
 	if len(places) == 0 {
 		times := w.clock(heart)
 		if len(times) == 0 || len(times) > mostInStream {
@@ -424,9 +424,9 @@ func streamOf(w *Workout, heart *track) (wearables.Stream, bool) {
 	return s, true
 }
 
-// increasing drops places that are not later than the previous place: some phones write
+// dropEarlier drops places that are not later than the previous place: some phones write
 // two in one second.
-func increasing(points []Point) []Point {
+func dropEarlier(points []Point) []Point {
 	sorted := slices.Clone(points)
 	slices.SortStableFunc(sorted, func(a, b Point) int { return cmp.Compare(a.Time, b.Time) })
 	return slices.CompactFunc(sorted, func(a, b Point) bool { return a.Time == b.Time })
@@ -534,7 +534,7 @@ func (d *Deriver) Heart(ctx context.Context, tx *store.Tx, w *StoredWorkout, par
 	}
 	h := &HeartOfWorkout{Zones: zones(heart, w.end, d.maximum(w.day)), Average: w.mean, Max: w.most}
 	if h.Average == nil && h.Max == nil { // neither without the other: they agree
-		h.Average, h.Max = roundToInt(mean(heart.Value)), roundToInt(highest(heart.Value))
+		h.Average, h.Max = roundToInt(mean(heart.Value)), roundToInt(maxValue(heart.Value))
 	}
 	if len(stored.Time) == 0 {
 		if s, ok := streamOf(&Workout{}, heart); ok {

@@ -34,12 +34,12 @@ type History struct {
 // Reference 7.10, error details of a historical pull.
 type Problem string
 
-// TryAgain: a temporary failure, to be retried. Final: the file is at fault. GivenUp: the
+// TryAgain: a temporary failure, to be retried. Final: the file is at fault. RetriesExhausted: the
 // last attempt failed.
 const (
-	TryAgain Problem = "resource_contention"
-	Final    Problem = "non_retriable_error"
-	GivenUp  Problem = "retry_quota_exhausted"
+	TryAgain         Problem = "resource_contention"
+	Final            Problem = "non_retriable_error"
+	RetriesExhausted Problem = "retry_quota_exhausted"
 )
 
 // Histories returns by user and provider the last import, unless it succeeded, for users
@@ -80,7 +80,7 @@ func Histories(ctx context.Context, tx *store.Tx, team teams.ID, first, last use
 func problemOf(p History, text string) Problem {
 	switch {
 	case p.Status == Failed && p.Attempts >= maxAttempts:
-		return GivenUp
+		return RetriesExhausted
 	case p.Status == Failed:
 		return Final
 	case p.Status == Queued && text != "":

@@ -22,8 +22,8 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// zipped returns a zip with one entry.
-func zipped(t *testing.T, name string, content io.Reader) []byte {
+// zipEntry returns a zip with one entry.
+func zipEntry(t *testing.T, name string, content io.Reader) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -44,8 +44,8 @@ const exportHead = `<?xml version="1.0"?><HealthData locale="en_GB"><ExportDate 
 // allow.
 func TestHostileFiles(t *testing.T) {
 	const spaces = 64 << 20
-	bomb := zipped(t, "apple_health_export/export.xml", io.MultiReader(strings.NewReader(exportHead), io.LimitReader(zeros{}, spaces)))
-	large := zipped(t, "apple_health_export/export.xml", io.MultiReader(strings.NewReader(exportHead),
+	bomb := zipEntry(t, "apple_health_export/export.xml", io.MultiReader(strings.NewReader(exportHead), io.LimitReader(zeros{}, spaces)))
+	large := zipEntry(t, "apple_health_export/export.xml", io.MultiReader(strings.NewReader(exportHead),
 		strings.NewReader(strings.Repeat(" ", spaces)), strings.NewReader("</HealthData>")))
 	whole := export(t, 2)
 	var gzipped bytes.Buffer
@@ -53,8 +53,8 @@ func TestHostileFiles(t *testing.T) {
 	_, _ = packer.Write([]byte("text"))
 	_ = packer.Close()
 	for name, data := range map[string][]byte{
-		"a zip without an export": zipped(t, "holiday.txt", strings.NewReader("sun")),
-		"an empty zip":            zipped(t, "empty.txt", strings.NewReader("")),
+		"a zip without an export": zipEntry(t, "holiday.txt", strings.NewReader("sun")),
+		"an empty zip":            zipEntry(t, "empty.txt", strings.NewReader("")),
 		"a truncated zip":         whole[:len(whole)/2],
 		"a picture":               append([]byte("\x89PNG\r\n\x1a\n"), make([]byte, 100)...),
 		"text":                    []byte("Dear diary"),
@@ -82,9 +82,9 @@ func TestHostileFiles(t *testing.T) {
 	}
 }
 
-// deflated returns a zip with one compressed entry. Its directory states other sizes than
+// deflatedZip returns a zip with one compressed entry. Its directory states other sizes than
 // the real ones.
-func deflated(t *testing.T, content io.Reader, stated, packed uint64) []byte {
+func deflatedZip(t *testing.T, content io.Reader, stated, packed uint64) []byte {
 	t.Helper()
 	var body bytes.Buffer
 	w, err := flate.NewWriter(&body, flate.BestSpeed)
@@ -122,11 +122,11 @@ func TestADocumentOverTheLimit(t *testing.T) {
 		data  []byte
 		limit int64
 	}{
-		"zeros":           {zipped(t, "export.xml", filled(zeros{})), 8 * mib},
-		"blanks":          {zipped(t, "export.xml", filled(blanks(16*mib))), 8 * mib},
-		"five gigabytes":  {deflated(t, io.MultiReader(head(), blanks(mib)), 5<<30, 64*mib), 4 << 30},
+		"zeros":           {zipEntry(t, "export.xml", filled(zeros{})), 8 * mib},
+		"blanks":          {zipEntry(t, "export.xml", filled(blanks(16*mib))), 8 * mib},
+		"five gigabytes":  {deflatedZip(t, io.MultiReader(head(), blanks(mib)), 5<<30, 64*mib), 4 << 30},
 		"not in a zip":    {[]byte(exportHead + strings.Repeat(" ", 8*mib) + "</HealthData>"), 8 * mib},
-		"one byte beyond": {zipped(t, "export.xml", strings.NewReader(whole)), int64(len(exportHead+"</HealthData>") - 1)},
+		"one byte beyond": {zipEntry(t, "export.xml", strings.NewReader(whole)), int64(len(exportHead+"</HealthData>") - 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newFixture(t, storetest.SQLite(t))
@@ -140,7 +140,7 @@ func TestADocumentOverTheLimit(t *testing.T) {
 	t.Run("as large as the limit", func(t *testing.T) {
 		b := newFixture(t, storetest.SQLite(t))
 		b.service.MaxDocument = int64(len(whole))
-		if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(zipped(t, "export.xml", strings.NewReader(whole)))); err != nil {
+		if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(zipEntry(t, "export.xml", strings.NewReader(whole)))); err != nil {
 			t.Error(err)
 		}
 	})
@@ -152,7 +152,7 @@ func TestADocumentLargerThanItsZipSays(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	b.service.MaxDocument = 8 << 20
 	blanks := strings.NewReader(strings.Repeat(" ", 16<<20))
-	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(deflated(t, io.MultiReader(strings.NewReader(exportHead), blanks), 1<<20, 0)))
+	up, err := b.service.Receive(b.ctx, "", bytes.NewReader(deflatedZip(t, io.MultiReader(strings.NewReader(exportHead), blanks), 1<<20, 0)))
 	if err != nil {
 		t.Fatal(err)
 	}

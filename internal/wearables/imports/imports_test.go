@@ -394,7 +394,7 @@ func TestSweepOfUploadsInParts(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		data := export(t, 1)
-		begin := func() imports.Partial {
+		begin := func() imports.PartialUpload {
 			p, err := b.begun(imports.NewPartial{Size: int64(len(data))})
 			if err == nil {
 				err = b.service.ReceivePart(b.ctx, &p, 0, -1, bytes.NewReader(data[:50]))
@@ -407,10 +407,10 @@ func TestSweepOfUploadsInParts(t *testing.T) {
 			}
 			return p
 		}
-		touched := func(p imports.Partial, ago time.Duration) {
+		touched := func(p imports.PartialUpload, ago time.Duration) {
 			b.exec(`UPDATE uploads SET touched_at = $1 WHERE id = $2`, store.Micros(time.Now().Add(-ago)), p.ID)
 		}
-		sweep := func(what string, chunks int, left map[string]imports.Partial) {
+		sweep := func(what string, chunks int, left map[string]imports.PartialUpload) {
 			t.Helper()
 			if err := b.service.Sweep(context.Background()); err != nil || b.chunks() != chunks {
 				t.Errorf("%s: %v, %d chunks left, want %d", what, err, b.chunks(), chunks)
@@ -426,9 +426,9 @@ func TestSweepOfUploadsInParts(t *testing.T) {
 		touched(over, 25*time.Hour)
 		b.exec(`UPDATE uploads SET state = 'given_up' WHERE id = $1`, swept.ID)                // a process died before it was removed
 		b.exec(`UPDATE uploads SET state = 'imported', import_id = id WHERE id = $1`, done.ID) // or what was imported
-		sweep("first", 2, map[string]imports.Partial{"kept": slow, "over": over, "given up": swept, "kept, and imported": done})
+		sweep("first", 2, map[string]imports.PartialUpload{"kept": slow, "over": over, "given up": swept, "kept, and imported": done})
 		touched(done, 25*time.Hour)
-		sweep("a day later", 2, map[string]imports.Partial{"kept": slow, "imported long ago": done})
+		sweep("a day later", 2, map[string]imports.PartialUpload{"kept": slow, "imported long ago": done})
 	})
 }
 

@@ -114,7 +114,7 @@ func (s *Service) recognise(path, name string) (string, error) {
 		case errors.As(err, &cut):
 			ends = cmp.Or(ends, cut)
 		case !errors.As(err, &unlike):
-			return "", unreadable(err)
+			return "", unreadableFault(err)
 		case name != "":
 			is = unlike.Error()
 		}
@@ -133,9 +133,9 @@ func (s *Service) recognise(path, name string) (string, error) {
 	return "", cmp.Or(err, readerAtBody(is))
 }
 
-// unreadable returns the fault of a file that cannot be imported although its kind is
+// unreadableFault returns the fault of a file that cannot be imported although its kind is
 // known. The caller's input is at fault.
-func unreadable(err error) error {
+func unreadableFault(err error) error {
 	var refused *fault.Error
 	if errors.As(err, &refused) && refused.Kind() == fault.Unprocessable {
 		return readerAtBody(refused.Message())

@@ -116,7 +116,7 @@ func (s *Service) restore(ctx context.Context, p *ledger.Payload, path string) e
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return fmt.Errorf("imports: creating the spool folder: %w", err)
 	}
-	file, err := os.CreateTemp(s.Dir, "*"+unfinished)
+	file, err := os.CreateTemp(s.Dir, "*"+unfinishedSuffix)
 	if err != nil {
 		return fmt.Errorf("imports: restoring a file: %w", err)
 	}

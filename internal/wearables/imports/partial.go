@@ -26,10 +26,10 @@ import (
 // received chunks are in the database, sealed, and any node accepts the next part.
 
 // PartialID identifies an upload in parts.
-type PartialID = ids.ID[Partial]
+type PartialID = ids.ID[PartialUpload]
 
-// Partial is a file that is being uploaded in parts.
-type Partial struct {
+// PartialUpload is a file that is being uploaded in parts.
+type PartialUpload struct {
 	ID          PartialID
 	Team        teams.ID
 	User        users.ID
@@ -52,22 +52,22 @@ type NewPartial struct {
 
 // Begin creates an upload in parts. With a digest it returns the unfinished upload of the
 // same file, if there is one.
-func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, n NewPartial) (Partial, error) {
+func (s *Service) Begin(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, n NewPartial) (PartialUpload, error) {
 	kind, err := checkKind(n.Kind, "body", "kind")
 	if err != nil {
-		return Partial{}, err
+		return PartialUpload{}, err
 	}
 	sum, err := hex.DecodeString(n.SHA256)
 	switch {
 	case n.Size < 1:
-		return Partial{}, fault.New(fault.Invalid, "Input should be greater than 0").At("body", "size").WithType("greater_than")
+		return PartialUpload{}, fault.New(fault.Invalid, "Input should be greater than 0").At("body", "size").WithType("greater_than")
 	case n.Size > s.maxUpload():
-		return Partial{}, fault.Newf(fault.TooLarge, "An import may have at most %d bytes", s.maxUpload()).At("body", "size")
+		return PartialUpload{}, fault.Newf(fault.TooLarge, "An import may have at most %d bytes", s.maxUpload()).At("body", "size")
 	case err != nil || len(sum) > 0 && len(sum) != sha256.Size:
-		return Partial{}, fault.New(fault.Invalid, "Value error, should be a SHA-256 in hexadecimal").At("body", "sha256")
+		return PartialUpload{}, fault.New(fault.Invalid, "Value error, should be a SHA-256 in hexadecimal").At("body", "sha256")
 	}
-	p := Partial{
-		ID: ids.FromUUID[Partial](uuid.New()), Team: team, User: user, Kind: kind, Size: n.Size,
+	p := PartialUpload{
+		ID: ids.FromUUID[PartialUpload](uuid.New()), Team: team, User: user, Kind: kind, Size: n.Size,
 		SHA256: sum, HistoryOnly: n.HistoryOnly, CreatedAt: tx.Now(),
 	}
 	if len(sum) > 0 {
@@ -86,7 +86,7 @@ var errTooLong = fault.New(fault.Invalid, "The file is longer than the size that
 
 // ReceivePart appends a part. The received bytes stay if the connection breaks. offset
 // must be that of the upload. length is the stated length of the part; -1 if unknown.
-func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset, length int64, body io.Reader) error {
+func (s *Service) ReceivePart(ctx context.Context, p *PartialUpload, offset, length int64, body io.Reader) error {
 	switch {
 	case offset != p.Offset:
 		return wrongOffset(p)
@@ -116,13 +116,13 @@ func (s *Service) ReceivePart(ctx context.Context, p *Partial, offset, length in
 }
 
 // wrongOffset returns the fault that states the offset of an upload.
-func wrongOffset(p *Partial) error {
+func wrongOffset(p *PartialUpload) error {
 	return fault.Newf(fault.Conflict, "The upload is at offset %d", p.Offset)
 }
 
 // Complete creates the import of a complete upload. It abandons a file of no kind, or with
 // another digest than stated.
-func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err error) {
+func (s *Service) Complete(ctx context.Context, p *PartialUpload) (made Import, err error) {
 	if err := s.claim(ctx, p); err != nil {
 		return Import{}, err
 	}
@@ -146,7 +146,7 @@ func (s *Service) Complete(ctx context.Context, p *Partial) (made Import, err er
 }
 
 // gather writes the parts to a file and recognises its kind.
-func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error) {
+func (s *Service) gather(ctx context.Context, p *PartialUpload) (_ *Upload, err error) {
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("imports: creating the spool folder: %w", err)
 	}
@@ -154,7 +154,7 @@ func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error)
 	receiving.Store(up.name, true)
 	defer func() {
 		if err != nil {
-			s.remove(up.name + unfinished)
+			s.remove(up.name + unfinishedSuffix)
 			up.Discard()
 		}
 	}()
@@ -173,7 +173,7 @@ func (s *Service) gather(ctx context.Context, p *Partial) (_ *Upload, err error)
 
 // adopt creates the import and stores it with the upload, for a sender who did not receive
 // the answer.
-func (s *Service) adopt(ctx context.Context, p *Partial, up *Upload) (made Import, err error) {
+func (s *Service) adopt(ctx context.Context, p *PartialUpload, up *Upload) (made Import, err error) {
 	defer func() {
 		if err != nil {
 			up.Discard()
@@ -205,7 +205,7 @@ func (s *Service) adopt(ctx context.Context, p *Partial, up *Upload) (made Impor
 }
 
 // Abandon removes an upload and its chunks.
-func (s *Service) Abandon(ctx context.Context, p *Partial) error {
+func (s *Service) Abandon(ctx context.Context, p *PartialUpload) error {
 	err := s.DB.Write(ctx, func(tx *store.Tx) error { return giveUp(ctx, tx, p) })
 	if err == nil {
 		s.removeChunks(ctx, p)
@@ -214,7 +214,7 @@ func (s *Service) Abandon(ctx context.Context, p *Partial) error {
 }
 
 // removeChunks removes the chunks of an upload. If it fails, they are swept later.
-func (s *Service) removeChunks(ctx context.Context, p *Partial) {
+func (s *Service) removeChunks(ctx context.Context, p *PartialUpload) {
 	if err := s.clear(ctx, p); err != nil {
 		s.log().WarnContext(ctx, "removing what arrived of an upload", "error", err)
 	}
@@ -232,12 +232,12 @@ var errNoPartial = fault.New(fault.NotFound, "Upload not found")
 // completed.
 var errUploadRemoved = fault.New(fault.Conflict, "The upload no longer exists")
 
-func scanPartial(row store.Scanner) (p Partial, err error) {
+func scanPartial(row store.Scanner) (p PartialUpload, err error) {
 	err = row.Scan(&p.Team, &p.User, &p.ID, &p.Kind, &p.Size, &p.SHA256, &p.HistoryOnly, &p.Offset, &p.Import, store.ScanTime(&p.CreatedAt))
 	return p, err
 }
 
-func insertPartial(ctx context.Context, tx *store.Tx, p *Partial) error {
+func insertPartial(ctx context.Context, tx *store.Tx, p *PartialUpload) error {
 	_, err := tx.Exec(ctx, `INSERT INTO uploads (team_id, user_id, id, kind, size, sha256, history_only, state, arrived, created_at, touched_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 'arriving', 0, $8, $8)`,
 		p.Team, p.User, p.ID, p.Kind, p.Size, p.SHA256, p.HistoryOnly, store.Micros(p.CreatedAt))
@@ -249,7 +249,7 @@ func insertPartial(ctx context.Context, tx *store.Tx, p *Partial) error {
 
 // findUnfinished finds an unfinished upload of the same file with the same options, or
 // returns ErrNoRows.
-func findUnfinished(ctx context.Context, tx *store.Tx, like *Partial) (Partial, error) {
+func findUnfinished(ctx context.Context, tx *store.Tx, like *PartialUpload) (PartialUpload, error) {
 	p, err := scanPartial(tx.QueryRow(ctx, `SELECT `+partialColumns+` FROM uploads WHERE team_id = $1 AND user_id = $2
 		AND state = 'arriving' AND sha256 = $3 AND size = $4 AND kind = $5 AND history_only = $6 ORDER BY touched_at DESC, id LIMIT 1`,
 		like.Team, like.User, like.SHA256, like.Size, like.Kind, like.HistoryOnly))
@@ -260,28 +260,28 @@ func findUnfinished(ctx context.Context, tx *store.Tx, like *Partial) (Partial, 
 }
 
 // GetPartial returns an upload in parts of the user.
-func GetPartial(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id PartialID) (Partial, error) {
+func GetPartial(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id PartialID) (PartialUpload, error) {
 	return readPartial(ctx, tx, team, user, id, "")
 }
 
 // lockPartial reads an upload and locks it until the transaction ends.
-func lockPartial(ctx context.Context, tx *store.Tx, p *Partial) (Partial, error) {
+func lockPartial(ctx context.Context, tx *store.Tx, p *PartialUpload) (PartialUpload, error) {
 	return readPartial(ctx, tx, p.Team, p.User, p.ID, tx.ForUpdate())
 }
 
-func readPartial(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id PartialID, how string) (Partial, error) {
+func readPartial(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id PartialID, how string) (PartialUpload, error) {
 	p, err := scanPartial(tx.QueryRow(ctx, `SELECT `+partialColumns+` FROM uploads WHERE `+thisPartial+` AND state <> 'given_up'`+how, team, user, id))
 	if errors.Is(err, store.ErrNoRows) {
-		return Partial{}, errNoPartial
+		return PartialUpload{}, errNoPartial
 	}
 	if err != nil {
-		return Partial{}, fmt.Errorf("imports: reading an upload: %w", err)
+		return PartialUpload{}, fmt.Errorf("imports: reading an upload: %w", err)
 	}
 	return p, nil
 }
 
 // keepChunk stores the next n bytes of an upload, packed, unless another node stored them.
-func (s *Service) keepChunk(ctx context.Context, p *Partial, n int64, packed []byte) error {
+func (s *Service) keepChunk(ctx context.Context, p *PartialUpload, n int64, packed []byte) error {
 	err := s.DB.Write(ctx, func(tx *store.Tx) error {
 		moved, err := tx.Exec(ctx, `UPDATE uploads SET arrived = arrived + $5, touched_at = $6 WHERE `+thisPartial+` AND state = 'arriving' AND arrived = $4`,
 			p.Team, p.User, p.ID, p.Offset, n, store.Micros(tx.Now()))
@@ -313,12 +313,12 @@ func (s *Service) keepChunk(ctx context.Context, p *Partial, n int64, packed []b
 }
 
 // place binds a chunk to its upload and its offset.
-func (p *Partial) place(at int64) string {
+func (p *PartialUpload) place(at int64) string {
 	return "upload_chunks.data:" + p.ID.String() + ":" + strconv.FormatInt(at, 10)
 }
 
 // readChunks writes all received bytes.
-func (s *Service) readChunks(ctx context.Context, p *Partial, to io.Writer) error {
+func (s *Service) readChunks(ctx context.Context, p *PartialUpload, to io.Writer) error {
 	var plain []byte
 	for at := int64(0); at < p.Size; at += int64(len(plain)) {
 		err := s.DB.Scan(ctx, func(tx *store.Tx) error {
@@ -348,7 +348,7 @@ func (s *Service) readChunks(ctx context.Context, p *Partial, to io.Writer) erro
 }
 
 // claim prevents other nodes from completing the upload, as long as this node is alive.
-func (s *Service) claim(ctx context.Context, p *Partial) error {
+func (s *Service) claim(ctx context.Context, p *PartialUpload) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE uploads SET node_id = $4, touched_at = $5 WHERE `+thisPartial+`
 			AND state = 'arriving' AND arrived = size AND `+jobs.Free("node_id"), p.Team, p.User, p.ID, s.node(), store.Micros(tx.Now()))
@@ -363,14 +363,14 @@ func (s *Service) claim(ctx context.Context, p *Partial) error {
 }
 
 // release ends the claim.
-func (s *Service) release(ctx context.Context, p *Partial) error {
+func (s *Service) release(ctx context.Context, p *PartialUpload) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		_, err := tx.Exec(ctx, `UPDATE uploads SET node_id = NULL WHERE `+thisPartial, p.Team, p.User, p.ID)
 		return err
 	})
 }
 
-func notePartial(ctx context.Context, tx *store.Tx, p *Partial, made ID) error {
+func notePartial(ctx context.Context, tx *store.Tx, p *PartialUpload, made ID) error {
 	_, err := tx.Exec(ctx, `UPDATE uploads SET state = 'imported', import_id = $4, touched_at = $5 WHERE `+thisPartial,
 		p.Team, p.User, p.ID, made, store.Micros(tx.Now()))
 	if err != nil {
@@ -379,7 +379,7 @@ func notePartial(ctx context.Context, tx *store.Tx, p *Partial, made ID) error {
 	return nil
 }
 
-func giveUp(ctx context.Context, tx *store.Tx, p *Partial) error {
+func giveUp(ctx context.Context, tx *store.Tx, p *PartialUpload) error {
 	_, err := tx.Exec(ctx, `UPDATE uploads SET state = 'given_up' WHERE `+thisPartial, p.Team, p.User, p.ID)
 	if err != nil {
 		return fmt.Errorf("imports: abandoning an upload: %w", err)
@@ -395,7 +395,7 @@ const deleteChunks = `DELETE FROM upload_chunks WHERE team_id = $1 AND user_id =
 
 // clear removes the chunks of a completed or abandoned upload, and the row of an abandoned
 // one.
-func (s *Service) clear(ctx context.Context, p *Partial) error {
+func (s *Service) clear(ctx context.Context, p *PartialUpload) error {
 	for n := int64(chunksAtOnce); n == chunksAtOnce; {
 		if err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
 			n, err = tx.Exec(ctx, deleteChunks, p.Team, p.User, p.ID, chunksAtOnce)
@@ -417,7 +417,7 @@ func (s *Service) clear(ctx context.Context, p *Partial) error {
 // removes the rows of completed uploads at the same age.
 func (s *Service) sweepPartials(ctx context.Context) error {
 	system, before := store.AsSystem(ctx), store.Micros(s.DB.Now().Add(-unfinishedAge))
-	var all []Partial
+	var all []PartialUpload
 	err := s.DB.Write(system, func(tx *store.Tx) error {
 		_, err := tx.Exec(system, `UPDATE uploads SET state = 'given_up' WHERE state IN ('arriving', 'cleared') AND touched_at < $1`, before)
 		if err != nil {

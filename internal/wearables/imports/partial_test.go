@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,7 +49,7 @@ func sumOf(data []byte) string {
 }
 
 // begun begins an upload in parts.
-func (b *fixture) begun(n imports.NewPartial) (p imports.Partial, err error) {
+func (b *fixture) begun(n imports.NewPartial) (p imports.PartialUpload, err error) {
 	err = b.db.Write(b.ctx, func(tx *store.Tx) (err error) {
 		p, err = b.service.Begin(b.ctx, tx, b.user.Team, b.user.ID, n)
 		return err
@@ -54,7 +57,7 @@ func (b *fixture) begun(n imports.NewPartial) (p imports.Partial, err error) {
 	return p, err
 }
 
-func (b *fixture) partial(user users.ID, id imports.PartialID) (p imports.Partial, err error) {
+func (b *fixture) partial(user users.ID, id imports.PartialID) (p imports.PartialUpload, err error) {
 	err = b.db.Read(b.ctx, func(tx *store.Tx) (err error) {
 		p, err = imports.GetPartial(b.ctx, tx, b.user.Team, user, id)
 		return err
@@ -194,7 +197,7 @@ func TestTheLastPartAgain(t *testing.T) {
 func TestUploadsThatCannotBeCompleted(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	data := export(t, 1)
-	whole := func(n imports.NewPartial, data []byte) imports.Partial {
+	whole := func(n imports.NewPartial, data []byte) imports.PartialUpload {
 		t.Helper()
 		n.Size = int64(len(data))
 		p, err := b.begun(n)
@@ -206,7 +209,7 @@ func TestUploadsThatCannotBeCompleted(t *testing.T) {
 		}
 		return p
 	}
-	for name, p := range map[string]imports.Partial{
+	for name, p := range map[string]imports.PartialUpload{
 		"of no kind":        whole(imports.NewPartial{}, []byte("diary")),
 		"of another kind":   whole(imports.NewPartial{Kind: "gpx"}, data),
 		"of another digest": whole(imports.NewPartial{SHA256: sumOf([]byte("another"))}, data),
@@ -303,4 +306,57 @@ func TestFirstSkippedRecord(t *testing.T) {
 			t.Errorf("%s: %s, want %s; of %v", name, text, want, i.Report.FirstLeft)
 		}
 	}
+}
+
+// A file is sent in two parts over HTTP; the sender who missed the last answer
+// asks and finds the import.
+func TestStoryOfAnUploadInParts(t *testing.T) {
+	data := export(t, 1)
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		s := newScenario(t, d)
+		base := "/v2/user/" + s.user + "/uploads"
+		var up struct {
+			ID     string
+			Offset int
+			Import *struct{ ID, Kind string }
+		}
+		send := func(offset int, part []byte) int {
+			t.Helper()
+			status, body := s.Call("PATCH", base+"/"+up.ID, string(part), "Upload-Offset", fmt.Sprint(offset), "Content-Type", "application/offset+octet-stream")
+			if status < 300 {
+				if err := json.Unmarshal(body, &up); err != nil {
+					t.Fatalf("%s: %v", body, err)
+				}
+			}
+			return status
+		}
+		s.Expect(201, "POST", base, fmt.Sprintf(`{"size":%d,"sha256":"%s"}`, len(data), sumOf(data)), &up)
+		if status := send(0, data[:100]); status != http.StatusOK || up.Offset != 100 || up.Import != nil {
+			t.Fatalf("the first part: %d %+v", status, up)
+		}
+		if status := send(0, data); status != http.StatusConflict {
+			t.Errorf("from the beginning again: %d", status)
+		}
+		if status := send(-1, data); status != http.StatusUnprocessableEntity {
+			t.Errorf("before the beginning: %d", status)
+		}
+		other := s.NewTeam("Other")
+		if status, _ := other.Call("GET", base+"/"+up.ID, ""); status != http.StatusNotFound {
+			t.Errorf("another team: %d", status)
+		}
+		if status := send(100, data[100:]); status != http.StatusAccepted || up.Import == nil || up.Import.Kind != "apple_health" {
+			t.Fatalf("the last part: %d %+v", status, up)
+		}
+		first := up.Import.ID
+		if s.Get(base+"/"+up.ID, &up); up.Import == nil || up.Import.ID != first || up.Offset != len(data) {
+			t.Errorf("afterwards %+v", up)
+		}
+		if status := send(len(data), nil); status != http.StatusAccepted || up.Import.ID != first {
+			t.Errorf("the last part again: %d %+v", status, up)
+		}
+		s.Expect(200, "DELETE", base+"/"+up.ID, "", nil)
+		if status, _ := s.Call("GET", base+"/"+up.ID, ""); status != http.StatusNotFound {
+			t.Errorf("given up: %d", status)
+		}
+	})
 }

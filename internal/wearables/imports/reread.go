@@ -244,7 +244,7 @@ func (s *Service) ReadBefore(ctx context.Context, kind string, user users.User, 
 	former := &formerSink{Sink: sink}
 	names := []string{user.ZoneName()}
 	for _, zone := range zones.Former() {
-		name, at := "", wearables.Floating
+		name, at := "", wearables.FloatingZone
 		if zone != nil {
 			name = zone.Name
 		}

@@ -35,7 +35,7 @@ func (s *Service) kind() jobs.Kind[args] {
 
 // Waits if the file is not on this node.
 const (
-	elsewhere     = 3 * time.Second
+	waitForNode   = 3 * time.Second
 	longestAbsent = 7 * 24 * time.Hour
 )
 
@@ -134,7 +134,7 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 // file. After a week the file is lost.
 func (a *attempt) absent() error {
 	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
-		return jobs.Later(elsewhere)
+		return jobs.Later(waitForNode)
 	}
 	err := fault.New(fault.Unprocessable, "the uploaded file is on no node any more; upload it again")
 	return jobs.Permanent(a.end(nil, err))

@@ -39,8 +39,8 @@ func (u *Upload) Discard() {
 	receiving.Delete(u.name)
 }
 
-// unfinished marks files that are still being received.
-const unfinished = ".part"
+// unfinishedSuffix marks files that are still being received.
+const unfinishedSuffix = ".part"
 
 // Receive streams a body into the spool folder, syncs file and folder, and recognises the
 // kind if it is empty.
@@ -56,7 +56,7 @@ func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Up
 	receiving.Store(up.name, true)
 	if err := s.save(ctx, up, body); err != nil {
 		receiving.Delete(up.name)
-		s.remove(up.name + unfinished)
+		s.remove(up.name + unfinishedSuffix)
 		return nil, isDiskFull(err)
 	}
 	if up.Kind, err = s.recognise(s.path(up.name), kind); err != nil {
@@ -93,7 +93,7 @@ func (s *Service) save(ctx context.Context, up *Upload, body io.Reader) error {
 
 // write creates the file of an upload, which gets its name when it is complete and on disk.
 func (s *Service) write(up *Upload, fill func(to io.Writer) error) error {
-	part := s.path(up.name + unfinished)
+	part := s.path(up.name + unfinishedSuffix)
 	file, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			continue
 		case !entry.Type().IsRegular(), age < orphanAge:
 			continue
-		case strings.HasSuffix(name, unfinished):
+		case strings.HasSuffix(name, unfinishedSuffix):
 			if age >= unfinishedAge {
 				s.remove(name)
 			}

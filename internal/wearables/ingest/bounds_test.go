@@ -27,14 +27,14 @@ func TestEnded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := wearables.Ended(now, &last); got != c.over {
+		if got := wearables.HasIngestionEnded(now, &last); got != c.over {
 			t.Errorf("at %s: %t", c.now, got)
 		}
-		if got := last.Before(wearables.EndedBefore(now)); got != c.over {
+		if got := last.Before(wearables.IngestionEndedBefore(now)); got != c.over {
 			t.Errorf("at %s the job would pause: %t", c.now, got)
 		}
 	}
-	if wearables.Ended(clock(), nil) {
+	if wearables.HasIngestionEnded(clock(), nil) {
 		t.Error("without an end it has ended")
 	}
 }
@@ -99,7 +99,7 @@ func TestNoDataAfterTheCatchUp(t *testing.T) {
 			t.Errorf("after it %s", got)
 		}
 		want := []wearables.Rejection{
-			{Resource: "heartrate", Reason: wearables.Paused, Count: 2}, {Resource: "activity", Reason: wearables.Paused, Count: 1},
+			{Resource: "heartrate", Reason: wearables.ReasonPaused, Count: 2}, {Resource: "activity", Reason: wearables.ReasonPaused, Count: 1},
 		}
 		if !slices.Equal(r.Rejections, want) {
 			t.Errorf("rejections %+v", r.Rejections)

@@ -109,7 +109,7 @@ func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) st
 		return wearables.NotFinite
 	}
 	if v < r.Min || v > r.Max {
-		return wearables.Implausible
+		return wearables.ImplausibleValue
 	}
 	if len(c.End) > 0 {
 		length := c.End[i] - c.Time[i]
@@ -119,7 +119,7 @@ func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) st
 		case c.End[i] > l.latest:
 			return wearables.BadTime
 		case r.PerMinute > 0 && length > 0 && v > r.PerMinute*max(minRateMinutes, float64(length)/60e6):
-			return wearables.Implausible
+			return wearables.ImplausibleValue
 		}
 	}
 	if r.Pair {
@@ -130,7 +130,7 @@ func refuseSample(r *wearables.Resource, l *limits, c *blocks.Columns, i int) st
 		case low-low != 0:
 			return wearables.NotFinite
 		case low < r.LeastLow || low > r.MostLow || low >= v:
-			return wearables.Implausible
+			return wearables.ImplausibleValue
 		}
 	}
 	return ""
@@ -216,7 +216,7 @@ func removeImplausible(d *wearables.Document, fields map[string]any) (n int, rea
 	}
 	n += removeContradictions(d, fields)
 	if n > 0 && (d.Parallel || (d.Start == "" || d.Name == mealResource) && !hasValues(fields)) {
-		return n, wearables.Implausible
+		return n, wearables.ImplausibleValue
 	}
 	return n, ""
 }
@@ -389,7 +389,7 @@ func refuseStages(fields map[string]any) (reason string) {
 		case to < from:
 			return wearables.EndBeforeStart
 		case i > 0 && from < end:
-			return wearables.Overlapping
+			return wearables.OverlappingStages
 		}
 		end = to
 	}
@@ -422,7 +422,7 @@ func (l *limits) removeImplausible(fields map[string]any) (n int, reason string)
 		n++
 	}
 	if n > 0 && !hasValues(fields) {
-		return n, wearables.Implausible
+		return n, wearables.ImplausibleValue
 	}
 	return n, ""
 }

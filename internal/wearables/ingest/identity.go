@@ -540,7 +540,7 @@ func (w *summaryPlan) removeReplaced(ctx context.Context, tx *store.Tx, j *job) 
 }
 
 // left lists the times that the earlier versions of a summary had.
-func (w *summaryPlan) left(one wearables.Touched) (all []wearables.Touched) {
+func (w *summaryPlan) left(one wearables.TouchedData) (all []wearables.TouchedData) {
 	before := w.replaced
 	if w.was != nil && !w.sameBounds(w.was) {
 		before = append(slices.Clone(before), *w.was)

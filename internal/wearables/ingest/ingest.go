@@ -31,7 +31,7 @@ type Ingester struct {
 
 // Listener is called with the changes of a batch, in the transaction that stores
 // it. Its error undoes the transaction.
-type Listener func(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error
+type Listener func(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.TouchedData) error
 
 // New returns an ingester of new data. It connects users to the providers whose
 // data arrives, and refuses data of other users' devices.
@@ -97,7 +97,7 @@ func (in *Ingester) IngestIn(ctx context.Context, tx *store.Tx, user users.User,
 
 // ended reports whether the user's data is no longer collected.
 func (in *Ingester) ended(user users.User) bool {
-	return !in.reprocess && wearables.Ended(in.db.Now(), user.IngestionEnd)
+	return !in.reprocess && wearables.HasIngestionEnded(in.db.Now(), user.IngestionEnd)
 }
 
 // checkDevices marks the sources of a batch whose device is not one of the
@@ -241,14 +241,14 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 		all = append(all, event...)
 	}
 	numbers := make(map[storage.SeriesKey]int64, len(j.series))
-	var each []eventsOf
+	var each []seriesEvents
 	for _, w := range j.series {
 		s, err := w.write(ctx, tx, j)
 		if err != nil {
 			return err
 		}
 		numbers[w.key] = s.ID
-		each = append(each, eventsOf{w.last, w.events(j, &s)})
+		each = append(each, seriesEvents{w.last, w.events(j, &s)})
 		if j.importID != uuid.Nil && len(w.blocks) > 0 {
 			change, err := w.change(s.ID)
 			if err != nil {
@@ -257,7 +257,7 @@ func (j *job) commit(ctx context.Context, tx *store.Tx) error {
 			journal.Series = append(journal.Series, change)
 		}
 	}
-	all = append(all, inOrder(each)...)
+	all = append(all, mergeEvents(each)...)
 	if err := j.writeRecords(ctx, tx, numbers); err != nil {
 		return err
 	}
@@ -308,16 +308,16 @@ func (j *job) notify(ctx context.Context, tx *store.Tx) error {
 }
 
 // touched lists the changes of the plan. A resource may occur more than once.
-func (j *job) touched() (all []wearables.Touched) {
+func (j *job) touched() (all []wearables.TouchedData) {
 	for _, w := range j.series {
 		if len(w.blocks) > 0 {
-			all = append(all, wearables.Touched{Resource: w.resource.Event, Provider: w.key.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: w.add.Time[0], Newest: w.add.Time[len(w.add.Time)-1]})
+			all = append(all, wearables.TouchedData{Resource: w.resource.Event, Provider: w.key.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: w.add.Time[0], Newest: w.add.Time[len(w.add.Time)-1]})
 		}
 	}
 	for _, w := range j.summaries {
 		if w.verb != "" {
 			oldest, newest := w.bounds()
-			one := wearables.Touched{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest}
+			one := wearables.TouchedData{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest}
 			all = append(append(all, one), w.left(one)...)
 		}
 	}
@@ -326,7 +326,7 @@ func (j *job) touched() (all []wearables.Touched) {
 			s := &d.gone[i]
 			_, end := s.Bounds()
 			oldest := s.BeginsOrDay()
-			all = append(all, wearables.Touched{Resource: s.Resource, Provider: s.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: max(oldest, end)})
+			all = append(all, wearables.TouchedData{Resource: s.Resource, Provider: s.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: max(oldest, end)})
 		}
 	}
 	return all

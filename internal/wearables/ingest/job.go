@@ -63,7 +63,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 	}
 	bounds := limitsOf(in.db.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[storage.SeriesKey]*seriesPlan{}
-	ordered := hasRivals(b.Samples)
+	ordered := hasRepeatedKeys(b.Samples)
 	for part := range b.Samples {
 		j.addSamples(&b.Samples[part], part, &bounds, bySeries, ordered)
 	}
@@ -76,7 +76,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 		w.applyFallback(user)
 	}
 	if ordered {
-		j.rankRivals()
+		j.rankRepeatedKeys()
 	}
 	j.sent = len(b.Summaries)
 	j.addSummaries(b.Summaries, &bounds)
@@ -352,14 +352,14 @@ func pausedResult(b *wearables.Batch) wearables.Result {
 	var refused rejections
 	for part := range b.Samples {
 		if s := &b.Samples[part]; s.Len() > 0 {
-			refused.add(s.Resource, wearables.Paused, s.Len(), part, 0)
+			refused.add(s.Resource, wearables.ReasonPaused, s.Len(), part, 0)
 		}
 	}
 	for part, s := range b.Summaries {
-		refused.add(s.Resource, wearables.Paused, 1, part, 0)
+		refused.add(s.Resource, wearables.ReasonPaused, 1, part, 0)
 	}
 	for part := range b.Streams {
-		refused.add(wearables.WorkoutStream, wearables.Paused, 1, part, 0)
+		refused.add(wearables.WorkoutStream, wearables.ReasonPaused, 1, part, 0)
 	}
 	r := wearables.Result{Resources: map[string]wearables.Counts{}, Rejections: refused.list, Paused: true}
 	for _, one := range refused.list {

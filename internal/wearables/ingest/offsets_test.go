@@ -122,7 +122,7 @@ func TestHowAnOffsetWasFoundIsKept(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []string{
-			fmt.Sprint(wearables.NoOffset, " ", storage.Unstated, " of 1 from 0 to 0"), fmt.Sprint(19800, " ", storage.Stated, " of 1 from 1 to 1"),
+			fmt.Sprint(wearables.NoOffset, " ", storage.UnstatedOffset, " of 1 from 0 to 0"), fmt.Sprint(19800, " ", storage.StatedOffset, " of 1 from 1 to 1"),
 			fmt.Sprint(19800, " ", storage.ByFallback, " of 2 from 2 to 2"),
 		}
 		if !slices.Equal(got, want) {

@@ -79,7 +79,7 @@ func TestImplausibleFieldsOfASummary(t *testing.T) {
 			one := summaryOf(c.resource, c.body)
 			one.Record = c.body
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{one}})
-			if r.Created != 1 || r.Rejected == 0 || len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.Implausible {
+			if r.Created != 1 || r.Rejected == 0 || len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.ImplausibleValue {
 				t.Errorf("%s: %+v", c.body, r)
 			}
 			all := f.events()
@@ -102,7 +102,7 @@ func TestASummaryWithoutPlausibleValues(t *testing.T) {
 			summaryOf("sleep_cycle", `{"stage_start_offset_second":[-60],"stage_end_offset_second":[60],"stage_type":[2]}`),
 		} {
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
-			if r.Counts != (wearables.Counts{Rejected: 1}) || r.Rejections[0].Reason != wearables.Implausible {
+			if r.Counts != (wearables.Counts{Rejected: 1}) || r.Rejections[0].Reason != wearables.ImplausibleValue {
 				t.Errorf("%s: %+v", s.Body, r)
 			}
 		}
@@ -209,7 +209,7 @@ func TestRatesOfSteps(t *testing.T) {
 				r := f.ingest(wearables.Batch{Samples: []wearables.Samples{{
 					Resource: resource, Time: []int64{at.UnixMicro()}, End: []int64{at.Add(c.length).UnixMicro()}, Value: []float64{c.value},
 				}}})
-				if c.ok && r.Created != 1 || !c.ok && (len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.Implausible) {
+				if c.ok && r.Created != 1 || !c.ok && (len(r.Rejections) != 1 || r.Rejections[0].Reason != wearables.ImplausibleValue) {
 					t.Errorf("%s: %v in %v: %+v", resource, c.value, c.length, r)
 				}
 			}

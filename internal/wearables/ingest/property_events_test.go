@@ -21,13 +21,13 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// announced is the part of an event about one key. The key of a sample is its series and
+// announcedKey is the part of an event about one key. The key of a sample is its series and
 // its start, and the key of a day is its date.
-type announced struct{ verb, key, value string }
+type announcedKey struct{ verb, key, value string }
 
 // sortedTexts returns announcements as sorted texts, for a comparison without their
 // order.
-func sortedTexts(all []announced) (texts []string) {
+func sortedTexts(all []announcedKey) (texts []string) {
 	for _, e := range all {
 		texts = append(texts, fmt.Sprint(e))
 	}
@@ -42,8 +42,8 @@ func eachRapid(t *testing.T, check func(t *testing.T, db *store.DB, rt *rapid.T)
 	})
 }
 
-// person creates a team with a user and returns a fixture for it.
-func person(t *testing.T, db *store.DB) fixture {
+// newFixture creates a team with a user and returns a fixture for it.
+func newFixture(t *testing.T, db *store.DB) fixture {
 	team := userstest.Team(t, db)
 	return fixture{
 		t: t, db: db, ctx: store.WithTeam(context.Background(), team.ID.UUID()),
@@ -90,7 +90,7 @@ func (f fixture) push(b wearables.Batch) wearables.Result {
 
 // announcedOf returns the announcements of single values in all events of the fixture's
 // team, in the order of the events' numbers.
-func (f fixture) announcedOf() (all []announced) {
+func (f fixture) announcedOf() (all []announcedKey) {
 	f.t.Helper()
 	if err := (&events.Sequencer{DB: f.db}).Settle(store.AsSystem(f.ctx)); err != nil {
 		f.t.Fatal(err)
@@ -116,7 +116,7 @@ func (f fixture) announcedOf() (all []announced) {
 }
 
 // announcedBy returns the announcements of an event.
-func (f fixture) announcedBy(e event) (all []announced) {
+func (f fixture) announcedBy(e event) (all []announcedKey) {
 	f.t.Helper()
 	name, ours := strings.CutPrefix(e.Type, "daily.data.")
 	if !ours {
@@ -132,11 +132,11 @@ func (f fixture) announcedBy(e event) (all []announced) {
 	}
 	if samples.Data == nil {
 		key, value := f.dayOf(e.Data)
-		return []announced{{verb, key, value}}
+		return []announcedKey{{verb, key, value}}
 	}
 	for _, sample := range samples.Data {
 		key, value := f.sampleOf(resource, samples.Source, sample)
-		all = append(all, announced{verb, key, value})
+		all = append(all, announcedKey{verb, key, value})
 	}
 	return all
 }

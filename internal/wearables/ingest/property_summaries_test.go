@@ -21,7 +21,7 @@ import (
 func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		all := drawDays(rt)
-		f, g := person(t, db).livesIn("Europe/Berlin"), person(t, db).livesIn("Europe/Berlin")
+		f, g := newFixture(t, db).livesIn("Europe/Berlin"), newFixture(t, db).livesIn("Europe/Berlin")
 		if whole := f.ingest(wearables.Batch{Summaries: all}); whole.Created != len(all) {
 			rt.Fatalf("%d distinct days gave %+v", len(all), whole.Counts)
 		}
@@ -55,7 +55,7 @@ func TestOrderSplitAndRepetitionOfSummariesDoNotMatter(t *testing.T) {
 // batch emits no event.
 func TestRevisionsOfDaysAreAnnouncedAsTheyAreStored(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
-		f := person(t, db).livesIn("Europe/Berlin")
+		f := newFixture(t, db).livesIn("Europe/Berlin")
 		for range rapid.IntRange(1, 6).Draw(rt, "batches") {
 			batch := wearables.Batch{Summaries: slices.Concat(drawDays(rt), drawDays(rt))}
 			f.store(rt, batch)

@@ -18,7 +18,7 @@ import (
 // stored.
 func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
-		f, g := person(t, db), person(t, db)
+		f, g := newFixture(t, db), newFixture(t, db)
 		all := drawSamples(rt)
 		announced := drawAnnounced(rt)
 		once := announced
@@ -67,7 +67,7 @@ func TestOrderSplitAndRepetitionDoNotMatter(t *testing.T) {
 // the stored value. The same batch again emits no event.
 func TestRevisionsAreAnnouncedAsTheyAreStored(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
-		f := person(t, db)
+		f := newFixture(t, db)
 		announced := drawAnnounced(rt)
 		for range rapid.IntRange(1, 12).Draw(rt, "batches") {
 			batch := announced

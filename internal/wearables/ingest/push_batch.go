@@ -399,9 +399,9 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 				return nil, err
 			}
 		}
-		var each []eventsOf
+		var each []seriesEvents
 		for _, w := range p.job.series {
-			each = append(each, eventsOf{w.last, w.events(p.job, &w.series)})
+			each = append(each, seriesEvents{w.last, w.events(p.job, &w.series)})
 			for i := range w.blocks {
 				if err := w.blocks[i].AddTo(ctx, tx, &w.series, &plan.statements, &plan.written); err != nil {
 					return nil, err
@@ -409,7 +409,7 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 				plan.blocks++
 			}
 		}
-		own := inOrder(each)
+		own := mergeEvents(each)
 		statistics = append(statistics, p.job.statistics(tx.Now(), own)...)
 		all = append(all, own...)
 		plan.jobs = append(plan.jobs, p.job)

@@ -100,7 +100,7 @@ func TestPushAfterARemoval(t *testing.T) {
 // that it replaces, in push batches and alone.
 func TestEventNumbersFollowReplacement(t *testing.T) {
 	storetest.EachAt(t, clock, func(t *testing.T, db *store.DB) {
-		f := person(t, db)
+		f := newFixture(t, db)
 		const people, values = 60, 6
 		var all sync.WaitGroup
 		for i := range people {

@@ -16,7 +16,7 @@ import (
 func TestRepeatedImportOfOverlappingSessions(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		all := drawOverlapping(rt)
-		f := person(t, db)
+		f := newFixture(t, db)
 		first := f.store(rt, wearables.Batch{Summaries: all})
 		if first.Created == 0 || first.Rejected != 0 {
 			rt.Fatalf("%+v %v", first.Counts, first.Rejections)

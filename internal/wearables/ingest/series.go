@@ -84,7 +84,7 @@ func (w *seriesPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 	}
 	w.series = known
 	if len(j.readBefore) > 0 && known.ID != 0 {
-		if err := w.leaveOutMisread(ctx, tx, j.readBefore); err != nil || w.add.Len() == 0 {
+		if err := w.leaveOutFormerZones(ctx, tx, j.readBefore); err != nil || w.add.Len() == 0 {
 			w.blocks, w.drafts, w.ready, w.counts = w.blocks[:0], w.drafts[:0], nil, wearables.Counts{Unchanged: w.deleted}
 			return err
 		}

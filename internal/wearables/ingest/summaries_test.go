@@ -115,12 +115,12 @@ func TestSummariesThatAreRefused(t *testing.T) {
 		endless := backwards
 		endless.End = day.Add(25 * time.Hour)
 		for reason, s := range map[string]wearables.Summary{
-			wearables.Implausible:     endless,
-			wearables.UnknownResource: wrong,
-			wearables.UnknownSource:   toaster,
-			wearables.BadTime:         activity("1980-03-01", `{"steps":1}`),
-			wearables.EndBeforeStart:  backwards,
-			wearables.TooLarge:        activity("2026-03-01", `{"time_zone":"`+strings.Repeat("x", 300_000)+`"}`),
+			wearables.ImplausibleValue: endless,
+			wearables.UnknownResource:  wrong,
+			wearables.UnknownSource:    toaster,
+			wearables.BadTime:          activity("1980-03-01", `{"steps":1}`),
+			wearables.EndBeforeStart:   backwards,
+			wearables.TooLarge:         activity("2026-03-01", `{"time_zone":"`+strings.Repeat("x", 300_000)+`"}`),
 		} {
 			r := f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
 			if r.Rejected != 1 || r.Rejections[0].Reason != reason {
@@ -257,8 +257,8 @@ func TestStagesThatContradict(t *testing.T) {
 			{"[0]", "[600]", "null", wearables.ShortColumns},
 			{"null", "[600]", "[1]", wearables.ShortColumns},
 			{"[600]", "[0]", "[2]", wearables.EndBeforeStart},
-			{"[0,300]", "[600,900]", "[2,1]", wearables.Overlapping},
-			{"[600,0]", "[900,600]", "[2,1]", wearables.Overlapping},
+			{"[0,300]", "[600,900]", "[2,1]", wearables.OverlappingStages},
+			{"[600,0]", "[900,600]", "[2,1]", wearables.OverlappingStages},
 			{"[0,600]", "[600,900]", "[2,1]", ""},
 			{"[0,900]", "[600,900]", "[2,1]", ""},
 			{"[]", "[]", "[]", ""},

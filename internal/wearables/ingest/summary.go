@@ -126,7 +126,7 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 			continue
 		}
 		if lost > 0 {
-			j.refused.add(s.Resource, wearables.Implausible, lost, part, 0)
+			j.refused.add(s.Resource, wearables.ImplausibleValue, lost, part, 0)
 		}
 		if w != nil {
 			if s.Whole {

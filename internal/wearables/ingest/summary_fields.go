@@ -50,7 +50,7 @@ func readDocument(d *wearables.Document, s *wearables.Summary) (fields map[strin
 	case length < 0, length == 0 && d.Wakes:
 		return nil, wearables.EndBeforeStart
 	case d.Longest > 0 && length > d.Longest:
-		return nil, wearables.Implausible
+		return nil, wearables.ImplausibleValue
 	}
 	return fields, ""
 }
@@ -93,9 +93,9 @@ func overlayShaped(older, newer map[string]any, shapeOf func(name string) *weara
 	}
 }
 
-// computed lists fields that Hale computes for a summary without them. A version that
+// computedFields lists fields that Hale computes for a summary without them. A version that
 // does not have them keeps them while its bounds are the same.
-var computed = map[string][]string{
+var computedFields = map[string][]string{
 	"workouts": {"hr_zones", "average_hr", "max_hr"},
 	"sleep":    {"deep", "light", "rem", "total"},
 }
@@ -108,7 +108,7 @@ var placeFields = []string{"timezone_offset", "time_zone"}
 func (w *summaryPlan) replace(older, newer map[string]any) map[string]any {
 	kept := placeFields
 	if w.sameBounds(w.was) {
-		kept = slices.Concat(kept, computed[w.Resource], []string{"calendar_date", "date"})
+		kept = slices.Concat(kept, computedFields[w.Resource], []string{"calendar_date", "date"})
 	}
 	whole := maps.Clone(newer)
 	for _, name := range kept {

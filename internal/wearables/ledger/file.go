@@ -101,7 +101,7 @@ func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error
 		if err != nil {
 			return err
 		}
-		if plain, err = unpack(plain[:0], packed); err != nil {
+		if plain, err = unpackChunk(plain[:0], packed); err != nil {
 			return err
 		}
 		if _, err := to.Write(plain); err != nil {

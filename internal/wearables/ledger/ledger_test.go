@@ -57,7 +57,7 @@ func (b *fixture) keep(body []byte) (id ledger.ID) {
 	return b.keepPacked(ledger.Pack(ledger.Samples, "apple_health_kit", "heartrate", body))
 }
 
-func (b *fixture) keepPacked(packed *ledger.Packed) (id ledger.ID) {
+func (b *fixture) keepPacked(packed *ledger.PackedBody) (id ledger.ID) {
 	b.t.Helper()
 	b.write(func(tx *store.Tx) (err error) {
 		var kept store.Batch
@@ -107,7 +107,7 @@ func (b *fixture) count(table string) (n int) {
 	return n
 }
 
-func noise(n int) []byte {
+func randomBytes(n int) []byte {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	body := make([]byte, n)
 	for i := range body {
@@ -118,7 +118,7 @@ func noise(n int) []byte {
 
 func TestBodiesAreStoredUnchanged(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
-		bodies := [][]byte{[]byte(`{"data":[]}`), bytes.Repeat([]byte(`{"value":61},`), 300_000), noise(3<<20 + 17), {}}
+		bodies := [][]byte{[]byte(`{"data":[]}`), bytes.Repeat([]byte(`{"value":61},`), 300_000), randomBytes(3<<20 + 17), {}}
 		for _, body := range bodies {
 			b.keep(body)
 			b.later(time.Second)
@@ -142,7 +142,7 @@ func TestBodiesAreStoredUnchanged(t *testing.T) {
 // body of another user is another payload.
 func TestTheSameBodyAgain(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
-		large := noise(2 << 20)
+		large := randomBytes(2 << 20)
 		for _, body := range [][]byte{[]byte("a"), large, []byte("b"), []byte("a"), large} {
 			b.keep(body)
 			b.later(time.Second)
@@ -166,7 +166,7 @@ func TestTheSameBodyAgain(t *testing.T) {
 // An incomplete file is not in the ledger's list.
 func TestFilesAreRestored(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
-		data := append(noise(2<<20+5), bytes.Repeat([]byte("x"), 1<<20)...)
+		data := append(randomBytes(2<<20+5), bytes.Repeat([]byte("x"), 1<<20)...)
 		f := b.file(data)
 		broken, cancel := context.WithCancel(b.ctx)
 		cancel()
@@ -221,7 +221,7 @@ func TestLaterPayloadsTakeOverSummaries(t *testing.T) {
 
 func TestRetention(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
-		b.keep(noise(3 << 20))
+		b.keep(randomBytes(3 << 20))
 		old := b.keep([]byte("old"))
 		b.write(func(tx *store.Tx) error {
 			return ledger.Link(b.ctx, tx, b.user.Team, b.user.ID, old, []ledger.Item{{uuid.New(), 0}})
@@ -230,7 +230,7 @@ func TestRetention(t *testing.T) {
 		b.keep([]byte("new"))
 		incomplete := func() (yes bool) {
 			b.write(func(tx *store.Tx) (err error) {
-				yes, err = ledger.Incomplete(b.ctx, tx, b.user.Team, b.user.ID)
+				yes, err = ledger.HasRemovedPayloads(b.ctx, tx, b.user.Team, b.user.ID)
 				return err
 			})
 			return yes
@@ -290,7 +290,7 @@ func TestTouch(t *testing.T) {
 // but they cannot be opened.
 func TestErasure(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
-		b.keep(noise(3 << 20))
+		b.keep(randomBytes(3 << 20))
 		b.keep([]byte("small"))
 		all := b.list()
 		b.write(func(tx *store.Tx) error { return tx.Shred(b.ctx, b.user.Team.UUID(), b.user.ID.UUID()) })
@@ -382,7 +382,7 @@ func TestRowsAreRestored(t *testing.T) {
 		slices.Reverse(text.Columns.Time)
 		reversed, _ := text.Append(nil, math.MaxInt)
 		for _, c := range []struct {
-			packed *ledger.Packed
+			packed *ledger.PackedBody
 			body   []byte
 			most   int64
 		}{

@@ -60,8 +60,8 @@ func mustInit[T any](v T, err error) T {
 	return v
 }
 
-// Packed is a pushed body that is ready to be stored.
-type Packed struct {
+// PackedBody is a pushed body that is ready to be stored.
+type PackedBody struct {
 	kind, provider, resource string
 	size                     int64
 	about                    hour
@@ -70,15 +70,15 @@ type Packed struct {
 
 // WithTime sets the time of the first sample of the body, in microseconds. Bodies of the
 // same hour are stored together.
-func (p *Packed) WithTime(first int64) *Packed {
+func (p *PackedBody) WithTime(first int64) *PackedBody {
 	p.about = hourOf(first)
 	return p
 }
 
 // Pack compresses a body. It takes 0.1 ms for a day of one sample a minute, so call it
 // before the transaction.
-func Pack(kind, provider, resource string, body []byte) *Packed {
-	p := &Packed{kind: kind, provider: provider, resource: resource, size: int64(len(body))}
+func Pack(kind, provider, resource string, body []byte) *PackedBody {
+	p := &PackedBody{kind: kind, provider: provider, resource: resource, size: int64(len(body))}
 	for first := true; first || len(body) > 0; first = false {
 		n := min(chunkSize, len(body))
 		p.chunks = append(p.chunks, encoder.EncodeAll(body[:n], nil))
@@ -89,7 +89,7 @@ func Pack(kind, provider, resource string, body []byte) *Packed {
 
 // PackRows packs a body like Pack. If text is not nil, the body is rows and is stored by
 // columns, with a tenth of the work.
-func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *Packed {
+func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *PackedBody {
 	if text == nil || len(body) > maxUnpacked {
 		return Pack(kind, provider, resource, body)
 	}
@@ -97,7 +97,7 @@ func PackRows(kind, provider, resource string, body []byte, text *rows.Table) *P
 	if err != nil { // mostly samples that are not in order
 		return Pack(kind, provider, resource, body)
 	}
-	return &Packed{kind: kind, provider: provider, resource: resource, size: int64(len(body)), chunks: [][]byte{packed}}
+	return &PackedBody{kind: kind, provider: provider, resource: resource, size: int64(len(body)), chunks: [][]byte{packed}}
 }
 
 // maxUnpacked limits the size of unpacked rows. It is larger than any body.
@@ -107,11 +107,11 @@ const maxUnpacked = 64 << 20
 func PackChunk(dst, plain []byte) []byte { return encoder.EncodeAll(plain, dst) }
 
 // UnpackChunk appends the content of a chunk of PackChunk.
-func UnpackChunk(dst, packed []byte) ([]byte, error) { return unpack(dst, packed) }
+func UnpackChunk(dst, packed []byte) ([]byte, error) { return unpackChunk(dst, packed) }
 
-// unpack appends the content of a chunk. The decoder limits each chunk, so that a damaged
+// unpackChunk appends the content of a chunk. The decoder limits each chunk, so that a damaged
 // one cannot grow beyond chunkSize.
-func unpack(dst, packed []byte) ([]byte, error) {
+func unpackChunk(dst, packed []byte) ([]byte, error) {
 	if len(packed) > 0 && packed[0] == rows.Mark {
 		return rows.Unpack(dst, packed, maxUnpacked)
 	}

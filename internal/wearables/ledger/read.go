@@ -74,7 +74,7 @@ func (p *Payload) Body(ctx context.Context, tx *store.Tx) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if body, err = unpack(body, packed); err != nil {
+		if body, err = unpackChunk(body, packed); err != nil {
 			return nil, err
 		}
 	}
@@ -108,8 +108,8 @@ func Touch(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id I
 	return nil
 }
 
-// Latest returns the current end of the ledger of a user.
-func Latest(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (at Mark, err error) {
+// LatestMark returns the current end of the ledger of a user.
+func LatestMark(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (at Mark, err error) {
 	err = tx.QueryRow(ctx, `SELECT COUNT(*), COALESCE(MAX(last_at), 0) FROM `+byUser+` AND whole`, team, user).Scan(&at.count, &at.last)
 	if err != nil {
 		return at, fmt.Errorf("ledger: finding newer payloads: %w", err)

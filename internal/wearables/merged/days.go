@@ -102,9 +102,9 @@ func ReadDays(ctx context.Context, tx *store.Tx, q Query, in DaysRange) (Days, e
 	return page, nil
 }
 
-// Loaded are the samples of one source, and when each was stored in a unit that grows with
+// LoadedSamples are the samples of one source, and when each was stored in a unit that grows with
 // time.
-type Loaded struct {
+type LoadedSamples struct {
 	wearables.Samples
 	Written []int64
 }
@@ -112,10 +112,10 @@ type Loaded struct {
 // MergeDays merges loaded samples of one resource like ReadDays. The samples must reach
 // from two days before the first day to a day after the last one. The result also
 // contains the sources of the days, best first.
-func MergeDays(resource *wearables.Resource, all []Loaded, in DaysRange) Days {
+func MergeDays(resource *wearables.Resource, all []LoadedSamples, in DaysRange) Days {
 	series := make([]storage.Series, 0, len(all))
 	for i := range all {
-		if InLine(resource.Name, all[i].Source) {
+		if IsDistanceSource(resource.Name, all[i].Source) {
 			series = append(series, storage.Series{
 				ID: int64(i), Resource: resource.Name, Source: all[i].Source, Type: all[i].Type, Extra: all[i].Extra,
 			})
@@ -237,7 +237,7 @@ func (d *daily) begin(n int64, p Piece) int64 {
 // zoneOf returns the zone for a piece without a stated offset. It returns nil if there is
 // no zone, and for providers whose times are wall-clock times.
 func (d *daily) zoneOf(p Piece) *time.Location {
-	if d.zone == nil || wearables.Floats(d.series[p.Source].Source.Provider) {
+	if d.zone == nil || wearables.HasFloatingTimes(d.series[p.Source].Source.Provider) {
 		return nil
 	}
 	return d.zone

@@ -45,7 +45,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 			}
 			from := device.AddDate(0, 0, -100).UnixMicro()
 			end, n, err := r.fit(ctx, tx, from, from+widestStretch)
-			if err != nil || n > crowd || end <= from {
+			if err != nil || n > maxStretchSamples || end <= from {
 				t.Errorf("%d samples at once, to %v, %v", n, time.UnixMicro(end).UTC(), err)
 			}
 			kept, most := 0, 0
@@ -53,7 +53,7 @@ func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
 				kept, most = kept+len(l.kept), max(most, len(l.kept))
 				return true
 			})
-			if kept != len(s.Time) || most > crowd {
+			if kept != len(s.Time) || most > maxStretchSamples {
 				t.Errorf("%d pieces of %d samples, %d at once", kept, len(s.Time), most)
 			}
 			if err != nil {

@@ -13,12 +13,12 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// additive contains the resources whose values add up over time. A value may cover an
+// additiveResources contains the resources whose values add up over time. A value may cover an
 // interval. The form of a sample is no criterion: a body temperature has a start and an
 // end, and calories_basal may have neither.
 //
 // Reference 7.1, 7.7.
-var additive = map[string]bool{
+var additiveResources = map[string]bool{
 	"caffeine": true, "calories_active": true, "calories_basal": true, "carbohydrates": true, "daylight_exposure": true,
 	"distance": true, "fall": true, "floors_climbed": true, "handwashing": true, "heart_rate_alert": true,
 	"inhaler_usage": true, "insulin_injection": true, "mindfulness_minutes": true, "sleep_apnea_alert": true,
@@ -30,18 +30,18 @@ var additive = map[string]bool{
 // of sleep.
 var notMergeable = map[string]bool{"note": true, "hypnogram": true}
 
-// AddsUp reports whether a resource's values add up over time. All others are levels.
-func AddsUp(r *wearables.Resource) bool { return additive[r.Name] }
+// IsAdditive reports whether a resource's values add up over time. All others are levels.
+func IsAdditive(r *wearables.Resource) bool { return additiveResources[r.Name] }
 
 // CanMerge reports whether a resource can be merged.
 func CanMerge(r *wearables.Resource) bool { return !notMergeable[r.Name] }
 
-// InLine reports whether a series belongs to its resource's merged line. The distance
+// IsDistanceSource reports whether a series belongs to its resource's merged line. The distance
 // of a workout on a bicycle or in water is not part of the walked distance. The
 // distance in a wheelchair is; two words name that sport.
 //
 // Reference 7.7, distance.
-func InLine(resource string, s wearables.Source) bool {
+func IsDistanceSource(resource string, s wearables.Source) bool {
 	switch s.Sport {
 	case "", "wheelchair_pushing", "wheelchair_push":
 		return true

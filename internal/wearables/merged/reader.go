@@ -53,7 +53,7 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(s storage.Series) bool {
-		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !InLine(s.Resource, s.Source)
+		return q.Provider != "" && s.Source.Provider != q.Provider || !explain && !IsDistanceSource(s.Resource, s.Source)
 	})
 	sortBySource(all, priorities)
 	r := newReader(q.Resource, all, priorities)
@@ -63,7 +63,7 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 
 // newReader returns a reader of sorted series.
 func newReader(resource *wearables.Resource, all []storage.Series, priorities map[string]int64) *reader {
-	r := &reader{sums: AddsUp(resource), allDay: countedAllDay[resource.Name], most: mostParts, series: all, ranks: make([]int, len(all))}
+	r := &reader{sums: IsAdditive(resource), allDay: countedAllDay[resource.Name], most: mostParts, series: all, ranks: make([]int, len(all))}
 	lines := map[string]int{}
 	for i := range all {
 		if i > 0 {
@@ -72,7 +72,7 @@ func newReader(resource *wearables.Resource, all []storage.Series, priorities ma
 				r.ranks[i]++
 			}
 		}
-		if !InLine(all[i].Resource, all[i].Source) {
+		if !IsDistanceSource(all[i].Resource, all[i].Source) {
 			r.notInLine = append(r.notInLine, i)
 			continue
 		}
@@ -103,9 +103,9 @@ func (r *reader) extent() Span {
 // cut to where they are few enough. Four days of one sample a second fit into
 // some ten megabytes for each source.
 const (
-	firstStretch  = 4 * dayUS
-	widestStretch = 512 * dayUS
-	sparse, crowd = 50_000, 400_000 // samples in a stretch
+	firstStretch                         = 4 * dayUS
+	widestStretch                        = 512 * dayUS
+	minStretchSamples, maxStretchSamples = 50_000, 400_000 // samples in a stretch
 )
 
 // walk passes the pieces that start in [from, to) to each, stretch by stretch, until it
@@ -122,7 +122,7 @@ func (r *reader) walk(ctx context.Context, tx *store.Tx, from, to int64, each fu
 		if err != nil || !each(found) {
 			return err
 		}
-		if width = max(end-from, dayUS); n < sparse {
+		if width = max(end-from, dayUS); n < minStretchSamples {
 			width = min(2*width, widestStretch)
 		}
 		from = end
@@ -152,7 +152,7 @@ func (r *reader) shorten(ctx context.Context, tx *store.Tx, from, to int64, n in
 // fit shortens a stretch so that reading it needs a limited number of samples. It
 // counts them before it reads any. A day is not cut further.
 func (r *reader) fit(ctx context.Context, tx *store.Tx, from, to int64) (end int64, n int, err error) {
-	return storage.Fit(from, to, dayUS, crowd, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
+	return storage.Fit(from, to, dayUS, maxStretchSamples, func(to int64) (int, error) { return r.count(ctx, tx, from, to) })
 }
 
 // count returns the number of samples that merging a stretch reads.

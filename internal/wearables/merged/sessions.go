@@ -26,7 +26,7 @@ const daysAround = 3
 // another source. It maps their ids to the id of the better one. Empty days mean no
 // bound.
 func Duplicates(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource, provider, first, last string) (map[uuid.UUID]uuid.UUID, error) {
-	all, err := storage.SessionsOfDays(ctx, tx, team, user, resource, provider, widened(first, -daysAround), widened(last, daysAround))
+	all, err := storage.SessionsOfDays(ctx, tx, team, user, resource, provider, moveDay(first, -daysAround), moveDay(last, daysAround))
 	if err != nil {
 		return nil, err
 	}
@@ -37,8 +37,8 @@ func Duplicates(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resourc
 	return duplicatesOf(resource, all, priorities), nil
 }
 
-// widened moves a bound by some days. It does not change the last possible day.
-func widened(day string, by int) string {
+// moveDay moves a bound by some days. It does not change the last possible day.
+func moveDay(day string, by int) string {
 	if d, err := civil.ParseDate(day); err == nil && d.AddDays(by).Year <= 9999 {
 		return d.AddDays(by).String()
 	}

@@ -179,7 +179,7 @@ func (t *track) start(i int, zone *time.Location) int64 {
 	}
 	if offset == wearables.NoOffset {
 		offset = 0
-		if zone != nil && !wearables.Floats(t.Source.Provider) {
+		if zone != nil && !wearables.HasFloatingTimes(t.Source.Provider) {
 			_, seconds := time.UnixMicro(t.Time[i]).In(zone).Zone()
 			offset = int32(seconds)
 		}

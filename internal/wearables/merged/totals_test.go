@@ -84,9 +84,9 @@ func TestContinuousLevelsComeFirst(t *testing.T) {
 	}
 }
 
-func load(all ...wearables.Samples) (loaded []Loaded) {
+func load(all ...wearables.Samples) (loaded []LoadedSamples) {
 	for _, s := range all {
-		loaded = append(loaded, Loaded{Samples: s})
+		loaded = append(loaded, LoadedSamples{Samples: s})
 	}
 	return loaded
 }

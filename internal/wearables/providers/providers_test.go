@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"hale/internal/platform/store/storetest"
 )
 
@@ -119,3 +121,78 @@ func TestLogoURLFollowsTheBaseURL(t *testing.T) {
 		t.Errorf("the other database, without one: %s", got)
 	}
 }
+
+func TestNewerVersions(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"10.1", "9.6.3", true},
+		{"9.6.3", "10.1", false},
+		{"9.6", "9.6", false},
+		{"9.6.1", "9.6", true},
+		{"3.00", "2.30", true},
+		{"2.30", "3.00", false},
+		{"1", "", true},
+		{"", "1", false},
+		{"", "", false},
+		{"v10", "v9", true},
+		{"v9", "v10", false},
+		{"V10", "v9", true},
+		{"2.10b", "2.9", true},
+		{"2.9", "2.10b", false},
+		{"2.9b", "2.9", true},
+		{"2.9b", "2.9a", true},
+		{"2.10", "2.9b", true},
+		{"Build 100", "Build 99", true},
+		{"Build 99", "Build 100", false},
+		{"12A405", "9B206", true},
+		{"R123456789012345678901234567890", "R99999999999999999999", true},
+		{"1.0", "beta", true},
+		{"beta", "1.0", false},
+		{"1.007", "1.6", true},
+		{"1.6", "1.007", false},
+	} {
+		if IsNewerVersion(c.a, c.b) != c.want {
+			t.Errorf("%q after %q: %v", c.a, c.b, !c.want)
+		}
+	}
+}
+
+// The order of versions is total: of two that differ one is the newer, and a version
+// newer than that one is newer than both.
+func TestTheOrderOfVersionsIsTotal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		version := rapid.StringMatching(`[vVb]?[0-9]{0,3}[ab .]?[0-9]{0,2}[.]?[0-9a]{0,2}`)
+		a, b, c := version.Draw(t, "a"), version.Draw(t, "b"), version.Draw(t, "c")
+		if a != b && IsNewerVersion(a, b) == IsNewerVersion(b, a) || IsNewerVersion(a, a) {
+			t.Fatalf("%q and %q", a, b)
+		}
+		if IsNewerVersion(a, b) && IsNewerVersion(b, c) && !IsNewerVersion(a, c) {
+			t.Fatalf("%q after %q after %q", a, b, c)
+		}
+	})
+}
+
+// Resources is the spec's list of what supported_resources may hold.
+//
+// Spec: Catalog provider, supported_resources.
+var Resources = []string{
+	"profile", "activity", "sleep", "body", "workouts", "workout_stream",
+	"connection", "order", "result", "match_review", "appointment",
+	"glucose", "heartrate", "hrv", "ige", "igg", "blood_oxygen", "blood_pressure", "cholesterol",
+	"device", "device_legacy", "weight", "fat", "body_temperature", "body_temperature_delta",
+	"meal", "water", "caffeine", "mindfulness_minutes", "steps", "calories_active", "distance",
+	"floors_climbed", "respiratory_rate", "vo2_max", "calories_basal", "stress_level",
+	"menstrual_cycle", "sleep_cycle", "electrocardiogram", "electrocardiogram_voltage",
+	"afib_burden", "heart_rate_alert", "stand_hour", "stand_duration", "sleep_apnea_alert",
+	"sleep_breathing_disturbance", "wheelchair_push", "forced_expiratory_volume_1",
+	"forced_vital_capacity", "peak_expiratory_flow_rate", "inhaler_usage", "fall", "uv_exposure",
+	"daylight_exposure", "handwashing", "basal_body_temperature", "heart_rate_recovery_one_minute",
+	"body_mass_index", "lean_body_mass", "waist_circumference", "workout_distance",
+	"workout_swimming_stroke", "workout_duration", "insulin_injection", "carbohydrates", "note",
+	"sleep_stream", "hypnogram",
+}
+
+// IsResource reports whether the spec knows a resource by that name.
+func IsResource(name string) bool { return slices.Contains(Resources, name) }

@@ -44,7 +44,7 @@ func TestDeletedRecords(t *testing.T) {
 	}
 	const head = `{"stage":"daily","provider":"health_connect"`
 	user := func(deleted string) string {
-		return head + `,"users":[{"user_id":"` + anna + `","series":{},"deleted":` + deleted + `}]}`
+		return head + `,"users":[{"user_id":"` + firstUser + `","series":{},"deleted":` + deleted + `}]}`
 	}
 	for _, c := range []struct{ body, loc, fault string }{
 		{head + `,"deleted":["a"],"users":[]}`, "body.deleted", "one user at a time"},

@@ -139,7 +139,7 @@ func (s *scanner) document(d *wearables.Document) (draft, error) {
 	out := draft{Summary: wearables.Summary{Resource: d.Name, Whole: d.Dated}, fields: map[string]json.RawMessage{}}
 	var records [5]string // as in recordFields
 	err := s.object(func(key []byte) error {
-		name := snake(key)
+		name := snakeCase(key)
 		s.field = name
 		s.space()
 		start := s.pos
@@ -429,8 +429,8 @@ func convertEnergy(energy map[string]any, kcal *wearables.Resource) (changed boo
 	return true
 }
 
-// snake returns a key in snake_case.
-func snake(key []byte) string {
+// snakeCase returns a key in snake_case.
+func snakeCase(key []byte) string {
 	out := make([]byte, 0, len(key)+4)
 	for i, c := range key {
 		if c < utf8.RuneSelf && unicode.IsUpper(rune(c)) {

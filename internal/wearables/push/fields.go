@@ -51,7 +51,7 @@ func (p *parser) sampleMember(key []byte) (err error) {
 		err = p.source()
 	case "external_id", "externalId", "metadata", "uuid", "id", "provider_id", "providerId":
 		p.form.odd = true
-		err = p.record(snake(key))
+		err = p.record(snakeCase(key))
 	default:
 		i := slices.IndexFunc(p.extra, func(e wearables.Extra) bool { return string(key) == e.Name || string(key) == e.Camel })
 		if i < 0 {

@@ -75,7 +75,7 @@ func (s *scanner) number() (float64, error) {
 type numberForms byte
 
 const (
-	wholes     numberForms = 1 << iota // 72
+	formWhole  numberForms = 1 << iota // 72
 	fractions                          // 72.5, as short as it can be
 	decimals                           // 72.0
 	otherForms                         // 72.50
@@ -93,7 +93,7 @@ func plainNumber(b []byte) (f float64, n int, l numberForms) {
 		return 0, 0, 0
 	}
 	if n == len(b) || b[n] != '.' {
-		return float64(mantissa), n, wholes
+		return float64(mantissa), n, formWhole
 	}
 	point := n
 	for n++; n < len(b) && b[n]-'0' <= 9; n++ {

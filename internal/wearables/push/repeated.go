@@ -149,7 +149,7 @@ func (p *parser) rows() *rows.Table {
 	}
 	number := rows.Value
 	switch {
-	case r.numbers&otherForms != 0 || r.numbers&wholes != 0 && r.numbers&decimals != 0:
+	case r.numbers&otherForms != 0 || r.numbers&formWhole != 0 && r.numbers&decimals != 0:
 		return nil
 	case r.numbers&decimals != 0:
 		number = rows.Decimal

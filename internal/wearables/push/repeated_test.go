@@ -24,7 +24,7 @@ func splitSamples(body []byte) []byte {
 func sameEitherWay(body []byte) error {
 	got, err := Parse(body, insulin)
 	want, wantErr := Parse(splitSamples(body), insulin)
-	if (err == nil) != (wantErr == nil) || err != nil && wantErr != nil && withoutPlace(err) != withoutPlace(wantErr) {
+	if (err == nil) != (wantErr == nil) || err != nil && wantErr != nil && trimPosition(err) != trimPosition(wantErr) {
 		return fmt.Errorf("gives %w, with care %w", err, wantErr)
 	}
 	if err != nil {
@@ -49,8 +49,8 @@ func sameEitherWay(body []byte) error {
 	return nil
 }
 
-// withoutPlace returns the text of a fault without its position in bytes.
-func withoutPlace(err error) string {
+// trimPosition returns the text of a fault without its position in bytes.
+func trimPosition(err error) string {
 	text, _, _ := strings.Cut(err.Error(), " near byte ")
 	return text
 }

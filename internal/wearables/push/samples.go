@@ -191,9 +191,9 @@ func (s *scanner) leaveOut(err error, from int, malformed *[]Reject, first *erro
 // reason returns the reason for which the current element is left out, by its fault.
 func (s *scanner) reason(one *fault.Error) string {
 	if one.Code() == "missing" {
-		return wearables.Missing + s.field
+		return wearables.MissingField + s.field
 	}
-	return wearables.Malformed + cmp.Or(s.field, "element")
+	return wearables.MalformedField + cmp.Or(s.field, "element")
 }
 
 // finish checks the head and applies the zone of the device.

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	anna  = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
-	berta = "3fa85f64-5717-4562-b3fc-2c963f66afa7"
-	pulse = `{"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":61}]}`
+	firstUser  = "3fa85f64-5717-4562-b3fc-2c963f66afa6"
+	secondUser = "3fa85f64-5717-4562-b3fc-2c963f66afa7"
+	pulse      = `{"heartrate":[{"timestamp":"2026-03-01T10:00:00Z","value":61}]}`
 )
 
 func peopleBody(users string, more ...string) []byte {
@@ -32,17 +32,17 @@ func TestPeopleEqualTheirSeparateEntries(t *testing.T) {
 	head := `{"stage":"daily","provider":"apple_health_kit"`
 	for _, c := range []struct{ body, anna, berta string }{
 		{
-			string(peopleBody("[" + entryOf(anna, pulse) + "," + entryOf(berta, `{}`) + "]")),
+			string(peopleBody("[" + entryOf(firstUser, pulse) + "," + entryOf(secondUser, `{}`) + "]")),
 			head + `,"series":` + pulse + `}`, head + `,"series":{}}`,
 		},
 		{
-			string(peopleBody("["+entryOf(anna, pulse, `,"time_zone":"Asia/Tokyo","source":{"type":"ring"}`)+","+entryOf(berta, pulse, `,"time_zone":null,"source":null`)+"]",
+			string(peopleBody("["+entryOf(firstUser, pulse, `,"time_zone":"Asia/Tokyo","source":{"type":"ring"}`)+","+entryOf(secondUser, pulse, `,"time_zone":null,"source":null`)+"]",
 				`,"source":{"type":"watch"},"time_zone":"Europe/Berlin"`)),
 			head + `,"time_zone":"Asia/Tokyo","source":{"type":"ring"},"series":` + pulse + `}`,
 			head + `,"time_zone":"Europe/Berlin","source":{"type":"watch"},"series":` + pulse + `}`,
 		},
 		{ // in any order, with blanks, and with unknown fields
-			` { "users" : [ {"note":[{}], "series": ` + pulse + `,"user_id":"` + anna + `"} ,` + entryOf(berta, pulse) + ` ], "more": 1, "provider": "apple_health_kit","stage" :"daily" } `,
+			` { "users" : [ {"note":[{}], "series": ` + pulse + `,"user_id":"` + firstUser + `"} ,` + entryOf(secondUser, pulse) + ` ], "more": 1, "provider": "apple_health_kit","stage" :"daily" } `,
 			`{"stage":"daily","provider": "apple_health_kit","series":` + pulse + `}`, `{"stage":"daily","provider": "apple_health_kit","series":` + pulse + `}`,
 		},
 	} {
@@ -64,14 +64,14 @@ func TestPeopleEqualTheirSeparateEntries(t *testing.T) {
 				t.Errorf("kept as %s: %v", got.Each[i].Text, err)
 			}
 		}
-		if got.Each[0].User.String() != anna || got.Each[1].User.String() != berta {
+		if got.Each[0].User.String() != firstUser || got.Each[1].User.String() != secondUser {
 			t.Errorf("%v and %v", got.Each[0].User, got.Each[1].User)
 		}
 	}
 }
 
 func TestFaultsInPeopleNameThePlace(t *testing.T) {
-	two := entryOf(anna, pulse) + ","
+	two := entryOf(firstUser, pulse) + ","
 	for _, c := range []struct {
 		body string
 		loc  string
@@ -84,12 +84,12 @@ func TestFaultsInPeopleNameThePlace(t *testing.T) {
 		{string(peopleBody("[" + two)), "body", fault.Invalid},
 		{string(peopleBody("[" + two + "7]")), "body.users.1", fault.Invalid},
 		{string(peopleBody("[" + two + "{}]")), "body.users.1.user_id", fault.Invalid},
-		{string(peopleBody("[" + two + `{"user_id":"` + berta + `"}]`)), "body.users.1.series", fault.Invalid},
+		{string(peopleBody("[" + two + `{"user_id":"` + secondUser + `"}]`)), "body.users.1.series", fault.Invalid},
 		{string(peopleBody("[" + two + entryOf("not-a-uuid-but-as-long-as-one-is-abc", pulse) + "]")), "body.users.1.user_id", fault.Invalid},
-		{string(peopleBody("[" + two + entryOf(anna, pulse) + "]")), "body.users.1.user_id", fault.Invalid},
-		{string(peopleBody("[" + two + entryOf(berta, `{"sleep":[]}`) + "]")), "body.users.1.series.sleep", fault.Invalid},
-		{string(peopleBody("[" + two + entryOf(berta, pulse, `,"time_zone":"Mars/Base"`) + "]")), "body.users.1.time_zone", fault.Invalid},
-		{string(peopleBody("["+two+entryOf(berta, pulse)+"]", `,"time_zone":"Mars/Base"`)), "body.time_zone", fault.Invalid},
+		{string(peopleBody("[" + two + entryOf(firstUser, pulse) + "]")), "body.users.1.user_id", fault.Invalid},
+		{string(peopleBody("[" + two + entryOf(secondUser, `{"sleep":[]}`) + "]")), "body.users.1.series.sleep", fault.Invalid},
+		{string(peopleBody("[" + two + entryOf(secondUser, pulse, `,"time_zone":"Mars/Base"`) + "]")), "body.users.1.time_zone", fault.Invalid},
+		{string(peopleBody("["+two+entryOf(secondUser, pulse)+"]", `,"time_zone":"Mars/Base"`)), "body.time_zone", fault.Invalid},
 		{string(peopleBody("[]", `,"source":{"type":7}`)), "body.source", fault.Invalid},
 		{`{"stage":"historical","provider":"apple_health_kit","users":[]}`, "body.stage", fault.Invalid},
 		{string(peopleBody(manyEntries(MostUsers + 1))), "body.users", fault.TooLarge},
@@ -122,10 +122,10 @@ func manyEntries(n int) string {
 
 func TestSamplesOfPeopleAreCountedTogether(t *testing.T) {
 	list := `{"heartrate":[` + strings.TrimSuffix(strings.Repeat(`{"timestamp":"2026-03-01T10:00:00Z","value":61},`, MostSamples/2+1), ",") + `]}`
-	if _, err := ParseUsers(peopleBody("[" + entryOf(anna, list) + "]")); err != nil {
+	if _, err := ParseUsers(peopleBody("[" + entryOf(firstUser, list) + "]")); err != nil {
 		t.Error(err)
 	}
-	if _, err := ParseUsers(peopleBody("[" + entryOf(anna, list) + "," + entryOf(berta, list) + "]")); fault.KindOf(err) != fault.TooLarge {
+	if _, err := ParseUsers(peopleBody("[" + entryOf(firstUser, list) + "," + entryOf(secondUser, list) + "]")); fault.KindOf(err) != fault.TooLarge {
 		t.Error(err)
 	}
 }
@@ -133,8 +133,8 @@ func TestSamplesOfPeopleAreCountedTogether(t *testing.T) {
 // FuzzPeople checks that any text is a batch or a fault. In a batch, the text of each
 // user is a body of series.
 func FuzzPeople(f *testing.F) {
-	f.Add(peopleBody("[" + entryOf(anna, pulse) + "," + entryOf(berta, pulse, `,"source":{"type":"watch"}`) + "]"))
-	f.Add(peopleBody(`[{"user_id":"`+anna+`","series":{"steps":[]}}]`, `,"time_zone":"Europe/Berlin"`))
+	f.Add(peopleBody("[" + entryOf(firstUser, pulse) + "," + entryOf(secondUser, pulse, `,"source":{"type":"watch"}`) + "]"))
+	f.Add(peopleBody(`[{"user_id":"`+firstUser+`","series":{"steps":[]}}]`, `,"time_zone":"Europe/Berlin"`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		got, err := ParseUsers(data)
 		if err != nil {

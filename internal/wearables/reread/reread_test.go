@@ -11,17 +11,17 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// story is a running service with one user.
-type story struct {
+// scenario is a running service with one user.
+type scenario struct {
 	*apptest.Service
 	t    *testing.T
 	user string
 }
 
-func begin(s *apptest.Service, t *testing.T, name string) *story {
+func begin(s *apptest.Service, t *testing.T, name string) *scenario {
 	t.Helper()
 	s = s.For(t)
-	return &story{Service: s, t: t, user: s.NewUser(name)}
+	return &scenario{Service: s, t: t, user: s.NewUser(name)}
 }
 
 // clarity returns a Dexcom Clarity export of glucose values every five minutes from
@@ -42,7 +42,7 @@ const whoop = "Sleep onset,Wake onset,Nap,Asleep duration (min)\r\n" +
 	"2026-03-03 00:30:00,2026-03-03 06:30:00,false,340\r\n"
 
 // upload imports a file and returns the id of the import.
-func (s *story) upload(file string) string {
+func (s *scenario) upload(file string) string {
 	s.t.Helper()
 	var i struct{ ID, Status, Error string }
 	s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", file, &i)
@@ -53,7 +53,7 @@ func (s *story) upload(file string) string {
 	return i.ID
 }
 
-func (s *story) zone(name string) {
+func (s *scenario) zone(name string) {
 	s.t.Helper()
 	body := `{"fallback_time_zone":null}`
 	if name != "" {
@@ -63,7 +63,7 @@ func (s *story) zone(name string) {
 }
 
 // glucose returns the values, each with its UTC time and its offset.
-func (s *story) glucose() string {
+func (s *scenario) glucose() string {
 	s.t.Helper()
 	var page struct {
 		Groups map[string][]struct {
@@ -91,7 +91,7 @@ func (s *story) glucose() string {
 }
 
 // nights returns the bedtimes and days of all nights.
-func (s *story) nights() string {
+func (s *scenario) nights() string {
 	s.t.Helper()
 	var page struct {
 		Sleep []struct {
@@ -108,7 +108,7 @@ func (s *story) nights() string {
 	return strings.Join(all, " ")
 }
 
-func (s *story) await(what string, read func() string, want string) {
+func (s *scenario) await(what string, read func() string, want string) {
 	s.t.Helper()
 	got := ""
 	for range 1500 {
@@ -121,7 +121,7 @@ func (s *story) await(what string, read func() string, want string) {
 }
 
 // settle waits until no job waits or runs.
-func (s *story) settle() {
+func (s *scenario) settle() {
 	s.t.Helper()
 	s.await("the jobs", func() string {
 		var page struct {
@@ -139,7 +139,7 @@ func (s *story) settle() {
 }
 
 // renormalise reprocesses all stored payloads.
-func (s *story) renormalise() {
+func (s *scenario) renormalise() {
 	s.t.Helper()
 	var run struct{ ID, Status string }
 	s.Expect(202, "POST", "/v2/team/renormalise", fmt.Sprintf(`{"user_id":%q,"every":true}`, s.user), &run)
@@ -151,7 +151,7 @@ func (s *story) renormalise() {
 }
 
 // count counts the events of a type.
-func (s *story) count(kind string) (n int) {
+func (s *scenario) count(kind string) (n int) {
 	s.t.Helper()
 	var page struct {
 		Events []struct {
@@ -174,7 +174,7 @@ func (s *story) count(kind string) (n int) {
 func TestStories(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
-		for name, tell := range map[string]func(s *story){
+		for name, tell := range map[string]func(s *scenario){
 			"a zone set late": zoneSetLate, "deleted values": deletedValues, "two imports": twoImports, "nights": nights, "renormalise": renormalise,
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestStories(t *testing.T) {
 
 // Values from a file without a zone move when the user's zone is set, changed or removed.
 // A repeated import of the file adds no second copy.
-func zoneSetLate(s *story) {
+func zoneSetLate(s *scenario) {
 	id := s.upload(clarity("5.1", "5.2", "5.3"))
 	floating := "10:00/-=5.1 10:05/-=5.2 10:10/-=5.3"
 	s.await("imported", s.glucose, floating)
@@ -218,7 +218,7 @@ func zoneSetLate(s *story) {
 }
 
 // A value that was deleted before the zone was set stays deleted.
-func deletedValues(s *story) {
+func deletedValues(s *scenario) {
 	s.upload(clarity("5.1", "5.2", "5.3"))
 	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/data?resource=glucose&start=2026-03-01T10:05:00Z&end=2026-03-01T10:05:30Z", "", nil)
 	s.await("deleted", s.glucose, "10:00/-=5.1 10:10/-=5.3")
@@ -235,7 +235,7 @@ func deletedValues(s *story) {
 }
 
 // A later import replaced values of an earlier one. This stays so after the zone changes.
-func twoImports(s *story) {
+func twoImports(s *scenario) {
 	s.upload(clarity("5.1", "5.2"))
 	second := s.upload(clarity("5.1", "6.2", "6.3"))
 	s.await("imported", s.glucose, "10:00/-=5.1 10:05/-=6.2 10:10/-=6.3")
@@ -247,7 +247,7 @@ func twoImports(s *story) {
 }
 
 // A night moves with its zone, once. A deleted night stays deleted.
-func nights(s *story) {
+func nights(s *scenario) {
 	s.upload(whoop)
 	s.await("imported", s.nights, "01T23:30/02=25200 03T00:30/03=20400")
 	s.zone("America/New_York")
@@ -263,7 +263,7 @@ func nights(s *story) {
 }
 
 // Reprocessing stored files does not bring back the reading of an older zone.
-func renormalise(s *story) {
+func renormalise(s *scenario) {
 	s.upload(clarity("5.1", "5.2"))
 	s.zone("Europe/Berlin")
 	berlin := "09:00/3600=5.1 09:05/3600=5.2"

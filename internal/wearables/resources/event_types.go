@@ -37,11 +37,11 @@ func dataTypes(resource, what string, example func(uuid.UUID) json.RawMessage) [
 		{Name: "daily.data." + resource + ".updated", Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
 		{
 			Name: "daily.data." + resource + ".deleted", Sentence: "Data of " + resource + " was deleted.",
-			Example: events.ExampleOf(`"resource":"` + resource + `",` + deleted),
+			Example: events.ExampleOf(`"resource":"` + resource + `",` + deletedExample),
 		},
 		{
 			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " of a new connection has been fetched to its end.",
-			Example: events.ExampleOf(historical),
+			Example: events.ExampleOf(historicalExample),
 		},
 	}
 }
@@ -102,9 +102,9 @@ func sourceOf(kind string) string {
 
 var source = sourceOf("watch")
 
-// deleted has the fields of an example about a deletion.
-var deleted = `"deletion_id":"00000000-0000-4000-8000-000000000004","deleted":3,"restored":0,"start_date":"2026-03-01T07:30:00+00:00",` +
+// deletedExample has the fields of an example about a deletion.
+var deletedExample = `"deletion_id":"00000000-0000-4000-8000-000000000004","deleted":3,"restored":0,"start_date":"2026-03-01T07:30:00+00:00",` +
 	`"end_date":"2026-03-01T08:30:00+00:00","ids":[],"providers":["apple_health_kit"],` + sourceOf("unknown")
 
-// historical has the fields of an example about all of a provider's sources.
-var historical = `"start_date":"2026-01-30T00:00:00+00:00","end_date":"2026-03-01T00:00:00+00:00","provider":"apple_health_kit",` + sourceOf("unknown")
+// historicalExample has the fields of an example about all of a provider's sources.
+var historicalExample = `"start_date":"2026-01-30T00:00:00+00:00","end_date":"2026-03-01T00:00:00+00:00","provider":"apple_health_kit",` + sourceOf("unknown")

@@ -129,7 +129,7 @@ func isWord(s string) bool {
 	return true
 }
 
-func oneOf(name string, words ...string) Extra {
+func extraWords(name string, words ...string) Extra {
 	parts := strings.Split(name, "_")
 	for i, part := range parts[1:] {
 		parts[1+i] = strings.ToUpper(part[:1]) + part[1:]

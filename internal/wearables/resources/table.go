@@ -48,13 +48,13 @@ var table = []Resource{
 	metric("heart_rate_recovery_one_minute", "Heart rate after exercise", interval, "count", 0, 300, 28, perMonth),
 	metric("heartrate", "Heart rate", discrete, "bpm", 20, 300, 62, perDay),
 	lateType(withTypes(metric("hrv", "Heart rate variability", discrete, "rmssd", 1, 1_000, 48, perDay), "rmssd", "sdnn")),
-	notPushed(metric(Hypnogram, "Sleep stages", interval, "stage", -1, 5, 2, perDay)),
+	withoutPush(metric(Hypnogram, "Sleep stages", interval, "stage", -1, 5, 2, perDay)),
 	typeRequired(withAnyType(metric("ige", "Allergy test (IgE)", discrete, "FSU", 0, 1_000_000, 1.2, perMonth), "baha_grass")),
 	typeRequired(withAnyType(metric("igg", "Allergy test (IgG)", discrete, "FSU", 0, 1_000_000, 0.7, perMonth), "dairy")),
 	metric("inhaler_usage", "Inhaler use", interval, "count", 0, 10_000, 1, perMonth),
 	withFields(withKinds(metric("insulin_injection", "Insulin", interval, "unit", 0, 1_000, 6, perMonth),
-		"rapid_acting", "long_acting"), withExample(oneOf("delivery_mode", "basal", "bolus"), "bolus"),
-		oneOf("delivery_form", "standard", "extended"), oneOf("bolus_purpose", "meal", "correction", "mixed", "unknown")),
+		"rapid_acting", "long_acting"), withExample(extraWords("delivery_mode", "basal", "bolus"), "bolus"),
+		extraWords("delivery_form", "standard", "extended"), extraWords("bolus_purpose", "meal", "correction", "mixed", "unknown")),
 	metric("lean_body_mass", "Lean body mass", interval, "kg", 1, 500, 57.9, perMonth),
 	metric("mindfulness_minutes", "Mindfulness", interval, "min", 0, 1_500, 10, perMonth),
 	textOnly(metric("note", "Notes", interval, "text", 0, 0, 0, perMonth), "food", "exercise", "insulin_injection", "unspecified"),
@@ -73,7 +73,7 @@ var table = []Resource{
 	withLength(metric("water", "Water", discrete, "ml", 0, 50_000, 250, perMonth)),
 	withRate(metric("wheelchair_push", "Wheelchair pushes", interval, "count", 0, 100_000, 40, perDay), 300),
 	metric("workout_distance", "Workouts", interval, "m", 0, 1_000_000, 1000, perDay),
-	withFields(metric("workout_duration", "Workouts", interval, "min", 0, 10_080, 35, perMonth), oneOf("intensity", "low", "medium", "high")),
+	withFields(metric("workout_duration", "Workouts", interval, "min", 0, 10_080, 35, perMonth), extraWords("intensity", "low", "medium", "high")),
 	metric("workout_swimming_stroke", "Swimming strokes", interval, "count", 0, 100_000, 18, perDay),
 }
 
@@ -100,7 +100,7 @@ func oneType(r Resource) Resource                     { r.OneType = true; return
 func lateType(r Resource) Resource                    { r.LateType = true; return r }
 func withRate(r Resource, perMinute float64) Resource { r.PerMinute = perMinute; return r }
 func withLength(r Resource) Resource                  { r.QueryLength = true; return r }
-func notPushed(r Resource) Resource                   { r.Push = false; return r }
+func withoutPush(r Resource) Resource                 { r.Push = false; return r }
 func withFields(r Resource, fields ...Extra) Resource { r.Extra = fields; return r }
 func withExample(e Extra, example string) Extra       { e.Example = example; return e }
 
@@ -119,5 +119,5 @@ func asPair(r Resource, leastLow, mostLow, example float64) Resource {
 	return r
 }
 
-var sensorLocation = withExample(oneOf("sensor_location", "armpit", "body", "ear", "finger", "gastrointestinal", "mouth", "rectum", "toe",
+var sensorLocation = withExample(extraWords("sensor_location", "armpit", "body", "ear", "finger", "gastrointestinal", "mouth", "rectum", "toe",
 	"eardrum", "temporal_artery", "forehead", "wrist"), "wrist")

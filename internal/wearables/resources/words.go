@@ -48,7 +48,7 @@ func (r *Resource) TypeWords() string {
 	case r.AnyType:
 		return "any word, such as `" + r.Example.Type + "`"
 	}
-	words := Quoted(r.Types)
+	words := QuoteWords(r.Types)
 	if r.Kinds {
 		words += "; required"
 	}
@@ -61,8 +61,8 @@ func (r *Resource) TypeWords() string {
 	return words
 }
 
-// Quoted lists words as code.
-func Quoted(words []string) string {
+// QuoteWords lists words as code.
+func QuoteWords(words []string) string {
 	if len(words) == 0 {
 		return ""
 	}
@@ -80,13 +80,13 @@ func (r *Resource) Shape() string {
 // FieldWords returns the further fields of samples with their words.
 func (r *Resource) FieldWords() string {
 	if r.Text {
-		return "`tags`: a list of " + Quoted(r.Tags)
+		return "`tags`: a list of " + QuoteWords(r.Tags)
 	}
 	all := make([]string, 0, len(r.Extra))
 	for _, field := range r.Extra {
 		text := "`" + field.Name + "`"
 		if len(field.Words) > 0 {
-			text += ": " + Quoted(field.Words)
+			text += ": " + QuoteWords(field.Words)
 		}
 		all = append(all, text)
 	}

@@ -87,13 +87,13 @@ func noteRows() []situation {
 		{"a note with an id moves", []step{
 			notes(note("10:00", "a", "first", `,"id":"n"`)), notes(note("11:00", "a", "first", `,"id":"n"`)),
 		}, []truth{
-			samples("note", "timestamp value", "2026-03-01T11:00:00+00:00 first"), sent("daily.data.note.updated", 1),
+			samples("note", "timestamp value", "2026-03-01T11:00:00+00:00 first"), countEvents("daily.data.note.updated", 1),
 			payloads("daily.data.note.deleted", "start_date deleted", "2026-03-01T10:00:00+00:00 1"),
 		}},
 		{"a note with an id moves and another one takes its place", []step{
 			notes(note("10:00", "a", "first", `,"id":"n"`)), notes(note("11:00", "a", "first", `,"id":"n"`), note("10:00", "a", "second", `,"id":"m"`)),
 		}, []truth{
-			samples("note", "timestamp value", "2026-03-01T10:00:00+00:00 second", "2026-03-01T11:00:00+00:00 first"), sent("daily.data.note.deleted", 1),
+			samples("note", "timestamp value", "2026-03-01T10:00:00+00:00 second", "2026-03-01T11:00:00+00:00 first"), countEvents("daily.data.note.deleted", 1),
 		}},
 		{"notes of two apps in one body", []step{notes(note("10:00", "b", "earlier", ""), note("10:00", "a", "later", ""))}, []truth{
 			plainNotes("value", "later"), payloads("daily.data.note.created", "source.app_id", "b", "a"),
@@ -107,7 +107,7 @@ func noteRows() []situation {
 		}, []truth{plainNotes("value", "fifth"), payloads("daily.data.note.updated", "source.app_id", "b", "a")}},
 		{"a note with an id has another text", []step{
 			notes(note("10:00", "a", "first", `,"id":"n"`)), notes(note("10:00", "a", "second", `,"id":"n"`)),
-		}, []truth{samples("note", "value", "second"), sent("daily.data.note.updated", 1), sent("daily.data.note.deleted", 0)}},
+		}, []truth{samples("note", "value", "second"), countEvents("daily.data.note.updated", 1), countEvents("daily.data.note.deleted", 0)}},
 	}
 }
 

@@ -65,13 +65,13 @@ func TestStoredTwice(t *testing.T) {
 		if got := b.want("DELETE", path+"&dry_run=true", ""); !strings.Contains(got, `"deleted":6`) {
 			t.Errorf("dry run: %s", got)
 		}
-		sent("daily.data.sleep.deleted", 0).check(b)
+		countEvents("daily.data.sleep.deleted", 0).check(b)
 		if got := b.want("DELETE", path, ""); !strings.Contains(got, `"deleted":6`) || !strings.Contains(got, `"status":"succeeded"`) {
 			t.Errorf("merged: %s", got)
 		}
 		for _, w := range []truth{
 			summaries("sleep", "total", "24000", "26000", "23000", "22000", "21000", "19000", "18000", "1100", "17000"), summaries("workouts", "distance", "9900", "900"),
-			sent("daily.data.sleep.deleted", 1), sent("daily.data.workouts.deleted", 1),
+			countEvents("daily.data.sleep.deleted", 1), countEvents("daily.data.workouts.deleted", 1),
 		} {
 			w.check(b)
 		}

@@ -109,13 +109,13 @@ func duplicateRows() []situation {
 	}
 	stood := append(types("stand_hour", "stood 1"), daily("stand_hour", "date total", "2026-03-02 1"))
 	typeRows := []situation{
-		{"an idle hour becomes one that stood", []step{hour(`"idle"`), hour(`"stood"`)}, append(stood, sent("daily.data.stand_hour.created", 2))},
+		{"an idle hour becomes one that stood", []step{hour(`"idle"`), hour(`"stood"`)}, append(stood, countEvents("daily.data.stand_hour.created", 2))},
 		{"an hour that stood becomes idle, and stood again", []step{hour(`"stood"`), hour(`"idle"`), hour(`"stood"`)}, append(stood,
-			sent("daily.data.stand_hour.created", 2), sent("daily.data.stand_hour.updated", 1))},
+			countEvents("daily.data.stand_hour.created", 2), countEvents("daily.data.stand_hour.updated", 1))},
 		{"one body has an hour that is idle, then stood, twice", []step{
 			push("stand_hour", android, "UTC", typed(`"idle"`, "1", ""), typed(`"stood"`, "1", "")),
 			push("stand_hour", android, "UTC", typed(`"idle"`, "1", ""), typed(`"stood"`, "1", "")),
-		}, append(types("stand_hour", "stood 1"), sent("daily.data.stand_hour.created", 2), sent("daily.data.stand_hour.updated", 0))},
+		}, append(types("stand_hour", "stood 1"), countEvents("daily.data.stand_hour.created", 2), countEvents("daily.data.stand_hour.updated", 0))},
 		{"an hour that stood is deleted by its id", []step{
 			hour(`"idle"`), push("stand_hour", android, "UTC", typed(`"stood"`, "1", `,"end":"2026-03-02T09:00:00Z","id":"h"`)),
 			call("POST", "/v2/timeseries/*/stand_hour", `{"stage":"daily","provider":"health_connect","deleted":["h"]}`),
@@ -169,14 +169,14 @@ func duplicateRows() []situation {
 		}},
 		{"an app corrects its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "65")), beats("65")},
 		{"an app repeats its heart rate of one key", both(beat("a", "60"), beat("b", "70"), beat("a", "60")), beats("70")},
-		{"a few heart rates of one app within those of another", both(minutes("a", "60", 10, 1), minutes("b", "150", 7, 2), derived(android)), slices.Concat(
+		{"a few heart rates of one app within those of another", both(minutes("a", "60", 10, 1), minutes("b", "150", 7, 2), runDerive(android)), slices.Concat(
 			tenMinutes("60", "60", "150", "60", "150", "60", "150", "60", "60", "60"), []truth{
 				daily("heartrate", "date avg count", "2026-03-02 87 10"), summaries("activity", "heart_rate.avg_bpm heart_rate.max_bpm", "87 150"),
 			})},
-		{"heart rates of one app around those of another", both(minutes("b", "150", 7, 2), minutes("a", "60", 10, 1), derived(android)), slices.Concat(
+		{"heart rates of one app around those of another", both(minutes("b", "150", 7, 2), minutes("a", "60", 10, 1), runDerive(android)), slices.Concat(
 			tenMinutes(slices.Repeat([]string{"60"}, 10)...), []truth{daily("heartrate", "date avg count", "2026-03-02 60 10"), summaries("activity", "heart_rate.max_bpm", "60")})},
-		{"two apps send steps of one key", both(walk("a", "900"), walk("b", "1000"), derived(android)), walks("1000")},
-		{"two apps send steps of one key in the other order", both(walk("b", "1000"), walk("a", "900"), derived(android)), walks("900")},
+		{"two apps send steps of one key", both(walk("a", "900"), walk("b", "1000"), runDerive(android)), walks("1000")},
+		{"two apps send steps of one key in the other order", both(walk("b", "1000"), walk("a", "900"), runDerive(android)), walks("900")},
 		{"two apps send steps of one start and two ends", both(walk("a", "900"),
 			push("steps", android, "UTC", `{"timestamp":"2026-03-02T08:00:00Z","end":"2026-03-02T08:05:00Z","value":80,"source_type":"phone","source_app_id":"b"}`),
 		), []truth{daily("steps", "date total", "2026-03-02 900")}},

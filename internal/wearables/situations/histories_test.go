@@ -188,7 +188,7 @@ func TestAnyHistoryReadsAsTheFinalTruth(t *testing.T) {
 				}
 			}
 			for _, b := range []*bed{lived, clean} {
-				derived(android)(b)
+				runDerive(android)(b)
 			}
 			got, want := readings(lived), readings(clean)
 			for name := range want {
@@ -228,7 +228,7 @@ func live(rt *rapid.T, b *bed, all []*record, history *[]string) {
 			left = slices.DeleteFunc(left, func(o *record) bool { return o == r })
 		}
 		if rapid.IntRange(0, 9).Draw(rt, "derive") == 0 {
-			derived(android)(b)
+			runDerive(android)(b)
 		}
 	}
 }

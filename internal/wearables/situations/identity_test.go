@@ -26,8 +26,8 @@ func identityRows() []situation {
 	return append(transports, []situation{
 		{"a session sent again is one", []step{sleeps("Europe/Helsinki", first), sleeps("Europe/Helsinki", first)}, []truth{
 			summaries("sleep", "calendar_date total", "2026-03-01 27000"),
-			sent("daily.data.sleep.created", 1),
-			sent("daily.data.sleep.updated", 0),
+			countEvents("daily.data.sleep.created", 1),
+			countEvents("daily.data.sleep.updated", 0),
 		}},
 		{"a whole night replaces its halves, which are sent again", []step{
 			sleeps("", night("", "2026-03-01T20:30:00Z", "2026-03-02T00:30:00Z", `,"total":14000`), night("", "2026-03-02T01:00:00Z", "2026-03-02T04:30:00Z", `,"total":11000`)),
@@ -35,7 +35,7 @@ func identityRows() []situation {
 			sleeps("", night("", "2026-03-01T20:30:00Z", "2026-03-02T00:30:00Z", `,"total":14000`), night("", "2026-03-02T01:00:00Z", "2026-03-02T04:30:00Z", `,"total":11000`)),
 		}, []truth{
 			summaries("sleep", "bedtime_start total", "2026-03-01T20:30:00+00:00 25000"),
-			sent("daily.data.sleep.created", 2), sent("daily.data.sleep.updated", 1), sent("daily.data.sleep.deleted", 1),
+			countEvents("daily.data.sleep.created", 2), countEvents("daily.data.sleep.updated", 1), countEvents("daily.data.sleep.deleted", 1),
 		}},
 		{"a workout that moved twice is sent again", []step{
 			workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T10:30:00Z", "")), workouts(run("", "2026-03-01T10:10:00Z", "2026-03-01T10:40:00Z", "")),
@@ -52,16 +52,16 @@ func identityRows() []situation {
 		{"a night with an id moves by 532 ms", []step{
 			sleeps("", night(`"external_id":"n1",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)),
 			sleeps("", night(`"external_id":"n1",`, "2026-02-28T20:30:00.532Z", "2026-03-01T04:45:00.120Z", `,"total":27000`)),
-		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:30:00+00:00 27000"), sent("daily.data.sleep.updated", 0)}},
+		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:30:00+00:00 27000"), countEvents("daily.data.sleep.updated", 0)}},
 		{"a night without an id moves by 532 ms", []step{
 			sleeps("", first), sleeps("", night("", "2026-02-28T20:30:00.532Z", "2026-03-01T04:45:00.120Z", `,"total":27000`)),
-		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:30:00+00:00 27000"), sent("daily.data.sleep.updated", 0)}},
+		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:30:00+00:00 27000"), countEvents("daily.data.sleep.updated", 0)}},
 		{"a night with an id moves by five minutes", []step{
 			sleeps("", night(`"id":"n1",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)),
 			sleeps("", night(`"id":"n1",`, "2026-02-28T20:35:00Z", "2026-03-01T04:45:00Z", `,"total":26800`)),
 		}, []truth{
 			summaries("sleep", "bedtime_start total", "2026-02-28T20:35:00+00:00 26800"),
-			sent("daily.data.sleep.created", 1), sent("daily.data.sleep.updated", 1),
+			countEvents("daily.data.sleep.created", 1), countEvents("daily.data.sleep.updated", 1),
 		}},
 		{"a night with an id moves by a day", []step{
 			sleeps("", night(`"metadata":{"id":"n1"},`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)),
@@ -69,7 +69,7 @@ func identityRows() []situation {
 		}, []truth{summaries("sleep", "calendar_date bedtime_start", "2026-03-02 2026-03-01T20:30:00+00:00")}},
 		{"a night without an id grows", []step{
 			sleeps("", first), sleeps("", night("", "2026-02-28T20:10:00Z", "2026-03-01T05:45:00Z", `,"total":30000`)),
-		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:10:00+00:00 30000"), sent("daily.data.sleep.updated", 1)}},
+		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:10:00+00:00 30000"), countEvents("daily.data.sleep.updated", 1)}},
 		{"the next night is another one", []step{
 			sleeps("", first), sleeps("", night("", "2026-03-01T20:10:00Z", "2026-03-02T05:45:00Z", `,"total":30000`)),
 		}, []truth{summaries("sleep", "calendar_date total", "2026-03-01 27000", "2026-03-02 30000")}},
@@ -88,33 +88,33 @@ func identityRows() []situation {
 			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000,"light":15000,"rem":5000`)),
 			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
-		}, []truth{summaries("sleep", "bedtime_start deep total", "2026-02-28T22:00:00+00:00 5000 25000"), sent("daily.data.sleep.updated", 1)}},
+		}, []truth{summaries("sleep", "bedtime_start deep total", "2026-02-28T22:00:00+00:00 5000 25000"), countEvents("daily.data.sleep.updated", 1)}},
 		{"a half of a night sent again after the whole", []step{
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", `,"deep":3600`)),
 			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
 			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T06:00:00Z", `,"deep":600`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", `,"deep":3600`)),
-		}, []truth{summaries("sleep", "bedtime_start deep", "2026-02-28T22:00:00+00:00 5000"), sent("daily.data.sleep.updated", 1)}},
+		}, []truth{summaries("sleep", "bedtime_start deep", "2026-02-28T22:00:00+00:00 5000"), countEvents("daily.data.sleep.updated", 1)}},
 		{"a start of a night sent again after the whole", []step{
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
 			sleeps("", night("", "2026-02-28T22:00:00.700Z", "2026-03-01T02:00:00Z", "")),
-		}, []truth{summaries("sleep", "duration", "28800"), sent("daily.data.sleep.updated", 1)}},
+		}, []truth{summaries("sleep", "duration", "28800"), countEvents("daily.data.sleep.updated", 1)}},
 		{"a part of a night that comes after the whole", []step{
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
 			sleeps("", night("", "2026-03-01T03:00:00Z", "2026-03-01T03:20:00Z", `,"deep":600`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", `,"deep":3000`)),
-		}, []truth{summaries("sleep", "duration deep", "28800 5000"), sent("daily.data.sleep.updated", 0)}},
+		}, []truth{summaries("sleep", "duration deep", "28800 5000"), countEvents("daily.data.sleep.updated", 0)}},
 		{"a night that is trimmed", []step{
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T05:00:00Z", `,"deep":4500`)),
-		}, []truth{summaries("sleep", "duration deep", "25200 4500"), sent("daily.data.sleep.updated", 1)}},
+		}, []truth{summaries("sleep", "duration deep", "25200 4500"), countEvents("daily.data.sleep.updated", 1)}},
 		{"a night that grows and shrinks again, with another value", []step{
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T04:00:00Z", `,"deep":3600`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", `,"deep":5000`)),
 			sleeps("", night("", "2026-02-28T22:00:00Z", "2026-03-01T04:00:00Z", `,"deep":4000`)),
-		}, []truth{summaries("sleep", "duration deep", "21600 4000"), sent("daily.data.sleep.updated", 2)}},
+		}, []truth{summaries("sleep", "duration deep", "21600 4000"), countEvents("daily.data.sleep.updated", 2)}},
 		{"a night with an id that grows and shrinks again", []step{
 			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
 			sleeps("", night(`"id":"n1",`, "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
@@ -124,7 +124,7 @@ func identityRows() []situation {
 			sleeps("", night(`"source_type":"watch",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
 			sleeps("", night(`"source_type":"watch",`, "2026-02-28T22:00:00Z", "2026-03-01T06:00:00Z", "")),
 			sleeps("", night(`"source_type":"phone",`, "2026-02-28T22:00:00Z", "2026-03-01T02:00:00Z", "")),
-		}, []truth{sent("daily.data.sleep.created", 2)}},
+		}, []truth{countEvents("daily.data.sleep.created", 2)}},
 		{"an uncropped workout sent again", []step{
 			workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", `,"distance":10000`)),
 			workouts(run("", "2026-03-01T10:01:30Z", "2026-03-01T11:00:00Z", `,"distance":9700`)),
@@ -132,7 +132,7 @@ func identityRows() []situation {
 		}, []truth{summaries("workouts", "time_start distance", "2026-03-01T10:01:30+00:00 9700")}},
 		{"two versions of a night in one push", []step{
 			sleeps("", first, night("", "2026-02-28T20:35:00Z", "2026-03-01T04:45:00Z", `,"total":26800`)),
-		}, []truth{summaries("sleep", "total", "26800"), sent("daily.data.sleep.created", 1)}},
+		}, []truth{summaries("sleep", "total", "26800"), countEvents("daily.data.sleep.created", 1)}},
 		{"nights of two providers are two", []step{
 			sleeps("", first), pushSummaries("sleep", apple, "", first),
 		}, []truth{summaries("sleep", "total", "27000", "27000")}},
@@ -144,7 +144,7 @@ func identityRows() []situation {
 		{"a cropped workout with an id", []step{
 			workouts(run(`"provider_id":"77",`, "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", `,"distance":10000`)),
 			workouts(run(`"provider_id":"77",`, "2026-03-01T10:01:30Z", "2026-03-01T11:00:00Z", `,"distance":9700`)),
-		}, []truth{summaries("workouts", "time_start distance", "2026-03-01T10:01:30+00:00 9700"), sent("daily.data.workouts.created", 1), sent("daily.data.workouts.updated", 1)}},
+		}, []truth{summaries("workouts", "time_start distance", "2026-03-01T10:01:30+00:00 9700"), countEvents("daily.data.workouts.created", 1), countEvents("daily.data.workouts.updated", 1)}},
 		{"a cropped workout without an id", []step{
 			workouts(run("", "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", `,"distance":10000`)),
 			workouts(run("", "2026-03-01T10:01:30Z", "2026-03-01T11:00:00Z", `,"distance":9700`)),
@@ -169,7 +169,7 @@ func identityRows() []situation {
 			sleeps("", night(`"external_id":"n9",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`),
 				night(`"external_id":"n9",`, "2026-02-28T20:35:00Z", "2026-03-01T04:45:00Z", `,"total":26700`)),
 		}, []truth{
-			summaries("sleep", "bedtime_start total", "2026-02-28T20:35:00+00:00 26700"), sent("daily.data.sleep.created", 1), sent("daily.data.sleep.updated", 0),
+			summaries("sleep", "bedtime_start total", "2026-02-28T20:35:00+00:00 26700"), countEvents("daily.data.sleep.created", 1), countEvents("daily.data.sleep.updated", 0),
 		}},
 		{"one body has two versions of a stored workout that moved", []step{
 			workouts(run(`"external_id":"w9",`, "2026-03-01T10:00:00Z", "2026-03-01T10:30:00Z", `,"distance":5000`)),
@@ -186,36 +186,36 @@ func identityRows() []situation {
 			file(oura.Kind, "c.json", `{"data":[{"id":"s1","day":"2026-03-01","score":81,"contributors":{"total_sleep":80},"timestamp":"2026-03-01T00:00:00+02:00"}]}`),
 		}, []truth{summaries("sleep", "total score", "26800 81")}},
 		{"an export whose night grew earlier", []step{
-			export(asleep("2026-03-01 00:00:00", "2026-03-01 06:00:00")),
-			export(asleep("2026-02-28 22:00:00", "2026-03-01 00:00:00"), asleep("2026-03-01 00:00:00", "2026-03-01 06:00:00")),
+			export(sleepRecord("2026-03-01 00:00:00", "2026-03-01 06:00:00")),
+			export(sleepRecord("2026-02-28 22:00:00", "2026-03-01 00:00:00"), sleepRecord("2026-03-01 00:00:00", "2026-03-01 06:00:00")),
 		}, []truth{summaries("sleep", "bedtime_start total", "2026-02-28T20:00:00+00:00 28800")}},
 		{"an export whose gap was filled", []step{
-			export(asleep("2026-02-28 22:00:00", "2026-03-01 01:00:00"), asleep("2026-03-01 01:45:00", "2026-03-01 06:00:00")),
-			export(asleep("2026-02-28 22:00:00", "2026-03-01 01:00:00"), asleep("2026-03-01 01:00:00", "2026-03-01 01:45:00"), asleep("2026-03-01 01:45:00", "2026-03-01 06:00:00")),
+			export(sleepRecord("2026-02-28 22:00:00", "2026-03-01 01:00:00"), sleepRecord("2026-03-01 01:45:00", "2026-03-01 06:00:00")),
+			export(sleepRecord("2026-02-28 22:00:00", "2026-03-01 01:00:00"), sleepRecord("2026-03-01 01:00:00", "2026-03-01 01:45:00"), sleepRecord("2026-03-01 01:45:00", "2026-03-01 06:00:00")),
 		}, []truth{summaries("sleep", "total", "28800"), summaries("sleep_cycle", "stage_end_offset_second", "[28800]")}},
 		{"an export imported again", []step{
-			export(asleep("2026-02-28 22:00:00", "2026-03-01 06:00:00")), export(asleep("2026-02-28 22:00:00", "2026-03-01 06:00:00")),
-		}, []truth{summaries("sleep", "total", "28800"), sent("daily.data.sleep.updated", 0)}},
+			export(sleepRecord("2026-02-28 22:00:00", "2026-03-01 06:00:00")), export(sleepRecord("2026-02-28 22:00:00", "2026-03-01 06:00:00")),
+		}, []truth{summaries("sleep", "total", "28800"), countEvents("daily.data.sleep.updated", 0)}},
 		{"two meals in one minute", []step{
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Porridge","energy":{"unit":"kcal","value":300}}`, `{"timestamp":"2026-03-01T06:00:00Z","name":"Coffee","energy":{"unit":"kcal","value":5}}`),
-		}, []truth{sent("daily.data.meal.created", 2), sent("daily.data.meal.updated", 0)}},
+		}, []truth{countEvents("daily.data.meal.created", 2), countEvents("daily.data.meal.updated", 0)}},
 		{"two meals in one minute, one after the other", []step{
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Porridge","energy":{"unit":"kcal","value":300}}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Coffee","energy":{"unit":"kcal","value":5}}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Porridge","energy":{"unit":"kcal","value":300}}`),
-		}, []truth{sent("daily.data.meal.created", 2), sent("daily.data.meal.updated", 0)}},
+		}, []truth{countEvents("daily.data.meal.created", 2), countEvents("daily.data.meal.updated", 0)}},
 		{"meals with and without a name in one minute", []step{
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A","energy":{"unit":"kcal","value":100}}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","energy":{"unit":"kcal","value":50}}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"C"}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A","energy":{"unit":"kcal","value":100}}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","energy":{"unit":"kcal","value":50}}`),
-		}, []truth{sent("daily.data.meal.created", 3), sent("daily.data.meal.updated", 0)}},
+		}, []truth{countEvents("daily.data.meal.created", 3), countEvents("daily.data.meal.updated", 0)}},
 		{"a meal sent again after another one of its minute was deleted", []step{
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A"}`), meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"B","external_id":"b"}`),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"C"}`), call("DELETE", "/v2/user/*/data?external_id=2026-03-01T06:00:00Z%7Cunknown%7C", ""),
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"C"}`), meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"A"}`),
-		}, []truth{sent("daily.data.meal.created", 3), sent("daily.data.meal.deleted", 1), sent("daily.data.meal.updated", 0)}},
+		}, []truth{countEvents("daily.data.meal.created", 3), countEvents("daily.data.meal.deleted", 1), countEvents("daily.data.meal.updated", 0)}},
 		{"meals of one name and two ids", []step{
 			meals(`{"timestamp":"2026-03-01T06:00:00Z","name":"Egg","external_id":"1"}`, `{"timestamp":"2026-03-01T06:00:00Z","name":"Egg","external_id":"2"}`),
 		}, []truth{summaries("meal", "name", "Egg", "Egg")}},
@@ -226,7 +226,7 @@ func identityRows() []situation {
 		{"a later day replaces the earlier one", []step{
 			pushSummaries("activity", hc, "", `{"calendar_date":"2026-03-01","steps":12000,"distance":15000}`),
 			pushSummaries("activity", hc, "", `{"calendar_date":"2026-03-01","steps":2000}`),
-		}, []truth{summaries("activity", "steps distance", "2000 null"), sent("daily.data.activity.updated", 1)}},
+		}, []truth{summaries("activity", "steps distance", "2000 null"), countEvents("daily.data.activity.updated", 1)}},
 		{"null clears a field", []step{
 			pushSummaries("activity", hc, "", `{"calendar_date":"2026-03-01","steps":12000,"distance":15000}`),
 			pushSummaries("activity", hc, "", `{"calendar_date":"2026-03-01","steps":12000,"distance":null}`),
@@ -244,7 +244,7 @@ func identityRows() []situation {
 		}, []truth{summaries("menstrual_cycle", "period_start", "2026-03-02")}},
 		{"an id of another person is no id of this one", []step{
 			sleeps("", night(`"external_id":"n1",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":1`)),
-		}, []truth{summaries("sleep", "total", "1"), sent("daily.data.sleep.created", 1)}},
+		}, []truth{summaries("sleep", "total", "1"), countEvents("daily.data.sleep.created", 1)}},
 		{"an id of a sleep is no id of a workout", []step{
 			sleeps("", night(`"external_id":"x",`, "2026-02-28T20:30:00Z", "2026-03-01T04:45:00Z", `,"total":27000`)),
 			workouts(run(`"external_id":"x",`, "2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z", "")),
@@ -261,7 +261,7 @@ func export(records ...string) step {
 </HealthData>`)
 }
 
-// asleep returns a record of core sleep of a watch in Helsinki, between local times.
-func asleep(from, to string) string {
+// sleepRecord returns a record of core sleep of a watch in Helsinki, between local times.
+func sleepRecord(from, to string) string {
 	return fmt.Sprintf(` <Record type="HKCategoryTypeIdentifierSleepAnalysis" sourceName="Watch" sourceVersion="10" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" creationDate="%s +0200" startDate="%s +0200" endDate="%s +0200" value="HKCategoryValueSleepAnalysisAsleepCore"/>`, to, from, to)
 }

@@ -31,7 +31,7 @@ func shiftRows() []situation {
 	later := []truth{
 		samples("steps", "timestamp value", "2026-03-02T09:00:00+00:00 100", "2026-03-03T00:30:00+00:00 200"),
 		daily("steps", "date total", "2026-03-02 100", "2026-03-03 200"),
-		queriedDays("steps", "2026-03-02T00:00:00 100", "2026-03-03T00:00:00 200"), sent("daily.data.steps.deleted", 1), sent("daily.data.steps.created", 2),
+		queriedDays("steps", "2026-03-02T00:00:00 100", "2026-03-03T00:00:00 200"), countEvents("daily.data.steps.deleted", 1), countEvents("daily.data.steps.created", 2),
 	}
 	return []situation{
 		{"a slow clock", []step{walk(first, second), shift("3600")}, later},
@@ -61,14 +61,14 @@ func shiftRows() []situation {
 		{"a night of a slow clock", []step{nights, shift("7200"), nights}, []truth{
 			summaries("sleep", "bedtime_start bedtime_stop date calendar_date total",
 				"2026-03-03T00:00:00+00:00 2026-03-03T08:00:00+00:00 2026-03-03T00:00:00+00:00 2026-03-03 27000"),
-			sent("daily.data.sleep.updated", 1), sent("daily.data.sleep.deleted", 0),
+			countEvents("daily.data.sleep.updated", 1), countEvents("daily.data.sleep.deleted", 0),
 		}},
 		{"a night of a clock that is a day late", []step{nights, shift("86400"), nights}, []truth{
 			summaries("sleep", "bedtime_start date calendar_date", "2026-03-03T22:00:00+00:00 2026-03-04T00:00:00+00:00 2026-03-04"), queriedNights("2026-03-04T00:00:00 1"),
 		}},
 		{"a reversed shift of a night", []step{nights, shift("86400"), reverse, nights}, []truth{summaries("sleep", "bedtime_start calendar_date", "2026-03-02T22:00:00+00:00 2026-03-03")}},
 		{"a workout with an id of a slow clock", []step{runs, shift("3600"), runs}, []truth{
-			summaries("workouts", "time_start time_end distance", "2026-03-02T11:00:00+00:00 2026-03-02T12:00:00+00:00 9000"), sent("daily.data.workouts.updated", 1),
+			summaries("workouts", "time_start time_end distance", "2026-03-02T11:00:00+00:00 2026-03-02T12:00:00+00:00 9000"), countEvents("daily.data.workouts.updated", 1),
 		}},
 		{"steps that a shift moves across a clock change", []step{
 			zone("Europe/Berlin"), push("steps", android, "", `{"timestamp":"2026-10-25T06:30:00Z","end":"2026-10-25T06:40:00Z","value":100,"source_app_id":"a"}`), shiftOf("2026-10-25", "-28800"),
@@ -89,7 +89,7 @@ func shiftRows() []situation {
 		{"a night that a shift moves across a clock change", []step{
 			zone("Europe/Berlin"), pushSummaries("sleep", android, "Europe/Berlin", `{"bedtime_start":"2026-10-26T00:10:00Z","bedtime_stop":"2026-10-26T06:30:00Z","total":20000,"source_app_id":"a"}`), shiftOf("2026-10-26", "-115200"),
 		}, []truth{summaries("sleep", "bedtime_stop calendar_date timezone_offset", "2026-10-24T22:30:00+00:00 2026-10-25 7200")}},
-		{"the activity follows a shift", []step{walk(first, second), derived(android), shift("3600"), derived(android)}, []truth{
+		{"the activity follows a shift", []step{walk(first, second), runDerive(android), shift("3600"), runDerive(android)}, []truth{
 			summaries("activity", "calendar_date steps", "2026-03-02 100", "2026-03-03 200"),
 		}},
 		{"a shift is counted", []step{walk(first, second), nights, func(b *bed) {
@@ -101,7 +101,7 @@ func shiftRows() []situation {
 			if b.decode(got, &counts); counts.Resources["steps"].Moved != 2 || counts.Resources["sleep"].Moved != 1 {
 				b.t.Errorf("counted %s", got)
 			}
-		}}, append(before, sent("daily.data.steps.deleted", 0), sent("daily.data.sleep.updated", 0))},
+		}}, append(before, countEvents("daily.data.steps.deleted", 0), countEvents("daily.data.sleep.updated", 0))},
 		{"shifts that are refused", []step{walk(first), func(b *bed) {
 			for body, field := range map[string]string{
 				`{"provider":"health_connect","start":"2026-03-02","end":"2026-03-02","seconds":0}`:                       "seconds",

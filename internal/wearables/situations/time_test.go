@@ -20,40 +20,40 @@ func timeRows() []situation {
 			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-11-02T05:00:00Z","bedtime_stop":"2026-11-02T13:00:00Z"}`),
 			pushSummaries("sleep", hc, "", `{"bedtime_start":"2026-11-02T05:00:00Z","bedtime_stop":"2026-11-02T15:00:00Z"}`),
 		}, []truth{
-			sent("daily.data.heartrate.created", 1), sent("daily.data.meal.created", 1), sent("daily.data.sleep.created", 1), sent("daily.data.sleep.updated", 0),
+			countEvents("daily.data.heartrate.created", 1), countEvents("daily.data.meal.created", 1), countEvents("daily.data.sleep.created", 1), countEvents("daily.data.sleep.updated", 0),
 		}},
 		{"a day is local to the zone of the push", []step{push("steps", hc, "America/New_York", steps)}, []truth{
 			daily("steps", "date total", "2026-05-10 210"), queriedDays("steps", "2026-05-10T00:00:00 210"),
 		}},
 		{"steps sent again from Tokyo stay", []step{push("steps", hc, "America/New_York", steps), push("steps", hc, "Asia/Tokyo", steps)}, []truth{
 			daily("steps", "date total", "2026-05-10 210"), queriedDays("steps", "2026-05-10T00:00:00 210"),
-			samples("steps", "timezone_offset value", "-14400 210"), sent("daily.data.steps.updated", 0),
+			samples("steps", "timezone_offset value", "-14400 210"), countEvents("daily.data.steps.updated", 0),
 		}},
 		{"corrected steps sent from Tokyo stay", []step{
 			push("steps", hc, "America/New_York", steps), push("steps", hc, "Asia/Tokyo", strings.Replace(steps, "210", "230", 1)),
-		}, []truth{samples("steps", "timezone_offset value", "-14400 230"), sent("daily.data.steps.updated", 1)}},
+		}, []truth{samples("steps", "timezone_offset value", "-14400 230"), countEvents("daily.data.steps.updated", 1)}},
 		{"new steps from Tokyo are of Tokyo", []step{
 			push("steps", hc, "America/New_York", steps),
 			push("steps", hc, "Asia/Tokyo", steps, `{"timestamp":"2026-05-11T20:00:00Z","end":"2026-05-11T20:05:00Z","value":50}`),
 		}, []truth{daily("steps", "date total", "2026-05-10 210", "2026-05-12 50")}},
 		{"steps that state an offset move", []step{
 			push("steps", hc, "America/New_York", steps), push("steps", hc, "Asia/Tokyo", strings.Replace(steps, "}", `,"timezone_offset":32400}`, 1)),
-		}, []truth{daily("steps", "date total", "2026-05-11 210"), sent("daily.data.steps.updated", 1)}},
+		}, []truth{daily("steps", "date total", "2026-05-11 210"), countEvents("daily.data.steps.updated", 1)}},
 		{"steps without a zone get the one that comes later", []step{push("steps", hc, "", steps), push("steps", hc, "America/New_York", steps)}, []truth{
-			daily("steps", "date total", "2026-05-10 210"), sent("daily.data.steps.updated", 1),
+			daily("steps", "date total", "2026-05-10 210"), countEvents("daily.data.steps.updated", 1),
 		}},
 		{"steps with a fallback zone stay", []step{zone("America/New_York"), push("steps", hc, "", steps), push("steps", hc, "Asia/Tokyo", steps)}, []truth{
-			daily("steps", "date total", "2026-05-10 210"), sent("daily.data.steps.updated", 0),
+			daily("steps", "date total", "2026-05-10 210"), countEvents("daily.data.steps.updated", 0),
 		}},
 		{"a workout sent again from Tokyo stays", []step{
 			pushSummaries("workouts", hc, "America/New_York", run), pushSummaries("workouts", hc, "Asia/Tokyo", run),
-		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-10 -14400"), sent("daily.data.workouts.updated", 0)}},
+		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-10 -14400"), countEvents("daily.data.workouts.updated", 0)}},
 		{"a night sent again from Tokyo stays", []step{
 			pushSummaries("sleep", hc, "America/New_York", night), pushSummaries("sleep", hc, "Asia/Tokyo", night),
-		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-10 -14400"), sent("daily.data.sleep.updated", 0)}},
+		}, []truth{summaries("sleep", "calendar_date timezone_offset", "2026-05-10 -14400"), countEvents("daily.data.sleep.updated", 0)}},
 		{"a meal sent again from Tokyo stays", []step{
 			pushSummaries("meal", hc, "America/New_York", meal), pushSummaries("meal", hc, "Asia/Tokyo", meal),
-		}, []truth{summaries("meal", "calendar_date name", "2026-05-10 Supper"), sent("daily.data.meal.updated", 0), query(`{"select":[{"group_key":"*"},{"func":"count","arg":{"meal":"name"}}],
+		}, []truth{summaries("meal", "calendar_date name", "2026-05-10 Supper"), countEvents("daily.data.meal.updated", 0), query(`{"select":[{"group_key":"*"},{"func":"count","arg":{"meal":"name"}}],
 				"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"meal"}}]}`, "group_key.0 count.name", "2026-05-10T00:00:00 1")}},
 		{"an activity sent again from Tokyo stays", []step{
 			pushSummaries("activity", hc, "America/New_York", `{"calendar_date":"2026-05-10","steps":5}`),
@@ -93,6 +93,6 @@ func timeRows() []situation {
 		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-10 -14400")}},
 		{"a fallback zone moves nothing that is stored", []step{
 			pushSummaries("workouts", hc, "", run), zone("America/New_York"), pushSummaries("workouts", hc, "", run),
-		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-11 null"), sent("daily.data.workouts.updated", 0), queriedWorkouts("2026-05-11T00:00:00 1")}},
+		}, []truth{summaries("workouts", "calendar_date timezone_offset", "2026-05-11 null"), countEvents("daily.data.workouts.updated", 0), queriedWorkouts("2026-05-11T00:00:00 1")}},
 	}
 }

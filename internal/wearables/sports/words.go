@@ -63,8 +63,8 @@ var synonyms = map[string]string{
 	"wheelchairpushwalk": "WheelchairWalkPace", "wheelchairpushrun": "WheelchairRunPace",
 }
 
-// mains are makers' words for how and where a sport of our list was done.
-var mains = map[string]string{
+// mainSports are makers' words for how and where a sport of our list was done.
+var mainSports = map[string]string{
 	"trail_running": "Running", "treadmill_running": "Running", "track_running": "Running", "indoor_running": "Running",
 	"street_running": "Running", "road_running": "Running", "virtual_run": "Running", "ultra_run": "Running", "obstacle_run": "Running",
 	"jogging": "Running", "track_and_field_running": "Running",
@@ -87,7 +87,7 @@ var mains = map[string]string{
 // too. Other words use OfWord.
 func MainOf(word string) derive.Sport {
 	word = strings.ReplaceAll(strings.ToLower(word), "-", "_")
-	if name, ok := mains[word]; ok {
+	if name, ok := mainSports[word]; ok {
 		return NamedSport(name)
 	}
 	return OfWord(word)

@@ -224,9 +224,9 @@ func selectBlocksOf(n int) string {
 // ErrStale is returned if a row was written since it was read.
 var ErrStale = errors.New("storage: a row has changed since it was read")
 
-// stale returns the error of a statement that changes one row only if the row is still as
+// checkChanged returns the error of a statement that changes one row only if the row is still as
 // read. changed is the number of changed rows.
-func stale(changed int64, err error) error {
+func checkChanged(changed int64, err error) error {
 	if err == nil && changed == 0 {
 		return ErrStale
 	}
@@ -258,7 +258,7 @@ func (v *BlockVersion) Write(ctx context.Context, tx *store.Tx, s *Series) error
 	if err != nil {
 		return err
 	}
-	return stale(tx.Exec(ctx, upsertBlock, row...))
+	return checkChanged(tx.Exec(ctx, upsertBlock, row...))
 }
 
 // AddTo adds the sealed version to a batch of statements. The batch adds to

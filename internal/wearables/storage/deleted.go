@@ -323,7 +323,7 @@ func (b *Block) replace(ctx context.Context, tx *store.Tx, s *Series, left, remo
 	if err != nil {
 		return err
 	}
-	return stale(tx.Exec(ctx, `UPDATE sample_blocks SET rev = rev + 1, n = $6, t_min = $7, t_max = $8, data = $9, deleted = $10, changed_at = $11
+	return checkChanged(tx.Exec(ctx, `UPDATE sample_blocks SET rev = rev + 1, n = $6, t_min = $7, t_max = $8, data = $9, deleted = $10, changed_at = $11
 		WHERE team_id = $1 AND user_id = $2 AND series_id = $3 AND bucket = $4 AND rev = $5`,
 		s.Team, s.User, s.ID, b.Bucket, b.Rev, n, first, last, sealed, deleted, changed))
 }

@@ -28,7 +28,7 @@ type deletedSummary struct {
 // Delete deletes the summary with its stream. If keep is set, the same record does not
 // come back. It returns ErrStale if the summary was written since it was read.
 func (s *StoredSummary) Delete(ctx context.Context, tx *store.Tx, keep bool) error {
-	err := stale(tx.Exec(ctx, `DELETE FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`, s.Team, s.User, s.ID, s.Version))
+	err := checkChanged(tx.Exec(ctx, `DELETE FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`, s.Team, s.User, s.ID, s.Version))
 	if err != nil {
 		return err
 	}

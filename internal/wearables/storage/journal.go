@@ -194,7 +194,7 @@ func (s *StoredSummary) Restore(ctx context.Context, tx *store.Tx, v *SummaryVer
 		return err
 	}
 	// The version keeps its time: it may be of another import, which can be undone too.
-	return stale(tx.Exec(ctx, `UPDATE summaries SET source_type = $5, app_id = $6, device_id = $7, calendar_date = $8, day_stated = $9,
+	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET source_type = $5, app_id = $6, device_id = $7, calendar_date = $8, day_stated = $9,
 			start_at = $10, end_at = $11, version = version + 1, updated_at = $12, body = $13
 		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
 		s.Team, s.User, s.ID, s.Version, v.SourceType, v.AppID, v.Device, v.Day, v.DayStated, v.Start, v.End, v.Updated, sealed))

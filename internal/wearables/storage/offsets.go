@@ -16,12 +16,12 @@ import (
 // OffsetOrigin says how the offset of a stored sample was found.
 type OffsetOrigin int8
 
-// Unstated: there is none. Stated: the sender stated it, or a zone. ByFallback: the
+// UnstatedOffset: there is none. StatedOffset: the sender stated it, or a zone. ByFallback: the
 // user's fallback zone gave it. Whether the sender is the person's device or the
 // provider follows from the provider of the series.
 const (
-	Unstated OffsetOrigin = iota
-	Stated
+	UnstatedOffset OffsetOrigin = iota
+	StatedOffset
 	ByFallback
 )
 
@@ -29,30 +29,30 @@ const (
 func MarkFallback(seconds int32) int32 { return seconds + byFallback }
 
 // IsFallback reports whether a stored offset is marked.
-func IsFallback(stored int32) bool { return stored > farthest }
+func IsFallback(stored int32) bool { return stored > farthestOffset }
 
 // byFallback is added to the seconds of an offset that a fallback gave, in blocks
 // only. Offsets are within 26 hours, so they cannot be confused with the sum.
 const (
-	byFallback = int32(1 << 20)
-	farthest   = int32(1 << 19)
+	byFallback     = int32(1 << 20)
+	farthestOffset = int32(1 << 19)
 )
 
 // SplitOffset splits a stored offset into its seconds and its origin.
 func SplitOffset(stored int32) (seconds int32, how OffsetOrigin) {
 	switch {
 	case stored == wearables.NoOffset:
-		return wearables.NoOffset, Unstated
-	case stored > farthest:
+		return wearables.NoOffset, UnstatedOffset
+	case stored > farthestOffset:
 		return stored - byFallback, ByFallback
 	}
-	return stored, Stated
+	return stored, StatedOffset
 }
 
 // PlainOffsets reduces stored offsets to seconds.
 func PlainOffsets(stored []int32) {
 	for i, o := range stored {
-		if o > farthest {
+		if o > farthestOffset {
 			stored[i] = o - byFallback
 		}
 	}
@@ -121,7 +121,7 @@ func (s *Series) countOffsets(ctx context.Context, tx *store.Tx, from, to int64,
 func (o *SourceOffsets) add(c *blocks.Columns) {
 	at := -1
 	for i, start := range c.Time {
-		seconds, how := wearables.NoOffset, Unstated
+		seconds, how := wearables.NoOffset, UnstatedOffset
 		if len(c.Offset) > 0 {
 			seconds, how = SplitOffset(c.Offset[i])
 		}

@@ -53,7 +53,7 @@ func StatisticsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRang
 			store.ScanNullTime(&s.historySince), store.ScanNullTime(&s.historyUntil)); err != nil {
 			return nil, fmt.Errorf("storage: reading statistics: %w", err)
 		}
-		put(found, user, provider, resource, s)
+		putValue(found, user, provider, resource, s)
 	}
 	return found, rows.Err()
 }
@@ -116,7 +116,7 @@ func PullsOf(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRange, kn
 					if since.Before(began) {
 						since = began
 					}
-					put(found, user, provider, resource, Pull{Status: PullInProgress, Started: &since, Attempts: 1})
+					putValue(found, user, provider, resource, Pull{Status: PullInProgress, Started: &since, Attempts: 1})
 				}
 			}
 		}
@@ -173,12 +173,12 @@ func addAnnounced(ctx context.Context, tx *store.Tx, team uuid.UUID, in UserRang
 		if began, ok := found[user][provider][resource]; ok && began.Started.Before(announced) {
 			p.Started = began.Started
 		}
-		put(found, user, provider, resource, p)
+		putValue(found, user, provider, resource, p)
 	}
 	return rows.Err()
 }
 
-func put[T any](found map[uuid.UUID]map[string]map[string]T, user uuid.UUID, provider, resource string, v T) {
+func putValue[T any](found map[uuid.UUID]map[string]map[string]T, user uuid.UUID, provider, resource string, v T) {
 	if found[user] == nil {
 		found[user] = map[string]map[string]T{}
 	}

@@ -277,7 +277,7 @@ func (s *StoredSummary) Write(ctx context.Context, tx *store.Tx, start, end time
 		return err
 	}
 	key := KeyOfSource(s.Source)
-	return stale(tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
+	return checkChanged(tx.Exec(ctx, `INSERT INTO summaries (team_id, user_id, id, resource, provider, source_type, app_id, device_id,
 			calendar_date, day_stated, start_at, end_at, version, created_at, updated_at, body, record_id)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 		ON CONFLICT (user_id, id) DO UPDATE SET source_type = excluded.source_type, app_id = excluded.app_id,
@@ -293,14 +293,14 @@ func (s *StoredSummary) Write(ctx context.Context, tx *store.Tx, start, end time
 
 // WriteDay stores Day, DayStated and Record of a version, which its body does not show.
 func (s *StoredSummary) WriteDay(ctx context.Context, tx *store.Tx) error {
-	return stale(tx.Exec(ctx, `UPDATE summaries SET calendar_date = $5, day_stated = $6, record_id = COALESCE($7, record_id)
+	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET calendar_date = $5, day_stated = $6, record_id = COALESCE($7, record_id)
 		WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
 		s.Team, s.User, s.ID, s.Version, s.Day, s.DayStated, idOrNil(s.Record)))
 }
 
 // WriteMeasured stores Measured of a version, unless a later one is stored.
 func (s *StoredSummary) WriteMeasured(ctx context.Context, tx *store.Tx) error {
-	return stale(tx.Exec(ctx, `UPDATE summaries SET start_at = $1 WHERE team_id = $2 AND user_id = $3 AND id = $4 AND version = $5
+	return checkChanged(tx.Exec(ctx, `UPDATE summaries SET start_at = $1 WHERE team_id = $2 AND user_id = $3 AND id = $4 AND version = $5
 		AND (start_at IS NULL OR start_at < $1)`, s.Measured, s.Team, s.User, s.ID, s.Version))
 }
 
@@ -366,7 +366,7 @@ func (s *StoredSummary) Remove(ctx context.Context, tx *store.Tx) error {
 		s.Team, s.User, s.ID); err != nil {
 		return err
 	}
-	return stale(tx.Exec(ctx, `DELETE FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
+	return checkChanged(tx.Exec(ctx, `DELETE FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3 AND version = $4`,
 		s.Team, s.User, s.ID, s.Version))
 }
 
@@ -419,7 +419,7 @@ func WriteStream(ctx context.Context, tx *store.Tx, workout *StoredSummary, vers
 		return err
 	}
 	now := store.Micros(tx.Now())
-	return stale(tx.Exec(ctx, `INSERT INTO workout_streams (team_id, user_id, workout_id, version, n, created_at, updated_at, data)
+	return checkChanged(tx.Exec(ctx, `INSERT INTO workout_streams (team_id, user_id, workout_id, version, n, created_at, updated_at, data)
 		VALUES ($1, $2, $3, $4, $5, $6, $6, $7)
 		ON CONFLICT (user_id, workout_id) DO UPDATE
 			SET version = excluded.version, n = excluded.n, updated_at = excluded.updated_at, data = excluded.data

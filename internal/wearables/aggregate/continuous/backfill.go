@@ -52,12 +52,12 @@ func (q *Query) scheduleBackfill(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// Reordered recomputes results after the team changed its order of providers for some
+// MarkReordered recomputes results after the team changed its order of providers for some
 // types of data. It covers the queries that choose among the sources of those types,
 // user by user.
 //
 // Reference 7.11.
-func Reordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []string) error {
+func MarkReordered(ctx context.Context, tx *store.Tx, team teams.ID, dataTypes []string) error {
 	if len(dataTypes) == 0 {
 		return nil
 	}

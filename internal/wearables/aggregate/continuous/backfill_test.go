@@ -71,7 +71,7 @@ func TestBackfillWalksOverAllUsers(t *testing.T) {
 }
 
 // backfill runs at once the backfill that a job runs some seconds later.
-func (s *story) backfill(query string) {
+func (s *scenario) backfill(query string) {
 	s.t.Helper()
 	team := uuid.MustParse(strings.Split(s.org, "/")[3])
 	id, err := ids.Parse[continuous.Query](query)
@@ -84,7 +84,7 @@ func (s *story) backfill(query string) {
 }
 
 // runs counts the runs of a query for a user that are over.
-func (s *story) runs(user, query string) (n int) {
+func (s *scenario) runs(user, query string) (n int) {
 	s.t.Helper()
 	var history struct {
 		Data []struct {

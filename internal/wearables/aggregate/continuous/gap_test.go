@@ -140,7 +140,7 @@ func TestAJobWithinTheGapWaits(t *testing.T) {
 		team := uuid.MustParse(strings.Split(s.org, "/")[3])
 		ctx := store.WithTeam(t.Context(), team)
 		if err := s.DB.Write(ctx, func(tx *store.Tx) error {
-			return continuous.ScheduleFill(ctx, tx, team, must(ids.Parse[continuous.Query](id)), must(ids.Parse[users.User](s.user)))
+			return continuous.ScheduleFill(ctx, tx, team, mustReturn(ids.Parse[continuous.Query](id)), mustReturn(ids.Parse[users.User](s.user)))
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestAJobWithinTheGapWaits(t *testing.T) {
 	})
 }
 
-func must[T any](v T, err error) T {
+func mustReturn[T any](v T, err error) T {
 	if err != nil {
 		panic(fmt.Sprint(err))
 	}

@@ -207,7 +207,7 @@ func (t *task) compute(ctx context.Context, tx *store.Tx) error {
 	if t.to < query.EndOfTime {
 		t.end = period.Add(period.Truncate(t.to+aggregate.LargestOffset), 1)
 	}
-	t.fresh, t.bytes = aggregate.Empty(p), 0
+	t.fresh, t.bytes = aggregate.NewEmptyTable(p), 0
 	from, to, err := aggregate.Extent(ctx, tx, t.user, p)
 	if err != nil {
 		return err

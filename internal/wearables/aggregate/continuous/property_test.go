@@ -129,7 +129,7 @@ func (r *fixture) copied(q continuous.Query) string {
 			rows[t.Code(row, keys)] = t.Pick([]int32{int32(row)})
 		}
 	}
-	t := aggregate.Empty(q.Plan())
+	t := aggregate.NewEmptyTable(q.Plan())
 	for _, row := range rows {
 		t.Append(row)
 	}

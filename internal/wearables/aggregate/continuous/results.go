@@ -148,7 +148,7 @@ func (q *Query) Result(ctx context.Context, tx *store.Tx, user users.ID) (*aggre
 	if err != nil {
 		return nil, err
 	}
-	t := aggregate.Empty(q.plan)
+	t := aggregate.NewEmptyTable(q.plan)
 	for _, page := range slices.Sorted(maps.Keys(pages)) {
 		t.Append(pages[page])
 	}
@@ -181,11 +181,11 @@ func (t *task) store(ctx context.Context, tx *store.Tx) (d delta, err error) {
 	for page := range fresh {
 		numbers[page] = true
 	}
-	news, gone := aggregate.Empty(q.plan), aggregate.Empty(q.plan)
+	news, gone := aggregate.NewEmptyTable(q.plan), aggregate.NewEmptyTable(q.plan)
 	for _, page := range slices.Sorted(maps.Keys(numbers)) {
 		was := old[page]
 		if was == nil {
-			was = aggregate.Empty(q.plan)
+			was = aggregate.NewEmptyTable(q.plan)
 		}
 		now, differ, vanished := t.merge(l, was, t.fresh.Pick(fresh[page]))
 		if differ.Len() == 0 && vanished.Len() == 0 {

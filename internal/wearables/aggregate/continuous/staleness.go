@@ -16,9 +16,9 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Changed marks the queries stale that read the changed data, and schedules their jobs.
+// MarkStale marks the queries stale that read the changed data, and schedules their jobs.
 // It runs in the transaction that changes the data.
-func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.Touched) error {
+func MarkStale(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.TouchedData) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -39,7 +39,7 @@ func Changed(ctx context.Context, tx *store.Tx, user users.User, changes []weara
 // stale returns the time, in UTC microseconds, whose rows the changes may have touched.
 // A summary's index may move with any of its fields, and an aligned row depends on rows
 // far away. So those are recomputed for all time.
-func (q *Query) stale(changes []wearables.Touched) (from, to int64, concerned bool) {
+func (q *Query) stale(changes []wearables.TouchedData) (from, to int64, concerned bool) {
 	from, to = query.EndOfTime, query.FirstMoment
 	wanted := q.plan.Resources()
 	for _, c := range changes {

@@ -132,8 +132,8 @@ type cond struct {
 	a, b        token  // of a comparison
 }
 
-// deepest bounds how conditions nest.
-const deepest = 64
+// maxConditionDepth bounds how conditions nest.
+const maxConditionDepth = 64
 
 // parseWhere reads the text of a condition:
 //
@@ -193,7 +193,7 @@ func (p *whereParser) chain(word string, depth int, part func(int) (*cond, error
 }
 
 func (p *whereParser) not(depth int) (*cond, error) {
-	if depth > deepest {
+	if depth > maxConditionDepth {
 		return nil, &syntaxError{p.peek().at, "nested too deeply"}
 	}
 	if p.keyword("NOT") {

@@ -246,7 +246,7 @@ func (p *Plan) column(name string) (int, Kind, bool) {
 	if c == nil && name == indexColumn {
 		c = &p.Table.Index
 	}
-	if c == nil || c.From == unpublished {
+	if c == nil || c.From == unpublishedFormula {
 		return 0, "", false
 	}
 	if c.Kind == List {
@@ -270,7 +270,7 @@ func (p *Plan) expr(e *Expr) (*Column, error) {
 	if c == nil {
 		return nil, valueError(e.at, "not a column of the table")
 	}
-	if c.From == unpublished {
+	if c.From == unpublishedFormula {
 		return nil, valueError(e.at, "this column has no published formula and is not offered; see docs/aggregation.md")
 	}
 	return c, nil

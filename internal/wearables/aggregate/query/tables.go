@@ -203,9 +203,9 @@ var Tables = map[string]*Table{
 			{Name: "date", Kind: Date, From: "calendar_date"},
 			{Name: "chronotype", Kind: Text, From: FromMacro + "chronotype"},
 			{Name: "sleep_score", Kind: Integer, From: FromMacro + "sleep_score"},
-			integer("recovery_score", unpublished), text2("recovery_zone", unpublished),
-			integer("stress_score", unpublished),
-			integer("strain_score", unpublished), text2("strain_zone", unpublished),
+			integer("recovery_score", unpublishedFormula), text2("recovery_zone", unpublishedFormula),
+			integer("stress_score", unpublishedFormula),
+			integer("strain_score", unpublishedFormula), text2("strain_zone", unpublishedFormula),
 		},
 	},
 	"activity": {
@@ -300,8 +300,8 @@ var Tables = map[string]*Table{
 // indexColumn is the name of an index in results and conditions.
 const indexColumn = "timestamp"
 
-// unpublished marks a column whose formula the reference keeps to itself.
-const unpublished = "$unpublished"
+// unpublishedFormula marks a column whose formula the reference keeps to itself.
+const unpublishedFormula = "$unpublished"
 
 var cycleLists = []Column{
 	entries("menstrual_flow", text("flow")),

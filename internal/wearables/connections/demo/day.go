@@ -106,7 +106,7 @@ type series struct {
 }
 
 // begin returns an empty series for the time that the filling covers.
-func (f *filling) begin(resource, word string, source wearables.Source) *series {
+func (f *fillRun) begin(resource, word string, source wearables.Source) *series {
 	return &series{Samples: wearables.Samples{Resource: resource, Type: word, Source: source}, p: f.person, from: f.from, to: f.to}
 }
 
@@ -291,7 +291,7 @@ func (d *day) moves(watch *movement, phone *series) {
 // movement contains the series of a day's movement.
 type movement struct{ steps, distance, active *series }
 
-func (f *filling) movement(source wearables.Source) *movement {
+func (f *fillRun) movement(source wearables.Source) *movement {
 	return &movement{f.begin("steps", "", source), f.begin("distance", "", source), f.begin("calories_active", "", source)}
 }
 

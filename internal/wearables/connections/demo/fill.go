@@ -15,8 +15,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// filling is a stretch of time that is being invented.
-type filling struct {
+// fillRun is a stretch of time that is being invented.
+type fillRun struct {
 	*person
 	from, to time.Time
 	days     []*day
@@ -61,8 +61,8 @@ func (s *Service) Fill(ctx context.Context, team teams.ID, user users.ID, provid
 
 // begin lays out the days. A continued stretch begins at the midnight before the last
 // complete day, so that a night over that midnight is complete.
-func begin(user users.User, d connections.Demo, now time.Time) *filling {
-	f := &filling{person: personOf(user), to: now}
+func begin(user users.User, d connections.Demo, now time.Time) *fillRun {
+	f := &fillRun{person: personOf(user), to: now}
 	today := civil.DateOf(now.In(f.zone))
 	first := today.AddDays(-d.Days)
 	if d.FilledTo != nil {
@@ -79,7 +79,7 @@ func begin(user users.User, d connections.Demo, now time.Time) *filling {
 }
 
 // take keeps series that something was put into.
-func (f *filling) take(all ...*series) {
+func (f *fillRun) take(all ...*series) {
 	for _, s := range all {
 		if s != nil && s.Len() > 0 {
 			f.samples = append(f.samples, s)
@@ -88,7 +88,7 @@ func (f *filling) take(all ...*series) {
 }
 
 // store stores the generated data like an imported file.
-func (s *Service) store(ctx context.Context, f *filling, d connections.Demo, user users.User, settings teams.Settings) error {
+func (s *Service) store(ctx context.Context, f *fillRun, d connections.Demo, user users.User, settings teams.Settings) error {
 	stage := wearables.Daily
 	if d.FilledTo == nil {
 		stage = wearables.Historical

@@ -13,7 +13,7 @@ import (
 type offering struct {
 	resources       []string // of the connection
 	hardware, model string
-	generate        func(f *filling)
+	generate        func(f *fillRun)
 }
 
 // byProvider lists the providers with demo data. The resources are names that the
@@ -51,7 +51,7 @@ var byProvider = map[string]offering{
 // app is the app id of sources on phones.
 const app = "demo.health"
 
-func apple(f *filling) {
+func apple(f *fillRun) {
 	watch, phone := wearables.Source{Type: "watch", AppID: app}, wearables.Source{Type: "phone", AppID: app}
 	f.wear(watch, &phone, "sdnn", 2*time.Hour)
 	f.scale(wearables.Source{Type: "scale", AppID: app})
@@ -59,7 +59,7 @@ func apple(f *filling) {
 	f.who = f.profile()
 }
 
-func fitbit(f *filling) {
+func fitbit(f *fillRun) {
 	watch := wearables.Source{Type: "watch"}
 	f.wear(watch, nil, "rmssd", 5*time.Minute)
 	f.scale(wearables.Source{Type: "scale"})
@@ -67,14 +67,14 @@ func fitbit(f *filling) {
 	f.who = f.profile()
 }
 
-func oura(f *filling) {
+func oura(f *fillRun) {
 	ring := wearables.Source{Type: "ring"}
 	f.wear(ring, nil, "rmssd", 5*time.Minute)
 	f.train(ring)
 	f.who = f.profile()
 }
 
-func libre(f *filling) {
+func libre(f *fillRun) {
 	sensor := f.begin("glucose", "automatic", wearables.Source{Type: "automatic"})
 	scans := f.begin("glucose", "manual_scan", wearables.Source{Type: "manual_scan"})
 	for _, d := range f.days {
@@ -85,7 +85,7 @@ func libre(f *filling) {
 
 // wear adds the measurements of a watch or ring. If phone is not nil, it also adds the
 // steps that the phone counted.
-func (f *filling) wear(worn wearables.Source, phone *wearables.Source, variability string, every time.Duration) {
+func (f *fillRun) wear(worn wearables.Source, phone *wearables.Source, variability string, every time.Duration) {
 	hearts, moved := f.begin("heartrate", "", worn), f.movement(worn)
 	var counted *series
 	if phone != nil {
@@ -113,7 +113,7 @@ func (f *filling) wear(worn wearables.Source, phone *wearables.Source, variabili
 }
 
 // scale adds the weight, twice a week after the person gets up.
-func (f *filling) scale(source wearables.Source) {
+func (f *fillRun) scale(source wearables.Source) {
 	weight := f.begin("body_weight", "", source)
 	for _, d := range f.days {
 		if n := d.date.In(time.UTC).Unix() / 86400 % 7; n != 0 && n != 3 {
@@ -126,7 +126,7 @@ func (f *filling) scale(source wearables.Source) {
 }
 
 // train adds the workouts that have ended.
-func (f *filling) train(source wearables.Source) {
+func (f *fillRun) train(source wearables.Source) {
 	for _, d := range f.days {
 		s := d.sport
 		if s == nil || s.end.After(f.to) {

@@ -25,8 +25,8 @@ const DefaultMaxBytes = 64 << 30
 // Real documents compress up to twentyfold, repeated records sixtyfold, nothing a
 // thousandfold. Small documents do no harm.
 const (
-	mostCompressed = 200
-	harmless       = 32 << 20
+	mostCompressed  = 200
+	harmlessMembers = 32 << 20
 )
 
 // maxRouteBytes bounds one GPX file: twice the size of maxPoints places.
@@ -69,7 +69,7 @@ func (e *Export) open() error {
 	if n, err := e.file.ReadAt(magic, 0); err != nil && err != io.EOF {
 		return err
 	} else if n == 0 {
-		return files.Unlike("the file is empty")
+		return files.NewUnlikeError("the file is empty")
 	}
 	if IsZip(magic) {
 		if err := e.openZip(info.Size()); err != nil {
@@ -97,7 +97,7 @@ func (e *Export) openZip(size int64) error {
 		case ".gpx":
 			e.routes[path.Base(f.Name)] = f
 		case ".csv":
-			if looksRecorded(f.Name) && len(e.recordings) < maxRecordings {
+			if isRecordingName(f.Name) && len(e.recordings) < maxRecordings {
 				e.recordings = append(e.recordings, f)
 			}
 		case ".png", ".jpg", ".jpeg", ".pdf", ".json":
@@ -118,13 +118,13 @@ func (e *Export) openZip(size int64) error {
 			switch {
 			case e.size < 0:
 				return tooLarge(e.maxBytes)
-			case e.size > harmless && f.UncompressedSize64/mostCompressed > f.CompressedSize64:
+			case e.size > harmlessMembers && f.UncompressedSize64/mostCompressed > f.CompressedSize64:
 				return fault.Newf(fault.Unprocessable, "the zip file unpacks to more than %d times its size, which no export does", mostCompressed)
 			}
 			return nil
 		}
 	}
-	return files.Unlike("the zip file holds no Apple Health export")
+	return files.NewUnlikeError("the zip file holds no Apple Health export")
 }
 
 // isDocument reports whether a member starts like an export.
@@ -148,7 +148,7 @@ func (e *Export) Size() int64 { return e.size }
 // Document opens the XML document.
 func (e *Export) Document() (io.ReadCloser, error) {
 	if e.member == nil {
-		return io.NopCloser(&capped{in: io.NewSectionReader(e.file, 0, e.size), left: e.maxBytes, limit: e.maxBytes}), nil
+		return io.NopCloser(&cappedReader{in: io.NewSectionReader(e.file, 0, e.size), left: e.maxBytes, limit: e.maxBytes}), nil
 	}
 	in, err := e.member.Open()
 	if err != nil {
@@ -157,7 +157,7 @@ func (e *Export) Document() (io.ReadCloser, error) {
 	return struct {
 		io.Reader
 		io.Closer
-	}{&capped{in: in, left: e.maxBytes, limit: e.maxBytes}, in}, nil
+	}{&cappedReader{in: in, left: e.maxBytes, limit: e.maxBytes}, in}, nil
 }
 
 // Check checks the start of the document. For a zip, Open did that already.
@@ -203,14 +203,14 @@ func (e *Export) recording(f *zip.File) (recording, bool) {
 // Close closes the file.
 func (e *Export) Close() error { return e.file.Close() }
 
-// capped refuses to read more than a limit, even if the zip's directory states a smaller
+// cappedReader refuses to read more than a limit, even if the zip's directory states a smaller
 // size.
-type capped struct {
+type cappedReader struct {
 	in          io.Reader
 	left, limit int64
 }
 
-func (c *capped) Read(b []byte) (int, error) {
+func (c *cappedReader) Read(b []byte) (int, error) {
 	if c.left <= 0 {
 		if n, err := c.in.Read(make([]byte, 1)); n == 0 {
 			return 0, err

@@ -25,7 +25,7 @@ func saveFile(t testing.TB, data []byte) string {
 	return name
 }
 
-func zipped(t testing.TB, members ...string) []byte {
+func zipMembers(t testing.TB, members ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
@@ -50,9 +50,9 @@ func TestOpenFindsTheDocument(t *testing.T) {
 	cda := "<ClinicalDocument>" + strings.Repeat("x", 5000) + "</ClinicalDocument>"
 	for name, data := range map[string][]byte{
 		"xml":            []byte(smallExport),
-		"localised name": zipped(t, "apple_health_export/export_cda.xml", cda, "apple_health_export/导出.xml", smallExport),
-		"no extension":   zipped(t, "export", smallExport),
-		"at the top":     zipped(t, "Export.XML", smallExport, "notes.txt", "hello"),
+		"localised name": zipMembers(t, "apple_health_export/export_cda.xml", cda, "apple_health_export/导出.xml", smallExport),
+		"no extension":   zipMembers(t, "export", smallExport),
+		"at the top":     zipMembers(t, "Export.XML", smallExport, "notes.txt", "hello"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, err := Open(saveFile(t, data), 0)
@@ -73,7 +73,7 @@ func TestOpenFindsTheDocument(t *testing.T) {
 }
 
 func TestOpenRefuses(t *testing.T) {
-	whole := zipped(t, "export.xml", smallExport)
+	whole := zipMembers(t, "export.xml", smallExport)
 	locked := bytes.Clone(whole)
 	locked[6] |= 1 // local header
 	locked[bytes.LastIndex(locked, []byte("PK\x01\x02"))+8] |= 1
@@ -85,7 +85,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"empty", nil, fault.Unprocessable, 0},
 		{"cut zip", whole[:len(whole)-30], fault.Unprocessable, 0},
-		{"zip of something else", zipped(t, "a.xml", "<a/>", "export_cda.xml", "<ClinicalDocument/>"), fault.Unprocessable, 0},
+		{"zip of something else", zipMembers(t, "a.xml", "<a/>", "export_cda.xml", "<ClinicalDocument/>"), fault.Unprocessable, 0},
 		{"locked", locked, fault.Unprocessable, 0},
 		{"too large", []byte(smallExport), fault.TooLarge, 10},
 		{"too large in a zip", whole, fault.TooLarge, 10},
@@ -148,7 +148,7 @@ func TestRoutes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := Open(saveFile(t, zipped(t, "apple_health_export/export.xml", smallExport, "apple_health_export/workout-routes/route_2019-06-11_3.00pm.gpx", string(gpx))), 0)
+	e, err := Open(saveFile(t, zipMembers(t, "apple_health_export/export.xml", smallExport, "apple_health_export/workout-routes/route_2019-06-11_3.00pm.gpx", string(gpx))), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,10 +235,10 @@ func FuzzExport(f *testing.F) {
 	document := opening + record(quantity+"HeartRate", "count/min", "60", "/></HealthData>")
 	route := `<gpx><trk><trkseg><trkpt lon="13.4" lat="52.5"><ele>30</ele><time>2024-07-01T08:00:00Z</time></trkpt></trkseg></trk></gpx>`
 	f.Add([]byte(document))
-	f.Add(zipped(f, "apple_health_export/export.xml", document))
-	f.Add(zipped(f, "apple_health_export/Exportación.xml", document, "apple_health_export/workout-routes/route_2024.gpx", route,
+	f.Add(zipMembers(f, "apple_health_export/export.xml", document))
+	f.Add(zipMembers(f, "apple_health_export/Exportación.xml", document, "apple_health_export/workout-routes/route_2024.gpx", route,
 		"apple_health_export/electrocardiograms/ecg_2024-07-01.csv", "Name,Ann\nRecorded Date,2024-07-01 10:00:00 +0200\nSample Rate,512 hertz\n\n1.5\n"))
-	f.Add(zipped(f, "holiday.txt", "sun", "a.xml", "<HealthData"))
+	f.Add(zipMembers(f, "holiday.txt", "sun", "a.xml", "<HealthData"))
 	f.Add([]byte("PK\x03\x04"))
 	path := filepath.Join(f.TempDir(), "upload")
 	f.Fuzz(func(t *testing.T, content []byte) {

@@ -8,11 +8,11 @@ import (
 	"hale/internal/wearables/units"
 )
 
-// courses lists the types that sensors write during a workout. They have no series and
+// courseRules lists the types that sensors write during a workout. They have no series and
 // go to the workout's stream.
 //
 // Reference 7.8.
-var courses = []rule{
+var courseRules = []rule{
 	{name: quantity + "RunningSpeed", shape: onTheWay, kind: "speed", units: inMetresPerSecond},
 	{name: quantity + "CyclingSpeed", shape: onTheWay, kind: "speed", units: inMetresPerSecond},
 	{name: quantity + "RunningPower", shape: onTheWay, kind: "power", units: inWatts},
@@ -40,7 +40,7 @@ type courseKey struct {
 }
 
 // add keeps a reading; false when there are too many.
-func (c *course) add(p *pending) bool {
+func (c *course) add(p *pendingRecord) bool {
 	if c.n >= maxOnTheWay {
 		return false
 	}

@@ -30,8 +30,8 @@ func TestImportWhatSensorsMeasureOnTheWay(t *testing.T) {
 		ride("10:00:00", "10:01:00") + ride("11:00:00", "11:01:00") + "</HealthData>"
 	name := saveFile(t, []byte(xml))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		o := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if o.Types["RunningPower"].BadUnit != 1 || o.Types["CyclingPower"].Mapped != 2 {
 			t.Errorf("types %+v", o.Types)
 		}

@@ -27,7 +27,7 @@ const maxNoted = 1 << 18
 // diary holds the entries of one source.
 type diary struct {
 	entries []entry
-	warmth  []entry // basal temperatures, which are a series as well
+	warmth  []entry // basalTemperatureRecord temperatures, which are a series as well
 }
 
 // entry is one record.
@@ -43,7 +43,7 @@ type entry struct {
 }
 
 // note keeps an entry until the end of the file.
-func (r *Reader) note(p *pending) bool {
+func (r *Reader) note(p *pendingRecord) bool {
 	if r.noted >= maxNoted {
 		return false
 	}
@@ -56,7 +56,7 @@ func (r *Reader) note(p *pending) bool {
 }
 
 // warmth notes a basal temperature for the cycle that its day falls into.
-func (r *Reader) warmth(p *pending) {
+func (r *Reader) warmth(p *pendingRecord) {
 	if p.rule.resource != "basal_body_temperature" || r.noted >= maxNoted {
 		return
 	}

@@ -45,13 +45,13 @@ var twoCycles = []string{
 	cycleRecord("CervicalMucusQuality", "2024-06-04", "CervicalMucusQualityUnheardOf"),
 }
 
-const basal = `<Record type="HKQuantityTypeIdentifierBasalBodyTemperature" sourceName="Health" unit="degC" startDate="2024-05-17 07:00:00 +0200" endDate="2024-05-17 07:00:00 +0200" value="36.7"/>` + "\n"
+const basalTemperatureRecord = `<Record type="HKQuantityTypeIdentifierBasalBodyTemperature" sourceName="Health" unit="degC" startDate="2024-05-17 07:00:00 +0200" endDate="2024-05-17 07:00:00 +0200" value="36.7"/>` + "\n"
 
 func TestImportCycles(t *testing.T) {
-	name := saveFile(t, []byte(opening+basal+strings.Join(twoCycles, "")+"</HealthData>"))
+	name := saveFile(t, []byte(opening+basalTemperatureRecord+strings.Join(twoCycles, "")+"</HealthData>"))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		o := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if o.Records != 15 || o.Mapped != 13 || o.Types["SexualActivity"].Unpaired != 1 || o.Types["CervicalMucusQuality"].BadValue != 1 {
 			t.Errorf("%d of %d, %+v", o.Mapped, o.Records, o.FirstLeft())
 		}

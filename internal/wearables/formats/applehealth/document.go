@@ -73,7 +73,7 @@ type Reader struct {
 	types   typeMemo
 	zones   zoneMemo
 
-	record        pending // the record whose children may follow
+	record        pendingRecord // the record whose children may follow
 	halves        map[pressureKey]pressureHalf
 	portions      map[portionKey]*foodTotal
 	meals         meals
@@ -166,7 +166,7 @@ func readHead(in io.Reader) ([]byte, error) {
 	if bytes.Contains(head, []byte("<ClinicalDocument")) {
 		return nil, fault.New(fault.Unprocessable, "this is the clinical document of an Apple Health export; send the zip or its main XML file")
 	}
-	return nil, files.Unlike("this is not an Apple Health export: there is no HealthData element at the start")
+	return nil, files.NewUnlikeError("this is not an Apple Health export: there is no HealthData element at the start")
 }
 
 // isCut reports whether an error means that the input ends early, rather than that
@@ -299,7 +299,7 @@ func (r *Reader) onRings(tag *xmlscan.Tag) {
 	r.rings++
 	a := attributes(tag)
 	day, err := civil.ParseDate(string(a["dateComponents"]))
-	kcal := positive(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], unitOne, inKilocalories))
+	kcal := positiveOrNil(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], unitOne, inKilocalories))
 	if err != nil || kcal == nil || day.Year < 1970 || day.Year > 2099 {
 		return
 	}

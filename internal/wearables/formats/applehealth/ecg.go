@@ -80,7 +80,7 @@ func readRecording(in io.Reader) (r recording, ok bool, err error) {
 	if err := lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
 		return r, false, err
 	}
-	return r, dated && r.start >= earliest && r.start <= latest && r.rate > 0 && len(r.millivolts) > 0, nil
+	return r, dated && r.start >= earliestInstant && r.start <= latestInstant && r.rate > 0 && len(r.millivolts) > 0, nil
 }
 
 // perUnit maps units to their number per millivolt. The micro sign has two spellings.
@@ -220,9 +220,9 @@ func (im *importer) recordings(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// looksRecorded reports whether a file may be an electrocardiogram, by the names that the
+// isRecordingName reports whether a file may be an electrocardiogram, by the names that the
 // phone gives to the folder and the files.
-func looksRecorded(name string) bool {
+func isRecordingName(name string) bool {
 	name = strings.ToLower(name)
 	return strings.Contains(name, "electrocardiogram") || strings.HasPrefix(name[strings.LastIndexByte(name, '/')+1:], "ecg_")
 }

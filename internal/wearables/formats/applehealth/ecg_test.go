@@ -88,13 +88,13 @@ func TestReadRecordingRefuses(t *testing.T) {
 }
 
 func TestImportRecordings(t *testing.T) {
-	name := saveFile(t, zipped(t, "apple_health_export/export.xml", smallExport,
+	name := saveFile(t, zipMembers(t, "apple_health_export/export.xml", smallExport,
 		"apple_health_export/electrocardiograms/ecg_2024-03-14.csv", ecgHead+strings.Repeat("100\n-250.5\n", 512),
 		"apple_health_export/electrocardiograms/ecg_2024-03-15.csv", ecgHead,
 		"apple_health_export/other.csv", "a,b\n1,2\n"))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		o := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if c := o.Types["Electrocardiogram"]; c == nil || c.Read != 2 || c.Mapped != 1 || c.BadValue != 1 || o.Records != 2 || o.Mapped != 1 {
 			t.Errorf("%+v of %d", c, o.Records)
 		}
@@ -114,7 +114,7 @@ func TestImportRecordings(t *testing.T) {
 				t.Errorf("%s = %v, want %v", field, all[0][field], want)
 			}
 		}
-		again := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Daily)
+		again := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Daily)
 		if again.Created+again.Updated != 0 {
 			t.Errorf("a second import created %d and updated %d", again.Created, again.Updated)
 		}

@@ -30,26 +30,26 @@ func TestGoldenImport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := saveFile(t, zipped(t, "apple_health_export/Export.xml", string(xml),
+	name := saveFile(t, zipMembers(t, "apple_health_export/Export.xml", string(xml),
 		"apple_health_export/workout-routes/route_2024-03-31_10.00am.gpx", string(gpx)))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		o := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		got := map[string]any{
 			"types": o.Types, "rejections": o.Rejections, "resources": o.Resources,
 			"damaged": o.Damaged, "copies": o.Copies, "truncated": o.Truncated,
 			"series": seriesText(t, db, user), "streams": streamText(t, db, user),
 		}
 		for _, resource := range []string{"activity", "body", "sleep", "sleep_cycle", "workouts", "profile"} {
-			got[resource] = anonymous(filestest.Summaries(t, db, user, resource))
+			got[resource] = removeRunFields(filestest.Summaries(t, db, user, resource))
 		}
-		filestest.Golden(t, "export.golden.json", got)
+		filestest.CompareGolden(t, "export.golden.json", got)
 	})
 }
 
-// anonymous removes nulls and the fields that differ from run to run, and sorts the
+// removeRunFields removes nulls and the fields that differ from run to run, and sorts the
 // documents.
-func anonymous(all []map[string]any) []map[string]any {
+func removeRunFields(all []map[string]any) []map[string]any {
 	for _, doc := range all {
 		for _, name := range []string{"id", "user_id", "sleep_id", "created_at", "updated_at"} {
 			delete(doc, name)
@@ -126,7 +126,7 @@ func TestGoldenTypesOfPublicExports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testdata.Shared(t, "wearables/apple-health/"+name+".xml")
 			g := gatherFile(t, "wearables/apple-health/"+name+".xml")
-			filestest.Golden(t, name+".types.json", g.report.Types)
+			filestest.CompareGolden(t, name+".types.json", g.report.Types)
 		})
 	}
 }

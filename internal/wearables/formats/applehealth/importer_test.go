@@ -21,16 +21,16 @@ import (
 	"hale/internal/wearables/ingest"
 )
 
-// someone creates a user in a new team. It returns the user and the ingester that stores
+// createUser creates a user in a new team. It returns the user and the ingester that stores
 // the user's data.
-func someone(t testing.TB, db *store.DB) (*ingest.Ingester, users.User) {
+func createUser(t testing.TB, db *store.DB) (*ingest.Ingester, users.User) {
 	t.Helper()
 	user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 	return ingest.New(db), user
 }
 
-// imported imports a file. The stage says whether the data is historical or daily.
-func imported(t testing.TB, in files.Input, stage wearables.Stage) *files.Outcome {
+// importFile imports a file. The stage says whether the data is historical or daily.
+func importFile(t testing.TB, in files.Input, stage wearables.Stage) *files.Outcome {
 	t.Helper()
 	in.Stage = func(context.Context, string) (wearables.Stage, error) { return stage, nil }
 	outcome, err := Kind.Run(store.WithTeam(context.Background(), in.User.Team.UUID()), in)
@@ -43,8 +43,8 @@ func imported(t testing.TB, in files.Input, stage wearables.Stage) *files.Outcom
 func TestImportRealExport(t *testing.T) {
 	name := testdata.Shared(t, "wearables/apple-health/hkimport-export.xml")
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		first := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		first := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if first.Workouts != 61 || first.Created == 0 || first.Updated != 0 || first.Rejected != 1 { // one workout moves for longer than it lasts
 			t.Errorf("%+v", first)
 		}
@@ -70,7 +70,7 @@ func TestImportRealExport(t *testing.T) {
 			t.Errorf("%v", events)
 		}
 
-		again := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Daily)
+		again := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Daily)
 		if again.Created != 0 || again.Updated != 0 || again.Unchanged != first.Created+first.Unchanged {
 			t.Errorf("the second time: %d created, %d updated, %d unchanged; %v", again.Created, again.Updated, again.Unchanged, again.Resources)
 		}
@@ -84,8 +84,8 @@ func TestImportRealExport(t *testing.T) {
 func TestImportOfShortIntervals(t *testing.T) {
 	name := testdata.Shared(t, "wearables/apple-health/export6s3sample.xml")
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		o := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if o.Rejected != 0 || o.Resources["steps"].Created != 10 {
 			t.Errorf("%+v, rejected %v", o.Resources["steps"], o.Rejections)
 		}
@@ -105,9 +105,9 @@ func TestImportGeneratedZip(t *testing.T) {
 	}
 	name := saveFile(t, file.Bytes())
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
+		sink, user := createUser(t, db)
 		var steps []files.Progress
-		o := imported(t, files.Input{
+		o := importFile(t, files.Input{
 			DB: db, Sink: sink, User: user, Path: name, HistoryOnly: true, Progress: func(p files.Progress) { steps = append(steps, p) },
 		}, wearables.Historical)
 		last := steps[len(steps)-1]
@@ -166,10 +166,10 @@ func BenchmarkImport(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				db := storetest.SQLite(b)
-				sink, user := someone(b, db)
+				sink, user := createUser(b, db)
 				b.StartTimer()
 				began := time.Now()
-				o := imported(b, files.Input{DB: db, Sink: sink, User: user, Path: name, HistoryOnly: !push}, wearables.Historical)
+				o := importFile(b, files.Input{DB: db, Sink: sink, User: user, Path: name, HistoryOnly: !push}, wearables.Historical)
 				b.ReportMetric(float64(stats.Records)/time.Since(began).Seconds(), "records/s")
 				b.ReportMetric(float64(o.Days), "days")
 			}

@@ -14,11 +14,11 @@ import (
 	"hale/internal/wearables/formats/xmlscan"
 )
 
-// nutrition has the rules of nutrients. Water, caffeine and carbohydrates have series of
+// nutritionRules has the rules of nutrients. Water, caffeine and carbohydrates have series of
 // their own. Water and caffeine alone are no meal and belong to none.
 //
 // Reference 7.5, meal: the place of each nutrient, and its unit.
-var nutrition = append([]rule{
+var nutritionRules = append([]rule{
 	{name: quantity + "DietaryWater", shape: portion, resource: "water", units: inMillilitres},
 	{name: quantity + "DietaryCaffeine", shape: portion, resource: "caffeine", units: inGrams},
 	{name: quantity + "DietaryCarbohydrates", shape: portion, resource: "carbohydrates", units: inGrams, nutrient: "macros.carbs"},
@@ -76,7 +76,7 @@ type foodTotal struct {
 
 // eat keeps a portion until the end of the file, because more portions of the same moment
 // may follow.
-func (r *Reader) eat(p *pending) {
+func (r *Reader) eat(p *pendingRecord) {
 	key := portionKey{p.rule, p.source, p.start}
 	e := r.portions[key]
 	switch {
@@ -104,7 +104,7 @@ func (r *Reader) eatenUp() error {
 	})
 	for _, key := range keys {
 		e := r.portions[key]
-		p := pending{rule: key.rule, start: key.start, end: e.end, offset: e.offset, source: key.source}
+		p := pendingRecord{rule: key.rule, start: key.start, end: e.end, offset: e.offset, source: key.source}
 		for _, v := range e.values {
 			p.value += v
 		}
@@ -150,7 +150,7 @@ type mealOf struct {
 func newMeals() meals { return meals{of: map[mealKey]*mealOf{}, names: map[mealKey][]string{}} }
 
 // add puts all that was eaten of one nutrient at a moment into its meal.
-func (m *meals) add(p *pending) {
+func (m *meals) add(p *pendingRecord) {
 	if p.rule.nutrient == "" {
 		return
 	}
@@ -217,7 +217,7 @@ func (m *meals) summaries(sources []wearables.Source) ([]wearables.Summary, erro
 		at := time.UnixMicro(key.start).UTC()
 		body := map[string]any{"timestamp": at.Format(time.RFC3339Nano), "name": strings.Join(m.names[key], ", "), "data": map[string]any{}}
 		for place, amount := range meal.amounts {
-			put(body, place, amount)
+			setPath(body, place, amount)
 		}
 		if energy, ok := body["energy"].(map[string]any); ok {
 			energy["unit"] = "kcal"
@@ -238,8 +238,8 @@ func (m *meals) summaries(sources []wearables.Source) ([]wearables.Summary, erro
 	return all, nil
 }
 
-// put sets a value in nested objects, by a dotted path.
-func put(into map[string]any, path string, value float64) {
+// setPath sets a value in nested objects, by a dotted path.
+func setPath(into map[string]any, path string, value float64) {
 	name, rest, nested := strings.Cut(path, ".")
 	if !nested {
 		into[name] = value
@@ -250,5 +250,5 @@ func put(into map[string]any, path string, value float64) {
 		inner = map[string]any{}
 		into[name] = inner
 	}
-	put(inner, rest, value)
+	setPath(inner, rest, value)
 }

@@ -18,7 +18,7 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-func ate(name, at, unit, value string) string {
+func foodRecord(name, at, unit, value string) string {
 	return fmt.Sprintf(`<Record type="%sDietary%s" sourceName="Diary" unit="%s" startDate="%s +0200" endDate="%[4]s +0200" value="%s"/>`,
 		quantity, name, unit, at, value)
 }
@@ -28,23 +28,23 @@ func TestImportMeals(t *testing.T) {
 	const breakfast, lunch, food = "2024-06-01 07:30:00", "2024-06-01 12:15:00", "</HealthData>"
 	correlation := func(name string) string {
 		return `<Correlation type="HKCorrelationTypeIdentifierFood" sourceName="Diary" startDate="` + breakfast + ` +0200" endDate="` + breakfast + ` +0200">` +
-			`<MetadataEntry key="HKFoodType" value="` + name + `"/>` + ate("Protein", breakfast, "g", "11") + `</Correlation>`
+			`<MetadataEntry key="HKFoodType" value="` + name + `"/>` + foodRecord("Protein", breakfast, "g", "11") + `</Correlation>`
 	}
 	xml := opening +
-		ate("EnergyConsumed", breakfast, "kJ", "836.8") + ate("EnergyConsumed", breakfast, "Cal", "120") + ate("EnergyConsumed", lunch, "kcal", "640") +
-		ate("Carbohydrates", breakfast, "g", "40") + ate("FatSaturated", lunch, "g", "3.5") + ate("FatTotal", lunch, "g", "12") +
-		ate("Sodium", lunch, "g", "1.2") + ate("VitaminD", lunch, "mcg", "4") + ate("Copper", lunch, "mg", "0.5") + ate("Iodine", lunch, "mg", "0.15") +
-		ate("Protein", breakfast, "g", "11") + ate("Water", "2024-06-01 09:00:00", "mL", "250") +
+		foodRecord("EnergyConsumed", breakfast, "kJ", "836.8") + foodRecord("EnergyConsumed", breakfast, "Cal", "120") + foodRecord("EnergyConsumed", lunch, "kcal", "640") +
+		foodRecord("Carbohydrates", breakfast, "g", "40") + foodRecord("FatSaturated", lunch, "g", "3.5") + foodRecord("FatTotal", lunch, "g", "12") +
+		foodRecord("Sodium", lunch, "g", "1.2") + foodRecord("VitaminD", lunch, "mcg", "4") + foodRecord("Copper", lunch, "mg", "0.5") + foodRecord("Iodine", lunch, "mg", "0.15") +
+		foodRecord("Protein", breakfast, "g", "11") + foodRecord("Water", "2024-06-01 09:00:00", "mL", "250") +
 		correlation("Oats &amp; milk") + correlation("Egg") + food
 	name := saveFile(t, []byte(xml))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		sink, user := someone(t, db)
-		o := imported(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
+		sink, user := createUser(t, db)
+		o := importFile(t, files.Input{DB: db, Sink: sink, User: user, Path: name}, wearables.Historical)
 		if o.Skipped() != 0 || o.Resources["meal"].Created != 2 || o.Resources["carbohydrates"].Created != 1 || len(o.Rejections) != 0 {
 			t.Errorf("outcome %+v", o)
 		}
 		var got []string
-		for _, doc := range anonymous(filestest.Summaries(t, db, user, "meal")) {
+		for _, doc := range removeRunFields(filestest.Summaries(t, db, user, "meal")) {
 			for _, gone := range []string{"date", "source", "provider_id", "priority_id", "source_id", "source_app_id", "source_device_id"} {
 				delete(doc, gone)
 			}

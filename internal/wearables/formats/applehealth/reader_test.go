@@ -24,8 +24,8 @@ import (
 	"hale/internal/wearables/formats/files"
 )
 
-// gathered is everything a reader gave.
-type gathered struct {
+// gatheredChunks is everything a reader gave.
+type gatheredChunks struct {
 	report   *files.Report
 	rings    int64
 	samples  []wearables.Samples
@@ -37,9 +37,9 @@ type gathered struct {
 	meals    []wearables.Summary
 }
 
-func gather(t testing.TB, in io.Reader) (*gathered, error) {
+func gather(t testing.TB, in io.Reader) (*gatheredChunks, error) {
 	t.Helper()
-	g := &gathered{facts: derive.Facts{}}
+	g := &gatheredChunks{facts: derive.Facts{}}
 	r := NewReader(func(c *Chunk) error {
 		g.samples = append(g.samples, c.Samples...)
 		g.workouts = append(g.workouts, c.Workouts...)
@@ -54,7 +54,7 @@ func gather(t testing.TB, in io.Reader) (*gathered, error) {
 	return g, err
 }
 
-func gatherFile(t testing.TB, name string) *gathered {
+func gatherFile(t testing.TB, name string) *gatheredChunks {
 	t.Helper()
 	f, err := os.Open(testdata.Shared(t, name))
 	if err != nil {
@@ -69,7 +69,7 @@ func gatherFile(t testing.TB, name string) *gathered {
 }
 
 // sum adds up a series over all sources and counts its samples.
-func (g *gathered) sum(resource string) (total float64, n int) {
+func (g *gatheredChunks) sum(resource string) (total float64, n int) {
 	for _, s := range g.samples {
 		if s.Resource == resource {
 			n += s.Len()

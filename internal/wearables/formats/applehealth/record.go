@@ -9,9 +9,9 @@ import (
 	"hale/internal/wearables/units"
 )
 
-// pending is a record that was read but whose metadata may follow: the person
+// pendingRecord is a record that was read but whose metadata may follow: the person
 // entered it, or it was measured in another time zone.
-type pending struct {
+type pendingRecord struct {
 	open       bool
 	rule       *rule
 	count      *files.TypeCount
@@ -28,8 +28,8 @@ type pending struct {
 // Dates outside these are slips of a clock. They are left out here already so
 // that the days a file touches are few; wearables has narrower bounds.
 const (
-	earliest = 0                     // 1970
-	latest   = 4_102_444_800_000_000 // 2100
+	earliestInstant = 0                     // 1970
+	latestInstant   = 4_102_444_800_000_000 // 2100
 )
 
 // pressureKey identifies a blood pressure and which of its two numbers a record has.
@@ -101,7 +101,7 @@ func (r *Reader) readRecord(tag *xmlscan.Tag) {
 	var ok, endOK bool
 	p.start, p.offset, ok = parseMoment(start)
 	p.end, _, endOK = parseMoment(end)
-	if !ok || !endOK || p.end < p.start || p.start < earliest || p.end > latest {
+	if !ok || !endOK || p.end < p.start || p.start < earliestInstant || p.end > latestInstant {
 		t.count.BadDate++
 		r.report.Left(t.count)
 		return
@@ -165,7 +165,7 @@ func (r *Reader) endRecord() {
 }
 
 // keep adds the record to its columns.
-func (r *Reader) keep(p *pending) {
+func (r *Reader) keep(p *pendingRecord) {
 	col := r.columns.at(columnKey{p.rule.resource, p.kind, p.rule.sport, p.words, p.source}, r.sources.list)
 	if p.rule.shape != point {
 		col.End = append(col.End, p.end)
@@ -175,7 +175,7 @@ func (r *Reader) keep(p *pending) {
 
 // sleep keeps a stage of sleep until the end: nights consist of stages, and no series
 // holds them.
-func (r *Reader) sleep(p *pending) bool {
+func (r *Reader) sleep(p *pendingRecord) bool {
 	if r.asleep >= maxSleep {
 		return false
 	}
@@ -191,7 +191,7 @@ func (r *Reader) sleep(p *pending) bool {
 
 // pair joins the two halves of a blood pressure, which are far apart: all records of
 // one type come before those of the next.
-func (r *Reader) pair(p *pending) {
+func (r *Reader) pair(p *pendingRecord) {
 	other := pressureKey{p.start, p.source, systolic}
 	if p.rule.shape == systolic {
 		other.shape = diastolic
@@ -317,7 +317,7 @@ func (m *typeMemo) of(name []byte, report *files.Report) *typeState {
 }
 
 // valueOf reads a record's value in our unit. If it cannot, it counts the reason.
-func (t *typeState) valueOf(p *pending, unit, value []byte) (float64, bool) {
+func (t *typeState) valueOf(p *pendingRecord, unit, value []byte) (float64, bool) {
 	switch t.rule.shape {
 	case occurrence:
 		return 1, true

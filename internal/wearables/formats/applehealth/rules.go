@@ -49,7 +49,7 @@ type rule struct {
 // rules are all families together, by type.
 var rules = func() map[string]*rule {
 	all := map[string]*rule{}
-	for _, family := range [][]rule{vitals, movement, body, nutrition, mind, fertility, courses} {
+	for _, family := range [][]rule{vitalRules, movementRules, bodyRules, nutritionRules, mindRules, fertilityRules, courseRules} {
 		for i := range family {
 			all[family[i].name] = &family[i]
 		}
@@ -137,8 +137,8 @@ func unitName(raw []byte) string {
 	return name
 }
 
-// body maps measurements of the body. Height has no series, but a field of the profile.
-var body = []rule{
+// bodyRules maps measurements of the body. Height has no series, but a field of the profile.
+var bodyRules = []rule{
 	{name: quantity + "BodyMass", resource: "body_weight", units: inKilograms},
 	{name: quantity + "BodyFatPercentage", resource: "body_fat", units: inPercent},
 	{name: quantity + "BodyMassIndex", shape: span, resource: "body_mass_index", units: inCount},
@@ -147,8 +147,8 @@ var body = []rule{
 	{name: quantity + "Height", shape: height, units: inCentimetres},
 }
 
-// mind is rest, light and habits.
-var mind = []rule{
+// mindRules is rest, light and habits.
+var mindRules = []rule{
 	{name: category + "SleepAnalysis", shape: sleepStage},
 	{name: category + "SleepApneaEvent", shape: occurrence, resource: "sleep_apnea_alert"},
 	{name: quantity + "AppleSleepingBreathingDisturbances", shape: span, resource: "sleep_breathing_disturbance", units: inCount},
@@ -170,11 +170,11 @@ var sleepStages = map[string]int8{
 	"HKCategoryValueSleepAnalysisAwake":             derive.Awake,
 }
 
-// movement maps activity of the body: sums over an interval.
+// movementRules maps activity of the body: sums over an interval.
 //
 // The sport of the source separates distance by bicycle, in water, on snow and in a
 // wheelchair from distance on foot.
-var movement = []rule{
+var movementRules = []rule{
 	{name: quantity + "StepCount", shape: span, resource: "steps", units: inCount},
 	{name: quantity + "DistanceWalkingRunning", shape: span, resource: "distance", units: inMetres},
 	{name: quantity + "DistanceCycling", shape: span, resource: "distance", sport: "cycling", units: inMetres},
@@ -201,7 +201,7 @@ var movement = []rule{
 const insulin = "insulin_injection"
 
 // delivered takes in why insulin was given: 1 is basal, 2 a bolus.
-func (p *pending) delivered(reason string) {
+func (p *pendingRecord) delivered(reason string) {
 	switch reason {
 	case "1":
 		p.words = basalDose
@@ -223,11 +223,11 @@ var thermometers = map[string]string{
 	"9": "eardrum", "10": "temporal_artery", "11": "forehead",
 }
 
-// vitals maps measurements of heart, blood and lungs.
+// vitalRules maps measurements of heart, blood and lungs.
 //
 // HeartRateVariabilitySDNN is SDNN, but the reference's unit is rmssd. The number is
 // stored unchanged, and its type is sdnn.
-var vitals = []rule{
+var vitalRules = []rule{
 	{name: quantity + "HeartRate", resource: "heartrate", units: inBeats},
 	{name: quantity + "RestingHeartRate", shape: restingHR, units: inBeats},
 	{name: quantity + "WalkingHeartRateAverage", shape: walkingHR, units: inBeats},
@@ -271,9 +271,9 @@ var (
 	testResults = words{"Negative": "negative", "Positive": "positive", "Indeterminate": "indeterminate"}
 )
 
-// fertility has the rules for the diary of a cycle. An entry belongs to the cycle of its
+// fertilityRules has the rules for the diary of a cycle. An entry belongs to the cycle of its
 // day. The resource is the list of the summary that gets the entry.
-var fertility = []rule{
+var fertilityRules = []rule{
 	{name: category + "MenstrualFlow", shape: cycleNote, resource: "menstrual_flow", words: flows},
 	{name: category + "IntermenstrualBleeding", shape: cycleNote, resource: "intermenstrual_bleeding"},
 	{name: category + "CervicalMucusQuality", shape: cycleNote, resource: "cervical_mucus", words: words{

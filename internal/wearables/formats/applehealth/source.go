@@ -42,7 +42,7 @@ func newSources() *sources {
 
 // of returns the number of a record's source.
 func (s *sources) of(name, device []byte) int {
-	device = afterPointer(device)
+	device = trimPointer(device)
 	if s.last >= 0 && len(s.key) == len(name)+1+len(device) &&
 		bytes.Equal(s.key[:len(name)], name) && bytes.Equal(s.key[len(name)+1:], device) {
 		return s.last
@@ -87,9 +87,9 @@ func (s *sources) number(source wearables.Source) int {
 	return n
 }
 
-// afterPointer removes the object's address from a device text, because it changes from
+// trimPointer removes the object's address from a device text, because it changes from
 // record to record: "<<HKDevice: 0x28…>, name:…".
-func afterPointer(device []byte) []byte {
+func trimPointer(device []byte) []byte {
 	if i := bytes.IndexByte(device, ','); i >= 0 {
 		return device[i:]
 	}
@@ -98,7 +98,7 @@ func afterPointer(device []byte) []byte {
 
 // describe infers the source of a pair of texts.
 func describe(name, device string) wearables.Source {
-	name = tidy(name)
+	name = tidyName(name)
 	d := parseDevice(device)
 	kind := d.sourceType()
 	if kind == "" {
@@ -107,9 +107,9 @@ func describe(name, device string) wearables.Source {
 	return wearables.Source{Provider: Provider, Type: kind, AppID: appID(name, d, kind)}
 }
 
-// tidy normalises the spelling of a name: no-break and thin spaces, typographic
+// tidyName normalises the spelling of a name: no-break and thin spaces, typographic
 // apostrophes, repeated spaces.
-func tidy(name string) string {
+func tidyName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch r {
 		case '\u00a0', '\u202f', '\u2007', '\u2009':
@@ -226,9 +226,9 @@ func nextField(text string) (field, value, rest string) {
 	text = text[start+len(", :")+len(name):]
 	end, _ := fieldStart(text)
 	if end < 0 {
-		return name, tidy(strings.TrimSuffix(text, ">")), ""
+		return name, tidyName(strings.TrimSuffix(text, ">")), ""
 	}
-	return name, tidy(text[:end]), text[end:]
+	return name, tidyName(text[:end]), text[end:]
 }
 
 // fieldStart finds the first ", name:" of a known field.
@@ -303,7 +303,7 @@ func (s *sources) note(d device, kind string) {
 	if !known && len(s.devices) >= maxDevices {
 		return
 	}
-	if !known || providers.Newer(d.software, version) {
+	if !known || providers.IsNewerVersion(d.software, version) {
 		s.devices[hardware] = d.software
 	}
 }

@@ -20,10 +20,10 @@ func parseMoment(b []byte) (micros int64, offset int32, ok bool) {
 		b[13] != ':' || b[16] != ':' || b[19] != ' ' {
 		return 0, 0, false
 	}
-	century, year := two(b, 0), two(b, 2)
-	month, day := two(b, 5), two(b, 8)
-	hour, minute, second := two(b, 11), two(b, 14), two(b, 17)
-	offHour, offMinute := two(b, 21), two(b, 23)
+	century, year := twoDigits(b, 0), twoDigits(b, 2)
+	month, day := twoDigits(b, 5), twoDigits(b, 8)
+	hour, minute, second := twoDigits(b, 11), twoDigits(b, 14), twoDigits(b, 17)
+	offHour, offMinute := twoDigits(b, 21), twoDigits(b, 23)
 	if century|year|month|day|hour|minute|second|offHour|offMinute < 0 {
 		return 0, 0, false
 	}
@@ -44,8 +44,8 @@ func parseMoment(b []byte) (micros int64, offset int32, ok bool) {
 	return (local - int64(off)) * 1e6, int32(off), true
 }
 
-// two reads two digits at b[i], or returns a negative number.
-func two(b []byte, i int) int {
+// twoDigits reads two digits at b[i], or returns a negative number.
+func twoDigits(b []byte, i int) int {
 	tens, ones := b[i]-'0', b[i+1]-'0'
 	if tens > 9 || ones > 9 {
 		return -1
@@ -81,7 +81,7 @@ func daysFromCivil(y, m, d int) int {
 
 // keepNewest keeps the last value of a day; the phone revises some facts while
 // the day lasts.
-func keepNewest(facts derive.Facts, at map[civil.Date]int64, p *pending, set func(*derive.DayFacts, *float64)) {
+func keepNewest(facts derive.Facts, at map[civil.Date]int64, p *pendingRecord, set func(*derive.DayFacts, *float64)) {
 	day := localDate(p.start, p.offset)
 	if seen, ok := at[day]; ok && p.start < seen {
 		return

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"hale/internal/wearables/derive"
-	"hale/internal/wearables/sports"
 	"hale/internal/wearables/formats/xmlscan"
+	"hale/internal/wearables/sports"
 	"hale/internal/wearables/units"
 )
 
@@ -39,7 +39,7 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	end, _, endOK := parseMoment(a["endDate"])
 	count := r.report.Type("Workout")
 	count.Read++
-	if !ok || !endOK || end < start || start < earliest || end > latest {
+	if !ok || !endOK || end < start || start < earliestInstant || end > latestInstant {
 		count.BadDate++
 		r.report.Left(count)
 		return
@@ -51,8 +51,8 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	}}
 	// Older exports write 0 where a sport has no distance or no energy.
 	w.Moving = amount(a["duration"], a["durationUnit"], units.Multiply(60), inSeconds)
-	w.Metres = positive(amount(a["totalDistance"], a["totalDistanceUnit"], units.Multiply(1000), inMetres))
-	w.Kcal = positive(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], unitOne, inKilocalories))
+	w.Metres = positiveOrNil(amount(a["totalDistance"], a["totalDistanceUnit"], units.Multiply(1000), inMetres))
+	w.Kcal = positiveOrNil(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], unitOne, inKilocalories))
 	r.workout = w
 }
 
@@ -138,7 +138,7 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 	case "HKWorkoutBrandName":
 		w.Title = clip(xmlscan.Unescape(value))
 	case "HKElevationAscended":
-		w.Gain = measured(value, inMetres)
+		w.Gain = readMeasure(value, inMetres)
 	case "HKWasUserEntered":
 		if string(bytes.TrimSpace(value)) == "1" {
 			w.Source.Type = "app"
@@ -175,13 +175,13 @@ func amount(raw, unit []byte, missing units.Scale, known spellings) *float64 {
 	return &v
 }
 
-// measured reads a number and a unit in one text: "4210 cm".
-func measured(raw []byte, known spellings) *float64 {
+// readMeasure reads a number and a unit in one text: "4210 cm".
+func readMeasure(raw []byte, known spellings) *float64 {
 	number, unit, _ := bytes.Cut(bytes.TrimSpace(raw), []byte(" "))
 	return amount(number, unit, unitOne, known)
 }
 
-func positive(v *float64) *float64 {
+func positiveOrNil(v *float64) *float64 {
 	if v != nil && *v <= 0 {
 		return nil
 	}

@@ -7,9 +7,6 @@
 // range has the word Low or High in place of a number; it is left out, not clamped.
 // Times are those of the receiver's clock, without a zone.
 //
-//	kind.go    recognizes a file
-//	reader.go  converts rows to samples
-//
 // Dexcom documents no format: the facts come from public exports, one of which the
 // tests read.
 package clarity
@@ -31,7 +28,7 @@ const Provider = "dexcom_v3"
 // Kind is a Clarity export.
 var Kind = files.Kind{Name: "dexcom_clarity", Title: "Dexcom Clarity export", Provider: Provider, WallClock: true, Check: check, Run: run}
 
-var errUnlike = files.Unlike("the file has no header of a Dexcom Clarity export")
+var errUnlike = files.NewUnlikeError("the file has no header of a Dexcom Clarity export")
 
 func check(path string, limit int64) error {
 	return sheet.Check(path, limit, func(in io.Reader) error {
@@ -59,7 +56,7 @@ type columns struct {
 func open(in io.Reader) (*sheet.Rows, columns, error) {
 	rows := sheet.NewRows(in)
 	h, ok, err := sheet.Head(rows, headerRows, func(h sheet.Header) bool {
-		return h.Column("timestamp…") >= 0 && h.Column("event type") >= 0 && sheet.Glucosic(h.Name(h.Column("glucose value…")))
+		return h.Column("timestamp…") >= 0 && h.Column("event type") >= 0 && sheet.IsGlucoseUnit(h.Name(h.Column("glucose value…")))
 	})
 	if err != nil {
 		return nil, columns{}, err

@@ -165,7 +165,7 @@ func TestImportFixture(t *testing.T) {
 func TestImportManyRows(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("Index,Timestamp (YYYY-MM-DDThh:mm:ss),Event Type,Event Subtype,Glucose Value (mg/dL)\n")
-	const rows = 2*sheet.Full + 17
+	const rows = 2*sheet.FlushSize + 17
 	at := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range rows {
 		b.WriteString(strconv.Itoa(i+1) + "," + at.Format("2006-01-02T15:04:05") + ",EGV,," + strconv.Itoa(80+i%90) + "\n")
@@ -190,7 +190,7 @@ func TestImportManyRows(t *testing.T) {
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {
-	filestest.Unlike(t, Kind, map[string]string{
+	filestest.CheckRefused(t, Kind, map[string]string{
 		"another table": "Id,ActivityDate,TotalSteps\n1,2,3\n",
 		"text":          "Dear Dexcom Clarity,\n",
 		"zip":           "PK\x03\x04\x00\x00",

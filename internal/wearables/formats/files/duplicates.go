@@ -113,8 +113,8 @@ func (s *Store) Measured(ctx context.Context, resource string, from, to time.Tim
 	return found, err
 }
 
-// toldWorkout holds the stored state of a workout that a recording is a copy of.
-type toldWorkout struct {
+// storedWorkout holds the stored state of a workout that a recording is a copy of.
+type storedWorkout struct {
 	Start time.Time `json:"time_start"`
 	End   time.Time `json:"time_end"`
 	ID    string    `json:"provider_id"`
@@ -130,7 +130,7 @@ type toldWorkout struct {
 // copyOf finds the stored workout that is another copy of a recording from a device's own
 // file. That workout has the key of the recording, or otherwise overlaps it, and then the
 // recording takes its key. copyOf returns nil if there is none.
-func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) {
+func (s *Store) copyOf(ctx context.Context, r *Recording) (*storedWorkout, error) {
 	if !r.Own {
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ func (s *Store) copyOf(ctx context.Context, r *Recording) (*toldWorkout, error) 
 
 // copyAmong finds the same workout as copyOf. It only looks at stored workouts of the
 // recording's time, because a file may have a thousand workouts of one day.
-func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, error) {
+func (s *Store) copyAmong(ctx context.Context, r *Recording) (*storedWorkout, error) {
 	team, user := s.in.User.Team.UUID(), s.in.User.ID.UUID()
 	own := wearables.SummaryID(user, s.deriver.Provider, "workouts", cmp.Or(r.Key, derive.WorkoutKey(r.Start, r.Source)))
 	var all []storage.StoredSummary
@@ -177,7 +177,7 @@ func (s *Store) copyAmong(ctx context.Context, r *Recording) (*toldWorkout, erro
 		return nil, err
 	}
 	for i := range all {
-		one := &toldWorkout{body: all[i].Body, id: all[i].ID}
+		one := &storedWorkout{body: all[i].Body, id: all[i].ID}
 		if json.Unmarshal(all[i].Body, one) != nil {
 			continue
 		}
@@ -196,7 +196,7 @@ const maxStartGap = int64(5 * time.Second / time.Microsecond)
 // device records one workout at a time. So two workouts of one device that overlap are
 // the same workout if one of the files was cut off. Without a device, the workouts have
 // to begin at nearly the same time.
-func (w *toldWorkout) copies(r *Recording, source *wearables.Source) bool {
+func (w *storedWorkout) copies(r *Recording, source *wearables.Source) bool {
 	if !sameRecorder(source.Type, r.Source.Type) || source.AppID != r.Source.AppID || !r.Cut && w.Moving != nil {
 		return false
 	}
@@ -222,7 +222,7 @@ func sameRecorder(a, b string) bool {
 
 // take gives the recording the key and the source type of the stored workout. It
 // returns false if that key is no longer known.
-func (s *Store) take(w *toldWorkout, source *wearables.Source, r *Recording) bool {
+func (s *Store) take(w *storedWorkout, source *wearables.Source, r *Recording) bool {
 	own := r.Source
 	own.Type = source.Type
 	for _, key := range []string{derive.WorkoutKey(w.Start.UnixMicro(), own), w.ID} {
@@ -237,7 +237,7 @@ func (s *Store) take(w *toldWorkout, source *wearables.Source, r *Recording) boo
 // yields reports whether a recording of an incomplete file adds no data to its stored
 // workout. A copy with totals has precedence over one without, and otherwise the longer
 // one.
-func (r *Recording) yields(w *toldWorkout) bool {
+func (r *Recording) yields(w *storedWorkout) bool {
 	switch {
 	case w == nil || !r.Cut:
 		return false
@@ -251,7 +251,7 @@ func (r *Recording) yields(w *toldWorkout) bool {
 
 // add returns a workout's body without the fields that the stored workout w already has.
 // A file that is cut off only adds missing fields.
-func (w *toldWorkout) add(body json.RawMessage) (json.RawMessage, error) {
+func (w *storedWorkout) add(body json.RawMessage) (json.RawMessage, error) {
 	var known, fields map[string]json.RawMessage
 	if err := json.Unmarshal(w.body, &known); err != nil {
 		return nil, err

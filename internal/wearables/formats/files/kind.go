@@ -28,8 +28,8 @@ type Kind struct {
 	// fallback zone, and are read again if that zone changes.
 	WallClock bool
 	// Check recognizes a file of this kind by its content, without reading it to the
-	// end. Other files give Unlike. A file that ends before its first complete record
-	// gives Cut. An unreadable file, such as a locked zip, gives another error. limit
+	// end. Other files give NewUnlikeError. A file that ends before its first complete record
+	// gives NewCutError. An unreadable file, such as a locked zip, gives another error. limit
 	// bounds the document, uncompressed, in bytes; 0 leaves it to the kind.
 	Check func(path string, limit int64) error
 	// Run imports a file. With an error it also returns an outcome: the data that was
@@ -74,9 +74,9 @@ type Sink interface {
 // UnlikeError means that a file is not of a kind, so it may be of another.
 type UnlikeError struct{ text string }
 
-// Unlike returns the error of a Check for a file of another kind. The text names the
+// NewUnlikeError returns the error of a Check for a file of another kind. The text names the
 // missing part.
-func Unlike(text string) error { return &UnlikeError{text} }
+func NewUnlikeError(text string) error { return &UnlikeError{text} }
 
 func (e *UnlikeError) Error() string { return e.text }
 
@@ -88,8 +88,8 @@ func (e *UnlikeError) Kind() fault.Kind { return fault.Unprocessable }
 // record. So the reader finds no complete record.
 type CutError struct{ title string }
 
-// Cut returns the error of a Check for such a file. title is that of the kind.
-func Cut(title string) error { return &CutError{title} }
+// NewCutError returns the error of a Check for such a file. title is that of the kind.
+func NewCutError(title string) error { return &CutError{title} }
 
 func (e *CutError) Error() string {
 	return "the file is " + e.title + " that ends in the middle of its first record, so that nothing of it can be read"

@@ -139,7 +139,7 @@ func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 type withCourse struct {
 	Sink
 	recording *Recording
-	told      *toldWorkout // the stored workout whose values stay; nil replaces it
+	told      *storedWorkout // the stored workout whose values stay; nil replaces it
 }
 
 // Ingest stores the derived values.

@@ -19,13 +19,13 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// announced hears of histories that are complete.
-type announced struct {
+// historyListener hears of histories that are complete.
+type historyListener struct {
 	files.Sink
 	ranges map[string]wearables.Range
 }
 
-func (a *announced) HistoricalDone(_ context.Context, _ users.User, _ string, ranges map[string]wearables.Range) error {
+func (a *historyListener) HistoricalDone(_ context.Context, _ users.User, _ string, ranges map[string]wearables.Range) error {
 	a.ranges = ranges
 	return nil
 }
@@ -45,7 +45,7 @@ func TestHistoryIsWhatWasAccepted(t *testing.T) {
 		history := func(n users.NewUser) map[string]wearables.Range {
 			user := userstest.New(t, db, team, n)
 			in := sheettest.Input(db, user, "")
-			heard := &announced{Sink: in.Sink}
+			heard := &historyListener{Sink: in.Sink}
 			in.Sink = heard
 			ctx := filestest.Context(user)
 			s, err := in.Store(ctx, "withings", files.NewOutcome())

@@ -27,8 +27,8 @@ type sport struct {
 
 var noSport = sport{typedef.SportInvalid, typedef.SubSportInvalid}
 
-// indoors are words for sports on machines that the main sport does not name.
-var indoors = map[typedef.SubSport]string{
+// indoorSports are words for sports on machines that the main sport does not name.
+var indoorSports = map[typedef.SubSport]string{
 	typedef.SubSportTreadmill: "Running", typedef.SubSportIndoorCycling: "Cycling", typedef.SubSportSpin: "Cycling",
 	typedef.SubSportIndoorRowing: "Rowing", typedef.SubSportElliptical: "Elliptical", typedef.SubSportStairClimbing: "StairClimbing",
 	typedef.SubSportStrengthTraining: "TraditionalStrengthTraining", typedef.SubSportCardioTraining: "MixedCardio",
@@ -37,7 +37,7 @@ var indoors = map[typedef.SubSport]string{
 
 func (s sport) named() derive.Sport {
 	if s.main == typedef.SportFitnessEquipment || s.main == typedef.SportTraining {
-		if name, ok := indoors[s.sub]; ok {
+		if name, ok := indoorSports[s.sub]; ok {
 			return sports.NamedSport(name)
 		}
 	}
@@ -70,11 +70,11 @@ func (p *part) takeSport(s *mesgdef.Sport) {
 	p.title = files.Text(s.Name)
 }
 
-// wider returns an enhanced field, which is newer and wider, or otherwise the
+// preferWider returns an enhanced field, which is newer and wider, or otherwise the
 // plain field. If the file has only the plain field, the library computes the
-// enhanced one from it and may lose the last digit. In that case wider prefers
+// enhanced one from it and may lose the last digit. In that case preferWider prefers
 // the plain field.
-func wider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, field float64) float64 {
+func preferWider(m interface{ IsExpandedField(num byte) bool }, num byte, enhanced, field float64) float64 {
 	if m.IsExpandedField(num) {
 		return firstNumber(field, enhanced)
 	}
@@ -95,7 +95,7 @@ func (p *part) takeEvent(m *proto.Message) {
 }
 
 // takeRecord keeps a record as a moment.
-func (p *part) takeRecord(m *proto.Message) fate {
+func (p *part) takeRecord(m *proto.Message) messageOutcome {
 	if !p.records() {
 		return skipped
 	}
@@ -110,7 +110,7 @@ func (p *part) takeRecord(m *proto.Message) fate {
 		return tooMany
 	}
 	x := files.MomentAt(at)
-	x.HeartRate = beats(r.HeartRate)
+	x.HeartRate = heartRateOrNaN(r.HeartRate)
 	if r.Cadence != basetype.Uint8Invalid {
 		x.Cadence = float64(r.Cadence)
 		if r.FractionalCadence != basetype.Uint8Invalid {
@@ -126,22 +126,22 @@ func (p *part) takeRecord(m *proto.Message) fate {
 	if r.Resistance != basetype.Uint8Invalid {
 		x.Resistance = float64(r.Resistance)
 	}
-	x.Speed = wider(r, fieldnum.RecordEnhancedSpeed, r.EnhancedSpeedScaled(), r.SpeedScaled())
-	x.Altitude = wider(r, fieldnum.RecordEnhancedAltitude, r.EnhancedAltitudeScaled(), r.AltitudeScaled())
+	x.Speed = preferWider(r, fieldnum.RecordEnhancedSpeed, r.EnhancedSpeedScaled(), r.SpeedScaled())
+	x.Altitude = preferWider(r, fieldnum.RecordEnhancedAltitude, r.EnhancedAltitudeScaled(), r.AltitudeScaled())
 	x.Distance = r.DistanceScaled()
 	x.Breaths = r.EnhancedRespirationRateScaled()
 	if lat, lng := r.PositionLatDegrees(), r.PositionLongDegrees(); math.Abs(lat) <= 90 && math.Abs(lng) <= 180 {
 		x.Lat, x.Lng = lat, lng
 	}
 	p.moments = append(p.moments, x)
-	p.recorded = append(p.recorded, recorded{at, p.outcome.Type("record").Read})
+	p.recorded = append(p.recorded, keptRecord{at, p.outcome.Type("record").Read})
 	return mapped
 }
 
 // maxSessions bounds the workouts of one file.
 const maxSessions = 1000
 
-func (p *part) takeSession(m *proto.Message) fate {
+func (p *part) takeSession(m *proto.Message) messageOutcome {
 	if !p.records() {
 		return skipped
 	}
@@ -244,9 +244,9 @@ func (p *part) finished() []files.Recording {
 	return all
 }
 
-// recorded is a record that was kept. It has the time, in UTC microseconds, and
+// keptRecord is a record that was kept. It has the time, in UTC microseconds, and
 // the number of the record within its type.
-type recorded struct{ at, record int64 }
+type keptRecord struct{ at, record int64 }
 
 // leave counts the records whose times are in no session.
 func (p *part) leave(stray map[int64]bool) {
@@ -273,15 +273,15 @@ func (p *part) workout(s *mesgdef.Session) files.Recording {
 	r := files.Recording{
 		Workout: derive.Workout{
 			Sport: kind.named(), Start: begin, End: end, Offset: p.offset,
-			Moving: numberOrNil(s.TotalTimerTimeScaled()), Metres: positive(s.TotalDistanceScaled()),
-			Kcal:    positive(whole16(s.TotalCalories)),
-			MeanBPM: numberOrNil(beats(s.AvgHeartRate)), MaxBPM: numberOrNil(beats(s.MaxHeartRate)),
-			Gain: numberOrNil(whole16(s.TotalAscent)), Watts: positive(whole16(s.AvgPower)), MaxW: positive(whole16(s.MaxPower)),
+			Moving: numberOrNil(s.TotalTimerTimeScaled()), Metres: positiveOrNil(s.TotalDistanceScaled()),
+			Kcal:    positiveOrNil(whole16(s.TotalCalories)),
+			MeanBPM: numberOrNil(heartRateOrNaN(s.AvgHeartRate)), MaxBPM: numberOrNil(heartRateOrNaN(s.MaxHeartRate)),
+			Gain: numberOrNil(whole16(s.TotalAscent)), Watts: positiveOrNil(whole16(s.AvgPower)), MaxW: positiveOrNil(whole16(s.MaxPower)),
 		},
-		Speed:    positive(wider(s, fieldnum.SessionEnhancedAvgSpeed, s.EnhancedAvgSpeedScaled(), s.AvgSpeedScaled())),
-		MaxSpeed: positive(wider(s, fieldnum.SessionEnhancedMaxSpeed, s.EnhancedMaxSpeedScaled(), s.MaxSpeedScaled())),
-		High:     numberOrNil(wider(s, fieldnum.SessionEnhancedMaxAltitude, s.EnhancedMaxAltitudeScaled(), s.MaxAltitudeScaled())),
-		Low:      numberOrNil(wider(s, fieldnum.SessionEnhancedMinAltitude, s.EnhancedMinAltitudeScaled(), s.MinAltitudeScaled())),
+		Speed:    positiveOrNil(preferWider(s, fieldnum.SessionEnhancedAvgSpeed, s.EnhancedAvgSpeedScaled(), s.AvgSpeedScaled())),
+		MaxSpeed: positiveOrNil(preferWider(s, fieldnum.SessionEnhancedMaxSpeed, s.EnhancedMaxSpeedScaled(), s.MaxSpeedScaled())),
+		High:     numberOrNil(preferWider(s, fieldnum.SessionEnhancedMaxAltitude, s.EnhancedMaxAltitudeScaled(), s.MaxAltitudeScaled())),
+		Low:      numberOrNil(preferWider(s, fieldnum.SessionEnhancedMinAltitude, s.EnhancedMinAltitudeScaled(), s.MinAltitudeScaled())),
 	}
 	r.Title = files.Text(s.SportProfileName)
 	if kind.onFoot() && s.TotalCycles != basetype.Uint32Invalid && s.TotalCycles > 0 {
@@ -368,11 +368,11 @@ const (
 // maxWindows bounds the windows of one file: those of the longest workout.
 const maxWindows = int(files.LongestWorkout / (5 * time.Minute))
 
-// missing is that of a uint16.
-const missing = math.MaxUint16
+// missingUint16 is that of a uint16.
+const missingUint16 = math.MaxUint16
 
 // takeIntervals adds the intervals of a message to its five minutes.
-func (p *part) takeIntervals(m *mesgdef.Hrv) fate {
+func (p *part) takeIntervals(m *mesgdef.Hrv) messageOutcome {
 	if !p.records() {
 		return skipped
 	}
@@ -397,7 +397,7 @@ func (p *part) takeIntervals(m *mesgdef.Hrv) fate {
 	}
 	result := badValue
 	for _, ms := range m.Time {
-		if ms == missing {
+		if ms == missingUint16 {
 			continue
 		}
 		result = mapped

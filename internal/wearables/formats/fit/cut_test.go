@@ -41,11 +41,11 @@ func sportOf(bed *filestest.Bed, nameless bool) string {
 	return string(text)
 }
 
-// outing returns the file of one ride, or of a swim and a ride, as watches
+// trackFile returns the file of one ride, or of a swim and a ride, as watches
 // write it. The timer starts, and each session of half an hour follows its
 // records. The local time is at the end. The first record of each session is
 // late by some seconds.
-func outing(serial, late int64, timer bool, sports ...int64) []byte {
+func trackFile(serial, late int64, timer bool, sports ...int64) []byte {
 	t0 := stamp("2024-05-01T22:30:00Z")
 	all := []message{fileID(typeActivity, garmin, serial)}
 	if timer {
@@ -72,17 +72,17 @@ func TestCopiesThatBreakOff(t *testing.T) {
 		raw      []byte
 		nameless bool
 	}{
-		"ride":                            {raw: outing(77, 0, true, 2)},
-		"swim and ride":                   {raw: outing(77, 0, true, 5, 2)},
-		"no number of the device":         {raw: outing(0, 0, true, 2)},
-		"its first record is late":        {raw: outing(77, 3, true, 2)},
-		"late, and not stated when":       {outing(77, 3, false, 2), true},
-		"late, without number or anybody": {outing(0, 3, false, 2), true},
+		"ride":                            {raw: trackFile(77, 0, true, 2)},
+		"swim and ride":                   {raw: trackFile(77, 0, true, 5, 2)},
+		"no number of the device":         {raw: trackFile(0, 0, true, 2)},
+		"its first record is late":        {raw: trackFile(77, 3, true, 2)},
+		"late, and not stated when":       {trackFile(77, 3, false, 2), true},
+		"late, without number or anybody": {trackFile(0, 3, false, 2), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
 				alone := filestest.New(t, db)
-				imported(t, alone, c.raw)
+				importRaw(t, alone, c.raw)
 				want := sportOf(alone, c.nameless)
 				for _, part := range []int{20, 55, 97} {
 					cut := c.raw[:len(c.raw)*part/100]
@@ -91,7 +91,7 @@ func TestCopiesThatBreakOff(t *testing.T) {
 					} {
 						bed := filestest.New(t, db)
 						for _, raw := range all {
-							imported(t, bed, raw)
+							importRaw(t, bed, raw)
 						}
 						if got := sportOf(bed, c.nameless); got != want {
 							t.Errorf("%s at %d %%: %s", order, part, difference(got, want))
@@ -103,7 +103,7 @@ func TestCopiesThatBreakOff(t *testing.T) {
 	}
 }
 
-func imported(t *testing.T, bed *filestest.Bed, raw []byte) {
+func importRaw(t *testing.T, bed *filestest.Bed, raw []byte) {
 	t.Helper()
 	if _, err := bed.Import(Kind, filestest.Save(t, raw)); err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestPublicCopiesThatBreakOff(t *testing.T) {
 		want := sportOf(alone, true)
 		bed := filestest.New(t, db)
 		for _, copied := range [][]byte{raw[:len(raw)/2], raw, raw[:len(raw)*3/4]} {
-			imported(t, bed, copied)
+			importRaw(t, bed, copied)
 		}
 		if got := sportOf(bed, true); got != want {
 			t.Errorf("%s: %s", filepath.Base(path), difference(got, want))
@@ -149,11 +149,11 @@ func TestPublicCopiesThatBreakOff(t *testing.T) {
 
 // Of two truncated copies, the longer one stays.
 func TestLongerCut(t *testing.T) {
-	whole := outing(77, 0, true, 2)
+	whole := trackFile(77, 0, true, 2)
 	for _, order := range [][]int{{30, 60}, {60, 30}, {30, 60, 30}} {
 		bed := filestest.New(t, storetest.SQLite(t))
 		for _, part := range order {
-			imported(t, bed, whole[:len(whole)*part/100])
+			importRaw(t, bed, whole[:len(whole)*part/100])
 		}
 		w := bed.Workouts()
 		far := float64(3 * 10 * (len(w[0].Stream.Time) - 1))
@@ -165,12 +165,12 @@ func TestLongerCut(t *testing.T) {
 
 // A truncated copy does not shorten the stored night.
 func TestNightThatBreaksOff(t *testing.T) {
-	whole := monitored()
+	whole := monitoringFile()
 	cut := whole[:len(whole)-60] // in the stages of sleep
 	for _, order := range [][][]byte{{whole, cut}, {cut, whole}} {
 		bed := filestest.New(t, storetest.SQLite(t))
 		for _, raw := range order {
-			imported(t, bed, raw)
+			importRaw(t, bed, raw)
 		}
 		nights := bed.Summaries("sleep")
 		if len(nights) != 1 || nights[0]["rem"] != 3600.0 || nights[0]["light"] != 5400.0 {
@@ -187,7 +187,7 @@ func TestChainHasManyDevices(t *testing.T) {
 			message{30, []value{{253, 4, stamp("2024-05-01T06:00:00Z") + 86400*i}, {0, 2, 7000 + i}}})...)
 	}
 	bed := filestest.New(t, storetest.SQLite(t))
-	imported(t, bed, raw)
+	importRaw(t, bed, raw)
 	owned := map[any]int{}
 	for _, one := range bed.Summaries("body") {
 		owned[one["source"].(map[string]any)["device_id"]]++

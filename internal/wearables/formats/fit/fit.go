@@ -42,7 +42,7 @@ func check(path string, limit int64) error {
 	defer file.Close()
 	head := make([]byte, shortHeader)
 	if _, err := io.ReadFull(file, head); err != nil || !isHeader(head) {
-		return files.Unlike("this is not a FIT file: the header of one is missing")
+		return files.NewUnlikeError("this is not a FIT file: the header of one is missing")
 	}
 	info, err := file.Stat()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ const (
 	garmin, suunto                                       = 1, 23
 )
 
-func monitored() []byte {
+func monitoringFile() []byte {
 	t0 := stamp("2024-05-01T22:00:00Z")
 	at := func(minutes int64) int64 { return t0 + 60*minutes }
 	heart := func(minutes, bpm int64) message {
@@ -68,7 +69,7 @@ func monitored() []byte {
 func TestOwnMonitoring(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
-		path := filestest.Save(t, monitored())
+		path := filestest.Save(t, monitoringFile())
 		o, err := bed.Import(Kind, path)
 		if err != nil {
 			t.Fatal(err)
@@ -153,7 +154,7 @@ func TestOwnChain(t *testing.T) {
 
 // Monitoring and a ride give the same summary of the day, whichever is imported first.
 func TestOrderDoesNotMatter(t *testing.T) {
-	monitoring, ride := filestest.Save(t, monitored()), filestest.Save(t, rode(garmin, "2024-05-02T06:00:00Z", 3,
+	monitoring, ride := filestest.Save(t, monitoringFile()), filestest.Save(t, rode(garmin, "2024-05-02T06:00:00Z", 3,
 		message{34, []value{{253, 4, stamp("2024-05-02T06:03:00Z")}, {5, 4, stamp("2024-05-02T08:03:00Z")}}}))
 	db := storetest.SQLite(t)
 	var days [2]map[string]any
@@ -256,7 +257,7 @@ func TestChecksum(t *testing.T) {
 // The reader does not panic on any file, and does not count more records than the file
 // has. It refuses an unreadable file with an error for users.
 func FuzzFIT(f *testing.F) {
-	f.Add(monitored())
+	f.Add(monitoringFile())
 	f.Add(rode(garmin, "2024-05-01T06:00:00Z", 3))
 	f.Add(append(rode(garmin, "2024-05-01T06:00:00Z", 1), rode(suunto, "2024-05-02T06:00:00Z", 1)...))
 	if os.Getenv("HALE_SHARED_DATA") != "" {
@@ -274,13 +275,13 @@ func FuzzFIT(f *testing.F) {
 		}
 		o := files.NewOutcome()
 		parts, err := readChain(t.Context(), raw, o)
-		if refused(t, err) {
+		if isRefused(t, err) {
 			return
 		}
 		moments := 0
 		for _, p := range parts {
 			found, err := p.find(t.Context(), nil)
-			if refused(t, err) {
+			if isRefused(t, err) {
 				continue
 			}
 			for _, r := range found.recordings {
@@ -296,8 +297,8 @@ func FuzzFIT(f *testing.F) {
 	})
 }
 
-// refused reports whether there is an error, which must be one in words.
-func refused(t *testing.T, err error) bool {
+// isRefused reports whether there is an error, which must be one in words.
+func isRefused(t *testing.T, err error) bool {
 	t.Helper()
 	if err != nil && !fault.Is(err, fault.Unprocessable) {
 		t.Fatal(err)
@@ -311,5 +312,30 @@ func TestMakersAreInTheCatalogue(t *testing.T) {
 		if _, ok := providers.Find(slug); !ok {
 			t.Errorf("%v is %s, which is not in the catalogue", maker, slug)
 		}
+	}
+}
+
+// The cost of a session does not grow with the number of sessions on its day. A session
+// is only compared with sessions of its own time.
+func TestManySessionsOfADay(t *testing.T) {
+	allocations := func(n int64) uint64 {
+		t0 := stamp("2024-05-01T00:00:00Z")
+		all := []message{fileID(typeActivity, garmin, 5)}
+		for i := range n {
+			all = append(all, message{18, []value{{253, 4, t0 + 60*i + 60}, {2, 4, t0 + 60*i}, {7, 4, 50_000}, {8, 4, 50_000}, {5, 1, 2}}})
+		}
+		bed := filestest.New(t, storetest.SQLite(t))
+		path := filestest.Save(t, writeByHand(all...))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		o, err := bed.Import(Kind, path)
+		runtime.ReadMemStats(&after)
+		if err != nil || o.Workouts != n {
+			t.Fatalf("%d workouts, %v", o.Workouts, err)
+		}
+		return (after.Mallocs - before.Mallocs) / uint64(n)
+	}
+	if few, many := allocations(100), allocations(400); many > 2*few {
+		t.Errorf("%d allocations a session, and %d where there are four times as many", few, many)
 	}
 }

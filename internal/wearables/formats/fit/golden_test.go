@@ -11,20 +11,20 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// glance summarizes one file in few numbers.
-type glance struct {
+// fileOverview summarizes one file in few numbers.
+type fileOverview struct {
 	Provider   string                      `json:"provider,omitempty"`
 	Types      map[string]*files.TypeCount `json:"types,omitempty"`
 	Records    int64                       `json:"records"`
 	Mapped     int64                       `json:"mapped"`
 	Damaged    int64                       `json:"damaged,omitempty"`
 	Truncated  bool                        `json:"truncated,omitempty"`
-	Recordings []glanced                   `json:"recordings,omitempty"`
+	Recordings []overviewPart              `json:"recordings,omitempty"`
 	Series     map[string]int              `json:"series,omitempty"`
 	Refused    string                      `json:"refused,omitempty"`
 }
 
-type glanced struct {
+type overviewPart struct {
 	Sport   string   `json:"sport"`
 	Source  string   `json:"source"`
 	Seconds int64    `json:"seconds"`
@@ -37,14 +37,14 @@ type glanced struct {
 	Moments int      `json:"moments"`
 }
 
-// look reads a file without storing it.
-func look(t testing.TB, path string) glance {
+// readOverview reads a file without storing it.
+func readOverview(t testing.TB, path string) fileOverview {
 	t.Helper()
 	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := glance{Series: map[string]int{}}
+	g := fileOverview{Series: map[string]int{}}
 	if err := check(path, 0); err != nil {
 		g.Refused = err.Error()
 		return g
@@ -65,7 +65,7 @@ func look(t testing.TB, path string) glance {
 			g.Series[s.Resource] += s.Len()
 		}
 		for _, r := range f.recordings {
-			g.Recordings = append(g.Recordings, glanced{
+			g.Recordings = append(g.Recordings, overviewPart{
 				Sport: r.Sport.Slug, Source: r.Source.Type, Seconds: (r.End - r.Start) / 1e6, Offset: r.Offset,
 				Metres: r.Metres, Kcal: r.Kcal, MeanBPM: r.MeanBPM, MaxBPM: r.MaxBPM, Moving: r.Moving, Moments: len(r.Course),
 			})
@@ -77,9 +77,9 @@ func look(t testing.TB, path string) glance {
 
 // The golden file has the content of every public file, and the values that are stored.
 func TestGoldenPublicFiles(t *testing.T) {
-	all := map[string]glance{}
+	all := map[string]fileOverview{}
 	for _, name := range publicFiles(t) {
-		all[strings.TrimSuffix(filepath.Base(name), ".fit")] = look(t, name)
+		all[strings.TrimSuffix(filepath.Base(name), ".fit")] = readOverview(t, name)
 	}
-	filestest.Golden(t, "public.golden.json", all)
+	filestest.CompareGolden(t, "public.golden.json", all)
 }

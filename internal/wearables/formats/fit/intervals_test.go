@@ -15,9 +15,9 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// beaten returns the file of a recording with a record every second. interval returns the
+// heartbeatFile returns the file of a recording with a record every second. interval returns the
 // R-R interval of a second in ms.
-func beaten(seconds int64, interval func(second int64) int64) []byte {
+func heartbeatFile(seconds int64, interval func(second int64) int64) []byte {
 	t0 := stamp("2024-05-01T06:00:00Z")
 	all := []message{fileID(typeActivity, garmin, 77)}
 	for i := range seconds {
@@ -26,15 +26,15 @@ func beaten(seconds int64, interval func(second int64) int64) []byte {
 	return writeByHand(append(all, message{18, []value{{253, 4, t0 + seconds}, {2, 4, t0}, {7, 4, 1000 * seconds}, {8, 4, 1000 * seconds}}})...)
 }
 
-// alternating returns 1000 and 1030 ms in turn in the first five minutes, then
+// alternatingInterval returns 1000 and 1030 ms in turn in the first five minutes, then
 // 1040 and 1030. So the RMSSD is 30 and 10 ms. The first five minutes also have
 // values that do not count:
 //
 //   - an ectopic beat with the pause after it
 //   - intervals that no heart has
 //   - two messages without an interval
-func alternating(second int64) int64 {
-	odd := map[int64]int64{50: 600, 51: 1400, 80: 250, 120: 2500, 160: missing, 161: missing}
+func alternatingInterval(second int64) int64 {
+	odd := map[int64]int64{50: 600, 51: 1400, 80: 250, 120: 2500, 160: missingUint16, 161: missingUint16}
 	if ms, ok := odd[second]; ok {
 		return ms
 	}
@@ -47,7 +47,7 @@ func alternating(second int64) int64 {
 func TestIntervals(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
-		o, err := bed.Import(Kind, filestest.Save(t, beaten(620, alternating)))
+		o, err := bed.Import(Kind, filestest.Save(t, heartbeatFile(620, alternatingInterval)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestIntervals(t *testing.T) {
 
 // A truncated copy gives only complete windows.
 func TestIntervalsOfACut(t *testing.T) {
-	whole := beaten(620, alternating)
+	whole := heartbeatFile(620, alternatingInterval)
 	bed := filestest.New(t, storetest.SQLite(t))
 	for _, n := range []int{len(whole) * 3 / 4, len(whole), len(whole) / 3} {
 		if _, err := bed.Import(Kind, filestest.Save(t, whole[:n])); err != nil {

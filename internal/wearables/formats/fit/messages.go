@@ -32,7 +32,7 @@ type part struct {
 
 	record    mesgdef.Record // reused
 	moments   files.Course
-	recorded  []recorded // the moments, in the order of the file
+	recorded  []keptRecord // the moments, in the order of the file
 	sessions  []mesgdef.Session
 	clock     int64 // of the newest record or event, UTC microseconds
 	began     int64 // when the timer was started first; 0 when not known
@@ -42,7 +42,7 @@ type part struct {
 
 	series   []*wearables.Samples
 	counters counters
-	resting  []resting
+	resting  []restingHeartRate
 	levels   []level
 	nights   []nightly
 	people   map[typedef.MessageIndex]bool // who the weights are of
@@ -55,14 +55,14 @@ func newPart(outcome *files.Outcome) *part {
 	}
 }
 
-// fate is the outcome of a message.
-type fate uint8
+// messageOutcome is the outcome of a message.
+type messageOutcome uint8
 
 const (
-	mapped   fate = iota
-	skipped       // it has no resource
-	badDate       // its time is missing or no time of day
-	badValue      // its value is missing, or the device states that it could not measure
+	mapped   messageOutcome = iota
+	skipped                 // it has no resource
+	badDate                 // its time is missing or no time of day
+	badValue                // its value is missing, or the device states that it could not measure
 	tooMany
 )
 
@@ -92,7 +92,7 @@ func (p *part) OnMesg(m proto.Message) {
 }
 
 // take keeps the values of a message. It does not keep the message itself.
-func (p *part) take(m *proto.Message) fate {
+func (p *part) take(m *proto.Message) messageOutcome {
 	switch m.Num {
 	case mesgnum.FileId:
 		p.id.Reset(m)
@@ -156,16 +156,16 @@ func messageName(n typedef.MesgNum) string {
 	return "message_" + strconv.Itoa(int(n))
 }
 
-// earliest is the least value that is a time of day. Smaller values count the seconds
+// earliestTime is the least value that is a time of day. Smaller values count the seconds
 // since the device was switched on.
 //
 // FIT Profile, date_time.
-const earliest = 0x10000000
+const earliestTime = 0x10000000
 
 // instant returns a time in UTC microseconds, or false if it is missing or no time of
 // day.
 func instant(t time.Time) (int64, bool) {
-	if t.IsZero() || datetime.ToUint32(t) < earliest {
+	if t.IsZero() || datetime.ToUint32(t) < earliestTime {
 		return 0, false
 	}
 	return t.UnixMicro(), true
@@ -195,7 +195,7 @@ type fileContent struct {
 	recordings []files.Recording
 	series     []wearables.Samples
 	aside      []wearables.Samples
-	resting    []resting
+	resting    []restingHeartRate
 	levels     []level
 	nights     []nightly
 	cut        bool
@@ -290,7 +290,7 @@ func (p *part) column(resource, kind string) *wearables.Samples {
 }
 
 // add keeps one measurement.
-func (p *part) add(resource, kind string, at time.Time, value float64) fate {
+func (p *part) add(resource, kind string, at time.Time, value float64) messageOutcome {
 	micros, ok := instant(at)
 	if !ok {
 		return badDate

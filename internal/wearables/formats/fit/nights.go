@@ -26,13 +26,13 @@ type nightly struct {
 const nightStatus = "hrv_status_summary"
 
 // takeHRV keeps the five-minute rmssd, in ms.
-func (p *part) takeHRV(m *mesgdef.HrvValue) fate {
+func (p *part) takeHRV(m *mesgdef.HrvValue) messageOutcome {
 	return p.add("hrv", "rmssd", m.Timestamp, m.ValueScaled())
 }
 
 // takeNight keeps the mean of the last night. The mean of a week and the baseline are no
 // measurements.
-func (p *part) takeNight(m *mesgdef.HrvStatusSummary) fate {
+func (p *part) takeNight(m *mesgdef.HrvStatusSummary) messageOutcome {
 	at, ok := instant(m.Timestamp)
 	switch {
 	case !ok:

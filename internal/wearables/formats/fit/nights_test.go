@@ -11,9 +11,9 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// slept and varied are a night at two hours east, and its heart rate variability
+// sleepFile and varied are a night at two hours east, and its heart rate variability
 // as a file of its own.
-func slept() []byte {
+func sleepFile() []byte {
 	t0 := stamp("2024-05-01T22:00:00Z")
 	level := func(minutes, stage int64) message {
 		return message{275, []value{{253, 4, t0 + 60*minutes}, {0, 1, stage}}}
@@ -22,7 +22,7 @@ func slept() []byte {
 		level(60, 2), level(120, 3), level(180, 4), level(240, 2), level(300, 1))
 }
 
-func varied(average int64, values ...int64) []byte {
+func variabilityFile(average int64, values ...int64) []byte {
 	t0 := stamp("2024-05-01T22:00:00Z")
 	all := []message{fileID(typeMonitoring, garmin, 5), {103, []value{{253, 4, t0}, {0, 4, t0 + 7200}}}}
 	for i, v := range values {
@@ -40,12 +40,12 @@ func TestVariabilityOfANight(t *testing.T) {
 			average any
 			last    files.TypeCount
 		}{
-			"values, then sleep": {[][]byte{varied(70, 40, 50, 60), slept()}, 50.0, files.TypeCount{}},
-			"sleep, then values": {[][]byte{slept(), varied(70, 40, 50, 60)}, 50.0, files.TypeCount{Read: 1, Mapped: 1}},
-			"stated alone":       {[][]byte{slept(), varied(70)}, 70.0, files.TypeCount{Read: 1, Mapped: 1}},
-			"sleep again":        {[][]byte{slept(), varied(70), slept()}, 70.0, files.TypeCount{}},
-			"no sleep":           {[][]byte{varied(70)}, nil, files.TypeCount{Read: 1, Unpaired: 1}},
-			"none that night":    {[][]byte{slept(), varied(511)}, nil, files.TypeCount{}},
+			"values, then sleep": {[][]byte{variabilityFile(70, 40, 50, 60), sleepFile()}, 50.0, files.TypeCount{}},
+			"sleep, then values": {[][]byte{sleepFile(), variabilityFile(70, 40, 50, 60)}, 50.0, files.TypeCount{Read: 1, Mapped: 1}},
+			"stated alone":       {[][]byte{sleepFile(), variabilityFile(70)}, 70.0, files.TypeCount{Read: 1, Mapped: 1}},
+			"sleep again":        {[][]byte{sleepFile(), variabilityFile(70), sleepFile()}, 70.0, files.TypeCount{}},
+			"no sleep":           {[][]byte{variabilityFile(70)}, nil, files.TypeCount{Read: 1, Unpaired: 1}},
+			"none that night":    {[][]byte{sleepFile(), variabilityFile(511)}, nil, files.TypeCount{}},
 		} {
 			if name == "none that night" {
 				c.files[1] = writeByHand(fileID(typeMonitoring, garmin, 5), message{370, []value{{253, 4, stamp("2024-05-02T04:00:00Z")}, {0, 2, 50 * 128}}})
@@ -73,11 +73,11 @@ func TestVariabilityOfANight(t *testing.T) {
 // A repeated import changes nothing and sends no event.
 func TestVariabilityOfANightAgain(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
-	imported(t, bed, slept())
-	imported(t, bed, varied(70, 40, 50, 60))
+	importRaw(t, bed, sleepFile())
+	importRaw(t, bed, variabilityFile(70, 40, 50, 60))
 	before := bed.Events()
-	imported(t, bed, varied(70, 40, 50, 60))
-	imported(t, bed, slept())
+	importRaw(t, bed, variabilityFile(70, 40, 50, 60))
+	importRaw(t, bed, sleepFile())
 	for kind, n := range bed.Events() {
 		if before[kind] != n {
 			t.Errorf("%s was announced again", kind)
@@ -98,8 +98,8 @@ func sleptFrom(start string, hours int64) []byte {
 	return writeByHand(append(all, message{275, []value{{253, 4, t0 + 3600*hours}, {0, 1, 1}}})...)
 }
 
-// statedAt returns a file that has only the mean that the watch states.
-func statedAt(at string, average int64) []byte {
+// sessionFile returns a file that has only the mean that the watch states.
+func sessionFile(at string, average int64) []byte {
 	return writeByHand(fileID(typeMonitoring, garmin, 5), message{370, []value{{253, 4, stamp(at)}, {1, 2, average * 128}}})
 }
 
@@ -114,21 +114,21 @@ func TestWhoseNightAStatusTellsOf(t *testing.T) {
 	}{
 		"before midnight of UTC": {
 			"Asia/Tokyo",
-			[][]byte{sleptFrom("2024-05-01T13:00:00Z", 8), sleptFrom("2024-05-02T13:00:00Z", 8), statedAt("2024-05-02T21:10:00Z", 77)},
+			[][]byte{sleptFrom("2024-05-01T13:00:00Z", 8), sleptFrom("2024-05-02T13:00:00Z", 8), sessionFile("2024-05-02T21:10:00Z", 77)},
 			map[string]any{"2024-05-01T13": nil, "2024-05-02T13": 77.0},
 		},
 		"each its own": {
 			"Asia/Tokyo",
-			[][]byte{sleptFrom("2024-05-01T13:00:00Z", 8), sleptFrom("2024-05-02T13:00:00Z", 8), statedAt("2024-05-01T21:10:00Z", 50), statedAt("2024-05-02T21:10:00Z", 77)},
+			[][]byte{sleptFrom("2024-05-01T13:00:00Z", 8), sleptFrom("2024-05-02T13:00:00Z", 8), sessionFile("2024-05-01T21:10:00Z", 50), sessionFile("2024-05-02T21:10:00Z", 77)},
 			map[string]any{"2024-05-01T13": 50.0, "2024-05-02T13": 77.0},
 		},
-		"a nap before":    {"", [][]byte{sleptFrom(night, 6), sleptFrom(nap, 1), statedAt("2024-05-02T14:00:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0, "2024-05-02T12": nil}},
-		"a nap after":     {"", [][]byte{sleptFrom(night, 6), sleptFrom(nap, 1), statedAt("2024-05-02T04:10:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0, "2024-05-02T12": nil}},
-		"a nap later":     {"", [][]byte{sleptFrom(night, 6), statedAt("2024-05-02T14:00:00Z", 70), sleptFrom(nap, 1)}, map[string]any{"2024-05-01T22": 70.0, "2024-05-02T12": nil}},
-		"a nap alone":     {"", [][]byte{sleptFrom(nap, 1), statedAt("2024-05-02T14:00:00Z", 70)}, map[string]any{"2024-05-02T12": nil}},
-		"while it lasted": {"", [][]byte{sleptFrom(night, 6), statedAt("2024-05-02T03:30:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0}},
-		"the day before":  {"", [][]byte{sleptFrom(night, 6), statedAt("2024-05-02T17:00:00Z", 70)}, map[string]any{"2024-05-01T22": nil}},
-		"corrected":       {"", [][]byte{sleptFrom(night, 6), statedAt("2024-05-02T04:10:00Z", 60), statedAt("2024-05-02T04:20:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0}},
+		"a nap before":    {"", [][]byte{sleptFrom(night, 6), sleptFrom(nap, 1), sessionFile("2024-05-02T14:00:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0, "2024-05-02T12": nil}},
+		"a nap after":     {"", [][]byte{sleptFrom(night, 6), sleptFrom(nap, 1), sessionFile("2024-05-02T04:10:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0, "2024-05-02T12": nil}},
+		"a nap later":     {"", [][]byte{sleptFrom(night, 6), sessionFile("2024-05-02T14:00:00Z", 70), sleptFrom(nap, 1)}, map[string]any{"2024-05-01T22": 70.0, "2024-05-02T12": nil}},
+		"a nap alone":     {"", [][]byte{sleptFrom(nap, 1), sessionFile("2024-05-02T14:00:00Z", 70)}, map[string]any{"2024-05-02T12": nil}},
+		"while it lasted": {"", [][]byte{sleptFrom(night, 6), sessionFile("2024-05-02T03:30:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0}},
+		"the day before":  {"", [][]byte{sleptFrom(night, 6), sessionFile("2024-05-02T17:00:00Z", 70)}, map[string]any{"2024-05-01T22": nil}},
+		"corrected":       {"", [][]byte{sleptFrom(night, 6), sessionFile("2024-05-02T04:10:00Z", 60), sessionFile("2024-05-02T04:20:00Z", 70)}, map[string]any{"2024-05-01T22": 70.0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -137,7 +137,7 @@ func TestWhoseNightAStatusTellsOf(t *testing.T) {
 					bed.In(c.zone)
 				}
 				for _, raw := range c.files {
-					imported(t, bed, raw)
+					importRaw(t, bed, raw)
 				}
 				nights := bed.Summaries("sleep")
 				if len(nights) != len(c.want) {

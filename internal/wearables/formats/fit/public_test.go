@@ -45,7 +45,7 @@ func TestPublicFilesAgainstHandReader(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := look(t, name)
+			got := readOverview(t, name)
 			counts := map[string]int64{}
 			var sessions []plain
 			for _, m := range readByHand(raw) {

@@ -41,7 +41,7 @@ const (
 )
 
 // takeStrap keeps the heart rates of a message, by the second.
-func (p *part) takeStrap(m *mesgdef.Hr) fate {
+func (p *part) takeStrap(m *mesgdef.Hr) messageOutcome {
 	if !p.records() {
 		return skipped
 	}
@@ -57,7 +57,7 @@ func (p *part) takeStrap(m *mesgdef.Hr) fate {
 	}
 	result := badValue
 	for i := range min(len(m.EventTimestamp), len(m.FilteredBpm)) {
-		bpm := beats(m.FilteredBpm[i])
+		bpm := heartRateOrNaN(m.FilteredBpm[i])
 		since := int64(m.EventTimestamp[i]-s.event) * tickOver / tickUnder
 		if math.IsNaN(bpm) || since > files.LongestWorkout.Microseconds() {
 			continue

@@ -16,9 +16,9 @@ import (
 	"hale/internal/wearables/formats/files/filestest"
 )
 
-// swum returns the file of a swim of 60 s with a record every 20 s. bpm is the heart rate
+// swimFile returns the file of a swim of 60 s with a record every 20 s. bpm is the heart rate
 // of the records; 255 means none.
-func swum(bpm int64) []byte {
+func swimFile(bpm int64) []byte {
 	t0 := stamp("2024-05-01T06:00:00Z")
 	all := []message{fileID(typeActivity, garmin, 77), {21, []value{{253, 4, t0}, {0, 1, 0}, {1, 1, 0}}}}
 	for i := range int64(4) {
@@ -27,10 +27,10 @@ func swum(bpm int64) []byte {
 	return writeByHand(append(all, message{18, []value{{253, 4, t0 + 60}, {2, 4, t0}, {7, 4, 60_000}, {8, 4, 60_000}, {5, 1, 5}}})...)
 }
 
-// strapped returns the file of a strap. It states the time of one beat. Later
+// strapFile returns the file of a strap. It states the time of one beat. Later
 // beats have only the last twelve bits of a clock of 1/1024 s, with two beats
 // in three bytes.
-func strapped() []byte {
+func strapFile() []byte {
 	t0, clock := stamp("2024-05-01T06:00:00Z"), int64(0xABCDE0)
 	pair := func(first, second, bpm, next int64) message {
 		first, second = (clock+first)&0xFFF, (clock+second)&0xFFF
@@ -51,7 +51,7 @@ func strapped() []byte {
 func TestStrap(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		bed := filestest.New(t, db)
-		o, err := bed.Import(Kind, filestest.Save(t, append(swum(255), strapped()...)))
+		o, err := bed.Import(Kind, filestest.Save(t, append(swimFile(255), strapFile()...)))
 		if err != nil || o.Damaged != 0 || o.Workouts != 1 {
 			t.Fatalf("%v, %+v", err, o.Report)
 		}
@@ -81,7 +81,7 @@ func TestStrap(t *testing.T) {
 func TestStrapBesideRecords(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	one := writeByHand(message{numHr, []value{{253, 4, stamp("2024-05-01T06:00:20Z")}, {0, 2, 0}, {9, 4, 5}, {6, 1, 70}}})
-	o, err := bed.Import(Kind, filestest.Save(t, append(swum(120), one...)))
+	o, err := bed.Import(Kind, filestest.Save(t, append(swimFile(120), one...)))
 	if err != nil || *o.Types["hr"] != (files.TypeCount{Read: 1, Copies: 1}) {
 		t.Errorf("%v, %+v", err, o.Types["hr"])
 	}
@@ -93,7 +93,7 @@ func TestStrapBesideRecords(t *testing.T) {
 // Times of a strap without a time of day are ignored.
 func TestStrapWithoutTime(t *testing.T) {
 	lost := writeByHand(message{numHr, []value{{6, 2, 70}, {10, 3, 77}}})
-	o, err := filestest.New(t, storetest.SQLite(t)).Import(Kind, filestest.Save(t, append(swum(255), lost...)))
+	o, err := filestest.New(t, storetest.SQLite(t)).Import(Kind, filestest.Save(t, append(swimFile(255), lost...)))
 	if err != nil || *o.Types["hr"] != (files.TypeCount{Read: 1, BadDate: 1}) {
 		t.Errorf("%v, %+v", err, o.Types["hr"])
 	}

@@ -21,7 +21,7 @@ import (
 
 // takeStress stores the stress of a moment. A value below zero is a code for the reason
 // why there is no measurement: too much movement, not worn.
-func (p *part) takeStress(m *mesgdef.StressLevel) fate {
+func (p *part) takeStress(m *mesgdef.StressLevel) messageOutcome {
 	if m.StressLevelValue < 0 || m.StressLevelValue > 100 {
 		return badValue
 	}
@@ -30,42 +30,42 @@ func (p *part) takeStress(m *mesgdef.StressLevel) fate {
 
 // takeBreaths keeps breaths per minute. A value below zero is a code for the reason why
 // there is no measurement. Zero is no measurement, too.
-func (p *part) takeBreaths(m *mesgdef.RespirationRate) fate {
+func (p *part) takeBreaths(m *mesgdef.RespirationRate) messageOutcome {
 	if m.RespirationRate <= 0 {
 		return badValue
 	}
 	return p.add("respiratory_rate", "", m.Timestamp, m.RespirationRateScaled())
 }
 
-func (p *part) takeOxygen(m *mesgdef.Spo2Data) fate {
+func (p *part) takeOxygen(m *mesgdef.Spo2Data) messageOutcome {
 	if m.ReadingSpo2 == 0 {
 		return badValue
 	}
 	return p.add("blood_oxygen", "", m.Timestamp, whole8(m.ReadingSpo2))
 }
 
-func (p *part) takeVO2(m *mesgdef.MaxMetData) fate {
+func (p *part) takeVO2(m *mesgdef.MaxMetData) messageOutcome {
 	return p.add("vo2_max", "", m.UpdateTime, m.Vo2MaxScaled())
 }
 
-// resting is the resting heart rate of a day.
-type resting struct {
+// restingHeartRate is the resting heart rate of a day.
+type restingHeartRate struct {
 	at  int64
 	bpm float64
 }
 
 // takeResting keeps the resting heart rate of the day. The average over a week is not a
 // fact of a day.
-func (p *part) takeResting(m *mesgdef.MonitoringHrData) fate {
+func (p *part) takeResting(m *mesgdef.MonitoringHrData) messageOutcome {
 	at, ok := instant(m.Timestamp)
 	if !ok {
 		return badDate
 	}
-	bpm := beats(m.CurrentDayRestingHeartRate)
+	bpm := heartRateOrNaN(m.CurrentDayRestingHeartRate)
 	if math.IsNaN(bpm) {
 		return badValue
 	}
-	p.resting = append(p.resting, resting{at, bpm})
+	p.resting = append(p.resting, restingHeartRate{at, bpm})
 	return mapped
 }
 
@@ -99,7 +99,7 @@ var stages = map[typedef.SleepLevel]int8{
 // maxLevels bounds the stages of one file: a month at one a minute.
 const maxLevels = 50_000
 
-func (p *part) takeLevel(m *mesgdef.SleepLevel) fate {
+func (p *part) takeLevel(m *mesgdef.SleepLevel) messageOutcome {
 	at, ok := instant(m.Timestamp)
 	if !ok {
 		return badDate
@@ -109,7 +109,7 @@ func (p *part) takeLevel(m *mesgdef.SleepLevel) fate {
 	}
 	stage, ok := stages[m.SleepLevel]
 	if !ok {
-		stage = unmeasured
+		stage = unmeasuredStage
 	}
 	p.levels = append(p.levels, level{at, stage})
 	if !ok {
@@ -118,9 +118,9 @@ func (p *part) takeLevel(m *mesgdef.SleepLevel) fate {
 	return mapped
 }
 
-// unmeasured is the stage of a level that is not a sleep stage, such as an unknown value.
+// unmeasuredStage is the stage of a level that is not a sleep stage, such as an unknown value.
 // It only ends the previous stage, and sleep makes no segment of it.
-const unmeasured int8 = 0
+const unmeasuredStage int8 = 0
 
 // longestLevel bounds the length of a stage without a successor.
 const longestLevel = int64(time.Hour / time.Microsecond)
@@ -132,7 +132,7 @@ func (f *fileContent) sleep(ctx context.Context, s *files.Store) error {
 	}
 	one := &derive.Sleeper{Source: f.source}
 	for i, l := range f.levels {
-		if l.stage == unmeasured || i+1 == len(f.levels) {
+		if l.stage == unmeasuredStage || i+1 == len(f.levels) {
 			continue
 		}
 		end := min(f.levels[i+1].at, l.at+longestLevel)
@@ -175,7 +175,7 @@ func (f *fileContent) sleptLonger(ctx context.Context, s *files.Store, one *deri
 
 // Fields hold the greatest number of their size where a value is missing.
 
-func beats(v uint8) float64 {
+func heartRateOrNaN(v uint8) float64 {
 	if v == 0 { // the strap has no contact
 		return math.NaN()
 	}
@@ -212,9 +212,9 @@ func numberOrNil(v float64) *float64 {
 	return &v
 }
 
-// positive returns nil for missing values and for zero, because many devices write zero
+// positiveOrNil returns nil for missing values and for zero, because many devices write zero
 // for values that they do not measure.
-func positive(v float64) *float64 {
+func positiveOrNil(v float64) *float64 {
 	if math.IsNaN(v) || v <= 0 {
 		return nil
 	}
@@ -222,7 +222,7 @@ func positive(v float64) *float64 {
 }
 
 // takeWeight keeps the measurements of a scale.
-func (p *part) takeWeight(m *mesgdef.WeightScale) fate {
+func (p *part) takeWeight(m *mesgdef.WeightScale) messageOutcome {
 	if m.Weight == typedef.WeightInvalid || m.Weight == typedef.WeightCalculating {
 		return badValue
 	}
@@ -243,7 +243,7 @@ func (p *part) takeWeight(m *mesgdef.WeightScale) fate {
 
 // takePressure keeps a measurement of blood pressure, mmHg, and the pulse that
 // came with it.
-func (p *part) takePressure(m *mesgdef.BloodPressure) fate {
+func (p *part) takePressure(m *mesgdef.BloodPressure) messageOutcome {
 	high, low := whole16(m.SystolicPressure), whole16(m.DiastolicPressure)
 	if high != high || low != low { // NaN: one of the two is missing
 		return badValue
@@ -256,7 +256,7 @@ func (p *part) takePressure(m *mesgdef.BloodPressure) fate {
 	}
 	s := p.column("blood_pressure", "")
 	s.Value2 = append(s.Value2, low)
-	if bpm := beats(m.HeartRate); bpm == bpm {
+	if bpm := heartRateOrNaN(m.HeartRate); bpm == bpm {
 		p.add("heartrate", "", m.Timestamp, bpm)
 	}
 	return mapped
@@ -292,7 +292,7 @@ func newCounters() counters {
 	return counters{before: map[counter]float64{}, gained: map[string]map[int64]float64{}, times: map[int64]bool{}}
 }
 
-func (p *part) takeInfo(m *mesgdef.MonitoringInfo) fate {
+func (p *part) takeInfo(m *mesgdef.MonitoringInfo) messageOutcome {
 	at, ok := instant(m.Timestamp)
 	if !ok {
 		return badDate
@@ -304,7 +304,7 @@ func (p *part) takeInfo(m *mesgdef.MonitoringInfo) fate {
 }
 
 // takeMonitoring keeps the totals and the heart rate of a moment.
-func (p *part) takeMonitoring(m *mesgdef.Monitoring) fate {
+func (p *part) takeMonitoring(m *mesgdef.Monitoring) messageOutcome {
 	at, ok := p.counters.moment(m)
 	if !ok {
 		return badDate
@@ -314,7 +314,7 @@ func (p *part) takeMonitoring(m *mesgdef.Monitoring) fate {
 		return badDate
 	}
 	result := skipped
-	if bpm := beats(m.HeartRate); !math.IsNaN(bpm) {
+	if bpm := heartRateOrNaN(m.HeartRate); !math.IsNaN(bpm) {
 		result = p.add("heartrate", "", at, bpm)
 	}
 	if m.ActivityType == typedef.ActivityTypeInvalid {

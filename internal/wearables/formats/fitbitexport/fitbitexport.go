@@ -11,11 +11,8 @@
 // no series. sleepDay has the minutes of a date, sometimes of several sleeps, without
 // the start and end that a sleep needs.
 //
-//	kind.go    recognizes a table; one person only
-//	daily.go   converts days to activity summaries
-//	hours.go   converts steps of hours to samples
-//	weight.go  converts weights to samples
-//	date.go    parses dates and times
+//	fitbitexport.go  recognizes a table of one person; parses dates and times
+//	values.go        converts days, steps of hours, and weights
 package fitbitexport
 
 import (
@@ -39,7 +36,7 @@ const Provider = "fitbit"
 // Kind is a Fitabase table.
 var Kind = files.Kind{Name: "fitbit_fitabase", Title: "Fitabase table of Fitbit days, hours or weights", Provider: Provider, WallClock: true, Check: check, Run: run}
 
-var errUnlike = files.Unlike("the file has no header of a Fitabase table of days, hours or weights")
+var errUnlike = files.NewUnlikeError("the file has no header of a Fitabase table of days, hours or weights")
 
 // table is an opened document.
 type table struct {
@@ -222,7 +219,7 @@ func (r *reader) flush(ctx context.Context, end bool) error {
 		r.days = nil
 		r.tell()
 	}
-	if r.gather.N > 0 && (end || r.gather.N >= sheet.Full) {
+	if r.gather.N > 0 && (end || r.gather.N >= sheet.FlushSize) {
 		if err := r.sink.Samples(ctx, r.gather.Take()); err != nil {
 			return err
 		}

@@ -22,17 +22,17 @@ type total struct {
 // totals lists the daily series. Values of a tracker without manually logged activities
 // repeat the same day; the others without a resource have no counterpart.
 var totals = []total{
-	{"steps", func(a *replies.Activity, d replies.Document) { a.Steps = replies.Whole(amount(d)) }},
+	{"steps", func(a *replies.Activity, d replies.Document) { a.Steps = replies.RoundNumber(amount(d)) }},
 	{"distance", func(a *replies.Activity, d replies.Document) {
 		a.Distance = replies.Times(amount(d), metresPerKilometre)
 	}},
 	{"calories", func(a *replies.Activity, d replies.Document) { a.Total = amount(d) }},
 	{"activityCalories", func(a *replies.Activity, d replies.Document) { a.Active = amount(d) }},
-	{"floors", func(a *replies.Activity, d replies.Document) { a.Floors = replies.Whole(amount(d)) }},
+	{"floors", func(a *replies.Activity, d replies.Document) { a.Floors = replies.RoundNumber(amount(d)) }},
 	{"minutesLightlyActive", func(a *replies.Activity, d replies.Document) { a.Low = amount(d) }},
 	{"minutesFairlyActive", func(a *replies.Activity, d replies.Document) { a.Medium = amount(d) }},
 	{"minutesVeryActive", func(a *replies.Activity, d replies.Document) { a.High = amount(d) }},
-	{"heart", resting},
+	{"heart", takeRestingHeartRate},
 	{"minutesSedentary", nil},
 	{"caloriesBMR", nil},
 	{"elevation", nil},
@@ -73,9 +73,9 @@ func amount(d replies.Document) *float64 {
 	return &v
 }
 
-// resting takes the resting heart rate. A day has no field for the minutes in four zones
+// takeRestingHeartRate takes the resting heart rate. A day has no field for the minutes in four zones
 // and for the mean of some hours.
-func resting(a *replies.Activity, d replies.Document) {
+func takeRestingHeartRate(a *replies.Activity, d replies.Document) {
 	a.HeartRate = &replies.HeartRate{Resting: d.Inner("value").Positive("restingHeartRate")}
 }
 

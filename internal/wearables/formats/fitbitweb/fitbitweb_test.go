@@ -286,7 +286,7 @@ func TestOverlaidOnceAlone(t *testing.T) {
 		long = append(long, stage{0, 86400, derive.Light})
 		short = append(short, stage{2 * i, 2*i + 1, derive.Awake})
 	}
-	if got := overlaid(long, short); len(got) != 2*1000+1 {
+	if got := overlayStages(long, short); len(got) != 2*1000+1 {
 		t.Errorf("%d stages", len(got))
 	}
 }
@@ -309,7 +309,7 @@ func TestOverlaid(t *testing.T) {
 		}
 		second := map[int64]int8{}
 		var s replies.Stages
-		for _, one := range overlaid(long, short) {
+		for _, one := range overlayStages(long, short) {
 			s.Add(one.from, one.to, one.kind)
 		}
 		for i, kind := range s.Types {

@@ -18,9 +18,9 @@ type intradaySeries struct {
 	amount         bool // of the interval that begins with the time
 }
 
-// intraday are those series. Energy is all of it, basal and active together;
+// intradayPages are those series. Energy is all of it, basal and active together;
 // heights climbed are floors already.
-var intraday = []intradaySeries{
+var intradayPages = []intradaySeries{
 	{"heart", "heartrate", 1, false},
 	{"steps", "steps", 1, true},
 	{"distance", "distance", metresPerKilometre, true},
@@ -31,8 +31,8 @@ var intraday = []intradaySeries{
 }
 
 func intradayNames() []string {
-	names := make([]string, len(intraday))
-	for i, s := range intraday {
+	names := make([]string, len(intradayPages))
+	for i, s := range intradayPages {
 		names[i] = "activities-" + s.name + "-intraday"
 	}
 	return names

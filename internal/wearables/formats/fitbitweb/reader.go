@@ -85,7 +85,7 @@ type reader struct {
 func open(r *replies.Reader) replies.Reading {
 	m := &reader{Reader: r, clock: sheet.Wall{Zone: r.Zone}}
 	var all []replies.Resource
-	for _, s := range intraday {
+	for _, s := range intradayPages {
 		name := "activities-" + s.name + "-intraday"
 		one := replies.Resource{Name: name, Keys: []string{"time", "value"}, Is: func(d replies.Document) bool {
 			return d.Under == "dataset" && d.Outer().Under == name
@@ -115,7 +115,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "hrv intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: isUnder("hrv"), Take: m.hrvIntraday},
 		{Name: "br", Keys: []string{"dateTime", "value"}, Is: isUnder("br"), Take: m.breaths},
 		{Name: "spo2", Keys: []string{"dateTime", "value"}, Is: states("avg", "min", "max")},
-		{Name: "spo2 intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: minutely, Take: m.oxygen},
+		{Name: "spo2 intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: hasMinuteValues, Take: m.oxygen},
 		{Name: "tempSkin", Keys: []string{"dateTime", "value"}, Is: isUnder("tempSkin"), Take: m.skin},
 		{Name: "tempCore", Keys: []string{"dateTime", "value"}, Is: isUnder("tempCore"), Take: m.core},
 		{Name: "cardioScore", Keys: []string{"dateTime", "value"}, Is: isUnder("cardioScore"), Take: m.cardioScore},
@@ -146,9 +146,9 @@ func states(names ...string) func(replies.Document) bool {
 	}
 }
 
-// minutely reports whether the minutes are those of the saturation, which have a number
+// hasMinuteValues reports whether the minutes are those of the saturation, which have a number
 // each.
-func minutely(d replies.Document) bool {
+func hasMinuteValues(d replies.Document) bool {
 	if strings.HasPrefix(d.Under, "activities-") {
 		return false
 	}

@@ -33,7 +33,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 		ID: d.Word("logId"), Source: watch, Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
 		Sleep: replies.Sleep{
 			Total: minutes(d, "minutesAsleep"), Awake: minutes(d, "minutesAwake"), Efficiency: d.Positive("efficiency"),
-			Latency: positive(minutes(d, "minutesToFallAsleep")),
+			Latency: positiveOrNil(minutes(d, "minutesToFallAsleep")),
 		},
 	}
 	n.Date, _ = d.Day("dateOfSleep") // otherwise the day of waking up
@@ -52,10 +52,10 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 
 // minutes converts a field of minutes to seconds. It returns nil if the field is missing.
 func minutes(d replies.Document, name string) *int64 {
-	return replies.Whole(replies.Times(d.Amount(name), 60))
+	return replies.RoundNumber(replies.Times(d.Amount(name), 60))
 }
 
-func positive(n *int64) *int64 {
+func positiveOrNil(n *int64) *int64 {
 	if n == nil || *n == 0 {
 		return nil
 	}
@@ -90,7 +90,7 @@ func stagesOf(d, levels replies.Document, clock sheet.Wall, start int64) []stage
 		return all
 	}
 	short := clock
-	return overlaid(stretches(levels.Documents("data"), clock, start), stretches(levels.Documents("shortData"), short, start))
+	return overlayStages(stretches(levels.Documents("data"), clock, start), stretches(levels.Documents("shortData"), short, start))
 }
 
 // minuteLevels maps the numbers of version 1: asleep, restless and awake.
@@ -115,9 +115,9 @@ func stretches(all []replies.Document, clock sheet.Wall, start int64) []stage {
 	return out
 }
 
-// overlaid puts short stretches, in order, over long ones, in order. The first of two
+// overlayStages puts short stretches, in order, over long ones, in order. The first of two
 // repeated stretches counts.
-func overlaid(long, short []stage) []stage {
+func overlayStages(long, short []stage) []stage {
 	if len(short) == 0 {
 		return long
 	}
@@ -154,7 +154,7 @@ func (r *reader) nightly(d replies.Document, name string, said replies.Sleep) re
 	case said == replies.Sleep{}:
 		return replies.BadValue
 	}
-	return r.Nightly(replies.Nightly{Day: day, Source: watch, Sleep: said, Name: name})
+	return r.Nightly(replies.NightlyValues{Day: day, Source: watch, Sleep: said, Name: name})
 }
 
 // hrv takes the mean variability of a night (RMSSD, ms); that of deep sleep alone has

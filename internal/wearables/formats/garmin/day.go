@@ -213,7 +213,7 @@ func (r *reader) endEpochs(ctx context.Context) error {
 				r.Gather.Span(f.key, start, end, sum.offset, *f.v)
 			}
 		}
-		if r.Gather.N >= sheet.Full {
+		if r.Gather.N >= sheet.FlushSize {
 			if err := r.Sink.Samples(ctx, r.Gather.Take()); err != nil {
 				return err
 			}

@@ -36,7 +36,7 @@ func TestEpochsAreStoredByAndBy(t *testing.T) {
 	sink := &batches{sum: map[string]float64{}}
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}, Sink: sink}, epochs: map[epochKey]epoch{}}
 	one := 1.0
-	for i := range int64(sheet.Full) {
+	for i := range int64(sheet.FlushSize) {
 		for _, kind := range []string{"WALKING", "SEDENTARY"} {
 			r.epochs[epochKey{i * quarter * 1e6, kind}] = epoch{seconds: quarter, steps: &one, metres: &one, kcal: &one}
 		}
@@ -48,12 +48,12 @@ func TestEpochsAreStoredByAndBy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range sink.all {
-		if n > sheet.Full+2 {
+		if n > sheet.FlushSize+2 {
 			t.Errorf("%v at once", sink.all)
 		}
 	}
 	for _, resource := range []string{"steps", "distance", "calories_active"} {
-		if sink.sum[resource] != 2*sheet.Full {
+		if sink.sum[resource] != 2*sheet.FlushSize {
 			t.Errorf("%s: %v", resource, sink.sum)
 		}
 	}

@@ -28,7 +28,7 @@ func fixture(tb testing.TB, name string) []byte {
 }
 
 // storedFields returns the gathered data in the form of the golden files.
-func storedFields(t *testing.T, g *repliestest.Gathered) map[string]any {
+func storedFields(t *testing.T, g *repliestest.GatheredData) map[string]any {
 	t.Helper()
 	types := map[string]files.TypeCount{}
 	for name, c := range g.Report.Types {
@@ -70,13 +70,13 @@ func storedFields(t *testing.T, g *repliestest.Gathered) map[string]any {
 func TestPush(t *testing.T) {
 	g := repliestest.Gather(t, maker, nil, fixture(t, "push.json"))
 	g.Check(t)
-	filestest.Golden(t, "push.golden.json", storedFields(t, g))
+	filestest.CompareGolden(t, "push.golden.json", storedFields(t, g))
 }
 
 func TestConnect(t *testing.T) {
 	g := repliestest.Gather(t, maker, nil, fixture(t, "connect.json"))
 	g.Check(t)
-	filestest.Golden(t, "connect.golden.json", storedFields(t, g))
+	filestest.CompareGolden(t, "connect.golden.json", storedFields(t, g))
 }
 
 // On both engines, an import stores all values and announces them once. A second import
@@ -282,4 +282,41 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content []byte) {
 		repliestest.Gather(t, maker, time.UTC, content).Check(t)
 	})
+}
+
+var realFiles = map[string]repliestest.File{
+	"connectstats-last_connectstats_search_0.json":                {"activity": {20, 20}, "page": {1, 0}},
+	"connectstats-last_connectstats_search_20.json":               {"activity": {20, 20}, "page": {1, 0}},
+	"connectstats-last_connectstats_search_40.json":               {"activity": {20, 20}, "page": {1, 0}},
+	"connectstats-last_connectstats_search_60.json":               {"no activities": {1, 0}},
+	"connectstats-last_connectstats_search_multisportsingle.json": {"activity": {4, 4}, "activity of several sports": {1, 0}, "page": {1, 0}},
+	"connectstats-last_connectstats_search_zerodistance.json":     {"activity": {1, 1}, "page": {1, 0}},
+	"connectstats-services_activities.json":                       {"comparison": {1, 0}},
+	"garth-activity_get.json":                                     {"activity": {2, 2}},
+	"garth-daily_body_battery_stress_get.json":                    {"stress": {1, 1}, "stress_level.bodyBatteryValuesArray": {1, 0}},
+	"garth-daily_heart_rate_get.json":                             {"heart rate": {1, 1}},
+	"garth-daily_sleep_data_get.json":                             {"sleep": {1, 1}, "no sleep": {1, 0}, "sleep.averageSpO2Value": {1, 0}},
+	"garth-daily_summary_list.json":                               {"daily": {2, 2}, "daily.averageStressLevel": {2, 0}, "daily.bodyBatteryChargedValue": {2, 0}, "daily.avgWakingRespirationValue": {2, 0}},
+	"garth-hrv_data_get.json":                                     {"hrv": {1, 1}, "no data": {1, 0}},
+	"garth-sleep_data_get.json":                                   {"sleep": {1, 1}, "sleep.averageSpO2Value": {1, 0}},
+	"garth-stats_daily_hrv.json":                                  {"hrv of a night": {20, 0}},
+	"garth-stats_daily_hydration.json":                            {"water": {1, 1}},
+	"garth-stats_daily_sleep.json":                                {"sleep score": {20, 0}},
+	"garth-stats_daily_steps.json":                                {"steps of a day": {20, 20}},
+	"garth-stats_daily_stress.json":                               {"stress of a day": {20, 0}},
+	"garth-weight_data_list.json":                                 {"weight": {8, 5}, "no weight": {1, 0}, "average weight": {1, 0}},
+	"open-wearables-test_garmin_247.json": {
+		"daily": {1, 1}, "sleep": {1, 1}, "epoch": {2, 2}, "hrv": {1, 1}, "daily.averageStressLevel": {1, 0}, "epoch.meanHeartRateInBeatsPerMinute": {2, 0},
+		"other": {6, 0}, // stages of a night without the night
+	},
+	"open-wearables-test_garmin_import.json":   {"activity": {3, 3}},
+	"open-wearables-test_garmin_workouts.json": {"activity": {1, 1}},
+}
+
+func TestRealFiles(t *testing.T) {
+	repliestest.Real(t, Kind, "wearables/garmin", realFiles)
+}
+
+func TestOtherMakersAreUnlike(t *testing.T) {
+	repliestest.CheckRefused(t, Kind, "garmin")
 }

@@ -42,7 +42,7 @@ type reader struct {
 	weighed map[string]bool // by Garmin's id
 	listed  bool            // there was an activity
 	nights  map[civil.Date]replies.Sleep
-	nightly []replies.Nightly
+	nightly []replies.NightlyValues
 }
 
 func (r *reader) end(ctx context.Context) error {

@@ -99,7 +99,7 @@ func (r *reader) pushedHRV(d replies.Document) replies.Verdict {
 	}
 	some := r.offsets(d, "hrvValues", start, variety, "hrv.hrvValues")
 	if day, ok := d.Day("calendarDate"); ok {
-		r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: d.Positive("lastNightAvg")}})
+		r.aboutNight(replies.NightlyValues{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: d.Positive("lastNightAvg")}})
 		some = some || d.Positive("lastNightAvg") != nil
 	}
 	return replies.VerdictOf(some)
@@ -262,7 +262,7 @@ func (r *reader) hrvPage(d replies.Document) replies.Verdict {
 	some := r.objects(d, "hrvReadings", "readingTimeGMT", "hrvValue", start.offset, variety)
 	summary := d.Inner("hrvSummary")
 	if day, ok := summary.Day("calendarDate"); ok && summary.Positive("lastNightAvg") != nil {
-		r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: summary.Positive("lastNightAvg")}})
+		r.aboutNight(replies.NightlyValues{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: summary.Positive("lastNightAvg")}})
 	}
 	return replies.VerdictOf(some)
 }

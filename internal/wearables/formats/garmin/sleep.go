@@ -125,8 +125,8 @@ func (r *reader) nightPage(d replies.Document) replies.Verdict {
 		Sleep: replies.Sleep{
 			Total: s.Whole("sleepTimeSeconds"), Deep: s.Whole("deepSleepSeconds"), Light: s.Whole("lightSleepSeconds"),
 			REM: s.Whole("remSleepSeconds"), Awake: s.Whole("awakeSleepSeconds"), Score: s.Inner("sleepScores").Inner("overall").Whole("value"),
-			Respiratory: s.Positive("averageRespirationValue"), HRAverage: replies.Whole(s.Positive("avgHeartRate")),
-			HRResting: replies.Whole(d.Positive("restingHeartRate")), AverageHRV: d.Positive("avgOvernightHrv"),
+			Respiratory: s.Positive("averageRespirationValue"), HRAverage: replies.RoundNumber(s.Positive("avgHeartRate")),
+			HRResting: replies.RoundNumber(d.Positive("restingHeartRate")), AverageHRV: d.Positive("avgOvernightHrv"),
 		},
 	}
 	if day, ok := s.Day("calendarDate"); ok {
@@ -208,7 +208,7 @@ func (r *reader) hrvOfNight(d replies.Document) replies.Verdict {
 	case mean == nil:
 		return replies.BadValue
 	}
-	return r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: mean}, Name: "hrv of a night"})
+	return r.aboutNight(replies.NightlyValues{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: mean}, Name: "hrv of a night"})
 }
 
 // sleepScore takes a score from a document of its own.
@@ -221,14 +221,14 @@ func (r *reader) sleepScore(d replies.Document) replies.Verdict {
 	case value == nil || *value > 100:
 		return replies.BadValue
 	}
-	return r.aboutNight(replies.Nightly{Day: day, Source: watch, Sleep: replies.Sleep{Score: replies.Whole(value)}, Name: "sleep score"})
+	return r.aboutNight(replies.NightlyValues{Day: day, Source: watch, Sleep: replies.Sleep{Score: replies.RoundNumber(value)}, Name: "sleep score"})
 }
 
 // mostNightly bounds the separate values that wait for their nights.
 const mostNightly = 1 << 18
 
 // aboutNight keeps separate values until the file's nights are known.
-func (r *reader) aboutNight(n replies.Nightly) replies.Verdict {
+func (r *reader) aboutNight(n replies.NightlyValues) replies.Verdict {
 	if len(r.nightly) == mostNightly {
 		return replies.TooMany
 	}

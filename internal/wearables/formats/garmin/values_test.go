@@ -29,7 +29,7 @@ func decode(t *testing.T, name string, to any) {
 	}
 }
 
-func imported(t *testing.T, db *store.DB, names ...string) (find func(resource string) []map[string]any, series func(resource, kind, source string) map[int64]float64) {
+func importFiles(t *testing.T, db *store.DB, names ...string) (find func(resource string) []map[string]any, series func(resource, kind, source string) map[int64]float64) {
 	t.Helper()
 	user := sheettest.User(t, db, "")
 	for _, name := range names {
@@ -79,7 +79,7 @@ func listOf(t *testing.T) map[string]listedActivity {
 func TestRealActivities(t *testing.T) {
 	want := listOf(t)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		find, _ := imported(t, db, "connectstats-last_connectstats_search_0.json", "connectstats-last_connectstats_search_20.json", "connectstats-last_connectstats_search_40.json")
+		find, _ := importFiles(t, db, "connectstats-last_connectstats_search_0.json", "connectstats-last_connectstats_search_20.json", "connectstats-last_connectstats_search_40.json")
 		got := find("workouts")
 		if len(got) != len(want) || len(got) != 60 {
 			t.Fatalf("%d workouts, want %d", len(got), len(want))
@@ -194,7 +194,7 @@ func TestRealSeries(t *testing.T) {
 	decode(t, "garth-daily_body_battery_stress_get.json", &tension)
 	decode(t, "garth-hrv_data_get.json", &variety)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		find, series := imported(t, db, "garth-daily_heart_rate_get.json", "garth-daily_body_battery_stress_get.json", "garth-hrv_data_get.json", "garth-stats_daily_hydration.json")
+		find, series := importFiles(t, db, "garth-daily_heart_rate_get.json", "garth-daily_body_battery_stress_get.json", "garth-hrv_data_get.json", "garth-stats_daily_hydration.json")
 		rows := func(all [][]*float64) map[int64]float64 {
 			want := map[int64]float64{}
 			for _, row := range all {
@@ -204,8 +204,8 @@ func TestRealSeries(t *testing.T) {
 			}
 			return want
 		}
-		equal(t, "heartrate", series("heartrate", "", "watch"), rows(hearts[0].Body.Rows))
-		equal(t, "stress_level", series("stress_level", "", "watch"), rows(tension[0].Body.Rows))
+		checkEqual(t, "heartrate", series("heartrate", "", "watch"), rows(hearts[0].Body.Rows))
+		checkEqual(t, "stress_level", series("stress_level", "", "watch"), rows(tension[0].Body.Rows))
 		want := map[int64]float64{}
 		for _, one := range variety[0].Body.Rows {
 			at, err := time.Parse("2006-01-02T15:04:05.0", one.GMT)
@@ -214,8 +214,8 @@ func TestRealSeries(t *testing.T) {
 			}
 			want[at.Unix()] = one.Value
 		}
-		equal(t, "hrv", series("hrv", "rmssd", "watch"), want)
-		equal(t, "water", series("water", "", "app"), map[int64]float64{time.Date(2024, 6, 29, 0, 0, 0, 0, time.UTC).Unix(): 1750})
+		checkEqual(t, "hrv", series("hrv", "rmssd", "watch"), want)
+		checkEqual(t, "water", series("water", "", "app"), map[int64]float64{time.Date(2024, 6, 29, 0, 0, 0, 0, time.UTC).Unix(): 1750})
 		for _, day := range find("activity") {
 			if day["calendar_date"] == "2026-01-07" {
 				filestest.CompareJSON(t, day["heart_rate"].(map[string]any), map[string]any{"resting_bpm": hearts[0].Body.Rest, "max_bpm": hearts[0].Body.Most})
@@ -224,7 +224,7 @@ func TestRealSeries(t *testing.T) {
 	})
 }
 
-func equal(t *testing.T, name string, got, want map[int64]float64) {
+func checkEqual(t *testing.T, name string, got, want map[int64]float64) {
 	t.Helper()
 	if len(got) != len(want) || len(want) == 0 {
 		t.Errorf("%s: %d samples, want %d", name, len(got), len(want))
@@ -264,7 +264,7 @@ func TestRealDays(t *testing.T) {
 	decode(t, "garth-daily_summary_list.json", &days)
 	decode(t, "garth-weight_data_list.json", &weights)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		find, series := imported(t, db, "garth-daily_summary_list.json", "garth-weight_data_list.json")
+		find, series := importFiles(t, db, "garth-daily_summary_list.json", "garth-weight_data_list.json")
 		byDay := map[any]map[string]any{}
 		for _, day := range find("activity") {
 			byDay[day["calendar_date"]] = day
@@ -327,7 +327,7 @@ func TestRealNights(t *testing.T) {
 	decode(t, "garth-daily_sleep_data_get.json", &all)
 	decode(t, "garth-sleep_data_get.json", &old)
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		find, _ := imported(t, db, "garth-daily_sleep_data_get.json", "garth-sleep_data_get.json")
+		find, _ := importFiles(t, db, "garth-daily_sleep_data_get.json", "garth-sleep_data_get.json")
 		byDay := map[any]map[string]any{}
 		for _, n := range find("sleep") {
 			byDay[n["calendar_date"]] = n
@@ -353,13 +353,13 @@ func TestRealNights(t *testing.T) {
 // the stored night has no stages. The file states no offset, so the night has none.
 func TestPeersPush(t *testing.T) {
 	db := storetest.SQLite(t)
-	find, series := imported(t, db, "open-wearables-test_garmin_247.json")
+	find, series := importFiles(t, db, "open-wearables-test_garmin_247.json")
 	nights := find("sleep")
 	if len(nights) != 1 {
 		t.Fatalf("%d nights", len(nights))
 	}
 	filestest.CompareJSON(t, nights[0], map[string]any{"total": 27000.0, "awake": 1800.0, "duration": 28800.0, "timezone_offset": nil, "calendar_date": "2024-01-15"})
-	equal(t, "heartrate", series("heartrate", "", "watch"), map[int64]float64{1705276800: 60, 1705277700: 65, 1705278600: 70})
-	equal(t, "steps", series("steps", "", "watch"), map[int64]float64{1705309200: 100, 1705310100: 150})
-	equal(t, "hrv", series("hrv", "rmssd", "watch"), map[int64]float64{1768340715 + 265: 70, 1768340715 + 565: 73, 1768340715 + 865: 68})
+	checkEqual(t, "heartrate", series("heartrate", "", "watch"), map[int64]float64{1705276800: 60, 1705277700: 65, 1705278600: 70})
+	checkEqual(t, "steps", series("steps", "", "watch"), map[int64]float64{1705309200: 100, 1705310100: 150})
+	checkEqual(t, "hrv", series("hrv", "rmssd", "watch"), map[int64]float64{1768340715 + 265: 70, 1768340715 + 565: 73, 1768340715 + 865: 68})
 }

@@ -9,12 +9,9 @@
 //
 // The service has no totals of days: those are the sums of the series.
 //
-//	kind.go    recognizes a file
-//	point.go   a point's fields: times, values, source
-//	series.go  converts measurements and amounts to samples
-//	energy.go  energy, of which some is basal and some is not
-//	segment.go converts activities and sleep to workouts and nights
-//	sport.go   names of the numbers of activities
+//	googlefit.go  recognizes a file; a point's fields: times, values, source
+//	series.go     converts measurements and amounts to samples; energy at rest and in all
+//	segment.go    converts activities and sleep to workouts and nights
 //
 // Facts come from Google's pages on data types, activity types and sleep stages, and
 // public samples; for the archive from several independent readers.

@@ -26,9 +26,9 @@ import (
 )
 
 var (
-	fixture   = filepath.Join("testdata", "datasets.jsonl")
-	merged    = filepath.Join("testdata", "archive-merged.json")
-	estimated = filepath.Join("testdata", "archive-estimated.json")
+	fixture         = filepath.Join("testdata", "datasets.jsonl")
+	merged          = filepath.Join("testdata", "archive-merged.json")
+	estimatedSource = filepath.Join("testdata", "archive-estimated.json")
 )
 
 func TestImportDatasets(t *testing.T) {
@@ -137,7 +137,7 @@ func checkSummaries(t *testing.T, of func(string) []map[string]any) {
 // The archive has the same steps in several streams. They count once: from each stream
 // only the steps that no other one has.
 func TestArchiveCountsSteps(t *testing.T) {
-	for _, order := range [][]string{{merged, estimated}, {estimated, merged}} {
+	for _, order := range [][]string{{merged, estimatedSource}, {estimatedSource, merged}} {
 		db := storetest.SQLite(t)
 		user := sheettest.User(t, db, "")
 		for _, name := range order {
@@ -250,7 +250,7 @@ func TestDamage(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{fixture, merged, estimated} {
+	for _, name := range []string{fixture, merged, estimatedSource} {
 		raw, err := os.ReadFile(name)
 		if err != nil {
 			f.Fatal(err)

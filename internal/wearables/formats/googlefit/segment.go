@@ -14,11 +14,11 @@ import (
 // mostStages bounds the stages of sleep that wait for the end of the file.
 const mostStages = 1 << 19
 
-// asleep are the numbers of activities that are sleep.
-var asleep = map[float64]int8{72: derive.Asleep, 109: derive.Light, 110: derive.Deep, 111: derive.REM, 112: derive.Awake}
+// sleepActivities are the numbers of activities that are sleep.
+var sleepActivities = map[float64]int8{72: derive.Asleep, 109: derive.Light, 110: derive.Deep, 111: derive.REM, 112: derive.Awake}
 
-// mindful are meditation and guided breathing.
-var mindful = map[float64]bool{45: true, 122: true}
+// mindfulActivities are meditation and guided breathing.
+var mindfulActivities = map[float64]bool{45: true, 122: true}
 
 // activity takes a stretch of one activity: sleep, mindfulness, a workout, or nothing.
 //
@@ -34,11 +34,11 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 	if !ok {
 		return replies.BadValue
 	}
-	if stage, ok := asleep[code]; ok {
+	if stage, ok := sleepActivities[code]; ok {
 		return m.segment(d, start, end, stage)
 	}
 	source, stream := origin(d)
-	if mindful[code] && end.Sub(start) <= replies.LongestSleep {
+	if mindfulActivities[code] && end.Sub(start) <= replies.LongestSleep {
 		key := sheet.Key{Resource: "mindfulness_minutes", Source: source}
 		m.Gather.Span(key, start.UnixMicro(), end.UnixMicro(), wearables.NoOffset, end.Sub(start).Minutes())
 		return replies.Mapped

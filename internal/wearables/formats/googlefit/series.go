@@ -125,8 +125,8 @@ const longestSpan = 31 * 24 * time.Hour
 
 // These streams of energy state what they count.
 const (
-	basal      = "from_bmr"        // at rest
-	activities = "from_activities" // in activities, including the energy at rest
+	basalEnergy = "from_bmr"        // at rest
+	activities  = "from_activities" // in activities, including the energy at rest
 )
 
 // energy takes kilocalories.
@@ -146,7 +146,7 @@ func (m *reader) energy(d replies.Document) replies.Verdict {
 	}
 	_, stream := origin(d)
 	switch stream {
-	case basal:
+	case basalEnergy:
 		m.atRest(amountSource(d), start, end, v)
 	case activities, userInput:
 		key := sheet.Key{Resource: "calories_active", Source: amountSource(d)}

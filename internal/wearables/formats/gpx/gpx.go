@@ -17,9 +17,9 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
-	"hale/internal/wearables/sports"
 	"hale/internal/wearables/formats/xmlscan"
 	"hale/internal/wearables/formats/xmltrack"
+	"hale/internal/wearables/sports"
 )
 
 // Kind is that of GPX files.

@@ -25,7 +25,7 @@ type importResult struct {
 	Workouts  []map[string]any            `json:"workouts"`
 }
 
-func look(t *testing.T, db *store.DB, path string) importResult {
+func importPath(t *testing.T, db *store.DB, path string) importResult {
 	t.Helper()
 	bed := filestest.New(t, db)
 	o, err := bed.Import(Kind, path)
@@ -54,9 +54,9 @@ func TestGoldenPublicFiles(t *testing.T) {
 	db := storetest.SQLite(t)
 	all := map[string]importResult{}
 	for _, name := range names {
-		all[strings.TrimSuffix(filepath.Base(name), ".gpx")] = look(t, db, name)
+		all[strings.TrimSuffix(filepath.Base(name), ".gpx")] = importPath(t, db, name)
 	}
-	filestest.Golden(t, "public.golden.json", all)
+	filestest.CompareGolden(t, "public.golden.json", all)
 }
 
 // document is GPX as encoding/xml reads it.

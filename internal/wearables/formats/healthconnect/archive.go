@@ -110,10 +110,10 @@ const schemaWithin = 64 << 20
 func (a *archive) checkMember() error {
 	in, err := a.member.Open()
 	if err != nil {
-		return damaged
+		return errDamagedZip
 	}
 	defer in.Close()
-	want := []byte(telling)
+	want := []byte(distinctTable)
 	window, filled := make([]byte, 1<<20), 0
 	for read := 0; read < schemaWithin; {
 		n, err := io.ReadFull(in, window[filled:])
@@ -126,14 +126,14 @@ func (a *archive) checkMember() error {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return errUnlike
 		case err != nil:
-			return damaged
+			return errDamagedZip
 		}
 		filled = copy(window, window[filled-len(want):filled]) // a name over the edge of two windows
 	}
 	return errUnlike
 }
 
-var damaged = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
+var errDamagedZip = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
 
 // extract returns the path of the database. From a zip it is unpacked beside the
 // upload, where a sweep finds it after a crash; discard removes it.
@@ -157,7 +157,7 @@ func (a *archive) extract(ctx context.Context) (path string, discard func(), err
 func (a *archive) unpack(ctx context.Context, out io.Writer) error {
 	in, err := a.member.Open()
 	if err != nil {
-		return damaged
+		return errDamagedZip
 	}
 	defer in.Close()
 	// The size that the zip states is a claim: the copy stops at the limit.
@@ -189,8 +189,8 @@ func (w *watchedReader) Read(p []byte) (int, error) {
 	}
 	n, err := w.in.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		w.err = damaged
-		return n, damaged
+		w.err = errDamagedZip
+		return n, errDamagedZip
 	}
 	return n, err
 }

@@ -41,8 +41,8 @@ func build(tb testing.TB, statements ...string) string {
 	return path
 }
 
-// zipped puts a file into a zip, as the phone does.
-func zipped(tb testing.TB, name string, content []byte) []byte {
+// zipFile puts a file into a zip, as the phone does.
+func zipFile(tb testing.TB, name string, content []byte) []byte {
 	tb.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)

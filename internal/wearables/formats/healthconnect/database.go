@@ -13,8 +13,8 @@ import (
 	"hale/internal/platform/fault"
 )
 
-// telling is a table that only Health Connect's database has.
-const telling = "steps_record_table"
+// distinctTable is a table that only Health Connect's database has.
+const distinctTable = "steps_record_table"
 
 // database is an opened export, read through one connection.
 type database struct {
@@ -32,7 +32,7 @@ const (
 	longestValue = 16 << 20
 )
 
-// defences are the settings of a connection to a database from an unknown person:
+// openOptions are the settings of a connection to a database from an unknown person:
 //
 //   - mode=ro and immutable: SQLite takes no lock, and writes neither journal nor data
 //   - _defensive, query_only: no statement can change the database either
@@ -43,18 +43,18 @@ const (
 //
 // SQLite reads the whole schema, so its size is checked before (schema.go). Loading of
 // extensions is off by default.
-const defences = "?mode=ro&immutable=1&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
+const openOptions = "?mode=ro&immutable=1&_defensive=1&_pragma=query_only(1)&_pragma=trusted_schema(0)" +
 	"&_pragma=cell_size_check(1)&_pragma=mmap_size(0)&_pragma=cache_size(-8192)"
 
-// escaped replaces the characters of a path that have a meaning in a URI.
-var escaped = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
+// escapePath replaces the characters of a path that have a meaning in a URI.
+var escapePath = strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23")
 
 // open opens a database and looks at its schema.
 func open(ctx context.Context, path string) (*database, error) {
 	if err := boundSchema(path); err != nil {
 		return nil, err
 	}
-	pool, err := sql.Open("sqlite", "file:"+escaped.Replace(path)+defences)
+	pool, err := sql.Open("sqlite", "file:"+escapePath.Replace(path)+openOptions)
 	if err != nil {
 		return nil, fmt.Errorf("healthconnect: opening: %w", err)
 	}
@@ -76,7 +76,7 @@ func (db *database) begin(ctx context.Context) (err error) {
 	if err := db.readSchema(ctx); err != nil {
 		return err
 	}
-	if !db.has(telling, "start_time", "end_time", "count") {
+	if !db.has(distinctTable, "start_time", "end_time", "count") {
 		return errUnlike
 	}
 	return nil
@@ -258,13 +258,13 @@ func text(v any) string {
 // Times outside these bounds come from a wrong clock, and would overflow in microseconds:
 // 1970 to 2100, in milliseconds.
 const (
-	earliest = 0
-	latest   = 4_102_444_800_000
+	earliestMillis = 0
+	latestMillis   = 4_102_444_800_000
 )
 
 // moment converts a value in milliseconds to UTC microseconds. It returns false if the
 // time is out of bounds.
 func moment(v any) (int64, bool) {
 	ms, ok := integer(v)
-	return ms * 1000, ok && ms >= earliest && ms <= latest
+	return ms * 1000, ok && ms >= earliestMillis && ms <= latestMillis
 }

@@ -36,7 +36,7 @@ const (
 	steps
 	metres
 	kilocalories
-	climbed
+	effortClimbed
 )
 
 // workout is one session and the amounts that its app counted during it.
@@ -139,9 +139,9 @@ func identifier(v any) string {
 	return hex.EncodeToString(raw)
 }
 
-// overlapping bounds the number of workouts of all apps that began before a record
+// maxOverlappingWorkouts bounds the number of workouts of all apps that began before a record
 // inside one of them.
-const overlapping = 8
+const maxOverlappingWorkouts = 8
 
 // add counts a record for the workout of its app at its time, and reports whether there
 // is one.
@@ -150,7 +150,7 @@ func (w *workouts) add(what effort, one *record) bool {
 		return false
 	}
 	last := sort.Search(len(w.list), func(i int) bool { return w.list[i].start > one.start })
-	for _, session := range slices.Backward(w.list[max(0, last-overlapping):last]) {
+	for _, session := range slices.Backward(w.list[max(0, last-maxOverlappingWorkouts):last]) {
 		if session.app == one.app && one.end <= session.end {
 			session.count(what, one.value)
 			return true
@@ -168,7 +168,7 @@ func (w *workout) count(what effort, value float64) {
 		field = &w.Metres
 	case kilocalories:
 		field = &w.Kcal
-	case climbed:
+	case effortClimbed:
 		field = &w.Gain
 	default:
 		return

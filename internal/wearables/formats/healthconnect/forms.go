@@ -16,7 +16,7 @@ type form struct {
 	span   bool // the record has startTime and endTime; otherwise it has time
 	fields []field
 	many   *endlessRows
-	also   []string // other names of it, in the form of folded
+	also   []string // other names of it, in the form of foldName
 }
 
 // field is a value of a record.
@@ -103,21 +103,21 @@ var skippedForms = func() (all []form) {
 		"total_calories_burned_record_table": {"totalcalories"}, "menstruation_flow_record_table": {"menstruation"},
 	}
 	for _, table := range skippedTables {
-		all = append(all, form{record: folded(name(table)), table: table, also: also[table]})
+		all = append(all, form{record: foldName(name(table)), table: table, also: also[table]})
 	}
 	return all
 }()
 
 // formNamed returns the form of the record that a name means: HeartRate, heartRate,
 // heart_rate, HeartRateRecord, HeartRateSeries. It returns nil for an unknown name.
-func formNamed(s string) *form { return formsByName[folded(s)] }
+func formNamed(s string) *form { return formsByName[foldName(s)] }
 
 var formsByName = func() map[string]*form {
 	all := map[string]*form{}
 	for _, list := range [][]form{forms, skippedForms} {
 		for i := range list {
 			f := &list[i]
-			for _, name := range append([]string{folded(f.record)}, f.also...) {
+			for _, name := range append([]string{foldName(f.record)}, f.also...) {
 				all[name] = f
 			}
 		}
@@ -125,9 +125,9 @@ var formsByName = func() map[string]*form {
 	return all
 }()
 
-// folded returns a name in lower case, without hyphens, underscores, spaces and the
+// foldName returns a name in lower case, without hyphens, underscores, spaces and the
 // endings record, records and series. It returns "" for long names.
-func folded(s string) string {
+func foldName(s string) string {
 	if len(s) > 60 {
 		return ""
 	}
@@ -145,9 +145,9 @@ func folded(s string) string {
 	return s
 }
 
-// tellers maps fields that only one kind of record has to that record. Other fields, such
+// distinctFields maps fields that only one kind of record has to that record. Other fields, such
 // as count, energy, percentage, mass and temperature, occur in several kinds.
-var tellers = map[string]string{
+var distinctFields = map[string]string{
 	"distance": "Distance", "elevation": "ElevationGained", "floors": "FloorsClimbed", "volume": "Hydration", "totalCarbohydrate": "Nutrition",
 	"deltas": "SkinTemperature", "heartRateVariabilityMillis": "HeartRateVariabilityRmssd", "rate": "RespiratoryRate", "level": "BloodGlucose",
 	"systolic": "BloodPressure", "vo2MillilitersPerMinuteKilogram": "Vo2Max", "weight": "Weight", "height": "Height", "beatsPerMinute": "RestingHeartRate",
@@ -160,9 +160,9 @@ func formOf(d replies.Document) *form {
 	if samples := d.Documents("samples"); len(samples) > 0 && samples[0].States("beatsPerMinute") {
 		return formNamed("HeartRate")
 	}
-	for _, name := range slices.Sorted(maps.Keys(tellers)) {
+	for _, name := range slices.Sorted(maps.Keys(distinctFields)) {
 		if d.States(name) {
-			return formNamed(tellers[name])
+			return formNamed(distinctFields[name])
 		}
 	}
 	return nil

@@ -72,7 +72,7 @@ func TestImport(t *testing.T) {
 		if events["provider.connection.created"] != 1 || events["historical.data.steps.created"] != 1 || events["historical.data.sleep.created"] != 1 || events["daily.data.workouts.created"] != 2 {
 			t.Errorf("%v", events)
 		}
-		again := sheettest.Run(t, db, Kind, user, filestest.Save(t, zipped(t, "health_connect_export.db", contents(t, path))))
+		again := sheettest.Run(t, db, Kind, user, filestest.Save(t, zipFile(t, "health_connect_export.db", contents(t, path))))
 		if again.Created+again.Updated != 0 || again.Unchanged != o.Created+o.Unchanged {
 			t.Errorf("from a zip, the second time: %+v, first %+v; %v", again.Counts, o.Counts, again.Resources)
 		}
@@ -233,4 +233,34 @@ func checkSummaries(t *testing.T, db *store.DB, user users.User) {
 			t.Errorf("%v", day["heart_rate"])
 		}
 	}
+}
+
+// The benchmark uses a month of heart rate at one sample in five seconds, and of steps
+// that a second app repeats. It excludes derived summaries.
+const month = `
+INSERT INTO heart_rate_record_table (row_id, app_info_id, recording_method, start_time, start_zone_offset, end_time)
+	WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 719)
+	SELECT i, 2, 2, 1719835200000 + i * 3600000, -14400, 1719838800000 + i * 3600000 FROM n;
+INSERT INTO heart_rate_record_series_table
+	WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 518399)
+	SELECT i / 720, 60 + i % 40, 1719835200000 + i * 5000 FROM n;
+INSERT INTO steps_record_table (app_info_id, recording_method, start_time, start_zone_offset, end_time, count)
+	WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 86399)
+	SELECT 2 + 3 * (i % 2), 2, 1719835200000 + i / 2 * 60000, -14400, 1719835260000 + i / 2 * 60000, 30 FROM n;`
+
+func BenchmarkRead(b *testing.B) {
+	path := build(b, "schema.sql", month)
+	db := storetest.SQLite(b)
+	sink := &keeper{}
+	b.ReportAllocs()
+	for b.Loop() {
+		sink.samples = 0
+		if _, err := run(b.Context(), files.Input{Path: path, DB: db, Sink: sink, User: sheettest.User(b, db, "")}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if want := 518_400 + 43_200; sink.samples != want {
+		b.Fatalf("%d samples, want %d", sink.samples, want)
+	}
+	b.ReportMetric(float64(sink.samples)*float64(b.N)/b.Elapsed().Seconds(), "samples/s")
 }

@@ -24,14 +24,14 @@ const plainSteps = `CREATE TABLE steps_record_table (row_id INTEGER PRIMARY KEY,
 func TestOtherFilesAreUnlike(t *testing.T) {
 	whole := contents(t, build(t, "schema.sql"))
 	for name, content := range map[string][]byte{
-		"text": []byte("steps_record_table"), "short": []byte("SQLite"), "zip of text": zipped(t, "export.xml", []byte("<HealthData")),
-		"cut zip":                         zipped(t, "export.db", whole)[:500],
+		"text": []byte("steps_record_table"), "short": []byte("SQLite"), "zip of text": zipFile(t, "export.xml", []byte("<HealthData")),
+		"cut zip":                         zipFile(t, "export.db", whole)[:500],
 		"another database":                contents(t, build(t, `CREATE TABLE people (name TEXT)`)),
-		"zip of another":                  zipped(t, "export.db", contents(t, build(t, `CREATE TABLE people (name TEXT)`))),
+		"zip of another":                  zipFile(t, "export.db", contents(t, build(t, `CREATE TABLE people (name TEXT)`))),
 		"steps are a view":                contents(t, build(t, `CREATE VIEW steps_record_table AS SELECT 0 AS start_time, 1 AS end_time, 2 AS count`)),
 		"steps are virtual":               contents(t, build(t, `CREATE VIRTUAL TABLE steps_record_table USING fts5(start_time, end_time, count)`)),
 		"steps are computed":              contents(t, build(t, `CREATE TABLE steps_record_table (start_time INTEGER, end_time INTEGER, count INTEGER AS (length(printf('%1000000d', 1))))`)),
-		"zip that only speaks of a table": zipped(t, "x.db", append([]byte("SQLite format 2\x00"), "steps_record_table"...)),
+		"zip that only speaks of a table": zipFile(t, "x.db", append([]byte("SQLite format 2\x00"), "steps_record_table"...)),
 	} {
 		var unlike *files.UnlikeError
 		if err := check(filestest.Save(t, content), 0); !errors.As(err, &unlike) {
@@ -49,7 +49,7 @@ func TestDamagedDatabases(t *testing.T) {
 	if err := check(filestest.Save(t, whole), 1000); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("over the limit: %v", err)
 	}
-	if err := check(filestest.Save(t, zipped(t, "a.db", whole)), 1000); !fault.Is(err, fault.TooLarge) {
+	if err := check(filestest.Save(t, zipFile(t, "a.db", whole)), 1000); !fault.Is(err, fault.TooLarge) {
 		t.Errorf("zip over the limit: %v", err)
 	}
 	// A truncated file still has the schema. The readable part is read.
@@ -65,7 +65,7 @@ func TestDamagedDatabases(t *testing.T) {
 // The stated size of a zip member is only a claim.
 func TestZipThatLies(t *testing.T) {
 	content := append(contents(t, build(t, plainSteps)), make([]byte, 4<<20)...)
-	z := zipped(t, "a.db", content)
+	z := zipFile(t, "a.db", content)
 	r, err := zip.NewReader(bytes.NewReader(z), int64(len(z)))
 	if err != nil {
 		t.Fatal(err)
@@ -175,7 +175,7 @@ func TestPackageNames(t *testing.T) {
 
 func FuzzImport(f *testing.F) {
 	f.Add(contents(f, build(f, plainSteps+`INSERT INTO steps_record_table VALUES (1, 1, 1719835200000, -14400, 1719838800000, 10)`)))
-	f.Add(zipped(f, "export.db", contents(f, build(f, plainSteps))))
+	f.Add(zipFile(f, "export.db", contents(f, build(f, plainSteps))))
 	f.Add([]byte("SQLite format 3\x00"))
 	db := storetest.SQLite(f)
 	dir := f.TempDir()
@@ -184,7 +184,7 @@ func FuzzImport(f *testing.F) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{check(path, 1<<20), imported(t, files.Input{Path: path, Limit: 1 << 20, DB: db, Sink: &keeper{}})} {
+		for _, err := range []error{check(path, 1<<20), importInput(t, files.Input{Path: path, Limit: 1 << 20, DB: db, Sink: &keeper{}})} {
 			if kind := fault.KindOf(err); err != nil && kind != fault.Unprocessable && kind != fault.TooLarge {
 				t.Fatal(err)
 			}
@@ -192,7 +192,7 @@ func FuzzImport(f *testing.F) {
 	})
 }
 
-func imported(t *testing.T, in files.Input) error {
+func importInput(t *testing.T, in files.Input) error {
 	_, err := run(t.Context(), in)
 	return err
 }

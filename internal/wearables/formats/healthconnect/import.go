@@ -71,7 +71,7 @@ func importDatabase(ctx context.Context, in files.Input, db *database, from, siz
 	return m.store.Finish(ctx)
 }
 
-// tell reports the progress. The size of a table is unknown, so tables count equally.
+// recognizeRecord reports the progress. The size of a table is unknown, so tables count equally.
 func (m *importer) tell() {
 	done := m.from + (m.size-m.from)*int64(m.done)/int64(len(rules)+1)
 	m.store.Tell(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
@@ -126,7 +126,7 @@ const checkWithin = 10 * time.Second
 
 var (
 	errSlow   = fault.New(fault.Unprocessable, "the schema of the database takes too long to read")
-	errUnlike = files.Unlike("the file holds no Health Connect database")
+	errUnlike = files.NewUnlikeError("the file holds no Health Connect database")
 	errText   = errors.New("healthconnect: neither a database nor a zip") // it may be JSON
 )
 

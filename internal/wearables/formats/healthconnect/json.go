@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	errNoRecords = files.Unlike("the file holds no records of Health Connect")
+	errNoRecords = files.NewUnlikeError("the file holds no records of Health Connect")
 	errNameless  = fault.New(fault.Unprocessable, "the records do not say what they are: put them into an object, as a list under the name of their type")
 	errFound     = errors.New("healthconnect: a record was found")
 )
@@ -31,12 +31,12 @@ type dialect struct {
 
 // dialects, the strictest first.
 var dialects = []dialect{
-	{is: isWebhook, values: itself, about: webhook, flat: true},
+	{is: isWebhook, values: sameDocument, about: webhook, flat: true},
 	{is: isGateway, values: func(d replies.Document) replies.Document { return d.Inner("data") }, about: gateway},
-	{is: isClient, values: itself, about: client},
+	{is: isClient, values: sameDocument, about: client},
 }
 
-func itself(d replies.Document) replies.Document { return d }
+func sameDocument(d replies.Document) replies.Document { return d }
 
 func isGateway(d replies.Document, _ objectPlace) bool {
 	return d.Text("app") != "" && d.Text("start") != "" && d.Has("end") && !d.Inner("data").Empty()
@@ -58,9 +58,9 @@ type recordForm struct {
 	values replies.Document
 }
 
-// tell recognizes an object; ok is false if it is no record. Its own fields take
+// recognizeRecord recognizes an object; ok is false if it is no record. Its own fields take
 // precedence over the name of its list.
-func tell(d replies.Document, at objectPlace) (r recordForm, ok bool) {
+func recognizeRecord(d replies.Document, at objectPlace) (r recordForm, ok bool) {
 	for i := range dialects {
 		by := &dialects[i]
 		if !by.is(d, at) {
@@ -88,7 +88,7 @@ func checkJSON(path string, limit int64) error {
 		refused := error(nil)
 		w := &walker{
 			record: func(d replies.Document, at objectPlace) (bool, error) {
-				r, ok := tell(d, at)
+				r, ok := recognizeRecord(d, at)
 				if !ok {
 					return false, nil
 				}
@@ -158,11 +158,11 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 	read := int64(0)
 	w := &walker{
 		record: func(d replies.Document, at objectPlace) (bool, error) {
-			one, ok := tell(d, at)
+			one, ok := recognizeRecord(d, at)
 			if !ok {
 				return false, ctx.Err()
 			}
-			if read++; read%sheet.Full == 0 {
+			if read++; read%sheet.FlushSize == 0 {
 				r.tell(in.Bytes)
 			}
 			return true, errors.Join(r.take(one), ctx.Err())
@@ -190,7 +190,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 	return err
 }
 
-// tell reports the progress of reading, which is half of the work; storing is the other
+// recognizeRecord reports the progress of reading, which is half of the work; storing is the other
 // half.
 func (r *reader) tell(done int64) {
 	if r.progress != nil {

@@ -40,7 +40,7 @@ func TestJSONCounts(t *testing.T) {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
-	filestest.Golden(t, "json-counts.golden.json", got)
+	filestest.CompareGolden(t, "json-counts.golden.json", got)
 }
 
 const knownOffset = -4 * 3600
@@ -149,7 +149,7 @@ func TestSameBothWays(t *testing.T) {
 
 func TestSameBothWaysProperty(t *testing.T) {
 	db := storetest.SQLite(t)
-	days := rapid.Custom(invented)
+	days := rapid.Custom(drawRecords)
 	for seed := range 25 {
 		if compareImports(t, db, build(t, "schema.sql", days.Example(seed))); t.Failed() {
 			t.Fatalf("seed %d:\n%s", seed, days.Example(seed))
@@ -229,9 +229,9 @@ func rowsOf(t *testing.T, db *store.DB, user users.User) map[string]string {
 	return all
 }
 
-// invented draws records of three apps over some days, as SQL. Records of different apps
+// drawRecords draws records of three apps over some days, as SQL. Records of different apps
 // may be copies, and one app always writes an offset of zero.
-func invented(r *rapid.T) string {
+func drawRecords(r *rapid.T) string {
 	var b strings.Builder
 	b.WriteString(`INSERT INTO application_info_table (row_id, package_name) VALUES (1, 'com.example.one'), (2, 'com.garmin.two'), (3, 'com.renpho.three');
 		INSERT INTO device_info_table VALUES (1, 'Maker', 'Watch', 1), (2, NULL, NULL, 0);
@@ -262,7 +262,7 @@ func invented(r *rapid.T) string {
 		}).Draw(r, "table")
 		part := strings.SplitN(table, ".", 3)
 		fmt.Fprintf(&b, "INSERT INTO %s_record_table (app_info_id, device_info_id, recording_method, time, zone_offset, %s) VALUES (%d, %s, %d, %d, %s, %s);",
-			part[0], part[1], app, device, method, at+app, zone, part[2]) // resting rates of several apps at one time are not used
+			part[0], part[1], app, device, method, at+app, zone, part[2]) // restingHeartRate rates of several apps at one time are not used
 	}
 	for i := range rapid.IntRange(0, 4).Draw(r, "sessions") {
 		draw()
@@ -297,7 +297,7 @@ func TestFormsFillTheTables(t *testing.T) {
 			}
 		}
 	}
-	for name, record := range tellers {
+	for name, record := range distinctFields {
 		if formNamed(record) == nil {
 			t.Errorf("%s tells of %s, which is none", name, record)
 		}

@@ -222,7 +222,7 @@ func (m *importer) take(ctx context.Context, r *rule, one *record, count *files.
 		}
 	case pair:
 		m.gather.Pair(key, one.start, one.offset, one.value, one.value2)
-	case resting:
+	case restingHeartRate:
 		value := one.value
 		m.store.Fact(localDate(one.start, one.offset), derive.DayFacts{RestingBPM: &value})
 	case height:
@@ -264,7 +264,7 @@ func specimen(v any) string {
 
 // flush stores the gathered values if there are enough for a batch, or at the end.
 func (m *importer) flush(ctx context.Context, end bool) error {
-	if m.gather.N == 0 || m.gather.N < sheet.Full && !end {
+	if m.gather.N == 0 || m.gather.N < sheet.FlushSize && !end {
 		return nil
 	}
 	m.tell()
@@ -325,5 +325,5 @@ func (m *importer) better(a, b *record, category int64) bool {
 
 // recorded reports whether a device made the record by itself.
 func (r *record) recorded() bool {
-	return (r.method == automatic || r.method == active) && r.device != 0
+	return (r.method == methodAutomatic || r.method == methodActive) && r.device != 0
 }

@@ -37,7 +37,7 @@ func TestSchemaIsBounded(t *testing.T) {
 		"views":     contents(t, build(t, views(maxEntries), plainSteps)),
 		"long ones": contents(t, build(t, plainSteps, "CREATE TABLE a (b /*"+strings.Repeat("x", maxSchema)+"*/)")),
 		"a loop":    inLoop,
-		"in a zip":  zipped(t, "a.db", contents(t, build(t, plainSteps, views(maxEntries)))),
+		"in a zip":  zipFile(t, "a.db", contents(t, build(t, plainSteps, views(maxEntries)))),
 	} {
 		if _, err := runAlone(t, content); !errors.Is(err, errSchema) {
 			t.Errorf("%s: %v", name, err)

@@ -92,12 +92,12 @@ var makers = []struct{ prefix, sourceType string }{
 	{"com.google.android.apps.fitness", "phone"},
 }
 
-// manual marks typed records on the platform; automatic and active mark those of a
+// manual marks typed records on the platform; methodAutomatic and methodActive mark those of a
 // device.
 const (
-	active    = 1
-	automatic = 2
-	manual    = 3
+	methodActive    = 1
+	methodAutomatic = 2
+	manual          = 3
 )
 
 // of returns the source of a record: typed in, by its device, or otherwise by its app.

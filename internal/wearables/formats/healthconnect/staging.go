@@ -77,9 +77,9 @@ func (f *form) columns() []string {
 	return all
 }
 
-// fast settings are safe, because the database is deleted after the import. After a
+// stagingOptions settings are safe, because the database is deleted after the import. After a
 // crash, the next attempt creates a new one.
-const fast = "?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=locking_mode(EXCLUSIVE)&_pragma=cache_size(-8192)"
+const stagingOptions = "?_pragma=journal_mode(OFF)&_pragma=synchronous(OFF)&_pragma=locking_mode(EXCLUSIVE)&_pragma=cache_size(-8192)"
 
 // newStaging makes an empty database beside the upload.
 func newStaging(ctx context.Context, upload string) (*staging, error) {
@@ -99,14 +99,14 @@ func newStaging(ctx context.Context, upload string) (*staging, error) {
 }
 
 func (s *staging) begin() (err error) {
-	if s.db, err = sql.Open("sqlite", "file:"+escaped.Replace(s.path)+fast); err != nil {
+	if s.db, err = sql.Open("sqlite", "file:"+escapePath.Replace(s.path)+stagingOptions); err != nil {
 		return err
 	}
 	s.db.SetMaxOpenConns(1)
 	if s.tx, err = s.db.BeginTx(s.ctx, nil); err != nil {
 		return err
 	}
-	return s.table(telling)
+	return s.table(distinctTable)
 }
 
 // table creates a table and prepares the statement that fills it.

@@ -6,14 +6,14 @@ import "strings"
 type shape uint8
 
 const (
-	span    shape = iota // an amount of start_time to end_time
-	length               // the minutes from start_time to end_time
-	point                // a measurement at time
-	pair                 // blood pressure at time
-	glucose              // a measurement at time that states its specimen
-	series               // a sample at epoch_millis; its record is in the parent table
-	resting              // the resting heart rate of the day
-	height               // a fact about the person
+	span             shape = iota // an amount of start_time to end_time
+	length                        // the minutes from start_time to end_time
+	point                         // a measurement at time
+	pair                          // blood pressure at time
+	glucose                       // a measurement at time that states its specimen
+	series                        // a sample at epoch_millis; its record is in the parent table
+	restingHeartRate              // the resting heart rate of the day
+	height                        // a fact about the person
 )
 
 // rule says how the rows of a table are converted.
@@ -38,7 +38,7 @@ type rule struct {
 // SkinTemperatureRecord.
 var (
 	thermometers = []string{"", "armpit", "finger", "forehead", "mouth", "rectum", "temporal_artery", "toe", "ear", "wrist"}
-	onSkin       = []string{"", "finger", "toe", "wrist"}
+	skinSites    = []string{"", "finger", "toe", "wrist"}
 )
 
 // Categories of data, by which the person orders apps.
@@ -56,7 +56,7 @@ var rules = []rule{
 	{table: "steps_record_table", value: "count", shape: span, resource: "steps", times: 1, category: activity, effort: steps},
 	{table: "distance_record_table", value: "distance", shape: span, resource: "distance", times: 1, category: activity, effort: metres},
 	{table: "active_calories_burned_record_table", value: "energy", shape: span, resource: "calories_active", times: 1e-3, category: activity, effort: kilocalories},
-	{table: "elevation_gained_record_table", value: "elevation", shape: span, times: 1, category: activity, effort: climbed},
+	{table: "elevation_gained_record_table", value: "elevation", shape: span, times: 1, category: activity, effort: effortClimbed},
 	{table: "floors_climbed_record_table", value: "floors", shape: span, resource: "floors_climbed", times: 1, category: activity},
 	{table: "wheelchair_pushes_record_table", value: "count", shape: span, resource: "wheelchair_push", times: 1, category: activity},
 	{table: "hydration_record_table", value: "volume", shape: span, resource: "water", times: 1e3, category: nutrition},
@@ -65,7 +65,7 @@ var rules = []rule{
 	{table: "mindfulness_session_record_table", shape: length, resource: "mindfulness_minutes", times: 1, category: wellness},
 
 	{table: "heart_rate_record_series_table", parent: "heart_rate_record_table", value: "beats_per_minute", shape: series, resource: "heartrate", times: 1, category: vitals},
-	{table: "skin_temperature_delta_table", parent: "skin_temperature_record_table", value: "delta", shape: series, resource: "body_temperature_delta", times: 1, category: vitals, where: onSkin},
+	{table: "skin_temperature_delta_table", parent: "skin_temperature_record_table", value: "delta", shape: series, resource: "body_temperature_delta", times: 1, category: vitals, where: skinSites},
 
 	{table: "heart_rate_variability_rmssd_record_table", value: "heart_rate_variability_millis", shape: point, resource: "hrv", kind: "rmssd", times: 1, category: vitals},
 	{table: "oxygen_saturation_record_table", value: "percentage", shape: point, resource: "blood_oxygen", times: 1, category: vitals},
@@ -79,7 +79,7 @@ var rules = []rule{
 	{table: "body_fat_record_table", value: "percentage", shape: point, resource: "body_fat", times: 1, category: bodyMeasurement},
 	{table: "lean_body_mass_record_table", value: "mass", shape: point, resource: "lean_body_mass", times: 1e-3, category: bodyMeasurement},
 
-	{table: "resting_heart_rate_record_table", value: "beats_per_minute", shape: resting, times: 1, category: vitals},
+	{table: "resting_heart_rate_record_table", value: "beats_per_minute", shape: restingHeartRate, times: 1, category: vitals},
 	{table: "height_record_table", value: "height", shape: height, times: 100, category: bodyMeasurement},
 }
 

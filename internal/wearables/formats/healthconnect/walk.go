@@ -14,8 +14,8 @@ const (
 	// maxRecord bounds one record that is JSON, in bytes. A route of some hours
 	// with a place each second has five million.
 	maxRecord = 16 << 20
-	// deepest bounds the number of lists and objects around a record.
-	deepest = 6
+	// maxDepth bounds the number of lists and objects around a record.
+	maxDepth = 6
 )
 
 // objectPlace is the place of an object.
@@ -40,7 +40,7 @@ type walker struct {
 // walk finds the records of a file, in order. It returns io.ErrUnexpectedEOF if the file
 // ends too early. If one of the functions record and nothing returns an error, the walk
 // ends with it.
-func (w *walker) walk(in *sheet.Bounded) error {
+func (w *walker) walk(in *sheet.BoundedReader) error {
 	w.decoder = json.NewDecoder(in)
 	w.decoder.UseNumber()
 	w.ended = in.Next
@@ -53,14 +53,14 @@ func (w *walker) walk(in *sheet.Bounded) error {
 			return err
 		}
 		if err := w.element(token, objectPlace{}); err != nil {
-			return unexpected(err)
+			return unexpectedEnd(err)
 		}
 	}
 }
 
-// unexpected returns io.ErrUnexpectedEOF for io.EOF, because the file ends in the middle
+// unexpectedEnd returns io.ErrUnexpectedEOF for io.EOF, because the file ends in the middle
 // of a value. It returns other errors unchanged.
-func unexpected(err error) error {
+func unexpectedEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -86,7 +86,7 @@ func (w *walker) element(token json.Token, at objectPlace) error {
 var errDeep = fault.New(fault.Unprocessable, "the file has lists inside of lists inside of lists")
 
 func (w *walker) list(at objectPlace) error {
-	if at.depth++; at.depth > deepest {
+	if at.depth++; at.depth > maxDepth {
 		return errDeep
 	}
 	for w.decoder.More() {
@@ -105,7 +105,7 @@ func (w *walker) list(at objectPlace) error {
 // object reads an object and its end. holds is true if it is a record or contains
 // records. Otherwise raw is the object, which is a field of the object around it.
 func (w *walker) object(at objectPlace) (raw json.RawMessage, holds bool, err error) {
-	if at.depth++; at.depth > deepest {
+	if at.depth++; at.depth > maxDepth {
 		return nil, false, errDeep
 	}
 	fields := map[string]json.RawMessage{}
@@ -121,7 +121,7 @@ func (w *walker) object(at objectPlace) (raw json.RawMessage, holds bool, err er
 		}
 		// An object that contains records is no record, so the reader does not keep its
 		// other fields: between the records they could be endless.
-		if holds = holds || some; !holds || tellsWebhook(name) {
+		if holds = holds || some; !holds || isWebhookField(name) {
 			fields[name] = field
 		}
 	}
@@ -168,8 +168,8 @@ var pages = map[string]bool{
 	"raw_records": true, // such pages by the names of their records, in one object
 }
 
-// tellsWebhook reports whether a field shows that HC Webhook wrote the file.
-func tellsWebhook(name string) bool { return name == "app_version" || name == "timestamp" }
+// isWebhookField reports whether a field shows that HC Webhook wrote the file.
+func isWebhookField(name string) bool { return name == "app_version" || name == "timestamp" }
 
 // inside holds the place of the value of a name, and whether it may contain records.
 // fields are those before it.

@@ -15,7 +15,7 @@ import (
 // them from a phone. It shares nothing with the readers.
 func asJSON(tb testing.TB, path string) []byte {
 	tb.Helper()
-	db, err := sql.Open("sqlite", "file:"+escaped.Replace(path)+"?mode=ro&immutable=1")
+	db, err := sql.Open("sqlite", "file:"+escapePath.Replace(path)+"?mode=ro&immutable=1")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func asJSON(tb testing.TB, path string) []byte {
 		"TotalCaloriesBurned": "total_calories_burned", "BasalMetabolicRate": "basal_metabolic_rate",
 	} {
 		var records []any
-		for _, row := range selected(tb, db, `SELECT * FROM `+table+`_record_table ORDER BY row_id`) {
+		for _, row := range selectRows(tb, db, `SELECT * FROM `+table+`_record_table ORDER BY row_id`) {
 			records = append(records, recordOf(tb, db, record, row))
 		}
 		if records != nil {
@@ -53,7 +53,7 @@ func asJSON(tb testing.TB, path string) []byte {
 	return text
 }
 
-func selected(tb testing.TB, db *sql.DB, text string, arguments ...any) (all []map[string]any) {
+func selectRows(tb testing.TB, db *sql.DB, text string, arguments ...any) (all []map[string]any) {
 	tb.Helper()
 	rows, err := db.QueryContext(context.Background(), text, arguments...)
 	if err != nil {
@@ -193,7 +193,7 @@ var clientNumber = map[int64]int{33: 56, 53: 79, 4: 8, 57: 83, 4711: 4711}
 func samplesOf(tb testing.TB, db *sql.DB, table string, row any, one func(map[string]any) map[string]any) []any {
 	tb.Helper()
 	all := []any{}
-	for _, s := range selected(tb, db, `SELECT * FROM `+table+` WHERE parent_key = $1 ORDER BY rowid`, row) {
+	for _, s := range selectRows(tb, db, `SELECT * FROM `+table+` WHERE parent_key = $1 ORDER BY rowid`, row) {
 		all = append(all, one(s))
 	}
 	return all
@@ -208,10 +208,10 @@ func metadataOf(tb testing.TB, db *sql.DB, record string, row map[string]any) ma
 	if raw, ok := row["uuid"].([]byte); ok {
 		meta["id"] = uuid.UUID(raw).String()
 	}
-	for _, app := range selected(tb, db, `SELECT package_name FROM application_info_table WHERE row_id = $1`, row["app_info_id"]) {
+	for _, app := range selectRows(tb, db, `SELECT package_name FROM application_info_table WHERE row_id = $1`, row["app_info_id"]) {
 		meta["dataOrigin"] = app["package_name"]
 	}
-	for _, device := range selected(tb, db, `SELECT * FROM device_info_table WHERE row_id = $1`, row["device_info_id"]) {
+	for _, device := range selectRows(tb, db, `SELECT * FROM device_info_table WHERE row_id = $1`, row["device_info_id"]) {
 		meta["device"] = map[string]any{"type": device["device_type"], "manufacturer": device["manufacturer"], "model": device["model"]}
 	}
 	return meta

@@ -7,15 +7,6 @@
 // sport has its times in UTC: a local reading would put them hours after they were
 // sent.
 //
-//	kind.go      the provider
-//	resource.go  recognizes records
-//	moment.go    converts clock times to instants
-//	vitals.go    blood pressure, glucose, saturation
-//	weight.go    weighings
-//	day.go       days
-//	sleep.go     nights
-//	sport.go     workouts
-//
 // Facts come from iHealth's reference and public samples.
 package ihealth
 
@@ -268,7 +259,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	}
 	n := replies.Night{
 		ID: d.Word("DataID"), Source: sourceOf(d, "watch"), Start: time.UnixMicro(start).UTC(), End: time.UnixMicro(end).UTC(), Offset: offset,
-		Sleep: replies.Sleep{Total: replies.Whole(replies.Times(d.Positive("HoursSlept"), 60)), Efficiency: d.Positive("SleepEfficiency")},
+		Sleep: replies.Sleep{Total: replies.RoundNumber(replies.Times(d.Positive("HoursSlept"), 60)), Efficiency: d.Positive("SleepEfficiency")},
 	}
 	became := r.Night(n)
 	if became != replies.Mapped {

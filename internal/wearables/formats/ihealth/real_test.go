@@ -32,7 +32,7 @@ func TestImportRealReplies(t *testing.T) {
 	repliestest.Real(t, Kind, "wearables/ihealth", realFiles)
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) { repliestest.Unlike(t, Kind, "ihealth") }
+func TestOtherMakersAreUnlike(t *testing.T) { repliestest.CheckRefused(t, Kind, "ihealth") }
 
 // record is one of a real file's by another reader.
 type record struct {

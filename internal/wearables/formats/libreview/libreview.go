@@ -11,11 +11,9 @@
 // of the JSON document have seconds. Times of both forms float: they are stored
 // unchanged, and no zone moves them.
 //
-//	kind.go    recognizes a file
-//	header.go  maps columns
-//	order.go   day first or month first
-//	reader.go  converts rows to samples
-//	linkup.go  the JSON document
+//	libreview.go  recognizes a file; maps columns; converts rows to samples
+//	order.go      day first or month first
+//	linkup.go     the JSON document
 //
 // Abbott documents neither: the facts come from public exports and readers.
 package libreview
@@ -40,7 +38,7 @@ const Provider = "abbott_libreview"
 // Kind is a LibreView export, or a graph of LibreLinkUp.
 var Kind = files.Kind{Name: "libreview", Title: "LibreView export", Provider: Provider, Check: check, Run: run}
 
-var errUnlike = files.Unlike("the file has no header of a LibreView export")
+var errUnlike = files.NewUnlikeError("the file has no header of a LibreView export")
 
 func check(path string, limit int64) error {
 	return sheet.Check(path, limit, func(in io.Reader) error {
@@ -81,18 +79,18 @@ func read(ctx context.Context, d *sheet.Document) error {
 // rest.
 var (
 	sensor      = wearables.Source{Provider: Provider, Type: "automatic"}
-	scanned     = wearables.Source{Provider: Provider, Type: "manual_scan"}
+	scanSource  = wearables.Source{Provider: Provider, Type: "manual_scan"}
 	finger      = wearables.Source{Provider: Provider, Type: "fingerprick"}
 	typedSource = wearables.Source{Provider: Provider, Type: "app"}
 )
 
 var (
-	historic   = sheet.Key{Resource: "glucose", Type: "automatic", Source: sensor}
-	scan       = sheet.Key{Resource: "glucose", Type: "manual_scan", Source: scanned}
-	strip      = sheet.Key{Resource: "glucose", Source: finger}
-	rapid      = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Source: typedSource}
-	longActing = sheet.Key{Resource: "insulin_injection", Type: "long_acting", Source: typedSource}
-	food       = sheet.Key{Resource: "carbohydrates", Source: typedSource}
+	historicGlucose = sheet.Key{Resource: "glucose", Type: "automatic", Source: sensor}
+	scan            = sheet.Key{Resource: "glucose", Type: "manual_scan", Source: scanSource}
+	strip           = sheet.Key{Resource: "glucose", Source: finger}
+	rapid           = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Source: typedSource}
+	longActing      = sheet.Key{Resource: "insulin_injection", Type: "long_acting", Source: typedSource}
+	food            = sheet.Key{Resource: "carbohydrates", Source: typedSource}
 )
 
 // kinds maps the numbers of record types to their names. Ketones and notes have no series
@@ -157,7 +155,7 @@ func (r *reader) row(row []string) {
 		r.Report.Left(count)
 		return
 	}
-	r.keep(all, floating(wall), count)
+	r.keep(all, floatingTime(wall), count)
 }
 
 // amounts returns the values of a row of a kind. Non-numeric marks say that there was
@@ -165,7 +163,7 @@ func (r *reader) row(row []string) {
 func (r *reader) amounts(kind string, row []string) []amount {
 	switch kind {
 	case "historic":
-		return []amount{{historic, sheet.Cell(row, r.historic), r.historicUnit}}
+		return []amount{{historicGlucose, sheet.Cell(row, r.historic), r.historicUnit}}
 	case "scan":
 		return []amount{{scan, sheet.Cell(row, r.scan), r.scanUnit}}
 	case "strip":
@@ -209,10 +207,10 @@ func (r *reader) keep(all []amount, at int64, count *files.TypeCount) {
 	r.Report.Mapped++
 }
 
-// floating returns the local clock time unchanged.
+// floatingTime returns the local clock time unchanged.
 //
 // Reference 7.10, floating time: no zone moves the provider's times.
-func floating(wall time.Time) int64 { return wall.UnixMicro() }
+func floatingTime(wall time.Time) int64 { return wall.UnixMicro() }
 
 // isOutOfRange reports whether a reading is a word: lower or higher than the sensor can
 // measure.
@@ -247,7 +245,7 @@ const (
 // open reads up to and with the header.
 func open(in io.Reader) (*sheet.Rows, columns, error) {
 	rows := sheet.NewRows(in)
-	h, ok, err := sheet.Head(rows, headerRows, func(h sheet.Header) bool { return english(h) || translated(h) })
+	h, ok, err := sheet.Head(rows, headerRows, func(h sheet.Header) bool { return english(h) || isTranslated(h) })
 	if err != nil {
 		return nil, columns{}, err
 	}
@@ -259,12 +257,12 @@ func open(in io.Reader) (*sheet.Rows, columns, error) {
 
 func english(h sheet.Header) bool {
 	return h.Column("device timestamp") >= 0 && h.Column("record type") >= 0 &&
-		sheet.Glucosic(h.Name(h.Column("historic glucose…")))
+		sheet.IsGlucoseUnit(h.Name(h.Column("historic glucose…")))
 }
 
-func translated(h sheet.Header) bool {
+func isTranslated(h sheet.Header) bool {
 	return h.Len() >= translatedColumns &&
-		sheet.Glucosic(h.Name(historicColumn)) && sheet.Glucosic(h.Name(scanColumn)) && sheet.Glucosic(h.Name(stripColumn))
+		sheet.IsGlucoseUnit(h.Name(historicColumn)) && sheet.IsGlucoseUnit(h.Name(scanColumn)) && sheet.IsGlucoseUnit(h.Name(stripColumn))
 }
 
 func columnsOf(h sheet.Header) columns {

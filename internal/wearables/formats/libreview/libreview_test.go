@@ -223,7 +223,7 @@ func TestOrderOfDates(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	filestest.Unlike(t, Kind, map[string]string{
+	filestest.CheckRefused(t, Kind, map[string]string{
 		"another table": "Index,Timestamp (x),Event Type,Glucose Value (mg/dL)\n", "text": "Glucose Data,\n", "another object": `{"data":{"graph":[]}}`,
 		"list": `[{"sgv":100}]`, "cut object": `{"data":`, "zip": "PK\x03\x04",
 	})

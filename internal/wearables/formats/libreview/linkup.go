@@ -51,15 +51,15 @@ func readGraph(in io.Reader) (g *graph, cut bool, err error) {
 		return nil, false, errUnlike
 	}
 	g = &graph{}
-	raw = bytes.TrimPrefix(raw, sheet.Mark)
+	raw = bytes.TrimPrefix(raw, sheet.ByteOrderMark)
 	err = json.Unmarshal(raw, g)
 	var syntax *json.SyntaxError
 	if cut = errors.As(err, &syntax) && syntax.Offset >= int64(len(raw)); cut {
-		err = json.Unmarshal(replies.Ended(raw), g)
+		err = json.Unmarshal(replies.CompleteValue(raw), g)
 	}
 	switch {
 	case cut && g.Data.Readings == nil && bytes.Contains(raw, []byte(`"graphData"`)):
-		return nil, cut, files.Cut("a graph of LibreLinkUp")
+		return nil, cut, files.NewCutError("a graph of LibreLinkUp")
 	case err != nil, g.Data.Readings == nil:
 		return nil, cut, errUnlike
 	}
@@ -89,7 +89,7 @@ func readLinkUp(ctx context.Context, d *sheet.Document, in io.Reader) error {
 // take adds a reading. Its type numbers are those of the export's records.
 func (one *reading) take(d *sheet.Document) {
 	d.Report.Records++
-	name, key := "historic", historic
+	name, key := "historic", historicGlucose
 	if one.Kind == 1 {
 		name, key = "scan", scan
 	}
@@ -108,7 +108,7 @@ func (one *reading) take(d *sheet.Document) {
 		d.Report.Left(count)
 		return
 	}
-	d.Gather.At(key, floating(wall), wearables.NoOffset, one.Value/sheet.MilligramsPerMillimole)
+	d.Gather.At(key, floatingTime(wall), wearables.NoOffset, one.Value/sheet.MilligramsPerMillimole)
 	count.Mapped++
 	d.Report.Mapped++
 }

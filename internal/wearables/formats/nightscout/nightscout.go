@@ -8,11 +8,8 @@
 // `manual` with the app id "nightscout". The name of a manufacturer would mix it with
 // that manufacturer's own export.
 //
-//	kind.go    recognizes a file
-//	record.go  the fields of all three documents
-//	reader.go  the stream of records
-//	entry.go, treatment.go  converts records to samples
-//	moment.go  instants and offsets
+//	nightscout.go  recognizes a file; the stream of records; instants and offsets
+//	record.go      the fields of all three documents, and their samples
 //
 // Facts come from the OpenAPI document of cgm-remote-monitor and public samples.
 package nightscout
@@ -41,7 +38,7 @@ const AppID = "nightscout"
 // Kind is a list of Nightscout's records.
 var Kind = files.Kind{Name: "nightscout", Title: "Nightscout JSON", Provider: Provider, Check: check, Run: run}
 
-var errUnlike = files.Unlike("the file is no JSON list of Nightscout's entries or treatments")
+var errUnlike = files.NewUnlikeError("the file is no JSON list of Nightscout's entries or treatments")
 
 func check(path string, limit int64) error {
 	return sheet.Check(path, limit, func(in io.Reader) error {
@@ -57,7 +54,7 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 // list is a document at its first record.
 type list struct {
 	decoder *json.Decoder
-	in      *sheet.Bounded
+	in      *sheet.BoundedReader
 	array   bool
 	first   record
 }
@@ -92,19 +89,19 @@ func (l *list) next(r *record) error {
 	l.in.Next()
 	if l.array && !l.decoder.More() {
 		if _, err := l.decoder.Token(); err != nil {
-			return unexpected(err)
+			return unexpectedEnd(err)
 		}
 		return io.EOF
 	}
 	*r = record{}
 	err := l.decoder.Decode(r)
 	if l.array {
-		return unexpected(err)
+		return unexpectedEnd(err)
 	}
 	return err
 }
 
-func unexpected(err error) error {
+func unexpectedEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -117,7 +114,7 @@ func read(ctx context.Context, d *sheet.Document) error {
 	if err != nil {
 		return err
 	}
-	take(d, &l.first)
+	takeRecord(d, &l.first)
 	for {
 		var r record
 		err := l.next(&r)
@@ -139,15 +136,15 @@ func read(ctx context.Context, d *sheet.Document) error {
 		case err != nil:
 			return errors.Join(d.Flush(ctx, l.in.Bytes, true), err)
 		}
-		take(d, &r)
+		takeRecord(d, &r)
 		if err := d.Flush(ctx, l.in.Bytes, false); err != nil {
 			return err
 		}
 	}
 }
 
-// take adds the values of a record.
-func take(d *sheet.Document, r *record) {
+// takeRecord adds the values of a record.
+func takeRecord(d *sheet.Document, r *record) {
 	d.Report.Records++
 	switch {
 	case r.isEntry():
@@ -168,8 +165,8 @@ func skip(d *sheet.Document, name string) {
 	d.Report.Left(count)
 }
 
-// mapped counts a record that was converted.
-func mapped(d *sheet.Document, count *files.TypeCount) {
+// countMapped counts a record that was converted.
+func countMapped(d *sheet.Document, count *files.TypeCount) {
 	count.Mapped++
 	d.Report.Mapped++
 }

@@ -207,7 +207,7 @@ func TestLaterExports(t *testing.T) {
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {
-	filestest.Unlike(t, Kind, map[string]string{
+	filestest.CheckRefused(t, Kind, map[string]string{
 		"another list": `[{"name":"a","date":1}]`, "numbers": `[1,2]`, "an empty list": `[]`, "text": "sgv,date\n", "a run": `[{"type":"Run","date":"2024-05-01"}]`,
 		"a graph": `{"data":{"graphData":[]}}`, "a long text": `["` + strings.Repeat("x", 2*sheet.MaxRecord) + `"]`, "nothing but space": "   ", "zip": "PK\x03\x04",
 	})

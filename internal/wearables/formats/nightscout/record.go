@@ -131,7 +131,7 @@ func takeEntry(d *sheet.Document, r *record) {
 		return
 	}
 	d.Gather.At(key, at, offset, value/sheet.MilligramsPerMillimole)
-	mapped(d, count)
+	countMapped(d, count)
 }
 
 // listedName returns a listed name, so that reports contain no typed text.
@@ -145,17 +145,17 @@ func listedName(name string, list ...string) string {
 }
 
 var (
-	carbs    = sheet.Key{Resource: "carbohydrates", Source: sourceOf("app")}
-	injected = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolus, Source: sourceOf("app")}
-	pumped   = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolus, Source: sourceOf("insulin_pump")}
+	carbs           = sheet.Key{Resource: "carbohydrates", Source: sourceOf("app")}
+	injectedInsulin = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolusText, Source: sourceOf("app")}
+	pumped          = sheet.Key{Resource: "insulin_injection", Type: "rapid_acting", Extra: bolusText, Source: sourceOf("insulin_pump")}
 )
 
-// bolus has the words of all insulin. Nightscout itself counts the insulin of
+// bolusText has the words of all insulin. Nightscout itself counts the insulin of
 // every treatment as a bolus. So the words have delivery_mode, and neither
 // delivery_form nor bolus_purpose. The type of a treatment adds no words,
 // because a person may correct it. A series has one set of words. With words of
 // its type, a corrected dose would be in a second series, and so be stored twice.
-var bolus = wearables.ExtraText("bolus", "", "")
+var bolusText = wearables.ExtraText("bolus", "", "")
 
 // treatmentTypes lists the names that careportal and the common uploaders use.
 var treatmentTypes = []string{
@@ -189,7 +189,7 @@ func takeTreatment(d *sheet.Document, r *record) {
 	}
 	kept := hasInsulin || hasGrams
 	if hasInsulin {
-		key := injected
+		key := injectedInsulin
 		if r.isPump() {
 			key = pumped
 		}
@@ -209,7 +209,7 @@ func takeTreatment(d *sheet.Document, r *record) {
 		}
 	}
 	if kept {
-		mapped(d, count)
+		countMapped(d, count)
 	}
 }
 
@@ -270,5 +270,5 @@ func takePumpEvent(d *sheet.Document, r *record) {
 		return
 	}
 	d.Portion(pumped, at, offset, amount)
-	mapped(d, count)
+	countMapped(d, count)
 }

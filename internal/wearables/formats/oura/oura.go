@@ -3,7 +3,7 @@
 // object that holds several of those by the names of resources.
 //
 // No field of a document names its kind, and file names are not used, so the fields
-// that only one resource has identify it (resource.go). So one file may hold several
+// that only one resource has identify it. So one file may hold several
 // resources.
 //
 // Oura's values are stored unchanged. In particular the durations of a night are not
@@ -13,14 +13,6 @@
 // heart rate, which the day's activity uses, is by calendar day.
 //
 // Package replies contains the code that all providers' documents share.
-//
-//	kind.go      the provider
-//	resource.go  recognizes documents
-//	sleep.go     converts nights to sleep and sleep_cycle
-//	scores.go    scores of a night from other documents
-//	daily.go     converts days to activity
-//	series.go    converts heart rate and sessions to samples
-//	workout.go, person.go
 //
 // Facts come from Oura's OpenAPI document and public samples.
 package oura
@@ -74,7 +66,7 @@ func open(r *replies.Reader) replies.Reading {
 	return replies.Reading{Resources: []replies.Resource{
 		{Name: "sleep deleted", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("deleted"), Take: m.deleted},
 		{Name: "sleep rest", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasType("rest")},
-		{Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end"}, Is: dated, Take: m.sleep},
+		{Name: "sleep", Keys: []string{"bedtime_start", "bedtime_end"}, Is: hasOuraDates, Take: m.sleep},
 		{Name: "daily_activity", Keys: []string{"day", "equivalent_walking_distance"}, Take: m.activity},
 		{Name: "daily_readiness", Keys: []string{"day", "contributors", "temperature_deviation"}, Take: m.readiness},
 		{Name: "daily_sleep", Keys: []string{"day", "contributors", "score"}, Is: rates("total_sleep"), Take: m.score},
@@ -97,8 +89,8 @@ func hasType(word string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Text("type") == word }
 }
 
-// dated reports whether a night has Oura's form of dates: others' have numbers.
-func dated(d replies.Document) bool {
+// hasOuraDates reports whether a night has Oura's form of dates: others' have numbers.
+func hasOuraDates(d replies.Document) bool {
 	_, began := d.Number("bedtime_start")
 	return !began
 }
@@ -168,7 +160,7 @@ func (r *reader) score(d replies.Document) replies.Verdict {
 	case value == nil:
 		return replies.BadValue
 	}
-	return r.Nightly(replies.Nightly{Name: "daily_sleep", Day: day, Source: ring, Sleep: replies.Sleep{Score: value}})
+	return r.Nightly(replies.NightlyValues{Name: "daily_sleep", Day: day, Source: ring, Sleep: replies.Sleep{Score: value}})
 }
 
 // readiness takes a daily_readiness.
@@ -181,13 +173,13 @@ func (r *reader) readiness(d replies.Document) replies.Verdict {
 	case said == replies.Sleep{}:
 		return replies.BadValue
 	}
-	return r.Nightly(replies.Nightly{Name: "daily_readiness", Day: day, Source: ring, Sleep: said})
+	return r.Nightly(replies.NightlyValues{Name: "daily_readiness", Day: day, Source: ring, Sleep: said})
 }
 
 var (
-	heartrates  = sheet.Key{Resource: "heartrate", Source: ring}
-	variability = sheet.Key{Resource: "hrv", Type: "rmssd", Source: ring}
-	mindful     = sheet.Key{Resource: "mindfulness_minutes", Source: app}
+	heartrates     = sheet.Key{Resource: "heartrate", Source: ring}
+	variability    = sheet.Key{Resource: "hrv", Type: "rmssd", Source: ring}
+	mindfulMinutes = sheet.Key{Resource: "mindfulness_minutes", Source: app}
 )
 
 // heartrate takes one value of the series of the day.
@@ -266,7 +258,7 @@ func (r *reader) session(d replies.Document) replies.Verdict {
 	beats, varied := r.tracked(d, "heart_rate", heartrates), r.tracked(d, "heart_rate_variability", variability)
 	r.Homeless("session", d, "motion_count")
 	if slices.Contains(exercises, d.Text("type")) {
-		r.Gather.Span(mindful, start.UnixMicro(), end.UnixMicro(), offset, end.Sub(start).Minutes())
+		r.Gather.Span(mindfulMinutes, start.UnixMicro(), end.UnixMicro(), offset, end.Sub(start).Minutes())
 		return replies.Mapped
 	}
 	if beats || varied {

@@ -181,7 +181,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-func gather(tb testing.TB, content []byte) *repliestest.Gathered {
+func gather(tb testing.TB, content []byte) *repliestest.GatheredData {
 	tb.Helper()
 	return repliestest.Gather(tb, maker, time.UTC, content)
 }

@@ -165,10 +165,10 @@ func TestRealValues(t *testing.T) {
 		all := sheettest.Series(t, db, user)
 		hearts, varied := sheettest.Find(t, all, "heartrate", "", "ring"), sheettest.Find(t, all, "hrv", "rmssd", "ring")
 		wantHearts, wantVaried := map[int64]float64{}, map[int64]float64{}
-		tell(t, wantHearts, night["heart_rate"])
-		tell(t, wantHearts, sat["heart_rate"])
-		tell(t, wantVaried, night["hrv"])
-		tell(t, wantVaried, sat["heart_rate_variability"])
+		logTrack(t, wantHearts, night["heart_rate"])
+		logTrack(t, wantHearts, sat["heart_rate"])
+		logTrack(t, wantVaried, night["hrv"])
+		logTrack(t, wantVaried, sat["heart_rate_variability"])
 		for _, one := range fields(t, "go_oura-heartrates-1.json")["data"].([]any) {
 			beat := one.(map[string]any)
 			wantHearts[utc(t, beat["timestamp"]).UnixMicro()] = beat["bpm"].(float64)
@@ -221,7 +221,7 @@ func checkStages(t *testing.T, cycle map[string]any, sleep any, digits string, l
 	}
 }
 
-func tell(t *testing.T, all map[int64]float64, track any) {
+func logTrack(t *testing.T, all map[int64]float64, track any) {
 	t.Helper()
 	fields := track.(map[string]any)
 	for i, v := range fields["items"].([]any) {

@@ -11,7 +11,7 @@ import (
 // activity takes a day, which begins by the watch's own clock. Older documents state
 // its values twice: active steps are all steps.
 func (r *reader) activity(doc replies.Document) replies.Verdict {
-	d := spelled(doc)
+	d := hyphenated(doc)
 	day, ok := d.Day("date")
 	if !ok {
 		begins, timed := wall(d.Text("start_time"))
@@ -30,12 +30,12 @@ func (r *reader) activity(doc replies.Document) replies.Verdict {
 }
 
 var (
-	hearts   = sheet.Key{Resource: "heartrate", Source: watch}
-	variety  = sheet.Key{Resource: "hrv", Type: "rmssd", Source: watch}
-	breaths  = sheet.Key{Resource: "respiratory_rate", Source: watch}
-	stepped  = sheet.Key{Resource: "steps", Source: watch}
-	core     = sheet.Key{Resource: "body_temperature", Source: watch}
-	oxygened = sheet.Key{Resource: "blood_oxygen", Source: watch}
+	hearts             = sheet.Key{Resource: "heartrate", Source: watch}
+	variety            = sheet.Key{Resource: "hrv", Type: "rmssd", Source: watch}
+	breaths            = sheet.Key{Resource: "respiratory_rate", Source: watch}
+	stepSamples        = sheet.Key{Resource: "steps", Source: watch}
+	core               = sheet.Key{Resource: "body_temperature", Source: watch}
+	bloodOxygenSamples = sheet.Key{Resource: "blood_oxygen", Source: watch}
 )
 
 // heart takes the continuous heart rate of a day: a value every five minutes,
@@ -85,7 +85,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 			r.Part("activity samples.steps", replies.BadDate)
 			continue
 		}
-		r.Gather.Span(stepped, at, at+int64(*interval*1000), offset, *n)
+		r.Gather.Span(stepSamples, at, at+int64(*interval*1000), offset, *n)
 	}
 	r.Homeless("activity samples", d, "activity_zones", "inactivity_stamps")
 	return replies.VerdictOf(r.Gather.N > before)
@@ -126,6 +126,6 @@ func (r *reader) oxygen(d replies.Document) replies.Verdict {
 	if minutes, stated := d.Integer("time_zone_offset"); stated && minutes >= -840 && minutes <= 840 {
 		offset = int32(minutes) * 60
 	}
-	r.Gather.At(oxygened, at.UnixMicro(), offset, *percent)
+	r.Gather.At(bloodOxygenSamples, at.UnixMicro(), offset, *percent)
 	return replies.Mapped
 }

@@ -17,8 +17,8 @@ import (
 // exercise takes an exercise, with its samples and route if it has them. Its start is
 // the watch's local time, and the offset beside it in minutes.
 func (r *reader) exercise(doc replies.Document) replies.Verdict {
-	d := spelled(doc)
-	length, timed := lasts(d.Text("duration"))
+	d := hyphenated(doc)
+	length, timed := parseDuration(d.Text("duration"))
 	start, offset, ok := r.began(d)
 	if !timed || !ok || length > files.LongestWorkout {
 		return replies.BadDate
@@ -84,7 +84,7 @@ var columns = map[string]struct {
 // numbers with commas between them, in equal intervals of some seconds.
 func (r *reader) samples(d replies.Document, start time.Time) (course files.Course) {
 	for _, one := range d.Documents("samples") {
-		s := spelled(one)
+		s := hyphenated(one)
 		column, known := columns[s.Word("sample_type")]
 		rate, timed := s.Loose("recording_rate")
 		if !known {
@@ -143,7 +143,7 @@ func (r *reader) route(d replies.Document, start time.Time) (course files.Course
 func durationSince(text string) (time.Duration, bool) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
-		return lasts(text)
+		return parseDuration(text)
 	}
 	seconds := 0.0
 	for _, part := range parts {

@@ -37,7 +37,7 @@ func TestRealFiles(t *testing.T) {
 }
 
 func TestOtherMakersAreUnlike(t *testing.T) {
-	repliestest.Unlike(t, Kind, "polar")
+	repliestest.CheckRefused(t, Kind, "polar")
 }
 
 // The test compares the heart rate of a real day with a second reader. Every
@@ -292,12 +292,12 @@ func TestDurations(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"PT2H44M45S": 2*time.Hour + 44*time.Minute + 45*time.Second, "PT4658.866S": 4658866 * time.Millisecond, "PT1H": time.Hour, "P1DT1M": 24*time.Hour + time.Minute,
 	} {
-		if got, ok := lasts(text); !ok || got != want {
+		if got, ok := parseDuration(text); !ok || got != want {
 			t.Errorf("%s is %v", text, got)
 		}
 	}
 	for _, text := range []string{"", "P", "PT", "1H", "PT-1H", "P1Y", "PT1H1", "PT9999999999S"} {
-		if got, ok := lasts(text); ok {
+		if got, ok := parseDuration(text); ok {
 			t.Errorf("%s is %v", text, got)
 		}
 	}
@@ -375,9 +375,39 @@ func TestDevicesAreBounded(t *testing.T) {
 		if !ok {
 			t.Fatal(i)
 		}
-		r.own(spelled(d))
+		r.own(hyphenated(d))
 	}
 	if len(r.owned) != 100 {
 		t.Errorf("%d devices", len(r.owned))
+	}
+}
+
+// The account's height has no time: it is that of the day of the file's arrival, in any
+// order of measurements.
+func TestTheAccountsHeightIsOfToday(t *testing.T) {
+	const (
+		measured = `{"id":3,"transaction-id":9,"created":"2015-03-02T07:11:33.000Z","maximum-heart-rate":186,"weight":71.5,"height":170.0}`
+		later    = `{"id":4,"transaction-id":9,"created":"2016-03-02T07:11:33.000Z","maximum-heart-rate":186,"weight":71.5,"height":172.0}`
+		account  = `{"polar-user-id":7,"member-id":"m-1","birthdate":"1979-10-11","gender":"FEMALE","height":181}`
+	)
+	for name, c := range map[string]struct {
+		uploads []string
+		want    float64
+	}{
+		"measured, then the account":  {[]string{"[" + measured + "," + account + "]"}, 181},
+		"the account, then measured":  {[]string{"[" + account + "," + measured + "," + later + "]"}, 181},
+		"in two files":                {[]string{measured, account}, 181},
+		"in two files, the other way": {[]string{account, measured}, 181},
+		"without the account's":       {[]string{"[" + later + "," + measured + "]"}, 172},
+	} {
+		t.Run(name, func(t *testing.T) {
+			storetest.Each(t, func(t *testing.T, db *store.DB) {
+				user := sheettest.User(t, db, "")
+				for _, content := range c.uploads {
+					sheettest.Run(t, db, Kind, user, filestest.Save(t, []byte(content)))
+				}
+				filestest.CompareJSON(t, filestest.Summaries(t, db, user, "profile")[0], map[string]any{"height": c.want})
+			})
+		})
 	}
 }

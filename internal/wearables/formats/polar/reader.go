@@ -42,7 +42,7 @@ type reader struct {
 // personOf returns the number of the user of a document. It is the end of the user's
 // address. Without an address personOf returns "".
 func personOf(d replies.Document) string {
-	if address := spelled(d).Text("polar_user"); address != "" {
+	if address := hyphenated(d).Text("polar_user"); address != "" {
 		return path.Base(strings.TrimRight(address, "/"))
 	}
 	return ""
@@ -82,7 +82,7 @@ func open(r *replies.Reader) replies.Reading {
 // hyphenDocument reads a document whose names may have hyphens in place of underscores.
 type hyphenDocument struct{ replies.Document }
 
-func spelled(d replies.Document) hyphenDocument { return hyphenDocument{d} }
+func hyphenated(d replies.Document) hyphenDocument { return hyphenDocument{d} }
 
 func (e hyphenDocument) name(name string) string {
 	if e.Has(name) {
@@ -136,8 +136,8 @@ func instant(clock *sheet.Wall, text string) (at int64, offset int32, ok bool) {
 // isoDuration is a duration such as PT2H44M45.5S.
 var isoDuration = regexp.MustCompile(`^P(?:(\d{1,4})D)?(?:T(?:(\d{1,6})H)?(?:(\d{1,8})M)?(?:(\d{1,9}(?:\.\d{1,9})?)S)?)?$`)
 
-// lasts reads a duration.
-func lasts(text string) (time.Duration, bool) {
+// parseDuration reads a duration.
+func parseDuration(text string) (time.Duration, bool) {
 	parts := isoDuration.FindStringSubmatch(text)
 	if parts == nil || strings.Join(parts[1:], "") == "" {
 		return 0, false
@@ -166,9 +166,9 @@ func minuteOf(text string) int {
 	return at.Hour()*60 + at.Minute()
 }
 
-// inNight returns the instant of a night at which clocks showed a minute of the day. It
+// nightMinute returns the instant of a night at which clocks showed a minute of the day. It
 // looks from an hour before the start of the night until an hour after its end.
-func inNight(minute int, start, end time.Time, offset int32) (time.Time, bool) {
+func nightMinute(minute int, start, end time.Time, offset int32) (time.Time, bool) {
 	if minute < 0 {
 		return time.Time{}, false
 	}
@@ -187,7 +187,7 @@ func inNight(minute int, start, end time.Time, offset int32) (time.Time, bool) {
 // physical takes the wearer's statements about the body, from the time of the
 // statement.
 func (r *reader) physical(doc replies.Document) replies.Verdict {
-	d := spelled(doc)
+	d := hyphenated(doc)
 	at, _, ok := d.Moment("created") // in UTC everywhere
 	if !ok {
 		return replies.BadDate
@@ -204,7 +204,7 @@ func (r *reader) physical(doc replies.Document) replies.Verdict {
 
 // user takes the account. Names and the weight, which has no day, are not read.
 func (r *reader) user(doc replies.Document) replies.Verdict {
-	d := spelled(doc)
+	d := hyphenated(doc)
 	known := r.height(d, 0)
 	if sex := strings.ToLower(d.Text("gender")); sex == "female" || sex == "male" {
 		r.person.Sex, known = sex, true

@@ -27,7 +27,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 		Source: watch, Start: start, End: end, Offset: waking,
 		Sleep: replies.Sleep{
 			Light: d.Whole("light_sleep"), Deep: d.Whole("deep_sleep"), REM: d.Whole("rem_sleep"),
-			Awake: d.Whole("total_interruption_duration"), Score: replies.Whole(d.Positive("sleep_score")),
+			Awake: d.Whole("total_interruption_duration"), Score: replies.RoundNumber(d.Positive("sleep_score")),
 		},
 	}
 	if day, ok := d.Day("date"); ok {
@@ -69,11 +69,11 @@ type placedValue struct {
 	v  float64
 }
 
-// inNight returns the values of a night with their instants, in order of time.
+// nightMinute returns the values of a night with their instants, in order of time.
 // Values outside of the night count as bad dates of the part.
 func (r *reader) inNight(all []clockReading, start, end time.Time, offset int32, part string) (values []placedValue) {
 	for _, one := range all {
-		at, ok := inNight(one.minute, start, end, offset)
+		at, ok := nightMinute(one.minute, start, end, offset)
 		if !ok {
 			r.Part(part, replies.BadDate)
 			continue
@@ -138,7 +138,7 @@ func (r *reader) recharge(d replies.Document) replies.Verdict {
 		return replies.BadDate
 	}
 	variable, breathed := r.waiting(d, "hrv_samples"), r.waiting(d, "breathing_samples")
-	return r.Nightly(replies.Nightly{
+	return r.Nightly(replies.NightlyValues{
 		Day: day, Source: watch, Name: "nightly recharge",
 		Sleep: replies.Sleep{AverageHRV: d.Positive("heart_rate_variability_avg"), Respiratory: d.Positive("breathing_rate_avg")},
 		Found: func(start, end time.Time, offset int32) {
@@ -161,7 +161,7 @@ func (r *reader) skin(d replies.Document) replies.Verdict {
 	case celsius == nil:
 		return replies.BadValue
 	}
-	return r.Nightly(replies.Nightly{
+	return r.Nightly(replies.NightlyValues{
 		Day: day, Source: watch, Name: "skin temperature",
 		Sleep: replies.Sleep{Skin: celsius, Temperature: d.Deviation("deviation_from_baseline_celsius")},
 	})

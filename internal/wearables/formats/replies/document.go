@@ -108,14 +108,14 @@ func (d Document) Loose(name string) (float64, bool) {
 	return NumberOf(json.RawMessage(s))
 }
 
-// greatest is more than any number of a maker, including ids of thirty digits. Results
+// maxNumber is more than any number of a maker, including ids of thirty digits. Results
 // computed from a number stay finite, as JSON requires.
-const greatest = 1e30
+const maxNumber = 1e30
 
 // NumberOf reads a number that is in memory.
 func NumberOf(raw json.RawMessage) (float64, bool) {
 	v, err := strconv.ParseFloat(string(raw), 64) // JSON has no NaN, and an infinity is an error
-	return v, err == nil && math.Abs(v) <= greatest
+	return v, err == nil && math.Abs(v) <= maxNumber
 }
 
 // Integer returns a field that is a whole number, or a text that contains one,
@@ -173,11 +173,11 @@ func (d Document) Positive(name string) *float64 {
 	return v
 }
 
-// Whole returns an amount as an integer.
-func (d Document) Whole(name string) *int64 { return Whole(d.Amount(name)) }
+// RoundNumber returns an amount as an integer.
+func (d Document) Whole(name string) *int64 { return RoundNumber(d.Amount(name)) }
 
-// Whole rounds an amount.
-func Whole(v *float64) *int64 {
+// RoundNumber rounds an amount.
+func RoundNumber(v *float64) *int64 {
 	if v == nil {
 		return nil
 	}

@@ -23,7 +23,7 @@ var errFound = errors.New("replies: a document was found")
 // check looks at the first document, even if the file ends in it. If the first MaxRecord
 // bytes have no document, it reads no further.
 func (m *Maker) check(path string, limit int64) error {
-	unlike := files.Unlike("the file is no " + m.Title + " as the maker's web interface replies it")
+	unlike := files.NewUnlikeError("the file is no " + m.Title + " as the maker's web interface replies it")
 	return sheet.Check(path, limit, func(in io.Reader) error {
 		var refused error
 		w := &walker{lists: m.Lists, reading: m.Open(&Reader{Report: &files.Report{}})}
@@ -42,7 +42,7 @@ func (m *Maker) check(path string, limit int64) error {
 		case errors.Is(err, errFound):
 			return refused
 		case cut && errors.Is(err, io.ErrUnexpectedEOF):
-			return files.Cut(m.Title)
+			return files.NewCutError(m.Title)
 		}
 		return unlike
 	})

@@ -12,10 +12,10 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Nightly holds a provider's values about the night of a day from a separate
+// NightlyValues holds a provider's values about the night of a day from a separate
 // document. Such values are a score, the heart rate variability and the respiratory
 // rate.
-type Nightly struct {
+type NightlyValues struct {
 	Day    civil.Date
 	Source wearables.Source // of the night
 	Sleep  Sleep            // the stated values; the rest of the night stays
@@ -32,9 +32,9 @@ type Nightly struct {
 // each.
 const mostNightly = 1 << 18
 
-// Nightly holds the values of a night until the end of the file: the night may follow,
+// NightlyValues holds the values of a night until the end of the file: the night may follow,
 // or have come with an earlier file. Without a night they are Unpaired.
-func (r *Reader) Nightly(n Nightly) Verdict {
+func (r *Reader) Nightly(n NightlyValues) Verdict {
 	if len(r.nightly) == mostNightly {
 		return TooMany
 	}
@@ -50,7 +50,7 @@ const nightsAtOnce = 60
 
 // joinNights adds the waiting values to their nights.
 func (r *Reader) joinNights(ctx context.Context) error {
-	byDay := map[civil.Date][]Nightly{}
+	byDay := map[civil.Date][]NightlyValues{}
 	for _, n := range r.nightly {
 		byDay[n.Day] = append(byDay[n.Day], n)
 	}
@@ -79,7 +79,7 @@ func (r *Reader) joinNights(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (r *Reader) joinNight(said Nightly, ofDay []storedNight) {
+func (r *Reader) joinNight(said NightlyValues, ofDay []storedNight) {
 	night, ok := mainNight(ofDay, said.Source)
 	became := Unpaired
 	if ok {

@@ -63,7 +63,7 @@ type Reader struct {
 	recorded  []files.Recording
 	moments   int // of those
 	devices   []files.Device
-	nightly   []Nightly
+	nightly   []NightlyValues
 	bodies    map[bodyKey]*weighing
 }
 
@@ -205,7 +205,7 @@ func (r *Reader) Nth(name string) int64 { return r.Report.Type(name).Read }
 
 // Waited counts the outcome of a document whose verdict was Waits. name is its
 // resource, and nth its number among the documents of that resource, or 0 if it
-// is unknown. Nightly calls Waited itself.
+// is unknown. NightlyValues calls Waited itself.
 func (r *Reader) Waited(name string, v Verdict, nth int64) {
 	r.record(r.Report.Type(name), v, nth)
 }
@@ -261,7 +261,7 @@ func (r *Reader) keepDevices(ctx context.Context) error {
 // flush stores the collected data if there is enough for a batch, or at the
 // end.
 func (r *Reader) flush(ctx context.Context, end bool) error {
-	if r.Gather.N > 0 && (end || r.Gather.N >= sheet.Full) {
+	if r.Gather.N > 0 && (end || r.Gather.N >= sheet.FlushSize) {
 		if err := r.Sink.Samples(ctx, r.Gather.Take()); err != nil {
 			return err
 		}

@@ -21,13 +21,13 @@ type openValue struct {
 	whole int  // where the last whole element ends; 0 before there is one
 }
 
-// closed completes the part of a value with the missing brackets. It returns
+// closeValue completes the part of a value with the missing brackets. It returns
 // nil if no part of it is complete. If the text ends in an element of a list,
-// the result has a part of that element only if partial is set. closed reads
+// the result has a part of that element only if partial is set. closeValue reads
 // the text once, at any depth.
-func closed(raw []byte, partial bool) json.RawMessage {
+func closeValue(raw []byte, partial bool) json.RawMessage {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
-	open, end := unclosed(raw)
+	open, end := listOpenValues(raw)
 	if value := raw[:end]; end > 0 && json.Valid(value) {
 		return bytes.Clone(value)
 	}
@@ -54,9 +54,9 @@ func closed(raw []byte, partial bool) json.RawMessage {
 	return value
 }
 
-// unclosed lists the open values at the end of a text, from the outside in. For a list
+// listOpenValues lists the open values at the end of a text, from the outside in. For a list
 // or object with a complete value inside, it has the end of that value.
-func unclosed(raw []byte) (open []openValue, end int) {
+func listOpenValues(raw []byte) (open []openValue, end int) {
 	for i := 0; i < len(raw); {
 		switch c := raw[i]; c {
 		case ' ', '\t', '\r', '\n', ',', ':':
@@ -107,7 +107,7 @@ func scalar(raw []byte) int {
 		switch {
 		case n >= 0:
 			return n
-		case unfinished(raw) || !json.Valid(raw):
+		case isUnfinished(raw) || !json.Valid(raw):
 			return 0
 		}
 		return len(raw)
@@ -150,7 +150,7 @@ func (w *walker) endsIn(err error, d *Document, name string, depth int) error {
 // rest returns the part of the value at which the decoder failed because the file ends;
 // nil for other failures.
 func (w *walker) rest(err error) ([]byte, error) {
-	if err = unexpected(err); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if err = unexpectedEnd(err); !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, err
 	}
 	rest, _ := io.ReadAll(w.decoder.Buffered()) // it is in memory
@@ -160,7 +160,7 @@ func (w *walker) rest(err error) ([]byte, error) {
 // cut takes the documents of a value in which the file ends.
 func (w *walker) cut(raw []byte, at place) error {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
-	if len(raw) == 0 || at.depth >= deepest || !mayHold(raw) {
+	if len(raw) == 0 || at.depth >= maxDepth || !mayHold(raw) {
 		return nil
 	}
 	if raw[0] == '{' {
@@ -183,11 +183,11 @@ func (w *walker) cut(raw []byte, at place) error {
 // other field is lost. A value that is no document may contain complete ones.
 func (w *walker) cutDocument(d *Document, name string, rest []byte, depth int) error {
 	like := &Document{Under: d.Under, fields: maps.Clone(d.fields), outer: d.outer}
-	if there := closed(rest, true); there != nil {
+	if there := closeValue(rest, true); there != nil {
 		like.fields[name] = there
 	}
 	if r := w.reading.recognise(*like); r != nil {
-		if whole := closed(rest, false); whole != nil {
+		if whole := closeValue(rest, false); whole != nil {
 			d.fields[name] = whole
 		}
 		if again := w.reading.recognise(*d); again == r && (r.Values || r.Refuse != "") {
@@ -197,7 +197,7 @@ func (w *walker) cutDocument(d *Document, name string, rest []byte, depth int) e
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
-		if raw := d.fields[name]; depth < deepest && mayHold(raw) {
+		if raw := d.fields[name]; depth < maxDepth && mayHold(raw) {
 			if err := w.inside(raw, place{name, d, depth + 1}); err != nil {
 				return err
 			}
@@ -255,18 +255,18 @@ func cutValue(in *json.Decoder, text []byte) (one json.RawMessage, rest []byte) 
 		rest, _ = io.ReadAll(in.Buffered()) // it is in memory
 		return nil, rest
 	}
-	if in.InputOffset() == int64(len(text)) && unfinished(one) {
+	if in.InputOffset() == int64(len(text)) && isUnfinished(one) {
 		return nil, nil
 	}
 	return one, nil
 }
 
-// unfinished reports whether more could follow a value at the end of a file: digits of
+// isUnfinished reports whether more could follow a value at the end of a file: digits of
 // a number.
-func unfinished(raw json.RawMessage) bool {
+func isUnfinished(raw json.RawMessage) bool {
 	return len(raw) > 0 && raw[len(raw)-1] >= '0' && raw[len(raw)-1] <= '9'
 }
 
-// Ended returns the complete part of a value in which a text ends; nil if there is
+// CompleteValue returns the complete part of a value in which a text ends; nil if there is
 // none.
-func Ended(raw []byte) json.RawMessage { return closed(raw, false) }
+func CompleteValue(raw []byte) json.RawMessage { return closeValue(raw, false) }

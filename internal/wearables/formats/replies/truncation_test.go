@@ -29,10 +29,10 @@ func TestClosed(t *testing.T) {
 		{` [1] `, `[1]`, `[1]`},
 		{`]`, ``, ``},
 	} {
-		if got := string(closed([]byte(c.text), false)); got != c.whole {
+		if got := string(closeValue([]byte(c.text), false)); got != c.whole {
 			t.Errorf("%s: %s, want %s", c.text, got, c.whole)
 		}
-		if got := string(closed([]byte(c.text), true)); got != c.partial {
+		if got := string(closeValue([]byte(c.text), true)); got != c.partial {
 			t.Errorf("%s, with what is partial: %s, want %s", c.text, got, c.partial)
 		}
 	}
@@ -45,7 +45,7 @@ func TestClosedIsAValue(t *testing.T) {
 		word := rapid.SampledFrom([]string{"[", "]", "{", "}", ",", ":", `"a"`, `"`, `\`, "12", "true", "tr", "null", " ", `"b":`, `{"c":[`})
 		text := strings.Join(rapid.SliceOf(word).Draw(t, "words"), "")
 		for _, partial := range []bool{false, true} {
-			if got := closed([]byte(text), partial); got != nil && !json.Valid(got) {
+			if got := closeValue([]byte(text), partial); got != nil && !json.Valid(got) {
 				t.Fatalf("%s: %s", text, got)
 			}
 		}
@@ -58,7 +58,7 @@ func TestClosedInOnePass(t *testing.T) {
 	text := []byte(`{"x":` + strings.Repeat("[", mostOpen-1) + strings.Repeat("1,", 100_000))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	got := closed(text, true)
+	got := closeValue(text, true)
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 20*uint64(len(text)) {
 		t.Errorf("%d bytes for a text of %d", took, len(text))
@@ -66,7 +66,7 @@ func TestClosedInOnePass(t *testing.T) {
 	if want := string(text[:len(text)-1]) + strings.Repeat("]", mostOpen-1) + "}"; string(got) != want {
 		t.Errorf("%d bytes, want %d", len(got), len(want))
 	}
-	if got := closed([]byte(strings.Repeat("[", 2*mostOpen)+"1,"), true); got != nil {
+	if got := closeValue([]byte(strings.Repeat("[", 2*mostOpen)+"1,"), true); got != nil {
 		t.Errorf("of what lies too deep there are %d bytes", len(got))
 	}
 }

@@ -11,10 +11,10 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// deepest bounds the number of lists and objects around a document.
-const deepest = 8
+// maxDepth bounds the number of lists and objects around a document.
+const maxDepth = 8
 
-var errTooLong = sheet.TooLong(MaxRecord)
+var errTooLong = sheet.NewTooLongError(MaxRecord)
 
 // takeFunc takes a document with its resource. The resource is nil if none is
 // known, and the document is nil for a value that is no object. An error ends
@@ -35,7 +35,7 @@ type walker struct {
 // walk finds the documents of a file, in order. Lists under the provider's names are read
 // one document at a time; all other values must fit into one record. walk returns
 // io.ErrUnexpectedEOF if the file ends too early.
-func (w *walker) walk(in *sheet.Bounded) error {
+func (w *walker) walk(in *sheet.BoundedReader) error {
 	w.decoder = json.NewDecoder(in)
 	w.decoder.UseNumber()
 	for {
@@ -47,7 +47,7 @@ func (w *walker) walk(in *sheet.Bounded) error {
 			return err
 		}
 		if err := w.after(token, place{}); err != nil {
-			return unexpected(err)
+			return unexpectedEnd(err)
 		}
 		w.ended()
 	}
@@ -112,7 +112,7 @@ func (w *walker) object(at place) error {
 			return w.endsIn(err, d, "", at.depth)
 		}
 		key, _ := name.(string) // the decoder accepts only a string as a name
-		if at.depth < deepest && slices.Contains(w.lists, key) {
+		if at.depth < maxDepth && slices.Contains(w.lists, key) {
 			token, err := w.decoder.Token()
 			if err != nil {
 				return w.endsIn(err, d, "", at.depth)
@@ -146,7 +146,7 @@ func (w *walker) object(at place) error {
 		w.late.see(page, key, raw)
 	}
 	if _, err := w.decoder.Token(); err != nil {
-		if unfinished(d.fields[last]) {
+		if isUnfinished(d.fields[last]) {
 			delete(d.fields, last)
 		}
 		return w.endsIn(err, d, "", at.depth)
@@ -168,7 +168,7 @@ func (w *walker) inside(raw json.RawMessage, at place) error {
 		if err := json.Unmarshal(raw, &all); err != nil {
 			return err
 		}
-		if at.depth >= deepest {
+		if at.depth >= maxDepth {
 			return w.found(nil, nil)
 		}
 		for _, one := range all {
@@ -189,7 +189,7 @@ func (w *walker) document(d *Document, page bool, depth int) error {
 	}
 	holds := page
 	for _, name := range slices.Sorted(maps.Keys(d.fields)) {
-		if raw := d.fields[name]; depth < deepest && mayHold(raw) {
+		if raw := d.fields[name]; depth < maxDepth && mayHold(raw) {
 			holds = true
 			if err := w.inside(raw, place{name, d, depth + 1}); err != nil {
 				return err
@@ -211,9 +211,9 @@ func mayHold(raw json.RawMessage) bool {
 	return len(raw) > 0 && (raw[0] == '[' || raw[0] == '{')
 }
 
-// unexpected converts the end of a file to io.ErrUnexpectedEOF, because the
+// unexpectedEnd converts the end of a file to io.ErrUnexpectedEOF, because the
 // file ends in the middle of a value.
-func unexpected(err error) error {
+func unexpectedEnd(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}

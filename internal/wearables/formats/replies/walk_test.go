@@ -13,9 +13,9 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// invented returns a provider of heart beats for tests. Its documents have the time zone
+// heartBeatMaker returns a provider of heart beats for tests. Its documents have the time zone
 // beside the list of beats. Each taken document is added to seen.
-func invented(seen *[]string) replies.Maker {
+func heartBeatMaker(seen *[]string) replies.Maker {
 	m := replies.Maker{
 		Kind: "invented", Title: "invented JSON", Provider: "oura", Lists: []string{"body", "beats", "scalar"}, Late: []string{"zone", "far"},
 	}
@@ -79,7 +79,7 @@ func TestWalk(t *testing.T) {
 		"the same field late": {`{"zone":"A","beats":[` + one + `],"zone":"B"}`, "1 beats A", 1},
 	} {
 		var seen []string
-		g := repliestest.Gather(t, invented(&seen), nil, []byte(test.content))
+		g := repliestest.Gather(t, heartBeatMaker(&seen), nil, []byte(test.content))
 		if got := strings.Join(seen, ","); got != test.seen || g.Report.Records != test.records || g.Err != nil || g.Report.Damaged != 0 {
 			t.Errorf("%s: %q of %d records, want %q of %d; %v", name, got, g.Report.Records, test.seen, test.records, g.Err)
 		}
@@ -91,15 +91,15 @@ func TestManyEmptyPages(t *testing.T) {
 	var seen []string
 	page := `{"beats":[{"id":1,"at":1740897000}],"zone":"Europe/Berlin"}`
 	many := replies.MaxRecord/len(page) + 10
-	g := repliestest.Gather(t, invented(&seen), nil, []byte(strings.Repeat(page, many)))
+	g := repliestest.Gather(t, heartBeatMaker(&seen), nil, []byte(strings.Repeat(page, many)))
 	if g.Err != nil || g.Report.Mapped != int64(many) || g.Samples[0].Offset[0] != 3600 {
 		t.Errorf("%v, %d mapped", g.Err, g.Report.Mapped)
 	}
-	g = repliestest.Gather(t, invented(&seen), nil, []byte(strings.Repeat(`{"body":{"x":1,"y":{}}} `, replies.MaxRecord/20)))
+	g = repliestest.Gather(t, heartBeatMaker(&seen), nil, []byte(strings.Repeat(`{"body":{"x":1,"y":{}}} `, replies.MaxRecord/20)))
 	if g.Err != nil {
 		t.Error(g.Err)
 	}
-	g = repliestest.Gather(t, invented(&seen), nil, []byte(page+`{"x":"`+strings.Repeat("x", replies.MaxRecord+1<<16)+`"}`))
+	g = repliestest.Gather(t, heartBeatMaker(&seen), nil, []byte(page+`{"x":"`+strings.Repeat("x", replies.MaxRecord+1<<16)+`"}`))
 	if !fault.Is(g.Err, fault.Unprocessable) || g.Report.Mapped != 1 {
 		t.Errorf("%v, %d mapped", g.Err, g.Report.Mapped)
 	}
@@ -114,7 +114,7 @@ func TestFieldsBetweenListsAreBounded(t *testing.T) {
 		fmt.Fprintf(&page, `"field %d":"%s","beats":[{"id":%d,"at":1740897000}],`, i, strings.Repeat("x", replies.MaxRecord/5), i)
 	}
 	page.WriteString(`"end":1}`)
-	g := repliestest.Gather(t, invented(&seen), nil, []byte(page.String()))
+	g := repliestest.Gather(t, heartBeatMaker(&seen), nil, []byte(page.String()))
 	if !fault.Is(g.Err, fault.Unprocessable) || g.Report.Mapped != 4 {
 		t.Errorf("%v, %d mapped", g.Err, g.Report.Mapped)
 	}
@@ -132,7 +132,7 @@ func TestDamageIsOnlyWhereItIs(t *testing.T) {
 		"no object":               {`[{"id":1,"at":1740897000},7,null]`, 1, 2, false, false},
 		"no JSON":                 {`[{"id":1,"at":1740897000},{x}]`, 1, 1, true, false},
 	} {
-		g := repliestest.Gather(t, invented(&seen), nil, []byte(test.content))
+		g := repliestest.Gather(t, heartBeatMaker(&seen), nil, []byte(test.content))
 		if g.Err != nil || g.Report.Mapped != test.mapped || g.Report.Damaged != test.damaged || g.Report.Truncated != test.truncated {
 			t.Errorf("%s: %v, %d mapped, %d damaged, truncated %v", name, g.Err, g.Report.Mapped, g.Report.Damaged, g.Report.Truncated)
 		}
@@ -171,7 +171,7 @@ func TestCutFiles(t *testing.T) {
 		"too deep":                    {strings.Repeat(`{"a":`, 100), "", "is no invented JSON"},
 	} {
 		var seen []string
-		m := invented(&seen)
+		m := heartBeatMaker(&seen)
 		err := m.Files().Check(filestest.Save(t, []byte(test.content)), 0)
 		if err == nil && test.check != "" || err != nil && (test.check == "" || !strings.Contains(err.Error(), test.check)) {
 			t.Errorf("%s: recognised as %v, want %q", name, err, test.check)
@@ -185,7 +185,7 @@ func TestCutFiles(t *testing.T) {
 
 // A byte order mark at the start of a file is ignored.
 func TestByteOrderMark(t *testing.T) {
-	m := invented(new([]string))
+	m := heartBeatMaker(new([]string))
 	for content, passes := range map[string]bool{
 		"\uFEFF" + `{"id":1,"at":1740897000}`:      true,
 		"\uFEFF\uFEFF{\"id\":1,\"at\":1740897000}": false, "\uFEFF": false, "\xEF\xBB": false, "": false, "{": false,

@@ -12,20 +12,20 @@ import (
 // hundred; without a bound one open quote would take the whole file into memory.
 const MaxRecord = 1 << 20
 
-var errTooLong = TooLong(MaxRecord)
+var errTooLong = NewTooLongError(MaxRecord)
 
-// TooLong refuses a record of more than some bytes.
-func TooLong(most int64) error {
+// NewTooLongError refuses a record of more than some bytes.
+func NewTooLongError(most int64) error {
 	return fault.Newf(fault.Unprocessable, "a record of the file is longer than %d bytes", most)
 }
 
-// Mark is the byte order mark, which some programs write before a text.
-var Mark = []byte("\xef\xbb\xbf")
+// ByteOrderMark is the byte order mark, which some programs write before a text.
+var ByteOrderMark = []byte("\xef\xbb\xbf")
 
-// Bounded reads a document in which no record may be longer than some bytes. The caller
+// BoundedReader reads a document in which no record may be longer than some bytes. The caller
 // splits it into records and calls Next after each. It skips a byte order mark at the
 // start.
-type Bounded struct {
+type BoundedReader struct {
 	Bytes int64 // read so far
 
 	in         *bufio.Reader
@@ -35,29 +35,29 @@ type Bounded struct {
 }
 
 // NewBounded wraps a document whose records have up to MaxRecord bytes.
-func NewBounded(in io.Reader) *Bounded {
+func NewBounded(in io.Reader) *BoundedReader {
 	return newBounded(in, MaxRecord, errTooLong)
 }
 
 // NewBoundedTo wraps a document whose records have up to most bytes.
-func NewBoundedTo(in io.Reader, most int64) *Bounded {
-	return newBounded(in, most, TooLong(most))
+func NewBoundedTo(in io.Reader, most int64) *BoundedReader {
+	return newBounded(in, most, NewTooLongError(most))
 }
 
-func newBounded(in io.Reader, most int64, tooLong error) *Bounded {
+func newBounded(in io.Reader, most int64, tooLong error) *BoundedReader {
 	// The buffer holds the mark; longer reads go past it.
-	return &Bounded{in: bufio.NewReaderSize(in, 16), most: most, left: most, tooLong: tooLong}
+	return &BoundedReader{in: bufio.NewReaderSize(in, 16), most: most, left: most, tooLong: tooLong}
 }
 
 // Next starts the next record, with the full limit.
-func (b *Bounded) Next() { b.left = b.most }
+func (b *BoundedReader) Next() { b.left = b.most }
 
 // Read reads on, unless the present record is too long.
-func (b *Bounded) Read(p []byte) (int, error) {
+func (b *BoundedReader) Read(p []byte) (int, error) {
 	if !b.begun {
 		b.begun = true
-		if start, _ := b.in.Peek(len(Mark)); bytes.Equal(start, Mark) { // an error comes again with the next read
-			n, _ := b.in.Discard(len(Mark))
+		if start, _ := b.in.Peek(len(ByteOrderMark)); bytes.Equal(start, ByteOrderMark) { // an error comes again with the next read
+			n, _ := b.in.Discard(len(ByteOrderMark))
 			b.Bytes += int64(n)
 		}
 	}

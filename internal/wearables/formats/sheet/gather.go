@@ -6,8 +6,8 @@ import (
 	"hale/internal/wearables"
 )
 
-// Full is the number of samples to gather before storing them.
-const Full = 1 << 14
+// FlushSize is the number of samples to gather before storing them.
+const FlushSize = 1 << 14
 
 // Key identifies a series within one file.
 type Key struct {
@@ -74,7 +74,7 @@ func (g *Gather) Take() []wearables.Samples {
 
 // mostPortions bounds the moments whose amounts wait for others. Documents are
 // mostly in order of time, so the amounts of a moment are near each other.
-const mostPortions = Full
+const mostPortions = FlushSize
 
 // mostAtOnce bounds the different amounts of a moment; more are no meal.
 const mostAtOnce = 100

@@ -15,7 +15,7 @@ import (
 // since exporters leave out the last empty ones.
 type Rows struct {
 	csv *csv.Reader
-	in  *Bounded
+	in  *BoundedReader
 }
 
 // NewRows starts at the beginning of a document. Cells are separated by commas, or by
@@ -128,16 +128,16 @@ func Number(s string) (float64, bool) {
 // file calls it.
 func Glucose(s, unit string) (float64, bool) {
 	v, ok := Number(s)
-	if ok && !Millimolar(unit) {
+	if ok && !IsMillimolar(unit) {
 		v /= MilligramsPerMillimole
 	}
 	return v, ok
 }
 
-// Millimolar reports whether a unit, or the name of a column with one, is mmol/L.
-func Millimolar(unit string) bool { return strings.Contains(strings.ToLower(unit), "mmol") }
+// IsMillimolar reports whether a unit, or the name of a column with one, is mmol/L.
+func IsMillimolar(unit string) bool { return strings.Contains(strings.ToLower(unit), "mmol") }
 
-// Glucosic reports whether a text names one of the two units of glucose.
-func Glucosic(unit string) bool {
-	return Millimolar(unit) || strings.Contains(strings.ToLower(unit), "mg/dl")
+// IsGlucoseUnit reports whether a text names one of the two units of glucose.
+func IsGlucoseUnit(unit string) bool {
+	return IsMillimolar(unit) || strings.Contains(strings.ToLower(unit), "mg/dl")
 }

@@ -27,10 +27,10 @@ func TestRowsPassOverTheByteOrderMark(t *testing.T) {
 	}
 }
 
-// endless is a document that is one open quote.
-type endless struct{ read int64 }
+// endlessQuote is a document that is one open quote.
+type endlessQuote struct{ read int64 }
 
-func (e *endless) Read(p []byte) (int, error) {
+func (e *endlessQuote) Read(p []byte) (int, error) {
 	for i := range p {
 		p[i] = 'a'
 	}
@@ -42,7 +42,7 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestRowsRefuseAnEndlessRow(t *testing.T) {
-	in := &endless{}
+	in := &endlessQuote{}
 	_, err := NewRows(in).Next()
 	if !fault.Is(err, fault.Unprocessable) {
 		t.Error(err)
@@ -51,7 +51,7 @@ func TestRowsRefuseAnEndlessRow(t *testing.T) {
 		t.Errorf("%d bytes were read", in.read)
 	}
 	// Head does not return this error. It only reports that there is no header.
-	if _, ok, err := Head(NewRows(&endless{}), 3, func(Header) bool { return true }); ok || err != nil {
+	if _, ok, err := Head(NewRows(&endlessQuote{}), 3, func(Header) bool { return true }); ok || err != nil {
 		t.Errorf("%v %v", ok, err)
 	}
 }

@@ -73,7 +73,7 @@ func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
 	if end {
 		d.portionsUp(math.MinInt64)
 	}
-	if d.Gather.N < Full && !end {
+	if d.Gather.N < FlushSize && !end {
 		return ctx.Err()
 	}
 	if d.Gather.N > 0 {

@@ -113,8 +113,8 @@ func TestRealActivities(t *testing.T) {
 			filestest.CompareJSON(t, byID[id], map[string]any{
 				"title": strings.TrimSpace(a.Name), "calendar_date": a.Local.Format(time.DateOnly), "timezone_offset": a.Local.Sub(a.Start).Seconds(),
 				"time_start": a.Start.Format("2006-01-02T15:04:05-07:00"), "time_end": a.Start.Add(time.Duration(a.Elapsed) * time.Second).Format("2006-01-02T15:04:05-07:00"),
-				"moving_time": a.Moving, "distance": unlessZero(a.Distance, 100), "total_elevation_gain": math.Round(a.Gain*100) / 100,
-				"average_speed": unlessZero(a.Speed, 1000), "max_speed": unlessZero(a.MaxSpeed, 1000), "calories": number(a.Calories, 100),
+				"moving_time": a.Moving, "distance": nilIfZero(a.Distance, 100), "total_elevation_gain": math.Round(a.Gain*100) / 100,
+				"average_speed": nilIfZero(a.Speed, 1000), "max_speed": nilIfZero(a.MaxSpeed, 1000), "calories": number(a.Calories, 100),
 				"average_hr": number(a.MeanHR, 1), "max_hr": number(a.MaxHR, 1), "elev_high": number(a.High, 100), "elev_low": number(a.Low, 100),
 				"average_watts": number(a.Watts, 10), "max_watts": number(a.MaxWatts, 10), "weighted_average_watts": number(a.Weighted, 10),
 			})
@@ -134,7 +134,7 @@ func TestRealActivities(t *testing.T) {
 	})
 }
 
-func unlessZero(v, decimals float64) any {
+func nilIfZero(v, decimals float64) any {
 	if v == 0 {
 		return nil
 	}

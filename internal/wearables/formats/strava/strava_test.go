@@ -142,8 +142,8 @@ const (
 	shortHearts = `{"type":"heartrate","data":[70],"series_type":"time","original_size":1}`
 )
 
-// keyed is a set of streams by type.
-const keyed = `{"time":{"data":[0,1],"series_type":"time","original_size":2},"heartrate":{"data":[70,71],"series_type":"time","original_size":2}}`
+// keyedStreams is a set of streams by type.
+const keyedStreams = `{"time":{"data":[0,1],"series_type":"time","original_size":2},"heartrate":{"data":[70,71],"series_type":"time","original_size":2}}`
 
 func TestPairing(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -153,22 +153,22 @@ func TestPairing(t *testing.T) {
 		bad      int64
 	}{
 		"in the activity, as a list":       {walk[:len(walk)-1] + `,"streams":[` + times + `,` + hearts + `]}`, 2, 0, 0},
-		"in the activity, by type":         {walk[:len(walk)-1] + `,"streams":` + keyed + `}`, 2, 0, 0},
-		"beside it":                        {`[{"streams":` + keyed + `,"activity":` + walk + `},{"activity":` + secondWalk + `}]`, 2, 0, 0},
-		"by the id of it":                  {`{"activities":[` + walk + `,` + secondWalk + `],"streams":{"1":` + keyed + `}}`, 2, 0, 0},
+		"in the activity, by type":         {walk[:len(walk)-1] + `,"streams":` + keyedStreams + `}`, 2, 0, 0},
+		"beside it":                        {`[{"streams":` + keyedStreams + `,"activity":` + walk + `},{"activity":` + secondWalk + `}]`, 2, 0, 0},
+		"by the id of it":                  {`{"activities":[` + walk + `,` + secondWalk + `],"streams":{"1":` + keyedStreams + `}}`, 2, 0, 0},
 		"by a word for it":                 {walk + secondWalk + `{"activity_id":1,"streams":[` + times + `,` + hearts + `]}`, 2, 0, 0},
 		"before it":                        {`{"activity_id":1,"streams":[` + times + `,` + hearts + `]}` + walk + secondWalk, 2, 0, 0},
 		"with the only one, by lines":      {walk + `[` + times + `,` + hearts + `]`, 2, 0, 0},
-		"with the only one, before it":     {keyed + walk, 2, 0, 0},
-		"with one of two":                  {walk + secondWalk + keyed, 0, 2, 0},
-		"of two, with the only one":        {walk + keyed + keyed, 0, 4, 0},
-		"with the other of two":            {walk + secondWalk + `{"activity_id":1,"streams":` + keyed + `}` + keyed, 2, 2, 0},
-		"with none":                        {keyed, 0, 2, 0},
-		"of one that is not here":          {walk + `{"activity_id":3,"streams":` + keyed + `}`, 0, 2, 0},
+		"with the only one, before it":     {keyedStreams + walk, 2, 0, 0},
+		"with one of two":                  {walk + secondWalk + keyedStreams, 0, 2, 0},
+		"of two, with the only one":        {walk + keyedStreams + keyedStreams, 0, 4, 0},
+		"with the other of two":            {walk + secondWalk + `{"activity_id":1,"streams":` + keyedStreams + `}` + keyedStreams, 2, 2, 0},
+		"with none":                        {keyedStreams, 0, 2, 0},
+		"of one that is not here":          {walk + `{"activity_id":3,"streams":` + keyedStreams + `}`, 0, 2, 0},
 		"without times":                    {walk + `[` + hearts + `]`, 0, 0, 1},
 		"of unequal lengths":               {walk + `[` + times + `,` + shortHearts + `]`, 0, 0, 2},
 		"with words for numbers":           {walk + `[` + times + `,` + strings.Replace(hearts, "70", `"x"`, 1) + `]`, 2, 0, 1},
-		"twice for one":                    {walk + `{"activity_id":1,"streams":` + keyed + `}{"activity_id":1,"streams":` + keyed + `}`, 2, 2, 0},
+		"twice for one":                    {walk + `{"activity_id":1,"streams":` + keyedStreams + `}{"activity_id":1,"streams":` + keyedStreams + `}`, 2, 2, 0},
 		"with moments that can not be":     {walk + `[` + strings.Replace(times, "[0,1]", "[-5,1e9]", 1) + `,` + hearts + `]`, 0, 0, 2},
 		"with one of them without a value": {walk + `[` + strings.Replace(times, "[0,1]", "[null,1]", 1) + `,` + hearts + `]`, 1, 0, 0},
 	} {
@@ -253,12 +253,12 @@ func TestRoutes(t *testing.T) {
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {
-	filestest.Unlike(t, Kind, map[string]string{
+	filestest.CheckRefused(t, Kind, map[string]string{
 		"an empty list": `[]`, "nothing": "", "text": "id,start_date\n", "a number": "7", "zip": "PK\x03\x04", "an error": `{"message":"Authorization Error","errors":[]}`,
 		"a schema":  `{"swagger":"2.0","paths":{"/athlete":{"get":{"id":"x"}}}}`,
 		"an import": `{"id":"x","status":"queued","created_at":"2025-01-01T00:00:00Z"}`,
 	})
-	repliestest.Unlike(t, Kind, "strava")
+	repliestest.CheckRefused(t, Kind, "strava")
 }
 
 func TestDamage(t *testing.T) {
@@ -286,7 +286,7 @@ func TestDamage(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	filestest.Seed(f, "export.json", "beside.jsonl", "streams.json")
-	f.Add([]byte(walk + keyed))
+	f.Add([]byte(walk + keyedStreams))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		repliestest.Gather(t, maker, nil, content).Check(t)
 	})

@@ -4,12 +4,6 @@
 // Suunto is not in the catalogue, so it cannot be connected. Its data is a person's own
 // file, of the provider manual with the app id suunto.
 //
-//	kind.go     documents of a file
-//	workout.go  workouts, and the watches they name
-//	sport.go    their sports
-//	sleep.go    nights and naps
-//	day.go      samples of the day, and its totals
-//
 // Facts come from public samples of workouts and sleep, and Suunto's public pages.
 // There was no sample of a day, so only fields with a plain name and unit are read.
 package suunto
@@ -153,7 +147,7 @@ func (m *reader) day(d replies.Document) (civil.Date, bool) {
 func (m *reader) keepDays() {
 	for _, day := range slices.SortedFunc(maps.Keys(m.steps), civil.Date.Compare) {
 		steps := m.steps[day]
-		m.Activity(watch, day, replies.Activity{Steps: replies.Whole(&steps)})
+		m.Activity(watch, day, replies.Activity{Steps: replies.RoundNumber(&steps)})
 	}
 	clear(m.steps)
 }
@@ -172,7 +166,7 @@ func (m *reader) sleep(d replies.Document) replies.Verdict {
 	}
 	n := replies.Night{Source: watch, Start: start, End: end, Offset: offset, Sleep: replies.Sleep{
 		Light: e.Whole("LightSleepDuration"), REM: e.Whole("REMSleepDuration"), Deep: e.Whole("DeepSleepDuration"),
-		Score: score(e), HRLowest: replies.Whole(e.Positive("HRMin")), HRAverage: replies.Whole(e.Positive("HRAvg")),
+		Score: score(e), HRLowest: replies.RoundNumber(e.Positive("HRMin")), HRAverage: replies.RoundNumber(e.Positive("HRAvg")),
 		AverageHRV: e.Positive("AvgHRV"), Latency: e.Whole("SleepOnsetLatencyDuration"),
 	}}
 	n.Sleep.Total = replies.Sum(n.Sleep.Light, n.Sleep.REM, n.Sleep.Deep)
@@ -200,7 +194,7 @@ func score(e replies.Document) *int64 {
 	if v == nil || *v > 100 {
 		return nil
 	}
-	return replies.Whole(v)
+	return replies.RoundNumber(v)
 }
 
 // keepNights stores the sleeps, in order.

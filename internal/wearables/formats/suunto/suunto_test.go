@@ -138,11 +138,11 @@ func TestAgain(t *testing.T) {
 }
 
 func TestOtherFilesAreUnlike(t *testing.T) {
-	filestest.Unlike(t, Kind, map[string]string{
+	filestest.CheckRefused(t, Kind, map[string]string{
 		"an empty reply": `{"error":null,"payload":[]}`, "an empty list": `[]`, "nothing": "", "text": "timestamp,HR\n", "zip": "PK\x03\x04",
 		"another entry": `[{"timestamp":"2025-06-03T10:00:00+02:00","entryData":{"glucose":5}}]`, "an empty entry": `[{"timestamp":"2025-06-03T10:00:00+02:00","entryData":{}}]`,
 	})
-	repliestest.Unlike(t, Kind, "suunto")
+	repliestest.CheckRefused(t, Kind, "suunto")
 }
 
 func TestDamage(t *testing.T) {

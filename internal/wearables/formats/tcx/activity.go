@@ -6,8 +6,8 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/formats/files"
-	"hale/internal/wearables/sports"
 	"hale/internal/wearables/formats/xmltrack"
+	"hale/internal/wearables/sports"
 )
 
 // activity is the open activity.

@@ -70,6 +70,6 @@ func TestPublicFileAgainstEncodingXML(t *testing.T) {
 		for _, name := range []string{"id", "user_id", "created_at", "updated_at", "source", "provider_id"} {
 			delete(body, name)
 		}
-		filestest.Golden(t, "public.golden.json", map[string]any{"types": o.Types, "workout": body, "rows": len(all[0].Stream.Time)})
+		filestest.CompareGolden(t, "public.golden.json", map[string]any{"types": o.Types, "workout": body, "rows": len(all[0].Stream.Time)})
 	})
 }

@@ -10,11 +10,6 @@
 //
 // Instants are exact, in seconds since 1970. The zone is the one that the reply
 // names, or otherwise the user's fallback zone.
-//
-//	kind.go   recognising a file; the table of metrics
-//	series.go measurements during the day
-//	day.go    one value a day
-//	sleep.go  nights
 package ultrahuman
 
 import (
@@ -78,7 +73,7 @@ func open(r *replies.Reader) replies.Reading {
 	metric("night_rhr", m.resting)
 	metric("sleep_rhr", m.resting)
 	metric("vo2_max", m.vo2Max)
-	for _, name := range homeless {
+	for _, name := range unusedMetrics {
 		metric(name, nil)
 	}
 	all = append(all, replies.Resource{ // a night without the fields around it
@@ -88,10 +83,10 @@ func open(r *replies.Reader) replies.Reading {
 	return replies.Reading{Resources: all}
 }
 
-// homeless lists metrics without a resource: skin temperature is not that of the body,
+// unusedMetrics lists metrics without a resource: skin temperature is not that of the body,
 // and most others are scores of the provider's own. A night's own values are read with
 // the night.
-var homeless = []string{
+var unusedMetrics = []string{
 	"temp", "motion", "recovery", "metabolic_score", "glucose_variability", "average_glucose", "hba1c", "time_in_target",
 	"movement_index", "active_minutes", "weekly_active_minutes", "inactive_time", "sleep_score", "total_sleep", "sleep_efficiency",
 	"time_in_bed", "rem_sleep", "deep_sleep", "light_sleep", "temperature_deviation", "hr_drop", "restorative_sleep", "movements",
@@ -144,7 +139,7 @@ func (r *reader) steps(item, body replies.Document) replies.Verdict {
 
 // recovery, variability and resting take values about the night of a day.
 func (r *reader) recovery(item, body replies.Document) replies.Verdict {
-	return r.nightly(item, body, "recovery_index", replies.Sleep{Readiness: replies.Whole(body.Positive("value"))})
+	return r.nightly(item, body, "recovery_index", replies.Sleep{Readiness: replies.RoundNumber(body.Positive("value"))})
 }
 
 func (r *reader) variability(item, body replies.Document) replies.Verdict {
@@ -154,9 +149,9 @@ func (r *reader) variability(item, body replies.Document) replies.Verdict {
 // resting takes the resting heart rate of the night, which two metrics have.
 func (r *reader) resting(item, body replies.Document) replies.Verdict {
 	if item.Text("type") == "night_rhr" {
-		return r.nightly(item, body, "night_rhr", replies.Sleep{HRResting: replies.Whole(body.Positive("avg"))})
+		return r.nightly(item, body, "night_rhr", replies.Sleep{HRResting: replies.RoundNumber(body.Positive("avg"))})
 	}
-	return r.nightly(item, body, "sleep_rhr", replies.Sleep{HRResting: replies.Whole(body.Positive("value"))})
+	return r.nightly(item, body, "sleep_rhr", replies.Sleep{HRResting: replies.RoundNumber(body.Positive("value"))})
 }
 
 func (r *reader) nightly(item, body replies.Document, name string, said replies.Sleep) replies.Verdict {
@@ -167,7 +162,7 @@ func (r *reader) nightly(item, body replies.Document, name string, said replies.
 	case !ok:
 		return replies.BadDate
 	}
-	return r.Nightly(replies.Nightly{Day: day, Source: ring, Sleep: said, Name: name})
+	return r.Nightly(replies.NightlyValues{Day: day, Source: ring, Sleep: said, Name: name})
 }
 
 // vo2Max takes the value of a day, from its start to its end.
@@ -185,8 +180,8 @@ func (r *reader) vo2Max(item, body replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// measured is a metric with values through the day.
-type measured struct {
+// measuredMetric is a metric with values through the day.
+type measuredMetric struct {
 	name, resource, sampleType string
 	source                     wearables.Source
 	times                      float64
@@ -194,14 +189,14 @@ type measured struct {
 
 // series lists these metrics: bpm, ms, %, mg/dL. The kind of the variability is
 // unknown.
-var series = []measured{
+var series = []measuredMetric{
 	{"hr", "heartrate", "", ring, 1},
 	{"hrv", "hrv", "", ring, 1},
 	{"spo2", "blood_oxygen", "", ring, 1},
 	{"glucose", "glucose", "automatic", sensor, 1 / sheet.MilligramsPerMillimole},
 }
 
-func (r *reader) series(item, body replies.Document, s measured) replies.Verdict {
+func (r *reader) series(item, body replies.Document, s measuredMetric) replies.Verdict {
 	key := sheet.Key{Resource: s.resource, Type: s.sampleType, Source: s.source}
 	kept := false
 	for _, one := range body.Documents("values") {
@@ -238,10 +233,10 @@ func (r *reader) sleep(item, body replies.Document) replies.Verdict {
 	}
 	n.Sleep = replies.Sleep{
 		Deep: parts["deep_sleep"], Light: parts["light_sleep"], REM: parts["rem_sleep"], Awake: parts["awake"],
-		Total:      cmp.Or(replies.Whole(figures["total_sleep"]), replies.Whole(replies.Times(body.Inner("total_sleep").Positive("minutes"), 60))),
+		Total:      cmp.Or(replies.RoundNumber(figures["total_sleep"]), replies.RoundNumber(replies.Times(body.Inner("total_sleep").Positive("minutes"), 60))),
 		Efficiency: cmp.Or(figures["sleep_efic"], body.Inner("sleep_efficiency").Positive("percentage"), body.Positive("sleep_efficiency")),
-		HRAverage:  replies.Whole(figures["avg_hr"]), AverageHRV: figures["avg_hrv"],
-		Score: replies.Whole(body.Inner("sleep_score").Positive("score")),
+		HRAverage:  replies.RoundNumber(figures["avg_hr"]), AverageHRV: figures["avg_hrv"],
+		Score: replies.RoundNumber(body.Inner("sleep_score").Positive("score")),
 		Skin:  body.Inner("average_body_temperature").Positive("celsius"), Temperature: body.Inner("temperature_deviation").Deviation("celsius"),
 	}
 	if n.Sleep.Total == nil && n.Sleep.Deep != nil && n.Sleep.Light != nil && n.Sleep.REM != nil {

@@ -38,8 +38,8 @@ func sizeOf(all []source) (sum int64) {
 const maxMembers = 50
 
 var (
-	zipMagic = []byte("PK\x03\x04")
-	damaged  = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
+	zipMagic      = []byte("PK\x03\x04")
+	errDamagedZip = fault.New(fault.Unprocessable, "the zip file is damaged or incomplete")
 )
 
 // sources returns the tables of a file in the order of reading. It returns none if the
@@ -58,7 +58,7 @@ func sources(file *os.File) ([]source, error) {
 			_, err := file.Seek(0, io.SeekStart)
 			return io.NopCloser(file), err
 		}
-		return look(nil, one, info.Size())
+		return addTable(nil, one, info.Size())
 	}
 	z, err := zip.NewReader(file, info.Size())
 	if err != nil {
@@ -69,7 +69,7 @@ func sources(file *os.File) ([]source, error) {
 		if member.Flags&1 != 0 || member.FileInfo().IsDir() { // locked
 			continue
 		}
-		if all, err = look(all, member.Open, int64(member.UncompressedSize64)); err != nil {
+		if all, err = addTable(all, member.Open, int64(member.UncompressedSize64)); err != nil {
 			return nil, err
 		}
 	}
@@ -77,8 +77,8 @@ func sources(file *os.File) ([]source, error) {
 	return all, nil
 }
 
-// look adds a table to all if the header identifies it.
-func look(all []source, open func() (io.ReadCloser, error), size int64) ([]source, error) {
+// addTable adds a table to all if the header identifies it.
+func addTable(all []source, open func() (io.ReadCloser, error), size int64) ([]source, error) {
 	in, err := open()
 	if err != nil {
 		return all, nil //nolint:nilerr // a member that can not be opened is no table
@@ -101,22 +101,22 @@ func tooLarge(most int64) error {
 	return fault.Newf(fault.TooLarge, "the tables are larger than %d bytes", most)
 }
 
-// bounded reads the tables of a file and limits their total size, because the size that a
+// boundedTables reads the tables of a file and limits their total size, because the size that a
 // zip states for a member may be wrong.
-type bounded struct {
+type boundedTables struct {
 	in   io.Reader
 	left *int64
 	most int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedTables) Read(p []byte) (int, error) {
 	if *b.left < 0 {
 		return 0, tooLarge(b.most)
 	}
 	n, err := b.in.Read(p[:min(int64(len(p)), *b.left+1)])
 	*b.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return n, damaged
+		return n, errDamagedZip
 	}
 	return n, err
 }
@@ -128,7 +128,7 @@ const Provider = "whoop_v2"
 // Kind is a WHOOP export.
 var Kind = files.Kind{Name: "whoop", Title: "WHOOP export", Provider: Provider, WallClock: true, Check: check, Run: run}
 
-var errUnlike = files.Unlike("the file holds no table of a WHOOP export")
+var errUnlike = files.NewUnlikeError("the file holds no table of a WHOOP export")
 
 func check(path string, limit int64) error {
 	return sheet.Check(path, limit, func(in io.Reader) error {

@@ -38,7 +38,7 @@ func (r *reader) cycle(one row) verdict {
 	date, length, ok := one.dayOf(start, offset)
 	if !ok { // the current one, whose length is unknown
 		if slept {
-			return mapped
+			return verdictMapped
 		}
 		return badDate
 	}
@@ -50,7 +50,7 @@ func (r *reader) cycle(one row) verdict {
 	}
 	if body == (replies.Activity{}) {
 		if slept {
-			return mapped
+			return verdictMapped
 		}
 		return badValue
 	}
@@ -61,7 +61,7 @@ func (r *reader) cycle(one row) verdict {
 		return tooMany
 	}
 	r.days[date] = cycle{length, body}
-	return mapped
+	return verdictMapped
 }
 
 // recovery adds a cycle's values about its sleep, and reports whether there are any.
@@ -80,7 +80,7 @@ func (r *reader) recovery(one row) bool {
 		n = &night{start, end, offset, one.slept(end.Sub(start), offset)}
 		r.nights[key] = n
 	}
-	n.body.Readiness, n.body.HRResting = replies.Whole(one.amount("Recovery score %")), replies.Whole(one.positive("Resting heart rate (bpm)"))
+	n.body.Readiness, n.body.HRResting = replies.RoundNumber(one.amount("Recovery score %")), replies.RoundNumber(one.positive("Resting heart rate (bpm)"))
 	n.body.AverageHRV, n.body.Skin = one.positive("Heart rate variability (ms)"), one.positive("Skin temp (celsius)")
 	return true
 }
@@ -136,7 +136,7 @@ func (r *reader) sleep(one row) verdict {
 		return tooMany
 	}
 	r.nights[key] = &night{start, end, offset, one.slept(end.Sub(start), offset)}
-	return mapped
+	return verdictMapped
 }
 
 // slept holds the values of a row about a sleep, in both tables.
@@ -145,7 +145,7 @@ func (r row) slept(length time.Duration, offset int32) replies.Sleep {
 		Type: wearables.SleepType(length), Duration: int64(length / time.Second),
 		Total: r.seconds("Asleep duration (min)"), Awake: r.seconds("Awake duration (min)"), Light: r.seconds("Light sleep duration (min)"),
 		REM: r.seconds("REM duration (min)"), Deep: r.seconds("Deep (SWS) duration (min)"),
-		Score: replies.Whole(r.positive("Sleep performance %")), Efficiency: r.positive("Sleep efficiency %"), Respiratory: r.positive("Respiratory rate (rpm)"),
+		Score: replies.RoundNumber(r.positive("Sleep performance %")), Efficiency: r.positive("Sleep efficiency %"), Respiratory: r.positive("Respiratory rate (rpm)"),
 	}
 	if strings.EqualFold(r.text("Nap"), "true") {
 		s.Type = "acknowledged_nap"
@@ -192,7 +192,7 @@ func (r *reader) workout(one row) verdict {
 	key := replies.SessionKey(start, strap)
 	body := workoutBody{
 		Title: files.Text(one.text("Activity name")), Sport: sports.OfWord(one.text("Activity name")), ProviderID: key,
-		AverageHR: replies.Whole(one.positive("Average HR (bpm)")), MaxHR: replies.Whole(one.positive("Max HR (bpm)")),
+		AverageHR: replies.RoundNumber(one.positive("Average HR (bpm)")), MaxHR: replies.RoundNumber(one.positive("Max HR (bpm)")),
 		Distance: one.positive("Distance (meters)"), Calories: one.positive("Energy burned (cal)"), Gain: one.positive("Altitude Gain (meters)"),
 		Zones: one.zones(end.Sub(start)),
 	}
@@ -203,7 +203,7 @@ func (r *reader) workout(one row) verdict {
 	r.summaries = append(r.summaries, wearables.Summary{
 		Resource: "workouts", Key: key, Source: strap, Date: replies.LocalDay(start, offset), Start: start, End: end, Body: replies.Encode(body),
 	})
-	return mapped
+	return verdictMapped
 }
 
 // zones holds the seconds in each zone of heart rate. The rest of the workout is below

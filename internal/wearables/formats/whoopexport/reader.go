@@ -24,7 +24,7 @@ const atOnce = 500
 type verdict int
 
 const (
-	mapped verdict = iota
+	verdictMapped verdict = iota
 	skipped
 	badDate
 	badValue
@@ -68,10 +68,10 @@ func (r *reader) read(ctx context.Context, all []source) error {
 func (r *reader) table(ctx context.Context, from source) error {
 	in, err := from.open()
 	if err != nil {
-		return damaged
+		return errDamagedZip
 	}
 	defer in.Close()
-	rows := sheet.NewRows(&bounded{in, &r.left, r.limit})
+	rows := sheet.NewRows(&boundedTables{in, &r.left, r.limit})
 	h, ok, err := sheet.Head(rows, 1, func(sheet.Header) bool { return true })
 	if err != nil || !ok {
 		return err
@@ -86,7 +86,7 @@ func (r *reader) table(ctx context.Context, from source) error {
 		case errors.As(err, &malformed):
 			r.report.Damaged++
 			continue
-		case errors.Is(err, damaged):
+		case errors.Is(err, errDamagedZip):
 			r.report.Damaged++
 			r.report.Truncated = true
 			return nil
@@ -111,7 +111,7 @@ func (r *reader) take(t *table, one row) {
 		became = t.take(r, one)
 	}
 	switch became {
-	case mapped:
+	case verdictMapped:
 		count.Mapped++
 		r.report.Mapped++
 		return

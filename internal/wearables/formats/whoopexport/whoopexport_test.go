@@ -54,7 +54,7 @@ func export(tb testing.TB, members map[string][]byte) []byte {
 	return b.Bytes()
 }
 
-func exported(tb testing.TB) []byte {
+func exportZip(tb testing.TB) []byte {
 	tb.Helper()
 	all := map[string][]byte{}
 	for _, name := range names {
@@ -64,7 +64,7 @@ func exported(tb testing.TB) []byte {
 }
 
 func TestImport(t *testing.T) {
-	path := filestest.Save(t, exported(t))
+	path := filestest.Save(t, exportZip(t))
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "America/New_York")
 		o := sheettest.Run(t, db, Kind, user, path)
@@ -160,7 +160,7 @@ func TestZones(t *testing.T) {
 func TestOtherFilesAreUnlike(t *testing.T) {
 	for name, raw := range map[string][]byte{
 		"nothing": nil, "text": []byte("day,score\n"), "a zip of text": export(t, map[string][]byte{"a.csv": []byte("day,score\n1,2\n")}),
-		"a zip of nothing": export(t, nil), "a cut zip": exported(t)[:400], "one endless line": bytes.Repeat([]byte("x"), 3<<20),
+		"a zip of nothing": export(t, nil), "a cut zip": exportZip(t)[:400], "one endless line": bytes.Repeat([]byte("x"), 3<<20),
 		"JSON": []byte(`{"Sleep onset":1,"Wake onset":2,"Nap":3}`),
 	} {
 		var unlike *files.UnlikeError
@@ -199,8 +199,8 @@ func TestZipThatLies(t *testing.T) {
 	}
 }
 
-// claiming returns a zip whose directory states the given sizes, one for each member.
-func claiming(t *testing.T, sizes ...uint64) []byte {
+// zipWithSizes returns a zip whose directory states the given sizes, one for each member.
+func zipWithSizes(t *testing.T, sizes ...uint64) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
@@ -225,11 +225,11 @@ func TestClaimedSizes(t *testing.T) {
 	for name, sizes := range map[string][]uint64{
 		"one": {5 << 30}, "together": {600 << 20, 600 << 20}, "no number of bytes": {1 << 63}, "endless": {1<<63 - 1, 1<<63 - 1},
 	} {
-		if err := check(filestest.Save(t, claiming(t, sizes...)), 0); !fault.Is(err, fault.TooLarge) {
+		if err := check(filestest.Save(t, zipWithSizes(t, sizes...)), 0); !fault.Is(err, fault.TooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := check(filestest.Save(t, claiming(t, 600<<20, 400<<20)), 0); err != nil {
+	if err := check(filestest.Save(t, zipWithSizes(t, 600<<20, 400<<20)), 0); err != nil {
 		t.Errorf("below the limit: %v", err)
 	}
 }
@@ -279,7 +279,7 @@ func TestDamage(t *testing.T) {
 	}
 	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := run(canceled, files.Input{Path: filestest.Save(t, exported(t)), DB: storetest.SQLite(t), Sink: k}); !errors.Is(err, context.Canceled) {
+	if _, err := run(canceled, files.Input{Path: filestest.Save(t, exportZip(t)), DB: storetest.SQLite(t), Sink: k}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -288,7 +288,7 @@ func FuzzImport(f *testing.F) {
 	for _, name := range append(slices.Clone(names), "es.csv") {
 		f.Add(content(f, name))
 	}
-	f.Add(exported(f))
+	f.Add(exportZip(f))
 	f.Add([]byte("Sleep onset,Wake onset,Nap,Asleep duration (min)\n2024-03-01 23:30:00,2024-03-02 07:00:00,,1e308\n"))
 	db := storetest.SQLite(f)
 	dir := f.TempDir()

@@ -39,7 +39,7 @@ func (r *reader) day(d replies.Document) replies.Verdict {
 	case d.Flag("is_tracker"):
 		kind = watch
 	default:
-		kind = unknown
+		kind = unknownDevice
 	}
 	became := r.Activity(source(kind), day, body)
 	if became == replies.Mapped {
@@ -72,7 +72,7 @@ func (r *reader) minute(d replies.Document) replies.Verdict {
 	}
 	kind := kindOf(d)
 	if kind == "" {
-		kind = unknown
+		kind = unknownDevice
 	}
 	before := r.Gather.N
 	at := start.UnixMicro()
@@ -82,7 +82,7 @@ func (r *reader) minute(d replies.Document) replies.Verdict {
 			r.Gather.Span(sheet.Key{Resource: one.resource, Source: source(kind)}, at, at+length*1e6, offset, *v)
 		}
 	}
-	for _, one := range spots {
+	for _, one := range instantFields {
 		if v := d.Positive(one.field); v != nil {
 			r.Gather.At(sheet.Key{Resource: one.resource, Type: one.kind, Source: source(kind)}, at, offset, *v)
 		}
@@ -102,7 +102,7 @@ var (
 	amounts = []struct{ field, resource string }{
 		{"steps", "steps"}, {"distance", "distance"}, {"calories", "calories_active"},
 	}
-	spots = []struct{ field, resource, kind string }{
+	instantFields = []struct{ field, resource, kind string }{
 		{"heart_rate", "heartrate", ""}, {"spo2_auto", "blood_oxygen", ""}, {"rmssd", "hrv", "rmssd"}, {"sdnn1", "hrv", "sdnn"},
 	}
 )
@@ -130,7 +130,7 @@ func (r *reader) workout(d replies.Document) replies.Verdict {
 		kind = app
 	}
 	if kind == "" {
-		kind = unknown
+		kind = unknownDevice
 	}
 	data := d.Inner("data")
 	w := derive.Workout{

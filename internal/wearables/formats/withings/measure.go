@@ -98,23 +98,23 @@ func groupKind(d replies.Document, values map[int64]float64) string {
 	case weighed:
 		return scale
 	}
-	return unknown
+	return unknownDevice
 }
 
 // storedMeasures are the types with a resource.
 var storedMeasures = map[int64]bool{
-	weight: true, height: true, lean: true, fatRatio: true, diastolic: true, systolic: true, pulse: true, oxygen: true,
-	bodyTemp: true, muscle: true, water: true, bone: true, visceral: true, vo2Max: true,
+	weight: true, height: true, leanMass: true, fatRatio: true, diastolic: true, systolic: true, pulse: true, oxygen: true,
+	bodyTemp: true, muscle: true, water: true, bone: true, visceralFat: true, vo2Max: true,
 }
 
 // resources maps types to series.
 var resources = map[int64]string{
-	weight: "body_weight", lean: "lean_body_mass", fatRatio: "body_fat", pulse: "heartrate", oxygen: "blood_oxygen",
+	weight: "body_weight", leanMass: "lean_body_mass", fatRatio: "body_fat", pulse: "heartrate", oxygen: "blood_oxygen",
 	bodyTemp: "body_temperature", vo2Max: "vo2_max",
 }
 
 // intervals are the types whose series have samples with an end.
-var intervals = map[int64]bool{lean: true, bodyTemp: true, vo2Max: true}
+var intervals = map[int64]bool{leanMass: true, bodyTemp: true, vo2Max: true}
 
 // store stores the values and reports whether at least one was stored.
 func (g *group) store() bool {
@@ -142,7 +142,7 @@ func (g *group) keep(kind int64, value float64) replies.Verdict {
 		return replies.Mapped
 	case height:
 		return g.height(value)
-	case muscle, water, bone, visceral:
+	case muscle, water, bone, visceralFat:
 		return g.body(kind, value)
 	}
 	if value <= 0 {
@@ -172,20 +172,20 @@ func (g *group) height(metres float64) replies.Verdict {
 
 // These are the measure types that the code uses.
 const (
-	weight    = 1
-	height    = 4
-	lean      = 5
-	fatRatio  = 6
-	diastolic = 9
-	systolic  = 10
-	pulse     = 11
-	oxygen    = 54
-	bodyTemp  = 71
-	muscle    = 76
-	water     = 77
-	bone      = 88
-	visceral  = 170
-	vo2Max    = 123
+	weight      = 1
+	height      = 4
+	leanMass    = 5
+	fatRatio    = 6
+	diastolic   = 9
+	systolic    = 10
+	pulse       = 11
+	oxygen      = 54
+	bodyTemp    = 71
+	muscle      = 76
+	water       = 77
+	bone        = 88
+	visceralFat = 170
+	vo2Max      = 123
 )
 
 // measureNames maps types of measures to their names in reports. The type temperature,
@@ -193,13 +193,13 @@ const (
 //
 // Withings' reference, Measure - Getmeas.
 var measureNames = map[int64]string{
-	weight: "weight", height: "height", lean: "fat_free_mass", fatRatio: "fat_ratio", 8: "fat_mass",
+	weight: "weight", height: "height", leanMass: "fat_free_mass", fatRatio: "fat_ratio", 8: "fat_mass",
 	diastolic: "diastolic", systolic: "systolic", pulse: "heart_pulse", 12: "temperature", 18: "unknown_18", 35: "co2",
 	oxygen: "spo2", bodyTemp: "body_temperature", 73: "skin_temperature", muscle: "muscle_mass", water: "hydration",
 	bone: "bone_mass", 91: "pulse_wave_velocity", vo2Max: "vo2_max", 130: "afib_ecg", 135: "qrs_interval",
 	136: "pr_interval", 137: "qt_interval", 138: "corrected_qt_interval", 139: "afib_ppg", 155: "vascular_age",
 	158: "nerve_health_left", 159: "nerve_health_right", 167: "nerve_health", 168: "extracellular_water",
-	169: "intracellular_water", visceral: "visceral_fat", 173: "fat_free_mass_segment", 174: "fat_mass_segment",
+	169: "intracellular_water", visceralFat: "visceral_fat", 173: "fat_free_mass_segment", 174: "fat_mass_segment",
 	175: "muscle_mass_segment", 196: "electrodermal_activity", 197: "electrodermal_activity_left",
 	198: "electrodermal_activity_right", 226: "basal_metabolic_rate", 227: "metabolic_age",
 	229: "skin_conductance",
@@ -220,12 +220,12 @@ func (g *group) body(kind int64, value float64) replies.Verdict {
 	switch {
 	case value <= 0:
 		return replies.BadValue
-	case kind != visceral && (!known || kilograms <= 0):
+	case kind != visceralFat && (!known || kilograms <= 0):
 		return replies.Unpaired
-	case kind != visceral && value >= kilograms:
+	case kind != visceralFat && value >= kilograms:
 		return replies.BadValue
 	}
-	if kind != visceral {
+	if kind != visceralFat {
 		value = 100 * value / kilograms
 	}
 	rounded := math.Round(value*1e4) / 1e4
@@ -237,7 +237,7 @@ func (g *group) body(kind int64, value float64) replies.Verdict {
 		b.Muscle = &rounded
 	case bone:
 		b.Bone = &rounded
-	case visceral:
+	case visceralFat:
 		b.Visceral = &rounded
 	}
 	g.Body(source(g.kind), g.at, g.offset, b)

@@ -47,7 +47,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "intraday activity", Is: isMinute, Take: m.minute},
 		{Name: "device", Keys: []string{"type", "model", "battery", "deviceid"}, Take: m.device},
 		{Name: "heart", Keys: []string{"timestamp", "ecg"}},
-		{Name: "goals", Keys: []string{"goals"}, Is: inBody},
+		{Name: "goals", Keys: []string{"goals"}, Is: isInBody},
 		{Name: "notification", Keys: []string{"appli", "callbackurl"}},
 		{
 			Name: "token", Keys: []string{"access_token", "refresh_token"},
@@ -65,11 +65,11 @@ func isNumber(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { _, ok := d.Number(name); return ok }
 }
 
-func inBody(d replies.Document) bool { return d.Under == "body" }
+func isInBody(d replies.Document) bool { return d.Under == "body" }
 
 // isEmpty reports whether a body is that of an empty reply.
 func isEmpty(d replies.Document) bool {
-	return inBody(d) && d.EmptyList("measuregrps", "series", "activities", "devices")
+	return isInBody(d) && d.EmptyList("measuregrps", "series", "activities", "devices")
 }
 
 // isMinute reports whether a document is an interval of a day, under the instant of its
@@ -90,12 +90,12 @@ func source(kind string) wearables.Source { return wearables.Source{Provider: Pr
 // These are the types of sources. There is no type for a mat under the mattress or for a
 // thermometer.
 const (
-	scale   = "scale"
-	cuff    = "cuff"
-	watch   = "watch"
-	phone   = "phone"
-	app     = "app"
-	unknown = "unknown"
+	scale         = "scale"
+	cuff          = "cuff"
+	watch         = "watch"
+	phone         = "phone"
+	app           = "app"
+	unknownDevice = "unknown"
 )
 
 // modelKind returns the source type of a model's number, or "" for an unknown number.
@@ -112,7 +112,7 @@ func modelKind(id int64) string {
 	case id >= 1051 && id <= 1062:
 		return phone
 	case id >= 60 && id <= 89:
-		return unknown
+		return unknownDevice
 	}
 	return ""
 }
@@ -143,14 +143,14 @@ func sleepKind(d replies.Document) string {
 			return watch
 		}
 	}
-	return unknown
+	return unknownDevice
 }
 
 // device takes one of the wearer's devices.
 func (r *reader) device(d replies.Document) replies.Verdict {
 	kind := kindOf(d)
 	if kind == "" {
-		kind = unknown
+		kind = unknownDevice
 		for _, known := range []struct{ word, kind string }{{"scale", scale}, {"pressure", cuff}, {"tracker", watch}} {
 			if strings.Contains(strings.ToLower(d.Text("type")), known.word) {
 				kind = known.kind

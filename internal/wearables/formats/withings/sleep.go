@@ -28,8 +28,8 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 			Total: data.Whole("total_sleep_time"), Awake: data.Whole("wakeupduration"),
 			Light: data.Whole("lightsleepduration"), Deep: data.Whole("deepsleepduration"), REM: data.Whole("remsleepduration"),
 			Latency:  cmp.Or(data.Whole("sleep_latency"), data.Whole("durationtosleep")),
-			HRLowest: replies.Whole(data.Positive("hr_min")), HRAverage: replies.Whole(data.Positive("hr_average")),
-			Respiratory: data.Positive("rr_average"), Score: replies.Whole(data.Positive("sleep_score")),
+			HRLowest: replies.RoundNumber(data.Positive("hr_min")), HRAverage: replies.RoundNumber(data.Positive("hr_average")),
+			Respiratory: data.Positive("rr_average"), Score: replies.RoundNumber(data.Positive("sleep_score")),
 		},
 	}
 	if day, ok := d.Day("date"); ok {
@@ -66,8 +66,8 @@ const (
 // stages maps the `state`. Typed sleep has no known stage.
 var stages = []int8{derive.Awake, derive.Light, derive.Deep, derive.REM, derive.Asleep, derive.Asleep}
 
-// measured lists the fields of a stretch that have values by instant and a series.
-var measured = []struct{ field, resource, kind string }{
+// measuredFields lists the fields of a stretch that have values by instant and a series.
+var measuredFields = []struct{ field, resource, kind string }{
 	{"hr", "heartrate", ""},
 	{"rr", "respiratory_rate", ""},
 	{"rmssd", "hrv", "rmssd"},
@@ -90,7 +90,7 @@ func (r *reader) stretch(d replies.Document) replies.Verdict {
 	}
 	s := stretch{start.Unix(), end.Unix(), sleepKind(d), stages[state]}
 	r.stretches = append(r.stretches, s)
-	for _, m := range measured {
+	for _, m := range measuredFields {
 		r.values(d, m.field, sheet.Key{Resource: m.resource, Type: m.kind, Source: source(s.kind)})
 	}
 	r.Homeless("sleep", d, "snoring", "mvt_score", "chest_movement_rate", "breathing_sounds")

@@ -24,21 +24,21 @@ func UTF8(in io.Reader) (io.Reader, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte("\xFE\xFF")):
-		return &runes{in: b, next: wide(binary.BigEndian)}, nil
+		return &runes{in: b, next: readUTF16(binary.BigEndian)}, nil
 	case bytes.HasPrefix(head, []byte("\xFF\xFE")):
-		return &runes{in: b, next: wide(binary.LittleEndian)}, nil
+		return &runes{in: b, next: readUTF16(binary.LittleEndian)}, nil
 	}
-	switch strings.ToLower(declared(head)) {
+	switch strings.ToLower(declaredCharset(head)) {
 	case "", "utf-8", "utf8", "us-ascii", "ascii":
 		return b, nil
 	case "iso-8859-1", "iso8859-1", "latin1", "latin-1", "windows-1252", "cp1252", "iso-8859-15":
-		return &runes{in: b, next: narrow}, nil
+		return &runes{in: b, next: readLatin1}, nil
 	}
 	return nil, ErrCharset
 }
 
-// declared returns the encoding in the XML declaration, or "" if there is none.
-func declared(head []byte) string {
+// declaredCharset returns the encoding in the XML declaration, or "" if there is none.
+func declaredCharset(head []byte) string {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
 	end := bytes.Index(head, []byte("?>"))
 	if !bytes.HasPrefix(head, []byte("<?xml")) || end < 0 {
@@ -78,15 +78,15 @@ func (r *runes) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// narrow reads ISO-8859-1, whose bytes are the first characters of Unicode. Related
+// readLatin1 reads ISO-8859-1, whose bytes are the first characters of Unicode. Related
 // encodings differ in a few characters that no measurement has.
-func narrow(in *bufio.Reader) (rune, error) {
+func readLatin1(in *bufio.Reader) (rune, error) {
 	c, err := in.ReadByte()
 	return rune(c), err
 }
 
-// wide reads UTF-16.
-func wide(order binary.ByteOrder) func(*bufio.Reader) (rune, error) {
+// readUTF16 reads UTF-16.
+func readUTF16(order binary.ByteOrder) func(*bufio.Reader) (rune, error) {
 	unit := func(in *bufio.Reader) (rune, error) {
 		var two [2]byte
 		if _, err := io.ReadFull(in, two[:]); err != nil {

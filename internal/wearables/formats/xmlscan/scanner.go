@@ -120,7 +120,7 @@ func (s *Scanner) find(c byte) error {
 func (s *Scanner) need(n int) error {
 	for s.end-s.pos < n {
 		if err := s.fill(); err != nil {
-			return truncated(err)
+			return truncatedError(err)
 		}
 	}
 	return nil
@@ -151,8 +151,8 @@ func (s *Scanner) fill() error {
 	return s.ended
 }
 
-// truncated returns the error for a document that ends in the middle of a token.
-func truncated(err error) error {
+// truncatedError returns the error for a document that ends in the middle of a token.
+func truncatedError(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
 	}
@@ -242,7 +242,7 @@ func (s *Scanner) skipPast(mark string, skip int) error {
 			s.pos = s.end - keep
 		}
 		if err := s.fill(); err != nil {
-			return truncated(err)
+			return truncatedError(err)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func (s *Scanner) skipDoctype() error {
 			return errDoctype
 		}
 		if err := s.fill(); err != nil {
-			return truncated(err)
+			return truncatedError(err)
 		}
 	}
 }

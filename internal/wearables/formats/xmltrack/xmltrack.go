@@ -60,7 +60,7 @@ func (f Format) check(path string, limit int64) error {
 	}
 	defer file.Close()
 	if !f.begins(file) {
-		return files.Unlike("this is not a " + f.Title + ": its first element is not " + f.Root)
+		return files.NewUnlikeError("this is not a " + f.Title + ": its first element is not " + f.Root)
 	}
 	info, err := file.Stat()
 	if err != nil {

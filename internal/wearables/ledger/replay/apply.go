@@ -147,7 +147,7 @@ func (p *person) store(ctx context.Context, b wearables.Batch) error {
 		return nil
 	}
 	b.Also = func(ctx context.Context, tx *store.Tx, _ *store.Batch, _ []uuid.UUID) error {
-		now, err := ledger.Latest(ctx, tx, p.user.Team, p.user.ID)
+		now, err := ledger.LatestMark(ctx, tx, p.user.Team, p.user.ID)
 		if err != nil {
 			return err
 		}

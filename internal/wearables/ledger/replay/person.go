@@ -55,13 +55,13 @@ type person struct {
 func (p *person) replay(ctx context.Context) error {
 	var incomplete bool // some stored data has no payload
 	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
-		if p.mark, err = ledger.Latest(ctx, tx, p.user.Team, p.user.ID); err != nil {
+		if p.mark, err = ledger.LatestMark(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
 		}
 		if p.zones, err = users.ZonesOf(ctx, tx, p.user); err != nil {
 			return err
 		}
-		if incomplete, err = ledger.Incomplete(ctx, tx, p.user.Team, p.user.ID); err != nil {
+		if incomplete, err = ledger.HasRemovedPayloads(ctx, tx, p.user.Team, p.user.ID); err != nil {
 			return err
 		}
 		if p.payloads, err = ledger.List(ctx, tx, p.user.Team, p.user.ID); err != nil || !slices.ContainsFunc(p.payloads, isFile) {

@@ -285,7 +285,7 @@ func TestAUserIsStartedOver(t *testing.T) {
 		b.upload(export(t, 2))
 		b.corrupt()
 		newer := 1
-		b.service.Sink = ingest.NewReprocessor(db, func(ctx context.Context, tx *store.Tx, _ users.User, _ []wearables.Touched) error {
+		b.service.Sink = ingest.NewReprocessor(db, func(ctx context.Context, tx *store.Tx, _ users.User, _ []wearables.TouchedData) error {
 			if newer--; newer < 0 {
 				return nil
 			}

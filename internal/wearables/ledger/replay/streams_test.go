@@ -11,9 +11,9 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// outing returns a FIT file of a ride of half an hour, with a heart rate every ten
+// trackFile returns a FIT file of a ride of half an hour, with a heart rate every ten
 // seconds and the session at the end.
-func outing() []byte {
+func trackFile() []byte {
 	const epoch = 631065600 // of FIT, in Unix time
 	t0 := time.Date(2024, 5, 1, 22, 30, 0, 0, time.UTC).Unix() - epoch
 	var data []byte
@@ -66,7 +66,7 @@ func (b *fixture) moments() (all []int) {
 // A reprocessed file that is cut off does not replace the stream of the complete file,
 // even if the complete file is not reprocessed.
 func TestAnInterruptedCopyIsRepeated(t *testing.T) {
-	whole := outing()
+	whole := trackFile()
 	cut := whole[:len(whole)*55/100]
 	for name, c := range map[string]struct {
 		gone  func(b *fixture)

@@ -40,30 +40,30 @@ type kind struct {
 	sharp    bool // at the hour sharp: the halves of one blood pressure
 }
 
-const motion = `  <MetadataEntry key="HKMetadataKeyHeartRateMotionContext" value="1"/>` + "\n"
+const motionXML = `  <MetadataEntry key="HKMetadataKeyHeartRateMotionContext" value="1"/>` + "\n"
 
-const beats = `  <HeartRateVariabilityMetadataList>
+const heartBeatsXML = `  <HeartRateVariabilityMetadataList>
    <InstantaneousBeatsPerMinute bpm="66" time="8:41:32.34 AM"/>
    <InstantaneousBeatsPerMinute bpm="68" time="8:41:33.21 AM"/>
   </HeartRateVariabilityMetadataList>
 `
 
-const entered = `  <MetadataEntry key="HKWasUserEntered" value="1"/>` + "\n"
+const userEnteredXML = `  <MetadataEntry key="HKWasUserEntered" value="1"/>` + "\n"
 
 const quantity, category = "HKQuantityTypeIdentifier", "HKCategoryTypeIdentifier"
 
 // kinds are in the order of a real export, which sorts by type.
 var kinds = []kind{
 	{name: quantity + "BodyMassIndex", unit: "count", source: &scale, perDay: 1, every: 3, low: 22, high: 24, decimals: 4},
-	{name: quantity + "Height", unit: "cm", source: &manual, perDay: 1, every: 400, low: 171, high: 171, metadata: entered},
+	{name: quantity + "Height", unit: "cm", source: &manual, perDay: 1, every: 400, low: 171, high: 171, metadata: userEnteredXML},
 	{name: quantity + "BodyMass", unit: "kg", source: &scale, perDay: 1, every: 3, low: 66, high: 69, decimals: 2},
-	{name: quantity + "HeartRate", unit: "count/min", source: &watch, perDay: 420, allDay: true, low: 48, high: 148, metadata: motion},
+	{name: quantity + "HeartRate", unit: "count/min", source: &watch, perDay: 420, allDay: true, low: 48, high: 148, metadata: motionXML},
 	{name: quantity + "OxygenSaturation", unit: "%", source: &watch, perDay: 18, allDay: true, low: 0.93, high: 1, decimals: 2},
 	{name: quantity + "BodyFatPercentage", unit: "%", source: &scale, perDay: 1, every: 3, low: 0.24, high: 0.27, decimals: 3},
 	{name: quantity + "RespiratoryRate", unit: "count/min", source: &watch, perDay: 16, allDay: true, low: 12, high: 18, decimals: 1},
 	{name: quantity + "BloodGlucose", unit: "mmol&lt;180.1558800000541&gt;/L", source: &sensor, perDay: 24, allDay: true, low: 4, high: 9, decimals: 1},
-	{name: quantity + "BloodPressureSystolic", unit: "mmHg", source: &manual, perDay: 1, every: 4, low: 110, high: 131, metadata: entered, sharp: true},
-	{name: quantity + "BloodPressureDiastolic", unit: "mmHg", source: &manual, perDay: 1, every: 4, low: 70, high: 84, metadata: entered, sharp: true},
+	{name: quantity + "BloodPressureSystolic", unit: "mmHg", source: &manual, perDay: 1, every: 4, low: 110, high: 131, metadata: userEnteredXML, sharp: true},
+	{name: quantity + "BloodPressureDiastolic", unit: "mmHg", source: &manual, perDay: 1, every: 4, low: 70, high: 84, metadata: userEnteredXML, sharp: true},
 	{name: quantity + "StepCount", unit: "count", source: &phone, perDay: 64, seconds: 540, low: 4, high: 410},
 	{name: quantity + "StepCount", unit: "count", source: &watch, perDay: 96, seconds: 420, low: 4, high: 360},
 	{name: quantity + "DistanceWalkingRunning", unit: "km", source: &phone, perDay: 64, seconds: 540, low: 0.01, high: 0.4, decimals: 5},
@@ -72,12 +72,12 @@ var kinds = []kind{
 	{name: quantity + "ActiveEnergyBurned", unit: "Cal", source: &watch, perDay: 160, seconds: 240, low: 0.2, high: 9, decimals: 3},
 	{name: quantity + "FlightsClimbed", unit: "count", source: &phone, perDay: 6, seconds: 20, low: 1, high: 3},
 	{name: quantity + "AppleExerciseTime", unit: "min", source: &watch, perDay: 28, seconds: 60, low: 1, high: 1},
-	{name: quantity + "DietaryWater", unit: "mL", source: &manual, perDay: 3, low: 150, high: 500, metadata: entered},
+	{name: quantity + "DietaryWater", unit: "mL", source: &manual, perDay: 3, low: 150, high: 500, metadata: userEnteredXML},
 	{name: quantity + "RestingHeartRate", unit: "count/min", source: &watch, perDay: 1, low: 52, high: 60},
 	{name: quantity + "VO2Max", unit: "mL/min·kg", source: &watch, perDay: 1, every: 5, low: 38, high: 43, decimals: 2},
 	{name: quantity + "WalkingHeartRateAverage", unit: "count/min", source: &watch, perDay: 1, low: 84, high: 101},
 	{name: quantity + "EnvironmentalAudioExposure", unit: "dBASPL", source: &watch, perDay: 24, seconds: 1700, low: 40, high: 75, decimals: 3},
-	{name: quantity + "HeartRateVariabilitySDNN", unit: "ms", source: &watch, perDay: 7, allDay: true, seconds: 60, low: 24, high: 88, decimals: 4, metadata: beats},
+	{name: quantity + "HeartRateVariabilitySDNN", unit: "ms", source: &watch, perDay: 7, allDay: true, seconds: 60, low: 24, high: 88, decimals: 4, metadata: heartBeatsXML},
 	{name: quantity + "AppleStandTime", unit: "min", source: &watch, perDay: 40, seconds: 300, low: 1, high: 5},
 }
 

@@ -38,8 +38,8 @@ func (w *writer) sleep() {
 
 // correlations repeat every blood pressure as a pair, as real exports do.
 func (w *writer) correlations() {
-	systolic := kind{name: quantity + "BloodPressureSystolic", unit: "mmHg", source: &manual, metadata: entered}
-	diastolic := kind{name: quantity + "BloodPressureDiastolic", unit: "mmHg", source: &manual, metadata: entered}
+	systolic := kind{name: quantity + "BloodPressureSystolic", unit: "mmHg", source: &manual, metadata: userEnteredXML}
+	diastolic := kind{name: quantity + "BloodPressureDiastolic", unit: "mmHg", source: &manual, metadata: userEnteredXML}
 	for d := 0; d < w.o.Days; d += 4 {
 		at := w.day(d).Add(7 * time.Hour)
 		stamp := at.Format(layout)

@@ -29,8 +29,8 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// Gathered holds the result of one reading, without a database.
-type Gathered struct {
+// GatheredData holds the result of one reading, without a database.
+type GatheredData struct {
 	Report    files.Report
 	Samples   []wearables.Samples
 	Summaries []wearables.Summary
@@ -45,9 +45,9 @@ type Gathered struct {
 }
 
 // Gather reads a file of a maker's, for a user with a fallback zone or none.
-func Gather(tb testing.TB, m replies.Maker, zone *time.Location, content []byte) *Gathered {
+func Gather(tb testing.TB, m replies.Maker, zone *time.Location, content []byte) *GatheredData {
 	tb.Helper()
-	g := &Gathered{Facts: map[civil.Date][]derive.DayFacts{}}
+	g := &GatheredData{Facts: map[civil.Date][]derive.DayFacts{}}
 	r := &replies.Reader{
 		Report: &g.Report, Zone: zone, Sink: sink{g},
 		Device: func(_ context.Context, d files.Device) (uuid.UUID, error) {
@@ -65,7 +65,7 @@ func Gather(tb testing.TB, m replies.Maker, zone *time.Location, content []byte)
 
 // Series returns the gathered samples of a resource, sample type and source type; an
 // empty one if there are none.
-func (g *Gathered) Series(resource, sampleType, sourceType string) wearables.Samples {
+func (g *GatheredData) Series(resource, sampleType, sourceType string) wearables.Samples {
 	all := wearables.Samples{Resource: resource, Type: sampleType}
 	for _, s := range g.Samples {
 		if s.Resource == resource && s.Type == sampleType && s.Source.Type == sourceType {
@@ -79,7 +79,7 @@ func (g *Gathered) Series(resource, sampleType, sourceType string) wearables.Sam
 
 // Bodies returns the bodies of all summaries of a resource, in order. It adds their dates
 // as calendar_date.
-func (g *Gathered) Bodies(tb testing.TB, resource string) []map[string]any {
+func (g *GatheredData) Bodies(tb testing.TB, resource string) []map[string]any {
 	tb.Helper()
 	var all []map[string]any
 	for _, s := range g.Summaries {
@@ -96,7 +96,7 @@ func (g *Gathered) Bodies(tb testing.TB, resource string) []map[string]any {
 	return all
 }
 
-type sink struct{ g *Gathered }
+type sink struct{ g *GatheredData }
 
 func (s sink) Samples(_ context.Context, all []wearables.Samples) error {
 	s.g.Samples = append(s.g.Samples, all...)
@@ -129,7 +129,7 @@ func (s sink) Person(p *derive.Person) { s.g.Person = p }
 func (s sink) Tell(_, _, _, _ int64) {}
 
 // Check checks the invariants of every reading. Fuzz targets call it.
-func (g *Gathered) Check(tb testing.TB) {
+func (g *GatheredData) Check(tb testing.TB) {
 	tb.Helper()
 	for _, s := range g.Samples {
 		resource, known := wearables.ResourceNamed(s.Resource)
@@ -168,7 +168,7 @@ func checkWorkout(tb testing.TB, w *derive.Workout) {
 	}
 }
 
-func (g *Gathered) checkSummary(tb testing.TB, s *wearables.Summary) {
+func (g *GatheredData) checkSummary(tb testing.TB, s *wearables.Summary) {
 	tb.Helper()
 	document, known := wearables.DocumentNamed(s.Resource)
 	if !known || s.Source.Provider == "" || s.Source.Type == "" || s.Key == "" {
@@ -250,9 +250,9 @@ func compare(t *testing.T, name string, o *files.Outcome, want File) {
 	}
 }
 
-// Unlike checks that the kind accepts no file of other makers. It skips the files in the
+// CheckRefused checks that the kind accepts no file of other makers. It skips the files in the
 // folder own.
-func Unlike(t *testing.T, kind files.Kind, own string) {
+func CheckRefused(t *testing.T, kind files.Kind, own string) {
 	t.Helper()
 	root := testdata.Shared(t, "wearables")
 	seen := 0

@@ -102,17 +102,17 @@ func Find(tb testing.TB, all []wearables.Samples, resource, sampleType, sourceTy
 	return wearables.Samples{}
 }
 
-// Gathered holds the result of one reading, without a database.
-type Gathered struct {
+// GatheredData holds the result of one reading, without a database.
+type GatheredData struct {
 	Report  files.Report
 	Samples []wearables.Samples
 	Err     error // a fault of the file; others end the test
 }
 
 // Gather reads a text export, for a user with a fallback zone or none.
-func Gather(tb testing.TB, read func(context.Context, *sheet.Document) error, zone *time.Location, content []byte) *Gathered {
+func Gather(tb testing.TB, read func(context.Context, *sheet.Document) error, zone *time.Location, content []byte) *GatheredData {
 	tb.Helper()
-	g := &Gathered{}
+	g := &GatheredData{}
 	g.Err = read(context.Background(), &sheet.Document{
 		File: bytes.NewReader(content), Zone: zone, Report: &g.Report,
 		Keep: func(_ context.Context, s []wearables.Samples) error { g.Samples = append(g.Samples, s...); return nil },
@@ -124,7 +124,7 @@ func Gather(tb testing.TB, read func(context.Context, *sheet.Document) error, zo
 }
 
 // Check checks the invariants of every reading, and counts the gathered samples.
-func (g *Gathered) Check(tb testing.TB) (samples int64) {
+func (g *GatheredData) Check(tb testing.TB) (samples int64) {
 	tb.Helper()
 	for _, s := range g.Samples {
 		samples += int64(s.Len())

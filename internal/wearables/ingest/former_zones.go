@@ -17,11 +17,11 @@ import (
 // deleted, and the file is read by another zone since, the record has another time. It is
 // still the same record, and stays deleted.
 
-// leaveOutMisread leaves out samples that were deleted when their times were read by a
+// leaveOutFormerZones leaves out samples that were deleted when their times were read by a
 // former zone.
-func (w *seriesPlan) leaveOutMisread(ctx context.Context, tx *store.Tx, former []*time.Location) error {
+func (w *seriesPlan) leaveOutFormerZones(ctx context.Context, tx *store.Tx, former []*time.Location) error {
 	for _, zone := range former {
-		before := readBy(&w.add, zone)
+		before := moveToZone(&w.add, zone)
 		left, n, err := storage.LeaveOutDeletedAt(ctx, tx, &w.series, &w.add, &before)
 		if err != nil {
 			return err
@@ -36,8 +36,8 @@ func (w *seriesPlan) leaveOutMisread(ctx context.Context, tx *store.Tx, former [
 	return nil
 }
 
-// readBy returns the samples with the times that a former zone gave them.
-func readBy(c *blocks.Columns, zone *time.Location) blocks.Columns {
+// moveToZone returns the samples with the times that a former zone gave them.
+func moveToZone(c *blocks.Columns, zone *time.Location) blocks.Columns {
 	before := *c
 	before.Time, before.End = slices.Clone(c.Time), slices.Clone(c.End)
 	for i, at := range c.Time {

@@ -1,11 +1,27 @@
 package ledger
 
 import (
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 
+	"hale/internal/people/users"
+	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
+
+// EraseTable erases a user's rows in one table of this package, as deleting the user
+// does.
+func EraseTable(ctx context.Context, tx *store.Tx, table string, team teams.ID, user users.ID) (bool, error) {
+	for _, r := range UserRecords() {
+		if r.Name == table {
+			return r.Erase(ctx, tx, team, user)
+		}
+	}
+	return false, fmt.Errorf("nothing erases %s", table)
+}
 
 // Queries for one user do not scan the rows of other users, however many bodies are
 // stored.

@@ -281,8 +281,8 @@ func queriedSessions(table string, rows []string) truth {
 		"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"`+table+`"}}]}`, "group_key.0 count.session_end", rows...)
 }
 
-// sent counts the events of a type.
-func sent(kind string, n int) truth {
+// countEvents counts the events of a type.
+func countEvents(kind string, n int) truth {
 	return truth{name: kind, fields: []string{"events"}, rows: []string{strconv.Itoa(n)}, read: func(b *bed) []map[string]any {
 		return []map[string]any{{"events": float64(len(b.events(kind)))}}
 	}}

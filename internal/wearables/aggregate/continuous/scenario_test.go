@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// story is a running service with a user and a receiver of its events.
-type story struct {
+// scenario is a running service with a user and a receiver of its events.
+type scenario struct {
 	*apptest.Service
 	t    *testing.T
 	user string
@@ -27,9 +27,9 @@ type story struct {
 	got []string // data of change events, in order of arrival
 }
 
-func begin(t *testing.T, d storetest.Database) *story {
+func begin(t *testing.T, d storetest.Database) *scenario {
 	t.Helper()
-	s := &story{Service: apptest.Start(t, d), t: t}
+	s := &scenario{Service: apptest.Start(t, d), t: t}
 	var user struct {
 		ID   string `json:"user_id"`
 		Team string `json:"team_id"`
@@ -55,7 +55,7 @@ const stepsByDay = `{"slug":"steps-by-day","title":"Steps","query":{
 	"group_by":[{"date_trunc":{"unit":"day"},"arg":{"index":"timeseries"}}]}}`
 
 // create makes a query and returns its id.
-func (s *story) create(body string) string {
+func (s *scenario) create(body string) string {
 	s.t.Helper()
 	var q struct{ ID string }
 	s.Expect(http.StatusOK, "POST", s.org+"continuous_query", body, &q)
@@ -63,14 +63,14 @@ func (s *story) create(body string) string {
 }
 
 // push sends an hour of steps.
-func (s *story) push(at string, value int) {
+func (s *scenario) push(at string, value int) {
 	s.t.Helper()
 	s.Expect(http.StatusOK, "POST", "/v2/timeseries/"+s.user+"/steps", fmt.Sprintf(`{"stage":"daily","provider":"apple_health_kit","data":[
 		{"timestamp":"%s:00:00Z","end":"%[1]s:59:00Z","value":%d,"source_type":"watch"}]}`, at, value), nil)
 }
 
 // await waits for the n-th change event.
-func (s *story) await(n int) string {
+func (s *scenario) await(n int) string {
 	s.t.Helper()
 	for range 9000 {
 		s.mu.Lock()
@@ -85,7 +85,7 @@ func (s *story) await(n int) string {
 	return ""
 }
 
-func (s *story) result(query string) string {
+func (s *scenario) result(query string) string {
 	s.t.Helper()
 	status, body := s.Call("GET", "/aggregate/v1/user/"+s.user+"/continuous_query/"+query+"/result_table", "")
 	if status != http.StatusOK {
@@ -140,7 +140,7 @@ func TestStoryOfAContinuousQuery(t *testing.T) {
 	})
 }
 
-func (s *story) parquet(id string) {
+func (s *scenario) parquet(id string) {
 	s.t.Helper()
 	status, body := s.Call("GET", "/aggregate/v1/user/"+s.user+"/continuous_query/"+id+"/result_table", "", "Accept", "application/vnd.apache.parquet")
 	type row struct {
@@ -153,7 +153,7 @@ func (s *story) parquet(id string) {
 	}
 }
 
-func (s *story) history(id string) {
+func (s *scenario) history(id string) {
 	s.t.Helper()
 	type page struct {
 		Data []struct {

@@ -67,8 +67,8 @@ func (l *Ledger) RemoveFile(ctx context.Context, db *store.DB, f File) error {
 	return nil
 }
 
-// Oldest returns when the oldest payload of a team was received last; zero if it has none.
-func Oldest(ctx context.Context, tx *store.Tx, team teams.ID) (at time.Time, err error) {
+// OldestReceipt returns when the oldest payload of a team was received last; zero if it has none.
+func OldestReceipt(ctx context.Context, tx *store.Tx, team teams.ID) (at time.Time, err error) {
 	err = tx.QueryRow(ctx, `SELECT last_at FROM payloads WHERE team_id = $1 ORDER BY last_at LIMIT 1`, team).Scan(store.ScanTime(&at))
 	if errors.Is(err, store.ErrNoRows) {
 		err = nil
@@ -157,9 +157,9 @@ func (p *Payload) removeHour(ctx context.Context, tx *store.Tx) error {
 	return err
 }
 
-// Incomplete reports whether payloads of the user were removed, so that the others are not
+// HasRemovedPayloads reports whether payloads of the user were removed, so that the others are not
 // the complete data.
-func Incomplete(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (forgotten bool, err error) {
+func HasRemovedPayloads(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (forgotten bool, err error) {
 	var n int
 	err = tx.QueryRow(ctx, `SELECT COUNT(*) FROM payload_keys WHERE team_id = $1 AND user_id = $2 AND forgotten`, team, user).Scan(&n)
 	if err != nil {

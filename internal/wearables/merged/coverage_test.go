@@ -41,8 +41,8 @@ func coveredPiece(start, end int64, value float64, source, by int) Piece {
 	return p
 }
 
-// sumOfKept returns the merged line of a few tracks whose values add up.
-func sumOfKept(tracks []*track) line {
+// sumLine returns the merged line of a few tracks whose values add up.
+func sumLine(tracks []*track) line {
 	l := line{explain: true, most: mostParts}
 	if err := l.addSums(tracks, nil); err != nil {
 		panic(err)
@@ -109,7 +109,7 @@ func TestSums(t *testing.T) {
 		{"longer than a day", []*track{samples(0, 0, float64(3*dayUS), 30)}, []Piece{keptPiece(0, dayUS, 30, 0)}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := sumOfKept(c.tracks)
+			l := sumLine(c.tracks)
 			if !slices.Equal(l.kept, c.kept) || !slices.Equal(l.aside, c.aside) {
 				t.Errorf("kept  %v\nwant  %v\naside %v\nwant  %v", l.kept, c.kept, l.aside, c.aside)
 			}
@@ -173,7 +173,7 @@ func drawTracks(t *rapid.T) []*track {
 func TestSumsKeepEverythingOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		l := sumOfKept(tracks)
+		l := sumLine(tracks)
 		given, lies := 0.0, []Span(nil)
 		for _, s := range tracks {
 			for i := range s.Time {
@@ -215,7 +215,7 @@ func TestSumsKeepEverythingOnce(t *testing.T) {
 func TestSumsLeaveTheBestAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
-		alone, among := sumOfKept(tracks[:1]), sumOfKept(tracks)
+		alone, among := sumLine(tracks[:1]), sumLine(tracks)
 		among.kept = slices.DeleteFunc(among.kept, func(p Piece) bool { return p.Source != 0 })
 		if !slices.Equal(alone.kept, among.kept) {
 			t.Fatalf("alone %v\namong %v", alone.kept, among.kept)

@@ -13,7 +13,7 @@ import (
 // Keep adds the statements that store a body to b, in the transaction that stores its
 // data. The same body again is the same payload and is counted. Its time is the last one:
 // that is its position when the ledger is reprocessed.
-func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team teams.ID, user users.ID, p *Packed) (ID, error) {
+func (l *Ledger) Keep(ctx context.Context, tx *store.Tx, b *store.Batch, team teams.ID, user users.ID, p *PackedBody) (ID, error) {
 	key, err := l.keyOf(ctx, tx, team, user)
 	if err != nil {
 		return ID{}, err

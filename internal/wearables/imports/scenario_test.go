@@ -13,16 +13,16 @@ import (
 	"hale/internal/testdata"
 )
 
-// story is a running service with one user.
-type story struct {
+// scenario is a running service with one user.
+type scenario struct {
 	*apptest.Service
 	t    *testing.T
 	user string
 }
 
-func begin(t *testing.T, d storetest.Database) *story {
+func newScenario(t *testing.T, d storetest.Database) *scenario {
 	t.Helper()
-	s := &story{Service: apptest.Start(t, d), t: t}
+	s := &scenario{Service: apptest.Start(t, d), t: t}
 	var user struct {
 		ID string `json:"user_id"`
 	}
@@ -46,7 +46,7 @@ type eventKey struct {
 }
 
 // send uploads a file and waits until its import is over.
-func (s *story) send(raw []byte) eventKey {
+func (s *scenario) send(raw []byte) eventKey {
 	s.t.Helper()
 	var i eventKey
 	s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", string(raw), &i)
@@ -67,7 +67,7 @@ func TestStoryOfARide(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		s := begin(t, d)
+		s := newScenario(t, d)
 		done := s.send(raw)
 		if done.Kind != "fit" || done.Status != "succeeded" || done.Report.Workouts != 1 || done.Report.Types["record"]["mapped"] != 15 {
 			t.Fatalf("%+v, %+v", done, done.Report)
@@ -122,7 +122,7 @@ func TestStoryOfARide(t *testing.T) {
 }
 
 // events counts what the event feed has, by type.
-func (s *story) events() map[string]int {
+func (s *scenario) events() map[string]int {
 	s.t.Helper()
 	counts := map[string]int{}
 	for range 100 { // events are numbered a moment after they are written
@@ -146,7 +146,7 @@ func (s *story) events() map[string]int {
 
 // A file that is no export, or has no usable data, is refused with a clear error.
 func TestStoryOfBadFiles(t *testing.T) {
-	s := begin(t, storetest.NewSQLite(t))
+	s := newScenario(t, storetest.NewSQLite(t))
 	for text, says := range map[string]string{
 		"%PDF-1.4": "none of those that can be imported", `<kml><Document/></kml>`: "none of those",
 	} {

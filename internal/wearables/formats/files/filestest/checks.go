@@ -33,8 +33,8 @@ func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	first := o.FirstLeft()
 	for of, got := range o.Types {
 		left, named := first[of]
-		n := leftOut(got)[left.Reason]
-		switch some := slices.Max(slices.Collect(maps.Values(leftOut(got)))) > 0; {
+		n := skippedReasons(got)[left.Reason]
+		switch some := slices.Max(slices.Collect(maps.Values(skippedReasons(got)))) > 0; {
 		case named != some:
 			tb.Errorf("the first %s that was left out is %+v, of %+v", of, left, *got)
 		case named && (n == 0 || left.Record < 1 || left.Record+n-1 > got.Read):
@@ -43,8 +43,8 @@ func Types(tb testing.TB, o *files.Outcome, want map[string]files.TypeCount) {
 	}
 }
 
-// leftOut counts the left-out records of a type, by reason.
-func leftOut(c *files.TypeCount) map[string]int64 {
+// skippedReasons counts the left-out records of a type, by reason.
+func skippedReasons(c *files.TypeCount) map[string]int64 {
 	return map[string]int64{
 		"skipped": c.Skipped, "bad_date": c.BadDate, "bad_value": c.BadValue, "bad_unit": c.BadUnit, "unpaired": c.Unpaired, "too_many": c.TooMany,
 	}
@@ -83,8 +83,8 @@ func Has(tb testing.TB, db *store.DB, user users.User, resource string, want ...
 	}
 }
 
-// Unlike checks that the kind accepts none of some contents.
-func Unlike(tb testing.TB, kind files.Kind, contents map[string]string) {
+// CheckRefused checks that the kind accepts none of some contents.
+func CheckRefused(tb testing.TB, kind files.Kind, contents map[string]string) {
 	tb.Helper()
 	for name, content := range contents {
 		var unlike *files.UnlikeError

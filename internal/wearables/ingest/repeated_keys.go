@@ -15,8 +15,8 @@ import (
 // the body counts, as if they came in two bodies. All are stored in one moment, so the
 // earlier ones are marked: see storage.MarkWritten.
 
-// hasRivals reports whether a batch may have several values of one key.
-func hasRivals(all []wearables.Samples) bool {
+// hasRepeatedKeys reports whether a batch may have several values of one key.
+func hasRepeatedKeys(all []wearables.Samples) bool {
 	type kind struct{ resource, provider, sourceType string }
 	seen := make(map[kind]*wearables.Samples, len(all))
 	for i := range all {
@@ -41,9 +41,9 @@ func orderOf(s *wearables.Samples, part int) []int64 {
 	return order
 }
 
-// rankRivals replaces the places of the samples by their ranks: 0 for the last one of a
+// rankRepeatedKeys replaces the places of the samples by their ranks: 0 for the last one of a
 // key, otherwise minus the number of later ones.
-func (j *job) rankRivals() {
+func (j *job) rankRepeatedKeys() {
 	for _, w := range j.series {
 		if len(w.add.Written) > 0 {
 			w.last = slices.Max(w.add.Written)
@@ -95,16 +95,16 @@ func placeAt(c *blocks.Columns, i int) int64 {
 	return 0
 }
 
-// eventsOf are the events of a series, with the place of its last sample in the body.
-type eventsOf struct {
+// seriesEvents are the events of a series, with the place of its last sample in the body.
+type seriesEvents struct {
 	last int64
 	all  []events.New
 }
 
-// inOrder joins the events of series in the order of their last samples, if several have
+// mergeEvents joins the events of series in the order of their last samples, if several have
 // values of one key.
-func inOrder(each []eventsOf) (all []events.New) {
-	slices.SortStableFunc(each, func(a, b eventsOf) int { return cmp.Compare(a.last, b.last) })
+func mergeEvents(each []seriesEvents) (all []events.New) {
+	slices.SortStableFunc(each, func(a, b seriesEvents) int { return cmp.Compare(a.last, b.last) })
 	for _, one := range each {
 		all = append(all, one.all...)
 	}

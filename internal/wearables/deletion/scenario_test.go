@@ -12,21 +12,21 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// story is a running service with one user.
-type story struct {
+// scenario is a running service with one user.
+type scenario struct {
 	*apptest.Service
 	t    *testing.T
 	user string
 }
 
-func begin(s *apptest.Service, t *testing.T, name string) *story {
+func newScenario(s *apptest.Service, t *testing.T, name string) *scenario {
 	t.Helper()
 	s = s.For(t)
-	return &story{Service: s, t: t, user: s.NewUser(name)}
+	return &scenario{Service: s, t: t, user: s.NewUser(name)}
 }
 
 // push sends samples of one app, as value at a minute of the first of March.
-func (s *story) push(resource string, values ...int) {
+func (s *scenario) push(resource string, values ...int) {
 	s.t.Helper()
 	var samples []string
 	for i, v := range values {
@@ -36,13 +36,13 @@ func (s *story) push(resource string, values ...int) {
 	s.Expect(200, "POST", "/v2/timeseries/"+s.user+"/"+resource, `{"stage":"daily","provider":"health_connect","data":[`+strings.Join(samples, ",")+`]}`, nil)
 }
 
-func (s *story) night(body string) {
+func (s *scenario) night(body string) {
 	s.t.Helper()
 	s.Expect(200, "POST", "/v2/summary/sleep/"+s.user, `{"stage":"daily","provider":"health_connect","data":[`+body+`]}`, nil)
 }
 
 // values reads the values of a resource.
-func (s *story) values(resource string) string {
+func (s *scenario) values(resource string) string {
 	s.t.Helper()
 	var page struct {
 		Groups map[string][]struct{ Data []struct{ Value float64 } }
@@ -59,22 +59,22 @@ func (s *story) values(resource string) string {
 	return strings.Join(all, " ")
 }
 
-// deleted is a deletion on the wire.
-type deleted struct {
+// wireDeletion is a deletion on the wire.
+type wireDeletion struct {
 	ID        *string
 	Status    string
 	Deleted   int
 	Resources map[string]struct{ Deleted, Restored, Moved, Replaced int }
 }
 
-func (s *story) delete(query string) (d deleted) {
+func (s *scenario) delete(query string) (d wireDeletion) {
 	s.t.Helper()
 	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/data?"+query, "", &d)
 	return d
 }
 
 // events returns the payloads of the events of a type.
-func (s *story) events(kind string) (all []json.RawMessage) {
+func (s *scenario) events(kind string) (all []json.RawMessage) {
 	s.t.Helper()
 	var page struct {
 		Events []struct {
@@ -96,7 +96,7 @@ func (s *story) events(kind string) (all []json.RawMessage) {
 
 // sent returns the number of events about a resource of an export that introspection
 // counts, and the number of those events.
-func (s *story) sent(resource string) (counted, n int) {
+func (s *scenario) sent(resource string) (counted, n int) {
 	s.t.Helper()
 	var page struct {
 		Data []struct {
@@ -116,7 +116,7 @@ func (s *story) sent(resource string) (counted, n int) {
 }
 
 // await repeats a check until it holds.
-func (s *story) await(what string, holds func() bool) {
+func (s *scenario) await(what string, holds func() bool) {
 	s.t.Helper()
 	for range 200 {
 		if holds() {
@@ -130,7 +130,7 @@ func (s *story) await(what string, holds func() bool) {
 func TestStories(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
-		for name, tell := range map[string]func(s *story){
+		for name, tell := range map[string]func(s *scenario){
 			"samples": samplesStory, "summaries": summariesStory, "import": importStory, "filters": filtersStory, "activity": activityStory, "large": largeStory,
 			"import and shift": importShiftStory, "shifts": shiftsStory, "shift onto samples": replacedStory,
 			"beside pushes": besidePushesStory,
@@ -141,14 +141,14 @@ func TestStories(t *testing.T) {
 						t.Log(s.Log.String())
 					}
 				})
-				tell(begin(s, t, name))
+				tell(newScenario(s, t, name))
 			})
 		}
 	})
 }
 
 // Data is deleted while phones write it.
-func besidePushesStory(s *story) {
+func besidePushesStory(s *scenario) {
 	ended := make(chan struct{})
 	var phones sync.WaitGroup
 	for phone := range 2 {
@@ -178,7 +178,7 @@ func besidePushesStory(s *story) {
 }
 
 // Deleted samples stay deleted when they are pushed again. A corrected value is stored.
-func samplesStory(s *story) {
+func samplesStory(s *scenario) {
 	s.push("steps", 10, 20, 30)
 	if d := s.delete("resource=steps&start=2026-03-01T10:01:00Z&end=2026-03-01T10:01:30Z&dry_run=true"); d.Deleted != 1 || d.ID != nil || s.values("steps") != "10 20 30" {
 		s.t.Fatalf("dry run: %+v, %s", d, s.values("steps"))
@@ -218,7 +218,7 @@ func samplesStory(s *story) {
 }
 
 // A deleted night stays deleted; a corrected one is stored.
-func summariesStory(s *story) {
+func summariesStory(s *scenario) {
 	night := `{"bedtime_start":"2026-02-28T22:00:00Z","bedtime_stop":"2026-03-01T06:00:00Z","total":%d}`
 	count := func() int {
 		var page struct{ Sleep []struct{ Total int } }
@@ -249,7 +249,7 @@ func summariesStory(s *story) {
 
 // A phone deletes an activity and a profile by their ids. The activity then follows from
 // the samples again.
-func activityStory(s *story) {
+func activityStory(s *scenario) {
 	s.push("steps", 100, 300)
 	push := func(resource, body string) (counts struct{ Created, Updated, Unchanged, Deleted int }) {
 		s.Expect(200, "POST", "/v2/summary/"+resource+"/"+s.user, `{"stage":"daily","provider":"health_connect",`+body+`}`, &counts)
@@ -284,7 +284,7 @@ func activityStory(s *story) {
 }
 
 // An import is undone: new values go, and changed ones are as before.
-func importStory(s *story) {
+func importStory(s *scenario) {
 	send := func(value int) string {
 		var i struct{ ID, Status string }
 		s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", appleExport(value), &i)
@@ -304,7 +304,7 @@ func importStory(s *story) {
 	if s.values("steps") != "150 7" || activity() != "[{157}]" {
 		s.t.Fatalf("imported %s %s", s.values("steps"), activity())
 	}
-	var d deleted
+	var d wireDeletion
 	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+second+"/data", "", &d)
 	if s.values("steps") != "100 7" || activity() != "[{107}]" || d.Resources["steps"].Restored != 1 {
 		s.t.Fatalf("undone: %s %s %+v", s.values("steps"), activity(), d)
@@ -335,7 +335,7 @@ func appleExport(value int) string {
 }
 
 // imported imports a file, and returns the id of the import.
-func (s *story) imported(file string) string {
+func (s *scenario) imported(file string) string {
 	s.t.Helper()
 	var i struct{ ID, Status string }
 	s.Expect(202, "POST", "/v2/user/"+s.user+"/imports", file, &i)
@@ -347,7 +347,7 @@ func (s *story) imported(file string) string {
 }
 
 // shift moves the data of a day, and returns its id.
-func (s *story) shift(provider, day string, seconds int) string {
+func (s *scenario) shift(provider, day string, seconds int) string {
 	s.t.Helper()
 	d := s.shifted(provider, day, seconds, false)
 	if d.Status != "succeeded" || d.ID == nil {
@@ -356,21 +356,21 @@ func (s *story) shift(provider, day string, seconds int) string {
 	return *d.ID
 }
 
-func (s *story) shifted(provider, day string, seconds int, dryRun bool) (d deleted) {
+func (s *scenario) shifted(provider, day string, seconds int, dryRun bool) (d wireDeletion) {
 	s.t.Helper()
 	body := fmt.Sprintf(`{"provider":%q,"start":%q,"end":%q,"seconds":%d,"dry_run":%t}`, provider, day, day, seconds, dryRun)
 	s.Expect(200, "POST", "/v2/user/"+s.user+"/data/shifts", body, &d)
 	return d
 }
 
-func (s *story) unshift(id string) (d deleted) {
+func (s *scenario) unshift(id string) (d wireDeletion) {
 	s.t.Helper()
 	s.Expect(200, "DELETE", "/v2/user/"+s.user+"/data/shifts/"+id, "", &d)
 	return d
 }
 
 // times reads the times and values of a resource.
-func (s *story) times(resource string) string {
+func (s *scenario) times(resource string) string {
 	s.t.Helper()
 	var page struct {
 		Groups map[string][]struct {
@@ -393,7 +393,7 @@ func (s *story) times(resource string) string {
 }
 
 // workouts reads the starts of workouts.
-func (s *story) workouts() string {
+func (s *scenario) workouts() string {
 	s.t.Helper()
 	var page struct {
 		Workouts []struct {
@@ -406,8 +406,8 @@ func (s *story) workouts() string {
 
 // Data that was shifted goes with its import, also if the shift was reversed. Former values
 // come back at the new time, and move back with the shift.
-func importShiftStory(s *story) {
-	undo := func(id string) (d deleted) {
+func importShiftStory(s *scenario) {
+	undo := func(id string) (d wireDeletion) {
 		s.Expect(200, "DELETE", "/v2/user/"+s.user+"/imports/"+id+"/data", "", &d)
 		return d
 	}
@@ -462,7 +462,7 @@ const appleWorkout = `<?xml version="1.0" encoding="UTF-8"?><HealthData locale="
 <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="30" durationUnit="min" sourceName="Watch" startDate="2026-03-01 10:00:00 +0000" endDate="2026-03-01 10:30:00 +0000"/></HealthData>`
 
 // at pushes heart rates of 2 March, as value at an hour.
-func (s *story) at(hours string, values ...int) {
+func (s *scenario) at(hours string, values ...int) {
 	s.t.Helper()
 	var samples []string
 	for i, hour := range strings.Fields(hours) {
@@ -472,7 +472,7 @@ func (s *story) at(hours string, values ...int) {
 }
 
 // Shifts of the same data are reversed from the last one.
-func shiftsStory(s *story) {
+func shiftsStory(s *scenario) {
 	s.at("12", 62)
 	first := s.shift("health_connect", "2026-03-02", -3600)
 	second := s.shift("health_connect", "2026-03-02", -3600)
@@ -496,12 +496,12 @@ func shiftsStory(s *story) {
 }
 
 // A shift counts the samples that it replaces. Reversing it restores them.
-func replacedStory(s *story) {
+func replacedStory(s *scenario) {
 	const only = `{"provider":"health_connect","start":"2026-03-02T12:00:00Z","end":"2026-03-02T12:30:00Z","seconds":3600,"dry_run":%t}`
 	for _, value := range []int{63, 62} { // also an equal one
 		s.at("12 13", 62, value)
 		was := s.times("heartrate")
-		var d deleted
+		var d wireDeletion
 		s.Expect(200, "POST", "/v2/user/"+s.user+"/data/shifts", fmt.Sprintf(only, true), &d)
 		if d.Resources["heartrate"].Moved != 1 || d.Resources["heartrate"].Replaced != 1 || s.times("heartrate") != was {
 			s.t.Fatalf("dry run: %+v", d)
@@ -521,7 +521,7 @@ func replacedStory(s *story) {
 }
 
 // A deletion without a filter, or with a wrong one, is refused.
-func filtersStory(s *story) {
+func filtersStory(s *scenario) {
 	for query, want := range map[string]int{
 		"": 422, "resource=nothing": 422, "start=yesterday": 422, "start=2026-03-02&end=2026-03-01": 422, "resource=hypnogram": 422,
 		"resource=steps&strat=2026-03-01": 422, "provider=unknown": 422,
@@ -534,7 +534,7 @@ func filtersStory(s *story) {
 }
 
 // A large deletion continues in a job.
-func largeStory(s *story) {
+func largeStory(s *scenario) {
 	for day := range 3 {
 		var samples []string
 		for i := range 1440 {
