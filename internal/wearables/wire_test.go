@@ -42,7 +42,7 @@ func TestTextAgreesWithEncodingJSON(t *testing.T) {
 	})
 }
 
-func TestNumbersComeBack(t *testing.T) {
+func TestNumbersRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.Float64().Draw(t, "f")
 		var got float64

@@ -50,7 +50,7 @@ func TestTimeframe(t *testing.T) {
 }
 
 // Conditions run before grouping. A missing value is neither true nor false.
-func TestWhere(t *testing.T) {
+func TestWhereConditions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, "")
 		r.samples("heartrate", watch, wearables.NoOffset, []string{"2026-03-01T08:00:00Z", "2026-03-01T09:00:00Z"}, []float64{60, 80})

@@ -18,7 +18,7 @@ import (
 
 // Years of few samples make a stretch long. fit ends it where a device with one
 // sample a second begins. A stretch is never shorter than one block.
-func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
+func TestReadIsLimitedBeforeItStarts(t *testing.T) {
 	device := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return device.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})

@@ -87,7 +87,7 @@ func TestEnsureConnectsOnce(t *testing.T) {
 	})
 }
 
-func TestEnsureAtTheSameTimeLosesNothing(t *testing.T) {
+func TestConcurrentEnsure(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		resources := []string{"heartrate", "sleep", "steps", "weight", "hrv", "glucose"}
@@ -110,7 +110,7 @@ func TestEnsureAtTheSameTimeLosesNothing(t *testing.T) {
 	})
 }
 
-func TestEnsureRefusesTheDeleted(t *testing.T) {
+func TestEnsureRefusesDeletedUsers(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		users.Register(db, connections.UserRecords()...)
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
@@ -328,7 +328,7 @@ func TestMeasure(t *testing.T) {
 // Measure returns the numbers that the rows have, while connections are created, fail,
 // recover and end, many of them concurrently. It also holds after rows of people are
 // deleted.
-func TestTheMetricsAreThoseOfTheRows(t *testing.T) {
+func TestMetricsEqualTheRows(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
 		check := func(when string) {

@@ -28,7 +28,7 @@ func anotherDevice(first rune, n int) string {
 
 // A device that passes Check is stored unchanged, in both databases. Two devices that
 // differ in one character stay two devices.
-func TestLongTextsTellDevicesApart(t *testing.T) {
+func TestLongTextsDistinguishDevices(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})
 		long := func() string { return anotherDevice('一', 199) }

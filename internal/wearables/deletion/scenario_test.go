@@ -127,7 +127,7 @@ func (s *scenario) await(what string, holds func() bool) {
 	s.t.Fatalf("%s did not happen", what)
 }
 
-func TestStories(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		for name, tell := range map[string]func(s *scenario){

@@ -129,7 +129,7 @@ func TestActivityOfADay(t *testing.T) {
 
 // Some hours of a day do not contradict a provider that states the totals of
 // days. The deriver adds only the heart rate, and the day keeps its source.
-func TestTotalsThatAreStatedAreNotAddedUp(t *testing.T) {
+func TestStatedTotalsAreNotAdded(t *testing.T) {
 	at := time.Date(2024, 7, 1, 8, 0, 0, 0, time.UTC)
 	ring, watch, day := source("ring"), source("watch"), civil.MustParse("2024-07-01")
 	found := tracks{

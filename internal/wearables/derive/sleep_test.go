@@ -58,7 +58,7 @@ func TestSessions(t *testing.T) {
 
 // A hypnogram has its stages in order, without overlap. Adjacent stages differ
 // where they touch. The hypnogram covers exactly the time of the segments.
-func TestHypnogramLaysStagesEndToEnd(t *testing.T) {
+func TestHypnogramStagesAreConsecutive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var all []Segment
 		var covered []interval
@@ -89,7 +89,7 @@ func TestHypnogramLaysStagesEndToEnd(t *testing.T) {
 	})
 }
 
-func TestNamedStagesGoBeforeUnstaged(t *testing.T) {
+func TestNamedStagesTakePrecedence(t *testing.T) {
 	stages := hypnogram([]Segment{night(Asleep, 0, 100), night(Deep, 20, 40)})
 	want := []Segment{night(Asleep, 0, 20), night(Deep, 20, 40), night(Asleep, 40, 100)}
 	if !slices.Equal(stages, want) {
@@ -144,7 +144,7 @@ func TestNight(t *testing.T) {
 	}
 }
 
-func TestTimeInBedAlone(t *testing.T) {
+func TestTimeInBedWithoutStages(t *testing.T) {
 	s := sessionOf(source("phone"), []Segment{night(InBed, 0, 120)})
 	b := s.body()
 	if b.Type != "short_sleep" || b.Duration != 7200 || b.Total != 0 || b.Awake != 0 || b.Efficiency != nil || b.Latency != nil {

@@ -100,7 +100,7 @@ func TestStream(t *testing.T) {
 }
 
 // Thinning keeps first and last and never more than asked for.
-func TestThinned(t *testing.T) {
+func TestThinnedCourse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 400).Draw(t, "points")
 		points := make([]Point, n)

@@ -38,7 +38,7 @@ var oneRecord = map[string]bool{"strava/testdata/list.json": true, "runkeeper/te
 // The import of a truncated file reads it up to its end, or the refusal says
 // that the file ends in the middle. An accepted part has the kind of the
 // complete file.
-func TestCutFixturesAreReadToWhereTheyEnd(t *testing.T) {
+func TestTruncatedFixturesAreReadToTheirEnd(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
 	for kind, names := range jsonFixtures {
@@ -73,7 +73,7 @@ var unknownFiles = map[string]bool{
 }
 
 // So are the files that makers and other programs wrote.
-func TestCutRealFilesAreReadToWhereTheyEnd(t *testing.T) {
+func TestTruncatedRealFilesAreReadToTheirEnd(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
 	seen, read := 0, 0

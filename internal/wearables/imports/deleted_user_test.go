@@ -31,7 +31,7 @@ func (s *interruptedSink) Ingest(ctx context.Context, user users.User, b wearabl
 
 // A user is deleted before an import or during it, and restored. The import then has the
 // same result as one without the deletion.
-func TestImportOfADeletedUserIsWhole(t *testing.T) {
+func TestImportOfADeletedUserIsComplete(t *testing.T) {
 	data := export(t, 3)
 	var ahead atomic.Int64
 	now := func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }

@@ -148,7 +148,7 @@ func TestADocumentOverTheLimit(t *testing.T) {
 
 // A document is longer than the size in the zip's directory. It is read up to that size,
 // and the report states that it is truncated.
-func TestADocumentLargerThanItsZipSays(t *testing.T) {
+func TestDocumentLargerThanItsZipStates(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	b.service.MaxDocument = 8 << 20
 	blanks := strings.NewReader(strings.Repeat(" ", 16<<20))

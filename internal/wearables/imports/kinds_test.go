@@ -127,7 +127,7 @@ func TestUnknownFilesAreRefused(t *testing.T) {
 }
 
 // Every kind goes through the same job.
-func TestKindsRunToTheirEnd(t *testing.T) {
+func TestKindsImportTheirFiles(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	defer b.work(b.service)()
 	for _, test := range []struct {

@@ -163,7 +163,7 @@ func TestPartsOfAnySize(t *testing.T) {
 // While an upload is turned into an import, which takes time, a client that sends the
 // last part again waits. No step runs twice, and no data is removed. A node that dies
 // during this time does not block others.
-func TestTheLastPartAgain(t *testing.T) {
+func TestLastPartIsRepeated(t *testing.T) {
 	b := newFixture(t, storetest.SQLite(t))
 	data := export(t, 1)
 	p, err := b.begun(imports.NewPartial{Size: int64(len(data))})
@@ -310,7 +310,7 @@ func TestFirstSkippedRecord(t *testing.T) {
 
 // A file is sent in two parts over HTTP; the sender who missed the last answer
 // asks and finds the import.
-func TestStoryOfAnUploadInParts(t *testing.T) {
+func TestUploadInPartsScenario(t *testing.T) {
 	data := export(t, 1)
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := newScenario(t, d)

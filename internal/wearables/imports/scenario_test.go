@@ -61,7 +61,7 @@ func (s *scenario) send(raw []byte) eventKey {
 }
 
 // A ride is uploaded, read back with its course, and announced.
-func TestStoryOfARide(t *testing.T) {
+func TestRideScenario(t *testing.T) {
 	raw, err := os.ReadFile(testdata.Shared(t, "wearables/fit/fitparse-garmin-edge-820-bike.fit"))
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +145,7 @@ func (s *scenario) events() map[string]int {
 }
 
 // A file that is no export, or has no usable data, is refused with a clear error.
-func TestStoryOfBadFiles(t *testing.T) {
+func TestBadFilesScenario(t *testing.T) {
 	s := newScenario(t, storetest.NewSQLite(t))
 	for text, says := range map[string]string{
 		"%PDF-1.4": "none of those that can be imported", `<kml><Document/></kml>`: "none of those",

@@ -71,7 +71,7 @@ func (b *fixture) findUnfinished() {
 
 // An export fills the history while no other source has filled it. It does not
 // matter how the connection was created.
-func TestKindsThatFillTheHistory(t *testing.T) {
+func TestKindsThatCompleteTheHistory(t *testing.T) {
 	data := export(t, 1)
 	for _, c := range []struct {
 		name   string

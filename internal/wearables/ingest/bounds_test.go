@@ -40,7 +40,7 @@ func TestEnded(t *testing.T) {
 }
 
 // The bounds are days where the person is, with a day to spare on both sides.
-func TestBoundsHaveADayToSpare(t *testing.T) {
+func TestIngestionBoundsAllowOneDay(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		start, end := civil.MustParse("2026-03-14"), civil.MustParse("2026-03-15")
 		f.user.IngestionStart, f.user.IngestionEnd = &start, &end
@@ -82,7 +82,7 @@ func TestBoundsHaveADayToSpare(t *testing.T) {
 	})
 }
 
-func TestNoDataAfterTheCatchUp(t *testing.T) {
+func TestDataAfterTheCatchUpIsRefused(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		kept := civil.DateOf(clock().AddDate(0, 0, -7))
 		f.user.IngestionEnd = &kept

@@ -36,7 +36,7 @@ func describeGroups(groups []wearables.Samples) string {
 
 // The two parts of one bolus begin at the same time. Their words distinguish them in the
 // store, in events and in reads.
-func TestWordsTellSamplesApart(t *testing.T) {
+func TestWordsDistinguishSamples(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		batch := wearables.Batch{Samples: []wearables.Samples{insulinSamples(day, "bolus,standard,meal", 3), insulinSamples(day, "bolus,extended,meal", 2), insulinSamples(day, "basal,,", 1)}}
 		for _, want := range []string{"3 created, 0 updated, 0 unchanged, 0 rejected", "0 created, 0 updated, 3 unchanged, 0 rejected"} {
@@ -72,7 +72,7 @@ func TestWordsTellSamplesApart(t *testing.T) {
 	})
 }
 
-func TestWordsThatAFieldDoesNotHave(t *testing.T) {
+func TestUnknownWordsOfAField(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		heart := heartRates(day, 61)
 		heart.Extra = "ear"
@@ -95,7 +95,7 @@ func TestWordsThatAFieldDoesNotHave(t *testing.T) {
 
 // A measurement without words that arrives again with words is one measurement, on
 // every page and in either order.
-func TestWordsThatComeLater(t *testing.T) {
+func TestWordsAddedLater(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		other := insulinSamples(day, "", 7)
 		other.Source.AppID = "com.example.pen"
@@ -126,7 +126,7 @@ func TestWordsThatComeLater(t *testing.T) {
 }
 
 // The documentation of pushes lists the words of the table.
-func TestThePageListsTheWords(t *testing.T) {
+func TestPageListsTheWords(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/pushing-data.md")
 	if err != nil {
 		t.Fatal(err)

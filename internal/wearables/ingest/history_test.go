@@ -74,7 +74,7 @@ func TestAnEmptyHistoryIsAnnouncedOnce(t *testing.T) {
 }
 
 // A batch that ends histories announces each change of them, in its transaction.
-func TestABatchEndsHistories(t *testing.T) {
+func TestBatchCompletesHistories(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for _, steps := range []string{"10", "10", "20"} {
 			f.ingest(wearables.Batch{Stage: wearables.Historical, Ends: true, Summaries: []wearables.Summary{activity("2026-02-01", `{"steps":`+steps+`}`)}})
@@ -87,7 +87,7 @@ func TestABatchEndsHistories(t *testing.T) {
 }
 
 // A refused value does not extend the history's range; an unchanged one does.
-func TestRangesOfWhatIsAccepted(t *testing.T) {
+func TestRangesOfAcceptedValues(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		first := civil.MustParse("2026-03-01")
 		f.user.IngestionStart = &first

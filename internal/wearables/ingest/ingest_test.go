@@ -233,7 +233,7 @@ func TestSourcesAreTidied(t *testing.T) {
 	})
 }
 
-func TestWhatIsRejected(t *testing.T) {
+func TestRejectedValues(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		start := civil.MustParse("2026-03-01")
 		f.user.IngestionStart = &start
@@ -279,7 +279,7 @@ func TestWhatIsRejected(t *testing.T) {
 	})
 }
 
-func TestHistoricalValuesAreNotAnnounced(t *testing.T) {
+func TestHistoricalValuesSendNoEvents(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(day, 61)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":5}`)}})
 		if got := f.types(); len(got) != 0 {
@@ -392,7 +392,7 @@ func TestConnectsInTheTransaction(t *testing.T) {
 	})
 }
 
-func TestManyWritersOfOneSeriesLoseNothing(t *testing.T) {
+func TestConcurrentWritersOfOneSeries(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		const writers, each = 8, 12
 		var wg sync.WaitGroup
@@ -436,7 +436,7 @@ func TestBloodPressureAndTypes(t *testing.T) {
 	})
 }
 
-func TestErasureLeavesNothing(t *testing.T) {
+func TestErasureRemovesAllRows(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(day, 61)}, Summaries: []wearables.Summary{activity("2026-03-01", `{"steps":1}`)}})
 		other := f

@@ -126,7 +126,7 @@ func TestNotesThatAreRefused(t *testing.T) {
 
 // The documented example of an event about notes equals the event that such a note
 // causes.
-func TestTheExampleOfANoteIsWhatIsSent(t *testing.T) {
+func TestExampleOfANoteMatchesTheSentEvent(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		at := time.Date(2026, 3, 1, 7, 30, 0, 0, time.UTC)
 		f.ingest(wearables.Batch{Summaries: []wearables.Summary{

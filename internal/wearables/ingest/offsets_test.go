@@ -38,7 +38,7 @@ func (f fixture) offsets(resource string) []int32 {
 	return groups[0].Offset
 }
 
-func TestTheFallbackZoneFillsInFromThenOn(t *testing.T) {
+func TestFallbackZoneAppliesToLaterData(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		before := withoutOffsets(day, 61)
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{before}})
@@ -102,7 +102,7 @@ func TestTheEventOfACorrectionHasTheStoredOffset(t *testing.T) {
 	})
 }
 
-func TestHowAnOffsetWasFoundIsKept(t *testing.T) {
+func TestOriginOfAnOffsetIsStored(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{withoutOffsets(day, 61)}})
 		f = f.zoned("Asia/Kolkata")
@@ -147,7 +147,7 @@ func TestFloatingTimeHasNoFallback(t *testing.T) {
 	})
 }
 
-func TestNewSummariesGetTheFallbackZone(t *testing.T) {
+func TestNewSummariesHaveTheFallbackZone(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		day := civil.DateOf(day)
 		activity := wearables.Summary{Resource: "activity", Key: "a", Date: day, Body: []byte(`{"steps":7}`)}
@@ -256,7 +256,7 @@ func TestAMealMovesToItsLocalDay(t *testing.T) {
 }
 
 // The day of a session that states none changes with its end.
-func TestTheDayFollowsTheEnd(t *testing.T) {
+func TestDayOfASleepIsTheDateOfItsEnd(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		f = f.zoned("America/Los_Angeles")
 		for _, c := range []struct {

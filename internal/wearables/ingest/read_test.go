@@ -123,7 +123,7 @@ func TestAPlaceOfAnotherUserIsRefused(t *testing.T) {
 }
 
 // A list of series says when their samples begin and end.
-func TestSeriesKnowTheirExtent(t *testing.T) {
+func TestSeriesHaveTheirExtent(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		phone := heartRates(day, 60)
 		phone.Source.Type = "phone"

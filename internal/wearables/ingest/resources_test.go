@@ -14,7 +14,7 @@ import (
 
 // The documented example of an event equals the event that such a sample causes, byte by
 // byte. One table of units, words and shapes is the source of both.
-func TestExamplesOfEventsAreWhatIsSent(t *testing.T) {
+func TestExamplesOfEventsMatchSentEvents(t *testing.T) {
 	examples := map[string]json.RawMessage{}
 	for _, kind := range resources.EventTypes() {
 		examples[kind.Name] = kind.Example(uuid.Nil)

@@ -129,7 +129,7 @@ func TestInvalidCyclesAreSkipped(t *testing.T) {
 }
 
 // The stages have the offset of the sleep, or else that of their cycle.
-func TestWhereTheStagesOfASleepWere(t *testing.T) {
+func TestZoneOfTheStagesOfASleep(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct {
 			sleep, cycle string

@@ -171,7 +171,7 @@ func TestADocumentThatGrowsTooLarge(t *testing.T) {
 
 // An attempt that stores nothing is a failure, also if only the plan refuses
 // the data.
-func TestRefusalsOfThePlanAreReported(t *testing.T) {
+func TestRejectionsOfThePlanAreReported(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		heard := func() string {
 			var found storage.StatisticsByUser
@@ -249,7 +249,7 @@ func TestMapsAreReplacedAndObjectsJoined(t *testing.T) {
 
 // The three lists of a sleep cycle belong together, and its stages follow each
 // other.
-func TestStagesThatContradict(t *testing.T) {
+func TestContradictoryStages(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct{ starts, ends, types, reason string }{
 			{"[0]", "[600,700]", "[1]", wearables.ShortColumns},
@@ -281,7 +281,7 @@ func TestStagesThatContradict(t *testing.T) {
 
 // A value that its field excludes is left out, even if each of its numbers is valid. A
 // cycle that ends before it begins is refused.
-func TestValuesThatContradict(t *testing.T) {
+func TestContradictoryValues(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for i, c := range []struct{ resource, body, want, counts string }{
 			{"profile", `{"height":180,"birth_date":"2026-03-23"}`, `"height":180,"birth_date":null`, "1 created, 0 updated, 0 unchanged, 1 rejected"},
@@ -396,7 +396,7 @@ func TestTheLastStreamOfAWorkoutCounts(t *testing.T) {
 
 // Zones that are found later, and a phone that sends its workout again, tell
 // the same moments in other words: that is no news.
-func TestTheSameMomentInOtherWords(t *testing.T) {
+func TestSameInstantInOtherOffsets(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		run := func(start, end, rest string) wearables.Result {
 			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
@@ -500,7 +500,7 @@ func TestDerivedFieldsOfASleep(t *testing.T) {
 
 // Reads and events have instants in UTC, in any spelling of the input. The same
 // instant in another spelling changes nothing.
-func TestInstantsAreOfUTC(t *testing.T) {
+func TestInstantsAreInUTC(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		put := func(start, end string) wearables.Result {
 			return f.ingest(wearables.Batch{Summaries: []wearables.Summary{{
@@ -529,7 +529,7 @@ func TestInstantsAreOfUTC(t *testing.T) {
 	})
 }
 
-func TestSummariesThatBeganTogether(t *testing.T) {
+func TestSummariesOfOneStart(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		at := time.Date(2026, 3, 2, 10, 0, 0, 0, time.UTC)
 		for i, start := range []time.Time{at, at.Add(time.Microsecond), at, at.AddDate(0, 0, 1)} {

@@ -40,7 +40,7 @@ func (b *fixture) hours() []int64 {
 
 // Reads find bodies of any hour by their user and by their id. A body that
 // arrives again is the stored one.
-func TestBodiesAboutAnyHour(t *testing.T) {
+func TestPayloadsOfAnyHour(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixMicro()
 	hour := time.Hour.Microseconds()
 	forEachEngine(t, func(b *fixture) {
@@ -118,7 +118,7 @@ func TestRetentionRemovesHours(t *testing.T) {
 
 // A body that is stored while the last other body of its hour is removed has an hour by
 // which it is found. A body that arrives again at that time is stored.
-func TestABodyThatArrivesWhileItsHourIsRemoved(t *testing.T) {
+func TestBodyPushedWhileItsHourIsRemoved(t *testing.T) {
 	t.Run("new", func(t *testing.T) { keepDuringRemoval(t, "new") })
 	t.Run("once more", func(t *testing.T) { keepDuringRemoval(t, "old") })
 }

@@ -140,7 +140,7 @@ func TestBodiesAreStoredUnchanged(t *testing.T) {
 
 // A repeated body is the same payload, with the time of the last repetition. The same
 // body of another user is another payload.
-func TestTheSameBodyAgain(t *testing.T) {
+func TestRepeatedBody(t *testing.T) {
 	forEachEngine(t, func(b *fixture) {
 		large := randomBytes(2 << 20)
 		for _, body := range [][]byte{[]byte("a"), large, []byte("b"), []byte("a"), large} {

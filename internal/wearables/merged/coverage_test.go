@@ -170,7 +170,7 @@ func drawTracks(t *rapid.T) []*track {
 
 // The kept and the set-aside pieces add up to the samples. No time and no value is
 // lost or added, and no two sources count the same time.
-func TestSumsKeepEverythingOnce(t *testing.T) {
+func TestSumsCountEveryValueOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
 		l := sumLine(tracks)
@@ -212,7 +212,7 @@ func TestSumsKeepEverythingOnce(t *testing.T) {
 }
 
 // The best source counts in full, independent of the other sources.
-func TestSumsLeaveTheBestAlone(t *testing.T) {
+func TestSumsKeepTheBestSource(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tracks := drawTracks(t)
 		alone, among := sumLine(tracks[:1]), sumLine(tracks)

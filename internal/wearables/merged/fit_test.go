@@ -17,7 +17,7 @@ import (
 // A person types a heart rate once a day for years. Then a device has one
 // sample a second. The years make the stretch long, and fit cuts it before the
 // read.
-func TestAStretchIsCutBeforeItIsRead(t *testing.T) {
+func TestReadIsLimitedBeforeItStarts(t *testing.T) {
 	device := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return device.AddDate(0, 1, 0) }, func(t *testing.T, db *store.DB) {
 		user := userstest.New(t, db, userstest.Team(t, db).ID, users.NewUser{})

@@ -124,7 +124,7 @@ func day(n int) merged.Span {
 
 // A phone all day, a watch in the morning, a ring that mirrors both: the
 // naive sum is 1440 + 720 + 1440.
-func TestOneNumber(t *testing.T) {
+func TestSingleNumber(t *testing.T) {
 	eachPerson(t, func(t *testing.T, p person) {
 		p.ingest(steps(phone, march, 1440, 60), steps(watch, march, 720, 1), steps(ring, march, 1440, 15))
 		page := p.read(p.query("steps"), merged.Range{Span: day(0), Explain: true})
@@ -389,7 +389,7 @@ func TestPagesOfDays(t *testing.T) {
 // The test stores the samples of several sources in several orders of batches.
 // The merged line is always the same, and its pages join to the same line. Days
 // that are aligned with a range have its sum.
-func TestTheLineIsOne(t *testing.T) {
+func TestLineHasNoOverlap(t *testing.T) {
 	db := storetest.NewSQLite(t).Open(t, func() time.Time { return testTime })
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPerson(t, db)

@@ -58,7 +58,7 @@ func TestCatalogueRows(t *testing.T) {
 	}
 }
 
-func TestOfType(t *testing.T) {
+func TestSportOfType(t *testing.T) {
 	for _, p := range OfType(string(BLESource)) {
 		if !strings.HasSuffix(p.Slug, "_ble") || !p.PushedByPhone() {
 			t.Errorf("%s is no Bluetooth device read by a phone", p.Slug)

@@ -72,7 +72,7 @@ func TestEveryResourceHasAStore(t *testing.T) {
 
 // The contract's own enumeration has what the specification lists, and the
 // result tables of continuous queries (reference 7.1).
-func TestTheContractKnowsTheSameResources(t *testing.T) {
+func TestContractListsTheSameResources(t *testing.T) {
 	text, err := os.ReadFile(testdata.Shared(t, "../reference/contract.json"))
 	if err != nil {
 		t.Fatal(err)

@@ -54,7 +54,7 @@ func TestSummariesInBothSpellings(t *testing.T) {
 // start. Otherwise it is the device's zone, whose name does not apply to a
 // session in another offset. A summary without a field for the place has the day
 // of that place at once.
-func TestWhereASessionWas(t *testing.T) {
+func TestZoneOfASession(t *testing.T) {
 	for _, c := range []struct{ document, start, more, zone, offset, name, day string }{
 		{"sleep", "2026-03-01T22:00:00Z", ``, "Asia/Tokyo", "32400", "", ""},
 		{"sleep", "2026-03-01T22:00:00+00:00", ``, "Asia/Tokyo", "32400", "", ""},
@@ -104,7 +104,7 @@ func TestWhereASessionWas(t *testing.T) {
 }
 
 // A sport without a number has that of HealthKit's list, as in imports.
-func TestNumbersOfSports(t *testing.T) {
+func TestSportNumbers(t *testing.T) {
 	for sport, want := range map[string]string{
 		`{"name":"Running","slug":"running"}`:        `"id":37`,
 		`{"name":"Chess","slug":"chess"}`:            `"id":3000`,

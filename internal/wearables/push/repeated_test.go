@@ -74,7 +74,7 @@ var sampleForms = []string{
 	`{"timestamp":null,"start":"%TZ","end":null,"value":%N}`,
 }
 
-func TestSamplesThatLookAlike(t *testing.T) {
+func TestSimilarSamples(t *testing.T) {
 	var kept int
 	rapid.Check(t, func(t *rapid.T) {
 		list := drawAlike(t)
@@ -144,7 +144,7 @@ func TestBodiesOfOneShapeAreRows(t *testing.T) {
 	}
 }
 
-func FuzzAlike(f *testing.F) {
+func FuzzRepeatedRecords(f *testing.F) {
 	for _, look := range sampleForms {
 		one := strings.NewReplacer("%T", "2024-02-28T23:50:00", "%E", "2024-02-28T23:51:00", "%N", "72.5", "%t", "2024-02-28T23:50:00Z").Replace(look)
 		f.Add(one, strings.Replace(one, "72.5", "8", 1), one)

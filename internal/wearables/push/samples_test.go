@@ -101,7 +101,7 @@ func TestWordsOfFurtherFields(t *testing.T) {
 	}
 }
 
-func TestPressureOfAnSDK(t *testing.T) {
+func TestBloodPressureOfAnSDK(t *testing.T) {
 	got, err := Parse(body(`[{"systolic":{"value":120,"startDate":"2017-03-07T06:30:00Z","unit":"mmHg"},"diastolic":{"value":80.5,"unit":"mmHg"}},
 		{"timestamp":"2017-03-07T06:31:00Z","systolic":121,"diastolic":81,"unit":"mmHg"}]`), insulin)
 	if err != nil {
@@ -375,7 +375,7 @@ func BenchmarkParse(b *testing.B) {
 }
 
 // Half of a surrogate pair would make one app of all that differ in it.
-func TestHalfOfAPair(t *testing.T) {
+func TestUnpairedRecord(t *testing.T) {
 	for _, app := range []string{`\ud83d`, `\ude00x`, `a\ud83d\u0041`} {
 		_, err := Parse(body(`[{"timestamp":"2017-03-07T06:30:00Z","value":1,"source":{"app_id":"`+app+`"}}]`), insulin)
 		var one *fault.Error
@@ -388,7 +388,7 @@ func TestHalfOfAPair(t *testing.T) {
 // Clients need the type of samples of some resources, and both numbers of a blood
 // pressure. A sample without them is left out and counted under the missing field,
 // for any source.
-func TestSamplesThatLackSomething(t *testing.T) {
+func TestIncompleteSamples(t *testing.T) {
 	named := func(name string) *wearables.Resource {
 		r, ok := wearables.ResourceNamed(name)
 		if !ok {

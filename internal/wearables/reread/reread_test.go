@@ -171,7 +171,7 @@ func (s *scenario) count(kind string) (n int) {
 	return n
 }
 
-func TestStories(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := apptest.Start(t, d)
 		for name, tell := range map[string]func(s *scenario){

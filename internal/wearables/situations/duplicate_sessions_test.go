@@ -31,7 +31,7 @@ func (b *bed) storeOld(resource, body, start, end string, source wearables.Sourc
 }
 
 // Sessions that were stored twice are merged: the newest version stays.
-func TestStoredTwice(t *testing.T) {
+func TestRepeatedSamples(t *testing.T) {
 	phone := wearables.Source{Provider: apple, Type: "watch", AppID: "com.acme.health"}
 	exported := wearables.Source{Provider: apple, Type: "watch", AppID: "com.apple.health.6F1F7CDE-97F5-5F0E-9B55-4A7A4BDF9D51"}
 	other := wearables.Source{Provider: android, Type: "watch"}

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func TestOfSlug(t *testing.T) {
+func TestSportBySlug(t *testing.T) {
 	for slug, want := range map[string]int{
 		"running": 37, "cross_country_skiing": 60, "hiit": 63, "strength_training": 50, "mixed_cardio": 73, "other": 3000, "chess": 0, "": 0,
 	} {
@@ -27,7 +27,7 @@ func TestSlugsAreOfTheList(t *testing.T) {
 	}
 }
 
-func TestNamed(t *testing.T) {
+func TestNamedSport(t *testing.T) {
 	for name, want := range map[string]struct {
 		id   int
 		slug string
@@ -46,7 +46,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-func TestOfWord(t *testing.T) {
+func TestSportOfWord(t *testing.T) {
 	for word, slug := range map[string]string{
 		"running": "running", "Biking": "cycling", "RIDE": "cycling", "cross_country_skiing": "cross_country_skiing", "alpine_skiing": "downhill_skiing",
 		"e-biking": "e_biking", "trail running": "trail_running", "Other": "other", "generic": "other", "": "other", "1": "other", "🏃": "other",

@@ -124,7 +124,7 @@ func forEachEngine(t *testing.T, fn func(r *fixture)) {
 
 // The heart rate gives the zones, in any order of arrival. The maximum is 220 − 49 = 171.
 // So 80, 95, 110, 130, 150 and 160 are in one zone each.
-func TestZonesComeWithTheHeartRate(t *testing.T) {
+func TestHeartRateHasZones(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		r.workout("")
 		if waiting, found := r.look(); !waiting || found != nil {
@@ -147,7 +147,7 @@ func TestZonesComeWithTheHeartRate(t *testing.T) {
 }
 
 // The provider's own data has precedence: its zones, and its birth date.
-func TestZonesOfTheProviderStay(t *testing.T) {
+func TestZonesOfTheProviderAreKept(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		r.send("profile", `{"stage":"daily","provider":"health_connect","data":[{"birth_date":"1926-01-01"}]}`) // 100 years: 120
 		r.workout("")

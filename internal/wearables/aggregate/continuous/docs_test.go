@@ -22,7 +22,7 @@ import (
 var calls = regexp.MustCompile(`curl -s -H "x-service-api-key: \$HALE_API_KEY" "\$HALE_URL([^"]*)"(?: -d '([^']*)')?`)
 
 // The commands of the page work, in its order.
-func TestThePageWorks(t *testing.T) {
+func TestPageWorks(t *testing.T) {
 	page, err := os.ReadFile("../../../../docs/aggregation.md")
 	if err != nil {
 		t.Fatal(err)

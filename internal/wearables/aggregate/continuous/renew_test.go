@@ -72,7 +72,7 @@ func TestARunDueWhileTheUserIsDeleted(t *testing.T) {
 }
 
 // A query made while a user was deleted is answered when the user is back.
-func TestAQueryMadeBeforeAUserCameBack(t *testing.T) {
+func TestQueryCreatedBeforeAUserIsRestored(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)
 		r.steps("2026-03-01T10:00:00Z", 100)

@@ -154,7 +154,7 @@ func TestARunTakesOverStaleTime(t *testing.T) {
 
 // A run stores nothing if another run has begun since, because the newer run also covers
 // its time.
-func TestARunThatWasOvertakenStoresNothing(t *testing.T) {
+func TestSupersededRunStoresNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db)
 		q := r.create(stepsByDay)

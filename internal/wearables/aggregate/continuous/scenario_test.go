@@ -95,7 +95,7 @@ func (s *scenario) result(query string) string {
 }
 
 // Steps are pushed and the result changes. Each event has only the changed rows.
-func TestStoryOfAContinuousQuery(t *testing.T) {
+func TestContinuousQueryScenario(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)
 		s.push("2026-03-01T10", 100) // before the query: its first run counts it too
@@ -192,7 +192,7 @@ func (s *scenario) history(id string) {
 }
 
 // A row whose data was deleted leaves the result, and the event names its keys.
-func TestStoryOfADeletedDay(t *testing.T) {
+func TestDeletedDayScenario(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)
 		s.push("2026-03-01T10", 100)
@@ -213,7 +213,7 @@ func TestStoryOfADeletedDay(t *testing.T) {
 
 // A revised summary changes or removes its rows, and events name removed rows.
 // A query can switch off webhooks, but not the feed.
-func TestStoryOfRevisedSummaries(t *testing.T) {
+func TestRevisedSummariesScenario(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		s := begin(t, d)
 		loud := s.create(`{"slug":"weights","title":"","query":{"select":[{"group_key":"*"},{"func":"newest","arg":{"body":"weight_kilogram"}}],

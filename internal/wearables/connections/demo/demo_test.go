@@ -310,7 +310,7 @@ func TestLaterDataIsAnnounced(t *testing.T) {
 }
 
 // Several runs over parts of the time store the same data as one run over all of it.
-func TestPiecesMakeTheWhole(t *testing.T) {
+func TestPiecesCoverTheWholeRange(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		if err := r.connect("fitbit"); err != nil {
 			r.t.Fatal(err)
@@ -359,7 +359,7 @@ func (r *fixture) samples() (n int) {
 }
 
 // A user has real or generated data, never both. Production has no generated data.
-func TestWhoMayBeConnected(t *testing.T) {
+func TestProvidersThatConnect(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		real := userstest.New(r.t, r.db, r.user.Team, users.NewUser{})
 		ensure := func(user users.User, provider string) error {
@@ -413,7 +413,7 @@ func TestWhoMayBeConnected(t *testing.T) {
 
 // The user is removed a week after the first connection. A removed connection gets no
 // more data until then.
-func TestTheEnd(t *testing.T) {
+func TestEndOfAConnection(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		system := store.AsSystem(context.Background())
 		for _, slug := range []string{"oura", "fitbit"} {

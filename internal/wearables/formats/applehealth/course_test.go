@@ -14,7 +14,7 @@ import (
 // A ride indoors has two sources: a watch and a power meter. For each heart
 // rate, the stream has the nearest values of power, cadence and speed, of both
 // sources. The next workout has none of these values.
-func TestImportWhatSensorsMeasureOnTheWay(t *testing.T) {
+func TestImportSensorValuesOfWorkouts(t *testing.T) {
 	reading := func(kind, source, unit string, second int, value float64) string {
 		return fmt.Sprintf(`<Record type="%s%s" sourceName="%s" unit="%s" startDate="2024-06-01 10:00:%02d +0000" endDate="2024-06-01 10:00:%02[5]d +0000" value="%g"/>`,
 			quantity, kind, source, unit, second, value)

@@ -108,7 +108,7 @@ func TestCyclesInAnyOrder(t *testing.T) {
 	}
 }
 
-func TestHomelessElementsAreCounted(t *testing.T) {
+func TestElementsWithoutAParentAreCounted(t *testing.T) {
 	g, err := gather(t, strings.NewReader(opening+
 		`<ClinicalRecord type="HKClinicalTypeIdentifierImmunizationRecord" identifier="1" sourceName="A clinic" fhirVersion="4.0.1" resourceFilePath="/clinical-records/a.json"/>
 		<ClinicalRecord type="HKClinicalTypeIdentifierImmunizationRecord" identifier="2" sourceName="A clinic"/>

@@ -418,7 +418,7 @@ func TestReaderReasons(t *testing.T) {
 	}
 }
 
-func TestReaderTruncated(t *testing.T) {
+func TestReaderRefusesTruncatedFiles(t *testing.T) {
 	doc := opening + record(quantity+"HeartRate", "count/min", "60", "/>") + `<Record type="`
 	for _, cut := range []string{doc, doc[:len(doc)-1-len(`<Record type=`)]} {
 		g, err := gather(t, strings.NewReader(cut))

@@ -99,7 +99,7 @@ func TestImportRealExport(t *testing.T) {
 }
 
 // Food and insulin of one moment are added up, and a repeated row counts once.
-func TestAtOneMoment(t *testing.T) {
+func TestSamplesOfOneInstant(t *testing.T) {
 	rows := "Index,Timestamp (x),Event Type,Event Subtype,Glucose Value (mg/dL),Insulin Value (u),Carb Value (grams)\n"
 	for _, row := range []string{"Carbs,,,,20", "Insulin,Fast-Acting,,2,", "Carbs,,,,30", "Insulin,Long-Acting,,14,", "Insulin,Fast-Acting,,0.5,", "Carbs,,,,20"} {
 		rows += "1,2024-10-27T07:30:00," + row + "\n"
@@ -189,7 +189,7 @@ func TestImportManyRows(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	filestest.CheckRefused(t, Kind, map[string]string{
 		"another table": "Id,ActivityDate,TotalSteps\n1,2,3\n",
 		"text":          "Dear Dexcom Clarity,\n",
@@ -199,7 +199,7 @@ func TestOtherFilesAreUnlike(t *testing.T) {
 	})
 }
 
-func TestTooLargeOrCut(t *testing.T) {
+func TestTooLargeOrTruncated(t *testing.T) {
 	whole, err := os.ReadFile(filepath.Join("testdata", "clarity-mmol.csv"))
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 
 // Moments in any order and number give a course of increasing times that loses no
 // value.
-func TestCourseIsTidy(t *testing.T) {
+func TestCourseIsSortedWithoutDuplicates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.SliceOfN(rapid.Int64Range(0, 50), 1, 100).Draw(t, "times")
 		var c Course
@@ -46,7 +46,7 @@ func TestCourseIsTidy(t *testing.T) {
 
 // A course omits impossible values. Otherwise values that are computed from
 // them would not be numbers.
-func TestCourseLeavesOutWhatNothingCanBe(t *testing.T) {
+func TestCourseSkipsImpossibleValues(t *testing.T) {
 	m := MomentAt(1)
 	m.HeartRate, m.Altitude, m.Speed, m.Cadence = 60, -1e308, 1e308, math.Inf(1)
 	c := Course{m}.tidy()

@@ -157,7 +157,7 @@ func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 
 // The search looks only at workouts of one start. It does not even open another
 // workout of the day, so each workout costs the same in a file of thousands.
-func TestSameLooksAtOneStart(t *testing.T) {
+func TestSameComparesWorkoutsOfOneStart(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	told := func(after time.Duration) files.Recording {
 		return files.Recording{Workout: derive.Workout{

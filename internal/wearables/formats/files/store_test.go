@@ -32,7 +32,7 @@ func (a *historyListener) HistoricalDone(_ context.Context, _ users.User, _ stri
 
 // The announced history covers only the stored data. It covers no years outside the
 // user's bounds, no date of a broken clock, and no data after the end of collection.
-func TestHistoryIsWhatWasAccepted(t *testing.T) {
+func TestHistoryCoversAcceptedValues(t *testing.T) {
 	now := time.Date(2026, 3, 20, 0, 0, 0, 0, time.UTC)
 	storetest.EachAt(t, func() time.Time { return now }, func(t *testing.T, db *store.DB) {
 		team := userstest.Team(t, db).ID
@@ -74,7 +74,7 @@ func TestHistoryIsWhatWasAccepted(t *testing.T) {
 
 // Values that break a rule are counted by the rule, with a first example that has time
 // and type, and no value.
-func TestWhatIsRefusedHasAnExample(t *testing.T) {
+func TestRefusedValuesHaveAnExample(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := sheettest.User(t, db, "")
 		ctx := filestest.Context(user)

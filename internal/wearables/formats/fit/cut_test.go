@@ -67,7 +67,7 @@ func trackFile(serial, late int64, timer bool, sports ...int64) []byte {
 
 // A truncated copy removes no data of the complete file, in any order of import
 // and at any length of the copy.
-func TestCopiesThatBreakOff(t *testing.T) {
+func TestTruncatedCopies(t *testing.T) {
 	for name, c := range map[string]struct {
 		raw      []byte
 		nameless bool
@@ -121,7 +121,7 @@ func difference(got, want string) string {
 }
 
 // The same applies to every complete public recording.
-func TestPublicCopiesThatBreakOff(t *testing.T) {
+func TestTruncatedPublicCopies(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads every file several times")
 	}
@@ -148,7 +148,7 @@ func TestPublicCopiesThatBreakOff(t *testing.T) {
 }
 
 // Of two truncated copies, the longer one stays.
-func TestLongerCut(t *testing.T) {
+func TestLongerTruncation(t *testing.T) {
 	whole := trackFile(77, 0, true, 2)
 	for _, order := range [][]int{{30, 60}, {60, 30}, {30, 60, 30}} {
 		bed := filestest.New(t, storetest.SQLite(t))
@@ -164,7 +164,7 @@ func TestLongerCut(t *testing.T) {
 }
 
 // A truncated copy does not shorten the stored night.
-func TestNightThatBreaksOff(t *testing.T) {
+func TestTruncatedNight(t *testing.T) {
 	whole := monitoringFile()
 	cut := whole[:len(whole)-60] // in the stages of sleep
 	for _, order := range [][][]byte{{whole, cut}, {cut, whole}} {

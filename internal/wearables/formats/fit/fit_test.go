@@ -194,7 +194,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	plan := rode(garmin, "2024-05-01T06:00:00Z", 3)
 	binary.LittleEndian.PutUint16(plan[len(plan)-2:], 0)
 	plan = bytes.Replace(plan, []byte{typeActivity, garmin, 0}, []byte{typeCourse, garmin, 0}, 1)
@@ -222,7 +222,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // A ride that is cut off before its session is kept up to its last record.
-func TestCut(t *testing.T) {
+func TestTruncatedFile(t *testing.T) {
 	whole := rode(garmin, "2024-05-01T06:00:00Z", 30)
 	bed := filestest.New(t, storetest.SQLite(t))
 	o, err := bed.Import(Kind, filestest.Save(t, whole[:len(whole)*2/3]))

@@ -66,7 +66,7 @@ func TestIntervals(t *testing.T) {
 }
 
 // A truncated copy gives only complete windows.
-func TestIntervalsOfACut(t *testing.T) {
+func TestIntervalsOfATruncatedFile(t *testing.T) {
 	whole := heartbeatFile(620, alternatingInterval)
 	bed := filestest.New(t, storetest.SQLite(t))
 	for _, n := range []int{len(whole) * 3 / 4, len(whole), len(whole) / 3} {

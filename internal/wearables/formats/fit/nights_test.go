@@ -71,7 +71,7 @@ func TestVariabilityOfANight(t *testing.T) {
 }
 
 // A repeated import changes nothing and sends no event.
-func TestVariabilityOfANightAgain(t *testing.T) {
+func TestRepeatedVariabilityOfANight(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	importRaw(t, bed, sleepFile())
 	importRaw(t, bed, variabilityFile(70, 40, 50, 60))
@@ -105,7 +105,7 @@ func sessionFile(at string, average int64) []byte {
 
 // A stated mean belongs to the long sleep that ended last before it, in any
 // time zone. It never belongs to the next night or to a nap.
-func TestWhoseNightAStatusTellsOf(t *testing.T) {
+func TestNightOfAStatus(t *testing.T) {
 	const nap, night = "2024-05-02T12:00:00Z", "2024-05-01T22:00:00Z"
 	for name, c := range map[string]struct {
 		zone  string
@@ -156,7 +156,7 @@ func TestWhoseNightAStatusTellsOf(t *testing.T) {
 
 // The report names the first record that was left out. It is seldom the last record that
 // was read.
-func TestTheFirstThatIsLeftOut(t *testing.T) {
+func TestFirstSkippedValue(t *testing.T) {
 	t0 := stamp("2024-05-01T00:00:00Z")
 	record := func(at int64) message { return message{20, []value{{253, 4, at}, {3, 1, 100}}} }
 	session := message{18, []value{{253, 4, t0 + 60}, {2, 4, t0}, {7, 4, 60_000}, {8, 4, 60_000}, {5, 1, 2}}}

@@ -232,7 +232,7 @@ func merge(t *testing.T, db *store.DB, user users.User) (total float64) {
 	return total
 }
 
-func TestHoursLeaveOut(t *testing.T) {
+func TestSkippedHours(t *testing.T) {
 	k := &keeper{}
 	report, err := readAll([]byte("Id,ActivityHour,StepTotal\n1,4/12/2016 1:00:00 AM,3\n1,2016-4-12 2:00,0\n1,x,3\n1,4/12/2016 3:00:00 AM,-1\n1,4/12/2016 4:00:00 AM,many\n"), k)
 	if c := report.Types["hourlySteps"]; err != nil || *c != (files.TypeCount{Read: 5, Mapped: 2, BadDate: 1, BadValue: 2}) {
@@ -250,7 +250,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"minutes": "Id,ActivityMinute,Steps\n1,4/12/2016 1:00:00 AM,3\n", "unknown": "ActivityHour,StepTotal\n", "text": "hello\n", "zip": "PK\x03\x04",
 	} {

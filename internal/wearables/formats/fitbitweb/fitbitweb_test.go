@@ -196,7 +196,7 @@ func byDay(all []map[string]any) map[string]map[string]any {
 
 // In any order and with any repeats, a day has the totals that Fitbit states and the
 // heart rate of the series.
-func TestTotalsStandWhateverComesAfter(t *testing.T) {
+func TestStatedTotalsAreKept(t *testing.T) {
 	total := `{"activities-steps":[{"dateTime":"2024-05-06","value":"9876"}],"activities-steps-intraday":{"dataset":[{"time":"08:15:00","value":400}],"datasetInterval":15,"datasetType":"minute"}}`
 	heart := `{"activities-heart":[{"dateTime":"2024-05-06","value":{"restingHeartRate":57}}],"activities-heart-intraday":{"dataset":[{"time":"08:15:00","value":80}],"datasetInterval":1,"datasetType":"minute"}}`
 	for _, order := range [][]string{{total, heart}, {heart, total}, {total, heart, total, heart}} {
@@ -280,7 +280,7 @@ func TestIntervals(t *testing.T) {
 }
 
 // A repeated night is one night.
-func TestOverlaidOnceAlone(t *testing.T) {
+func TestOverlayOfOneList(t *testing.T) {
 	var long, short []stage
 	for i := range int64(1000) {
 		long = append(long, stage{0, 86400, derive.Light})
@@ -292,7 +292,7 @@ func TestOverlaidOnceAlone(t *testing.T) {
 }
 
 // Short stretches over long ones leave no gap and no overlap, and lose no time.
-func TestOverlaid(t *testing.T) {
+func TestOverlayStages(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var long, short []stage
 		at := int64(0)
@@ -384,7 +384,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty list of sleep": `{"sleep":[]}`, "nothing": "", "text": "dateTime,value\n", "a number": "7", "zip": "PK\x03\x04",
 		"an unknown total": `{"steps":[{"dateTime":"2024-05-06","value":"1"}]}`, "another first": `[{"a":1},{"dateOfSleep":"2024-05-06","startTime":"2024-05-06T01:00:00","minutesAsleep":1}]`,

@@ -36,7 +36,7 @@ func TestImportRealReplies(t *testing.T) {
 	})
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) { repliestest.CheckRefused(t, Kind, "fitbit") }
+func TestFilesOfOtherMakersAreRefused(t *testing.T) { repliestest.CheckRefused(t, Kind, "fitbit") }
 
 // read decodes a real file into the test's own types.
 func read(t *testing.T, name string, to any) (path string) {

@@ -32,7 +32,7 @@ func (b *batches) Samples(_ context.Context, all []wearables.Samples) error {
 }
 
 // The epochs of years are stored in several batches, and none is lost.
-func TestEpochsAreStoredByAndBy(t *testing.T) {
+func TestEpochsAreStoredInBatches(t *testing.T) {
 	sink := &batches{sum: map[string]float64{}}
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}, Sink: sink}, epochs: map[epochKey]epoch{}}
 	one := 1.0

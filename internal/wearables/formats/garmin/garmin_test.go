@@ -212,7 +212,7 @@ func TestSeveralPeople(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty page": `{"data":[],"paging":{"total":0,"start":0,"limit":20}}`, "an empty list": `[]`, "nothing": "", "a number": "7",
 		"another exchange": `[{"path":"/v2/sleep","status":204,"body":null}]`, "a day and a value": `[{"calendarDate":"2025-03-02","value":80}]`,
@@ -317,6 +317,6 @@ func TestRealFiles(t *testing.T) {
 	repliestest.Real(t, Kind, "wearables/garmin", realFiles)
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) {
+func TestFilesOfOtherMakersAreRefused(t *testing.T) {
 	repliestest.CheckRefused(t, Kind, "garmin")
 }

@@ -211,7 +211,7 @@ func TestProviderIsInTheCatalogue(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty dataset": `{"dataSourceId":"raw:com.google.weight:com.example:","point":[]}`, "nothing": "", "a number": "7", "zip": "PK\x03\x04",
 		"unknown points": `{"point":[{"startTimeNanos":"1","endTimeNanos":"2"}]}`, "an error": `{"error":{"code":401}}`,

@@ -32,7 +32,7 @@ func TestImportRealDatasets(t *testing.T) {
 	})
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) { repliestest.CheckRefused(t, Kind, "google-fit") }
+func TestFilesOfOtherMakersAreRefused(t *testing.T) { repliestest.CheckRefused(t, Kind, "google-fit") }
 
 // realPoint is a point in the test's own types.
 type realPoint struct {

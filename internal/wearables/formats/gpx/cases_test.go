@@ -132,7 +132,7 @@ func TestSourceType(t *testing.T) {
 }
 
 // Mapped points are stored: the points of a track share the outcome of the track.
-func TestPointsOfTracksThatAreLeftOut(t *testing.T) {
+func TestSkippedPointsOfTracks(t *testing.T) {
 	point := `<trkpt lat="46" lon="14"><time>%s</time></trkpt>`
 	at := func(all ...string) string {
 		var b strings.Builder
@@ -178,7 +178,7 @@ func TestTimesWithoutZone(t *testing.T) {
 	filestest.CompareJSON(t, all[0].Body, map[string]any{"time_start": "2024-05-01T08:00:00+00:00", "timezone_offset": nil})
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	filestest.New(t, storetest.SQLite(t)).Refuses(Kind, map[string]struct{ Raw, Says string }{
 		"another root":    {`<TrainingCenterDatabase/>`, "first element"},
 		"no XML":          {"%PDF-1.4", "first element"},
@@ -192,7 +192,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // The data before the end of a truncated file is kept.
-func TestCut(t *testing.T) {
+func TestTruncatedFile(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	cut := walk[:strings.Index(walk, "08:02:00")]
 	o, err := bed.Import(Kind, filestest.Save(t, []byte(cut)))

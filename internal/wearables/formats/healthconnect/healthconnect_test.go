@@ -84,7 +84,7 @@ func TestImport(t *testing.T) {
 
 // Two sessions that an app began at one moment are one workout, with its heart
 // rate, and the longer one.
-func TestSessionsThatBeginTogether(t *testing.T) {
+func TestSessionsOfOneStart(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
 	o := sheettest.Run(t, db, Kind, user, build(t, "schema.sql", `

@@ -21,7 +21,7 @@ import (
 
 const plainSteps = `CREATE TABLE steps_record_table (row_id INTEGER PRIMARY KEY, app_info_id INTEGER, start_time INTEGER, start_zone_offset INTEGER, end_time INTEGER, count INTEGER);`
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	whole := contents(t, build(t, "schema.sql"))
 	for name, content := range map[string][]byte{
 		"text": []byte("steps_record_table"), "short": []byte("SQLite"), "zip of text": zipFile(t, "export.xml", []byte("<HealthData")),
@@ -63,7 +63,7 @@ func TestDamagedDatabases(t *testing.T) {
 }
 
 // The stated size of a zip member is only a claim.
-func TestZipThatLies(t *testing.T) {
+func TestZipWithWrongSizes(t *testing.T) {
 	content := append(contents(t, build(t, plainSteps)), make([]byte, 4<<20)...)
 	z := zipFile(t, "a.db", content)
 	r, err := zip.NewReader(bytes.NewReader(z), int64(len(z)))
@@ -90,7 +90,7 @@ func TestZipThatLies(t *testing.T) {
 
 // Values that the schema does not promise, references to nowhere and tables
 // that lack columns cost themselves only.
-func TestStrangeValues(t *testing.T) {
+func TestUnexpectedValues(t *testing.T) {
 	o, err := runAlone(t, contents(t, build(t, plainSteps, `
 		INSERT INTO steps_record_table VALUES
 			(1, 'x', 1719835200000, 'noon', 1719838800000, 10), (2, NULL, 1719835200000, 999999, 1719838800000, 20.0),

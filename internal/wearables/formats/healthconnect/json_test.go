@@ -142,12 +142,12 @@ func TestJSONSessions(t *testing.T) {
 
 // The same records give the same rows, whether they come as a database or as JSON. The
 // second import changes nothing.
-func TestSameBothWays(t *testing.T) {
+func TestComparisonIsSymmetric(t *testing.T) {
 	path := build(t, "schema.sql", "week.sql")
 	storetest.Each(t, func(t *testing.T, db *store.DB) { compareImports(t, db, path) })
 }
 
-func TestSameBothWaysProperty(t *testing.T) {
+func TestComparisonIsSymmetricProperty(t *testing.T) {
 	db := storetest.SQLite(t)
 	days := rapid.Custom(drawRecords)
 	for seed := range 25 {
@@ -280,7 +280,7 @@ func drawRecords(r *rapid.T) string {
 }
 
 // Every table and column that the reader uses has a form that fills it.
-func TestFormsFillTheTables(t *testing.T) {
+func TestFormsMapToTheTables(t *testing.T) {
 	for i := range rules {
 		r := &rules[i]
 		table, wanted := r.table, []string{r.value, r.value2}
@@ -367,7 +367,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-func TestOtherJSONIsUnlike(t *testing.T) {
+func TestOtherJSONIsRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"nothing": "", "text": "time,weight\n", "a number": "7", "an empty list": "[]", "an empty page": `{"records":[],"pageToken":null}`,
 		"an empty payload": `{"timestamp":"2024-07-01T20:00:00Z","app_version":"1","steps":[]}`, "numbers": "[1,2]",
@@ -430,7 +430,7 @@ func TestJSONDamage(t *testing.T) {
 }
 
 // If a file has a record twice, the version that changed last counts.
-func TestTwice(t *testing.T) {
+func TestRepeatedFile(t *testing.T) {
 	one := func(modified, grams string) string {
 		return `{"recordType":"Weight","time":"2024-07-01T12:00:00Z","weight":{"inGrams":` + grams + `},"metadata":{"id":"6f1c1f6e-0001-4000-8000-000000000001","lastModifiedTime":"` + modified + `"}}`
 	}
@@ -449,7 +449,7 @@ func TestTwice(t *testing.T) {
 }
 
 // An import leaves no file beside the upload, even if it fails or is canceled.
-func TestNothingStaysBesideTheUpload(t *testing.T) {
+func TestUploadLeavesNoTemporaryFiles(t *testing.T) {
 	long := `{"recordType":"Weight","time":"2024-07-01T12:00:00Z","weight":{"inGrams":1}}` + "\n" + `{"a":"` + strings.Repeat("x", maxRecord+maxRecord/2) + `"}`
 	path := filestest.Save(t, []byte(long))
 	in := files.Input{Path: path, DB: storetest.SQLite(t), Sink: &keeper{}}

@@ -52,7 +52,7 @@ func TestFoodsOfOneMoment(t *testing.T) {
 }
 
 // Repeated records without ids count once, in their workout too.
-func TestTwiceWithoutIDs(t *testing.T) {
+func TestRepeatedRecordsWithoutIDs(t *testing.T) {
 	steps := `{"recordType":"Steps","startTime":"2024-07-01T12:10:00Z","endTime":"2024-07-01T12:20:00Z","count":900,"metadata":{"dataOrigin":"com.example.one"}}`
 	more := `{"recordType":"Steps","startTime":"2024-07-01T12:20:00Z","endTime":"2024-07-01T12:30:00Z","count":900,"metadata":{"dataOrigin":"com.example.one"}}`
 	climb := `{"recordType":"ElevationGained","startTime":"2024-07-01T12:10:00Z","endTime":"2024-07-01T12:20:00Z","elevation":{"inMeters":30},"metadata":{"dataOrigin":"com.example.one"}}`

@@ -87,7 +87,7 @@ func TestImportPages(t *testing.T) {
 	})
 }
 
-func TestTimesWithoutAnyZoneFloat(t *testing.T) {
+func TestTimesWithoutAZoneAreFloating(t *testing.T) {
 	g := repliestest.Gather(t, maker, nil, []byte(`{"RecordCount":1,"BODataList":[{"BO":97,"MDate":1740897000}]}`))
 	s := g.Series("blood_oxygen", "", "unknown")
 	if s.Len() != 1 || s.Time[0] != local*1e6 || s.Offset[0] != wearables.NoOffset {
@@ -113,7 +113,7 @@ func TestNoUnitIsNoUnit(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"a page of nothing known": `{"RecordCount":1,"FoodDataList":[{"MDate":1}]}`, "an error": `{"Error":"x","ErrorCode":"503"}`,
 		"counts": `{"RecordCount":0}`, "an empty list": `[]`, "names only": `{"HP":1,"LP":2}`,

@@ -32,7 +32,7 @@ func TestImportRealReplies(t *testing.T) {
 	repliestest.Real(t, Kind, "wearables/ihealth", realFiles)
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) { repliestest.CheckRefused(t, Kind, "ihealth") }
+func TestFilesOfOtherMakersAreRefused(t *testing.T) { repliestest.CheckRefused(t, Kind, "ihealth") }
 
 // record is one of a real file's by another reader.
 type record struct {
@@ -78,7 +78,7 @@ func read(t *testing.T, name, list string) []record {
 
 // Measurements of a device were sent within a minute, by the clock in UTC: so the times
 // of measurements are local.
-func TestRealTimesAreOfTheWall(t *testing.T) {
+func TestRealTimesAreLocalClockTimes(t *testing.T) {
 	for _, file := range []struct{ name, list string }{{"bp.json", "BPDataList"}, {"glucose.json", "BGDataList"}, {"weight.json", "WeightDataList"}} {
 		one := read(t, file.name, file.list)[0]
 		if told := one.LastChangeTime - (one.MDate - one.seconds(t)); one.DataSource != "FromDevice" || told < 0 || told > 60 {

@@ -147,7 +147,7 @@ func TestVariants(t *testing.T) {
 
 // A byte order mark is skipped. A reading of LibreLinkUp whose local time cannot be read
 // is left out, and the report names the record.
-func TestLinkUpLeavesOut(t *testing.T) {
+func TestLinkUpSkipsValues(t *testing.T) {
 	g := sheettest.Gather(t, read, nil, []byte("\ufeff"+`{"data":{"graphData":[
 		{"FactoryTimestamp":"12/30/2022 4:50:40 AM","Timestamp":"12/30/2022 5:50:40 AM","type":0,"ValueInMgPerDl":173},
 		{"FactoryTimestamp":"12/30/2022 4:55:40 AM","type":0,"ValueInMgPerDl":174},
@@ -162,7 +162,7 @@ func TestLinkUpLeavesOut(t *testing.T) {
 }
 
 // Food and insulin of one moment are added up, and a repeated row counts once.
-func TestAtOneMoment(t *testing.T) {
+func TestSamplesOfOneInstant(t *testing.T) {
 	raw, err := os.ReadFile(filepath.Join("testdata", "us-mgdl.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestOrderOfDates(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	filestest.CheckRefused(t, Kind, map[string]string{
 		"another table": "Index,Timestamp (x),Event Type,Glucose Value (mg/dL)\n", "text": "Glucose Data,\n", "another object": `{"data":{"graph":[]}}`,
 		"list": `[{"sgv":100}]`, "cut object": `{"data":`, "zip": "PK\x03\x04",

@@ -110,7 +110,7 @@ func TestImportFixtures(t *testing.T) {
 
 // Food and insulin of one moment are added up, in any order of the records, and a
 // repeated record counts once.
-func TestAtOneMoment(t *testing.T) {
+func TestSamplesOfOneInstant(t *testing.T) {
 	one := func(id, kind, rest string) string {
 		return `{"_id":"` + id + `","eventType":"` + kind + `","created_at":"2024-05-01T06:30:00Z",` + rest + `}`
 	}
@@ -206,7 +206,7 @@ func TestLaterExports(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	filestest.CheckRefused(t, Kind, map[string]string{
 		"another list": `[{"name":"a","date":1}]`, "numbers": `[1,2]`, "an empty list": `[]`, "text": "sgv,date\n", "a run": `[{"type":"Run","date":"2024-05-01"}]`,
 		"a graph": `{"data":{"graphData":[]}}`, "a long text": `["` + strings.Repeat("x", 2*sheet.MaxRecord) + `"]`, "nothing but space": "   ", "zip": "PK\x03\x04",

@@ -106,7 +106,7 @@ func list(v any) string {
 	return strings.Trim(fmt.Sprint(v), "[]")
 }
 
-func TestPagesOneByLine(t *testing.T) {
+func TestPagesOfOneLineEach(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
 	o := sheettest.Run(t, db, Kind, user, filepath.Join("testdata", "pages.jsonl"))
@@ -136,7 +136,7 @@ func TestRings(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty page": `{"data":[],"next_token":null}`, "an empty list": `[]`, "nothing": "", "text": "day,score\n", "a number": "7",
 		"numbers": `[1,2]`, "another object": `{"sleep":[{"dateOfSleep":"2016-12-13","duration":100}]}`, "zip": "PK\x03\x04",

@@ -249,7 +249,7 @@ func onlySummary(t *testing.T, all []map[string]any) map[string]any {
 }
 
 // Replies of other providers' APIs are not Oura's.
-func TestOtherMakersAreUnlike(t *testing.T) {
+func TestFilesOfOtherMakersAreRefused(t *testing.T) {
 	root := testdata.Shared(t, "wearables")
 	seen := 0
 	err := filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {

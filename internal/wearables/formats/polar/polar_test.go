@@ -36,7 +36,7 @@ func TestRealFiles(t *testing.T) {
 	})
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) {
+func TestFilesOfOtherMakersAreRefused(t *testing.T) {
 	repliestest.CheckRefused(t, Kind, "polar")
 }
 
@@ -340,7 +340,7 @@ func FuzzRead(f *testing.F) {
 
 // Values that wait for the end of the file are kept without their documents, and their
 // number is bounded.
-func TestWhatWaitsIsSmall(t *testing.T) {
+func TestWaitingStateIsBounded(t *testing.T) {
 	r := &reader{Reader: &replies.Reader{Report: &files.Report{}}}
 	var before, after runtime.MemStats
 	runtime.GC()

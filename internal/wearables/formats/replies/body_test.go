@@ -13,7 +13,7 @@ import (
 
 // The last weighing of a day counts, in any order of the documents. Values of one moment
 // are joined.
-func TestTheLastBodyOfADayCounts(t *testing.T) {
+func TestLastBodyOfADayCounts(t *testing.T) {
 	scale := wearables.Source{Provider: "oura", Type: "scale"}
 	morning, evening := time.Date(2025, 3, 2, 6, 0, 0, 0, time.UTC), time.Date(2025, 3, 2, 22, 30, 0, 0, time.UTC)
 	first, last, bone := 50.0, 55.5, 4.2

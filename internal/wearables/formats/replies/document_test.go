@@ -19,7 +19,7 @@ func document(t *testing.T, text string) replies.Document {
 	return d
 }
 
-func TestFieldsOfOtherTypesSayNothing(t *testing.T) {
+func TestFieldsOfOtherTypesAreIgnored(t *testing.T) {
 	d := document(t, `{"n":12.5,"neg":-1,"big":9007199254740993,"quoted":"1436275800000000000","text":"a","number":"12.5","bad":"0x1p4",
 		"null":null,"list":[{"a":1},2,{"b":2}],"in":{"x":true},"zero":0,"huge":1e400,"vast":1e300,"float":1.5e3,"cool":-0.4,"ice":-36}`)
 	if v, ok := d.Number("n"); v != 12.5 || !ok {
@@ -67,7 +67,7 @@ func TestFieldsOfOtherTypesSayNothing(t *testing.T) {
 	}
 }
 
-func TestSumOfWhatIsStated(t *testing.T) {
+func TestSumOfStatedValues(t *testing.T) {
 	one, two := int64(1), int64(2)
 	if replies.Sum(nil, nil) != nil {
 		t.Error("a sum of nothing")
@@ -77,7 +77,7 @@ func TestSumOfWhatIsStated(t *testing.T) {
 	}
 }
 
-func TestBirths(t *testing.T) {
+func TestBirthDates(t *testing.T) {
 	d := document(t, `{"a":"1931-02-28","old":"1899-12-31","no":"1931-02-30","next":"2100-01-01"}`)
 	if date, ok := d.Birth("a"); !ok || date.String() != "1931-02-28" {
 		t.Error(date, ok)
@@ -122,7 +122,7 @@ func TestTimes(t *testing.T) {
 }
 
 // After any addition, stages are adjacent and in order, and neighbours differ.
-func TestStagesLieInOrder(t *testing.T) {
+func TestStagesAreInOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s replies.Stages
 		for range rapid.IntRange(0, 20).Draw(t, "n") {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestClosed(t *testing.T) {
+func TestCloseValue(t *testing.T) {
 	for _, c := range []struct{ text, whole, partial string }{
 		{``, ``, ``},
 		{`[`, ``, ``},
@@ -40,7 +40,7 @@ func TestClosed(t *testing.T) {
 
 // A closed text is a valid value or empty, wherever the text ends and whatever it
 // contains.
-func TestClosedIsAValue(t *testing.T) {
+func TestClosedTextIsValidJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.SampledFrom([]string{"[", "]", "{", "}", ",", ":", `"a"`, `"`, `\`, "12", "true", "tr", "null", " ", `"b":`, `{"c":[`})
 		text := strings.Join(rapid.SliceOf(word).Draw(t, "words"), "")
@@ -54,7 +54,7 @@ func TestClosedIsAValue(t *testing.T) {
 
 // The work does not grow with the depth at which a text ends. It allocates at
 // most 20 times the size of the text.
-func TestClosedInOnePass(t *testing.T) {
+func TestCloseValueIsLinear(t *testing.T) {
 	text := []byte(`{"x":` + strings.Repeat("[", mostOpen-1) + strings.Repeat("1,", 100_000))
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

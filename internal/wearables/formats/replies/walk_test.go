@@ -51,7 +51,7 @@ func heartBeatMaker(seen *[]string) replies.Maker {
 	return m
 }
 
-func TestWalk(t *testing.T) {
+func TestWalkDocuments(t *testing.T) {
 	one, two := `{"id":1,"at":1740897000}`, `{"id":"2","at":1740897060}`
 	for name, test := range map[string]struct {
 		content string
@@ -120,7 +120,7 @@ func TestFieldsBetweenListsAreBounded(t *testing.T) {
 	}
 }
 
-func TestDamageIsOnlyWhereItIs(t *testing.T) {
+func TestDamageAffectsOnlyItsFile(t *testing.T) {
 	var seen []string
 	for name, test := range map[string]struct {
 		content           string
@@ -143,7 +143,7 @@ func TestDamageIsOnlyWhereItIs(t *testing.T) {
 // values of documents that are lists of values. If even the first document is incomplete,
 // Check says that the file is cut off. It only does so if the fields before the end
 // identify the document.
-func TestCutFiles(t *testing.T) {
+func TestTruncatedFiles(t *testing.T) {
 	one := `{"id":1,"at":1740897000}`
 	for name, test := range map[string]struct {
 		content string

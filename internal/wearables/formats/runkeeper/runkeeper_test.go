@@ -116,7 +116,7 @@ func TestStatedHeartRate(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	filestest.CheckRefused(t, Kind, map[string]string{
 		"an empty feed": `{"items":[],"size":0}`, "nothing": "", "text": "Date,Type,Distance\n", "zip": "PK\x03\x04",
 		"of another": `{"items":[{"uri":"/weight/1","weight":70,"start_time":"x","duration":1,"type":"a"}]}`,

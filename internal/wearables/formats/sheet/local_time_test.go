@@ -17,7 +17,7 @@ func wallAt(t *testing.T, s string) time.Time {
 	return at
 }
 
-func TestWallWithoutZoneFloats(t *testing.T) {
+func TestWallClockWithoutAZone(t *testing.T) {
 	at, offset := (&Wall{}).Instant(wallAt(t, "2024-07-01 08:00"))
 	if got := time.UnixMicro(at).UTC().Format(time.RFC3339); got != "2024-07-01T08:00:00Z" || offset != wearables.NoOffset {
 		t.Errorf("%s %d", got, offset)
@@ -26,7 +26,7 @@ func TestWallWithoutZoneFloats(t *testing.T) {
 
 // A document in order of time passes through the hour of October twice. It has
 // no times in the hour that the clock skips in March.
-func TestWallOnDaysOfTheClockChange(t *testing.T) {
+func TestWallClockOnDaysOfAChange(t *testing.T) {
 	berlin, err := civil.Zone("Europe/Berlin")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestWallOnDaysOfTheClockChange(t *testing.T) {
 
 // A time in the hour that occurs twice means the first pass, unless the time of the row
 // before is later than that.
-func TestWallOfTheHourThatComesTwice(t *testing.T) {
+func TestWallClockOfARepeatedHour(t *testing.T) {
 	sydney, err := civil.Zone("Australia/Sydney")
 	if err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-func TestRowsPassOverTheByteOrderMark(t *testing.T) {
+func TestRowsSkipTheByteOrderMark(t *testing.T) {
 	for _, text := range []string{"\ufeffa,b\n1,2\n", "a;b\r\n1;2", "\"a\",\"b\"\n\"1\",\"2\"\n"} {
 		rows := NewRows(strings.NewReader(text))
 		h, ok, err := Head(rows, 1, func(h Header) bool { return h.Column("a") == 0 && h.Column("b") == 1 })
@@ -58,7 +58,7 @@ func TestRowsRefuseAnEndlessRow(t *testing.T) {
 
 // Only a complete byte order mark at the start of a document is skipped. The rest of the
 // document is read unchanged, in any sizes of reads.
-func TestBoundedPassesOverTheByteOrderMark(t *testing.T) {
+func TestBoundedReaderSkipsTheByteOrderMark(t *testing.T) {
 	for text, want := range map[string]string{
 		"\ufeff": "", "\ufeff\ufeff{}": "\ufeff{}", "\xef\xbb": "\xef\xbb", "": "", "{": "{", "\ufeff" + strings.Repeat("x", 100): strings.Repeat("x", 100),
 	} {

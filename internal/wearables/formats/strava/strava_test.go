@@ -72,7 +72,7 @@ func TestImportExport(t *testing.T) {
 
 // Repeated data changes nothing and sends no event, and neither does a reply with fewer
 // fields.
-func TestAgain(t *testing.T) {
+func TestRepeatedImport(t *testing.T) {
 	db := storetest.SQLite(t)
 	bed := filestest.New(t, db)
 	if _, err := bed.Import(Kind, fixture("export.json")); err != nil {
@@ -252,7 +252,7 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	filestest.CheckRefused(t, Kind, map[string]string{
 		"an empty list": `[]`, "nothing": "", "text": "id,start_date\n", "a number": "7", "zip": "PK\x03\x04", "an error": `{"message":"Authorization Error","errors":[]}`,
 		"a schema":  `{"swagger":"2.0","paths":{"/athlete":{"get":{"id":"x"}}}}`,

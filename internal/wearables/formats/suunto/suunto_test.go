@@ -110,7 +110,7 @@ func TestDayOfATotal(t *testing.T) {
 }
 
 // The same file again changes nothing, and its watch is one device.
-func TestAgain(t *testing.T) {
+func TestRepeatedImport(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	var events map[string]int
 	for i := range 2 {
@@ -137,7 +137,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	filestest.CheckRefused(t, Kind, map[string]string{
 		"an empty reply": `{"error":null,"payload":[]}`, "an empty list": `[]`, "nothing": "", "text": "timestamp,HR\n", "zip": "PK\x03\x04",
 		"another entry": `[{"timestamp":"2025-06-03T10:00:00+02:00","entryData":{"glucose":5}}]`, "an empty entry": `[{"timestamp":"2025-06-03T10:00:00+02:00","entryData":{}}]`,

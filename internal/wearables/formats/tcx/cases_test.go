@@ -132,7 +132,7 @@ func TestActivityOfAMonth(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRefusedFiles(t *testing.T) {
 	filestest.New(t, storetest.SQLite(t)).Refuses(Kind, map[string]struct{ Raw, Says string }{
 		"another root": {`<gpx/>`, "first element"},
 		"only a plan":  {run[:strings.Index(run, " <Activities>")] + run[strings.Index(run, " <Courses>"):], "plans"},
@@ -141,7 +141,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // An activity that is cut off in its second lap is kept up to that place.
-func TestCut(t *testing.T) {
+func TestTruncatedFile(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	o, err := bed.Import(Kind, filestest.Save(t, []byte(run[:strings.Index(run, "06:05:30")])))
 	if err != nil || !o.Truncated || o.Workouts != 1 || o.Types["Lap"].Mapped != 2 || o.Types["Trackpoint"].Mapped != 2 {

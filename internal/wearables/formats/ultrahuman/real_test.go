@@ -22,7 +22,7 @@ func TestImportRealReplies(t *testing.T) {
 	})
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) { repliestest.CheckRefused(t, Kind, "ultrahuman") }
+func TestFilesOfOtherMakersAreRefused(t *testing.T) { repliestest.CheckRefused(t, Kind, "ultrahuman") }
 
 func TestRealNight(t *testing.T) {
 	path := filepath.Join(testdata.Shared(t, "wearables/ultrahuman"), "open-wearables-test_ultrahuman_integration.json")

@@ -135,7 +135,7 @@ func TestProviderIsInTheCatalogue(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"an empty day": `{"data":{"metric_data":[]},"error":null,"status":200}`, "nothing": "", "a number": "7", "zip": "PK\x03\x04",
 		"an unknown metric": `{"type":"mood","object":{"value":1}}`, "an error": `{"error":"Unauthorized","status":401}`,

@@ -117,7 +117,7 @@ func TestImport(t *testing.T) {
 }
 
 // Importing one table after the other has the same result as importing the zip.
-func TestTablesAlone(t *testing.T) {
+func TestTablesWithoutAnArchive(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "")
 	for _, name := range []string{"workouts.csv", "physiological_cycles.csv", "sleeps.csv"} {
@@ -157,7 +157,7 @@ func TestZones(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, raw := range map[string][]byte{
 		"nothing": nil, "text": []byte("day,score\n"), "a zip of text": export(t, map[string][]byte{"a.csv": []byte("day,score\n1,2\n")}),
 		"a zip of nothing": export(t, nil), "a cut zip": exportZip(t)[:400], "one endless line": bytes.Repeat([]byte("x"), 3<<20),
@@ -186,7 +186,7 @@ func (*keeper) HistoricalDone(context.Context, users.User, string, map[string]we
 }
 
 // A small zip may unpack to any size. The limit applies to the unpacked size.
-func TestZipThatLies(t *testing.T) {
+func TestZipWithWrongSizes(t *testing.T) {
 	row := "2024-03-01 23:30:00,,UTC+01:00,Read a book?,true,\n"
 	bomb := export(t, map[string][]byte{"journal_entries.csv": []byte("Cycle start time,Cycle end time,Cycle timezone,Question text,Answered yes,Notes\n" + strings.Repeat(row, 60_000))})
 	in := files.Input{Path: filestest.Save(t, bomb), Limit: 1 << 20, DB: storetest.SQLite(t), Sink: &keeper{}}
@@ -221,7 +221,7 @@ func zipWithSizes(t *testing.T, sizes ...uint64) []byte {
 }
 
 // The sizes that a zip states are checked before anything is read.
-func TestClaimedSizes(t *testing.T) {
+func TestStatedSizesAreChecked(t *testing.T) {
 	for name, sizes := range map[string][]uint64{
 		"one": {5 << 30}, "together": {600 << 20, 600 << 20}, "no number of bytes": {1 << 63}, "endless": {1<<63 - 1, 1<<63 - 1},
 	} {

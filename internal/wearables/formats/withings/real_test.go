@@ -73,7 +73,7 @@ func TestImportRealReplies(t *testing.T) {
 	repliestest.Real(t, Kind, "wearables/withings", realFiles)
 }
 
-func TestOtherMakersAreUnlike(t *testing.T) { repliestest.CheckRefused(t, Kind, "withings") }
+func TestFilesOfOtherMakersAreRefused(t *testing.T) { repliestest.CheckRefused(t, Kind, "withings") }
 
 // read decodes a real file by another reader.
 func read(t *testing.T, name string, to any) string {

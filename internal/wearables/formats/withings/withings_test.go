@@ -138,7 +138,7 @@ func checkNights(t *testing.T, nights, cycles []map[string]any) {
 
 // Stretches and summaries of the same nights come in any order, in one file or
 // in two, and make the same nights.
-func TestOrderOfSleepRepliesIsNoMatter(t *testing.T) {
+func TestOrderOfSleepRepliesDoesNotMatter(t *testing.T) {
 	raw, err := os.ReadFile(fixture)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestTokensAreRefused(t *testing.T) {
 	}
 }
 
-func TestOtherFilesAreUnlike(t *testing.T) {
+func TestOtherFilesAreRefused(t *testing.T) {
 	for name, content := range map[string]string{
 		"another's goals": `{"goals":{"steps":1}}`, "another's series": `{"series":[{"startdate":"2025-03-01","enddate":"2025-03-02","state":"deep"}]}`,
 		"a day": `{"date":"2025-03-01","steps":1}`, "an empty list": `[]`, "a status": `{"status":0}`, "an error": `{"status":401,"body":{},"error":"x"}`,
@@ -225,7 +225,7 @@ func TestDecimal(t *testing.T) {
 }
 
 // A value that no body can have counts as a bad value.
-func TestValuesBeyondMeasure(t *testing.T) {
+func TestValuesOutOfRange(t *testing.T) {
 	for _, value := range []string{`"value":1e300,"unit":0`, `"value":1e299,"unit":12`, `"value":9e29,"unit":12`} {
 		g := repliestest.Gather(t, maker, nil, []byte(`{"grpid":1,"date":1740897000,"measures":[{"type":170,`+value+`}]}`))
 		if g.Err != nil || len(g.Summaries) != 0 || g.Report.Types["measure.visceral_fat"].BadValue != 1 {

@@ -138,7 +138,7 @@ func (m *pushDuringIngest) Ingest(ctx context.Context, user users.User, b wearab
 
 // Of a value that a file has and a phone pushes while the file is read, the one
 // that came last stays, whichever that was.
-func TestAValueThatCameWhileAFileWasRead(t *testing.T) {
+func TestValuePushedWhileAFileIsRead(t *testing.T) {
 	for name, before := range map[string]bool{"behind the file's": false, "before the file's": true} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {
@@ -173,7 +173,7 @@ func TestAValueThatCameWhileAFileWasRead(t *testing.T) {
 }
 
 // Values of a phone and a file for one summary are compared field by field.
-func TestFieldsThatCameWhileAFileWasRead(t *testing.T) {
+func TestFieldsPushedWhileAFileIsRead(t *testing.T) {
 	d, _ := wearables.DocumentNamed("activity")
 	told := map[string]any{"steps": 1, "distance": 2.0, "floors_climbed": 3, "heart_rate": map[string]any{"avg_bpm": 70, "max_bpm": 120}, "low": nil}
 	stored := map[string]any{"steps": 5, "distance": 2.5, "heart_rate": map[string]any{"avg_bpm": 71, "max_bpm": 121, "min_bpm": 50}}

@@ -274,7 +274,7 @@ func exportOf(t *testing.T, o applehealthtest.Options) []byte {
 
 // An import and some pushes, then a mapping that was wrong and is mended: what
 // it had wrong is updated and announced, and nothing else.
-func TestStoryOfACorrectedMapping(t *testing.T) {
+func TestCorrectedMappingScenario(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.upload(export(t, 3))
@@ -486,7 +486,7 @@ func TestDataOfACanceledImportStays(t *testing.T) {
 }
 
 // Data that arrives while the ledger is read is newer than the reprocessed data.
-func TestNothingNewerIsOverwritten(t *testing.T) {
+func TestNewerValuesAreNotOverwritten(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.push("heartrate", `[{"timestamp":"2026-02-01T08:00:00Z","value":60}]`)

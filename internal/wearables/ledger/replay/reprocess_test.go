@@ -152,7 +152,7 @@ func TestNewValuesHaveTheZoneOfTheirArrival(t *testing.T) {
 
 // A user may receive newer data all the time, as during the import of an export.
 // This neither blocks nor fails the run: the run returns to the user.
-func TestAUserToWhomDataKeepsComing(t *testing.T) {
+func TestReprocessingWhileTheUserPushes(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		first := b.user
@@ -201,7 +201,7 @@ func TestAUserToWhomDataKeepsComing(t *testing.T) {
 // An earlier version stated the day of a session. The session has that day when
 // all of its versions are reprocessed, whether the session is still stored or
 // not.
-func TestADayThatWasStatedBefore(t *testing.T) {
+func TestReprocessedDayKeepsStatedTotals(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		const bounds = `{"bedtime_start":"2026-02-01T15:00:00Z","bedtime_stop":"2026-02-01T23:30:00Z",`

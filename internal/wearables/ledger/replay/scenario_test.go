@@ -15,7 +15,7 @@ import (
 // The test covers the whole service. An export is imported, a phone pushes, and
 // the raw reads have both. Then the mapping changes, and events announce only
 // the data that the former mapping had wrong.
-func TestStoryThroughTheService(t *testing.T) {
+func TestReprocessingThroughTheService(t *testing.T) {
 	var export strings.Builder
 	if _, err := applehealthtest.WriteZip(&export, applehealthtest.Options{Days: 2}); err != nil {
 		t.Fatal(err)

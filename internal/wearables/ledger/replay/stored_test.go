@@ -99,7 +99,7 @@ const clock = `{"weight":[{"bmi":23.5,"date":"2024-05-06","logId":9001,"source":
 
 // A fallback zone changes no stored data, also when data without an offset is
 // reprocessed.
-func TestAFallbackZoneThatCameLater(t *testing.T) {
+func TestFallbackZoneSetAfterThePush(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.pushSummaries("workouts", `{"time_start":"2026-02-01T23:30:00Z","time_end":"2026-02-01T23:50:00Z","provider_id":"a","distance":3000}`)
@@ -128,7 +128,7 @@ func TestAFallbackZoneThatCameLater(t *testing.T) {
 
 // A value that arrived twice is one value, also if the first body was removed or was
 // the file of a canceled import.
-func TestAValueThatArrivesTwice(t *testing.T) {
+func TestRepeatedValueIsReprocessedOnce(t *testing.T) {
 	const (
 		list = `{"activities":[{"activeDuration":1700000,"activityName":"Walk","duration":1805000,"logId":7001,"logType":"manual","startTime":"2024-05-06T18:10:23.000+02:00","steps":2600}],"pagination":{}}`
 		day  = `{"activities":[{"activityId":2,"activityParentName":"Walk","duration":1800000,"hasStartTime":true,"logId":7001,"startDate":"2024-05-06","startTime":"18:10","steps":2600}],"summary":{"caloriesOut":2000,"sedentaryMinutes":700}}`
@@ -162,7 +162,7 @@ const night = `[{"timestamp":"2026-03-30T01:00:00Z","end":"2026-03-30T01:30:00Z"
 
 // A body that came before a file and once more behind it was there when the
 // days of the file were made.
-func TestABodyOnBothSidesOfAFile(t *testing.T) {
+func TestBodyPushedBeforeAndAfterAFile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.pushOf("apple_health_kit", "steps", night)
@@ -187,7 +187,7 @@ func (m *ingestDuringRead) Ingest(ctx context.Context, user users.User, b wearab
 }
 
 // Data that is pushed while a file is read counts for the file's days.
-func TestABodyThatCameWhileAFileWasRead(t *testing.T) {
+func TestBodyPushedWhileAFileIsRead(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.uploads.Sink = &ingestDuringRead{b.sink, func() { b.pushOf("apple_health_kit", "steps", night) }}
@@ -198,7 +198,7 @@ func TestABodyThatCameWhileAFileWasRead(t *testing.T) {
 
 // Reprocessing adds no data from a file whose import is queued or running. The import
 // itself stores the data of the file.
-func TestAnImportThatIsNotOver(t *testing.T) {
+func TestUnfinishedImport(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.idle = true
@@ -279,7 +279,7 @@ func TestAfterCollectionHasEnded(t *testing.T) {
 }
 
 // A user with newer data is started over.
-func TestAUserIsStartedOver(t *testing.T) {
+func TestReprocessingRestartsAUser(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		b.upload(export(t, 2))
@@ -305,7 +305,7 @@ func TestAUserIsStartedOver(t *testing.T) {
 }
 
 // The stored data is copied completely into a scratch database, and no event is sent.
-func TestSeedingIsSilent(t *testing.T) {
+func TestSeedingSendsNoEvents(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		var days []string
