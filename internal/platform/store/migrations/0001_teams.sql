@@ -7,7 +7,7 @@ CREATE TABLE instance (
 );
 INSERT INTO instance (id, pinged_at) VALUES (1, 0);
 
--- A customer team: the owner of users, keys and everything else.
+-- A customer team. It owns users, keys and all other data.
 CREATE TABLE teams (
 	id          UUID NOT NULL PRIMARY KEY,
 	name        TEXT NOT NULL,
@@ -16,7 +16,7 @@ CREATE TABLE teams (
 	created_at  BIGINT NOT NULL
 );
 
--- API keys, by hash only. The id is the part of the key that may be shown.
+-- API keys, only as hashes. The id is the part of the key that may be shown.
 CREATE TABLE api_keys (
 	id         UUID NOT NULL,
 	team_id    UUID NOT NULL REFERENCES teams (id),
@@ -30,8 +30,8 @@ CREATE TABLE api_keys (
 );
 CREATE UNIQUE INDEX api_keys_by_hash ON api_keys (hash);
 
--- Keys that seal personal data, each wrapped by the one above it. A subject is
--- a user, or the zero UUID for the team itself.
+-- Keys that seal personal data, each encrypted with its parent key. A subject is a
+-- user, or the zero UUID for the team itself.
 CREATE TABLE sealing_keys (
 	team_id    UUID NOT NULL,
 	subject_id UUID NOT NULL,
@@ -41,7 +41,7 @@ CREATE TABLE sealing_keys (
 	PRIMARY KEY (team_id, subject_id, number)
 );
 
--- Answers kept for repeated requests with the same Idempotency-Key.
+-- Stored answers to requests with an Idempotency-Key, for repetitions of them.
 CREATE TABLE idempotency_keys (
 	team_id    UUID NOT NULL,
 	key_hash   BYTEA NOT NULL,

@@ -1,14 +1,14 @@
 -- +goose Up
 
--- Processes that share this database. A row claimed by a node is free again
--- when the node's row is gone or its time is over.
+-- Processes that share this database. A row that a node claimed is free again when
+-- the node's row is deleted or has expired.
 CREATE TABLE nodes (
 	id         UUID NOT NULL PRIMARY KEY,
 	until      BIGINT NOT NULL,
 	started_at BIGINT NOT NULL
 );
 
--- Background work. A job that belongs to no team has the zero team.
+-- Background jobs. A job without a team has the zero team.
 CREATE TABLE jobs (
 	team_id         UUID NOT NULL,
 	id              UUID NOT NULL,
@@ -19,8 +19,8 @@ CREATE TABLE jobs (
 	run_at          BIGINT NOT NULL,
 	attempts        BIGINT NOT NULL,
 	max_attempts    BIGINT NOT NULL,
-	again           BOOLEAN NOT NULL, -- asked for once more while it was running
-	cancel          BOOLEAN NOT NULL, -- asked to stop while it was running
+	again           BOOLEAN NOT NULL, -- requested again while it was running
+	cancel          BOOLEAN NOT NULL, -- canceled while it was running
 	node            UUID,
 	progress_done   BIGINT NOT NULL,
 	progress_total  BIGINT NOT NULL,
@@ -36,8 +36,8 @@ CREATE INDEX jobs_due ON jobs (kind, run_at) WHERE status = 'queued';
 CREATE INDEX jobs_running ON jobs (kind) WHERE status = 'running';
 CREATE INDEX jobs_ended ON jobs (finished_at) WHERE finished_at IS NOT NULL;
 
--- Everything that happened and was announced, in the team's order. seq has no
--- gaps; it is empty only between a commit and its numbering (PostgreSQL).
+-- All announced events, in the order of each team. seq has no gaps. It is empty only
+-- between a commit and its numbering (PostgreSQL).
 CREATE TABLE events (
 	team_id    UUID NOT NULL,
 	id         UUID NOT NULL, -- version 7; msg_… outside
@@ -57,16 +57,16 @@ CREATE UNIQUE INDEX events_by_seq ON events (team_id, seq) WHERE seq IS NOT NULL
 CREATE INDEX events_unnumbered ON events (id) WHERE seq IS NULL;
 -- postgres: end
 
--- Where a team wants its events sent.
+-- Endpoints to which a team's events are sent.
 CREATE TABLE webhook_endpoints (
 	team_id          UUID NOT NULL REFERENCES teams (id),
 	id               UUID NOT NULL, -- ep_… outside
 	description      TEXT NOT NULL,
 	state            TEXT NOT NULL CHECK (state IN ('on', 'off', 'auto_off')),
-	reason           TEXT NOT NULL, -- why it is auto_off
+	reason           TEXT NOT NULL, -- reason of auto_off
 	filtered         BOOLEAN NOT NULL, -- only the types in webhook_filters
 	rate_limit       BIGINT, -- posts per second
-	target           BIGINT NOT NULL, -- present row of webhook_targets
+	target           BIGINT NOT NULL, -- current row of webhook_targets
 	revision         BIGINT NOT NULL, -- counts every change
 	first_failure_at BIGINT,
 	failing_since    BIGINT,
@@ -77,7 +77,7 @@ CREATE TABLE webhook_endpoints (
 	PRIMARY KEY (team_id, id)
 );
 
--- URL and custom headers of an endpoint, kept as they were for its attempts.
+-- Versions of the URL and custom headers of an endpoint. Attempts refer to them.
 CREATE TABLE webhook_targets (
 	team_id     UUID NOT NULL,
 	endpoint_id UUID NOT NULL,
@@ -107,16 +107,15 @@ CREATE TABLE webhook_secrets (
 	id          UUID NOT NULL, -- version 7, so newer is greater
 	secret      BYTEA NOT NULL, -- sealed
 	created_at  BIGINT NOT NULL,
-	expires_at  BIGINT, -- empty for the present one
+	expires_at  BIGINT, -- empty for the current one
 	PRIMARY KEY (team_id, endpoint_id, id)
 );
 
--- One row for each event and endpoint that listens to its type, written in the
--- event's own transaction.
+-- One row for each event and endpoint that listens to its type. The transaction of the
+-- event writes it.
 --
--- The key begins with the event, and not with the team: a list of event ids
--- has then only one index to go by. Were it (team, endpoint, event), PostgreSQL
--- would, as long as it has no statistics, read all rows of the endpoint instead.
+-- The key begins with the event, so that a list of event ids uses only this index. With
+-- (team, endpoint, event), PostgreSQL without statistics reads all rows of the endpoint.
 CREATE TABLE webhook_deliveries (
 	team_id     UUID NOT NULL,
 	endpoint_id UUID NOT NULL,
@@ -124,11 +123,11 @@ CREATE TABLE webhook_deliveries (
 	state       TEXT NOT NULL CHECK (state IN ('pending', 'sent', 'failed', 'held')),
 	lane        BIGINT NOT NULL, -- 0 first attempt, 1 retry, 2 replay
 	due_at      BIGINT NOT NULL,
-	attempts    BIGINT NOT NULL, -- all that were made
-	tries       BIGINT NOT NULL, -- those of the present round of the schedule
+	attempts    BIGINT NOT NULL, -- all attempts
+	tries       BIGINT NOT NULL, -- attempts of the current round of the schedule
 	code        BIGINT, -- last answer
 	ended_at    BIGINT,
-	node        UUID, -- who is at it (PostgreSQL)
+	node        UUID, -- the node that claimed it (PostgreSQL)
 -- postgres: begin
 	PRIMARY KEY (event_id, endpoint_id, team_id)
 ) WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02);
@@ -140,7 +139,7 @@ CREATE TABLE webhook_deliveries (
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (team_id, endpoint_id, lane, due_at, event_id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries (team_id, endpoint_id, state, event_id) WHERE state IN ('failed', 'held');
 
--- What was tried, and what came back. A missing n would show as a gap.
+-- Attempts and their answers. n has no gaps, so that a missing row is visible.
 CREATE TABLE webhook_attempts (
 	team_id     UUID NOT NULL,
 	endpoint_id UUID NOT NULL,
@@ -149,8 +148,8 @@ CREATE TABLE webhook_attempts (
 	target      BIGINT NOT NULL,
 	at          BIGINT NOT NULL,
 	took        BIGINT NOT NULL, -- microseconds
-	code        BIGINT, -- empty when no answer came
-	problem     TEXT NOT NULL, -- why it failed; empty for success
+	code        BIGINT, -- empty if no answer arrived
+	problem     TEXT NOT NULL, -- reason of the failure; empty for success
 	signature   TEXT NOT NULL,
 	answer      BYTEA, -- first KiB, sealed
 -- postgres: begin

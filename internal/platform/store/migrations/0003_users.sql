@@ -1,7 +1,7 @@
 -- +goose Up
 
--- End users of a team. Deleted ones stay until their grace period is over.
--- block is the page of the team's list that the user is counted in.
+-- End users of a team. Deleted users stay until their grace period ends.
+-- block is the page of the team's list in which the user is counted.
 CREATE TABLE users (
 	team_id         UUID NOT NULL,
 	user_id         UUID NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE users (
 	PRIMARY KEY (team_id, user_id)
 );
 
--- Prefixes are matched byte by byte, as SQLite does without being told.
+-- Prefixes are matched byte by byte. SQLite does so by default.
 -- postgres: begin
 ALTER TABLE users ALTER COLUMN client_user_id TYPE TEXT COLLATE "C";
 -- postgres: end
@@ -30,9 +30,9 @@ CREATE INDEX users_by_age ON users (team_id, block, user_id) WHERE deleted_at IS
 CREATE INDEX users_deleted ON users (team_id, client_user_id, deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX users_by_name_change ON users (team_id, info_version) WHERE info_version > 0;
 
--- Live users, kept instead of counted: of a block (block >= 0), of the team
--- (block -1). Block -2 counts changes of names. The slots of one count add up;
--- on PostgreSQL they keep concurrent transactions apart.
+-- Numbers of live users: of a block (block >= 0) and of the team (block -1). Block -2
+-- counts changes of names. A number is the sum of its slots, which let concurrent
+-- transactions on PostgreSQL update different rows.
 CREATE TABLE user_counts (
 	team_id UUID NOT NULL,
 	block   BIGINT NOT NULL,
@@ -41,7 +41,7 @@ CREATE TABLE user_counts (
 	PRIMARY KEY (team_id, block, slot)
 );
 
--- Demographics, a row for each version: the newest counts, the rest is history.
+-- Demographics, a row for each version. The newest is the current one.
 CREATE TABLE user_info (
 	team_id    UUID NOT NULL,
 	user_id    UUID NOT NULL,
@@ -51,7 +51,7 @@ CREATE TABLE user_info (
 	PRIMARY KEY (team_id, user_id, rev)
 );
 
--- Insurance records: history is kept, the newest primary one counts.
+-- Insurance records with their history. The newest primary one is the current one.
 CREATE TABLE insurance (
 	team_id      UUID NOT NULL,
 	user_id      UUID NOT NULL,
@@ -70,11 +70,11 @@ CREATE TABLE portal_links (
 	context    TEXT NOT NULL CHECK (context IN ('launch', 'communications')),
 	created_on BIGINT NOT NULL,
 	expires_on BIGINT NOT NULL,
-	tries      BIGINT NOT NULL -- wrong dates of birth given
+	tries      BIGINT NOT NULL -- number of wrong dates of birth
 );
 CREATE INDEX portal_links_of_user ON portal_links (team_id, user_id);
 
--- A person's stay in the portal.
+-- Sessions of persons in the portal.
 CREATE TABLE portal_sessions (
 	token_hash BYTEA NOT NULL PRIMARY KEY,
 	team_id    UUID NOT NULL,
@@ -84,7 +84,7 @@ CREATE TABLE portal_sessions (
 );
 CREATE INDEX portal_sessions_of_user ON portal_sessions (team_id, user_id);
 
--- Devices on which a person has passed the date of birth check.
+-- Devices on which a person passed the check of the date of birth.
 CREATE TABLE portal_devices (
 	token_hash BYTEA NOT NULL PRIMARY KEY,
 	team_id    UUID NOT NULL,

@@ -1,6 +1,6 @@
 -- +goose Up
 
--- What links a user to a provider.
+-- Connections of users to providers.
 CREATE TABLE connections (
 	team_id               UUID NOT NULL,
 	user_id               UUID NOT NULL,
@@ -13,7 +13,7 @@ CREATE TABLE connections (
 );
 CREATE INDEX connections_by_age ON connections (team_id, created_on, status);
 
--- Devices that sent data. Unknown parts are empty texts, so that they compare.
+-- Devices that sent data. Unknown parts are empty texts, so that they can be compared.
 CREATE TABLE devices (
 	team_id      UUID NOT NULL,
 	user_id      UUID NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE devices (
 );
 CREATE UNIQUE INDEX devices_by_identity ON devices (team_id, user_id, provider, source_type, app_id, manufacturer, model, external_id);
 
--- How often a user's data was asked for: n times since the hour began.
+-- Number of refreshes of a user's data since the hour began.
 CREATE TABLE refreshes (
 	team_id UUID NOT NULL,
 	user_id UUID NOT NULL,

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- A series: measurements of one kind from one source. The id counts from 1
--- inside its user and is the source_id of events. Missing parts of the identity
--- are '' or the zero UUID, so that one unique index holds them all.
+-- A series has the measurements of one kind from one source. The id counts from 1 for
+-- each user and is the source_id of events. Missing parts of the identity are '' or the
+-- zero UUID, so that one unique index has all of them.
 CREATE TABLE series (
 	team_id     UUID NOT NULL,
 	user_id     UUID NOT NULL,
@@ -15,17 +15,17 @@ CREATE TABLE series (
 	sample_type TEXT NOT NULL,
 	sport       TEXT NOT NULL,
 	workout_id  UUID NOT NULL,
-	width_us    BIGINT NOT NULL, -- how much time one block covers
+	width_us    BIGINT NOT NULL, -- time that one block covers
 	created_at  BIGINT NOT NULL,
 	PRIMARY KEY (user_id, id)
 );
 CREATE UNIQUE INDEX series_by_identity ON series
 	(user_id, resource, provider, source_type, app_id, device_id, sample_type, sport, workout_id);
 
--- The samples of one series whose start lies in [bucket, bucket + width),
--- packed (docs/sample-blocks.md) and sealed. rev counts the changes; a writer
--- states the rev it read. An ordinary rowid table on SQLite: data of a few
--- kilobytes stays in the page there, and does not WITHOUT ROWID.
+-- The samples of one series that start in [bucket, bucket + width), packed
+-- (docs/sample-blocks.md) and sealed. rev counts the changes, and a writer names the rev
+-- that it read. On SQLite this is a rowid table. Data of a few kilobytes then stays in
+-- the page, which it does not with WITHOUT ROWID.
 CREATE TABLE sample_blocks (
 	team_id   UUID NOT NULL,
 	user_id   UUID NOT NULL,
@@ -39,13 +39,13 @@ CREATE TABLE sample_blocks (
 	PRIMARY KEY (user_id, series_id, bucket)
 );
 -- postgres: begin
--- Packed and sealed bytes do not compress: spare the server the attempt.
+-- Packed and sealed bytes do not compress, so the server does not try.
 ALTER TABLE sample_blocks ALTER COLUMN data SET STORAGE EXTERNAL;
 -- postgres: end
 
--- Summaries: one sealed JSON document each, with what they are found by. There
--- is no hash of the content: a hash of few numbers could be guessed back, and
--- would outlive the user's key in backups. Versions are compared unsealed.
+-- Summaries: one sealed JSON document each, and the columns by which they are found.
+-- There is no hash of the content. The numbers behind a hash can be guessed, and backups
+-- keep the hash longer than the user's key. Versions are compared unsealed.
 CREATE TABLE summaries (
 	team_id       UUID NOT NULL,
 	user_id       UUID NOT NULL,
@@ -67,7 +67,7 @@ CREATE TABLE summaries (
 CREATE INDEX summaries_by_day ON summaries (user_id, resource, calendar_date, id);
 CREATE INDEX summaries_by_id ON summaries (team_id, id);
 
--- The course of a workout, packed and sealed.
+-- Streams of workouts, packed and sealed.
 CREATE TABLE workout_streams (
 	team_id    UUID NOT NULL,
 	user_id    UUID NOT NULL,
@@ -83,8 +83,7 @@ CREATE TABLE workout_streams (
 ALTER TABLE workout_streams ALTER COLUMN data SET STORAGE EXTERNAL;
 -- postgres: end
 
--- Which historical.data events were sent: one per run of a connection and
--- resource.
+-- Sent historical.data events, one for each run of a connection and resource.
 CREATE TABLE history_announced (
 	team_id      UUID NOT NULL,
 	user_id      UUID NOT NULL,

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- Uploaded exports of health data and what became of them. The id is that of
--- the job that does the work. The file lies in the imports folder of the node
--- that took it; its own name is not kept, since people name files.
+-- Uploaded exports of health data and their results. The id is also that of the job.
+-- The file is in the imports folder of the node that received it. Its own name is not
+-- stored, because file names may be personal.
 CREATE TABLE imports (
 	team_id      UUID NOT NULL,
 	user_id      UUID NOT NULL,
@@ -12,14 +12,14 @@ CREATE TABLE imports (
 	sha256       BYTEA NOT NULL,
 	history_only BOOLEAN NOT NULL,
 	status       TEXT NOT NULL CHECK (status IN ('queued', 'running', 'succeeded', 'failed', 'canceled')),
-	stage        TEXT NOT NULL, -- historical or daily, decided when it first runs; '' before
+	stage        TEXT NOT NULL, -- historical or daily, set at the first run; '' before
 	spool        TEXT NOT NULL, -- name of the file
-	step         TEXT NOT NULL, -- what it is doing; '' before it first runs
+	step         TEXT NOT NULL, -- current step; '' before the first run
 	done         BIGINT NOT NULL, -- bytes of the document
 	total        BIGINT NOT NULL,
 	records      BIGINT NOT NULL,
 	skipped      BIGINT NOT NULL,
-	report       BYTEA, -- JSON, sealed: which types there were says something about the person
+	report       BYTEA, -- sealed JSON, because the types of data are personal
 	error        TEXT NOT NULL, -- for the caller; names no values
 	attempts     BIGINT NOT NULL,
 	created_at   BIGINT NOT NULL,

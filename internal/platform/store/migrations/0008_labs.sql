@@ -1,8 +1,7 @@
 -- +goose Up
 
--- One row: which imports the catalogue of labs and markers is made of. The
--- revision changes with each, so that a node sees when what it keeps in memory
--- is old.
+-- One row: the state of the catalogue of labs and markers. The revision changes with
+-- each import, so that a node notices when its copy in memory is old.
 CREATE TABLE catalogue (
 	id       BIGINT PRIMARY KEY CHECK (id = 1),
 	revision TEXT NOT NULL, -- empty before the first import
@@ -10,26 +9,26 @@ CREATE TABLE catalogue (
 );
 INSERT INTO catalogue (id, revision, next_id) VALUES (1, '', 1000000);
 
--- Labs and markers that imports added: the same for all teams. What ships with
--- the binary is in no table.
+-- Labs and markers from imports, the same for all teams. The catalogue of the binary is
+-- in no table.
 CREATE TABLE catalogue_labs (
 	id          BIGINT PRIMARY KEY,
 	slug        TEXT NOT NULL UNIQUE,
-	body        TEXT NOT NULL, -- JSON, labs.Lab
+	body        TEXT NOT NULL, -- JSON, catalogue.Lab
 	imported_at BIGINT NOT NULL
 );
 CREATE TABLE catalogue_markers (
 	id          BIGINT PRIMARY KEY,
 	lab_id      BIGINT NOT NULL,
 	provider_id TEXT NOT NULL, -- the lab's own code
-	active      BOOLEAN NOT NULL, -- false once a full import did not name it
-	body        TEXT NOT NULL, -- JSON, labs.Marker
+	active      BOOLEAN NOT NULL, -- false if the last full import does not name it
+	body        TEXT NOT NULL, -- JSON, catalogue.Marker
 	imported_at BIGINT NOT NULL,
 	UNIQUE (lab_id, provider_id)
 );
 
--- What a team orders: markers of one lab, collected in one way. Its status
--- follows from the last two columns.
+-- Lab tests of a team: markers of one lab with one collection method. The last two
+-- columns determine the status.
 CREATE TABLE lab_tests (
 	team_id        UUID NOT NULL,
 	id             UUID NOT NULL,
@@ -42,7 +41,7 @@ CREATE TABLE lab_tests (
 	sample_type    TEXT NOT NULL,
 	fasting        BOOLEAN NOT NULL,
 	price_minor    BIGINT NOT NULL, -- US cents
-	account_id     UUID, -- when it is offered with one lab account only
+	account_id     UUID, -- set if only one lab account offers it
 	markers        TEXT NOT NULL, -- JSON, list of marker ids
 	auto_generated BOOLEAN NOT NULL, -- made for an order of single markers
 	composition    BYTEA NOT NULL, -- hash of lab, method and markers
@@ -52,11 +51,11 @@ CREATE TABLE lab_tests (
 	archived_at    BIGINT,
 	PRIMARY KEY (team_id, id)
 );
--- The same set of markers, ordered again, is the same lab test.
+-- The same set of markers is the same lab test.
 CREATE UNIQUE INDEX lab_tests_by_composition ON lab_tests (team_id, composition) WHERE auto_generated;
 CREATE INDEX lab_tests_by_age ON lab_tests (team_id, created_at, id);
 
--- The markers once more, for finding lab tests by them.
+-- The markers of lab tests, for searches.
 CREATE TABLE lab_test_markers (
 	team_id     UUID NOT NULL,
 	test_id     UUID NOT NULL,
@@ -67,8 +66,8 @@ CREATE TABLE lab_test_markers (
 CREATE INDEX lab_test_markers_by_marker ON lab_test_markers (team_id, marker_id);
 CREATE INDEX lab_test_markers_by_provider ON lab_test_markers (team_id, provider_id);
 
--- Accounts with labs. One without an owner is the platform's and open to every
--- team; every other only to the teams that are linked to it below.
+-- Accounts with labs. An account without an owner belongs to the platform, and every team
+-- may use it. Other accounts are open only to the teams that are linked below.
 CREATE TABLE lab_accounts (
 	id                     UUID NOT NULL PRIMARY KEY,
 	owner                  UUID, -- a team
@@ -89,13 +88,13 @@ CREATE TABLE lab_account_teams (
 	PRIMARY KEY (team_id, account_id)
 );
 
--- Physicians in whose name a team orders: names and numbers that stand in a
--- public register, so that an operator can keep them without the root key.
+-- Physicians under whose name a team orders. Their names and numbers are in a public
+-- register, so that an operator can change them without the root key.
 CREATE TABLE team_physicians (
 	team_id    UUID NOT NULL,
 	id         UUID NOT NULL,
 	npi        TEXT NOT NULL,
-	body       TEXT NOT NULL, -- JSON, labs.Physician
+	body       TEXT NOT NULL, -- JSON, catalogue.Physician
 	created_at BIGINT NOT NULL,
 	PRIMARY KEY (team_id, id),
 	UNIQUE (team_id, npi)

@@ -1,13 +1,12 @@
 -- +goose Up
 
--- Where patients can have a sample drawn: patient service centers, each a site
--- of one lab. A list belongs to a team or, under an owner of zeros, to
--- everybody. The column is not called team_id because row security would then
--- hide everybody's lists.
+-- Patient service centers, each a site of one lab. A list belongs to a team, or with the
+-- zero owner to all teams. The column is not called team_id, because row security would
+-- then hide the lists of all teams.
 CREATE TABLE service_centers (
 	owner        UUID NOT NULL,
 	lab          TEXT NOT NULL, -- slug
-	site_code    TEXT NOT NULL, -- the lab's own name for the site
+	site_code    TEXT NOT NULL, -- the lab's own code of the site
 	name         TEXT NOT NULL,
 	first_line   TEXT NOT NULL,
 	second_line  TEXT NOT NULL,
@@ -25,12 +24,12 @@ CREATE TABLE service_centers (
 	active       BOOLEAN NOT NULL,
 	valid_from   TEXT NOT NULL, -- date; empty for no bound
 	valid_to     TEXT NOT NULL, -- last date
-	digest       BYTEA NOT NULL, -- of all of the above, so that an import finds what changed
+	digest       BYTEA NOT NULL, -- hash of all columns above, so that an import finds changes
 	PRIMARY KEY (owner, lab, site_code)
 );
 
--- One row for each list that was imported. The version is a new one with every
--- change, so that a node sees that the index it keeps in memory is old.
+-- One row for each imported list. The version changes with every import, so that a node
+-- notices when its index in memory is old.
 CREATE TABLE service_center_lists (
 	owner       UUID NOT NULL,
 	lab         TEXT NOT NULL,
@@ -39,7 +38,7 @@ CREATE TABLE service_center_lists (
 	PRIMARY KEY (owner, lab)
 );
 
--- Where phlebotomists come to the patient: what a provider offers in a ZIP code.
+-- Visits by phlebotomists that a provider offers in a ZIP code.
 CREATE TABLE phlebotomy_coverage (
 	owner      UUID NOT NULL,
 	zip        TEXT NOT NULL, -- 5 digits
@@ -48,7 +47,7 @@ CREATE TABLE phlebotomy_coverage (
 	days       BIGINT NOT NULL, -- places.Weekdays, one bit each
 	earliest   BIGINT NOT NULL, -- minute of the day, in the time of the place
 	latest     BIGINT NOT NULL,
-	lead_hours BIGINT NOT NULL, -- from the booking to the first visit that can be had
+	lead_hours BIGINT NOT NULL, -- from the booking to the first possible visit
 	PRIMARY KEY (owner, zip, provider, tier)
 );
 CREATE INDEX phlebotomy_coverage_by_provider ON phlebotomy_coverage (owner, provider);

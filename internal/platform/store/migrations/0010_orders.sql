@@ -1,6 +1,6 @@
 -- +goose Up
 
--- One need for a test, and all orders that were made for it.
+-- Transactions. All orders for one need of a test belong to the same transaction.
 CREATE TABLE order_transactions (
 	team_id    UUID NOT NULL,
 	id         UUID NOT NULL,
@@ -10,13 +10,13 @@ CREATE TABLE order_transactions (
 	PRIMARY KEY (team_id, id)
 );
 
--- Orders. The columns are what is asked for in lists and what machines decide
--- by; everything about a person is in body and names, sealed with the user's key.
+-- Orders. The columns are those of filters and of decisions by programs. All personal
+-- data is in body and names, sealed with the user's key.
 CREATE TABLE orders (
 	team_id        UUID NOT NULL,
 	id             UUID NOT NULL,
 	transaction_id UUID NOT NULL,
-	parent_id      UUID, -- the order that this one goes on from
+	parent_id      UUID, -- the order that this one continues
 	origin         TEXT NOT NULL CHECK (origin IN ('initial', 'redraw', 'recreation')),
 	user_id        UUID NOT NULL,
 	lab_id         BIGINT NOT NULL,
@@ -24,27 +24,27 @@ CREATE TABLE orders (
 	account_id     UUID NOT NULL,
 	network        TEXT NOT NULL, -- slug
 	method         TEXT NOT NULL CHECK (method IN ('testkit', 'walk_in_test', 'at_home_phlebotomy', 'on_site_collection')),
-	registrable    BOOLEAN NOT NULL, -- a kit that was ordered before anybody knew whom it is for
+	registrable    BOOLEAN NOT NULL, -- a kit that is registered for a patient later
 	status         TEXT NOT NULL CHECK (status IN (
 		'ordered', 'awaiting_registration', 'registered', 'requisition_created', 'requisition_bypassed',
 		'transit_customer', 'out_for_delivery', 'with_customer', 'problem_in_transit_customer', 'transit_lab', 'problem_in_transit_lab',
 		'appointment_pending', 'appointment_scheduled', 'appointment_cancelled', 'redraw_available', 'draw_completed',
 		'delivered_to_lab', 'lab_processing_blocked', 'partial_results', 'completed', 'corrected',
 		'failure_to_deliver_to_customer', 'failure_to_deliver_to_lab', 'lost', 'sample_error', 'cancelled', 'do_not_process')),
-	status_at      BIGINT NOT NULL, -- when it came to that status
-	rev            BIGINT NOT NULL, -- counts its changes; a change names the one that it knows
+	status_at      BIGINT NOT NULL, -- time of the change to that status
+	rev            BIGINT NOT NULL, -- counts the changes; a change names the rev that it read
 	created_at     BIGINT NOT NULL,
 	updated_at     BIGINT NOT NULL,
-	activate_by    TEXT, -- date; nothing is done before
-	scheduled      BOOLEAN NOT NULL, -- it had an activate_by when it was created
+	activate_by    TEXT, -- date on which the order starts
+	scheduled      BOOLEAN NOT NULL, -- whether it had an activate_by when it was created
 	sample_id      TEXT,
 	priority       BOOLEAN NOT NULL,
 	billing_type   TEXT NOT NULL,
 	insurance_id   UUID,
 	has_abn        BOOLEAN NOT NULL,
 	sms_enabled    BOOLEAN NOT NULL,
-	details_id     UUID NOT NULL, -- of the kit, visit or draw
-	appointment_id UUID, -- the latest one
+	details_id     UUID NOT NULL, -- id of the kit, visit or draw
+	appointment_id UUID, -- the latest appointment
 	collected_at   BIGINT,
 	interpretation TEXT, -- of the results; empty before there are any
 	is_critical    BOOLEAN NOT NULL,
@@ -52,7 +52,7 @@ CREATE TABLE orders (
 	expected_by    TEXT, -- date
 	worst_by       TEXT, -- date
 	body           BYTEA NOT NULL, -- sealed JSON, orders.Body
-	names          BYTEA, -- sealed: what searches look at, see orders/memory_names.go
+	names          BYTEA, -- sealed words for searches, see orders/index_names.go
 	shipment       BYTEA, -- sealed JSON, orders.Shipment
 	change         BIGINT NOT NULL, -- see orders/changes.go
 -- postgres: begin
@@ -68,8 +68,8 @@ CREATE INDEX orders_by_transaction ON orders (team_id, transaction_id, created_a
 CREATE INDEX orders_by_sample ON orders (sample_id, team_id) WHERE sample_id IS NOT NULL;
 CREATE INDEX orders_by_change ON orders (team_id, change, id);
 
--- What happened to an order. Rows are added and never changed; the last one is
--- what the order's status says.
+-- History of the statuses of an order. Rows are added and never changed. The last one is
+-- the order's status.
 -- sqlite: begin
 CREATE TABLE order_events (
 	id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -92,22 +92,22 @@ CREATE TABLE order_events (
 -- postgres: end
 CREATE INDEX order_events_by_order ON order_events (team_id, order_id, id);
 
--- What labs, carriers and others said of an order, whether it moved the order
--- or came late. The key makes a report that is heard twice count once.
+-- Reports of labs, carriers and others about an order, also late ones. The key lets a
+-- repeated report count once.
 CREATE TABLE order_reports (
 	team_id     UUID NOT NULL,
 	order_id    UUID NOT NULL,
 	key         TEXT NOT NULL,
-	source      TEXT NOT NULL, -- a trigger's name
+	source      TEXT NOT NULL, -- name of the trigger
 	status      TEXT NOT NULL,
 	detail      TEXT,
-	reported_at BIGINT NOT NULL, -- when it was so, says the source
+	reported_at BIGINT NOT NULL, -- time of the change as the source reports it
 	received_at BIGINT NOT NULL,
 	moved       BOOLEAN NOT NULL,
 	PRIMARY KEY (team_id, order_id, key)
 );
 
--- Orders that were erased, for those who remember them; see orders/changes.go.
+-- Erased orders, for nodes that have them in memory. See orders/changes.go.
 CREATE TABLE order_erasures (
 	team_id  UUID NOT NULL,
 	order_id UUID NOT NULL,

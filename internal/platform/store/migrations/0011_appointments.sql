@@ -1,22 +1,21 @@
 -- +goose Up
 
--- Visits: of a phlebotomist at the patient's home, or of the patient at a
--- service center. A row with an empty status is still being asked for, and
--- nobody is shown it.
+-- Appointments: of a phlebotomist at the patient's home, or of the patient at a service
+-- center. A row with an empty status is being requested and is not visible.
 CREATE TABLE appointments (
 	team_id    UUID NOT NULL,
 	id         UUID NOT NULL,
 	order_id   UUID NOT NULL,
 	user_id    UUID NOT NULL,
 	kind       TEXT NOT NULL CHECK (kind IN ('phlebotomy', 'patient_service_center')),
-	provider   TEXT NOT NULL, -- who draws the sample: getlabs, quest …
-	network    TEXT NOT NULL, -- slug of who it is booked with
+	provider   TEXT NOT NULL, -- provider that draws the sample: getlabs, quest …
+	network    TEXT NOT NULL, -- slug of the network that books it
 	status     TEXT NOT NULL CHECK (status IN ('', 'pending', 'reserved', 'scheduled', 'in_progress', 'completed', 'cancelled')),
-	start_at   BIGINT, -- empty while there is no time
+	start_at   BIGINT, -- empty without a time
 	end_at     BIGINT,
 	time_zone  TEXT NOT NULL, -- of the place, IANA name
-	reason_id  UUID, -- why it was cancelled
-	rev        BIGINT NOT NULL, -- counts its changes; a change names the one that it knows
+	reason_id  UUID, -- reason of the cancellation
+	rev        BIGINT NOT NULL, -- counts the changes; a change names the rev that it read
 	created_at BIGINT NOT NULL,
 	updated_at BIGINT NOT NULL,
 	body       BYTEA NOT NULL, -- sealed JSON, appointments.Body
@@ -32,8 +31,8 @@ CREATE UNIQUE INDEX appointments_live_of_order ON appointments (team_id, order_i
 CREATE UNIQUE INDEX appointments_live_of_patient ON appointments (team_id, user_id, provider)
 	WHERE kind = 'phlebotomy' AND status NOT IN ('completed', 'cancelled');
 
--- What happened to an appointment. Rows are added and never changed; the last
--- one is what the appointment's status says.
+-- History of the statuses of an appointment. Rows are added and never changed. The last
+-- one is the appointment's status.
 -- sqlite: begin
 CREATE TABLE appointment_events (
 	id             INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,8 +55,8 @@ CREATE TABLE appointment_events (
 -- postgres: end
 CREATE INDEX appointment_events_by_appointment ON appointment_events (team_id, appointment_id, id);
 
--- Booking keys that were used, until they would have expired. A key is sealed
--- and carries what it stands for; this table makes it good for one use.
+-- Used booking keys, until they expire. A key is sealed and contains the slot. This table
+-- limits it to one use.
 CREATE TABLE booking_keys_used (
 	team_id    UUID NOT NULL,
 	key_hash   BYTEA NOT NULL,
@@ -66,7 +65,7 @@ CREATE TABLE booking_keys_used (
 );
 CREATE INDEX booking_keys_used_by_expiry ON booking_keys_used (expires_at);
 
--- A team's switches. A team without a row has the defaults.
+-- Settings of a team. A team without a row has the defaults.
 CREATE TABLE appointment_settings (
 	team_id            UUID NOT NULL PRIMARY KEY,
 	scheduling         BOOLEAN NOT NULL, -- appointments can be made at all

@@ -1,18 +1,18 @@
 -- +goose Up
 
--- What labs reported of an order, as it came; rows are added and never changed.
+-- Reports of labs about an order, unchanged. Rows are added and never changed.
 CREATE TABLE lab_reports (
 	team_id     UUID NOT NULL,
 	id          UUID NOT NULL, -- version 7
 	order_id    UUID NOT NULL,
-	user_id     UUID NOT NULL, -- with whose key it is sealed
+	user_id     UUID NOT NULL, -- the user whose key seals it
 	received_at BIGINT NOT NULL,
 	body        BYTEA NOT NULL, -- sealed JSON, results.Report
 	PRIMARY KEY (team_id, order_id, id)
 );
 CREATE INDEX lab_reports_by_user ON lab_reports (team_id, user_id);
 
--- The documents that came with reports.
+-- Documents of reports.
 CREATE TABLE lab_report_documents (
 	team_id   UUID NOT NULL,
 	report_id UUID NOT NULL,
@@ -22,8 +22,8 @@ CREATE TABLE lab_report_documents (
 );
 CREATE INDEX lab_report_documents_by_user ON lab_report_documents (team_id, user_id);
 
--- The results of an order after each report that changed them; rows are added
--- and never changed. The last one is what the results are.
+-- Results of an order, a row for each report that changed them. Rows are added and never
+-- changed. The last one has the current results.
 CREATE TABLE lab_results (
 	team_id        UUID NOT NULL,
 	order_id       UUID NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE lab_results (
 	corrected      BOOLEAN NOT NULL,
 	interpretation TEXT NOT NULL,
 	has_missing    BOOLEAN NOT NULL,
-	document       UUID, -- the report whose document counts
+	document       UUID, -- the report with the current document
 	body           BYTEA NOT NULL, -- sealed JSON, results.Version
 	PRIMARY KEY (team_id, order_id, revision)
 );

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- Results whose order is not certain. Until somebody decides, what is personal
--- of one is sealed with a key of its own, which has the result's id as subject;
--- then with the key of the user it turned out to be about.
+-- Results whose order is not certain. Until a decision, the personal data of a result is
+-- sealed with a key of its own, which has the result's id as subject. Afterwards it is
+-- sealed with the key of the user.
 CREATE TABLE unmatched_results (
 	team_id        UUID NOT NULL,
 	id             UUID NOT NULL, -- of the report in the inbox
@@ -11,11 +11,11 @@ CREATE TABLE unmatched_results (
 	account_differs BOOLEAN NOT NULL, -- the lab reported it for another account
 	lab_id         BIGINT NOT NULL, -- 0 for a lab that the catalogue does not have
 	network        TEXT NOT NULL, -- slug
-	report_key     TEXT NOT NULL, -- the report's name for ever, for the history of its order
+	report_key     TEXT NOT NULL, -- permanent key of the report in the history of its order
 	partial        BOOLEAN NOT NULL,
 	interpretation TEXT NOT NULL,
-	action         TEXT, -- what was decided
-	user_id        UUID, -- whose result it is, as far as decided
+	action         TEXT, -- the decision
+	user_id        UUID, -- the user of the result, once decided
 	order_id       UUID,
 	created_at     BIGINT NOT NULL,
 	updated_at     BIGINT NOT NULL,
@@ -36,19 +36,19 @@ CREATE TABLE unmatched_candidates (
 	user_id   UUID NOT NULL,
 	order_id  UUID NOT NULL,
 	kind      TEXT NOT NULL CHECK (kind IN ('provenance_order', 'order_option')),
-	alike     BOOLEAN NOT NULL, -- the order's patient is the person on the report
+	alike     BOOLEAN NOT NULL, -- whether the order's patient is the person on the report
 	body      TEXT NOT NULL, -- JSON, matching.Grounds: words and numbers, nothing personal
 	PRIMARY KEY (team_id, result_id, n)
 );
 CREATE INDEX unmatched_candidates_by_user ON unmatched_candidates (team_id, user_id);
 
--- Rehearsals of the queue, of sandbox teams.
+-- Rehearsals of unmatched results, for sandbox teams.
 CREATE TABLE unmatched_drills (
 	team_id        UUID NOT NULL,
 	id             UUID NOT NULL,
 	key_hash       BYTEA NOT NULL, -- of the idempotency key
-	request        BYTEA NOT NULL, -- hash of what was asked for
-	body           TEXT NOT NULL, -- JSON, drill.Request
+	request        BYTEA NOT NULL, -- hash of the request
+	body           TEXT NOT NULL, -- JSON, rehearsal.Request
 	status         TEXT NOT NULL CHECK (status IN ('queued', 'running', 'succeeded', 'failed')),
 	stage          TEXT NOT NULL,
 	orders         TEXT NOT NULL, -- JSON, by role

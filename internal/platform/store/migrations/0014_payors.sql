@@ -1,24 +1,24 @@
 -- +goose Up
 
--- Public lists that the operator imported, the same for all teams: one row of
--- packed text each, read into memory when its revision is new.
+-- Public lists that the operator imported, the same for all teams. Each is one row of
+-- packed text. A node reads it into memory when its revision changes.
 CREATE TABLE public_lists (
 	name        TEXT NOT NULL PRIMARY KEY, -- payors, icd10, icd10_excludes
-	revision    UUID NOT NULL, -- another one with each import
-	edition     TEXT NOT NULL, -- what the operator called it, such as 2026
+	revision    UUID NOT NULL, -- changes with each import
+	edition     TEXT NOT NULL, -- the operator's name of the edition, such as 2026
 	entries     BIGINT NOT NULL,
-	body        BYTEA NOT NULL, -- zstd of the list in this program's own form
+	body        BYTEA NOT NULL, -- the list, compressed with zstd
 	imported_at BIGINT NOT NULL
 );
 
--- Insurers that a team added for itself.
+-- Insurers that a team added.
 CREATE TABLE payors (
 	team_id    UUID NOT NULL,
 	payor_code TEXT NOT NULL,
 	name       TEXT NOT NULL,
 	address    TEXT NOT NULL, -- JSON, person.Address
 	provider   TEXT NOT NULL, -- clearing house; '' for none
-	provider_payor_id TEXT NOT NULL, -- what the clearing house calls it
+	provider_payor_id TEXT NOT NULL, -- code of the clearing house
 	created_at BIGINT NOT NULL,
 	PRIMARY KEY (team_id, payor_code)
 );

@@ -1,23 +1,22 @@
 -- +goose Up
 
--- What came in, as it came: bodies that phones pushed and files that were
--- uploaded, compressed and sealed with the user's key. The id is a keyed digest
--- of the content, so that the same body again is the same row with a later
--- last_at; a digest without the key tells nothing. An ordinary rowid table on
--- SQLite, for the reason that sample_blocks is one.
+-- Payloads: bodies of pushes and uploaded files, compressed and sealed with the user's
+-- key. The id is a keyed digest of the content, so that a repeated body is the same row
+-- with a later last_at. A digest without the key reveals nothing. On SQLite this is a
+-- rowid table, for the same reason as sample_blocks.
 CREATE TABLE payloads (
 	team_id  UUID NOT NULL,
 	user_id  UUID NOT NULL,
 	id       UUID NOT NULL,
 	kind     TEXT NOT NULL, -- push_samples, push_summaries, or the kind of a file
-	provider TEXT NOT NULL, -- '' for a file, whose reader finds out
+	provider TEXT NOT NULL, -- '' for a file, because its reader determines it
 	resource TEXT NOT NULL, -- of a push
-	mapping  BIGINT NOT NULL, -- version of the mapping that read it last
-	size     BIGINT NOT NULL, -- bytes as they came
-	packed   BIGINT NOT NULL, -- bytes as they are kept
+	mapping  BIGINT NOT NULL, -- version of the mapping that processed it last
+	size     BIGINT NOT NULL, -- bytes as received
+	packed   BIGINT NOT NULL, -- bytes as stored
 	chunks   BIGINT NOT NULL, -- rows of payload_chunks; 0 when data is here
 	whole    BOOLEAN NOT NULL, -- false while a file is being written
-	times    BIGINT NOT NULL, -- how often it came
+	times    BIGINT NOT NULL, -- number of times that it was received
 	first_at BIGINT NOT NULL,
 	last_at  BIGINT NOT NULL,
 	data     BYTEA,
@@ -35,12 +34,12 @@ CREATE TABLE payload_chunks (
 	PRIMARY KEY (user_id, payload_id, number)
 );
 -- postgres: begin
--- Compressed and sealed bytes do not compress: spare the server the attempt.
+-- Compressed and sealed bytes do not compress, so the server does not try.
 ALTER TABLE payloads ALTER COLUMN data SET STORAGE EXTERNAL;
 ALTER TABLE payload_chunks ALTER COLUMN data SET STORAGE EXTERNAL;
 -- postgres: end
 
--- Which payload a summary was last read from: what the raw reads answer.
+-- The last payload of each summary, for raw reads.
 CREATE TABLE payload_items (
 	team_id    UUID NOT NULL,
 	user_id    UUID NOT NULL,
@@ -50,9 +49,8 @@ CREATE TABLE payload_items (
 	PRIMARY KEY (user_id, summary_id)
 );
 
--- The key of a user's digests, sealed with the user's key. forgotten says that
--- payloads of the user ended with their retention, so that those left do not
--- tell the whole story.
+-- The key of a user's digests, sealed with the user's key. If forgotten is set, the
+-- retention has deleted payloads of the user, so that the remaining ones are incomplete.
 CREATE TABLE payload_keys (
 	team_id   UUID NOT NULL,
 	user_id   UUID NOT NULL,
@@ -61,18 +59,18 @@ CREATE TABLE payload_keys (
 	PRIMARY KEY (user_id)
 );
 
--- Runs of "read everything again with today's mapping". The id is that of the
--- job. The report has counts and names of fields, never values.
+-- Runs that reprocess stored payloads with the current mapping. The id is also that of
+-- the job. The report has counts and names of fields, never values.
 CREATE TABLE renormalisations (
 	team_id     UUID NOT NULL,
 	id          UUID NOT NULL,
-	user_id     UUID, -- of whom; null for everybody
+	user_id     UUID, -- null for all users
 	dry_run     BOOLEAN NOT NULL,
-	every       BOOLEAN NOT NULL, -- also what today's mapping has read already
+	every       BOOLEAN NOT NULL, -- includes payloads that the current mapping has processed
 	status      TEXT NOT NULL CHECK (status IN ('queued', 'running', 'succeeded', 'failed', 'canceled')),
-	done        BIGINT NOT NULL, -- users
+	done        BIGINT NOT NULL, -- number of users
 	total       BIGINT NOT NULL,
-	last_user   UUID, -- the last one that is finished
+	last_user   UUID, -- the last finished user
 	report      TEXT NOT NULL,
 	error       TEXT NOT NULL,
 	created_at  BIGINT NOT NULL,

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Queries whose results are kept up to date. What is asked never changes; a
--- query that is archived is not evaluated any more.
+-- Continuous queries, whose results are updated when data changes. A query itself never
+-- changes. An archived query is no longer evaluated.
 CREATE TABLE continuous_queries (
 	team_id     UUID NOT NULL,
 	id          UUID NOT NULL,
@@ -18,31 +18,31 @@ CREATE TABLE continuous_queries (
 );
 CREATE UNIQUE INDEX continuous_queries_by_slug ON continuous_queries (team_id, slug) WHERE status = 'active';
 
--- How a query stands for one user. It is stale from the transaction that
--- changes the user's data until a run has looked at that change.
+-- State of a query for one user. It is stale from the transaction that changes the user's
+-- data until a run has processed that change.
 CREATE TABLE continuous_query_states (
 	team_id      UUID NOT NULL,
 	user_id      UUID NOT NULL,
 	query_id     UUID NOT NULL,
-	changes      BIGINT NOT NULL, -- of the user's data so far
+	changes      BIGINT NOT NULL, -- number of changes of the user's data
 	runs         BIGINT NOT NULL,
-	stale_from   BIGINT, -- the time that changed data is about; NULL when nothing is stale
+	stale_from   BIGINT, -- earliest time of changed data; NULL if nothing is stale
 	stale_to     BIGINT,
-	scheduled_at BIGINT, -- when the run that is due was asked for; NULL for none
-	started_at   BIGINT, -- of the latest run
+	scheduled_at BIGINT, -- time at which the due run was requested; NULL for none
+	started_at   BIGINT, -- start of the latest run
 	PRIMARY KEY (team_id, user_id, query_id)
 );
 -- postgres: begin
--- Every change updates a row: leave room for its next version beside it.
+-- Every change updates a row. The page leaves room for its next version.
 ALTER TABLE continuous_query_states SET (fillfactor = 70);
 -- postgres: end
 
--- Results: the rows of one stretch of time, sealed for the user.
+-- Results: the rows of one period, sealed for the user.
 CREATE TABLE continuous_query_pages (
 	team_id  UUID NOT NULL,
 	user_id  UUID NOT NULL,
 	query_id UUID NOT NULL,
-	page     BIGINT NOT NULL, -- number of the stretch
+	page     BIGINT NOT NULL, -- number of the period
 	n        BIGINT NOT NULL, -- rows
 	data     BYTEA NOT NULL,
 	PRIMARY KEY (team_id, user_id, query_id, page)

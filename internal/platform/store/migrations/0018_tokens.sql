@@ -1,7 +1,6 @@
 -- +goose Up
 
--- Ways in for a person's phone, each good for one exchange: sign-in tokens and
--- link codes, by hash.
+-- Sign-in tokens and link codes of phones, as hashes. Each is valid for one exchange.
 CREATE TABLE sign_ins (
 	secret_hash BYTEA NOT NULL PRIMARY KEY, -- SHA-256
 	team_id     UUID NOT NULL,
@@ -13,8 +12,8 @@ CREATE TABLE sign_ins (
 CREATE INDEX sign_ins_of_user ON sign_ins (team_id, user_id);
 CREATE INDEX sign_ins_by_end ON sign_ins (expires_on);
 
--- A phone that is signed in. refresh_before is the refresh token that was used
--- last: an answer may be lost on its way to a phone.
+-- Signed-in phones. refresh_before is the refresh token that was used last, because an
+-- answer to a phone may be lost.
 CREATE TABLE phone_sessions (
 	team_id        UUID NOT NULL,
 	user_id        UUID NOT NULL,
@@ -41,5 +40,6 @@ CREATE TABLE access_tokens (
 CREATE INDEX access_tokens_of_user ON access_tokens (team_id, user_id, session_id);
 CREATE INDEX access_tokens_by_end ON access_tokens (expires_on);
 
--- Whose data collection has ended: few users, looked for every quarter of an hour.
+-- Users whose data collection has ended. There are few, and a job searches them every
+-- quarter of an hour.
 CREATE INDEX users_by_ingestion_end ON users (ingestion_end) WHERE ingestion_end IS NOT NULL;

@@ -1,13 +1,13 @@
 -- +goose Up
 
--- What lab networks sent, as it came: stored before they are told that it
--- arrived. Until it is known whom a message is about it belongs to the zero team.
+-- Messages of lab networks, unchanged. They are stored before they are acknowledged. A
+-- message belongs to the zero team until its user is known.
 CREATE TABLE inbox_messages (
 	team_id     UUID NOT NULL,
 	id          UUID NOT NULL,
 	network     TEXT NOT NULL, -- slug
-	key         TEXT NOT NULL, -- the network's own name of the message
-	user_id     UUID, -- with whose key it is sealed
+	key         TEXT NOT NULL, -- the network's own id of the message
+	user_id     UUID, -- the user whose key seals it
 	received_at BIGINT NOT NULL,
 	raw         BYTEA NOT NULL, -- sealed
 	PRIMARY KEY (id, team_id)
@@ -15,8 +15,8 @@ CREATE TABLE inbox_messages (
 CREATE UNIQUE INDEX inbox_messages_by_key ON inbox_messages (network, key);
 CREATE INDEX inbox_messages_by_user ON inbox_messages (team_id, user_id) WHERE user_id IS NOT NULL;
 
--- What a message says of one order. Reports of one lane are handled one after
--- the other, in the order in which they came.
+-- Reports: the part of a message about one order. Reports of one lane are processed one
+-- after the other, in the order of arrival.
 CREATE TABLE inbox_reports (
 	team_id     UUID NOT NULL,
 	id          UUID NOT NULL, -- version 7

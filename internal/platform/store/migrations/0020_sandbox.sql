@@ -1,12 +1,12 @@
 -- +goose Up
 
--- How far the clock of a sandbox team's lab is ahead of the real one.
+-- Offset between the clock of a sandbox team's lab and the real clock.
 CREATE TABLE sandbox_clocks (
 	team_id UUID NOT NULL PRIMARY KEY,
 	ahead   BIGINT NOT NULL -- microseconds
 );
 
--- Orders that the built-in lab has. What is personal of them stays in orders.
+-- Orders of the built-in lab. Their personal data stays in orders.
 CREATE TABLE sandbox_orders (
 	team_id  UUID NOT NULL,
 	id       UUID NOT NULL, -- of the order
@@ -18,11 +18,11 @@ CREATE TABLE sandbox_orders (
 );
 CREATE INDEX sandbox_orders_by_user ON sandbox_orders (team_id, user_id);
 
--- What the lab is going to do, and when by its own clock. A row leaves when it
--- is done.
+-- Next steps of the lab and their times by its own clock. A row is deleted when its step
+-- has run.
 CREATE TABLE sandbox_steps (
 	team_id  UUID NOT NULL,
-	id       UUID NOT NULL, -- version 7: of what is due at once the older comes first
+	id       UUID NOT NULL, -- version 7: of steps that are due at the same time, the older runs first
 	order_id UUID NOT NULL,
 	user_id  UUID NOT NULL,
 	due_at   BIGINT NOT NULL,
@@ -44,7 +44,7 @@ CREATE TABLE sandbox_bookings (
 	made_at   BIGINT NOT NULL, -- by the clock of the lab
 	starts_at BIGINT NOT NULL,
 	ends_at   BIGINT NOT NULL,
-	state     TEXT NOT NULL CHECK (state IN ('requested', 'booked', 'cancelled')), -- a time of a request is told later
+	state     TEXT NOT NULL CHECK (state IN ('requested', 'booked', 'cancelled')), -- a request gets its time later
 	PRIMARY KEY (team_id, id)
 );
 CREATE INDEX sandbox_bookings_by_slot ON sandbox_bookings (team_id, provider, site, starts_at);

@@ -1,8 +1,7 @@
 -- +goose Up
 
--- The words that the samples of a series share besides their type, such as
--- where a thermometer was: one text, '' for none, and a part of what the series
--- is.
+-- The words that all samples of a series share besides their type, such as the place of a
+-- thermometer. They are one text, '' for none, and part of the identity of the series.
 ALTER TABLE series ADD COLUMN extra TEXT NOT NULL DEFAULT '';
 DROP INDEX series_by_identity;
 CREATE UNIQUE INDEX series_by_identity ON series

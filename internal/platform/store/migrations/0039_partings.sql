@@ -1,9 +1,9 @@
 -- +goose Up
 
 -- sqlite: begin
--- How often a connection was removed or paused, which the deletion of its user
--- does too. Pushes of many are planned on what was committed before; where this
--- has moved since, they are planned anew.
+-- Number of times that a connection was removed or paused, also by the deletion of its
+-- user. Pushes of several users are planned on earlier commits. If this number has
+-- changed since, they are planned again.
 ALTER TABLE instance ADD COLUMN partings INTEGER NOT NULL DEFAULT 0;
 -- +goose StatementBegin
 CREATE TRIGGER connections_removed AFTER DELETE ON connections

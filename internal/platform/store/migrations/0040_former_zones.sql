@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Until when a user had another fallback time zone: what came in before is read
--- again with the zone that it came in with.
+-- Former fallback time zones of a user and their ends. Earlier payloads are reprocessed
+-- with the zone of their time.
 CREATE TABLE former_zones (
 	team_id  UUID NOT NULL,
 	user_id  UUID NOT NULL,

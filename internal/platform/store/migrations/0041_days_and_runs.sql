@@ -1,9 +1,9 @@
 -- +goose Up
 
--- Whether somebody stated the day of a session. A day that was found by the place
--- follows what later versions tell of the place; one that was stated stays.
+-- Whether the provider stated the day of a session. A day that was derived from the place
+-- follows the place of later versions. A stated day stays.
 ALTER TABLE summaries ADD COLUMN day_stated BOOLEAN NOT NULL DEFAULT FALSE;
 
--- The job that has the latest run in hand, until that run ends: it may begin the
--- run again within the gap that others keep.
+-- The job that has claimed the latest run, until the run ends. It may begin the run again
+-- within the minimum gap, which applies to other jobs.
 ALTER TABLE continuous_query_states ADD COLUMN run_job UUID;

@@ -1,8 +1,8 @@
 -- +goose Up
 
 -- postgres: begin
--- Who removes or pauses a connection, which the deletion of its user does too,
--- waits for the pushes that were planned with it; see connections.Hold.
+-- A transaction that removes or pauses a connection waits for the pushes that were planned
+-- with it. The deletion of its user does so too. See package connections.
 -- +goose StatementBegin
 CREATE FUNCTION connections_part() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

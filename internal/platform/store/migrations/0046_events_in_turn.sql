@@ -1,9 +1,8 @@
 -- +goose Up
 
--- The order in which events were written, whichever node did and whatever its
--- clock says: who waits for a lock takes its turn after the one who held it.
--- Numbers follow it: the sequencer numbers what waits of all teams, a crowd what
--- waits of its own, however much waits of others. SQLite numbers while writing.
+-- The order in which all nodes wrote events, independent of their clocks. A transaction
+-- that waits for a lock gets its turn after the holder of the lock. The sequencer numbers
+-- events in this order. SQLite numbers them while writing.
 -- postgres: begin
 CREATE SEQUENCE events_turn;
 ALTER TABLE events ADD COLUMN turn BIGINT;

@@ -1,10 +1,10 @@
 -- +goose Up
 
--- Bodies of samples lie by the hour that they are about, and in it by user: what
--- a crowd brings of its last minutes goes to a few pages, where each user's own
--- would be a page for each of them. hour counts from 1970; it is 0 for what is
--- about no hour, and for what came before there were any. Which hours a user has
--- is told by payload_hours, but for 0.
+-- Bodies of samples are ordered by the hour of their samples, then by user. A batch of many
+-- users with samples of the last minutes then changes few pages. Ordered by user, it would
+-- change a page for each of them. hour counts from 1970. It is 0 for payloads without an
+-- hour, and for payloads from before this column. payload_hours has the hours of a user,
+-- except 0.
 CREATE TABLE payload_hours (
 	team_id UUID NOT NULL,
 	user_id UUID NOT NULL,

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- Uploads in parts, for whichever node takes the next one. sha256 is empty when
--- the sender did not say it, and kind when it is to be recognised. state is
--- arriving, imported (its chunks may go), cleared (they are gone) or given_up.
+-- Uploads in parts. Any node may receive the next part. sha256 is empty if the sender did
+-- not state it, and kind if the content determines it. state is arriving, imported (the
+-- chunks may be deleted), cleared (they are deleted) or given_up.
 CREATE TABLE uploads (
 	team_id      UUID NOT NULL,
 	user_id      UUID NOT NULL,
@@ -13,19 +13,19 @@ CREATE TABLE uploads (
 	history_only BOOLEAN NOT NULL,
 	state        TEXT NOT NULL,
 	arrived      BIGINT NOT NULL, -- bytes
-	node_id      UUID, -- which makes an import of it
+	node_id      UUID, -- the node that creates the import
 	import_id    UUID,
 	created_at   BIGINT NOT NULL,
 	touched_at   BIGINT NOT NULL,
 	PRIMARY KEY (user_id, id)
 );
 
--- What arrived, a mebibyte a row or less, compressed and sealed.
+-- Received parts, at most a mebibyte in each row, compressed and sealed.
 CREATE TABLE upload_chunks (
 	team_id   UUID NOT NULL,
 	user_id   UUID NOT NULL,
 	upload_id UUID NOT NULL,
-	at        BIGINT NOT NULL, -- where in the file it begins
+	at        BIGINT NOT NULL, -- offset in the file
 	data      BYTEA NOT NULL,
 	PRIMARY KEY (user_id, upload_id, at)
 );

@@ -1,7 +1,7 @@
 -- +goose Up
 
--- The code that checks a new device, as sent last. The row has an HMAC of it
--- under the link's token, which the database does not hold.
+-- The last code that was sent to check a new device. The row has an HMAC of it with the
+-- link's token, which is not in the database.
 ALTER TABLE portal_links ADD COLUMN code_hash BYTEA; -- NULL when none was sent, or it was used
 ALTER TABLE portal_links ADD COLUMN code_method TEXT; -- sms or email
 ALTER TABLE portal_links ADD COLUMN code_sent_on BIGINT;

@@ -1,5 +1,6 @@
 -- +goose Up
 
--- The other reports of a message, and a sandbox booking whose team is not known yet.
+-- Indexes for the other reports of a message, and for sandbox bookings whose team is not
+-- known yet.
 CREATE INDEX inbox_reports_by_message ON inbox_reports (message_id);
 CREATE INDEX sandbox_bookings_by_id ON sandbox_bookings (id);

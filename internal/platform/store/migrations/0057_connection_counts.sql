@@ -1,8 +1,8 @@
 -- +goose Up
 
--- Connections by the week in which they were made, kept instead of counted. Weeks
--- begin on Mondays, 00:00 UTC; week 0 begins on 5 January 1970. The slots of one week
--- add up. On PostgreSQL they keep concurrent transactions apart.
+-- Number of connections created in each week. Weeks begin on Mondays, 00:00 UTC. Week 0
+-- begins on 5 January 1970. A number is the sum of its slots, which let concurrent
+-- transactions on PostgreSQL update different rows.
 CREATE TABLE connection_counts (
 	team_id UUID NOT NULL,
 	week    BIGINT NOT NULL,

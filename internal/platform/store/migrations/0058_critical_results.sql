@@ -1,6 +1,6 @@
 -- +goose Up
 
--- Critical results that a person must learn of.
+-- Critical results that a person must be notified of.
 CREATE TABLE critical_notices (
 	team_id      UUID NOT NULL,
 	id           UUID NOT NULL, -- version 7

@@ -5,14 +5,14 @@
 CREATE TABLE order_past (
 	team_id    UUID NOT NULL,
 	order_id   UUID NOT NULL,
-	was        BIGINT NOT NULL, -- the change that made the version
+	was        BIGINT NOT NULL, -- number of the change that made the version
 	change     BIGINT NOT NULL, -- the change that replaced it
 	at         BIGINT NOT NULL, -- when it was replaced
 	created_at BIGINT NOT NULL,
 	updated_at BIGINT NOT NULL,
 	status     TEXT NOT NULL,
 	method     TEXT NOT NULL,
-	user_id    UUID NOT NULL, -- whose key seals names
+	user_id    UUID NOT NULL, -- the user whose key seals names
 	names      BYTEA, -- sealed, as in orders
 	PRIMARY KEY (team_id, order_id, was)
 );

@@ -4,7 +4,7 @@
 -- teams/codes.go. A row that was written without the root key opens nothing. hash then
 -- repeats the code. Until then it is the SHA-256 of the key, for nodes of older versions.
 ALTER TABLE api_keys ADD COLUMN code BYTEA;
--- The authentication code of the row: its ids, its code, its rights and its end.
+-- The authentication code of the row: its ids, its code, its rights and its expiry.
 ALTER TABLE api_keys ADD COLUMN proof BYTEA;
 CREATE UNIQUE INDEX api_keys_by_code ON api_keys (code);
 
