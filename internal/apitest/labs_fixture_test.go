@@ -159,7 +159,7 @@ func (s *service) settle(t *testing.T) {
 // workingKinds are the kinds of jobs that place orders, send messages about them, or
 // rehearse results. After the last one nothing changes by itself, except workouts,
 // which wait some seconds for their heart rate.
-var workingKinds = []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.drill"}
+var workingKinds = []string{"orders.place", "orders.ship", "messages.send", "matching.match", "matching.rehearsal"}
 
 // settleJobs waits like settle, and also for the jobs that look for heart rate and days.
 // Tests that compare jobs need it.

@@ -95,6 +95,27 @@ func TestMigratedJobsAreCancelable(t *testing.T) {
 	})
 }
 
+// Migration 132 renames the jobs of rehearsals, so that stored ones still run.
+func TestMigratedRehearsals(t *testing.T) {
+	eachOlder(t, 131, func(t *testing.T, db *store.DB) {
+		ctx := store.AsSystem(t.Context())
+		for _, kind := range []string{"matching.drill", "matching.match"} {
+			exec(ctx, t, db, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
+				again, cancel, progress_done, progress_total, progress_note, error, created_at, cancelable)
+				VALUES ($1, $2, $3, '', '{}', 'queued', 1, 0, 1, FALSE, FALSE, 0, 0, '', '', 1, FALSE)`, uuid.New(), uuid.New(), kind)
+		}
+		if err := db.Migrate(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := countRows(t, db, `SELECT COUNT(*) FROM jobs WHERE kind = 'matching.rehearsal'`); n != 1 {
+			t.Errorf("%d jobs have the present kind of rehearsals, want 1", n)
+		}
+		if n := countRows(t, db, `SELECT COUNT(*) FROM jobs WHERE kind = 'matching.match'`); n != 1 {
+			t.Errorf("%d jobs have kept another kind, want 1", n)
+		}
+	})
+}
+
 // Migration 48 keeps the payloads of the ledger, with their bytes.
 func TestMigratedPayloads(t *testing.T) {
 	eachOlder(t, 46, func(t *testing.T, db *store.DB) {

@@ -21,7 +21,8 @@ type jobArgs struct {
 
 const attempts = 5
 
-var jobKind = jobs.NewKind[jobArgs]("matching.drill").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
+// Migration 132 renames stored jobs that have the former kind.
+var jobKind = jobs.NewKind[jobArgs]("matching.rehearsal").With(jobs.Limits{Concurrency: 2, Timeout: 5 * time.Minute, Attempts: attempts})
 
 // Job returns the kind of job that a runner needs.
 func Job(q *matching.Queue) jobs.Handler {

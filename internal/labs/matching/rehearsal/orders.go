@@ -209,7 +209,7 @@ func (p *execution) moveTo(ctx context.Context, tx *store.Tx, o *orders.Order, t
 		return err
 	case to == orders.Completed:
 		set := resultsOf(p.panel.markers, orders.Normal, tx.Now())
-		return results.Take(ctx, tx, o, results.Arrival{Key: "drill:" + p.ID.String() + ":first", At: tx.Now(), SampleID: o.SampleID, Set: set})
+		return results.Take(ctx, tx, o, results.Arrival{Key: "rehearsal:" + p.ID.String() + ":first", At: tx.Now(), SampleID: o.SampleID, Set: set})
 	}
 	return newFailure("order_status", "The order could not be brought to "+string(to))
 }

@@ -27,7 +27,7 @@ func (p *execution) writeResult(ctx context.Context) error {
 		}
 		network := orders.SandboxNetwork
 		id, err := matching.Put(ctx, tx, p.Team, inbox.Arrival{
-			ID: tx.NewUUID(), Network: network, Key: "drill:" + p.ID.String(), ReceivedAt: tx.Now(), Report: report,
+			ID: tx.NewUUID(), Network: network, Key: "rehearsal:" + p.ID.String(), ReceivedAt: tx.Now(), Report: report,
 		})
 		if err != nil {
 			return err

@@ -20,7 +20,7 @@ CREATE TABLE jobs (
 	attempts        BIGINT NOT NULL,
 	max_attempts    BIGINT NOT NULL,
 	again           BOOLEAN NOT NULL, -- requested again while it was running
-	cancel          BOOLEAN NOT NULL, -- canceled while it was running
+	cancel          BOOLEAN NOT NULL, -- cancellation requested while it was running
 	node            UUID,
 	progress_done   BIGINT NOT NULL,
 	progress_total  BIGINT NOT NULL,
