@@ -27,7 +27,7 @@ func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
 		answered <- res.StatusCode
 	}()
 	waitFor(t, a, `http_server_active_requests 1`)
-	waitFor(t, a, `webhook_in_hand 0`)
+	waitFor(t, a, `webhook_claimed 0`)
 	waitFor(t, a, `webhook_oldest_due_seconds 0`)
 	began := time.Now()
 	stop()

@@ -153,7 +153,7 @@ func (a *App) posting(node *jobs.Node) webhooks.Config {
 	a.workers.add("webhook delivery", a.whenFree(deliverer.Run))
 	a.Metrics.Gauge("webhook_oldest_due_seconds", "How long the oldest due delivery has been waiting.", func() float64 { return deliverer.Lag().Seconds() })
 	a.watchBacklog()
-	a.Metrics.Gauge("webhook_in_hand", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.Claimed()) })
+	a.Metrics.Gauge("webhook_claimed", "Deliveries that this node has claimed and not yet recorded.", func() float64 { return float64(deliverer.Claimed()) })
 	return posting
 }
 
