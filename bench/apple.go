@@ -63,7 +63,7 @@ func (b *bench) importExport(ctx context.Context, user string, megabytes int) er
 	return nil
 }
 
-// writeExport makes the zip that a phone would, once per size.
+// writeExport writes the zip file of a phone, once for each size.
 func writeExport(path string, size int64) (applehealthtest.Stats, error) {
 	file, err := os.Create(path)
 	if err != nil {

@@ -69,8 +69,8 @@ func bareServer() error {
 }
 
 // barePosts sends count signed posts of size bytes to url over conns
-// connections and prints how many a second that made. It is what delivery
-// costs when nothing is stored.
+// connections and prints their number per second. This is the cost of delivery without
+// storage.
 func barePosts(url string, conns, count, size int) error {
 	transport := &http.Transport{MaxConnsPerHost: conns, MaxIdleConnsPerHost: conns, DisableCompression: true}
 	client := &http.Client{Transport: transport, Timeout: 15 * time.Second}

@@ -77,8 +77,7 @@ func TestReadingAnswers(t *testing.T) {
 	}
 }
 
-// The baseline of parsing reads what the bodies say, so that it can not be
-// fast by looking away.
+// The baseline of parsing reads all values of the bodies.
 func TestBareParseReadsTheBodies(t *testing.T) {
 	at, values, ok := parseColumns(pushBody(3, 10, 288, sugar))
 	if !ok || len(at) != 288 || len(values) != 288 {

@@ -130,7 +130,7 @@ type flood struct {
 	cpu      time.Duration // of the server, for each event
 }
 
-// flood pushes as fast as answers come and waits for the last event.
+// flood pushes as fast as answers arrive and waits for the last event.
 func (p *pusher) flood(ctx context.Context) (flood, error) {
 	heads := p.heads()
 	first := p.next.Load()
@@ -162,7 +162,7 @@ type arrivals struct {
 	sinceAnswer, sinceDue []time.Duration // sorted
 }
 
-// paced pushes at a fixed rate and takes each event's time.
+// paced pushes at a fixed rate and measures the time of each event.
 func (p *pusher) paced(ctx context.Context, rate float64) (arrivals, error) {
 	heads := p.heads()
 	first := p.next.Load()

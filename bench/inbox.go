@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// inbox is the webhook receiver: Go's net/http on loopback, as a team would
-// have it. It reads the body, notes when it came, and answers 204.
+// inbox is a webhook receiver with Go's net/http on loopback. It reads the body, records
+// the time of arrival, and answers 204.
 type inbox struct {
 	server  *http.Server
 	address string
@@ -23,7 +23,7 @@ type inbox struct {
 	posts   atomic.Int64
 
 	mu   sync.Mutex
-	came []time.Time // by the slot of the push; zero when it has not come
+	came []time.Time // by the slot of the push; zero before the arrival
 }
 
 func openInbox() (*inbox, error) {

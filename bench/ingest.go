@@ -15,8 +15,8 @@ import (
 const (
 	// ingestUsers are people with a watch and a glucose sensor.
 	ingestUsers = 1000
-	// dayWriters push whole days, as phones do after a night without a network;
-	// trickleWriters push what five minutes brought.
+	// dayWriters push whole days, as phones do after a night without a network.
+	// trickleWriters push the samples of five minutes.
 	dayWriters     = 16
 	trickleWriters = 64
 )
@@ -63,7 +63,7 @@ type ingest struct {
 	gateway             []byte // head of a request for several of them
 	days                []day
 	next                atomic.Int64 // the next user's day
-	stored              atomic.Int64 // samples that were taken
+	stored              atomic.Int64 // stored samples
 }
 
 func (b *bench) pushHead(user, resource string) []byte {
@@ -80,8 +80,8 @@ func (in *ingest) send(w *lean.Conn, head, body []byte, n int) error {
 	return err
 }
 
-// introduce lets each user push one sample of both kinds, unmeasured: the
-// first push of a lifetime makes the connection and the series.
+// introduce lets each user push one sample of both kinds, unmeasured. The first push of a
+// user creates the connection and the series.
 func (in *ingest) introduce(ctx context.Context) error {
 	plan := load.Plan{Address: in.server.Address(), Conns: dayWriters}
 	return load.Once(ctx, plan, len(in.pulse), func(w *load.Worker, user int) error {
@@ -102,8 +102,8 @@ func (in *ingest) pushDay(w *lean.Conn) error {
 	return in.send(w, in.sugar[user], d.sugar, minutesOfDay/5)
 }
 
-// wholeDays pushes days as fast as answers come, twice: memory that grows with
-// what was taken shows in the second half.
+// wholeDays pushes days as fast as answers arrive, twice. The second half shows whether
+// memory grows with the number of stored samples.
 func (in *ingest) wholeDays(ctx context.Context) error {
 	plan := load.Plan{Address: in.server.Address(), Conns: dayWriters, For: in.period}
 	var rate float64
@@ -130,8 +130,8 @@ func (in *ingest) wholeDays(ctx context.Context) error {
 	return nil
 }
 
-// bareParseRate sends the same bodies to a server that parses them by hand,
-// column by column, and keeps nothing.
+// bareParseRate sends the same bodies to a server that parses them by hand, column by
+// column, and stores nothing.
 func (in *ingest) bareParseRate(ctx context.Context) (float64, error) {
 	bare, err := startBare(ctx)
 	if err != nil {
@@ -150,8 +150,7 @@ func (in *ingest) bareParseRate(ctx context.Context) (float64, error) {
 	return result.PerSecond() * samplesOfDay, err
 }
 
-// weigh says what the samples taken so far take on the disk, and what the
-// bodies do that they came in.
+// weigh prints the disk space of the stored samples and of their payloads.
 func (in *ingest) weigh(ctx context.Context) error {
 	n := float64(in.stored.Load())
 	size, err := in.sampleBytes(ctx)
@@ -201,10 +200,10 @@ func (in *ingest) trickle(ctx context.Context) error {
 	return nil
 }
 
-// trickle is a way in which five minutes come.
+// trickle is a way to send the samples of five minutes.
 type trickle struct {
 	name, wanted     string
-	people, requests float64 // of a round
+	people, requests float64 // in each round
 	round            func(w *load.Worker, n int) error
 }
 
@@ -216,7 +215,8 @@ func (in *ingest) turn(w *load.Worker, n int) (user, day, minute int) {
 	return k % len(in.users), laterYear + slot/288, slot % 288 * 5
 }
 
-// fiveMinutes lets the writers go round as fast as answers come.
+// fiveMinutes lets the writers push for one user after another, as fast as answers
+// arrive.
 func (in *ingest) fiveMinutes(ctx context.Context, t trickle) error {
 	use, err := watch(in.server)
 	if err != nil {

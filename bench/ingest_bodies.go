@@ -42,7 +42,7 @@ type source struct {
 	tail             string
 	low, usual, high int
 	step             int
-	decimals         float64 // what the whole numbers are divided by
+	decimals         float64 // divisor of the whole numbers
 }
 
 var (

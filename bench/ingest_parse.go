@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// bareParse answers a push after it has turned the body into columns, by hand
-// and knowing how the bodies of this program look. It checks nothing else and
-// keeps nothing.
+// bareParse answers a push after it has parsed the body into columns. Its parser is
+// written for the bodies of this program. It checks and stores nothing.
 func bareParse(w http.ResponseWriter, r *http.Request) {
 	body := make([]byte, max(0, r.ContentLength))
 	if _, err := io.ReadFull(r.Body, body); err != nil {

@@ -7,7 +7,7 @@
 //	bench -growth [-people 1000,64000] [-days 1] [-orders-at 10000,1000000]
 //
 // The method of every figure is in docs/performance.md. No test asserts any of
-// them: a busy machine makes them smaller, never wrong.
+// them, because a busy machine lowers them.
 package main
 
 import (
@@ -45,12 +45,12 @@ var measures = []measure{
 }
 
 // shrink divides the amounts that measures work on. Figures are taken with 1; a
-// test that only sees whether the measures work takes more.
+// test that only checks whether the measures work uses more.
 var shrink = 1
 
 func amount(n int) int { return max(1, n/shrink) }
 
-// bench holds everything that a measure uses.
+// bench holds the installation that a measure uses.
 type bench struct {
 	engine   string
 	database string       // PostgreSQL's address; empty for SQLite

@@ -77,8 +77,8 @@ func (b *bench) moveTo(ctx context.Context, dir, database string) error {
 	return err
 }
 
-// firstList times the first list of a process, which has to read all orders,
-// and looks at the memory that it takes.
+// firstList measures the time of the first list of a process, which reads all orders, and
+// the memory that it needs.
 func firstList(ctx context.Context, b *bench) error {
 	before, err := b.server.Memory()
 	if err != nil {

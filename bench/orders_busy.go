@@ -20,8 +20,8 @@ const (
 	busyReports = 40  // of them, how many a second are brought to completion
 )
 
-// busy creates orders at a rate, while the lab reports on those just created
-// and lists are asked for.
+// busy creates orders at a rate. Meanwhile the lab reports on the new orders, and callers
+// read lists.
 func (s *seeding) busy(ctx context.Context, b *bench) error {
 	body, err := s.request(ctx)
 	if err != nil {
@@ -78,7 +78,7 @@ func createOrders(ctx context.Context, b *bench, body []byte, created chan<- str
 		}
 		select {
 		case created <- answer.Order.ID:
-		default: // more than the lab ever gets to
+		default: // the lab has enough orders
 		}
 		return nil
 	})

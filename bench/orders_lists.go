@@ -13,8 +13,8 @@ import (
 	"hale/internal/harness/load"
 )
 
-// listCase is one way to ask for a list. It is asked for again and again, so
-// that its rows are in memory, unless each time is to be another page.
+// listCase is one request for a list. It is repeated, so that its rows are in memory,
+// unless each request reads another page.
 type listCase struct {
 	name  string
 	query url.Values
@@ -63,7 +63,7 @@ func (s *seeding) lists() []listCase {
 	}
 }
 
-// measureList measures one list, asked for by one caller.
+// measureList measures one list, with one caller.
 func measureList(ctx context.Context, b *bench, l listCase) error {
 	head := func() []byte {
 		return lean.Head("GET", "/v3/orders?"+l.query.Encode(), b.server.Address(), "x-service-api-key: "+b.key)

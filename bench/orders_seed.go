@@ -28,8 +28,8 @@ type seeding struct {
 	some  []orders.Order // a few of them
 }
 
-// A tenth of all have each first name and each beginning of a last name; both
-// together, hardly two have the same.
+// A tenth of all patients have each first name and each beginning of a last name. Few
+// patients have both in common.
 var (
 	firstNames = []string{"Ada", "Grace", "Alan", "Edsger", "Barbara", "Donald", "Frances", "John", "Radia", "Ken"}
 	lastNames  = []string{"Example", "Sample", "Byron", "Hopper", "Liskov", "Knuth", "Allen", "Perlman", "Turing", "Hoare"}
@@ -59,7 +59,7 @@ func (s *seeding) run(ctx context.Context, count int) error {
 	return err
 }
 
-// there counts the orders that an earlier run left, and reads some.
+// there counts the orders of an earlier run, and reads some.
 func (s *seeding) there(ctx context.Context) (count int, err error) {
 	err = s.db.Read(ctx, func(tx *store.Tx) error {
 		if err := tx.QueryRow(ctx, `SELECT COUNT(*) FROM orders WHERE team_id = $1`, s.team).Scan(&count); err != nil || count == 0 {

@@ -14,13 +14,13 @@ import (
 // footprint holds the size of tables, in bytes.
 type footprint struct{ total, indexes int64 }
 
-// sampleBytes weighs series and sample_blocks with their indexes.
+// sampleBytes returns the size of series and sample_blocks with their indexes.
 func (b *bench) sampleBytes(ctx context.Context) (footprint, error) {
 	return b.tableBytes(ctx, "series", "sample_blocks")
 }
 
-// tableBytes weighs tables with their indexes: whole pages, empty room in them
-// included.
+// tableBytes returns the size of tables with their indexes, as whole pages with their
+// free space.
 func (b *bench) tableBytes(ctx context.Context, tables ...string) (footprint, error) {
 	names := "'" + strings.Join(tables, "', '") + "'" // our own names
 	driver, address := "pgx", b.database

@@ -26,7 +26,7 @@ func measureStart(ctx context.Context, b *bench) error {
 	slices.Sort(starts)
 	b.report.line("start to ready", millis(load.Quantile(starts, 0.5)), fmt.Sprintf("slowest of %d: %s", len(starts), millis(starts[len(starts)-1])), "< 1 s")
 	select {
-	case <-time.After(min(5*time.Second, b.period)): // what start-up left is collected
+	case <-time.After(min(5*time.Second, b.period)): // the garbage of the start is collected
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -20,8 +20,8 @@ import (
 // shares one sync among them.
 const userConns = 64
 
-// measureUsers creates users and reads them back, each through one small
-// request, and compares both with a handler that stores nothing.
+// measureUsers creates users and reads them back with one small request each. It compares
+// both with a handler that stores nothing.
 func measureUsers(ctx context.Context, b *bench) error {
 	bareCreate, bareGet, err := bareUsers(ctx, b)
 	if err != nil {
@@ -72,8 +72,7 @@ func target(b *bench, sqlite, postgres string) string {
 	return postgres
 }
 
-// createUsers makes users over conns connections; the ids it returns are in
-// the order of no importance.
+// createUsers creates users over conns connections. It returns their ids in any order.
 func createUsers(ctx context.Context, b *bench, address string, conns int) (load.Result, []string, error) {
 	head := lean.Head("POST", "/v2/user", address, "x-service-api-key: "+b.key)
 	run := rand.Uint32()

@@ -45,7 +45,7 @@ type feedEvent struct {
 	ID   string          `json:"id"`
 	Seq  int64           `json:"seq"`
 	Type string          `json:"event_type"`
-	Body json.RawMessage `json:"event"` // the bytes that webhooks carry
+	Body json.RawMessage `json:"event"` // the bytes of webhooks
 }
 
 // addEndpoint registers the receiver and returns its secret.
@@ -98,7 +98,7 @@ func (t *trial) startImport(ctx context.Context, user string) (string, error) {
 }
 
 // startInParts uploads the export in parts of any size, each to any node. A part
-// that was acknowledged is there from then on.
+// that was acknowledged must stay stored.
 func (t *trial) startInParts(ctx context.Context, user string) (string, error) {
 	var up struct {
 		ID     string `json:"id"`
@@ -116,7 +116,7 @@ func (t *trial) startInParts(ctx context.Context, user string) (string, error) {
 		had := up.Offset
 		end := min(len(t.export), had+1+rand.IntN(len(t.export)/2))
 		err := t.call.ask(ctx, http.MethodPatch, path, part{had, t.export[had:end]}, &up)
-		if _, conflict := isStatus(err, http.StatusConflict); conflict { // an attempt without an answer had stored it, or is at the import
+		if _, conflict := isStatus(err, http.StatusConflict); conflict { // an attempt without an answer stored it, or is creating the import
 			err = t.call.ask(ctx, http.MethodGet, path, nil, &up)
 		}
 		if err != nil {
@@ -129,7 +129,7 @@ func (t *trial) startInParts(ctx context.Context, user string) (string, error) {
 	return up.Import.ID, nil
 }
 
-// unfinishedImports counts the acknowledged imports that are not done yet.
+// unfinishedImports counts the acknowledged imports that have not ended.
 func (t *trial) unfinishedImports(ctx context.Context) (n int, err error) {
 	for id, user := range t.oracle.imports {
 		if t.finished[id] {

@@ -24,10 +24,10 @@ type clinic struct {
 	ahead    map[string]int // collection method → days from tomorrow on that are full
 	visits   []*visit
 	promises []*promise
-	taken    int // slots that another writer was faster with
+	taken    int // slots that another writer booked first
 	moved    int
 	canceled int
-	final    map[string]appointment // by order, when all is over
+	final    map[string]appointment // by order, at the end of the run
 }
 
 func newClinic(call *caller, f *feed) *clinic {
@@ -49,8 +49,8 @@ type orderState struct {
 	start  string // empty while there is no time
 }
 
-// visit is an acknowledged order and what was acknowledged of its appointment.
-// A writer has it for itself until the run is over.
+// visit holds an acknowledged order and the acknowledged state of its appointment. Only
+// one writer uses it during the run.
 type visit struct {
 	order, method string
 	asked         bool // a visit without a time
@@ -58,11 +58,11 @@ type visit struct {
 	maybe         *orderState // asked for last; a kill took the answer away
 }
 
-// promise is a POST under an idempotency key, and what its answer named.
+// promise holds a POST with an idempotency key, and the id in its answer.
 type promise struct {
 	key, path string
 	body      any
-	id        string // empty when a kill took the answer away
+	id        string // empty if the answer was lost
 }
 
 // errUnheard ends the work on an order whose state is unknown until the end of the run.
@@ -83,8 +83,8 @@ func (c creation) id() string {
 	return c.ID
 }
 
-// post asks for something once, however often it has to ask. Where a kill fell
-// between the change and its answer the server says so, which is errUnheard.
+// post sends a request that takes effect once, and repeats it until there is an answer.
+// It returns errUnheard if a kill fell between the change and its answer.
 func (c *clinic) post(ctx context.Context, p promise) (made creation, err error) {
 	err = c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made)
 	if _, claimed := isStatus(err, http.StatusConflict); claimed {
@@ -101,8 +101,8 @@ func (c *clinic) post(ctx context.Context, p promise) (made creation, err error)
 	return made, err
 }
 
-// repeat sends a request again whose answer is known. The answer must be the
-// same; anything else is a broken promise.
+// repeat sends a request again whose answer is known. It returns an error unless the
+// answer is the same.
 func (c *clinic) repeat(ctx context.Context, p *promise) error {
 	var made creation
 	if err := c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made); err != nil {
@@ -131,7 +131,7 @@ func (c *clinic) repeatSome(ctx context.Context) error {
 }
 
 // slotTaken reports that a booking failed: another order has the slot, or an earlier
-// attempt, whose answer never came, was given up.
+// attempt, whose answer was lost, was abandoned.
 func slotTaken(err error) bool {
 	body, refused := isStatus(err, http.StatusBadRequest)
 	return refused && (bytes.Contains(body, []byte("The slot was taken")) || bytes.Contains(body, []byte("The provider did not take the appointment")))

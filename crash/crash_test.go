@@ -29,7 +29,7 @@ func TestCrashRunWithAFewKills(t *testing.T) {
 			var out bytes.Buffer
 			s := settings{
 				engines: []string{engine}, cycles: 3, nodes: 2, keep: t.TempDir(),
-				faults: sink.Faults{Unavailable: .10, Reset: .01}, // what hangs is due again after a minute
+				faults: sink.Faults{Unavailable: .10, Reset: .01}, // a delivery that hangs is due again after a minute
 			}
 			if err := run(context.Background(), &out, s); err != nil {
 				t.Fatalf("%v\n%s", err, out.String())
@@ -44,7 +44,7 @@ func TestCrashRunWithAFewKills(t *testing.T) {
 	}
 }
 
-// The checks are checked: each kind of loss that the run looks for is found.
+// The checks find each kind of loss.
 func TestLossesAreFound(t *testing.T) {
 	now := time.Now().Unix()
 	event := func(seq int64, id, kind string) feedEvent {
@@ -91,7 +91,7 @@ func TestLossesAreFound(t *testing.T) {
 	}
 }
 
-// So is each kind that orders may come to.
+// The checks find each kind of loss of orders.
 func TestLossesOfOrdersAreFound(t *testing.T) {
 	order := storedOrder{ID: "o", Passthrough: "k"}
 	for _, status := range course {
@@ -140,7 +140,7 @@ func TestLossesOfOrdersAreFound(t *testing.T) {
 	}
 }
 
-// And each kind that appointments may come to.
+// The checks find each kind of loss of appointments.
 func TestLossesOfVisitsAreFound(t *testing.T) {
 	const at, later = "2026-03-05T15:00:00+00:00", "2026-03-05T17:00:00+00:00"
 	made := func(id, status, start string) appointment {

@@ -15,18 +15,18 @@ import (
 type feed struct {
 	last    int64                        // greatest number read
 	digests map[string][sha256.Size]byte // event id → its bytes
-	partial map[string]bool              // event ids of partial results, which this team's webhooks leave out
+	partial map[string]bool              // event ids of partial results, which this team's webhooks omit
 	created map[moment]int               // events that announce a new sample
 	updated map[moment]int               // events that announce another value for it
 	done    map[string]int               // user → events that announce a finished import
-	orders  map[string]*history          // what was announced of each order
-	visits  map[string]*history          // and of each appointment
+	orders  map[string]*history          // history of each order in its events
+	visits  map[string]*history          // history of each appointment in its events
 }
 
 // history records the events about one object: each contains the whole history so far.
 type history struct {
 	of   string // the order of an appointment
-	told int    // changes that the last one tells of
+	told int    // changes in the last event
 	last string // status
 }
 

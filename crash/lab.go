@@ -34,13 +34,13 @@ type lab struct {
 
 	mu       sync.Mutex
 	ordered  map[string]string // idempotency key → acknowledged order id
-	lost     map[string]bool   // idempotency keys of orders whose answer a kill took away
-	reported map[string]bool   // placers whose results are on their way
-	taken    map[string]bool   // placers whose results a node has, as it said
+	lost     map[string]bool   // idempotency keys of orders whose answer was lost
+	reported map[string]bool   // placers whose results are being sent
+	taken    map[string]bool   // placers whose results a node acknowledged
 	damaged  int               // acknowledged reports with a damaged identity
 }
 
-// compendium is all that the lab offers.
+// compendium lists the tests of the lab.
 const compendium = `{
 	"lab": {"slug":"crash_lab","name":"Crash Laboratory","address":"1 Example Way","city":"Nowhere","zip":"85004",
 		"methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},
@@ -78,8 +78,8 @@ func (l *lab) join(o *proc.Options, dir string) error {
 	return os.WriteFile(file, []byte(text), 0o600)
 }
 
-// administer does what an operator does: the lab's compendium, a production
-// team with a key, and an account.
+// administer does the work of an operator. It imports the lab's compendium and creates
+// a production team with a key and an account.
 func (l *lab) administer(ctx context.Context, t *trial, dir string) error {
 	file := filepath.Join(dir, "compendium.json")
 	if err := os.WriteFile(file, []byte(compendium), 0o600); err != nil {
@@ -180,7 +180,7 @@ var (
 	}
 )
 
-// order asks for an order once, however often it has to ask.
+// order creates one order. It repeats the request until there is an answer.
 func (l *lab) order(ctx context.Context, key string) (string, error) {
 	body := map[string]any{
 		"user_id": l.user, "order_set": map[string]any{"add_on": map[string]any{"provider_ids": []string{"W1"}}}, "collection_method": "walk_in_test",
@@ -198,8 +198,8 @@ func (l *lab) order(ctx context.Context, key string) (string, error) {
 	return made.Order.ID, err
 }
 
-// sendResults reports the results in the lab's book, as a lab does: until a node
-// acknowledges the message. It runs until everything is reported and ctx ends.
+// sendResults reports the results of the received orders. Like a lab, it repeats each
+// message until a node acknowledges it. It runs until all are reported and ctx ends.
 func (l *lab) sendResults(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(4)

@@ -3,7 +3,7 @@
 //
 //	crash [-engines sqlite,postgres] [-cycles 200] [-nodes 2] [-keep DIR]
 //
-// Callers outside the server's process work all at once. They create users, push
+// Callers outside the server's process work concurrently. They create users, push
 // samples, make portal links, upload exports and order tests. They also book,
 // move and cancel appointments. A laboratory in the run's own process takes the
 // orders of a production team over HL7 and sends results. Appointments are booked
@@ -14,7 +14,7 @@
 //
 // After each kill, and thoroughly at the end:
 //
-//   - every acknowledged write is there;
+//   - every acknowledged write is stored;
 //   - the event feed is numbered 1, 2, 3 … without a gap, no id twice;
 //   - each change has exactly one event in it;
 //   - each event reached the receiver at least once, signed, with the bytes
@@ -31,7 +31,7 @@
 //   - the network has exactly one booking for each of these appointments, and no
 //     slot is overbooked;
 //   - all results of the lab are stored and read as it sent them;
-//   - the database file is whole.
+//   - the database file is intact.
 //
 // On PostgreSQL two nodes share one database. One is killed while the other
 // continues and takes over the claims of the dead one.
@@ -63,7 +63,7 @@ type settings struct {
 	engines []string
 	cycles  int
 	nodes   int    // on PostgreSQL; SQLite has one
-	keep    string // folder that stays; empty for one that goes
+	keep    string // folder that is kept; empty for a temporary one
 	faults  sink.Faults
 }
 

@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// oracle remembers what the server acknowledged, in memory and in a file for later
-// inspection. It is written only after the answer.
+// oracle records acknowledged writes in memory, and in a file for later inspection. It is
+// written only after the answer.
 type oracle struct {
 	mu      sync.Mutex
 	file    *os.File
 	users   map[string]string           // user_id → client_user_id
-	samples map[string]map[int64]sample // user_id → unix seconds → what was pushed
+	samples map[string]map[int64]sample // user_id → unix seconds → pushed sample
 	links   []string                    // portal addresses
 	imports map[string]string           // import id → user_id
 	acks    int
-	retries int // requests whose answer a kill took away
+	retries int // requests whose answer was lost
 }
 
 // sample is a measurement as it was last acknowledged.

@@ -32,9 +32,9 @@ type trial struct {
 	clinic   *clinic
 	dir      string
 	export   []byte            // the file that importers upload
-	finished map[string]bool   // imports that were seen to be done
+	finished map[string]bool   // imports that have ended
 	intact   map[int64]float64 // the heart rates that the export stores on a server without kills
-	stopping chan struct{}     // closed when writers are to end after what they are at
+	stopping chan struct{}     // closed when writers must end after their current request
 
 	kills      int
 	recoveries []time.Duration // from exec to ready, after each kill

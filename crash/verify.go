@@ -14,9 +14,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// settleFor bounds the wait for imports and deliveries at the end. It is rarely
-// used up: what failed twice, on a machine that was too busy to answer itself,
-// is due again after five minutes.
+// settleFor limits the wait for imports and deliveries at the end. A delivery that
+// failed twice, because the machine was too busy, is due again after five minutes.
 const settleFor = 7 * time.Minute
 
 // verdict holds the outcome of the run. Lost lists broken promises, one sentence each;
@@ -28,13 +27,13 @@ type verdict struct {
 	deliveries int // posts that reached the receiver
 	duplicates int // events that it accepted more than once
 	settled    time.Duration
-	placed     int // orders in the lab's book
+	placed     int // orders that the lab received
 	repeats    int // messages that the lab had already, byte for byte
 	doubles    int // orders made or placed more than once
 	reports    int // results that a node said it has
 	damaged    int // of another person, or of one that is not certain
-	bookings   int // that the network holds
-	recovered  int // that were carried out though no answer came
+	bookings   int // bookings of the network
+	recovered  int // requests that took effect although their answers were lost
 }
 
 func (v *verdict) lose(format string, args ...any) {
@@ -43,8 +42,8 @@ func (v *verdict) lose(format string, args ...any) {
 	v.lost = append(v.lost, fmt.Sprintf(format, args...))
 }
 
-// verify waits until the server has done what it promised, and then looks for
-// everything.
+// verify waits until the server has finished its work, and then checks all
+// acknowledged writes.
 func (t *trial) verify(ctx context.Context) (*verdict, error) {
 	v := &verdict{}
 	start := time.Now()
@@ -109,7 +108,7 @@ func (t *trial) undelivered() (ids []string) {
 	return ids
 }
 
-// explain asks the server what it knows of some of the undelivered events.
+// explain prints the server's attempts for some of the undelivered events.
 func (t *trial) explain(ctx context.Context, v *verdict) error {
 	for i, id := range t.undelivered() {
 		if i == 5 {
@@ -206,7 +205,7 @@ func (t *trial) verifyEvents(v *verdict) {
 	}
 }
 
-// verifyDeliveries compares what came with what the feed says.
+// verifyDeliveries compares the deliveries with the feed.
 func (t *trial) verifyDeliveries(v *verdict) {
 	came := t.sink.Messages()
 	for id, digest := range t.feed.digests {
@@ -232,8 +231,8 @@ func (t *trial) verifyDeliveries(v *verdict) {
 	}
 }
 
-// verifyFile stops the nodes, counts what the network has booked, and has SQLite
-// check its file.
+// verifyFile stops the nodes, counts the bookings of the network, and checks the file
+// of SQLite.
 func (t *trial) verifyFile(ctx context.Context, v *verdict) error {
 	for _, server := range t.servers {
 		if err := server.Stop(); err != nil {
@@ -259,7 +258,7 @@ func (t *trial) verifyFile(ctx context.Context, v *verdict) error {
 	return nil
 }
 
-// print says how it went; the error is what the program fails with.
+// print prints the outcome. The program fails with the returned error.
 func (v *verdict) print(t *trial) error {
 	out := t.out
 	fmt.Fprintf(out, "  kills            %d, of %d node(s)\n", t.kills, len(t.servers))

@@ -95,7 +95,7 @@ func (l *lab) settle(ctx context.Context) (all map[string]storedOrder, err error
 }
 
 // recall repeats the requests for orders whose answers were lost, as soon as the server
-// no longer considers them running. It gets the order, or learns that there is one.
+// no longer considers them running. It gets the order, or the refusal that it exists.
 func (l *lab) recall(ctx context.Context, t *trial, v *verdict) error {
 	return checkEach(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
 		for deadline := time.Now().Add(recallFor); ; {
@@ -199,7 +199,7 @@ func (l *lab) verifyOrders(all map[string]storedOrder, v *verdict) {
 	}
 }
 
-// verifyBook compares the orders with those in the lab's book.
+// verifyBook compares the orders with those that the lab received.
 func (l *lab) verifyBook(all map[string]storedOrder, v *verdict) {
 	book := l.Orders()
 	v.placed = len(book)
@@ -222,7 +222,7 @@ func (l *lab) verifyBook(all map[string]storedOrder, v *verdict) {
 	}
 }
 
-// verifyResults compares the results in the lab's book with the stored ones.
+// verifyResults compares the results that the lab sent with the stored ones.
 func (l *lab) verifyResults(ctx context.Context, v *verdict) error {
 	l.mu.Lock()
 	taken := maps.Clone(l.taken)

@@ -55,9 +55,9 @@ func (c *clinic) verify(ctx context.Context, v *verdict) error {
 	return nil
 }
 
-// verifyPromises repeats every request under its key. One that was answered is
-// answered the same; one whose answer was lost gets it, or learns that it was
-// carried out.
+// verifyPromises repeats every request under its key. A request with an answer must get
+// the same answer again. A request whose answer was lost gets it now, or the refusal
+// that it took effect.
 func (c *clinic) verifyPromises(ctx context.Context, v *verdict) error {
 	byKey := map[string]*promise{}
 	for _, p := range c.promises {
@@ -78,8 +78,8 @@ func (c *clinic) verifyPromises(ctx context.Context, v *verdict) error {
 	})
 }
 
-// recall asks again for what no answer came to, once the server no longer takes
-// it for a request that still runs.
+// recall repeats a request whose answer was lost, as soon as the server no longer
+// considers it running.
 func (c *clinic) recall(ctx context.Context, p *promise, v *verdict) error {
 	for deadline := time.Now().Add(recallFor); ; {
 		var made creation
@@ -105,8 +105,7 @@ func (c *clinic) recall(ctx context.Context, p *promise, v *verdict) error {
 	}
 }
 
-// settle waits until nothing is to be asked of the network, and all that the
-// sandbox was to carry out has ended.
+// settle waits until no job sends to the network or handles its messages.
 func (c *clinic) settle(ctx context.Context, v *verdict) error {
 	for deadline := time.Now().Add(settleFor); ; {
 		n, err := c.atWork(ctx)
@@ -139,8 +138,8 @@ func (c *clinic) verifyKeys(all map[string]storedOrder, v *verdict) {
 	}
 }
 
-// check compares an order and its appointment, as they are, with what was
-// acknowledged of them and with each other.
+// check compares an order and its appointment with their acknowledged states, and with
+// each other.
 func (w *visit) check(o storedOrder, a appointment, v *verdict) {
 	got := a.standing()
 	if a.ID == "" {
@@ -182,7 +181,7 @@ func goesWith(a appointment, w *visit) []string {
 	return []string{w.arranged()}
 }
 
-// checkOrder compares an order with what was announced of it.
+// checkOrder compares an order with its events.
 func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	h := f.orders[o.ID]
 	if told := o.told(); h == nil || h.told != len(told) || h.last != o.LastEvent.Status {
@@ -190,8 +189,8 @@ func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	}
 }
 
-// checkVisits compares the appointments that were announced with the one that
-// each order has. Those before it must have ended.
+// checkVisits compares the announced appointments with the present one of each order.
+// Earlier appointments of the order must have ended.
 func (f *feed) checkVisits(final map[string]appointment, v *verdict) {
 	for id, h := range f.visits {
 		a, there := final[h.of]
@@ -226,7 +225,7 @@ func (b booking) capacity() int {
 	return 3
 }
 
-// readBookings reads what the network has, from its own table.
+// readBookings reads the bookings of the network from its own table.
 func readBookings(ctx context.Context, db *store.DB) (all []booking, err error) {
 	ctx = store.AsSystem(ctx)
 	err = db.Read(ctx, func(tx *store.Tx) error {
@@ -282,7 +281,7 @@ func (c *clinic) verifyNetwork(bookings []booking, v *verdict) {
 	}
 }
 
-// print says how it went with the clinic.
+// print prints the outcome of the clinic.
 func (c *clinic) print(out io.Writer, v *verdict) {
 	asked := 0
 	for _, p := range c.promises {

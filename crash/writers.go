@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// How many of each work at once. Together they keep the server's writer busy
-// at every moment that a kill may choose.
+// Numbers of concurrent writers of each kind. Together they keep the server's writer
+// busy at the time of every kill.
 const (
 	sampleWriters = 8
 	linkWriters   = 2
@@ -30,9 +30,9 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // errStopped ends a writer between two writes.
 var errStopped = errors.New("the run is over")
 
-// writers work until the run is over or one of them gets an answer that it
-// must not get. At the end each has the answer to all that it asked for, so
-// that the oracle knows of everything that may be stored.
+// writers work until the run is over or one of them gets a wrong answer. At the end
+// each has the answers to all of its requests, so that the oracle has every write that
+// may be stored.
 func (t *trial) writers(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	many := func(n int, write func(context.Context, int) error) {
@@ -53,7 +53,7 @@ func (t *trial) writers(ctx context.Context) error {
 	return group.Wait()
 }
 
-// goOn answers errStopped once the run is over.
+// goOn returns errStopped once the run is over.
 func (t *trial) goOn() error {
 	select {
 	case <-t.stopping:
@@ -63,8 +63,8 @@ func (t *trial) goOn() error {
 	}
 }
 
-// createUser makes a user, or learns that an attempt whose answer never came
-// did make them.
+// createUser creates a user. It also accepts that an earlier attempt, whose answer was
+// lost, created the user.
 func (t *trial) createUser(ctx context.Context, clientID string) (string, error) {
 	var created struct {
 		UserID string `json:"user_id"`
@@ -82,8 +82,8 @@ func (t *trial) createUser(ctx context.Context, clientID string) (string, error)
 	return created.UserID, t.oracle.user(created.UserID, clientID)
 }
 
-// pushSamples makes a user now and then and pushes heart rates for them, one or
-// a few at a time. Every tenth corrects a value that was pushed before.
+// pushSamples sometimes creates a user, and pushes heart rates for it, one or a few at a
+// time. Every tenth push corrects an earlier value.
 func (t *trial) pushSamples(ctx context.Context, writer int) error {
 	for n := 0; ; n++ {
 		user, err := t.createUser(ctx, fmt.Sprintf("crash-%d-%d", writer, n))
@@ -151,9 +151,8 @@ func (t *trial) makeLinks(ctx context.Context, writer int) error {
 	}
 }
 
-// upload sends the export for a new user each time, whole and in parts by turns.
-// The answer says that the file is stored and a job will read it; from then on it
-// must happen.
+// upload sends the export for a new user each time, alternately whole and in parts. Once
+// the server has acknowledged the file, the import must happen.
 func (t *trial) upload(ctx context.Context, writer int) error {
 	for n := 0; ; n++ {
 		user, err := t.createUser(ctx, fmt.Sprintf("crash-import-%d-%d", writer, n))
