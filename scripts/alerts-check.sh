@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the alerts in deploy/prometheus, and triggers each one. promtool is part of
-# Debian's package prometheus; without it, root on Debian gets it from there, without
-# installing the server.
+# Debian's package prometheus. If it is missing, root on Debian takes it from the
+# package, without installing the server.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# chart-check.sh checks the Helm chart: helm's own lint, and what it renders
-# for both engines.
+# chart-check.sh checks the Helm chart with helm's own lint, and the rendered files for
+# both engines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 helm() { go tool -modfile=tools/release/go.mod helm "$@"; }

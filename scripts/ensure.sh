@@ -5,11 +5,11 @@
 #   sshd       OpenSSH's server, which the tests of SFTP start as their own
 #   tesseract  recognises the text of scans, with its English model
 #   office     LibreOffice's writer, which prints reports for make report-eval
-#   fonts      the Liberation fonts of those reports: with others a fax is read better or worse
+#   fonts      the Liberation fonts of those reports, because other fonts change the figures
 #   gcc        the C compiler that the race detector needs
 #   clients    the reference's client libraries and linters, by npm, for the tests in clients/
-# Root on Debian gets a missing one from apt. Anybody else is told what to
-# install; the tests that need it then skip and say so. In CI that is a failure.
+# Root on Debian installs a missing one with apt. For other users it prints the packages
+# to install, and the tests that need them skip with a message. In CI that is a failure.
 set -uo pipefail
 
 have() {
@@ -54,8 +54,8 @@ install() {
   } </dev/null >&2
 }
 
-# The libraries are no package of Debian's, and their registry is not ours to
-# answer for: without them the walks skip, in CI too.
+# The libraries are not packages of Debian, and their registry may be unreachable. Without
+# them the walks skip, in CI too.
 clients() {
   [ clients/node_modules/.package-lock.json -nt clients/package-lock.json ] && return
   if ! command -v npm >/dev/null; then

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Runs every fuzz target in the tree, one after another, FUZZTIME each
 # (default 20s). A crasher is written to testdata/fuzz beside the test: commit
-# it with the fix, and every later `go test` tries it again.
+# it with the fix, and every later `go test` repeats it.
 #
-# FUZZ narrows it to the targets whose package and name match a pattern:
+# FUZZ selects the targets whose package and name match a pattern:
 #   make fuzz FUZZ=providers/ FUZZTIME=10m
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -11,8 +11,8 @@ fuzztime=${FUZZTIME:-20s}
 passed=0 failed=()
 log=$(mktemp) && trap 'rm -f "$log"' EXIT
 
-# run: one target. Inputs that only found new ground are not made smaller for
-# the minute that go test would give each of them: that minute is the run.
+# run runs one target. It does not minimize inputs that only increase the coverage,
+# because go test would spend up to a minute on each.
 run() {
   go test -run '^$' -fuzz "^$1\$" -fuzztime "$fuzztime" -fuzzminimizetime 2s "$2" </dev/null 2>&1 | tee "$log"
 }
@@ -25,8 +25,8 @@ while IFS=: read -r file line; do
   if run "$target" "$package"; then
     passed=$((passed + 1))
   elif grep -q 'context deadline exceeded' "$log" && ! grep -q 'Failing input' "$log"; then
-    # The time ran out while a worker was between two inputs, which go test
-    # takes for a failure (golang.org/issue/75804). No input failed.
+    # The time ended while a worker was between two inputs. go test reports this as a
+    # failure (golang.org/issue/75804), but no input failed.
     passed=$((passed + 1))
   else
     failed+=("$package $target")

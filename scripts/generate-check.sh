@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Generates everything again and fails when a file changed by it, so that a
-# committed generated file is always the true one. It compares contents before
-# and after, so it also works in a tree with changes of your own.
+# Generates all files again and fails if one changes, so that committed generated files
+# are always up to date. It compares the contents before and after, so it also works in
+# a tree with uncommitted changes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # image-check.sh checks deploy/Dockerfile without a Docker engine. It runs the
 # build commands of the first stage here, lays out the files of the last stage
-# in a folder, and starts the service there as the image would: as the image's
-# user, with its environment, and with no other file in reach.
+# in a folder, and starts the service there like the image: as the image's user, with its
+# environment, and without access to other files.
 #
 # It cannot check the base image or the registry. Starting the service needs
 # root, for chroot; without root it checks the files only.
@@ -27,7 +27,7 @@ done
 # The last stage installs the program that reads scans. The check cannot run the command.
 sed -n '/^FROM debian:/,$p' "$dockerfile" | grep -q '^RUN apt-get update && apt-get install .* tesseract-ocr ' || fail "the last stage does not install tesseract-ocr"
 
-# First stage: the go build command of the Dockerfile, word for word.
+# First stage: the exact go build command of the Dockerfile.
 command=$(sed -n 's/^RUN \(CGO_ENABLED=0 go build .*\)$/\1/p' "$dockerfile")
 [ -n "$command" ] || fail "no go build command found"
 say "building: $command"
@@ -52,7 +52,7 @@ user=$(awk '$1 == "USER" {print $2}' "$dockerfile")
 [[ $user =~ ^[1-9][0-9]*:[1-9][0-9]*$ ]] || fail "USER must name a numeric user that is not root"
 [ "$(id -u)" = 0 ] || { say "ok; not root, so the service was not started"; exit 0; }
 
-# It starts, gets ready, and stops on the signal of the image.
+# The service starts, becomes ready, and stops on the signal of the image.
 chown "$user" "$root/data"
 chmod 755 "$root"
 env=($(awk '$1 == "ENV" {for (i = 2; i <= NF; i++) print $i}' "$dockerfile"))

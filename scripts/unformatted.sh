@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fails, and names them, when files are not in the one format. `make fmt` mends it.
+# Lists files that are not formatted, and fails if there are any. `make fmt` formats them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mapfile -t files < <(scripts/go-files.sh)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# vuln.sh looks for known vulnerabilities in code that Hale calls. It is skipped, and
-# says so, where the database of vulnerabilities cannot be reached.
+# vuln.sh finds known vulnerabilities in code that Hale calls. It skips with a message if
+# the database of vulnerabilities cannot be reached.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 database=https://vuln.go.dev
