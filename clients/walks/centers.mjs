@@ -52,8 +52,8 @@ async function awaitingDraw(client, userId, lab) {
 
 const day = (days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-// free lists free times in every way there is, and returns those of one center
-// from the third day on.
+// free lists free times with each filter, and returns those of one center from the third
+// day on.
 async function free(client) {
   const near = await client.labTests.getPscAppointmentAvailability({ lab: 'quest', zipCode: '85004', radius: '50', startDate: day(3), allowStale: false })
   assert.equal(near.timezone ?? null, null)
@@ -132,7 +132,7 @@ const book = async (client, orderId, more, lab = 'quest') => {
   return client.labTests.bookPscAppointment({ orderId, body: { bookingKey: slots.find((one) => one.slots.length > 0).slots.at(-1).bookingKey, ...more } })
 }
 
-// drawn holds an appointment until the requisition is there, and has it kept.
+// drawn books an appointment before the requisition exists, and completes it.
 async function drawn({ client }, userId) {
   await settings({ booking_before_requisition_enabled: true })
   const orderId = await ordered(client, userId)
@@ -146,7 +146,7 @@ async function drawn({ client }, userId) {
   assert.deepEqual([kept.status, kept.canReschedule, kept.eventData.origin], ['completed', false, 'lab'])
 }
 
-// inBackground books with a wait of its own.
+// inBackground books with async_confirmation.
 async function inBackground({ client, name }, userId) {
   const more = { asyncConfirmation: true, syncConfirmationTimeoutMillisecond: 1000, asyncConfirmationTimeoutMillisecond: 60_000 }
   const orderId = await awaitingDraw(client, userId)
@@ -157,8 +157,7 @@ async function inBackground({ client, name }, userId) {
   assert.equal(eventStatus, 'scheduled')
 }
 
-// arizona books at the lab that says yes later, which vital's library does not
-// know.
+// arizona books at the lab that confirms later. Vital's library does not know this lab.
 async function arizona({ client, name }, userId) {
   if (name === 'vital') return
   const orderId = await awaitingDraw(client, userId, 'sonora_quest')

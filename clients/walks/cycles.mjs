@@ -55,7 +55,7 @@ export default async function cycles(library) {
   for (const kind of ['meal', 'menstrual_cycle', 'electrocardiogram']) await ended(library.types, userId, kind, provider)
 }
 
-// meals are told apart by their time and name; the second push revises the first.
+// meals differ by their time and name. The second push revises the first.
 async function meals({ client, types }, userId, watch) {
   const revised = { unit: 'kcal', value: 395.5 }
   await push(userId, 'meal', provider, [{ ...meal, ...watch }, { timestamp: '2026-03-02T06:30:00Z', ...watch }])
@@ -82,7 +82,7 @@ async function meals({ client, types }, userId, watch) {
   has(updated.data, { ...rest, energy: revised })
 }
 
-// both is a kind of summary that says its source twice.
+// both tests summaries that contain their source twice.
 async function both({ client, types }, userId, watch, kind, method, full, newer) {
   await push(userId, kind, provider, [{ ...full, ...watch }])
   await push(userId, kind, provider, [{ ...full, ...newer, ...watch }])
@@ -98,8 +98,7 @@ async function both({ client, types }, userId, watch, kind, method, full, newer)
   assert.deepEqual([updated.eventType, updated.data.id], [`daily.data.${kind}.updated`, only.id])
 }
 
-// words are those that stand in no other electrocardiogram, and a cycle of which
-// only the start is known.
+// words tests the remaining words of electrocardiograms, and a cycle with only a start.
 async function words({ client }, userId) {
   const words = [['atrial_fibrillation', 'high_heart_rate'], ['sinus_rhythm', 'low_heart_rate'], [null, null]]
   const session = (minute) => ({ session_start: `2026-03-03T09:0${minute}:00Z`, session_end: `2026-03-03T09:0${minute}:30Z`, voltage_sample_count: 1 })

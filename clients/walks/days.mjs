@@ -1,4 +1,4 @@
-// Days, bodies and profiles: pushed, revised, read, read raw and told of.
+// Days, bodies and profiles: pushes, revisions, reads, raw reads and events.
 import assert from 'node:assert/strict'
 import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
 import { refused } from '../steps.mjs'
@@ -30,7 +30,7 @@ export default async function days(library) {
   await refusals(library, userId)
 }
 
-// dated is a kind of summary that has a day.
+// dated tests summaries with a day.
 async function dated({ client, types }, userId, watch, kind, full, newer) {
   const bare = { calendar_date: '2026-03-02', ...newer }
   await push(userId, kind, provider, [{ ...full, ...watch }])
@@ -54,7 +54,7 @@ async function dated({ client, types }, userId, watch, kind, full, newer) {
   await raw({ client }, userId, kind, first, watch)
 }
 
-// raw is what was pushed last, word for word.
+// raw asserts that a raw read returns the last push unchanged.
 async function raw({ client }, userId, kind, summary, watch) {
   const [only, ...others] = (await client[kind].getRaw({ userId, ...range, provider }))[kind]
   assert.deepEqual([only.id, only.userId, others], [summary.id, userId, []])

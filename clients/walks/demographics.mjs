@@ -1,5 +1,4 @@
-// What is known of a person: demographics, insurance, and the portal's links,
-// which need them.
+// Demographics, insurance, and the portal's links, which require them.
 import assert from 'node:assert/strict'
 import { address as home, patient, refused, refusedWith, testBy } from '../steps.mjs'
 
@@ -23,10 +22,10 @@ const person = {
   firstName: 'Ada', lastName: 'Walker', email: 'ada@example.com', phoneNumber: '+14155550123', gender: 'female', dob: '1984-05-17', address,
 }
 
-// notes are for the way to the door, which vital cannot send.
+// notes describe the way to the door. Vital cannot send them.
 const notes = (name) => name === 'junction' && { address: { ...address, accessNotes: 'Ring twice' } }
 
-// same asserts that everything given is in what was answered.
+// same asserts that the answer contains all sent fields.
 function same(answered, given, where = '') {
   for (const [word, value] of Object.entries(given)) {
     const at = `${where}${word}`
@@ -49,7 +48,7 @@ const words = {
   ],
 }
 
-// info gives all that may be said, in every word, and then as little as may be.
+// info sends all fields with every word, and then only the required ones.
 async function info({ client, name }, userId) {
   for (let turn = 0; turn < 6; turn++) {
     const said = Object.fromEntries(Object.entries(words).map(([member, list]) => [member, list[turn % list.length]]))
@@ -88,7 +87,7 @@ async function insurance({ client }, userId) {
   }
 }
 
-// portal makes a link of each kind, to the person's page and to an order.
+// portal creates a link of each kind, to the person's page and to an order.
 async function portal({ client }, userId) {
   const test = await testBy(client, 'walk_in_test')
   const { order } = await client.labTests.createOrder({

@@ -1,9 +1,9 @@
-// Connections to providers of invented data: made, refreshed, told of, ended.
+// Connections to providers with synthetic data: creation, refresh, events and end.
 import assert from 'node:assert/strict'
 import { compat, decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { refused, refusedWith, until } from '../steps.mjs'
 
-// demos are the providers of invented data.
+// demos lists the providers with synthetic data.
 const demos = ['apple_health_kit', 'fitbit', 'freestyle_libre', 'oura']
 
 export default async function demoConnections(library) {
@@ -32,7 +32,7 @@ async function catalogue({ client, types }) {
   assert.deepEqual(await client.providers.getAll({ sourceType: null }), all)
 }
 
-// alone is a user who is connected to nothing.
+// alone tests a user without connections.
 async function alone({ client }, userId) {
   assert.deepEqual(await client.user.getConnectedProviders({ userId }), { providers: [] })
   assert.deepEqual(await client.user.getDevices({ userId }), [])
@@ -73,14 +73,14 @@ async function refresh({ client }, userId) {
   assert.equal((await client.user.refresh({ userId, timeout: null })).success, true)
 }
 
-// often asks more than the eight times that a user may be refreshed in an hour.
+// often refreshes a user more than the allowed eight times in an hour.
 async function often({ client }, userId) {
   const all = []
   for (let turn = 0; turn < 8; turn++) all.push(await client.user.refresh({ userId }).then(({ success }) => success, ({ statusCode }) => statusCode))
   assert.deepEqual([all[0], all.at(-1)], [true, 429])
 }
 
-// told reads every event of connections, devices and histories.
+// told reads all events of connections, devices and histories.
 async function told({ types }, userId) {
   const created = await eventsOf(userId, 'provider.connection.created')
   assert.deepEqual(created.map(({ data }) => data.provider.slug).sort(), demos)

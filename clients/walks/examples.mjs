@@ -1,4 +1,4 @@
-// The examples of docs/client-libraries.md, run as they stand there.
+// The examples of docs/client-libraries.md, run unchanged.
 import assert from 'node:assert/strict'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 
@@ -12,7 +12,7 @@ export default async function examples({ name }) {
   for (const code of all.filter((one) => one.includes(ofLibrary))) assert.notEqual(await said(code), '', code)
 }
 
-// said runs a program and returns what it said.
+// said runs a program and returns its output.
 async function said(code) {
   const file = new URL(`../node_modules/.example-${process.pid}.mjs`, import.meta.url)
   const { log } = console

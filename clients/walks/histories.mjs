@@ -1,4 +1,4 @@
-// A history that comes as a file: on its way, there, and told of.
+// A history from a file: its progress, its data and its events.
 import assert from 'node:assert/strict'
 import { decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { until } from '../steps.mjs'
@@ -19,8 +19,8 @@ export default async function histories(library) {
   await told(library, userId)
 }
 
-// onItsWay has every resource that the file may bring; once in a while the file
-// has been read already.
+// onItsWay asserts that every resource of the file is listed. Sometimes the file has
+// already been read.
 async function onItsWay({ pulled }, id) {
   for (const [resource, { status, timeline, traceId, rangeStart }] of Object.entries(pulled)) {
     if (status === 'success') continue

@@ -1,5 +1,5 @@
-// How a program of either library gets in: the key in the library's own header,
-// in the service's, or as a bearer; and what the library has no method for.
+// Authentication by each library: the key in the library's header, in the service's
+// header, or as a bearer token. Also calls for which the library has no method.
 import assert from 'node:assert/strict'
 import { JunctionClient } from '@junction-api/sdk'
 import { VitalClient } from '@tryvital/vital-node'
@@ -25,8 +25,8 @@ export default async function keys({ client, name }) {
   if (name === 'junction') await passThrough(client)
 }
 
-// passThrough calls an operation that there is no method for, by its whole
-// address: of a path alone the library would spoil the query. Vital cannot.
+// passThrough calls an operation without a method by its whole address, because the
+// library encodes the query of a path wrongly. Vital cannot do this.
 async function passThrough(client) {
   const answer = await client.fetch({ input: `${baseUrl}/v2/events?after=0&limit=1` })
   const { events } = await answer.json()

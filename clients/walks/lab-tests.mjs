@@ -1,4 +1,4 @@
-// What labs offer: labs, markers with their questions and prices, lab tests.
+// Labs, markers with their questions and prices, and lab tests.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
 import { pdf, refused } from '../steps.mjs'
@@ -27,7 +27,7 @@ async function labs({ client }) {
   return quest
 }
 
-// markers looks for markers by every filter that a library has.
+// markers searches markers with every filter of a library.
 async function markers(library, quest, labAccountId) {
   const { client } = library
   const { markers: found, total, page, size, pages, pricing } = await client.labTests.getMarkers({
@@ -59,7 +59,7 @@ async function oneMarker({ client }, panel, labAccountId) {
   }
 }
 
-// create makes a lab test, renames it and reads it.
+// create creates a lab test, renames it and reads it.
 async function create(library, labAccountId) {
   const { client, name } = library
   const only = name === 'junction' ? { labAccountId, labSlug: 'quest' } : {}
@@ -77,7 +77,7 @@ async function create(library, labAccountId) {
   return read
 }
 
-// list looks for lab tests by every filter.
+// list searches lab tests with every filter.
 async function list(library, made) {
   const { client } = library
   const filters = {
@@ -109,7 +109,7 @@ async function pages({ client, name }, made, labAccountId) {
   assert.ok(found.data.some(({ id }) => id === made.id))
 }
 
-// ofTests reads what belongs to a lab test, and to sets of them.
+// ofTests reads the markers of a lab test, and of sets of them.
 async function ofTests(library, made, labAccountId) {
   const { client } = library
   const path = { labTestId: made.id }

@@ -1,5 +1,5 @@
-// What the libraries offer for providers' clouds, which Hale does not fetch
-// from: each of these methods is refused as an operation that is not there.
+// The methods for providers' clouds, from which Hale does not fetch. Each is refused as
+// an unknown operation.
 import assert from 'node:assert/strict'
 
 export default async function links({ client, name }) {
@@ -14,7 +14,7 @@ export default async function links({ client, name }) {
   }
 }
 
-// absent has every such method, with a request that its library sends.
+// absent lists every such method, with a request that its library sends.
 function absent(userId) {
   const vitalLinkToken = 'token'
   const some = { userIds: [userId], provider: 'fitbit' }

@@ -1,4 +1,4 @@
-// Nights: sleeps, their stages and what was measured in them.
+// Nights: sleeps, their stages and their streams.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
 import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
@@ -45,7 +45,7 @@ async function sleeps({ client, types }, userId, watch) {
   return first
 }
 
-// naps are sleeps of the other types, and one of which little is known.
+// naps tests sleeps of the other types, and one with few fields.
 async function naps({ client }, userId) {
   const nap = (hour, more) => ({ bedtime_start: `2026-03-02T${hour}:00:00Z`, bedtime_stop: `2026-03-02T${hour}:40:00Z`, source_type: 'ring', ...more })
   await push(userId, 'sleep', 'health_connect', [nap(12), nap(14, { type: 'acknowledged_nap' }), nap(16, { type: 'unknown' }), nap(18, { deep: 600, rem: 600, light: 900 })])
@@ -73,7 +73,7 @@ async function cycles({ client, types }, userId, watch, { id }) {
   assert.deepEqual([created.data.id, updated.data.stageType.at(-1)], [only.id, 4])
 }
 
-// measured is the stream of the sleep.
+// measured tests the stream of the sleep.
 async function measured({ client }, userId, { id }) {
   const at = (minute) => new Date(Date.parse(cycle.session_start) + minute * 60_000).toISOString()
   const samples = (value) => [1, 2, 900].map((minute) => ({ timestamp: at(minute), value, timezone_offset: 7200 }))
@@ -91,7 +91,7 @@ async function measured({ client }, userId, { id }) {
   await assert.rejects(client.sleep.getStreamBySleepId({ sleepId: crypto.randomUUID() }), ({ statusCode }) => statusCode === 404)
 }
 
-// hypnogram is the stages of all nights as a time series.
+// hypnogram tests the stages of all nights as a time series.
 async function hypnogram({ client }, userId) {
   const ask = { userId, startDate: '2026-02-28', endDate: '2026-03-01', provider }
   const { groups } = await client.vitals.hypnogramGrouped(ask)

@@ -1,5 +1,5 @@
-// Orders in each state that a sandbox can bring them to, test kits on their
-// ways, and the events of all of it.
+// Orders in each state that a sandbox can reach, the shipments of test kits, and their
+// events.
 import assert from 'node:assert/strict'
 import { decodeEvent, labEventsOf } from '../events.mjs'
 import { address, patient, testBy, until } from '../steps.mjs'
@@ -31,7 +31,7 @@ export default async function orderStates(library) {
   await told(library, userId)
 }
 
-// brought brings a new order to a state.
+// brought moves a new order to a state.
 async function brought(client, userId, test, finalStatus) {
   const { order } = await client.labTests.createOrder({
     userId, orderSet: { labTestIds: [test.id] }, patientDetails: patient('Moved'), patientAddress: address,
@@ -45,7 +45,7 @@ async function brought(client, userId, test, finalStatus) {
   if (details.type === 'testkit') shipped(details.data.shipment, events)
 }
 
-// shipped asserts that a kit has the tracking of each way that it went.
+// shipped asserts that a kit has the tracking of each of its shipments.
 function shipped(shipment, events) {
   const went = (way) => events.some(({ status }) => status.endsWith(`.transit_${way}`))
   assert.equal(Boolean(shipment?.outboundTrackingNumber && shipment.outboundTrackingUrl && shipment.outboundCourier), went('customer'))

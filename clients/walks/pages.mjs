@@ -1,10 +1,10 @@
-// Time series of several pages, and what lies in time in uncommon ways.
+// Time series of several pages, and samples with unusual times.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
 
 const from = Date.parse('2026-03-01T00:00:00Z')
-// howLong is a series of more than a page, in seconds: vital's takes a time that
-// grows with the square of a list.
+// howLong is the length of a series of more than a page, in seconds. The time that
+// vital's library needs grows with the square of a list.
 const howLong = { junction: 50_000, vital: 22_000 }
 
 export default async function pages(library) {
@@ -16,7 +16,7 @@ export default async function pages(library) {
   await alone(library, userId)
 }
 
-// long is a day of one heart rate a second, of two sources.
+// long tests a day of one heart rate per second, from two sources.
 async function long({ client, name }, userId) {
   const seconds = howLong[name]
   const heartrate = Array.from({ length: seconds }, (_, i) => ({
@@ -39,7 +39,7 @@ async function long({ client, name }, userId) {
   assert.equal((await client.vitals.heartrate({ userId, startDate: '2026-03-01' })).length, seconds)
 }
 
-// untyped are samples without a type, of series that may have types.
+// untyped tests samples without a type, in series that may have types.
 async function untyped({ client }, userId) {
   for (const [resource, method] of [['ige', 'ige'], ['igg', 'igg'], ['electrocardiogram_voltage', 'electrocardiogramVoltage']]) {
     const data = [{ timestamp: '2026-03-02T08:00:00Z', value: 4 }]
@@ -50,8 +50,8 @@ async function untyped({ client }, userId) {
   }
 }
 
-// zones are the offsets that a sample's own word, the phone's zone or the user's
-// fallback gave.
+// zones tests offsets from a sample, from the phone's zone and from the user's fallback
+// zone.
 async function zones({ client }, userId) {
   const at = (day, more) => ({ timestamp: `2026-04-0${day}T08:00:00+02:00`, value: 70, ...more })
   const push = (body) => api('POST', `/v2/timeseries/${userId}/body_weight`, { stage: 'daily', provider: 'health_connect', ...body })
@@ -64,7 +64,7 @@ async function zones({ client }, userId) {
   assert.deepEqual(all.map(({ timestamp }) => timestamp.getUTCHours()), [6, 6, 6, 6])
 }
 
-// alone is one sample of each without a length, which end where they begin.
+// alone tests one sample without a length for each series. Its end is its start.
 async function alone({ client }, userId) {
   const data = [{ timestamp: '2026-03-02T08:00:00Z', value: 4 }]
   for (const resource of ['steps', 'caffeine']) {

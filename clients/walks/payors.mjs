@@ -1,4 +1,4 @@
-// Who pays, and what for: payors, diagnoses, accounts at labs.
+// Payors, diagnoses and accounts at labs.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
 import { refused } from '../steps.mjs'
@@ -19,10 +19,10 @@ async function directory({ client }) {
   assert.deepEqual(await client.insurance.searchGetPayorInfo({ insuranceName: 'nobody is called so', providerPayorId: null }), [])
 }
 
-// clearingHouses are those that both libraries know.
+// clearingHouses lists the clearing houses that both libraries know.
 const clearingHouses = ['change_healthcare', 'availity', 'stedi', 'waystar', 'claim_md']
 
-// ownPayor adds a payor of the team's for each clearing house, and finds it.
+// ownPayor adds a payor of the team for each clearing house, and finds it.
 async function ownPayor({ client, name }) {
   const address = { firstLine: '5 Insurer Street', secondLine: 'Floor 2', city: 'Phoenix', state: 'AZ', zip: '85004', country: 'US' }
   for (const provider of clearingHouses) {
@@ -50,7 +50,7 @@ async function diagnoses({ client }) {
   await refused(client.insurance.searchDiagnosis({ diagnosisQuery: '' }), 'UnprocessableEntityError', /diagnosis_query/)
 }
 
-// accounts lists those that the team may order under; vital is older than it.
+// accounts lists the lab accounts of the team. Vital has no method for it.
 async function accounts({ client }) {
   if (client.labAccount === undefined) return
   const { data } = await client.labAccount.getTeamLabAccounts()

@@ -1,4 +1,4 @@
-// Users from their creation to their deletion and back.
+// Users: creation, changes, deletion and restoration.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
 import { refused, refusedWith } from '../steps.mjs'
@@ -35,7 +35,7 @@ function assertRecent(date) {
   assert.ok(date instanceof Date && Math.abs(Date.now() - date) < 60_000, String(date))
 }
 
-// find looks for the user by every reference.
+// find searches the user by every reference.
 async function find({ client }, made) {
   assert.deepEqual(await client.user.getByClientUserId({ clientUserId: made.clientUserId }), made)
   for (const queryId of [made.userId, made.clientUserId]) {
@@ -60,7 +60,7 @@ async function pages({ client }, made) {
   }
 }
 
-// change sets everything anew, then clears it.
+// change replaces all fields, and then clears them.
 async function change({ client }, { userId, clientUserId }) {
   const given = {
     clientUserId: `${clientUserId} again`, fallbackTimeZone: 'Europe/Paris', fallbackBirthDate: '1984-05-18', ingestionStart: '2026-02-01', ingestionEnd: '2036-11-30',
@@ -74,7 +74,7 @@ async function change({ client }, { userId, clientUserId }) {
   for (const word of ['fallbackTimeZone', 'fallbackBirthDate', 'ingestionStart', 'ingestionEnd']) assert.equal(cleared[word] ?? null, null, word)
 }
 
-// signIn makes what a phone signs in with, and signs one in.
+// signIn creates a sign-in token and signs a phone in.
 async function signIn({ client }, { userId }) {
   const token = await client.user.getUserSignInToken({ userId })
   assert.equal(token.userId, userId)
@@ -89,7 +89,7 @@ async function signIn({ client }, { userId }) {
   }
 }
 
-// leave deletes the user and brings it back, by either reference.
+// leave deletes the user and restores it, by either reference.
 async function leave({ client }, { userId, clientUserId }) {
   for (const ref of [{ userId }, { clientUserId, userId: null }]) {
     assert.deepEqual(await client.user.delete({ userId }), { success: true })

@@ -1,5 +1,4 @@
-// A user whose phone sends data: devices, the people's own words of them, and
-// what was heard of the user's resources.
+// A user whose phone sends data: its devices, and the statistics of the user's resources.
 import assert from 'node:assert/strict'
 import { api, decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { refused, refusedWith } from '../steps.mjs'
@@ -18,7 +17,7 @@ export default async function phones(library) {
   if (name === 'vital') await disagree(library, userId)
 }
 
-// agree connects before there is any data, which junction has no method for.
+// agree connects the user before any data. Junction has no method for it.
 async function agree({ client }, userId) {
   const request = { userId, providerId: 'nobody asks for it', provider: 'apple_health_kit' }
   assert.deepEqual(await client.link.connectManualProvider(request), { success: true })
@@ -68,8 +67,8 @@ async function raw({ client }, userId, device) {
   assert.deepEqual(await client.devices.getRaw({ userId, provider: 'fitbit' }), { devices: [] })
 }
 
-// send pushes heart rates of two days as the end of the past, steps, and a
-// sugar that nobody survives.
+// send pushes heart rates of two days as the end of the history, steps, and an implausible
+// glucose value.
 async function send(userId, device) {
   const data = ['2026-03-01T12:00:00Z', '2026-03-02T12:00:00Z'].map((timestamp, at) => ({
     timestamp, value: 61 + at, source_type: 'watch', source_app_id: told.app_id, source_device_id: device,
@@ -106,7 +105,7 @@ async function pulled({ client, types }, userId) {
   assert.deepEqual([data.startDate, data.endDate, data.provider], [heartrate.rangeStart, heartrate.rangeEnd, 'apple_health_kit'])
 }
 
-// everybody walks over the pages of all users.
+// everybody reads the pages of all users.
 async function everybody({ client }) {
   for (const method of ['getUserResources', 'getUserHistoricalPulls']) {
     const read = (request) => client.introspect[method]({ userLimit: 1, ...request })

@@ -1,4 +1,4 @@
-// What is to be had around a ZIP code: phlebotomists and service centers.
+// Phlebotomists and service centers near a ZIP code.
 import assert from 'node:assert/strict'
 import { api, compat } from '../events.mjs'
 import { address, patient, refused, refusedWith, testBy } from '../steps.mjs'
@@ -42,7 +42,7 @@ async function areas(client, labs, labAccountId) {
   await refused(client.labTests.getAreaInfo({ zipCode: '8500' }), 'UnprocessableEntityError', /zip_code/)
 }
 
-// centers asks for service centers. The specification writes their distance as
+// centers reads service centers. The specification writes their distance as
 // text; the libraries require a number. Without reference_compat they read only
 // lists without centers.
 async function centers({ client, types }, labId, labAccountId) {
@@ -60,8 +60,8 @@ async function centers({ client, types }, labId, labAccountId) {
   await refused(client.labTests.getPscInfo({ zipCode: 'abcde', labId }), 'UnprocessableEntityError', /zip_code/)
 }
 
-// distanceIsUnread asserts that a library reads everything of an answer except the
-// distances; with reference_compat everything.
+// distanceIsUnread asserts that a library reads all fields of an answer except the
+// distances, and with reference_compat all fields.
 async function distanceIsUnread(call) {
   if (compat) {
     const { patientServiceCenters } = await call

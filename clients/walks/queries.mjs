@@ -29,7 +29,7 @@ const ask = async ({ client }, userId, queries, more) => {
   return results.map(({ table }) => table)
 }
 
-// live is what the queries ask about.
+// live pushes the data of the queries.
 async function live(userId) {
   const watch = await watchOf(userId, provider)
   const night = (day, more) => ({ bedtime_start: `2026-03-0${day}T21:00:00Z`, bedtime_stop: `2026-03-0${day + 1}T05:00:00Z`, latency: 600, total: 25_200, efficiency: 90, ...watch, ...more })
@@ -64,7 +64,7 @@ const lists = {
   sexual_activity: [{ date: '2026-03-14', protection_used: true }], basal_body_temperature: [{ date: '2026-03-14', value: 36.5 }, { date: '2026-03-15', value: 36.9 }],
 }
 
-// columns are all that the libraries have words for, of every table.
+// columns tests all columns of every table that the libraries know.
 async function columns(library, userId) {
   for (const table of tables) {
     for (const select of selections(library.name, table)) {
@@ -118,11 +118,11 @@ async function groups(library, userId) {
   ])
   assert.deepEqual(sources, { 'group_key.0': [provider, 'health_connect'], 'group_key.1': ['watch', 'watch'], 'count.value': [3, 1] })
   assert.deepEqual(where, { value: [62, 65] })
-  // The second week comes from pushed steps, once they are summed up.
+  // The second week has the sums of pushed steps.
   assert.deepEqual([keyed['group_key.1'], oneKey['sum.steps'][0]], [['long_sleep'], 9000])
 }
 
-// subqueries count and pick in lists.
+// subqueries tests counts and selections in lists.
 async function subqueries(library, userId) {
   const of = (list, select, where) => ({ select, from: { unnest: list }, where })
   const cycle = (menstrualCycle) => ({ menstrualCycle })
@@ -159,7 +159,7 @@ async function aligned(library, userId) {
     [[61, 62, 62, 65, 65], [61, 62, 62, 62, 65], [61, 61, 62, 65, 65], [61, 61, 62, 62, 65, 65, 65]])
 }
 
-// choice is of the better source of a day.
+// choice tests the selection of the better source of a day.
 async function choice(library, userId) {
   const best = { select: [{ func: 'max', arg: { timeseries: 'heartrate', field: 'value' } }, { groupKey: 0 }], groupBy: [{ dateTrunc: { unit: 'year' }, arg: { index: 'timeseries' } }] }
   for (const [slug, most] of [['health_connect', 99], [provider, 65]]) {

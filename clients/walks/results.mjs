@@ -1,4 +1,4 @@
-// What labs found, in every kind and state, and the papers of an order.
+// Results in every kind and state, and the documents of an order.
 import assert from 'node:assert/strict'
 import { api, decodeEvent, labEventsOf } from '../events.mjs'
 import { address, patient, pdf, testBy, until } from '../steps.mjs'
@@ -26,7 +26,7 @@ async function ordered(client, userId) {
   return (await client.labTests.createOrder({ userId, orderSet: { labTestIds: [test.id] }, ...people })).order
 }
 
-// walked brings an order to its results and returns it.
+// walked moves an order to its results and returns it.
 async function walked(client, userId, body, finalStatus = 'completed.walk_in_test.completed') {
   const { id: orderId } = await ordered(client, userId)
   assert.equal(await client.labTests.simulateOrderProcess({ orderId, finalStatus, delay: 0, body }), 'Success')
@@ -86,7 +86,7 @@ async function requisition({ requisitionFormUrl }) {
   await pdf(answer)
 }
 
-// transaction reads an order's transaction, which only junction knows.
+// transaction reads an order's transaction. Only junction has a method for it.
 async function transaction(client, order) {
   if (client.orderTransaction === undefined) return
   const transactionId = order.orderTransaction.id
@@ -114,15 +114,15 @@ async function missing(client, userId) {
   assert.ok(one.name && one.slug && one.inferredFailureType && one.providerId && one.loinc && one.loincSlug && one.sourceMarkers.length > 0)
 }
 
-// corrected asks for the correction without the library, since vital is older
-// than the word.
+// corrected requests the correction without the library, because vital does not know the
+// word.
 async function corrected(client, orderId) {
   await api('POST', `/v3/order/${orderId}/test?final_status=completed.walk_in_test.corrected`)
   const { events } = await until(() => client.labTests.getOrder({ orderId }), ({ events }) => events.length > 3)
   assert.equal(events.at(-1).status, 'completed.walk_in_test.corrected')
 }
 
-// waiting is an order without results that needs a notice.
+// waiting tests an order without results that needs a notice.
 async function waiting(client, userId) {
   const { receiverName, phoneNumber, ...home } = address
   const person = { ...patient('Insured'), address: home }
@@ -143,7 +143,7 @@ async function unreported(client, { id: orderId }) {
   for (const read of ['getResultRaw', 'getResultMetadata', 'getResultPdf']) await assert.rejects(client.labTests[read]({ orderId }), none)
 }
 
-// told decodes what was told of the user's orders and results.
+// told decodes the events of the user's orders and results.
 async function told({ types }, userId) {
   const ours = await labEventsOf(userId)
   const seen = new Set(ours.map((event) => event.event_type))

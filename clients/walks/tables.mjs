@@ -1,4 +1,4 @@
-// Continuous queries: their result tables, their runs and what they tell.
+// Continuous queries: their result tables, their runs and their events.
 import assert from 'node:assert/strict'
 import { api, decodeEvent, eventsOf } from '../events.mjs'
 import { refused, until } from '../steps.mjs'
@@ -39,7 +39,7 @@ async function result({ client }, userId, names) {
   }
 }
 
-// runs are read one by one, the newest first.
+// runs reads the runs one by one, newest first.
 async function runs({ client }, userId, id, beat) {
   const ask = (more) => client.aggregate.getTaskHistoryForContinuousQuery({ userId, queryIdOrSlug: id, ...more })
   await until(ask, ({ data }) => data.length > 0 && data.every(({ status }) => status === 'completed'))

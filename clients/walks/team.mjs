@@ -1,4 +1,4 @@
-// The team itself: its object, its numbers, its order of providers.
+// The team: its object, its metrics, its priorities of providers.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
 import { refused, refusedWith } from '../steps.mjs'
@@ -50,8 +50,8 @@ async function metrics({ client }, userId, teamId) {
 
 const dataTypes = ['workouts', 'activity', 'sleep', 'body', 'timeseries']
 
-// priorities sets them by hand: the libraries' method sends no rows, and so
-// changes none.
+// priorities sets the priorities without the libraries, because their method sends no
+// rows and changes nothing.
 async function priorities({ client }) {
   const rows = dataTypes.map((data_type, at) => ({ data_type, provider: 'oura', priority: at + 1 }))
   await api('PATCH', '/v2/team/source/priorities', rows)

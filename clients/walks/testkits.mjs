@@ -1,5 +1,5 @@
-// Test kits: those of a known patient, and those that somebody registers later,
-// on every way that they can go.
+// Test kits of a known patient and test kits that are registered later, with each of
+// their statuses.
 import assert from 'node:assert/strict'
 import { decodeEvent, eventsWhere } from '../events.mjs'
 import { address, patient, refused, refusedWith, testBy, until } from '../steps.mjs'
@@ -29,13 +29,13 @@ const ordered = async (client, userId, test) => {
 
 const short = ({ events }) => events.map(({ status }) => status.split('.').at(-1))
 
-// walked brings a kit to a status and returns the order.
+// walked moves a kit to a status and returns the order.
 async function walked(client, orderId, finalStatus) {
   assert.equal(await client.labTests.simulateOrderProcess({ orderId, finalStatus, delay: 0 }), 'Success')
   return until(() => client.labTests.getOrder({ orderId }), ({ events }) => events.at(-1).status === finalStatus)
 }
 
-// sent is a kit for a patient who is known.
+// sent tests a kit for a known patient.
 async function sent(client, userId, test) {
   const order = await ordered(client, userId, test)
   assert.deepEqual([order.details.type, order.details.data.shipment ?? null], ['testkit', null])
@@ -65,7 +65,7 @@ async function unregistered(client, userId, test) {
 
 const physician = { firstName: 'Paula', lastName: 'Physician', email: 'paula@example.com', npi: '1234567893', licensedStates: ['AZ'] }
 
-// registered is a kit that somebody else than who ordered it registers.
+// registered tests a kit that is registered for another user than the one that ordered it.
 async function registered({ client, name }, userId, other, test) {
   const { order } = await client.testkit.createOrder({ userId, labTestId: test.id, shippingDetails: shipping, passthrough: 'yours' })
   assert.deepEqual([order.userId, order.passthrough, order.patientDetails ?? null], [userId, 'yours', null])
@@ -98,14 +98,14 @@ function says(order, { userId, patientDetails, physician: { npi } }, before) {
   assert.equal(order.events.at(-1).status, 'received.testkit.registered')
 }
 
-// ends are where a kit can get to that is none of the stations of success.
+// ends lists the statuses of failed kits.
 const ends = [
   'collecting_sample.testkit.problem_in_transit_customer', 'collecting_sample.testkit.problem_in_transit_lab',
   'failed.testkit.failure_to_deliver_to_customer', 'failed.testkit.failure_to_deliver_to_lab', 'failed.testkit.lost', 'failed.testkit.sample_error',
   'sample_with_lab.testkit.lab_processing_blocked', 'completed.testkit.corrected',
 ]
 
-// known are those of them that a library has a word for.
+// known lists those of them that a library knows.
 const known = (name) => ends.filter((end) => name !== 'vital' || !/corrected|blocked/.test(end))
 
 async function ways({ client, name }, userId, test) {

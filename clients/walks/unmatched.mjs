@@ -1,4 +1,4 @@
-// Results that fit no order: each kind of them made, read and decided.
+// Results that fit no order: each case is created, read and decided.
 import assert from 'node:assert/strict'
 import { decodeEvent, eventsWhere } from '../events.mjs'
 import { address, patient, refused, testBy, until } from '../steps.mjs'
@@ -29,7 +29,7 @@ async function ended(client, runId) {
   return run
 }
 
-// managed has the sandbox make a case of its own.
+// managed lets the sandbox create each case with orders of its own.
 async function managed(client, name, { case: kind, orderRoles }) {
   const key = `managed-${name}-${kind}-${Date.now()}`
   const request = { case: kind, orderSource: 'managed', orders: null, resultStatus: 'final', interpretation: 'abnormal', labTestId: null, wrongLabTestId: null }
@@ -84,7 +84,7 @@ async function list(client, items) {
   assert.ok(found.data.every((one) => one.decisionCode === 'wrong_lab'))
 }
 
-// decide accepts results in each way, rejects one and is unsure of another.
+// decide accepts results in each way, rejects one, and leaves one to the operators.
 async function decide(client, items, runs) {
   const byDefault = await client.labTests.acceptUnmatchedResult({ rawResultId: items.match_demo.id, userId: null, orderId: null, note: 'clear' })
   assert.equal(byDefault.status, 'completed')
@@ -111,8 +111,7 @@ async function ordered(client, lastName, method) {
   return (await client.labTests.createOrder({ userId, orderSet: { labTestIds: [test.id] }, ...people })).order
 }
 
-// uncollected puts a result beside an order of ours whose visit is still to
-// come.
+// uncollected adds a result for an existing order whose visit is in the future.
 async function uncollected(client, name) {
   const { id: orderId } = await ordered(client, `Uncollected ${name}`, 'at_home_phlebotomy')
   const finalStatus = 'received.at_home_phlebotomy.requisition_created'
@@ -122,7 +121,7 @@ async function uncollected(client, name) {
   return ended(client, (await start(client, `provided-${orderId}`, request)).runId)
 }
 
-// provided puts a result beside an order of ours that was cancelled.
+// provided adds a result for an existing order that was cancelled.
 async function provided(client, name) {
   const { id: orderId } = await ordered(client, `Provided ${name}`, 'walk_in_test')
   await client.labTests.cancelOrder({ orderId })
@@ -141,7 +140,7 @@ async function refusals(client, items) {
   await refused(client.labTests.listUnmatchedResults({ createdAtStart: 'soon' }), 'UnprocessableEntityError', /created_at_start/)
 }
 
-// told decodes what was told of the results.
+// told decodes the events of the results.
 async function told({ types }, items) {
   const ids = Object.values(items).map(({ id }) => id)
   const ours = await eventsWhere(({ event_type: type, data }) => type.startsWith('labtest.match_review.') && ids.includes(data.id))

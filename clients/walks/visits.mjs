@@ -1,4 +1,4 @@
-// Orders whose sample a phlebotomist draws at home, and the visits of theirs.
+// Orders whose sample a phlebotomist draws at home, and their visits.
 import assert from 'node:assert/strict'
 import { api, decodeEvent, eventsWhere } from '../events.mjs'
 import { address, patient, refused, refusedWith, testBy, until } from '../steps.mjs'
@@ -43,8 +43,8 @@ async function awaitingVisit(client, userId) {
 
 const day = (days) => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-// free lists the free times of 14 days, of which it returns two days that are
-// more than a day away.
+// free lists the free times of 14 days. It returns those of two days that are more than
+// a day away.
 async function free(client) {
   const { slots, timezone } = await client.labTests.getPhlebotomyAppointmentAvailability({ body: { ...home, secondLine: null, unit: '2' } })
   assert.equal(timezone, 'America/Phoenix')
@@ -93,8 +93,8 @@ function says(visit, { orderId, slot, notes, name }) {
   assert.ok(visit.id && visit.userId && visit.providerId && visit.externalId && (name === 'vital' || visit.orderTransactionId))
 }
 
-// agree asserts what a visit says that was said of it. Vital's library is older
-// than notes: it sends none.
+// agree asserts that a visit has the fields of its request. Vital's library does not know
+// notes, and sends none.
 function agree(name, visit, notes, address) {
   const { accessNotes, ...rest } = address
   for (const [member, value] of Object.entries(rest)) assert.equal(visit.address[member] ?? null, value, member)
@@ -102,7 +102,7 @@ function agree(name, visit, notes, address) {
   assert.deepEqual([visit.appointmentNotes, visit.address.accessNotes], [notes, accessNotes])
 }
 
-// cancelled cancels the visit, books another, and has it made.
+// cancelled cancels the visit, books another one, and completes it.
 async function cancelled(client, orderId, userId) {
   const reasons = await client.labTests.getPhlebotomyAppointmentCancellationReason()
   assert.ok(reasons.length > 10 && reasons.every(({ id, name, isRefundable }) => id && name && isRefundable === true))
@@ -120,7 +120,7 @@ async function cancelled(client, orderId, userId) {
   await made(client, orderId)
 }
 
-// made lets a visit take place, and the lab report.
+// made completes a visit, and lets the lab report.
 async function made(client, orderId) {
   const finalStatus = 'completed.at_home_phlebotomy.completed'
   await client.labTests.simulateOrderProcess({ orderId, finalStatus })
@@ -133,7 +133,7 @@ async function made(client, orderId) {
   await refusedWith(client.labTests.cancelPhlebotomyAppointment({ orderId, cancellationReasonId: reason }), 400, /cannot be cancelled/)
 }
 
-// requested asks for a visit without a time, which is found.
+// requested requests a visit without a time, which is set later.
 async function requested({ client, name }, userId) {
   const orderId = await awaitingVisit(client, userId)
   const farm = { firstLine: '1 Farm Road', secondLine: null, city: 'Onalaska', state: 'WI', zipCode: '54650', accessNotes: 'By the barn', unit: null }
@@ -145,7 +145,7 @@ async function requested({ client, name }, userId) {
   await made(client, orderId)
 }
 
-// held books a visit of an order that has no requisition yet.
+// held books a visit of an order without a requisition.
 async function held(client, userId) {
   await api('PATCH', '/v2/team/appointment_settings', { booking_before_requisition_enabled: true })
   const orderId = await ordered(client, userId)
@@ -161,8 +161,8 @@ async function held(client, userId) {
   assert.equal(ended.eventData.origin, 'order')
 }
 
-// refusals are of an order that was just made, of one that waits for its visit
-// and of one of another way.
+// refusals tests refused requests for a new order, for one that waits for its visit, and
+// for one with another collection method.
 async function refusals({ client, name }, waiting, [, , , , later]) {
   const { userId } = await client.user.create({ clientUserId: `unvisited-${Date.now()}` })
   const orderId = await ordered(client, userId)
@@ -187,7 +187,7 @@ async function eventsOf(library, userId) {
   assert.deepEqual([...statuses].sort(), ['cancelled', 'completed', 'confirmed', 'in_progress', 'pending', 'reserved'])
 }
 
-// told are the events of a user's appointments, read by the library.
+// told reads the events of a user's appointments with the library.
 async function told({ types }, userId) {
   const ours = await eventsWhere((event) => event.user_id === userId && event.event_type.startsWith('labtest.appointment.'))
   return ours.map((event) => decodeEvent(types, event))

@@ -1,4 +1,4 @@
-// Every time series: pushed, read in groups and plain, and its events.
+// All time series: pushes, grouped and plain reads, and events.
 import assert from 'node:assert/strict'
 import { api, decodeEvent, eventsOf, withIsFinal } from '../events.mjs'
 import { refused } from '../steps.mjs'
@@ -29,15 +29,15 @@ async function device(userId) {
   return { type: 'watch', app_id: 'com.example.watch', device_id: made.id }
 }
 
-// sample is one that is pushed, so many hours after the first.
+// sample returns a sample to push, some hours after the first.
 function sample({ pushed, isInterval }, hours, offset) {
   const timestamp = new Date(+first + hours * hour).toISOString()
   const end = new Date(+first + hours * hour + 5 * minute).toISOString()
   return { timestamp, ...(isInterval && { end }), timezone_offset: offset, ...pushed }
 }
 
-// push sends two samples of every series by the watch of one provider, and one
-// by an app of another. Notes have a path of their own.
+// push sends two samples of every series from the watch of one provider, and one from an
+// app of another provider. Notes have a path of their own.
 async function push(userId, source, stage) {
   const batches = [
     { provider: 'apple_health_kit', source, samples: (one) => [sample(one, 0, 3600), sample(one, 1, -16_200)] },
@@ -55,7 +55,7 @@ async function push(userId, source, stage) {
 
 const isNumber = ({ resource }) => resource !== 'note'
 
-// read is a sample as the libraries give it.
+// read returns a sample in the form of the libraries.
 function read({ read, isInterval }, hours, timezoneOffset) {
   const timestamp = new Date(+first + hours * hour)
   const end = new Date(+timestamp + 5 * minute)
@@ -65,7 +65,7 @@ function read({ read, isInterval }, hours, timezoneOffset) {
   }
 }
 
-// same asserts that samples have what was expected.
+// same asserts that samples have the expected values.
 function same(samples, expected) {
   assert.equal(samples.length, expected.length)
   for (const [i, want] of expected.entries()) {
@@ -99,7 +99,7 @@ async function plain({ client }, userId, one) {
   same(await ask({ startDate: '2026-03-01T11:30:00.000Z', provider: null }), [read(one, 2, null)])
 }
 
-// cholesterol is read in each of its kinds.
+// cholesterol reads each type of cholesterol.
 async function cholesterol({ client }, userId) {
   const kinds = ['hdl', 'total', 'triglycerides']
   const data = kinds.map((kind, i) => ({ timestamp: `2026-03-05T0${i}:00:00Z`, value: i + 1, type: `cholesterol/${kind}` }))
@@ -119,10 +119,10 @@ async function revise(userId, source) {
   await push(userId, source, 'historical')
 }
 
-// other is a sample with another value. An alert counts one thing, always.
+// other returns a sample with another value. The value of an alert is always 1.
 const other = ({ value, systolic, ...rest }) => ({ ...rest, ...(systolic && { systolic: systolic - 1 }), ...(value !== undefined && { value: value * 0.9 }) })
 
-// told reads every series' events.
+// told reads the events of every series.
 async function told({ types }, userId, watch) {
   const all = await eventsOf(userId, ...vitals.flatMap(({ resource }) => ['daily', 'historical'].map((stage) => `${stage}.data.${eventName(resource)}.created`)),
     ...vitals.map(({ resource }) => `daily.data.${eventName(resource)}.updated`))

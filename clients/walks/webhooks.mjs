@@ -1,5 +1,5 @@
-// Webhooks as a receiver sees them who uses the standard's own library for
-// signatures, or that of the service which the reference sends with.
+// Webhooks at a receiver that checks signatures with the library of Standard Webhooks, or
+// with the library of the reference's service.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,8 +12,7 @@ export default async function webhooks({ client, name, types }) {
   await delivered(client, name, types)
 }
 
-// otherwise are the events that the libraries cannot read, by the beginnings of
-// their types.
+// otherwise lists the events that the libraries cannot read, by prefixes of their types.
 const otherwise = {
   'historical.data.': 'examples have no is_final, as the specification says',
   'provider.connection.created': 'examples have no source; the specification has provider in its place',
@@ -38,7 +37,7 @@ async function readable(types) {
 
 const isOtherwise = (type) => Object.keys(otherwise).some((beginning) => type.startsWith(beginning))
 
-// delivered has a receiver hear of a new user's device, and verifies what came.
+// delivered sends the events of a new user's device to a receiver, and verifies them.
 async function delivered(client, name, types) {
   const receiver = await listen()
   const endpoint = await api('POST', '/v2/webhooks', { url: receiver.url })
@@ -60,8 +59,8 @@ async function delivered(client, name, types) {
   }
 }
 
-// listen is a receiver on loopback that takes everything; next() is what came
-// next.
+// listen starts a receiver on loopback that accepts all posts. next() returns the next
+// post.
 async function listen() {
   const came = []
   const waiting = []

@@ -52,7 +52,7 @@ async function raw({ client }, userId, { id, createdAt, sport }, watch) {
   assert.equal((await client.workouts.getRaw({ userId, startDate: '2026-03-01', endDate: null, provider: null })).workouts.length, 1)
 }
 
-// zones are of a workout of which only its times are known.
+// zones tests a workout with times only.
 async function zones({ client }, userId) {
   await push(userId, 'workouts', 'manual', [{ time_start: '2026-03-02T07:00:00+01:00', time_end: '2026-03-02T07:30:00+01:00' }])
   const [only] = (await client.workouts.get({ userId, startDate: '2026-03-02', endDate: '2026-03-02' })).workouts
@@ -61,7 +61,7 @@ async function zones({ client }, userId) {
   isFrom(only, userId, 'manual')
 }
 
-// recorded is a file of a run with its course.
+// recorded is a file of a run with its positions.
 async function recorded({ client, types }, userId) {
   await upload(userId)
   const [only] = await until(async () => (await client.workouts.get({ userId, startDate: '2026-04-01', provider: 'garmin' })).workouts, ({ length }) => length > 0)
@@ -78,8 +78,8 @@ async function recorded({ client, types }, userId) {
   assert.deepEqual([kept.id, typeof kept.data.payload_id], [only.id, 'string'])
 }
 
-// columns are the lists of a stream, with null for what both libraries tell
-// differently: no list, and no value at a time.
+// columns returns the lists of a stream. Where the libraries differ, it has an empty list
+// for a missing list, and null for a missing value.
 const columns = (stream) => Object.fromEntries(Object.entries(stream).map(([name, list]) => [name, (list ?? []).map((value) => value ?? null)]))
 
 async function upload(userId) {
