@@ -6,8 +6,8 @@ const key = process.env.HALE_API_KEY
 // compat is true if the team has the setting reference_compat on.
 export const compat = process.env.HALE_REFERENCE_COMPAT === 'on'
 
-// api calls a path that the libraries have no method for and returns what was
-// answered; other than 2xx throws.
+// api calls a path for which the libraries have no method, and returns the answer. It
+// throws unless the status is 2xx.
 export async function api(method, path, body) {
   const answer = await fetch(base + path, {
     method,
@@ -19,8 +19,8 @@ export async function api(method, path, body) {
   return text === '' ? undefined : JSON.parse(text)
 }
 
-// eventsWhere are the events of the team, oldest first, of which holds is true;
-// of some types only, when they are named.
+// eventsWhere returns the events of the team for which holds returns true, oldest first.
+// If types are named, it returns only events of these types.
 export async function eventsWhere(holds, types = []) {
   const found = []
   for (let after = 0, more = true; more; ) {
@@ -32,15 +32,15 @@ export async function eventsWhere(holds, types = []) {
   return found
 }
 
-// eventsOf are a user's events of some types, oldest first, as they were sent.
+// eventsOf returns a user's events of some types, oldest first, unchanged.
 export const eventsOf = (userId, ...types) => eventsWhere((event) => event.user_id === userId, types)
 
-// labEventsOf are a user's events of orders and results, oldest first. The feed also
-// tells of the user, in types that no library has a decoder for.
+// labEventsOf returns a user's events of orders and results, oldest first. The feed also
+// has events of the user, and no library has a decoder for their types.
 export const labEventsOf = (userId) => eventsWhere((event) => event.user_id === userId && event.event_type.startsWith('labtest.'))
 
-// decodeEvent reads an event by the decoder that a library has for its type and
-// returns it in the library's names; undefined when the library has none.
+// decodeEvent decodes an event with the library's decoder for its type, and returns it
+// with the library's names. It returns undefined if the library has no decoder.
 export function decodeEvent(types, event) {
   const name = decoderOf(types, event.event_type)
   return name && types[name].parseOrThrow(event)
@@ -62,7 +62,7 @@ function decoderOf(types, eventType) {
   return known.get(eventType)
 }
 
-// reads says whether a decoder wants a type of event, and takes this one.
+// reads reports whether a decoder accepts this event and its type.
 function reads(decoder, eventType) {
   const complaints = (value) => decoder?.parse?.(value).errors ?? []
   const wanted = complaints({}).some(({ message }) => message === 'Missing required key "event_type"')

@@ -1,6 +1,6 @@
-// Validates bundles of FHIR R4, one JSON text per line of the standard input, with the
-// library fhir, which has the structures and value sets of the standard. It prints the
-// problems of each bundle as a JSON list in a line.
+// Validates bundles of FHIR R4, one JSON text per line of the standard input. The library
+// fhir has the structures and value sets of the standard. The program prints the problems
+// of each bundle as a JSON list in a line.
 import fhir from 'fhir';
 import { createInterface } from 'node:readline';
 

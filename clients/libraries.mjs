@@ -9,9 +9,11 @@ const libraries = {
 
 // library makes the client of that name, calling the service at base with key.
 //
-// It has: name, the client itself (client.user.get(…) as junction's manual says:
-// see spread), types (its decoders: types.ClientFacingUser.parseOrThrow(…)) and
-// uncalled(), the methods that nothing has called with success.
+// It has these members:
+//   name: the name of the library.
+//   client: the client itself, with client.user.get(…) as in junction's manual. See spread.
+//   types: the decoders, such as types.ClientFacingUser.parseOrThrow(…).
+//   uncalled: returns the methods that were never called with success.
 export function library(name, base, key) {
   const { Client, types } = libraries[name]
   const client = new Client({ apiKey: key, baseUrl: base, maxRetries: 0 })
@@ -25,9 +27,9 @@ export function library(name, base, key) {
   }
 }
 
-// beStrict makes a decoder refuse words and members of unions that its library
-// does not know, which the libraries let pass for the sake of newer services.
-// Further members of objects may be there, as for the libraries.
+// beStrict makes a decoder refuse words and members of unions that its library does not
+// know. The libraries accept them, because services may be newer. Further members of
+// objects are allowed, as in the libraries.
 function beStrict(type) {
   const parse = type?.parseOrThrow
   if (parse === undefined) return
@@ -44,22 +46,21 @@ function beStrict(type) {
   }
 }
 
-// newer are words of the specification, and junction's, that vital's enums lack
-// because it is older.
+// newer lists words of the specification and of junction that vital's older enums lack.
 const newer = [
   'corrected', 'lab_processing_blocked', 'sonora_quest', 'stool',
   // Reasons of unmatched results that Hale adds.
   'last_name_mismatch', 'first_name_mismatch', 'birth_date_mismatch', 'sex_mismatch', 'last_name_missing', 'first_name_missing', 'birth_date_missing', 'network_mismatch',
 ]
 
-// isNewer says whether a decoder found nothing wrong but such a word, alone or
-// at the end of an order's status.
+// isNewer reports whether such a word is the only problem of a decoder, alone or at the
+// end of an order's status.
 function isNewer({ message }) {
   const word = /^Expected enum. Received "(?:.+\.)?(\w+)"/.exec(message)?.[1]
   return newer.includes(word)
 }
 
-// watched is a client that notes each method whose promise was fulfilled.
+// watched returns a client that records each method whose promise was fulfilled.
 function watched(part, path, worked) {
   return new Proxy(part, {
     get(target, name) {
@@ -84,10 +85,10 @@ function watched(part, path, worked) {
   })
 }
 
-// spread is what a method is called with. Walks give everything in one object,
-// as junction's methods take it; vital's take what stands in the path before it,
-// one by one: get({ userId, provider }) is get(userId, { provider }). A body
-// that junction's take apart is all that some of vital's take behind the path.
+// spread returns the arguments of a method. Walks pass one object, like the methods of
+// junction. The methods of vital take the parameters of the path one by one before it:
+// get({ userId, provider }) is get(userId, { provider }). Some of them take only the body
+// after the path, while junction's take its members.
 function spread(method, [request, ...options], body) {
   const names = method.toString().match(/\(([^)]*)\)/)[1].split(',').map((name) => name.split('=')[0].trim())
   const path = names.slice(0, names.findIndex((name) => name === 'request' || name === 'requestOptions'))
@@ -102,12 +103,12 @@ function spread(method, [request, ...options], body) {
   return names.includes('request') ? [...parts, whole, ...options] : [...parts, ...options]
 }
 
-// takesBody says whether a method of a client looks for a body in its request.
+// takesBody reports whether a method of a client reads a body from its request.
 function takesBody(target, name) {
   return /\bbody: _body\b/.test(target[`__${name}`])
 }
 
-// methods are the public methods of a client and of its parts: "user.get".
+// methods lists the public methods of a client and of its parts, such as "user.get".
 function methods(part, path) {
   const found = []
   const prototype = Object.getPrototypeOf(part)
@@ -120,8 +121,8 @@ function methods(part, path) {
   return found
 }
 
-// inWords is what a walk failed with: the method, and the answer's status and
-// body, or what the library could not read in it.
+// inWords describes the failure of a walk: the method, and the answer's status and body,
+// or the part that the library could not decode.
 export function inWords(error) {
   const words = [error.method, error.message].filter(Boolean).join(': ')
   if (error.body !== undefined) return `${words} ${JSON.stringify(error.body)}`

@@ -1,15 +1,15 @@
-// The tables of queries, with the columns that the libraries have words for.
+// The tables of queries, with the columns that the libraries know.
 import { Junction } from '@junction-api/sdk'
 import { Vital } from '@tryvital/vital-node'
 
 const words = { junction: Junction, vital: Vital }
 
-// readiness are columns without a published formula: Hale refuses them.
+// readiness lists columns without a published formula. Hale refuses them.
 const readiness = ['recovery_score', 'recovery_zone', 'stress_score', 'strain_score', 'strain_zone']
 
-// tables are one row each: the member that names a column, the enums of the
-// columns and, of time series, of the series, the index, how many rows the walk
-// stored, and what some columns say in the first of them.
+// tables has one row for each table. A row has the member that names a column, the enums
+// of the columns and of the time series, and the index. It also has the number of rows
+// that the walk stored, and some values of the first one.
 export const tables = [
   ['sleep', 'SleepColumnExprSleep', null, 'sleep', 3, { efficiency: 90, type: 'long_sleep', duration_second: 28_800, source_provider: 'apple_health_kit' }],
   ['activity', 'ActivityColumnExprActivity', null, 'activity', 1, { steps: 9000, intensity_low_second: 120, heart_rate_mean: 70 }],
@@ -28,14 +28,14 @@ export const tables = [
   ['field', 'NoteTimeseriesExprField', 'note', 'timeseries', 1, {}],
 ].map(([member, columns, series, index, rows, says]) => ({ member, columns, series, index, rows, says }))
 
-// lists are columns that only subqueries read.
+// lists has the columns that only subqueries read.
 const lists = [
   'menstrual_flow', 'cervical_mucus', 'intermenstrual_bleeding', 'contraceptive', 'detected_deviations', 'ovulation_test', 'home_pregnancy_test',
   'home_progesterone_test', 'sexual_activity', 'basal_body_temperature', 'tags',
 ]
 
-// selections are lists of columns of a table that a library has words for: one
-// list, or one for each of its time series.
+// selections returns the columns of a table that a library knows: one list, or one for
+// each of its time series.
 export function selections(name, { member, columns, series }) {
   const all = Object.values(words[name][columns] ?? {}).filter((column) => !lists.includes(column) && !readiness.includes(column))
   if (all.length === 0) return []

@@ -1,11 +1,11 @@
-// Every time series that the libraries have a method for, with a sample of it.
+// All time series for which the libraries have a method, with a sample of each.
 
 const moment = 'moment' // a sample at one instant
 const interval = 'interval' // a sample from start to end
 
-// vitals are one row each: the method for groups without its ending, the
-// resource in paths, how samples lie in time, the unit they are read in, what is
-// pushed of one, and what of that is read otherwise than it was pushed.
+// vitals has one row for each time series. A row has the method for groups without its
+// ending, the resource in paths, and whether samples are moments or intervals. It also
+// has the unit of reads, the pushed fields, and the fields that reads return differently.
 export const vitals = [
   ['workoutSwimmingStroke', 'workout_swimming_stroke', interval, 'count', { value: 24 }],
   ['workoutDistance', 'workout_distance', interval, 'm', { value: 1, unit: 'km' }, { value: 1000 }],
@@ -63,20 +63,20 @@ export const vitals = [
   method, resource, unit, pushed, isInterval: lies === interval, read: { ...pushed, unit, ...otherwise },
 }))
 
-// eventName is what a series is called in types of events.
+// eventName returns the name of a series in types of events.
 export const eventName = (resource) => ({ body_weight: 'weight', body_fat: 'fat' })[resource] ?? resource
 
-// camel is a name of ours as the libraries have it.
+// camel converts a name of the API to a name of the libraries.
 export const camel = (name) => name.replace(/_(\w)/g, (_, letter) => letter.toUpperCase())
 
-// snake is a name of the libraries' as we have it.
+// snake converts a name of the libraries to a name of the API.
 const snake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-// memberOf is a member of what a library decoded. Members that it is too old to
-// know have the names that they were sent with.
+// memberOf returns a member of a decoded object. Members that an older library does not
+// know have the names of the API.
 export const memberOf = (decoded, name) => decoded[name] ?? decoded[snake(name)] ?? null
 
-// inCamel is an object with its names as the libraries have them, all the way down.
+// inCamel returns an object with the names of the libraries, at all levels.
 export function inCamel(value) {
   if (Array.isArray(value)) return value.map(inCamel)
   if (typeof value !== 'object' || value === null) return value

@@ -1,12 +1,11 @@
-// Walks through the whole service with one of the reference's own client
-// libraries. They decode strictly: a member that is missing or of another type
-// throws.
+// Walks through the whole service with one of the reference's own client libraries. They
+// decode strictly and throw if a member is missing or has another type.
 //
 //	HALE_URL=… HALE_API_KEY=sk_… node walk.mjs junction|vital [WALK …]
 //
-// Each line of the output is one JSON object: {walk, error} for a walk that
-// ended, without an error if it went well, and at last {uncalled}, the methods
-// that no walk has called with success.
+// Each line of the output is one JSON object: {walk, error} for a walk that ended,
+// without an error if it succeeded. The last line is {uncalled}, the methods that no walk
+// called with success.
 import { readdir } from 'node:fs/promises'
 import { inWords, library } from './libraries.mjs'
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# image-check.sh checks deploy/Dockerfile without a Docker engine. It runs the
-# build commands of the first stage here, lays out the files of the last stage
-# in a folder, and starts the service there like the image: as the image's user, with its
-# environment, and without access to other files.
+# image-check.sh checks deploy/Dockerfile without a Docker engine. It runs the build
+# commands of the first stage here, and copies the files of the last stage to a folder.
+# There it starts the service like the image: as the image's user, with its environment,
+# and without access to other files.
 #
 # It cannot check the base image or the registry. Starting the service needs
 # root, for chroot; without root it checks the files only.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The path of a new user from an empty folder, as the README shows it, with the time of
-# each command. It fails if the first data takes more than 10 s, the first order with a
-# result more than 20 s, or the first event more than 5 s.
+# Runs the commands of the README from an empty folder, and measures the time of each. It
+# fails if it exceeds a limit: 10 s for the first data, 5 s for the first
+# event, and 20 s for the first order with a result.
 #
 #   scripts/tour.sh [HALE [RECORD]]
 #

@@ -19,8 +19,8 @@ CREATE TABLE deleted_summaries (
 );
 CREATE INDEX deleted_summaries_by_start ON deleted_summaries (user_id, resource, provider, start_at);
 
--- What an import has written: of each batch the places of its new values and the former
--- values of those that it changed, sealed. It is deleted with the import's data.
+-- Changes of an import, sealed. Each batch has the places of its new values and the former
+-- values of changed ones. They are deleted with the import's data.
 CREATE TABLE import_changes (
 	team_id   UUID NOT NULL,
 	user_id   UUID NOT NULL,
