@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs the commands of the README from an empty folder, and measures the time of each. It
-# fails if it exceeds a limit: 10 s for the first data, 5 s for the first
-# event, and 20 s for the first order with a result.
+# fails if the first data takes more than 10 s, or the first event more than 5 s. The
+# limit of the first order with a result is 20 s.
 #
 #   scripts/tour.sh [HALE [RECORD]]
 #
