@@ -90,9 +90,9 @@ func (h *Handlers) getPSCAppointment(ctx context.Context, c api.Caller, in *appo
 type bookIn struct {
 	OrderPath
 	Body struct {
-		Key          string  `json:"booking_key" doc:"From an availability answer; can be used once."`
+		Key          string  `json:"booking_key" doc:"Key from an availability answer. It can be used once."`
 		Notes        *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"Notes for the phlebotomist or the center."`
-		Async        bool    `json:"async_confirmation" required:"false" default:"false" doc:"Answer with a pending appointment if the provider is slow. Only for service centers, and for teams that enabled it."`
+		Async        bool    `json:"async_confirmation" required:"false" default:"false" doc:"Answer with a pending appointment if the provider is slow. This requires a service center, and a team that enabled it."`
 		SyncTimeout  *int64  `json:"sync_confirmation_timeout_millisecond" required:"false" minimum:"1000" maximum:"10000" doc:"Maximum time to wait for the provider; 10,000 when absent."`
 		AsyncTimeout *int64  `json:"async_confirmation_timeout_millisecond" required:"false" minimum:"60000" maximum:"172800000" doc:"Time after which a pending appointment without confirmation by the provider is cancelled; two days when absent."`
 	}
@@ -175,7 +175,7 @@ func (h *Handlers) requestPhlebotomy(ctx context.Context, c api.Caller, in *requ
 type rescheduleAppointmentIn struct {
 	OrderPath
 	Body struct {
-		Key   string  `json:"booking_key" doc:"From an availability answer; can be used once."`
+		Key   string  `json:"booking_key" doc:"Key from an availability answer. It can be used once."`
 		Notes *string `json:"appointment_notes" required:"false" maxLength:"1000" doc:"Replaces the notes; absent or null keeps them."`
 	}
 }
@@ -215,7 +215,7 @@ type cancelPhlebotomyIn struct {
 	OrderPath
 	Body struct {
 		Reason uuid.UUID `json:"cancellation_reason_id" format:"uuid"`
-		Notes  *string   `json:"notes" required:"false" maxLength:"1000" doc:"Required with the reason Other."`
+		Notes  *string   `json:"notes" required:"false" maxLength:"1000" doc:"Text of the reason. It is required with the reason Other."`
 	}
 }
 
@@ -252,8 +252,8 @@ func (h *Handlers) pscReasons(context.Context, api.Caller, *api.Empty) (*api.Out
 // orderPSCInfoIn asks for the service centers near an order's patient.
 type orderPSCInfoIn struct {
 	OrderPath
-	Radius       radius       `query:"radius" default:"25" doc:"Miles."`
-	Capabilities []capability `query:"capabilities,explode" doc:"Only centers that have all of these; repeat the parameter."`
+	Radius       radius       `query:"radius" default:"25" doc:"Radius in miles."`
+	Capabilities []capability `query:"capabilities,explode" doc:"Return only centers that have all of these capabilities. Repeat the parameter for several."`
 }
 
 var errNoPatientAddress = fault.New(fault.NotFound, "This order has no patient address yet")
@@ -288,10 +288,10 @@ func (h *Handlers) orderPSCInfo(ctx context.Context, c api.Caller, in *orderPSCI
 // appointmentSettings are a team's settings for appointments, which the reference
 // changes for its customers.
 type appointmentSettings struct {
-	Scheduling        bool `json:"scheduling_enabled" doc:"When off, bookings are refused with 503."`
+	Scheduling        bool `json:"scheduling_enabled" doc:"Whether bookings are possible. If false, they are refused with 503."`
 	BeforeRequisition bool `json:"booking_before_requisition_enabled" doc:"Orders without a requisition can have appointments, which wait for the requisition."`
 	AsyncConfirmation bool `json:"async_confirmation_enabled" doc:"Bookings at service centers may ask for async_confirmation."`
-	SonoraQuest       bool `json:"sonora_quest_enabled" doc:"Bookings at the Arizona laboratory are allowed; when off, they are refused with 403."`
+	SonoraQuest       bool `json:"sonora_quest_enabled" doc:"Whether bookings at the Arizona laboratory are possible. If false, they are refused with 403."`
 }
 
 func appointmentSettingsOf(s appointments.Settings) appointmentSettings {
@@ -339,13 +339,13 @@ func (h *Handlers) setAppointmentSettings(ctx context.Context, c api.Caller, in 
 //
 // Reference 2.3, AppointmentAvailabilitySlots.
 type availabilityBody struct {
-	Slots    []daySlotsBody `json:"slots" doc:"One for each day, and for each site."`
-	TimeZone *string        `json:"timezone" doc:"Of the address; null for service centers."`
+	Slots    []daySlotsBody `json:"slots" doc:"Slots by day and site."`
+	TimeZone *string        `json:"timezone" doc:"IANA time zone of the address. It is null for service centers."`
 }
 
 type daySlotsBody struct {
-	Location api.OrNull[slotLocationBody] `json:"location" doc:"The service center; null for phlebotomy."`
-	Date     civil.Date                   `json:"date" format:"date" doc:"In the local time of the place."`
+	Location api.OrNull[slotLocationBody] `json:"location" doc:"Service center of the slots. It is null for phlebotomy."`
+	Date     civil.Date                   `json:"date" format:"date" doc:"Date in the local time of the place."`
 	Slots    []timeSlotBody               `json:"slots"`
 }
 
@@ -365,11 +365,11 @@ type slotLocationBody struct {
 //
 // Reference 2.3, TimeSlot.
 type timeSlotBody struct {
-	Key       string   `json:"booking_key" doc:"Books the slot; can be used once, until expires_at."`
-	Start     api.Time `json:"start" doc:"UTC"`
-	End       api.Time `json:"end" doc:"UTC"`
+	Key       string   `json:"booking_key" doc:"Key that books the slot. It can be used once, until expires_at."`
+	Start     api.Time `json:"start" doc:"Start of the slot in UTC."`
+	End       api.Time `json:"end" doc:"End of the slot in UTC."`
 	ExpiresAt api.Time `json:"expires_at"`
-	Price     int64    `json:"price" doc:"US cents; 0 for service centers."`
+	Price     int64    `json:"price" doc:"Price in US cents. It is 0 for service centers."`
 	Priority  bool     `json:"is_priority"`
 	Free      int      `json:"num_appointments_available"`
 }
@@ -427,7 +427,7 @@ func (in usAddressIn) address() appointments.Address {
 }
 
 type phlebotomyAvailabilityIn struct {
-	StartDate string `query:"start_date" format:"date" doc:"First of 14 days. The default is today."`
+	StartDate string `query:"start_date" format:"date" doc:"First day of the range of 14 days. The default is today."`
 	Body      usAddressIn
 }
 
@@ -463,10 +463,10 @@ func (centerLab) Schema(huma.Registry) *huma.Schema { return api.Enum(appointmen
 
 type pscAvailabilityIn struct {
 	Lab        centerLab `query:"lab" required:"true"`
-	StartDate  string    `query:"start_date" format:"date" doc:"First of 14 days. The default is today."`
-	SiteCodes  []string  `query:"site_codes,explode" doc:"At most 3; repeat the parameter."`
-	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"Instead of site_codes: the nearest centers that accept appointments."`
-	Radius     radius    `query:"radius" default:"25" doc:"Miles; with zip_code."`
+	StartDate  string    `query:"start_date" format:"date" doc:"First day of the range of 14 days. The default is today."`
+	SiteCodes  []string  `query:"site_codes,explode" doc:"Codes of at most 3 sites. Repeat the parameter for several."`
+	ZipCode    string    `query:"zip_code" pattern:"^\\d{5}$" doc:"ZIP code whose nearest centers are searched. It replaces site_codes."`
+	Radius     radius    `query:"radius" default:"25" doc:"Radius in miles around zip_code."`
 	AllowStale bool      `query:"allow_stale" default:"false" doc:"Accept answers of the sites that are up to 15 minutes old."`
 
 	noRadius bool // the parameter was sent empty

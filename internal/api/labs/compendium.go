@@ -25,10 +25,10 @@ type searchCompendiumIn struct {
 		Mode           compendiumMode                    `json:"mode" doc:"canonical finds sets of codes; crosswalk also finds each lab's tests for one set."`
 		Query          *string                           `json:"query" required:"false" maxLength:"500" doc:"A name, synonym or LOINC code."`
 		CPTCodes       api.ListOrNull[string]            `json:"cpt_codes" required:"false" maxItems:"100"`
-		LOINCSetHash   *string                           `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"From an earlier answer; only for crosswalk, instead of query."`
-		Labs           api.ListOrNull[compendiumLabSlug] `json:"labs" required:"false" maxItems:"100" doc:"All four when absent."`
+		LOINCSetHash   *string                           `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"Set of codes from an earlier answer. It replaces query in crosswalk mode."`
+		Labs           api.ListOrNull[compendiumLabSlug] `json:"labs" required:"false" maxItems:"100" doc:"Labs to search. The default is all four."`
 		IncludeRelated *bool                             `json:"include_related" required:"false" default:"true"`
-		Limit          *int                              `json:"limit" required:"false" default:"3" doc:"Of each list: 1 to 10, in crosswalk mode to 20."`
+		Limit          *int                              `json:"limit" required:"false" default:"3" doc:"Largest length of each list: 1 to 10, or 1 to 20 in crosswalk mode."`
 	}
 }
 
@@ -39,7 +39,7 @@ type searchCompendiumBody struct {
 	Mode                string                      `json:"mode"`
 	SelectedCanonical   api.OrNull[canonicalBody]   `json:"selected_canonical" doc:"The set whose tests crosswalk returns."`
 	CanonicalCandidates []canonicalBody             `json:"canonical_candidates"`
-	PerLab              map[string][]labTestMatched `json:"per_lab" doc:"By slug of the lab."`
+	PerLab              map[string][]labTestMatched `json:"per_lab" doc:"Object with one entry for each lab, by slug."`
 	Related             []relatedBody               `json:"related"`
 }
 
@@ -128,10 +128,10 @@ func (in *searchCompendiumIn) crosswalk(found *catalogue.Catalogue, selected cat
 
 type convertCompendiumIn struct {
 	Body struct {
-		LabTestID   *catalogue.TestID      `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Either this or provider_ids."`
+		LabTestID   *catalogue.TestID      `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Lab test to convert. Send either this or provider_ids."`
 		ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"100"`
 		TargetLab   compendiumLabSlug      `json:"target_lab"`
-		Limit       *int                   `json:"limit" required:"false" default:"3" doc:"Candidates of each, 1 to 20."`
+		Limit       *int                   `json:"limit" required:"false" default:"3" doc:"Candidates for each code: 1 to 20."`
 	}
 }
 
@@ -140,7 +140,7 @@ type convertCompendiumIn struct {
 // Reference 1.16, ConvertCompendiumResponse.
 type convertCompendiumBody struct {
 	SourceLabTestID       *string                   `json:"source_lab_test_id" format:"uuid"`
-	SourceLabID           *int64                    `json:"source_lab_id" doc:"Null if the codes belong to several labs."`
+	SourceLabID           *int64                    `json:"source_lab_id" doc:"Lab of the codes. It is null if the codes belong to several labs."`
 	TargetLabID           int64                     `json:"target_lab_id"`
 	TargetLabSlug         string                    `json:"target_lab_slug"`
 	SourceProviderIDs     []string                  `json:"source_provider_ids"`
@@ -231,12 +231,12 @@ type searchOrderableIn struct {
 	Body struct {
 		ProviderIDs      []string          `json:"provider_ids" maxItems:"100"`
 		TargetLab        compendiumLabSlug `json:"target_lab"`
-		PerProviderLimit *int              `json:"per_provider_limit" required:"false" default:"1" doc:"1 to 20."`
+		PerProviderLimit *int              `json:"per_provider_limit" required:"false" default:"1" doc:"Tests for each lab: 1 to 20."`
 	}
 }
 
 type searchOrderableBody struct {
-	Candidates map[string][]labTestMatched `json:"candidates" doc:"By requested code."`
+	Candidates map[string][]labTestMatched `json:"candidates" doc:"Candidates by requested code."`
 }
 
 func (h *Handlers) searchOrderable(ctx context.Context, c api.Caller, in *searchOrderableIn) (*api.Out[searchOrderableBody], error) {
@@ -270,8 +270,8 @@ type canonicalBody struct {
 	LOINCComponents []string `json:"loinc_components" doc:"The observations that the codes measure."`
 	LOINCGroups     []string `json:"loinc_groups"`
 	CPTCodes        []string `json:"cpt_codes"`
-	PopularityScore float64  `json:"popularity_score" doc:"0 to 1."`
-	Confidence      float64  `json:"confidence" doc:"0 to 1."`
+	PopularityScore float64  `json:"popularity_score" doc:"Popularity of the test, a number from 0 to 1."`
+	Confidence      float64  `json:"confidence" doc:"Confidence, a number from 0 to 1."`
 }
 
 // labTestMatched is a lab's marker that may match the search.
@@ -289,10 +289,10 @@ type labTestMatched struct {
 	LOINCComponents []string `json:"loinc_components"`
 	LOINCGroups     []string `json:"loinc_groups"`
 	CPTCodes        []string `json:"cpt_codes"`
-	Relation        string   `json:"relation" doc:"exact, subset, superset, overlap or suggested."`
-	Confidence      float64  `json:"confidence" doc:"0 to 1."`
+	Relation        string   `json:"relation" doc:"One of exact, subset, superset, overlap and suggested."`
+	Confidence      float64  `json:"confidence" doc:"Confidence, a number from 0 to 1."`
 	ReasonCodes     []string `json:"reason_codes" doc:"EXACT_LOINC_SET, SUBSET, SUPERSET, OVERLAP, NAME_MATCH, SYNONYM_MATCH."`
-	Popularity      float64  `json:"marker_popularity_score" doc:"0 to 1."`
+	Popularity      float64  `json:"marker_popularity_score" doc:"Popularity of the marker, a number from 0 to 1."`
 }
 
 // relatedBody is a canonical set that shares codes with the selected one.

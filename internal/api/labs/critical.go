@@ -17,7 +17,7 @@ import (
 
 func (h *Handlers) criticalRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v3/critical_result", h.listCriticalResults, "List critical results that a person must learn of, newest first"),
+		api.Get("/v3/critical_result", h.listCriticalResults, "List critical results that a person must be notified of, newest first"),
 		api.Get("/v3/critical_result/{critical_result_id}", h.getCriticalResult, "Get a critical result"),
 		api.Post("/v3/critical_result/{critical_result_id}/acknowledge", h.acknowledgeCriticalResult, "Record who was notified of a critical result").Creates().Sensitive(),
 	}
@@ -31,14 +31,14 @@ type CriticalPath struct {
 // criticalBody is a notice about a critical result.
 type criticalBody struct {
 	ID              critical.ID                     `json:"id" format:"uuid"`
-	OrderID         orders.NullID                   `json:"order_id" doc:"Null while the result waits for review, and for a parsed report."`
+	OrderID         orders.NullID                   `json:"order_id" doc:"Order of the result. It is null while the result waits for review, and for a parsed report."`
 	ResultID        orders.NullID                   `json:"unmatched_result_id" doc:"The result that waits for review."`
 	JobID           orders.NullID                   `json:"parsing_job_id" doc:"The parsing job of a report that was uploaded."`
 	UserID          orders.NullID                   `json:"user_id"`
 	Revision        *int                            `json:"revision" doc:"Revision of the order's results that raised it."`
 	State           critical.State                  `json:"state" enum:"open,acknowledged,closed" doc:"closed: the review of the result was decided."`
 	RaisedAt        api.Time                        `json:"raised_at"`
-	DueAt           api.Time                        `json:"due_at" doc:"Without an acknowledgement it escalates at this time."`
+	DueAt           api.Time                        `json:"due_at" doc:"Time at which the notice escalates if it is not acknowledged."`
 	EscalatedAt     *api.Time                       `json:"escalated_at" nullable:"true"`
 	EndedAt         *api.Time                       `json:"ended_at" nullable:"true" doc:"Time of the acknowledgement, or of the decision about the review."`
 	Acknowledgement api.OrNull[acknowledgementBody] `json:"acknowledgement"`
@@ -112,7 +112,7 @@ type criticalPosition struct {
 
 type listCriticalBody struct {
 	Data       []criticalBody `json:"data"`
-	NextCursor *string        `json:"next_cursor" doc:"Null at the end."`
+	NextCursor *string        `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 func (h *Handlers) listCriticalResults(ctx context.Context, c api.Caller, in *listCriticalIn) (*api.Out[listCriticalBody], error) {

@@ -19,7 +19,7 @@ func (h *Handlers) diagnosisRoutes() []api.Route {
 //
 // Reference 1.18, ClientFacingDiagnosisInformation.
 type diagnosisBody struct {
-	Code        string `json:"diagnosis_code" doc:"With its dot, such as E11.65."`
+	Code        string `json:"diagnosis_code" doc:"Code with its dot, such as E11.65."`
 	Description string `json:"description" doc:"The official title."`
 	IsSecondary bool   `json:"is_secondary" doc:"Must not be the first code of an order, because it names a manifestation, an agent or an external cause."`
 }
@@ -46,7 +46,7 @@ func (h *Handlers) searchDiagnoses(ctx context.Context, _ api.Caller, in *search
 
 type validateCodesIn struct {
 	Body struct {
-		Codes []string `json:"codes" maxItems:"100" doc:"With or without dots."`
+		Codes []string `json:"codes" maxItems:"100" doc:"Codes with or without dots."`
 	}
 }
 
@@ -54,7 +54,7 @@ type validateCodesIn struct {
 //
 // Reference 1.18, ValidateICDCodesResponse.
 type verdictBody struct {
-	Valid      bool            `json:"valid" doc:"No errors and no violations."`
+	Valid      bool            `json:"valid" doc:"Whether there are no errors and no violations."`
 	Errors     []string        `json:"errors" doc:"Codes that do not exist, are incomplete, or are duplicates."`
 	Violations []violationBody `json:"violations" doc:"Pairs that must not be used together."`
 	Warnings   []overlapBody   `json:"warnings" doc:"Pairs that may be used together only if the patient has both conditions."`

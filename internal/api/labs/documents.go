@@ -119,7 +119,7 @@ func (h *Handlers) testInstructionsPDF(ctx context.Context, c api.Caller, in *te
 }
 
 type requisitionLinkIn struct {
-	Token string `query:"token" required:"true" maxLength:"200" doc:"A secret. Everyone who has it can read the requisition."`
+	Token string `query:"token" required:"true" maxLength:"200" doc:"Secret of the link. Everyone who has it can read the requisition."`
 
 	address string
 }

@@ -21,7 +21,7 @@ import (
 func (h *Handlers) fulfilmentRoutes() []api.Route {
 	return []api.Route{
 		api.Post("/v3/order/{order_id}/fulfilment", h.recordFulfilment, "Record a step of a test kit or a visit that your staff arranged").Creates().Sensitive().Conditional(orderVersion),
-		api.Post("/v3/fulfilment/{partner}", h.takePartnerReport, "Record a step that a fulfilment partner reports, signed").Open().Sensitive(),
+		api.Post("/v3/fulfilment/{partner}", h.takePartnerReport, "Record a step from a signed report of a fulfilment partner").Open().Sensitive(),
 	}
 }
 
@@ -43,10 +43,10 @@ type shipmentIn struct {
 
 type visitIn struct {
 	Status     visitStatusWord `json:"status"`
-	Provider   string          `json:"provider,omitempty" pattern:"^[a-z0-9_]{1,40}$" doc:"Needed to schedule a visit of an order that has none."`
+	Provider   string          `json:"provider,omitempty" pattern:"^[a-z0-9_]{1,40}$" doc:"Provider of the visit. It is required to schedule a visit of an order that has none."`
 	BookingID  string          `json:"booking_id,omitempty" maxLength:"200" doc:"The provider's own id of the visit."`
 	ExternalID string          `json:"external_id,omitempty" maxLength:"200" doc:"The number to tell the patient."`
-	Start      *time.Time      `json:"start_at,omitempty" doc:"Needed to schedule a visit."`
+	Start      *time.Time      `json:"start_at,omitempty" doc:"Start of the visit. It is required to schedule a visit."`
 	End        *time.Time      `json:"end_at,omitempty" doc:"The default is an hour after the start."`
 	Site       string          `json:"site,omitempty" maxLength:"100" doc:"Code of the service center of a new visit of a walk_in_test order."`
 	Notes      string          `json:"notes,omitempty" maxLength:"1000"`
@@ -103,7 +103,7 @@ func (h *Handlers) recordFulfilment(ctx context.Context, c api.Caller, in *recor
 
 type takePartnerReportIn struct {
 	Partner   string `path:"partner" maxLength:"40"`
-	ID        string `header:"webhook-id" doc:"Names the report: a repetition changes nothing."`
+	ID        string `header:"webhook-id" doc:"Id of the report. A report that is sent again with the same id changes nothing."`
 	Timestamp string `header:"webhook-timestamp" doc:"Unix time in seconds."`
 	Signature string `header:"webhook-signature" doc:"v1, and the base64 of the HMAC-SHA256 of id.timestamp.body; Standard Webhooks."`
 	Body      struct {

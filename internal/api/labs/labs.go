@@ -90,7 +90,7 @@ func accountInQuery(ctx context.Context, tx *store.Tx, c api.Caller, id catalogu
 type labMarkerIn struct {
 	LabID        catalogue.LabID     `path:"lab_id"`
 	ProviderID   string              `path:"provider_id" doc:"The lab's own code."`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only tests and markers that this account offers."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Return only tests and markers that this account offers."`
 }
 
 func (h *Handlers) labMarker(ctx context.Context, c api.Caller, in *labMarkerIn) (*api.Out[markerBody], error) {
@@ -130,12 +130,12 @@ func (h *Handlers) labAccountRoutes() []api.Route {
 type labAccountBody struct {
 	ID                   string              `json:"id" format:"uuid"`
 	Lab                  string              `json:"lab" doc:"Slug of the lab."`
-	OrgID                *string             `json:"org_id" format:"uuid" doc:"Null for accounts of the platform."`
+	OrgID                *string             `json:"org_id" format:"uuid" doc:"Organisation of the account. It is null for accounts of the platform."`
 	Status               string              `json:"status" doc:"active, pending, suspended, ready_to_launch. The list may grow."`
 	DelegatedFlow        string              `json:"delegated_flow" doc:"order_delegated, result_delegated, fully_delegated, not_delegated. The list may grow."`
 	ProviderAccountID    string              `json:"provider_account_id" doc:"The number of the account at the lab."`
 	AccountName          *string             `json:"account_name"`
-	DefaultClinicalNotes *string             `json:"default_clinical_notes" doc:"Printed on every requisition."`
+	DefaultClinicalNotes *string             `json:"default_clinical_notes" doc:"Clinical notes that are printed on every requisition."`
 	BusinessUnits        []string            `json:"business_units"`
 	AllowedBilling       map[string][]string `json:"allowed_billing" doc:"The states in which each billing type may be used."`
 	TeamIDAllowlist      []teams.ID          `json:"team_id_allowlist" doc:"Linked teams that you may see; empty for accounts of the platform."`
@@ -162,7 +162,7 @@ type labAccountsBody struct {
 
 type listLabAccountsIn struct {
 	LabAccountID api.Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid"`
-	Status       string                         `query:"status" doc:"active, pending, suspended or ready_to_launch, in any case."`
+	Status       string                         `query:"status" doc:"Status to search: active, pending, suspended or ready_to_launch, in any case."`
 }
 
 func (h *Handlers) listLabAccounts(ctx context.Context, c api.Caller, in *listLabAccountsIn) (*api.Out[labAccountsBody], error) {

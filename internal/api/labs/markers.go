@@ -28,14 +28,14 @@ type markerBody struct {
 	ProviderID      string               `json:"provider_id" doc:"The lab's code, which is the same in every environment."`
 	Type            string               `json:"type" doc:"biomarker or panel. The list may grow."`
 	Unit            *string              `json:"unit"`
-	Price           string               `json:"price" doc:"US dollars, or words such as N/A."`
+	Price           string               `json:"price" doc:"Price in US dollars, or words such as N/A."`
 	AOE             api.OrNull[aoeBody]  `json:"aoe" doc:"Questions that an order must answer."`
 	ALaCarteEnabled bool                 `json:"a_la_carte_enabled" doc:"Whether it can be ordered singly."`
-	CommonTATDays   *int                 `json:"common_tat_days" doc:"Days until 95 % of the results have arrived."`
-	WorstTATDays    *int                 `json:"worst_case_tat_days" doc:"Days until 99 % of the results have arrived."`
+	CommonTATDays   *int                 `json:"common_tat_days" doc:"Number of days until 95 % of the results have arrived."`
+	WorstTATDays    *int                 `json:"worst_case_tat_days" doc:"Number of days until 99 % of the results have arrived."`
 	IsOrderable     bool                 `json:"is_orderable"`
 	ExpectedResults []expectedResultBody `json:"expected_results" doc:"The rows of its report."`
-	Specimen        *catalogue.Specimen  `json:"specimen,omitempty" doc:"How the sample is collected and sent; omitted if nothing is known."`
+	Specimen        *catalogue.Specimen  `json:"specimen,omitempty" doc:"Collection and shipping of the sample. It is omitted if nothing is known."`
 }
 
 type expectedResultBody struct {
@@ -44,7 +44,7 @@ type expectedResultBody struct {
 	Slug       string     `json:"slug"`
 	LabID      int64      `json:"lab_id"`
 	ProviderID string     `json:"provider_id" doc:"The lab's code; empty if it has none."`
-	Required   bool       `json:"required" doc:"A report without it is incomplete."`
+	Required   bool       `json:"required" doc:"Whether a report without this result is incomplete."`
 	LOINC      *loincBody `json:"loinc,omitempty" doc:"Omitted if no code is known."`
 }
 
@@ -54,7 +54,7 @@ type loincBody struct {
 	Name string  `json:"name"`
 	Slug string  `json:"slug"`
 	Code string  `json:"code"`
-	Unit *string `json:"unit" doc:"UCUM."`
+	Unit *string `json:"unit" doc:"Unit as UCUM."`
 }
 
 type aoeBody struct {
@@ -135,10 +135,10 @@ type PageQuery struct {
 type markersBody struct {
 	Markers []markerBody        `json:"markers"`
 	Total   int                 `json:"total"`
-	Page    int                 `json:"page" doc:"From 1."`
+	Page    int                 `json:"page" doc:"Number of the page, from 1."`
 	Size    int                 `json:"size"`
 	Pages   int                 `json:"pages"`
-	Pricing *markerPricingsBody `json:"pricing,omitempty" doc:"With include_pricing=true."`
+	Pricing *markerPricingsBody `json:"pricing,omitempty" doc:"Price of the marker. It is present with include_pricing=true."`
 }
 
 // pageOfMarkers returns one page of a list.
@@ -156,12 +156,12 @@ func pageOfMarkers(all []*catalogue.Marker, p PageQuery, priced bool) markersBod
 }
 
 type listMarkersIn struct {
-	LabID          []catalogue.LabID   `query:"lab_id,explode" doc:"Only these labs."`
-	LabSlug        string              `query:"lab_slug" doc:"Only this lab; takes precedence over lab_id."`
+	LabID          []catalogue.LabID   `query:"lab_id,explode" doc:"Return only markers of these labs."`
+	LabSlug        string              `query:"lab_slug" doc:"Return only markers of this lab. It takes precedence over lab_id."`
 	Name           string              `query:"name" maxLength:"200" doc:"Part of the name, or the start of the lab's code."`
-	ALaCarte       api.Maybe[bool]     `query:"a_la_carte_enabled" doc:"Only markers that can be ordered singly, or only the others."`
+	ALaCarte       api.Maybe[bool]     `query:"a_la_carte_enabled" doc:"Return only markers that can be ordered singly (true), or only the others (false)."`
 	IncludePricing bool                `query:"include_pricing"`
-	LabAccountID   catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only tests and markers that this account offers."`
+	LabAccountID   catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Return only tests and markers that this account offers."`
 	PageQuery
 }
 
@@ -218,7 +218,7 @@ type orderSetIn struct {
 
 type addOnIn struct {
 	MarkerIDs   api.ListOrNull[catalogue.MarkerID] `json:"marker_ids" required:"false"`
-	ProviderIDs api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's codes; not together with marker_ids."`
+	ProviderIDs api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"Codes of the lab. They cannot be combined with marker_ids."`
 }
 
 // set returns the order set for the domain.
@@ -251,7 +251,7 @@ func (h *Handlers) orderSetMarkers(ctx context.Context, c api.Caller, in *orderS
 
 type labTestMarkersIn struct {
 	LabTestID    catalogue.TestID    `path:"lab_test_id" format:"uuid"`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only tests and markers that this account offers."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Return only tests and markers that this account offers."`
 	PageQuery
 }
 
@@ -284,7 +284,7 @@ type pricingBody struct {
 }
 
 type amountBody struct {
-	BaseAmountMinor int64               `json:"base_amount_minor" doc:"US cents."`
+	BaseAmountMinor int64               `json:"base_amount_minor" doc:"Price in US cents."`
 	Modifiers       []priceModifierBody `json:"modifiers,omitempty"`
 }
 
@@ -312,27 +312,27 @@ type priceModifierBody struct {
 }
 
 type priceRangeBody struct {
-	Minimum int64 `json:"minimum" doc:"US cents."`
+	Minimum int64 `json:"minimum" doc:"Lowest price in US cents."`
 	Maximum int64 `json:"maximum"`
 }
 
 type priceConditionsBody struct {
-	Reflex struct{} `json:"reflex" doc:"For a further test that a result requires."`
+	Reflex struct{} `json:"reflex" doc:"Price of a further test that a result requires."`
 }
 
 type markerPricingsBody struct {
 	Currency string                 `json:"currency" enum:"USD"`
-	Data     map[string]pricingBody `json:"data" doc:"By marker id."`
+	Data     map[string]pricingBody `json:"data" doc:"Prices by marker id."`
 }
 
 type labTestPricingsBody struct {
 	Currency string                        `json:"currency" enum:"USD"`
-	Data     map[string]labTestPricingBody `json:"data" doc:"By lab test id."`
+	Data     map[string]labTestPricingBody `json:"data" doc:"Prices by lab test id."`
 }
 
 type labTestPricingBody struct {
 	Pricing         pricingBody            `json:"pricing"`
-	MarkerBreakdown map[string]pricingBody `json:"marker_breakdown" doc:"By marker id."`
+	MarkerBreakdown map[string]pricingBody `json:"marker_breakdown" doc:"Prices by marker id."`
 }
 
 func pricingOf(p catalogue.Pricing) pricingBody {

@@ -23,8 +23,8 @@ type createOrderBody struct {
 	UserID           users.ID                      `json:"user_id" format:"uuid"`
 	LabTestID        *catalogue.TestID             `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Deprecated: see order_set."`
 	OrderSet         api.ObjectOrNull[orderedIn]   `json:"order_set" required:"false" doc:"The ordered lab tests, single markers, or both."`
-	CollectionMethod *string                       `json:"collection_method" required:"false" doc:"testkit, walk_in_test, at_home_phlebotomy or on_site_collection. Needed with add_on."`
-	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false" doc:"Required if orders under the lab account are delegated to you."`
+	CollectionMethod *string                       `json:"collection_method" required:"false" doc:"One of testkit, walk_in_test, at_home_phlebotomy and on_site_collection. It is required with add_on."`
+	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false" doc:"Ordering physician. It is required if orders under the lab account are delegated to you."`
 	HealthInsurance  api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
 	Priority         bool                          `json:"priority" required:"false"`
 	BillingType      *string                       `json:"billing_type" required:"false" default:"client_bill" doc:"client_bill, commercial_insurance, patient_bill_passthrough or patient_bill."`
@@ -33,8 +33,8 @@ type createOrderBody struct {
 	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York on which the order starts."`
 	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the markers."`
 	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Your data, returned unchanged."`
-	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"For the lab's requisition, at most 1,000 characters."`
-	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Selected automatically when absent."`
+	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"Notes for the lab's requisition, at most 1,000 characters."`
+	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Account for the order. It is selected automatically if it is absent."`
 	CreatorMemberID  *uuid.UUID                    `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
 	PatientDetails   patientIn                     `json:"patient_details"`
 	PatientAddress   patientAddressIn              `json:"patient_address"`
@@ -48,7 +48,7 @@ type orderedIn struct {
 
 type orderedMarkersIn struct {
 	MarkerIDs   api.ListOrNull[int64]  `json:"marker_ids" required:"false" maxItems:"200"`
-	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"The lab's codes; not together with marker_ids."`
+	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"Codes of the lab. They cannot be combined with marker_ids."`
 }
 
 func (in orderedIn) set() *orders.OrderSet {
@@ -65,7 +65,7 @@ type physicianIn struct {
 	Email          *string                   `json:"email" required:"false"`
 	NPI            string                    `json:"npi" doc:"Ten digits."`
 	LicensedStates api.ListOrNull[string]    `json:"licensed_states" required:"false" maxItems:"60"`
-	SignatureImage api.ObjectOrNull[imageIn] `json:"signature_image" required:"false" doc:"Printed on the requisition."`
+	SignatureImage api.ObjectOrNull[imageIn] `json:"signature_image" required:"false" doc:"Image that is printed on the requisition."`
 }
 
 // imageIn is an image in JSON.
@@ -132,7 +132,7 @@ func consentsFrom(in []consentIn) []orders.Consent {
 type aoeAnswerIn struct {
 	MarkerID   int64  `json:"marker_id"`
 	QuestionID int64  `json:"question_id"`
-	Answer     string `json:"answer" doc:"For a choice, the code of the answer."`
+	Answer     string `json:"answer" doc:"Answer to the question. For a choice, it is the code of the answer."`
 }
 
 // patientIn is the patient of an order.
@@ -150,7 +150,7 @@ type patientIn struct {
 	Ethnicity         *string                              `json:"ethnicity" required:"false"`
 	SexualOrientation *string                              `json:"sexual_orientation" required:"false"`
 	GenderIdentity    *string                              `json:"gender_identity" required:"false"`
-	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"US dollars per year."`
+	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"Income in US dollars per year."`
 	HouseholdSize     *int64                               `json:"household_size" required:"false"`
 }
 
@@ -172,8 +172,8 @@ type patientAddressIn struct {
 	FirstLine    string  `json:"first_line"`
 	SecondLine   *string `json:"second_line" required:"false"`
 	City         string  `json:"city"`
-	State        string  `json:"state" doc:"Two letters."`
-	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
+	State        string  `json:"state" doc:"State of two letters."`
+	Zip          string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
 	Country      string  `json:"country"`
 	AccessNotes  *string `json:"access_notes" required:"false" doc:"Directions to the door for a phlebotomist. At most 1,000 characters."`
 	PhoneNumber  *string `json:"phone_number" required:"false"`

@@ -36,7 +36,7 @@ type orderTrialBody struct {
 }
 
 type orderWarning struct {
-	Code string   `json:"code" doc:"For programs: icd_excludes1, icd_excludes2, consents_missing, patient_differs_from_user, zip_state. The list may grow."`
+	Code string   `json:"code" doc:"Code for programs: icd_excludes1, icd_excludes2, consents_missing, patient_differs_from_user, zip_state. The list may grow."`
 	Loc  []string `json:"loc"`
 	Msg  string   `json:"msg"`
 }
@@ -50,7 +50,7 @@ func orderWarningsOf(found []*fault.Error) (all []orderWarning) {
 
 type orderProblem struct {
 	Status int      `json:"status" doc:"The status of the answer if this were the first problem."`
-	Code   string   `json:"code" doc:"For programs."`
+	Code   string   `json:"code" doc:"Code for programs."`
 	Loc    []string `json:"loc"`
 	Msg    string   `json:"msg"`
 }

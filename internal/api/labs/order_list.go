@@ -27,21 +27,21 @@ import (
 // Spec: Lab lookups, GET /v3/orders.
 type listOrdersIn struct {
 	SearchInput           string                          `query:"search_input" maxLength:"200" doc:"Order id, user id, control number, sample id, requisition or accession number, patient's name or birth date, recipient's name."`
-	StartDate             string                          `query:"start_date" doc:"Created at this time or later. A date means 00:00:00."`
-	EndDate               string                          `query:"end_date" doc:"Created at this time or earlier. A date means 23:59:59."`
-	UpdatedStartDate      string                          `query:"updated_start_date" doc:"Changed at this time or later. A date means 00:00:00."`
-	UpdatedEndDate        string                          `query:"updated_end_date" doc:"Changed at this time or earlier. A date means 00:00:00."`
+	StartDate             string                          `query:"start_date" doc:"Return only orders created at this time or later. A date means 00:00:00."`
+	EndDate               string                          `query:"end_date" doc:"Return only orders created at this time or earlier. A date means 23:59:59."`
+	UpdatedStartDate      string                          `query:"updated_start_date" doc:"Return only orders changed at this time or later. A date means 00:00:00."`
+	UpdatedEndDate        string                          `query:"updated_end_date" doc:"Return only orders changed at this time or earlier. A date means 00:00:00."`
 	Status                []orderStatusWord               `query:"status,explode" maxItems:"50" doc:"Low-level statuses; repeat the parameter."`
-	OrderKey              orderSortWord                   `query:"order_key" doc:"created_at when absent."`
-	OrderDirection        orderDirection                  `query:"order_direction" doc:"desc when absent."`
+	OrderKey              orderSortWord                   `query:"order_key" doc:"Field that orders the list. The default is created_at."`
+	OrderDirection        orderDirection                  `query:"order_direction" doc:"Direction of the order. The default is desc."`
 	OrderType             []collectionMethod              `query:"order_type,explode" maxItems:"20" doc:"Collection methods; repeat the parameter."`
 	IsCritical            api.Maybe[bool]                 `query:"is_critical"`
 	Interpretation        interpretationWord              `query:"interpretation"`
-	OrderActivationTypes  []orderActivationWord           `query:"order_activation_types,explode" maxItems:"20" doc:"current: the day of the order has come. scheduled: it has not."`
+	OrderActivationTypes  []orderActivationWord           `query:"order_activation_types,explode" maxItems:"20" doc:"current means that the day of the order has come. scheduled means that it has not."`
 	UserID                api.Maybe[users.ID]             `query:"user_id" format:"uuid"`
 	PatientName           string                          `query:"patient_name" maxLength:"200" doc:"Part of the name; case and accents are ignored."`
-	ShippingRecipientName string                          `query:"shipping_recipient_name" maxLength:"200" doc:"Part of the name."`
-	OrderIDs              []orderIDText                   `query:"order_ids,explode" maxItems:"500" doc:"Repeat the parameter."`
+	ShippingRecipientName string                          `query:"shipping_recipient_name" maxLength:"200" doc:"Part of the name of the recipient."`
+	OrderIDs              []orderIDText                   `query:"order_ids,explode" maxItems:"500" doc:"Ids of orders. Repeat the parameter for several."`
 	OrderTransactionID    api.Maybe[orders.TransactionID] `query:"order_transaction_id" format:"uuid"`
 	Page                  int                             `query:"page" minimum:"1" maximum:"1000000" default:"1"`
 	Size                  int                             `query:"size" minimum:"1" maximum:"100" default:"50"`
@@ -53,7 +53,7 @@ type ordersBody struct {
 	Total  int         `json:"total" doc:"Number of orders that match the filters."`
 	Page   int         `json:"page"`
 	Size   int         `json:"size"`
-	Next   *string     `json:"next_cursor" doc:"Null at the end."`
+	Next   *string     `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 func (in *listOrdersIn) filter() (orders.Filter, error) {

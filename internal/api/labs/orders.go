@@ -37,10 +37,10 @@ func (h *Handlers) orderRoutes() []api.Route {
 		api.Patch("/v3/order/{order_id}", h.rescheduleOrder, "Move or clear the day on which a scheduled order starts").Conditional(orderVersion),
 		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order").Conditional(orderVersion),
 		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive().Conditional(orderVersion),
-		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Say that the sample of an on-site order was drawn").Conditional(orderVersion),
+		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Record that the sample of an on-site order was drawn").Conditional(orderVersion),
 		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Set whether the patient gets text messages about an order"),
 		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off").Conditional(orderVersion),
-		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders, newest first unless asked otherwise")),
+		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders; by default newest first")),
 		api.Get("/v3/order_transaction/{transaction_id}", h.getOrderTransaction, "Get an order transaction").Tag("order"),
 	}
 }
@@ -192,7 +192,7 @@ func (h *Handlers) getOrder(ctx context.Context, c api.Caller, in *OrderPath) (*
 type rescheduleOrderIn struct {
 	OrderPath
 	Body struct {
-		ActivateBy patch.Field[api.DateText] `json:"activate_by" doc:"Today or later; null starts the order at once."`
+		ActivateBy patch.Field[api.DateText] `json:"activate_by" doc:"Day on which the order starts, today or later. Null starts it at once."`
 	}
 }
 
@@ -223,9 +223,9 @@ type recreateOrderIn struct {
 	OrderPath
 	Body struct {
 		UpdateReason updateReason                `json:"update_reason" doc:"INCORRECT_LAB: the order went to the wrong lab or lab account. The list may grow."`
-		LabTestID    *catalogue.TestID           `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"The lab test at the right lab; absent for the same one."`
-		LabAccountID *catalogue.AccountID        `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Selected automatically when absent, as for a new order."`
-		AOEAnswers   api.ListOrNull[aoeAnswerIn] `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the new markers; absent keeps those that still apply."`
+		LabTestID    *catalogue.TestID           `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Lab test at the right lab. The default is the same lab test."`
+		LabAccountID *catalogue.AccountID        `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Account for the order. It is selected automatically if it is absent, as for a new order."`
+		AOEAnswers   api.ListOrNull[aoeAnswerIn] `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the new markers. If absent, the answers that still apply are kept."`
 	}
 }
 
@@ -366,8 +366,8 @@ type shippingIn struct {
 	FirstLine    string  `json:"first_line"`
 	SecondLine   *string `json:"second_line" required:"false"`
 	City         string  `json:"city"`
-	State        string  `json:"state" doc:"Two letters."`
-	Zip          string  `json:"zip" doc:"12345 or 12345-6789."`
+	State        string  `json:"state" doc:"State of two letters."`
+	Zip          string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
 	Country      string  `json:"country"`
 	PhoneNumber  string  `json:"phone_number"`
 }
@@ -392,7 +392,7 @@ func (h *Handlers) createTestkitOrder(ctx context.Context, c api.Caller, in *cre
 type registerTestkitIn struct {
 	Body struct {
 		UserID          *users.ID                     `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, who becomes the patient of the order."`
-		SampleID        string                        `json:"sample_id" doc:"Printed on the kit."`
+		SampleID        string                        `json:"sample_id" doc:"Sample id that is printed on the kit."`
 		PatientDetails  patientIn                     `json:"patient_details"`
 		PatientAddress  patientAddressIn              `json:"patient_address"`
 		Physician       api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
@@ -424,7 +424,7 @@ type importOrderIn struct {
 		CollectionMethod string                        `json:"collection_method"`
 		Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
 		PatientDetails   patientIn                     `json:"patient_details"`
-		PatientAddress   patientAddressIn              `json:"patient_address" doc:"Only checked for required fields; receiver_name is required."`
+		PatientAddress   patientAddressIn              `json:"patient_address" doc:"Address of the patient. Only its required fields are checked, and receiver_name is required."`
 		SampleID         string                        `json:"sample_id" doc:"The lab's number of the order; it must be unique."`
 		LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account is allowed."`
 	}

@@ -20,7 +20,7 @@ import (
 func (h *Handlers) placeRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v3/order/psc/info", h.pscInfo, "List a lab's patient service centers near a ZIP code"),
-		api.Get("/v3/order/area/info", h.areaInfo, "Get the offers in a ZIP code: phlebotomy at home, and service centers by lab"),
+		api.Get("/v3/order/area/info", h.areaInfo, "Get the services in a ZIP code: phlebotomy at home, and service centers by lab"),
 	}
 }
 
@@ -65,8 +65,8 @@ func viewer(c api.Caller) places.Viewer {
 type pscInfoIn struct {
 	ZipCode      string              `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
 	LabID        catalogue.LabID     `query:"lab_id" required:"true"`
-	Radius       radius              `query:"radius" default:"25" doc:"Miles."`
-	Capabilities []capability        `query:"capabilities,explode" doc:"Only centers that have all of these; repeat the parameter."`
+	Radius       radius              `query:"radius" default:"25" doc:"Radius in miles."`
+	Capabilities []capability        `query:"capabilities,explode" doc:"Return only centers that have all of these capabilities. Repeat the parameter for several."`
 	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Account of the future order."`
 }
 
@@ -77,7 +77,7 @@ type pscInfoIn struct {
 type pscInfoBody struct {
 	LabID  int64     `json:"lab_id"`
 	Slug   string    `json:"slug" doc:"The list of labs may grow."`
-	Places []pscBody `json:"patient_service_centers" doc:"At most 30."`
+	Places []pscBody `json:"patient_service_centers" doc:"Centers, at most 30."`
 }
 
 // pscBody is one patient service center.
@@ -138,8 +138,8 @@ type hoursBody struct {
 
 // openingTime is a part of a day.
 type openingTime struct {
-	Open  string `json:"open" doc:"07:00"`
-	Close string `json:"close" doc:"15:30; 24:00 is the end of the day."`
+	Open  string `json:"open" doc:"Time of opening, such as 07:00."`
+	Close string `json:"close" doc:"Time of closing, such as 15:30. 24:00 is the end of the day."`
 }
 
 type lngLat struct {
@@ -237,10 +237,10 @@ func hoursOf(h *places.Hours) *hoursBody {
 
 type areaInfoIn struct {
 	ZipCode      string              `query:"zip_code" required:"true" pattern:"^\\d{5}$" doc:"5 digits."`
-	Radius       radius              `query:"radius" default:"25" doc:"Miles."`
+	Radius       radius              `query:"radius" default:"25" doc:"Radius in miles."`
 	Lab          string              `query:"lab" deprecated:"true" doc:"Slug of a lab; use labs."`
-	Labs         []string            `query:"labs,explode" doc:"Only these labs, by slug; repeat the parameter. The default is all labs with service centers."`
-	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Only the lab of this account, with its billing types."`
+	Labs         []string            `query:"labs,explode" doc:"Slugs of the labs to search. Repeat the parameter for several. The default is all labs with service centers."`
+	LabAccountID catalogue.AccountID `query:"lab_account_id" format:"uuid" doc:"Return only the lab of this account, with its billing types."`
 }
 
 // areaInfoBody is the offer around a ZIP code.
@@ -249,7 +249,7 @@ type areaInfoIn struct {
 type areaInfoBody struct {
 	ZipCode     string                 `json:"zip_code" pattern:"^\\d{5}(-\\d{4})?$"`
 	Phlebotomy  phlebotomyBody         `json:"phlebotomy"`
-	CentralLabs map[string]areaLabBody `json:"central_labs" doc:"By slug of the lab. The list may grow."`
+	CentralLabs map[string]areaLabBody `json:"central_labs" doc:"Object with one entry for each lab, by slug. The list may grow."`
 }
 
 type phlebotomyBody struct {
@@ -277,7 +277,7 @@ type areaLabBody struct {
 
 type areaCentersBody struct {
 	WithinRadius int      `json:"within_radius" doc:"Number of centers."`
-	Radius       string   `json:"radius" doc:"Miles."`
+	Radius       string   `json:"radius" doc:"Radius in miles."`
 	Capabilities []string `json:"capabilities" doc:"Capabilities of at least one of them."`
 	ScheduledBy  bool     `json:"appointment_with_vital" doc:"Appointments at some of them can be booked through this service."`
 }

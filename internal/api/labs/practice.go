@@ -19,12 +19,12 @@ func (h *Handlers) practiceRoutes() []api.Route {
 
 // practiceBody is a practice in JSON.
 type practiceBody struct {
-	LabAccountID *catalogue.AccountID `json:"lab_account_id" format:"uuid" nullable:"true" doc:"Null for the clinic of all lab accounts without one of their own."`
+	LabAccountID *catalogue.AccountID `json:"lab_account_id" format:"uuid" nullable:"true" doc:"Lab account of the clinic. It is null for the clinic of all accounts without a clinic of their own."`
 	Name         string               `json:"name"`
 	Address      practiceAddressBody  `json:"address"`
 	PhoneNumber  string               `json:"phone_number"`
 	FaxNumber    *string              `json:"fax_number" nullable:"true"`
-	AfterHours   *string              `json:"after_hours_number" nullable:"true" doc:"For critical results when the clinic is closed."`
+	AfterHours   *string              `json:"after_hours_number" nullable:"true" doc:"Telephone number for critical results when the clinic is closed."`
 }
 
 type practiceAddressBody struct {
@@ -45,7 +45,7 @@ func practiceOf(account *catalogue.AccountID, p catalogue.Practice) practiceBody
 }
 
 type practicesBody struct {
-	Data []practiceBody `json:"data" nullable:"false" doc:"The clinic of the team first."`
+	Data []practiceBody `json:"data" nullable:"false" doc:"Clinics. The clinic of the team is the first."`
 }
 
 func (h *Handlers) listPractices(ctx context.Context, c api.Caller, _ *api.Empty) (*api.Out[practicesBody], error) {
@@ -66,19 +66,19 @@ func (h *Handlers) listPractices(ctx context.Context, c api.Caller, _ *api.Empty
 
 type setPracticeIn struct {
 	Body struct {
-		LabAccountID *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Absent or null for all lab accounts without a clinic of their own."`
+		LabAccountID *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Lab account of the clinic. Absent or null means all accounts without a clinic of their own."`
 		Name         string               `json:"name" maxLength:"100"`
 		Address      struct {
 			FirstLine  string  `json:"first_line"`
 			SecondLine *string `json:"second_line" required:"false" nullable:"true"`
 			City       string  `json:"city"`
-			State      string  `json:"state" doc:"Two letters."`
-			Zip        string  `json:"zip" doc:"12345 or 12345-6789."`
-			Country    *string `json:"country" required:"false" nullable:"true" doc:"US if absent."`
+			State      string  `json:"state" doc:"State of two letters."`
+			Zip        string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
+			Country    *string `json:"country" required:"false" nullable:"true" doc:"Country code. The default is US."`
 		} `json:"address"`
 		PhoneNumber string  `json:"phone_number" maxLength:"40"`
 		FaxNumber   *string `json:"fax_number" required:"false" nullable:"true" maxLength:"40"`
-		AfterHours  *string `json:"after_hours_number" required:"false" nullable:"true" maxLength:"40" doc:"For critical results when the clinic is closed."`
+		AfterHours  *string `json:"after_hours_number" required:"false" nullable:"true" maxLength:"40" doc:"Telephone number for critical results when the clinic is closed."`
 	}
 }
 
@@ -102,7 +102,7 @@ func (h *Handlers) setPractice(ctx context.Context, c api.Caller, in *setPractic
 }
 
 type removePracticeIn struct {
-	LabAccountID api.Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid" doc:"Absent for the clinic of all lab accounts."`
+	LabAccountID api.Maybe[catalogue.AccountID] `query:"lab_account_id" format:"uuid" doc:"Lab account of the clinic. The default is the clinic of all lab accounts."`
 }
 
 func (h *Handlers) removePractice(ctx context.Context, c api.Caller, in *removePracticeIn) (*api.Out[practicesBody], error) {

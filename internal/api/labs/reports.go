@@ -38,7 +38,7 @@ func (h *Handlers) reportRoutes() []api.Route {
 		api.Get(parserJobs+"/{job_id}", h.getReportJob, "Get a parsing job and the results of its report"),
 		api.Get(parserJobs+"/{job_id}/review", h.getReportReview, "Get a report for a reviewer: results with their places, and earlier decisions"),
 		api.Post(parserJobs+"/{job_id}/review", h.reviewReport, "Accept the results of a report, with corrections, or reject the report").Creates().Sensitive(),
-		api.WritesAs(api.Get(parserJobs+"/{job_id}/page/{page}", h.getReportPage, "Get the image of a page"), reports.JPEG, &huma.Schema{Type: huma.TypeString, Format: "binary"}),
+		api.WritesAs(api.Get(parserJobs+"/{job_id}/page/{page}", h.getReportPage, "Get the image of a page of a lab report"), reports.JPEG, &huma.Schema{Type: huma.TypeString, Format: "binary"}),
 	}
 	for i := range routes {
 		routes[i] = routes[i].Tag("lab_report")
@@ -264,8 +264,8 @@ type listReportJobsIn struct {
 }
 
 type listReportJobsBody struct {
-	Data       []reportJobBody `json:"data" nullable:"false" doc:"Without results; get a job for them."`
-	NextCursor *string         `json:"next_cursor" nullable:"true" doc:"Null at the end."`
+	Data       []reportJobBody `json:"data" nullable:"false" doc:"Jobs without their results. Get one job to read its results."`
+	NextCursor *string         `json:"next_cursor" nullable:"true" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 // reportPosition is the position of a page in the list of jobs.
@@ -316,7 +316,7 @@ func (h *Handlers) listReportJobs(ctx context.Context, c api.Caller, in *listRep
 type reportReviewBody struct {
 	Job       reports.JobDocument        `json:"job"`
 	Patient   reportPatientBody          `json:"patient" doc:"The persons on the report and the user, compared now."`
-	Revision  int                        `json:"revision" doc:"Of the results below. Send it with the decision."`
+	Revision  int                        `json:"revision" doc:"Revision of the results below. Send it with the decision."`
 	Data      reports.ReportDataDocument `json:"data" doc:"The latest results, also while they wait for the decision."`
 	Pages     []reportPageBody           `json:"pages" nullable:"false"`
 	Revisions []reportRevisionBody       `json:"revisions" nullable:"false" doc:"The first reading, then each decision."`
@@ -325,7 +325,7 @@ type reportReviewBody struct {
 // reportPatientBody compares the persons on a report with its user.
 type reportPatientBody struct {
 	Match    reports.PatientMatch `json:"match" doc:"match, mismatch or unknown. The acceptance of a mismatch needs confirm_identity."`
-	Problems []identity.Problem   `json:"problems" nullable:"false" doc:"As patient_problems of the job."`
+	Problems []identity.Problem   `json:"problems" nullable:"false" doc:"Differences, as in patient_problems of the job."`
 	User     reportPersonBody     `json:"user"`
 	Reported []reportPersonBody   `json:"reported" nullable:"false" doc:"The person of the first pages, then persons of other pages."`
 }
@@ -334,7 +334,7 @@ type reportPatientBody struct {
 type reportPersonBody struct {
 	FirstName *string `json:"first_name" nullable:"true"`
 	LastName  *string `json:"last_name" nullable:"true"`
-	BirthDate *string `json:"dob" nullable:"true" doc:"yyyy-mm-dd, or as printed if it can mean more than one day."`
+	BirthDate *string `json:"dob" nullable:"true" doc:"Date of birth as yyyy-mm-dd, or the printed text if it can mean more than one day."`
 	Gender    *string `json:"gender" nullable:"true"`
 }
 
@@ -355,17 +355,17 @@ func reportPatientOf(c reports.PatientComparison) reportPatientBody {
 
 type reportPageBody struct {
 	Page   int     `json:"page"`
-	Source string  `json:"source" doc:"text: the file's own characters. ocr: recognized in an image."`
+	Source string  `json:"source" doc:"text means the file's own characters. ocr means characters recognized in an image."`
 	Width  float64 `json:"width"`
 	Height float64 `json:"height"`
 	Image  string  `json:"image" doc:"The path of the page's image."`
 }
 
 type reportRevisionBody struct {
-	Revision  int                        `json:"revision" doc:"1 is the first reading."`
+	Revision  int                        `json:"revision" doc:"Number of the revision. 1 is the first reading."`
 	CreatedAt api.Time                   `json:"created_at"`
-	Reviewer  *string                    `json:"reviewer" nullable:"true" doc:"Null for the first reading."`
-	Decision  *string                    `json:"decision" nullable:"true" doc:"accept or reject; null for the first reading."`
+	Reviewer  *string                    `json:"reviewer" nullable:"true" doc:"Person who decided. It is null for the first reading."`
+	Decision  *string                    `json:"decision" nullable:"true" doc:"Decision: accept or reject. It is null for the first reading."`
 	Note      *string                    `json:"note" nullable:"true"`
 	Changes   []reportChangeBody         `json:"changes" nullable:"false"`
 	Confirmed []identity.Problem         `json:"confirmed_differences" nullable:"false" doc:"Facts of the person that differ from the user; the reviewer confirmed the identity."`
@@ -373,7 +373,7 @@ type reportRevisionBody struct {
 }
 
 type reportChangeBody struct {
-	Row    *int   `json:"row" nullable:"true" doc:"Null for the description of the report."`
+	Row    *int   `json:"row" nullable:"true" doc:"Row of the result. It is null for the description of the report."`
 	Field  string `json:"field"`
 	Before string `json:"before"`
 	After  string `json:"after"`
@@ -460,13 +460,13 @@ func (h *Handlers) getReportPage(ctx context.Context, c api.Caller, in *getRepor
 type reviewReportIn struct {
 	ReportJobPath
 	Body struct {
-		Decision    string                   `json:"decision" enum:"accept,reject" doc:"accept: the results, as corrected, are the user's. reject: the report has no results of this user."`
+		Decision    string                   `json:"decision" enum:"accept,reject" doc:"accept means that the results, as corrected, are the user's. reject means that the report has no results of this user."`
 		Reviewer    string                   `json:"reviewer" minLength:"1" maxLength:"200" doc:"Name or id of the person who decides."`
 		Revision    *int                     `json:"revision" required:"false" minimum:"1" doc:"The revision that the reviewer has seen. If the results have changed since, the answer is 409."`
 		Note        string                   `json:"note,omitempty" maxLength:"1000"`
 		Metadata    reportMetadataCorrection `json:"metadata,omitempty"`
 		Corrections []reportCorrection       `json:"corrections,omitempty" maxItems:"2000" nullable:"false"`
-		Confirm     bool                     `json:"confirm_identity" required:"false" doc:"Required to accept a report whose person differs from the user. The error names the differences."`
+		Confirm     bool                     `json:"confirm_identity" required:"false" doc:"Confirms the identity. It is required to accept a report whose person differs from the user. The error names the differences."`
 	}
 }
 
@@ -524,7 +524,7 @@ func (h *Handlers) reviewReport(ctx context.Context, c api.Caller, in *reviewRep
 }
 
 type userResultsBody struct {
-	Results []reports.UserResultDocument `json:"results" nullable:"false" doc:"Newest sample first. A result that several reports show is one result."`
+	Results []reports.UserResultDocument `json:"results" nullable:"false" doc:"Results, newest sample first. A result that several reports show is one result."`
 }
 
 func (h *Handlers) listUserResults(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[userResultsBody], error) {

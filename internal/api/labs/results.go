@@ -38,7 +38,7 @@ func (h *Handlers) resultRoutes() []api.Route {
 // resultsIn selects a version of an order's results.
 type resultsIn struct {
 	OrderPath
-	Revision int `query:"revision" minimum:"1" doc:"An earlier version. The default is the latest."`
+	Revision int `query:"revision" minimum:"1" doc:"Number of a version. The default is the latest."`
 }
 
 // orderOfResults returns the order, and notes its patient in the audit log. For an
@@ -108,11 +108,11 @@ type resultRevisionsBody struct {
 type resultRevisionBody struct {
 	Revision       int                   `json:"revision"`
 	CreatedAt      api.Time              `json:"created_at"`
-	Status         results.Status        `json:"status" doc:"partial or final"`
+	Status         results.Status        `json:"status" doc:"One of partial and final."`
 	Corrected      bool                  `json:"corrected"`
 	Interpretation orders.Interpretation `json:"interpretation"`
 	HasMissing     bool                  `json:"has_missing_results"`
-	HasPDF         bool                  `json:"has_pdf" doc:"The laboratory sent a document."`
+	HasPDF         bool                  `json:"has_pdf" doc:"Whether the laboratory sent a document."`
 }
 
 func (h *Handlers) listResultRevisions(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[resultRevisionsBody], error) {
@@ -159,11 +159,11 @@ type resultsBody struct {
 	Metadata    resultsMetadataBody             `json:"metadata"`
 	Results     []biomarkerBody                 `json:"results" nullable:"false"`
 	Missing     []missingResultBody             `json:"missing_results" nullable:"true" doc:"Expected results that will not arrive."`
-	Samples     map[string]specimenBody         `json:"sample_information" nullable:"true" doc:"By the source_sample_id of results."`
+	Samples     map[string]specimenBody         `json:"sample_information" nullable:"true" doc:"Information about samples, by the source_sample_id of results."`
 	Transaction orders.TransactionDocument      `json:"order_transaction"`
 	Revision    *int                            `json:"revision" nullable:"true" doc:"Counts the versions of an order's results from 1; null for a transaction."`
-	Corrected   bool                            `json:"corrected" doc:"The laboratory corrected results that it had reported as final."`
-	Reported    api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person as the laboratory reported it; metadata has the patient of the order. null if the laboratory named none."`
+	Corrected   bool                            `json:"corrected" doc:"Whether the laboratory corrected results that it had reported as final."`
+	Reported    api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"Person as the laboratory reported it. It is null if the laboratory named none. metadata has the patient of the order."`
 	Warnings    []warningBody                   `json:"warnings" nullable:"false" doc:"Doubts about the results: a refused document, an impossible time of collection."`
 	Reviews     []reviewBody                    `json:"match_reviews" nullable:"false" doc:"Decisions of persons that a report without a certain order belongs to this one."`
 }
@@ -209,8 +209,8 @@ func reviewBodiesOf(all []results.Review) []reviewBody {
 type reportedPatientBody struct {
 	FirstName *string `json:"first_name" nullable:"true"`
 	LastName  *string `json:"last_name" nullable:"true"`
-	BirthDate *string `json:"dob" nullable:"true" doc:"yyyy-mm-dd"`
-	Gender    *string `json:"gender" nullable:"true" doc:"As reported: female, male, other or unknown."`
+	BirthDate *string `json:"dob" nullable:"true" doc:"Date of birth as yyyy-mm-dd."`
+	Gender    *string `json:"gender" nullable:"true" doc:"Gender as reported: female, male, other or unknown."`
 }
 
 func reportedPatientBodyOf(p networks.ReportedPatient) *reportedPatientBody {
@@ -229,7 +229,7 @@ func reportedPatientBodyOf(p networks.ReportedPatient) *reportedPatientBody {
 // Reference 3, LabResultsMetadata.
 type resultsMetadataBody struct {
 	Age            string                `json:"age" doc:"Whole years when the sample was taken."`
-	BirthDate      string                `json:"dob" doc:"dd/mm/yyyy"`
+	BirthDate      string                `json:"dob" doc:"Date of birth as dd/mm/yyyy."`
 	CLIA           *string               `json:"clia_#" nullable:"true"`
 	Patient        string                `json:"patient"`
 	Provider       *string               `json:"provider" nullable:"true" doc:"The ordering physician."`
@@ -238,7 +238,7 @@ type resultsMetadataBody struct {
 	Collected      *string               `json:"date_collected" nullable:"true" deprecated:"true"`
 	SpecimenNumber string                `json:"specimen_number"`
 	Received       *string               `json:"date_received" nullable:"true" deprecated:"true"`
-	Status         results.Status        `json:"status" doc:"partial or final"`
+	Status         results.Status        `json:"status" doc:"One of partial and final."`
 	Interpretation orders.Interpretation `json:"interpretation" doc:"normal, abnormal, critical or unknown: the most severe one of the results."`
 	PatientID      string                `json:"patient_id"`
 	AccountID      *string               `json:"account_id" nullable:"true" doc:"The customer number with the laboratory."`
@@ -250,27 +250,27 @@ type resultsMetadataBody struct {
 type biomarkerBody struct {
 	Name           string                   `json:"name"`
 	Slug           string                   `json:"slug"`
-	Value          float64                  `json:"value" deprecated:"true" doc:"-1 when the result is not numeric."`
+	Value          float64                  `json:"value" deprecated:"true" doc:"Value of a numeric result. It is -1 for other results."`
 	Result         string                   `json:"result"`
 	Type           results.Type             `json:"type" doc:"numeric, range, comment or coded_value. The list may grow."`
 	Unit           *string                  `json:"unit" nullable:"true"`
 	Timestamp      *api.Time                `json:"timestamp" nullable:"true"`
 	Notes          *string                  `json:"notes" nullable:"true"`
-	Range          *string                  `json:"reference_range" nullable:"true" doc:"As printed by the laboratory."`
+	Range          *string                  `json:"reference_range" nullable:"true" doc:"Range as printed by the laboratory."`
 	Min            *float64                 `json:"min_range_value" nullable:"true"`
 	Max            *float64                 `json:"max_range_value" nullable:"true"`
 	Above          *bool                    `json:"is_above_max_range" nullable:"true"`
 	Below          *bool                    `json:"is_below_min_range" nullable:"true"`
 	Interpretation orders.Interpretation    `json:"interpretation"`
 	Flag           string                   `json:"source_interpretation" doc:"The laboratory's own flag."`
-	Conflict       *results.Conflict        `json:"flag_conflict" nullable:"true" doc:"Set when the flag contradicts the value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side, critical_in_note_only."`
+	Conflict       *results.Conflict        `json:"flag_conflict" nullable:"true" doc:"Contradiction between flag and value: normal_outside_range, normal_beyond_critical_limit, high_or_low_inside_range, high_or_low_on_the_other_side, critical_in_note_only."`
 	Status         *results.Finality        `json:"status" nullable:"true" doc:"preliminary, final or corrected. Null in revisions that an earlier version stored."`
 	Previous       api.OrNull[previousBody] `json:"previous" doc:"The value that this one replaces."`
 	LOINC          *string                  `json:"loinc" nullable:"true"`
 	LOINCSlug      *string                  `json:"loinc_slug" nullable:"true"`
 	ProviderID     *string                  `json:"provider_id" nullable:"true"`
 	Markers        []parentMarkerBody       `json:"source_markers" nullable:"true" doc:"The ordered markers that this is a result of; null if it was not ordered."`
-	Laboratory     *string                  `json:"performing_laboratory" nullable:"true" doc:"Names one of the sample's performing_laboratories."`
+	Laboratory     *string                  `json:"performing_laboratory" nullable:"true" doc:"Name of one of the sample's performing_laboratories."`
 	SampleID       *string                  `json:"source_sample_id" nullable:"true"`
 	UCUM           *string                  `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, if known."`
 	Bounds         boundsBody               `json:"reference_bounds" doc:"The parsed part of the reference range."`
@@ -282,7 +282,7 @@ type previousBody struct {
 	Unit           *string               `json:"unit"`
 	Interpretation orders.Interpretation `json:"interpretation"`
 	Flag           string                `json:"source_interpretation"`
-	Range          *string               `json:"reference_range" doc:"As printed by the laboratory."`
+	Range          *string               `json:"reference_range" doc:"Range as printed by the laboratory."`
 	Notes          *string               `json:"notes"`
 	Status         results.Finality      `json:"status" doc:"preliminary, final or corrected."`
 	ReportedAt     api.Time              `json:"reported_at" doc:"Time of its report."`
@@ -293,7 +293,7 @@ type boundsBody struct {
 	Kind refrange.Kind           `json:"kind" doc:"The form in which the laboratory prints it: interval, upper, lower, text, titer, sexed, bands, none or other."`
 	Low  api.OrNull[boundBody]   `json:"low"`
 	High api.OrNull[boundBody]   `json:"high"`
-	From results.ReferenceSource `json:"source" doc:"report or catalogue; empty without bounds. The bounds of the catalogue depend on the patient's sex and age."`
+	From results.ReferenceSource `json:"source" doc:"Source of the bounds: report or catalogue. It is empty without bounds. Bounds of the catalogue depend on the patient's sex and age."`
 }
 
 type boundBody struct {
@@ -318,7 +318,7 @@ type parentMarkerBody struct {
 type missingResultBody struct {
 	Name        string                   `json:"name"`
 	Slug        string                   `json:"slug"`
-	Failure     results.Failure          `json:"inferred_failure_type" doc:"Derived from the laboratory's comments. The list may grow."`
+	Failure     results.Failure          `json:"inferred_failure_type" doc:"Type of failure, derived from the laboratory's comments. The list may grow."`
 	Note        *string                  `json:"note" nullable:"true"`
 	LOINC       *string                  `json:"loinc" nullable:"true"`
 	LOINCSlug   *string                  `json:"loinc_slug" nullable:"true"`
@@ -362,7 +362,7 @@ type labAddressBody struct {
 }
 
 type clinicalInfoBody struct {
-	Fasting     *bool   `json:"fasting,omitempty" doc:"Absent if the laboratory does not say."`
+	Fasting     *bool   `json:"fasting,omitempty" doc:"Whether the patient fasted. It is absent if the laboratory does not state it."`
 	Notes       *string `json:"notes" nullable:"true"`
 	Information *string `json:"information" nullable:"true"`
 	Volume      *string `json:"total_volume" nullable:"true"`
@@ -376,7 +376,7 @@ type sampleTime struct{ networks.Moment }
 
 type offsetTimeBody struct {
 	Timestamp api.Time `json:"timestamp"`
-	Offset    int      `json:"timezone_offset" doc:"Seconds east of UTC."`
+	Offset    int      `json:"timezone_offset" doc:"Offset of the time in seconds east of UTC."`
 }
 
 // MarshalJSON returns one of the three forms.

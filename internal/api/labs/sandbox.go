@@ -103,7 +103,7 @@ func (h *Handlers) waitUntil(ctx context.Context, longest time.Duration, so func
 
 // sandboxBody is the state of a sandbox lab.
 type sandboxBody struct {
-	Now     api.Time          `json:"now" doc:"In the time of the lab's clock."`
+	Now     api.Time          `json:"now" doc:"Time of the lab's clock."`
 	Ahead   int64             `json:"ahead_seconds" doc:"Seconds by which the lab's clock is ahead of the real one."`
 	Waiting int               `json:"waiting" doc:"Number of due steps that have not run yet."`
 	Plans   []sandboxPlanBody `json:"plans" doc:"The next steps, soonest first, at most 100."`
@@ -114,12 +114,12 @@ type sandboxMoveBody struct {
 	OrderID orders.ID `json:"order_id" format:"uuid"`
 	Status  string    `json:"status" doc:"The new status, as in the order's events."`
 	Detail  *string   `json:"status_detail"`
-	At      api.Time  `json:"created_at" doc:"In the time of the lab's clock."`
+	At      api.Time  `json:"created_at" doc:"Time of the step by the clock of the lab."`
 }
 
 // advanceSandboxBody is the state of a sandbox lab after its clock advanced.
 type advanceSandboxBody struct {
-	Now     api.Time          `json:"now" doc:"In the time of the lab's clock."`
+	Now     api.Time          `json:"now" doc:"Time of the lab's clock."`
 	Ahead   int64             `json:"ahead_seconds" doc:"Seconds by which the lab's clock is ahead of the real one."`
 	Waiting int               `json:"waiting" doc:"Number of due steps that have not run yet."`
 	Moved   []sandboxMoveBody `json:"moved" doc:"The new events of orders, oldest first, of at most 1,000 orders."`
@@ -128,7 +128,7 @@ type advanceSandboxBody struct {
 
 type sandboxPlanBody struct {
 	OrderID orders.ID `json:"order_id" format:"uuid"`
-	Due     api.Time  `json:"due_at" doc:"In the time of the lab's clock."`
+	Due     api.Time  `json:"due_at" doc:"Time of the next step by the clock of the lab."`
 	Act     string    `json:"act" enum:"accept,scan,visit,draw,reject,report"`
 	Status  *string   `json:"status" doc:"The status of the order after the step."`
 }

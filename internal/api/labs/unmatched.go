@@ -44,7 +44,7 @@ type listUnmatchedIn struct {
 	Decision string `query:"decision_code" enum:"match_sample_id,match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
 	LabSlug  string `query:"lab_slug"`
 	Worst    string `query:"interpretation" enum:"normal,abnormal,critical,unknown"`
-	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"The default is all that are not resolved."`
+	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"Statuses to search. The default is all that are not resolved."`
 	From     string `query:"created_at_start" format:"date" doc:"A day in UTC, inclusive."`
 	To       string `query:"created_at_end" format:"date" doc:"A day in UTC, inclusive."`
 	Search   string `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
@@ -78,8 +78,8 @@ func (in *listUnmatchedIn) filter() (matching.Filter, error) {
 
 type listUnmatchedBody struct {
 	Data       []unmatchedBody `json:"data"`
-	NextCursor *string         `json:"next_cursor" doc:"Null at the end."`
-	Total      int             `json:"total" doc:"Number on all pages."`
+	NextCursor *string         `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
+	Total      int             `json:"total" doc:"Number of results on all pages."`
 }
 
 func (h *Handlers) listUnmatchedResults(ctx context.Context, c api.Caller, in *listUnmatchedIn) (*api.Out[listUnmatchedBody], error) {
@@ -142,10 +142,10 @@ type acceptUnmatchedIn struct {
 	Body struct {
 		OrderID orders.NullID `json:"order_id" required:"false" doc:"The order of the result. If this order can have no results, a new order is created."`
 		UserID  orders.NullID `json:"user_id" required:"false" doc:"The user of the result. With order_id, the order must belong to this user."`
-		Confirm bool          `json:"confirm_identity" required:"false" doc:"Required if the person on the report is not certainly the patient of the order. The error names the differences."`
+		Confirm bool          `json:"confirm_identity" required:"false" doc:"Confirms the identity. It is required if the person on the report may not be the patient of the order. The error names the differences."`
 		Note    *string       `json:"note" required:"false" maxLength:"1000"`
 		By      *string       `json:"reviewed_by" required:"false" maxLength:"200" doc:"The person who decides. Default: the label of the API key."`
-	} `doc:"May be empty if there is only one possible order."`
+	} `doc:"The body may be empty if there is only one possible order."`
 }
 
 func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *acceptUnmatchedIn) (*api.Out[orderBody], error) {
@@ -179,7 +179,7 @@ func (h *Handlers) acceptUnmatchedResult(ctx context.Context, c api.Caller, in *
 type resolveUnmatchedIn struct {
 	UnmatchedPath
 	Body struct {
-		Action string  `json:"action" enum:"reject,unsure" doc:"reject: the result belongs to no user. unsure: the operators of the service decide."`
+		Action string  `json:"action" enum:"reject,unsure" doc:"reject means that the result belongs to no user. unsure leaves the decision to the operators of the service."`
 		Note   *string `json:"note" required:"false" maxLength:"1000"`
 		By     *string `json:"reviewed_by" required:"false" maxLength:"200" doc:"The person who decides. Default: the label of the API key."`
 	}
@@ -228,15 +228,15 @@ func dayTime(d civil.Date) *api.Time {
 //
 // Reference 1.17, UnmatchedResult.
 type unmatchedBody struct {
-	ID             matching.ID               `json:"id" format:"uuid" doc:"Of the raw result."`
+	ID             matching.ID               `json:"id" format:"uuid" doc:"Id of the raw result."`
 	Status         matching.Status           `json:"status" doc:"matched, pending_customer_review, pending_ops_review, resolved."`
 	Decision       matching.Decision         `json:"decision_code" doc:"The decision of the matching: match_sample_id, match_completed, match_cancelled, wrong_collection, wrong_lab, multiple_demo_match, match_sample_id_mismatch_demo, match_demo, no_match."`
 	SubReasons     []string                  `json:"sub_reason_codes" doc:"lab_account_mismatch."`
 	Reason         string                    `json:"reason" doc:"The reason of the decision, for people."`
-	Patient        api.OrNull[reviewPatient] `json:"patient" doc:"Null after its erasure."`
+	Patient        api.OrNull[reviewPatient] `json:"patient" doc:"Patient on the report. It is null after the erasure."`
 	Lab            reviewLab                 `json:"lab"`
 	Markers        []reviewMarker            `json:"markers"`
-	Interpretation orders.Interpretation     `json:"interpretation" doc:"By the lab's flags, its ranges and the critical limits: normal, abnormal, critical, unknown."`
+	Interpretation orders.Interpretation     `json:"interpretation" doc:"Interpretation by the lab's flags, its ranges and the critical limits: normal, abnormal, critical, unknown."`
 	ResultStatus   string                    `json:"result_status" enum:"final,partial"`
 	Note           *string                   `json:"note"`
 	Action         *matching.Action          `json:"resolution_action" doc:"accept, reject, unsure; null before a decision."`
@@ -254,11 +254,11 @@ type reviewPatient struct {
 	FirstName *string   `json:"first_name"`
 	LastName  *string   `json:"last_name"`
 	DOB       *api.Time `json:"dob" nullable:"true"`
-	Gender    *string   `json:"gender" doc:"As written by the lab."`
+	Gender    *string   `json:"gender" doc:"Gender as written by the lab."`
 }
 
 type reviewLab struct {
-	ID   catalogue.LabID `json:"id" doc:"0 for a lab that is not in the catalogue."`
+	ID   catalogue.LabID `json:"id" doc:"Id of the lab. It is 0 for a lab that is not in the catalogue."`
 	Name string          `json:"name"`
 	Slug string          `json:"slug"`
 }
@@ -274,12 +274,12 @@ type reviewGroup struct {
 }
 
 type reviewCandidate struct {
-	Type          matching.Kind        `json:"candidate_type" doc:"provenance_order: the report names this order. order_option: another possible order."`
+	Type          matching.Kind        `json:"candidate_type" doc:"provenance_order means that the report names this order. order_option is another possible order."`
 	OrderID       orders.ID            `json:"order_id" format:"uuid"`
 	TransactionID orders.TransactionID `json:"order_transaction_id" format:"uuid"`
 	LastStatus    orders.Status        `json:"last_status"`
 	Confidence    matching.Confidence  `json:"confidence_level" doc:"high, medium, low."`
-	Score         float64              `json:"confidence_score" doc:"0 to 1."`
+	Score         float64              `json:"confidence_score" doc:"Score of the candidate, a number from 0 to 1."`
 	Reasons       []matching.Reason    `json:"reasons"`
 	Overlap       reviewOverlap        `json:"marker_overlap"`
 	StatusContext reviewStatus         `json:"status_context"`
@@ -293,7 +293,7 @@ type reviewOverlap struct {
 
 type reviewStatus struct {
 	Status   string `json:"status" doc:"The event string."`
-	Terminal bool   `json:"terminal" doc:"No further results are expected for the order."`
+	Terminal bool   `json:"terminal" doc:"Whether no further results are expected for the order."`
 }
 
 func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
@@ -385,8 +385,8 @@ type createRehearsalIn struct {
 	Body struct {
 		_              struct{}                    `additionalProperties:"false"`
 		Case           string                      `json:"case" enum:"match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
-		OrderSource    string                      `json:"order_source" enum:"managed,provided" doc:"managed: the run creates the orders. wrong_collection requires provided."`
-		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"By role, with order_source provided."`
+		OrderSource    string                      `json:"order_source" enum:"managed,provided" doc:"managed means that the run creates the orders. wrong_collection requires provided."`
+		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"Orders by role, with order_source provided."`
 		ResultStatus   string                      `json:"result_status" required:"false" enum:"final,partial" default:"final"`
 		Interpretation string                      `json:"interpretation" required:"false" enum:"normal,abnormal,critical,unknown" default:"normal"`
 		LabTestID      orders.NullID               `json:"lab_test_id" required:"false" doc:"Lab test of managed orders; selected automatically when absent."`
@@ -455,7 +455,7 @@ type rehearsalBody struct {
 	Case         matching.Decision            `json:"case"`
 	OrderSource  rehearsal.Source             `json:"order_source"`
 	ResultStatus string                       `json:"result_status" enum:"final,partial"`
-	Orders       map[string]rehearsalOrder    `json:"orders" doc:"By role."`
+	Orders       map[string]rehearsalOrder    `json:"orders" doc:"Orders by role."`
 	RawResultID  orders.NullID                `json:"raw_result_id" doc:"Id of the unmatched result, once it is stored."`
 	Error        api.OrNull[rehearsalFailure] `json:"error"`
 	CreatedAt    api.Time                     `json:"created_at"`
@@ -471,7 +471,7 @@ type rehearsalOrder struct {
 }
 
 type rehearsalFailure struct {
-	Code    string `json:"code" doc:"For programs."`
+	Code    string `json:"code" doc:"Code of the problem, for programs."`
 	Message string `json:"message"`
 }
 

@@ -27,15 +27,15 @@ type Document struct {
 	Transaction orders.TransactionID `json:"order_transaction_id" format:"uuid"`
 	Address     AddressDocument      `json:"address"`
 	Location    PointDocument        `json:"location"`
-	Start       *orders.Instant      `json:"start_at" nullable:"true" doc:"Null while there is no time."`
+	Start       *orders.Instant      `json:"start_at" nullable:"true" doc:"Start of the appointment. It is null while there is no time."`
 	End         *orders.Instant      `json:"end_at" nullable:"true"`
-	TimeZone    *string              `json:"iana_timezone" nullable:"true" doc:"Of the place."`
+	TimeZone    *string              `json:"iana_timezone" nullable:"true" doc:"IANA time zone of the place."`
 	Kind        Kind                 `json:"type" doc:"phlebotomy, patient_service_center. The list may grow."`
 	Provider    string               `json:"provider" doc:"getlabs, phlebfinders, quest, sonora_quest. The list may grow."`
 	Status      string               `json:"status" doc:"pending, reserved, confirmed, in_progress, completed, cancelled. The list may grow."`
-	ProviderID  string               `json:"provider_id" doc:"The provider's own; empty before it answered."`
+	ProviderID  string               `json:"provider_id" doc:"The provider's own id of the appointment. It is empty before the provider answers."`
 	ExternalID  *string              `json:"external_id" nullable:"true" doc:"The number to tell the patient."`
-	Reschedules bool                 `json:"can_reschedule" doc:"When false, cancel and book again."`
+	Reschedules bool                 `json:"can_reschedule" doc:"Whether the appointment can be moved. If false, cancel it and book again."`
 	Notes       *string              `json:"appointment_notes" nullable:"true"`
 	EventStatus Status               `json:"event_status" doc:"pending, reserved, scheduled, in_progress, completed, cancelled. The list may grow."`
 	EventData   DataDocument         `json:"event_data"`
@@ -45,7 +45,7 @@ type Document struct {
 
 // WarningDocument is a problem that does not block an appointment.
 type WarningDocument struct {
-	Code string   `json:"code" doc:"For programs: visit_far_from_patient. The list may grow."`
+	Code string   `json:"code" doc:"Code for programs: visit_far_from_patient. The list may grow."`
 	Loc  []string `json:"loc"`
 	Msg  string   `json:"msg"`
 }

@@ -167,7 +167,7 @@ type ShipmentDocument struct {
 type OrderEventDocument struct {
 	ID        int64   `json:"id"`
 	CreatedAt Instant `json:"created_at"`
-	Status    string  `json:"status" doc:"<status>.<method>.<low-level status>"`
+	Status    string  `json:"status" doc:"Status such as collecting_sample.testkit.delivered: status, method and low-level status."`
 	Detail    *Detail `json:"status_detail" nullable:"true"`
 }
 

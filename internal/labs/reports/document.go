@@ -19,17 +19,17 @@ type JobDocument struct {
 	ID          ID                              `json:"id" format:"uuid"`
 	Status      string                          `json:"status" doc:"started, pending_review, completed or failed. The list may grow."`
 	Failure     *string                         `json:"failure_reason" nullable:"true" doc:"invalid_input, low_quality, not_english, too_many_pages or processing_error; null for a report that a reviewer rejected; accepting it reopens it."`
-	Data        orders.Null[ReportDataDocument] `json:"data" doc:"Null until the job is completed."`
+	Data        orders.Null[ReportDataDocument] `json:"data" doc:"Results of the report. They are null until the job is completed."`
 	NeedsReview bool                            `json:"needs_human_review" doc:"A review was requested."`
 	IsReviewed  bool                            `json:"is_reviewed" doc:"A reviewer accepted the results or rejected the report."`
 
 	JobID     ID                                `json:"job_id" format:"uuid" doc:"The same as id."`
 	UserID    users.ID                          `json:"user_id" format:"uuid"`
-	Message   *string                           `json:"failure_message" nullable:"true" doc:"Why the job failed, in plain words."`
-	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Why the job waits for a reviewer, or waited: review_requested, patient_mismatch, patient_unknown, contradicts_stored_result, dates_implausible, several_collections. The list may grow."`
+	Message   *string                           `json:"failure_message" nullable:"true" doc:"Reason of the failure, for people."`
+	Reasons   []ReviewReason                    `json:"review_reasons" nullable:"false" doc:"Reasons of the review: review_requested, patient_mismatch, patient_unknown, contradicts_stored_result, dates_implausible, several_collections. The list may grow."`
 	Patient   PatientMatch                      `json:"patient_match" doc:"The person on the report compared with the user: match, mismatch or unknown. Empty until the report is read."`
 	Problems  []identity.Problem                `json:"patient_problems" nullable:"false" doc:"The facts that differ: last_name_mismatch, first_name_mismatch, birth_date_mismatch, sex_mismatch; several_persons if pages, or heads between tables, name different persons."`
-	Pages     int                               `json:"pages" doc:"0 until the report is read."`
+	Pages     int                               `json:"pages" doc:"Number of pages. It is 0 until the report is read."`
 	Worst     *string                           `json:"interpretation" nullable:"true" doc:"The most severe interpretation of the results: critical, abnormal, unknown or normal. Null until the report is read. Known before a reviewer accepts."`
 	Repeats   orders.Null[ResultOriginDocument] `json:"repeats" doc:"The order or report that has all results of this report already."`
 	CreatedAt orders.Instant                    `json:"created_at"`
@@ -54,16 +54,16 @@ type ReportDataDocument struct {
 type ReportMetadataDocument struct {
 	FirstName   *string `json:"patient_first_name" nullable:"true"`
 	LastName    *string `json:"patient_last_name" nullable:"true"`
-	BirthDate   *string `json:"dob" nullable:"true" doc:"As printed."`
-	Gender      string  `json:"gender" doc:"male, female or other. It is other too if the report does not state a sex."`
+	BirthDate   *string `json:"dob" nullable:"true" doc:"Date of birth as printed."`
+	Gender      string  `json:"gender" doc:"Gender: male, female or other. It is also other if the report does not state a sex."`
 	Sex         *string `json:"sex" nullable:"true" doc:"male, female or other, if the report states it."`
 	Lab         *string `json:"lab_name" nullable:"true"`
-	Reported    *string `json:"date_reported" nullable:"true" doc:"As printed."`
-	Collected   *string `json:"date_collected" nullable:"true" doc:"As printed."`
+	Reported    *string `json:"date_reported" nullable:"true" doc:"Date of the report as printed."`
+	Collected   *string `json:"date_collected" nullable:"true" doc:"Date of the collection as printed."`
 	Specimen    *string `json:"specimen_number" nullable:"true"`
-	BirthDay    *string `json:"birth_date" nullable:"true" doc:"yyyy-mm-dd; null if the printed text can mean more than one day."`
-	ReportedOn  *string `json:"reported_on" nullable:"true" doc:"yyyy-mm-dd"`
-	CollectedOn *string `json:"collected_on" nullable:"true" doc:"yyyy-mm-dd"`
+	BirthDay    *string `json:"birth_date" nullable:"true" doc:"Date of birth as yyyy-mm-dd. It is null if the printed text can mean more than one day."`
+	ReportedOn  *string `json:"reported_on" nullable:"true" doc:"Day of the report as yyyy-mm-dd."`
+	CollectedOn *string `json:"collected_on" nullable:"true" doc:"Day of the collection as yyyy-mm-dd."`
 }
 
 // ReportRowDocument is one result.
@@ -71,32 +71,32 @@ type ReportMetadataDocument struct {
 // Reference 4, LabReportResult. The fields from row on are additions.
 type ReportRowDocument struct {
 	Name           string               `json:"test_name"`
-	Value          string               `json:"value" doc:"As printed."`
+	Value          string               `json:"value" doc:"Value as printed."`
 	Sample         string               `json:"sample_type" doc:"urine, serum_plasma_blood, capillary_blood, stool, saliva, other or unknown."`
 	Kind           string               `json:"measurement_kind" doc:"direct, calculated, ratio or unknown."`
 	Type           string               `json:"type" doc:"numeric, range, comment, boolean, duration, percentage or ratio."`
-	Units          *string              `json:"units" nullable:"true" doc:"As printed."`
+	Units          *string              `json:"units" nullable:"true" doc:"Unit as printed."`
 	Max            *float64             `json:"max_reference_range" nullable:"true"`
 	Min            *float64             `json:"min_reference_range" nullable:"true"`
 	Panel          *string              `json:"source_panel_name" nullable:"true"`
 	Sensitivity    string               `json:"sensitivity" doc:"sensitive, insensitive or unknown."`
-	Matches        []LoincMatchDocument `json:"loinc_matches" nullable:"false" doc:"At most five, the best first."`
+	Matches        []LoincMatchDocument `json:"loinc_matches" nullable:"false" doc:"LOINC codes, the best first, at most five."`
 	MatchStatus    string               `json:"loinc_match_status" doc:"auto_match, needs_review or no_match."`
 	Interpretation string               `json:"interpretation" doc:"normal, abnormal, critical or unknown."`
-	Above          *bool                `json:"is_above_max_range" nullable:"true" doc:"Null if undecided."`
-	Below          *bool                `json:"is_below_min_range" nullable:"true" doc:"Null if undecided."`
+	Above          *bool                `json:"is_above_max_range" nullable:"true" doc:"Whether the value is above the range. It is null if undecided."`
+	Below          *bool                `json:"is_below_min_range" nullable:"true" doc:"Whether the value is below the range. It is null if undecided."`
 
-	Row         int                               `json:"row" doc:"Names the result in its report. Reviewers refer to it."`
+	Row         int                               `json:"row" doc:"Number that identifies the result in its report. Reviewers refer to it."`
 	Number      *float64                          `json:"number" nullable:"true" doc:"The value of a number or of a number with a comparator."`
 	Comparator  *string                           `json:"comparator" nullable:"true" doc:"<, <=, > or >="`
 	UCUM        *string                           `json:"ucum_unit" nullable:"true" doc:"The unit as UCUM, if known."`
-	Range       *string                           `json:"reference_range" nullable:"true" doc:"As printed."`
-	Flag        *string                           `json:"source_flag" nullable:"true" doc:"As printed, such as H."`
+	Range       *string                           `json:"reference_range" nullable:"true" doc:"Reference range as printed."`
+	Flag        *string                           `json:"source_flag" nullable:"true" doc:"Flag as printed, such as H."`
 	Note        *string                           `json:"note" nullable:"true" doc:"Words beside the value, as printed, such as hemolyzed."`
-	Page        int                               `json:"page" doc:"From 1."`
-	Box         ReportBoxDocument                 `json:"box" doc:"Where the result is printed, in fractions of the page."`
-	Confidence  float64                           `json:"confidence" doc:"0 to 1"`
-	NeedsReview bool                              `json:"needs_review" doc:"The reader is not sure of this result: a person should compare it with the report."`
+	Page        int                               `json:"page" doc:"Number of the page, from 1."`
+	Box         ReportBoxDocument                 `json:"box" doc:"Place of the result, in fractions of the page."`
+	Confidence  float64                           `json:"confidence" doc:"Confidence, a number from 0 to 1."`
+	NeedsReview bool                              `json:"needs_review" doc:"Whether a person should compare this result with the report. The reader is not sure of it."`
 	Reasons     []extract.Reason                  `json:"review_reasons" nullable:"false"`
 	Repeats     orders.Null[ResultOriginDocument] `json:"repeats" doc:"The same result, stored before from an order or another report. It counts once."`
 }
@@ -117,7 +117,7 @@ type LoincMatchDocument struct {
 	Name       string   `json:"loinc_name"`
 	Display    string   `json:"display_name"`
 	Aliases    []string `json:"aliases" nullable:"false"`
-	Confidence float64  `json:"confidence_score" doc:"0 to 1, for ranking."`
+	Confidence float64  `json:"confidence_score" doc:"Number from 0 to 1, for ranking."`
 }
 
 // ResultOriginDocument names the source of a result.

@@ -63,7 +63,7 @@ type UserResultDocument struct {
 	Name           string                 `json:"name"`
 	Panel          *string                `json:"source_panel_name" nullable:"true" doc:"The heading of the result in its parsed report; of a drug, the organism. Null for results of orders."`
 	LOINC          *string                `json:"loinc" nullable:"true"`
-	Result         string                 `json:"result" doc:"As reported."`
+	Result         string                 `json:"result" doc:"Result as reported."`
 	Type           string                 `json:"type"`
 	Number         *float64               `json:"number" nullable:"true" doc:"The value of a number or of a number with a comparator."`
 	Comparator     *string                `json:"comparator" nullable:"true" doc:"<, <=, > or >="`
@@ -73,8 +73,8 @@ type UserResultDocument struct {
 	Min            *float64               `json:"min_range_value" nullable:"true"`
 	Max            *float64               `json:"max_range_value" nullable:"true"`
 	Interpretation string                 `json:"interpretation"`
-	CollectedOn    *string                `json:"collected_on" nullable:"true" doc:"yyyy-mm-dd"`
-	NeedsReview    bool                   `json:"needs_review" doc:"The reader of reports is not sure of this result."`
+	CollectedOn    *string                `json:"collected_on" nullable:"true" doc:"Day of the collection as yyyy-mm-dd."`
+	NeedsReview    bool                   `json:"needs_review" doc:"Whether the reader of reports is not sure of this result."`
 	Origin         ResultOriginDocument   `json:"origin" doc:"An order with a laboratory, or a parsed report."`
 	Repeated       []ResultOriginDocument `json:"repeated_in" nullable:"false" doc:"Reports that show the same result again."`
 }

@@ -3,7 +3,7 @@
 //
 // A lab reports an order in pieces: some values early, the rest later, then a
 // correction. Any piece may arrive twice or in the wrong order. Every report is
-// stored as it came. The current results are merged from all reports (merge.go)
+// stored unchanged. The current results are merged from all reports (merge.go)
 // by rules that ignore the order of arrival. When the merged results change, a
 // revision is added. Revisions are never changed or removed.
 //
