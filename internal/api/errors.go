@@ -28,7 +28,7 @@ import (
 // problem is one bad field of a request.
 type problem struct {
 	Type  string `json:"type" doc:"Code of the rule that was broken, such as missing or enum."`
-	Loc   []any  `json:"loc" doc:"Place: body, query, path or header, then names and indexes."`
+	Loc   []any  `json:"loc" doc:"Place of the problem: body, query, path or header, then names and indexes."`
 	Msg   string `json:"msg" doc:"A message for people."`
 	Input any    `json:"input" doc:"The value that was sent; null if it is personal or absent."`
 }
@@ -335,7 +335,7 @@ func shortInput(v any) any {
 
 // errorBody and problemsBody describe the two shapes in OpenAPI.
 type errorBody struct {
-	Code   errorCode `json:"code" doc:"For programs; docs/errors.md has the meanings."`
+	Code   errorCode `json:"code" doc:"Code for programs. docs/errors.md has the meanings."`
 	Detail any       `json:"detail" doc:"A message, or an object with error_type and error_message."`
 }
 

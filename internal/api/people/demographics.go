@@ -15,7 +15,7 @@ import (
 
 func (h *Handlers) demographicsRoutes() []api.Route {
 	return []api.Route{
-		api.Patch("/v2/user/{user_id}/info", h.putInfo, "Give or replace a user's demographics").Sensitive(),
+		api.Patch("/v2/user/{user_id}/info", h.putInfo, "Create or replace a user's demographics").Sensitive(),
 		api.Get("/v2/user/{user_id}/info/latest", h.latestInfo, "Get a user's demographics"),
 	}
 }
@@ -27,7 +27,7 @@ type infoIn struct {
 	FirstName         string                        `json:"first_name"`
 	LastName          string                        `json:"last_name"`
 	Email             string                        `json:"email"`
-	PhoneNumber       string                        `json:"phone_number" doc:"Stored as E.164. A number without a country code is North American."`
+	PhoneNumber       string                        `json:"phone_number" doc:"Telephone number, stored as E.164. A number without a country code is North American."`
 	Gender            string                        `json:"gender"`
 	DOB               api.DateText                  `json:"dob"`
 	Address           addressIn                     `json:"address"`
@@ -55,10 +55,10 @@ type infoBody struct {
 	DOB               civil.Date     `json:"dob" format:"date"`
 	Address           addressBody    `json:"address"`
 	MedicalProxy      *guarantorBody `json:"medical_proxy,omitempty"`
-	Race              *string        `json:"race" doc:"As in the request. The list may grow."`
-	Ethnicity         *string        `json:"ethnicity" doc:"As in the request. The list may grow."`
-	SexualOrientation *string        `json:"sexual_orientation" doc:"As in the request. The list may grow."`
-	GenderIdentity    *string        `json:"gender_identity" doc:"As in the request. The list may grow."`
+	Race              *string        `json:"race" doc:"Text as in the request. The list may grow."`
+	Ethnicity         *string        `json:"ethnicity" doc:"Text as in the request. The list may grow."`
+	SexualOrientation *string        `json:"sexual_orientation" doc:"Text as in the request. The list may grow."`
+	GenderIdentity    *string        `json:"gender_identity" doc:"Text as in the request. The list may grow."`
 }
 
 func infoOf(i users.Info) infoBody {
@@ -124,10 +124,10 @@ type addressIn struct {
 	FirstLine   string  `json:"first_line"`
 	SecondLine  *string `json:"second_line" required:"false"`
 	City        string  `json:"city"`
-	State       string  `json:"state" doc:"In the United States, two letters."`
-	Zip         *string `json:"zip" required:"false" doc:"12345 or 12345-6789. Either this or zip_code."`
+	State       string  `json:"state" doc:"State. In the United States, it has two letters."`
+	Zip         *string `json:"zip" required:"false" doc:"ZIP code such as 12345 or 12345-6789. Send either this or zip_code."`
 	ZipCode     *string `json:"zip_code" required:"false" doc:"Another name for zip."`
-	Country     *string `json:"country" required:"false" doc:"Two letters; US when absent."`
+	Country     *string `json:"country" required:"false" doc:"Country of two letters. The default is US."`
 	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"Directions to the door."`
 }
 
@@ -170,8 +170,8 @@ type GuarantorIn struct {
 	PhoneNumber     string    `json:"phone_number"`
 	Email           *string   `json:"email" required:"false"`
 	Address         addressIn `json:"address"`
-	HouseholdIncome *int64    `json:"household_income" required:"false" minimum:"0" doc:"US dollars a year."`
-	HouseholdSize   *int64    `json:"household_size" required:"false" minimum:"0" doc:"People."`
+	HouseholdIncome *int64    `json:"household_income" required:"false" minimum:"0" doc:"Income in US dollars per year."`
+	HouseholdSize   *int64    `json:"household_size" required:"false" minimum:"0" doc:"Number of people in the household."`
 }
 
 func (g GuarantorIn) guarantor(at ...string) (person.Guarantor, *fault.Error) {

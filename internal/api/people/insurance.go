@@ -25,7 +25,7 @@ type createInsuranceIn struct {
 		GroupID      *string                       `json:"group_id" required:"false"`
 		Relationship string                        `json:"relationship" enum:"Self,Spouse,Other"`
 		Insured      insuredIn                     `json:"insured"`
-		Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Orders need it to bill the record unless the relationship is Self."`
+		Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Guarantor of the record. Orders require it to bill the record, unless the relationship is Self."`
 		IsPrimary    *bool                         `json:"is_primary" required:"false" default:"true"`
 	}
 }
@@ -128,7 +128,7 @@ func (h *Handlers) createInsurance(ctx context.Context, c api.Caller, in *create
 
 type latestInsuranceIn struct {
 	api.UserPath
-	IsPrimary bool `query:"is_primary" default:"true" doc:"true: the newest primary record. false: the newest of the others."`
+	IsPrimary bool `query:"is_primary" default:"true" doc:"Return the newest primary record (true), or the newest of the others (false)."`
 }
 
 func (h *Handlers) latestInsurance(ctx context.Context, c api.Caller, in *latestInsuranceIn) (*api.Out[insuranceBody], error) {
@@ -155,7 +155,7 @@ func (h *Handlers) payorRoutes() []api.Route {
 //
 // Reference 1.18, ClientFacingPayor and ClientFacingPayorSearchResponse.
 type payorBody struct {
-	PayorCode string `json:"payor_code" doc:"For payor_code of an insurance record."`
+	PayorCode string `json:"payor_code" doc:"Code for payor_code of an insurance record."`
 	PayorDetails
 }
 
@@ -171,8 +171,8 @@ type oldPayorBody struct {
 type PayorDetails struct {
 	Name    string      `json:"name"`
 	Aliases []string    `json:"aliases"`
-	Address addressBody `json:"org_address" doc:"Only the country if the address is not known."`
-	Source  string      `json:"source" enum:"platform,team" doc:"team: added by POST /v3/payor."`
+	Address addressBody `json:"org_address" doc:"Address of the payor. It has only the country if the address is not known."`
+	Source  string      `json:"source" enum:"platform,team" doc:"Source of the payor. team means that POST /v3/payor added it."`
 }
 
 func detailsOfPayor(p insurance.Payor) PayorDetails {

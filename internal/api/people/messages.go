@@ -18,8 +18,8 @@ import (
 func (h *Handlers) messageRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/team/outbox", h.listOutbox, "List messages to patients, newest first").Tag("messages"),
-		api.Get("/v2/team/message_settings", h.getMessageSettings, "Get your switches of messages to patients").Tag("messages"),
-		api.Patch("/v2/team/message_settings", h.setMessageSettings, "Change which messages patients get").Tag("messages"),
+		api.Get("/v2/team/message_settings", h.getMessageSettings, "Get the settings of messages to patients").Tag("messages"),
+		api.Patch("/v2/team/message_settings", h.setMessageSettings, "Change the settings of messages to patients").Tag("messages"),
 	}
 }
 
@@ -27,15 +27,15 @@ func (h *Handlers) messageRoutes() []api.Route {
 type messageBody struct {
 	ID        messages.ID `json:"id" format:"uuid"`
 	UserID    users.ID    `json:"user_id" format:"uuid"`
-	OrderID   *uuid.UUID  `json:"order_id" format:"uuid" nullable:"true" doc:"Null for a code that opens the portal."`
+	OrderID   *uuid.UUID  `json:"order_id" format:"uuid" nullable:"true" doc:"Order of the message. It is null for a code that opens the portal."`
 	Channel   string      `json:"channel" enum:"sms,email"`
 	Template  string      `json:"template" doc:"Name of the text, such as requisition_created.walk_in_test.sms."`
-	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"outbox: of a sandbox team, whose messages are not sent. cleared: a reminder that is no longer needed."`
-	Problem   *string     `json:"problem" doc:"Why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. Null for no problem."`
+	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"State of the message. outbox means that the team is a sandbox team, whose messages are not sent. cleared means that the reminder is no longer needed."`
+	Problem   *string     `json:"problem" doc:"Reason why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. It is null if there is none."`
 	Attempts  int         `json:"attempts"`
 	Recipient string      `json:"recipient" doc:"Telephone number or e-mail address."`
-	Subject   *string     `json:"subject" doc:"Of e-mails."`
-	Text      string      `json:"text" doc:"Contains the link into the portal once the message was sent. Only sandbox teams see codes."`
+	Subject   *string     `json:"subject" doc:"Subject of an e-mail."`
+	Text      string      `json:"text" doc:"Text of the message. It contains the link into the portal once the message was sent. Only sandbox teams see codes."`
 	DueAt     api.Time    `json:"due_at"`
 	CreatedAt api.Time    `json:"created_at"`
 	EndedAt   *api.Time   `json:"ended_at" nullable:"true"`
@@ -54,8 +54,8 @@ func shownOf(m messages.OutboxMessage) messageBody {
 }
 
 type listOutboxIn struct {
-	UserID  users.ID `query:"user_id" format:"uuid" doc:"Only to this user."`
-	OrderID string   `query:"order_id" format:"uuid" doc:"Only about this order."`
+	UserID  users.ID `query:"user_id" format:"uuid" doc:"Return only messages to this user."`
+	OrderID string   `query:"order_id" format:"uuid" doc:"Return only messages about this order."`
 	Channel string   `query:"channel" enum:"sms,email"`
 	State   string   `query:"state" enum:"scheduled,queued,sent,outbox,failed,cleared"`
 	Limit   int      `query:"limit" minimum:"1" maximum:"500" default:"50"`
@@ -64,7 +64,7 @@ type listOutboxIn struct {
 
 type outboxBody struct {
 	Data       []messageBody `json:"data"`
-	NextCursor *string       `json:"next_cursor" doc:"Null at the end."`
+	NextCursor *string       `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxIn) (*api.Out[outboxBody], error) {
@@ -102,7 +102,7 @@ func (h *Handlers) listOutbox(ctx context.Context, c api.Caller, in *listOutboxI
 type messageSettings struct {
 	SMS       bool `json:"sms_enabled"`
 	Email     bool `json:"email_enabled"`
-	Reminders bool `json:"reminders_enabled" doc:"Reminders have a link into the portal."`
+	Reminders bool `json:"reminders_enabled" doc:"Whether reminders are sent. They have a link into the portal."`
 }
 
 func settingsOf(s messages.Settings) messageSettings {

@@ -67,8 +67,8 @@ func (h *Handlers) portalAccessRoutes() []api.Route {
 
 // portalAccessBody lists what opens a user's portal now.
 type portalAccessBody struct {
-	Links    []openLinkBody      `json:"links" doc:"Newest first. A device that passed a check is known to one link, and ends with it."`
-	Sessions []portalSessionBody `json:"sessions" doc:"Newest first."`
+	Links    []openLinkBody      `json:"links" doc:"Links, newest first. A device that passed a check is known to one link, and ends with it."`
+	Sessions []portalSessionBody `json:"sessions" doc:"Sessions, newest first."`
 }
 
 type openLinkBody struct {
@@ -76,13 +76,13 @@ type openLinkBody struct {
 	OrderID      *uuid.UUID `json:"order_id" format:"uuid" nullable:"true" doc:"The order that it opens."`
 	CreatedAt    api.Time   `json:"created_at"`
 	ExpiresAt    api.Time   `json:"expires_at"`
-	WrongAnswers int64      `json:"wrong_answers" doc:"Wrong dates of birth and wrong codes. A person has five and fifty of them, over all links."`
+	WrongAnswers int64      `json:"wrong_answers" doc:"Number of wrong dates of birth and wrong codes. A person may enter five and fifty of them, over all links."`
 }
 
 type portalSessionBody struct {
 	CreatedAt  api.Time `json:"created_at"`
 	LastSeenAt api.Time `json:"last_seen_at"`
-	EndsAt     api.Time `json:"ends_at" doc:"At the latest; a session without a request ends after 15 minutes."`
+	EndsAt     api.Time `json:"ends_at" doc:"Latest end of the session. A session without a request ends after 15 minutes."`
 }
 
 func newPortalAccessBody(all users.PortalAccess) portalAccessBody {

@@ -24,9 +24,9 @@ import (
 // have their own rules.
 func (h *Handlers) tokenRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/user/{user_id}/sign_in_token", h.createSignInToken, "Make a token with which a phone signs in as a user").Creates(),
+		api.Post("/v2/user/{user_id}/sign_in_token", h.createSignInToken, "Create a token with which a phone signs in as a user").Creates(),
 		api.Delete("/v2/user/{user_id}/sign_in_token", h.endSignIns, "Sign out every phone of a user"),
-		api.Post("/v2/link/code/create", h.createLinkCode, "Make a code with which a phone signs in as a user").Creates(),
+		api.Post("/v2/link/code/create", h.createLinkCode, "Create a code with which a phone signs in as a user").Creates(),
 		api.Post("/v2/link/exchange", h.exchangeSignIn, "Exchange a sign-in token or a link code for tokens of a phone").Open().Sensitive(),
 		api.Post("/v2/link/refresh", h.refreshTokens, "Renew the tokens of a phone").Open().Sensitive(),
 		api.Post("/v2/link/sign_out", h.signOut, "Sign a phone out").Open().Sensitive(),
@@ -38,7 +38,7 @@ func (h *Handlers) tokenRoutes() []api.Route {
 // Reference 5.9.
 type signInTokenBody struct {
 	UserID      users.ID `json:"user_id" format:"uuid"`
-	SignInToken string   `json:"sign_in_token" doc:"A secret, for one exchange within ten minutes."`
+	SignInToken string   `json:"sign_in_token" doc:"Token for one exchange within ten minutes. It is a secret."`
 }
 
 func (h *Handlers) createSignInToken(ctx context.Context, c api.Caller, in *api.UserPath) (*api.Out[signInTokenBody], error) {
@@ -58,15 +58,15 @@ func (h *Handlers) endSignIns(ctx context.Context, c api.Caller, in *api.UserPat
 
 type linkCodeIn struct {
 	UserID    users.ID             `query:"user_id" required:"true" format:"uuid"`
-	ExpiresAt api.Maybe[time.Time] `query:"expires_at" doc:"Within seven days. The default is in an hour."`
+	ExpiresAt api.Maybe[time.Time] `query:"expires_at" doc:"Time of expiry, at most seven days from now. The default is one hour from now."`
 }
 
 // linkCodeBody has a code and the address that opens the app with it.
 //
 // Reference 6.9.
 type linkCodeBody struct {
-	Code        string   `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"For one exchange. Show it to the person. It is too short to send."`
-	ExchangeURL string   `json:"exchange_url" doc:"Opens the app with the code, for example from a QR code. The scheme is hale."`
+	Code        string   `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"Code for one exchange. Show it to the person. It is too short to send."`
+	ExchangeURL string   `json:"exchange_url" doc:"URL that opens the app with the code, for example from a QR code. The scheme is hale."`
 	ExpiresAt   api.Time `json:"expires_at"`
 
 	user users.ID
@@ -82,7 +82,7 @@ func (h *Handlers) createLinkCode(ctx context.Context, c api.Caller, in *linkCod
 
 type exchangeIn struct {
 	Body struct {
-		SignInToken string `json:"sign_in_token,omitempty" maxLength:"256" doc:"Either this or code."`
+		SignInToken string `json:"sign_in_token,omitempty" maxLength:"256" doc:"Token to exchange. Send either this or code."`
 		Code        string `json:"code,omitempty" maxLength:"256" doc:"A link code, in upper or lower case."`
 	}
 	address string
@@ -97,10 +97,10 @@ func (in *exchangeIn) Resolve(ctx huma.Context) []error {
 // tokensBody has a pair of tokens under the names of OAuth 2.
 type tokensBody struct {
 	UserID       users.ID `json:"user_id" format:"uuid" doc:"The user of the tokens."`
-	AccessToken  string   `json:"access_token" doc:"A secret. Send it as Authorization: Bearer."`
+	AccessToken  string   `json:"access_token" doc:"Access token, a secret. Send it as Authorization: Bearer."`
 	TokenType    string   `json:"token_type" enum:"Bearer"`
 	ExpiresIn    int64    `json:"expires_in" doc:"Lifetime of the access token in seconds."`
-	RefreshToken string   `json:"refresh_token" doc:"A secret, for one renewal. If the answer is lost, repeat the request within an hour: the answer has the same refresh token."`
+	RefreshToken string   `json:"refresh_token" doc:"Secret for one renewal. If the answer is lost, repeat the request within an hour: the answer has the same refresh token."`
 }
 
 func tokensOf(s tokens.Session) tokensBody {

@@ -26,7 +26,7 @@ func (h *Handlers) userRoutes() []api.Route {
 		api.Post("/v2/user", h.createUser, "Create a user").Creates().Sensitive(),
 		api.Get("/v2/user", h.listUsers, "List users, newest first"),
 		api.Get("/v2/user/resolve/{client_user_id}", h.resolveUser, "Find a user by your own reference"),
-		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Bring back a user deleted within the last 7 days"),
+		api.Post("/v2/user/undo_delete", h.undoDeleteUser, "Restore a user deleted within the last 7 days"),
 		api.Get("/v2/user/{user_id}", h.getUser, "Get a user"),
 		api.Patch("/v2/user/{user_id}", h.patchUser, "Change a user").Sensitive().Conditional(UserVersion),
 		api.Delete("/v2/user/{user_id}", h.deleteUser, "Delete a user; its data is erased after 7 days").Conditional(UserVersion),
@@ -36,7 +36,7 @@ func (h *Handlers) userRoutes() []api.Route {
 
 type createUserIn struct {
 	Body struct {
-		ClientUserID      string        `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. Not an e-mail address, telephone number or anything else personal."`
+		ClientUserID      string        `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. It must not be personal, such as an e-mail address or a telephone number."`
 		FallbackTimeZone  *string       `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
 		FallbackBirthDate *api.DateText `json:"fallback_birth_date" required:"false" nullable:"true"`
 		IngestionStart    *api.DateText `json:"ingestion_start" required:"false" nullable:"true"`
@@ -80,7 +80,7 @@ type usersBody struct {
 	Total  int64      `json:"total" doc:"Number of all users."`
 	Offset int64      `json:"offset"`
 	Limit  int64      `json:"limit"`
-	Next   *string    `json:"next_cursor" doc:"Null at the end."`
+	Next   *string    `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 func (in *listUsersIn) read(ctx context.Context, tx *store.Tx, team teams.ID) (users.Page, error) {
@@ -155,11 +155,11 @@ func (h *Handlers) readUser(ctx context.Context, find func(tx *store.Tx) (users.
 type patchUserIn struct {
 	api.UserPath
 	Body struct {
-		ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Null leaves it unchanged."`
-		FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name; null clears."`
-		FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Null clears."`
-		IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"Null clears."`
-		IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Null clears."`
+		ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Your own reference for the user. Null keeps it."`
+		FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name of the zone. Null removes it."`
+		FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Date of birth for providers that give no age. Null removes it."`
+		IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"First day of data to store. Null removes it."`
+		IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Last day of data to store. Null removes it."`
 	}
 }
 
@@ -233,8 +233,8 @@ func (h *Handlers) deleteUser(ctx context.Context, c api.Caller, in *api.UserPat
 // undoDeleteIn has the user in the query, as in the specification's list, or in the
 // body, as in its sample.
 type undoDeleteIn struct {
-	UserID       string `query:"user_id" format:"uuid" doc:"Either this or client_user_id."`
-	ClientUserID string `query:"client_user_id" doc:"Either this or user_id."`
+	UserID       string `query:"user_id" format:"uuid" doc:"Hale's id of the user. Send either this or client_user_id."`
+	ClientUserID string `query:"client_user_id" doc:"Your own reference for the user. Send either this or user_id."`
 	Body         *struct {
 		UserID       *users.ID `json:"user_id" required:"false" format:"uuid" nullable:"true"`
 		ClientUserID *string   `json:"client_user_id" required:"false" nullable:"true"`
@@ -302,10 +302,10 @@ type userBody struct {
 	ClientUserID      string                   `json:"client_user_id" doc:"Your own reference for the user."`
 	CreatedOn         api.Time                 `json:"created_on"`
 	ConnectedSources  []connectedSource        `json:"connected_sources"`
-	FallbackTimeZone  api.OrNull[timeZoneBody] `json:"fallback_time_zone" doc:"For data without a time zone."`
-	FallbackBirthDate *birthDateBody           `json:"fallback_birth_date,omitempty" doc:"For providers that give no age."`
-	IngestionStart    *civil.Date              `json:"ingestion_start" format:"date" doc:"First day to collect data of."`
-	IngestionEnd      *civil.Date              `json:"ingestion_end" format:"date" doc:"Last day to collect data of."`
+	FallbackTimeZone  api.OrNull[timeZoneBody] `json:"fallback_time_zone" doc:"Time zone of data that has none."`
+	FallbackBirthDate *birthDateBody           `json:"fallback_birth_date,omitempty" doc:"Date of birth for providers that give no age."`
+	IngestionStart    *civil.Date              `json:"ingestion_start" format:"date" doc:"First day of data to store."`
+	IngestionEnd      *civil.Date              `json:"ingestion_end" format:"date" doc:"Last day of data to store."`
 }
 
 // connectedSource has a provider twice: as provider and, as callers know it, as source.
@@ -319,13 +319,13 @@ type connectedSource struct {
 
 type timeZoneBody struct {
 	ID         string   `json:"id" doc:"IANA name, such as Europe/Helsinki."`
-	SourceSlug string   `json:"source_slug" doc:"manual if you set it."`
+	SourceSlug string   `json:"source_slug" doc:"Source of the value. It is manual if you set it."`
 	UpdatedAt  api.Time `json:"updated_at"`
 }
 
 type birthDateBody struct {
 	Value      civil.Date `json:"value" format:"date"`
-	SourceSlug string     `json:"source_slug" doc:"manual if you set it."`
+	SourceSlug string     `json:"source_slug" doc:"Source of the value. It is manual if you set it."`
 	UpdatedAt  api.Time   `json:"updated_at"`
 }
 

@@ -15,25 +15,25 @@ import (
 
 func (h *Handlers) auditRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/audit", h.listAudit, "List who read or changed whose data, newest first"),
+		api.Get("/v2/audit", h.listAudit, "List accesses to personal data, newest first"),
 	}
 }
 
 type listAuditIn struct {
-	User       api.Maybe[users.ID]  `query:"user_id" format:"uuid" doc:"Accesses to the data of this person, also if it was erased."`
+	User       api.Maybe[users.ID]  `query:"user_id" format:"uuid" doc:"Return only accesses to the data of this person, who may have been erased."`
 	ActorKind  string               `query:"actor_kind" enum:"key,phone,portal,operator"`
 	Actor      string               `query:"actor" maxLength:"128" doc:"Id of a key or session, or the name of an operator."`
-	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"As sent in X-Hale-On-Behalf-Of."`
-	Action     string               `query:"action" maxLength:"128" doc:"Such as getUser: the id of an operation of this document."`
+	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"Return only accesses with this X-Hale-On-Behalf-Of."`
+	Action     string               `query:"action" maxLength:"128" doc:"Id of an operation of this document, such as getUser."`
 	From       api.Maybe[time.Time] `query:"from"`
-	To         api.Maybe[time.Time] `query:"to" doc:"Excluded."`
+	To         api.Maybe[time.Time] `query:"to" doc:"End of the range. It is excluded."`
 	Limit      int                  `query:"limit" minimum:"1" maximum:"1000" default:"100"`
 	Cursor     string               `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type auditBody struct {
 	Accesses   []accessBody `json:"accesses"`
-	NextCursor *string      `json:"next_cursor" doc:"Null at the end. An earlier page may contain fewer than limit items, or none."`
+	NextCursor *string      `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page. An earlier page may contain fewer than limit items, or none."`
 }
 
 // accessBody is a row of the audit log.
@@ -41,9 +41,9 @@ type accessBody struct {
 	At         api.Time              `json:"at"`
 	ActorKind  string                `json:"actor_kind" enum:"key,phone,portal,operator"`
 	Actor      string                `json:"actor" doc:"Id of the key or session, or the name of the user of the machine."`
-	OnBehalfOf *string               `json:"on_behalf_of" doc:"As the caller sent it in X-Hale-On-Behalf-Of."`
+	OnBehalfOf *string               `json:"on_behalf_of" doc:"Person that the caller acted for, as sent in X-Hale-On-Behalf-Of."`
 	Action     string                `json:"action" doc:"The id of an operation of this document, a page of the portal, or a command."`
-	User       api.OrNull[uuid.UUID] `json:"user_id" doc:"The person; null if the access was about none. An access to several people has a row for each."`
+	User       api.OrNull[uuid.UUID] `json:"user_id" doc:"Person of the access, or null. An access to several people has a row for each."`
 	Object     *string               `json:"object_id" doc:"Another id of the address, such as an order's."`
 	Address    *string               `json:"address" doc:"IP address of the caller."`
 	Status     int                   `json:"status" doc:"HTTP status of the answer."`

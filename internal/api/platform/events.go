@@ -26,7 +26,7 @@ type feedIn struct {
 	After   int64    `query:"after" minimum:"0" default:"0" doc:"Number of the last event that you have; 0 for none."`
 	AfterID string   `query:"after_id" doc:"Id of the event numbered after, if you store ids. The answer is 422 if another event has that number, which can happen after a restore from a backup."`
 	Limit   int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"A page may contain fewer if they are large."`
-	Types   []string `query:"types,explode" doc:"Only these event types; repeat the parameter or separate them with commas."`
+	Types   []string `query:"types,explode" doc:"Return only these event types. Repeat the parameter or separate them with commas."`
 	Wait    int      `query:"wait" minimum:"0" maximum:"30" default:"0" doc:"Seconds to wait for events if there are none yet."`
 }
 
@@ -34,19 +34,19 @@ type feedIn struct {
 // same bytes as in a webhook.
 type feedBody struct {
 	Events      []feedEvent `json:"events"`
-	NextAfter   int64       `json:"next_after" doc:"Pass it as after to get the next page."`
+	NextAfter   int64       `json:"next_after" doc:"Cursor of the next page. Send it as after."`
 	NextAfterID *string     `json:"next_after_id" doc:"Id of the event numbered next_after; store both and pass the id as after_id. Null if there is none or it was deleted."`
 	Last        int64       `json:"last" doc:"Number of the team's newest event; 0 for none."`
-	HasMore     bool        `json:"has_more" doc:"More events are available now."`
+	HasMore     bool        `json:"has_more" doc:"Whether more events are available now."`
 }
 
 type feedEvent struct {
-	Seq       int64           `json:"seq" doc:"1, 2, 3, … within the team, without gaps."`
-	ID        string          `json:"id" doc:"msg_…, the webhook-id of its deliveries."`
+	Seq       int64           `json:"seq" doc:"Number of the event in its team: 1, 2, 3 and so on, without gaps."`
+	ID        string          `json:"id" doc:"Id of the event, such as msg_…, and the webhook-id of its deliveries."`
 	EventType string          `json:"event_type"`
 	CreatedAt api.Time        `json:"created_at"`
 	Event     json.RawMessage `json:"event" doc:"The envelope; null after the erasure of its user, and if problem is set."`
-	Problem   string          `json:"problem,omitempty" enum:"unreadable" doc:"unreadable: the stored event cannot be decrypted. Omitted for all other events."`
+	Problem   string          `json:"problem,omitempty" enum:"unreadable" doc:"unreadable means that the stored event cannot be decrypted. It is omitted for all other events."`
 }
 
 func (h *Handlers) readFeed(ctx context.Context, c api.Caller, in *feedIn) (*api.Encoded, error) {

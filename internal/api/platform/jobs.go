@@ -20,23 +20,23 @@ func (h *Handlers) jobRoutes() []api.Route {
 // jobBody is a job in JSON.
 type jobBody struct {
 	ID          jobs.ID              `json:"id" format:"uuid"`
-	Kind        string               `json:"kind" doc:"Such as users.erase or webhooks.replay."`
+	Kind        string               `json:"kind" doc:"Kind of the job, such as users.erase or webhooks.replay."`
 	Status      string               `json:"status" doc:"queued, running, succeeded, failed or canceled."`
 	Key         *string              `json:"key" doc:"The subject of the job, if only one job of its kind may exist per subject."`
 	Progress    jobProgress          `json:"progress"`
 	Attempts    int                  `json:"attempts"`
 	MaxAttempts int                  `json:"max_attempts"`
-	RunAt       api.Time             `json:"run_at" doc:"Due time."`
+	RunAt       api.Time             `json:"run_at" doc:"Time at which the job is due."`
 	Cancelable  bool                 `json:"cancelable" doc:"Whether it can be canceled while it is queued or running. Jobs that complete an earlier decision cannot, such as the erasure of a deleted user."`
-	Error       *string              `json:"error" doc:"Of the last attempt."`
+	Error       *string              `json:"error" doc:"Error of the last attempt."`
 	CreatedAt   api.Time             `json:"created_at"`
-	StartedAt   api.OrNull[api.Time] `json:"started_at" doc:"Of the last attempt."`
+	StartedAt   api.OrNull[api.Time] `json:"started_at" doc:"Start of the last attempt."`
 	FinishedAt  api.OrNull[api.Time] `json:"finished_at"`
 }
 
 type jobProgress struct {
 	Done  int64  `json:"done"`
-	Total int64  `json:"total" doc:"0 while it is unknown."`
+	Total int64  `json:"total" doc:"Total amount of work. It is 0 while it is unknown."`
 	Note  string `json:"note"`
 }
 
@@ -57,7 +57,7 @@ type jobsIn struct {
 
 type jobsBody struct {
 	Jobs       []jobBody `json:"jobs"`
-	NextCursor *string   `json:"next_cursor" doc:"Null at the end."`
+	NextCursor *string   `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 func (h *Handlers) listJobs(ctx context.Context, c api.Caller, in *jobsIn) (*api.Out[jobsBody], error) {

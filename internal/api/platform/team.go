@@ -81,7 +81,7 @@ type teamBody struct {
 	SMSCommunication   bool       `json:"lab_tests_patient_sms_communication_enabled"`
 	EmailCommunication bool       `json:"lab_tests_patient_email_communication_enabled"`
 	CriticalEmail      *string    `json:"critical_result_notification_email" doc:"The address that gets an e-mail about each critical result."`
-	DelegatedFlow      string     `json:"delegated_flow" doc:"Whose physicians order tests and review results, by the team's lab accounts."`
+	DelegatedFlow      string     `json:"delegated_flow" doc:"Party whose physicians order tests and review results, by the team's lab accounts."`
 }
 
 // The values of delegated_flow say whose physicians order tests and review results:

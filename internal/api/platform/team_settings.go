@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -84,8 +85,9 @@ func (settingChanges) Schema(huma.Registry) *huma.Schema {
 func settingsSchema() *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{}, AdditionalProperties: true}
 	add := func(name, means string, by teams.Changer, one huma.Schema) {
-		if one.Description = means; by == teams.ByOperator {
-			one.Description += ". Only the operator changes it."
+		// The command line shows the same texts in a list, without capitals.
+		if one.Description = strings.ToUpper(means[:1]) + means[1:] + "."; by == teams.ByOperator {
+			one.Description += " Only the operator changes it."
 		}
 		one.PrecomputeMessages()
 		s.Properties[name] = &one

@@ -34,13 +34,13 @@ func (h *Handlers) webhookLogRoutes() []api.Route {
 // DeliveryBody is a delivery in JSON. It is exported, because the document omits
 // embedded types that are not.
 type DeliveryBody struct {
-	MessageID     string               `json:"message_id" doc:"msg_…"`
-	Seq           int64                `json:"seq" doc:"The event's number."`
+	MessageID     string               `json:"message_id" doc:"Id of the message, such as msg_…."`
+	Seq           int64                `json:"seq" doc:"Number of the event."`
 	EventType     string               `json:"event_type"`
-	CreatedAt     api.Time             `json:"created_at" doc:"Of the event."`
-	State         string               `json:"state" enum:"pending,sent,failed,held" doc:"held: waits until the endpoint is enabled, or was skipped when it was enabled; recover sends it."`
+	CreatedAt     api.Time             `json:"created_at" doc:"Time of the event."`
+	State         string               `json:"state" enum:"pending,sent,failed,held" doc:"State of the delivery. held means that it waits until the endpoint is enabled, or was skipped when it was enabled. recover sends it."`
 	Attempts      int                  `json:"attempts"`
-	ResponseCode  *int                 `json:"response_code" doc:"Of the last answer."`
+	ResponseCode  *int                 `json:"response_code" doc:"Status of the last answer."`
 	NextAttemptAt api.OrNull[api.Time] `json:"next_attempt_at"`
 	EndedAt       api.OrNull[api.Time] `json:"ended_at"`
 }
@@ -62,7 +62,7 @@ type deliveriesIn struct {
 
 type deliveriesBody struct {
 	Data       []DeliveryBody `json:"data"`
-	NextCursor *string        `json:"next_cursor" doc:"Null at the end. An earlier page may contain fewer than limit items, or none."`
+	NextCursor *string        `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page. An earlier page may contain fewer than limit items, or none."`
 }
 
 func (h *Handlers) listDeliveries(ctx context.Context, c api.Caller, in *deliveriesIn) (*api.Out[deliveriesBody], error) {
@@ -104,15 +104,15 @@ func (p WebhookPath) pageOf(cursor string, before any) (webhooks.EndpointID, err
 type attemptBody struct {
 	MessageID    string            `json:"message_id"`
 	EventType    string            `json:"event_type"`
-	Number       int               `json:"number" doc:"1, 2, 3, … without gaps."`
+	Number       int               `json:"number" doc:"Number of the attempt: 1, 2, 3 and so on, without gaps."`
 	AttemptedAt  api.Time          `json:"attempted_at"`
 	TookMS       float64           `json:"took_ms"`
 	URL          string            `json:"url"`
-	Headers      map[string]string `json:"request_headers" doc:"As sent; secret values are withheld."`
-	ResponseCode *int              `json:"response_code" doc:"Null if no answer arrived."`
-	Problem      *string           `json:"problem" doc:"Why it failed: status, redirect, timeout, address, name, lookup, refused, tls or connection. Null for success."`
+	Headers      map[string]string `json:"request_headers" doc:"Headers as sent. Secret values are withheld."`
+	ResponseCode *int              `json:"response_code" doc:"Status of the answer. It is null if no answer arrived."`
+	Problem      *string           `json:"problem" doc:"Reason of the failure: status, redirect, timeout, address, name, lookup, refused, tls or connection. It is null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
-	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"Parts of the attempt whose stored form is damaged, and which are empty here. request means url and your own request_headers. Omitted for all other attempts."`
+	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"Parts of the attempt whose stored form is damaged, and which are empty here. request means url and your own request_headers. It is omitted for all other attempts."`
 }
 
 func attemptOf(at webhooks.Attempt) attemptBody {
@@ -126,7 +126,7 @@ func attemptOf(at webhooks.Attempt) attemptBody {
 // MessagePath is the part of an input with the id of a delivery.
 type MessagePath struct {
 	WebhookPath
-	MessageID string `path:"message_id" doc:"msg_…"`
+	MessageID string `path:"message_id" doc:"Id of the message, such as msg_…."`
 }
 
 type deliveryDetailBody struct {
@@ -168,7 +168,7 @@ type attemptsIn struct {
 
 type attemptsBody struct {
 	Data       []attemptBody `json:"data"`
-	NextCursor *string       `json:"next_cursor" doc:"Null at the end. An earlier page may contain fewer than limit items, or none."`
+	NextCursor *string       `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page. An earlier page may contain fewer than limit items, or none."`
 }
 
 func (h *Handlers) listAttempts(ctx context.Context, c api.Caller, in *attemptsIn) (*api.Out[attemptsBody], error) {
@@ -200,17 +200,17 @@ func (h *Handlers) listAttempts(ctx context.Context, c api.Caller, in *attemptsI
 type replayIn struct {
 	WebhookPath
 	Body struct {
-		MessageID string `json:"message_id" required:"false" doc:"msg_…, to send this one."`
-		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"To send all events of the endpoint's types from this number on."`
+		MessageID string `json:"message_id" required:"false" doc:"Id of one message to send, such as msg_…."`
+		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"First number of the range to send. The range contains all events of the endpoint's types."`
 		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Last number. The default is the newest event."`
-		DryRun    bool   `json:"dry_run" required:"false" doc:"Only count."`
+		DryRun    bool   `json:"dry_run" required:"false" doc:"Count the messages and send nothing."`
 	}
 }
 
 // replayBody is the extent of a replay.
 type replayBody struct {
-	Count  int64   `json:"count" doc:"Messages."`
-	JobID  *string `json:"job_id" format:"uuid" doc:"The job that sends them; null for a single message and a dry run."`
+	Count  int64   `json:"count" doc:"Number of messages."`
+	JobID  *string `json:"job_id" format:"uuid" doc:"Job that sends them. It is null for a single message and a dry run."`
 	DryRun bool    `json:"dry_run"`
 }
 
@@ -245,8 +245,8 @@ func (h *Handlers) replay(ctx context.Context, c api.Caller, in *replayIn) (*api
 type recoverIn struct {
 	WebhookPath
 	Body struct {
-		Since  api.Time `json:"since" doc:"Of the events."`
-		DryRun bool     `json:"dry_run" required:"false" doc:"Only count."`
+		Since  api.Time `json:"since" doc:"Time of the first event to send again."`
+		DryRun bool     `json:"dry_run" required:"false" doc:"Count the messages and send nothing."`
 	}
 }
 
@@ -289,11 +289,11 @@ type reconcileIn struct {
 // reconcileBody is the report about a range of numbers.
 type reconcileBody struct {
 	From      int64            `json:"from"`
-	To        int64            `json:"to" doc:"May be less than requested: continue with the next number."`
-	Counts    map[string]int64 `json:"counts" doc:"Events by state: pending, sent, failed, held, and apart for events that are not for the endpoint."`
+	To        int64            `json:"to" doc:"Last number of the report. It may be less than requested: continue with the next number."`
+	Counts    map[string]int64 `json:"counts" doc:"Number of events by state: pending, sent, failed, held, and apart for events that are not for the endpoint."`
 	Open      []DeliveryBody   `json:"open" doc:"Messages without a 2xx answer, at most 1000."`
-	Truncated bool             `json:"truncated" doc:"More than 1000 messages are open: to is the number of the last one in open."`
-	HasMore   bool             `json:"has_more" doc:"The requested range continues after to. Ask again with from one greater than to."`
+	Truncated bool             `json:"truncated" doc:"Whether more than 1000 messages are open. If so, to is the number of the last one in open."`
+	HasMore   bool             `json:"has_more" doc:"Whether the requested range continues after to. If so, ask again with from one greater than to."`
 }
 
 func (h *Handlers) reconcile(ctx context.Context, c api.Caller, in *reconcileIn) (*api.Out[reconcileBody], error) {
@@ -331,8 +331,8 @@ type eventTypesBody struct {
 
 type eventTypeBody struct {
 	EventType string `json:"event_type"`
-	Sentence  string `json:"sentence" doc:"Time of sending."`
-	Optional  bool   `json:"optional" doc:"Only endpoints that name the type receive it. The feed has it always."`
+	Sentence  string `json:"sentence" doc:"Sentence that states when the event is sent."`
+	Optional  bool   `json:"optional" doc:"Whether only endpoints that name the type receive it. The feed always has it."`
 }
 
 func (h *Handlers) listEventTypes(context.Context, api.Caller, *struct{}) (*api.Out[eventTypesBody], error) {
@@ -375,13 +375,13 @@ type sendExampleIn struct {
 
 // trialBody is a posted example and its answer.
 type trialBody struct {
-	Count        int               `json:"count" doc:"1: messages posted."`
+	Count        int               `json:"count" doc:"Number of posted messages, which is 1."`
 	MessageID    string            `json:"message_id"`
 	TookMS       float64           `json:"took_ms"`
 	Headers      map[string]string `json:"request_headers"`
 	Event        json.RawMessage   `json:"event" doc:"The posted body."`
-	ResponseCode *int              `json:"response_code" doc:"Null if no answer arrived."`
-	Problem      *string           `json:"problem" doc:"Null for success."`
+	ResponseCode *int              `json:"response_code" doc:"Status of the answer. It is null if no answer arrived."`
+	Problem      *string           `json:"problem" doc:"Reason of the failure. It is null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
 }
 

@@ -24,7 +24,7 @@ import (
 // WebhookPath is the part of an input with the id of an endpoint. The id is not a UUID,
 // so any text that is not the id of one of the team's endpoints is unknown.
 type WebhookPath struct {
-	WebhookID string `path:"webhook_id" doc:"ep_…"`
+	WebhookID string `path:"webhook_id" doc:"Id of the endpoint, such as ep_…."`
 }
 
 func (p WebhookPath) id() (webhooks.EndpointID, error) { return webhooks.ParseEndpointID(p.WebhookID) }
@@ -33,17 +33,17 @@ func (p WebhookPath) id() (webhooks.EndpointID, error) { return webhooks.ParseEn
 type webhookBody struct {
 	ID            string               `json:"id"`
 	Description   string               `json:"description"`
-	RateLimit     *int                 `json:"rate_limit" doc:"Posts per second; null for no limit."`
+	RateLimit     *int                 `json:"rate_limit" doc:"Limit of posts per second. It is null if there is none."`
 	URL           string               `json:"url"`
 	Disabled      bool                 `json:"disabled"`
 	FilterTypes   typeNames            `json:"filter_types" doc:"Event types of the endpoint; null for all."`
 	Content       webhooks.Content     `json:"content" enum:"full,ids" doc:"Content of the posts: full events, or the type and the ids only. The receiver reads the rest, at /v2/events with X-Event-Seq for example."`
 	CreatedAt     api.Time             `json:"created_at"`
 	UpdatedAt     api.Time             `json:"updated_at"`
-	State         string               `json:"state" enum:"on,off,auto_off" doc:"auto_off: disabled by the service; see disabled_reason."`
+	State         string               `json:"state" enum:"on,off,auto_off" doc:"State of the endpoint. auto_off means that the service disabled it, see disabled_reason."`
 	Reason        *string              `json:"disabled_reason"`
 	FailingSince  api.OrNull[api.Time] `json:"failing_since" doc:"Time since which all attempts have failed. After five days the endpoint is disabled."`
-	LastSuccessAt api.OrNull[api.Time] `json:"last_success_at" doc:"To the minute."`
+	LastSuccessAt api.OrNull[api.Time] `json:"last_success_at" doc:"Time of the last success, exact to the minute."`
 }
 
 func webhookOf(e webhooks.Endpoint) webhookBody {
@@ -97,7 +97,7 @@ type webhookListIn struct {
 
 type webhooksBody struct {
 	Data       []webhookBody `json:"data"`
-	NextCursor *string       `json:"next_cursor" doc:"Null at the end."`
+	NextCursor *string       `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 func (h *Handlers) listWebhooks(ctx context.Context, c api.Caller, in *webhookListIn) (*api.Out[webhooksBody], error) {
@@ -128,13 +128,13 @@ func (h *Handlers) listWebhooks(ctx context.Context, c api.Caller, in *webhookLi
 }
 
 type createWebhookBody struct {
-	URL         string            `json:"url" doc:"https in production; ports 443 and 8443."`
+	URL         string            `json:"url" doc:"URL of the receiver. In production it has https, and the port 443 or 8443."`
 	Description string            `json:"description" required:"false" default:"" maxLength:"2000"`
-	RateLimit   *int              `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Posts per second."`
+	RateLimit   *int              `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Limit of posts per second."`
 	Disabled    *bool             `json:"disabled" required:"false" default:"false"`
 	FilterTypes typeNames         `json:"filter_types" required:"false" doc:"Event types of the endpoint; null for all that are not optional. An empty list is refused."`
-	Content     *webhooks.Content `json:"content" required:"false" enum:"full,ids" default:"full" doc:"full posts whole events, ids the type and the ids only."`
-	Secret      *string           `json:"secret" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
+	Content     *webhooks.Content `json:"content" required:"false" enum:"full,ids" default:"full" doc:"Content of the posts. full means whole events, and ids means the type and the ids only."`
+	Secret      *string           `json:"secret" required:"false" doc:"Secret: whsec_ and the base64 of 24 to 64 bytes. It is generated if absent."`
 }
 
 type createWebhookIn struct{ Body createWebhookBody }
@@ -187,12 +187,12 @@ func (h *Handlers) getWebhook(ctx context.Context, c api.Caller, in *WebhookPath
 }
 
 type patchWebhookBody struct {
-	URL         patch.Field[string] `json:"url" required:"false" doc:"Null keeps the value."`
+	URL         patch.Field[string] `json:"url" required:"false" doc:"URL of the receiver. Null keeps the value."`
 	Description patch.Field[string] `json:"description" required:"false"`
-	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Posts per second; null for no limit."`
-	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Null keeps the value."`
-	Content     patch.Field[string] `json:"content" required:"false" doc:"full posts whole events, ids the type and the ids only. Null keeps the value."`
-	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Null for all types that are not optional. An empty list is refused."`
+	RateLimit   patch.Field[int]    `json:"rate_limit" required:"false" doc:"Limit of posts per second. It is null if there is none."`
+	Disabled    patch.Field[bool]   `json:"disabled" required:"false" doc:"Whether the endpoint is disabled. Null keeps the value."`
+	Content     patch.Field[string] `json:"content" required:"false" doc:"Content of the posts. full means whole events, and ids means the type and the ids only. Null keeps the value."`
+	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Event types of the endpoint. Null means all types that are not optional. An empty list is refused."`
 	// SendHeldSince is an addition to the reference.
 	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send the held events since this time. The webhook must be enabled, or be enabled by this request. When absent, held events stay held until they are recovered."`
 }
@@ -399,7 +399,7 @@ func (h *Handlers) putWebhookHeaders(ctx context.Context, c api.Caller, in *putW
 }
 
 type webhookSecretBody struct {
-	Key string `json:"key" doc:"whsec_…"`
+	Key string `json:"key" doc:"Secret such as whsec_…."`
 }
 
 func (h *Handlers) getWebhookSecret(ctx context.Context, c api.Caller, in *WebhookPath) (*api.Out[webhookSecretBody], error) {
@@ -419,8 +419,8 @@ func (h *Handlers) getWebhookSecret(ctx context.Context, c api.Caller, in *Webho
 }
 
 type rotateWebhookSecretBody struct {
-	Key     *string `json:"key" required:"false" doc:"whsec_ and the base64 of 24 to 64 bytes; generated when absent."`
-	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"Seconds for which the old secret signs too. The default is 86400."`
+	Key     *string `json:"key" required:"false" doc:"Secret: whsec_ and the base64 of 24 to 64 bytes. It is generated if absent."`
+	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"Seconds during which the old secret signs too. The default is 86400."`
 }
 
 type rotateWebhookSecretIn struct {
