@@ -29,16 +29,16 @@ func (h *Handlers) aggregateRoutes() []api.Route {
 	const org = "/v1/org/{org_id}/team/{team_id}/{environment}/"
 	return []api.Route{
 		api.Writes[aggregationBody](api.AlsoWrites(archiveType, api.Takes[queryBatchBody](
-			api.Post("/aggregate/v1/user/{user_id}/query", h.queryUser, "Ask about a user's wearable data").Raw()))),
+			api.Post("/aggregate/v1/user/{user_id}/query", h.queryUser, "Run queries on a user's wearable data").Raw()))),
 		api.Writes[resultBody](api.AlsoWrites(parquetType, api.Get(results+"/result_table", h.readResultTable, "Read the result of a continuous query for a user"))),
 		api.Get(results+"/task_history", h.listQueryTasks, "List the runs of a continuous query for a user"),
 
 		api.Get(org+"continuous_query", h.listContinuousQueries, "List continuous queries").Tag("aggregate"),
 		api.Takes[createQueryBody](api.Post(org+"continuous_query", h.createContinuousQuery, "Create a continuous query").Raw().Creates()).Tag("aggregate"),
-		api.Takes[createQueryBody](api.Post(org+"validate_continuous_query", h.validateContinuousQuery, "See what a continuous query would give").Raw()).Tag("aggregate"),
+		api.Takes[createQueryBody](api.Post(org+"validate_continuous_query", h.validateContinuousQuery, "Check a continuous query, and get the schema of its result").Raw()).Tag("aggregate"),
 		api.Get(org+"continuous_query/{query_id}", h.getContinuousQuery, "Get a continuous query").Tag("aggregate"),
 		api.Patch(org+"continuous_query/{query_id}", h.patchContinuousQuery, "Change the title or the schedule of a continuous query").Tag("aggregate"),
-		api.Delete(org+"continuous_query/{query_id}", h.archiveContinuousQuery, "Archive a continuous query: it is not evaluated any more").Tag("aggregate"),
+		api.Delete(org+"continuous_query/{query_id}", h.archiveContinuousQuery, "Archive a continuous query; it is no longer evaluated").Tag("aggregate"),
 	}
 }
 
@@ -55,7 +55,7 @@ const (
 
 type queryUserIn struct {
 	UserID  users.ID `path:"user_id" format:"uuid"`
-	Accept  string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.vital.tar+gzip+parquet for a compressed tar of one Parquet file for each query."`
+	Accept  string   `header:"Accept" default:"*/*" doc:"Type of the answer: application/json, or application/vnd.vital.tar+gzip+parquet for a compressed tar with one Parquet file for each query."`
 	RawBody []byte
 }
 
@@ -143,7 +143,7 @@ var labs = []string{
 type queryResultIn struct {
 	UserID users.ID `path:"user_id" format:"uuid"`
 	Query  string   `path:"query_id_or_slug" doc:"Id of the query, or the slug of an active one."`
-	Accept string   `header:"Accept" default:"*/*" doc:"application/json, or application/vnd.apache.parquet."`
+	Accept string   `header:"Accept" default:"*/*" doc:"Type of the answer: application/json or application/vnd.apache.parquet."`
 }
 
 // readResultTable answers with the whole result of a continuous query for one user, as
@@ -187,12 +187,12 @@ type createQueryBody struct {
 }
 
 type schedulingBody struct {
-	MinimumGap *int64 `json:"minimum_gap_duration_second" required:"false" minimum:"1800" maximum:"31622400" doc:"Least time between two runs for one user; null for none."`
+	MinimumGap *int64 `json:"minimum_gap_duration_second" required:"false" minimum:"1800" maximum:"31622400" doc:"Shortest time between two runs for one user. It is null if there is no limit."`
 }
 
 type exportsBody struct {
 	DataEvents       dataEventsBody `json:"data_events" required:"false"`
-	FHIRObservations bool           `json:"fhir_observations" required:"false" doc:"Not offered: false."`
+	FHIRObservations bool           `json:"fhir_observations" required:"false" doc:"Always false: Hale does not offer it."`
 }
 
 type dataEventsBody struct {
@@ -211,8 +211,8 @@ type continuousBody struct {
 	Query                queryBody       `json:"query"`
 	QueryConfig          queryConfigBody `json:"query_config"`
 	Scheduling           schedulingBody  `json:"scheduling_preferences"`
-	ResultTableSchema    map[string]any  `json:"result_table_schema" doc:"columns: name, type, nullable and whether it is a group key."`
-	ResourceDependencies []string        `json:"resource_dependencies" doc:"Resources whose changes change the result."`
+	ResultTableSchema    map[string]any  `json:"result_table_schema" doc:"Columns of the result: name, type, nullable, and whether it is a group key."`
+	ResourceDependencies []string        `json:"resource_dependencies" doc:"Resources whose changes can change the result."`
 	Exports              exportsBody     `json:"export_preferences"`
 	FHIRMappers          []string        `json:"fhir_observation_mappers"`
 }
@@ -249,9 +249,9 @@ type queriesBody struct {
 }
 
 type validatedBody struct {
-	ResultTableSchema    map[string]any `json:"result_table_schema" doc:"columns: name, type, nullable and whether it is a group key."`
+	ResultTableSchema    map[string]any `json:"result_table_schema" doc:"Columns of the result: name, type, nullable, and whether it is a group key."`
 	ResourceDependencies []string       `json:"resource_dependencies"`
-	FHIRPreviews         alwaysNull     `json:"fhir_observation_previews" doc:"Not offered: null."`
+	FHIRPreviews         alwaysNull     `json:"fhir_observation_previews" doc:"Always null: Hale does not offer it."`
 }
 
 // alwaysNull is a field that is always null.
@@ -264,8 +264,8 @@ func (alwaysNull) MarshalJSON() ([]byte, error) { return []byte("null"), nil }
 func (alwaysNull) Schema(huma.Registry) *huma.Schema { return &huma.Schema{Type: "null"} }
 
 type tasksBody struct {
-	Data       []taskBody `json:"data" doc:"The latest first."`
-	NextCursor *string    `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
+	Data       []taskBody `json:"data" doc:"Runs, latest first."`
+	NextCursor *string    `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 // taskBody is one run.
@@ -390,9 +390,9 @@ func sendAs(media string, body []byte) *api.Encoded {
 
 // aggregationBody is the answer of a batch of queries.
 type aggregationBody struct {
-	Results []resultBody `json:"results" doc:"One for each query."`
+	Results []resultBody `json:"results" doc:"Results, one for each query."`
 }
 
 type resultBody struct {
-	Table map[string][]any `json:"table" doc:"Columns of equal length, by name. Moments are floating: what the clock on the person's wall showed."`
+	Table map[string][]any `json:"table" doc:"Columns of equal length, by name. Times are local times of the person without an offset."`
 }

@@ -26,7 +26,7 @@ type queryBatchBody struct {
 type timeframeBody struct {
 	Type   string     `json:"type" enum:"relative"`
 	Anchor civil.Date `json:"anchor" format:"date" doc:"The last day."`
-	Past   periodBody `json:"past" doc:"How much time ends with that day."`
+	Past   periodBody `json:"past" doc:"Length of the time that ends with that day."`
 }
 
 type periodBody struct {

@@ -20,9 +20,9 @@ import (
 
 func (h *Handlers) connectionRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/user/providers/{user_id}", h.listConnections, "List what a user is connected to").OwnData(),
+		api.Get("/v2/user/providers/{user_id}", h.listConnections, "List a user's connections").OwnData(),
 		api.Delete("/v2/user/{user_id}/{provider}", h.deregister, "Disconnect a user from a provider; data stays").Conditional(people.UserVersion),
-		api.Post("/v2/user/refresh/{user_id}", h.refreshUser, "Ask for a user's new data now"),
+		api.Post("/v2/user/refresh/{user_id}", h.refreshUser, "Refresh a user's data from its providers"),
 	}
 }
 
@@ -35,7 +35,7 @@ type connectionBody struct {
 	Logo                 string                              `json:"logo" format:"uri"`
 	Status               string                              `json:"status" doc:"connected, error or paused. The list may grow."`
 	CreatedOn            api.Time                            `json:"created_on"`
-	ExternalUserID       *string                             `json:"external_user_id" doc:"The provider's id of the user; null for phones."`
+	ExternalUserID       *string                             `json:"external_user_id" doc:"The provider's id of the user. It is null for phones."`
 	ErrorDetails         api.OrNull[connectionProblem]       `json:"error_details"`
 	ResourceAvailability map[string]connections.Availability `json:"resource_availability"`
 }
@@ -88,7 +88,7 @@ func (h *Handlers) deregister(ctx context.Context, c api.Caller, in *deregisterI
 
 type refreshUserIn struct {
 	api.UserPath
-	Timeout float64 `query:"timeout" minimum:"5" maximum:"60" default:"10" doc:"Seconds to wait for providers. Nothing is asked of phones, and demos answer at once, so that nothing has to be waited for yet."`
+	Timeout float64 `query:"timeout" minimum:"5" maximum:"60" default:"10" doc:"Seconds to wait for providers. It has no effect yet: phones are not asked, and demo providers answer at once."`
 }
 
 // refreshBody is the answer of both outcomes. Sources are provider/resource.
@@ -97,9 +97,9 @@ type refreshUserIn struct {
 type refreshBody struct {
 	Success           bool     `json:"success"`
 	UserID            users.ID `json:"user_id" format:"uuid"`
-	Error             string   `json:"error,omitempty" doc:"Only when success is false."`
-	Code              string   `json:"code,omitempty" doc:"For programs; only when success is false. docs/errors.md has the meanings."`
-	Detail            string   `json:"detail,omitempty" doc:"The same as error, where all other refusals have it."`
+	Error             string   `json:"error,omitempty" doc:"Message of the refusal. It is present only if success is false."`
+	Code              string   `json:"code,omitempty" doc:"Code for programs. It is present only if success is false. docs/errors.md has the meanings."`
+	Detail            string   `json:"detail,omitempty" doc:"Copy of error, at the place where all other refusals have their message."`
 	RefreshedSources  []string `json:"refreshed_sources"`
 	InProgressSources []string `json:"in_progress_sources"`
 	FailedSources     []string `json:"failed_sources"`
@@ -146,8 +146,8 @@ func (o *refreshOut) fail(why, code string) {
 func (h *Handlers) connectRoutes() []api.Route {
 	rt := api.Post("/v2/link/provider/manual/{provider}", h.connectPhone, "Connect a user to a provider whose data a phone sends").Creates().OwnData()
 	return []api.Route{rt.Describe(func(op *huma.Operation) {
-		op.Description += " Data that is sent connects the user by itself; this is for apps that ask the person first. " +
-			"A user who is connected already stays connected, without another event."
+		op.Description += " Data that is sent connects the user by itself. This operation is for apps that ask the person first. " +
+			"If the user is connected already, nothing changes and no event is sent."
 	})}
 }
 
@@ -155,7 +155,7 @@ type connectPhoneIn struct {
 	Provider string `path:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
 	Body     struct {
 		UserID     users.ID `json:"user_id" format:"uuid"`
-		ProviderID *string  `json:"provider_id,omitempty" doc:"Not kept: a phone has no id of the person at the provider."`
+		ProviderID *string  `json:"provider_id,omitempty" doc:"Accepted and not stored: a phone has no id of the person at the provider."`
 	}
 }
 
@@ -200,7 +200,7 @@ func (b connectedBody) Subject() uuid.UUID { return b.user.UUID() }
 
 func (h *Handlers) demoRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/link/connect/demo", h.connectDemo, "Connect a user of a sandbox team to a provider of invented data").Creates(),
+		api.Post("/v2/link/connect/demo", h.connectDemo, "Connect a user of a sandbox team to a provider with synthetic data").Creates(),
 	}
 }
 

@@ -39,7 +39,7 @@ func (h *Handlers) listContinuousQueries(ctx context.Context, c api.Caller, in *
 
 type createQueryIn struct {
 	api.OrgPath
-	QueryType string `query:"query_type" enum:"team,platform" default:"team" doc:"Only team queries can be made."`
+	QueryType string `query:"query_type" enum:"team,platform" default:"team" doc:"Type of the query. The only possible type is team."`
 	RawBody   []byte
 }
 
@@ -126,8 +126,8 @@ type patchQueryIn struct {
 type patchQueryBody struct {
 	_ struct{} `additionalProperties:"false"` // an ignored field would look changed
 
-	Title      patch.Field[string]        `json:"title,omitempty" pattern:"^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\\-.\\s]{0,50}$" doc:"null leaves it."`
-	Scheduling api.OrNull[schedulingBody] `json:"scheduling_preferences,omitempty" doc:"null leaves them."`
+	Title      patch.Field[string]        `json:"title,omitempty" pattern:"^[A-Za-zÀ-ÖØ-öø-ÿ0-9()&_\\-.\\s]{0,50}$" doc:"Title. Null keeps it."`
+	Scheduling api.OrNull[schedulingBody] `json:"scheduling_preferences,omitempty" doc:"Schedule. Null keeps it."`
 }
 
 func (h *Handlers) patchContinuousQuery(ctx context.Context, c api.Caller, in *patchQueryIn) (*api.Out[continuousBody], error) {
@@ -165,7 +165,7 @@ func (h *Handlers) archiveContinuousQuery(ctx context.Context, c api.Caller, in 
 type queryTasksIn struct {
 	UserID     users.ID `path:"user_id" format:"uuid"`
 	Query      string   `path:"query_id_or_slug" doc:"Id of the query, or the slug of an active one."`
-	NextCursor string   `query:"next_cursor" doc:"Where the page before ended."`
+	NextCursor string   `query:"next_cursor" doc:"next_cursor of the previous page."`
 	Limit      int      `query:"limit" minimum:"1" maximum:"500" default:"50"`
 }
 

@@ -18,48 +18,48 @@ import (
 func (h *Handlers) deletionRoutes() []api.Route {
 	return []api.Route{
 		api.Delete("/v2/user/{user_id}/data", h.deleteData, "Delete a user's wearable data by filters, at least one").OwnData().Tag("user").KnownParameters(),
-		api.Delete("/v2/user/{user_id}/imports/{import_id}/data", h.undoImport, "Undo an import: delete what it stored, and restore what it changed").Tag("imports"),
+		api.Delete("/v2/user/{user_id}/imports/{import_id}/data", h.undoImport, "Undo an import: delete its new data, and restore the data that it replaced").Tag("imports"),
 		api.Get("/v2/user/{user_id}/data/deletions/{deletion_id}", h.getDeletion, "Get a deletion and its counts").Tag("user"),
 	}
 }
 
 // DeletionFilter holds the filters of a deletion. It is exported for OpenAPI.
 type DeletionFilter struct {
-	Resource   string     `query:"resource" doc:"Only this time series or summary, such as steps or sleep. A sleep takes its sleep_cycle with it, a workout its stream."`
-	Provider   string     `query:"provider" doc:"Only data of this provider. A phone must state its own."`
-	Source     string     `query:"source" doc:"Only data of this source: its type, app_id, device_id or source_id."`
+	Resource   string     `query:"resource" doc:"Delete only this time series or summary, such as steps or sleep. A sleep is deleted with its sleep_cycle, and a workout with its stream."`
+	Provider   string     `query:"provider" doc:"Delete only data of this provider. A phone must send its own."`
+	Source     string     `query:"source" doc:"Delete only data of this source: its type, app_id, device_id or source_id."`
 	Start      string     `query:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive. Summaries are selected by calendar date."`
-	End        string     `query:"end" doc:"Last day or instant, inclusive."`
-	ExternalID []string   `query:"external_id,explode" doc:"Only records with one of these ids: of the provider, or of summaries ours. May be repeated."`
-	ImportID   imports.ID `query:"import_id" format:"uuid" doc:"Only what this import stored."`
+	End        string     `query:"end" doc:"Last day or instant of the range, inclusive."`
+	ExternalID []string   `query:"external_id,explode" doc:"Delete only records with one of these ids. They are ids of the provider, or Hale's ids of summaries. The parameter may be repeated."`
+	ImportID   imports.ID `query:"import_id" format:"uuid" doc:"Delete only data that this import stored."`
 }
 
 type deletionIn struct {
 	api.UserPath
 	DeletionFilter
-	Duplicates bool `query:"duplicates" doc:"Only nights and workouts that are older versions of another stored one. Takes no other filter."`
-	DryRun     bool `query:"dry_run" doc:"Count, and delete nothing."`
+	Duplicates bool `query:"duplicates" doc:"Delete only nights and workouts that are older versions of another stored one. It accepts no other filter."`
+	DryRun     bool `query:"dry_run" doc:"Count the records and delete nothing."`
 }
 
 // deletionBody is a deletion on the wire.
 type deletionBody struct {
-	ID         *deletion.ID            `json:"id" format:"uuid" nullable:"true" doc:"The id of its job as well; null of a dry run."`
+	ID         *deletion.ID            `json:"id" format:"uuid" nullable:"true" doc:"Id of the deletion and of its job. It is null for a dry run."`
 	UserID     users.ID                `json:"user_id" format:"uuid"`
 	Status     string                  `json:"status" doc:"running, succeeded or failed. The list may grow."`
 	DryRun     bool                    `json:"dry_run"`
-	Deleted    int64                   `json:"deleted" doc:"Samples, summaries and streams, so far."`
-	Resources  map[string]deletedCount `json:"resources" doc:"Counts by resource, in the names of events."`
+	Deleted    int64                   `json:"deleted" doc:"Number of samples, summaries and streams that were deleted so far."`
+	Resources  map[string]deletedCount `json:"resources" doc:"Counts by resource, with the names of events."`
 	CreatedAt  api.Time                `json:"created_at"`
 	FinishedAt *api.Time               `json:"finished_at" nullable:"true"`
 }
 
 type deletedCount struct {
 	Deleted   int64    `json:"deleted"`
-	Moved     int64    `json:"moved" doc:"By a shift. Samples that moved count as deleted, too: their new values have events."`
-	Replaced  int64    `json:"replaced" doc:"By a shift: samples at the new times, instead of which the moved ones are stored. Reversing the shift restores them."`
-	Restored  int64    `json:"restored" doc:"How many of them have their value from before the import or shift again."`
-	StartDate api.Time `json:"start_date" doc:"Of the oldest."`
-	EndDate   api.Time `json:"end_date" doc:"Of the newest."`
+	Moved     int64    `json:"moved" doc:"Number of samples that a shift moved. They count as deleted too, and their new values have events."`
+	Replaced  int64    `json:"replaced" doc:"Number of samples that the samples of a shift replaced at the new times. Reversing the shift restores them."`
+	Restored  int64    `json:"restored" doc:"Number of records that have their value from before the import or shift again."`
+	StartDate api.Time `json:"start_date" doc:"Time of the oldest record."`
+	EndDate   api.Time `json:"end_date" doc:"Time of the newest record."`
 }
 
 func deletionOf(d deletion.Deletion) deletionBody {
@@ -118,7 +118,7 @@ func (h *Handlers) deleteData(ctx context.Context, c api.Caller, in *deletionIn)
 type undoIn struct {
 	api.UserPath
 	ImportID imports.ID `path:"import_id" format:"uuid"`
-	DryRun   bool       `query:"dry_run" doc:"Count, and change nothing."`
+	DryRun   bool       `query:"dry_run" doc:"Count the records and change nothing."`
 }
 
 func (h *Handlers) undoImport(ctx context.Context, c api.Caller, in *undoIn) (*api.Out[deletionBody], error) {

@@ -14,9 +14,9 @@ import (
 
 func (h *Handlers) deviceRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/user/{user_id}/device", h.listDevices, "List the devices a user's data came from").OwnData(),
+		api.Get("/v2/user/{user_id}/device", h.listDevices, "List the devices of a user's data").OwnData(),
 		api.Get("/v2/user/{user_id}/device/{device_id}", h.getDevice, "Get a device").OwnData(),
-		api.Post("/v2/user/{user_id}/device", h.tellDevice, "Tell of a device that data comes from").Creates().OwnData(),
+		api.Post("/v2/user/{user_id}/device", h.tellDevice, "Register a device of a user").Creates().OwnData(),
 	}
 }
 
@@ -24,11 +24,11 @@ type tellDeviceIn struct {
 	api.UserPath
 	Body struct {
 		Provider     string `json:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
-		SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"A word of samples' source_type, such as phone, watch or ring; unknown when absent."`
+		SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"Kind of device, with the words of source_type of samples, such as phone, watch or ring. The default is unknown."`
 		AppID        string `json:"app_id" required:"false" maxLength:"200" doc:"Bundle id or package name."`
 		Manufacturer string `json:"device_manufacturer" required:"false" maxLength:"200"`
 		Model        string `json:"device_model" required:"false" maxLength:"200"`
-		Version      string `json:"device_version" required:"false" maxLength:"200" doc:"Of its software or hardware; a newer one replaces it."`
+		Version      string `json:"device_version" required:"false" maxLength:"200" doc:"Version of the software or hardware. A newer version replaces it."`
 		ExternalID   string `json:"device_id" required:"false" maxLength:"200" doc:"The provider's id of the device."`
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 func (h *Handlers) manualRoutes() []api.Route {
 	return []api.Route{
-		api.Takes[pushedEntries](api.Post("/v2/user/{user_id}/entries", h.pushEntries, "Store what a person or the team typed in").Push().OwnData().Tag("entries")),
+		api.Takes[pushedEntries](api.Post("/v2/user/{user_id}/entries", h.pushEntries, "Store values that a person or the team entered").Push().OwnData().Tag("entries")),
 	}
 }
 
@@ -32,23 +32,23 @@ const mostEntries = 10_000
 
 // pushedEntries is a list of typed values of any kinds.
 type pushedEntries struct {
-	TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person, for entries that state no offset."`
+	TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person, for entries without an offset."`
 	// Data may be absent if records are deleted.
 	Data    []pushedEntry   `json:"data,omitempty" maxItems:"10000"`
-	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Entries to delete, by the ids with which they were sent. They are deleted after data is stored."`
+	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Ids of entries to delete, as sent with them. Entries are deleted after data is stored."`
 }
 
 // pushedEntry has the name of its resource beside the fields of a sample, or
 // of a summary.
 type pushedEntry struct {
-	Resource  entryResource `json:"resource" doc:"A kind of time series or of summary. A summary's fields are those that its read gives."`
-	Timestamp *api.Time     `json:"timestamp,omitempty" doc:"Of samples. With an offset."`
-	End       *api.Time     `json:"end,omitempty" doc:"Of intervals."`
+	Resource  entryResource `json:"resource" doc:"Kind of time series or summary. A summary has the fields that reads of it return."`
+	Timestamp *api.Time     `json:"timestamp,omitempty" doc:"Time of a sample, with an offset."`
+	End       *api.Time     `json:"end,omitempty" doc:"End of an interval."`
 	Type      *string       `json:"type,omitempty"`
-	Unit      *string       `json:"unit,omitempty" doc:"The resource's own unit when absent; common others are converted."`
-	Value     *float64      `json:"value,omitempty" doc:"Of samples but blood_pressure."`
-	Systolic  *float64      `json:"systolic,omitempty" doc:"mmHg"`
-	Diastolic *float64      `json:"diastolic,omitempty" doc:"mmHg"`
+	Unit      *string       `json:"unit,omitempty" doc:"Unit of the value. The default is the unit of the resource. Common other units are converted."`
+	Value     *float64      `json:"value,omitempty" doc:"Value of a sample, except of blood_pressure."`
+	Systolic  *float64      `json:"systolic,omitempty" doc:"Systolic pressure in mmHg."`
+	Diastolic *float64      `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg."`
 }
 
 // entryResource is the name of a resource that a person can type in.

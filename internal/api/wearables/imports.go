@@ -24,36 +24,36 @@ func (h *Handlers) importRoutes() []api.Route {
 		api.Stream(http.MethodPost, "/v2/user/{user_id}/imports", h.createImport, "Import an export of health data", describeUpload).Creates(),
 		api.Get("/v2/user/{user_id}/imports", h.listImports, "List a user's imports").Tag("imports"),
 		api.Get("/v2/user/{user_id}/imports/{import_id}", h.getImport, "Get an import").Tag("imports"),
-		api.Delete("/v2/user/{user_id}/imports/{import_id}", h.cancelImport, "Cancel an import; what it has stored stays").Tag("imports"),
+		api.Delete("/v2/user/{user_id}/imports/{import_id}", h.cancelImport, "Cancel an import; stored data remains").Tag("imports"),
 	}
 }
 
 // importBody is an import on the wire.
 type importBody struct {
-	ID          imports.ID                 `json:"id" format:"uuid" doc:"The id of its job as well."`
+	ID          imports.ID                 `json:"id" format:"uuid" doc:"Id of the import and of its job."`
 	UserID      users.ID                   `json:"user_id" format:"uuid"`
-	Kind        string                     `json:"kind" doc:"What the file was recognised as, such as apple_health or fit."`
+	Kind        string                     `json:"kind" doc:"Kind of the file, such as apple_health or fit."`
 	Status      string                     `json:"status" doc:"queued, running, succeeded, failed or canceled. The list may grow."`
-	Size        int64                      `json:"size" doc:"Bytes of the upload."`
-	SHA256      string                     `json:"sha256" doc:"Of the upload, in hexadecimal."`
+	Size        int64                      `json:"size" doc:"Size of the upload in bytes."`
+	SHA256      string                     `json:"sha256" doc:"SHA-256 of the upload, in hexadecimal."`
 	HistoryOnly bool                       `json:"history_only"`
 	Progress    importProgress             `json:"progress"`
-	Created     int                        `json:"created" doc:"Samples and summaries that were new."`
-	Updated     int                        `json:"updated" doc:"Samples and summaries that changed."`
-	Unchanged   int                        `json:"unchanged" doc:"Samples and summaries that were there already."`
-	Rejected    int                        `json:"rejected" doc:"Samples and summaries that break a rule."`
-	Skipped     int64                      `json:"skipped" doc:"Records of the file that were not kept."`
-	Report      api.OrNull[imports.Report] `json:"report" doc:"Null until the import is over."`
-	Error       *string                    `json:"error" doc:"Why it failed, or why it is tried again."`
+	Created     int                        `json:"created" doc:"Number of new samples and summaries."`
+	Updated     int                        `json:"updated" doc:"Number of samples and summaries that changed."`
+	Unchanged   int                        `json:"unchanged" doc:"Number of samples and summaries that were stored already."`
+	Rejected    int                        `json:"rejected" doc:"Number of samples and summaries that break a rule."`
+	Skipped     int64                      `json:"skipped" doc:"Number of records of the file that were not imported."`
+	Report      api.OrNull[imports.Report] `json:"report" doc:"Report of the import. It is null until the import has ended."`
+	Error       *string                    `json:"error" doc:"Reason of the failure, or of the next attempt."`
 	Attempts    int                        `json:"attempts"`
 	CreatedAt   api.Time                   `json:"created_at"`
-	StartedAt   *api.Time                  `json:"started_at" nullable:"true" doc:"When the last attempt began."`
+	StartedAt   *api.Time                  `json:"started_at" nullable:"true" doc:"Start of the last attempt."`
 	FinishedAt  *api.Time                  `json:"finished_at" nullable:"true"`
 }
 
 type importProgress struct {
-	Step       string `json:"step" doc:"reading or summarising; empty before the first attempt."`
-	BytesDone  int64  `json:"bytes_done" doc:"Of the document, uncompressed."`
+	Step       string `json:"step" doc:"Step of the import: reading or summarising. It is empty before the first attempt."`
+	BytesDone  int64  `json:"bytes_done" doc:"Number of bytes of the uncompressed document that were read."`
 	BytesTotal int64  `json:"bytes_total"`
 	Records    int64  `json:"records"`
 	Skipped    int64  `json:"skipped"`
@@ -219,8 +219,8 @@ func (h *Handlers) cancelImport(ctx context.Context, c api.Caller, in *importPat
 func describeUpload(op *huma.Operation) {
 	op.Tags = []string{"imports"}
 	op.Description = "The body is the file itself, of any kind that can be imported, with or without Content-Encoding: gzip. " +
-		"The answer comes when the file is safely on disk; the import runs in the background. " +
-		"The same file may be sent again: what is there already is left as it is."
+		"The answer comes after the file is stored on disk. The import runs in the background. " +
+		"The same file may be sent again. Data that is stored already is not changed."
 	text := func(format string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: format} }
 	kind := text("")
 	for _, name := range imports.Kinds() {
@@ -228,15 +228,15 @@ func describeUpload(op *huma.Operation) {
 	}
 	op.Parameters = append(op.Parameters, []*huma.Param{
 		{Name: "user_id", In: "path", Required: true, Schema: text("uuid")},
-		{Name: "kind", In: "query", Schema: kind, Description: "Recognised by the content when absent."},
-		{Name: "history_only", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean, Default: false}, Description: "Announce what was imported as history alone, without an event for each piece of data."},
-		{Name: "filename", In: "query", Schema: text(""), Description: "For the caller's own logs. It is neither needed nor kept: people put names into it."},
+		{Name: "kind", In: "query", Schema: kind, Description: "Kind of the file. By default Hale recognises it by the content."},
+		{Name: "history_only", In: "query", Schema: &huma.Schema{Type: huma.TypeBoolean, Default: false}, Description: "Announce the imported data only with events about the history, without events about the values."},
+		{Name: "filename", In: "query", Schema: text(""), Description: "Name for the caller's own logs. Hale does not store it, because people put names into it."},
 	}...)
 	file := &huma.MediaType{Schema: text("binary")}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"application/octet-stream": file, "application/zip": file, "application/xml": file,
 	}}
-	op.Responses["202"] = api.JSONResponse("The file is safe and its import is queued.", huma.DefaultSchemaNamer(reflect.TypeFor[importBody](), ""))
+	op.Responses["202"] = api.JSONResponse("The file is stored and its import is queued.", huma.DefaultSchemaNamer(reflect.TypeFor[importBody](), ""))
 }
 
 // partialRoutes returns the routes for uploads in parts. They are an addition to the
@@ -244,20 +244,20 @@ func describeUpload(op *huma.Operation) {
 // protocol.
 func (h *Handlers) partialRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/user/{user_id}/uploads", h.beginUpload, "Begin an upload in parts, or find the one that broke off").Creates().Status(http.StatusCreated).Tag("imports"),
-		api.Get("/v2/user/{user_id}/uploads/{upload_id}", h.getUpload, "Ask how much of an upload has arrived").Tag("imports"),
+		api.Post("/v2/user/{user_id}/uploads", h.beginUpload, "Begin an upload in parts, or resume an interrupted one").Creates().Status(http.StatusCreated).Tag("imports"),
+		api.Get("/v2/user/{user_id}/uploads/{upload_id}", h.getUpload, "Get the state of an upload").Tag("imports"),
 		api.Stream(http.MethodPatch, "/v2/user/{user_id}/uploads/{upload_id}", h.appendUpload, "Send a part of a file", describePart),
-		api.Delete("/v2/user/{user_id}/uploads/{upload_id}", h.abandonUpload, "Give an upload up").Tag("imports"),
+		api.Delete("/v2/user/{user_id}/uploads/{upload_id}", h.abandonUpload, "Abandon an upload").Tag("imports"),
 	}
 }
 
 type beginUploadIn struct {
 	api.UserPath
 	Body struct {
-		Size        int64  `json:"size" minimum:"1" doc:"Bytes of the whole file."`
-		Kind        string `json:"kind,omitempty" doc:"Recognised by the content when absent."`
-		SHA256      string `json:"sha256,omitempty" pattern:"^([0-9A-Fa-f]{64})?$" doc:"Of the whole file, in hexadecimal. With it an upload of the same file that broke off is found again, and the file is checked."`
-		HistoryOnly bool   `json:"history_only,omitempty" doc:"Announce what was imported as history alone."`
+		Size        int64  `json:"size" minimum:"1" doc:"Size of the whole file in bytes."`
+		Kind        string `json:"kind,omitempty" doc:"Kind of the file. By default Hale recognises it by the content."`
+		SHA256      string `json:"sha256,omitempty" pattern:"^([0-9A-Fa-f]{64})?$" doc:"SHA-256 of the whole file, in hexadecimal. Hale checks the file against it, and resumes an interrupted upload of the same file."`
+		HistoryOnly bool   `json:"history_only,omitempty" doc:"Announce the imported data only with events about the history."`
 	}
 }
 
@@ -266,8 +266,8 @@ type uploadBody struct {
 	ID        imports.PartialID      `json:"id" format:"uuid"`
 	UserID    users.ID               `json:"user_id" format:"uuid"`
 	Size      int64                  `json:"size"`
-	Offset    int64                  `json:"offset" doc:"Bytes that have arrived: the next part begins here."`
-	Import    api.OrNull[importBody] `json:"import" doc:"Null until all of it has arrived."`
+	Offset    int64                  `json:"offset" doc:"Number of bytes that have arrived. The next part begins at this offset."`
+	Import    api.OrNull[importBody] `json:"import" doc:"Import of the file. It is null until the whole file has arrived."`
 	CreatedAt api.Time               `json:"created_at"`
 }
 
@@ -411,17 +411,17 @@ const offsetHeader = "Upload-Offset"
 // describePart documents the request, because appendUpload parses it itself.
 func describePart(op *huma.Operation) {
 	op.Tags = []string{"imports"}
-	op.Description = "The body is the file from the offset on; it may end before the file does. The received bytes are stored, also when the connection breaks: " +
-		"ask for the offset and continue there. A part that does not begin at the offset is refused with 409. " +
+	op.Description = "The body is the file from the offset on. It may end before the file does. The received bytes are stored, also if the connection breaks: " +
+		"read the offset and continue there. A part that does not begin at the offset is refused with 409. " +
 		"With the last byte the file becomes an import."
 	text := func(format string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Format: format} }
 	op.Parameters = []*huma.Param{
 		{Name: "user_id", In: "path", Required: true, Schema: text("uuid")},
 		{Name: "upload_id", In: "path", Required: true, Schema: text("uuid")},
-		{Name: offsetHeader, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}, Description: "Where the part begins."},
+		{Name: offsetHeader, In: "header", Required: true, Schema: &huma.Schema{Type: huma.TypeInteger, Format: "int64", Minimum: new(float64)}, Description: "Offset of the part in the file."},
 	}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/offset+octet-stream": {Schema: text("binary")}}}
 	schema := huma.DefaultSchemaNamer(reflect.TypeFor[uploadBody](), "")
-	op.Responses["200"] = api.JSONResponse("The part is on disk; more is to come.", schema)
-	op.Responses["202"] = api.JSONResponse("The file is whole and its import is queued.", schema)
+	op.Responses["200"] = api.JSONResponse("The part is stored. The file is not complete.", schema)
+	op.Responses["202"] = api.JSONResponse("The file is complete and its import is queued.", schema)
 }

@@ -24,16 +24,16 @@ import (
 
 func (h *Handlers) introspectRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/introspect/resources", h.introspectResources, "See what was heard of your users' resources"),
-		api.Get("/v2/introspect/historical_pull", h.introspectHistory, "See how far your users' histories are"),
+		api.Get("/v2/introspect/resources", h.introspectResources, "List statistics of your users' data, by provider and resource"),
+		api.Get("/v2/introspect/historical_pull", h.introspectHistory, "List the progress of your users' histories, by provider and resource"),
 	}
 }
 
 type introspectIn struct {
-	UserID     string `query:"user_id" format:"uuid" doc:"Only this user."`
-	Provider   string `query:"provider" doc:"Only this provider: its slug."`
-	UserLimit  int64  `query:"user_limit" default:"50" minimum:"1" maximum:"500" doc:"Users in a page."`
-	NextCursor string `query:"next_cursor" doc:"Where the page before ended."`
+	UserID     string `query:"user_id" format:"uuid" doc:"Return only this user."`
+	Provider   string `query:"provider" doc:"Return only this provider, by its slug."`
+	UserLimit  int64  `query:"user_limit" default:"50" minimum:"1" maximum:"500" doc:"Largest number of users on a page."`
+	NextCursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
 	Cursor     string `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
 }
 
@@ -54,24 +54,24 @@ func (in *introspectIn) known() error {
 type resourcesBody struct {
 	Data       []userResourcesBody `json:"data"`
 	Next       *string             `json:"next" deprecated:"true" doc:"The same as next_cursor."`
-	NextCursor *string             `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
+	NextCursor *string             `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 type userResourcesBody struct {
 	UserID   users.ID                             `json:"user_id" format:"uuid"`
-	Provider map[string]map[string]statisticsBody `json:"provider" doc:"By provider slug, then by resource."`
+	Provider map[string]map[string]statisticsBody `json:"provider" doc:"States by provider slug, then by resource."`
 }
 
 type statisticsBody struct {
-	LastAttempt lastAttemptBody      `json:"last_attempt" doc:"The last batch that spoke of the resource."`
+	LastAttempt lastAttemptBody      `json:"last_attempt" doc:"Last batch that contained the resource."`
 	OldestData  api.OrNull[api.Time] `json:"oldest_data"`
 	NewestData  api.OrNull[api.Time] `json:"newest_data"`
-	SentCount   int64                `json:"sent_count" doc:"Data events about the resource."`
+	SentCount   int64                `json:"sent_count" doc:"Number of data events about the resource."`
 }
 
 type lastAttemptBody struct {
 	Timestamp api.Time `json:"timestamp"`
-	Status    string   `json:"status" enum:"success,failure" doc:"failure: nothing in the batch could be stored."`
+	Status    string   `json:"status" enum:"success,failure" doc:"Result of the last batch. failure means that nothing in the batch could be stored."`
 }
 
 func (h *Handlers) introspectResources(ctx context.Context, c api.Caller, in *introspectIn) (*api.Out[resourcesBody], error) {
@@ -205,17 +205,17 @@ func (p *userPage) since(user uuid.UUID, provider string) time.Time {
 type pullsBody struct {
 	Data       []userPullsBody `json:"data"`
 	Next       *string         `json:"next" deprecated:"true" doc:"The same as next_cursor."`
-	NextCursor *string         `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
+	NextCursor *string         `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 type userPullsBody struct {
 	UserID   users.ID                     `json:"user_id" format:"uuid"`
-	Provider map[string]providerPullsBody `json:"provider" doc:"By provider slug."`
+	Provider map[string]providerPullsBody `json:"provider" doc:"States by provider slug."`
 }
 
 type providerPullsBody struct {
-	Pulled    map[string]pullBody `json:"pulled" doc:"By resource, since the provider was connected."`
-	NotPulled []string            `json:"not_pulled" doc:"Resources that the provider can have and whose past was not asked for or sent."`
+	Pulled    map[string]pullBody `json:"pulled" doc:"Pulls by resource, since the provider was connected."`
+	NotPulled []string            `json:"not_pulled" doc:"Resources that the provider supports and whose history was neither requested nor sent."`
 }
 
 type pullBody struct {
@@ -223,18 +223,18 @@ type pullBody struct {
 	RangeStart   api.OrNull[api.Time] `json:"range_start"`
 	RangeEnd     api.OrNull[api.Time] `json:"range_end"`
 	Timeline     timelineBody         `json:"timeline"`
-	DaysWithData int64                `json:"days_with_data" doc:"Days of the range that have data; 0 until the pull has ended."`
+	DaysWithData int64                `json:"days_with_data" doc:"Number of days of the range that have data. It is 0 until the pull has ended."`
 	Release      string               `json:"release" doc:"Version of this service."`
-	Attempts     int                  `json:"attempts" doc:"How often it was begun."`
-	TraceID      *string              `json:"trace_id" doc:"The id of the import that brings it."`
+	Attempts     int                  `json:"attempts" doc:"Number of attempts."`
+	TraceID      *string              `json:"trace_id" doc:"Id of the import that contains the history."`
 	ErrorDetails *string              `json:"error_details"`
 }
 
 // TransformSchema describes the values of error_details.
 func (pullBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	s.Properties["error_details"].Description = "Why the last attempt failed. " +
-		"To be tried again: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. " +
-		"For good: non_retriable_error, unexpected_error, retry_quota_exhausted."
+	s.Properties["error_details"].Description = "Reason of the failure of the last attempt. " +
+		"Errors that Hale retries: provider_rate_limit_exceeded, provider_unavailable, transport_failure, resource_contention. " +
+		"Permanent errors: non_retriable_error, unexpected_error, retry_quota_exhausted."
 	return s
 }
 

@@ -19,8 +19,8 @@ import (
 
 func (h *Handlers) mergedRoutes() []api.Route {
 	return []api.Route{
-		api.Writes[mergedBody](api.Get("/v2/timeseries/{user_id}/{resource}/merged", h.readMerged, "Read a user's samples of one resource, merged to one line")).OwnData(),
-		api.Writes[daysBody](api.Get("/v2/timeseries/{user_id}/{resource}/daily", h.readDays, "Read what the merged line amounts to on each local day")).OwnData(),
+		api.Writes[mergedBody](api.Get("/v2/timeseries/{user_id}/{resource}/merged", h.readMerged, "Read a user's samples of one resource, merged into one series")).OwnData(),
+		api.Writes[daysBody](api.Get("/v2/timeseries/{user_id}/{resource}/daily", h.readDays, "Read the merged values of one resource for each local day")).OwnData(),
 	}
 }
 
@@ -29,7 +29,7 @@ type mergedName string
 
 // Schema lists the resources.
 func (mergedName) Schema(huma.Registry) *huma.Schema {
-	s := &huma.Schema{Type: huma.TypeString, Description: "Kind of time series, one whose values are quantities."}
+	s := &huma.Schema{Type: huma.TypeString, Description: "Kind of time series whose values are quantities."}
 	for _, r := range wearables.Resources() {
 		if merged.CanMerge(&r) {
 			s.Enum = append(s.Enum, r.Name)
@@ -44,38 +44,38 @@ func (mergedName) Schema(huma.Registry) *huma.Schema {
 type mergedBody struct {
 	Resource   string       `json:"resource"`
 	Unit       string       `json:"unit"`
-	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
-	Data       []PieceBody  `json:"data" doc:"In order of start."`
-	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"With explain=true: what does not count, because a better source was there or because it is no part of the line."`
-	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
+	Sources    []sourceBody `json:"sources" doc:"Sources of this page, best first."`
+	Data       []PieceBody  `json:"data" doc:"Values, in order of start."`
+	SetAside   []asideBody  `json:"set_aside,omitempty" doc:"Values that do not count, with explain=true. A better source has a value for the same time, or the merged series excludes the value."`
+	NextCursor *string      `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 // PieceBody is a sample, or the share of its interval that counts. It is exported because
 // OpenAPI generation skips unexported embedded types.
 type PieceBody struct {
 	Start          api.Time `json:"start"`
-	End            api.Time `json:"end" doc:"Exclusive. Of a measurement the same as start."`
-	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
-	Type           *string  `json:"type" doc:"What the value is more precisely. Each type is merged by itself."`
-	Value          *float64 `json:"value,omitempty" doc:"All resources but blood_pressure. Of an interval's share, pro rata."`
-	Systolic       *float64 `json:"systolic,omitempty" doc:"Of blood_pressure."`
-	Diastolic      *float64 `json:"diastolic,omitempty" doc:"Of blood_pressure."`
-	Source         int      `json:"source" doc:"Where it comes from: position in sources, from 0."`
+	End            api.Time `json:"end" doc:"End, exclusive. For a measurement it is the same as start."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Offset of the person's time in seconds east of UTC. It is null if unknown."`
+	Type           *string  `json:"type" doc:"Type of the value. Each type is merged separately."`
+	Value          *float64 `json:"value,omitempty" doc:"Value of all resources except blood_pressure. A part of an interval has a proportional part of the value."`
+	Systolic       *float64 `json:"systolic,omitempty" doc:"Systolic value of blood_pressure."`
+	Diastolic      *float64 `json:"diastolic,omitempty" doc:"Diastolic value of blood_pressure."`
+	Source         int      `json:"source" doc:"Position of the source in sources, from 0."`
 }
 
 type asideBody struct {
 	PieceBody
-	CoveredBy *int `json:"covered_by" doc:"The better source: position in sources. Null for what is no part of the line, such as the distance of a ride."`
+	CoveredBy *int `json:"covered_by" doc:"Position of the better source in sources. It is null for values that the merged series excludes, such as the distance of a ride."`
 }
 
 type mergedIn struct {
 	UserID     users.ID   `path:"user_id" format:"uuid"`
 	Resource   mergedName `path:"resource"`
 	StartDate  string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	EndDate    string     `query:"end_date" doc:"Last day, inclusive, or the instant to which intervals count; what was measured at it counts too."`
+	EndDate    string     `query:"end_date" doc:"Last day, inclusive, or the instant at which intervals end to count. Measurements at this instant count too."`
 	Provider   string     `query:"provider" doc:"Merge only this provider's sources."`
-	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
-	Explain    bool       `query:"explain" doc:"Also list what was set aside, and for which source."`
+	NextCursor string     `query:"next_cursor" doc:"next_cursor of the previous page."`
+	Explain    bool       `query:"explain" doc:"Also list the values that do not count, and their better sources."`
 }
 
 // mergedCursor is the end of a page: the time at which the next one starts.
@@ -154,22 +154,22 @@ func endPage(body []byte, position any) []byte {
 type daysBody struct {
 	Resource   string       `json:"resource"`
 	Unit       string       `json:"unit"`
-	Sources    []sourceBody `json:"sources" doc:"The sources that this page speaks of, best first."`
+	Sources    []sourceBody `json:"sources" doc:"Sources of this page, best first."`
 	Data       []dayBody    `json:"data" doc:"Days that have data, in order."`
-	NextCursor *string      `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
+	NextCursor *string      `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 }
 
 type dayBody struct {
-	Date      civil.Date `json:"date" doc:"The local day where the person was: by the samples' offsets, else the user's fallback_time_zone, else UTC."`
-	Type      *string    `json:"type" doc:"What the values are more precisely."`
-	Total     *float64   `json:"total,omitempty" doc:"Of resources that add up, such as steps."`
-	Min       *float64   `json:"min,omitempty" doc:"Of levels, such as heartrate."`
+	Date      civil.Date `json:"date" doc:"Local day of the person. It follows the samples' offsets, then the user's fallback_time_zone, then UTC."`
+	Type      *string    `json:"type" doc:"Type of the values."`
+	Total     *float64   `json:"total,omitempty" doc:"Total of resources that add up, such as steps."`
+	Min       *float64   `json:"min,omitempty" doc:"Lowest value of levels, such as heartrate."`
 	Avg       *float64   `json:"avg,omitempty" doc:"The mean of the samples."`
 	Max       *float64   `json:"max,omitempty"`
-	Systolic  *levelBody `json:"systolic,omitempty" doc:"Of blood_pressure."`
-	Diastolic *levelBody `json:"diastolic,omitempty" doc:"Of blood_pressure."`
-	Count     *int       `json:"count,omitempty" doc:"Samples of a level."`
-	Sources   []int      `json:"sources" doc:"Where the day comes from: positions in sources."`
+	Systolic  *levelBody `json:"systolic,omitempty" doc:"Systolic value of blood_pressure."`
+	Diastolic *levelBody `json:"diastolic,omitempty" doc:"Diastolic value of blood_pressure."`
+	Count     *int       `json:"count,omitempty" doc:"Number of samples of a level."`
+	Sources   []int      `json:"sources" doc:"Positions in sources of the sources of the day."`
 }
 
 type levelBody struct {
@@ -184,7 +184,7 @@ type daysIn struct {
 	StartDate  string     `query:"start_date" required:"true" doc:"First local day, inclusive."`
 	EndDate    string     `query:"end_date" doc:"Last local day, inclusive."`
 	Provider   string     `query:"provider" doc:"Merge only this provider's sources."`
-	NextCursor string     `query:"next_cursor" doc:"Where the page before ended."`
+	NextCursor string     `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 // daysCursor is the first day of the next page.

@@ -24,7 +24,7 @@ func (h *Handlers) noteRoutes() []api.Route {
 	named := func(id string) func(op *huma.Operation) { return func(op *huma.Operation) { op.OperationID = id } }
 	return []api.Route{
 		api.Writes[noteGroupsBody](api.Get("/v2/timeseries/{user_id}/note/grouped", h.readNotes, "Read a user's notes, grouped by source")).OwnData(),
-		api.Writes[[]noteBody](api.Get("/v2/timeseries/{user_id}/note", h.readPlainNotes, "Read a user's notes, whatever their source").Deprecated()),
+		api.Writes[[]noteBody](api.Get("/v2/timeseries/{user_id}/note", h.readPlainNotes, "Read a user's notes from all sources").Deprecated()),
 		api.Takes[pushedSummaries[noteDoc]](api.Post("/v2/timeseries/{user_id}/note", send, "Push notes from a phone").Push().OwnData().Describe(named("pushNotes"))),
 	}
 }
@@ -38,13 +38,13 @@ func (noteDoc) name() string { return "note" }
 // Reference contract: ClientFacingNoteSample.
 type noteBody struct {
 	Timestamp      api.Time             `json:"timestamp" doc:"The same as start."`
-	Start          api.Time             `json:"start" doc:"Inclusive."`
-	End            api.Time             `json:"end" doc:"Exclusive. The same as start of what has no length."`
-	TimezoneOffset *int                 `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
-	Type           api.OrNull[string]   `json:"type" doc:"Null."`
+	Start          api.Time             `json:"start" doc:"Start, inclusive."`
+	End            api.Time             `json:"end" doc:"End, exclusive. It is the same as start for a note without a length."`
+	TimezoneOffset *int                 `json:"timezone_offset" doc:"Offset of the person's time in seconds east of UTC. It is null if unknown."`
+	Type           api.OrNull[string]   `json:"type" doc:"Always null."`
 	Unit           string               `json:"unit" enum:"text"`
 	Value          string               `json:"value" doc:"The note itself."`
-	Tags           api.OrNull[[]string] `json:"tags" doc:"What it is about: food, exercise, insulin_injection, unspecified."`
+	Tags           api.OrNull[[]string] `json:"tags" doc:"Topics of the note: food, exercise, insulin_injection, unspecified."`
 }
 
 // noteGroupBody is the contract's GroupedNote.
@@ -54,14 +54,14 @@ type noteGroupBody struct {
 }
 
 type noteGroupsBody struct {
-	Groups     map[string][]noteGroupBody `json:"groups" doc:"By provider slug: one group for each source."`
-	NextCursor *string                    `json:"next_cursor" doc:"Null: notes have no pages."`
+	Groups     map[string][]noteGroupBody `json:"groups" doc:"Groups by provider slug, one for each source."`
+	NextCursor *string                    `json:"next_cursor" doc:"Always null: notes have no pages."`
 	Next       *string                    `json:"next" deprecated:"true" doc:"The same as next_cursor."`
 }
 
 type notesIn struct {
 	PlainRange
-	NextCursor string `query:"next_cursor" doc:"Leave it out: notes have no pages."`
+	NextCursor string `query:"next_cursor" doc:"Omit it: notes have no pages."`
 	Cursor     string `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
 }
 

@@ -13,34 +13,34 @@ import (
 )
 
 func (h *Handlers) offsetRoutes() []api.Route {
-	rt := api.Get("/v2/timeseries/{user_id}/{resource}/offsets", h.readOffsets, "See what time zone offsets a user's samples have, and how they were found")
+	rt := api.Get("/v2/timeseries/{user_id}/{resource}/offsets", h.readOffsets, "List the time zone offsets of a user's samples, and their origins")
 	return []api.Route{rt}
 }
 
 // offsetsBody is an addition of ours.
 type offsetsBody struct {
-	Groups map[string][]offsetsOfSource `json:"groups" doc:"By provider slug: one group for each source."`
+	Groups map[string][]offsetsOfSource `json:"groups" doc:"Groups by provider slug, one for each source."`
 }
 
 type offsetsOfSource struct {
 	Source api.JSONText[sourceBody] `json:"source"`
-	Data   []offsetCount            `json:"data" doc:"Each offset and way it was found, in the order in which they first occur."`
+	Data   []offsetCount            `json:"data" doc:"Offsets and their origins, in the order in which they first occur."`
 }
 
 type offsetCount struct {
-	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC; null if unknown."`
-	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Who states the offset. device: the person's device, or the person who typed the value in. provider: the provider. fallback: the user's fallback_time_zone. none: no offset is known."`
-	Count          int64    `json:"count" doc:"Samples."`
-	First          api.Time `json:"first" doc:"When the first of them starts."`
-	Last           api.Time `json:"last" doc:"When the last of them starts."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Offset in seconds east of UTC. It is null if unknown."`
+	Found          string   `json:"found" enum:"device,provider,fallback,none" doc:"Origin of the offset. device: the person's device, or the person who typed the value in. provider: the provider. fallback: the user's fallback_time_zone. none: no offset is known."`
+	Count          int64    `json:"count" doc:"Number of samples."`
+	First          api.Time `json:"first" doc:"Start of the first of these samples."`
+	Last           api.Time `json:"last" doc:"Start of the last of these samples."`
 }
 
 type offsetsIn struct {
 	UserID    users.ID   `path:"user_id" format:"uuid"`
 	Resource  seriesName `path:"resource"`
 	StartDate string     `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	EndDate   string     `query:"end_date" doc:"Last day or instant, inclusive."`
-	Provider  string     `query:"provider" doc:"Only this provider's samples."`
+	EndDate   string     `query:"end_date" doc:"Last day or instant of the range, inclusive."`
+	Provider  string     `query:"provider" doc:"Return only this provider's samples."`
 }
 
 // readOffsets counts the offsets of samples.

@@ -18,8 +18,8 @@ import (
 
 func (h *Handlers) priorityRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/team/source/priorities", h.listPriorities, "List your order of providers"),
-		api.Patch("/v2/team/source/priorities", h.setPriorities, "Change your order of providers"),
+		api.Get("/v2/team/source/priorities", h.listPriorities, "List the priorities of providers"),
+		api.Patch("/v2/team/source/priorities", h.setPriorities, "Change the priorities of providers"),
 	}
 }
 
@@ -41,21 +41,21 @@ func (priorityType) Schema(huma.Registry) *huma.Schema {
 type priorityBody struct {
 	DataType priorityType `json:"data_type"`
 	Provider string       `json:"provider" doc:"Provider slug."`
-	Priority int64        `json:"priority" doc:"The larger wins. A provider without one has 0."`
+	Priority int64        `json:"priority" doc:"Priority. The provider with the larger number takes precedence. A provider without a priority has 0."`
 }
 
 type listPrioritiesIn struct {
-	DataType priorityType `query:"data_type" doc:"Only this type of data."`
+	DataType priorityType `query:"data_type" doc:"Return only this type of data."`
 }
 
 type priorityChange struct {
 	DataType priorityType `json:"data_type"`
 	Provider string       `json:"provider" doc:"Slug of a provider of the catalogue."`
-	Priority *int64       `json:"priority" minimum:"-1000000" maximum:"1000000" doc:"The larger wins; null takes the provider's priority away."`
+	Priority *int64       `json:"priority" minimum:"-1000000" maximum:"1000000" doc:"Priority. The provider with the larger number takes precedence. Null removes the provider's priority."`
 }
 
 type setPrioritiesIn struct {
-	Body *[]priorityChange `maxItems:"1000" doc:"Providers that are not named stay as they are: none where there is no body."`
+	Body *[]priorityChange `maxItems:"1000" doc:"Providers to change. Other providers keep their priorities. An empty body changes nothing."`
 }
 
 func (h *Handlers) listPriorities(ctx context.Context, c api.Caller, in *listPrioritiesIn) (*api.Out[[]priorityBody], error) {

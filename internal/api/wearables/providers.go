@@ -27,7 +27,7 @@ type providerBody struct {
 	Slug               string   `json:"slug"`
 	Description        string   `json:"description"`
 	Logo               *string  `json:"logo" format:"uri"`
-	AuthType           *string  `json:"auth_type" doc:"oauth, team_oauth, sdk, password, email or app; null when nothing is to be connected. The list may grow."`
+	AuthType           *string  `json:"auth_type" doc:"Way of connecting: oauth, team_oauth, sdk, password, email or app. It is null if nothing has to be connected. The list may grow."`
 	SupportedResources []string `json:"supported_resources"`
 }
 

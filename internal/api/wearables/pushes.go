@@ -22,19 +22,19 @@ import (
 // PushHead holds the fields that every push has. It is exported because OpenAPI
 // generation skips unexported embedded types.
 type PushHead struct {
-	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and is announced when it is complete; daily values are announced one by one."`
+	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and sends one event at the end. daily sends events about the values."`
 	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
 	StartDate    string `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
-	EndDate      string `json:"end_date,omitempty" doc:"Its end, inclusive."`
-	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values that state no offset."`
-	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"No more history of this resource follows."`
+	EndDate      string `json:"end_date,omitempty" doc:"End of the range, inclusive."`
+	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values without an offset."`
+	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"Whether the history of this resource is complete."`
 
-	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Records that the phone reports as deleted, by the ids with which they were pushed. They are deleted after data is stored."`
+	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Ids of records that the phone reports as deleted, as pushed with them. Records are deleted after data is stored."`
 }
 
 // deletedRecord is a record that a phone reports as deleted. It may also be the id alone.
 type deletedRecord struct {
-	ID string `json:"id" doc:"The provider's own id: of HealthKit the UUID, of Health Connect metadata.id."`
+	ID string `json:"id" doc:"The provider's own id, such as the UUID of HealthKit or metadata.id of Health Connect."`
 }
 
 // pushedSamples is the body of a phone's push of samples.
@@ -46,17 +46,17 @@ type pushedSamples struct {
 // pushedSample may also be written as SDKs do: startDate, endDate,
 // sourceBundle, productType.
 type pushedSample struct {
-	Timestamp      api.Time  `json:"timestamp" doc:"With an offset. Also start or startDate."`
-	End            *api.Time `json:"end,omitempty" doc:"Of intervals; also endDate."`
-	TimezoneOffset *int      `json:"timezone_offset,omitempty" doc:"Seconds east of UTC."`
+	Timestamp      api.Time  `json:"timestamp" doc:"Time with an offset. start and startDate are other names."`
+	End            *api.Time `json:"end,omitempty" doc:"End of an interval. endDate is another name."`
+	TimezoneOffset *int      `json:"timezone_offset,omitempty" doc:"Offset of the time in seconds east of UTC."`
 	Type           *string   `json:"type,omitempty"`
-	Unit           *string   `json:"unit,omitempty" doc:"The resource's own unit when absent; common others are converted."`
-	Value          *float64  `json:"value,omitempty" doc:"All resources but blood_pressure."`
-	Systolic       *float64  `json:"systolic,omitempty" doc:"mmHg"`
-	Diastolic      *float64  `json:"diastolic,omitempty" doc:"mmHg"`
-	ID             *string   `json:"id,omitempty" doc:"The provider's own id of the record; also external_id, uuid or metadata.id."`
-	SourceType     *string   `json:"source_type,omitempty" doc:"phone, watch, app, …; derived from productType when absent."`
-	SourceAppID    *string   `json:"source_app_id,omitempty" doc:"Also sourceBundle."`
+	Unit           *string   `json:"unit,omitempty" doc:"Unit of the value. The default is the unit of the resource. Common other units are converted."`
+	Value          *float64  `json:"value,omitempty" doc:"Value of all resources except blood_pressure."`
+	Systolic       *float64  `json:"systolic,omitempty" doc:"Systolic pressure in mmHg."`
+	Diastolic      *float64  `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg."`
+	ID             *string   `json:"id,omitempty" doc:"The provider's own id of the record. external_id, uuid and metadata.id are other names."`
+	SourceType     *string   `json:"source_type,omitempty" doc:"Kind of device, such as phone, watch or app. By default it is derived from productType."`
+	SourceAppID    *string   `json:"source_app_id,omitempty" doc:"Id of the app. sourceBundle is another name."`
 	SourceDeviceID *string   `json:"source_device_id,omitempty" format:"uuid"`
 }
 
@@ -70,17 +70,17 @@ type pushIn struct {
 type rejectBody struct {
 	Reason string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
 	Count  int    `json:"count"`
-	First  int    `json:"first" doc:"Index of the first one in data."`
+	First  int    `json:"first" doc:"Index in data of the first such value."`
 }
 
 // PushCounts counts the values of a push by outcome. It is exported for the same
 // reason.
 type PushCounts struct {
-	Success   bool `json:"success" doc:"False if every value was rejected."`
-	Created   int  `json:"created" doc:"New values."`
-	Updated   int  `json:"updated" doc:"Values that replaced others."`
-	Unchanged int  `json:"unchanged" doc:"Values that were stored already; they cause no event."`
-	Deleted   int  `json:"deleted,omitempty" doc:"Values that were deleted, so far, if the body reports deleted records."`
+	Success   bool `json:"success" doc:"Whether any value was accepted."`
+	Created   int  `json:"created" doc:"Number of new values."`
+	Updated   int  `json:"updated" doc:"Number of values that replaced others."`
+	Unchanged int  `json:"unchanged" doc:"Number of values that were stored already. They cause no event."`
+	Deleted   int  `json:"deleted,omitempty" doc:"Number of values deleted so far, if the body reports deleted records."`
 }
 
 func countsOf(r wearables.Result, anyRejected bool) PushCounts {
@@ -236,12 +236,12 @@ func pushAnswer(r wearables.Result, rejects []push.Reject) pushBody {
 // pushedSeries is the body of a phone that pushes several resources in one request.
 type pushedSeries struct {
 	PushHead
-	Source *pushedSource             `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
-	Series map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource; 100,000 in all."`
+	Source *pushedSource             `json:"source,omitempty" doc:"Source of the samples that have none of their own."`
+	Series map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource, at most 100,000 in all."`
 }
 
 type pushedSource struct {
-	Type     *string `json:"type,omitempty" doc:"phone, watch, app, …"`
+	Type     *string `json:"type,omitempty" doc:"Kind of device, such as phone, watch or app."`
 	AppID    *string `json:"app_id,omitempty"`
 	DeviceID *string `json:"device_id,omitempty" format:"uuid"`
 }
@@ -253,10 +253,10 @@ type seriesIn struct {
 
 // seriesRejectBody counts the values of one series that are not stored for one reason.
 type seriesRejectBody struct {
-	Resource string `json:"resource" doc:"The series, by the name of its resource."`
+	Resource string `json:"resource" doc:"Resource of the series."`
 	Reason   string `json:"reason" doc:"The rule that was broken, such as implausible_value or outside_ingestion_bounds."`
 	Count    int    `json:"count"`
-	First    int    `json:"first" doc:"Index of the first one in its series."`
+	First    int    `json:"first" doc:"Index in its series of the first such value."`
 }
 
 type pushedSeriesBody struct {
@@ -318,15 +318,15 @@ func seriesAnswer(body *push.Series, result wearables.Result) pushedSeriesBody {
 type pushedPeople struct {
 	Stage    string         `json:"stage" enum:"daily" doc:"History is pushed for one user at a time."`
 	Provider string         `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
-	TimeZone string         `json:"time_zone,omitempty" doc:"IANA zone of the devices, for values that state no offset."`
-	Source   *pushedSource  `json:"source,omitempty" doc:"Where samples come from that do not say so themselves."`
-	Users    []pushedPerson `json:"users" maxItems:"1000" doc:"Each user once; 100,000 samples in all."`
+	TimeZone string         `json:"time_zone,omitempty" doc:"IANA zone of the devices, for values without an offset."`
+	Source   *pushedSource  `json:"source,omitempty" doc:"Source of the samples that have none of their own."`
+	Users    []pushedPerson `json:"users" maxItems:"1000" doc:"Users and their samples. Each user may occur once. At most 100,000 samples are accepted in all."`
 }
 
 type pushedPerson struct {
 	UserID   users.ID                  `json:"user_id" format:"uuid"`
-	TimeZone string                    `json:"time_zone,omitempty" doc:"Instead of the one above."`
-	Source   *pushedSource             `json:"source,omitempty" doc:"Instead of the one above."`
+	TimeZone string                    `json:"time_zone,omitempty" doc:"IANA zone of this user's devices. It replaces time_zone of the body."`
+	Source   *pushedSource             `json:"source,omitempty" doc:"Source of this user's samples. It replaces source of the body."`
 	Series   map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource."`
 }
 
@@ -338,12 +338,12 @@ type personBody struct {
 	UserID users.ID `json:"user_id" format:"uuid"`
 	PushCounts
 	Rejected []seriesRejectBody `json:"rejected"`
-	Status   int                `json:"status,omitempty" doc:"Of a user that was refused: the status that a push for this user alone would be answered with."`
-	Detail   any                `json:"detail,omitempty" doc:"Of a user that was refused: the detail of that answer."`
+	Status   int                `json:"status,omitempty" doc:"Status for a refused user. A push for this user alone would have the same status."`
+	Detail   any                `json:"detail,omitempty" doc:"Detail for a refused user. A push for this user alone would have the same detail."`
 }
 
 type pushedPeopleBody struct {
-	Users []personBody `json:"users" doc:"In the order in which they were sent."`
+	Users []personBody `json:"users" doc:"Results by user, in the order of the request."`
 }
 
 // pushPeople stores the samples of several users. The samples of each user are stored

@@ -29,12 +29,12 @@ import (
 // Reference 7.9.
 func (h *Handlers) rawRoutes() []api.Route {
 	return []api.Route{
-		api.Get("/v2/summary/activity/{user_id}/raw", h.rawActivity, "Read a user's activity as its provider said it"),
-		api.Get("/v2/summary/body/{user_id}/raw", h.rawBody, "Read a user's body measurements as their provider said them"),
-		api.Get("/v2/summary/sleep/{user_id}/raw", h.rawSleep, "Read a user's sleep as its provider said it"),
-		api.Get("/v2/summary/workouts/{user_id}/raw", h.rawWorkouts, "Read a user's workouts as their provider said them"),
-		api.Get("/v2/summary/profile/{user_id}/raw", h.rawProfile, "Read a user's profile as its provider said it"),
-		api.Get("/v2/summary/devices/{user_id}/raw", h.rawDevices, "Read a user's devices as their provider named them"),
+		api.Get("/v2/summary/activity/{user_id}/raw", h.rawActivity, "Read a user's activity in its provider's original form"),
+		api.Get("/v2/summary/body/{user_id}/raw", h.rawBody, "Read a user's body measurements in their provider's original form"),
+		api.Get("/v2/summary/sleep/{user_id}/raw", h.rawSleep, "Read a user's sleep in its provider's original form"),
+		api.Get("/v2/summary/workouts/{user_id}/raw", h.rawWorkouts, "Read a user's workouts in their provider's original form"),
+		api.Get("/v2/summary/profile/{user_id}/raw", h.rawProfile, "Read a user's profile in its provider's original form"),
+		api.Get("/v2/summary/devices/{user_id}/raw", h.rawDevices, "Read a user's devices in their provider's original form"),
 	}
 }
 
@@ -280,7 +280,7 @@ func (p *payloads) read(ctx context.Context, one *payload) error {
 // rawObject is an object of a provider's making.
 type rawObject json.RawMessage
 
-// MarshalJSON writes it as it came.
+// MarshalJSON returns the data unchanged.
 func (o rawObject) MarshalJSON() ([]byte, error) { return json.RawMessage(o).MarshalJSON() }
 
 // UnmarshalJSON keeps it as it comes.
@@ -290,7 +290,7 @@ func (o *rawObject) UnmarshalJSON(data []byte) error {
 
 // Schema says an object of any fields.
 func (rawObject) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "What the provider said, word for word. For a file: payload_id, kind, received_at and derived."}
+	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "Original data of the provider. For a file, it has payload_id, kind, received_at and derived."}
 }
 
 // rawSource names a provider.
@@ -305,12 +305,12 @@ type rawSource struct {
 // RawHead holds the fields that all raw summaries have. It is exported because OpenAPI
 // generation skips unexported embedded types.
 type RawHead struct {
-	Timestamp  api.Time   `json:"timestamp" doc:"Start of the session; of a day, its midnight in UTC."`
+	Timestamp  api.Time   `json:"timestamp" doc:"Start of the session. For a day, it is midnight of the day in UTC."`
 	Data       rawObject  `json:"data"`
 	UserID     users.ID   `json:"user_id" format:"uuid"`
-	ProviderID string     `json:"provider_id" deprecated:"true" doc:"The provider's own id, else ours."`
+	ProviderID string     `json:"provider_id" deprecated:"true" doc:"The provider's own id. If there is none, it is Hale's id."`
 	SourceID   int        `json:"source_id" deprecated:"true"`
-	ID         uuid.UUID  `json:"id" format:"uuid" doc:"Of the summary that it became."`
+	ID         uuid.UUID  `json:"id" format:"uuid" doc:"Id of the summary that was made from it."`
 	DeviceID   *uuid.UUID `json:"source_device_id" format:"uuid" nullable:"true"`
 	CreatedAt  api.Time   `json:"created_at"`
 	UpdatedAt  api.Time   `json:"updated_at"`
@@ -383,7 +383,7 @@ type rawProfile struct {
 // Reference 7.9, RawDevice.
 type rawDevice struct {
 	Data       rawObject            `json:"data"`
-	ProviderID string               `json:"provider_id" doc:"The provider's own id, else ours."`
+	ProviderID string               `json:"provider_id" doc:"The provider's own id. If there is none, it is Hale's id."`
 	UserID     users.ID             `json:"user_id" format:"uuid"`
 	SourceID   int                  `json:"source_id"`
 	ID         connections.DeviceID `json:"id" format:"uuid"`

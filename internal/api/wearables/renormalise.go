@@ -12,33 +12,33 @@ import (
 	"hale/internal/wearables/ledger/replay"
 )
 
-// Reading the ledger again is an addition of ours.
+// Reprocessing is an addition to the reference.
 func (h *Handlers) renormaliseRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/team/renormalise", h.startRenormalise, "Read what came in again with today's mapping, and change what comes out differently").Status(http.StatusAccepted).Creates(),
-		api.Get("/v2/team/renormalise", h.listRenormalise, "List the newest runs of it"),
-		api.Get("/v2/team/renormalise/{run_id}", h.getRenormalise, "Get a run: how far it is and what it changed"),
+		api.Post("/v2/team/renormalise", h.startRenormalise, "Reprocess stored payloads with the current mapping").Status(http.StatusAccepted).Creates(),
+		api.Get("/v2/team/renormalise", h.listRenormalise, "List the newest reprocessing runs"),
+		api.Get("/v2/team/renormalise/{run_id}", h.getRenormalise, "Get the progress and the changes of a reprocessing run"),
 	}
 }
 
 type startRenormaliseIn struct {
 	Body struct {
-		UserID *users.ID `json:"user_id,omitempty" format:"uuid" doc:"Only this user."`
-		DryRun bool      `json:"dry_run,omitempty" doc:"Tell what would change, and change nothing."`
-		Every  bool      `json:"every,omitempty" doc:"Also users whose payloads were all read with today's mapping already."`
+		UserID *users.ID `json:"user_id,omitempty" format:"uuid" doc:"Process only this user."`
+		DryRun bool      `json:"dry_run,omitempty" doc:"Report the changes and store nothing."`
+		Every  bool      `json:"every,omitempty" doc:"Include users whose payloads were all processed with the current mapping."`
 	}
 }
 
 // renormaliseBody is a run on the wire.
 type renormaliseBody struct {
-	ID         replay.ID      `json:"id" format:"uuid" doc:"The id of its job as well."`
+	ID         replay.ID      `json:"id" format:"uuid" doc:"Id of the run and of its job."`
 	Status     string         `json:"status" doc:"queued, running, succeeded, failed or canceled. The list may grow."`
-	UserID     *users.ID      `json:"user_id" nullable:"true" format:"uuid" doc:"Only this user; null for everybody."`
+	UserID     *users.ID      `json:"user_id" nullable:"true" format:"uuid" doc:"User whose payloads are processed. It is null for all users."`
 	DryRun     bool           `json:"dry_run"`
 	Every      bool           `json:"every"`
 	Done       int64          `json:"users_done"`
 	Total      int64          `json:"users_total"`
-	Report     replay.Changes `json:"report" doc:"So far. Of a dry run: what would change."`
+	Report     replay.Changes `json:"report" doc:"Changes so far. A dry run reports them and stores nothing."`
 	Error      *string        `json:"error"`
 	CreatedAt  api.Time       `json:"created_at"`
 	FinishedAt *api.Time      `json:"finished_at" nullable:"true"`

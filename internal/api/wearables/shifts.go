@@ -24,31 +24,31 @@ func (h *Handlers) shiftRoutes() []api.Route {
 type shiftIn struct {
 	api.UserPath
 	Body struct {
-		Provider string `json:"provider" minLength:"1" doc:"Only data of this provider."`
-		Source   string `json:"source,omitempty" doc:"Only data of this source: its type, app_id, device_id or source_id."`
-		Resource string `json:"resource,omitempty" doc:"Only this time series or summary."`
+		Provider string `json:"provider" minLength:"1" doc:"Shift only data of this provider."`
+		Source   string `json:"source,omitempty" doc:"Shift only data of this source: its type, app_id, device_id or source_id."`
+		Resource string `json:"resource,omitempty" doc:"Shift only this time series or summary."`
 		Start    string `json:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601) of the wrong times, inclusive."`
-		End      string `json:"end" doc:"Last day or instant, inclusive."`
-		Seconds  int64  `json:"seconds" doc:"Added to the times. Negative if the clock was fast."`
-		TimeZone string `json:"time_zone,omitempty" doc:"IANA zone in which the person was. Offsets of this zone become those of the new times. Without it the fallback_time_zone."`
-		DryRun   bool   `json:"dry_run,omitempty" doc:"Count, and move nothing."`
+		End      string `json:"end" doc:"Last day or instant of the range, inclusive."`
+		Seconds  int64  `json:"seconds" doc:"Seconds to add to the times. The number is negative if the clock was fast."`
+		TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person. Offsets follow this zone at the new times. The default is the user's fallback_time_zone."`
+		DryRun   bool   `json:"dry_run,omitempty" doc:"Count the records and move nothing."`
 	}
 }
 
 // shiftBody is a shift on the wire.
 type shiftBody struct {
-	ID         *deletion.ID            `json:"id" format:"uuid" nullable:"true" doc:"The id of its job as well; null of a dry run."`
+	ID         *deletion.ID            `json:"id" format:"uuid" nullable:"true" doc:"Id of the shift and of its job. It is null for a dry run."`
 	UserID     users.ID                `json:"user_id" format:"uuid"`
 	Status     string                  `json:"status" doc:"running, succeeded or failed. The list may grow. GET /v2/user/{user_id}/data/deletions/{id} shows the progress."`
 	DryRun     bool                    `json:"dry_run"`
 	Provider   string                  `json:"provider"`
 	Source     *string                 `json:"source" nullable:"true"`
 	Resource   *string                 `json:"resource" nullable:"true"`
-	Start      api.Time                `json:"start" doc:"Of the times before the shift."`
-	End        api.Time                `json:"end" doc:"Exclusive."`
+	Start      api.Time                `json:"start" doc:"Start of the shifted times before the shift."`
+	End        api.Time                `json:"end" doc:"End, exclusive."`
 	Seconds    int64                   `json:"seconds"`
 	Reverses   *deletion.ID            `json:"reverses" format:"uuid" nullable:"true" doc:"The shift that this one reverses."`
-	Resources  map[string]deletedCount `json:"resources" doc:"Counts by resource, in the names of events."`
+	Resources  map[string]deletedCount `json:"resources" doc:"Counts by resource, with the names of events."`
 	CreatedAt  api.Time                `json:"created_at"`
 	FinishedAt *api.Time               `json:"finished_at" nullable:"true"`
 }
@@ -145,7 +145,7 @@ func (h *Handlers) listShifts(ctx context.Context, c api.Caller, in *api.UserPat
 type reverseIn struct {
 	api.UserPath
 	ShiftID deletion.ID `path:"shift_id" format:"uuid"`
-	DryRun  bool        `query:"dry_run" doc:"Count, and move nothing."`
+	DryRun  bool        `query:"dry_run" doc:"Count the records and move nothing."`
 }
 
 func (h *Handlers) reverseShift(ctx context.Context, c api.Caller, in *reverseIn) (*api.Out[shiftBody], error) {

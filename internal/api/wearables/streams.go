@@ -17,17 +17,17 @@ import (
 //
 // Reference 7.8.
 type streamBody struct {
-	Time        []int64    `json:"time" doc:"Unix seconds. The other lists are as long or empty; an element may be null."`
-	Cadence     []*float64 `json:"cadence" doc:"Revolutions or steps per minute."`
-	HeartRate   []*int     `json:"heartrate" doc:"bpm"`
-	Distance    []*float64 `json:"distance" doc:"m since the start"`
-	Altitude    []*float64 `json:"altitude" doc:"m"`
-	Velocity    []*float64 `json:"velocity_smooth" doc:"m/s"`
-	Lat         []*float64 `json:"lat" doc:"degrees"`
-	Lng         []*float64 `json:"lng" doc:"degrees"`
-	Power       []*float64 `json:"power" doc:"W"`
-	Resistance  []*float64 `json:"resistance" doc:"the machine's own unit"`
-	Temperature []*float64 `json:"temperature" doc:"°C"`
+	Time        []int64    `json:"time" doc:"Times in Unix seconds. Each other list has the same length or is empty. An element may be null."`
+	Cadence     []*float64 `json:"cadence" doc:"Cadence in revolutions or steps per minute."`
+	HeartRate   []*int     `json:"heartrate" doc:"Heart rate in bpm."`
+	Distance    []*float64 `json:"distance" doc:"Distance in m since the start."`
+	Altitude    []*float64 `json:"altitude" doc:"Altitude in m."`
+	Velocity    []*float64 `json:"velocity_smooth" doc:"Speed in m/s."`
+	Lat         []*float64 `json:"lat" doc:"Latitude in degrees."`
+	Lng         []*float64 `json:"lng" doc:"Longitude in degrees."`
+	Power       []*float64 `json:"power" doc:"Power in W."`
+	Resistance  []*float64 `json:"resistance" doc:"Resistance in the machine's own unit."`
+	Temperature []*float64 `json:"temperature" doc:"Temperature in °C."`
 }
 
 type workoutStreamIn struct {

@@ -76,14 +76,14 @@ type SummariesIn struct {
 	UserID    users.ID `path:"user_id" format:"uuid"`
 	StartDate string   `query:"start_date" required:"true" doc:"First calendar date, inclusive."`
 	EndDate   string   `query:"end_date" doc:"Last calendar date, inclusive."`
-	Provider  string   `query:"provider" doc:"Only this provider's summaries."`
+	Provider  string   `query:"provider" doc:"Return only this provider's summaries."`
 }
 
 // sessionsIn holds the parameters of a read of sessions, which can be merged.
 type sessionsIn struct {
 	SummariesIn
 	Merged  bool `query:"merged" doc:"Return one session of several sources that cover the same time, by the priorities of the team."`
-	Explain bool `query:"explain" doc:"With merged: return all sessions. duplicate_of has the id of the one that counts; null of that one."`
+	Explain bool `query:"explain" doc:"Return all sessions, with merged=true. duplicate_of has the id of the session that counts, and is null for that session."`
 }
 
 // maxSummaryBytes limits an answer without pages. It has room for about four thousand
@@ -192,7 +192,7 @@ func (h *Handlers) appendSummaries(ctx context.Context, tx *store.Tx, dst []byte
 
 type profileIn struct {
 	UserID   users.ID `path:"user_id" format:"uuid"`
-	Provider string   `query:"provider" doc:"Only this provider's profile."`
+	Provider string   `query:"provider" doc:"Return only this provider's profile."`
 }
 
 // readProfile answers with the profile that changed last, of one provider or of all. It
@@ -265,7 +265,7 @@ func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 	most := push.MostSummaries
 	s.Properties["data"] = &huma.Schema{
 		Type: huma.TypeArray, Items: pushedSummary[D](), MaxItems: &most,
-		Description: "Fields may be in snake_case or camelCase; others are skipped, and null is the same as absent.",
+		Description: "Fields may be in snake_case or camelCase. Unknown fields are skipped, and null is the same as absent.",
 	}
 	s.PrecomputeMessages()
 	return s
@@ -412,7 +412,7 @@ func (summariesOf[D]) Schema(r huma.Registry) *huma.Schema {
 	if merged.MergesSessions(documentOf[D]().Name) {
 		items.Properties["duplicate_of"] = &huma.Schema{
 			Type: huma.TypeString, Format: "uuid", Nullable: true,
-			Description: "Only with merged=true: the session of another source that counts instead; null of one that counts.",
+			Description: "Session of another source that counts instead. It is present with merged=true, and null for a session that counts.",
 		}
 		items.PrecomputeMessages()
 	}

@@ -27,7 +27,7 @@ func (h *Handlers) timeseriesRoutes() []api.Route {
 		api.Takes[pushedPeople](api.Post("/v2/timeseries", h.pushPeople, "Push samples of several users at once").Push()),
 		api.Takes[pushedSamples](api.Post("/v2/timeseries/{user_id}/{resource}", h.pushSamples, "Push samples of one resource from a phone").Push().OwnData()),
 		api.Writes[streamBody](api.Get("/v2/timeseries/workouts/{workout_id}/stream", h.readWorkoutStream, "Read the stream of a workout").OwnData()),
-		api.Writes[sleepStreamBody](api.Get("/v2/timeseries/sleep/{sleep_id}/stream", h.readSleepStream, "Read what was measured during a sleep").OwnData()),
+		api.Writes[sleepStreamBody](api.Get("/v2/timeseries/sleep/{sleep_id}/stream", h.readSleepStream, "Read the stream of a sleep").OwnData()),
 	}
 }
 
@@ -39,8 +39,8 @@ type sourceBody struct {
 	Type      string  `json:"type" doc:"Kind of device, such as phone, watch, app or unknown. The list may grow."`
 	AppID     *string `json:"app_id" doc:"Bundle id or package name of the app."`
 	DeviceID  *string `json:"device_id" format:"uuid"`
-	Sport     *string `json:"sport" doc:"Of workout series."`
-	WorkoutID *string `json:"workout_id" format:"uuid" doc:"Of workout series."`
+	Sport     *string `json:"sport" doc:"Sport of a workout series."`
+	WorkoutID *string `json:"workout_id" format:"uuid" doc:"Workout of a workout series."`
 	Name      string  `json:"name" deprecated:"true"`
 	Slug      string  `json:"slug" deprecated:"true"`
 	Logo      string  `json:"logo" deprecated:"true"`
@@ -51,22 +51,22 @@ type sourceBody struct {
 //
 // Spec: Events, timeseries. Reference 7.7.
 type sampleBody struct {
-	Timestamp      api.Time  `json:"timestamp" doc:"When it was measured; of an interval, its start."`
-	Start          *api.Time `json:"start,omitempty" doc:"Of interval resources: inclusive."`
-	End            *api.Time `json:"end,omitempty" doc:"Of interval resources: exclusive."`
-	TimezoneOffset *int      `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
-	Type           *string   `json:"type" doc:"What the value is more precisely, where the resource has such words."`
+	Timestamp      api.Time  `json:"timestamp" doc:"Time of the measurement. For an interval, it is the start."`
+	Start          *api.Time `json:"start,omitempty" doc:"Start of an interval, inclusive."`
+	End            *api.Time `json:"end,omitempty" doc:"End of an interval, exclusive."`
+	TimezoneOffset *int      `json:"timezone_offset" doc:"Offset of the person's time in seconds east of UTC. It is null if unknown."`
+	Type           *string   `json:"type" doc:"Type of the value, for resources with types."`
 	Unit           string    `json:"unit"`
-	Value          *float64  `json:"value,omitempty" doc:"All resources but blood_pressure."`
-	Systolic       *float64  `json:"systolic,omitempty" doc:"Of blood_pressure."`
-	Diastolic      *float64  `json:"diastolic,omitempty" doc:"Of blood_pressure."`
-	Grouping       []any     `json:"grouping,omitempty" doc:"Of blood_pressure, by place: the kind of source, workout, sport, device."`
+	Value          *float64  `json:"value,omitempty" doc:"Value of all resources except blood_pressure."`
+	Systolic       *float64  `json:"systolic,omitempty" doc:"Systolic value of blood_pressure."`
+	Diastolic      *float64  `json:"diastolic,omitempty" doc:"Diastolic value of blood_pressure."`
+	Grouping       []any     `json:"grouping,omitempty" doc:"List for blood_pressure, by position: the kind of source, workout, sport, device."`
 }
 
 // pointBody is a sample of a series of plain measurements.
 type pointBody struct {
 	Timestamp      api.Time `json:"timestamp"`
-	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Offset of the person's time in seconds east of UTC. It is null if unknown."`
 	Type           *string  `json:"type"`
 	Unit           string   `json:"unit"`
 	Value          float64  `json:"value"`
@@ -75,7 +75,7 @@ type pointBody struct {
 // typedBody is a sample of a series in which every sample has a type.
 type typedBody struct {
 	Timestamp      api.Time `json:"timestamp"`
-	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Offset of the person's time in seconds east of UTC. It is null if unknown."`
 	Type           string   `json:"type"`
 	Unit           string   `json:"unit"`
 	Value          float64  `json:"value"`
@@ -84,12 +84,12 @@ type typedBody struct {
 // stageBody is a stage of a sleep.
 type stageBody struct {
 	Timestamp      api.Time `json:"timestamp" doc:"The same as start."`
-	Start          api.Time `json:"start" doc:"Inclusive."`
-	End            api.Time `json:"end" doc:"Exclusive."`
-	TimezoneOffset *int     `json:"timezone_offset" doc:"Seconds east of UTC where the person was; null when not known."`
+	Start          api.Time `json:"start" doc:"Start, inclusive."`
+	End            api.Time `json:"end" doc:"End, exclusive."`
+	TimezoneOffset *int     `json:"timezone_offset" doc:"Offset of the person's time in seconds east of UTC. It is null if unknown."`
 	Type           *string  `json:"type"`
 	Unit           string   `json:"unit"`
-	Value          float64  `json:"value" doc:"-1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual."`
+	Value          float64  `json:"value" doc:"Stage: -1 unknown, 1 deep, 2 light, 3 REM, 4 awake, 5 manual."`
 }
 
 type groupBody struct {
@@ -98,8 +98,8 @@ type groupBody struct {
 }
 
 type groupsBody struct {
-	Groups     map[string][]groupBody `json:"groups" doc:"By provider slug: one group for each source. A group may continue in the next page."`
-	NextCursor *string                `json:"next_cursor" doc:"Pass it as next_cursor to read the next page; null at the end."`
+	Groups     map[string][]groupBody `json:"groups" doc:"Groups by provider slug, one for each source. A group may continue on the next page."`
+	NextCursor *string                `json:"next_cursor" doc:"Cursor of the next page. It is null on the last page."`
 	Next       *string                `json:"next" deprecated:"true" doc:"The same as next_cursor."`
 }
 
@@ -107,9 +107,9 @@ type samplesIn struct {
 	UserID     users.ID `path:"user_id" format:"uuid"`
 	Resource   readName `path:"resource"`
 	StartDate  string   `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	EndDate    string   `query:"end_date" doc:"Last day or instant, inclusive."`
-	Provider   string   `query:"provider" doc:"Only this provider's samples."`
-	NextCursor string   `query:"next_cursor" doc:"Where the page before ended."`
+	EndDate    string   `query:"end_date" doc:"Last day or instant of the range, inclusive."`
+	Provider   string   `query:"provider" doc:"Return only this provider's samples."`
+	NextCursor string   `query:"next_cursor" doc:"next_cursor of the previous page."`
 	Cursor     string   `query:"cursor" deprecated:"true" doc:"The same as next_cursor."`
 }
 
@@ -210,7 +210,7 @@ func (h *Handlers) appendGroups(dst []byte, all []wearables.Samples, spill weara
 // Reference 7.7, legacy endpoints.
 func (h *Handlers) plainSeriesRoutes() []api.Route {
 	all := []api.Route{
-		api.Writes[[]sampleBody](api.Get("/v2/timeseries/{user_id}/{resource}", h.readPlain, "Read a user's samples of one resource, whatever their source").Deprecated()),
+		api.Writes[[]sampleBody](api.Get("/v2/timeseries/{user_id}/{resource}", h.readPlain, "Read a user's samples of one resource from all sources").Deprecated()),
 	}
 	for _, kind := range []string{"hdl", "ldl", "total", "triglycerides"} {
 		read := func(ctx context.Context, c api.Caller, in *PlainRange) (*api.Encoded, error) {
@@ -226,8 +226,8 @@ func (h *Handlers) plainSeriesRoutes() []api.Route {
 type PlainRange struct {
 	UserID    users.ID `path:"user_id" format:"uuid"`
 	StartDate string   `query:"start_date" required:"true" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive."`
-	EndDate   string   `query:"end_date" doc:"Last day or instant, inclusive."`
-	Provider  string   `query:"provider" doc:"Only this provider's samples."`
+	EndDate   string   `query:"end_date" doc:"Last day or instant of the range, inclusive."`
+	Provider  string   `query:"provider" doc:"Return only this provider's samples."`
 }
 
 type plainIn struct {
@@ -334,7 +334,7 @@ func withWords(s *huma.Schema) *huma.Schema {
 			}
 			s.Properties[field.Name] = &huma.Schema{
 				Type: huma.TypeString, Nullable: true, Enum: words,
-				Description: "Of " + strings.Join(resources[field.Name], " and ") + ".",
+				Description: "Word of " + strings.Join(resources[field.Name], " and ") + ".",
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func withWords(s *huma.Schema) *huma.Schema {
 
 // TransformSchema adds the fields whose values are words, and the table of resources.
 func (sampleBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withTable(withWords(s), "A sample. Its unit, what its value lies between and its words are those of its resource:", ofNumbers)
+	return withTable(withWords(s), "A sample. Its resource determines its unit, range and words:", ofNumbers)
 }
 
 // TransformSchema adds the fields whose values are words. A piece has them from its
@@ -353,7 +353,7 @@ func (PieceBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 // TransformSchema adds the fields whose values are words, and the table of the resources
 // that accept pushed samples.
 func (pushedSample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return withTable(withWords(s), "A sample that is outside its resource's range is left out, and the answer counts it:", takesSamples)
+	return withTable(withWords(s), "A sample. A value outside the range of its resource is rejected, and the answer counts it:", takesSamples)
 }
 
 // TransformSchema adds the fields whose values are words.
