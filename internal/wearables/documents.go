@@ -130,7 +130,7 @@ var documents = []*Document{
 		{"type", Text, "long_sleep (3 h or more), short_sleep, acknowledged_nap, unknown (ongoing)", `"unknown"`},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
 		{"duration", Integer, "s in bed", "0"},
-		{"total", Integer, "s asleep; 0 when not known, as for the next four", "0"},
+		{"total", Integer, "s asleep; 0 if unknown, also in the next four fields", "0"},
 		{"awake", Integer, "s", "0"},
 		{"light", Integer, "s", "0"},
 		{"rem", Integer, "s", "0"},
@@ -151,7 +151,7 @@ var documents = []*Document{
 		{"sleep_stream", Object, "Deprecated: read the stream.", ""},
 	})},
 	{Name: "sleep_cycle", Label: "Sleep stages", Key: "sleep_cycle", Dated: true, Wakes: true, Start: "session_start", End: "session_end", Longest: 24 * time.Hour, Parallel: true, Fields: fields([]Field{
-		{"sleep_id", UUID, "The sleep it belongs to.", ""},
+		{"sleep_id", UUID, "Id of the sleep.", ""},
 		{"session_start", Moment, "", ""},
 		{"session_end", Moment, "", ""},
 		{"stage_start_offset_second", List, "s from session_start; the three lists are parallel", "[]"},
@@ -228,8 +228,8 @@ var documents = []*Document{
 		{"source_device_model", Text, "", ""},
 	}, flatFields)},
 	{Name: NoteResource, Label: "Notes", Dated: true, Start: "timestamp", Fields: fields([]Field{
-		{"timestamp", Moment, "With an offset.", ""},
-		{"end", Moment, "The same as timestamp when absent.", ""},
+		{"timestamp", Moment, "Time with an offset.", ""},
+		{"end", Moment, "End. The default is timestamp.", ""},
 		{"timezone_offset", Integer, "seconds east of UTC", ""},
 		{"value", Text, "The note itself.", ""},
 		{"tags", List, "Topics of the note.", ""},

@@ -114,11 +114,11 @@ func EventTypes() []events.Type {
 		{Name: DeletedEvent, Sentence: "A user was disconnected from a provider. The data stays.", Optional: true, Example: connection},
 		{
 			Name:     errorEvent,
-			Sentence: "A connection stopped working and needs the user or the team. Not sent yet: data is sent to us or imported, and nothing is fetched from providers.",
+			Sentence: "A connection stopped working and needs the user or the team. Hale does not send it yet, because it fetches nothing from providers.",
 			Example:  events.ExampleOf(`"provider":"fitbit","error_type":"token_refresh_failed","message":"The provider refused to renew access.","error_details":""`),
 		},
 		{Name: DeviceCreatedEvent, Sentence: "A device was seen for the first time.", Example: device},
-		{Name: DeviceUpdatedEvent, Sentence: "What is known of a device changed.", Example: device},
+		{Name: DeviceUpdatedEvent, Sentence: "A device changed.", Example: device},
 	}
 }
 

@@ -132,7 +132,7 @@ type DeviceData struct {
 	ID           DeviceID `json:"id" format:"uuid" doc:"Our id of the device."`
 	UserID       users.ID `json:"user_id" format:"uuid"`
 	Provider     string   `json:"provider" doc:"Slug of the provider."`
-	SourceType   string   `json:"source_type" doc:"Such as phone, watch, ring or unknown. The list may grow."`
+	SourceType   string   `json:"source_type" doc:"Kind of device, such as phone, watch, ring or unknown. The list may grow."`
 	AppID        *string  `json:"app_id"`
 	Manufacturer *string  `json:"device_manufacturer"`
 	Model        *string  `json:"device_model"`

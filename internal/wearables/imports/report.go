@@ -9,26 +9,26 @@ import (
 
 // Report lists the data and the changes of an import: types and counts, never values.
 type Report struct {
-	Records   int64 `json:"records" doc:"Records in the file"`
-	Mapped    int64 `json:"mapped" doc:"Records that became samples or facts"`
-	Skipped   int64 `json:"skipped" doc:"Records that did not"`
-	Copies    int64 `json:"copies" doc:"Records that the file has twice and that count once"`
+	Records   int64 `json:"records" doc:"Number of records in the file."`
+	Mapped    int64 `json:"mapped" doc:"Number of records that became samples or summaries."`
+	Skipped   int64 `json:"skipped" doc:"Number of records that were not used."`
+	Copies    int64 `json:"copies" doc:"Number of records that the file has twice and that count once."`
 	Workouts  int64 `json:"workouts"`
 	Routes    int64 `json:"routes"`
-	Days      int64 `json:"days" doc:"Days whose summaries were derived"`
-	Damaged   int64 `json:"damaged" doc:"Places in the file that were not well formed"`
-	Truncated bool  `json:"truncated" doc:"The file ends in the middle; what came before was kept"`
+	Days      int64 `json:"days" doc:"Number of days whose summaries were derived."`
+	Damaged   int64 `json:"damaged" doc:"Number of places in the file that were not well formed."`
+	Truncated bool  `json:"truncated" doc:"Whether the file ends in the middle. The records before the end were imported."`
 
 	Created   int `json:"created" doc:"Samples and summaries that were new"`
 	Updated   int `json:"updated" doc:"Samples and summaries that changed"`
 	Unchanged int `json:"unchanged" doc:"Samples and summaries that were there already"`
 	Rejected  int `json:"rejected" doc:"Samples and summaries that break a rule"`
 
-	Resources  map[string]Counts           `json:"resources" doc:"What changed, by resource"`
-	Types      map[string]*files.TypeCount `json:"types" doc:"What was in the file, by the file's own names of types"`
-	FirstLeft  map[string]files.LeftOut    `json:"first_skipped" doc:"The first record of each type that was left out: where and why, never what it says"`
-	Rejections map[string]int              `json:"rejections" doc:"How many break which rule, as resource: rule"`
-	Refused    map[string]files.Refused    `json:"first_rejected" doc:"The first value that breaks each of them: when it was measured and by what, never what it was"`
+	Resources  map[string]Counts           `json:"resources" doc:"Changes by resource."`
+	Types      map[string]*files.TypeCount `json:"types" doc:"Content of the file, by the file's own names of types."`
+	FirstLeft  map[string]files.LeftOut    `json:"first_skipped" doc:"First skipped record of each type: place and reason, never the value."`
+	Rejections map[string]int              `json:"rejections" doc:"Number of rejected values by resource and rule."`
+	Refused    map[string]files.Refused    `json:"first_rejected" doc:"First value that breaks each rule: time and source, never the value."`
 }
 
 // Counts counts the values of one resource by outcome.

@@ -80,11 +80,11 @@ var sourceFields = func() []AcceptedField {
 		return wearables.Member{Name: name, Shape: s, Null: true}
 	}
 	return []AcceptedField{
-		{Name: "source_type", Doc: "Kind of device; unknown when absent.", Shape: kind},
-		{Name: "source_app_id", Doc: "Also app_id or source_bundle.", Shape: text()},
-		{Name: "source_device_id", Doc: "One of the user's devices. Also device_id.", Shape: id},
-		{Name: "product_type", Doc: "Model, such as Watch7,1 or iPhone17,2; gives source_type if that is absent.", Shape: text()},
-		{Name: "source", Doc: "The same in one object, as in reads.", Shape: &wearables.Shape{
+		{Name: "source_type", Doc: "Kind of device. The default is unknown.", Shape: kind},
+		{Name: "source_app_id", Doc: "Id of the app. app_id and source_bundle are other names.", Shape: text()},
+		{Name: "source_device_id", Doc: "One of the user's devices. device_id is another name.", Shape: id},
+		{Name: "product_type", Doc: "Model, such as Watch7,1 or iPhone17,2. It determines source_type if that is absent.", Shape: text()},
+		{Name: "source", Doc: "Source in one object, as in reads.", Shape: &wearables.Shape{
 			Kind: wearables.Object, Members: []wearables.Member{member("type", kind), member("app_id", text()), member("device_id", id)},
 		}},
 	}

@@ -33,7 +33,7 @@ func EventTypes() []events.Type {
 
 func dataTypes(resource, what string, example func(uuid.UUID) json.RawMessage) []events.Type {
 	return []events.Type{
-		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " came in for the first time.", Example: example},
+		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " arrived for the first time.", Example: example},
 		{Name: "daily.data." + resource + ".updated", Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
 		{
 			Name: "daily.data." + resource + ".deleted", Sentence: "Data of " + resource + " was deleted.",

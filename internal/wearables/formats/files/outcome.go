@@ -26,8 +26,8 @@ type Report struct {
 // LeftOut is the first record of a type that was left out: its place and the reason,
 // never its values.
 type LeftOut struct {
-	Record int64  `json:"record" doc:"The how-manieth of its type it is in the file, from 1; 0 where only the end of the file showed it."`
-	Reason string `json:"reason" doc:"skipped (no resource for the type), bad_date, bad_value, bad_unit, unpaired or too_many."`
+	Record int64  `json:"record" doc:"Position among the records of its type in the file, from 1. It is 0 if only the end of the file showed it."`
+	Reason string `json:"reason" doc:"Reason: skipped (no resource for the type), bad_date, bad_value, bad_unit, unpaired or too_many."`
 }
 
 // Left remembers the first record of a type that was left out. If the last
@@ -92,14 +92,14 @@ func (r *Report) FirstLeft() map[string]LeftOut {
 type TypeCount struct {
 	Read    int64 `json:"read"`
 	Mapped  int64 `json:"mapped"`
-	Skipped int64 `json:"skipped,omitempty" doc:"No resource for the type"`
+	Skipped int64 `json:"skipped,omitempty" doc:"Number of records without a resource for their type."`
 	// Reasons for which single records of a known type were left out.
 	BadDate  int64 `json:"bad_date,omitempty"`
 	BadValue int64 `json:"bad_value,omitempty"`
 	BadUnit  int64 `json:"bad_unit,omitempty"`
-	Unpaired int64 `json:"unpaired,omitempty" doc:"The other half of it is missing"`
-	TooMany  int64 `json:"too_many,omitempty" doc:"More than is kept of it"`
-	Copies   int64 `json:"copies,omitempty" doc:"The file has it a second time"`
+	Unpaired int64 `json:"unpaired,omitempty" doc:"Number of records whose other half is missing."`
+	TooMany  int64 `json:"too_many,omitempty" doc:"Number of records above the limit of their type."`
+	Copies   int64 `json:"copies,omitempty" doc:"Number of records that the file repeats."`
 }
 
 // Skipped counts the records that did not become anything.
@@ -155,8 +155,8 @@ func NewOutcome() *Outcome {
 // Refused describes the first value that broke a rule. It has the time and the source of
 // the value, never the value.
 type Refused struct {
-	At         string `json:"at" doc:"When it was measured, in UTC; the date of a summary of a day, and empty for a profile."`
-	SourceType string `json:"source_type" doc:"Such as watch; empty for a stream, whose workout has it."`
+	At         string `json:"at" doc:"Time of the measurement in UTC. For a summary of a day it is the date, and for a profile it is empty."`
+	SourceType string `json:"source_type" doc:"Kind of device, such as watch. It is empty for a stream, because the workout has it."`
 }
 
 // refusedOf finds the value that a rejection points at.

@@ -504,7 +504,7 @@ func TestNewerValuesAreNotOverwritten(t *testing.T) {
 	})
 }
 
-// A payload that today's mapping refuses costs itself and nothing around it.
+// A payload that the current mapping refuses does not affect other payloads.
 func TestUnreadablePayloads(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

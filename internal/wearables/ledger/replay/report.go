@@ -4,25 +4,25 @@ import "hale/internal/wearables/ingest"
 
 // Changes lists the changes of a run: counts, words and names of fields, never values.
 type Changes struct {
-	Users      int64                       `json:"users" doc:"Users whose payloads were read."`
-	Payloads   int64                       `json:"payloads" doc:"Payloads that were read."`
-	Unreadable map[string]int64            `json:"unreadable" doc:"Payloads that today's mapping refuses, by kind."`
+	Users      int64                       `json:"users" doc:"Number of users whose payloads were processed."`
+	Payloads   int64                       `json:"payloads" doc:"Number of payloads that were processed."`
+	Unreadable map[string]int64            `json:"unreadable" doc:"Number of payloads that the current mapping refuses, by kind."`
 	Resources  map[string]*ResourceChanges `json:"resources" doc:"Changes by resource. Unchanged resources are absent."`
 }
 
 // ResourceChanges counts the values of one resource by outcome.
 type ResourceChanges struct {
-	Created      int64        `json:"created" doc:"Values that the older mapping did not make."`
-	Updated      int64        `json:"updated" doc:"Values that come out differently."`
-	FirstCreated *FirstChange `json:"first_created" doc:"Null when nothing was created."`
-	FirstUpdated *FirstChange `json:"first_updated" doc:"Null when nothing was updated."`
+	Created      int64        `json:"created" doc:"Number of values that the older mapping did not produce."`
+	Updated      int64        `json:"updated" doc:"Number of values that differ."`
+	FirstCreated *FirstChange `json:"first_created" doc:"Time of the first created value. It is null if there is none."`
+	FirstUpdated *FirstChange `json:"first_updated" doc:"Time of the first updated value. It is null if there is none."`
 }
 
 // FirstChange is an example of several changes.
 type FirstChange struct {
 	Provider   string   `json:"provider"`
 	SourceType string   `json:"source_type"`
-	Day        string   `json:"day" doc:"Calendar date of a summary; empty for samples."`
+	Day        string   `json:"day" doc:"Calendar date of a summary. It is empty for samples."`
 	Fields     []string `json:"fields" doc:"Fields of an updated summary that differ."`
 }
 
