@@ -1,14 +1,18 @@
 package internal_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -105,6 +109,91 @@ func TestTextsAreInPlainEnglish(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+// fragment matches a text without a subject: a preposition, or a word of a question.
+var fragment = regexp.MustCompile(`^(Of|By|As|From|To|In|At|On|For|With|Without|Until|Since|Null|Such|So|Why|How|Where|Whose|Which|What|When|Who|Instead|Not|Needed|Only)\b`)
+
+// Descriptions of fields and parameters are struct tags.
+func TestDescriptionsOfFieldsAreInPlainEnglish(t *testing.T) {
+	for file := range goFiles(t) {
+		if strings.HasSuffix(file.name, "_test.go") {
+			continue
+		}
+		ast.Inspect(file.syntax, func(n ast.Node) bool {
+			field, ok := n.(*ast.Field)
+			if !ok || field.Tag == nil {
+				return true
+			}
+			checkDescription(reflect.StructTag(strings.Trim(field.Tag.Value, "`")).Get("doc"), func(problem string, text string) {
+				t.Errorf("%s: %s: %s", file.position(field.Pos()), problem, shorten(text))
+			})
+			return true
+		})
+	}
+}
+
+// Programs write some descriptions, so that only the OpenAPI document has all of
+// them, and the summaries of all operations.
+func TestTheOpenAPIDocumentIsInPlainEnglish(t *testing.T) {
+	content, err := os.ReadFile("../docs/openapi.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var document any
+	if err := json.Unmarshal(content, &document); err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for text := range descriptions(document) {
+		if seen[text] {
+			continue
+		}
+		seen[text] = true
+		checkDescription(text, func(problem string, text string) { t.Errorf("docs/openapi.json: %s: %s", problem, shorten(text)) })
+	}
+}
+
+// descriptions yields the summaries and descriptions of a JSON document.
+func descriptions(value any) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		var walk func(any) bool
+		walk = func(value any) bool {
+			switch v := value.(type) {
+			case map[string]any:
+				for _, name := range slices.Sorted(maps.Keys(v)) {
+					if text, ok := v[name].(string); ok && (name == "summary" || name == "description") {
+						if !yield(text) {
+							return false
+						}
+					} else if !walk(v[name]) {
+						return false
+					}
+				}
+			case []any:
+				for _, element := range v {
+					if !walk(element) {
+						return false
+					}
+				}
+			}
+			return true
+		}
+		walk(value)
+	}
+}
+
+func checkDescription(text string, report func(problem string, text string)) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if notProse.MatchString(line) {
+			continue
+		}
+		problem := func(problem string) { report(problem, line) }
+		checkWording(line, maxSentence, problem)
+		if found := fragment.FindString(line); found != "" {
+			problem("a fragment that begins with “" + found + "”: begin with a noun or a verb")
+		}
 	}
 }
 
@@ -342,6 +431,69 @@ func goFiles(t *testing.T) func(yield func(goFile) bool) {
 				return
 			}
 		}
+	}
+}
+
+// markers match the beginning of a comment, by the extension of a file. A Makefile has
+// none. A target's help begins with two signs.
+var markers = map[string]*regexp.Regexp{
+	"":     regexp.MustCompile(`(^|\s)##? `),
+	".mjs": regexp.MustCompile(`(^|\s)// `),
+	".sh":  regexp.MustCompile(`(^|\s)# `),
+	".sql": regexp.MustCompile(`(^|\s)-- `),
+}
+
+// annotation matches a comment of a migration that programs read.
+var annotation = regexp.MustCompile(`^(\+goose|(postgres|sqlite): )`)
+
+func TestCommentsOfOtherFilesAreInPlainEnglish(t *testing.T) {
+	names := []string{"../Makefile"}
+	for _, extension := range []string{".mjs", ".sh", ".sql"} {
+		names = slices.AppendSeq(names, tree(t, extension))
+	}
+	for _, name := range names {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range commentsOf(string(content), markers[filepath.Ext(name)]) {
+			checkWording(text, maxSentence, func(problem string) {
+				t.Errorf("%s: %s: %s", strings.TrimPrefix(name, "../"), problem, shorten(text))
+			})
+		}
+	}
+}
+
+// commentsOf returns the comments of a file. Successive lines are one comment, except
+// lines that are indented or follow code.
+func commentsOf(content string, marker *regexp.Regexp) (all []string) {
+	continues := false
+	for line := range strings.SplitSeq(content, "\n") {
+		at := marker.FindStringIndex(line)
+		if at == nil {
+			continues = false
+			continue
+		}
+		text := line[at[1]:]
+		alone := strings.TrimSpace(line[:at[0]]) == "" && !strings.HasPrefix(text, " ")
+		switch {
+		case annotation.MatchString(text):
+			alone = false
+		case continues && alone:
+			all[len(all)-1] += " " + text
+		default:
+			all = append(all, text)
+		}
+		continues = alone
+	}
+	return all
+}
+
+func TestCommentsOf(t *testing.T) {
+	content := "-- +goose Up\n\n-- One row.\n-- Two lines.\nid UUID, -- of a user\n-- sqlite: begin\n--   indented\n-- last"
+	want := []string{"One row. Two lines.", "of a user", "  indented", "last"}
+	if got := commentsOf(content, markers[".sql"]); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 
