@@ -49,7 +49,7 @@ func (t *table) rows() int {
 	return len(t.columns[0])
 }
 
-// showResults prints the answer: as it came, a line for each row, or tables.
+// showResults prints the answer unchanged, as a line for each row, or as tables.
 func (s *shell) showResults(answer []byte) error {
 	if s.format == formatJSON {
 		s.printBody(answer)
