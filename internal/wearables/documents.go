@@ -66,14 +66,14 @@ var storeFields = []string{
 const OtherSport = 3000
 
 var headFields = []Field{
-	{"id", UUID, "Stays the same when the summary is revised.", ""},
+	{"id", UUID, "Id of the summary. A revision keeps it.", ""},
 	{"user_id", UUID, "", ""},
 }
 
 var tailFields = []Field{
-	{"source", Object, "Where the values come from.", ""},
-	{"created_at", Moment, "When it was first stored.", ""},
-	{"updated_at", Moment, "When it last changed.", ""},
+	{"source", Object, "Source of the values.", ""},
+	{"created_at", Moment, "Time of the first version.", ""},
+	{"updated_at", Moment, "Time of the last change.", ""},
 }
 
 var days = []Field{

@@ -15,15 +15,15 @@ import (
 
 func (h *Handlers) portalLinkRoutes() []api.Route {
 	return []api.Route{
-		api.Post("/v2/user/{user_id}/create_portal_url", h.createPortalURL, "Make a link into the user's portal").Creates(),
+		api.Post("/v2/user/{user_id}/create_portal_url", h.createPortalURL, "Create a link into the user's portal").Creates(),
 	}
 }
 
 type createPortalURLIn struct {
 	api.UserPath
 	Body struct {
-		Context string     `json:"context" enum:"launch,communications" doc:"launch: 10 minutes, one use, from your own signed-in page. communications: 14 days, short, for e-mail and SMS."`
-		OrderID *uuid.UUID `json:"order_id" required:"false" format:"uuid" nullable:"true" doc:"Opens this order of the user."`
+		Context string     `json:"context" enum:"launch,communications" doc:"launch is for your own signed-in page: 10 minutes, one use. communications is for e-mail and SMS: a short link for 14 days."`
+		OrderID *uuid.UUID `json:"order_id" required:"false" format:"uuid" nullable:"true" doc:"Order of the user that the link opens."`
 	}
 }
 
@@ -31,8 +31,8 @@ type createPortalURLIn struct {
 //
 // Spec: Portal link.
 type portalURLBody struct {
-	URL       string `json:"url" format:"uri" doc:"A secret: it opens the portal."`
-	ExpiresIn int64  `json:"expires_in" doc:"Seconds."`
+	URL       string `json:"url" format:"uri" doc:"Link that opens the portal. It is a secret."`
+	ExpiresIn int64  `json:"expires_in" doc:"Lifetime in seconds."`
 }
 
 func (h *Handlers) createPortalURL(ctx context.Context, c api.Caller, in *createPortalURLIn) (*api.Out[portalURLBody], error) {

@@ -40,7 +40,7 @@ func dataTypes(resource, what string, example func(uuid.UUID) json.RawMessage) [
 			Example: events.ExampleOf(`"resource":"` + resource + `",` + deletedExample),
 		},
 		{
-			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " of a new connection has been fetched to its end.",
+			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " of a new connection is complete.",
 			Example: events.ExampleOf(historicalExample),
 		},
 	}
