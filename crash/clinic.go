@@ -55,7 +55,7 @@ type visit struct {
 	order, method string
 	asked         bool // a visit without a time
 	known         orderState
-	maybe         *orderState // asked for last; a kill took the answer away
+	maybe         *orderState // state of the last request, whose answer was lost
 }
 
 // promise holds a POST with an idempotency key, and the id in its answer.
