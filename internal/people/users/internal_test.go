@@ -169,3 +169,66 @@ func TestEachDatabaseHasItsNameIndex(t *testing.T) {
 		t.Error("two databases share an index")
 	}
 }
+
+// Locking and changing a user writes its row, and no index whose columns stay the same.
+// Each index adds a page, and a large team has few of these pages in memory.
+func TestChangesOfAUserWriteFewIndexes(t *testing.T) {
+	db := storetest.SQLite(t)
+	for name, statement := range map[string]string{"lock": lockUser, "save": saveUser} {
+		args := make([]any, strings.Count(statement, "$"))
+		err := db.Read(store.AsSystem(t.Context()), func(tx *store.Tx) error {
+			written, err := tablesWritten(t, tx, statement, args)
+			if err != nil {
+				return err
+			}
+			for _, table := range written {
+				if table != "users" && table != "users_by_ingestion_end" {
+					t.Errorf("%s writes %s", name, table)
+				}
+			}
+			if !slices.Contains(written, "users") {
+				t.Errorf("%s writes %v, want users", name, written)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tablesWritten returns the tables and indexes that SQLite's program of a statement changes.
+func tablesWritten(t *testing.T, tx *store.Tx, statement string, args []any) (names []string, err error) {
+	t.Helper()
+	rows, err := tx.Query(t.Context(), "EXPLAIN "+statement, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	roots, changed := map[int64]int64{}, map[int64]bool{}
+	for rows.Next() {
+		var address, cursor, page int64
+		var operation string
+		var p3, p4, p5, comment any
+		if err := rows.Scan(&address, &operation, &cursor, &page, &p3, &p4, &p5, &comment); err != nil {
+			return nil, err
+		}
+		switch operation {
+		case "OpenWrite":
+			roots[cursor] = page
+		case "Insert", "IdxInsert", "IdxDelete":
+			changed[roots[cursor]] = true
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for page := range changed {
+		var name string
+		if err := tx.QueryRow(t.Context(), `SELECT name FROM sqlite_master WHERE rootpage = $1`, page).Scan(&name); err != nil {
+			return nil, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}

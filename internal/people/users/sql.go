@@ -135,9 +135,23 @@ func insert(ctx context.Context, tx *store.Tx, user *User) error {
 		user.IngestionStart, user.IngestionEnd).Scan(&user.block)
 }
 
+// lockUser, renameUser and saveUser write no index of users that they need not write. The
+// pages of an index are in memory for a small team, and not for a large one.
+const (
+	lockUser = `UPDATE users SET info_rev = info_rev WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL`
+
+	renameUser = `UPDATE users SET client_user_id = $3
+		WHERE team_id = $1 AND user_id = $2 AND NOT EXISTS (SELECT 1 FROM users o
+			WHERE o.team_id = $1 AND o.client_user_id = $3 AND o.deleted_at IS NULL AND o.user_id <> $2)`
+
+	saveUser = `UPDATE users SET time_zone = $3, time_zone_at = $4,
+		birth_date = $5, birth_date_at = $6, ingestion_start = $7, ingestion_end = $8
+		WHERE team_id = $1 AND user_id = $2`
+)
+
 // lock makes other changes of the user wait until the transaction ends.
 func lock(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
-	n, err := tx.Exec(ctx, `UPDATE users SET block = block WHERE team_id = $1 AND user_id = $2 AND deleted_at IS NULL`, team, id)
+	n, err := tx.Exec(ctx, lockUser, team, id)
 	if err != nil {
 		return fmt.Errorf("users: locking %s: %w", id, err)
 	}
@@ -148,21 +162,23 @@ func lock(ctx context.Context, tx *store.Tx, team teams.ID, id ID) error {
 }
 
 // save writes the changeable columns of a locked user.
-func save(ctx context.Context, tx *store.Tx, user *User) error {
+func save(ctx context.Context, tx *store.Tx, user, before *User) error {
+	if user.ClientUserID != before.ClientUserID {
+		n, err := tx.Exec(ctx, renameUser, user.Team, user.ID, user.ClientUserID)
+		switch {
+		case store.IsUnique(err), err == nil && n == 0: // a concurrent transaction can still take the name
+			return conflictError()
+		case err != nil:
+			return fmt.Errorf("users: renaming %s: %w", user.ID, err)
+		}
+	}
 	birthDate, err := user.sealBirthDate(ctx, tx)
 	if err != nil {
 		return err
 	}
 	zone, zoneAt, birthDateAt := user.fallbackColumns()
-	n, err := tx.Exec(ctx, `UPDATE users SET client_user_id = $3, time_zone = $4, time_zone_at = $5,
-		birth_date = $6, birth_date_at = $7, ingestion_start = $8, ingestion_end = $9
-		WHERE team_id = $1 AND user_id = $2 AND NOT EXISTS (SELECT 1 FROM users o
-			WHERE o.team_id = $1 AND o.client_user_id = $3 AND o.deleted_at IS NULL AND o.user_id <> $2)`,
-		user.Team, user.ID, user.ClientUserID, zone, zoneAt, birthDate, birthDateAt, user.IngestionStart, user.IngestionEnd)
-	switch {
-	case store.IsUnique(err), err == nil && n == 0: // a concurrent transaction can still take the name
-		return conflictError()
-	case err != nil:
+	_, err = tx.Exec(ctx, saveUser, user.Team, user.ID, zone, zoneAt, birthDate, birthDateAt, user.IngestionStart, user.IngestionEnd)
+	if err != nil {
 		return fmt.Errorf("users: changing %s: %w", user.ID, err)
 	}
 	return nil

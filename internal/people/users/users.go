@@ -241,7 +241,7 @@ func Change(ctx context.Context, tx *store.Tx, team teams.ID, id ID, u Update) (
 	if err := checkBounds(user.IngestionStart, user.IngestionEnd); err != nil {
 		return User{}, err
 	}
-	if err := save(ctx, tx, &user); err != nil {
+	if err := save(ctx, tx, &user, &before); err != nil {
 		return user, err
 	}
 	if err := user.announce(ctx, tx, UpdatedEvent); err != nil || user.ZoneName() == before.ZoneName() {
