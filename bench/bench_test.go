@@ -45,7 +45,7 @@ func TestEveryMeasureRuns(t *testing.T) {
 // Growth measures every call at two small sizes, so that each call keeps working.
 func TestGrowthRuns(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds the server and measures for a quarter of a minute")
+		t.Skip("builds the server and measures for half a minute")
 	}
 	*growthPeople, *growthOrders, *growthDays = "200,400", "200,400", 0.1
 	var out bytes.Buffer

@@ -63,12 +63,18 @@ func Head(method, path, host string, headers ...string) []byte {
 // Do sends head and body and reads the answer. A body, even an empty one, is announced as
 // JSON; nil means none. After an error the connection cannot be used again.
 func (c *Conn) Do(head, body []byte) (Response, error) {
+	return c.DoAs("application/json", head, body)
+}
+
+// DoAs is like Do, and announces the body as another media type.
+func (c *Conn) DoAs(media string, head, body []byte) (Response, error) {
 	if err := c.net.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return Response{}, fmt.Errorf("lean: %w", err)
 	}
 	c.out = append(c.out[:0], head...)
 	if body != nil {
-		c.out = append(c.out, "Content-Type: application/json\r\nContent-Length: "...)
+		c.out = append(append(c.out, "Content-Type: "...), media...)
+		c.out = append(c.out, "\r\nContent-Length: "...)
 		c.out = strconv.AppendInt(c.out, int64(len(body)), 10)
 		c.out = append(c.out, "\r\n"...)
 	}
