@@ -63,14 +63,15 @@ type teamIndex struct {
 	users      []users.ID
 	created    []int64 // microseconds
 	updated    []int64
-	changes    []int64 // stamps
-	kinds      []uint8 // status and method, see kindOf
-	results    []uint8 // interpretation and criticality, see resultOf
-	activates  []int32 // yyyymmdd; 0 for none
-	births     []int32 // yyyymmdd; 0 for none
-	patients   []int32 // lines of names
-	recipients []int32 // lines of names, without their tails
-	rows       []int32 // 0, 1, 2 …: the rows of a list without filters
+	changes    []int64  // stamps
+	kinds      []uint8  // status and method, see kindOf
+	perKind    [256]int // number of orders of each kind
+	results    []uint8  // interpretation and criticality, see resultOf
+	activates  []int32  // yyyymmdd; 0 for none
+	births     []int32  // yyyymmdd; 0 for none
+	patients   []int32  // lines of names
+	recipients []int32  // lines of names, without their tails
+	rows       []int32  // 0, 1, 2 …: the rows of a list without filters
 
 	names     nameTable
 	byPatient patientRows
@@ -169,14 +170,21 @@ func (x *Index) Select(ctx context.Context, tx *store.Tx, team teams.ID, f Filte
 	if narrowed {
 		candidates = t.find(some)
 	}
-	into := t.buffer()
-	defer t.buffers.Put(into)
-	matches := t.match(*into, f, candidates, t.find(byNumber), Today(now))
-	page, more, err := t.page(matches, f)
-	if err != nil {
-		return Selection{}, err
+	var s Selection
+	var page []int32
+	var more bool
+	if !narrowed && f.onlyKinds() {
+		page, s.Total, _ = t.newestOfKinds(f)
+		more = s.Total > (f.Page-1)*f.Size+len(page)
+	} else {
+		into := t.buffer()
+		defer t.buffers.Put(into)
+		matches := t.match(*into, f, candidates, t.find(byNumber), Today(now))
+		if page, more, err = t.page(matches, f); err != nil {
+			return Selection{}, err
+		}
+		s.Total = len(matches)
 	}
-	s := Selection{Total: len(matches)}
 	for _, row := range page {
 		s.IDs = append(s.IDs, t.ids[row])
 	}

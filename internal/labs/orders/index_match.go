@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -106,6 +107,40 @@ func (t *teamIndex) match(into []int32, f Filter, candidates, numbered []int32, 
 		candidates = t.search(into, candidates, numbered, strings.TrimSpace(f.Search))
 	}
 	return candidates
+}
+
+// onlyKinds reports whether the list is a numbered page of the newest orders, and has no
+// filters except statuses and methods.
+func (f *Filter) onlyKinds() bool {
+	rest := *f
+	rest.Statuses, rest.Methods, rest.Page, rest.Size = nil, nil, 0, 0
+	if rest.Key == ByCreation {
+		rest.Key = ""
+	}
+	return (len(f.Statuses) > 0 || len(f.Methods) > 0) && reflect.ValueOf(rest).IsZero()
+}
+
+// newestOfKinds returns the page of a list with only kinds, the total, and the number of
+// rows that it passed. The total comes from counts, so the pass ends with the page.
+func (t *teamIndex) newestOfKinds(f Filter) (page []int32, total, passed int) {
+	wanted := f.kinds()
+	for kind, count := range t.perKind {
+		if wanted[kind] {
+			total += count
+		}
+	}
+	skip := (f.Page - 1) * f.Size
+	size := min(f.Size, total-skip)
+	for row := len(t.kinds) - 1; row >= 0 && len(page) < size; row-- {
+		passed++
+		if !wanted[t.kinds[row]] {
+			continue
+		}
+		if skip--; skip < 0 {
+			page = append(page, int32(row))
+		}
+	}
+	return page, total, passed
 }
 
 // chooseIn writes the rows that have a wanted value in a column into a slice, and returns

@@ -42,6 +42,7 @@ func (t *teamIndex) append(r *indexRow) {
 	t.created, t.updated = append(t.created, r.created), append(t.updated, 0)
 	t.changes = append(t.changes, 0)
 	t.kinds, t.results = append(t.kinds, 0), append(t.results, 0)
+	t.perKind[0]++ // until set
 	t.activates, t.births = append(t.activates, 0), append(t.births, 0)
 	t.patients, t.recipients = append(t.patients, 0), append(t.recipients, 0)
 	t.rows = append(t.rows, int32(len(t.rows)))
@@ -51,6 +52,8 @@ func (t *teamIndex) append(r *indexRow) {
 // set updates the variable columns of an order.
 func (t *teamIndex) set(row int, r *indexRow) {
 	t.changes[row] = r.change
+	t.perKind[t.kinds[row]]--
+	t.perKind[r.kind]++
 	t.updated[row], t.kinds[row], t.results[row], t.activates[row], t.births[row] = r.updated, r.kind, r.result, r.activate, r.names.birth
 	patient, recipient := r.names.lines()
 	before := t.patients[row]
@@ -71,6 +74,7 @@ func (t *teamIndex) arrange(first int, erased map[ID]bool) {
 	kept := order[:0]
 	for i, row := range order {
 		if erased[t.ids[row]] || i+1 < len(order) && t.ids[order[i+1]] == t.ids[row] {
+			t.perKind[t.kinds[row]]--
 			t.names.replace(&t.patients[row], nameLine{})
 			t.names.replace(&t.recipients[row], nameLine{})
 			continue
