@@ -165,7 +165,7 @@ var peopleCalls = []growthCall{
 	del("listen no longer", "/v2/webhooks/{listener}").once(),
 	get("last event", "/v2/events?limit=1").keep("last", "last").once(),
 
-	post("create a webhook", "/v2/webhooks", `{"url":"http://127.0.0.1:9/hook","filter_types":["labtest.result.critical"]}`).keep("hook", "id").times(40),
+	post("create a webhook", "/v2/webhooks", `{"url":"http://127.0.0.1:9/hook","filter_types":["labtest.result.critical"]}`).keep("hook", "id").times(24),
 	patch("change a webhook", "/v2/webhooks/{hook}", `{"description":"Hook {n}"}`),
 	put("set headers of a webhook", "/v2/webhooks/{hook}/headers", `{"headers":{"x-clinic":"{n}"}}`),
 	get("headers of a webhook", "/v2/webhooks/{hook}/headers"),
@@ -175,7 +175,7 @@ var peopleCalls = []growthCall{
 	post("replay events", "/v2/webhooks/{hook}/replay", `{"from_seq":{last}}`),
 	post("recover failed deliveries", "/v2/webhooks/{hook}/recover", `{"since":"{now}"}`),
 	del("delete a webhook", "/v2/webhooks/{hook}"),
-	post("create a webhook, team page", "/v1/org/{team}/team/{team}/sandbox/webhook", `{"url":"http://127.0.0.1:9/hook","filter_types":["labtest.result.critical"]}`).keep("page_hook", "id").times(40),
+	post("create a webhook, team page", "/v1/org/{team}/team/{team}/sandbox/webhook", `{"url":"http://127.0.0.1:9/hook","filter_types":["labtest.result.critical"]}`).keep("page_hook", "id").times(24),
 	get("webhook, team page", "/v1/org/{team}/team/{team}/sandbox/webhook/{page_hook}"),
 	patch("change a webhook, team page", "/v1/org/{team}/team/{team}/sandbox/webhook/{page_hook}", `{"description":"Hook {n}"}`),
 	put("set headers of a webhook, team page", "/v1/org/{team}/team/{team}/sandbox/webhook/{page_hook}/headers", `{"headers":{"x-clinic":"{n}"}}`),
