@@ -66,7 +66,7 @@ func (c *Conn) Do(head, body []byte) (Response, error) {
 	return c.DoAs("application/json", head, body)
 }
 
-// DoAs is like Do, and announces the body as another media type.
+// DoAs sends a request like Do, and announces the body as another media type.
 func (c *Conn) DoAs(media string, head, body []byte) (Response, error) {
 	if err := c.net.SetDeadline(time.Now().Add(c.timeout)); err != nil {
 		return Response{}, fmt.Errorf("lean: %w", err)
