@@ -6,10 +6,10 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
-	"strings"
 
 	"github.com/go-chi/chi/v5"
 
+	"hale/internal/api"
 	"hale/internal/api/wearables"
 	"hale/internal/docpages"
 	"hale/internal/portal"
@@ -44,7 +44,7 @@ func (a *App) serveHome(w http.ResponseWriter, r *http.Request) {
 	}
 	var body bytes.Buffer
 	contentType, err := "application/json", error(nil)
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if docpages.WantsHTML(r) {
 		contentType = "text/html; charset=utf-8"
 		err = homeTemplate.Execute(&body, page)
 	} else {
@@ -68,7 +68,8 @@ func (a *App) serveHome(w http.ResponseWriter, r *http.Request) {
 func (a *App) mount(router chi.Router) {
 	router.Get("/", a.serveHome)
 	if a.Config.Docs {
-		docpages.Mount(router, a.Log, a.api.OpenAPI())
+		notFound := func(w http.ResponseWriter, _ *http.Request) { api.WriteDetail(w, http.StatusNotFound, "Not Found") }
+		docpages.Mount(router, a.Log, a.api.OpenAPI(), notFound)
 	}
 	pages := portal.New(portal.Options{DB: a.DB, Log: a.Log, BaseURL: a.URL(), Messages: a.sending, Audit: a.audit})
 	for _, pattern := range portal.Patterns {

@@ -31,14 +31,15 @@ var files embed.FS
 // site serves the pages.
 type site struct {
 	log       *slog.Logger
+	notFound  http.HandlerFunc // for programs
 	reference func() *reference
 	index     func() *Index
 }
 
 // Mount adds the pages to a router. doc is read at the first request, when all operations
-// are in it.
-func Mount(router chi.Router, log *slog.Logger, doc *huma.OpenAPI) {
-	s := &site{log: log}
+// are in it. notFound answers programs that ask for a page that does not exist.
+func Mount(router chi.Router, log *slog.Logger, doc *huma.OpenAPI, notFound http.HandlerFunc) {
+	s := &site{log: log, notFound: notFound}
 	s.reference = sync.OnceValue(func() *reference { return newReference(doc) })
 	s.index = sync.OnceValue(func() *Index { return newIndex(s.reference()) })
 	router.Get(rootPath, s.showReference)
@@ -48,6 +49,7 @@ func Mount(router chi.Router, log *slog.Logger, doc *huma.OpenAPI) {
 	router.Get(searchPath, s.showSearch)
 	router.Get(staticPath+"{file}", s.serveStatic)
 	router.Get(programsPath+"{file}", s.serveProgram)
+	router.Get(rootPath+"/*", func(w http.ResponseWriter, r *http.Request) { s.showMissing(w, r, "page", nil) })
 }
 
 // page is the content of every template.
@@ -94,7 +96,7 @@ func (s *site) showReference(w http.ResponseWriter, _ *http.Request) {
 func (s *site) showOperation(w http.ResponseWriter, r *http.Request) {
 	o := s.reference().byID[chi.URLParam(r, "id")]
 	if o == nil {
-		s.showMissing(w, "operation", nil)
+		s.showMissing(w, r, "operation", nil)
 		return
 	}
 	s.write(w, http.StatusOK, "operation", page{Title: o.Title, Part: "reference", Body: map[string]any{"Operation": o, "Header": s.reference().Header}})
@@ -120,7 +122,7 @@ func (s *site) showGuide(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "page")
 	g, ok := FindGuide(name)
 	if !ok {
-		s.showMissing(w, "guide", NearestGuides(name))
+		s.showMissing(w, r, "guide", NearestGuides(name))
 		return
 	}
 	if g.Name != name {
@@ -162,7 +164,16 @@ func (s *site) showSearch(w http.ResponseWriter, r *http.Request) {
 	s.write(w, http.StatusOK, "search", page{Title: "Search", Part: "search", Query: query, Body: s.index().Search(query)})
 }
 
-func (s *site) showMissing(w http.ResponseWriter, kind string, near []string) {
+// WantsHTML reports whether a request comes from a browser rather than a program.
+func WantsHTML(r *http.Request) bool { return strings.Contains(r.Header.Get("Accept"), "text/html") }
+
+// showMissing answers a browser with a page, and a program with the JSON of the API.
+func (s *site) showMissing(w http.ResponseWriter, r *http.Request, kind string, near []string) {
+	w.Header().Add("Vary", "Accept")
+	if !WantsHTML(r) {
+		s.notFound(w, r)
+		return
+	}
 	s.write(w, http.StatusNotFound, "missing", page{Title: "No such " + kind, Body: map[string]any{"Kind": kind, "Near": near}})
 }
 
@@ -172,7 +183,7 @@ func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 	name := chi.URLParam(r, "file")
 	body, err := files.ReadFile("static/" + name)
 	if err != nil {
-		s.showMissing(w, "file", nil)
+		s.showMissing(w, r, "file", nil)
 		return
 	}
 	w.Header().Set("Content-Type", staticTypes[name[strings.LastIndexByte(name, '.'):]])
@@ -183,7 +194,7 @@ func (s *site) serveStatic(w http.ResponseWriter, r *http.Request) {
 func (s *site) serveProgram(w http.ResponseWriter, r *http.Request) {
 	body, err := docs.Files.ReadFile("examples/" + chi.URLParam(r, "file"))
 	if err != nil {
-		s.showMissing(w, "file", nil)
+		s.showMissing(w, r, "file", nil)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")

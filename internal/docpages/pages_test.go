@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,13 +18,19 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// get returns a page without a key.
+// get returns a page without a key, as a browser requests it.
 func get(t *testing.T, address string) (*http.Response, string) {
+	t.Helper()
+	return getAs(t, address, "text/html,application/xhtml+xml,*/*;q=0.8")
+}
+
+func getAs(t *testing.T, address, accept string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	request.Header.Set("Accept", accept)
 	answer, err := http.DefaultTransport.RoundTrip(request)
 	if err != nil {
 		t.Fatal(err)
@@ -185,9 +192,24 @@ func TestDocsMissingPages(t *testing.T) {
 	if answer, _ := get(t, a.URL()+"/docs/guides/webhooks.md"); answer.StatusCode != http.StatusMovedPermanently || answer.Header.Get("Location") != "/docs/guides/webhooks" {
 		t.Errorf("%d %s", answer.StatusCode, answer.Header.Get("Location"))
 	}
-	for _, path := range []string{"/docs/operations/none", "/docs/static/none.js", "/docs/examples/none.py", "/docs/examples/..%2fevents.md", "/docs/static/..%2fpages.go", "/docs/guides/..%2f..%2fgo.mod", "/docs/guides/sample-blocks"} {
-		if answer, _ := get(t, a.URL()+path); answer.StatusCode != http.StatusNotFound {
-			t.Errorf("%s answers %d", path, answer.StatusCode)
+	for _, path := range []string{
+		"/docs/operations/none", "/docs/static/none.js", "/docs/examples/none.py", "/docs/examples/..%2fevents.md", "/docs/static/..%2fpages.go", "/docs/guides/..%2f..%2fgo.mod", "/docs/guides/sample-blocks",
+		"/docs/nonsense", "/docs/nonsense/", "/docs/a/b/c", "/docs/guides/events/more", "/docs/operations/createUser/more", "/docs/search/more", "/docs/static", "/docs/<script>alert(1)<%2Fscript>",
+	} {
+		answer, text := get(t, a.URL()+path)
+		if answer.StatusCode != http.StatusNotFound || !strings.Contains(text, `role="search"`) || !strings.Contains(text, `href="/docs/guides/start"`) || !strings.Contains(text, `href="/"`) || strings.Contains(text, "<script>") {
+			t.Errorf("%s answers a browser with %d %s", path, answer.StatusCode, text)
+		}
+		if policy := answer.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") {
+			t.Errorf("%s has the policy %q", path, policy)
+		}
+		answer, text = getAs(t, a.URL()+path, "*/*")
+		var refusal struct{ Code, Detail string }
+		if err := json.Unmarshal([]byte(text), &refusal); err != nil || answer.StatusCode != http.StatusNotFound || refusal.Code != "not_found" || refusal.Detail == "" {
+			t.Errorf("%s answers a program with %d %s", path, answer.StatusCode, text)
+		}
+		if vary := answer.Header.Values("Vary"); !slices.Contains(vary, "Accept") {
+			t.Errorf("%s varies by %q", path, vary)
 		}
 	}
 }
@@ -195,7 +217,7 @@ func TestDocsMissingPages(t *testing.T) {
 // The setting docs turns off every page, and the first page links to none.
 func TestDocsCanBeTurnedOff(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.Docs = false })
-	for _, path := range []string{"/docs", "/docs/guides", "/docs/guides/events", "/docs/operations/createUser", "/docs/search?q=user", "/docs/static/docs.css", "/docs/static/try.js", "/docs/examples/mirror.py", "/docs/examples/mirror.ts", "/openapi.json", "/openapi.yaml"} {
+	for _, path := range []string{"/docs", "/docs/nonsense", "/docs/guides", "/docs/guides/events", "/docs/operations/createUser", "/docs/search?q=user", "/docs/static/docs.css", "/docs/static/try.js", "/docs/examples/mirror.py", "/docs/examples/mirror.ts", "/openapi.json", "/openapi.yaml"} {
 		if answer, _ := get(t, a.URL()+path); answer.StatusCode != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, answer.StatusCode)
 		}
