@@ -19,6 +19,22 @@ import (
 //go:embed home.html
 var homeText string
 
+// icon is the picture of all pages in the tab of a browser. Without one, a browser
+// requests /favicon.ico and reports an error in its console.
+//
+//go:embed icon.svg
+var icon []byte
+
+const iconPath = "/static/icon.svg"
+
+func serveIcon(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Cache-Control", "public, max-age=86400")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = w.Write(icon)
+}
+
 var homeTemplate = template.Must(template.New("home").Parse(homeText))
 
 // homePage holds the facts about the node at the address that `hale serve` prints. It
@@ -59,14 +75,15 @@ func (a *App) serveHome(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Vary", "Accept")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	_, _ = w.Write(body.Bytes())
 }
 
 // mount adds the handlers that are no operations of the API: the first page, the
-// documentation, the portal's pages and the logos.
+// documentation, the portal's pages, the icon and the logos.
 func (a *App) mount(router chi.Router) {
 	router.Get("/", a.serveHome)
+	router.Get(iconPath, serveIcon)
 	if a.Config.Docs {
 		notFound := func(w http.ResponseWriter, _ *http.Request) { api.WriteDetail(w, http.StatusNotFound, "Not Found") }
 		docpages.Mount(router, a.Log, a.api.OpenAPI(), notFound)

@@ -71,9 +71,9 @@ func parseTemplates(names ...string) map[string]*template.Template {
 	return all
 }
 
-// pagePolicy allows only the service's own style sheet and script, requests to the
+// pagePolicy allows only the service's own style sheet, script and icon, requests to the
 // service itself, and the search form.
-const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const pagePolicy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 func (s *site) write(w http.ResponseWriter, status int, name string, p page) {
 	var body bytes.Buffer
