@@ -91,6 +91,9 @@ func TestDocsPagesAreWhole(t *testing.T) {
 				t.Errorf("%s has the script %s", path, script)
 			}
 		}
+		if strings.HasPrefix(path, "/docs/operations/") && strings.Contains(text, "<td></td></tr>") {
+			t.Errorf("%s has an error without a remedy", path)
+		}
 		for _, m := range ids.FindAllStringSubmatch(text, -1) {
 			if pages[path][m[1]] {
 				t.Errorf("%s has the id %s twice", path, m[1])

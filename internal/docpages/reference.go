@@ -71,7 +71,7 @@ type operation struct {
 // Address returns the path of the operation's page.
 func (o *operation) Address() string { return operationsPath + o.ID }
 
-// answer is an answer of success.
+// answer is an answer of success, or one that the record has not changed.
 type answer struct {
 	Status, Meaning string
 	Types           []string
@@ -79,11 +79,15 @@ type answer struct {
 	Fields, Headers []field
 }
 
-// failure is an answer of refusal.
+// failure is an answer of refusal. Remedy is for one without a code.
 type failure struct {
 	Status, Meaning, Remedy string
 	Codes                   []errorCode
 }
+
+// remediesOfPages holds the remedies of refusals that are pages for patients, without a
+// code, by status.
+var remediesOfPages = map[string]string{"410": "give the patient the link of another order"}
 
 // field is a parameter, or a field of a body with its own fields.
 type field struct {
@@ -174,16 +178,12 @@ func describe(doc *huma.OpenAPI, path string, op *huma.Operation) *operation {
 	}
 	for _, status := range slices.Sorted(maps.Keys(op.Responses)) {
 		response := op.Responses[status]
-		if code, err := strconv.Atoi(status); err == nil && code < 300 {
+		if code, err := strconv.Atoi(status); err == nil && code < 400 {
 			o.Answers = append(o.Answers, describeAnswer(doc, status, response))
 			continue
 		}
 		codes := codesOf(status)
-		f := failure{Status: status, Meaning: response.Description, Codes: codes}
-		for _, c := range codes {
-			f.Remedy = c.Remedy
-		}
-		o.Errors = append(o.Errors, f)
+		o.Errors = append(o.Errors, failure{Status: status, Meaning: response.Description, Codes: codes, Remedy: remediesOfPages[status]})
 	}
 	o.Example = exampleOf(op.Method + " " + path)
 	return o
