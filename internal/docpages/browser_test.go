@@ -3,11 +3,12 @@ package docpages_test
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -53,20 +54,6 @@ const checkPage = `(() => {
 	return wrong;
 })()`
 
-// view sets the width of the screen and the color scheme.
-func view(t *testing.T, ctx context.Context, width int64, scheme string) {
-	t.Helper()
-	err := chromedp.Do(ctx, chromedp.EmulateViewport(width, 900), chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
-		_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-		})
-		return err
-	}))
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func check(t *testing.T, ctx context.Context, page string) {
 	t.Helper()
 	wrong, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](checkPage))
@@ -92,6 +79,9 @@ func do(t *testing.T, ctx context.Context, script string) {
 	}
 }
 
+// openDetails shows all that a page hides until a reader opens it.
+const openDetails = `for (const d of document.querySelectorAll('main details')) d.open = true`
+
 func waitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
 	for range 200 {
@@ -103,17 +93,20 @@ func waitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Fatalf("the page never met: %s", condition)
 }
 
+// screens are a phone and a desktop, by day and by night.
+var screens = []struct {
+	width  int64
+	scheme string
+}{{390, "light"}, {390, "dark"}, {1280, "light"}, {1280, "dark"}}
+
 // A reader searches with the keyboard, opens an operation, opens nested fields, tries it
 // with a key, and reads a guide.
 func TestDocsPagesInABrowser(t *testing.T) {
 	ctx := chromium.Open(t, 3*time.Minute)
 	a := apptest.Start(t, storetest.NewSQLite(t))
-	for i, screen := range []struct {
-		width  int64
-		scheme string
-	}{{390, "light"}, {390, "dark"}, {1280, "light"}, {1280, "dark"}} {
+	for i, screen := range screens {
 		name := fmt.Sprintf("at %d pixels, %s: ", screen.width, screen.scheme)
-		view(t, ctx, screen.width, screen.scheme)
+		chromium.View(t, ctx, screen.width, screen.scheme)
 		open(t, ctx, a.URL()+"/docs")
 		check(t, ctx, name+"reference")
 
@@ -125,7 +118,7 @@ func TestDocsPagesInABrowser(t *testing.T) {
 		check(t, ctx, name+"search")
 		do(t, ctx, `document.querySelector('a[href="/docs/operations/createUser"]').click()`)
 		waitFor(t, ctx, `document.querySelector('h1').textContent === 'Create a user' && !document.getElementById('try-form').hidden`)
-		do(t, ctx, `for (const d of document.querySelectorAll('main details')) d.open = true`)
+		do(t, ctx, openDetails)
 		check(t, ctx, name+"operation")
 
 		do(t, ctx, fmt.Sprintf(`(() => {
@@ -141,7 +134,7 @@ func TestDocsPagesInABrowser(t *testing.T) {
 
 		for _, page := range []string{"/docs/operations/createOrder", "/docs/operations/listSleep", "/docs/guides", "/docs/guides/importing", "/docs/guides/order-states", "/docs/guides/none"} {
 			open(t, ctx, a.URL()+page)
-			do(t, ctx, `for (const d of document.querySelectorAll('main details')) d.open = true`)
+			do(t, ctx, openDetails)
 			check(t, ctx, name+page)
 		}
 	}
@@ -174,4 +167,75 @@ func TestDocsFormSendsParameters(t *testing.T) {
 		document.querySelector('#try-form button').click();
 	})()`, a.Key))
 	waitFor(t, ctx, `document.getElementById('try-status').textContent.startsWith('422')`)
+}
+
+var pageLinks = regexp.MustCompile(`href="(/docs/(?:guides|operations)/[^"#]*)"`)
+
+// everyPage returns the addresses of all pages without a key: the start page, all guides
+// and operations, searches, and pages that do not exist.
+func everyPage(t *testing.T, url string) []string {
+	t.Helper()
+	pages := []string{"/", "/docs", "/docs/guides", "/docs/search", "/docs/search?q=user", "/docs/search?q=qqqzzz", "/docs/nonsense", "/docs/guides/webhoks", "/docs/operations/none"}
+	for _, list := range []string{"/docs", "/docs/guides"} {
+		_, text := get(t, url+list)
+		for _, m := range pageLinks.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(pages, m[1]) {
+				pages = append(pages, m[1])
+			}
+		}
+	}
+	if len(pages) < 270 {
+		t.Fatalf("only %d pages", len(pages))
+	}
+	return pages
+}
+
+// Every page fits a phone and a desktop, by day and by night. The browser reports no
+// error, and nothing that the policy forbids.
+func TestEveryPageInABrowser(t *testing.T) {
+	ctx := chromium.Open(t, 10*time.Minute)
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	console := chromium.Watch(t, ctx)
+	for _, page := range everyPage(t, a.URL()) {
+		open(t, ctx, a.URL()+page)
+		do(t, ctx, openDetails)
+		for _, screen := range screens {
+			chromium.View(t, ctx, screen.width, screen.scheme)
+			check(t, ctx, fmt.Sprintf("%s at %d pixels, %s", page, screen.width, screen.scheme))
+		}
+		for _, message := range console.Take() {
+			if !strings.Contains(message, "404 (Not Found) "+a.URL()+page) { // the page itself
+				t.Errorf("%s: the browser reports: %s", page, message)
+			}
+		}
+	}
+}
+
+// axe-core, a checker of another maker, finds nothing by day and by night. Operations
+// share one template, so one of each task and some with other parts are enough.
+func TestAxeFindsNothing(t *testing.T) {
+	axe := chromium.LoadAxe(t)
+	ctx := chromium.Open(t, 10*time.Minute)
+	a := apptest.Start(t, storetest.NewSQLite(t))
+	_, list := get(t, a.URL()+"/docs")
+	pages := slices.DeleteFunc(everyPage(t, a.URL()), func(page string) bool {
+		return strings.HasPrefix(page, "/docs/operations/") && page != "/docs/operations/none"
+	})
+	for _, task := range strings.Split(list, "<section id=")[1:] {
+		pages = append(pages, pageLinks.FindStringSubmatch(task[strings.Index(task, `<ul class="operations">`):])[1])
+	}
+	for _, operation := range []string{"createOrder", "createImport", "createReportJob", "queryUser", "searchPayorsByBody", "listSleep", "exchangeSignIn"} {
+		pages = append(pages, "/docs/operations/"+operation)
+	}
+	for _, page := range pages {
+		open(t, ctx, a.URL()+page)
+		do(t, ctx, openDetails)
+		chromium.View(t, ctx, 390, "light")
+		found := axe.Violations(t, ctx)
+		chromium.View(t, ctx, 390, "dark")
+		found = append(found, axe.Violations(t, ctx, "color-contrast")...) // the only rule that depends on colors
+		for _, violation := range found {
+			t.Errorf("%s: %s", page, violation)
+		}
+	}
 }

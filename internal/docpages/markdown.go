@@ -139,10 +139,11 @@ func unescapeText(n *ast.Text, source []byte) []byte {
 	return util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(value)))
 }
 
-// scrollingTables makes tables and code scroll inside themselves, also with the keyboard. Code
-// and text are escaped before, so no text looks like these tags.
+// scrollingTables makes tables and code scroll inside themselves, also with the keyboard. A
+// group is no landmark, since a page may have many tables of one name. Code and text are
+// escaped before, so no text looks like these tags.
 var scrollingTables = strings.NewReplacer(
-	"<table>", `<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>`, "</table>", "</table></div>",
+	"<table>", `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>`, "</table>", "</table></div>",
 	"<pre>", `<pre tabindex="0">`,
 )
 

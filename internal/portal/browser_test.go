@@ -66,6 +66,15 @@ func check(t *testing.T, ctx context.Context, page string) {
 			t.Errorf("%s page at %d pixels: %s", page, width, w)
 		}
 	}
+	t.Run("axe: "+page, func(t *testing.T) {
+		axe := chromium.LoadAxe(t)
+		for _, scheme := range []string{"light", "dark"} {
+			chromium.View(t, ctx, 390, scheme)
+			for _, violation := range axe.Violations(t, ctx) {
+				t.Errorf("%s page, %s: %s", page, scheme, violation)
+			}
+		}
+	})
 }
 
 // heading waits for the page with a main heading.
