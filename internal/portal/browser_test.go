@@ -11,6 +11,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"hale/internal/harness/chromium"
+	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orders"
 	"hale/internal/people/messages"
 	"hale/internal/people/users"
 	"hale/internal/wearables/providers"
@@ -233,6 +235,28 @@ func TestBirthDateInABrowser(t *testing.T) {
 	check(t, ctx, "wrong date")
 	fillDate(t, ctx, "12", "10", "1984")
 	heading(t, ctx, "Hello Ada")
+}
+
+// The pages of a person with an order, whose appointment is not booked yet.
+func TestOrderPageInABrowser(t *testing.T) {
+	ctx := chromium.Open(t, time.Minute)
+	s := newSite(t)
+	o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
+	link := s.link(t, users.Communications)
+	newBrowser(t).post(link, "method", "sms").want(t, 303)
+	if err := chromedp.Do(ctx, chromedp.Navigate(link+"/code"), chromedp.Evaluate[chromedp.Void](`document.getElementById('code').focus()`)); err != nil {
+		t.Fatal(err)
+	}
+	keys(t, ctx, s.code(t), kb.Enter)
+	heading(t, ctx, "Hello Ada")
+	check(t, ctx, "home with an order")
+	path := ordersPath + o.ID.String()
+	do := `document.querySelector('a[href="` + path + `"]').click()`
+	if err := chromedp.Do(ctx, chromedp.Evaluate[chromedp.Void](do)); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, ctx, `location.pathname === '`+path+`' && !!document.querySelector('h1')`)
+	check(t, ctx, "order")
 }
 
 func TestUserWithoutAnyCheckInABrowser(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"hale/internal/harness/chromium"
 )
 
-// badPage has a script that its policy forbids, a picture that does not exist, a text
-// with little contrast in the dark, and a field without a label.
+// badPage has a script that its policy forbids and a picture that does not exist. It also
+// has a text with little contrast in the dark, and a field without a label.
 const badPage = `<!doctype html><html lang="en"><head><title>Bad</title>
 <style>@media (prefers-color-scheme: dark) { body { background: #222; color: #333 } }</style></head>
 <body><main><h1>Bad</h1><p>Words</p><input><img alt="" src="/none.png"></main><script>1</script></body></html>`
