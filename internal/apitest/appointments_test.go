@@ -77,8 +77,13 @@ func (s *service) checkSameAnswer(t *testing.T, method, path, body, theirs, unkn
 func (s *service) createVisitOrder(t *testing.T, method string) (order string) {
 	t.Helper()
 	s.appointments(t)
+	return s.acceptedOrder(t, s.activeTest(t, `{"name":"Visit","description":"","method":"`+method+`","provider_ids":["70002"],"lab_slug":"quest"}`), method)
+}
+
+// acceptedOrder creates an order of a lab test that the lab has accepted.
+func (s *service) acceptedOrder(t *testing.T, test, method string) (order string) {
+	t.Helper()
 	user := s.requestField(t, "POST", "/v2/user", `{"client_user_id":"`+newUserName()+`"}`, "user_id")
-	test := s.activeTest(t, `{"name":"Visit","description":"","method":"`+method+`","provider_ids":["70002"],"lab_slug":"quest"}`)
 	made := s.requestObject(t, "POST", "/v3/order", fmt.Sprintf(`{"user_id":%q,"lab_test_id":%q,%s}`, user, test, orderPeople))
 	order = made["order"].(map[string]any)["id"].(string)
 	s.requestObject(t, "POST", "/v3/order/"+order+"/test?final_status=received."+method+".requisition_created", "")

@@ -12,7 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"hale/internal/app"
 	"hale/internal/platform/store/storetest"
 )
 
@@ -20,8 +22,12 @@ import (
 // events that it caused. Record them again after a change of the wire:
 //
 //	go test ./internal/apitest -run TestDocsExamples -update-examples
+//	go test ./internal/apitest -run TestDocsExamples -update-examples -example-operations '/v3/order/'
 
-var updateExamples = flag.Bool("update-examples", false, "record docs/examples.json")
+var (
+	updateExamples    = flag.Bool("update-examples", false, "record docs/examples.json")
+	exampleOperations = flag.String("example-operations", "", "record only operations that match this regular expression")
+)
 
 const examplesFile = "../../docs/examples.json"
 
@@ -35,30 +41,6 @@ type exchange struct {
 	Answer     json.RawMessage `json:"answer,omitempty"`
 	Events     []string        `json:"events,omitempty"`
 }
-
-// withoutExample lists operations that have no example, with the reason.
-var withoutExample = map[string]string{
-	"POST /v2/jobs/{job_id}/cancel":                                "needs a job that runs",
-	"DELETE /v2/user/{user_id}/imports/{import_id}":                "needs an import that runs",
-	"POST /v3/fulfilment/{partner}":                                "needs a partner's signature",
-	"PATCH /v3/order/{order_id}":                                   "needs a scheduled order",
-	"PATCH /v3/order/{order_id}/draw_completed":                    "needs an on-site order",
-	"POST /v3/order/{order_id}/fulfilment":                         "needs an order of production",
-	"GET /v3/requisition_form":                                     "needs the token of a link",
-	"POST /v3/order/phlebotomy/appointment/availability":           noVisit,
-	"POST /v3/order/psc/appointment/availability":                  noVisit,
-	"GET /v3/order/{order_id}/phlebotomy/appointment":              noVisit,
-	"POST /v3/order/{order_id}/phlebotomy/appointment/book":        noVisit,
-	"PATCH /v3/order/{order_id}/phlebotomy/appointment/cancel":     noVisit,
-	"POST /v3/order/{order_id}/phlebotomy/appointment/request":     noVisit,
-	"PATCH /v3/order/{order_id}/phlebotomy/appointment/reschedule": noVisit,
-	"GET /v3/order/{order_id}/psc/appointment":                     noVisit,
-	"POST /v3/order/{order_id}/psc/appointment/book":               noVisit,
-	"PATCH /v3/order/{order_id}/psc/appointment/cancel":            noVisit,
-	"PATCH /v3/order/{order_id}/psc/appointment/reschedule":        noVisit,
-}
-
-const noVisit = "needs a partner with free times, which the service of these tests has not"
 
 // exampleRequests are operations whose smallest request is refused, or says little. $name
 // is a value of the fixture.
@@ -79,7 +61,21 @@ var exampleRequests = map[string]struct{ query, body string }{
 	"POST /v2/link/exchange":            {body: `{"sign_in_token":"$sign_in_token"}`},
 	"POST /v2/link/refresh":             {body: `{"refresh_token":"$refresh_token"}`},
 	"PATCH /v2/team/message_settings":   {body: `{"practice_name":"Example Clinic"}`},
+	"PATCH /v3/order/{order_id}":        {body: `{"activate_by":"$day"}`},
+
+	"POST /v3/order/psc/appointment/availability":                  {query: "lab=quest&zip_code=85004&radius=50"},
+	"POST /v3/order/{order_id}/phlebotomy/appointment/book":        {body: bookBody},
+	"POST /v3/order/{order_id}/phlebotomy/appointment/request":     {body: `{"provider":"phlebfinders","address":{"first_line":"1 Farm Road","city":"Onalaska","state":"WI","zip_code":"54650"}}`},
+	"PATCH /v3/order/{order_id}/phlebotomy/appointment/reschedule": {body: bookBody},
+	"POST /v3/order/{order_id}/psc/appointment/book":               {body: bookBody},
+	"PATCH /v3/order/{order_id}/psc/appointment/reschedule":        {body: bookBody},
 }
+
+const bookBody = `{"booking_key":"$booking_key"}`
+
+// atSandboxLab are the paths of operations that need a lab with free times, or one that
+// accepts orders. The other operations are recorded at a lab that waits.
+var atSandboxLab = regexp.MustCompile(`^/v3/order/((phlebotomy|psc)/appointment/availability|\{order_id\}/((phlebotomy|psc)/appointment.*|draw_completed))$`)
 
 // examplePreparations create what the requests above need, and add its values.
 var examplePreparations = map[string]func(t *testing.T, s *service, values map[string]string){
@@ -89,7 +85,35 @@ var examplePreparations = map[string]func(t *testing.T, s *service, values map[s
 	"POST /v2/link/connect/demo": func(t *testing.T, s *service, values map[string]string) {
 		values["new_user_id"] = s.requestField(t, "POST", "/v2/user", `{"client_user_id":"bert"}`, "user_id")
 	},
-	"POST /v2/link/exchange": signInToken,
+	"POST /v2/jobs/{job_id}/cancel":                 queuedImport,
+	"DELETE /v2/user/{user_id}/imports/{import_id}": queuedImport,
+	"GET /v3/requisition_form": func(t *testing.T, s *service, values map[string]string) {
+		link := s.requestField(t, "GET", "/v3/order/"+values["reported_order_id"], "", "requisition_form_url")
+		_, values["token"], _ = strings.Cut(link, "token=")
+	},
+	"PATCH /v3/order/{order_id}": func(t *testing.T, s *service, values map[string]string) {
+		day := func(days int) string { return time.Now().AddDate(0, 0, days).Format(time.DateOnly) }
+		body := strings.Replace(validBodies["POST /v3/order"], "{", `{"activate_by":"`+day(20)+`",`, 1)
+		for _, name := range []string{"user_id", "lab_test_id", "lab_account_id"} {
+			body = strings.ReplaceAll(body, `"$`+name+`"`, `"`+values[name]+`"`)
+		}
+		order := s.requestObject(t, "POST", "/v3/order", body)["order"].(map[string]any)
+		values["order_id"], values["day"] = order["id"].(string), day(30)
+	},
+	"PATCH /v3/order/{order_id}/draw_completed": func(t *testing.T, s *service, values map[string]string) {
+		test := s.activeTest(t, `{"name":"Draw","description":"","method":"on_site_collection","provider_ids":["CR0002"],"lab_slug":"crl"}`)
+		values["order_id"] = s.acceptedOrder(t, test, "on_site_collection")
+	},
+	"GET /v3/order/{order_id}/phlebotomy/appointment":              booked(bookings[0]),
+	"POST /v3/order/{order_id}/phlebotomy/appointment/book":        bookable(bookings[0]),
+	"POST /v3/order/{order_id}/phlebotomy/appointment/request":     bookable(bookings[0]),
+	"PATCH /v3/order/{order_id}/phlebotomy/appointment/reschedule": booked(bookings[0]),
+	"PATCH /v3/order/{order_id}/phlebotomy/appointment/cancel":     booked(bookings[0]),
+	"GET /v3/order/{order_id}/psc/appointment":                     booked(bookings[1]),
+	"POST /v3/order/{order_id}/psc/appointment/book":               bookable(bookings[1]),
+	"PATCH /v3/order/{order_id}/psc/appointment/reschedule":        booked(bookings[1]),
+	"PATCH /v3/order/{order_id}/psc/appointment/cancel":            booked(bookings[1]),
+	"POST /v2/link/exchange":                                       signInToken,
 	"POST /v2/link/refresh": func(t *testing.T, s *service, values map[string]string) {
 		signInToken(t, s, values)
 		values["refresh_token"] = s.requestField(t, "POST", "/v2/link/exchange", `{"sign_in_token":"`+values["sign_in_token"]+`"}`, "refresh_token")
@@ -99,6 +123,35 @@ var examplePreparations = map[string]func(t *testing.T, s *service, values map[s
 func signInToken(t *testing.T, s *service, values map[string]string) {
 	t.Helper()
 	values["sign_in_token"] = s.requestField(t, "POST", "/v2/user/"+values["user_id"]+"/sign_in_token", "", "sign_in_token")
+}
+
+// bookable creates an order for which an appointment can be booked.
+func bookable(b booking) func(t *testing.T, s *service, values map[string]string) {
+	return func(t *testing.T, s *service, values map[string]string) {
+		t.Helper()
+		values["order_id"], values["booking_key"] = s.createVisitOrder(t, b.method), s.bookingKeys(t, b)[0]
+	}
+}
+
+// booked creates an order with an appointment, and finds another free time.
+func booked(b booking) func(t *testing.T, s *service, values map[string]string) {
+	return func(t *testing.T, s *service, values map[string]string) {
+		t.Helper()
+		bookable(b)(t, s, values)
+		s.requestObject(t, "POST", "/v3/order/"+values["order_id"]+b.path+"/book", strings.ReplaceAll(bookBody, "$booking_key", values["booking_key"]))
+		values["booking_key"] = s.bookingKeys(t, b)[1]
+	}
+}
+
+// queuedImport uploads a long file, and another one whose import waits for its end.
+func queuedImport(t *testing.T, s *service, values map[string]string) {
+	t.Helper()
+	record := `<Record type="HKQuantityTypeIdentifierHeartRate" sourceName="Watch" unit="count/min" startDate="2026-01-01 12:00:00 +0000" endDate="2026-01-01 12:00:00 +0000" value="61"/>`
+	long := strings.Replace(someExport, "</HealthData>", strings.Repeat(record, 200_000)+"</HealthData>", 1)
+	path := "/v2/user/" + values["user_id"] + "/imports?kind=apple_health"
+	s.requestField(t, "POST", path, long, "id")
+	values["import_id"] = s.requestField(t, "POST", path, strings.Replace(someExport, "12:00:00", "13:00:00", 1), "id") // another file
+	values["job_id"] = values["import_id"]
 }
 
 // exampleRequest returns the request of an operation that the docs show.
@@ -146,10 +199,10 @@ func TestDocsExamples(t *testing.T) {
 	for _, o := range s.doc.operations {
 		e, ok := all[o.String()]
 		delete(all, o.String())
-		if reason := withoutExample[o.String()]; ok == (reason != "") {
-			t.Errorf("%v must have either an example or a reason in withoutExample", o)
+		if !ok {
+			t.Errorf("%v has no example: record one", o)
 		}
-		if !ok || len(e.Answer) == 0 {
+		if len(e.Answer) == 0 {
 			continue
 		}
 		if err := s.doc.check(o, e.Status, e.AnswerType, e.Answer); err != nil {
@@ -166,20 +219,47 @@ func TestDocsExamples(t *testing.T) {
 func (s *service) recordExamples(t *testing.T) {
 	t.Helper()
 	all := map[string]exchange{}
+	only := regexp.MustCompile(*exampleOperations)
+	if *exampleOperations != "" {
+		text, err := os.ReadFile(examplesFile)
+		if err == nil {
+			err = json.Unmarshal(text, &all)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	read := s.fixture(t)
+	production, partner := startProduction(t)
+	sandbox := start(t, storetest.NewSQLite(t), func(o *app.Options) { o.Networks = nil })
 	for _, o := range s.doc.operations {
+		if !only.MatchString(o.String()) {
+			continue
+		}
 		own, f := s, read
-		if o.Method != http.MethodGet {
+		fulfils := o.Method == http.MethodPost && strings.Contains(o.Path, "/fulfilment")
+		switch {
+		case fulfils:
+			own = production
+		case atSandboxLab.MatchString(o.Path):
+			own, f = sandbox.newTeam("Apart"), &fixture{ids: map[string]string{}}
+			own.appointments(t)
+		case o.Method != http.MethodGet:
 			own, f = s.newTeamWithFixture(t)
 		}
 		if prepare := preparations[o.String()]; prepare != nil {
 			prepare(t, own, f)
 		}
-		r := own.exampleRequest(t, o, f.valuesFor(o))
+		var r request
+		if fulfils {
+			r = own.fulfilmentRequest(t, o, partner)
+		} else {
+			r = own.exampleRequest(t, o, f.valuesFor(o))
+		}
 		after := own.lastEvent(t)
 		got := own.send(t, r, own.Key)
 		if got.status/100 != 2 {
-			t.Logf("no example: %v: %d %.200s", r, got.status, got.body)
+			t.Errorf("no example: %v: %d %.200s", r, got.status, got.body)
 			continue
 		}
 		e := exchange{Path: r.path, Status: got.status}
@@ -283,13 +363,16 @@ func cutLists(value any, items int) any {
 
 var (
 	anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	secrets = regexp.MustCompile(`\b((?:sk|pk|whsec|si|ua|ur)_)[A-Za-z0-9+/=_-]{16,}|(\btoken=|/portal/enter/|8080/p/)[^"&\\ ]+`)
+	// bookingKeys are long, and of no use after their time.
+	bookingKeys = regexp.MustCompile(`("booking_key":")([^"]{16})[^"]+`)
+	secrets     = regexp.MustCompile(`\b((?:sk|pk|whsec|si|ua|ur)_)[A-Za-z0-9+/=_-]{16,}|(\btoken=|/portal/enter/|8080/p/)[^"&\\ ]+`)
 )
 
-// withoutSecrets replaces keys and tokens, and names ids in their order.
+// withoutSecrets replaces keys and tokens, cuts booking keys, and names ids in their order.
 func withoutSecrets(text []byte, url string) []byte {
 	text = bytes.ReplaceAll(text, []byte(url), []byte("http://127.0.0.1:8080"))
 	text = secrets.ReplaceAll(text, []byte("$1$2…"))
+	text = bookingKeys.ReplaceAll(text, []byte("$1$2…"))
 	known := map[string]string{}
 	return anyUUID.ReplaceAllFunc(text, func(id []byte) []byte {
 		name := known[string(id)]
