@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Each operation of the API is measured by a comparison, or has a reason in unmeasured.
+// Each operation of the API is measured by a comparison, or has a reason in unmeasuredOperations.
 func TestGrowthMeasuresEveryOperation(t *testing.T) {
 	text, err := os.ReadFile("../docs/openapi.json")
 	if err != nil {
@@ -35,19 +35,19 @@ func TestGrowthMeasuresEveryOperation(t *testing.T) {
 		measured[operation] = measured[operation] || !call.hidden
 	}
 	for _, operation := range operations {
-		reason, excepted := unmeasured[operation]
+		reason, excepted := unmeasuredOperations[operation]
 		switch {
 		case !measured[operation] && !excepted:
-			t.Errorf("%s is not measured: add a call to growth_people.go or growth_orders.go, or a reason to unmeasured", operation)
+			t.Errorf("%s is not measured: add a call to growth_users.go or growth_orders.go, or a reason to unmeasuredOperations", operation)
 		case measured[operation] && excepted:
-			t.Errorf("%s is measured: remove it from unmeasured", operation)
+			t.Errorf("%s is measured: remove it from unmeasuredOperations", operation)
 		case excepted && reason == "":
-			t.Errorf("%s needs a reason in unmeasured", operation)
+			t.Errorf("%s needs a reason in unmeasuredOperations", operation)
 		}
 	}
-	for operation := range unmeasured {
+	for operation := range unmeasuredOperations {
 		if !slices.Contains(operations, operation) {
-			t.Errorf("%s of unmeasured is no operation", operation)
+			t.Errorf("%s of unmeasuredOperations is no operation", operation)
 		}
 	}
 }

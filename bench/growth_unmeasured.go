@@ -1,7 +1,7 @@
 package main
 
-// unmeasured lists the operations that no comparison measures, with the reason.
-var unmeasured = map[string]string{
+// unmeasuredOperations lists the operations that no comparison measures, with the reason.
+var unmeasuredOperations = map[string]string{
 	"POST /v2/jobs/{job_id}/cancel":                                                    needsWork,
 	"DELETE /v2/user/{user_id}/imports/{import_id}":                                    needsWork,
 	"POST /v1/org/{org_id}/team/{team_id}/{environment}/continuous_query":              startsJobs,

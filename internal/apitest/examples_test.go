@@ -104,15 +104,15 @@ var examplePreparations = map[string]func(t *testing.T, s *service, values map[s
 		test := s.activeTest(t, `{"name":"Draw","description":"","method":"on_site_collection","provider_ids":["CR0002"],"lab_slug":"crl"}`)
 		values["order_id"] = s.acceptedOrder(t, test, "on_site_collection")
 	},
-	"GET /v3/order/{order_id}/phlebotomy/appointment":              booked(bookings[0]),
+	"GET /v3/order/{order_id}/phlebotomy/appointment":              bookingValues(bookings[0]),
 	"POST /v3/order/{order_id}/phlebotomy/appointment/book":        bookable(bookings[0]),
 	"POST /v3/order/{order_id}/phlebotomy/appointment/request":     bookable(bookings[0]),
-	"PATCH /v3/order/{order_id}/phlebotomy/appointment/reschedule": booked(bookings[0]),
-	"PATCH /v3/order/{order_id}/phlebotomy/appointment/cancel":     booked(bookings[0]),
-	"GET /v3/order/{order_id}/psc/appointment":                     booked(bookings[1]),
+	"PATCH /v3/order/{order_id}/phlebotomy/appointment/reschedule": bookingValues(bookings[0]),
+	"PATCH /v3/order/{order_id}/phlebotomy/appointment/cancel":     bookingValues(bookings[0]),
+	"GET /v3/order/{order_id}/psc/appointment":                     bookingValues(bookings[1]),
 	"POST /v3/order/{order_id}/psc/appointment/book":               bookable(bookings[1]),
-	"PATCH /v3/order/{order_id}/psc/appointment/reschedule":        booked(bookings[1]),
-	"PATCH /v3/order/{order_id}/psc/appointment/cancel":            booked(bookings[1]),
+	"PATCH /v3/order/{order_id}/psc/appointment/reschedule":        bookingValues(bookings[1]),
+	"PATCH /v3/order/{order_id}/psc/appointment/cancel":            bookingValues(bookings[1]),
 	"POST /v2/link/exchange":                                       signInToken,
 	"POST /v2/link/refresh": func(t *testing.T, s *service, values map[string]string) {
 		signInToken(t, s, values)
@@ -133,8 +133,8 @@ func bookable(b booking) func(t *testing.T, s *service, values map[string]string
 	}
 }
 
-// booked creates an order with an appointment, and finds another free time.
-func booked(b booking) func(t *testing.T, s *service, values map[string]string) {
+// bookingValues creates an order with an appointment, and finds another free time.
+func bookingValues(b booking) func(t *testing.T, s *service, values map[string]string) {
 	return func(t *testing.T, s *service, values map[string]string) {
 		t.Helper()
 		bookable(b)(t, s, values)
