@@ -64,7 +64,7 @@ func TestExamplesOfDataNameUserAndSource(t *testing.T) {
 func TestTypesThatAreNotSentYet(t *testing.T) {
 	unsent := 0
 	for _, e := range app.EventTypes().Types() {
-		if strings.Contains(e.Sentence, "Not sent yet: ") {
+		if strings.Contains(e.Sentence, " does not send it yet") {
 			unsent++
 		}
 	}
