@@ -73,6 +73,9 @@ type Batch struct {
 	// Pushed says that a phone, a hub or a form sends the data. Summaries of days follow
 	// from it.
 	Pushed bool
+	// Imported says that the data is from a file. Of several versions of a session without an
+	// id, the last one in the batch counts.
+	Imported bool
 	// Derived says that the values follow from stored ones. They do not connect a provider
 	// that the user has disconnected since.
 	Derived bool

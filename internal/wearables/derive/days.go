@@ -136,7 +136,7 @@ func (d *Deriver) store(ctx context.Context, summaries []wearables.Summary) erro
 }
 
 func (d *Deriver) ingest(ctx context.Context, b wearables.Batch) error {
-	b.Provider, b.Stage, b.Push, b.Derived = d.Provider, d.Stage, d.Push, d.Pushed
+	b.Provider, b.Stage, b.Push, b.Imported, b.Derived = d.Provider, d.Stage, d.Push, !d.Pushed, d.Pushed
 	b.Ends = d.Pushed && d.Stage == wearables.Historical // the end of an import announces the others
 	if b.Stage == "" {
 		b.Stage = wearables.Daily

@@ -52,7 +52,7 @@ func (j *job) identify(ctx context.Context, tx *store.Tx) error {
 	for _, w := range inOrder {
 		w.id, w.was, w.replaced, w.claimed, w.yields, w.waits, w.displaced = w.key, nil, nil, false, false, false, nil
 	}
-	if !j.pushed {
+	if j.imported {
 		f.keepLast(inOrder)
 	}
 	for _, w := range inOrder {

@@ -27,6 +27,7 @@ type job struct {
 	provider     string
 	announces    bool // each value causes an event
 	pushed       bool // by a phone, a hub or a form
+	imported     bool // from a file
 	derived      bool // from stored values
 	ends         bool // the histories of what it changes are announced
 	snapshot     bool // the plan is made on committed data
@@ -59,7 +60,7 @@ func (in *Ingester) newJob(user users.User, b *wearables.Batch) *job {
 	j := &job{
 		in: in, whole: user, team: user.Team.UUID(), user: user.ID.UUID(), clientUserID: user.ClientUserID,
 		provider: b.Provider, stage: b.Stage, announces: b.Stage != wearables.Historical || b.Push, repeated: map[string]int{}, also: b.Also,
-		importID: b.Import, readBefore: b.ReadBefore, restores: b.Restores, pushed: b.Pushed, derived: b.Derived, ends: b.Ends,
+		importID: b.Import, readBefore: b.ReadBefore, restores: b.Restores, pushed: b.Pushed, imported: b.Imported, derived: b.Derived, ends: b.Ends,
 	}
 	bounds := limitsOf(in.db.Now(), user.IngestionStart, user.IngestionEnd)
 	bySeries := map[storage.SeriesKey]*seriesPlan{}

@@ -17,13 +17,13 @@ func TestRepeatedImportOfOverlappingSessions(t *testing.T) {
 	eachRapid(t, func(t *testing.T, db *store.DB, rt *rapid.T) {
 		all := drawOverlapping(rt)
 		f := newFixture(t, db)
-		first := f.store(rt, wearables.Batch{Summaries: all})
+		first := f.store(rt, wearables.Batch{Imported: true, Summaries: all})
 		if first.Created == 0 || first.Rejected != 0 {
 			rt.Fatalf("%+v %v", first.Counts, first.Rejections)
 		}
 		said := len(f.allEvents())
 		for range 2 {
-			if again := f.store(rt, wearables.Batch{Summaries: all}); again.Created+again.Updated != 0 || len(f.allEvents()) != said {
+			if again := f.store(rt, wearables.Batch{Imported: true, Summaries: all}); again.Created+again.Updated != 0 || len(f.allEvents()) != said {
 				rt.Fatalf("again: %+v, events %v", again.Counts, f.allEvents()[said:])
 			}
 		}

@@ -160,7 +160,7 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 // of it is between them.
 func (j *job) merges(w, later *summaryPlan) bool {
 	if (w.record == uuid.Nil || later.record == uuid.Nil) && w.End.Unix() != later.End.Unix() &&
-		(j.pushed || later.isFragmentOf(&w.Source, w.Start.UnixMicro(), w.End.UnixMicro())) {
+		(!j.imported || later.isFragmentOf(&w.Source, w.Start.UnixMicro(), w.End.UnixMicro())) {
 		return false
 	}
 	for _, between := range slices.Backward(j.summaries) {

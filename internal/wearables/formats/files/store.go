@@ -71,7 +71,7 @@ func (s *Store) ingest(ctx context.Context, b wearables.Batch) error {
 	if len(b.Samples)+len(b.Summaries)+len(b.Streams) == 0 {
 		return nil
 	}
-	b.Provider, b.Stage, b.Push = s.deriver.Provider, s.stage, !s.in.HistoryOnly
+	b.Provider, b.Stage, b.Push, b.Imported = s.deriver.Provider, s.stage, !s.in.HistoryOnly, true
 	result, err := s.in.Sink.Ingest(ctx, s.in.User, b)
 	if err == nil {
 		s.stored(b, result)
