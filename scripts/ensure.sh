@@ -57,14 +57,18 @@ install() {
 # The libraries are not packages of Debian, and their registry may be unreachable. Without
 # them the walks skip, in CI too.
 clients() {
-  [ clients/node_modules/.package-lock.json -nt clients/package-lock.json ] && return
+  local installed=clients/node_modules/.installed-lock.json # a copy: times say nothing about content
+  cmp -s clients/package-lock.json "$installed" && return
   if ! command -v npm >/dev/null; then
     echo "ensure: npm is missing; the walks of the reference's client libraries will skip" >&2
     return
   fi
   echo "ensure: installing the reference's client libraries" >&2
-  npm ci --prefix clients --no-audit --no-fund --loglevel=error </dev/null >&2 ||
+  if npm ci --prefix clients --no-audit --no-fund --loglevel=error </dev/null >&2; then
+    cp clients/package-lock.json "$installed"
+  else
     echo "ensure: npm could not install them; their walks will skip" >&2
+  fi
 }
 
 things=()
