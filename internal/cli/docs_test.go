@@ -33,10 +33,9 @@ var skippedBlocks = map[string]map[int]string{
 	},
 }
 
-// The commands of the README and of every guide run as they are written, in
-// their order, in a shell with a running service. A page may use the variables
-// HALE_URL and HALE_API_KEY, the user anna, the objects of docsSetupOf, and the files of
-// docsFiles.
+// The commands of the README and of every guide run as they are written, in their order,
+// in a shell with a running service and the variables HALE_URL and HALE_API_KEY. A page
+// that says so has the user anna. docsFiles are in the folder: inputs of the reader.
 func TestTheCommandsInTheDocsWork(t *testing.T) {
 	for _, tool := range []string{"sh", "curl", "timeout", "jq", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -65,7 +64,13 @@ func TestTheCommandsInTheDocsWork(t *testing.T) {
 			continue
 		}
 		ran++
-		t.Run(name, func(t *testing.T) { runBlocks(t, name, blocks, skipped) })
+		t.Run(name, func(t *testing.T) {
+			setup := docsSetup
+			if strings.Contains(string(text), usesFirstUser) {
+				setup += firstUser
+			}
+			runBlocks(t, setup, blocks, skipped)
+		})
 	}
 	if ran < 10 {
 		t.Errorf("only %d pages have commands: the search is broken", ran)
@@ -89,7 +94,7 @@ const firstListen = "hale listen                                     # print eve
 // listenBriefly ends the listener, which runs until it is stopped.
 const listenBriefly = "timeout 2 hale listen --forward-to http://127.0.0.1:9000/hook || true\n"
 
-func runBlocks(t *testing.T, name string, blocks [][]string, skipped map[int]string) {
+func runBlocks(t *testing.T, script string, blocks [][]string, skipped map[int]string) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {
@@ -107,7 +112,6 @@ func runBlocks(t *testing.T, name string, blocks [][]string, skipped map[int]str
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HALE_DATA="+filepath.Join(dir, "data"), "HALE_METRICS_LISTEN=off",
 		"HALE_BOOTSTRAP_API_KEY="+docsKey, "HALE_API_KEY="+docsKey, "GORACE=atexit_sleep_ms=0")
 	url := serveForDocs(t, filepath.Join(bin, "hale"), dir, env)
-	script := docsSetup + docsSetupOf[name]
 	for i, m := range blocks {
 		if skipped[i+1] == "" {
 			script += fmt.Sprintf("echo '# block %d' >&2\n%s\n", i+1, asOnThisMachine.Replace(m[1]))
@@ -123,27 +127,17 @@ func runBlocks(t *testing.T, name string, blocks [][]string, skipped map[int]str
 
 const docsKey = "sk_test_key_of_the_documents"
 
-// docsSetup creates the user of the pages. The pages set their other variables.
+// usesFirstUser is the sentence of a page whose reader has the user of the first steps.
+const usesFirstUser = "the user `anna` of the [first steps](start.md)"
+
+// firstUser creates that user as the first steps do. A page without the sentence creates
+// its users itself.
+const firstUser = "hale demo anna >/dev/null\n"
+
+// docsSetup prepares the shell. The pages set their variables.
 const docsSetup = `mkdir backup
 curl() { command curl -sS --fail-with-body "$@"; }
-hale api PATCH "/v2/user/$(hale users create anna -o id)/info" -d '{"first_name": "Ada", "last_name": "Byron", "dob": "1984-12-10", "gender": "female", "phone_number": "+14155550132", "email": "ada@example.org", "address": {"first_line": "1 Main Street", "city": "Phoenix", "state": "AZ", "zip": "85004", "country": "US"}}'
 `
-
-// docsSetupOf adds to docsSetup for one page.
-var docsSetupOf = map[string]string{
-	"docs/lab-catalogue.md": "hale teams create Acme\n",
-	"docs/results.md": `ORDER_ID=$(hale orders create --user anna --test annual-check -o id)
-hale api POST "/v3/order/$ORDER_ID/test" -d '{"interpretation": "critical"}'
-until hale results critical list -o id | grep -q .; do sleep 0.2; done
-`,
-	"docs/hl7.md": "hale teams create Trial\n",
-	"docs/reports.md": `USER_ID=$(hale users get anna -o id)
-ORDER_ID=$(hale orders create --user anna --test annual-check -o id)
-hale sandbox advance 10d
-hale api GET "/v3/order/$ORDER_ID/result/pdf" > report.pdf
-`,
-	"docs/webhooks.md": "ID=msg_1 TIMESTAMP=1772366400 SECRET=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw; printf '{}' > body.json\n",
-}
 
 // serveForDocs starts the service and returns its address.
 func serveForDocs(t *testing.T, hale, dir string, env []string) string {
