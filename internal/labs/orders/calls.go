@@ -130,6 +130,19 @@ func SetSMS(ctx context.Context, tx *store.Tx, team teams.ID, id ID, enabled boo
 	return o, Amend(ctx, tx, &o, func(o *Order) { o.SMSEnabled = enabled })
 }
 
+// RevokeLinks ends all links to the order's requisition that were made so far. Each call
+// ends those made since the last one.
+func RevokeLinks(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Order, error) {
+	o, err := Get(ctx, tx, team, id)
+	if err != nil {
+		return Order{}, err
+	}
+	if err := Amend(ctx, tx, &o, func(o *Order) { o.LinkGeneration++ }); err != nil {
+		return Order{}, err
+	}
+	return o, nil
+}
+
 // longestResend is the maximum length of the time window of a Resend.
 const longestResend = 60 * 24 * time.Hour
 

@@ -2,6 +2,7 @@ package orders
 
 import (
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,16 +51,23 @@ type Document[T any] struct {
 	WorstBy            *civil.Date                  `json:"worst_case_result_by_date" format:"date" nullable:"true"`
 	Origin             Origin                       `json:"origin"`
 	Transaction        TransactionDocument          `json:"order_transaction"`
+
+	linkGeneration int64 // of RequisitionFormURL
 }
 
 // Subject returns the user whose data the document contains.
 func (d Document[T]) Subject() uuid.UUID { return d.UserID.UUID() }
 
 // Version returns the document without the token of its link, which differs between
-// answers.
+// answers. The generation of the link counts: after a revocation, a caller that asks
+// with If-None-Match gets a new link.
 func (d Document[T]) Version() any {
 	if d.RequisitionFormURL != nil {
-		d.RequisitionFormURL = new(string)
+		var generation string
+		if d.linkGeneration > 0 {
+			generation = strconv.FormatInt(d.linkGeneration, 10)
+		}
+		d.RequisitionFormURL = &generation
 	}
 	return d
 }
@@ -220,7 +228,7 @@ func DocumentOf[T any](o *Order, f Facts, test T, now time.Time) Document[T] {
 		Status: o.Status.Stage(o.Method), HealthInsuranceID: NullID{o.Insurance}, RequisitionFormURL: f.requisitionLink(o, now),
 		Priority: o.Priority, ActivateBy: o.ActivateBy, Passthrough: o.Body.Passthrough, BillingType: o.Billing,
 		ICDCodes: o.Body.ICDCodes, HasABN: o.HasABN, HasMissingResults: o.HasMissing, ExpectedBy: o.ExpectedBy, WorstBy: o.WorstBy,
-		Origin: o.Origin, Transaction: transactionOf(f.Transaction),
+		Origin: o.Origin, Transaction: transactionOf(f.Transaction), linkGeneration: o.LinkGeneration,
 	}
 	for i, e := range f.Events {
 		d.Events[i] = OrderEventDocument{ID: e.ID, CreatedAt: Instant(e.CreatedAt), Status: e.Status.Full(o.Method), Detail: optionalText(e.Detail)}

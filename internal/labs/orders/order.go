@@ -92,6 +92,10 @@ type Order struct {
 	Body     Body
 	Shipment *Shipment
 
+	// LinkGeneration counts the revocations of links to the requisition. A link
+	// works while it names the current number.
+	LinkGeneration int64
+
 	rev int64 // counts changes
 }
 

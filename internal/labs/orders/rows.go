@@ -21,7 +21,7 @@ import (
 const columns = `team_id, id, transaction_id, parent_id, origin, user_id, lab_id, lab_test_id, account_id, network, method, registrable,
 	status, status_at, rev, created_at, updated_at, activate_by, scheduled, sample_id, priority, billing_type, insurance_id,
 	has_abn, sms_enabled, details_id, appointment_id, collected_at, interpretation, is_critical, has_missing, expected_by, worst_by,
-	body, shipment`
+	body, shipment, link_generation`
 
 type scanner interface{ Scan(dest ...any) error }
 
@@ -39,7 +39,7 @@ func scan(from scanner) (sealedOrder, error) {
 	err := from.Scan(&r.Team, &r.ID, &r.Transaction, &parent, &r.Origin, &r.User, &r.Lab, &r.LabTest, &r.Account, &r.Network, &r.Method, &r.Registrable,
 		&r.Status, store.ScanTime(&r.StatusAt), &r.rev, store.ScanTime(&r.CreatedAt), store.ScanTime(&r.UpdatedAt), nullDate{&r.ActivateBy}, &r.Scheduled,
 		&sample, &r.Priority, &r.Billing, &insurance, &r.HasABN, &r.SMSEnabled, &r.Details, &appointment, store.ScanNullTime(&r.CollectedAt),
-		&interpretation, &r.IsCritical, &r.HasMissing, nullDate{&r.ExpectedBy}, nullDate{&r.WorstBy}, &r.body, &r.shipment)
+		&interpretation, &r.IsCritical, &r.HasMissing, nullDate{&r.ExpectedBy}, nullDate{&r.WorstBy}, &r.body, &r.shipment, &r.LinkGeneration)
 	if !parent.IsZero() {
 		r.Parent = &parent
 	}
@@ -214,7 +214,7 @@ func (o *Order) row(ctx context.Context, tx *store.Tx) ([]any, error) {
 		o.Team, o.ID, o.Transaction, parentOrNil(o.Parent), string(o.Origin), o.User, o.Lab, o.LabTest, o.Account, o.Network, string(o.Method), o.Registrable,
 		string(o.Status), o.StatusAt, o.rev, o.CreatedAt, o.UpdatedAt, o.ActivateBy, o.Scheduled, textOrNil(o.SampleID), o.Priority, string(o.Billing), o.Insurance,
 		o.HasABN, o.SMSEnabled, o.Details, o.Appointment, o.CollectedAt, textOrNil(string(o.Interpretation)), o.IsCritical, o.HasMissing, o.ExpectedBy, o.WorstBy,
-		body, shipment, names,
+		body, shipment, o.LinkGeneration, names,
 	}, err
 }
 
@@ -229,7 +229,7 @@ func insert(ctx context.Context, tx *store.Tx, o *Order) error {
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO orders (`+columns+`, names, change) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-		$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, `+change+`)`, row...)
+		$15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, `+change+`)`, row...)
 	if err != nil {
 		return fmt.Errorf("orders: storing: %w", err)
 	}
@@ -255,11 +255,11 @@ func save(ctx context.Context, tx *store.Tx, o *Order) error {
 	}
 	n, err := tx.Exec(ctx, `UPDATE orders SET status = $4, status_at = $5, rev = rev + 1, updated_at = $6, activate_by = $7, sample_id = $8,
 		insurance_id = $9, has_abn = $10, sms_enabled = $11, appointment_id = $12, collected_at = $13, interpretation = $14, is_critical = $15,
-		has_missing = $16, expected_by = $17, worst_by = $18, shipment = $19, change = `+change+`
+		has_missing = $16, expected_by = $17, worst_by = $18, shipment = $19, link_generation = $20, change = `+change+`
 		WHERE team_id = $1 AND id = $2 AND rev = $3`,
 		o.Team, o.ID, o.rev, string(o.Status), o.StatusAt, o.UpdatedAt, o.ActivateBy, textOrNil(o.SampleID),
 		o.Insurance, o.HasABN, o.SMSEnabled, o.Appointment, o.CollectedAt, textOrNil(string(o.Interpretation)), o.IsCritical,
-		o.HasMissing, o.ExpectedBy, o.WorstBy, shipment)
+		o.HasMissing, o.ExpectedBy, o.WorstBy, shipment, o.LinkGeneration)
 	switch {
 	case err != nil:
 		return fmt.Errorf("orders: changing %s: %w", o.ID, err)
