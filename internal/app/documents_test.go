@@ -2,9 +2,13 @@ package app_test
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,6 +154,92 @@ func TestTheLinkOfADeletedUser(t *testing.T) {
 			t.Errorf("of a restored user: %d %.200s", res.StatusCode, text)
 		}
 	})
+}
+
+// A team ends the links of an order: each answers like an unknown link from then on. The
+// order has a new version, which shows a new link, and an event says so.
+func TestRevokedLinks(t *testing.T) {
+	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
+		c := newClinic(t, d, &networktest.Lab{})
+		o := c.order("walk_in_test")
+		c.until(o.ID, "received.walk_in_test.requisition_created")
+		path := "/v3/order/" + o.ID
+		ask := func(method, path string, headers ...string) (taggedAnswer, string) {
+			t.Helper()
+			answer := askTagged(t, c.Service, method, path, "", headers...)
+			var body struct {
+				URL   string `json:"requisition_form_url"`
+				Order struct {
+					URL string `json:"requisition_form_url"`
+				} `json:"order"`
+			}
+			if answer.status == http.StatusOK {
+				if err := json.Unmarshal([]byte(answer.body), &body); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return answer, cmp.Or(body.URL, body.Order.URL)
+		}
+		unknown, unknownText := c.open(c.URL() + "/v3/requisition_form?token=AAAA")
+		check := func(what, link string, works bool) {
+			t.Helper()
+			res, text := c.open(link)
+			if works && (res.StatusCode != http.StatusOK || !bytes.HasPrefix(text, []byte("%PDF-"))) {
+				t.Errorf("%s: %d %.200s", what, res.StatusCode, text)
+			}
+			if !works && (res.StatusCode != http.StatusNotFound || !bytes.Equal(text, unknownText) || !sameNames(res.Header, unknown.Header)) {
+				t.Errorf("%s: %d %v %.200s, an unknown link has %v %.200s", what, res.StatusCode, res.Header, text, unknown.Header, unknownText)
+			}
+		}
+		before, first := ask("GET", path)
+		check("the first link", first, true)
+
+		ask("DELETE", path+"/requisition_link", "If-Match", `"another"`)
+		check("after a refused revocation", first, true)
+		(&clinic{Service: c.NewTeam("Others"), t: t}).Expect(404, "DELETE", path+"/requisition_link", "", nil)
+		c.Expect(404, "DELETE", "/v3/order/00000000-0000-4000-8000-000000000000/requisition_link", "", nil)
+		check("after a revocation by another team", first, true)
+
+		revoked, second := ask("DELETE", path+"/requisition_link", "If-Match", before.tag)
+		revoked.want(t, 200, "requisition links revoked")
+		check("the first link after the revocation", first, false)
+		check("the link in the answer", second, true)
+		after, third := ask("GET", path, "If-None-Match", before.tag)
+		after.want(t, 200)
+		check("a link of a later read", third, true)
+		if after.tag == before.tag || after.tag != revoked.tag {
+			t.Errorf("the tag was %s, the answer has %s, a later read %s", before.tag, revoked.tag, after.tag)
+		}
+		var page struct{ Events []feedEvent }
+		c.Get("/v2/events?limit=1000&types=labtest.order.updated", &page)
+		event, _ := page.Events[len(page.Events)-1].Event.Data["requisition_form_url"].(string)
+		check("the link of the event", event, true)
+
+		again, _ := ask("DELETE", path+"/requisition_link")
+		again.want(t, 200, "requisition links revoked")
+		for _, link := range []string{first, second, third, event} {
+			check("after the second revocation", link, false)
+		}
+		_, last := ask("GET", path)
+		check("a link after both revocations", last, true)
+
+		// The page about a cancelled order ends with the links, too.
+		c.Expect(200, "POST", path+"/cancel", "", nil)
+		if res, _ := c.open(last); res.StatusCode != http.StatusGone {
+			t.Errorf("the link of the cancelled order was answered %d", res.StatusCode)
+		}
+		cancelled, link := ask("DELETE", path+"/requisition_link")
+		cancelled.want(t, 200, "requisition links revoked")
+		if link != "" {
+			t.Errorf("the cancelled order has the link %s", link)
+		}
+		check("the link of the cancelled order after its revocation", last, false)
+	})
+}
+
+// sameNames reports whether two answers have headers of the same names.
+func sameNames(a, b http.Header) bool {
+	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
 }
 
 // open requests an address without a key.

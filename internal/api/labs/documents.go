@@ -13,6 +13,7 @@ import (
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/documents"
+	"hale/internal/labs/orders"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
@@ -26,6 +27,7 @@ func (h *Handlers) documentRoutes() []api.Route {
 		writesPDF(api.Get("/v3/order/{order_id}/collection_instruction_pdf", h.orderInstructionsPDF, "Get the collection instructions of an order")),
 		writesPDF(api.Get("/v3/lab_test/{lab_test_id}/collection_instruction_pdf", h.testInstructionsPDF, "Get the collection instructions of a lab test").Tag("lab_tests")),
 		writesPDF(api.Get(documents.LinkPath, h.requisitionByLink, "Open a requisition with the link in requisition_form_url").Open().Tag("order").Describe(describeGone)),
+		api.Delete("/v3/order/{order_id}/requisition_link", h.revokeLinks, "End all links to an order's requisition that were made so far").Conditional(orderVersion),
 	}
 }
 
@@ -130,8 +132,8 @@ func (in *requisitionLinkIn) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
-// requisitionByLink requires no key. The sealed token contains the team and the order. The
-// link of a deleted user answers like an unknown one.
+// requisitionByLink requires no key. The token names the team and the order. A revoked
+// link, and the link of a deleted user, answer like an unknown one.
 func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requisitionLinkIn) (*api.Encoded, error) {
 	if err := h.CountLink(in.address); err != nil {
 		return nil, err
@@ -139,17 +141,20 @@ func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requ
 	if h.Links == nil {
 		return nil, documents.ErrNoLink
 	}
-	team, order, err := h.Links.Open(in.Token, h.DB.Now())
+	link, err := h.Links.Open(in.Token, h.DB.Now())
 	if err != nil {
 		return nil, err
 	}
-	api.NoteTeam(ctx, team.String())
+	api.NoteTeam(ctx, link.Team.String())
 	var subject *documents.Subject
-	err = h.DB.Read(store.WithTeam(ctx, team.UUID()), func(tx *store.Tx) error {
-		if subject, err = documents.Read(ctx, tx, team, order); err != nil {
+	err = h.DB.Read(store.WithTeam(ctx, link.Team.UUID()), func(tx *store.Tx) error {
+		if subject, err = documents.Read(ctx, tx, link.Team, link.Order); err != nil {
 			return err
 		}
-		return users.Exists(ctx, tx, team, subject.Order.User)
+		if !link.Opens(&subject.Order) {
+			return documents.ErrNoLink
+		}
+		return users.Exists(ctx, tx, link.Team, subject.Order.User)
 	})
 	if fault.Is(err, fault.NotFound) {
 		err = documents.ErrNoLink
@@ -164,7 +169,15 @@ func (h *Handlers) requisitionByLink(ctx context.Context, _ api.Caller, in *requ
 	if err != nil {
 		return nil, err
 	}
-	return sendPDF("requisition", order.UUID(), body), nil
+	return sendPDF("requisition", link.Order.UUID(), body), nil
+}
+
+// revokeLinks ends the links of an order in any status, so a repeat is no error.
+func (h *Handlers) revokeLinks(ctx context.Context, c api.Caller, in *OrderPath) (*api.Out[postOrderBody], error) {
+	return h.changeOrder(ctx, c, func(tx *store.Tx) (orders.Order, string, error) {
+		o, err := orders.RevokeLinks(ctx, tx, c.Team, in.OrderID)
+		return o, "requisition links revoked", err
+	})
 }
 
 // cancelledPage returns the answer to the link of a cancelled order: a page for

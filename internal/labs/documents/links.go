@@ -24,11 +24,11 @@ const LinkPath = "/v3/requisition_form"
 
 // Links creates and reads links that open a requisition without an API key.
 //
-// The token holds the order, the end of the link and their code. The key of the codes
-// comes from the root key. A token cannot be created or changed without that key, and
-// nothing is stored. It has no nonce, so any number of links is safe. A link keeps
-// working while the root key is rotated. It ends early when the order is cancelled and
-// while its user is deleted.
+// The token holds the order, the end of the link, its generation and their code. The key
+// of the codes comes from the root key. A token cannot be created or changed without that
+// key, and no link is stored. It has no nonce, so any number of links is safe. A link
+// keeps working while the root key is rotated. It ends early when the order is cancelled,
+// while its user is deleted, and when the team revokes the links of the order.
 type Links struct {
 	codes   *secrets.Root
 	sealing *secrets.Root // opens links of older versions
@@ -48,14 +48,28 @@ const sealedPlace = "documents: requisition link"
 // order has no readable user.
 var ErrNoLink = fault.New(fault.NotFound, "This link is no longer valid")
 
-const linkSize = 16 + 16 + 8 // team, order, end in Unix seconds
+const (
+	linkSize       = 16 + 16 + 8 // team, order, end in Unix seconds
+	generationSize = 8           // after them; generation 0 is not written
+)
+
+// Link is the content of a token.
+type Link struct {
+	Team       teams.ID
+	Order      orders.ID
+	Generation int64 // the LinkGeneration of the order at the creation of the link
+	end        int64 // in Unix seconds
+}
 
 // URL returns a link to an order's requisition that works for a week.
 func (l *Links) URL(o *orders.Order, now time.Time) string {
 	team, order := o.Team.UUID(), o.ID.UUID()
-	plain := make([]byte, 0, linkSize)
+	plain := make([]byte, 0, linkSize+generationSize)
 	plain = append(append(plain, team[:]...), order[:]...)
 	plain = binary.BigEndian.AppendUint64(plain, uint64(now.Add(LinkLifetime).Unix()))
+	if o.LinkGeneration > 0 { // nodes of older versions open links of generation 0
+		plain = binary.BigEndian.AppendUint64(plain, uint64(o.LinkGeneration))
+	}
 	code, err := l.codes.Code(plain)
 	if err != nil {
 		panic(fmt.Sprintf("documents: making the code of a link: %v", err)) // the installation has a root key
@@ -63,22 +77,48 @@ func (l *Links) URL(o *orders.Order, now time.Time) string {
 	return l.baseURL() + LinkPath + "?token=" + base64.RawURLEncoding.EncodeToString(append(plain, code...))
 }
 
-// Open returns the order of a token, or ErrNoLink when the token is invalid or
-// has expired.
-func (l *Links) Open(token string, now time.Time) (teams.ID, orders.ID, error) {
+// Open returns the content of a token, or ErrNoLink when the token is invalid or
+// has expired. The caller checks with Opens that the link was not revoked.
+func (l *Links) Open(token string, now time.Time) (Link, error) {
 	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil || len(raw) < linkSize {
-		return teams.ID{}, orders.ID{}, ErrNoLink
+	if err != nil {
+		return Link{}, ErrNoLink
 	}
-	plain := raw[:linkSize]
-	if !l.codes.CheckCode(plain, raw[linkSize:]) {
-		// A link that a version before this one made works for its week.
-		if plain, err = l.sealing.Open(sealedPlace, raw); err != nil || len(plain) != linkSize {
-			return teams.ID{}, orders.ID{}, ErrNoLink
+	link, ok := l.parse(raw)
+	if !ok || now.Unix() >= link.end {
+		return Link{}, ErrNoLink
+	}
+	return link, nil
+}
+
+// parse returns the content of a token with a valid code.
+func (l *Links) parse(raw []byte) (Link, bool) {
+	for _, size := range []int{linkSize, linkSize + generationSize} {
+		if len(raw) >= size && l.codes.CheckCode(raw[:size], raw[size:]) {
+			return linkOf(raw[:size]), true
 		}
 	}
-	if end := int64(binary.BigEndian.Uint64(plain[32:])); now.Unix() >= end {
-		return teams.ID{}, orders.ID{}, ErrNoLink
+	// A link that an older version sealed works for its week. It has generation 0.
+	plain, err := l.sealing.Open(sealedPlace, raw)
+	if err != nil || len(plain) != linkSize {
+		return Link{}, false
 	}
-	return teams.ID(uuid.UUID(plain[:16])), orders.ID(uuid.UUID(plain[16:32])), nil
+	return linkOf(plain), true
+}
+
+func linkOf(plain []byte) Link {
+	link := Link{
+		Team: teams.ID(uuid.UUID(plain[:16])), Order: orders.ID(uuid.UUID(plain[16:32])),
+		end: int64(binary.BigEndian.Uint64(plain[32:linkSize])),
+	}
+	if generation := plain[linkSize:]; len(generation) > 0 {
+		link.Generation = int64(binary.BigEndian.Uint64(generation))
+	}
+	return link
+}
+
+// Opens reports whether the link opens the requisition of its order: the links of the
+// order were not revoked after its creation.
+func (l Link) Opens(o *orders.Order) bool {
+	return l.Team == o.Team && l.Order == o.ID && l.Generation == o.LinkGeneration
 }

@@ -36,17 +36,18 @@ func TestLinkLifetime(t *testing.T) {
 	o := &orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}
 	token := tokenOf(t, l.URL(o, placedAt))
 	for _, at := range []time.Time{placedAt, placedAt.Add(LinkLifetime - time.Second)} {
-		team, order, err := l.Open(token, at)
-		if err != nil || team != o.Team || order != o.ID {
-			t.Errorf("after %s: %v %v %v", at.Sub(placedAt), team, order, err)
+		link, err := l.Open(token, at)
+		if err != nil || link.Team != o.Team || link.Order != o.ID {
+			t.Errorf("after %s: %v %v", at.Sub(placedAt), link, err)
 		}
 	}
-	if _, _, err := l.Open(token, placedAt.Add(LinkLifetime)); !fault.Is(err, fault.NotFound) {
+	if _, err := l.Open(token, placedAt.Add(LinkLifetime)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("after a week: %v", err)
 	}
 }
 
-// A link that an older version sealed with the root key works for its week.
+// A link that an older version sealed with the root key works for its week, or until the
+// first revocation.
 func TestLinksOfOlderVersions(t *testing.T) {
 	l := links(t)
 	team, order := id(2), id(1)
@@ -56,11 +57,56 @@ func TestLinksOfOlderVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	token := base64.RawURLEncoding.EncodeToString(sealed)
-	if gotTeam, got, err := l.Open(token, placedAt.Add(LinkLifetime-time.Second)); err != nil || gotTeam.UUID() != team || got.UUID() != order {
-		t.Errorf("%v %v %v", gotTeam, got, err)
+	link, err := l.Open(token, placedAt.Add(LinkLifetime-time.Second))
+	if err != nil || link.Team.UUID() != team || link.Order.UUID() != order {
+		t.Errorf("%v %v", link, err)
 	}
-	if _, _, err := l.Open(token, placedAt.Add(LinkLifetime)); !fault.Is(err, fault.NotFound) {
+	o := &orders.Order{ID: orders.ID(order), Team: teams.ID(team)}
+	if !link.Opens(o) {
+		t.Error("the link does not open an order without a revocation")
+	}
+	if o.LinkGeneration = 1; link.Opens(o) {
+		t.Error("the link opens an order after a revocation")
+	}
+	if _, err := l.Open(token, placedAt.Add(LinkLifetime)); !fault.Is(err, fault.NotFound) {
 		t.Errorf("after a week: %v", err)
+	}
+}
+
+// A link opens only an order whose links were not revoked since.
+func TestLinksNameTheirGeneration(t *testing.T) {
+	l := links(t)
+	for _, generation := range []int64{0, 1, 2, 300, 1 << 40} {
+		o := &orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2)), LinkGeneration: generation}
+		link, err := l.Open(tokenOf(t, l.URL(o, placedAt)), placedAt)
+		if err != nil || link.Team != o.Team || link.Order != o.ID || !link.Opens(o) {
+			t.Errorf("generation %d: %+v %v", generation, link, err)
+		}
+		for _, change := range []func(o *orders.Order){
+			func(o *orders.Order) { o.LinkGeneration++ },
+			func(o *orders.Order) { o.LinkGeneration-- },
+			func(o *orders.Order) { o.ID = orders.ID(id(3)) },
+			func(o *orders.Order) { o.Team = teams.ID(id(3)) },
+		} {
+			other := *o
+			change(&other)
+			if link.Opens(&other) {
+				t.Errorf("a link of generation %d opens generation %d of %s", generation, other.LinkGeneration, other.ID)
+			}
+		}
+	}
+}
+
+// Links of orders without a revocation have the form of older versions, so nodes of both
+// versions open them during an upgrade.
+func TestLinksWithoutRevocationHaveTheOlderForm(t *testing.T) {
+	l := links(t)
+	raw, err := base64.RawURLEncoding.DecodeString(tokenOf(t, l.URL(&orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}, placedAt)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !l.codes.CheckCode(raw[:linkSize], raw[linkSize:]) {
+		t.Error("the code is not that of the team, the order and the end")
 	}
 }
 
@@ -82,14 +128,17 @@ func TestLinksHaveAKeyOfTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	forged := base64.RawURLEncoding.EncodeToString(append(raw[:linkSize:linkSize], code...))
-	if _, _, err := l.Open(forged, placedAt); !fault.Is(err, fault.NotFound) {
+	if _, err := l.Open(forged, placedAt); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a code of the root key itself: %v", err)
 	}
 }
 
 func TestInvalidTokens(t *testing.T) {
 	l := links(t)
-	token := tokenOf(t, l.URL(&orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}, placedAt))
+	o := &orders.Order{ID: orders.ID(id(1)), Team: teams.ID(id(2))}
+	token := tokenOf(t, l.URL(o, placedAt))
+	o.LinkGeneration = 7
+	revoked := tokenOf(t, l.URL(o, placedAt))
 	other, err := l.sealing.Seal("something else", make([]byte, linkSize))
 	if err != nil {
 		t.Fatal(err)
@@ -99,21 +148,26 @@ func TestInvalidTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	wrong := []string{"", "?", token[:len(token)-2], base64.RawURLEncoding.EncodeToString(other), base64.RawURLEncoding.EncodeToString(short)}
-	raw, err := base64.RawURLEncoding.DecodeString(token)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range raw { // each byte counts
-		changed := append([]byte(nil), raw...)
-		changed[i] ^= 1
-		wrong = append(wrong, base64.RawURLEncoding.EncodeToString(changed))
+	for _, token := range []string{token, revoked} {
+		raw, err := base64.RawURLEncoding.DecodeString(token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range raw { // each byte counts
+			changed := append([]byte(nil), raw...)
+			changed[i] ^= 1
+			wrong = append(wrong, base64.RawURLEncoding.EncodeToString(changed))
+		}
+		// Without its generation, or with another one.
+		wrong = append(wrong, base64.RawURLEncoding.EncodeToString(append(raw[:linkSize:linkSize], raw[min(len(raw), linkSize+generationSize):]...)),
+			base64.RawURLEncoding.EncodeToString(append(append(raw[:linkSize:linkSize], make([]byte, generationSize)...), raw[linkSize:]...)))
 	}
 	for _, token := range wrong {
-		if _, _, err := l.Open(token, placedAt); !fault.Is(err, fault.NotFound) {
+		if _, err := l.Open(token, placedAt); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", token, err)
 		}
 	}
-	if _, _, err := links(t).Open(token, placedAt); !fault.Is(err, fault.NotFound) {
+	if _, err := links(t).Open(token, placedAt); !fault.Is(err, fault.NotFound) {
 		t.Errorf("with another root key: %v", err)
 	}
 }
