@@ -100,6 +100,7 @@ var orderCalls = []growthCall{
 	get("link to a requisition", "/v3/order/{walk}").keep("token", "requisition_form_url token=").prepare(),
 	get("requisition by its link", "/v3/requisition_form?token={token}"),
 	get("requisition, PDF", "/v3/order/{walk}/requisition/pdf"),
+	del("revoke links to a requisition", "/v3/order/{walk}/requisition_link"),
 	get("labels, PDF", "/v3/order/{walk}/labels/pdf?collection_date=2026-03-01T12:00:00%2B00:00"),
 	get("collection instructions, PDF", "/v3/order/{walk}/collection_instruction_pdf"),
 	get("service centers of an order", "/v3/order/{walk}/psc/info"),

@@ -50,6 +50,7 @@ var namedElsewhere = []string{
 	"POST /v3/unmatched_result/{raw_result_id}/accept",
 	"POST /v3/unmatched_result/{raw_result_id}/resolve", // after the decision: refused
 	"PATCH /v3/order/{order_id}/communication_settings",
+	"DELETE /v3/order/{order_id}/requisition_link",
 	"POST /v3/order/resend_events with order_ids[]",
 	"POST /v3/order",
 	"POST /v3/order/testkit",

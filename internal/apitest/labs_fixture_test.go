@@ -198,6 +198,7 @@ func addResultValues() {
 	for _, paper := range []string{"requisition/pdf", "labels/pdf", "abn_pdf", "result", "result/metadata", "result/pdf"} {
 		valuesByOperation["GET /v3/order/{order_id}/"+paper] = map[string]string{"order_id": "reported_order_id"}
 	}
+	valuesByOperation["DELETE /v3/order/{order_id}/requisition_link"] = map[string]string{"order_id": "reported_order_id"}
 	for _, paper := range []string{"result", "result/pdf"} {
 		valuesByOperation["GET /v3/order_transaction/{transaction_id}/"+paper] = map[string]string{"transaction_id": "reported_transaction_id"}
 	}
