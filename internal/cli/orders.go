@@ -21,7 +21,7 @@ func (s *shell) ordersCommand() *cobra.Command {
 		Example: examples("hale orders create --user anna --test annual-check", "hale orders list --status partial_results", "hale orders get ORDER", "hale orders cancel ORDER"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
-	}, s.ordersCreate(), s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRecreate(), s.ordersRecord(), s.ordersResend()))
+	}, s.ordersCreate(), s.ordersList(), s.ordersFind(), s.ordersGet(), s.ordersCancel(), s.ordersRevokeLinks(), s.ordersRecreate(), s.ordersRecord(), s.ordersResend()))
 }
 
 const listsOrders = "hale orders list shows all orders"
@@ -147,6 +147,28 @@ func (s *shell) ordersCancel() *cobra.Command {
 			if fault.Is(err, fault.Refused) { // the order's status does not allow it
 				return &conflict{err}
 			}
+			if err != nil {
+				return err
+			}
+			return s.showChanged(body)
+		},
+	}
+}
+
+func (s *shell) ordersRevokeLinks() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke-links ORDER", Short: "end all links to an order's requisition",
+		Long: `End all links to an order's requisition that were made so far, for example because an
+e-mail with one went to the wrong person. hale orders get shows a new link. See hale
+docs ordering.`,
+		Example: examples("hale orders revoke-links ORDER"),
+		Args:    takes("ORDER"),
+		RunE: func(c *cobra.Command, args []string) error {
+			id, err := orderArg(args[0])
+			if err != nil {
+				return err
+			}
+			body, err := s.call(c.Context(), http.MethodDelete, client.Path("v3", "order", id.String(), "requisition_link"), nil, nil)
 			if err != nil {
 				return err
 			}
