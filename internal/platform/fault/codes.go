@@ -82,6 +82,7 @@ var SpecificCodes = []string{
 	"order_not_waiting",
 	"order_set_twice",
 	"order_state",
+	"outcome_unknown",
 	"patient_under_age",
 	"payor_unknown",
 	"phone_number_incorrect",

@@ -176,6 +176,10 @@ func (tx *Tx) pipeline(ctx context.Context, parts []part) error {
 		if !ok {
 			return fmt.Errorf("store: a batch on a %T", driver)
 		}
+		if c.Conn().IsClosed() {
+			failed = errNotSent
+			return nil
+		}
 		var sent pgx.Batch
 		if tx.begin != "" {
 			sent.Queue(tx.begin)
@@ -215,7 +219,7 @@ func (tx *Tx) finished(answers pgx.BatchResults, failed error) error {
 		failed = checkCommit(answers.Exec())
 	}
 	if failed != nil {
-		return fmt.Errorf("%w: %w", errCommitUnknown, failed)
+		return commitFailed(failed)
 	}
 	tx.ended = true
 	return nil

@@ -72,8 +72,8 @@ func isLockTimeout(err error) bool {
 	return errors.As(err, &pg) && pg.Code == "55P03"
 }
 
-// Unavailable is a failure of the database: it cannot be reached, is shutting down,
-// or its disk is full. Nothing was changed, and the caller may retry.
+// Unavailable is a failure of the database: it cannot be reached, is read-only, is
+// shutting down, or its disk is full. Nothing was changed, and the caller may retry.
 type Unavailable struct{ Cause error }
 
 func (e *Unavailable) Error() string { return e.Cause.Error() }
@@ -95,6 +95,36 @@ func (e *Unavailable) Message() string {
 // RetryAfter returns the seconds to wait before a retry.
 func (*Unavailable) RetryAfter() int { return 2 }
 
+// Reason returns why the database is not available. It contains no addresses and no
+// values.
+func (e *Unavailable) Reason() string { return reasonOf(e.Cause) }
+
+// OutcomeUnknown is a write whose COMMIT was not answered. The change may be stored.
+// Write never runs its function again. A caller may repeat a request with an idempotency
+// key, because the answer was stored with the change or not at all.
+type OutcomeUnknown struct{ Cause error }
+
+func (e *OutcomeUnknown) Error() string { return e.Cause.Error() }
+
+func (e *OutcomeUnknown) Unwrap() error { return e.Cause }
+
+// Kind returns fault.Unavailable.
+func (*OutcomeUnknown) Kind() fault.Kind { return fault.Unavailable }
+
+// Code returns the code for programs.
+func (*OutcomeUnknown) Code() string { return "outcome_unknown" }
+
+// Message returns the text for callers.
+func (*OutcomeUnknown) Message() string {
+	return "The database did not confirm the change, which may be stored: repeat it with the same Idempotency-Key, or read before you repeat it"
+}
+
+// RetryAfter returns the seconds to wait before a retry.
+func (*OutcomeUnknown) RetryAfter() int { return 2 }
+
+// Reason returns why the outcome is unknown.
+func (*OutcomeUnknown) Reason() string { return "the database did not answer a COMMIT" }
+
 // markUnavailable wraps a failure of the database in Unavailable. It leaves other
 // errors unchanged.
 func markUnavailable(err *error) {
@@ -114,7 +144,7 @@ func isUnavailable(err error) bool {
 	case errors.Is(err, ErrClosed), errors.As(err, &unreached):
 		return true
 	case errors.As(err, &pg): // a standby or a read-only server; connection; resources; server shutting down or starting
-		return pg.Code == "25006" || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
+		return isReadOnly(err) || strings.HasPrefix(pg.Code, "08") || strings.HasPrefix(pg.Code, "53") || strings.HasPrefix(pg.Code, "57P")
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultFull, sqlite.ResultIOErr, sqlite.ResultBusy:
@@ -124,19 +154,74 @@ func isUnavailable(err error) bool {
 	}
 }
 
-// markLost wraps the error of a transaction in Unavailable if its connection broke.
-func markLost(ctx context.Context, raw *sql.Conn, err error) error {
-	if ctx.Err() != nil || fault.KindOf(err) != fault.Internal || errors.Is(err, errCommitUnknown) {
-		return err
+// isReadOnly reports whether PostgreSQL refused a write because it is a standby or
+// read-only.
+func isReadOnly(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "25006"
+}
+
+// reasonOf describes a failure of the database in fixed words.
+func reasonOf(err error) string {
+	var unreached *pgconn.ConnectError
+	var pg *pgconn.PgError
+	code := ""
+	if errors.As(err, &pg) {
+		code = pg.Code
 	}
-	gone := false
-	checkErr := raw.Raw(func(driver any) error {
-		c, ok := driver.(*stdlib.Conn)
-		gone = ok && c.Conn().IsClosed()
-		return nil
-	})
-	if gone || checkErr != nil {
+	switch {
+	case errors.Is(err, ErrClosed):
+		return "the database is closed"
+	case IsFull(err):
+		return "the disk of the database is full"
+	case code == "25006":
+		return "the database is read-only"
+	case code == "57P03":
+		return "the database is starting or recovering"
+	case strings.HasPrefix(code, "57P"):
+		return "the database is stopping"
+	case code == "53300":
+		return "the database has too many connections"
+	case strings.HasPrefix(code, "53"):
+		return "the database lacks memory or another resource"
+	case strings.HasPrefix(code, "28"), code == "3D000":
+		return "the database refuses the connection"
+	case errors.As(err, &unreached):
+		return "the database is not reachable"
+	case IsLocked(err):
+		return "another process holds the lock of the database"
+	case IsIOError(err):
+		return "the disk of the database fails"
+	default:
+		return "the connection to the database broke"
+	}
+}
+
+// markLost wraps the error of a transaction whose connection broke in Unavailable, or
+// in OutcomeUnknown if it broke during COMMIT.
+func markLost(ctx context.Context, raw *sql.Conn, err error) error {
+	unknown := errors.Is(err, errCommitUnknown)
+	switch {
+	case errors.Is(ctx.Err(), context.Canceled), fault.KindOf(err) != fault.Internal:
+		return err
+	case ctx.Err() != nil && !unknown: // the time limit of the caller closed the connection
+		return err
+	case !isLost(raw):
+		return err
+	case unknown:
+		return &OutcomeUnknown{err}
+	default:
 		return &Unavailable{err}
 	}
-	return err
+}
+
+// isLost reports whether a connection is closed.
+func isLost(raw *sql.Conn) bool {
+	lost := false
+	err := raw.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		lost = ok && c.Conn().IsClosed()
+		return nil
+	})
+	return lost || err != nil
 }

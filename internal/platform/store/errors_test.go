@@ -95,16 +95,140 @@ func TestReadOnlyServerIsUnavailable(t *testing.T) {
 	}))
 }
 
-// A write whose COMMIT failed may be committed, so it is not Unavailable.
-func TestUnknownCommitIsNotUnavailable(t *testing.T) {
+// outcomeUnknown checks that err is an OutcomeUnknown, which does not promise that
+// nothing changed.
+func outcomeUnknown(t *testing.T, what string, err error) {
+	t.Helper()
+	var unknown *store.OutcomeUnknown
+	var down *store.Unavailable
+	if !errors.As(err, &unknown) || errors.As(err, &down) || fault.CodeOf(err) != "outcome_unknown" || !strings.Contains(err.Error(), "committing") {
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+// A write whose connection broke during COMMIT may be committed.
+func TestUnknownCommit(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())
 	exec(ctx, t, db, `CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$`)
 	exec(ctx, t, db, `CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()`)
-	err := db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "x") })
-	if err == nil || fault.Is(err, fault.Unavailable) || !strings.Contains(err.Error(), "committing") {
+	outcomeUnknown(t, "ended by the server", db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "x") }))
+}
+
+// Write runs the function of a lost COMMIT once, whether PostgreSQL carried it out or
+// not.
+func TestLostCommit(t *testing.T) {
+	proxy, d := storetest.NewProxy(t, storetest.NewPostgres(t))
+	db := d.Open(t, nil)
+	ctx := store.AsSystem(t.Context())
+	lose := func(cut storetest.Cut, stored int, write func(tx *store.Tx) error) {
+		t.Helper()
+		before, runs := teamNames(t, db), 0
+		proxy.CutWith("lost-commit", cut)
+		err := db.Write(ctx, func(tx *store.Tx) error {
+			runs++
+			return write(tx)
+		})
+		outcomeUnknown(t, "a lost COMMIT", err)
+		if n := teamNames(t, db) - before; n != stored || runs != 1 || !proxy.HasCut() {
+			t.Errorf("%d rows, want %d; %d runs", n, stored, runs)
+		}
+	}
+	add := func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "lost-commit") }
+	lose(storetest.BeforeCommit, 0, add)
+	lose(storetest.AfterCommit, 1, add)
+	lose(storetest.AfterCommit, 1, func(tx *store.Tx) error {
+		var b store.Batch
+		b.Exec(nil, `INSERT INTO teams (id, name, environment, settings, created_at) VALUES ($1, 'lost-commit', 'sandbox', '{}', $2)`, uuid.New(), tx.Now())
+		return tx.Finish(ctx, &b)
+	})
+
+	proxy.CutWith("lost-statement", storetest.BeforeStatement)
+	unavailable(t, "a lost statement", db.Write(ctx, func(tx *store.Tx) error {
+		_ = addTeam(ctx, tx, uuid.New(), "lost-statement")
+		return nil // so a COMMIT follows, which cannot be sent
+	}))
+	if n := teamNames(t, db); n != 2 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// A COMMIT that PostgreSQL refuses changes nothing, which is known.
+func TestRefusedCommit(t *testing.T) {
+	db := storetest.Postgres(t)
+	ctx := store.AsSystem(t.Context())
+	exec(ctx, t, db, `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+		$$ BEGIN IF NEW.name = 'full' THEN RAISE EXCEPTION 'no room' USING ERRCODE = '53100'; END IF; RAISE EXCEPTION 'no'; END $$`)
+	exec(ctx, t, db, `CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	add := func(name string) error {
+		return db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), name) })
+	}
+	unavailable(t, "a full disk", add("full"))
+	if err := add("x"); err == nil || fault.KindOf(err) != fault.Internal {
+		t.Errorf("an error of the program: %v", err)
+	}
+}
+
+// The reasons name the failure and contain neither addresses nor passwords.
+func TestReasonsOfUnavailable(t *testing.T) {
+	proxy, d := storetest.NewProxy(t, storetest.NewPostgres(t))
+	db := d.Open(t, nil)
+	ctx := store.AsSystem(t.Context())
+	for _, c := range []struct {
+		fail func()
+		want string
+	}{
+		{proxy.Refuse, "not reachable"},
+		{proxy.Stall, "not reachable"},
+		{func() { proxy.RefuseWith("57P03", "the database system is starting up") }, "starting or recovering"},
+		{func() { proxy.RefuseWith("57P01", "terminating connection due to administrator command") }, "stopping"},
+		{func() { proxy.RefuseWith("53300", "sorry, too many clients already") }, "too many connections"},
+		{func() { proxy.RefuseWith("28P01", "password authentication failed") }, "refuses the connection"},
+	} {
+		proxy.Accept()
+		c.fail()
+		var down *store.Unavailable
+		err := db.Ping(ctx) // its connection may be one that just broke
+		if err = errors.Join(err, db.Ping(ctx)); !errors.As(db.Ping(ctx), &down) || !strings.Contains(down.Reason(), c.want) {
+			t.Errorf("%s: %v", c.want, err)
+		}
+		if strings.Contains(err.Error(), storetest.ProxyPassword) {
+			t.Errorf("%s: the error has the password", c.want)
+		}
+	}
+	proxy.Accept()
+	if err := db.Ping(ctx); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// After a failover, connections to the old primary, which is read-only now, leave the
+// pool.
+func TestReadOnlyConnectionsAreReplaced(t *testing.T) {
+	d := storetest.NewPostgres(t)
+	db, err := store.Open(t.Context(), store.Options{URL: d.URL, Root: new(secrets.Root), Conns: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	ctx := store.AsSystem(t.Context())
+	err = db.Read(ctx, func(tx *store.Tx) error {
+		rows, err := tx.Query(ctx, `SELECT set_config('default_transaction_read_only', 'on', FALSE)`)
+		if err != nil {
+			return err
+		}
+		return rows.Close()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var down *store.Unavailable
+	if err := db.Ping(ctx); !errors.As(err, &down) || down.Reason() != "the database is read-only" {
 		t.Errorf("got %v", err)
+	}
+	if err := db.Ping(ctx); err != nil {
+		t.Errorf("the connection is still in the pool: %v", err)
 	}
 }
 

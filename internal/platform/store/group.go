@@ -180,7 +180,7 @@ func commitError(err error) error {
 	if code := sqlite.ErrCode(err).ToPrimary(); code == sqlite.ResultFull || code == sqlite.ResultBusy {
 		return fmt.Errorf("store: committing changed nothing: %w", err)
 	}
-	return fmt.Errorf("%w: %w", errCommitUnknown, err)
+	return &OutcomeUnknown{fmt.Errorf("%w: %w", errCommitUnknown, err)}
 }
 
 // call runs one member and reports whether it succeeded. A panic fails only that

@@ -125,6 +125,9 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		if open { // fn failed or panicked
 			rollback(ctx, raw)
 		}
+		if isReadOnly(err) { // another server may be the primary now
+			discard(raw)
+		}
 	}()
 	if err := fn(tx); err != nil {
 		return markLost(ctx, raw, err)
@@ -137,7 +140,7 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 			if readOnly {
 				return markLost(ctx, raw, fmt.Errorf("store: ending a read: %w", err))
 			}
-			return fmt.Errorf("%w: %w", errCommitUnknown, err)
+			return markLost(ctx, raw, commitFailed(err))
 		}
 	}
 	open = false
@@ -152,6 +155,9 @@ func commit(ctx context.Context, raw *sql.Conn) error {
 		if !ok {
 			return fmt.Errorf("store: committing on a %T", driver)
 		}
+		if c.Conn().IsClosed() || ctx.Err() != nil {
+			return errors.Join(errNotSent, ctx.Err())
+		}
 		return checkCommit(c.Conn().Exec(ctx, "COMMIT"))
 	})
 }
@@ -163,6 +169,21 @@ func checkCommit(tag pgconn.CommandTag, err error) error {
 		return errStatementFailed
 	}
 	return err
+}
+
+// errNotSent is the error of a COMMIT or a batch that was not sent. pgconn.SafeToRetry cannot tell:
+// it is also true if a connection closes while the driver waits for the answer.
+var errNotSent = errors.New("store: the connection was closed before")
+
+// commitFailed describes a COMMIT that failed. If PostgreSQL refused it, or it was never
+// sent, nothing is committed.
+func commitFailed(err error) error {
+	var refused *pgconn.PgError
+	isRefused := errors.As(err, &refused) && refused.SeverityUnlocalized == "ERROR"
+	if isRefused || errors.Is(err, errStatementFailed) || errors.Is(err, errNotSent) {
+		return fmt.Errorf("store: the commit changed nothing: %w", err)
+	}
+	return fmt.Errorf("%w: %w", errCommitUnknown, err)
 }
 
 // errCommitUnknown marks a write that may or may not be committed: COMMIT failed or
@@ -182,8 +203,13 @@ func rollback(ctx context.Context, raw *sql.Conn) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if _, err := raw.ExecContext(ctx, "ROLLBACK"); err != nil {
-		_ = raw.Raw(func(any) error { return errBadConn })
+		discard(raw)
 	}
+}
+
+// discard removes a connection from the pool.
+func discard(raw *sql.Conn) {
+	_ = raw.Raw(func(any) error { return errBadConn })
 }
 
 // ErrLostRace is returned by a function of Write whose compare-and-set failed
@@ -191,6 +217,9 @@ func rollback(ctx context.Context, raw *sql.Conn) {
 var ErrLostRace = errors.New("store: another transaction was faster")
 
 func canRetry(err error) bool {
+	if errors.Is(err, errCommitUnknown) {
+		return false
+	}
 	if errors.Is(err, ErrLostRace) {
 		return true
 	}

@@ -180,7 +180,8 @@ func (db *DB) Peek(ctx context.Context, fn func(tx *Tx) error) (err error) {
 
 // Write runs fn in a transaction and returns nil only after it is durable. An
 // error of fn rolls back its changes. Write returns that error unchanged, or as the
-// Cause of an Unavailable if the database failed.
+// Cause of an Unavailable if the database failed. If COMMIT was not answered, the error
+// is an OutcomeUnknown.
 func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	defer markUnavailable(&err)
 	if db.closed.Load() {
