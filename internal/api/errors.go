@@ -16,7 +16,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 
 	"hale/internal/platform/fault"
-	"hale/internal/platform/store"
 )
 
 // This file maps errors to a status and a body. The body is {"detail": …}: a text or an
@@ -94,8 +93,9 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 		a.Log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "error", err)
 		return &refusal{status: http.StatusInternalServerError, detail: "Internal Server Error"}
 	}
-	if down := (*store.Unavailable)(nil); errors.As(err, &down) { // the response does not reveal the cause
-		a.Log.ErrorContext(ctx, "the database is not available", "request_id", requestID(ctx), "error", err)
+	var down interface{ Reason() string }
+	if errors.As(err, &down) { // the response does not reveal the cause
+		a.Log.ErrorContext(ctx, "the database is not available", "request_id", requestID(ctx), "reason", down.Reason(), "error", err)
 	}
 	r := &refusal{status: status, code: fault.CodeOf(err), detail: messageOf(err)}
 	var list fault.List

@@ -40,8 +40,9 @@ type Detail struct {
 }
 
 // Health serves /livez and /readyz. The status, 200 or 503, is the answer for programs.
-// The text is for people: ?verbose lists the checks, ?exclude=NAME skips one. The
-// reason of a failure appears only in the log.
+// The text is for people: ?verbose lists the checks, ?exclude=NAME skips one. A failed
+// check has its reason if that is one of a few fixed texts, such as "the database is
+// read-only". The error itself appears only in the log.
 //
 // Any caller may request them, and a check may write to the database. So concurrent
 // requests share one run of a check, and its outcome is reused for a second. The log
@@ -127,7 +128,7 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 			fmt.Fprintf(&lines, "[ ] %s excluded\n", check.Name)
 		case errs[i] != nil:
 			failed = true
-			fmt.Fprintf(&lines, "[-] %s\n", check.Name)
+			fmt.Fprintf(&lines, "[-] %s%s\n", check.Name, publicReason(errs[i]))
 		default:
 			fmt.Fprintf(&lines, "[+] %s\n", check.Name)
 		}
@@ -142,6 +143,19 @@ func (h *Health) report(ctx context.Context, exclude []string) (failed bool, rep
 		lines.WriteString("[-] stopping\n")
 	}
 	return failed, lines.String()
+}
+
+// publicReason returns the reason of a failure for the answer, after a colon. It is empty
+// unless the error has one in fixed words, because any caller may read the answer.
+func publicReason(err error) string {
+	var fixed interface{ Reason() string }
+	switch {
+	case errors.As(err, &fixed):
+		return ": " + fixed.Reason()
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Sprintf(": no answer within %v", checkTimeout)
+	}
+	return ""
 }
 
 // outcome returns the outcome of the current run, a recent run, or a new run. A run does

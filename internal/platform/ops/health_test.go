@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -195,5 +197,24 @@ func TestDetails(t *testing.T) {
 			t.Errorf("%d %q, want %q", status, text, want)
 		}
 		waiting = ""
+	}
+}
+
+// fixedReason is an error with a reason in fixed words.
+type fixedReason struct{ error }
+
+func (fixedReason) Reason() string { return "the database is read-only" }
+
+// The answer has the reason of a failure only if that is a fixed text.
+func TestTheAnswerHasFixedReasons(t *testing.T) {
+	for want, err := range map[string]error{
+		"[-] database: the database is read-only\nnot ready\n": fmt.Errorf("writing: %w", fixedReason{errors.New("reason-canary")}),
+		"[-] database: no answer within 2s\nnot ready\n":       context.DeadlineExceeded,
+		"[-] database\nnot ready\n":                            errors.New("reason-canary"),
+	} {
+		h := NewHealth(NewLogger(io.Discard, "text", "info"), time.Now, Check{"database", func(context.Context) error { return err }})
+		if _, body := ask(h.Ready, "/readyz"); body != want {
+			t.Errorf("%q, want %q", body, want)
+		}
 	}
 }
