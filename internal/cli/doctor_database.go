@@ -124,17 +124,23 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 		_, err := tx.Exec(ctx, `UPDATE instance SET pinged_at = pinged_at WHERE id = 1`)
 		return errors.Join(err, errUndo)
 	})
+	var down *store.Unavailable
 	switch {
 	case ctx.Err() != nil, store.IsLocked(err):
 		return finding{
 			"database", verdictBroken, fmt.Sprintf("another process has held the write lock for more than %s", lockWait),
 			"find the process that has the database open" + holders(db.Path()) + " and end its transaction; reads still work",
 		}
+	case errors.As(err, &down) && db.Engine() == store.Postgres:
+		return finding{"database", verdictBroken, "cannot be written: " + down.Reason(), postgresHint}
 	case err != nil && err.Error() != errUndo.Error():
 		return finding{"database", verdictBroken, "cannot be written: " + err.Error(), writeHint}
 	}
 	return readable
 }
+
+// postgresHint is the hint for a PostgreSQL server that takes no writes.
+const postgresHint = "connect to the primary; an address with all servers and target_session_attrs=read-write finds it after a failover"
 
 const writeHint = "check whether the disk is full or read-only, and whether this user may write"
 
