@@ -232,6 +232,19 @@ func TestReadOnlyConnectionsAreReplaced(t *testing.T) {
 	}
 }
 
+// An address with several servers finds the one that takes writes.
+func TestAddressWithSeveralServers(t *testing.T) {
+	proxy, d := storetest.NewProxy(t, storetest.NewPostgres(t))
+	d.URL = strings.Replace(d.URL, "@", "@127.0.0.1:1,", 1) + "&target_session_attrs=read-write"
+	db := d.Open(t, nil)
+	ctx := store.AsSystem(t.Context())
+	if err := db.Ping(ctx); err != nil {
+		t.Error(err)
+	}
+	proxy.Refuse()
+	unavailable(t, "without a server", errors.Join(db.Ping(ctx), db.Ping(ctx)))
+}
+
 func TestMissingDatabaseIsUnavailable(t *testing.T) {
 	_, err := store.Open(t.Context(), store.Options{URL: "postgres://hale@127.0.0.1:1/hale", Root: new(secrets.Root)})
 	unavailable(t, "opening", err)
