@@ -194,7 +194,8 @@ func TestRevokedLinks(t *testing.T) {
 		before, first := ask("GET", path)
 		check("the first link", first, true)
 
-		ask("DELETE", path+"/requisition_link", "If-Match", `"another"`)
+		refused, _ := ask("DELETE", path+"/requisition_link", "If-Match", `"another"`)
+		refused.want(t, 412, preconditionFailed)
 		check("after a refused revocation", first, true)
 		(&clinic{Service: c.NewTeam("Others"), t: t}).Expect(404, "DELETE", path+"/requisition_link", "", nil)
 		c.Expect(404, "DELETE", "/v3/order/00000000-0000-4000-8000-000000000000/requisition_link", "", nil)
