@@ -33,9 +33,9 @@ var skippedBlocks = map[string]map[int]string{
 	},
 }
 
-// The commands of the README and of every guide run as they are written, in their order,
-// in a shell with a running service and the variables HALE_URL and HALE_API_KEY. A page
-// that says so has the user anna. docsFiles are in the folder: inputs of the reader.
+// The commands of the README and of every guide run as they are written, in their order.
+// The shell has a running service, HALE_URL and HALE_API_KEY. A page that says so has the
+// user anna. docsFiles are in the folder: inputs of the reader.
 func TestTheCommandsInTheDocsWork(t *testing.T) {
 	for _, tool := range []string{"sh", "curl", "timeout", "jq", "openssl"} {
 		if _, err := exec.LookPath(tool); err != nil {
