@@ -140,6 +140,44 @@ func (j *job) writeDeleted(ctx context.Context, tx *store.Tx) (all []events.New,
 	return all, nil
 }
 
+// isOfDeletedSleep reports whether a new cycle belongs to a sleep that was deleted, and to no
+// other one. It stays deleted with its sleep.
+func (w *summaryPlan) isOfDeletedSleep(ctx context.Context, tx *store.Tx, j *job) (bool, error) {
+	if w.Resource != "sleep_cycle" {
+		return false, nil
+	}
+	id := w.sleep
+	if id == uuid.Nil {
+		id, _ = uuid.Parse(textOf(w.fields["sleep_id"])) // zero without one
+	}
+	isGone := false
+	for _, s := range j.summaries {
+		if s.Resource != "sleep" || !s.isPlanned() || s.id != id && !w.overlaps(s.Start.UnixMicro(), s.End.UnixMicro()) {
+			continue
+		}
+		if !s.earlier || s.was != nil {
+			return false, nil
+		}
+		isGone = isGone || s.id == id
+	}
+	if !isGone {
+		key := storage.SummaryKey{ID: id, Resource: "sleep", Source: w.Source, Start: w.Start, End: w.End}
+		var err error
+		if isGone, err = storage.IsDeletedSession(ctx, tx, j.team, j.user, key); err != nil || !isGone {
+			return false, err
+		}
+	}
+	_, err := storage.ReadSummary(ctx, tx, j.team, j.user, id)
+	if err == nil || !errors.Is(err, store.ErrNoRows) {
+		return false, err
+	}
+	all, err := storage.SessionsBetween(ctx, tx, j.team, j.user, "sleep", w.Source.Provider, w.Start, w.End)
+	return err == nil && !slices.ContainsFunc(all, func(s storage.StoredSummary) bool {
+		start, end := s.Bounds()
+		return w.Source.SameRecorder(&s.Source) && w.overlaps(start, end)
+	}), err
+}
+
 // changes reports whether there is anything to write.
 func (d *deletedPlan) changes() bool { return !d.known || len(d.gone) > 0 }
 

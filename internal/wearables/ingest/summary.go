@@ -257,6 +257,9 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 		if err == nil && !gone {
 			gone, err = w.isEarlier(ctx, tx, j)
 		}
+		if err == nil && !gone {
+			gone, err = w.isOfDeletedSleep(ctx, tx, j)
+		}
 		if err != nil {
 			return err
 		}

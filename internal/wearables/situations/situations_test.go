@@ -21,7 +21,8 @@ type situation struct {
 }
 
 func table() []situation {
-	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows(), bodyRows(), noteRows())
+	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows(), bodyRows(), noteRows(),
+		deletedNightRows())
 }
 
 func TestSituations(t *testing.T) {

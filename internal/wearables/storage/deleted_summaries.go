@@ -172,6 +172,20 @@ type SummaryKey struct {
 
 // IsDeletedSummary reports whether a summary was deleted, and has no new value since.
 func IsDeletedSummary(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key SummaryKey, fields map[string]any) (bool, error) {
+	all, err := deletedWithKey(ctx, tx, team, user, &key)
+	return err == nil && slices.ContainsFunc(all, func(d deletedSummary) bool { return d.covers(&key, fields) || d.isOtherTransport(&key) }), err
+}
+
+// IsDeletedSession reports whether a session was deleted, whatever its values. It has the id
+// of the key, or its bounds in seconds and its type of source.
+func IsDeletedSession(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key SummaryKey) (bool, error) {
+	all, err := deletedWithKey(ctx, tx, team, user, &key)
+	return err == nil && slices.ContainsFunc(all, func(d deletedSummary) bool { return d.id == key.ID || d.hasBounds(&key) }), err
+}
+
+// deletedWithKey returns the fingerprints of the summaries with the id, the record or the
+// start of a key.
+func deletedWithKey(ctx context.Context, tx *store.Tx, team, user uuid.UUID, key *SummaryKey) (all []deletedSummary, err error) {
 	start := int64(math.MaxInt64)
 	if !key.Start.IsZero() {
 		start = key.Start.Unix()
@@ -180,26 +194,25 @@ func IsDeletedSummary(ctx context.Context, tx *store.Tx, team, user uuid.UUID, k
 	rows, err := tx.Query(ctx, columns+`id IN ($3, $4) UNION ALL `+columns+`resource = $5 AND provider = $6 AND start_at = $7`,
 		team, user, key.ID, key.Record, key.Resource, key.Source.Provider, start)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer rows.Close()
-	var all []deletedSummary
 	for rows.Next() {
 		var d deletedSummary
 		if err := d.scan(rows); err != nil {
-			return false, err
+			return nil, err
 		}
 		all = append(all, d)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-		return false, err
+		return nil, err
 	}
 	for i := range all {
-		if err := all[i].open(ctx, tx, team, user); err != nil || all[i].covers(&key, fields) || all[i].isOtherTransport(&key) {
-			return err == nil, err
+		if err := all[i].open(ctx, tx, team, user); err != nil {
+			return nil, err
 		}
 	}
-	return false, nil
+	return all, nil
 }
 
 // DeleteRecord prevents a record of a provider from being stored, even if the record is
