@@ -192,6 +192,9 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 	if err != nil || !u.times[first] || !u.Filter.names(s.Resource) || !u.Filter.summary(&s) || !u.Filter.within(s.Day) {
 		return err
 	}
+	if err := u.restoreRemoved(ctx, tx, c, delta); err != nil {
+		return err
+	}
 	if c.Before == nil {
 		return u.Deletion.summary(ctx, tx, &s)
 	}
@@ -217,6 +220,39 @@ func (u *undo) summary(ctx context.Context, tx *store.Tx, c *storage.SummaryChan
 		return err
 	}
 	return emit(ctx, tx, s.Source.Provider, event)
+}
+
+// restoreRemoved stores the summaries again that a summary of the import has replaced. delta
+// is how far shifts have moved that summary since.
+func (u *undo) restoreRemoved(ctx context.Context, tx *store.Tx, c *storage.SummaryChange, delta int64) error {
+	for i := range c.Removed {
+		r := &c.Removed[i]
+		if document, known := wearables.DocumentNamed(r.Resource); known && delta != 0 {
+			if err := moveVersion(r.Was, document, time.Duration(delta)*time.Microsecond, wearables.FallbackFor(u.user, r.Provider)); err != nil {
+				return err
+			}
+		}
+		if u.DryRun {
+			continue
+		}
+		s, ok, err := r.WriteBack(ctx, tx, u.Team.UUID(), u.User.UUID())
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		u.Report.count(s.Resource, s.Source.Provider, 0, s.BeginsOrDay(), s.BeginsOrDay()).Restored++
+		event, err := updated(tx, u.user, &s)
+		if err != nil {
+			return err
+		}
+		event.Type = "daily.data." + wearables.EventName(s.Resource) + ".created"
+		if err := emit(ctx, tx, s.Source.Provider, event); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (u *undo) stream(ctx context.Context, tx *store.Tx, c *storage.StreamChange) error {

@@ -503,15 +503,23 @@ func earlierID(user uuid.UUID, resource string, source *wearables.Source, start,
 	return wearables.SummaryID(user, source.Provider, resource, key)
 }
 
-// removeReplaced deletes the sessions that w has replaced, and cycles of deleted sleeps. It
-// returns their events.
+// removeReplaced deletes the sessions that w has replaced, and returns their events.
 func (w *summaryPlan) removeReplaced(ctx context.Context, tx *store.Tx, j *job) (all []events.New, err error) {
-	for i := range w.replaced {
-		s := &w.replaced[i]
-		if err := s.Remove(ctx, tx); err != nil {
+	gone, err := w.allReplaced(ctx, tx, j)
+	for i := range gone {
+		if err := gone[i].Remove(ctx, tx); err != nil {
 			return nil, err
 		}
-		all = append(all, j.deletedEvent(s))
+		all = append(all, j.deletedEvent(&gone[i]))
+	}
+	return all, err
+}
+
+// allReplaced returns the sessions that w replaces, and the cycles of replaced sleeps.
+func (w *summaryPlan) allReplaced(ctx context.Context, tx *store.Tx, j *job) (all []storage.StoredSummary, err error) {
+	for i := range w.replaced {
+		s := &w.replaced[i]
+		all = append(all, *s)
 		if s.Resource != "sleep" {
 			continue
 		}
@@ -527,13 +535,9 @@ func (w *summaryPlan) removeReplaced(ctx context.Context, tx *store.Tx, j *job) 
 			if err := cycles[k].Open(ctx, tx); err != nil {
 				return nil, err
 			}
-			if json.Unmarshal(cycles[k].Body, &body) != nil || body.Sleep != s.ID || j.plans(cycles[k].ID) {
-				continue
+			if json.Unmarshal(cycles[k].Body, &body) == nil && body.Sleep == s.ID && !j.plans(cycles[k].ID) {
+				all = append(all, cycles[k])
 			}
-			if err := cycles[k].Remove(ctx, tx); err != nil {
-				return nil, err
-			}
-			all = append(all, j.deletedEvent(&cycles[k]))
 		}
 	}
 	return all, nil

@@ -63,6 +63,17 @@ func (j *job) beforeSummaries(ctx context.Context, tx *store.Tx) (c storage.Impo
 				return c, err
 			}
 		}
+		gone, err := w.allReplaced(ctx, tx, j)
+		if err != nil {
+			return c, err
+		}
+		for i := range gone {
+			removed, err := gone[i].ReadRemoved(ctx, tx)
+			if err != nil {
+				return c, err
+			}
+			one.Removed = append(one.Removed, removed)
+		}
 		c.Summaries = append(c.Summaries, one)
 	}
 	for _, w := range j.ownStreams() {

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/api"
 	"hale/internal/api/people"
 	apiwearables "hale/internal/api/wearables"
@@ -59,6 +61,9 @@ type bed struct {
 	*service
 	t    *testing.T
 	user users.User
+
+	imported  map[string]uuid.UUID // imports that can be undone, by name
+	importing uuid.UUID            // the one that runs; zero for none
 }
 
 func (s *service) bed(t *testing.T) *bed {
@@ -105,7 +110,11 @@ func (b *bed) imports(kind files.Kind, name string, content []byte) {
 	if err := kind.Check(path, 0); err != nil {
 		b.t.Fatalf("%s: %v", kind.Name, err)
 	}
-	if _, err := kind.Run(ctx, files.Input{Path: path, DB: b.db, Sink: b.sink, User: b.user}); err != nil {
+	var sink files.Sink = b.sink
+	if b.importing != uuid.Nil {
+		sink = recordingSink{b.sink, b.importing}
+	}
+	if _, err := kind.Run(ctx, files.Input{Path: path, DB: b.db, Sink: sink, User: b.user}); err != nil {
 		b.t.Fatal(err)
 	}
 }

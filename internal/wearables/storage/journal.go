@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -43,6 +44,21 @@ type SummaryChange struct {
 	ID     uuid.UUID       `json:"id"`
 	Before *SummaryVersion `json:"before,omitempty"`
 	Was    int64           `json:"was,omitempty"` // of a shift: when it was stored before, milliseconds
+	// Removed are the summaries that it has replaced.
+	Removed []RemovedSummary `json:"removed,omitempty"`
+}
+
+// RemovedSummary is a summary that another one has replaced, with its stream.
+type RemovedSummary struct {
+	ID       uuid.UUID       `json:"id"`
+	Record   uuid.UUID       `json:"record,omitzero"`
+	Resource string          `json:"resource"`
+	Provider string          `json:"provider"`
+	Created  int64           `json:"created"`
+	Version  int64           `json:"version"`
+	Was      *SummaryVersion `json:"was"`
+	N        int             `json:"n,omitempty"`      // of the stream
+	Stream   []byte          `json:"stream,omitempty"` // packed
 }
 
 // SummaryVersion is a version of a summary that was replaced.
@@ -185,6 +201,45 @@ func ReadVersion(ctx context.Context, tx *store.Tx, team, user, id uuid.UUID) (*
 	var end *int64
 	err = tx.QueryRow(ctx, `SELECT end_at FROM summaries WHERE team_id = $1 AND user_id = $2 AND id = $3`, team, user, id).Scan(&end)
 	return s.version(end), err
+}
+
+// ReadRemoved reads a summary that is about to be removed, to be stored again later.
+func (s *StoredSummary) ReadRemoved(ctx context.Context, tx *store.Tx) (r RemovedSummary, err error) {
+	r = RemovedSummary{
+		ID: s.ID, Record: s.Record, Resource: s.Resource, Provider: s.Source.Provider, Created: store.Micros(s.CreatedAt), Version: s.Version,
+	}
+	if r.Was, err = ReadVersion(ctx, tx, s.Team, s.User, s.ID); err != nil || s.Resource != "workouts" {
+		return r, err
+	}
+	r.N, r.Stream, err = ReadStreamVersion(ctx, tx, s.Team, s.User, s.ID)
+	if errors.Is(err, store.ErrNoRows) {
+		err = nil
+	}
+	return r, err
+}
+
+// WriteBack stores a removed summary again, with its stream. ok is false if there is a
+// summary with its id.
+func (r *RemovedSummary) WriteBack(ctx context.Context, tx *store.Tx, team, user uuid.UUID) (s StoredSummary, ok bool, err error) {
+	if s, err = ReadSummary(ctx, tx, team, user, r.ID); err == nil || !errors.Is(err, store.ErrNoRows) {
+		return s, false, err
+	}
+	key := SeriesKey{Provider: r.Provider, SourceType: r.Was.SourceType, AppID: r.Was.AppID, Device: r.Was.Device}
+	s = StoredSummary{
+		ID: r.ID, Team: team, User: user, Resource: r.Resource, Source: key.Source(), Body: r.Was.Body, Record: r.Record, Version: r.Version + 1,
+		CreatedAt: store.FromMicros(r.Created), UpdatedAt: store.FromMicros(r.Was.Updated), Day: r.Was.Day, DayStated: r.Was.DayStated,
+	}
+	var start, end time.Time
+	if r.Was.Start != nil {
+		start, s.start = store.FromMicros(*r.Was.Start), *r.Was.Start
+	}
+	if r.Was.End != nil {
+		end, s.end = store.FromMicros(*r.Was.End), *r.Was.End
+	}
+	if err := s.Write(ctx, tx, start, end); err != nil || len(r.Stream) == 0 {
+		return s, true, err
+	}
+	return s, true, WriteStream(ctx, tx, &s, 1, r.N, r.Stream)
 }
 
 // Restore replaces the stored version of a summary by a former one.

@@ -1,0 +1,90 @@
+package situations
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"hale/internal/people/users"
+	"hale/internal/people/users/userstest"
+	"hale/internal/platform/store"
+	"hale/internal/wearables"
+	"hale/internal/wearables/formats/applehealth"
+	"hale/internal/wearables/formats/files"
+)
+
+// recordingSink has the changes of an import recorded, as an uploaded file has.
+type recordingSink struct {
+	files.Sink
+	id uuid.UUID
+}
+
+func (r recordingSink) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
+	b.Import = r.id
+	return r.Sink.Ingest(ctx, user, b)
+}
+
+// undoable imports an Apple Health export of these records, as the import with a name.
+func undoable(name string, records ...string) step {
+	return func(b *bed) {
+		id := uuid.New()
+		userstest.Write(b.t, b.db, func(ctx context.Context, tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `INSERT INTO imports (team_id, user_id, id, kind, size, sha256, history_only, status, stage, spool,
+					step, done, total, records, skipped, error, attempts, created_at)
+				VALUES ($1, $2, $3, $4, 1, $5, FALSE, 'succeeded', '', '', '', 0, 0, 0, 0, '', 1, $6)`,
+				b.team.ID, b.user.ID, id, applehealth.Kind.Name, []byte(id.String()), store.Micros(tx.Now()))
+			return err
+		})
+		if b.imported == nil {
+			b.imported = map[string]uuid.UUID{}
+		}
+		b.imported[name] = id
+		b.importing = id
+		export(records...)(b)
+		b.importing = uuid.Nil
+	}
+}
+
+// undo takes an import back.
+func undo(name string) step {
+	return func(b *bed) { b.want("DELETE", "/v2/user/*/data?import_id="+b.imported[name].String(), "") }
+}
+
+// pushRun pushes the run of exportedRun with a distance.
+func pushRun(distance int) step {
+	return pushApple("workouts", fmt.Sprintf(`{"time_start":"2026-03-01T10:00:00.211Z","time_end":"2026-03-01T11:00:00.840Z","distance":%d`, distance))
+}
+
+// exportedRun is the record of a run of 10 km in an export.
+const exportedRun = ` <Workout workoutActivityType="HKWorkoutActivityTypeRunning" duration="60" durationUnit="min" sourceName="Watch" device="&lt;&lt;HKDevice: 0x1&gt;, name:Apple Watch, manufacturer:Apple Inc., model:Watch, hardware:Watch6,2, software:10&gt;" creationDate="2026-03-01 13:00:01 +0200" startDate="2026-03-01 12:00:00 +0200" endDate="2026-03-01 13:00:00 +0200"><WorkoutStatistics type="HKQuantityTypeIdentifierDistanceWalkingRunning" sum="10" unit="km"/></Workout>`
+
+// undoneImportRows returns the situations about imports that are undone.
+func undoneImportRows() []situation {
+	partOne := pushApple("sleep", `{"bedtime_start":"2026-02-28T20:00:00Z","bedtime_stop":"2026-02-28T23:00:00Z","total":10000`)
+	partTwo := pushApple("sleep", `{"bedtime_start":"2026-02-28T23:30:00Z","bedtime_stop":"2026-03-01T04:00:00Z","total":16000`)
+	cycleTwo := pushApple("sleep_cycle", `{"session_start":"2026-02-28T23:30:00Z","session_end":"2026-03-01T04:00:00Z","stage_start_offset_second":[0],"stage_end_offset_second":[16000],"stage_type":[2]`)
+	const walked = `<Record type="HKQuantityTypeIdentifierStepCount" sourceName="Sam's iPhone" device="&lt;hardware:iPhone17,2&gt;" unit="count" startDate="2026-03-02 08:00:00 +0000" endDate="2026-03-02 08:09:59 +0000" value="1000"/>`
+	steps := push("steps", apple, "UTC", `{"timestamp":"2026-03-02T08:00:00.532Z","end":"2026-03-02T08:09:59.120Z","value":1000,"source_type":"phone","source_app_id":"com.acme.health"}`)
+	return []situation{
+		{"an import of a pushed night is undone", []step{pushNight(), undoable("a", exportedNight()), undo("a")}, []truth{
+			summaries("sleep", "bedtime_start total", "2026-02-28T20:00:00.532000+00:00 28000"), summaries("sleep_cycle", "session_start"),
+		}},
+		{"an import that joined two pushed nights is undone", []step{partOne, partTwo, undoable("a", exportedNight()), undo("a")}, []truth{
+			summaries("sleep", "bedtime_start total", "2026-02-28T20:00:00+00:00 10000", "2026-02-28T23:30:00+00:00 16000"),
+		}},
+		{"an import that joined two pushed nights with stages is undone", []step{partOne, partTwo, pushStages(), cycleTwo, undoable("a", exportedNight()), undo("a"), partTwo, partOne}, []truth{
+			summaries("sleep", "bedtime_start total", "2026-02-28T20:00:00+00:00 10000", "2026-02-28T23:30:00+00:00 16000"),
+			summaries("sleep_cycle", "session_start stage_end_offset_second", "2026-02-28T20:00:00+00:00 [10000]", "2026-02-28T23:30:00+00:00 [16000]"),
+		}},
+		{"an import that joined two pushed nights is undone, and one was joined since", []step{
+			partOne, partTwo, undoable("a", exportedNight()), pushNight(), undo("a"),
+		}, []truth{summaries("sleep", "total", "28000")}},
+		{"an import of a pushed workout is undone", []step{pushRun(9500), undoable("a", exportedRun), undo("a")}, []truth{summaries("workouts", "time_start distance", "2026-03-01T10:00:00.211000+00:00 9500")}},
+		{"an import of pushed steps is undone", []step{steps, undoable("a", walked), undo("a")}, []truth{daily("steps", "date total", "2026-03-02 1000")}},
+		{"two imports of a pushed workout are undone", []step{pushRun(9500), undoable("a", exportedRun), undoable("b", strings.Replace(exportedRun, `"10"`, `"11"`, 1)), undo("b"), undo("a")}, []truth{
+			summaries("workouts", "distance", "9500"),
+		}},
+	}
+}
