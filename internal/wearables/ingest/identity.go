@@ -475,6 +475,9 @@ func (w *summaryPlan) isFragmentOf(source *wearables.Source, start, end int64) b
 // rememberEarlier stores the versions that a pushed session replaces, and pushed ones that
 // an export replaces. An import can be undone and repeated, so it remembers none of its own.
 func (w *summaryPlan) rememberEarlier(ctx context.Context, tx *store.Tx, j *job) error {
+	if err := w.rememberImported(ctx, tx, j); err != nil {
+		return err
+	}
 	crosses := w.was != nil && w.Source.IsOtherTransport(&w.was.Source)
 	if !w.isSession() || !j.pushed && !crosses {
 		return nil
@@ -495,6 +498,48 @@ func (w *summaryPlan) rememberEarlier(ctx context.Context, tx *store.Tx, j *job)
 		}
 	}
 	return nil
+}
+
+// A file may be imported again after a phone has corrected its values. The values of the
+// file are older than the correction, so they change nothing. A file with another value is
+// a newer version.
+
+// rememberImported stores the imported version that a push replaces.
+func (w *summaryPlan) rememberImported(ctx context.Context, tx *store.Tx, j *job) error {
+	if !j.pushed || w.was == nil {
+		return nil
+	}
+	imported, err := storage.IsOfImport(ctx, tx, j.team, j.user, w.was.UpdatedAt)
+	if err != nil || !imported {
+		return err
+	}
+	start, end := w.was.Bounds()
+	return w.was.RememberVersion(ctx, tx, importedID(j.user, w.was, floorSecond(start), floorSecond(end)))
+}
+
+// isCorrected reports whether an imported version has only values that a push has replaced
+// since.
+func (w *summaryPlan) isCorrected(ctx context.Context, tx *store.Tx, j *job) (bool, error) {
+	if w.was == nil || j.importID == uuid.Nil && (!j.in.reprocess || j.pushed) {
+		return false, nil
+	}
+	values := maps.Clone(w.fields) // bounds are those of the id, in seconds
+	start, end := int64(0), int64(0)
+	if w.document.Start != "" {
+		delete(values, w.document.Start)
+		start = w.Start.Unix()
+	}
+	if !w.End.IsZero() {
+		delete(values, w.document.End)
+		end = w.End.Unix()
+	}
+	key := storage.SummaryKey{ID: importedID(j.user, w.was, start, end)}
+	return storage.IsDeletedSummary(ctx, tx, j.team, j.user, key, values)
+}
+
+// importedID identifies the imported version of a stored summary by its bounds, in seconds.
+func importedID(user uuid.UUID, s *storage.StoredSummary, start, end int64) uuid.UUID {
+	return wearables.SummaryID(user, s.Source.Provider, s.Resource, fmt.Sprintf("imported|%d|%d|%s", start, end, s.ID))
 }
 
 // earlierID identifies a version of a session by its bounds, in seconds.

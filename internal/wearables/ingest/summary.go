@@ -304,7 +304,13 @@ func (w *summaryPlan) plan(ctx context.Context, tx *store.Tx, j *job) error {
 			return err
 		}
 	}
-	if w.fits(older) && (!bytes.Equal(w.body, w.was.Body) || !w.source.Same(w.was.Source) || len(w.replaced) > 0) {
+	if w.fits(older) && !bytes.Equal(w.body, w.was.Body) && len(w.replaced) == 0 {
+		if gone, err := w.isCorrected(ctx, tx, j); err != nil || gone {
+			w.earlier = gone
+			return err
+		}
+	}
+	if !w.tooLarge && (!bytes.Equal(w.body, w.was.Body) || !w.source.Same(w.was.Source) || len(w.replaced) > 0) {
 		w.verb, w.version = updated, w.was.Version+1
 		return nil
 	}

@@ -242,6 +242,13 @@ func (r *RemovedSummary) WriteBack(ctx context.Context, tx *store.Tx, team, user
 	return s, true, WriteStream(ctx, tx, &s, 1, r.N, r.Stream)
 }
 
+// IsOfImport reports whether an import stored something in the transaction of a time.
+func IsOfImport(ctx context.Context, tx *store.Tx, team, user uuid.UUID, at time.Time) (found bool, err error) {
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM import_changes WHERE team_id = $1 AND user_id = $2 AND at = $3)`,
+		team, user, store.Micros(at)).Scan(&found)
+	return found, err
+}
+
 // Restore replaces the stored version of a summary by a former one.
 func (s *StoredSummary) Restore(ctx context.Context, tx *store.Tx, v *SummaryVersion) error {
 	sealed, err := tx.Seal(ctx, s.Team, s.User, placeOfSummary(s.ID), v.Body)
