@@ -22,7 +22,7 @@ type situation struct {
 
 func table() []situation {
 	return slices.Concat(identityRows(), timeRows(), totalRows(), correctionRows(), duplicateRows(), shiftRows(), bodyRows(), noteRows(),
-		deletedNightRows(), undoneImportRows(), repeatedImportRows())
+		deletedNightRows(), undoneImportRows(), repeatedImportRows(), lateVersionRows())
 }
 
 func TestSituations(t *testing.T) {

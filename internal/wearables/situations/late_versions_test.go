@@ -1,0 +1,24 @@
+package situations
+
+// pushCrop pushes a workout of a day without an id, between two times.
+func pushCrop(start, end, more string) step {
+	return pushSummaries("workouts", android, "UTC", `{"time_start":"2026-03-02T`+start+`Z","time_end":"2026-03-02T`+end+`Z","source_type":"watch"`+more+`}`)
+}
+
+// lateVersionRows returns the situations about versions that come after a later one.
+func lateVersionRows() []situation {
+	return []situation{
+		{"an uncropped workout of the same start is sent again", []step{
+			pushCrop("10:00:00", "11:00:00", `,"distance":10000`), pushCrop("10:00:00", "10:40:00", `,"distance":7000`), pushCrop("10:00:00", "11:00:00", `,"distance":10000`),
+		}, []truth{summaries("workouts", "time_end distance", "2026-03-02T10:40:00+00:00 7000"), countEvents("daily.data.workouts.updated", 1)}},
+		{"an uncropped workout without values is sent again", []step{
+			pushCrop("10:00:00", "11:00:00", ""), pushCrop("10:00:00", "10:40:00", ""), pushCrop("10:00:00", "11:00:00", ""),
+		}, []truth{summaries("workouts", "time_end", "2026-03-02T10:40:00+00:00")}},
+		{"an uncropped workout of less than half is sent again", []step{
+			pushCrop("10:00:00", "11:00:00", `,"distance":10000`), pushCrop("10:00:00", "10:25:00", `,"distance":4000`), pushCrop("10:00:00", "11:00:00", `,"distance":10000`),
+		}, []truth{summaries("workouts", "time_end distance", "2026-03-02T10:25:00+00:00 4000")}},
+		{"an uncropped workout of a phone is sent again", []step{
+			pushRun(10000), pushApple("workouts", `{"time_start":"2026-03-01T10:00:00.211Z","time_end":"2026-03-01T10:40:00.840Z","distance":6000`), pushRun(10000),
+		}, []truth{summaries("workouts", "distance", "6000")}},
+	}
+}
