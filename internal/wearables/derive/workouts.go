@@ -14,6 +14,7 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/providers"
 	"hale/internal/wearables/storage"
 )
 
@@ -473,7 +474,8 @@ type HeartOfWorkout struct {
 
 // WorkoutWithoutZones reads a stored workout. ok is false if the workout has zones, or no
 // start and end, or a key of another form than a session's. Keys of another form come
-// from a reader that has already seen the workout's heart rate.
+// from a reader that has already seen the workout's heart rate. A pushed workout that
+// moved keeps the id of its first start: a changed one is read too.
 func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
 	wire, err := storage.AppendSummary(nil, s, "")
 	if err != nil {
@@ -499,7 +501,9 @@ func WorkoutWithoutZones(s *storage.StoredSummary) (w StoredWorkout, ok bool) {
 	if w.day.IsZero() {
 		w.day = localDate(w.start, body.Offset)
 	}
-	return w, wearables.SummaryID(s.User, s.Source.Provider, s.Resource, w.Key) == s.ID && w.end-w.start <= longestWorkout
+	p, _ := providers.Find(s.Source.Provider)
+	hasKey := wearables.SummaryID(s.User, s.Source.Provider, s.Resource, w.Key) == s.ID || s.Version > 1 && p.PushedByPhone()
+	return w, hasKey && w.end-w.start <= longestWorkout
 }
 
 // nearEnd is the tolerance at the end of a workout: heart rate that reaches this close
