@@ -5,7 +5,7 @@ import "fmt"
 // ofWatch ends the JSON of a summary that a phone has pushed for its watch.
 const ofWatch = `,"source_type":"watch","source_app_id":"com.acme.health"}`
 
-// exportedNight is the record of a night in an export.
+// exportedNight returns the record of a night in an export.
 func exportedNight() string { return sleepRecord("2026-02-28 22:00:00", "2026-03-01 06:00:00") }
 
 // pushApple pushes a summary of a phone in Helsinki, which ofWatch ends.
