@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"slices"
@@ -191,15 +190,11 @@ func (in *installation) addTeamValues(ctx context.Context, user string) error {
 func seedOrders(ctx context.Context, in *installation, size int) (err error) {
 	b := in.bench
 	ctx = store.AsSystem(ctx)
-	db, err := store.Open(ctx, store.Options{Dir: b.dir, URL: b.database})
+	s, err := b.stopAndSeed(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := b.server.Stop(); err != nil {
-		return err
-	}
-	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
 	for n := range 20 {
 		fmt.Fprintf(os.Stderr, "\r%s: %d of %d orders ", b.engine, size*n/20, size)
 		if err := s.run(ctx, size*(n+1)/20); err != nil {

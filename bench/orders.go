@@ -21,6 +21,19 @@ var (
 	ordersDatabase = flag.String("orders-database", "", "address of the PostgreSQL database that goes with -orders-in")
 )
 
+// stopAndSeed opens the database for orders that are written directly, and stops the
+// service. The caller closes the database and starts the service.
+func (b *bench) stopAndSeed(ctx context.Context) (*seeding, error) {
+	db, err := store.Open(ctx, store.Options{Dir: b.dir, URL: b.database})
+	if err != nil {
+		return nil, err
+	}
+	if err := b.server.Stop(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))}, nil
+}
+
 // measureOrders fills a team with orders and then measures through the service. It
 // measures the first list, each list, and the creation of orders while labs report on
 // others. It writes the orders directly to the database, without their events, while the
@@ -32,15 +45,11 @@ func measureOrders(ctx context.Context, b *bench) (err error) {
 			return err
 		}
 	}
-	db, err := store.Open(ctx, store.Options{Dir: b.dir, URL: b.database})
+	s, err := b.stopAndSeed(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := b.server.Stop(); err != nil {
-		return err
-	}
-	s := &seeding{db: db, rng: rand.New(rand.NewPCG(1, 1))}
+	defer func() { err = errors.Join(err, s.db.Close()) }()
 	began := time.Now()
 	if err := s.run(ctx, *seededOrders); err != nil {
 		return err
