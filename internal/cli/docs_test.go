@@ -12,6 +12,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"hale/internal/harness/testlab"
 	"hale/internal/wearables/formats/applehealth/applehealthtest"
 )
 
@@ -23,8 +24,6 @@ var skippedBlocks = map[string]map[int]string{
 	"README.md":                {1: "starts the service"},
 	"CONTRIBUTING.md":          {1: "starts the service", 2: "runs this test", 3: "runs tests"},
 	"docs/client-libraries.md": {1: "starts the service; run by clients/"},
-	"docs/fulfilment.md":       {2: "needs orders of production; the operation is tested by internal/app"},
-	"docs/production.md":       {4: "starts a second service on the data folder; hl7.md runs the doctor with a networks file"},
 	"docs/operations.md":       {2: "needs restarts; run by testdata/rootkey_replace.txt", 5: "needs a stopped service; run by restore_test.go"},
 	"docs/performance.md":      {1: "measures for ten minutes", 2: "runs a test and measures for an hour; bench has tests of both"},
 	"docs/pushing-data.md":     nil, // run by internal/people/tokens
@@ -65,11 +64,15 @@ func TestTheCommandsInTheDocsWork(t *testing.T) {
 		}
 		ran++
 		t.Run(name, func(t *testing.T) {
-			setup := docsSetup
+			setup, settings := docsSetup, []string(nil)
 			if strings.Contains(string(text), usesFirstUser) {
 				setup += firstUser
 			}
-			runBlocks(t, setup, blocks, skipped)
+			if name == "docs/fulfilment.md" {
+				setup += ordersToFulfil
+				settings = append(settings, "HALE_NETWORKS="+startCareLab(t))
+			}
+			runBlocks(t, setup, blocks, skipped, settings...)
 		})
 	}
 	if ran < 10 {
@@ -86,7 +89,39 @@ var asOnThisMachine = strings.NewReplacer(
 	"hale listen --forward-to http://127.0.0.1:9000/hook &\n", listenBriefly,
 	"hale listen --forward-to http://127.0.0.1:9000/hook\n", listenBriefly,
 	"https://api.example/hook", "https://api.example.invalid/hook",
+	"hale serve --environment production --networks networks.yaml\n", serveProductionBriefly,
+	"record ORDER --status", `record "$kit" --status`,
+	"record ORDER --sample", `record "$unregistered" --sample`,
+	"record ORDER --visit", `record "$home_visit" --visit`,
 )
+
+// serveProductionBriefly starts another service with a data folder of its own, and stops
+// it when it is ready.
+const serveProductionBriefly = `
+env -u HALE_BOOTSTRAP_API_KEY -u HALE_API_KEY HALE_DATA=production hale serve --environment production --networks networks.yaml --listen 127.0.0.1:0 >production.out &
+timeout 60 sh -c 'until grep -q " is ready at " production.out; do sleep 0.1; done'
+kill -INT $! && wait $!
+`
+
+// ordersToFulfil orders two kits and a visit at a laboratory whose test system is the
+// listener of this test. So staff record the steps of the orders, as in production.
+const ordersToFulfil = `
+hale catalog import care.json >/dev/null
+hale catalog accounts add --lab care_lab --number 44120 --billing all >/dev/null
+post() { curl "$HALE_URL$1" -H "x-service-api-key: $HALE_API_KEY" -H 'content-type: application/json' -d "$2"; }
+user=$(post /v2/user '{"client_user_id":"care-1"}' | jq -r .user_id)
+patient='"patient_details":{"first_name":"Ada","last_name":"Example","dob":"1984-12-10","gender":"female","phone_number":"+14155550132","email":"ada@example.invalid"}'
+address='{"receiver_name":"Ada Example","first_line":"1 Main Street","city":"Phoenix","state":"AZ","zip":"85004","country":"US","phone_number":"+14155550132"}'
+order() { post /v3/order "{\"user_id\":\"$user\",\"order_set\":{\"add_on\":{\"provider_ids\":[\"GLU\"]}},\"collection_method\":\"$1\",$patient,\"patient_address\":$address}" | jq -r .order.id; }
+kit=$(order testkit)
+home_visit=$(order at_home_phlebotomy)
+test=$(post /v3/lab_tests '{"name":"Sugar","description":"Glucose","method":"testkit","provider_ids":["GLU"],"lab_slug":"care_lab"}' | jq -r .id)
+hale catalog approve "$test" >/dev/null
+unregistered=$(post /v3/order/testkit "{\"user_id\":\"$user\",\"lab_test_id\":\"$test\",\"shipping_details\":$address}" | jq -r .order.id)
+for id in "$kit" "$home_visit"; do
+  timeout 60 sh -c 'until hale orders get "$0" -o json | grep -q requisition_created; do sleep 0.1; done' "$id"
+done
+`
 
 // firstListen is the line of the README that listens.
 const firstListen = "hale listen                                     # print events as they happen\n"
@@ -94,7 +129,29 @@ const firstListen = "hale listen                                     # print eve
 // listenBriefly ends the listener, which runs until it is stopped.
 const listenBriefly = "timeout 2 hale listen --forward-to http://127.0.0.1:9000/hook || true\n"
 
-func runBlocks(t *testing.T, script string, blocks [][]string, skipped map[int]string) {
+// startCareLab starts the test system of a laboratory, and returns a networks file with it.
+func startCareLab(t *testing.T) string {
+	t.Helper()
+	lab := &testlab.Lab{Application: "CARE", Customer: "HALE", Tests: map[string][]testlab.Observation{"GLU": {{Code: "GLU-1", LOINC: "2345-7"}}}}
+	listener, err := lab.Listen("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		listener.Close()
+		for _, complaint := range lab.Complaints() {
+			t.Errorf("the laboratory complains: %s", complaint)
+		}
+	})
+	file := filepath.Join(t.TempDir(), "networks.yaml")
+	text := "networks:\n  hl7v2:\n    labs:\n      care_lab: {address: '" + listener.Address + "', application: HALE, lab_application: CARE, sandbox: true}\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func runBlocks(t *testing.T, script string, blocks [][]string, skipped map[int]string, settings ...string) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "bin")
 	if err := os.Mkdir(bin, 0o700); err != nil {
@@ -111,6 +168,7 @@ func runBlocks(t *testing.T, script string, blocks [][]string, skipped map[int]s
 	env := append(os.Environ(),
 		"PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "HALE_DATA="+filepath.Join(dir, "data"), "HALE_METRICS_LISTEN=off",
 		"HALE_BOOTSTRAP_API_KEY="+docsKey, "HALE_API_KEY="+docsKey, "GORACE=atexit_sleep_ms=0")
+	env = append(env, settings...)
 	url := serveForDocs(t, filepath.Join(bin, "hale"), dir, env)
 	for i, m := range blocks {
 		if skipped[i+1] == "" {
@@ -196,6 +254,8 @@ var docsFiles = map[string]string{
 	"compendium.csv": "provider_id,name,results\nA1,Glucose,2345-7\n",
 	"compendium.json": `{"lab":{"slug":"acme_lab","name":"Acme","address":"1 Example Way","city":"Nowhere","zip":"85004","methods":["walk_in_test"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},` +
 		`"markers":[{"provider_id":"A7","name":"Haemoglobin","expected_results":[{"loinc":"718-7"}]}]}`,
+	"care.json": `{"lab":{"slug":"care_lab","name":"Care Laboratory","address":"1 Example Way","city":"Nowhere","zip":"85004","methods":["testkit","at_home_phlebotomy"],"sample_types":["serum"],"states":["AZ"],"billings":["client_bill"]},` +
+		`"markers":[{"provider_id":"GLU","name":"Glucose","methods":["testkit","at_home_phlebotomy"],"expected_results":[{"provider_id":"GLU-1","loinc":"2345-7"}]}]}`,
 	"additions.csv":            "provider_id,name,results\nA2,Kidneys,2160-0 3094-0?\n",
 	"icd10cm-order-2026.txt":   "00001 A00     0 Cholera                                                      Cholera\n00002 A000    1 Cholera due to Vibrio cholerae 01, biovar cholerae           Cholera due to Vibrio cholerae 01, biovar cholerae\n",
 	"icd10cm-tabular-2026.xml": `<ICD10CM.tabular><diag><name>A00</name><excludes1><note>diarrhea NOS (R19.7)</note></excludes1></diag></ICD10CM.tabular>`,
