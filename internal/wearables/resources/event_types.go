@@ -21,26 +21,26 @@ func EventTypes() []events.Type {
 		if resource == "workout_stream" {
 			example = events.ExampleOf(fields + `,` + source)
 		}
-		all = append(all, dataTypes(resource, "A summary", example)...)
+		all = append(all, dataTypes(resource, "A new summary", "was", example)...)
 	}
 	for _, r := range table {
 		if r.Name != Hypnogram {
-			all = append(all, dataTypes(r.Event, "Samples", events.ExampleOf(source+`,"source_id":1,"data":[`+sample(&r)+`]`))...)
+			all = append(all, dataTypes(r.Event, "New samples", "were", events.ExampleOf(source+`,"source_id":1,"data":[`+sample(&r)+`]`))...)
 		}
 	}
 	return all
 }
 
-func dataTypes(resource, what string, example func(uuid.UUID) json.RawMessage) []events.Type {
+func dataTypes(resource, what, verb string, example func(uuid.UUID) json.RawMessage) []events.Type {
 	return []events.Type{
-		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " arrived for the first time.", Example: example},
+		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " " + verb + " stored.", Example: example},
 		{Name: "daily.data." + resource + ".updated", Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
 		{
 			Name: "daily.data." + resource + ".deleted", Sentence: "Data of " + resource + " was deleted.",
 			Example: events.ExampleOf(`"resource":"` + resource + `",` + deletedExample),
 		},
 		{
-			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " of a new connection is complete.",
+			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " is complete.",
 			Example: events.ExampleOf(historicalExample),
 		},
 	}
