@@ -39,13 +39,13 @@ func printStates() string {
 		"This page is generated from the tables in `internal/labs/orders/table.go`. To change it, edit the tables and run `go generate ./internal/labs/orders`.\n\n" +
 		"An event string is `<stage>.<method>.<status>`.\n\n" +
 		"| Source | Meaning |\n|---|---|\n" +
-		"| requisition | our job that places the order |\n" +
+		"| requisition | Hale's job that places the order |\n" +
 		"| carrier | a report of the carrier |\n" +
 		"| lab | a report of the lab |\n" +
 		"| appointment | a visit or its booking |\n" +
 		"| call | the API |\n" +
 		"| operator | the people who run the service |\n\n" +
-		"A move *over steps* skips states that were not reported: a missed scan does not block later reports. " +
+		"A move marked *skips steps* skips statuses that were not reported: a missed scan does not block later reports. " +
 		"Moves that are not in a table do not happen: late and repeated reports are recorded and change nothing.\n")
 	for _, c := range orders.Courses {
 		printCourse(&b, c)
@@ -64,7 +64,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 	for _, a := range orders.Arrows(c) {
 		remark := ""
 		if a.Skips {
-			remark = "over steps"
+			remark = "skips steps"
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", a.From, a.To, a.By, remark)
 	}
