@@ -10,7 +10,8 @@ import (
 )
 
 const (
-	// verifyShare limits the verification to a tenth of the time of one reader.
+	// verifyShare is the ratio of a pause to the reading before it: the verification reads
+	// during at most a tenth of the time.
 	verifyShare = 10
 	// verifyPause is the least time between two parts.
 	verifyPause = 2 * time.Second
