@@ -170,7 +170,7 @@ func TestDocsSearch(t *testing.T) {
 	}
 	for query, want := range map[string]string{
 		"create user": "/docs/operations/createUser", "POST /v2/user": "/docs/operations/createUser", "listWebhooks": "/docs/operations/listWebhooks",
-		"signing secret": "/docs/operations/getWebhookSecret", "verify signature": "/docs/guides/webhooks#verify", "collection_method": "/docs/operations/createOrder",
+		"signing secret": "/docs/operations/getWebhookSecret", "verify signature": "/docs/guides/webhooks#verify-the-signature", "collection_method": "/docs/operations/createOrder",
 	} {
 		if !strings.Contains(search(query), `href="`+want+`"`) {
 			t.Errorf("%q does not find %s", query, want)
