@@ -220,12 +220,11 @@ const (
 	maxSentence  = 25
 	maxText      = 40
 	maxParagraph = 80
+	maxCell      = 60
 )
 
-var (
-	fence    = regexp.MustCompile("(?ms)^```.*?^```")
-	notProse = regexp.MustCompile(`^(\||#|- |\* |\d+\. |    |>|<)`)
-)
+// notProse matches a line of a description that is not part of a sentence.
+var notProse = regexp.MustCompile(`^(\||#|- |\* |\d+\. |    |>|<)`)
 
 func TestDocumentsAreInPlainEnglish(t *testing.T) {
 	for name := range documents(t) {
@@ -233,24 +232,132 @@ func TestDocumentsAreInPlainEnglish(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		prose := fence.ReplaceAllString(string(content), "")
 		most := maxSentence
-		if strings.Contains(prose, "This page is generated") {
+		if strings.Contains(string(content), "This page is generated") {
 			most = maxText
 		}
-		for paragraph := range strings.SplitSeq(prose, "\n\n") {
-			paragraph = strings.TrimSpace(paragraph)
-			report := func(problem string) {
-				t.Errorf("%s: %s: %s", strings.TrimPrefix(name, "../"), problem, shorten(paragraph))
+		for _, b := range blocksOf(string(content)) {
+			b.check(most, func(problem string) {
+				t.Errorf("%s: %s: %s", strings.TrimPrefix(name, "../"), problem, shorten(b.text))
+			})
+		}
+	}
+}
+
+// block is one text of a page. The lines of a paragraph are joined.
+type block struct {
+	kind blockKind
+	text string
+}
+
+type blockKind int
+
+const (
+	paragraphBlock blockKind = iota // also a list item, a heading and a quotation
+	cellBlock
+	headerBlock // a cell of a table's first row
+)
+
+var (
+	fence     = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	cellEnd   = regexp.MustCompile(`^\||([^\\])\|`)
+	delimiter = regexp.MustCompile(`^[-: ]*$`)
+	listItem  = regexp.MustCompile(`^([-*>]|\d+\.|#+) `)
+	// noNoun matches the header of a column that begins with a verb, a participle
+	// alone, a question word or a preposition.
+	noNoun = regexp.MustCompile(`(?i)^(stored|sent|kept|given|found|sealed|cleared|created|protected|valid|needed|used)( (as|for|by|in|to|at|on|with))?$` +
+		`|^(expect|do|get|has|have|needs?|must|selects?|deletes?|separates|follows|grows|reduce|reported|why|where|when|until|how|what|instead)\b` +
+		`|^(during|after|before|in|on|for|to|by|with) .|\bis (sent|null)$`)
+)
+
+// blocksOf returns the texts of a Markdown page, without code.
+func blocksOf(page string) (all []block) {
+	continues, table := false, false
+	for line := range strings.SplitSeq(fence.ReplaceAllString(page, ""), "\n") {
+		line = strings.TrimSpace(line)
+		switch {
+		case strings.HasPrefix(line, "|"):
+			cells := strings.Split(strings.Trim(cellEnd.ReplaceAllString(line, "${1}\x00"), "\x00"), "\x00")
+			kind := cellBlock
+			if !table {
+				kind = headerBlock
 			}
-			for line := range strings.SplitSeq(paragraph, "\n") {
-				for cell := range strings.SplitSeq(line, "|") {
-					checkWording(strings.TrimSpace(cell), most, report)
+			for _, cell := range cells {
+				if !delimiter.MatchString(cell) {
+					all = append(all, block{kind, strings.TrimSpace(cell)})
 				}
 			}
-			if n := len(strings.Fields(paragraph)); n > maxParagraph && !notProse.MatchString(paragraph) {
-				report("a paragraph of more than 80 words")
-			}
+		case line == "":
+		case continues && !listItem.MatchString(line):
+			all[len(all)-1].text += " " + line
+		default:
+			all = append(all, block{paragraphBlock, line})
+		}
+		table = strings.HasPrefix(line, "|")
+		continues = line != "" && !table && !strings.HasPrefix(line, "#")
+	}
+	return all
+}
+
+func (b block) check(most int, report func(problem string)) {
+	checkWording(b.text, most, report)
+	words := len(strings.Fields(b.text))
+	switch {
+	case b.kind == headerBlock && noNoun.MatchString(b.text):
+		report("the header of a column is a noun")
+	case b.kind == cellBlock && words > maxCell:
+		report(fmt.Sprintf("a cell of %d words, more than %d: add a row, or a paragraph", words, maxCell))
+	case b.kind == paragraphBlock && words > maxParagraph && !strings.HasPrefix(b.text, "<"):
+		report(fmt.Sprintf("a paragraph of %d words, more than %d: split it", words, maxParagraph))
+	}
+}
+
+func TestBlocksOf(t *testing.T) {
+	page := "# Title\nOne\ntwo.\n\n- An item\n  goes on\n2. Next\n   ```sh\n   code\n   ```\n\n   | Name | Stored as |\n   |---|:-:|\n   | `a\\|b` | | \n|c|d|\n\n| Header |\n"
+	want := []block{
+		{paragraphBlock, "# Title"},
+		{paragraphBlock, "One two."},
+		{paragraphBlock, "- An item goes on"},
+		{paragraphBlock, "2. Next"},
+		{headerBlock, "Name"},
+		{headerBlock, "Stored as"},
+		{cellBlock, "`a\\|b`"},
+		{cellBlock, "c"},
+		{cellBlock, "d"},
+		{headerBlock, "Header"},
+	}
+	if got := blocksOf(page); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+func TestCheckOfBlocks(t *testing.T) {
+	sentence := func(words int) string { return strings.TrimSpace(strings.Repeat("word ", words)) + ". " }
+	for _, c := range []struct {
+		block    block
+		problems int
+	}{
+		{block{paragraphBlock, sentence(25)}, 0},
+		{block{paragraphBlock, sentence(26)}, 1},
+		{block{paragraphBlock, "- " + sentence(19) + sentence(20) + sentence(20) + sentence(20)}, 0},
+		{block{paragraphBlock, "- " + sentence(20) + sentence(20) + sentence(20) + sentence(20)}, 1},
+		{block{cellBlock, sentence(20) + sentence(20) + sentence(20)}, 0},
+		{block{cellBlock, sentence(20) + sentence(20) + sentence(21)}, 1},
+		{block{headerBlock, "Stored form"}, 0},
+		{block{headerBlock, "To"}, 0},
+		{block{headerBlock, "Stored as"}, 1},
+		{block{headerBlock, "Sent for"}, 1},
+		{block{headerBlock, "Do this"}, 1},
+		{block{headerBlock, "Why"}, 1},
+		{block{headerBlock, "Why in clear"}, 1},
+		{block{headerBlock, "Needs"}, 1},
+		{block{headerBlock, "Given"}, 1},
+		{block{headerBlock, "`event` is null"}, 1},
+	} {
+		problems := 0
+		c.block.check(maxSentence, func(string) { problems++ })
+		if problems != c.problems {
+			t.Errorf("%q: %d problems, want %d", shorten(c.block.text), problems, c.problems)
 		}
 	}
 }
