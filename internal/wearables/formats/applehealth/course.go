@@ -15,9 +15,9 @@ import (
 var courseRules = []rule{
 	{name: quantity + "RunningSpeed", shape: onTheWay, kind: "speed", units: inMetresPerSecond},
 	{name: quantity + "CyclingSpeed", shape: onTheWay, kind: "speed", units: inMetresPerSecond},
-	{name: quantity + "RunningPower", shape: onTheWay, kind: "power", units: inWatts},
-	{name: quantity + "CyclingPower", shape: onTheWay, kind: "power", units: inWatts},
-	{name: quantity + "CyclingCadence", shape: onTheWay, kind: "cadence", units: inBeats},
+	{name: quantity + "RunningPower", shape: onTheWay, kind: "power", units: wattUnits},
+	{name: quantity + "CyclingPower", shape: onTheWay, kind: "power", units: wattUnits},
+	{name: quantity + "CyclingCadence", shape: onTheWay, kind: "cadence", units: heartRateUnits},
 }
 
 var inMetresPerSecond = spellings{"m/s": unitOne, "km/hr": units.Divide(3.6), "km/h": units.Divide(3.6), "mi/hr": units.Multiply(0.44704), "mi/h": units.Multiply(0.44704), "ft/s": units.Multiply(0.3048)}

@@ -299,7 +299,7 @@ func (r *Reader) onRings(tag *xmlscan.Tag) {
 	r.rings++
 	a := attributes(tag)
 	day, err := civil.ParseDate(string(a["dateComponents"]))
-	kcal := positiveOrNil(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], unitOne, inKilocalories))
+	kcal := positiveOrNil(amount(a["activeEnergyBurned"], a["activeEnergyBurnedUnit"], unitOne, kilocalorieUnits))
 	if err != nil || kcal == nil || day.Year < 1970 || day.Year > 2099 {
 		return
 	}

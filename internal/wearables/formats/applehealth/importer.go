@@ -130,7 +130,7 @@ func (im *importer) keep(ctx context.Context, c *Chunk) error {
 	if err := im.workouts(ctx, c.Workouts); err != nil {
 		return err
 	}
-	im.store.Tell(c.Bytes, im.export.Size(), c.Records, c.Skipped)
+	im.store.ReportProgress(c.Bytes, im.export.Size(), c.Records, c.Skipped)
 	return nil
 }
 

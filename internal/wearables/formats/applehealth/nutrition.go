@@ -19,28 +19,28 @@ import (
 //
 // Reference 7.5, meal: the place of each nutrient, and its unit.
 var nutritionRules = append([]rule{
-	{name: quantity + "DietaryWater", shape: portion, resource: "water", units: inMillilitres},
-	{name: quantity + "DietaryCaffeine", shape: portion, resource: "caffeine", units: inGrams},
-	{name: quantity + "DietaryCarbohydrates", shape: portion, resource: "carbohydrates", units: inGrams, nutrient: "macros.carbs"},
-	{name: quantity + "DietaryEnergyConsumed", shape: portion, units: inKilocalories, nutrient: "energy.value"},
+	{name: quantity + "DietaryWater", shape: portion, resource: "water", units: millilitreUnits},
+	{name: quantity + "DietaryCaffeine", shape: portion, resource: "caffeine", units: gramUnits},
+	{name: quantity + "DietaryCarbohydrates", shape: portion, resource: "carbohydrates", units: gramUnits, nutrient: "macros.carbs"},
+	{name: quantity + "DietaryEnergyConsumed", shape: portion, units: kilocalorieUnits, nutrient: "energy.value"},
 }, slices.Concat(
-	nutrients(inGrams, "macros.", map[string]string{
+	nutrients(gramUnits, "macros.", map[string]string{
 		"Protein": "protein", "Fiber": "fibre", "Sugar": "sugar", "Cholesterol": "cholesterol", "FatTotal": "fats.total",
 		"FatSaturated": "fats.saturated", "FatMonounsaturated": "fats.monounsaturated", "FatPolyunsaturated": "fats.polyunsaturated",
 	}),
-	nutrients(inMilligrams, "micros.minerals.", map[string]string{
+	nutrients(milligramUnits, "micros.minerals.", map[string]string{
 		"Sodium": "sodium", "Potassium": "potassium", "Calcium": "calcium", "Phosphorus": "phosphorus",
 		"Magnesium": "magnesium", "Iron": "iron", "Zinc": "zinc", "Chloride": "chloride",
 	}),
-	nutrients(inMilligrams, "micros.trace_elements.", map[string]string{"Copper": "copper", "Manganese": "manganese"}),
-	nutrients(inMicrograms, "micros.trace_elements.", map[string]string{
+	nutrients(milligramUnits, "micros.trace_elements.", map[string]string{"Copper": "copper", "Manganese": "manganese"}),
+	nutrients(microgramUnits, "micros.trace_elements.", map[string]string{
 		"Chromium": "chromium", "Iodine": "iodine", "Molybdenum": "molybdenum", "Selenium": "selenium",
 	}),
-	nutrients(inMilligrams, "micros.vitamins.", map[string]string{
+	nutrients(milligramUnits, "micros.vitamins.", map[string]string{
 		"Thiamin": "vitamin_b1", "Riboflavin": "riboflavin", "Niacin": "niacin", "PantothenicAcid": "pantothenic_acid",
 		"VitaminB6": "vitamin_b6", "VitaminC": "vitamin_c", "VitaminE": "vitamin_e",
 	}),
-	nutrients(inMicrograms, "micros.vitamins.", map[string]string{
+	nutrients(microgramUnits, "micros.vitamins.", map[string]string{
 		"VitaminA": "vitamin_a", "VitaminB12": "vitamin_b12", "VitaminD": "vitamin_d", "VitaminK": "vitamin_k",
 		"Biotin": "biotin", "Folate": "folic_acid",
 	}),

@@ -88,42 +88,42 @@ var unitOne = units.Identity
 
 // Units of the families.
 var (
-	inCount   = spellings{"count": unitOne, "": unitOne}
-	inUnits   = spellings{"IU": unitOne, "U": unitOne}
-	inBeats   = spellings{"count/min": unitOne, "bpm": unitOne, "count/s": units.Multiply(60)}
-	inBreaths = spellings{"count/min": unitOne, "count/s": units.Multiply(60)}
-	inMillis  = spellings{"ms": unitOne, "s": units.Multiply(1000)}
-	inPercent = spellings{"%": units.Multiply(100)} // the export writes 0.97 for 97 %
-	inMetres  = spellings{
+	countUnits       = spellings{"count": unitOne, "": unitOne}
+	insulinUnits     = spellings{"IU": unitOne, "U": unitOne}
+	heartRateUnits   = spellings{"count/min": unitOne, "bpm": unitOne, "count/s": units.Multiply(60)}
+	breathUnits      = spellings{"count/min": unitOne, "count/s": units.Multiply(60)}
+	millisecondUnits = spellings{"ms": unitOne, "s": units.Multiply(1000)}
+	percentUnits     = spellings{"%": units.Multiply(100)} // the export writes 0.97 for 97 %
+	metreUnits       = spellings{
 		"m": unitOne, "km": units.Multiply(1000), "cm": units.Divide(100), "mi": units.Mile,
 		"yd": units.Yard, "ft": units.Foot, "in": units.Inch,
 	}
-	inCentimetres = spellings{
+	centimetreUnits = spellings{
 		"cm": unitOne, "m": units.Multiply(100), "mm": units.Divide(10), "km": units.Multiply(100000),
 		"in": units.Multiply(2.54), "ft": units.Multiply(30.48), "yd": units.Multiply(91.44),
 	}
-	inKilocalories = spellings{"kcal": unitOne, "Cal": unitOne, "kJ": units.Kilojoule, "J": units.Joule, "cal": units.Divide(1000)}
-	inKilograms    = spellings{
+	kilocalorieUnits = spellings{"kcal": unitOne, "Cal": unitOne, "kJ": units.Kilojoule, "J": units.Joule, "cal": units.Divide(1000)}
+	kilogramUnits    = spellings{
 		"kg": unitOne, "g": units.Divide(1000), "lb": units.Pound,
 		"st": units.Stone, "oz": units.Ounce,
 	}
-	inGrams      = spellings{"g": unitOne, "mg": units.Divide(1000), "mcg": units.Divide(1e6), "kg": units.Multiply(1000), "oz": units.Multiply(28.349523125)}
-	inMilligrams = spellings{"mg": unitOne, "g": units.Multiply(1000), "mcg": units.Divide(1000)}
-	inMicrograms = spellings{"mcg": unitOne, "mg": units.Multiply(1000), "g": units.Multiply(1e6)}
+	gramUnits      = spellings{"g": unitOne, "mg": units.Divide(1000), "mcg": units.Divide(1e6), "kg": units.Multiply(1000), "oz": units.Multiply(28.349523125)}
+	milligramUnits = spellings{"mg": unitOne, "g": units.Multiply(1000), "mcg": units.Divide(1000)}
+	microgramUnits = spellings{"mcg": unitOne, "mg": units.Multiply(1000), "g": units.Multiply(1e6)}
 	// Apple writes mmol with the molar mass it used: mmol<180.1558800000541>/L.
-	inMillimoles  = spellings{"mmol/L": unitOne, "mg/dL": units.Glucose, "mg/L": units.Divide(180.182), "g/L": units.Ratio(1000, 180.182)}
-	inMercury     = spellings{"mmHg": unitOne, "kPa": units.Kilopascal, "cmAq": units.CentimetreWater}
-	inCelsius     = spellings{"degC": unitOne, "degF": units.Fahrenheit, "K": units.Kelvin}
-	inMillilitres = spellings{
+	millimoleUnits  = spellings{"mmol/L": unitOne, "mg/dL": units.Glucose, "mg/L": units.Divide(180.182), "g/L": units.Ratio(1000, 180.182)}
+	mercuryUnits    = spellings{"mmHg": unitOne, "kPa": units.Kilopascal, "cmAq": units.CentimetreWater}
+	celsiusUnits    = spellings{"degC": unitOne, "degF": units.Fahrenheit, "K": units.Kelvin}
+	millilitreUnits = spellings{
 		"mL": unitOne, "ml": unitOne, "L": units.Multiply(1000), "l": units.Multiply(1000), "cL": units.Multiply(10), "dL": units.Multiply(100),
 		"fl_oz_us": units.FluidOunceUS, "fl_oz_imp": units.FluidOunceImperial,
 		"cup_us": units.CupUS, "cup_imp": units.CupImperial, "pt_us": units.PintUS,
 	}
-	inLitres    = spellings{"L": unitOne, "l": unitOne, "mL": units.Divide(1000), "ml": units.Divide(1000)}
-	inLitresMin = spellings{"L/min": unitOne, "L/s": units.Multiply(60), "mL/min": units.Divide(1000)}
-	inMinutes   = spellings{"min": unitOne, "s": units.Divide(60), "hr": units.Multiply(60), "h": units.Multiply(60)}
-	inVO2       = spellings{"mL/min·kg": unitOne, "mL/kg·min": unitOne, "mL/(kg*min)": unitOne, "ml/(kg*min)": unitOne}
-	inWatts     = spellings{"W": unitOne, "kW": units.Multiply(1000)}
+	litreUnits          = spellings{"L": unitOne, "l": unitOne, "mL": units.Divide(1000), "ml": units.Divide(1000)}
+	litrePerMinuteUnits = spellings{"L/min": unitOne, "L/s": units.Multiply(60), "mL/min": units.Divide(1000)}
+	minuteUnits         = spellings{"min": unitOne, "s": units.Divide(60), "hr": units.Multiply(60), "h": units.Multiply(60)}
+	inVO2               = spellings{"mL/min·kg": unitOne, "mL/kg·min": unitOne, "mL/(kg*min)": unitOne, "ml/(kg*min)": unitOne}
+	wattUnits           = spellings{"W": unitOne, "kW": units.Multiply(1000)}
 )
 
 // unitName removes the differences in the spelling of one unit.
@@ -139,23 +139,23 @@ func unitName(raw []byte) string {
 
 // bodyRules maps measurements of the body. Height has no series, but a field of the profile.
 var bodyRules = []rule{
-	{name: quantity + "BodyMass", resource: "body_weight", units: inKilograms},
-	{name: quantity + "BodyFatPercentage", resource: "body_fat", units: inPercent},
-	{name: quantity + "BodyMassIndex", shape: span, resource: "body_mass_index", units: inCount},
-	{name: quantity + "LeanBodyMass", shape: span, resource: "lean_body_mass", units: inKilograms},
-	{name: quantity + "WaistCircumference", shape: span, resource: "waist_circumference", units: inCentimetres},
-	{name: quantity + "Height", shape: height, units: inCentimetres},
+	{name: quantity + "BodyMass", resource: "body_weight", units: kilogramUnits},
+	{name: quantity + "BodyFatPercentage", resource: "body_fat", units: percentUnits},
+	{name: quantity + "BodyMassIndex", shape: span, resource: "body_mass_index", units: countUnits},
+	{name: quantity + "LeanBodyMass", shape: span, resource: "lean_body_mass", units: kilogramUnits},
+	{name: quantity + "WaistCircumference", shape: span, resource: "waist_circumference", units: centimetreUnits},
+	{name: quantity + "Height", shape: height, units: centimetreUnits},
 }
 
 // mindRules is rest, light and habits.
 var mindRules = []rule{
 	{name: category + "SleepAnalysis", shape: sleepStage},
 	{name: category + "SleepApneaEvent", shape: occurrence, resource: "sleep_apnea_alert"},
-	{name: quantity + "AppleSleepingBreathingDisturbances", shape: span, resource: "sleep_breathing_disturbance", units: inCount},
+	{name: quantity + "AppleSleepingBreathingDisturbances", shape: span, resource: "sleep_breathing_disturbance", units: countUnits},
 	{name: category + "MindfulSession", shape: minutes, resource: "mindfulness_minutes"},
 	{name: category + "HandwashingEvent", shape: occurrence, resource: "handwashing"},
-	{name: quantity + "TimeInDaylight", shape: span, resource: "daylight_exposure", units: inMinutes},
-	{name: quantity + "UVExposure", shape: span, resource: "uv_exposure", units: inCount},
+	{name: quantity + "TimeInDaylight", shape: span, resource: "daylight_exposure", units: minuteUnits},
+	{name: quantity + "UVExposure", shape: span, resource: "uv_exposure", units: countUnits},
 }
 
 // sleepStages maps the stages of SleepAnalysis to the codes of the API. InBed is no stage
@@ -175,25 +175,25 @@ var sleepStages = map[string]int8{
 // The sport of the source separates distance by bicycle, in water, on snow and in a
 // wheelchair from distance on foot.
 var movementRules = []rule{
-	{name: quantity + "StepCount", shape: span, resource: "steps", units: inCount},
-	{name: quantity + "DistanceWalkingRunning", shape: span, resource: "distance", units: inMetres},
-	{name: quantity + "DistanceCycling", shape: span, resource: "distance", sport: "cycling", units: inMetres},
-	{name: quantity + "DistanceSwimming", shape: span, resource: "distance", sport: "swimming", units: inMetres},
-	{name: quantity + "DistanceWheelchair", shape: span, resource: "distance", sport: "wheelchair_pushing", units: inMetres},
-	{name: quantity + "DistanceDownhillSnowSports", shape: span, resource: "distance", sport: "downhill_skiing", units: inMetres},
-	{name: quantity + "DistanceCrossCountrySkiing", shape: span, resource: "distance", sport: "cross_country_skiing", units: inMetres},
-	{name: quantity + "DistanceRowing", shape: span, resource: "distance", sport: "rowing", units: inMetres},
-	{name: quantity + "DistancePaddleSports", shape: span, resource: "distance", sport: "paddle_sports", units: inMetres},
-	{name: quantity + "DistanceSkatingSports", shape: span, resource: "distance", sport: "skating_sports", units: inMetres},
-	{name: quantity + "SwimmingStrokeCount", shape: span, resource: "workout_swimming_stroke", sport: "swimming", units: inCount},
-	{name: quantity + "PushCount", shape: span, resource: "wheelchair_push", units: inCount},
-	{name: quantity + "ActiveEnergyBurned", shape: span, resource: "calories_active", units: inKilocalories},
-	{name: quantity + "BasalEnergyBurned", shape: span, resource: "calories_basal", units: inKilocalories},
-	{name: quantity + "FlightsClimbed", shape: span, resource: "floors_climbed", units: inCount},
-	{name: quantity + "AppleExerciseTime", shape: span, resource: "workout_duration", units: inMinutes},
-	{name: quantity + "AppleStandTime", shape: span, resource: "stand_duration", units: inMinutes},
+	{name: quantity + "StepCount", shape: span, resource: "steps", units: countUnits},
+	{name: quantity + "DistanceWalkingRunning", shape: span, resource: "distance", units: metreUnits},
+	{name: quantity + "DistanceCycling", shape: span, resource: "distance", sport: "cycling", units: metreUnits},
+	{name: quantity + "DistanceSwimming", shape: span, resource: "distance", sport: "swimming", units: metreUnits},
+	{name: quantity + "DistanceWheelchair", shape: span, resource: "distance", sport: "wheelchair_pushing", units: metreUnits},
+	{name: quantity + "DistanceDownhillSnowSports", shape: span, resource: "distance", sport: "downhill_skiing", units: metreUnits},
+	{name: quantity + "DistanceCrossCountrySkiing", shape: span, resource: "distance", sport: "cross_country_skiing", units: metreUnits},
+	{name: quantity + "DistanceRowing", shape: span, resource: "distance", sport: "rowing", units: metreUnits},
+	{name: quantity + "DistancePaddleSports", shape: span, resource: "distance", sport: "paddle_sports", units: metreUnits},
+	{name: quantity + "DistanceSkatingSports", shape: span, resource: "distance", sport: "skating_sports", units: metreUnits},
+	{name: quantity + "SwimmingStrokeCount", shape: span, resource: "workout_swimming_stroke", sport: "swimming", units: countUnits},
+	{name: quantity + "PushCount", shape: span, resource: "wheelchair_push", units: countUnits},
+	{name: quantity + "ActiveEnergyBurned", shape: span, resource: "calories_active", units: kilocalorieUnits},
+	{name: quantity + "BasalEnergyBurned", shape: span, resource: "calories_basal", units: kilocalorieUnits},
+	{name: quantity + "FlightsClimbed", shape: span, resource: "floors_climbed", units: countUnits},
+	{name: quantity + "AppleExerciseTime", shape: span, resource: "workout_duration", units: minuteUnits},
+	{name: quantity + "AppleStandTime", shape: span, resource: "stand_duration", units: minuteUnits},
 	{name: category + "AppleStandHour", shape: standHour, resource: "stand_hour"},
-	{name: quantity + "NumberOfTimesFallen", shape: span, resource: "fall", units: inCount},
+	{name: quantity + "NumberOfTimesFallen", shape: span, resource: "fall", units: countUnits},
 }
 
 // insulin has the type rapid_acting if the record states a bolus. Basal insulin has no
@@ -228,28 +228,28 @@ var thermometers = map[string]string{
 // HeartRateVariabilitySDNN is SDNN, but the reference's unit is rmssd. The number is
 // stored unchanged, and its type is sdnn.
 var vitalRules = []rule{
-	{name: quantity + "HeartRate", resource: "heartrate", units: inBeats},
-	{name: quantity + "RestingHeartRate", shape: restingHR, units: inBeats},
-	{name: quantity + "WalkingHeartRateAverage", shape: walkingHR, units: inBeats},
-	{name: quantity + "HeartRateVariabilitySDNN", resource: "hrv", kind: "sdnn", units: inMillis},
-	{name: quantity + "HeartRateRecoveryOneMinute", shape: span, resource: "heart_rate_recovery_one_minute", units: inBeats},
-	{name: quantity + "AtrialFibrillationBurden", shape: span, resource: "afib_burden", units: inPercent},
+	{name: quantity + "HeartRate", resource: "heartrate", units: heartRateUnits},
+	{name: quantity + "RestingHeartRate", shape: restingHR, units: heartRateUnits},
+	{name: quantity + "WalkingHeartRateAverage", shape: walkingHR, units: heartRateUnits},
+	{name: quantity + "HeartRateVariabilitySDNN", resource: "hrv", kind: "sdnn", units: millisecondUnits},
+	{name: quantity + "HeartRateRecoveryOneMinute", shape: span, resource: "heart_rate_recovery_one_minute", units: heartRateUnits},
+	{name: quantity + "AtrialFibrillationBurden", shape: span, resource: "afib_burden", units: percentUnits},
 	{name: category + "HighHeartRateEvent", shape: occurrence, resource: "heart_rate_alert", kind: "high_heart_rate"},
 	{name: category + "LowHeartRateEvent", shape: occurrence, resource: "heart_rate_alert", kind: "low_heart_rate"},
 	{name: category + "IrregularHeartRhythmEvent", shape: occurrence, resource: "heart_rate_alert", kind: "irregular_rhythm"},
-	{name: quantity + "OxygenSaturation", resource: "blood_oxygen", units: inPercent},
-	{name: quantity + "BloodGlucose", resource: "glucose", units: inMillimoles},
-	{name: quantity + "BloodPressureSystolic", shape: systolic, resource: "blood_pressure", units: inMercury},
-	{name: quantity + "BloodPressureDiastolic", shape: diastolic, resource: "blood_pressure", units: inMercury},
-	{name: quantity + "RespiratoryRate", resource: "respiratory_rate", units: inBreaths},
+	{name: quantity + "OxygenSaturation", resource: "blood_oxygen", units: percentUnits},
+	{name: quantity + "BloodGlucose", resource: "glucose", units: millimoleUnits},
+	{name: quantity + "BloodPressureSystolic", shape: systolic, resource: "blood_pressure", units: mercuryUnits},
+	{name: quantity + "BloodPressureDiastolic", shape: diastolic, resource: "blood_pressure", units: mercuryUnits},
+	{name: quantity + "RespiratoryRate", resource: "respiratory_rate", units: breathUnits},
 	{name: quantity + "VO2Max", shape: span, resource: "vo2_max", units: inVO2},
-	{name: quantity + "BodyTemperature", shape: span, resource: "body_temperature", units: inCelsius},
-	{name: quantity + "BasalBodyTemperature", shape: span, resource: "basal_body_temperature", units: inCelsius},
-	{name: quantity + "ForcedExpiratoryVolume1", shape: span, resource: "forced_expiratory_volume_1", units: inLitres},
-	{name: quantity + "ForcedVitalCapacity", shape: span, resource: "forced_vital_capacity", units: inLitres},
-	{name: quantity + "PeakExpiratoryFlowRate", shape: span, resource: "peak_expiratory_flow_rate", units: inLitresMin},
-	{name: quantity + "InsulinDelivery", shape: span, resource: insulin, units: inUnits},
-	{name: quantity + "InhalerUsage", shape: span, resource: "inhaler_usage", units: inCount},
+	{name: quantity + "BodyTemperature", shape: span, resource: "body_temperature", units: celsiusUnits},
+	{name: quantity + "BasalBodyTemperature", shape: span, resource: "basal_body_temperature", units: celsiusUnits},
+	{name: quantity + "ForcedExpiratoryVolume1", shape: span, resource: "forced_expiratory_volume_1", units: litreUnits},
+	{name: quantity + "ForcedVitalCapacity", shape: span, resource: "forced_vital_capacity", units: litreUnits},
+	{name: quantity + "PeakExpiratoryFlowRate", shape: span, resource: "peak_expiratory_flow_rate", units: litrePerMinuteUnits},
+	{name: quantity + "InsulinDelivery", shape: span, resource: insulin, units: insulinUnits},
+	{name: quantity + "InhalerUsage", shape: span, resource: "inhaler_usage", units: countUnits},
 }
 
 // words maps the values of a category to the words of the API. The keys are the last

@@ -51,8 +51,8 @@ func (r *Reader) readWorkout(tag *xmlscan.Tag) {
 	}}
 	// Older exports write 0 where a sport has no distance or no energy.
 	w.Moving = amount(a["duration"], a["durationUnit"], units.Multiply(60), inSeconds)
-	w.Metres = positiveOrNil(amount(a["totalDistance"], a["totalDistanceUnit"], units.Multiply(1000), inMetres))
-	w.Kcal = positiveOrNil(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], unitOne, inKilocalories))
+	w.Metres = positiveOrNil(amount(a["totalDistance"], a["totalDistanceUnit"], units.Multiply(1000), metreUnits))
+	w.Kcal = positiveOrNil(amount(a["totalEnergyBurned"], a["totalEnergyBurnedUnit"], unitOne, kilocalorieUnits))
 	r.workout = w
 }
 
@@ -92,17 +92,17 @@ func (r *Reader) statistics(a map[string][]byte) {
 	w, unit := r.workout, a["unit"]
 	switch kind := shortName(a["type"]); {
 	case kind == "ActiveEnergyBurned":
-		set(&w.Kcal, amount(a["sum"], unit, unitOne, inKilocalories))
+		set(&w.Kcal, amount(a["sum"], unit, unitOne, kilocalorieUnits))
 	case strings.HasPrefix(kind, "Distance"):
-		set(&w.Metres, amount(a["sum"], unit, unitOne, inMetres))
+		set(&w.Metres, amount(a["sum"], unit, unitOne, metreUnits))
 	case kind == "StepCount":
-		set(&w.Steps, amount(a["sum"], unit, unitOne, inCount))
+		set(&w.Steps, amount(a["sum"], unit, unitOne, countUnits))
 	case kind == "HeartRate":
-		set(&w.MeanBPM, amount(a["average"], unit, unitOne, inBeats))
-		set(&w.MaxBPM, amount(a["maximum"], unit, unitOne, inBeats))
+		set(&w.MeanBPM, amount(a["average"], unit, unitOne, heartRateUnits))
+		set(&w.MaxBPM, amount(a["maximum"], unit, unitOne, heartRateUnits))
 	case kind == "RunningPower", kind == "CyclingPower":
-		set(&w.Watts, amount(a["average"], unit, unitOne, inWatts))
-		set(&w.MaxW, amount(a["maximum"], unit, unitOne, inWatts))
+		set(&w.Watts, amount(a["average"], unit, unitOne, wattUnits))
+		set(&w.MaxW, amount(a["maximum"], unit, unitOne, wattUnits))
 	}
 }
 
@@ -138,7 +138,7 @@ func (r *Reader) workoutMetadata(key, value []byte) {
 	case "HKWorkoutBrandName":
 		w.Title = clip(xmlscan.Unescape(value))
 	case "HKElevationAscended":
-		w.Gain = readMeasure(value, inMetres)
+		w.Gain = readMeasure(value, metreUnits)
 	case "HKWasUserEntered":
 		if string(bytes.TrimSpace(value)) == "1" {
 			w.Source.Type = "app"

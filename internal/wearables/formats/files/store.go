@@ -157,18 +157,18 @@ func (s *Store) past(ctx context.Context) (map[string]wearables.Range, error) {
 	return past, nil
 }
 
-// Tell reports the progress of reading: bytes of the document and records.
-func (s *Store) Tell(done, total, records, skipped int64) {
+// ReportProgress reports the progress of reading: bytes of the document and records.
+func (s *Store) ReportProgress(done, total, records, skipped int64) {
 	s.told.Done, s.told.Total, s.told.Records, s.told.Skipped = done, total, records, skipped
-	s.tell()
+	s.reportProgress()
 }
 
 func (s *Store) summarised(done, total int) {
 	s.told.Days, s.told.TotalDays = int64(done), int64(total)
-	s.tell()
+	s.reportProgress()
 }
 
-func (s *Store) tell() {
+func (s *Store) reportProgress() {
 	if s.in.Progress != nil {
 		s.in.Progress(s.told)
 	}

@@ -99,10 +99,10 @@ func run(ctx context.Context, in files.Input) (*files.Outcome, error) {
 		if err := found.keep(ctx, store, outcome); err != nil {
 			return outcome, err
 		}
-		if found.tellsNights() {
+		if found.statesNights() {
 			nights = append(nights, found)
 		}
-		store.Tell(p.end, int64(len(raw)), outcome.Records, outcome.Skipped())
+		store.ReportProgress(p.end, int64(len(raw)), outcome.Records, outcome.Skipped())
 	}
 	if !useful {
 		return outcome, fault.New(fault.Unprocessable, "the FIT file holds no workout, monitoring or measurement: "+describe(parts))

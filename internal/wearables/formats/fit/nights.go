@@ -46,8 +46,8 @@ func (p *part) takeNight(m *mesgdef.HrvStatusSummary) messageOutcome {
 	return mapped
 }
 
-// tellsNights reports whether the file has the variability of nights.
-func (f *fileContent) tellsNights() bool { return len(f.nights) > 0 || f.variability() != nil }
+// statesNights reports whether the file has the variability of nights.
+func (f *fileContent) statesNights() bool { return len(f.nights) > 0 || f.variability() != nil }
 
 func (f *fileContent) variability() *wearables.Samples {
 	for i := range f.series {

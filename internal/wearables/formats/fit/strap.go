@@ -19,12 +19,12 @@ import (
 // FIT Profile, hr: event_timestamp counts 1/1024 s, event_timestamp_12 has its last
 // twelve bits.
 type strap struct {
-	told    bool
-	at      int64  // of the event below, UTC microseconds
-	event   uint32 // 1/1024 s
-	seconds []strapSecond
-	read    int64 // messages that were kept
-	first   int64 // number of the first of them within their type
+	hasClock bool
+	at       int64  // of the event below, UTC microseconds
+	event    uint32 // 1/1024 s
+	seconds  []strapSecond
+	read     int64 // messages that were kept
+	first    int64 // number of the first of them within their type
 }
 
 // strapSecond adds up the heart rates since the second before.
@@ -47,12 +47,12 @@ func (p *part) takeStrap(m *mesgdef.Hr) messageOutcome {
 	}
 	s := &p.strap
 	if at, ok := instant(m.Timestamp); ok && len(m.EventTimestamp) > 0 && !m.IsExpandedField(fieldnum.HrEventTimestamp) {
-		s.told, s.at, s.event = true, at, m.EventTimestamp[0]
+		s.hasClock, s.at, s.event = true, at, m.EventTimestamp[0]
 		if part := m.FractionalTimestampScaled(); !math.IsNaN(part) {
 			s.at += int64(part * 1e6)
 		}
 	}
-	if !s.told {
+	if !s.hasClock {
 		return badDate
 	}
 	result := badValue

@@ -131,7 +131,7 @@ func onePerson(ctx context.Context, in io.ReadSeeker) error {
 type sink interface {
 	Samples(ctx context.Context, all []wearables.Samples) error
 	Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error
-	Tell(done, total, records, skipped int64)
+	ReportProgress(done, total, records, skipped int64)
 }
 
 // reader is the state of one reading.
@@ -217,22 +217,22 @@ func (r *reader) flush(ctx context.Context, end bool) error {
 			return err
 		}
 		r.days = nil
-		r.tell()
+		r.reportProgress()
 	}
 	if r.gather.N > 0 && (end || r.gather.N >= sheet.FlushSize) {
 		if err := r.sink.Samples(ctx, r.gather.Take()); err != nil {
 			return err
 		}
-		r.tell()
+		r.reportProgress()
 	}
 	if end {
-		r.tell()
+		r.reportProgress()
 	}
 	return ctx.Err()
 }
 
-func (r *reader) tell() {
-	r.sink.Tell(r.rows.Bytes(), r.size, r.report.Records, r.report.Skipped())
+func (r *reader) reportProgress() {
+	r.sink.ReportProgress(r.rows.Bytes(), r.size, r.report.Records, r.report.Skipped())
 }
 
 // dateOf reads a date: 4/13/2016, 04-12-16 or 2016-4-12.

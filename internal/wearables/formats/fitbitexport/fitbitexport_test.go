@@ -289,7 +289,7 @@ func (k *keeper) Summaries(_ context.Context, all []wearables.Summary, _ ...wear
 	return nil
 }
 
-func (k *keeper) Tell(_, _, _, _ int64) {}
+func (k *keeper) ReportProgress(_, _, _, _ int64) {}
 
 func readAll(content []byte, k *keeper) (files.Report, error) {
 	var report files.Report

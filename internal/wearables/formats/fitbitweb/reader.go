@@ -109,14 +109,14 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "sleep", Keys: []string{"dateOfSleep", "startTime", "minutesAsleep"}, Take: m.sleep},
 		{Name: "weight", Keys: []string{"logId", "date", "time", "weight"}, Take: m.weight},
 		{Name: "fat", Keys: []string{"logId", "date", "time", "fat"}, Take: m.fat},
-		{Name: "heart_rate", Keys: []string{"dateTime", "value"}, Is: states("bpm", "confidence"), Take: m.beat},
-		{Name: "resting_heart_rate", Keys: []string{"dateTime", "value"}, Is: states("date", "value", "error"), Take: m.restingBeat},
+		{Name: "heart_rate", Keys: []string{"dateTime", "value"}, Is: states("bpm", "confidence"), Take: m.storeHeartRate},
+		{Name: "resting_heart_rate", Keys: []string{"dateTime", "value"}, Is: states("date", "value", "error"), Take: m.storeRestingHeartRate},
 		{Name: "hrv", Keys: []string{"dateTime", "value"}, Is: isUnder("hrv"), Take: m.hrv},
 		{Name: "hrv intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: isUnder("hrv"), Take: m.hrvIntraday},
 		{Name: "br", Keys: []string{"dateTime", "value"}, Is: isUnder("br"), Take: m.breaths},
 		{Name: "spo2", Keys: []string{"dateTime", "value"}, Is: states("avg", "min", "max")},
 		{Name: "spo2 intraday", Values: true, Keys: []string{"dateTime", "minutes"}, Is: hasMinuteValues, Take: m.oxygen},
-		{Name: "tempSkin", Keys: []string{"dateTime", "value"}, Is: isUnder("tempSkin"), Take: m.skin},
+		{Name: "tempSkin", Keys: []string{"dateTime", "value"}, Is: isUnder("tempSkin"), Take: m.storeSkinTemperature},
 		{Name: "tempCore", Keys: []string{"dateTime", "value"}, Is: isUnder("tempCore"), Take: m.core},
 		{Name: "cardioScore", Keys: []string{"dateTime", "value"}, Is: isUnder("cardioScore"), Take: m.cardioScore},
 		{Name: "active-zone-minutes intraday", Keys: []string{"dateTime", "minutes"}, Is: isUnder("activities-active-zone-minutes-intraday")},
@@ -170,9 +170,9 @@ func hasMinuteValues(d replies.Document) bool {
 // archiveDay is the date format of the archive.
 const archiveDay = "01/02/06"
 
-// beat takes a heart rate of the archive. A value without any confidence is invented: the
+// storeHeartRate takes a heart rate of the archive. A value without any confidence is invented: the
 // tracker was not worn.
-func (r *reader) beat(d replies.Document) replies.Verdict {
+func (r *reader) storeHeartRate(d replies.Document) replies.Verdict {
 	at, err := time.Parse(archiveDay+" 15:04:05", d.Text("dateTime"))
 	if err != nil || !replies.IsBelievableYear(at.Year()) {
 		return replies.BadDate
@@ -186,8 +186,8 @@ func (r *reader) beat(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// restingBeat takes the resting heart rate of a day of the archive.
-func (r *reader) restingBeat(d replies.Document) replies.Verdict {
+// storeRestingHeartRate takes the resting heart rate of a day of the archive.
+func (r *reader) storeRestingHeartRate(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
 	bpm := v.Positive("value")
 	if bpm == nil {

@@ -162,7 +162,7 @@ func (r *reader) nightly(d replies.Document, name string, said replies.Sleep) re
 func (r *reader) hrv(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
 	verdict := r.nightly(d, "hrv", replies.Sleep{AverageHRV: v.Positive("dailyRmssd")})
-	r.Homeless("hrv", v, "deepRmssd")
+	r.SkipFields("hrv", v, "deepRmssd")
 	return verdict
 }
 
@@ -207,11 +207,11 @@ func (r *reader) breaths(d replies.Document) replies.Verdict {
 		rate = v.Inner("fullSleepSummary").Positive("breathingRate")
 	}
 	verdict := r.nightly(d, "br", replies.Sleep{Respiratory: rate})
-	r.Homeless("br", v, "deepSleepSummary", "lightSleepSummary", "remSleepSummary")
+	r.SkipFields("br", v, "deepSleepSummary", "lightSleepSummary", "remSleepSummary")
 	return verdict
 }
 
-// skin takes how much warmer or colder than usual the skin was in a night.
-func (r *reader) skin(d replies.Document) replies.Verdict {
+// storeSkinTemperature takes how much warmer or colder than usual the skin was in a night.
+func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	return r.nightly(d, "tempSkin", replies.Sleep{Temperature: d.Inner("value").Deviation("nightlyRelative")})
 }

@@ -73,7 +73,7 @@ func (r *reader) pushedDay(d replies.Document) replies.Verdict {
 		return replies.BadDate
 	}
 	r.offsets(d, "timeOffsetHeartRateSamples", start, hearts, "daily.timeOffsetHeartRateSamples")
-	r.Homeless("daily", d, "averageStressLevel", "bodyBatteryChargedValue")
+	r.SkipFields("daily", d, "averageStressLevel", "bodyBatteryChargedValue")
 	said := replies.Activity{
 		Active: d.Amount("activeKilocalories"), Steps: d.Whole("steps"), Distance: d.Amount("distanceInMeters"), Floors: d.Whole("floorsClimbed"),
 		Medium: d.Minutes("moderateIntensityDurationInSeconds"), High: d.Minutes("vigorousIntensityDurationInSeconds"),
@@ -106,7 +106,7 @@ func (r *reader) dayPage(d replies.Document) replies.Verdict {
 		said.Offset = offsetOf(start.offset)
 		r.latest(d, start.offset)
 	}
-	r.Homeless("daily", d, "averageStressLevel", "bodyBatteryChargedValue", "avgWakingRespirationValue", "averageSpo2")
+	r.SkipFields("daily", d, "averageStressLevel", "bodyBatteryChargedValue", "avgWakingRespirationValue", "averageSpo2")
 	return r.day(day, said)
 }
 
@@ -185,7 +185,7 @@ func (r *reader) epoch(d replies.Document) replies.Verdict {
 		r.epochs = map[epochKey]epoch{}
 	}
 	r.epochs[key] = one
-	r.Homeless("epoch", d, "meanHeartRateInBeatsPerMinute")
+	r.SkipFields("epoch", d, "meanHeartRateInBeatsPerMinute")
 	return replies.Mapped
 }
 

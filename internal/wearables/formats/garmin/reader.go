@@ -96,7 +96,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "hrv", Keys: health("startTimeInSeconds"), Is: replies.HasOne("hrvValues", "lastNightAvg"), Take: m.pushedHRV},
 		{Name: "oxygen", Values: true, Keys: health("timeOffsetSpo2Values"), Take: m.pushedSeries("timeOffsetSpo2Values", oxygen)},
 		{Name: "breathing", Values: true, Keys: health("timeOffsetEpochToBreaths"), Take: m.pushedSeries("timeOffsetEpochToBreaths", breaths)},
-		{Name: "skin temperature", Keys: health("avgDeviationCelsius"), Take: m.skin},
+		{Name: "skin temperature", Keys: health("avgDeviationCelsius"), Take: m.storeSkinTemperature},
 		{Name: "health snapshot", Keys: health("startTimeInSeconds", "summaries"), Take: m.snapshot},
 		{Name: "body composition", Keys: health("measurementTimeInSeconds"), Is: lacksField("systolic"), Take: m.pushedWeight},
 		{Name: "blood pressure", Keys: health("measurementTimeInSeconds", "systolic"), Take: m.pushedPressure},

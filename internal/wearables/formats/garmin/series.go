@@ -86,7 +86,7 @@ func (r *reader) pushedSeries(name string, of series) func(replies.Document) rep
 		if !ok {
 			return replies.BadDate
 		}
-		r.Homeless(of.key.Resource, d, "timeOffsetBodyBatteryValues")
+		r.SkipFields(of.key.Resource, d, "timeOffsetBodyBatteryValues")
 		return replies.VerdictOf(r.offsets(d, name, start, of, of.key.Resource+"."+name))
 	}
 }
@@ -105,8 +105,8 @@ func (r *reader) pushedHRV(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(some)
 }
 
-// skin takes the deviation of a sleep's skin temperature from the usual one.
-func (r *reader) skin(d replies.Document) replies.Verdict {
+// storeSkinTemperature takes the deviation of a sleep's skin temperature from the usual one.
+func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
 	length := d.Amount("durationInSeconds")
 	v := d.Deviation("avgDeviationCelsius")
@@ -161,7 +161,7 @@ func (r *reader) maximum(d replies.Document, names ...string) replies.Verdict {
 // metrics takes the pushed VO2max, that of running before that of cycling. An
 // age of fitness is on a scale of Garmin's own.
 func (r *reader) metrics(d replies.Document) replies.Verdict {
-	r.Homeless("user metrics", d, "fitnessAge")
+	r.SkipFields("user metrics", d, "fitnessAge")
 	return r.maximum(d, "vo2Max", "vo2MaxCycling")
 }
 
@@ -215,12 +215,12 @@ func (r *reader) heartPage(d replies.Document) replies.Verdict {
 }
 
 func (r *reader) stressPage(d replies.Document) replies.Verdict {
-	r.Homeless("stress_level", d, "bodyBatteryValuesArray")
+	r.SkipFields("stress_level", d, "bodyBatteryValuesArray")
 	return r.page(d, "stressValuesArray", stress)
 }
 
 func (r *reader) breathPage(d replies.Document) replies.Verdict {
-	r.Homeless("respiratory_rate", d, "respirationAveragesValuesArray")
+	r.SkipFields("respiratory_rate", d, "respirationAveragesValuesArray")
 	return r.page(d, "respirationValuesArray", breaths)
 }
 
@@ -231,7 +231,7 @@ func (r *reader) oxygenPage(d replies.Document) replies.Verdict {
 	if !ok {
 		return replies.BadDate
 	}
-	r.Homeless("blood_oxygen", d, "spO2HourlyAverages")
+	r.SkipFields("blood_oxygen", d, "spO2HourlyAverages")
 	before := r.Gather.N
 	r.latest(d, start.offset)
 	return replies.VerdictOf(r.Gather.N > before)

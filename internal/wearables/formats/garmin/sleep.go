@@ -156,7 +156,7 @@ func (r *reader) nightPage(d replies.Document) replies.Verdict {
 	r.objects(d, "sleepStress", "startGMT", "value", end.offset, stress)
 	r.objects(d, "wellnessEpochSPO2DataDTOList", "epochTimestamp", "spo2Reading", end.offset, oxygen)
 	r.objects(d, "wellnessEpochRespirationDataDTOList", "startTimeGMT", "respirationValue", end.offset, breaths)
-	r.Homeless("sleep", s, "averageSpO2Value")
+	r.SkipFields("sleep", s, "averageSpO2Value")
 	for _, name := range []string{"sleepMovement", "sleepRestlessMoments", "sleepBodyBattery"} {
 		if len(d.List(name)) > 0 {
 			r.Part("sleep."+name, replies.Skipped)

@@ -50,7 +50,7 @@ func importDatabase(ctx context.Context, in files.Input, db *database, from, siz
 			return err
 		}
 		m.done++
-		m.tell()
+		m.reportProgress()
 	}
 	if err := m.flush(ctx, true); err != nil {
 		return err
@@ -72,9 +72,9 @@ func importDatabase(ctx context.Context, in files.Input, db *database, from, siz
 }
 
 // recognizeRecord reports the progress. The size of a table is unknown, so tables count equally.
-func (m *importer) tell() {
+func (m *importer) reportProgress() {
 	done := m.from + (m.size-m.from)*int64(m.done)/int64(len(rules)+1)
-	m.store.Tell(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
+	m.store.ReportProgress(done, m.size, m.outcome.Records, m.outcome.Report.Skipped())
 }
 
 // countSkipped counts the rows of tables without a resource.

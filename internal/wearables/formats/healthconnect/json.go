@@ -163,7 +163,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 				return false, ctx.Err()
 			}
 			if read++; read%sheet.FlushSize == 0 {
-				r.tell(in.Bytes)
+				r.reportProgress(in.Bytes)
 			}
 			return true, errors.Join(r.take(one), ctx.Err())
 		},
@@ -192,7 +192,7 @@ func (r *reader) read(ctx context.Context, file io.Reader) error {
 
 // recognizeRecord reports the progress of reading, which is half of the work; storing is the other
 // half.
-func (r *reader) tell(done int64) {
+func (r *reader) reportProgress(done int64) {
 	if r.progress != nil {
 		r.progress(files.Progress{Step: files.Reading, Done: done / 2, Total: r.size})
 	}

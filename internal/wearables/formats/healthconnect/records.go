@@ -267,7 +267,7 @@ func (m *importer) flush(ctx context.Context, end bool) error {
 	if m.gather.N == 0 || m.gather.N < sheet.FlushSize && !end {
 		return nil
 	}
-	m.tell()
+	m.reportProgress()
 	return m.store.Samples(ctx, m.gather.Take())
 }
 

@@ -191,7 +191,7 @@ func (r *reader) glucose(d replies.Document) replies.Verdict {
 		return replies.BadValue
 	}
 	r.Gather.At(sheet.Key{Resource: "glucose", Source: sourceOf(d, "fingerprick")}, at, offset, *value*factor)
-	r.Homeless("glucose", d, "Carbs")
+	r.SkipFields("glucose", d, "Carbs")
 	return replies.Mapped
 }
 

@@ -145,7 +145,7 @@ func (r *reader) activity(d replies.Document) replies.Verdict {
 	}
 	became := r.Activity(ring, day, body)
 	if became == replies.Mapped {
-		r.Homeless("daily_activity", d, "met", "class_5_min")
+		r.SkipFields("daily_activity", d, "met", "class_5_min")
 	}
 	return became
 }
@@ -256,7 +256,7 @@ func (r *reader) session(d replies.Document) replies.Verdict {
 		return replies.BadDate
 	}
 	beats, varied := r.tracked(d, "heart_rate", heartrates), r.tracked(d, "heart_rate_variability", variability)
-	r.Homeless("session", d, "motion_count")
+	r.SkipFields("session", d, "motion_count")
 	if slices.Contains(exercises, d.Text("type")) {
 		r.Gather.Span(mindfulMinutes, start.UnixMicro(), end.UnixMicro(), offset, end.Sub(start).Minutes())
 		return replies.Mapped
@@ -297,7 +297,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	if became == replies.Mapped {
 		r.tracked(d, "heart_rate", heartrates)
 		r.tracked(d, "hrv", variability)
-		r.Homeless("sleep", d, "movement_30_sec")
+		r.SkipFields("sleep", d, "movement_30_sec")
 	}
 	return became
 }

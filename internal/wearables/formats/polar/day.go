@@ -87,7 +87,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 		}
 		r.Gather.Span(stepSamples, at, at+int64(*interval*1000), offset, *n)
 	}
-	r.Homeless("activity samples", d, "activity_zones", "inactivity_stamps")
+	r.SkipFields("activity samples", d, "activity_zones", "inactivity_stamps")
 	return replies.VerdictOf(r.Gather.N > before)
 }
 

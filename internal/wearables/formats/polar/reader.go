@@ -73,7 +73,7 @@ func open(r *replies.Reader) replies.Reading {
 		{Name: "physical information", Keys: []string{"created", "maximum-heart-rate", "weight"}, Take: m.physical},
 		{Name: "user", Keys: []string{"polar-user-id", "birthdate"}, Take: m.user},
 		{Name: "body temperature", Values: true, Keys: []string{"source_device_id", "measurement_type", "samples"}, Take: m.temperature},
-		{Name: "skin temperature", Keys: []string{"sleep_date", "sleep_time_skin_temperature_celsius"}, Take: m.skin},
+		{Name: "skin temperature", Keys: []string{"sleep_date", "sleep_time_skin_temperature_celsius"}, Take: m.storeSkinTemperature},
 		{Name: "oxygen test", Keys: []string{"test_time", "blood_oxygen_percent"}, Take: m.oxygen},
 		{Name: "alertness", Keys: []string{"sleep_inertia", "grade"}},
 	}}

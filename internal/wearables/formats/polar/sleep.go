@@ -151,8 +151,8 @@ func (r *reader) recharge(d replies.Document) replies.Verdict {
 	})
 }
 
-// skin takes a night's temperature of the skin.
-func (r *reader) skin(d replies.Document) replies.Verdict {
+// storeSkinTemperature takes a night's temperature of the skin.
+func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	day, ok := d.Day("sleep_date")
 	celsius := d.Positive("sleep_time_skin_temperature_celsius")
 	switch {

@@ -29,7 +29,7 @@ type Sink interface {
 	Sleep(one *derive.Sleeper)
 	Fact(day civil.Date, f derive.DayFacts)
 	Person(p *derive.Person)
-	Tell(done, total, records, skipped int64)
+	ReportProgress(done, total, records, skipped int64)
 }
 
 // Limits of a reader. summariesAtOnce limits the summaries of one batch. workoutsKept
@@ -116,7 +116,7 @@ func (r *Reader) end(ctx context.Context) error {
 	if err := r.flush(ctx, true); err != nil {
 		return err
 	}
-	defer r.tell()
+	defer r.reportProgress()
 	return r.keepDevices(ctx)
 }
 
@@ -210,8 +210,8 @@ func (r *Reader) Waited(name string, v Verdict, nth int64) {
 	r.record(r.Report.Type(name), v, nth)
 }
 
-// Homeless counts fields of a stored document that have no resource.
-func (r *Reader) Homeless(of string, d Document, names ...string) {
+// SkipFields counts fields of a stored document that have no resource.
+func (r *Reader) SkipFields(of string, d Document, names ...string) {
 	for _, name := range names {
 		if d.States(name) {
 			r.Part(of+"."+name, Skipped)
@@ -265,32 +265,32 @@ func (r *Reader) flush(ctx context.Context, end bool) error {
 		if err := r.Sink.Samples(ctx, r.Gather.Take()); err != nil {
 			return err
 		}
-		r.tell()
+		r.reportProgress()
 	}
 	if len(r.summaries) > 0 && (end || len(r.summaries) >= summariesAtOnce) {
 		if err := r.Sink.Summaries(ctx, r.summaries, r.streams...); err != nil {
 			return err
 		}
 		r.summaries, r.streams = nil, nil
-		r.tell()
+		r.reportProgress()
 	}
 	if len(r.workouts) > 0 && (end || len(r.workouts) >= workoutsKept) {
 		if err := r.Sink.Workouts(ctx, r.workouts); err != nil {
 			return err
 		}
 		r.workouts = nil
-		r.tell()
+		r.reportProgress()
 	}
 	if len(r.recorded) > 0 && (end || len(r.recorded) >= workoutsKept || r.moments >= momentsKept) {
 		if err := r.Sink.Recordings(ctx, r.recorded); err != nil {
 			return err
 		}
 		r.recorded, r.moments = nil, 0
-		r.tell()
+		r.reportProgress()
 	}
 	return ctx.Err()
 }
 
-func (r *Reader) tell() {
-	r.Sink.Tell(r.Report.Bytes, r.size, r.Report.Records, r.Report.Skipped())
+func (r *Reader) reportProgress() {
+	r.Sink.ReportProgress(r.Report.Bytes, r.size, r.Report.Records, r.Report.Skipped())
 }

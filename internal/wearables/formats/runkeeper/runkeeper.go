@@ -81,7 +81,7 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 		one.MeanBPM = d.Positive("average_heart_rate")
 	}
 	m.Recording(one)
-	m.Homeless("fitness_activity", d, "calories")
+	m.SkipFields("fitness_activity", d, "calories")
 	return replies.Mapped
 }
 

@@ -60,8 +60,8 @@ type Document struct {
 	Gather Gather
 	// Keep stores samples. Flush calls it.
 	Keep func(ctx context.Context, samples []wearables.Samples) error
-	// Tell is called with the number of bytes read; may be nil.
-	Tell func(done int64)
+	// ReportProgress is called with the number of bytes read; may be nil.
+	ReportProgress func(done int64)
 
 	portions map[portionKey]*portion
 	moments  []portionKey // keys of portions, in the order of the document
@@ -81,8 +81,8 @@ func (d *Document) Flush(ctx context.Context, done int64, end bool) error {
 			return err
 		}
 	}
-	if d.Tell != nil {
-		d.Tell(done)
+	if d.ReportProgress != nil {
+		d.ReportProgress(done)
 	}
 	return ctx.Err()
 }
@@ -128,7 +128,7 @@ func Run(ctx context.Context, in files.Input, provider string, read func(context
 	}
 	d := &Document{
 		File: file, Zone: Zone(in), Report: &outcome.Report, Keep: store.Samples,
-		Tell: func(done int64) { store.Tell(done, total, outcome.Records, outcome.Report.Skipped()) },
+		ReportProgress: func(done int64) { store.ReportProgress(done, total, outcome.Records, outcome.Report.Skipped()) },
 	}
 	if err := read(ctx, d); err != nil {
 		return outcome, err

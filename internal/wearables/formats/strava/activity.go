@@ -54,7 +54,7 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 // parts counts fields of an activity without a resource, and takes the streams inside
 // it.
 func (m *reader) parts(d replies.Document) {
-	m.Homeless("activity", d, "kilojoules", "average_cadence", "average_temp", "suffer_score")
+	m.SkipFields("activity", d, "kilojoules", "average_cadence", "average_temp", "suffer_score")
 	for _, name := range []string{"laps", "splits_metric", "splits_standard", "segment_efforts", "best_efforts"} {
 		if len(d.List(name)) > 0 {
 			m.Part("activity."+name, replies.Skipped)

@@ -60,7 +60,7 @@ func hasZones(d replies.Document) bool { return d.Inner("heart_rate").Has("custo
 // athlete takes the sex of the owner of the account. A weight without a day is no
 // measurement. Names, places and pictures are not read.
 func (m *reader) athlete(d replies.Document) replies.Verdict {
-	m.Homeless("athlete", d, "weight")
+	m.SkipFields("athlete", d, "weight")
 	sex := map[string]string{"F": "female", "M": "male"}[d.Text("sex")]
 	if sex == "" {
 		return replies.BadValue

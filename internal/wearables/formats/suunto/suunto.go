@@ -102,7 +102,7 @@ func (m *reader) sample(d replies.Document) replies.Verdict {
 			became = replies.Mapped
 		}
 	}
-	m.Homeless("activity", e, "StepCount", "EnergyConsumption", "HRExt", "Altitude")
+	m.SkipFields("activity", e, "StepCount", "EnergyConsumption", "HRExt", "Altitude")
 	return became
 }
 
@@ -173,7 +173,7 @@ func (m *reader) sleep(d replies.Document) replies.Verdict {
 	if e.Flag("IsNap") {
 		n.Sleep.Type = "acknowledged_nap"
 	}
-	m.Homeless("sleep", e, "MaxSpo2")
+	m.SkipFields("sleep", e, "MaxSpo2")
 	was, known := m.nights[start]
 	switch {
 	case known && was.End.After(end):
@@ -241,7 +241,7 @@ func (m *reader) workout(d replies.Document) replies.Verdict {
 		High: height(d, "maxAltitude"), Low: height(d, "minAltitude"),
 	})
 	m.gear(d.Inner("gear"))
-	m.Homeless("workout", d, "recoveryTime", "cadence", "totalDescent")
+	m.SkipFields("workout", d, "recoveryTime", "cadence", "totalDescent")
 	return replies.Mapped
 }
 

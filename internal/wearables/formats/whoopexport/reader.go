@@ -34,17 +34,17 @@ const (
 // sink stores summaries; *files.Store is one.
 type sink interface {
 	Summaries(ctx context.Context, all []wearables.Summary, streams ...wearables.Stream) error
-	Tell(done, total, records, skipped int64)
+	ReportProgress(done, total, records, skipped int64)
 }
 
 // reader reads the tables of one export.
 type reader struct {
-	report      *files.Report
-	zone        *time.Location // the user's fallback zone; nil when none is set
-	sink        sink
-	left, limit int64 // bytes of all tables
-	size        int64 // of all tables, as stated in the file
-	told        int64 // the bytes at the last progress report
+	report        *files.Report
+	zone          *time.Location // the user's fallback zone; nil when none is set
+	sink          sink
+	left, limit   int64 // bytes of all tables
+	size          int64 // of all tables, as stated in the file
+	reportedBytes int64 // the bytes at the last progress report
 
 	summaries []wearables.Summary
 	nights    map[string]*night // by key
@@ -53,7 +53,7 @@ type reader struct {
 
 func (r *reader) read(ctx context.Context, all []source) error {
 	r.nights, r.days = map[string]*night{}, map[civil.Date]cycle{}
-	r.tell(0)
+	r.reportProgress(0)
 	for _, one := range all {
 		if err := r.table(ctx, one); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (r *reader) table(ctx context.Context, from source) error {
 			return err
 		}
 		r.take(from.table, row{h, cells, wall})
-		r.tell(tellEvery)
+		r.reportProgress(progressEvery)
 		if err := r.flush(ctx, false); err != nil {
 			return err
 		}
@@ -148,21 +148,21 @@ func (r *reader) flush(ctx context.Context, end bool) error {
 			}
 		}
 		r.summaries = nil
-		r.tell(0)
+		r.reportProgress(0)
 	}
 	return ctx.Err()
 }
 
-// tellEvery is the number of bytes between two progress reports.
-const tellEvery = 1 << 20
+// progressEvery is the number of bytes between two progress reports.
+const progressEvery = 1 << 20
 
-// tell reports the progress, unless fewer bytes than every were read since the last
+// reportProgress reports the progress, unless fewer bytes than every were read since the last
 // report.
-func (r *reader) tell(every int64) {
+func (r *reader) reportProgress(every int64) {
 	done := r.limit - r.left
 	r.report.Bytes = done
-	if done-r.told >= every {
-		r.told = done
-		r.sink.Tell(done, max(done, r.size), r.report.Records, r.report.Skipped())
+	if done-r.reportedBytes >= every {
+		r.reportedBytes = done
+		r.sink.ReportProgress(done, max(done, r.size), r.report.Records, r.report.Skipped())
 	}
 }

@@ -91,7 +91,7 @@ func (r *reader) minute(d replies.Document) replies.Verdict {
 		r.Gather.Span(sheet.Key{Resource: "body_temperature", Source: source(kind)}, at, at, offset, *v)
 	}
 	r.climbed("intraday activity", d)
-	r.Homeless("intraday activity", d, "stroke", "pool_lap")
+	r.SkipFields("intraday activity", d, "stroke", "pool_lap")
 	if r.Gather.N == before {
 		return replies.Skipped
 	}
@@ -146,7 +146,7 @@ func (r *reader) workout(d replies.Document) replies.Verdict {
 	}
 	r.Workout(w)
 	r.climbed("workout", data)
-	r.Homeless("workout", data, "spo2_average")
+	r.SkipFields("workout", data, "spo2_average")
 	return replies.Mapped
 }
 

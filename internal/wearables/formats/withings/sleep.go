@@ -45,7 +45,7 @@ func (r *reader) night(d replies.Document) replies.Verdict {
 	}
 	became := r.Night(n)
 	if became == replies.Mapped {
-		r.Homeless("sleep summary", data, "apnea_hypopnea_index", "breathing_disturbances_intensity", "snoring", "mvt_score_avg")
+		r.SkipFields("sleep summary", data, "apnea_hypopnea_index", "breathing_disturbances_intensity", "snoring", "mvt_score_avg")
 	}
 	return became
 }
@@ -93,7 +93,7 @@ func (r *reader) stretch(d replies.Document) replies.Verdict {
 	for _, m := range measuredFields {
 		r.values(d, m.field, sheet.Key{Resource: m.resource, Type: m.kind, Source: source(s.kind)})
 	}
-	r.Homeless("sleep", d, "snoring", "mvt_score", "chest_movement_rate", "breathing_sounds")
+	r.SkipFields("sleep", d, "snoring", "mvt_score", "chest_movement_rate", "breathing_sounds")
 	return replies.Mapped
 }
 

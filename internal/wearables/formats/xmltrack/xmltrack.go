@@ -202,7 +202,7 @@ func (d *Document) Give(provider string, r files.Recording, device *files.Device
 	if len(one[0].Route) > 0 {
 		d.Outcome.Routes++
 	}
-	store.Tell(min(d.walker.Offset(), d.size), d.size, d.Outcome.Records, d.Outcome.Skipped())
+	store.ReportProgress(min(d.walker.Offset(), d.size), d.size, d.Outcome.Records, d.Outcome.Skipped())
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (s sink) Fact(day civil.Date, f derive.DayFacts) {
 
 func (s sink) Person(p *derive.Person) { s.g.Person = p }
 
-func (s sink) Tell(_, _, _, _ int64) {}
+func (s sink) ReportProgress(_, _, _, _ int64) {}
 
 // Check checks the invariants of every reading. Fuzz targets call it.
 func (g *GatheredData) Check(tb testing.TB) {
