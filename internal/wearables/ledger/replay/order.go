@@ -12,11 +12,11 @@ import (
 
 // reading is a position of a payload in the order of reading.
 type reading struct {
-	payload *ledger.Payload
-	at      time.Time
-	told    time.Time // when it was received, for this reading
-	extra   bool      // another reading of the payload is counted
-	rule    rule
+	payload    *ledger.Payload
+	at         time.Time
+	receivedAt time.Time // when it was received, for this reading
+	extra      bool      // another reading of the payload is counted
+	rule       rule
 }
 
 // readings returns the payloads in the order of reading. A pushed body that was received
@@ -34,17 +34,17 @@ func (p *person) readings() (all []reading) {
 	for i := range p.payloads {
 		l := &p.payloads[i]
 		if isFile(*l) {
-			all = append(all, reading{payload: l, at: l.LastAt, told: earlierOf(p.spans[l.ID].To, l.LastAt), rule: p.ruleOf(l)})
+			all = append(all, reading{payload: l, at: l.LastAt, receivedAt: earlierOf(p.spans[l.ID].To, l.LastAt), rule: p.ruleOf(l)})
 			continue
 		}
 		between := func(file *ledger.Payload) bool { return l.FirstAt.Before(file.LastAt) && file.LastAt.Before(l.LastAt) }
 		if l.Times > 1 && slices.ContainsFunc(files, between) {
-			all = append(all, reading{payload: l, at: l.FirstAt, told: l.FirstAt, extra: true})
+			all = append(all, reading{payload: l, at: l.FirstAt, receivedAt: l.FirstAt, extra: true})
 		}
-		all = append(all, reading{payload: l, at: l.LastAt, told: l.LastAt, rule: p.ruleOf(l)})
+		all = append(all, reading{payload: l, at: l.LastAt, receivedAt: l.LastAt, rule: p.ruleOf(l)})
 		for _, file := range files {
 			if p.spans[file.ID].From.Before(l.LastAt) && l.LastAt.Before(file.LastAt) {
-				all = append(all, reading{payload: l, at: file.LastAt, told: l.LastAt, extra: true, rule: max(p.ruleOf(l), unlessStored)})
+				all = append(all, reading{payload: l, at: file.LastAt, receivedAt: l.LastAt, extra: true, rule: max(p.ruleOf(l), preferStored)})
 			}
 		}
 	}
@@ -84,14 +84,14 @@ func (p *person) skipFiles(wanted map[ledger.ID]imports.Span) (last time.Time) {
 // ruleOf returns the rule of a payload at its own position.
 func (p *person) ruleOf(l *ledger.Payload) rule {
 	if l.LastAt.Before(p.passed) && !l.Stale() {
-		return asStored
+		return useStored
 	}
-	return asRead
+	return useMapped
 }
 
 // userOf returns the user with the zone by which a payload was read last.
 func (p *person) userOf(r reading) users.User {
-	user := p.userAt(r.told)
+	user := p.userAt(r.receivedAt)
 	if zone := p.spans[r.payload.ID].Zone; zone != nil && isFile(*r.payload) {
 		user.TimeZone = nil
 		if *zone != "" {

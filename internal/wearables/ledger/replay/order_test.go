@@ -175,7 +175,7 @@ func TestValuePushedWhileAFileIsRead(t *testing.T) {
 // Values of a phone and a file for one summary are compared field by field.
 func TestFieldsPushedWhileAFileIsRead(t *testing.T) {
 	d, _ := wearables.DocumentNamed("activity")
-	told := map[string]any{"steps": 1, "distance": 2.0, "floors_climbed": 3, "heart_rate": map[string]any{"avg_bpm": 70, "max_bpm": 120}, "low": nil}
+	fields := map[string]any{"steps": 1, "distance": 2.0, "floors_climbed": 3, "heart_rate": map[string]any{"avg_bpm": 70, "max_bpm": 120}, "low": nil}
 	stored := map[string]any{"steps": 5, "distance": 2.5, "heart_rate": map[string]any{"avg_bpm": 71, "max_bpm": 121, "min_bpm": 50}}
 	read := map[string]any{"steps": 5, "distance": 9.0, "floors_climbed": 8, "heart_rate": map[string]any{"avg_bpm": 72, "max_bpm": 121}}
 	for name, c := range map[string]struct {
@@ -185,7 +185,7 @@ func TestFieldsPushedWhileAFileIsRead(t *testing.T) {
 		"later":           {valueUnlessStored, `{"distance":2,"floors_climbed":3,"heart_rate":{"avg_bpm":70}}`},
 		"as it is stored": {func(_, was, _ any) any { return was }, `{"distance":2.5,"heart_rate":{"avg_bpm":71,"max_bpm":121},"steps":5}`},
 	} {
-		if got := asText(chooseValues(told, shapesOf(d), c.choose, stored, read)); got != c.want {
+		if got := asText(chooseValues(fields, shapesOf(d), c.choose, stored, read)); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

@@ -150,7 +150,7 @@ func (p *person) readAll(ctx context.Context) error {
 				return err
 			}
 		}
-		user, p.read.rule, p.read.came = then, came.rule, came.told
+		user, p.read.rule, p.read.came = then, came.rule, came.receivedAt
 		batch, err := p.readOne(ctx, one, user)
 		if kind := fault.KindOf(err); err != nil && kind != fault.Internal && kind != fault.Unavailable {
 			if !came.extra {

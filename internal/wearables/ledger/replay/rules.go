@@ -15,18 +15,18 @@ import (
 type rule int
 
 const (
-	// asRead: all data of the current mapping.
-	asRead rule = iota
-	// unlessStored: the data of the current mapping, except values that are stored as the
+	// useMapped: all data of the current mapping.
+	useMapped rule = iota
+	// preferStored: the data of the current mapping, except values that are stored as the
 	// scratch database has them. The stored ones are later.
-	unlessStored
-	// asStored: the stored values of the keys of the payload.
-	asStored
+	preferStored
+	// useStored: the stored values of the keys of the payload.
+	useStored
 )
 
 // applyRule returns the part of a batch that counts.
 func (r *recorder) applyRule(ctx context.Context, user users.User, b wearables.Batch) (wearables.Batch, error) {
-	if r.rule == asRead {
+	if r.rule == useMapped {
 		return b, nil
 	}
 	stored := database{r.stored, user}
@@ -37,7 +37,7 @@ func (r *recorder) applyRule(ctx context.Context, user users.User, b wearables.B
 	left := b
 	left.Samples, left.Summaries, left.Streams = nil, nil, nil
 	var here map[place]sample
-	if r.rule == unlessStored {
+	if r.rule == preferStored {
 		if here, err = (database{r.scratch, user}).samples(ctx, &b); err != nil {
 			return b, err
 		}
@@ -70,9 +70,9 @@ func (r *recorder) leaveSamples(provider string, s *wearables.Samples, there, he
 		was, stored := there[at]
 		now, stands := here[at]
 		switch {
-		case r.rule == asStored && stored:
+		case r.rule == useStored && stored:
 			was.appendTo(&left, t)
-		case r.rule == unlessStored && !(stored && stands && now.equals(was)):
+		case r.rule == preferStored && !(stored && stands && now.equals(was)):
 			sampleOf(s, i).appendTo(&left, t)
 		}
 	}
@@ -87,7 +87,7 @@ func (r *recorder) applyRuleToSummary(ctx context.Context, stored database, prov
 	if err != nil {
 		return s, false, err
 	}
-	told, err := parse(s.Body)
+	stated, err := parse(s.Body)
 	if err != nil {
 		return s, false, err
 	}
@@ -95,29 +95,29 @@ func (r *recorder) applyRuleToSummary(ctx context.Context, stored database, prov
 	if d == nil {
 		return s, true, nil // ingest refuses it
 	}
-	if r.rule == asStored {
+	if r.rule == useStored {
 		if there == nil {
 			return s, false, nil
 		}
-		told[d.Start], told[d.End] = true, true
-		told = chooseValues(told, shapesOf(d), func(_, stored, _ any) any { return stored }, there.fields, nil)
+		stated[d.Start], stated[d.End] = true, true
+		stated = chooseValues(stated, shapesOf(d), func(_, stored, _ any) any { return stored }, there.fields, nil)
 		s.Source, s.Measured = there.Source, there.Measured
 		if day := there.StatedDay(); !day.IsZero() {
 			s.Date = day
 		}
-		s.Body, err = json.Marshal(told)
+		s.Body, err = json.Marshal(stated)
 		return s, true, err
 	}
 	here, err := (database{r.scratch, stored.user}).summary(ctx, id, s.Resource)
 	if err != nil || there == nil || here == nil {
 		return s, true, err
 	}
-	told = chooseValues(told, shapesOf(d), valueUnlessStored, there.fields, here.fields)
+	stated = chooseValues(stated, shapesOf(d), valueUnlessStored, there.fields, here.fields)
 	if here.Source.Same(there.Source) {
 		s.Source = here.Source
 	}
-	s.Body, err = json.Marshal(told)
-	return s, len(told) > 0 || !here.Source.Same(there.Source), err
+	s.Body, err = json.Marshal(stated)
+	return s, len(stated) > 0 || !here.Source.Same(there.Source), err
 }
 
 // valueUnlessStored returns v, unless another value is stored that equals the one in

@@ -97,7 +97,7 @@ func newRecorder(sink *ingest.Ingester, scratch, stored *store.DB) *recorder {
 
 // Ingest applies the rule to a batch and stores it in the scratch database.
 func (r *recorder) Ingest(ctx context.Context, user users.User, b wearables.Batch) (wearables.Result, error) {
-	if r.rule == asStored {
+	if r.rule == useStored {
 		user.TimeZone, b.Marked = nil, true // stored data has its offsets
 	}
 	b, err := r.applyRule(ctx, user, b)
