@@ -179,12 +179,12 @@ func array(data []byte, n int) (v []float64, rest []byte, err error) {
 		if len(data) < size {
 			return nil, nil, errStream
 		}
-		return withHoles(data[:size], data[size:], n)
+		return readSparseColumn(data[:size], data[size:], n)
 	}
 	return nil, nil, errStream
 }
 
-func withHoles(bits, data []byte, n int) (v []float64, rest []byte, err error) {
+func readSparseColumn(bits, data []byte, n int) (v []float64, rest []byte, err error) {
 	v = make([]float64, n)
 	there := 0
 	for i := range v {

@@ -260,7 +260,7 @@ func (d userCaller) imported(i importedRecord) (id string) {
 // An import that is queued, running, retried or failed appears in the place of
 // its history. The entry has the id with which a caller can read the import
 // itself.
-func TestIntrospectHistoryTellsOfImports(t *testing.T) {
+func TestIntrospectHistoryListsImports(t *testing.T) {
 	for _, c := range []struct {
 		importedRecord
 		status, problem string
@@ -288,7 +288,7 @@ func TestIntrospectHistoryTellsOfImports(t *testing.T) {
 }
 
 // So it is of every kind that brings a past.
-func TestIntrospectHistoryTellsOfAllKinds(t *testing.T) {
+func TestIntrospectHistoryListsAllKinds(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		for kind, at := range map[string][2]string{
 			"oura": {"oura", "sleep"}, "strava": {"strava", "workouts"}, "whoop": {"whoop_v2", "sleep"}, "suunto": {"manual", "steps"},

@@ -113,7 +113,7 @@ func (h *Handlers) pushSamples(ctx context.Context, c api.Caller, in *pushIn) (*
 	batch, rejects := body.Batch(r)
 	batch.Pushed = true
 	batch.Also = h.keepSamples(c, in.UserID, packed)
-	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
+	if batch.Push, err = h.announcesHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
 	if err := h.Deletions.RemoveMoved(ctx, c.Team, in.UserID, &batch); err != nil {
@@ -182,11 +182,11 @@ func pushedBy(slug, in string) error {
 	return nil
 }
 
-// tellsHistory reports whether the team also gets events about the values of a history,
+// announcesHistory reports whether the team also gets events about the values of a history,
 // not only about its end.
 //
 // Reference 8.5, push_historical_data.
-func (h *Handlers) tellsHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (tells bool, err error) {
+func (h *Handlers) announcesHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (tells bool, err error) {
 	if stage != wearables.Historical {
 		return false, nil
 	}
@@ -278,7 +278,7 @@ func (h *Handlers) pushSeries(ctx context.Context, c api.Caller, in *seriesIn) (
 	batch := body.Batch()
 	batch.Pushed = true
 	batch.Also = h.keepSamples(c, in.UserID, packed)
-	if batch.Push, err = h.tellsHistory(ctx, c, batch.Stage); err != nil {
+	if batch.Push, err = h.announcesHistory(ctx, c, batch.Stage); err != nil {
 		return nil, err
 	}
 	if err := h.Deletions.RemoveMoved(ctx, c.Team, in.UserID, &batch); err != nil {

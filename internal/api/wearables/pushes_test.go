@@ -585,7 +585,7 @@ func TestGatewaysAndPhonesAtOnce(t *testing.T) {
 }
 
 // A pushed sleep and cycle start the job that gives the sleep the totals of its stages.
-func TestPushedNightsAreTold(t *testing.T) {
+func TestPushedNightsAreAnnounced(t *testing.T) {
 	var told []wearables.TouchedData
 	listen := func(_ context.Context, _ *store.Tx, _ users.User, changes []wearables.TouchedData) error {
 		told = append(told, changes...)

@@ -235,7 +235,7 @@ func (h *Handlers) pushSummaries(ctx context.Context, c api.Caller, in *pushSumm
 	if err := checkPushable(&body.Head); err != nil {
 		return nil, err
 	}
-	each, err := h.tellsHistory(ctx, c, body.Stage)
+	each, err := h.announcesHistory(ctx, c, body.Stage)
 	if err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (f *Filter) within(day string) bool {
 func (s *Service) follow(ctx context.Context, user users.User, d *Deletion) error {
 	return errors.Join(
 		s.deriveEach(ctx, user, d.at.Days, derive.IsDerived),
-		s.deriveEach(ctx, user, d.at.Again, derive.FollowsSamples),
+		s.deriveEach(ctx, user, d.at.RederiveDays, derive.FollowsSamples),
 	)
 }
 

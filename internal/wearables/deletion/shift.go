@@ -125,7 +125,7 @@ func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, 
 	if d.Filter.Resource != "" && len(documentsOf(d.Filter.Resource)) > 0 {
 		return false, nil
 	}
-	series, err := d.shifted(ctx, tx)
+	series, err := d.seriesOfSource(ctx, tx)
 	if err != nil || len(series) == 0 {
 		return false, err
 	}
@@ -162,8 +162,8 @@ func (s *Service) shiftSome(ctx context.Context, tx *store.Tx, user users.User, 
 	return false, nil
 }
 
-// shifted returns the series of the source.
-func (d *Deletion) shifted(ctx context.Context, tx *store.Tx) ([]storage.Series, error) {
+// seriesOfSource returns the series of the source.
+func (d *Deletion) seriesOfSource(ctx context.Context, tx *store.Tx) ([]storage.Series, error) {
 	all, err := storage.SeriesOf(ctx, tx, d.Team.UUID(), d.User.UUID(), d.Filter.Resource)
 	return slices.DeleteFunc(all, func(s storage.Series) bool { return !d.Filter.series(&s) }), err
 }

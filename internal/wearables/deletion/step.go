@@ -26,8 +26,8 @@ type position struct {
 	Change    int64 `json:"change,omitempty"`    // of an import: the changes up to here are undone
 	// Days are those whose summaries are derived again, by provider.
 	Days map[string][]civil.Date `json:"days,omitempty"`
-	// Again are those whose pushed activity was deleted: another one may follow from samples.
-	Again map[string][]civil.Date `json:"again,omitempty"`
+	// RederiveDays are those whose pushed activity was deleted: another one may follow from samples.
+	RederiveDays map[string][]civil.Date `json:"again,omitempty"`
 }
 
 // Bounds of a step.
@@ -302,7 +302,7 @@ func (d *Deletion) noteDays(user users.User, s *wearables.Samples) {
 func (d *Deletion) noteAgain(s *storage.StoredSummary) {
 	day, err := civil.ParseDate(s.Day)
 	if err == nil && !d.DryRun && s.Resource == "activity" && !derive.IsDerived(s, day) {
-		noteDay(&d.at.Again, s.Source.Provider, day)
+		noteDay(&d.at.RederiveDays, s.Source.Provider, day)
 	}
 }
 

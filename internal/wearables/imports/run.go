@@ -51,7 +51,7 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, _ args) error {
 	case err != nil || !ready:
 		return err
 	}
-	outcome, err := a.work(ctx)
+	outcome, err := a.readFile(ctx)
 	switch {
 	case errors.Is(context.Cause(ctx), jobs.ErrCanceled):
 		return errors.Join(a.finish(Canceled, outcome, ""), err)
@@ -178,8 +178,8 @@ func (a *attempt) device(ctx context.Context, d files.Device) (uuid.UUID, error)
 	return id.UUID(), err
 }
 
-// work reads the file.
-func (a *attempt) work(ctx context.Context) (*files.Outcome, error) {
+// readFile reads the file.
+func (a *attempt) readFile(ctx context.Context) (*files.Outcome, error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	kind, err := openKind(a.row.Kind)

@@ -173,7 +173,7 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 		keepStoredOffsets(&ws.old, add)
 	}
 	blocks.Merge(&ws.merged, &ws.old, add, ch)
-	if err := w.replaceAgain(ctx, tx, ws, add); err != nil {
+	if err := w.countReplacedTypes(ctx, tx, ws, add); err != nil {
 		return err
 	}
 	lag := storage.MarkWritten(&ws.merged)
@@ -206,10 +206,10 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 	return nil
 }
 
-// replaceAgain counts an unchanged sample as updated if one of another type has replaced it.
+// countReplacedTypes counts an unchanged sample as updated if one of another type has replaced it.
 // An example is an hour that was idle, then stood, and is idle again. A sample of whose key the batch has
 // a later one changes nothing.
-func (w *seriesPlan) replaceAgain(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns) error {
+func (w *seriesPlan) countReplacedTypes(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns) error {
 	ch := &ws.changes
 	if ch.Unchanged == 0 || !w.resource.OneType && !w.resource.LateType {
 		return nil

@@ -19,14 +19,14 @@ import (
 // MergesSessions reports whether a resource has sessions that can be merged.
 func MergesSessions(resource string) bool { return resource == "sleep" || resource == "workouts" }
 
-// daysAround covers the sessions that may share time with one of a day, in any zone.
-const daysAround = 3
+// marginDays covers the sessions that may share time with one of a day, in any zone.
+const marginDays = 3
 
 // Duplicates returns the sessions of the days that are the same as a better session of
 // another source. It maps their ids to the id of the better one. Empty days mean no
 // bound.
 func Duplicates(ctx context.Context, tx *store.Tx, team, user uuid.UUID, resource, provider, first, last string) (map[uuid.UUID]uuid.UUID, error) {
-	all, err := storage.SessionsOfDays(ctx, tx, team, user, resource, provider, moveDay(first, -daysAround), moveDay(last, daysAround))
+	all, err := storage.SessionsOfDays(ctx, tx, team, user, resource, provider, moveDay(first, -marginDays), moveDay(last, marginDays))
 	if err != nil {
 		return nil, err
 	}

@@ -116,7 +116,7 @@ func (s *scanner) text() ([]byte, error) {
 		case c == '\\':
 			s.buf = append(s.buf[:0], s.b[start:i]...)
 			s.pos = i
-			return s.escaped()
+			return s.readEscaped()
 		case c < ' ':
 			s.pos = i
 			return nil, s.bad()
@@ -126,8 +126,8 @@ func (s *scanner) text() ([]byte, error) {
 	return nil, s.bad()
 }
 
-// escaped reads the rest of a string from its first backslash.
-func (s *scanner) escaped() ([]byte, error) {
+// readEscaped reads the rest of a string from its first backslash.
+func (s *scanner) readEscaped() ([]byte, error) {
 	for s.pos < len(s.b) {
 		c := s.b[s.pos]
 		s.pos++

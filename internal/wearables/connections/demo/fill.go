@@ -78,8 +78,8 @@ func begin(user users.User, d connections.Demo, now time.Time) *fillRun {
 	return f
 }
 
-// take keeps series that something was put into.
-func (f *fillRun) take(all ...*series) {
+// emit keeps series that something was put into.
+func (f *fillRun) emit(all ...*series) {
 	for _, s := range all {
 		if s != nil && s.Len() > 0 {
 			f.samples = append(f.samples, s)

@@ -54,7 +54,7 @@ const app = "demo.health"
 func apple(f *fillRun) {
 	watch, phone := wearables.Source{Type: "watch", AppID: app}, wearables.Source{Type: "phone", AppID: app}
 	f.wear(watch, &phone, "sdnn", 2*time.Hour)
-	f.scale(wearables.Source{Type: "scale", AppID: app})
+	f.fillWeights(wearables.Source{Type: "scale", AppID: app})
 	f.train(watch)
 	f.who = f.profile()
 }
@@ -62,7 +62,7 @@ func apple(f *fillRun) {
 func fitbit(f *fillRun) {
 	watch := wearables.Source{Type: "watch"}
 	f.wear(watch, nil, "rmssd", 5*time.Minute)
-	f.scale(wearables.Source{Type: "scale"})
+	f.fillWeights(wearables.Source{Type: "scale"})
 	f.train(watch)
 	f.who = f.profile()
 }
@@ -80,7 +80,7 @@ func libre(f *fillRun) {
 	for _, d := range f.days {
 		d.sugar(sensor, scans)
 	}
-	f.take(sensor, scans)
+	f.emit(sensor, scans)
 }
 
 // wear adds the measurements of a watch or ring. If phone is not nil, it also adds the
@@ -106,14 +106,14 @@ func (f *fillRun) wear(worn wearables.Source, phone *wearables.Source, variabili
 		}
 		f.sleep.Segments = append(f.sleep.Segments, f.night(date)...)
 	}
-	f.take(hearts, moved.steps, moved.distance, moved.active, counted, hrv, rate)
+	f.emit(hearts, moved.steps, moved.distance, moved.active, counted, hrv, rate)
 	if worn.Type != "ring" {
-		f.take(oxygen)
+		f.emit(oxygen)
 	}
 }
 
-// scale adds the weight, twice a week after the person gets up.
-func (f *fillRun) scale(source wearables.Source) {
+// fillWeights adds the weight, twice a week after the person gets up.
+func (f *fillRun) fillWeights(source wearables.Source) {
 	weight := f.begin("body_weight", "", source)
 	for _, d := range f.days {
 		if n := d.date.In(time.UTC).Unix() / 86400 % 7; n != 0 && n != 3 {
@@ -122,7 +122,7 @@ func (f *fillRun) scale(source wearables.Source) {
 		r := f.random(d.date, aboutScale)
 		weight.at(d.wake.Add(10*time.Minute), math.Round(10*(f.weight+0.5*r.NormFloat64()))/10)
 	}
-	f.take(weight)
+	f.emit(weight)
 }
 
 // train adds the workouts that have ended.
