@@ -33,28 +33,28 @@ func stamp(ctx context.Context, tx *store.Tx, team teams.ID) (string, error) {
 	return `(SELECT c.n FROM order_changes c WHERE c.team_id = $1)`, nil
 }
 
-// moment identifies the changes of a team that a snapshot contains: all with
+// snapshotMark identifies the changes of a team that a snapshot contains: all with
 // stamps below next, except those in progress.
-type moment struct {
+type snapshotMark struct {
 	next       int64
 	inProgress []int64
 }
 
-// currentMoment returns the moment of the transaction's snapshot.
-func currentMoment(ctx context.Context, tx *store.Tx, team teams.ID) (moment, error) {
+// currentSnapshotMark returns the moment of the transaction's snapshot.
+func currentSnapshotMark(ctx context.Context, tx *store.Tx, team teams.ID) (snapshotMark, error) {
 	if tx.Engine() == store.Postgres {
 		var text string // xmin:xmax:transaction,transaction…
 		if err := tx.QueryRow(ctx, `SELECT CAST(pg_current_snapshot() AS TEXT)`).Scan(&text); err != nil {
-			return moment{}, fmt.Errorf("orders: asking for the snapshot: %w", err)
+			return snapshotMark{}, fmt.Errorf("orders: asking for the snapshot: %w", err)
 		}
 		return parseSnapshot(text)
 	}
 	var n int64
 	err := tx.QueryRow(ctx, `SELECT n FROM order_changes WHERE team_id = $1`, team).Scan(&n)
 	if err != nil && !errors.Is(err, store.ErrNoRows) {
-		return moment{}, fmt.Errorf("orders: reading the number of changes: %w", err)
+		return snapshotMark{}, fmt.Errorf("orders: reading the number of changes: %w", err)
 	}
-	return moment{next: n + 1}, nil
+	return snapshotMark{next: n + 1}, nil
 }
 
 // ChangeMark is a point in the changes of a team's orders.
@@ -62,7 +62,7 @@ type ChangeMark int64
 
 // MarkChanges returns a mark before all later changes, and perhaps before some earlier ones.
 func MarkChanges(ctx context.Context, tx *store.Tx, team teams.ID) (ChangeMark, error) {
-	m, err := currentMoment(ctx, tx, team)
+	m, err := currentSnapshotMark(ctx, tx, team)
 	if err != nil {
 		return 0, err
 	}
@@ -87,23 +87,23 @@ func ChangedSince(ctx context.Context, tx *store.Tx, team teams.ID, mark ChangeM
 	return all, rows.Err()
 }
 
-func parseSnapshot(text string) (moment, error) {
+func parseSnapshot(text string) (snapshotMark, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != 3 {
-		return moment{}, fmt.Errorf("orders: a snapshot of %d parts", len(parts))
+		return snapshotMark{}, fmt.Errorf("orders: a snapshot of %d parts", len(parts))
 	}
 	next, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
-		return moment{}, fmt.Errorf("orders: a snapshot's end: %w", err)
+		return snapshotMark{}, fmt.Errorf("orders: a snapshot's end: %w", err)
 	}
-	m := moment{next: next}
+	m := snapshotMark{next: next}
 	for number := range strings.SplitSeq(parts[2], ",") {
 		if number == "" {
 			continue
 		}
 		n, err := strconv.ParseInt(number, 10, 64)
 		if err != nil {
-			return moment{}, fmt.Errorf("orders: a transaction in progress: %w", err)
+			return snapshotMark{}, fmt.Errorf("orders: a transaction in progress: %w", err)
 		}
 		m.inProgress = append(m.inProgress, n)
 	}
@@ -111,20 +111,20 @@ func parseSnapshot(text string) (moment, error) {
 }
 
 // isAfter reports whether the moment contains changes that before does not.
-func (m moment) isAfter(before moment) bool {
+func (m snapshotMark) isAfter(before snapshotMark) bool {
 	return m.next > before.next || m.next == before.next && slices.ContainsFunc(before.inProgress, m.contains)
 }
 
 // intersection returns a moment whose changes both moments contain. Reading from it
 // misses no change that one of them lacks.
-func (m moment) intersection(other moment) moment {
-	return moment{next: min(m.next, other.next), inProgress: slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.inProgress, other.inProgress))))}
+func (m snapshotMark) intersection(other snapshotMark) snapshotMark {
+	return snapshotMark{next: min(m.next, other.next), inProgress: slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.inProgress, other.inProgress))))}
 }
 
 // queryUnseen adds the queries for the rows of a table that the moment does not
 // contain. One reads rows with stamps from next, sorted by stamp. The others read
 // rows with the stamps that were in progress. The query must have the team as $1.
-func (m moment) queryUnseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {
+func (m snapshotMark) queryUnseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {
 	b.Query(each, query+` AND change >= $2 ORDER BY change`, team, m.next)
 	for under := range slices.Chunk(m.inProgress, inProgressAtOnce) {
 		args := []any{team}

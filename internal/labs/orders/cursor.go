@@ -50,9 +50,9 @@ const (
 	maxAnchors = 4
 )
 
-// moment returns the moment of the first page.
-func (c *Cursor) moment() moment {
-	m := moment{next: c.Next, inProgress: make([]int64, len(c.Ago))}
+// snapshotMark returns the moment of the first page.
+func (c *Cursor) snapshotMark() snapshotMark {
+	m := snapshotMark{next: c.Next, inProgress: make([]int64, len(c.Ago))}
 	for i, n := range c.Ago {
 		m.inProgress[i] = c.Next - n
 	}
@@ -100,8 +100,8 @@ func (t *teamIndex) cursor(page []int32, f *Filter, now time.Time) *Cursor {
 	case f.After != nil:
 		c.Began, c.Next, c.Ago, before = f.After.Began, f.After.Next, f.After.Ago, f.After.After
 	case !f.byCreation():
-		c.Next = t.moment.next
-		for _, n := range t.moment.inProgress {
+		c.Next = t.snapshot.next
+		for _, n := range t.snapshot.inProgress {
 			c.Ago = append(c.Ago, c.Next-n)
 		}
 	}
@@ -126,12 +126,12 @@ type pastOrder struct {
 }
 
 // contains reports whether the moment contains the change with a stamp.
-func (m moment) contains(change int64) bool {
+func (m snapshotMark) contains(change int64) bool {
 	return change < m.next && !slices.Contains(m.inProgress, change)
 }
 
 // pastAt returns the versions of a moment of the orders that changed since.
-func (t *teamIndex) pastAt(m moment) map[int32]*pastOrder {
+func (t *teamIndex) pastAt(m snapshotMark) map[int32]*pastOrder {
 	found := map[int32]*pastOrder{}
 	for i := range t.past {
 		p := &t.past[i]
@@ -186,7 +186,7 @@ func scanPast(all *[]indexRow) func(from store.Scanner) error {
 }
 
 // queryPast adds the queries for the versions that were replaced since the moment.
-func (m moment) queryPast(b *store.Batch, rows *[]indexRow, team teams.ID) {
+func (m snapshotMark) queryPast(b *store.Batch, rows *[]indexRow, team teams.ID) {
 	m.queryUnseen(b, scanPast(rows), `SELECT `+pastColumns+` FROM order_past WHERE team_id = $1`, team)
 }
 
@@ -220,7 +220,7 @@ func (t *teamIndex) following(matches []int32, f *Filter, size int) ([]int32, er
 	if f.byCreation() {
 		return t.followingByCreation(matches, f, size), nil
 	}
-	m := f.After.moment()
+	m := f.After.snapshotMark()
 	past := t.pastAt(m)
 	for _, a := range f.After.After {
 		last, found := t.locate(len(t.ids), a.key())

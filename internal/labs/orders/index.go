@@ -54,10 +54,10 @@ type teamIndex struct {
 	// and mu is never held while waiting for the database.
 	loading chan struct{}
 
-	mu     sync.RWMutex
-	loaded bool   // all orders are here, as of moment
-	moment moment // while loading: the oldest snapshot that rows were read from
-	after  mark   // while loading: the last row that was read
+	mu       sync.RWMutex
+	loaded   bool         // all orders are here, as of moment
+	snapshot snapshotMark // while loading: the oldest snapshot that rows were read from
+	after    mark         // while loading: the last row that was read
 
 	ids        []ID
 	users      []users.ID

@@ -115,7 +115,7 @@ func (t *teamIndex) loadNext(ctx context.Context, db *store.DB, team teams.ID) (
 		if err := scanByIndex(ctx, tx); err != nil {
 			return err
 		}
-		to, err := currentMoment(ctx, tx, team)
+		to, err := currentSnapshotMark(ctx, tx, team)
 		if err != nil {
 			return err
 		}
@@ -141,12 +141,12 @@ func scanByIndex(ctx context.Context, tx *store.Tx) error {
 
 // refresh updates the index to the snapshot of the transaction.
 func (t *teamIndex) refresh(ctx context.Context, tx *store.Tx, team teams.ID) error {
-	to, err := currentMoment(ctx, tx, team)
+	to, err := currentSnapshotMark(ctx, tx, team)
 	if err != nil {
 		return err
 	}
 	t.mu.RLock()
-	current := t.loaded && !to.isAfter(t.moment)
+	current := t.loaded && !to.isAfter(t.snapshot)
 	t.mu.RUnlock()
 	if current {
 		return nil
@@ -161,7 +161,7 @@ func (t *teamIndex) refresh(ctx context.Context, tx *store.Tx, team teams.ID) er
 			return err
 		}
 	}
-	if !to.isAfter(t.moment) {
+	if !to.isAfter(t.snapshot) {
 		return nil
 	}
 	return t.readChanges(ctx, tx, team, to)
@@ -238,7 +238,7 @@ func openNames(ctx context.Context, tx *store.Tx, team teams.ID, rows []indexRow
 // meanwhile gets a higher stamp, so it is read again. A later batch reads it, or
 // readChanges does from the oldest snapshot of all batches. The caller holds
 // loading.
-func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to moment) error {
+func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to snapshotMark) error {
 	rows := make([]indexRow, 0, loadBatch)
 	var count int
 	var b store.Batch
@@ -253,7 +253,7 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 	var past []indexRow
 	if len(rows) < loadBatch {
 		var b store.Batch
-		moment{}.queryPast(&b, &past, team)
+		snapshotMark{}.queryPast(&b, &past, team)
 		if err := tx.Run(ctx, &b); err != nil {
 			return err
 		}
@@ -264,10 +264,10 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.ids) == 0 {
-		t.moment = to
+		t.snapshot = to
 		t.grow(count + count/32)
 	}
-	t.moment = t.moment.intersection(to)
+	t.snapshot = t.snapshot.intersection(to)
 	for i := range rows {
 		t.append(&rows[i])
 	}
@@ -285,18 +285,18 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to mo
 
 // readChanges applies the changes between t.moment and to. The caller holds
 // loading.
-func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID, to moment) error {
+func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID, to snapshotMark) error {
 	var rows, past []indexRow
 	erased := map[ID]bool{}
 	var b store.Batch
-	t.moment.queryUnseen(&b, scanInto(&rows), `SELECT `+indexColumns+` FROM orders WHERE team_id = $1`, team)
-	t.moment.queryUnseen(&b, func(from store.Scanner) error {
+	t.snapshot.queryUnseen(&b, scanInto(&rows), `SELECT `+indexColumns+` FROM orders WHERE team_id = $1`, team)
+	t.snapshot.queryUnseen(&b, func(from store.Scanner) error {
 		var id ID
 		err := from.Scan(&id)
 		erased[id] = true
 		return err
 	}, `SELECT order_id FROM order_erasures WHERE team_id = $1`, team)
-	t.moment.queryPast(&b, &past, team)
+	t.snapshot.queryPast(&b, &past, team)
 	if err := tx.Run(ctx, &b); err != nil {
 		return err
 	}
@@ -324,6 +324,6 @@ func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID
 	}
 	t.addPast(past, erased, tx.Now())
 	t.byPatient.update(t)
-	t.moment = to
+	t.snapshot = to
 	return nil
 }
