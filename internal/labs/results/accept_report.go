@@ -193,12 +193,12 @@ func changesResults(before, after Version) (bool, error) {
 // person must learn of it, even if that person learned of earlier ones. Of equal
 // values of one code each counts.
 func (v *Revision) hasNewCritical(before *Revision) bool {
-	type told struct{ code, sub, text string }
-	key := func(r *Result, text, unit string) told {
-		return told{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID, text + " " + unit}
+	type countedValue struct{ code, sub, text string }
+	key := func(r *Result, text, unit string) countedValue {
+		return countedValue{codeOf(r.ProviderID, r.LOINC, r.TestID, r.Name), r.SubID, text + " " + unit}
 	}
-	count := func(v *Revision) (now, replaced map[told]int) {
-		now, replaced = map[told]int{}, map[told]int{}
+	count := func(v *Revision) (now, replaced map[countedValue]int) {
+		now, replaced = map[countedValue]int{}, map[countedValue]int{}
 		for i := range v.Results {
 			r := &v.Results[i]
 			if r.Interpretation == orders.Critical {
@@ -210,8 +210,8 @@ func (v *Revision) hasNewCritical(before *Revision) bool {
 		}
 		return now, replaced
 	}
-	known, gone := map[told]int{}, map[told]int{}
-	spelled := map[told]bool{} // as previous values are
+	known, gone := map[countedValue]int{}, map[countedValue]int{}
+	spelled := map[countedValue]bool{} // as previous values are
 	if before != nil {
 		known, gone = count(before)
 		for i := range before.Results {

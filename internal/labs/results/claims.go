@@ -335,8 +335,8 @@ func (r *Report) keyOf(i int) observationKey {
 	return keyOf(&r.Set.Results[i])
 }
 
-// missingKeyOf returns the key of the i-th missing result of a report.
-func (r *Report) missingKeyOf(i int) observationKey {
+// keyOfMissing returns the key of the i-th missing result of a report.
+func (r *Report) keyOfMissing(i int) observationKey {
 	if r.missingKeys != nil {
 		return r.missingKeys[i]
 	}

@@ -17,7 +17,7 @@
 //	normalise.go       one result: names, value, type
 //	interpretation.go  its range, and its interpretation
 //	missing.go         missing results, and the reasons
-//	take.go            a report that arrives, and its effect on the order
+//	accept_report.go   a report that arrives, and its effect on the order
 //	rows.go            reading and writing; documents
 //	transaction.go     the results of a transaction
 //

@@ -365,7 +365,7 @@ func (m *mergedReport) addObservations(sorted []*Report, own string) {
 		}
 		for i := range r.Set.Missing {
 			no := &r.Set.Missing[i]
-			c := &claim{rank: max(rankFinal, rank("", r)), report: r, missing: no, key: r.missingKeyOf(i)}
+			c := &claim{rank: max(rankFinal, rank("", r)), report: r, missing: no, key: r.keyOfMissing(i)}
 			if no.Confirms {
 				confirmations = append(confirmations, c)
 				continue

@@ -93,7 +93,7 @@ func (g *specimenGroups) groupOf(id string) string {
 		if group == unknownSpecimen || slices.Contains(all, group) {
 			continue
 		}
-		if all = append(all, group); !g.hasApart(group, id) {
+		if all = append(all, group); !g.hasDifferent(group, id) {
 			fitting = append(fitting, group)
 		}
 	}
@@ -192,17 +192,17 @@ func (f *specimenFacts) add(s *networks.Specimen) {
 	}
 }
 
-// hasApart reports whether a group has a specimen that is apart from another one.
-func (g *specimenGroups) hasApart(group, id string) bool {
+// hasDifferent reports whether a group has a specimen that is apart from another one.
+func (g *specimenGroups) hasDifferent(group, id string) bool {
 	for other, of := range g.groups {
-		if of == group && g.facts[id].isApart(g.facts[other], other) {
+		if of == group && g.facts[id].isDifferent(g.facts[other], other) {
 			return true
 		}
 	}
 	return false
 }
 
-func (f *specimenFacts) isApart(other *specimenFacts, id string) bool {
+func (f *specimenFacts) isDifferent(other *specimenFacts, id string) bool {
 	if f.beside[id] {
 		return true
 	}
