@@ -34,6 +34,6 @@
 //	slots.go, sitecache.go   free slots
 //	service.go    the networks
 //	book.go       booking, rescheduling, cancelling
-//	answer.go, settle.go     storing a network's answer; the job that retries
+//	answer.go, booking_jobs.go  storing a network's answer; the job that retries
 //	follow.go     reports of networks, and changes of orders
 package appointments

@@ -111,8 +111,8 @@ func lapseLater(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Ord
 	return enqueue(ctx, tx, lapseKind, a, at.Add(-ahead))
 }
 
-// turnWait is the time between two looks at a turn of the sandbox laboratory.
-const turnWait = time.Second
+// advanceWait is the time between two looks at a turn of the sandbox laboratory.
+const advanceWait = time.Second
 
 // lapse cancels an appointment that waited too long for the requisition of its
 // order, or for the confirmation of a provider.
@@ -137,7 +137,7 @@ func (s *Service) lapse(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		}
 		wait = at.Sub(tx.Now().Add(clock.Ahead))
 		if !clock.StepAt.IsZero() && clock.StepAt.Before(at) { // the laboratory's turn is not there yet
-			wait = max(wait, turnWait)
+			wait = max(wait, advanceWait)
 		}
 		if wait > 0 {
 			return nil

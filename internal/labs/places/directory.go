@@ -178,7 +178,7 @@ type list struct {
 	version uuid.UUID // of the stored list; nil for a made-up one
 	index   index
 	codes   []string // of the sites, by the ref of their spots; nil for a made-up list
-	made    *madeUpSites
+	made    *sandboxSites
 }
 
 // chooseList returns the key and version of the viewer's own list, or of the

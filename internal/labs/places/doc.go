@@ -23,6 +23,6 @@
 // the version with every search, so that all nodes see an import as soon as it
 // is committed.
 //
-// Reading order: zip.go, index.go, site.go, directory.go, madeup.go; hours.go,
+// Reading order: zip.go, index.go, site.go, directory.go, sandbox_sites.go; hours.go,
 // coverage.go; records.go, parse.go, import.go.
 package places

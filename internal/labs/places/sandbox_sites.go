@@ -38,19 +38,19 @@ func MadeUpLabs() []string {
 	return labs
 }
 
-// madeUpSites is a list of made-up sites. It stores only the ZIP code of each
+// sandboxSites is a list of made-up sites. It stores only the ZIP code of each
 // site. The other fields follow from the number of the site, the same on every
 // node and in every version of the program.
-type madeUpSites struct {
+type sandboxSites struct {
 	lab   string
 	seed  uint64
 	zips  []int32 // line of each site's ZIP code
 	about sandboxLab
 }
 
-// madeUpLists are drawn on first use, each in a few hundredths of a second. So they
+// sandboxLists are drawn on first use, each in a few hundredths of a second. So they
 // cost nothing at the start of the service, nor for other teams.
-var madeUpLists = func() map[string]func() *list {
+var sandboxLists = func() map[string]func() *list {
 	all := map[string]func() *list{}
 	for lab, f := range sandboxLabs {
 		all[lab] = sync.OnceValue(func() *list { return drawList(lab, f) })
@@ -61,16 +61,16 @@ var madeUpLists = func() map[string]func() *list {
 // viewerMadeUpList returns the made-up list of a lab for a viewer, or ErrNoSites.
 func viewerMadeUpList(who Viewer, lab string) (*list, error) {
 	if who.Sandbox {
-		if l := madeUpList(lab); l != nil {
+		if l := sandboxList(lab); l != nil {
 			return l, nil
 		}
 	}
 	return nil, ErrNoSites
 }
 
-// madeUpList returns the made-up list of a lab, or nil.
-func madeUpList(lab string) *list {
-	if draw := madeUpLists[lab]; draw != nil {
+// sandboxList returns the made-up list of a lab, or nil.
+func sandboxList(lab string) *list {
+	if draw := sandboxLists[lab]; draw != nil {
 		return draw()
 	}
 	return nil
@@ -78,7 +78,7 @@ func madeUpList(lab string) *list {
 
 // MadeUpSites returns the whole made-up list of a lab; nil for a lab without one.
 func MadeUpSites(lab string) []Site {
-	l := madeUpList(lab)
+	l := sandboxList(lab)
 	if l == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func MadeUpSites(lab string) []Site {
 func drawList(lab string, f sandboxLab) *list {
 	h := fnv.New64a()
 	h.Write([]byte(lab))
-	m := &madeUpSites{lab: lab, seed: h.Sum64(), about: f, zips: make([]int32, f.sites)}
+	m := &sandboxSites{lab: lab, seed: h.Sum64(), about: f, zips: make([]int32, f.sites)}
 	lines, weights := wholeCountry()
 	if f.state != "" {
 		lines, weights = zips().inhabited(f.state)
@@ -137,7 +137,7 @@ func (z *zipTable) inhabited(state string) (lines []int32, weights []int) {
 }
 
 // drawLocation draws the fields of a site that an index has.
-func (m *madeUpSites) drawLocation(n int, d *dice) (Place, Point, Capabilities) {
+func (m *sandboxSites) drawLocation(n int, d *dice) (Place, Point, Capabilities) {
 	p, _ := zips().parseLine(int(m.zips[n]))
 	// Up to two miles from the center of the ZIP code.
 	at := Point{
@@ -155,7 +155,7 @@ func (m *madeUpSites) drawLocation(n int, d *dice) (Place, Point, Capabilities) 
 }
 
 // drawSite draws a site from its number.
-func (m *madeUpSites) drawSite(n int) Site {
+func (m *sandboxSites) drawSite(n int) Site {
 	d := m.dice(n)
 	d.next() // skip the value that selected the ZIP code
 	p, at, caps := m.drawLocation(n, &d)
@@ -174,7 +174,7 @@ func (m *madeUpSites) drawSite(n int) Site {
 }
 
 // findSite returns the site of a code, or ErrNoSite.
-func (m *madeUpSites) findSite(code string) (Site, error) {
+func (m *sandboxSites) findSite(code string) (Site, error) {
 	var n int
 	if number, ok := strings.CutPrefix(code, "SBX"); !ok || len(number) != 5 || !isDigits(number) {
 		return Site{}, ErrNoSite
@@ -211,7 +211,7 @@ func fourDigits(x float64) float64 { return math.Round(x*1e4) / 1e4 }
 // library's generator may change with its version, which would move the sites.
 type dice uint64
 
-func (m *madeUpSites) dice(n int) dice { return dice(m.seed ^ uint64(n)<<32) }
+func (m *sandboxSites) dice(n int) dice { return dice(m.seed ^ uint64(n)<<32) }
 
 func (d *dice) next() uint64 {
 	*d += 0x9e3779b97f4a7c15

@@ -48,7 +48,7 @@ func TestMadeUp(t *testing.T) {
 
 // Sites are distributed like the population: many in a city, some elsewhere.
 func TestMadeUpIsClustered(t *testing.T) {
-	l := madeUpList("quest")
+	l := sandboxList("quest")
 	for _, c := range []struct {
 		zip         string
 		least, most int
@@ -70,7 +70,7 @@ func TestMadeUpIsClustered(t *testing.T) {
 }
 
 func TestMadeUpFind(t *testing.T) {
-	l := madeUpList("sonora_quest")
+	l := sandboxList("sonora_quest")
 	if s, err := l.made.findSite("SBX00999"); err != nil || s.Code != "SBX00999" {
 		t.Errorf("found %+v, %v", s, err)
 	}
