@@ -179,9 +179,9 @@ type advanceSandboxIn struct {
 const advanceWait = 20 * time.Second
 
 func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[advanceSandboxBody], error) {
-	var turn sandboxTurn
+	var turn sandboxAdvance
 	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		turn = sandboxTurn{}
+		turn = sandboxAdvance{}
 		if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
 			return err
 		}
@@ -226,8 +226,8 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 	return api.Answer(body), nil
 }
 
-// sandboxTurn is the state of a team's orders before its clock moved forward.
-type sandboxTurn struct {
+// sandboxAdvance is the state of a team's orders before its clock moved forward.
+type sandboxAdvance struct {
 	from   time.Time // by the lab's clock
 	mark   orders.ChangeMark
 	due    []orders.ID // orders with a due step
@@ -240,7 +240,7 @@ const movedOrders = 1000
 // moves returns the events that orders have in addition to earlier ones, the oldest
 // first. The orders had a due step, or the turn created them, such as a redraw, or
 // another job moved them.
-func (s *sandboxTurn) moves(ctx context.Context, tx *store.Tx, c api.Caller) ([]sandboxMoveBody, error) {
+func (s *sandboxAdvance) moves(ctx context.Context, tx *store.Tx, c api.Caller) ([]sandboxMoveBody, error) {
 	moved := []sandboxMoveBody{}
 	all := s.due
 	changed, err := orders.ChangedSince(ctx, tx, c.Team, s.mark, movedOrders)

@@ -54,7 +54,7 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 			return time.Time{}, err
 		}
 	}
-	return tx.Now().Add(ahead), enqueueTurn(ctx, tx, team)
+	return tx.Now().Add(ahead), enqueueAdvance(ctx, tx, team)
 }
 
 // acceptWaiting accepts orders whose job has not placed them yet, so that a
@@ -116,26 +116,26 @@ func (l *Lab) IsSettled(ctx context.Context, tx *store.Tx, team teams.ID) (bool,
 	return true, nil
 }
 
-type turnArgs struct {
+type advanceArgs struct {
 	Team teams.ID `json:"team"`
 }
 
 var (
-	turnKind     = jobs.NewKind[turnArgs]("sandbox.turn").With(turnLimits)
-	simulateKind = jobs.NewKind[simulateArgs]("sandbox.simulate").With(turnLimits)
+	advanceKind  = jobs.NewKind[advanceArgs]("sandbox.turn").With(advanceLimits)
+	simulateKind = jobs.NewKind[simulateArgs]("sandbox.simulate").With(advanceLimits)
 )
 
-var turnLimits = jobs.Limits{Concurrency: 4, Timeout: 10 * time.Minute, Attempts: 20}
+var advanceLimits = jobs.Limits{Concurrency: 4, Timeout: 10 * time.Minute, Attempts: 20}
 
 // Jobs returns the kinds of job that a runner needs.
 func (l *Lab) Jobs() []jobs.Handler {
-	return []jobs.Handler{turnKind.Do(l.runDue), simulateKind.Do(l.simulate)}
+	return []jobs.Handler{advanceKind.Do(l.runDue), simulateKind.Do(l.simulate)}
 }
 
-// enqueueTurn enqueues the due steps. One job runs them for a team, so that
+// enqueueAdvance enqueues the due steps. One job runs them for a team, so that
 // they keep their order.
-func enqueueTurn(ctx context.Context, tx *store.Tx, team teams.ID) error {
-	_, err := turnKind.Enqueue(ctx, tx, turnArgs{team}, jobs.Options{Team: team.UUID(), Key: team.String()})
+func enqueueAdvance(ctx context.Context, tx *store.Tx, team teams.ID) error {
+	_, err := advanceKind.Enqueue(ctx, tx, advanceArgs{team}, jobs.Options{Team: team.UUID(), Key: team.String()})
 	return err
 }
 
@@ -144,7 +144,7 @@ func enqueueTurn(ctx context.Context, tx *store.Tx, team teams.ID) error {
 // clock shows the time of a step until everything that follows from it is
 // stored. An order whose next step must wait is skipped until the others are
 // done, and retried later without a limit.
-func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args turnArgs) error {
+func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error {
 	var waiting []orders.ID
 	var done uuid.UUID
 	for n := int64(0); ; n++ {

@@ -106,7 +106,7 @@ func (l *Lab) planSimulation(ctx context.Context, tx *store.Tx, o *orders.Order,
 	if err := replacePlan(ctx, tx, o, now, steps); err != nil {
 		return "", err
 	}
-	return steps[len(steps)-1].Status, enqueueTurn(ctx, tx, o.Team)
+	return steps[len(steps)-1].Status, enqueueAdvance(ctx, tx, o.Team)
 }
 
 // targetStatus returns the status of an event string. A status that no
