@@ -245,7 +245,7 @@ func TestCancelledOrders(t *testing.T) {
 
 // Times are in the zone of the place, which is named. A time of day that was not
 // given is not printed.
-func TestTimesOfThePlace(t *testing.T) {
+func TestTimesUseTheZoneOfThePlace(t *testing.T) {
 	day := time.Date(2026, 3, 6, 0, 0, 0, 0, time.UTC)
 	at := day.Add(14*time.Hour + 15*time.Minute)
 	honolulu, err := civil.Zone("Pacific/Honolulu")

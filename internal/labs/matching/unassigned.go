@@ -290,8 +290,8 @@ func readWaiting(ctx context.Context, tx *store.Tx, id ID) (inbox.Arrival, error
 	return a, nil
 }
 
-// endWaiting records a decision.
-func endWaiting(ctx context.Context, tx *store.Tx, id ID, to AssignmentState, d OperatorDecision, team *teams.ID, order *orders.ID) error {
+// recordDecision records a decision.
+func recordDecision(ctx context.Context, tx *store.Tx, id ID, to AssignmentState, d OperatorDecision, team *teams.ID, order *orders.ID) error {
 	var note []byte
 	if d.Note != "" {
 		var err error
@@ -323,7 +323,7 @@ func AssignToTeam(ctx context.Context, tx *store.Tx, id ID, team teams.ID, d Ope
 	if _, err := teams.Get(ctx, tx, team); err != nil {
 		return err
 	}
-	if err := endWaiting(ctx, tx, id, Assigned, d, &team, nil); err != nil {
+	if err := recordDecision(ctx, tx, id, Assigned, d, &team, nil); err != nil {
 		return err
 	}
 	return takeForTeam(ctx, tx, team, a)
@@ -393,7 +393,7 @@ func AssignToOrder(ctx context.Context, tx *store.Tx, id ID, order orders.ID, d 
 	if err != nil {
 		return orders.Order{}, err
 	}
-	return given, endWaiting(ctx, tx, id, Assigned, d, &o.Team, &given.ID)
+	return given, recordDecision(ctx, tx, id, Assigned, d, &o.Team, &given.ID)
 }
 
 // queueForOperator judges an arrived report against one order, and leaves the
@@ -427,7 +427,7 @@ func RejectUnassigned(ctx context.Context, tx *store.Tx, id ID, d OperatorDecisi
 	if strings.TrimSpace(d.Note) == "" {
 		return fault.New(fault.Invalid, "a rejection needs a reason").At("note")
 	}
-	return endWaiting(ctx, tx, id, RejectedByOps, d, nil, nil)
+	return recordDecision(ctx, tx, id, RejectedByOps, d, nil, nil)
 }
 
 // UnassignedCounts sums up the results that wait for an operator.
@@ -492,7 +492,7 @@ func endUndecided(ctx context.Context, tx *store.Tx, before time.Time) (more boo
 	}
 	for _, id := range all {
 		d := OperatorDecision{By: "hale", Note: "no operator decided in time"}
-		if err := endWaiting(ctx, tx, id, RejectedByOps, d, nil, nil); err != nil {
+		if err := recordDecision(ctx, tx, id, RejectedByOps, d, nil, nil); err != nil {
 			return false, err
 		}
 	}

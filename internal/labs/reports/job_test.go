@@ -665,7 +665,7 @@ func TestRowWithoutAValueIsNoResult(t *testing.T) {
 }
 
 // A result of the same sample with another value waits for a person.
-func TestContradictionWaits(t *testing.T) {
+func TestContradictingResultWaitsForReview(t *testing.T) {
 	db := storetest.SQLite(t)
 	b := newFixture(t, db)
 	b.reader.outcomes['a'] = func() (extract.Result, error) { return glucose("S-1"), nil }

@@ -80,7 +80,7 @@ func TestTheSecondNodeTakesOver(t *testing.T) {
 }
 
 // A node without peers whose address is in use fails, with the reason.
-func TestAddressOfAnotherProgram(t *testing.T) {
+func TestListenAddressInUse(t *testing.T) {
 	address, _ := occupyAddress(t)
 	synctest.Test(t, func(t *testing.T) {
 		n, log := receiver(t, Settings{Listen: address})
