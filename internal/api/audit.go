@@ -67,11 +67,11 @@ type auditedOperation struct {
 
 func (a *API) auditEntry(r *http.Request, c Caller, action, onBehalfOf string) audit.Entry {
 	e := audit.Entry{
-		Team: c.Team.UUID(), At: a.DB.Now(), ActorKind: audit.Key, Actor: c.Key.String(), OnBehalfOf: onBehalfOf,
+		Team: c.Team.UUID(), At: a.DB.Now(), ActorKind: audit.ActorKey, Actor: c.Key.String(), OnBehalfOf: onBehalfOf,
 		Action: action, Address: audit.HostOf(r.RemoteAddr), RequestID: requestID(r.Context()),
 	}
 	if !c.User.IsZero() {
-		e.ActorKind, e.Actor = audit.Phone, c.Session.String()
+		e.ActorKind, e.Actor = audit.ActorPhone, c.Session.String()
 	}
 	params := chi.RouteContext(r.Context()).URLParams
 	for i, key := range params.Keys {

@@ -262,7 +262,7 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := list.Reseal(); err != nil {
 		return err
 	}
-	users.KeepErasures(a.DB, list)
+	users.SetErasureList(a.DB, list)
 	if err := a.eraseAgain(ctx, list); err != nil {
 		return err
 	}

@@ -161,17 +161,17 @@ func (o ordering) jobs() []jobs.Handler {
 // orderListeners returns the domains that follow orders.
 func orderListeners() []orders.Listener {
 	return []orders.Listener{
-		{Name: "patient messages", Changed: tellPatient},
+		{Name: "patient messages", Changed: messagePatient},
 		{Name: "appointments", Changed: appointments.OrderChanged},
 		{Name: "kits", Changed: orders.ShipKits},
 	}
 }
 
-// tellPatient sends the patient a message about the order's status. An imported order
+// messagePatient sends the patient a message about the order's status. An imported order
 // sends no message about its creation.
 //
 // Reference 1.13, 1.19.
-func tellPatient(ctx context.Context, tx *store.Tx, c orders.Change) error {
+func messagePatient(ctx context.Context, tx *store.Tx, c orders.Change) error {
 	o := c.Order
 	if c.New() && o.SampleID != "" && !o.Registrable {
 		return nil

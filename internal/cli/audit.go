@@ -22,14 +22,14 @@ import (
 	"hale/internal/platform/store"
 )
 
-// noted runs fn and notes in the audit log that a user of this machine ran the command.
+// withAuditRow runs fn and notes in the audit log that a user of this machine ran the command.
 // Without the root key of the database it notes nothing, because rows have codes. Such a
 // command decrypts nothing either.
-func (s *shell) noted(ctx context.Context, c *cobra.Command, db *store.DB, fn func(ctx context.Context, db *store.DB) error) error {
+func (s *shell) withAuditRow(ctx context.Context, c *cobra.Command, db *store.DB, fn func(ctx context.Context, db *store.DB) error) error {
 	if db.RootKeys() == "" || db.ProveRoot(ctx) != nil {
 		return fn(ctx, db)
 	}
-	trail := audit.NewTrail(audit.Entry{At: db.Now(), ActorKind: audit.Operator, Actor: strings.TrimPrefix(s.operatorName(""), "operator "), Action: c.CommandPath()}, http.StatusOK)
+	trail := audit.NewTrail(audit.Entry{At: db.Now(), ActorKind: audit.ActorOperator, Actor: strings.TrimPrefix(s.operatorName(""), "operator "), Action: c.CommandPath()}, http.StatusOK)
 	err := fn(audit.InTransactions(audit.WithTrail(ctx, trail)), db)
 	status := http.StatusOK
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *shell) auditList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list accesses, newest first",
 		Example: examples("hale audit list", "hale audit list --user USER --limit 1000", "hale audit list --action listOrders -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 1 {
 				return badUsagef("--limit must be 1 or more")
@@ -217,7 +217,7 @@ func (s *shell) auditExport() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export", Short: "write accesses as JSON lines, newest first in each team",
 		Example: examples("hale audit export > accesses.jsonl", "hale audit export --from 2026-01-01T00:00:00Z --to 2027-01-01T00:00:00Z > 2026.jsonl"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withAudit(c, &flags, func(ctx context.Context, db *store.DB, _ *audit.Log, filter audit.Filter, teams []uuid.UUID) error {
 				out := bufio.NewWriter(s.out)
@@ -326,7 +326,7 @@ func (s *shell) auditVerify() *cobra.Command {
 Keep the last block of each report in another place. --known with that block also
 finds out whether an older copy of the log was put back since then.`,
 		Example: examples("hale audit verify", "hale audit verify --team TEAM --known 17:5f3a…"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			at, err := parseKnown(known)
 			if err == nil && at != nil && flags.team == "" {

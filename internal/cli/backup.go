@@ -66,7 +66,7 @@ From PostgreSQL every table is streamed from one snapshot. The role must see all
 as the owner of the tables does. hale docs operations describes base backups and
 point-in-time recovery with PostgreSQL's own tools.`,
 		Example: examples("hale backup /backups/hale-$(date +%F)", "hale backup /data/backups/$(date +%F)", "hale backup ./copy --data /var/lib/hale -o json", "hale backup verify ./copy"),
-		Args:    takes("FOLDER"),
+		Args:    wantArgs("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
 	c.Flags().BoolVar(&withRootKey, "with-root-key", false, "copy the root key into the backup; with it, all data of the backup can be read")

@@ -33,7 +33,7 @@ embedded database is copied beside the data folder, and every page is read. Of a
 backup of PostgreSQL the digest and the rows of every table are compared. In both,
 the root key must open the key of every team.`,
 		Example: examples("hale backup verify /backups/hale-2026-03-01", "hale backup verify ./copy --root-key-file ./root.key"),
-		Args:    takes("FOLDER"),
+		Args:    wantArgs("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
 	c.RunE = func(c *cobra.Command, args []string) error {

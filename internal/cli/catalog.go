@@ -47,7 +47,7 @@ inactive, except with --part. If the file has a problem, nothing changes, and th
 command shows all problems with their lines.`,
 		Example: examples("hale catalog import compendium.json", "hale catalog import compendium.csv --lab lab.json",
 			"hale catalog import additions.csv --lab acme_lab --part"),
-		Args: takes("FILE"),
+		Args: wantArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			listed, err := readCompendium(args[0])
 			if err != nil {
@@ -144,7 +144,7 @@ func (s *shell) catalogLabs() *cobra.Command {
 	c := &cobra.Command{
 		Use: "labs", Short: "list the labs that a team sees",
 		Example: examples("hale catalog labs", "hale catalog labs --team 'Acme Health' -o id"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				owner, err := findTeam(ctx, db, team)
@@ -181,7 +181,7 @@ func (s *shell) catalogApprove() *cobra.Command {
 	c := &cobra.Command{
 		Use: "approve LAB_TEST", Short: "approve a team's lab test, so that it can be ordered",
 		Example: examples("hale catalog approve 019f0000-0000-7000-8000-000000000000 --team Acme"),
-		Args:    takes("LAB_TEST"),
+		Args:    wantArgs("LAB_TEST"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				owner, err := findTeam(ctx, db, team)

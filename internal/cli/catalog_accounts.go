@@ -83,7 +83,7 @@ func (s *shell) accountsList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the stored accounts, oldest first",
 		Example: examples("hale catalog accounts list"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				var lines []accountLine
@@ -108,7 +108,7 @@ func (s *shell) accountsAdd() *cobra.Command {
 		Use: "add", Short: "add an account with a lab",
 		Example: examples(`hale catalog accounts add --team Acme --lab acme_lab --number 12345 --billing '{"client_bill":["AZ","CA"]}'`,
 			"hale catalog accounts add --platform --lab acme_lab --number 12345 --billing all"),
-		Args: takes(),
+		Args: wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			var err error
 			if billing == "" {
@@ -161,7 +161,7 @@ func (s *shell) accountsEdit() *cobra.Command {
 		Use: "edit ACCOUNT", Short: "change an account; fields that are not named keep their values",
 		Example: examples(`hale catalog accounts edit 019f0000-0000-7000-8000-000000000000 --billing '{"client_bill":["AZ","CA"]}'`,
 			"hale catalog accounts edit 019f0000-0000-7000-8000-000000000000 --number 12345 --name 'Acme North'"),
-		Args: takes("ACCOUNT"),
+		Args: wantArgs("ACCOUNT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := accountArg(args[0])
 			if err != nil {
@@ -203,7 +203,7 @@ func (s *shell) accountsStatus() *cobra.Command {
 		Use: "status ACCOUNT STATUS", Short: "change an account's status",
 		Long:    "Change an account's status: active, pending, suspended or ready_to_launch.",
 		Example: examples("hale catalog accounts status 019f0000-0000-7000-8000-000000000000 suspended"),
-		Args:    takes("ACCOUNT", "STATUS"),
+		Args:    wantArgs("ACCOUNT", "STATUS"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := accountArg(args[0])
 			if err != nil {
@@ -227,7 +227,7 @@ func (s *shell) accountsLink(link bool) *cobra.Command {
 	return &cobra.Command{
 		Use: use + " ACCOUNT TEAM", Short: short,
 		Example: examples("hale catalog accounts " + use + " 019f0000-0000-7000-8000-000000000000 'Acme Health'"),
-		Args:    takes("ACCOUNT", "TEAM"),
+		Args:    wantArgs("ACCOUNT", "TEAM"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := accountArg(args[0])
 			if err != nil {

@@ -36,7 +36,7 @@ type listImport func(ctx context.Context, tx *store.Tx, edition string) error
 func (s *shell) listCommand(c *cobra.Command, read func(file io.Reader, name string) (string, int, listImport, error)) *cobra.Command {
 	var edition string
 	var dryRun bool
-	c.Args = takes("FILE")
+	c.Args = wantArgs("FILE")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		file, _, err := openExport(args[0])
 		if err != nil {

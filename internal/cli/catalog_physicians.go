@@ -42,7 +42,7 @@ func (s *shell) physiciansList(team *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list a team's physicians, oldest first",
 		Example: examples("hale catalog physicians list --team Acme"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.forTeam(c, *team, func(ctx context.Context, db *store.DB, owner teams.Team) error {
 				var all []catalogue.Physician
@@ -64,7 +64,7 @@ func (s *shell) physiciansAdd(team *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "add FIRST_NAME LAST_NAME NPI", Short: "add a physician, or replace the one with this NPI",
 		Example: examples("hale catalog physicians add Jane Example 1234567893 --states AZ,CA --team Acme"),
-		Args:    takes("FIRST_NAME", "LAST_NAME", "NPI"),
+		Args:    wantArgs("FIRST_NAME", "LAST_NAME", "NPI"),
 		RunE: func(c *cobra.Command, args []string) error {
 			p.FirstName, p.LastName, p.NPI = args[0], args[1], args[2]
 			return s.forTeam(c, *team, func(ctx context.Context, db *store.DB, owner teams.Team) error {
@@ -88,7 +88,7 @@ func (s *shell) physiciansRemove(team *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NPI", Short: "remove a physician; existing orders do not change",
 		Example: examples("hale catalog physicians remove 1234567893 --team Acme"),
-		Args:    takes("NPI"),
+		Args:    wantArgs("NPI"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.forTeam(c, *team, func(ctx context.Context, db *store.DB, owner teams.Team) error {
 				err := db.Write(ctx, func(tx *store.Tx) error { return catalogue.RemovePhysician(ctx, tx, owner.ID, args[0]) })

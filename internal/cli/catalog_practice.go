@@ -50,7 +50,7 @@ func (s *shell) practiceList(team *string) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the clinics of a team",
 		Example: examples("hale catalog practice list --team Acme"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.forTeam(c, *team, s.showPractices)
 		},
@@ -88,7 +88,7 @@ func (s *shell) practiceSet(team, account *string) *cobra.Command {
 		Use: "set", Short: "set the clinic of a team, or of one lab account",
 		Example: examples("hale catalog practice set --name 'Acme Clinic' --address '1 Main Street' --city Phoenix --state AZ --zip 85004 --phone +16025550100",
 			"hale catalog practice set --account 019f0000-0000-7000-8000-000000000000 --name 'Acme North' --address '2 Main Street' --city Phoenix --state AZ --zip 85004 --phone +16025550100 --after-hours +16025550199"),
-		Args: takes(),
+		Args: wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			id, err := practiceAccount(*account)
 			if err != nil {
@@ -124,7 +124,7 @@ func (s *shell) practiceRemove(team, account *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "remove", Short: "remove the clinic of a team, or of one lab account",
 		Example: examples("hale catalog practice remove --team Acme"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			id, err := practiceAccount(*account)
 			if err != nil {

@@ -38,7 +38,7 @@ func (s *shell) clockStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "show whether the clock is trusted",
 		Example: examples("hale clock status -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, s.showClock)
 		},
@@ -49,7 +49,7 @@ func (s *shell) clockConfirm() *cobra.Command {
 	return &cobra.Command{
 		Use: "confirm", Short: "confirm that this machine's clock is right (SQLite)",
 		Example: examples("hale clock confirm"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				if db.Engine() == store.SQLite {

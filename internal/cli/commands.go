@@ -40,10 +40,10 @@ func knownCommand(c *cobra.Command, args []string) error {
 	return withHint(err, "hale help lists the commands")
 }
 
-// takes returns a check that a command has exactly these arguments. The names are those
+// wantArgs returns a check that a command has exactly these arguments. The names are those
 // of its usage line. For a name that ends in … there may be several arguments. A name in
 // brackets is optional.
-func takes(names ...string) cobra.PositionalArgs {
+func wantArgs(names ...string) cobra.PositionalArgs {
 	least, most := len(names), len(names)
 	for _, name := range names {
 		switch {
@@ -66,12 +66,12 @@ func takes(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// takesUpTo returns a check like takes, for a command whose arguments after the first are
+// wantArgsUpTo returns a check like takes, for a command whose arguments after the first are
 // optional.
-func takesUpTo(first string, more ...string) cobra.PositionalArgs {
+func wantArgsUpTo(first string, more ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		n := min(max(len(args)-1, 0), len(more))
-		return takes(append([]string{first}, more[:n]...)...)(c, args)
+		return wantArgs(append([]string{first}, more[:n]...)...)(c, args)
 	}
 }
 

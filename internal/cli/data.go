@@ -38,7 +38,7 @@ must apply. The same records do not come back when they are sent or imported aga
 			"hale data delete --user anna --resource steps --start 2026-03-01 --end 2026-03-01 --dry-run",
 			"hale data delete --user anna --provider fitbit",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 	})
 	flags := c.Flags()
 	flags.StringVar(&who, "user", "", "owner of the data: user_id or client_user_id")
@@ -87,7 +87,7 @@ func (s *shell) importsCommand() *cobra.Command {
 		Long: `Delete what a finished import stored, and restore the values that it replaced.
 Values that later data has changed stay. --dry-run counts without changing anything.`,
 		Example: examples("hale imports undo 0198… --user anna"),
-		Args:    takes("IMPORT"),
+		Args:    wantArgs("IMPORT"),
 	})
 	undo.Flags().StringVar(&who, "user", "", "owner of the data: user_id or client_user_id")
 	undo.Flags().BoolVar(&dryRun, "dry-run", false, "count, and change nothing")

@@ -25,7 +25,7 @@ stays. The others are deleted, with an event for each user and resource.
 Data from before Hale compared versions may have such sessions; hale doctor counts
 them. --dry-run counts by user without deleting.`,
 		Example: examples("hale data merge --dry-run", "hale data merge", "hale data merge --user anna"),
-		Args:    takes(),
+		Args:    wantArgs(),
 	})
 	c.Flags().StringSliceVar(&names, "user", nil, "only this user: user_id or client_user_id; may be repeated")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "count, and delete nothing")

@@ -52,7 +52,7 @@ reverses a shift.`,
 			"hale data shift --user anna --provider health_connect --source scale --start 2026-03-01 --end 2026-03-07 --by -1h --dry-run",
 			"hale data shifts --user anna",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 	})
 	flags := c.Flags()
 	flags.StringVar(&who, "user", "", "owner of the data: user_id or client_user_id")
@@ -87,7 +87,7 @@ reverses a shift.`,
 func (s *shell) listShiftsCommand() *cobra.Command {
 	var who string
 	c := s.calls(&cobra.Command{
-		Use: "shifts", Short: "list the shifts of a user's data", Example: examples("hale data shifts --user anna"), Args: takes(),
+		Use: "shifts", Short: "list the shifts of a user's data", Example: examples("hale data shifts --user anna"), Args: wantArgs(),
 	})
 	c.Flags().StringVar(&who, "user", "", "owner of the data: user_id or client_user_id")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -114,7 +114,7 @@ func (s *shell) unshiftDataCommand() *cobra.Command {
 		Use: "unshift SHIFT", Short: "reverse a shift",
 		Long:    `Move the data of a shift back. Data that was stored since stays.`,
 		Example: examples("hale data unshift 0198… --user anna"),
-		Args:    takes("SHIFT"),
+		Args:    wantArgs("SHIFT"),
 	})
 	c.Flags().StringVar(&who, "user", "", "owner of the data: user_id or client_user_id")
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "count, and move nothing")

@@ -42,7 +42,7 @@ func (s *shell) withDatabase(c *cobra.Command, fn func(ctx context.Context, db *
 		}
 	}
 	if err == nil {
-		err = s.noted(ctx, c, db, fn)
+		err = s.withAuditRow(ctx, c, db, fn)
 	}
 	return errors.Join(err, db.Close())
 }

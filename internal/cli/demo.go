@@ -30,7 +30,7 @@ that can be read now. The user is created if there is none. USER is a user_id or
 client_user_id. Hale adds new data every two hours, and deletes the user after seven
 days.`,
 		Example: examples("hale demo anna", "hale demo anna --provider freestyle_libre --days 90"),
-		Args:    takes("USER"),
+		Args:    wantArgs("USER"),
 
 		Annotations: map[string]string{"provider": "--provider", "days": "--days", "client_user_id": "USER"},
 		RunE: func(c *cobra.Command, args []string) error {

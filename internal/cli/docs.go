@@ -20,7 +20,7 @@ func (s *shell) docsCommand() *cobra.Command {
 server and no network are needed. A running server shows them, and each operation of
 the API, at /docs.`,
 		Example: examples("hale docs", "hale docs webhooks", `hale docs --search "signing secret"`),
-		Args:    takes("[PAGE]"),
+		Args:    wantArgs("[PAGE]"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case search != "" && len(args) > 0:

@@ -40,7 +40,7 @@ serve.
 
 The exit code is 1 if something is broken, and 0 if there are only warnings.`,
 		Example: examples("hale doctor", "hale doctor --deep", "hale doctor -o json | jq -r '.[] | select(.verdict != \"ok\")'"),
-		Args:    takes(),
+		Args:    wantArgs(),
 	}
 	addSettings(c.Flags())
 	c.Flags().BoolVar(&deep, "deep", false, "also read the whole embedded database and check it for damage")

@@ -39,7 +39,7 @@ func (s *shell) eventsList() *cobra.Command {
 			"hale events list --after 0 --limit 20",
 			"hale events list --after 1200 --types daily.data.sleep.created -o jsonl",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{
 				"after": {strconv.FormatInt(after, 10)}, "limit": {strconv.Itoa(limit)}, "types": types,
@@ -86,7 +86,7 @@ func (s *shell) eventsTail() *cobra.Command {
 		Long: `Print events as they happen, until Ctrl-C. The first one is the next event, or the
 event after the number given by --after. -o jsonl prints whole events.`,
 		Example: examples("hale events tail", "hale events tail --after 0 --types provider.connection.created -o jsonl"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			f, err := s.feed(types)
 			if err != nil {
@@ -148,7 +148,7 @@ func (s *shell) eventsTypes() *cobra.Command {
 	return &cobra.Command{
 		Use: "types", Short: "list all event types",
 		Example: examples("hale events types", "hale events types -o id | grep sleep"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			type line struct {
 				Name     string `json:"event_type"`

@@ -75,7 +75,7 @@ func aliasesOf(kind string) []string {
 
 func (s *shell) importVerb(c *cobra.Command, kind string) *cobra.Command {
 	order := importOrder{kind: kind}
-	c.Args = takes("FILE")
+	c.Args = wantArgs("FILE")
 	flags := c.Flags()
 	flags.StringVar(&order.user, "user", "", "owner of the data: user_id or client_user_id")
 	flags.BoolVar(&order.historyOnly, "history-only", false, "send only historical events, no event for each value")

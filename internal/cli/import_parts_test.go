@@ -39,13 +39,13 @@ func (p *partsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewDecoder(r.Body).Decode(&order)
 		p.size, p.sum = order.Size, order.SHA256
 		w.WriteHeader(http.StatusCreated)
-		p.tell(w)
+		p.writeState(w)
 	case "GET /v2/user/u-1/uploads/up-1":
 		if p.down = !p.down; p.down {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		p.tell(w)
+		p.writeState(w)
 	case "PATCH /v2/user/u-1/uploads/up-1":
 		if at := r.Header.Get("Upload-Offset"); at != strconv.Itoa(p.got.Len()) {
 			p.t.Errorf("a part at %s, and the upload is at %d", at, p.got.Len())
@@ -56,7 +56,7 @@ func (p *partsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			panic(http.ErrAbortHandler) // the line breaks
 		}
 		_, _ = io.Copy(&p.got, r.Body)
-		p.tell(w)
+		p.writeState(w)
 	case "GET /v2/user/u-1/imports/i-1":
 		_, _ = io.WriteString(w, `{"id":"i-1","status":"succeeded","report":{"types":{"Odd":{"read":9,"mapped":2}},"first_skipped":{"Odd":{"record":3,"reason":"bad_date"}}}}`)
 	default:
@@ -64,7 +64,7 @@ func (p *partsServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (p *partsServer) tell(w io.Writer) {
+func (p *partsServer) writeState(w io.Writer) {
 	made := "null"
 	if int64(p.got.Len()) == p.size {
 		made = `{"id":"i-1","status":"queued"}`

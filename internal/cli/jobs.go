@@ -74,7 +74,7 @@ func (s *shell) jobsList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list jobs, newest first",
 		Example: examples("hale jobs list", "hale jobs list --status running", "hale jobs list --kind users.erase -o jsonl"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			setIf(query, "kind", kind)
@@ -114,7 +114,7 @@ data. They belong to no team. The command reads the database and needs no API ke
 A job that runs regularly is queued again after each run, also after a failed one.
 Its error is then that of its last run.`,
 		Example: examples("hale jobs system", "hale jobs system --kind events.forget -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if known := []jobs.Status{"", jobs.Queued, jobs.Running, jobs.Succeeded, jobs.Failed, jobs.Canceled}; !slices.Contains(known, filter.Status) {
 				return badUsagef("--status must be one of queued, running, succeeded, failed, canceled")
@@ -149,7 +149,7 @@ func (s *shell) jobsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show JOB", Short: "show one job",
 		Example: examples("hale jobs show 0198…"),
-		Args:    takes("JOB"),
+		Args:    wantArgs("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := jobPath(args[0])
 			if err != nil {
@@ -168,7 +168,7 @@ func (s *shell) jobsCancel() *cobra.Command {
 canceled. Jobs that complete an earlier decision cannot, such as the erasure of a
 deleted user or the placing of an order.`,
 		Example: examples("hale jobs cancel 0198…", "hale jobs cancel 0198… --dry-run"),
-		Args:    takes("JOB"),
+		Args:    wantArgs("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := jobPath(args[0])
 			if err != nil {
@@ -210,7 +210,7 @@ func (s *shell) jobsWait() *cobra.Command {
 	c := &cobra.Command{
 		Use: "wait JOB", Short: "wait for a job; the exit code is its outcome",
 		Example: examples("hale jobs wait 0198… && echo done", "hale jobs wait 0198… --timeout 10m"),
-		Args:    takes("JOB"),
+		Args:    wantArgs("JOB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := jobPath(args[0])
 			if err != nil {

@@ -109,7 +109,7 @@ func (s *shell) keysCreate(name *string) *cobra.Command {
 			"hale keys create --label orders --scopes read,orders --addresses 10.0.0.0/8",
 			"export HALE_API_KEY=$(hale keys create -o id)   # -o id prints the key itself",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			n := teams.NewKey{Label: label, Rights: teams.Rights{PersonalData: !noPersonalData}}
 			var err error
@@ -156,7 +156,7 @@ func (s *shell) keysList(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list keys, oldest first",
 		Example: examples("hale keys list", "hale keys list --all --team Acme"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				team, err := findTeam(ctx, db, *name)
@@ -190,7 +190,7 @@ func (s *shell) keysRotate(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "rotate KEY_ID", Short: "create a successor; the old key stays valid for the overlap",
 		Example: examples("hale keys rotate 0198… --overlap 24h", "hale keys rotate 0198… --overlap 0s -o id"),
-		Args:    takes("KEY_ID"),
+		Args:    wantArgs("KEY_ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := keyID(args[0])
 			if err != nil {
@@ -222,7 +222,7 @@ func (s *shell) keysExpire(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "expire KEY_ID", Short: "end a key after a time, without a successor",
 		Example: examples("hale keys expire 0198… --in 72h"),
-		Args:    takes("KEY_ID"),
+		Args:    wantArgs("KEY_ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			span, err := config.ParseDuration(after)
 			if err != nil || span < 0 {
@@ -240,7 +240,7 @@ func (s *shell) keysRevoke(name *string) *cobra.Command {
 	c := &cobra.Command{
 		Use: "revoke KEY_ID", Short: "end a key now",
 		Example: examples("hale keys revoke 0198…", "hale keys revoke 0198… --dry-run"),
-		Args:    takes("KEY_ID"),
+		Args:    wantArgs("KEY_ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.endKey(c, *name, args[0], dryRun, func(now time.Time) time.Time { return now })
 		},

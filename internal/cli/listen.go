@@ -48,7 +48,7 @@ prints only the secret.`,
 			"hale listen --forward-to http://127.0.0.1:9000/hook --types daily.data.sleep.created --after 0",
 			"export WEBHOOK_SECRET=$(hale listen --print-secret)",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 	})
 	flags := c.Flags()
 	flags.StringVar(&forwardTo, "forward-to", "", "URL of the receiver; without it, events are printed")
@@ -88,7 +88,7 @@ prints only the secret.`,
 		l := newListener(s, target, secret, after)
 		s.say("forwarding events after number %d to %s; stop with Ctrl-C", after, target)
 		err = followError(f.follow(c.Context(), after, func(e feedEvent) error { return l.forward(c.Context(), e) }))
-		l.sum()
+		l.printTotals()
 		return err
 	}
 	return c
@@ -257,9 +257,9 @@ func (l *listener) print(line forwardedEvent) error {
 	return nil
 }
 
-// sum prints the totals and the event number for --after. With this number the next run
+// printTotals prints the totals and the event number for --after. With this number the next run
 // begins at the first refused event, if there is one, or at the next event.
-func (l *listener) sum() {
+func (l *listener) printTotals() {
 	if l.waiting && l.s.terminal {
 		l.s.say("")
 	}

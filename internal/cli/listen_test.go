@@ -152,7 +152,7 @@ func TestListenContinuesAtTheBeginning(t *testing.T) {
 	if err := l.forward(stopped, feedEvent{Seq: 42, ID: "msg", Type: "t", Event: []byte("{}")}); err == nil {
 		t.Error("the event was forwarded")
 	}
-	l.sum()
+	l.printTotals()
 	if got := term.err.String(); !strings.HasSuffix(got, "0 forwarded, 0 refused; continue with --after 41\n") {
 		t.Errorf("said %q", got)
 	}
@@ -177,7 +177,7 @@ func TestListenContinuesAtTheFirstRefusedEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	l.sum()
+	l.printTotals()
 	if got := term.err.String(); got != "2 forwarded, 1 refused; continue with --after 1\n" {
 		t.Errorf("said %q", got)
 	}

@@ -38,7 +38,7 @@ func (s *shell) migrateStatus() *cobra.Command {
 	return &cobra.Command{
 		Use: "status", Short: "list the migrations and whether each is applied",
 		Example: examples("hale migrate status", "hale migrate status -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := s.settings(c)
 			if err != nil {
@@ -75,7 +75,7 @@ func (s *shell) migrateUp() *cobra.Command {
 	return &cobra.Command{
 		Use: "up", Short: "apply pending migrations; create the database if there is none",
 		Example: examples("hale migrate up", "hale migrate up --data /var/lib/hale"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := s.settings(c)
 			if err != nil {

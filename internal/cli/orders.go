@@ -57,7 +57,7 @@ func (s *shell) ordersList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list orders, newest first",
 		Example: examples("hale orders list", "hale orders list --search byron", "hale orders list --status completed --method testkit -o jsonl"),
-		Args:    takes(),
+		Args:    wantArgs(),
 
 		Annotations: map[string]string{"order_type": "--method", "order_key": "--sort", "search_input": "--search"},
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -100,7 +100,7 @@ func (s *shell) ordersFind() *cobra.Command {
 sample id, requisition or accession number. A part of an order's id, a patient's
 name and a birth date work, too.`,
 		Example: examples("hale orders find S0012345678", "hale orders find 1984-12-10"),
-		Args:    takes("NUMBER"),
+		Args:    wantArgs("NUMBER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body, err := s.call(c.Context(), http.MethodGet, "/v3/orders", url.Values{"search_input": {args[0]}, "size": {"100"}}, nil)
 			if err != nil {
@@ -115,7 +115,7 @@ func (s *shell) ordersGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get ORDER", Short: "show one order with its events, documents and next step",
 		Example: examples("hale orders get ORDER", "hale orders get ORDER -o json"),
-		Args:    takes("ORDER"),
+		Args:    wantArgs("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
 			if err != nil {
@@ -137,7 +137,7 @@ func (s *shell) ordersCancel() *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel ORDER", Short: "cancel an order",
 		Example: examples("hale orders cancel ORDER"),
-		Args:    takes("ORDER"),
+		Args:    wantArgs("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
 			if err != nil {
@@ -162,7 +162,7 @@ func (s *shell) ordersRevokeLinks() *cobra.Command {
 e-mail with one went to the wrong person. hale orders get shows a new link. See hale
 docs ordering.`,
 		Example: examples("hale orders revoke-links ORDER"),
-		Args:    takes("ORDER"),
+		Args:    wantArgs("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
 			if err != nil {
@@ -192,7 +192,7 @@ partner; see hale docs fulfilment. The sandbox plays these steps itself.`,
 			"hale orders record ORDER --sample BX-0001",
 			"hale orders record ORDER --visit scheduled --provider nurses --start 2026-03-04T15:00:00Z",
 			"hale orders record ORDER --visit completed"),
-		Args: takes("ORDER"),
+		Args: wantArgs("ORDER"),
 
 		Annotations: map[string]string{
 			"sample_id": "--sample", "courier": "--courier", "tracking_number": "--tracking", "tracking_url": "--tracking-url", "provider": "--provider",
@@ -272,7 +272,7 @@ func (s *shell) ordersRecreate() *cobra.Command {
 		Long: `Cancel an order that its lab does not have yet, and order again for the same person.
 The lab account is chosen again. --lab-test names the lab test at the right lab.`,
 		Example: examples("hale orders recreate ORDER --lab-test annual-check"),
-		Args:    takes("ORDER"),
+		Args:    wantArgs("ORDER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
 			if err != nil {
@@ -322,7 +322,7 @@ func (s *shell) ordersResend() *cobra.Command {
 	return &cobra.Command{
 		Use: "resend ORDER…", Short: "send the latest event of orders again",
 		Example: examples("hale orders resend ORDER"),
-		Args:    takes("ORDER…"),
+		Args:    wantArgs("ORDER…"),
 		RunE: func(c *cobra.Command, args []string) error {
 			for _, text := range args {
 				if _, err := orderArg(text); err != nil {

@@ -25,7 +25,7 @@ If a user of a sandbox team has none, the order has invented patient details, an
 the output says so. hale docs ordering describes the other fields of an order, which
 the API accepts.`,
 		Example: examples("hale orders create --user anna --test annual-check", "hale orders create --user anna --test home-health-kit -o id"),
-		Args:    takes(),
+		Args:    wantArgs(),
 
 		Annotations: map[string]string{"collection_method": "--method", "lab_test_ids": "--test"},
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -168,7 +168,7 @@ func (s *shell) catalogTests() *cobra.Command {
 		Long: `List the lab tests of a team, or show one. LAB_TEST is an id or a slug. Unlike the
 other commands of this group, this one calls the server.`,
 		Example: examples("hale catalog tests", "hale catalog tests annual-check", "LAB_TEST_ID=$(hale catalog tests annual-check -o id)"),
-		Args:    takes("[LAB_TEST]"),
+		Args:    wantArgs("[LAB_TEST]"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				id, err := s.findLabTest(c.Context(), args[0])

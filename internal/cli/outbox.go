@@ -31,7 +31,7 @@ func (s *shell) outboxCommand() *cobra.Command {
 		Long: `List messages to patients by SMS and e-mail, newest first. A sandbox team sends
 nothing: its messages stay here. Planned reminders have the state scheduled until they are due.`,
 		Example: examples("hale outbox", "hale outbox --user anna --state scheduled", "hale outbox --order 0198… -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			if user != "" {

@@ -27,7 +27,7 @@ Before you resume: the original must not run any more, and it may have sent a pa
 of these things after the backup was made. Webhooks have the same ids, so receivers
 recognize them. Messages to patients do not. --dry-run only counts.`,
 		Example: examples("hale resume-outgoing --dry-run", "hale resume-outgoing --data /var/lib/hale"),
-		Args:    takes(),
+		Args:    wantArgs(),
 	}
 	addSettings(c.Flags(), storageSettings...)
 	c.Flags().BoolVar(&dryRun, "dry-run", false, "count what waits and change nothing")

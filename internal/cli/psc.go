@@ -61,7 +61,7 @@ zip_code, lat, lng, phone, fax, website, timezone, capabilities, hours, active,
 valid_from, valid_to. hale docs places describes them.`,
 		Example: examples("hale psc import centers.csv", "hale psc import centers.geojson --lab labcorp --full",
 			"hale psc import - --team 'Acme Health' --dry-run < centers.csv"),
-		Args: takes("FILE"),
+		Args: wantArgs("FILE"),
 	}
 	c.Flags().StringVar(&o.lab, "lab", "", "slug of the lab, for lines without one")
 	o.flags(c, "deactivate centers that the file does not contain, for the labs in it")
@@ -83,7 +83,7 @@ changes.
 Fields: provider, zip, tier (appointment-ready or appointment-request), days
 (Mo-Fr), earliest and latest (07:00), lead_hours.`,
 		Example: examples("hale psc import-coverage visits.csv", "hale psc import-coverage visits.csv --full --dry-run"),
-		Args:    takes("FILE"),
+		Args:    wantArgs("FILE"),
 	}
 	o.flags(c, "remove ZIP codes that the file does not contain, for the providers in it")
 	c.RunE = func(c *cobra.Command, args []string) error {

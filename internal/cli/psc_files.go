@@ -58,7 +58,7 @@ func (s *shell) pscList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the imported lists of service centers",
 		Example: examples("hale psc list", "hale psc list -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				var lists []places.List
@@ -90,7 +90,7 @@ func (s *shell) pscRemove() *cobra.Command {
 team. The next list applies: the list for all teams, or in the sandbox the invented
 centers.`,
 		Example: examples("hale psc remove labcorp --dry-run", "hale psc remove labcorp --team 'Acme Health'"),
-		Args:    takes("LAB"),
+		Args:    wantArgs("LAB"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				owner, err := ownerOf(ctx, db, o.team)
@@ -127,7 +127,7 @@ func (s *shell) pscSample() *cobra.Command {
 		Long: `Print the invented service centers of the sandbox as CSV. hale psc import can read
 the file; use it as an example of the format or as a large test file.`,
 		Example: examples("hale psc sample | head", "hale psc sample --lab quest > example.csv"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			var sites []places.Site
 			for _, known := range places.MadeUpLabs() {

@@ -38,7 +38,7 @@ timeframe and several queries. hale docs aggregation describes queries.`,
 			"hale query anna -d @sleep.json -o json",
 			"hale query anna -d @sleep.json --past 1y --parquet sleep.parquet",
 		),
-		Args: takes("USER"),
+		Args: wantArgs("USER"),
 		RunE: func(c *cobra.Command, args []string) error { return s.query(c, q, args[0]) },
 	})
 	flags := c.Flags()

@@ -40,7 +40,7 @@ there is a body (-d), otherwise GET.`,
 			"hale api PATCH /v2/user/0198… -d @change.json -i",
 			"hale api GET /v2/providers | jq length",
 		),
-		Args: takes("[METHOD]", "PATH"),
+		Args: wantArgs("[METHOD]", "PATH"),
 		RunE: func(c *cobra.Command, args []string) error { return s.rawCall(c, r, args) },
 	})
 	flags := c.Flags()

@@ -36,7 +36,7 @@ Without --every only users with payloads of an older mapping are processed.
 			"hale renormalise",
 			"hale renormalise --user anna --every",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 	})
 	flags := c.Flags()
 	flags.StringVar(&who, "user", "", "only this user: user_id or client_user_id")

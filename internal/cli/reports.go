@@ -92,7 +92,7 @@ func (s *shell) reportsUpload() *cobra.Command {
 	c := &cobra.Command{
 		Use: "upload FILE…", Short: "upload a report: one PDF file, or its pages as images",
 		Example: examples("hale reports upload report.pdf --user anna", "hale reports upload page1.jpg page2.jpg --user anna --review"),
-		Args:    takes("FILE…"),
+		Args:    wantArgs("FILE…"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if owner == "" {
 				return badUsagef("needs --user, a user_id or client_user_id")
@@ -209,7 +209,7 @@ func (s *shell) reportsList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list reports, newest first",
 		Example: examples("hale reports list", "hale reports list --status failed", "hale reports list --user anna"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			setIf(query, "status", status)
@@ -233,7 +233,7 @@ func (s *shell) reportsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show REPORT", Short: "show a report, with its results as -o json",
 		Example: examples("hale reports show REPORT", "hale reports show REPORT -o json"),
-		Args:    takes("REPORT"),
+		Args:    wantArgs("REPORT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := reportPath(args[0])
 			if err != nil {
@@ -249,7 +249,7 @@ func (s *shell) reportReviewList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list reports that wait for a person, newest first",
 		Example: examples("hale reports review list", "hale reports review list -o id"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "status": {string(reports.PendingReview)}}
 			return s.showGet(c.Context(), reportsView, reportJobs, query)
@@ -263,7 +263,7 @@ func (s *shell) reportReviewShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show REPORT", Short: "show the person, the decisions and the results of a report; pages and changes as -o json",
 		Example: examples("hale reports review show REPORT", "hale reports review show REPORT -o json"),
-		Args:    takes("REPORT"),
+		Args:    wantArgs("REPORT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := reportPath(args[0], "review")
 			if err != nil {
@@ -390,7 +390,7 @@ func (s *shell) reportReviewPage() *cobra.Command {
 		Long: `Save the image of a page as a JPEG, with a box around each result. The box is red if a
 person should compare the result with the report. Otherwise it is green.`,
 		Example: examples("hale reports review page REPORT 1 --out page.jpg", "hale reports review page REPORT 2 --plain --out page.jpg"),
-		Args:    takes("REPORT", "PAGE"),
+		Args:    wantArgs("REPORT", "PAGE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if out == "" {
 				return badUsagef("needs --out, the file to write; - writes to standard output")
@@ -443,7 +443,7 @@ func (s *shell) reportDecision(decision reports.Decision) *cobra.Command {
 	var confirmed bool
 	var sets, removed []string
 	var revision int
-	c := &cobra.Command{Args: takes("REPORT")}
+	c := &cobra.Command{Args: wantArgs("REPORT")}
 	if decision == reports.Accept {
 		c.Use, c.Short = "accept REPORT", "accept the results of a report, with corrections"
 		c.Long = `Accept the results of a report, with corrections. A correction is ROW.FIELD=VALUE,

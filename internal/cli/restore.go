@@ -67,7 +67,7 @@ If root runs the command, the files belong to the owner of the data folder.`,
 			"hale restore ./copy --data /var/lib/hale --force",
 			"hale restore ./copy --dry-run   # only check the backup",
 		),
-		Args: takes("FOLDER"),
+		Args: wantArgs("FOLDER"),
 	}
 	addSettings(c.Flags(), storageSettings...)
 	c.Flags().BoolVar(&force, "force", false, "move existing data into a folder before-restore-…")

@@ -104,7 +104,7 @@ func (s *shell) reviewList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list results that need a decision, critical ones first",
 		Example: examples("hale results review list", "hale results review list --team Acme -o id"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 1 {
 				return badUsagef("--limit must be 1 or more")
@@ -185,7 +185,7 @@ func (s *shell) reviewShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show RESULT", Short: "show a result, the person on the report and the candidate orders",
 		Example: examples("hale results review show RESULT -o json"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.onResult(c, args[0], func(ctx context.Context, db *store.DB, team teams.Team, id matching.ID) error {
 				var whole reviewWhole

@@ -46,7 +46,7 @@ func (s *shell) criticalList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list critical results, newest first",
 		Example: examples("hale results critical list --state open"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			setIf(query, "state", state)
@@ -67,7 +67,7 @@ func (s *shell) criticalShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "show a critical result, its e-mails and its acknowledgement",
 		Example: examples("hale results critical show ID -o json"),
-		Args:    takes("ID"),
+		Args:    wantArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			path, err := criticalPath(args[0])
 			if err != nil {
@@ -84,7 +84,7 @@ func (s *shell) criticalAcknowledge() *cobra.Command {
 	c := &cobra.Command{
 		Use: "acknowledge ID", Aliases: []string{"ack"}, Short: "record who was notified of a critical result",
 		Example: examples(`hale results critical acknowledge ID --notified "Dr. Example" --read-back`, `hale results critical acknowledge ID --notified "Dr. Example" --at 2026-03-05T08:10:00Z --by "A. Nurse"`),
-		Args:    takes("ID"),
+		Args:    wantArgs("ID"),
 
 		Annotations: map[string]string{"notified_at": "--at", "acknowledged_by": "--by"},
 		RunE: func(c *cobra.Command, args []string) error {

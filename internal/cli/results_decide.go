@@ -26,7 +26,7 @@ command prints the order that has the result.
 The person on the report must be the patient of the order. --confirm-identity
 skips this check after you have clarified the difference.`,
 		Example: examples("hale results review accept RESULT", "hale results review accept RESULT --order ORDER", "hale results review accept RESULT --user USER"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			choice.Note, choice.By = noteOf(note), s.operatorName(by)
 			if order != "" {
@@ -69,7 +69,7 @@ func (s *shell) reviewReject() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reject RESULT", Short: "reject a result; its data is destroyed after 90 days",
 		Example: examples("hale results review reject RESULT --note 'a sample of the lab itself'"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
 				_, err := matching.OperatorReject(ctx, tx, team, id, noteOf(note), s.operatorName(by))
@@ -87,7 +87,7 @@ func (s *shell) reviewReturn() *cobra.Command {
 	c := &cobra.Command{
 		Use: "return RESULT", Short: "return a result to its team for a decision (needs result_reviews_enabled)",
 		Example: examples("hale results review return RESULT --note 'the name is that of a sister, please ask'"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.decide(c, args[0], func(ctx context.Context, tx *store.Tx, team teams.ID, id matching.ID) (string, error) {
 				_, err := matching.ReturnToTeam(ctx, tx, team, id, noteOf(note), s.operatorName(by))

@@ -79,7 +79,7 @@ func (s *shell) inboxList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list results without a team, critical ones first",
 		Example: examples("hale results inbox list", "hale results inbox list --state rejected"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 1 {
 				return badUsagef("--limit must be 1 or more")
@@ -128,7 +128,7 @@ func (s *shell) inboxShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show RESULT", Short: "show a result without a team, with the person on the report",
 		Example: examples("hale results inbox show RESULT -o json"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := inboxArg(args[0])
 			if err != nil {
@@ -170,7 +170,7 @@ searched, as for any other result of the team. With --order that order gets the
 result. The person on the report must be the patient of the order;
 --confirm-identity skips this check after you have clarified the difference.`,
 		Example: examples("hale results inbox assign RESULT --order ORDER", "hale results inbox assign RESULT --team Acme --note 'their courier'"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if (order == "") == (team == "") {
 				return badUsagef("assign needs --order or --team")
@@ -210,7 +210,7 @@ func (s *shell) inboxReject() *cobra.Command {
 	c := &cobra.Command{
 		Use: "reject RESULT", Short: "reject a result; its data is destroyed after 90 days",
 		Example: examples("hale results inbox reject RESULT --reason 'a sample of the lab itself'"),
-		Args:    takes("RESULT"),
+		Args:    wantArgs("RESULT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if d.Note == "" {
 				return badUsagef("reject needs --reason")

@@ -21,7 +21,7 @@ func (s *shell) resultsShow() *cobra.Command {
 	c := s.calls(&cobra.Command{
 		Use: "show [ORDER]", Short: "show the results of an order, or of a user's newest order with results",
 		Example: examples("hale results show ORDER", "hale results show --user anna", "hale results show --user anna -o json"),
-		Args:    takes("[ORDER]"),
+		Args:    wantArgs("[ORDER]"),
 
 		Annotations: map[string]string{absentHint: listsOrders},
 		RunE: func(c *cobra.Command, args []string) error {

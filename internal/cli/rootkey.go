@@ -61,7 +61,7 @@ func (s *shell) rootKeyList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list the root keys and how much each of them seals",
 		Example: examples("hale root-key list -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, root, err := s.rootKeys(c)
 			if err != nil {
@@ -79,7 +79,7 @@ func (s *shell) rootKeyList() *cobra.Command {
 				lines := []rootKeyLine{}
 				for i, id := range root.IDs() {
 					line := rootKeyLine{ID: id.String(), Seals: i == 0, Teams: use[id]}
-					if line.Erasures, err = users.OpenErasures(cfg.Data, root).SealedWith(id); err != nil {
+					if line.Erasures, err = users.OpenErasures(cfg.Data, root).CountSealedWith(id); err != nil {
 						return err
 					}
 					lines = append(lines, line)
@@ -110,7 +110,7 @@ func (s *shell) rootKeyAdd() *cobra.Command {
 folder. If the setting root-key names the keys, the new key is printed instead: add it
 there, after the other keys.`,
 		Example: examples("hale root-key add", "hale root-key add -o id"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, _, err := s.rootKeys(c)
 			if err != nil {
@@ -193,7 +193,7 @@ the root key wraps; the keys of the team's users are wrapped with it. Values sta
 they are, so the command takes seconds per 100,000 users. Servers may run. An
 interrupted command continues when it is repeated.`,
 		Example: examples("hale root-key replace 1f0c9a2b"),
-		Args:    takes("the ID of a root key"),
+		Args:    wantArgs("the ID of a root key"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, root, id, err := s.rootKey(c, args[0])
 			if err != nil {
@@ -258,7 +258,7 @@ func (s *shell) rootKeyRetire() *cobra.Command {
 needs the key, or a server still seals with it. Requisition links that were made with
 the key end. Keep a copy of the key for backups from before.`,
 		Example: examples("hale root-key retire 77ab01c4"),
-		Args:    takes("the ID of a root key"),
+		Args:    wantArgs("the ID of a root key"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, root, id, err := s.rootKey(c, args[0])
 			if err != nil {
@@ -294,7 +294,7 @@ func (s *shell) retire(ctx context.Context, cfg *config.Config, root *secrets.Ro
 	if err != nil {
 		return err
 	}
-	lines, err := users.OpenErasures(cfg.Data, root).SealedWith(id)
+	lines, err := users.OpenErasures(cfg.Data, root).CountSealedWith(id)
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (s *shell) sandboxShow() *cobra.Command {
 	return s.calls(&cobra.Command{
 		Use: "show", Short: "show the planned steps of the lab",
 		Example: examples("hale sandbox show", "hale sandbox show -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			body, err := s.call(c.Context(), http.MethodGet, "/v3/sandbox", nil, nil)
 			if err != nil {
@@ -99,7 +99,7 @@ func (s *shell) sandboxAdvance() *cobra.Command {
 		Long: `Advance the clock of the lab. It answers when everything that is due can be read,
 and prints the clock and the new events of orders.`,
 		Example: examples("hale sandbox advance 3d", "hale sandbox advance 90m", "hale sandbox advance 0s"),
-		Args:    takes("DURATION"),
+		Args:    wantArgs("DURATION"),
 		RunE: func(c *cobra.Command, args []string) error {
 			span, err := config.ParseDuration(args[0])
 			if err != nil || span < 0 {
@@ -123,7 +123,7 @@ yet: advance the clock with hale sandbox advance.`,
 
 		Annotations: map[string]string{absentHint: listsOrders},
 
-		Args: takes("ORDER", "SCRIPT"),
+		Args: wantArgs("ORDER", "SCRIPT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := orderArg(args[0])
 			if err != nil {
@@ -143,7 +143,7 @@ func (s *shell) sandboxScripts() *cobra.Command {
 	return s.calls(&cobra.Command{
 		Use: "scripts", Short: "list the scenarios",
 		Example: examples("hale sandbox scripts"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.showGet(c.Context(), sandboxScriptView, "/v3/sandbox/scripts", nil)
 		},

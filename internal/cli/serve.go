@@ -40,7 +40,7 @@ signal stops it at once. No acknowledged change is lost.`,
 			"hale serve --database postgres://hale@db.example/hale",
 			"hale serve --webhook-allow-private   # for tests: allow webhooks to this machine",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 	}
 	addSettings(c.Flags())
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -259,7 +259,7 @@ func addressInUse(err error) bool { return errors.Is(err, syscall.EADDRINUSE) }
 // answers. It has no settings.
 func (s *shell) readReportsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: app.ReaderCommand, Short: "read lab reports for hale serve", Hidden: true, Args: takes(),
+		Use: app.ReaderCommand, Short: "read lab reports for hale serve", Hidden: true, Args: wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the parent ends it
 			return reader.Serve(c.Context(), s.in, s.out, nil)

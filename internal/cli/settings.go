@@ -101,7 +101,7 @@ environment over the file, the file over the default. Secrets are masked.`,
 			"hale config show --origin --config hale.yaml",
 			"hale config show -o json | jq -r '.[] | select(.origin != \"default\") | .key'",
 		),
-		Args: takes(),
+		Args: wantArgs(),
 	}
 	addSettings(c.Flags())
 	c.Flags().BoolVar(&origin, "origin", false, "show where each value comes from")

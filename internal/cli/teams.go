@@ -52,7 +52,7 @@ func (s *shell) teamsCreate() *cobra.Command {
 			`hale teams create "Acme Health" --environment production`,
 			`hale keys create --team $(hale teams create Acme -o id)`,
 		),
-		Args: takes("NAME"),
+		Args: wantArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			env, err := teams.ParseEnvironment(environment)
 			if err != nil {
@@ -98,7 +98,7 @@ func (s *shell) teamsList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list all teams, oldest first",
 		Example: examples("hale teams list", "hale teams list -o id"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				all, err := readTeams(ctx, db)
@@ -119,7 +119,7 @@ func (s *shell) teamsShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show TEAM", Short: "show one team, by id or name",
 		Example: examples("hale teams show 'Acme Health'"),
-		Args:    takes("TEAM"),
+		Args:    wantArgs("TEAM"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				team, err := findTeam(ctx, db, args[0])
@@ -136,7 +136,7 @@ func (s *shell) teamsRename() *cobra.Command {
 	return &cobra.Command{
 		Use: "rename TEAM NAME", Short: "rename a team",
 		Example: examples("hale teams rename 'Your care team' 'Acme Health'"),
-		Args:    takes("TEAM", "NAME"),
+		Args:    wantArgs("TEAM", "NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.withDatabase(c, func(ctx context.Context, db *store.DB) error {
 				found, err := findTeam(ctx, db, args[0])

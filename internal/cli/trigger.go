@@ -26,7 +26,7 @@ The signature for a URL is that of hale listen: the secret is derived from the A
 key, and hale listen --print-secret prints it.`,
 		Example: examples("hale trigger daily.data.sleep.created --to http://127.0.0.1:9000/hook",
 			"hale trigger labtest.order.updated --to ep_…", "hale trigger labtest.order.updated"),
-		Args:              takes("EVENT_TYPE"),
+		Args:              wantArgs("EVENT_TYPE"),
 		ValidArgsFunction: completeTypes,
 
 		Annotations: map[string]string{"event_type": "EVENT_TYPE", absentHint: "hale webhooks list shows all webhooks"},

@@ -43,7 +43,7 @@ func (s *shell) usersList() *cobra.Command {
 	c := &cobra.Command{
 		Use: "list", Short: "list users, newest first",
 		Example: examples("hale users list", "hale users list --limit 500 --offset 1000 -o jsonl"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}, "offset": {strconv.Itoa(offset)}}
 			body, err := s.call(c.Context(), http.MethodGet, "/v2/user", query, nil)
@@ -69,7 +69,7 @@ func (s *shell) usersGet() *cobra.Command {
 	return &cobra.Command{
 		Use: "get USER", Short: "show one user",
 		Example: examples("hale users get anna", "hale users get anna -o id"),
-		Args:    takes("USER"),
+		Args:    wantArgs("USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body, _, err := s.findUser(c.Context(), args[0])
 			if err != nil {
@@ -111,7 +111,7 @@ func (s *shell) usersCreate() *cobra.Command {
 			"hale users create anna --time-zone Europe/Vienna --ingestion-start 2020-01-01",
 			"id=$(hale users create anna -o id)",
 		),
-		Args: takes("CLIENT_USER_ID"),
+		Args: wantArgs("CLIENT_USER_ID"),
 
 		Annotations: map[string]string{"fallback_time_zone": "--time-zone", "fallback_birth_date": "--birth-date"},
 		RunE: func(c *cobra.Command, args []string) error {
@@ -144,7 +144,7 @@ func (s *shell) usersDelete() *cobra.Command {
 		Long: `Delete a user. The user's connections end at once. The data is erased after seven
 days; until then hale users undelete restores the user.`,
 		Example: examples("hale users delete anna", "hale users delete anna --dry-run"),
-		Args:    takes("USER"),
+		Args:    wantArgs("USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			found, id, err := s.findUser(c.Context(), args[0])
 			if err != nil {
@@ -169,7 +169,7 @@ func (s *shell) usersUndelete() *cobra.Command {
 	return &cobra.Command{
 		Use: "undelete USER", Short: "restore a user deleted less than seven days ago",
 		Example: examples("hale users undelete 0198…", "hale users undelete anna"),
-		Args:    takes("USER"),
+		Args:    wantArgs("USER"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := s.undelete(c.Context(), args[0]); err != nil {
 				return err
@@ -204,7 +204,7 @@ func (s *shell) usersSearch() *cobra.Command {
 	return &cobra.Command{
 		Use: "search TEXT", Short: "find users by the beginning of an id or a name",
 		Example: examples("hale users search ann", "hale users search 0198 -o id"),
-		Args:    takes("TEXT"),
+		Args:    wantArgs("TEXT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.showGet(c.Context(), foundView, "/v2/team/users/search", url.Values{"query_id": {args[0]}})
 		},

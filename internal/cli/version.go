@@ -41,7 +41,7 @@ func (s *shell) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "print the version",
 		Example: examples("hale version", "hale version -o json"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			return s.showValue(view{id: "version", columns: []column{{"version", "version"}, {"go", "go"}, {"platform", "platform"}}},
 				map[string]string{"version": version(), "go": runtime.Version(), "platform": runtime.GOOS + "/" + runtime.GOARCH})

@@ -113,7 +113,7 @@ func (s *shell) webhooksAdd() *cobra.Command {
 			"hale webhooks add https://api.example/hook --types daily.data.sleep.created,daily.data.sleep.updated",
 			"hale webhooks add https://api.example/hook --secret whsec_… --rate-limit 50",
 		),
-		Args: takes("URL"),
+		Args: wantArgs("URL"),
 	}
 	f.add(c)
 	c.Flags().StringVar(&secret, "secret", "", "signing secret, whsec_ and base64 (default: a new one)")
@@ -163,7 +163,7 @@ func (s *shell) webhooksList() *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "list endpoints, oldest first",
 		Example: examples("hale webhooks list", "hale webhooks list -o jsonl"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return s.showGet(c.Context(), endpointsView, webhooksPath, nil)
 		},
@@ -174,7 +174,7 @@ func (s *shell) webhooksShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show WEBHOOK", Short: "show one endpoint",
 		Example: examples("hale webhooks show ep_…"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.showGet(c.Context(), endpointView, endpointPath(args[0]), nil)
 		},
@@ -190,7 +190,7 @@ func (s *shell) webhooksUpdate() *cobra.Command {
 			"hale webhooks update ep_… --url https://api.example/v2/hook",
 			"hale webhooks update ep_… --all-types --no-rate-limit",
 		),
-		Args: takes("WEBHOOK"),
+		Args: wantArgs("WEBHOOK"),
 	}
 	f.add(c)
 	c.Flags().StringVar(&address, "url", "", "post to this URL")
@@ -225,7 +225,7 @@ func (s *shell) webhooksEnable() *cobra.Command {
 hale webhooks recover sends them. --send-held-since sends held events from that
 time at once.`,
 		Example: examples("hale webhooks enable ep_…", "hale webhooks enable ep_… --send-held-since 24h"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body := map[string]any{"disabled": false}
 			if since != "" {
@@ -246,7 +246,7 @@ func (s *shell) webhooksDisable() *cobra.Command {
 	return &cobra.Command{
 		Use: "disable WEBHOOK", Short: "disable an endpoint; its events are held",
 		Example: examples("hale webhooks disable ep_…"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.changeEndpoint(c, args[0], map[string]any{"disabled": true})
 		},
@@ -258,7 +258,7 @@ func (s *shell) webhooksRemove() *cobra.Command {
 	c := &cobra.Command{
 		Use: "remove WEBHOOK", Short: "remove an endpoint; its pending events are not sent",
 		Example: examples("hale webhooks remove ep_…", "hale webhooks remove ep_… --dry-run"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if dryRun {
 				s.sayDone("nothing was changed; this endpoint would be removed")

@@ -26,7 +26,7 @@ these headers are listed.`,
 			"hale webhooks headers ep_… -H 'X-Stage: test' -H 'Authorization: Basic …'",
 			"hale webhooks headers ep_… --clear",
 		),
-		Args: takes("WEBHOOK"),
+		Args: wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			headers := map[string]string{}
 			for _, line := range lines {
@@ -56,7 +56,7 @@ func (s *shell) webhooksSecret() *cobra.Command {
 	return &cobra.Command{
 		Use: "secret WEBHOOK", Short: "print the signing secret",
 		Example: examples("export WEBHOOK_SECRET=$(hale webhooks secret ep_… -o id)"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return s.showGet(c.Context(), secretView, endpointPath(args[0], "secret"), nil)
 		},
@@ -68,7 +68,7 @@ func (s *shell) webhooksRotate() *cobra.Command {
 	c := &cobra.Command{
 		Use: "rotate WEBHOOK", Short: "change the signing secret; the old one stays valid for the overlap",
 		Example: examples("hale webhooks rotate ep_…", "hale webhooks rotate ep_… --overlap 2h --secret whsec_…"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			span, err := config.ParseDuration(overlap)
 			if err != nil || span < 0 {

@@ -72,7 +72,7 @@ func (s *shell) webhooksDeliveries() *cobra.Command {
 			"event_type": "--type",
 			absentHint:   "hale webhooks list shows all endpoints, hale webhooks deliveries WEBHOOK its messages",
 		},
-		Args: takesUpTo("WEBHOOK", "MESSAGE"),
+		Args: wantArgsUpTo("WEBHOOK", "MESSAGE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 2 {
 				return s.showGet(c.Context(), messageView, endpointPath(args[0], "deliveries", args[1]), nil)
@@ -129,7 +129,7 @@ func (s *shell) webhooksAttempts() *cobra.Command {
 	c := &cobra.Command{
 		Use: "attempts WEBHOOK", Short: "list attempts to post, newest events first",
 		Example: examples("hale webhooks attempts ep_…", "hale webhooks attempts ep_… --state failed -o jsonl"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			query := url.Values{"limit": {strconv.Itoa(limit)}}
 			setIf(query, "state", state)
@@ -148,7 +148,7 @@ func (s *shell) webhooksReconcile() *cobra.Command {
 		Long: `Check every event in a range of numbers: the number of events that the endpoint
 answered with 2xx, and the messages that it did not.`,
 		Example: examples("hale webhooks reconcile ep_…", "hale webhooks reconcile ep_… --from 1200 --to 1300 -o json"),
-		Args:    takes("WEBHOOK"),
+		Args:    wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			query := url.Values{"from": {strconv.FormatInt(from, 10)}}
 			if to > 0 {

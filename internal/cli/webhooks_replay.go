@@ -30,7 +30,7 @@ delivered before. A message keeps its id, so that a receiver can detect duplicat
 			"hale webhooks replay ep_… --from 1200 --to 1300",
 			"hale webhooks replay ep_… --from 1200 --dry-run",
 		),
-		Args: takesUpTo("WEBHOOK", "MESSAGE"),
+		Args: wantArgsUpTo("WEBHOOK", "MESSAGE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			body := map[string]any{"dry_run": dryRun}
 			switch {
@@ -62,7 +62,7 @@ func (s *shell) webhooksRecover() *cobra.Command {
 			"hale webhooks recover ep_… --since 24h",
 			"hale webhooks recover ep_… --since 2026-03-01T12:00:00Z --dry-run",
 		),
-		Args: takes("WEBHOOK"),
+		Args: wantArgs("WEBHOOK"),
 		RunE: func(c *cobra.Command, args []string) error {
 			at, err := s.moment("--since", since)
 			if err != nil {
@@ -122,7 +122,7 @@ at once, signed like a real event, and shows the receiver's answer.`,
 			"hale webhooks example daily.data.sleep.created",
 			"hale webhooks example daily.data.sleep.created --to ep_…",
 		),
-		Args:              takes("TYPE"),
+		Args:              wantArgs("TYPE"),
 		ValidArgsFunction: completeTypes,
 		RunE: func(c *cobra.Command, args []string) error {
 			if strings.Contains(to, "://") {

@@ -21,7 +21,7 @@ func (s *shell) webhooksTypes() *cobra.Command {
 		Long: `Print the types of all events for TypeScript or Python 3.11, from the section
 "webhooks" of the OpenAPI document of this version. It needs no server.`,
 		Example: examples("hale webhooks types --language typescript > hale-events.ts", "hale webhooks types --language python > hale_events.py"),
-		Args:    takes(),
+		Args:    wantArgs(),
 		RunE: func(*cobra.Command, []string) error {
 			write := map[string]func(*eventDocument) string{"typescript": typeScriptTypes, "python": pythonTypes}[language]
 			if write == nil {

@@ -124,7 +124,7 @@ func (p *Portal) audited(next http.HandlerFunc) http.HandlerFunc {
 		}
 		_, path, _ := strings.Cut(r.Pattern, " ")
 		p.audit.Add(audit.Entry{
-			Team: about.team.UUID(), At: p.db.Now(), ActorKind: audit.Portal, Actor: about.user.String(), User: &subject,
+			Team: about.team.UUID(), At: p.db.Now(), ActorKind: audit.ActorPortal, Actor: about.user.String(), User: &subject,
 			Action: r.Method + " " + path, Object: object, Address: audit.HostOf(r.RemoteAddr), Status: cmp.Or(answer.status, http.StatusOK),
 			RequestID: w.Header().Get("X-Request-Id"),
 		})

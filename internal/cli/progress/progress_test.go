@@ -92,7 +92,7 @@ func TestBarEnds(t *testing.T) {
 	}
 }
 
-func TestNumbersOnATerminal(t *testing.T) {
+func TestSizeAndCountFormat(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1 << 10: "1.0 KiB", 1 << 20: "1.0 MiB", 1020 << 10: "1.0 MiB", 3 << 40: "3.0 TiB"} {
 		if got := Size(n); got != want {
 			t.Errorf("Size(%d) = %s, want %s", n, got, want)

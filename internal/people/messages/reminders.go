@@ -25,9 +25,9 @@ const (
 //
 // Reference 1.19.
 var (
-	afterKit         = []time.Duration{2 * 24 * time.Hour, 7 * 24 * time.Hour}
-	afterRequisition = []time.Duration{24 * time.Hour, 72 * time.Hour, 7 * 24 * time.Hour}
-	beforeVisit      = []struct {
+	kitReminderDelays         = []time.Duration{2 * 24 * time.Hour, 7 * 24 * time.Hour}
+	requisitionReminderDelays = []time.Duration{24 * time.Hour, 72 * time.Hour, 7 * 24 * time.Hour}
+	visitReminderLeads        = []struct {
 		event string
 		ahead time.Duration
 	}{{"reminder_visit_24h", 24 * time.Hour}, {"reminder_visit_2h", 2 * time.Hour}}
@@ -39,9 +39,9 @@ func (p *patient) updateOrderReminders(ctx context.Context, tx *store.Tx, status
 	case "ordered": // a new order has no reminders
 		return nil
 	case withPatient:
-		return p.planReminders(ctx, tx, kitTopic, "reminder_kit", afterKit)
+		return p.planReminders(ctx, tx, kitTopic, "reminder_kit", kitReminderDelays)
 	case requisition, requisitionBypassed:
-		return p.planReminders(ctx, tx, bookingTopic, "reminder_booking", afterRequisition)
+		return p.planReminders(ctx, tx, bookingTopic, "reminder_booking", requisitionReminderDelays)
 	case visitPending, visitCancelled: // the visit has no time yet
 		return p.clearTopics(ctx, tx, kitTopic)
 	case visitConfirmed:
@@ -73,7 +73,7 @@ func (p *patient) updateVisitReminders(ctx context.Context, tx *store.Tx, e Appo
 	if e.Status != "confirmed" || e.Start.IsZero() {
 		return nil
 	}
-	for _, r := range beforeVisit {
+	for _, r := range visitReminderLeads {
 		due := e.Start.Add(-r.ahead)
 		if !due.After(tx.Now()) {
 			continue

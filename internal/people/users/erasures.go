@@ -53,8 +53,8 @@ func OpenErasures(folder string, root *secrets.Root) *Erasures {
 	return &Erasures{path: filepath.Join(folder, ErasuresFile), root: root.Derive("erasures"), ids: root.IDs()}
 }
 
-// KeepErasures records further erasures of a database in a list.
-func KeepErasures(db *store.DB, list *Erasures) { erasures.Set(db, list) }
+// SetErasureList records further erasures of a database in a list.
+func SetErasureList(db *store.DB, list *Erasures) { erasures.Set(db, list) }
 
 // add appends an erasure durably. The transaction that erases calls it before its
 // commit: an erasure that is listed and not committed is done again.
@@ -141,8 +141,8 @@ func (l *Erasures) Reseal() error {
 	return nil
 }
 
-// SealedWith counts the lines that a root key sealed.
-func (l *Erasures) SealedWith(id secrets.KeyID) (n int, err error) {
+// CountSealedWith counts the lines that a root key sealed.
+func (l *Erasures) CountSealedWith(id secrets.KeyID) (n int, err error) {
 	text, err := os.ReadFile(l.path)
 	if errors.Is(err, os.ErrNotExist) {
 		return 0, nil

@@ -25,7 +25,7 @@ func TestErasedPeopleAreErasedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		list := users.OpenErasures(folder, root)
-		users.KeepErasures(db, list)
+		users.SetErasureList(db, list)
 		team := userstest.Team(t, db).ID
 		gone := userstest.New(t, db, team, users.NewUser{ClientUserID: "gone"})
 		if err := del(db, team, gone.ID); err != nil {
@@ -103,7 +103,7 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 			}
 			return users.OpenErasures(folder, root)
 		}
-		users.KeepErasures(db, open(oldLine))
+		users.SetErasureList(db, open(oldLine))
 		team := userstest.Team(t, db).ID
 		gone := userstest.New(t, db, team, users.NewUser{ClientUserID: "gone"})
 		if err := del(db, team, gone.ID); err != nil {
@@ -112,7 +112,7 @@ func TestTheListOfErasuresIsSealedAgain(t *testing.T) {
 		clk.Advance(users.Grace + time.Second)
 		runJobs(t, db)
 		count := func(list *users.Erasures, id secrets.KeyID) int {
-			n, err := list.SealedWith(id)
+			n, err := list.CountSealedWith(id)
 			if err != nil {
 				t.Fatal(err)
 			}

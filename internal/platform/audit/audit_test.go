@@ -62,7 +62,7 @@ func problems(t *testing.T, l *audit.Log) string {
 }
 
 func access(db *store.DB, action string) audit.Entry {
-	return audit.Entry{Team: team, At: db.Now(), ActorKind: audit.Key, Actor: "k", Action: action, Status: 200, Address: "192.0.2.1", RequestID: "r"}
+	return audit.Entry{Team: team, At: db.Now(), ActorKind: audit.ActorKey, Actor: "k", Action: action, Status: 200, Address: "192.0.2.1", RequestID: "r"}
 }
 
 func verify(t *testing.T, l *audit.Log, known *audit.KnownBlock) audit.Report {

@@ -19,14 +19,14 @@ type ActorKind string
 // The kinds. The actor of a key, a phone or a portal session is an id. The actor
 // of an operator is the name of the machine's user.
 const (
-	Key      ActorKind = "key"
-	Phone    ActorKind = "phone"
-	Portal   ActorKind = "portal"
-	Operator ActorKind = "operator"
+	ActorKey      ActorKind = "key"
+	ActorPhone    ActorKind = "phone"
+	ActorPortal   ActorKind = "portal"
+	ActorOperator ActorKind = "operator"
 )
 
 // ActorKinds are all kinds.
-var ActorKinds = []ActorKind{Key, Phone, Portal, Operator}
+var ActorKinds = []ActorKind{ActorKey, ActorPhone, ActorPortal, ActorOperator}
 
 // Entry is one access.
 type Entry struct {
