@@ -107,7 +107,7 @@ func outcomeUnknown(t *testing.T, what string, err error) {
 }
 
 // A write whose connection broke during COMMIT may be committed.
-func TestUnknownCommit(t *testing.T) {
+func TestCommitWithUnknownOutcome(t *testing.T) {
 	db := storetest.Postgres(t)
 	ctx := store.AsSystem(t.Context())
 	exec(ctx, t, db, `CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS

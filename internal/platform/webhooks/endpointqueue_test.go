@@ -24,7 +24,7 @@ func (q *endpointQueue) add(lane int) {
 
 // When an endpoint has stopped answering, workers that exceed the window end. They
 // do not use up the rate limit.
-func TestWorkersBeyondTheWindowEnd(t *testing.T) {
+func TestExcessWorkersStop(t *testing.T) {
 	q := testQueue(t)
 	q.limit.setRate(1)
 	q.add(laneNew)
