@@ -25,11 +25,11 @@ const (
 // minute and glucose every five minutes. It first sends batches of days, then five
 // minutes at a time. It times reads while other callers push.
 func measureIngest(ctx context.Context, b *bench) error {
-	users, err := makeUsers(ctx, b, amount(ingestUsers)+1)
+	users, err := makeUsers(ctx, b, scaledCount(ingestUsers)+1)
 	if err != nil {
 		return err
 	}
-	in := &ingest{bench: b, days: makeDays(amount(ingestDays))}
+	in := &ingest{bench: b, days: makeDays(scaledCount(ingestDays))}
 	pushing, read := users[1:], users[0]
 	in.users, in.gateway = pushing, lean.Head(http.MethodPost, "/v2/timeseries", b.server.Address(), "x-service-api-key: "+b.key)
 	for _, user := range pushing {

@@ -20,7 +20,7 @@ const (
 // import is done.
 func (in *ingest) recordings(ctx context.Context, user string) error {
 	rides := make([][]byte, fitRides)
-	size, length := 0, amount(fullRide)
+	size, length := 0, scaledCount(fullRide)
 	for i := range rides {
 		rides[i] = ride(yearStart.AddDate(1, 0, i), int64(length))
 		size += len(rides[i])

@@ -48,7 +48,7 @@ var measures = []measure{
 // test that only checks whether the measures work uses more.
 var shrink = 1
 
-func amount(n int) int { return max(1, n/shrink) }
+func scaledCount(n int) int { return max(1, n/shrink) }
 
 // bench holds the installation that a measure uses.
 type bench struct {

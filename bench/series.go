@@ -16,7 +16,7 @@ import (
 
 // yearDays returns the length of the pushed year in days. A shortened year still has 32
 // days, so that a month can be read.
-func yearDays() int { return max(32, amount(365)) }
+func yearDays() int { return max(32, scaledCount(365)) }
 
 // yearStart is the first minute of the pushed year.
 var yearStart = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -99,7 +99,7 @@ func (b *bench) readSpans(ctx context.Context, user, name string, days int, targ
 	defer conn.Close()
 	var waits []time.Duration
 	size, pages := 0, 0
-	warm := amount(20) // readings that do not count
+	warm := scaledCount(20) // readings that do not count
 	for n, end := 0, time.Now().Add(b.period); n < 2*warm || time.Now().Before(end); n++ {
 		first := yearStart.AddDate(0, 0, 1+rand.IntN(yearDays()-days))
 		var took time.Duration

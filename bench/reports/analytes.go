@@ -27,7 +27,7 @@ type panel struct {
 	rows     []analyte
 }
 
-var chemistry = panel{"Comprehensive Metabolic Panel", "Serum", []analyte{
+var chemistryPanel = panel{"Comprehensive Metabolic Panel", "Serum", []analyte{
 	{loinc: "2345-7", names: []string{"Glucose", "Glucose, Serum"}, units: []string{"mg/dL"}, low: 65, high: 99, method: "Hexokinase"},
 	{loinc: "3094-0", names: []string{"Urea Nitrogen (BUN)", "BUN", "Blood Urea Nitrogen"}, units: []string{"mg/dL"}, low: 7, high: 25, method: "Urease-GLDH"},
 	{loinc: "2160-0", names: []string{"Creatinine", "Creatinine, Serum"}, units: []string{"mg/dL"}, low: 0.6, high: 1.29, decimals: 2, method: "Modified Jaffe, kinetic"},
@@ -52,7 +52,7 @@ var chemistry = panel{"Comprehensive Metabolic Panel", "Serum", []analyte{
 	{loinc: "19123-9", names: []string{"Magnesium"}, units: []string{"mg/dL"}, low: 1.5, high: 2.5, decimals: 1},
 }}
 
-var bloodCount = panel{"Complete Blood Count with Differential", "Whole Blood", []analyte{
+var bloodCountPanel = panel{"Complete Blood Count with Differential", "Whole Blood", []analyte{
 	{loinc: "6690-2", names: []string{"White Blood Cell Count", "WBC", "Total Leucocyte Count"}, units: []string{"Thousand/uL", "x10E3/uL", "10^3/uL", "K/uL"}, low: 3.8, high: 10.8, decimals: 1},
 	{loinc: "789-8", names: []string{"Red Blood Cell Count", "RBC"}, units: []string{"Million/uL", "x10E6/uL", "10^6/uL"}, low: 4.20, high: 5.80, decimals: 2, kind: "sexed", female: [2]float64{3.80, 5.10}},
 	{loinc: "718-7", names: []string{"Hemoglobin", "Haemoglobin"}, units: []string{"g/dL", "gm/dL"}, low: 13.2, high: 17.1, decimals: 1, kind: "sexed", female: [2]float64{11.7, 15.5}},
@@ -76,7 +76,7 @@ var bloodCount = panel{"Complete Blood Count with Differential", "Whole Blood", 
 	{loinc: "4537-7", names: []string{"Sed Rate by Modified Westergren", "Erythrocyte Sedimentation Rate"}, units: []string{"mm/h", "mm/hr"}, low: 0, high: 15, kind: "<=", method: "Westergren"},
 }}
 
-var lipids = panel{"Lipid Panel", "Serum", []analyte{
+var lipidPanel = panel{"Lipid Panel", "Serum", []analyte{
 	{loinc: "2093-3", names: []string{"Cholesterol, Total", "Total Cholesterol"}, units: []string{"mg/dL"}, high: 200, kind: "bands", bands: []band{{"Desirable", "<200"}, {"Borderline", "200-239"}, {"High", ">=240"}}, method: "CHOD-PAP"},
 	{loinc: "2085-9", names: []string{"HDL Cholesterol"}, units: []string{"mg/dL"}, low: 39, kind: ">", method: "Direct, enzymatic"},
 	{loinc: "2571-8", names: []string{"Triglycerides"}, units: []string{"mg/dL"}, high: 150, kind: "<", method: "GPO-PAP"},
@@ -87,7 +87,7 @@ var lipids = panel{"Lipid Panel", "Serum", []analyte{
 	{loinc: "43583-4", names: []string{"Lipoprotein (a)"}, units: []string{"nmol/L"}, high: 75, kind: "<"},
 }}
 
-var endocrine = panel{"Endocrinology", "Serum", []analyte{
+var endocrinePanel = panel{"Endocrinology", "Serum", []analyte{
 	{loinc: "3016-3", names: []string{"TSH", "Thyroid Stimulating Hormone"}, units: []string{"mIU/L", "uIU/mL", "µIU/mL"}, low: 0.40, high: 4.50, decimals: 2, method: "ECLIA"},
 	{loinc: "3024-7", names: []string{"T4, Free", "Free T4", "Free Thyroxine"}, units: []string{"ng/dL"}, low: 0.8, high: 1.8, decimals: 1, method: "ECLIA"},
 	{loinc: "3051-0", names: []string{"T3, Free", "Free T3"}, units: []string{"pg/mL"}, low: 2.3, high: 4.2, decimals: 1},
@@ -111,7 +111,7 @@ var endocrine = panel{"Endocrinology", "Serum", []analyte{
 	{loinc: "", names: []string{"Omega-3 Index"}, units: []string{"%"}, low: 8.0, high: 12.0, decimals: 1},
 }}
 
-var urinalysis = panel{"Urinalysis, Complete", "Urine", []analyte{
+var urinalysisPanel = panel{"Urinalysis, Complete", "Urine", []analyte{
 	{loinc: "5778-6", names: []string{"Color"}, kind: "words", expected: "Yellow", others: []string{"Amber", "Straw", "Dark Yellow"}},
 	{loinc: "5767-9", names: []string{"Appearance"}, kind: "words", expected: "Clear", others: []string{"Cloudy", "Turbid"}},
 	{loinc: "5811-5", names: []string{"Specific Gravity"}, units: []string{""}, low: 1.001, high: 1.035, decimals: 3},
@@ -129,7 +129,7 @@ var urinalysis = panel{"Urinalysis, Complete", "Urine", []analyte{
 	{loinc: "5769-5", names: []string{"Bacteria"}, kind: "words", expected: "None seen", others: []string{"Few", "Moderate"}},
 }}
 
-var serology = panel{"Serology", "Serum", []analyte{
+var serologyPanel = panel{"Serology", "Serum", []analyte{
 	{loinc: "5195-3", names: []string{"Hepatitis B Surface Antigen", "HBsAg Screen"}, kind: "words", expected: "Non-Reactive", others: []string{"Reactive"}},
 	{loinc: "22322-2", names: []string{"Hepatitis B Surface Antibody"}, kind: "words", expected: "Reactive", others: []string{"Non-Reactive"}},
 	{loinc: "16128-1", names: []string{"Hepatitis C Antibody", "HCV Antibody"}, kind: "words", expected: "Non-Reactive", others: []string{"Reactive"}},
@@ -171,7 +171,7 @@ var europeanPanel = panel{"Clinical Chemistry", "Serum", []analyte{
 	{loinc: "14685-2", names: []string{"Vitamin B12"}, units: []string{"pmol/L"}, low: 145, high: 569},
 }}
 
-var europeanCount = panel{"Haematology", "Blood", []analyte{
+var europeanCountPanel = panel{"Haematology", "Blood", []analyte{
 	{loinc: "718-7", names: []string{"Haemoglobin"}, units: []string{"g/L"}, low: 135, high: 175, kind: "sexed", female: [2]float64{120, 160}},
 	{loinc: "6690-2", names: []string{"White Cell Count", "Leukocytes"}, units: []string{"10^9/L", "x10^9/L"}, low: 4.0, high: 10.0, decimals: 1},
 	{loinc: "777-3", names: []string{"Platelets", "Platelet Count"}, units: []string{"10^9/L", "x10^9/L"}, low: 150, high: 400},

@@ -17,20 +17,20 @@ type family struct {
 }
 
 var families = []family{
-	{"current-previous", false, []panel{chemistry, bloodCount, lipids, endocrine}, currentPrevious},
-	{"monospace", false, []panel{chemistry, bloodCount, urinalysis}, monospaceFont},
-	{"ruled", false, []panel{chemistry, bloodCount, lipids, urinalysis}, ruledTable},
-	{"methods", false, []panel{bloodCount, chemistry, lipids, endocrine}, methods},
-	{"dates", false, []panel{bloodCount, chemistry}, dates},
-	{"running-text", false, []panel{europeanCount, europeanPanel}, runningText},
-	{"range-bars", false, []panel{lipids, endocrine, chemistry}, rangeBars},
-	{"words", false, []panel{serology, urinalysis}, words},
-	{"decimal-commas", false, []panel{europeanPanel, europeanCount}, decimalCommas},
-	{"wrapped", false, []panel{bloodCount, endocrine, urinalysis}, wrapWords},
-	{"in-out-of-range", true, []panel{chemistry, bloodCount, lipids, urinalysis}, inOutOfRange},
-	{"flag-before", true, []panel{bloodCount, chemistry, endocrine, serology}, flagBefore},
-	{"leaders", true, []panel{chemistry, bloodCount, endocrine, urinalysis}, leaders},
-	{"portal-cards", false, []panel{europeanPanel, europeanCount, lipids, serology}, portalCards},
+	{"current-previous", false, []panel{chemistryPanel, bloodCountPanel, lipidPanel, endocrinePanel}, currentPrevious},
+	{"monospace", false, []panel{chemistryPanel, bloodCountPanel, urinalysisPanel}, monospaceFont},
+	{"ruled", false, []panel{chemistryPanel, bloodCountPanel, lipidPanel, urinalysisPanel}, ruledTable},
+	{"methods", false, []panel{bloodCountPanel, chemistryPanel, lipidPanel, endocrinePanel}, methods},
+	{"dates", false, []panel{bloodCountPanel, chemistryPanel}, dates},
+	{"running-text", false, []panel{europeanCountPanel, europeanPanel}, runningText},
+	{"range-bars", false, []panel{lipidPanel, endocrinePanel, chemistryPanel}, rangeBars},
+	{"words", false, []panel{serologyPanel, urinalysisPanel}, words},
+	{"decimal-commas", false, []panel{europeanPanel, europeanCountPanel}, decimalCommas},
+	{"wrapped", false, []panel{bloodCountPanel, endocrinePanel, urinalysisPanel}, wrapWords},
+	{"in-out-of-range", true, []panel{chemistryPanel, bloodCountPanel, lipidPanel, urinalysisPanel}, inOutOfRange},
+	{"flag-before", true, []panel{bloodCountPanel, chemistryPanel, endocrinePanel, serologyPanel}, flagBefore},
+	{"leaders", true, []panel{chemistryPanel, bloodCountPanel, endocrinePanel, urinalysisPanel}, leaders},
+	{"portal-cards", false, []panel{europeanPanel, europeanCountPanel, lipidPanel, serologyPanel}, portalCards},
 }
 
 func esc(s string) string { return html.EscapeString(s) }
