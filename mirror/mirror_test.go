@@ -26,7 +26,7 @@ func length(t *testing.T) time.Duration {
 
 // The short run uses both engines. It does not kill the server, because each kill needs
 // seconds. The programs of docs/examples keep copies too, if this machine can run them.
-func TestAShortRun(t *testing.T) {
+func TestCopiesEqualTheAPI(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the server")
 	}

@@ -94,12 +94,12 @@ func (t *trial) run(ctx context.Context, s settings) error {
 		return err
 	}
 	t.receiver.setAway(false)
-	if err := t.settle(ctx, quiets[0]); err != nil {
+	if err := t.settle(ctx, quietPeriods[0]); err != nil {
 		return err
 	}
 	t.feedFills, t.after = true, 0 // the receiver reads what it lost, and the late copy what came later
 	var all []*comparison
-	for _, quiet := range quiets {
+	for _, quiet := range quietPeriods {
 		if err := t.settle(ctx, quiet); err != nil {
 			return err
 		}
@@ -213,9 +213,9 @@ func (t *trial) readFeed(ctx context.Context) error {
 	}
 }
 
-// quiets are times without an event after which all work is taken to be done. Copies
+// quietPeriods are times without an event after which all work is taken to be done. Copies
 // that differ wait for jobs that run later: summaries follow samples after half a minute.
-var quiets = []time.Duration{3 * time.Second, 40 * time.Second}
+var quietPeriods = []time.Duration{3 * time.Second, 40 * time.Second}
 
 // settle waits until nothing changes any more.
 func (t *trial) settle(ctx context.Context, quiet time.Duration) error {

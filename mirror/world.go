@@ -21,14 +21,14 @@ type world struct {
 	users    []string
 	deleted  []string // some of them were restored
 	orders   []placedOrder
-	imports  []ofUser // imports and shifts to be undone
-	shifts   []ofUser
+	imports  []userChange // imports and shifts to be undone
+	shifts   []userChange
 	products map[string]product
 	done     map[string][2]int // by action: accepted and refused requests
 }
 
-// ofUser is an import or shift of a user.
-type ofUser struct{ id, user string }
+// userChange is an import or shift of a user.
+type userChange struct{ id, user string }
 
 // placedOrder is an order.
 type placedOrder struct{ id, user, method, sample string }
@@ -410,15 +410,15 @@ func (w *world) importExport(ctx context.Context, r *rand.Rand) (int, error) {
 
 func exportTime(at time.Time) string { return at.UTC().Format("2006-01-02 15:04:05 +0000") }
 
-func (w *world) remember(all *[]ofUser, id, user string) {
+func (w *world) remember(all *[]userChange, id, user string) {
 	if id != "" {
 		w.mu.Lock()
-		*all = append(*all, ofUser{id, user})
+		*all = append(*all, userChange{id, user})
 		w.mu.Unlock()
 	}
 }
 
-func (w *world) recent(r *rand.Rand, all *[]ofUser) ofUser {
+func (w *world) recent(r *rand.Rand, all *[]userChange) userChange {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return pick(r, (*all)[max(0, len(*all)-12):])
