@@ -119,7 +119,7 @@ func TestLossesOfOrdersAreFound(t *testing.T) {
 		"its claim was a lie":    {nil, nil, map[string]bool{"k": true}, 1},
 	} {
 		l := &lab{feed: newFeed(), ordered: c.ordered, lost: c.lost}
-		l.feed.orders["o"] = &history{told: len(course), last: course[len(course)-1]}
+		l.feed.orders["o"] = &history{announced: len(course), last: course[len(course)-1]}
 		all := map[string]storedOrder{}
 		for _, o := range c.stored {
 			all[o.ID] = o

@@ -25,9 +25,9 @@ type feed struct {
 
 // history records the events about one object: each contains the whole history so far.
 type history struct {
-	of   string // the order of an appointment
-	told int    // changes in the last event
-	last string // status
+	of        string // the order of an appointment
+	announced int    // changes in the last event
+	last      string // status
 }
 
 // moment is one sample of one user: the unix second at which it was taken.
@@ -126,7 +126,7 @@ func (f *feed) ordered(e feedEvent) error {
 		return fmt.Errorf("event %s: %w", e.ID, err)
 	}
 	f.partial[e.ID] = strings.HasSuffix(o.LastEvent.Status, ".partial_results")
-	return follow(f.orders, e, o.ID, "", o.told())
+	return follow(f.orders, e, o.ID, "", o.announced())
 }
 
 func (f *feed) visited(e feedEvent) error {
@@ -152,9 +152,9 @@ func follow(all map[string]*history, e feedEvent, id, of string, told []string) 
 		h = &history{of: of}
 		all[id] = h
 	}
-	if len(told) < h.told || len(told) > h.told+1 {
-		return fmt.Errorf("event %s (%s) of %s tells of %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(told), h.told, told)
+	if len(told) < h.announced || len(told) > h.announced+1 {
+		return fmt.Errorf("event %s (%s) of %s tells of %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(told), h.announced, told)
 	}
-	h.told, h.last = len(told), told[len(told)-1]
+	h.announced, h.last = len(told), told[len(told)-1]
 	return nil
 }

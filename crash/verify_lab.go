@@ -33,9 +33,9 @@ func (s storedOrder) path() (all []string) {
 	return all
 }
 
-// told returns the part of the path that has events. Hale announces partial results only
+// announced returns the part of the path that has events. Hale announces partial results only
 // to teams that asked for them.
-func (s storedOrder) told() []string {
+func (s storedOrder) announced() []string {
 	return slices.DeleteFunc(s.path(), func(status string) bool { return lowStatus(status) == "partial_results" })
 }
 
@@ -94,11 +94,11 @@ func (l *lab) settle(ctx context.Context) (all map[string]storedOrder, err error
 	}
 }
 
-// recall repeats the requests for orders whose answers were lost, as soon as the server
+// retryLost repeats the requests for orders whose answers were lost, as soon as the server
 // no longer considers them running. It gets the order, or the refusal that it exists.
-func (l *lab) recall(ctx context.Context, t *trial, v *verdict) error {
+func (l *lab) retryLost(ctx context.Context, t *trial, v *verdict) error {
 	return checkEach(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
-		for deadline := time.Now().Add(recallFor); ; {
+		for deadline := time.Now().Add(retryFor); ; {
 			id, err := l.order(ctx, key)
 			body, claimed := isStatus(err, http.StatusConflict)
 			switch {
@@ -109,7 +109,7 @@ func (l *lab) recall(ctx context.Context, t *trial, v *verdict) error {
 			case bytes.Contains(body, []byte("IDEMPOTENT_ANSWER_LOST")):
 				return nil
 			case time.Now().After(deadline):
-				v.lose("key %s: the request is said to run, %v after the last kill", key, recallFor)
+				v.lose("key %s: the request is said to run, %v after the last kill", key, retryFor)
 				return nil
 			}
 			select {
@@ -131,13 +131,13 @@ func (l *lab) unanswered() (n int) {
 	return n
 }
 
-// recallFor is longer than a request without a caller may run.
-const recallFor = 2 * time.Minute
+// retryFor is longer than a request without a caller may run.
+const retryFor = 2 * time.Minute
 
 // verify compares the acknowledged orders, the server's data, the lab's book and the
 // events of the feed.
 func (l *lab) verify(ctx context.Context, t *trial, v *verdict) error {
-	if err := l.recall(ctx, t, v); err != nil {
+	if err := l.retryLost(ctx, t, v); err != nil {
 		return err
 	}
 	all, err := l.settle(ctx)

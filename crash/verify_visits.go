@@ -81,7 +81,7 @@ func (c *clinic) verifyPromises(ctx context.Context, v *verdict) error {
 // recall repeats a request whose answer was lost, as soon as the server no longer
 // considers it running.
 func (c *clinic) recall(ctx context.Context, p *promise, v *verdict) error {
-	for deadline := time.Now().Add(recallFor); ; {
+	for deadline := time.Now().Add(retryFor); ; {
 		var made creation
 		err := c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made)
 		body, claimed := isStatus(err, http.StatusConflict)
@@ -94,7 +94,7 @@ func (c *clinic) recall(ctx context.Context, p *promise, v *verdict) error {
 		case !claimed:
 			return err
 		case time.Now().After(deadline):
-			v.lose("key %s: the request is said to run, %v after the last kill", p.key, recallFor)
+			v.lose("key %s: the request is said to run, %v after the last kill", p.key, retryFor)
 			return nil
 		}
 		select {
@@ -184,7 +184,7 @@ func goesWith(a appointment, w *visit) []string {
 // checkOrder compares an order with its events.
 func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	h := f.orders[o.ID]
-	if told := o.told(); h == nil || h.told != len(told) || h.last != o.LastEvent.Status {
+	if told := o.announced(); h == nil || h.announced != len(told) || h.last != o.LastEvent.Status {
 		v.lose("order %s went %v, and the feed tells of %+v", o.ID, told, h)
 	}
 }
@@ -199,7 +199,7 @@ func (f *feed) checkVisits(final map[string]appointment, v *verdict) {
 			v.lose("appointment %s of order %s was announced and is gone", id, h.of)
 		case a.ID != id && h.last != visitCancelled:
 			v.lose("appointment %s of order %s is %s, and %s is there beside it", id, h.of, h.last, a.ID)
-		case a.ID == id && (h.told != len(a.Events) || h.last != a.EventStatus):
+		case a.ID == id && (h.announced != len(a.Events) || h.last != a.EventStatus):
 			v.lose("appointment %s went %v, and the feed tells of %+v", id, a.path(), *h)
 		}
 	}
