@@ -89,7 +89,7 @@ func (a *App) requireTables(ctx context.Context) error {
 		return tx.QueryRow(ctx, `SELECT to_regclass('instance') IS NOT NULL`).Scan(&there)
 	})
 	if err != nil {
-		return fmt.Errorf("app: looking at the database: %w", err)
+		return fmt.Errorf("app: checking the database: %w", err)
 	}
 	if !there {
 		return lostError("the PostgreSQL database is empty, and %s has served another one; check --database, or restore a backup; %s", a.Config.Data, beginAgain)
@@ -193,7 +193,7 @@ func (a *App) openAudit(ctx context.Context) error {
 		return err
 	}
 	if len(problems) > 0 || refused > 0 {
-		a.Log.Error("the audit log was changed without the root key; hale audit verify tells more", "problems", strings.Join(problems, "; "), "refused rows", refused)
+		a.Log.Error("the audit log was changed without the root key; run hale audit verify for details", "problems", strings.Join(problems, "; "), "refused rows", refused)
 	}
 	if served[line] != "" {
 		return nil

@@ -230,7 +230,7 @@ func (r *Runner) flush(ctx context.Context, group []outcome) {
 		if err == nil || errors.Is(err, store.ErrClosed) {
 			break
 		}
-		r.log.ErrorContext(ctx, "recording jobs", "error", err)
+		r.log.ErrorContext(ctx, "job outcomes cannot be recorded; trying again", "error", err)
 		if r.db.Ping(ctx) == nil {
 			left = r.recordSeparately(ctx, left)
 		}

@@ -107,7 +107,7 @@ func (db *DB) ExamineClock(ctx context.Context) error {
 }
 
 func gapError(gap time.Duration) error {
-	return fmt.Errorf("%w: it is %s ahead of the last check; if it is right, because the service did not run, hale clock confirm says so", ErrClock, gap.Round(time.Minute))
+	return fmt.Errorf("%w: it is %s ahead of the last check; if the clock is right and the service was stopped meanwhile, run hale clock confirm", ErrClock, gap.Round(time.Minute))
 }
 
 // clockGap returns the time since the last check, 0 before the first one.
