@@ -277,7 +277,7 @@ func appliedReports(ctx context.Context, tx *store.Tx, o *orders.Order) ([]netwo
 		}
 		var r networks.Report
 		if err := json.Unmarshal(doc, &r); err != nil {
-			return nil, fmt.Errorf("inbox: a stored report %s: %w", h.id, err)
+			return nil, fmt.Errorf("inbox: decoding stored report %s: %w", h.id, err)
 		}
 		found = append(found, r)
 	}

@@ -53,7 +53,7 @@ func (s *Service) next(ctx context.Context, tx *store.Tx, lane string) (bool, er
 		return false, err
 	}
 	if err := json.Unmarshal(doc, &q.Report); err != nil {
-		return false, fmt.Errorf("inbox: a stored report %s: %w", q.ID, err)
+		return false, fmt.Errorf("inbox: decoding stored report %s: %w", q.ID, err)
 	}
 	return true, s.process(ctx, tx, q, doc)
 }
@@ -90,7 +90,7 @@ func ReadArrival(ctx context.Context, tx *store.Tx, id uuid.UUID) (Arrival, erro
 		return Arrival{}, err
 	}
 	if err := json.Unmarshal(doc, &q.Report); err != nil {
-		return Arrival{}, fmt.Errorf("inbox: a stored report %s: %w", q.ID, err)
+		return Arrival{}, fmt.Errorf("inbox: decoding stored report %s: %w", q.ID, err)
 	}
 	return q.Arrival, nil
 }
@@ -108,7 +108,7 @@ func ReadReport(ctx context.Context, tx *store.Tx, id uuid.UUID) (*networks.Repo
 	}
 	r := new(networks.Report)
 	if err := json.Unmarshal(doc, r); err != nil {
-		return nil, fmt.Errorf("inbox: a stored report %s: %w", id, err)
+		return nil, fmt.Errorf("inbox: decoding stored report %s: %w", id, err)
 	}
 	return r, nil
 }

@@ -166,7 +166,7 @@ func ParseHours(text string) (*Hours, error) {
 	var h Hours
 	if strings.HasPrefix(text, "{") {
 		if err := json.Unmarshal([]byte(text), &h); err != nil {
-			return nil, fmt.Errorf("not opening hours: %w", err)
+			return nil, fmt.Errorf("invalid opening hours: %w", err)
 		}
 		return &h, nil
 	}

@@ -128,12 +128,12 @@ func (s *Service) record(ctx context.Context, j *Job, result extract.Result, err
 	return jobs.Later(noReaderAfter)
 }
 
-// recordDeath puts a report whose reading ended the process back into the queue, a few
-// times.
+// recordDeath returns a report whose reading crashed the child process to the queue, at
+// most maxDeaths times.
 func (s *Service) recordDeath(ctx context.Context, j *Job, cause error) error {
 	j.deaths++
 	if s.Log != nil {
-		s.Log.WarnContext(ctx, "the reader of lab reports ended while it read a file", "report", j.ID, "times", j.deaths, "error", cause)
+		s.Log.WarnContext(ctx, "the report reader process exited while reading a file", "report", j.ID, "times", j.deaths, "error", cause)
 	}
 	if j.deaths >= maxDeaths || j.starts >= maxStarts {
 		return s.finish(ctx, j, func(tx *store.Tx, now *Job) error {

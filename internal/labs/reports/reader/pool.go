@@ -116,7 +116,7 @@ func (p *Pool) ask(ctx context.Context, r *room, limit time.Duration, asked requ
 	return answer{}, nil, fmt.Errorf("%w: %v", reports.ErrReaderGone, c.cmd.ProcessState)
 }
 
-var errTooSlow = errors.New("reader: time limit")
+var errTooSlow = errors.New("reader: the time limit was exceeded")
 
 // converse sends a request and reads its answer.
 func (c *child) converse(asked request, files []reports.File) (a answer, image []byte, err error) {
