@@ -165,7 +165,7 @@ func (s *Service) gather(ctx context.Context, p *PartialUpload) (_ *Upload, err 
 	}
 	up.SHA256 = digest.Sum(nil)
 	if len(p.SHA256) > 0 && string(p.SHA256) != string(up.SHA256) {
-		return nil, fault.New(fault.Invalid, "The file is not the one whose SHA-256 was stated").At("body")
+		return nil, fault.New(fault.Invalid, "The SHA-256 of the file differs from the stated one").At("body")
 	}
 	up.Kind, err = s.recognise(s.path(up.name), p.Kind)
 	return up, err

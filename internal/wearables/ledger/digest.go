@@ -61,7 +61,7 @@ func (l *Ledger) keyOf(ctx context.Context, tx *store.Tx, team teams.ID, user us
 		key, err = makeKey(ctx, tx, team, user)
 	}
 	if err != nil {
-		return key, fmt.Errorf("ledger: the key of digests: %w", err)
+		return key, fmt.Errorf("ledger: reading the key of digests: %w", err)
 	}
 	tx.AfterCommit(func() { l.keys.put(user, key) })
 	return key, nil

@@ -116,7 +116,7 @@ func (p *Payload) Restore(ctx context.Context, db *store.DB, to io.Writer) error
 func FileIDs(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (func(kind string, sha256 []byte) ID, error) {
 	key, err := readKey(ctx, tx, team, user)
 	if err != nil {
-		return nil, fmt.Errorf("ledger: the key of digests: %w", err)
+		return nil, fmt.Errorf("ledger: reading the key of digests: %w", err)
 	}
 	return func(kind string, sha256 []byte) ID { return digest(key, noHour, kind, "", "", sha256) }, nil
 }
@@ -129,7 +129,7 @@ func (l *Ledger) FileOf(ctx context.Context, tx *store.Tx, f File) (p Payload, o
 		return p, false, nil
 	}
 	if err != nil {
-		return p, false, fmt.Errorf("ledger: the key of digests: %w", err)
+		return p, false, fmt.Errorf("ledger: reading the key of digests: %w", err)
 	}
 	at := Payload{Team: f.Team, User: f.User, ID: digest(key, noHour, f.Kind, "", "", f.SHA256)}
 	err = p.scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM payloads WHERE `+byKey+` AND whole`, at.key()...))

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrCharset means that a document has an unsupported encoding.
-var ErrCharset = errors.New("the document is in an encoding that is not read; UTF-8, UTF-16 and ISO-8859-1 are")
+var ErrCharset = errors.New("unsupported encoding; use UTF-8, UTF-16 or ISO-8859-1")
 
 // UTF8 returns a document in UTF-8. The byte order mark names its encoding, otherwise
 // the XML declaration.
