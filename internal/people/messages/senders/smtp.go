@@ -68,7 +68,7 @@ func NewSMTP(address, from string, trust *tls.Config) (*SMTP, error) {
 	}
 	s.options = options
 	if _, err := mail.NewClient(s.host, s.options...); err != nil {
-		return nil, fmt.Errorf("senders: the SMTP server: %w", err)
+		return nil, fmt.Errorf("senders: invalid smtp-url: %w", err)
 	}
 	if err := mail.NewMsg().From(from); err != nil {
 		return nil, errors.New("senders: the sender of e-mails is not an address")
