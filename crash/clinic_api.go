@@ -18,7 +18,7 @@ const (
 	walkIn = "walk_in_test"
 )
 
-// In visitedZip the sandbox's phlebotomists have slots to book. In askedZip they take
+// In visitedZip the sandbox's phlebotomists have slots to book. In askedZip they accept
 // requests for a visit, and confirm a time later.
 const (
 	visitedZip = "85004"

@@ -153,7 +153,7 @@ func follow(all map[string]*history, e feedEvent, id, of string, told []string) 
 		all[id] = h
 	}
 	if len(told) < h.announced || len(told) > h.announced+1 {
-		return fmt.Errorf("event %s (%s) of %s tells of %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(told), h.announced, told)
+		return fmt.Errorf("event %s (%s) of %s has %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(told), h.announced, told)
 	}
 	h.announced, h.last = len(told), told[len(told)-1]
 	return nil

@@ -22,12 +22,12 @@ import (
 )
 
 // lab is the laboratory of the run. It runs in this process, so no kill reaches it.
-// It takes real orders over MLLP and counts them by their placer number. A production
+// It receives real orders over MLLP and counts them by their placer number. A production
 // team of its own orders there.
 type lab struct {
 	networktest.WireLab
 	address string
-	listens []string // where each node takes results
+	listens []string // where each node receives results
 	call    *caller  // the production team's
 	feed    *feed
 	user    string

@@ -94,8 +94,8 @@ func (l *lab) settle(ctx context.Context) (all map[string]storedOrder, err error
 	}
 }
 
-// retryLost repeats the requests for orders whose answers were lost, as soon as the server
-// no longer considers them running. It gets the order, or the refusal that it exists.
+// retryLost repeats the requests whose answers were lost, after the server has ended them.
+// Each returns its order, or the conflict that its answer was lost.
 func (l *lab) retryLost(ctx context.Context, t *trial, v *verdict) error {
 	return checkEach(ctx, l.lost, func(ctx context.Context, key string, _ bool) error {
 		for deadline := time.Now().Add(retryFor); ; {

@@ -185,7 +185,7 @@ func goesWith(a appointment, w *visit) []string {
 func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	h := f.orders[o.ID]
 	if told := o.announced(); h == nil || h.announced != len(told) || h.last != o.LastEvent.Status {
-		v.lose("order %s went %v, and the feed tells of %+v", o.ID, told, h)
+		v.lose("order %s went %v, and the feed has %+v", o.ID, told, h)
 	}
 }
 
@@ -200,7 +200,7 @@ func (f *feed) checkVisits(final map[string]appointment, v *verdict) {
 		case a.ID != id && h.last != visitCancelled:
 			v.lose("appointment %s of order %s is %s, and %s is there beside it", id, h.of, h.last, a.ID)
 		case a.ID == id && (h.announced != len(a.Events) || h.last != a.EventStatus):
-			v.lose("appointment %s went %v, and the feed tells of %+v", id, a.path(), *h)
+			v.lose("appointment %s went %v, and the feed has %+v", id, a.path(), *h)
 		}
 	}
 	for _, a := range final {

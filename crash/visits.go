@@ -113,7 +113,7 @@ func (v *visit) arranged() string {
 	return "appointment_scheduled"
 }
 
-// book takes a free slot, or requests a visit.
+// book books a free slot, or requests a visit.
 func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 	p := promise{path: appointmentPath(v.order, v.method) + "/request"}
 	for try := 0; ; try++ {
