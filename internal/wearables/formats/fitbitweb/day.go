@@ -73,13 +73,13 @@ func amount(d replies.Document) *float64 {
 	return &v
 }
 
-// takeRestingHeartRate takes the resting heart rate. A day has no field for the minutes in four zones
+// takeRestingHeartRate reads the resting heart rate. A day has no field for the minutes in four zones
 // and for the mean of some hours.
 func takeRestingHeartRate(a *replies.Activity, d replies.Document) {
 	a.HeartRate = &replies.HeartRate{Resting: d.Inner("value").Positive("restingHeartRate")}
 }
 
-// total takes one value of a daily series.
+// total reads one value of a daily series.
 func (r *reader) total(d replies.Document, set func(*replies.Activity, replies.Document)) replies.Verdict {
 	day, ok := d.Day("dateTime")
 	if !ok {
@@ -93,7 +93,7 @@ func (r *reader) total(d replies.Document, set func(*replies.Activity, replies.D
 	return r.Activity(watch, day, body)
 }
 
-// summary takes the summary of a day's activities.
+// summary reads the summary of a day's activities.
 func (r *reader) summary(d replies.Document) replies.Verdict {
 	day, ok := dayOf(d.Outer())
 	if !ok {
@@ -130,12 +130,12 @@ func dayOf(reply replies.Document) (day civil.Date, ok bool) {
 	return day, ok
 }
 
-// weight takes a weight, in kilograms, and the values beside it.
+// weight reads a weight, in kilograms, and the values beside it.
 func (r *reader) weight(d replies.Document) replies.Verdict {
 	return r.weighed(d, [][2]string{{"weight", "body_weight"}, {"bmi", "body_mass_index"}, {"fat", "body_fat"}})
 }
 
-// fat takes a share of fat, in percent, without a weight.
+// fat reads a share of fat, in percent, without a weight.
 func (r *reader) fat(d replies.Document) replies.Verdict {
 	return r.weighed(d, [][2]string{{"fat", "body_fat"}})
 }
@@ -173,7 +173,7 @@ func scaleOf(name string) wearables.Source {
 	return app
 }
 
-// core takes a temperature of the body that was typed in, in °C.
+// core reads a temperature of the body that was typed in, in °C.
 func (r *reader) core(d replies.Document) replies.Verdict {
 	wall, ok := d.Wall("dateTime")
 	if !ok {
@@ -188,7 +188,7 @@ func (r *reader) core(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// cardioScore takes the VO₂max of a day. Without recorded runs Fitbit states a range,
+// cardioScore reads the VO₂max of a day. Without recorded runs Fitbit states a range,
 // in which the value is unknown.
 func (r *reader) cardioScore(d replies.Document) replies.Verdict {
 	day, ok := d.Day("dateTime")
@@ -212,7 +212,7 @@ func (r *reader) day(date civil.Date) (from, to int64, offset int32) {
 	return from, to, offset
 }
 
-// user takes the birth date of a profile. It does not read height and weight, because
+// user reads the birth date of a profile. It does not read height and weight, because
 // they may be in either system of units, and neither name nor picture.
 func (r *reader) user(d replies.Document) replies.Verdict {
 	birth, ok := d.Birth("dateOfBirth")
@@ -223,7 +223,7 @@ func (r *reader) user(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// device takes one of the wearer's trackers or scales.
+// device reads one of the wearer's trackers or scales.
 func (r *reader) device(d replies.Document) replies.Verdict {
 	one := files.Device{
 		Provider: Provider, SourceType: watch.Type, Manufacturer: "Fitbit", Model: files.Text(d.Text("deviceVersion")), ExternalID: files.Text(d.Word("id")),

@@ -38,7 +38,7 @@ func intradayNames() []string {
 	return names
 }
 
-// point takes one value of an intraday series.
+// point reads one value of an intraday series.
 func (r *reader) point(d replies.Document, s intradaySeries) replies.Verdict {
 	list := d.Outer()
 	day, ok := r.dayWithin(list, d.Text("time"))

@@ -160,7 +160,7 @@ func hasMinuteValues(d replies.Document) bool {
 }
 
 // Google's archive has Fitbit's data a second time, in other files. Their sleep
-// is that of the interface. Of the rest, the reader takes only data that names
+// is that of the interface. Of the rest, the reader reads only data that names
 // its kind. Steps, distances, energy and heights do not: all are lists of
 // {"dateTime": …, "value": …}, and only the names of their files differ.
 //
@@ -170,8 +170,8 @@ func hasMinuteValues(d replies.Document) bool {
 // archiveDay is the date format of the archive.
 const archiveDay = "01/02/06"
 
-// storeHeartRate takes a heart rate of the archive. A value without any confidence is invented: the
-// tracker was not worn.
+// storeHeartRate stores one heart rate of the archive. Confidence 0 means that the tracker
+// was not worn, so the value is rejected.
 func (r *reader) storeHeartRate(d replies.Document) replies.Verdict {
 	at, err := time.Parse(archiveDay+" 15:04:05", d.Text("dateTime"))
 	if err != nil || !replies.IsBelievableYear(at.Year()) {
@@ -186,7 +186,7 @@ func (r *reader) storeHeartRate(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// storeRestingHeartRate takes the resting heart rate of a day of the archive.
+// storeRestingHeartRate stores the resting heart rate of a day of the archive.
 func (r *reader) storeRestingHeartRate(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
 	bpm := v.Positive("value")

@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// sleep takes one sleep of either version.
+// sleep reads one sleep of either version.
 //
 // It keeps Fitbit's values: it does not add up the minutes of the stages. The time to
 // fall asleep is 0 if a tracker recognized the sleep by itself, which means unknown.
@@ -157,7 +157,7 @@ func (r *reader) nightly(d replies.Document, name string, said replies.Sleep) re
 	return r.Nightly(replies.NightlyValues{Day: day, Source: watch, Sleep: said, Name: name})
 }
 
-// hrv takes the mean variability of a night (RMSSD, ms); that of deep sleep alone has
+// hrv reads the mean variability of a night (RMSSD, ms); that of deep sleep alone has
 // no resource.
 func (r *reader) hrv(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
@@ -166,19 +166,19 @@ func (r *reader) hrv(d replies.Document) replies.Verdict {
 	return verdict
 }
 
-// hrvIntraday takes the variability every five minutes of a night.
+// hrvIntraday reads the variability every five minutes of a night.
 func (r *reader) hrvIntraday(d replies.Document) replies.Verdict {
 	key := sheet.Key{Resource: "hrv", Type: "rmssd", Source: watch}
 	return r.perMinute(d, key, func(one replies.Document) *float64 { return one.Inner("value").Positive("rmssd") })
 }
 
-// oxygen takes the saturation every minute of a night, in percent.
+// oxygen reads the saturation every minute of a night, in percent.
 func (r *reader) oxygen(d replies.Document) replies.Verdict {
 	key := sheet.Key{Resource: "blood_oxygen", Source: watch}
 	return r.perMinute(d, key, func(one replies.Document) *float64 { return one.Positive("value") })
 }
 
-// perMinute takes the values of a night, each with its own time.
+// perMinute reads the values of a night, each with its own time.
 func (r *reader) perMinute(d replies.Document, key sheet.Key, value func(replies.Document) *float64) replies.Verdict {
 	if _, ok := d.Day("dateTime"); !ok {
 		return replies.BadDate
@@ -198,7 +198,7 @@ func (r *reader) perMinute(d replies.Document, key sheet.Key, value func(replies
 	return replies.VerdictOf(kept)
 }
 
-// breaths takes the breaths per minute of a whole night, in the summary or among those
+// breaths reads the breaths per minute of a whole night, in the summary or among those
 // of its stages, which have no resource.
 func (r *reader) breaths(d replies.Document) replies.Verdict {
 	v := d.Inner("value")
@@ -211,7 +211,7 @@ func (r *reader) breaths(d replies.Document) replies.Verdict {
 	return verdict
 }
 
-// storeSkinTemperature takes how much warmer or colder than usual the skin was in a night.
+// storeSkinTemperature stores the deviation of a night's skin temperature.
 func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	return r.nightly(d, "tempSkin", replies.Sleep{Temperature: d.Inner("value").Deviation("nightlyRelative")})
 }

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// activityOfDay takes an activity of a day's reply. An activity with a day and no time of
+// activityOfDay reads an activity of a day's reply. An activity with a day and no time of
 // day is no session.
 func (r *reader) activityOfDay(d replies.Document) replies.Verdict {
 	wall, ok := wallOf(d, "startDate", "startTime")
@@ -43,7 +43,7 @@ const (
 	mostListed = 1 << 16
 )
 
-// activityLog takes an activity from the list of activities. The list has exact times and
+// activityLog reads an activity from the list of activities. The list has exact times and
 // states the unit of the distance.
 func (r *reader) activityLog(d replies.Document) replies.Verdict {
 	at, offset, ok := d.Moment("startTime")

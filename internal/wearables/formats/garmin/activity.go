@@ -28,7 +28,7 @@ func (r *reader) workout(w files.Recording, start moment, length float64) replie
 	return replies.Mapped
 }
 
-// pushedActivity takes an activity of the interface for partners. Its duration
+// pushedActivity reads an activity of the interface for partners. Its duration
 // is the time that the timer ran. The interface does not state pauses.
 func (r *reader) pushedActivity(d replies.Document) replies.Verdict { return r.pushed(d, nil) }
 
@@ -63,7 +63,7 @@ func idOf(d replies.Document) string {
 	return files.Text(cmp.Or(d.Word("activityId"), strings.TrimSuffix(d.Word("summaryId"), "-detail")))
 }
 
-// details takes an activity with its course, moment by moment.
+// details reads an activity with its course, moment by moment.
 func (r *reader) details(d replies.Document) replies.Verdict {
 	summary := d.Inner("summary")
 	if summary.Flag("isParent") || d.Flag("isParent") {
@@ -120,7 +120,7 @@ func momentOf(d replies.Document, at int64) files.Moment {
 	return m
 }
 
-// listedActivity takes an activity of Connect's list.
+// listedActivity reads an activity of Connect's list.
 func (r *reader) listedActivity(d replies.Document) replies.Verdict {
 	w := connectActivity(d, d.Inner("activityType").Text("typeKey"), d.Flag("manualActivity"))
 	w.MeanBPM, w.MaxBPM = d.Positive("averageHR"), d.Positive("maxHR")
@@ -129,7 +129,7 @@ func (r *reader) listedActivity(d replies.Document) replies.Verdict {
 	return r.connect(w, d, d.Positive("vO2MaxValue"))
 }
 
-// openedActivity takes an activity as Connect shows it on its own page.
+// openedActivity reads an activity as Connect shows it on its own page.
 func (r *reader) openedActivity(d replies.Document) replies.Verdict {
 	s := d.Inner("summaryDTO")
 	w := connectActivity(s, d.Inner("activityTypeDTO").Text("typeKey"), d.Inner("metadataDTO").Flag("manualActivity"))

@@ -52,7 +52,7 @@ func share(grams, all *float64) *float64 {
 	return &percent
 }
 
-// pushedWeight takes a body composition. A document with only a weight was typed in,
+// pushedWeight reads a body composition. A document with only a weight was typed in,
 // because Garmin's scales measure more.
 func (r *reader) pushedWeight(d replies.Document) replies.Verdict {
 	at, ok := r.measured(d)
@@ -73,7 +73,7 @@ func (r *reader) pushedWeight(d replies.Document) replies.Verdict {
 // mostWeighings bounds the weighings of a file: ten a day for 70 years.
 const mostWeighings = 1 << 18
 
-// weighing takes one of Connect's weights. Connect repeats the last weight of a day
+// weighing reads one of Connect's weights. Connect repeats the last weight of a day
 // beside the list of all weights.
 func (r *reader) weighing(d replies.Document) replies.Verdict {
 	id := files.Text(d.Word("samplePk"))
@@ -111,7 +111,7 @@ func (r *reader) pressurePage(d replies.Document) replies.Verdict {
 	return r.pressure(d, at, ok)
 }
 
-// pressure takes a measurement of blood pressure, mmHg, and the pulse that came
+// pressure reads a measurement of blood pressure, mmHg, and the pulse that came
 // with it.
 func (r *reader) pressure(d replies.Document, at moment, timed bool) replies.Verdict {
 	high, low := d.Positive("systolic"), d.Positive("diastolic")
@@ -132,7 +132,7 @@ func (r *reader) pressure(d replies.Document, at moment, timed bool) replies.Ver
 	return replies.Mapped
 }
 
-// water takes the amount that was drunk in a day, in ml. It has no time, so its
+// water reads the amount that was drunk in a day, in ml. It has no time, so its
 // time is the start of the day.
 func (r *reader) water(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
@@ -148,7 +148,7 @@ func (r *reader) water(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// settings takes facts about the owner of the account. The weight in it has no day, and
+// settings reads facts about the owner of the account. The weight in it has no day, and
 // names are not read.
 func (r *reader) settings(d replies.Document) replies.Verdict {
 	data, p := d.Inner("userData"), &derive.Person{}

@@ -65,7 +65,7 @@ func (r *reader) endDays() {
 	r.days = nil
 }
 
-// pushedDay takes a daily summary. Its average heart rate is that of a week.
+// pushedDay reads a daily summary. Its average heart rate is that of a week.
 func (r *reader) pushedDay(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	start, timed := r.start(d)
@@ -90,7 +90,7 @@ func (r *reader) pushedDay(d replies.Document) replies.Verdict {
 	return r.day(day, said)
 }
 
-// dayPage takes the summary of a day of Connect's.
+// dayPage reads the summary of a day of Connect's.
 func (r *reader) dayPage(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	if !ok {
@@ -110,7 +110,7 @@ func (r *reader) dayPage(d replies.Document) replies.Verdict {
 	return r.day(day, said)
 }
 
-// latest takes the last values of a day that have a time.
+// latest reads the last values of a day that have a time.
 func (r *reader) latest(d replies.Document, offset int32) {
 	for _, f := range []struct {
 		value, at string
@@ -127,7 +127,7 @@ func (r *reader) latest(d replies.Document, offset int32) {
 	}
 }
 
-// stepsOfDay takes the steps of a day by themselves.
+// stepsOfDay reads the steps of a day by themselves.
 func (r *reader) stepsOfDay(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	if !ok {
@@ -162,7 +162,7 @@ const quarter = 900
 // mostEpochs bounds those of a file: five years of three a quarter.
 const mostEpochs = 1 << 19
 
-// epoch takes the activity of a quarter of an hour. A later version of an epoch replaces
+// epoch reads the activity of a quarter of an hour. A later version of an epoch replaces
 // it.
 func (r *reader) epoch(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
@@ -235,7 +235,7 @@ func plus(sum **float64, v *float64) {
 	*sum = &total
 }
 
-// steps takes those of a quarter of an hour of Connect's.
+// steps reads those of a quarter of an hour of Connect's.
 func (r *reader) steps(d replies.Document) replies.Verdict {
 	start, began := clock(d.Raw("startGMT"))
 	end, ended := clock(d.Raw("endGMT"))

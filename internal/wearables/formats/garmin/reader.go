@@ -33,7 +33,7 @@ var (
 	app   = wearables.Source{Provider: Provider, Type: "app"}
 )
 
-// reader takes Garmin's documents of one file. It keeps data that several of them share
+// reader reads Garmin's documents of one file. It keeps data that several of them share
 // until the end.
 type reader struct {
 	*replies.Reader
@@ -152,7 +152,7 @@ func isFlag(name string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Flag(name) }
 }
 
-// isActivity tells an activity from an epoch, which has a type of activity too.
+// isActivity distinguishes an activity from an epoch, which has a type of activity too.
 func isActivity(d replies.Document) bool {
 	if d.Under == "epochs" {
 		return false

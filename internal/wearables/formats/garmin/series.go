@@ -31,7 +31,7 @@ var (
 	deviations = sheet.Key{Resource: "body_temperature_delta", Source: watch}
 )
 
-// value takes one value, or counts it by the name of its part.
+// value reads one value, or counts it by the name of its part.
 func (r *reader) value(of series, at moment, v float64, part string) bool {
 	switch {
 	case !replies.IsBelievableYear(at.at.Year()):
@@ -48,7 +48,7 @@ func (r *reader) value(of series, at moment, v float64, part string) bool {
 // maxSpan bounds the distance of a value of a summary from its start, in seconds.
 const maxSpan = 2 * 86400
 
-// offsets takes values by their seconds from the start of a summary: {"15": 75, "30":
+// offsets reads values by their seconds from the start of a summary: {"15": 75, "30":
 // 74}. It reports whether there were any.
 func (r *reader) offsets(d replies.Document, name string, start moment, of series, part string) (some bool) {
 	var all map[string]json.RawMessage
@@ -79,7 +79,7 @@ func (r *reader) offsets(d replies.Document, name string, start moment, of serie
 	return some
 }
 
-// pushedSeries takes a summary whose values are in one field.
+// pushedSeries reads a summary whose values are in one field.
 func (r *reader) pushedSeries(name string, of series) func(replies.Document) replies.Verdict {
 	return func(d replies.Document) replies.Verdict {
 		start, ok := r.start(d)
@@ -91,7 +91,7 @@ func (r *reader) pushedSeries(name string, of series) func(replies.Document) rep
 	}
 }
 
-// pushedHRV takes the five-minute values of a night, and its mean.
+// pushedHRV reads the five-minute values of a night, and its mean.
 func (r *reader) pushedHRV(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
 	if !ok {
@@ -105,7 +105,7 @@ func (r *reader) pushedHRV(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(some)
 }
 
-// storeSkinTemperature takes the deviation of a sleep's skin temperature from the usual one.
+// storeSkinTemperature stores the deviation of a sleep's skin temperature from the usual one.
 func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
 	length := d.Amount("durationInSeconds")
@@ -120,7 +120,7 @@ func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// snapshot takes two minutes in which the wearer sat still.
+// snapshot reads two minutes in which the wearer sat still.
 func (r *reader) snapshot(d replies.Document) replies.Verdict {
 	start, ok := r.start(d)
 	if !ok {
@@ -141,7 +141,7 @@ func (r *reader) snapshot(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(some)
 }
 
-// maximum takes a VO2max, which has a day and no time. Its time is the start of
+// maximum reads a VO2max, which has a day and no time. Its time is the start of
 // the day.
 func (r *reader) maximum(d replies.Document, names ...string) replies.Verdict {
 	day, ok := d.Day("calendarDate")
@@ -158,7 +158,7 @@ func (r *reader) maximum(d replies.Document, names ...string) replies.Verdict {
 	return replies.BadValue
 }
 
-// metrics takes the pushed VO2max, that of running before that of cycling. An
+// metrics reads the pushed VO2max, that of running before that of cycling. An
 // age of fitness is on a scale of Garmin's own.
 func (r *reader) metrics(d replies.Document) replies.Verdict {
 	r.SkipFields("user metrics", d, "fitnessAge")
@@ -169,7 +169,7 @@ func (r *reader) maxMetrics(d replies.Document) replies.Verdict {
 	return r.maximum(d, "vo2MaxPreciseValue", "vo2MaxValue")
 }
 
-// rows takes values of Connect's in rows of a time in milliseconds and a value.
+// rows reads values of Connect's in rows of a time in milliseconds and a value.
 func (r *reader) rows(d replies.Document, name string, offset int32, of series) (some bool) {
 	for _, raw := range d.List(name) {
 		var row []json.RawMessage
@@ -190,7 +190,7 @@ func (r *reader) rows(d replies.Document, name string, offset int32, of series) 
 	return some
 }
 
-// page takes a day of Connect's whose values are in rows.
+// page reads a day of Connect's whose values are in rows.
 func (r *reader) page(d replies.Document, name string, of series) replies.Verdict {
 	start, ok := r.both(d, "startTimestampGMT", "startTimestampLocal")
 	if !ok {
@@ -224,7 +224,7 @@ func (r *reader) breathPage(d replies.Document) replies.Verdict {
 	return r.page(d, "respirationValuesArray", breaths)
 }
 
-// oxygenPage takes the last measurement. It skips means of hours, because the
+// oxygenPage reads the last measurement. It skips means of hours, because the
 // sleep has their measurements.
 func (r *reader) oxygenPage(d replies.Document) replies.Verdict {
 	start, ok := r.both(d, "startTimestampGMT", "startTimestampLocal")
@@ -237,7 +237,7 @@ func (r *reader) oxygenPage(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(r.Gather.N > before)
 }
 
-// objects takes values of Connect's that are objects with a time.
+// objects reads values of Connect's that are objects with a time.
 func (r *reader) objects(d replies.Document, name, at, value string, offset int32, of series) (some bool) {
 	for _, one := range d.Documents(name) {
 		v, stated := one.Number(value)

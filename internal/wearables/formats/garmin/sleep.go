@@ -29,7 +29,7 @@ func stagesOf(all []stage, start time.Time) (s replies.Stages) {
 // levels are the names of the lists of pushed stages.
 var levels = map[string]int8{"deep": derive.Deep, "light": derive.Light, "rem": derive.REM, "awake": derive.Awake, "unmeasurable": derive.Asleep}
 
-// pushedSleep takes one sleep of the interface for partners. Its duration
+// pushedSleep reads one sleep of the interface for partners. Its duration
 // leaves out, on some devices, when the wearer lay awake: the night is as long
 // as its stages.
 func (r *reader) pushedSleep(d replies.Document) replies.Verdict {
@@ -112,7 +112,7 @@ func (r *reader) pushedNap(d replies.Document) replies.Verdict {
 // activityLevels are the numbers of the stages on Connect's page.
 var activityLevels = map[float64]int8{0: derive.Deep, 1: derive.Light, 2: derive.REM, 3: derive.Awake}
 
-// nightPage takes one of Connect's nights with the values that were measured in it.
+// nightPage reads one of Connect's nights with the values that were measured in it.
 func (r *reader) nightPage(d replies.Document) replies.Verdict {
 	s := d.Inner("dailySleepDTO")
 	start, began := r.both(s, "sleepStartTimestampGMT", "sleepStartTimestampLocal")
@@ -198,7 +198,7 @@ func (r *reader) napPage(d replies.Document, offset int32) replies.Verdict {
 	})
 }
 
-// hrvOfNight takes the mean of a night from a document of its own.
+// hrvOfNight reads the mean of a night from a document of its own.
 func (r *reader) hrvOfNight(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	mean := d.Positive("lastNightAvg")
@@ -211,7 +211,7 @@ func (r *reader) hrvOfNight(d replies.Document) replies.Verdict {
 	return r.aboutNight(replies.NightlyValues{Day: day, Source: watch, Sleep: replies.Sleep{AverageHRV: mean}, Name: "hrv of a night"})
 }
 
-// sleepScore takes a score from a document of its own.
+// sleepScore reads a score from a document of its own.
 func (r *reader) sleepScore(d replies.Document) replies.Verdict {
 	day, ok := d.Day("calendarDate")
 	value := d.Positive("value")

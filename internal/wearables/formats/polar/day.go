@@ -8,7 +8,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// activity takes a day, which begins by the watch's own clock. Older documents state
+// activity reads a day, which begins by the watch's own clock. Older documents state
 // its values twice: active steps are all steps.
 func (r *reader) activity(doc replies.Document) replies.Verdict {
 	d := hyphenated(doc)
@@ -38,7 +38,7 @@ var (
 	bloodOxygenSamples = sheet.Key{Resource: "blood_oxygen", Source: watch}
 )
 
-// heart takes the continuous heart rate of a day: a value every five minutes,
+// heart reads the continuous heart rate of a day: a value every five minutes,
 // and every second while the watch thinks that it matters. 0 means that it had
 // no contact.
 func (r *reader) heart(d replies.Document) replies.Verdict {
@@ -67,7 +67,7 @@ func (r *reader) heart(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(r.Gather.N > before)
 }
 
-// steps takes those of a day, minute by minute.
+// steps reads those of a day, minute by minute.
 func (r *reader) steps(d replies.Document) replies.Verdict {
 	steps := d.Inner("steps")
 	interval := steps.Amount("interval_ms")
@@ -91,7 +91,7 @@ func (r *reader) steps(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(r.Gather.N > before)
 }
 
-// temperature takes core temperatures. Skin temperatures of the day have no resource.
+// temperature reads core temperatures. Skin temperatures of the day have no resource.
 func (r *reader) temperature(d replies.Document) replies.Verdict {
 	if d.Text("measurement_type") != "TM_CORE_TEMPERATURE" {
 		return replies.Skipped
@@ -112,7 +112,7 @@ func (r *reader) temperature(d replies.Document) replies.Verdict {
 	return replies.VerdictOf(r.Gather.N > before)
 }
 
-// oxygen takes a test of the blood's oxygen; the offset is in minutes.
+// oxygen reads a test of the blood's oxygen; the offset is in minutes.
 func (r *reader) oxygen(d replies.Document) replies.Verdict {
 	at, ok := d.Unix("test_time")
 	percent := d.Positive("blood_oxygen_percent")

@@ -14,7 +14,7 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// exercise takes an exercise, with its samples and route if it has them. Its start is
+// exercise reads an exercise, with its samples and route if it has them. Its start is
 // the watch's local time, and the offset beside it in minutes.
 func (r *reader) exercise(doc replies.Document) replies.Verdict {
 	d := hyphenated(doc)

@@ -31,7 +31,7 @@ var (
 	app   = wearables.Source{Provider: Provider, Type: "app"}
 )
 
-// reader takes Polar's documents of one file.
+// reader reads Polar's documents of one file.
 type reader struct {
 	*replies.Reader
 	owned  map[string]bool // devices, by their ids
@@ -184,7 +184,7 @@ func nightMinute(minute int, start, end time.Time, offset int32) (time.Time, boo
 	return time.Time{}, false
 }
 
-// physical takes the wearer's statements about the body, from the time of the
+// physical reads the wearer's statements about the body, from the time of the
 // statement.
 func (r *reader) physical(doc replies.Document) replies.Verdict {
 	d := hyphenated(doc)
@@ -202,7 +202,7 @@ func (r *reader) physical(doc replies.Document) replies.Verdict {
 	return replies.VerdictOf(r.Gather.N > before || tall)
 }
 
-// user takes the account. Names and the weight, which has no day, are not read.
+// user reads the account. Names and the weight, which has no day, are not read.
 func (r *reader) user(doc replies.Document) replies.Verdict {
 	d := hyphenated(doc)
 	known := r.height(d, 0)

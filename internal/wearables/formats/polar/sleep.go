@@ -16,7 +16,7 @@ import (
 // sleep has no stage.
 var stages = map[float64]int8{0: derive.Awake, 1: derive.REM, 2: derive.Light, 3: derive.Light, 4: derive.Deep}
 
-// sleep takes a night with its stages and heart rate.
+// sleep reads a night with its stages and heart rate.
 func (r *reader) sleep(d replies.Document) replies.Verdict {
 	start, offset, began := d.Moment("sleep_start_time")
 	end, waking, ended := d.Moment("sleep_end_time")
@@ -151,7 +151,7 @@ func (r *reader) recharge(d replies.Document) replies.Verdict {
 	})
 }
 
-// storeSkinTemperature takes a night's temperature of the skin.
+// storeSkinTemperature stores a night's temperature of the skin.
 func (r *reader) storeSkinTemperature(d replies.Document) replies.Verdict {
 	day, ok := d.Day("sleep_date")
 	celsius := d.Positive("sleep_time_skin_temperature_celsius")
