@@ -46,7 +46,7 @@ var (
 	app  = wearables.Source{Provider: Provider, Type: "app"}
 )
 
-// reader takes Oura's documents of one file.
+// reader reads Oura's documents of one file.
 type reader struct{ *replies.Reader }
 
 // listNames are the names of long lists of documents.
@@ -99,7 +99,7 @@ func rates(contributor string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return d.Inner("contributors").Has(contributor) }
 }
 
-// personalInfo takes facts about the owner of the account. An age is no birth date, and a
+// personalInfo reads facts about the owner of the account. An age is no birth date, and a
 // weight without a day is no measurement. The address is not read.
 func (r *reader) personalInfo(d replies.Document) replies.Verdict {
 	p := &derive.Person{}
@@ -117,7 +117,7 @@ func (r *reader) personalInfo(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// ring takes a ring_configuration: one of the wearer's devices.
+// ring reads a ring_configuration: one of the wearer's devices.
 func (r *reader) ring(d replies.Document) replies.Verdict {
 	if !r.Own(files.Device{
 		Provider: Provider, SourceType: ring.Type, Manufacturer: "Oura", Model: files.Text(d.Text("hardware_type")),
@@ -128,7 +128,7 @@ func (r *reader) ring(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// activity takes a daily_activity. Its distance is that of a walk which takes
+// activity reads a daily_activity. Its distance is that of a walk which takes
 // the same effort: Oura counts no other.
 func (r *reader) activity(d replies.Document) replies.Verdict {
 	day, ok := d.Day("day")
@@ -150,7 +150,7 @@ func (r *reader) activity(d replies.Document) replies.Verdict {
 	return became
 }
 
-// score takes a daily_sleep.
+// score reads a daily_sleep.
 func (r *reader) score(d replies.Document) replies.Verdict {
 	day, ok := d.Day("day")
 	value := d.Whole("score")
@@ -163,7 +163,7 @@ func (r *reader) score(d replies.Document) replies.Verdict {
 	return r.Nightly(replies.NightlyValues{Name: "daily_sleep", Day: day, Source: ring, Sleep: replies.Sleep{Score: value}})
 }
 
-// readiness takes a daily_readiness.
+// readiness reads a daily_readiness.
 func (r *reader) readiness(d replies.Document) replies.Verdict {
 	day, ok := d.Day("day")
 	said := replies.Sleep{Readiness: d.Whole("score"), Temperature: d.Deviation("temperature_deviation")}
@@ -182,7 +182,7 @@ var (
 	mindfulMinutes = sheet.Key{Resource: "mindfulness_minutes", Source: app}
 )
 
-// heartrate takes one value of the series of the day.
+// heartrate reads one value of the series of the day.
 //
 // Oura writes these in UTC, wherever the wearer was. So an offset of 0 means unknown, and
 // the user's fallback zone applies.
@@ -222,7 +222,7 @@ func trackOf(d replies.Document, name string) (t track, ok bool) {
 	return t, ok
 }
 
-// tracked takes values that were measured at regular intervals. It reports whether there
+// tracked reads values that were measured at regular intervals. It reports whether there
 // were any.
 func (r *reader) tracked(d replies.Document, name string, key sheet.Key) bool {
 	t, ok := trackOf(d, name)
@@ -248,7 +248,7 @@ var exercises = []string{"meditation", "breathing"}
 
 const maxSession = 24 * time.Hour
 
-// session takes a guided session of the app, and the values that the ring measured in it.
+// session reads a guided session of the app, and the values that the ring measured in it.
 func (r *reader) session(d replies.Document) replies.Verdict {
 	start, offset, began := d.Moment("start_datetime")
 	end, _, ended := d.Moment("end_datetime")
@@ -267,7 +267,7 @@ func (r *reader) session(d replies.Document) replies.Verdict {
 	return replies.Skipped
 }
 
-// sleep takes one sleep with its stages, and the values that the ring measured during it.
+// sleep reads one sleep with its stages, and the values that the ring measured during it.
 func (r *reader) sleep(d replies.Document) replies.Verdict {
 	start, _, began := d.Moment("bedtime_start")
 	end, offset, ended := d.Moment("bedtime_end")
@@ -302,7 +302,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	return became
 }
 
-// deleted takes a sleep that the wearer deleted.
+// deleted reads a sleep that the wearer deleted.
 func (r *reader) deleted(d replies.Document) replies.Verdict {
 	start, _, _ := d.Moment("bedtime_start")
 	end, _, _ := d.Moment("bedtime_end")
@@ -329,7 +329,7 @@ func stages(d replies.Document, length time.Duration) (s replies.Stages) {
 	return s
 }
 
-// workout takes a workout. Its heart rate comes from the series of the day.
+// workout reads a workout. Its heart rate comes from the series of the day.
 func (r *reader) workout(d replies.Document) replies.Verdict {
 	start, offset, began := d.Moment("start_datetime")
 	end, _, ended := d.Moment("end_datetime")

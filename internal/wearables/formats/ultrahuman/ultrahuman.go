@@ -121,7 +121,7 @@ func (r *reader) dayOf(item, body replies.Document) (civil.Date, bool) {
 	return replies.LocalDay(noon, r.offset(item, noon)), true
 }
 
-// steps takes the day's total.
+// steps reads the day's total.
 func (r *reader) steps(item, body replies.Document) replies.Verdict {
 	total := body.Whole("total")
 	if total == nil {
@@ -137,7 +137,7 @@ func (r *reader) steps(item, body replies.Document) replies.Verdict {
 	return r.Activity(ring, day, replies.Activity{Steps: total})
 }
 
-// recovery, variability and resting take values about the night of a day.
+// recovery, variability and resting read values about the night of a day.
 func (r *reader) recovery(item, body replies.Document) replies.Verdict {
 	return r.nightly(item, body, "recovery_index", replies.Sleep{Readiness: replies.RoundNumber(body.Positive("value"))})
 }
@@ -146,7 +146,7 @@ func (r *reader) variability(item, body replies.Document) replies.Verdict {
 	return r.nightly(item, body, "avg_sleep_hrv", replies.Sleep{AverageHRV: body.Positive("value")})
 }
 
-// resting takes the resting heart rate of the night, which two metrics have.
+// resting reads the resting heart rate of the night, which two metrics have.
 func (r *reader) resting(item, body replies.Document) replies.Verdict {
 	if item.Text("type") == "night_rhr" {
 		return r.nightly(item, body, "night_rhr", replies.Sleep{HRResting: replies.RoundNumber(body.Positive("avg"))})
@@ -165,7 +165,7 @@ func (r *reader) nightly(item, body replies.Document, name string, said replies.
 	return r.Nightly(replies.NightlyValues{Day: day, Source: ring, Sleep: said, Name: name})
 }
 
-// vo2Max takes the value of a day, from its start to its end.
+// vo2Max reads the value of a day, from its start to its end.
 func (r *reader) vo2Max(item, body replies.Document) replies.Verdict {
 	v := body.Positive("value")
 	if v == nil {
@@ -211,7 +211,7 @@ func (r *reader) series(item, body replies.Document, s measuredMetric) replies.V
 	return replies.VerdictOf(kept)
 }
 
-// sleep takes a night. Older replies have its values in lists, newer ones also in objects
+// sleep reads a night. Older replies have its values in lists, newer ones also in objects
 // beside the lists.
 func (r *reader) sleep(item, body replies.Document) replies.Verdict {
 	start, began := body.Unix("bedtime_start")

@@ -13,7 +13,7 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// day takes the totals of a day. Durations are in seconds.
+// day reads the totals of a day. Durations are in seconds.
 //
 // The unit of `elevation` is not certain: floors by the reference, but metres in public
 // samples of walks.
@@ -58,7 +58,7 @@ func (r *reader) climbed(of string, d replies.Document) {
 // longestMinute bounds an interval of a day in one value.
 const longestMinute = 24 * 3600
 
-// minute takes a stretch of a day, mostly a minute. A stretch without any count has only
+// minute reads a stretch of a day, mostly a minute. A stretch without any count has only
 // a duration.
 func (r *reader) minute(d replies.Document) replies.Verdict {
 	seconds, err := strconv.ParseInt(d.Under, 10, 64)
@@ -110,7 +110,7 @@ var (
 // noActivity is the category of a workout that the wearer rejected.
 const noActivity = 128
 
-// workout takes a workout. Zero means that a value was not measured. A typed value has
+// workout reads a workout. Zero means that a value was not measured. A typed value has
 // precedence over a counted one.
 func (r *reader) workout(d replies.Document) replies.Verdict {
 	start, began := d.Unix("startdate")

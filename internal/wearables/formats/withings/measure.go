@@ -9,7 +9,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// group takes the measurements of one moment.
+// group reads the measurements of one moment.
 func (r *reader) group(d replies.Document) replies.Verdict {
 	at, ok := d.Unix("date")
 	if !ok {
@@ -39,7 +39,7 @@ type group struct {
 // wholeBody is the position code of a value of the whole body.
 const wholeBody = 7
 
-// add takes one value. A scale's second value for the same moment is counted as a copy;
+// add reads one value. A scale's second value for the same moment is counted as a copy;
 // a segmental value has no resource.
 func (g *group) add(m replies.Document) {
 	kind, ok := m.Integer("type")
@@ -213,7 +213,7 @@ func measureName(kind int64) string {
 	return "measure.other"
 }
 
-// body takes a part of a weighing that belongs to the body of its day. Withings states
+// body reads a part of a weighing that belongs to the body of its day. Withings states
 // kilograms, the API of Hale percent of the weight at the same time.
 func (g *group) body(kind int64, value float64) replies.Verdict {
 	kilograms, known := g.values[weight]

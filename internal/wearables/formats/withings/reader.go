@@ -20,7 +20,7 @@ var maker = replies.Maker{
 // Kind is a file of Withings' replies.
 var Kind = maker.Files()
 
-// reader takes Withings' documents of one file.
+// reader reads Withings' documents of one file.
 type reader struct {
 	*replies.Reader
 	owned     map[files.Device]bool
@@ -146,7 +146,7 @@ func sleepKind(d replies.Document) string {
 	return unknownDevice
 }
 
-// device takes one of the wearer's devices.
+// device reads one of the wearer's devices.
 func (r *reader) device(d replies.Document) replies.Verdict {
 	kind := kindOf(d)
 	if kind == "" {

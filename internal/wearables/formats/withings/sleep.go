@@ -14,7 +14,7 @@ import (
 	"hale/internal/wearables/formats/sheet"
 )
 
-// night takes the summary of a sleep.
+// night reads the summary of a sleep.
 func (r *reader) night(d replies.Document) replies.Verdict {
 	start, began := d.Unix("startdate")
 	end, ended := d.Unix("enddate")
@@ -74,7 +74,7 @@ var measuredFields = []struct{ field, resource, kind string }{
 	{"sdnn_1", "hrv", "sdnn"},
 }
 
-// stretch takes a stretch of a night and the values that were measured during it.
+// stretch reads a stretch of a night and the values that were measured during it.
 func (r *reader) stretch(d replies.Document) replies.Verdict {
 	start, began := d.Unix("startdate")
 	end, ended := d.Unix("enddate")
@@ -97,7 +97,7 @@ func (r *reader) stretch(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// values takes a field that has values by their instants.
+// values reads a field that has values by their instants.
 func (r *reader) values(d replies.Document, field string, key sheet.Key) {
 	var all map[string]json.RawMessage
 	if !d.Into(field, &all) {
