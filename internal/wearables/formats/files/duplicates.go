@@ -129,7 +129,7 @@ type storedWorkout struct {
 
 // copyOf finds the stored workout that is another copy of a recording from a device's own
 // file. That workout has the key of the recording, or otherwise overlaps it, and then the
-// recording takes its key. copyOf returns nil if there is none.
+// recording gets its key. copyOf returns nil if there is none.
 func (s *Store) copyOf(ctx context.Context, r *Recording) (*storedWorkout, error) {
 	if !r.Own {
 		return nil, nil

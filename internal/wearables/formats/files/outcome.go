@@ -61,7 +61,7 @@ func (r *Report) Left(c *TypeCount) {
 }
 
 // LeftAt records that a record was left out, after the reader already read others of
-// its type. It takes the record's number within its type, from 1, and the reason. It
+// its type. The arguments are the record's number within its type, from 1, and the reason. It
 // keeps the first such record of the file.
 func (r *Report) LeftAt(c *TypeCount, record int64, reason string) {
 	if was, known := r.left[c]; !known || was.Record == 0 || record < was.Record {

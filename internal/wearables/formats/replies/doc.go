@@ -6,7 +6,7 @@
 // providers stay separate.
 //
 // A provider is one value (maker.go) and a function that opens its reading. The reading
-// is the table of its resources, each with the method that takes its documents. State
+// is the table of its resources, each with the method that stores its documents. State
 // between documents is a field of the receiver:
 //
 //	var maker = replies.Maker{Kind: "oura", Title: "Oura JSON", Provider: "oura", Lists: []string{"data"}, Open: open}

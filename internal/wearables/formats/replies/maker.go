@@ -43,7 +43,7 @@ type Reading struct {
 type Resource struct {
 	Name string   // in reports
 	Keys []string // that all of its documents have, and together no other's
-	// Is narrows it to some documents; nil takes all. It may look around them.
+	// Is narrows it to some documents; nil accepts all. It may look around them.
 	Is func(d Document) bool
 	// Take reads a document; nil if it has no resource.
 	Take func(d Document) Verdict

@@ -52,7 +52,7 @@ type Reader struct {
 	// Stored reads the user's summaries of the maker from one date to another,
 	// both included, such as 2025-03-02.
 	Stored func(ctx context.Context, resource, from, to string) ([]storage.StoredSummary, error)
-	// Gather takes samples.
+	// Gather collects samples.
 	Gather sheet.Gather
 
 	reading   Reading
@@ -120,7 +120,7 @@ func (r *Reader) end(ctx context.Context) error {
 	return r.keepDevices(ctx)
 }
 
-// Take recognizes a document and takes it, as the walk does. It is for documents inside
+// Take recognizes a document and stores it, as the walk does. It is for documents inside
 // one that is taken as a whole.
 func (r *Reader) Take(d Document) { r.take(r.reading.recognise(d), &d) }
 
@@ -210,7 +210,7 @@ func (r *Reader) Waited(name string, v Verdict, nth int64) {
 	r.record(r.Report.Type(name), v, nth)
 }
 
-// SkipFields counts fields of a stored document that have no resource.
+// SkipFields counts fields of a stored document that have no resource as skipped.
 func (r *Reader) SkipFields(of string, d Document, names ...string) {
 	for _, name := range names {
 		if d.States(name) {

@@ -157,7 +157,7 @@ func (w *walker) rest(err error) ([]byte, error) {
 	return rest, err
 }
 
-// cut takes the documents of a value in which the file ends.
+// cut handles the documents of a value in which the file ends.
 func (w *walker) cut(raw []byte, at place) error {
 	raw = bytes.TrimLeft(raw, " \t\r\n")
 	if len(raw) == 0 || at.depth >= maxDepth || !mayHold(raw) {
@@ -178,7 +178,7 @@ func (w *walker) cut(raw []byte, at place) error {
 	return w.cut(rest, at.deeper())
 }
 
-// cutDocument takes a document in which the file ends: d has its complete fields, and
+// cutDocument handles a document in which the file ends: d has its complete fields, and
 // rest the part of the one by that name. A list of values is read up to its end; any
 // other field is lost. A value that is no document may contain complete ones.
 func (w *walker) cutDocument(d *Document, name string, rest []byte, depth int) error {

@@ -16,7 +16,7 @@ const maxDepth = 8
 
 var errTooLong = sheet.NewTooLongError(MaxRecord)
 
-// takeFunc takes a document with its resource. The resource is nil if none is
+// takeFunc handles a document with its resource. The resource is nil if none is
 // known, and the document is nil for a value that is no object. An error ends
 // the walk.
 type takeFunc func(r *Resource, d *Document) error

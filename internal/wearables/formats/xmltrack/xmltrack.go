@@ -36,7 +36,7 @@ type Format struct {
 	New func(d *Document) Elements
 }
 
-// Elements take the elements of a document in order.
+// Elements handle the elements of a document in order.
 type Elements interface {
 	// Open handles the start of an element. text is its text.
 	Open(name string, tag *xmlscan.Tag, text string)
