@@ -2,8 +2,8 @@ package applehealth
 
 import "hale/internal/wearables"
 
-// columnKey identifies a series within one file. The texts are those of rules, so
-// comparing them is cheap.
+// columnKey identifies a series within one file. The strings come from the table of
+// rules and share its memory, so comparing them is cheap.
 type columnKey struct {
 	resource, kind, sport string
 	words                 string // wearables.ExtraText; mostly empty

@@ -200,7 +200,7 @@ var movementRules = []rule{
 // type: from a pump it is rapid-acting too, from a pen it is not.
 const insulin = "insulin_injection"
 
-// delivered takes in why insulin was given: 1 is basal, 2 a bolus.
+// delivered reads the reason for which insulin was given: 1 is basal, 2 a bolus.
 func (p *pendingRecord) delivered(reason string) {
 	switch reason {
 	case "1":

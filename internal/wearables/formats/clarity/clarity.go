@@ -117,7 +117,7 @@ func read(ctx context.Context, d *sheet.Document) error {
 	return d.Each(ctx, rows, r.n-1, r.row)
 }
 
-// row takes one event.
+// row reads one event.
 func (r *reader) row(row []string) {
 	r.Report.Records++
 	name := sheet.Cell(row, r.event)

@@ -66,7 +66,7 @@ const (
 	tooMany
 )
 
-// OnMesg takes one message from the decoder.
+// OnMesg handles one message from the decoder.
 func (p *part) OnMesg(m proto.Message) {
 	count := p.outcome.Type(messageName(m.Num))
 	count.Read++

@@ -361,7 +361,7 @@ func (c *counters) moment(m *mesgdef.Monitoring) (time.Time, bool) {
 	return datetime.ToTime(c.last), true
 }
 
-// count takes a running total. The first total at the start of the file equals the last
+// count reads a running total. The first total at the start of the file equals the last
 // one of the previous file. A total that falls has restarted.
 func (c *counters) count(k counter, at int64, total float64) {
 	before, seen := c.before[k]

@@ -24,7 +24,7 @@ type dayBody struct {
 	High     *float64 `json:"high"`
 }
 
-// day takes one row of daily totals. Distance is in kilometres.
+// day reads one row of daily totals. Distance is in kilometres.
 func (r *reader) day(row []string) error {
 	count := r.report.Type("dailyActivity")
 	r.report.Records++
@@ -76,7 +76,7 @@ var hourly = sheet.Key{Resource: "steps", Source: wearables.Source{Provider: Pro
 // hour is the length of a row, in microseconds.
 const hour = 3600_000_000
 
-// hour takes one row of the hourly steps, unchanged.
+// hour reads one row of the hourly steps, unchanged.
 func (r *reader) hour(row []string) error {
 	count := r.report.Type("hourlySteps")
 	r.report.Records++
@@ -144,7 +144,7 @@ var weights = []struct{ column, resource string }{
 	{"weightkg", "body_weight"}, {"fat", "body_fat"}, {"bmi", "body_mass_index"},
 }
 
-// weight takes one row: a weight and the values beside it.
+// weight reads one row: a weight and the values beside it.
 func (r *reader) weight(row []string) error {
 	count := r.report.Type("weightLogInfo")
 	r.report.Records++

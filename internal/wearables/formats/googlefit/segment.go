@@ -20,7 +20,7 @@ var sleepActivities = map[float64]int8{72: derive.Asleep, 109: derive.Light, 110
 // mindfulActivities are meditation and guided breathing.
 var mindfulActivities = map[float64]bool{45: true, 122: true}
 
-// activity takes a stretch of one activity: sleep, mindfulness, a workout, or nothing.
+// activity reads a stretch of one activity: sleep, mindfulness, a workout, or nothing.
 //
 // The platform guesses all day long whether its owner walks, drives or sits. Those
 // guesses are no workouts. Activities that an app recorded or a person typed in are
@@ -59,7 +59,7 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 // sleepStages are the numbers of sleep.segment. Out of bed is awake.
 var sleepStages = map[float64]int8{1: derive.Awake, 2: derive.Asleep, 3: derive.Awake, 4: derive.Light, 5: derive.Deep, 6: derive.REM}
 
-// sleep takes a stretch of one stage.
+// sleep reads a stretch of one stage.
 func (m *reader) sleep(d replies.Document) replies.Verdict {
 	start, end, ok := span(d)
 	if !ok || !end.After(start) {

@@ -86,7 +86,7 @@ func isWord(s string) bool {
 	return s != "" && len(s) < 60
 }
 
-// pressure takes a systolic and a diastolic pressure, mmHg.
+// pressure reads a systolic and a diastolic pressure, mmHg.
 func (m *reader) pressure(d replies.Document) replies.Verdict {
 	start, _, ok := span(d)
 	if !ok {
@@ -129,7 +129,7 @@ const (
 	activities  = "from_activities" // in activities, including the energy at rest
 )
 
-// energy takes kilocalories.
+// energy reads kilocalories.
 //
 // The type itself means all energy, basal and active together, and has no series. Two of
 // the platform's streams are specific: one for the times at rest and one for the others.

@@ -49,7 +49,7 @@ type track struct {
 	timed bool
 }
 
-// Open takes an element that begins.
+// Open handles the start of an element.
 func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	switch name {
 	case "gpx":
@@ -83,7 +83,7 @@ func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	}
 }
 
-// field takes a value of the open point.
+// field reads a value of the open point.
 func (t *track) field(name, text string) {
 	p := &t.point
 	switch strings.ToLower(name) {
@@ -119,7 +119,7 @@ func instant(text string) (micros int64, offset int32, ok bool) {
 	return micros, offset, ok
 }
 
-// Close takes an element that ends.
+// Close handles the end of an element.
 func (r *reader) Close(name string) error {
 	switch name {
 	case "trkpt":

@@ -163,7 +163,7 @@ func (m *importer) record(r *rule, row []any, count *files.TypeCount) (one recor
 	return one, true
 }
 
-// takeAll takes records that start together, without copies. It adds up food and drink.
+// takeAll stores records that start together, without copies. It adds up food and drink.
 func (m *importer) takeAll(ctx context.Context, r *rule, group []record, count *files.TypeCount) error {
 	group = m.withoutCopies(group, r.category)
 	if r.category == nutrition {

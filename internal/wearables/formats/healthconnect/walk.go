@@ -33,7 +33,7 @@ type objectPlace struct {
 type walker struct {
 	decoder *json.Decoder
 	record  func(d replies.Document, at objectPlace) (bool, error) // whether an object is a record
-	nothing func(object bool) error                                // takes a value that neither is a record nor contains one
+	nothing func(object bool) error                                // handles a value that neither is a record nor contains one
 	ended   func()                                                 // is called when a record ends
 }
 

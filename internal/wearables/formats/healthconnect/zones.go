@@ -92,7 +92,7 @@ func (z *zones) look(ctx context.Context, db *database, table, at, offset string
 	return err
 }
 
-// settle takes the commonest offset of each day.
+// settle chooses the commonest offset of each day.
 func (z *zones) settle(counts map[offsetCounts]int64) {
 	best := map[int64]offsetCounts{}
 	for s, n := range counts {

@@ -37,7 +37,7 @@ var maker = replies.Maker{
 // Kind is a file of iHealth's replies.
 var Kind = maker.Files()
 
-// reader takes iHealth's records of one file.
+// reader reads iHealth's records of one file.
 type reader struct{ *replies.Reader }
 
 // sourceOf returns the source of a document: a device of the given type, or the app if
@@ -118,7 +118,7 @@ func (r *reader) moment(d replies.Document, field string) (at int64, offset int3
 
 const metresPerKilometre, metresPerMile = 1000, 1609.344
 
-// day takes the totals of the day that its clock showed. Calories are those of
+// day reads the totals of the day that its clock showed. Calories are those of
 // the whole day, resting ones included.
 func (r *reader) day(d replies.Document) replies.Verdict {
 	wall, ok := d.Unix("MDate")
@@ -153,7 +153,7 @@ func unit(d replies.Document, field string, factors ...float64) (factor float64,
 	return factors[n], true
 }
 
-// pressure takes a blood pressure with its pulse.
+// pressure reads a blood pressure with its pulse.
 func (r *reader) pressure(d replies.Document) replies.Verdict {
 	at, offset, ok := r.moment(d, "MDate")
 	factor, known := unit(d, "BPUnit", 1, mmHgPerKilopascal)
@@ -177,7 +177,7 @@ func (r *reader) pressure(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// glucose takes a meter's value of a drop of blood.
+// glucose reads a meter's value of a drop of blood.
 func (r *reader) glucose(d replies.Document) replies.Verdict {
 	at, offset, ok := r.moment(d, "MDate")
 	factor, known := unit(d, "BGUnit", 1/sheet.MilligramsPerMillimole, 1)
@@ -195,7 +195,7 @@ func (r *reader) glucose(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// oxygen takes a saturation with its pulse. There is no word for an oximeter.
+// oxygen reads a saturation with its pulse. There is no word for an oximeter.
 func (r *reader) oxygen(d replies.Document) replies.Verdict {
 	at, offset, ok := r.moment(d, "MDate")
 	value := d.Positive("BO")
@@ -219,7 +219,7 @@ const (
 	perStone = 6.35029318
 )
 
-// weight takes a weighing. Zero means not measured. The share of fat and of water is in
+// weight reads a weighing. Zero means not measured. The share of fat and of water is in
 // percent; that of bone and muscle has no unit and no resource.
 func (r *reader) weight(d replies.Document) replies.Verdict {
 	at, offset, ok := r.moment(d, "MDate")
@@ -250,7 +250,7 @@ func (r *reader) weight(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// sleep takes a night. HoursSlept has minutes in it.
+// sleep reads a night. HoursSlept has minutes in it.
 func (r *reader) sleep(d replies.Document) replies.Verdict {
 	start, _, began := r.moment(d, "StartTime")
 	end, offset, ended := r.moment(d, "EndTime")
@@ -273,7 +273,7 @@ func (r *reader) sleep(d replies.Document) replies.Verdict {
 	return replies.Mapped
 }
 
-// sport takes a workout, whose times are in UTC.
+// sport reads a workout, whose times are in UTC.
 func (r *reader) sport(d replies.Document) replies.Verdict {
 	start, began := d.Unix("SportStartTime")
 	end, ended := d.Unix("SportEndTime")

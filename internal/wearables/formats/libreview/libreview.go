@@ -131,7 +131,7 @@ type amount struct {
 	cell, unit string
 }
 
-// row takes one record.
+// row reads one record.
 func (r *reader) row(row []string) {
 	r.Report.Records++
 	name, ok := kinds[sheet.Cell(row, r.kind)]

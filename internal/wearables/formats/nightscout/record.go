@@ -14,7 +14,7 @@ import (
 // are empty.
 type text string
 
-// UnmarshalJSON takes every JSON value.
+// UnmarshalJSON accepts every JSON value.
 func (t *text) UnmarshalJSON(raw []byte) error {
 	*t = ""
 	switch c := raw[0]; {
@@ -219,14 +219,14 @@ func (r *record) isPump() bool {
 	return r.PumpID != "" || r.PumpType != "" || r.SMB == "true" || r.EventType == "SMB"
 }
 
-// isFingerprick reports whether the treatment has a drop of blood. A sensor's value in
+// isFingerprick reports whether the treatment has a fingerprick value. A sensor's value in
 // a treatment is among the entries already.
 func (r *record) isFingerprick() bool {
 	return r.Glucose != "" && strings.EqualFold(string(r.GlucoseType), "finger")
 }
 
-// blood returns the glucose of the drop of blood in mmol/L. If there is none, it returns
-// the counter of the reason. The unit is the one that the page showed. A number without a
+// blood returns the fingerprick glucose in mmol/L. If there is none, it returns the
+// counter of the reason. The unit is the one that the page showed. A number without a
 // unit is refused, because it could be in either unit.
 func (r *record) blood(count *files.TypeCount) (value float64, problem *int64) {
 	value, ok := r.Glucose.number()

@@ -50,7 +50,7 @@ func isBelow(path string) func(replies.Document) bool {
 	return func(d replies.Document) bool { return strings.Contains(d.Text("uri"), path) }
 }
 
-// activity takes an activity, as the feed has it or with its course.
+// activity reads an activity, as the feed has it or with its course.
 //
 // Its duration excludes pauses and is the only hint of its end, so an activity with
 // pauses ends too early here. The average heart rate counts only without beats.

@@ -12,7 +12,7 @@ import (
 	"hale/internal/wearables/sports"
 )
 
-// activity takes an activity, from a list or with its details.
+// activity reads an activity, from a list or with its details.
 //
 // Strava writes 0 for unknown values, because no workout has no speed. Its kilojoules are
 // mechanical work and no energy of the body. The average power of a ride without a meter

@@ -57,7 +57,7 @@ func isActivity(d replies.Document) bool {
 
 func hasZones(d replies.Document) bool { return d.Inner("heart_rate").Has("custom_zones") }
 
-// athlete takes the sex of the owner of the account. A weight without a day is no
+// athlete reads the sex of the owner of the account. A weight without a day is no
 // measurement. Names, places and pictures are not read.
 func (m *reader) athlete(d replies.Document) replies.Verdict {
 	m.SkipFields("athlete", d, "weight")

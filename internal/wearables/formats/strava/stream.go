@@ -243,7 +243,7 @@ func (a *activity) add(b *activity) {
 	}
 }
 
-// stream takes one stream. The streams of an activity are adjacent, with each
+// stream reads one stream. The streams of an activity are adjacent, with each
 // type once.
 func (m *reader) stream(d replies.Document) replies.Verdict {
 	p := &m.pairs

@@ -79,7 +79,7 @@ var (
 	oxygen      = sheet.Key{Resource: "blood_oxygen", Source: watch}
 )
 
-// sample takes a watch's values at a moment of the day. The interval of steps and
+// sample reads a watch's values at a moment of the day. The interval of steps and
 // energy is unknown, so they have no resource; the totals of days have one.
 func (m *reader) sample(d replies.Document) replies.Verdict {
 	at, offset, ok := d.Moment("timestamp")
@@ -106,7 +106,7 @@ func (m *reader) sample(d replies.Document) replies.Verdict {
 	return became
 }
 
-// statistics takes the totals of days of one quantity, by watch. It is unknown whether
+// statistics reads the totals of days of one quantity, by watch. It is unknown whether
 // the energy includes the basal rate, so only steps have a resource.
 func (m *reader) statistics(d replies.Document) replies.Verdict {
 	if d.Text("Name") != "stepcount" || d.Text("Aggregation") != "sum" {
@@ -155,7 +155,7 @@ func (m *reader) keepDays() {
 // mostNights bounds the sleeps that wait for longer versions.
 const mostNights = 1 << 15
 
-// sleep takes one sleep; durations are in seconds. A watch repeats a sleep that
+// sleep reads one sleep; durations are in seconds. A watch repeats a sleep that
 // continued, and then the longest version counts.
 func (m *reader) sleep(d replies.Document) replies.Verdict {
 	e := d.Inner("entryData")
@@ -210,7 +210,7 @@ func (m *reader) keepNights() {
 	m.nights = map[time.Time]replies.Night{}
 }
 
-// workout takes a workout. Instants are in milliseconds.
+// workout reads a workout. Instants are in milliseconds.
 //
 // The heart rate has values of the workout beside values of the person. A short
 // name means the workout in some replies and the person in others. So the

@@ -32,7 +32,7 @@ type lap struct {
 // maxLaps bounds the laps of an activity.
 const maxLaps = 10_000
 
-// field takes a total of the lap.
+// field reads a total of the lap.
 func (l *lap) field(name, parent, text string) {
 	v := xmltrack.Number(text)
 	switch name {

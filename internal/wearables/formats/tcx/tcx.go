@@ -32,7 +32,7 @@ type reader struct {
 	given    int
 }
 
-// Open takes an element that begins.
+// Open handles the start of an element.
 func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	if name == "Activity" {
 		r.activity = &activity{sport: xmlscan.Unescape(tag.Attr("Sport")), offset: wearables.NoOffset}
@@ -67,7 +67,7 @@ func (r *reader) Open(name string, tag *xmlscan.Tag, text string) {
 	}
 }
 
-// field takes a value of the open moment.
+// field reads a value of the open moment.
 func (r *reader) field(name, text string) {
 	p := &r.point
 	switch name {
@@ -103,7 +103,7 @@ func (r *reader) field(name, text string) {
 	}
 }
 
-// Close takes an element that ends.
+// Close handles the end of an element.
 func (r *reader) Close(name string) error {
 	switch name {
 	case "Trackpoint":

@@ -26,7 +26,7 @@ type cycle struct {
 // own, and the blood's oxygen is a mean that has a day and no time.
 var cycleParts = map[string]string{"Day Strain": "physiological_cycles.day_strain", "Blood oxygen %": "physiological_cycles.blood_oxygen"}
 
-// cycle takes a cycle: its recovery belongs to the sleep that it begins with,
+// cycle reads a cycle: its recovery belongs to the sleep that it begins with,
 // the rest to the day.
 func (r *reader) cycle(one row) verdict {
 	start, offset, ok := one.moment("Cycle start time")
@@ -125,7 +125,7 @@ func (r row) bounds() (start, end time.Time, offset int32, ok bool) {
 	return start, end, offset, began && ended && end.After(start) && end.Sub(start) <= replies.LongestSleep
 }
 
-// sleep takes a row of the sleeps.
+// sleep reads a row of the sleeps.
 func (r *reader) sleep(one row) verdict {
 	start, end, offset, ok := one.bounds()
 	if !ok {
@@ -182,7 +182,7 @@ type workoutBody struct {
 	ProviderID string       `json:"provider_id"`
 }
 
-// workout takes a workout.
+// workout reads a workout.
 func (r *reader) workout(one row) verdict {
 	start, offset, began := one.moment("Workout start time")
 	end, _, ended := one.moment("Workout end time")
