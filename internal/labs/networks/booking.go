@@ -10,12 +10,12 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// Booker is a network with phlebotomists, or with service centers that take
+// Booker is a network with phlebotomists, or with service centers that offer
 // appointments.
 type Booker interface {
 	// Slots lists the free slots of 14 days from q.Start.
 	Slots(ctx context.Context, q SlotQuery) ([]Slot, error)
-	// Book takes a slot for an order. With the same wish it returns the same
+	// Book books a slot for an order. With the same wish it returns the same
 	// booking again. Another wish is another booking, even for the same order
 	// and slot: the earlier one may be about to be released. It returns
 	// ErrSlotTaken when another order has the slot.

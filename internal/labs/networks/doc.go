@@ -1,4 +1,4 @@
-// Package networks defines what a lab network does. A network takes orders and
+// Package networks defines what a lab network does. A network accepts orders and
 // reports their progress and results. The subpackage with a network's slug
 // implements its transport (HL7 over MLLP, files, a simulator).
 //

@@ -5,13 +5,13 @@ import (
 	"errors"
 )
 
-// Network takes orders. It may also be a Booker, and a Receiver.
+// Network accepts orders. It may also be a Booker, and a Receiver.
 type Network interface {
 	// Slug names the network: sandboxlab, hl7v2, hl7v2test.
 	Slug() string
 	// Place sends the order and returns the lab's receipt. It is called again
 	// after a crash or a timeout, so it must be idempotent by Order.ID. A
-	// *Refusal means that the lab will never take this order; any other error
+	// *Refusal means that the lab will never accept this order; any other error
 	// is retried.
 	Place(ctx context.Context, order Order) (Receipt, error)
 	// Cancel cancels an order. Cancelling an unknown or cancelled order is not
@@ -60,9 +60,9 @@ type Receipt struct {
 	// Notice means that the lab needs the patient's signature, before the
 	// sample is taken, that an insurance may not pay.
 	Notice bool
-	// Answer is the lab's answer when it has more than the receipt, such as
-	// refused tests; otherwise nil. It is handled with the receipt, so its
-	// reports have no status.
+	// Answer is the lab's message if it says more than accepted, such as refused
+	// tests; otherwise nil. The receipt sets the status, so reports of the message
+	// have none.
 	Answer *Message
 }
 

@@ -276,7 +276,7 @@ type MissingResult struct {
 	// Confirms reports that the last value before is final, and is not sent
 	// again. Without such a value the result is missing.
 	Confirms bool `json:",omitempty"`
-	// SubID, At and Parent are those of the value; they tell which of several
+	// SubID, At and Parent are those of the value; they determine which of several
 	// values is meant. Empty means all.
 	SubID  string `json:",omitempty"`
 	At     Moment `json:",omitzero"`

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Exchange writes and takes the files of one laboratory.
+// Exchange writes and reads the files of one laboratory.
 type Exchange struct {
 	Settings
 	// Lab names the laboratory in log lines.
@@ -124,7 +124,7 @@ func (e *Exchange) Run(ctx context.Context, take Take) error {
 	}
 }
 
-// Poll takes the files that are complete, in order. It stops at the first one that is
+// Poll reads the files that are complete, in order. It stops at the first one that is
 // not: a later one must not overtake it. A file that cannot be read, for example
 // without the permission, stays and does not stop later ones.
 func (e *Exchange) Poll(ctx context.Context, take Take) error {
@@ -336,7 +336,7 @@ func (e *Exchange) SetAside() int64 { return e.asideCount.Load() }
 func (e *Exchange) Unreadable() int64 { return e.unreadable.Load() }
 
 // isGone reports that a file does not exist any more. The error of a move does
-// not tell that: SFTP has one code for a missing file and for a missing folder.
+// not report that: SFTP has one code for a missing file and for a missing folder.
 func isGone(fsys fileSystem, name string) bool {
 	exists, err := fsys.Exists(name)
 	return err == nil && !exists

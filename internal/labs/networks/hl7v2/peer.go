@@ -125,7 +125,7 @@ func (n *Network) unboundLab() string {
 	return ""
 }
 
-// IsExposed reports whether the listener takes messages from other machines
+// IsExposed reports whether the listener accepts messages from other machines
 // without knowing them: it is outside loopback, and does not ask for
 // certificates.
 func (s Settings) IsExposed() bool {

@@ -60,7 +60,7 @@ func (n *Network) Cancel(ctx context.Context, order networks.Order) error {
 	return answer.checkCancellation()
 }
 
-// sender takes the orders of a lab: one of the two.
+// sender sends the orders of a lab: one of the two.
 type sender struct {
 	client *mllp.Client
 	files  *files.Exchange
@@ -114,7 +114,7 @@ func (n *Network) Takes(lab string) bool {
 	return known && n.senderOf(key) != (sender{})
 }
 
-// TestSystems returns the network of the labs' test systems. It takes the orders
+// TestSystems returns the network of the labs' test systems. It accepts the orders
 // of sandbox teams, and has the connections of n.
 func (n *Network) TestSystems() networks.TestNetwork { return testNetwork{n} }
 
@@ -130,7 +130,7 @@ func (testNetwork) Run(ctx context.Context, _ networks.Inbox) error {
 // Slug names the network of test systems.
 func (testNetwork) Slug() string { return TestSlug }
 
-// Tests reports whether a lab has a test system that takes orders.
+// Tests reports whether a lab has a test system for orders.
 func (n testNetwork) Tests(lab string) bool {
 	key, known := n.connectionKey(lab, true)
 	return known && n.senderOf(key) != (sender{})
@@ -245,7 +245,7 @@ func (a answer) receipt(order networks.Order) (networks.Receipt, error) {
 	if refused > 0 && a.namesAnotherPerson(order) {
 		return networks.Receipt{}, errors.New("hl7v2: the lab's answer refuses a test of another person")
 	}
-	// A lab that takes some of the tests has taken the order. Some labs name
+	// A lab that accepts some of the tests has accepted the order. Some labs name
 	// only the tests that they refuse.
 	if refused > 0 && taken == 0 && !a.refusesOnlySome(order) {
 		return networks.Receipt{}, &networks.Refusal{Reason: a.reason()}

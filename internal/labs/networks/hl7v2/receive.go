@@ -34,7 +34,7 @@ func (n *Network) Accept(ctx context.Context, in networks.Inbox, raw []byte) []b
 }
 
 // accept stores messages like Accept. from is their origin. If a lab has a peer, accept
-// takes its messages only from that peer, from the lab's folder or from a trusted origin.
+// accepts its messages only from that peer, from the lab's folder or from a trusted origin.
 func (n *Network) accept(ctx context.Context, in networks.Inbox, from origin, raw []byte) []byte {
 	messages, err := hl7.Split(raw)
 	if err != nil {

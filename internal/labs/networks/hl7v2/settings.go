@@ -48,7 +48,7 @@ type Lab struct {
 	// connection. A lab may have two connections: one is for production, one for
 	// its test system.
 	Slug string `yaml:"lab"`
-	// Address is the host:port for orders; empty for a lab that takes orders as
+	// Address is the host:port for orders; empty for a lab that receives orders as
 	// files, or only sends results.
 	Address string `yaml:"address"`
 	TLS     *TLS   `yaml:"tls"`

@@ -25,7 +25,7 @@ type Lab struct {
 	mu        sync.Mutex
 	placed    map[uuid.UUID]networks.Order
 	calls     map[uuid.UUID]int
-	cancelled map[uuid.UUID]int // cancelled
+	cancelled map[uuid.UUID]int // number of cancellations by order
 	failed    int
 	notice    bool
 	inbox     networks.Inbox
@@ -56,7 +56,7 @@ func (l *Lab) WantNotices(want bool) {
 	l.notice = want
 }
 
-// Place takes an order.
+// Place accepts an order.
 func (l *Lab) Place(_ context.Context, o networks.Order) (networks.Receipt, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -83,7 +83,7 @@ func (l *Lab) Place(_ context.Context, o networks.Order) (networks.Receipt, erro
 // SampleID returns the number that the lab gives an order.
 func SampleID(order uuid.UUID) string { return fmt.Sprintf("T%X", order[10:]) }
 
-// Cancel takes an order back.
+// Cancel cancels an order.
 func (l *Lab) Cancel(_ context.Context, o networks.Order) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 	WireCustomer    = "HALE"
 )
 
-// WireLab is a laboratory on a TCP port with HL7 over MLLP. It takes orders,
+// WireLab is a laboratory on a TCP port with HL7 over MLLP. It receives orders,
 // counts them by their placer number and sends results on request. It may run
 // in another process than the service.
 type WireLab struct {
@@ -82,7 +82,7 @@ func (l *WireLab) Orders() map[string]WireOrder {
 	return all
 }
 
-// answer takes an order: ORL^O22, with the lab's number and, for each test,
+// answer answers an order: ORL^O22, with the lab's number and, for each test,
 // whether the lab accepts it.
 func (l *WireLab) answer(_ context.Context, raw []byte) []byte {
 	m, err := hl7.Parse(raw)

@@ -212,7 +212,7 @@ func (n *Network) Slots(ctx context.Context, q networks.SlotQuery) ([]networks.S
 	return all, nil
 }
 
-// Book takes a slot.
+// Book books a slot.
 func (n *Network) Book(ctx context.Context, wish uuid.UUID, o networks.Order, slot networks.Slot) (networks.Booking, error) {
 	p, ok := n.partners[n.ForVisits(slot.Provider)]
 	if !ok {

@@ -50,7 +50,7 @@ func (a *appointment) step(status string, to orders.Status, due time.Time) Step 
 	return Step{Act: Visit, Status: to, Visit: status, Booking: a.ID.String(), Start: a.Start, End: a.End, due: due}
 }
 
-// Book takes a slot; the wish is the booking's id. An order may hold its slot twice for a
+// Book books a slot; the wish is the booking's id. An order may hold its slot twice for a
 // moment, when it books the slot again before the first booking is released. The slot
 // then has one booking too many, and earlier wishes keep their slots.
 func (l *Lab) Book(ctx context.Context, wish uuid.UUID, order networks.Order, slot networks.Slot) (networks.Booking, error) {

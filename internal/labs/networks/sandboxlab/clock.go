@@ -90,7 +90,7 @@ func (l *Lab) acceptWaiting(ctx context.Context, tx *store.Tx, team teams.ID) er
 }
 
 // CountDue counts the steps of a team that are due and not done yet. running
-// reports that a turn is under way: effects of its last step may be missing.
+// reports that the clock is being advanced: effects of its last step may be missing.
 func CountDue(ctx context.Context, tx *store.Tx, team teams.ID) (n int, running bool, err error) {
 	clock, err := labclock.Read(ctx, tx, team)
 	if err != nil {
@@ -176,7 +176,7 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error
 
 // nextStep deletes the step that is done, and returns the earliest due step of
 // an order that need not wait. The clock then shows its time; without a step
-// the turn ends.
+// the advance ends.
 func (l *Lab) nextStep(ctx context.Context, team teams.ID, done uuid.UUID, waiting []orders.ID) (next PlannedStep, found bool, err error) {
 	err = l.DB.Write(ctx, func(tx *store.Tx) error {
 		if done != uuid.Nil {
@@ -194,7 +194,7 @@ func (l *Lab) nextStep(ctx context.Context, team teams.ID, done uuid.UUID, waiti
 	return next, found, err
 }
 
-// effectWait is the maximum time that a turn waits for the effects of a step.
+// effectWait is the maximum time that advancing the clock waits for the effects of a step.
 // Slower effects still happen.
 const effectWait = 10 * time.Second
 

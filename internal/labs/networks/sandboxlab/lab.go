@@ -51,7 +51,7 @@ const (
 	stateCancelled = "cancelled"
 )
 
-// Place takes an order. The receipt follows when the clock is advanced or the
+// Place accepts an order. The receipt follows when the clock is advanced or the
 // order is simulated: in sandbox nothing moves on its own.
 func (l *Lab) Place(ctx context.Context, order networks.Order) (networks.Receipt, error) {
 	if err := l.acceptNetworkOrder(ctx, order); err != nil {

@@ -31,7 +31,7 @@ const (
 // Step is one future step of an order. Zero fields are not set.
 type Step struct {
 	Act Act `json:"act"`
-	// Status is the order's status after the step, if the order can take it.
+	// Status is the order's status after the step, if the order can reach it.
 	Status orders.Status `json:"status,omitempty"`
 	// Wait is the time after the previous step; used only for planning.
 	Wait time.Duration `json:"-"`
