@@ -98,7 +98,7 @@ func lentAccount(t *testing.T, db *store.DB, team teams.ID, lab catalogue.LabID,
 	return id
 }
 
-// An account that is unlinked takes no new orders. Existing orders continue
+// An account that is unlinked accepts no new orders. Existing orders continue
 // under it: to the lab, to the patient, and through registration.
 func TestOrdersOfAnUnlinkedAccount(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

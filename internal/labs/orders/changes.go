@@ -40,7 +40,7 @@ type snapshotMark struct {
 	inProgress []int64
 }
 
-// currentSnapshotMark returns the moment of the transaction's snapshot.
+// currentSnapshotMark returns the mark of the transaction's snapshot.
 func currentSnapshotMark(ctx context.Context, tx *store.Tx, team teams.ID) (snapshotMark, error) {
 	if tx.Engine() == store.Postgres {
 		var text string // xmin:xmax:transaction,transaction…
@@ -110,18 +110,18 @@ func parseSnapshot(text string) (snapshotMark, error) {
 	return m, nil
 }
 
-// isAfter reports whether the moment contains changes that before does not.
+// isAfter reports whether the snapshot contains changes that before does not.
 func (m snapshotMark) isAfter(before snapshotMark) bool {
 	return m.next > before.next || m.next == before.next && slices.ContainsFunc(before.inProgress, m.contains)
 }
 
-// intersection returns a moment whose changes both moments contain. Reading from it
+// intersection returns a mark whose changes both snapshots contain. Reading from it
 // misses no change that one of them lacks.
 func (m snapshotMark) intersection(other snapshotMark) snapshotMark {
 	return snapshotMark{next: min(m.next, other.next), inProgress: slices.Compact(slices.Sorted(slices.Values(slices.Concat(m.inProgress, other.inProgress))))}
 }
 
-// queryUnseen adds the queries for the rows of a table that the moment does not
+// queryUnseen adds the queries for the rows of a table that the snapshot does not
 // contain. One reads rows with stamps from next, sorted by stamp. The others read
 // rows with the stamps that were in progress. The query must have the team as $1.
 func (m snapshotMark) queryUnseen(b *store.Batch, each func(store.Scanner) error, query string, team teams.ID) {

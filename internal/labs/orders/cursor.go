@@ -20,16 +20,16 @@ import (
 // time nor the id of an order changes.
 //
 // The other sort keys change while a client reads page after page. Such a list keeps
-// the order in which it began. The cursor has the moment of the first page. Every
+// the order in which it began. The cursor has the snapshot of the first page. Every
 // change of an order leaves its former version in order_past, and the index sorts by
-// the versions of that moment. Orders that were created later are not in the list.
+// the versions of that snapshot. Orders that were created later are not in the list.
 
 // Cursor is the place in a list where a page ended. It has no personal data.
 type Cursor struct {
 	Began  int64    `json:"t"`           // when the first page was read, in microseconds
 	Filter uint32   `json:"f"`           // the checksum of the filter
 	After  []Anchor `json:"a"`           // the last order; then orders before it, in case that it was erased
-	Next   int64    `json:"n,omitempty"` // the moment of the first page; 0 for a list by creation
+	Next   int64    `json:"n,omitempty"` // the snapshot of the first page; 0 for a list by creation
 	Ago    []int64  `json:"o,omitempty"` // its transactions in progress, counted back from Next
 }
 
@@ -50,7 +50,7 @@ const (
 	maxAnchors = 4
 )
 
-// snapshotMark returns the moment of the first page.
+// snapshotMark returns the snapshot of the first page.
 func (c *Cursor) snapshotMark() snapshotMark {
 	m := snapshotMark{next: c.Next, inProgress: make([]int64, len(c.Ago))}
 	for i, n := range c.Ago {
@@ -91,7 +91,7 @@ func (f *Filter) checksum() uint32 {
 	return crc32.ChecksumIEEE(text)
 }
 
-// cursor returns the cursor of the place after a page. The index is in the moment
+// cursor returns the cursor of the place after a page. The index is in the snapshot
 // of the page.
 func (t *teamIndex) cursor(page []int32, f *Filter, now time.Time) *Cursor {
 	c := &Cursor{Began: store.Micros(now), Filter: f.checksum()}
@@ -125,12 +125,12 @@ type pastOrder struct {
 	patient       int32 // line of names
 }
 
-// contains reports whether the moment contains the change with a stamp.
+// contains reports whether the snapshot contains the change with a stamp.
 func (m snapshotMark) contains(change int64) bool {
 	return change < m.next && !slices.Contains(m.inProgress, change)
 }
 
-// pastAt returns the versions of a moment of the orders that changed since.
+// pastAt returns the versions in a snapshot of the orders that changed since.
 func (t *teamIndex) pastAt(m snapshotMark) map[int32]*pastOrder {
 	found := map[int32]*pastOrder{}
 	for i := range t.past {
@@ -185,7 +185,7 @@ func scanPast(all *[]indexRow) func(from store.Scanner) error {
 	}
 }
 
-// queryPast adds the queries for the versions that were replaced since the moment.
+// queryPast adds the queries for the versions that were replaced since the snapshot.
 func (m snapshotMark) queryPast(b *store.Batch, rows *[]indexRow, team teams.ID) {
 	m.queryUnseen(b, scanPast(rows), `SELECT `+pastColumns+` FROM order_past WHERE team_id = $1`, team)
 }

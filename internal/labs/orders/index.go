@@ -50,12 +50,12 @@ type teamIndex struct {
 	used time.Time // guarded by Index.mu, as is size
 	size int
 
-	// loading is held while rows are read for the index. It is taken before mu,
+	// loading is held while rows are read for the index. It is acquired before mu,
 	// and mu is never held while waiting for the database.
 	loading chan struct{}
 
 	mu       sync.RWMutex
-	loaded   bool         // all orders are here, as of moment
+	loaded   bool         // all orders are here, as of snapshot
 	snapshot snapshotMark // while loading: the oldest snapshot that rows were read from
 	after    mark         // while loading: the last row that was read
 

@@ -89,7 +89,7 @@ func (x *Index) warmTeam(ctx context.Context, db *store.DB, team teams.ID, log *
 	}
 }
 
-// lock takes loading; the caller calls unlock.
+// lock acquires loading; the caller calls unlock.
 func (t *teamIndex) lock(ctx context.Context) (unlock func(), err error) {
 	select {
 	case t.loading <- struct{}{}:
@@ -283,7 +283,7 @@ func (t *teamIndex) load(ctx context.Context, tx *store.Tx, team teams.ID, to sn
 	return nil
 }
 
-// readChanges applies the changes between t.moment and to. The caller holds
+// readChanges applies the changes between t.snapshot and to. The caller holds
 // loading.
 func (t *teamIndex) readChanges(ctx context.Context, tx *store.Tx, team teams.ID, to snapshotMark) error {
 	var rows, past []indexRow

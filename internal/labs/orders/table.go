@@ -126,7 +126,7 @@ var statusTable = []statusRow{
 	{status: DrawCompleted, stage: StageCollecting, onSiteStage: StageWithLab, patientText: "Your sample was taken", messages: map[Method]messages.Rule{
 		catalogue.AtHome: messages.BySMS, catalogue.OnSite: messages.BySMS,
 	}},
-	// A redraw order takes over the markers that this order misses.
+	// A redraw order gets the markers that this order misses.
 	{status: RedrawAvailable, stage: StageCollecting, terminal: true, patientText: "The lab asks for another sample", messages: map[Method]messages.Rule{
 		catalogue.WalkIn: messages.BySMSAndEmail,
 	}},

@@ -25,7 +25,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// The test below uploads this many reports and kills the process that takes and
+// The test below uploads this many reports and kills the process that stores and
 // reads them this many times. make crash uploads 3,000.
 var (
 	killedUploads = flag.Int("uploads", 40, "reports of TestUploadsSurviveKills")
@@ -33,13 +33,13 @@ var (
 )
 
 // uploaderDir is the environment variable that makes a test process the one that
-// takes and reads reports. It names the data folder. uploaderUser names the user.
+// stores and reads reports. It names the data folder. uploaderUser names the user.
 const (
 	uploaderDir  = "HALE_TEST_UPLOADER"
 	uploaderUser = "HALE_TEST_UPLOADER_USER"
 )
 
-// Reports are uploaded while the process that takes and reads them is killed again and
+// Reports are uploaded while the process that stores and reads them is killed again and
 // again. A report without an acknowledgement is uploaded again. Each report becomes one
 // job, which is read to its end once: one version of its results, one event each.
 func TestUploadsSurviveKills(t *testing.T) {

@@ -129,7 +129,7 @@ func foldUnit(unit string) string {
 }
 
 // isSameSample reports whether two results are of one sample: both have its number, or the
-// day is the same and nothing tells them apart. Two reports with different numbers or times
+// day is the same and nothing distinguishes them. Two reports with different numbers or times
 // are of two samples; an order has numbers that its report may not print.
 func (f *fact) isSameSample(g *fact) bool {
 	if f.sharesSpecimen(g) {
@@ -206,7 +206,7 @@ func findRepeats(ctx context.Context, tx *store.Tx, j *Job, v *Version) (contrad
 	return contradicts, nil
 }
 
-// findSame returns the stored result that f repeats, or nil. differs tells that a result of
+// findSame returns the stored result that f repeats, or nil. differs means that a result of
 // the same sample has another value.
 func findSame(f *fact, stored []fact) (same *Origin, differs bool) {
 	for i := range stored {

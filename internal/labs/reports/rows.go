@@ -282,7 +282,7 @@ const (
 // takeJob gives the next report to a slot of the team's queue. It is the one that the
 // slot has already, because a process died, or the next waiting one. The error is
 // NotFound if there is none. A slot runs on one node at a time, so its reports need no
-// claim. Without fresh, the slot takes no waiting report.
+// claim. Without fresh, the slot claims no waiting report.
 func takeJob(ctx context.Context, tx *store.Tx, team teams.ID, slot int, fresh bool) (Job, error) {
 	j, err := scanID(tx.QueryRow(ctx, `SELECT id FROM parsed_reports WHERE team_id = $1 AND slot = $2 AND status = 'started' LIMIT 1`, team, slot))
 	if err == nil && j.IsZero() && fresh {

@@ -103,7 +103,7 @@ func (b *fixture) take(a results.Arrival) {
 	})
 }
 
-// report takes a report some hours after the first one.
+// report accepts a report some hours after the first one.
 func (b *fixture) report(hours int, set networks.ResultSet) {
 	b.t.Helper()
 	b.take(b.arrival(hours, set))

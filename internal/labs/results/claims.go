@@ -307,9 +307,9 @@ func (r *sampledResult) hasValueOf(other *sampledResult) bool {
 	return strings.TrimSpace(r.Value) == strings.TrimSpace(other.Value) && strings.TrimSpace(r.Unit) == strings.TrimSpace(other.Unit)
 }
 
-// finalityOf returns the finality of a value in a report. A report that
-// corrects repeats the values that it does not change, so only the status of
-// the value, or another value, makes it corrected.
+// finalityOf returns the finality of a value in a report. A corrected report
+// repeats unchanged values. So a value is corrected only if its own status says
+// so, or if it differs.
 func finalityOf(status string, rank int) Finality {
 	switch {
 	case rank < rankFinal:

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// collected takes a report with a time of collection, or without one.
+// collected stores a report with a time of collection, or without one.
 func (b *fixture) collected(hours int, at time.Time, set networks.ResultSet) {
 	b.t.Helper()
 	a := b.arrival(hours, set)

@@ -1,4 +1,4 @@
-// Package results stores laboratory results: it takes the reports of labs,
+// Package results stores laboratory results: it accepts the reports of labs,
 // brings them into one form, keeps every version, and moves the order.
 //
 // A lab reports an order in pieces: some values early, the rest later, then a

@@ -129,7 +129,7 @@ func withoutDoubt(text string) string { return doubt.ReplaceAllString(strings.Tr
 
 // isCalledCriticalWithoutValue reports notes without values, one of which says that a
 // value is critical. Without a value, a number beside the word is enough: CRITICAL K 7.9.
-// So is a number that the lab told to a person: potassium 7.9 called to Dr. Example.
+// So is a number that the lab communicated to a person: potassium 7.9 called to Dr. Example.
 func isCalledCriticalWithoutValue(set *networks.ResultSet) bool {
 	if len(set.Results) > 0 {
 		return false
@@ -154,7 +154,7 @@ func saysCalledNumber(note string) bool {
 }
 
 // isCalledCritical reports a note that says that the value is critical, or that
-// the lab told it to a person as critical. A note about limits, rules or earlier
+// the lab communicated it to a person as critical. A note about limits, rules or earlier
 // values says neither.
 func (r *Result) isCalledCritical() bool {
 	return saysCritical(r.Notes, saidCritical, calledCritical)
@@ -211,7 +211,7 @@ func (r *Result) findConflict(flag hl7.Flag, v value, printed refrange.Range, cr
 	return ""
 }
 
-// setSide takes the side from a flag where the numbers do not decide it.
+// setSide reads the side from a flag where the numbers do not decide it.
 func (r *Result) setSide(flag hl7.Flag) {
 	yes, no := true, false
 	switch {

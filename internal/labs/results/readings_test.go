@@ -89,7 +89,7 @@ func mergedReadings(e *expectations, reports []Report) string {
 }
 
 // A code may come several times in one specimen. The time of the observation, the
-// sub-id and the parent result tell which value a later message means.
+// sub-id and the parent result determine which value a later message means.
 func TestReadingsOfOneCode(t *testing.T) {
 	for name, c := range map[string]struct {
 		reports []string

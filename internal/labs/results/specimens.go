@@ -192,7 +192,8 @@ func (f *specimenFacts) add(s *networks.Specimen) {
 	}
 }
 
-// hasDifferent reports whether a group has a specimen that is apart from another one.
+// hasDifferent reports whether a group contains a specimen that cannot be the same as the
+// given one.
 func (g *specimenGroups) hasDifferent(group, id string) bool {
 	for other, of := range g.groups {
 		if of == group && g.facts[id].isDifferent(g.facts[other], other) {

@@ -11,7 +11,7 @@ import (
 	"hale/internal/labs/results/refrange"
 )
 
-// separateValueWords takes words out of a report's values if they are not
+// separateValueWords removes words from a report's values if they are not
 // values. Some say that a value is still to come. Others say why a test has no
 // value. The latter become missing results. A critical flag keeps the words as a
 // result, so that it reaches a person.

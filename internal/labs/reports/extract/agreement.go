@@ -201,7 +201,7 @@ func (r *Row) Doubtful() bool {
 		slices.Contains(r.Reasons, PrecisionDiffers) || slices.Contains(r.Reasons, ReadingsDisagree) || slices.Contains(r.Reasons, ReadOnce))
 }
 
-// Reconsider takes a third reading of a doubtful value. A number that two of three
+// Reconsider uses a third reading of a doubtful value. A number that two of three
 // readings agree on replaces the value. So does any number in place of a text that cannot
 // be read. A number that fits the range also replaces one that lost its point. The row
 // still needs review: only the proposal gets better.

@@ -88,7 +88,7 @@ func onlyDate(text string) bool {
 	return !ok || words == ""
 }
 
-// cutDate takes a date and a time out of a header's text: "Previous (03/04/2026)".
+// cutDate cuts a date and a time out of a header's text: "Previous (03/04/2026)".
 func cutDate(text string) (words string, day time.Time, ok bool) {
 	at := dateInHeader.FindStringIndex(text)
 	if at == nil {

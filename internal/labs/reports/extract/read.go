@@ -49,7 +49,7 @@ func reasonOf(doc Document, f *Failure) *Failure {
 	return &Failure{Reason: LowQuality, Detail: "the scan is too poor to be read: scan the report again, with at least 200 dots per inch"}
 }
 
-// isReport tells a report from other documents: it has known analytes, or several
+// isReport distinguishes a report from other documents: it has known analytes, or several
 // unknown ones with units and ranges. Invoices, recipes and labels of food name analytes
 // too, without ranges.
 func isReport(doc Document, result Result) bool {

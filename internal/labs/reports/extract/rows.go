@@ -246,7 +246,7 @@ func (r *reader) repair(e *entry, em float64) {
 	e.anchor = len(strings.Fields(value)) <= 6 && len(e.parts[nameColumn]) > 0 && r.knows(e.text(nameColumn)) >= 0.9 && !commentLine.MatchString(value)
 }
 
-// takeOlder takes an earlier value for a row without a current one. Otherwise the row is
+// takeOlder uses an earlier value for a row without a current one. Otherwise the row is
 // lost, and its range joins the next row.
 func (r *reader) takeOlder(e *entry) {
 	if e.anchor || len(e.parts[nameColumn]) == 0 || len(e.parts[valueColumn]) > 0 {
@@ -426,7 +426,7 @@ func takeUnit(text string) (unit, rest string) {
 }
 
 var (
-	// sectionOfTime is a heading that tells earlier results from current ones.
+	// sectionOfTime is a heading that separates earlier results from current ones.
 	sectionOfTime = regexp.MustCompile(`(?i)^[\s*#-]*(previous|prior|historical|earlier|past|current|today's|latest|new)\s+(?:laboratory |lab |test )?(?:results?|values?|reports?|tests?)\b[^.]{0,40}$`)
 	olderName     = regexp.MustCompile(`(?i)^(?:previous|prior|last|earlier)\s`)
 	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample)(?: type)?\s*:\s*`)

@@ -278,7 +278,7 @@ func endsNumber(rest string) bool {
 	return ok && flag != ""
 }
 
-// withFlag takes a flag from the start of the rest, such as "8.7 H mg/dL".
+// withFlag cuts a flag from the start of the rest, such as "8.7 H mg/dL".
 func (v Value) withFlag() Value {
 	word, after, _ := strings.Cut(v.Rest, " ")
 	if _, ok := flagOf(word); ok && word != "" && v.Flag == "" && word != "-" && word != "+" {
@@ -309,7 +309,7 @@ var (
 	flagAfter  = regexp.MustCompile(`(?i)(?:^|\s|\d)(\((?:HH|LL|H|L|A|C|N|high|low|abnormal|critical)\)|\[(?:HH|LL|H|L|A|C|N)\]|(?:high|low|abnormal|critical|panic|HH|LL|H|L|A|N|\*{1,3}|[HL]\*|\*[HL]|[HL]!|!{1,2}|↑{1,2}|↓{1,2}|▲|▼))$`)
 )
 
-// cutFlag takes a flag from the start or the end of a value.
+// cutFlag cuts a flag from the start or the end of a value.
 func cutFlag(text string) (rest, flag string) {
 	if m := flagBefore.FindStringSubmatchIndex(text); m != nil {
 		return strings.TrimSpace(text[m[3]:]), text[m[2]:m[3]]

@@ -85,7 +85,7 @@ func removeDashes(picture *image.Gray, dpi int) {
 // and its value.
 const leaderDots = 5
 
-// removeLeaders erases chains of dots in place: recognition takes them for letters.
+// removeLeaders erases chains of dots in place: recognition mistakes them for letters.
 func removeLeaders(picture *image.Gray, dpi int) {
 	spots := findSpots(picture, max(2, dpi/25), max(2, dpi/25))
 	rows := map[int][]int{} // places in spots, by a coarse height

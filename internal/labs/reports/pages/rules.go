@@ -3,7 +3,7 @@ package pages
 import "image"
 
 // removeRules erases the lines of tables, solid and dotted, because recognition
-// takes them for letters. A rule is thin and longer than a word.
+// mistakes them for letters. A rule is thin and longer than a word.
 func removeRules(in *image.Gray, dpi int) *image.Gray {
 	out := image.NewGray(in.Rect)
 	copy(out.Pix, in.Pix)
