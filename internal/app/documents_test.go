@@ -43,7 +43,7 @@ func (c *clinic) pdf(path, name string) (pages int) {
 	return pages
 }
 
-// The papers of an order come with its requisition, and the address of the
+// The documents of an order come with its requisition, and the address of the
 // requisition opens it for a week, without a key.
 func TestDocumentsOfAnOrder(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {

@@ -1,6 +1,6 @@
-// Package documents renders the papers of a lab order as PDF.
+// Package documents renders the documents of a lab order as PDF.
 //
-// The papers are:
+// The documents are:
 //
 //   - the requisition for the patient or the sample
 //   - labels for tubes
@@ -15,7 +15,7 @@
 //
 // # Reading order
 //
-//	subject.go      an order with the data of its papers
+//	subject.go      an order with the data of its documents
 //	times.go        times in the zone of the place
 //	requisition.go  the requisition and the labels
 //	notice.go       the notice that Medicare may not pay

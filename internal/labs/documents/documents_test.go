@@ -28,8 +28,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// papers renders each document of an order.
-func papers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
+// renderers returns a function for each document of an order.
+func renderers(s *Subject, r *results.Revision) map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"requisition":  s.Requisition,
 		"labels":       func() ([]byte, error) { return s.Labels(3, CollectionTime{collectedAt, true}) },
@@ -50,7 +50,7 @@ func mustRender(t testing.TB, render func() ([]byte, error)) []byte {
 
 // Golden files hold the texts of the documents, line by line.
 func TestDocumentTexts(t *testing.T) {
-	for name, render := range papers(subject(4), revision(12)) {
+	for name, render := range renderers(subject(4), revision(12)) {
 		t.Run(name, func(t *testing.T) {
 			pages := read(t, mustRender(t, render))
 			wantInside(t, pages)
@@ -76,8 +76,8 @@ func TestDocumentsAreStable(t *testing.T) {
 	odd := subject(4)
 	odd.Full.Patient.LastName = "Łukasiewicz Жук"
 	for _, s := range []*Subject{subject(4), odd} {
-		again := papers(s, revision(12))
-		for name, render := range papers(s, revision(12)) {
+		again := renderers(s, revision(12))
+		for name, render := range renderers(s, revision(12)) {
 			if first := mustRender(t, render); !bytes.Equal(first, mustRender(t, again[name])) {
 				t.Errorf("%s is not the same twice", name)
 			}
@@ -88,7 +88,7 @@ func TestDocumentsAreStable(t *testing.T) {
 // Properties, titles and the object names of the file name no person.
 func TestOnlyPagesNamePeople(t *testing.T) {
 	s := subject(4)
-	for name, render := range papers(s, revision(12)) {
+	for name, render := range renderers(s, revision(12)) {
 		outside := regexp.MustCompile(`(?s)stream\r?\n.*?endstream`).ReplaceAll(mustRender(t, render), nil)
 		for _, text := range []string{"Ada", "Byron", "1984", "ada@", "M-1", "S0012345678"} {
 			if bytes.Contains(outside, []byte(text)) {
@@ -106,7 +106,7 @@ func TestScanRequisition(t *testing.T) {
 	if got := scan128(t, pages[0]); got != "S0012345678" {
 		t.Errorf("the bar code reads %q", got)
 	}
-	for _, page := range read(t, mustRender(t, papers(subject(4), nil)["labels"])) {
+	for _, page := range read(t, mustRender(t, renderers(subject(4), nil)["labels"])) {
 		if page.width != 162 || page.height != 90 {
 			t.Errorf("a label is %v by %v points", page.width, page.height)
 		}
@@ -138,7 +138,7 @@ func TestLongOrders(t *testing.T) {
 		r.Results[i].Unit, r.Results[i].Range.Text = strings.Repeat("[arb'U]/", 6)+"mL", strings.Repeat("0.00000-9.99999;", 4)
 	}
 	r.Results[5].Notes = []string{strings.Repeat("A comment of the laboratory. ", 120)}
-	for name, render := range papers(s, r) {
+	for name, render := range renderers(s, r) {
 		pages := read(t, mustRender(t, render))
 		wantInside(t, pages)
 		said := allText(pages)
@@ -168,7 +168,7 @@ func TestUnusualLetters(t *testing.T) {
 	wantInside(t, pages)
 	wantTexts(t, pages, "Łukasiewicz-Ólafsdóttir, Nguyễn Thị", "Жукова, Jane", "[U+5C71] stands for a name; tab here; (brackets) and \\ backslash; é is one letter; right to left.",
 		"[U+...] is the Unicode code of a letter that this document cannot print")
-	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Łukasiewicz")
+	wantTexts(t, read(t, mustRender(t, renderers(s, nil)["labels"])), "Łukasiewicz")
 }
 
 func TestMissingDocuments(t *testing.T) {
@@ -195,7 +195,7 @@ func TestMissingDocuments(t *testing.T) {
 
 func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
 	s := subject(1)
-	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15 MST", "DOB 12/10/1984", "3/3")
+	wantTexts(t, read(t, mustRender(t, renderers(s, nil)["labels"])), "Acct A-77001", "Collected 03/06/2026 07:15 MST", "DOB 12/10/1984", "3/3")
 	s.Full.Sandbox = true
 	pages := read(t, mustRender(t, func() ([]byte, error) { return s.Labels(100, CollectionTime{collectedAt, true}) }))
 	wantTexts(t, pages, "Acct 1234567890", "100/100")
@@ -203,16 +203,16 @@ func TestLabelsOfTheSandboxHaveItsAccount(t *testing.T) {
 		t.Errorf("%d labels", len(pages))
 	}
 	s.Order.Network = orders.HL7TestNetwork
-	wantTexts(t, read(t, mustRender(t, papers(s, nil)["labels"])), "Acct A-77001")
+	wantTexts(t, read(t, mustRender(t, renderers(s, nil)["labels"])), "Acct A-77001")
 }
 
-// Every page of the papers of a cancelled order says so. Papers that leave the
+// Every page of the documents of a cancelled order says so. Documents that leave the
 // team are refused.
 func TestCancelledOrders(t *testing.T) {
 	for _, status := range []orders.Status{orders.Cancelled, orders.DoNotProcess} {
 		s := subject(60)
 		s.Order.Status, s.Order.StatusAt = status, placedAt.Add(20*time.Hour)
-		for name, render := range papers(s, revision(1)) {
+		for name, render := range renderers(s, revision(1)) {
 			body, err := render()
 			switch name {
 			case "labels":
@@ -322,26 +322,26 @@ func TestReportFinality(t *testing.T) {
 	} {
 		r := revision(3)
 		r.Status, r.Corrected = test.status, test.corrected
-		wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), test.want)
+		wantTexts(t, read(t, mustRender(t, renderers(subject(1), r)["report"])), test.want)
 	}
 	r := revision(0)
 	r.Missing, r.Samples, r.Comments = nil, nil, nil
-	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "There are no results yet.")
+	wantTexts(t, read(t, mustRender(t, renderers(subject(1), r)["report"])), "There are no results yet.")
 }
 
 // Every page of a version that is not the newest says so, also in a document of
 // the laboratory.
 func TestReplacedReports(t *testing.T) {
 	r := revision(180)
-	own := mustRender(t, papers(subject(60), r)["report"])
+	own := mustRender(t, renderers(subject(60), r)["report"])
 	r.Number, r.ReplacedBy = 1, 3
 	const banner = "REPLACED by version 3 of these results - do not use version 1"
-	for _, page := range read(t, mustRender(t, papers(subject(60), r)["report"])) {
+	for _, page := range read(t, mustRender(t, renderers(subject(60), r)["report"])) {
 		if !strings.Contains(page.text(), banner) {
 			t.Errorf("a page does not say that it is replaced:\n%s", page.text())
 		}
 	}
-	wantTexts(t, read(t, mustRender(t, papers(subject(1), r)["report"])), "REPLACED BY VERSION 3")
+	wantTexts(t, read(t, mustRender(t, renderers(subject(1), r)["report"])), "REPLACED BY VERSION 3")
 	marked, err := pdfs.Stamp(own, banner)
 	if err != nil {
 		t.Fatal(err)
@@ -368,9 +368,9 @@ func TestReportSeparatesValuesOfOneCode(t *testing.T) {
 	r.Samples = append(r.Samples, second)
 	r.Missing[0].Sample = "T-2"
 	s := subject(1)
-	wantTexts(t, read(t, mustRender(t, papers(s, r)["report"])), "Observed: "+s.moment(r.Results[0].At), "Observed: "+s.moment(r.Results[1].At), "Sample: T-2")
+	wantTexts(t, read(t, mustRender(t, renderers(s, r)["report"])), "Observed: "+s.moment(r.Results[0].At), "Observed: "+s.moment(r.Results[1].At), "Sample: T-2")
 	r.Results[1].At = r.Results[0].At
-	for _, page := range read(t, mustRender(t, papers(s, r)["report"])) {
+	for _, page := range read(t, mustRender(t, renderers(s, r)["report"])) {
 		if strings.Contains(page.text(), "Observed") {
 			t.Error("equal times are printed")
 		}
@@ -381,7 +381,7 @@ func TestReportSeparatesValuesOfOneCode(t *testing.T) {
 func TestReportShowsTheReportedPatient(t *testing.T) {
 	r := revision(3)
 	r.Patient = networks.ReportedPatient{FirstName: "ADA M", LastName: "BYRON-KING WITH-A-VERY-LONG-NAME", DOB: civil.MustParse("1984-12-10"), Gender: "female"}
-	pages := read(t, mustRender(t, papers(subject(1), r)["report"]))
+	pages := read(t, mustRender(t, renderers(subject(1), r)["report"]))
 	wantInside(t, pages)
 	wantTexts(t, pages, "Patient as reported | Date of birth as reported | Sex as reported", "BYRON-KING | 12/10/1984 | Female", "WITH-A-VERY-LONG-NAME, ADA M")
 }
@@ -401,7 +401,7 @@ func TestEveryPageIsComplete(t *testing.T) {
 		"notice":       {"Byron, Ada"},
 		"instructions": nil, // they are in a box that others may open
 	} {
-		pages := read(t, mustRender(t, papers(s, revision(180))[name]))
+		pages := read(t, mustRender(t, renderers(s, revision(180))[name]))
 		wantInside(t, pages)
 		for n, page := range pages {
 			said := strings.Join(strings.Fields(page.text()), " ")
@@ -451,7 +451,7 @@ func TestLabelsHaveLongNames(t *testing.T) {
 	s := subject(1)
 	s.Full.Priority = true
 	s.Full.Patient.LastName, s.Full.Patient.FirstName = "Featherstonehaugh-Cholmondeley", "Maximiliana-Bartholomea Anastasia"
-	pages := read(t, mustRender(t, papers(s, revision(1))["labels"]))
+	pages := read(t, mustRender(t, renderers(s, revision(1))["labels"]))
 	wantInside(t, pages)
 	wantTexts(t, pages, "Featherstonehaugh-Cholmondeley,", "Maximiliana-Bartholomea Anastasia")
 }
@@ -459,14 +459,14 @@ func TestLabelsHaveLongNames(t *testing.T) {
 // The labels of an order with several specimens name them in turn.
 func TestLabelsNameTheSpecimen(t *testing.T) {
 	s := subject(3)
-	pages := read(t, mustRender(t, papers(s, nil)["labels"]))
+	pages := read(t, mustRender(t, renderers(s, nil)["labels"]))
 	for n, want := range []string{"Serum - Gel separator tube (SST)", "Whole blood, EDTA - Lavender-top tube (EDTA)", "Serum - Gel separator tube (SST)"} {
 		if said := pages[n].text(); !strings.Contains(said, want) || !strings.Contains(said, "STAT") {
 			t.Errorf("label %d says\n%s", n+1, said)
 		}
 	}
 	s.Full.Priority = false
-	if said := allText(read(t, mustRender(t, papers(s, nil)["labels"]))); strings.Contains(said, "STAT") {
+	if said := allText(read(t, mustRender(t, renderers(s, nil)["labels"]))); strings.Contains(said, "STAT") {
 		t.Errorf("a routine label says\n%s", said)
 	}
 }
@@ -500,12 +500,12 @@ func TestTestsOfOneSpecimen(t *testing.T) {
 	wantTexts(t, pages, "Spin within 2 hours.", "Protect from light.", "Freeze at once", "Serum for 100", "Serum for 200", "Serum for 300")
 }
 
-// Without the clinic's data the laboratory is the notifier, and the other papers
+// Without the clinic's data the laboratory is the notifier, and the other documents
 // show what is known.
 func TestDocumentsWithoutAPractice(t *testing.T) {
 	s := subject(3)
 	s.Full.Practice = networks.Practice{}
-	for name, render := range papers(s, revision(2)) {
+	for name, render := range renderers(s, revision(2)) {
 		pages := read(t, mustRender(t, render))
 		wantInside(t, pages)
 		switch name {
@@ -530,7 +530,7 @@ func TestReportShowsCorrectionsAndReviews(t *testing.T) {
 	two.Flag = "N"
 	two.Previous = &results.Previous{Text: two.Text, Unit: two.Unit, Flag: "HH", Range: "1-2", Notes: []string{"Lipemic"}, Interpretation: orders.Critical, Finality: results.FinalValue, ReportedAt: placedAt}
 	r.Reviews = []results.Review{{By: "Jane Reviewer", At: placedAt, Note: "The lab mistyped the name."}}
-	pages := read(t, mustRender(t, papers(subject(1), r)["report"]))
+	pages := read(t, mustRender(t, renderers(subject(1), r)["report"]))
 	wantInside(t, pages)
 	wantTexts(t, pages, one.Name+" (corrected)", "182 | LL", "Previously reported: 91", "Abnormal (final,", "flagged this value N (normal). It is beyond the critical limit",
 		"flag then: HH; reference then: 1-2; note then: Lipemic", "(preliminary)", "Withdrawn by the laboratory 03/0", "Previously reported: 7.9, Critical (final,", "A person assigned a report to this order: Jane Reviewer", "The lab mistyped the name.")
@@ -538,7 +538,7 @@ func TestReportShowsCorrectionsAndReviews(t *testing.T) {
 		t.Error("a time is not in the zone of the place")
 	}
 	if out := os.Getenv("HALE_TEST_REPORT"); out != "" {
-		if err := os.WriteFile(out, mustRender(t, papers(subject(1), r)["report"]), 0o600); err != nil {
+		if err := os.WriteFile(out, mustRender(t, renderers(subject(1), r)["report"]), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -620,7 +620,7 @@ func BenchmarkDocuments(b *testing.B) {
 		name string
 		s    *Subject
 	}{{"western", subject(30)}, {"cyrillic", odd}} {
-		for name, render := range papers(of.s, revision(60)) {
+		for name, render := range renderers(of.s, revision(60)) {
 			b.Run(name+"/"+of.name, func(b *testing.B) {
 				for b.Loop() {
 					if _, err := render(); err != nil {

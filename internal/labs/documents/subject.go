@@ -15,11 +15,11 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Subject is an order with the data of its papers.
+// Subject is an order with the data of its documents.
 type Subject struct {
 	Order orders.Order
 	Facts orders.Facts
-	// Full is the order as its lab gets it, so that paper and message agree.
+	// Full is the order as its lab gets it, so that document and message agree.
 	Full networks.Order
 	// Zone is the zone of the place of the collection, nil if it is unknown.
 	Zone *time.Location
@@ -29,7 +29,7 @@ type Subject struct {
 	Signature []byte
 }
 
-// Read reads the data for the papers of a team's order, or returns a NotFound
+// Read reads the data for the documents of a team's order, or returns a NotFound
 // fault.
 func Read(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (*Subject, error) {
 	o, err := orders.Get(ctx, tx, team, id)
@@ -39,7 +39,7 @@ func Read(ctx context.Context, tx *store.Tx, team teams.ID, id orders.ID) (*Subj
 	return NewSubject(ctx, tx, &o)
 }
 
-// NewSubject reads the data for the papers of an order that the caller has already read.
+// NewSubject reads the data for the documents of an order that the caller has already read.
 func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, error) {
 	facts, err := orders.ReadFacts(ctx, tx, o.Team, []orders.Order{*o})
 	if err != nil {
@@ -65,12 +65,12 @@ func NewSubject(ctx context.Context, tx *store.Tx, o *orders.Order) (*Subject, e
 }
 
 // Cancelled reports whether the order was cancelled, or the lab will not perform it. Its
-// papers must not lead to a collection.
+// documents must not lead to a collection.
 func (s *Subject) Cancelled() bool {
 	return s.Order.Status.Stage(s.Order.Method) == orders.StageCancelled
 }
 
-// ErrCancelled refuses papers of a cancelled order that leave the team.
+// ErrCancelled refuses documents of a cancelled order that leave the team.
 var ErrCancelled = fault.New(fault.Refused, "The order is cancelled").WithType("order_cancelled")
 
 // banner returns the text at the top of every page of a cancelled order, empty

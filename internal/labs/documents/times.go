@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/store"
 )
 
-// Papers are read at the place of the collection, so their times are in its
+// Documents are read at the place of the collection, so their times are in its
 // zone, with the name of the zone. A time that is not known is not printed: a
 // date has no time of day.
 
@@ -101,7 +101,7 @@ func isMidnight(at time.Time) bool {
 	return hour+minute+second+at.Nanosecond() == 0
 }
 
-// dayFormat is the form of a date on the papers of American labs.
+// dayFormat is the form of a date on the documents of American labs.
 const dayFormat = "01/02/2006"
 
 func formatDay(at time.Time) string {

@@ -47,7 +47,7 @@ func TestOtherProgramsReadTheText(t *testing.T) {
 	tool(t, "pdftotext", "pdfinfo")
 	s := subject(12)
 	s.Full.Patient.LastName = "Łukasiewicz Жук"
-	for name, render := range papers(s, revision(12)) {
+	for name, render := range renderers(s, revision(12)) {
 		file := save(t, mustRender(t, render))
 		said := run(t, "pdftotext", "-layout", file, "-")
 		for _, text := range map[string][]string{
@@ -68,7 +68,7 @@ func TestOtherProgramsReadTheText(t *testing.T) {
 
 func TestOtherProgramsReadTheStamp(t *testing.T) {
 	tool(t, "pdftotext")
-	marked, err := pdfs.Stamp(mustRender(t, papers(subject(60), revision(180))["report"]), "REPLACED by version 3")
+	marked, err := pdfs.Stamp(mustRender(t, renderers(subject(60), revision(180))["report"]), "REPLACED by version 3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestOtherProgramsReadTheStamp(t *testing.T) {
 
 func TestScannersReadTheBars(t *testing.T) {
 	tool(t, "pdftoppm", "zbarimg")
-	for name, render := range papers(subject(60), revision(1)) {
+	for name, render := range renderers(subject(60), revision(1)) {
 		if name != "requisition" && name != "labels" {
 			continue
 		}
