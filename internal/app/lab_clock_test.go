@@ -80,7 +80,7 @@ func TestTimesOfAnOrderFollowTheLabClock(t *testing.T) {
 	})
 }
 
-// A turn lists the events of the redraw that it creates.
+// An advance lists the events of the redraw that it creates.
 func TestAdvanceListsTheRedraw(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		c := newClinic(t, d, &networktest.Lab{Name: "elsewhere"})

@@ -349,7 +349,7 @@ type daySlotsBody struct {
 	Slots    []timeSlotBody               `json:"slots"`
 }
 
-// slotLocationBody is a service center that takes appointments.
+// slotLocationBody is a service center that offers appointments.
 //
 // Reference 2.3, AppointmentLocation.
 type slotLocationBody struct {

@@ -40,7 +40,7 @@ type simulateOrderIn struct {
 // simulationIn has the fields of the contract's SimulationFlags.
 type simulationIn struct {
 	Interpretation interpretationWord                `json:"interpretation,omitempty" default:"normal"`
-	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in turn. By default each result has the type of the catalogue."`
+	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in advance. By default each result has the type of the catalogue."`
 	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Omit one result as not measurable."`
 }
 
@@ -179,26 +179,26 @@ type advanceSandboxIn struct {
 const advanceWait = 20 * time.Second
 
 func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advanceSandboxIn) (*api.Out[advanceSandboxBody], error) {
-	var turn sandboxAdvance
+	var advance sandboxAdvance
 	err := h.DB.Write(ctx, func(tx *store.Tx) (err error) {
-		turn = sandboxAdvance{}
+		advance = sandboxAdvance{}
 		if err := sandboxlab.Check(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		if turn.mark, err = orders.MarkChanges(ctx, tx, c.Team); err != nil {
+		if advance.mark, err = orders.MarkChanges(ctx, tx, c.Team); err != nil {
 			return err
 		}
-		if turn.from, err = labclock.TimeOf(ctx, tx, c.Team); err != nil {
+		if advance.from, err = labclock.TimeOf(ctx, tx, c.Team); err != nil {
 			return err
 		}
 		now, err := h.Sandbox.Advance(ctx, tx, c.Team, time.Duration(in.Body.Seconds)*time.Second)
 		if err != nil {
 			return err
 		}
-		if turn.due, err = sandboxlab.DueOrders(ctx, tx, c.Team, now); err != nil {
+		if advance.due, err = sandboxlab.DueOrders(ctx, tx, c.Team, now); err != nil {
 			return err
 		}
-		turn.before, err = orders.Histories(ctx, tx, c.Team, turn.due)
+		advance.before, err = orders.Histories(ctx, tx, c.Team, advance.due)
 		return err
 	})
 	if err != nil {
@@ -217,7 +217,7 @@ func (h *Handlers) advanceSandbox(ctx context.Context, c api.Caller, in *advance
 			return err
 		}
 		body = advanceSandboxBody{Now: lab.Now, Ahead: lab.Ahead, Waiting: lab.Waiting, Plans: lab.Plans}
-		body.Moved, err = turn.moves(ctx, tx, c)
+		body.Moved, err = advance.moves(ctx, tx, c)
 		return err
 	})
 	if err != nil {
@@ -238,7 +238,7 @@ type sandboxAdvance struct {
 const movedOrders = 1000
 
 // moves returns the events that orders have in addition to earlier ones, the oldest
-// first. The orders had a due step, or the turn created them, such as a redraw, or
+// first. The orders had a due step, or the advance created them, such as a redraw, or
 // another job moved them.
 func (s *sandboxAdvance) moves(ctx context.Context, tx *store.Tx, c api.Caller) ([]sandboxMoveBody, error) {
 	moved := []sandboxMoveBody{}

@@ -184,8 +184,8 @@ func (s *Service) request(ctx context.Context, tx *store.Tx, who places.Viewer, 
 }
 
 // withNotesOf returns the address with the access notes of the order's address,
-// if it has none and is in the same ZIP code. Elsewhere the notes are about
-// another door.
+// if it has none and is in the same ZIP code. In another ZIP code the notes
+// describe another place.
 func (a Address) withNotesOf(o *orders.Order) Address {
 	home := o.Body.Address
 	if a.AccessNotes == "" && home != nil && strings.HasPrefix(home.Zip, a.Zip[:min(len(a.Zip), 5)]) {
@@ -202,7 +202,7 @@ func (a Address) check(at ...string) error {
 	return nil
 }
 
-// checkCoverage checks that a provider takes requests for an address.
+// checkCoverage checks that a provider accepts requests for an address.
 func (s *Service) checkCoverage(ctx context.Context, tx *store.Tx, who places.Viewer, r Request) (places.Place, error) {
 	offers, err := places.Coverage(ctx, tx, who, r.Address.Zip)
 	if err != nil {

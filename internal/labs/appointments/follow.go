@@ -111,7 +111,7 @@ func lapseLater(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Ord
 	return enqueue(ctx, tx, lapseKind, a, at.Add(-ahead))
 }
 
-// advanceWait is the time between two looks at a turn of the sandbox laboratory.
+// advanceWait is the time between two checks whether the sandbox laboratory's clock has advanced.
 const advanceWait = time.Second
 
 // lapse cancels an appointment that waited too long for the requisition of its
@@ -234,8 +234,8 @@ func statusOf(word string) Status {
 	return Status(word)
 }
 
-// applyVisit makes the move of a network's report. keepOrder is set when the
-// same report has moved the order already.
+// applyVisit applies the status that a network reports. keepOrder is true if the
+// same report has already changed the order.
 func applyVisit(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Order, v networks.Visit, keepOrder bool) error {
 	s := move{to: statusOf(v.Status), data: map[string]any{"origin": byProvider}, keepOrder: keepOrder}
 	switch s.to {

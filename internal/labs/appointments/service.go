@@ -46,7 +46,7 @@ func (s *Service) bookers(sandbox bool) []string {
 	return all
 }
 
-// noBooker replaces a network that takes no appointments, or for which this
+// noBooker replaces a network that offers no appointments, or for which this
 // node has no settings.
 type noBooker struct{}
 

@@ -224,7 +224,7 @@ func (r *fixture) order(m orders.Method, early bool) orders.Order {
 
 var home = Address{FirstLine: "1 Main Street", City: "Phoenix", State: "AZ", Zip: "85004", AccessNotes: "Gate 4"}
 
-// site returns a service center of the invented list that takes appointments.
+// site returns a service center of the invented list that offers appointments.
 func (r *fixture) site() places.Site {
 	r.t.Helper()
 	for _, s := range places.MadeUpSites("quest") {

@@ -319,7 +319,7 @@ func (s *Service) AtCenters(ctx context.Context, who places.Viewer, q CenterQuer
 	return s.askSites(ctx, who, q, sites, filtered, now)
 }
 
-// findSites returns the sites of a query that take appointments through us.
+// findSites returns the sites of a query that offer appointments through us.
 func (s *Service) findSites(ctx context.Context, tx *store.Tx, who places.Viewer, q CenterQuery) (sites []NearSite, filtered bool, err error) {
 	if len(q.Codes) == 0 {
 		return s.sitesNear(ctx, tx, who, q)

@@ -277,7 +277,7 @@ var providers = map[string]provider{
 // sonoraQuest works in Arizona only, for teams that asked for it.
 const sonoraQuest = "sonora_quest"
 
-// Centers are the labs whose service centers take appointments.
+// Centers are the labs whose service centers offer appointments.
 //
 // Reference: AppointmentPSCLabs.
 var Centers = []string{"quest", sonoraQuest}

@@ -23,7 +23,7 @@ type AccountID = ids.ID[Account]
 // Reference 1.16.
 type AccountStatus string
 
-// The statuses. Orders need an active account; imports also take a pending one.
+// The statuses. Orders need an active account; imports also accept a pending one.
 const (
 	AccountActive        AccountStatus = "active"
 	AccountPending       AccountStatus = "pending"

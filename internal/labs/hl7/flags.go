@@ -10,10 +10,10 @@ import (
 // place.
 type Flag struct {
 	Code string
-	// Interpretation is critical, abnormal, unknown or normal; empty when the
-	// flag says nothing of that.
+	// Interpretation is critical, abnormal, unknown or normal; empty if the
+	// flag states none.
 	Interpretation string
-	// High and Low say on which side of the range the value is.
+	// High and Low state whether the value is above or below the range.
 	High, Low bool
 	// Display is the text of the FHIR code system v3-ObservationInterpretation;
 	// empty when the flag is no code of it.

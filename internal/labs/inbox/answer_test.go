@@ -23,7 +23,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// refusingLab is a lab that takes an order and refuses some of its tests in
+// refusingLab is a lab that accepts an order and refuses some of its tests in
 // the answer.
 type refusingLab struct {
 	refuses func(o networks.Order) []string

@@ -40,7 +40,7 @@ func (s *Service) process(ctx context.Context, tx *store.Tx, q queuedMessage, do
 	return markHandled(ctx, tx, q, doc, "applied", "", &owner{o.Team.UUID(), o.User.UUID(), o.ID.UUID()})
 }
 
-// takeUnmatched passes a report that no order takes to the queue of unmatched results,
+// takeUnmatched passes a report that fits no order to the queue of unmatched results,
 // if a person must see it.
 func (s *Service) takeUnmatched(ctx context.Context, tx *store.Tx, a Arrival, why Reason, candidates []orders.Order) error {
 	switch {

@@ -55,7 +55,7 @@ func Ahead(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, err
 	return c.Ahead, err
 }
 
-// SetStep sets the time of the running step; zero ends the turn.
+// SetStep sets the time of the running step; zero ends the advance.
 func SetStep(ctx context.Context, tx *store.Tx, team teams.ID, at time.Time) error {
 	var step any
 	if !at.IsZero() {

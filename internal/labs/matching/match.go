@@ -142,7 +142,7 @@ func recordResult(ctx context.Context, tx *store.Tx, i *Item, from Status, o *or
 	return tx.Shred(ctx, i.Team.UUID(), ownKey)
 }
 
-// Queue takes the results that the inbox could not match.
+// Queue stores the results that the inbox could not match.
 type Queue struct {
 	Log    *slog.Logger
 	Orders *orders.Index // finds candidates by name and birth date

@@ -26,7 +26,7 @@ type Choice struct {
 	ConfirmIdentity bool
 }
 
-// AcceptResult gives a result to an order. It takes the chosen order if that order can
+// AcceptResult gives a result to an order. It uses the chosen order if that order can
 // have results, otherwise a new one in its place. It returns that order. A report whose
 // person is not certainly the order's patient needs Choice.ConfirmIdentity.
 //

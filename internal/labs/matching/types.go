@@ -172,7 +172,7 @@ func (i Item) LogValue() slog.Value { return slog.StringValue(i.ID.String()) }
 // Reviewable reports whether the team may decide.
 func (i *Item) Reviewable() bool { return i.Status == TeamReview }
 
-// Actions returns the actions that the team may take.
+// Actions returns the possible actions of the team.
 func (i *Item) Actions() []Action {
 	if !i.Reviewable() {
 		return []Action{}

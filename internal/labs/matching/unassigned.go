@@ -27,7 +27,7 @@ import (
 )
 
 // Results for which no team could be found belong to no team. Operators assign
-// them to a team or an order, or reject them. Reports without results that no order takes
+// them to a team or an order, or reject them. Reports without results that fit no order
 // wait in the same list, if they reject, cancel or block tests. Operators only reject these.
 
 // AssignmentState is the state of a result without a team.

@@ -146,7 +146,7 @@ func TestAssignToOrder(t *testing.T) {
 	})
 }
 
-// A rejected sample that no order takes waits for an operator, who acts and then ends the
+// A rejected sample that fits no order waits for an operator, who acts and then ends the
 // wait. The report is erased with the user whose order it names.
 func TestRejectedSampleWithoutAnOrder(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

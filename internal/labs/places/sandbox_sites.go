@@ -48,8 +48,8 @@ type sandboxSites struct {
 	about sandboxLab
 }
 
-// sandboxLists are drawn on first use, each in a few hundredths of a second. So they
-// cost nothing at the start of the service, nor for other teams.
+// sandboxLists are generated on first use, in about 30 ms each, so that startup and other
+// teams do not pay for them.
 var sandboxLists = func() map[string]func() *list {
 	all := map[string]func() *list{}
 	for lab, f := range sandboxLabs {

@@ -73,7 +73,7 @@ type Site struct {
 	ValidTo      civil.Date // last day
 }
 
-// Open reports whether the site takes patients on a day.
+// Open reports whether the site is open for patients on a day.
 func (s Site) Open(day civil.Date) bool {
 	return s.Active && (s.ValidFrom.IsZero() || !day.Before(s.ValidFrom)) && (s.ValidTo.IsZero() || !day.After(s.ValidTo))
 }
