@@ -8,7 +8,7 @@ import (
 	"hale/internal/platform/civil"
 )
 
-// ReasonPaused is the reason for which nothing of a batch is stored: the connection takes
+// ReasonPaused is the reason for which nothing of a batch is stored: the connection stores
 // no more data. It is not an error, so that a phone does not retry forever.
 const ReasonPaused = "connection_paused"
 

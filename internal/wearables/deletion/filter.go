@@ -37,7 +37,7 @@ type Filter struct {
 	// Undo lets the data come back when it is sent or imported again.
 	Undo bool `json:"undo,omitempty"`
 	// Duplicates selects older versions of sessions that were stored as sessions of their
-	// own. It takes no other filter.
+	// own. It allows no other filter.
 	Duplicates bool `json:"duplicates,omitempty"`
 	// Shift moves the data instead of deleting it.
 	Shift Shift `json:"shift,omitzero"`

@@ -22,7 +22,7 @@ import (
 // first. So a sample never meets one that has yet to move back. A value that was stored
 // after the shift stays.
 
-// ReverseFilter returns the filter that takes a finished shift back.
+// ReverseFilter returns the filter that reverses a finished shift.
 func ReverseFilter(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID, id ID) (Filter, error) {
 	d, err := Get(ctx, tx, team, user, id)
 	if err != nil {

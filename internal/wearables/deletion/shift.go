@@ -26,13 +26,13 @@ import (
 // A source with a wrong clock is shifted: its samples and sessions of a period move by an
 // offset. A shift is a deletion that stores what it deletes at another time. The samples
 // leave fingerprints, so that the same records do not come back at the wrong time. New
-// records with a wrong time are stored as they are: a push does not tell whether the clock
+// records with a wrong time are stored as they are: a push does not state whether the clock
 // was set meanwhile.
 
 // Shift moves the selected data.
 type Shift struct {
 	Seconds int64 `json:"seconds"` // added to times; 0 moves nothing
-	// Reverses is the shift that this one takes back: only data that it moved.
+	// Reverses is the shift that this one reverses: only data that it moved.
 	Reverses uuid.UUID `json:"reverses,omitzero"`
 	// From and To bound when that data was stored, UTC milliseconds.
 	From int64 `json:"from,omitempty"`

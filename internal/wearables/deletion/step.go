@@ -26,7 +26,8 @@ type position struct {
 	Change    int64 `json:"change,omitempty"`    // of an import: the changes up to here are undone
 	// Days are those whose summaries are derived again, by provider.
 	Days map[string][]civil.Date `json:"days,omitempty"`
-	// RederiveDays are those whose pushed activity was deleted: another one may follow from samples.
+	// RederiveDays has the days, by provider, whose pushed activity was deleted. Their activity
+	// is derived from samples.
 	RederiveDays map[string][]civil.Date `json:"again,omitempty"`
 }
 

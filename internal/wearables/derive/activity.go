@@ -186,7 +186,7 @@ func (a *activityOfDay) sum(name string, m *mergedDay) {
 	}
 }
 
-// heart takes the heart rate of the day's merged line.
+// heart reads the heart rate of the day's merged series.
 func (a *activityOfDay) heart(h *mergedDay) {
 	f := a.facts
 	if h == nil && f.RestingBPM == nil && f.WalkingBPM == nil {

@@ -35,11 +35,12 @@ type Deriver struct {
 	// distance and energy of its series, which may cover only some hours of a day, are
 	// not added up.
 	TotalsStated bool
-	// Pushed means that phones push the samples. Phones may push activities, too: a day with
-	// one gets no other.
-	Pushed bool
-	// HeartStated is the same for the average, lowest and highest heart rate.
+	// HeartStated means that the provider states the average, lowest and highest heart rate
+	// of days.
 	HeartStated bool
+	// Pushed means that phones push the samples. A day for which the phone pushed an activity
+	// gets no derived activity.
+	Pushed bool
 	// Progress, if set, is called with the number of finished days.
 	Progress func(done, total int)
 	// Stored, if set, is called with the outcome of every batch of summaries.

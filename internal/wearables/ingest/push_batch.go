@@ -22,7 +22,7 @@ import (
 // provider that wait at the same moment share a transaction and a few statements
 // for all of them.
 //
-// A push batch takes the common case: a few samples of known series, not
+// A push batch handles the common case: a few samples of known series, not
 // historical, of a user whose connection is known. Every other push, and every
 // push of a batch that failed, is stored in a transaction of its own.
 //

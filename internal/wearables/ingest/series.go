@@ -207,8 +207,8 @@ func (w *seriesPlan) mergeBlock(ctx context.Context, tx *store.Tx, ws *workspace
 }
 
 // countReplacedTypes counts an unchanged sample as updated if one of another type has replaced it.
-// An example is an hour that was idle, then stood, and is idle again. A sample of whose key the batch has
-// a later one changes nothing.
+// An example is an hour that was idle, then stood, and is idle again. A sample has no
+// effect if the batch has a later one with its key.
 func (w *seriesPlan) countReplacedTypes(ctx context.Context, tx *store.Tx, ws *workspace, add *blocks.Columns) error {
 	ch := &ws.changes
 	if ch.Unchanged == 0 || !w.resource.OneType && !w.resource.LateType {

@@ -394,7 +394,7 @@ func TestTheLastStreamOfAWorkoutCounts(t *testing.T) {
 	})
 }
 
-// Zones that are found later, and a phone that sends its workout again, tell
+// Zones that are found later, and a phone that sends its workout again, announce
 // the same moments in other words: that is no news.
 func TestSameInstantInOtherOffsets(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
