@@ -118,7 +118,7 @@ func (a alignedPartition) column(p *query.Plan, t *Table, i int, o query.Output,
 	}
 }
 
-// carry finds the bucket that each bucket takes its value from: itself, or the nearest
+// carry finds the bucket that provides the value of each bucket: itself, or the nearest
 // one within the window in the direction of the mode.
 func carry(a *query.Align, line []int64, has func(k int) bool) []int {
 	past, future := make([]int, len(line)), make([]int, len(line))

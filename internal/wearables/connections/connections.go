@@ -504,8 +504,8 @@ var firstMonday = time.Date(1970, 1, 5, 0, 0, 0, 0, time.UTC)
 
 const week = 7 * 24 * time.Hour
 
-// Measure returns the metrics of a team. Triggers of the table connections keep the
-// numbers.
+// Measure returns the metrics of a team. Triggers of the table connections update
+// the counts.
 func Measure(ctx context.Context, tx *store.Tx, team teams.ID) (Metrics, error) {
 	rows, err := tx.Query(ctx, `SELECT week, CAST(SUM(made) AS BIGINT), CAST(SUM(errored) AS BIGINT)
 		FROM connection_counts WHERE team_id = $1 GROUP BY week HAVING SUM(made) > 0 ORDER BY week`, team)

@@ -31,7 +31,7 @@ func newScenario(t *testing.T, d storetest.Database) *scenario {
 	return s
 }
 
-// eventKey is an import as the API tells it.
+// eventKey is an import as the API shows it.
 type eventKey struct {
 	ID, Kind, Status string
 	Error            *string

@@ -91,8 +91,8 @@ func (p *parser) moment(to *int64, start bool) (ok bool, err error) {
 	return true, nil
 }
 
-// value reads a number, null, or a sample of an SDK in its place, as for the two
-// pressures.
+// value reads a number or null. An SDK may send an object with the number, as it does for
+// both blood pressures.
 func (p *parser) value(to *float64, depth int) (ok bool, err error) {
 	switch p.peek() {
 	case 'n':

@@ -47,7 +47,7 @@ func undoable(name string, records ...string) step {
 	}
 }
 
-// undo takes an import back.
+// undo undoes an import.
 func undo(name string) step {
 	return func(b *bed) { b.want("DELETE", "/v2/user/*/data?import_id="+b.imported[name].String(), "") }
 }

@@ -24,7 +24,7 @@ type Expr struct {
 	Name  string // column, field, macro or date part
 	Func  Func   // OfFunc, OfList
 	Arg   *Expr  // OfFunc: the argument; OfList: the unnested column; OfTrunc, OfPart: the index
-	// Field is the field that OfList takes from each element: a name, or ElementField.
+	// Field is the field that OfList reads from each element: a name, or ElementField.
 	// When empty, OfList counts the elements.
 	Field  string
 	Where  *string // OfList

@@ -388,7 +388,7 @@ func (p *Plan) add(e *Expr, o Output) error {
 }
 
 // result returns the kind of the values that a function makes of values of a kind. It
-// returns an error if the function does not take that kind. at is the place in the query.
+// returns an error if the function does not accept that kind. at is the place in the query.
 func (f Func) result(of Kind, at []string) (Kind, error) {
 	switch f {
 	case Count:

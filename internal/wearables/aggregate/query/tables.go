@@ -40,7 +40,7 @@ type Column struct {
 
 func (c *Column) fieldNames() []string { return names(c.Fields) }
 
-// Words of the store's own, in Column.From.
+// Special values of Column.From, which name columns of the tables.
 const (
 	FromID       = "$id"
 	FromProvider = "$provider"

@@ -78,7 +78,7 @@ func begin(user users.User, d connections.Demo, now time.Time) *fillRun {
 	return f
 }
 
-// emit keeps series that something was put into.
+// emit adds the series that have samples.
 func (f *fillRun) emit(all ...*series) {
 	for _, s := range all {
 		if s != nil && s.Len() > 0 {

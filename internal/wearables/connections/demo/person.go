@@ -30,7 +30,7 @@ type person struct {
 // personOf generates the person of a user. All providers of a user have the same person.
 func personOf(user users.User) *person {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(user.ID.String())) // a hash takes everything
+	_, _ = h.Write([]byte(user.ID.String())) // a hash accepts everything
 	p := &person{seed: h.Sum64(), zone: time.UTC}
 	if user.TimeZone != nil {
 		if zone, err := civil.Zone(user.TimeZone.Name); err == nil {

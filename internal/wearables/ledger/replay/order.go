@@ -101,8 +101,7 @@ func (p *person) userOf(r reading) users.User {
 	return user
 }
 
-// userAt returns the user with the fallback zone of an instant, with which data was stored
-// then.
+// userAt returns the user with the fallback zone that was in effect at an instant.
 func (p *person) userAt(at time.Time) users.User {
 	user := p.user
 	user.TimeZone = p.zones.At(at)

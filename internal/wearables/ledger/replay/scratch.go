@@ -56,7 +56,7 @@ func openScratch(ctx context.Context, under string, now func() time.Time) (*scra
 	return s, nil
 }
 
-// drop removes the database. If that fails, it is swept later.
+// drop removes the database. If that fails, a later cleanup deletes it.
 func (s *scratch) drop() {
 	if s == nil {
 		return
