@@ -92,7 +92,7 @@ type Config struct {
 	TrustedProxies []string
 	// HoldOutgoing marks the database, so that nothing is sent to other systems.
 	HoldOutgoing bool
-	// LameDuck is the time after a stop begins in which the node still takes requests
+	// LameDuck is the time after a stop begins in which the node still accepts requests
 	// and says that it is not ready.
 	LameDuck time.Duration
 	// ShutdownDrain is the maximum time that a shutdown waits for requests and webhook

@@ -46,7 +46,7 @@ func (s Setting) FileKey() string { return s.Key + "-file" }
 // FileEnv returns the environment variable for the path of a secret's file.
 func (s Setting) FileEnv() string { return s.Env + "_FILE" }
 
-// IsList reports whether the setting takes several values.
+// IsList reports whether the setting accepts several values.
 func (s Setting) IsList() bool { _, ok := s.field(new(Config)).(*[]string); return ok }
 
 // IsSwitch reports whether the setting is on or off.

@@ -23,7 +23,7 @@ type Options struct {
 }
 
 // Enqueue adds a job in the caller's transaction. If a queued or running job has the
-// key, Enqueue returns the id of that job. A queued job takes the new arguments and the
+// key, Enqueue returns the id of that job. A queued job gets the new arguments and the
 // earlier time. A running job runs once more afterwards.
 func (k Kind[Args]) Enqueue(ctx context.Context, tx *store.Tx, args Args, o Options) (ID, error) {
 	id, _, err := k.enqueue(ctx, tx, args, o)

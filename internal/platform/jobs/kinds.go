@@ -17,7 +17,7 @@ import (
 // ID identifies a job.
 type ID = ids.ID[Job]
 
-// Kind is a kind of job whose function takes Args. Args are stored as JSON. They
+// Kind is a kind of job whose function has the argument Args. Args are stored as JSON. They
 // contain ids and settings, and never personal data.
 type Kind[Args any] struct {
 	name       string

@@ -106,7 +106,7 @@ func (c *sampleCounts) count(key string, r slog.Record, h slog.Handler) bool {
 	return false
 }
 
-// end writes how many lines were left out, when the time of a count is over.
+// end logs the number of suppressed lines when their window ends.
 func (c *sampleCounts) end(key string, n *sampleCount) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

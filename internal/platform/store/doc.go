@@ -10,7 +10,7 @@
 // once (a lost race, a serialization failure). So it must assign its results from
 // scratch each time and use nothing but tx.
 //
-// On SQLite one goroutine writes. It takes all waiting transactions, runs each under
+// On SQLite one goroutine writes. It collects all waiting transactions, runs each under
 // a savepoint and commits them together with one fsync (group.go). On PostgreSQL each
 // transaction has its own connection and is retried when the database asks for it
 // (postgres.go). SQLite is called directly (lite.go), PostgreSQL through database/sql

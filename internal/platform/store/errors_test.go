@@ -232,7 +232,7 @@ func TestReadOnlyConnectionsAreReplaced(t *testing.T) {
 	}
 }
 
-// An address with several servers finds the one that takes writes.
+// An address with several servers finds the one that accepts writes.
 func TestAddressWithSeveralServers(t *testing.T) {
 	proxy, d := storetest.NewProxy(t, storetest.NewPostgres(t))
 	d.URL = strings.Replace(d.URL, "@", "@127.0.0.1:1,", 1) + "&target_session_attrs=read-write"

@@ -154,7 +154,7 @@ const (
 	lockWarnEvery = time.Minute
 )
 
-// begin takes the write lock. This goroutine is the only writer of the process, so
+// begin acquires the write lock. This goroutine is the only writer of the process, so
 // only another process can hold the lock.
 func (g *groupWriter) begin() error {
 	began := time.Now()

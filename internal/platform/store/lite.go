@@ -202,7 +202,7 @@ func (c *conn) close() error {
 }
 
 // sqliteText replaces the placeholders $1, $2 … outside of quotes by ?1, ?2 ….
-// SQLite takes $1 as a name and numbers names by their first use.
+// SQLite reads $1 as a name and numbers names by their first use.
 func sqliteText(text string) string {
 	out, quoted := []byte(text), false
 	for i, c := range out {

@@ -10,7 +10,7 @@ import (
 // and webhooks already, or may still run. The database itself contains the mark, so that
 // every node sees it.
 
-// OutgoingHold tells since when, and why, nothing is sent to other systems. The zero
+// OutgoingHold has the time since which nothing is sent to other systems, and the reason. The zero
 // value allows sending.
 type OutgoingHold struct {
 	Since  time.Time

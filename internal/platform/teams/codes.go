@@ -71,7 +71,7 @@ func find(ctx context.Context, tx *store.Tx, digest []byte) (Key, error) {
 // versions. So nodes of these versions can serve during an update.
 const digestTime = 24 * time.Hour
 
-// Coding tells what CodeKeys did and found.
+// Coding is the report of CodeKeys.
 type Coding struct {
 	Coded   int // keys of an older version that got a code
 	Refused int // keys without a code, which open nothing

@@ -67,7 +67,7 @@ const revision = `SELECT e.revision FROM webhook_endpoints e WHERE e.team_id = $
 const nextRetry = `SELECT MIN(due_at) FROM webhook_deliveries
 	WHERE team_id = $1 AND endpoint_id = $2 AND state = 'pending' AND lane = 1 AND due_at > $3`
 
-// claim takes at most the given number of due rows of each lane.
+// claim claims at most the given number of due rows of each lane.
 func (q *endpointQueue) claim(ctx context.Context, most [lanes]int) (got [lanes]claim, err error) {
 	if q.d.db.Engine() == store.Postgres {
 		err = q.d.db.Write(ctx, func(tx *store.Tx) (err error) {

@@ -34,7 +34,7 @@
 //  3. A worker posts.
 //  4. The recorder writes the result.
 //
-// Retries, replays and rows that another node left take the same path; a timer, a
+// Retries, replays and rows that another node left use the same path; a timer, a
 // notification or the sweep wakes the queue.
 //
 // A queue claims up to a couple of hundred rows at a time and skips claimed rows. On

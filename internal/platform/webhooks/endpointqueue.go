@@ -240,7 +240,7 @@ func (q *endpointQueue) claimAtMost(ctx context.Context, most [lanes]int) (got [
 }
 
 // accept puts claimed rows into their lanes. A queue that was closed meanwhile drops
-// them: a later claim takes them again.
+// them: a later claim claims them again.
 func (q *endpointQueue) accept(got [lanes]claim, most [lanes]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -402,7 +402,7 @@ func (q *endpointQueue) lane() int {
 	return -1
 }
 
-// next takes the next delivery to post, and its target. If the rate limit delays it,
+// next returns the next delivery to post, and its target. If the rate limit delays it,
 // next returns how long. q.mu is held.
 func (q *endpointQueue) next() (c *claimedDelivery, t *target, wait time.Duration) {
 	lane := q.lane()

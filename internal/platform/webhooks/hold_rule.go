@@ -22,7 +22,7 @@ import (
 const holdAtOnce = 500
 
 // holdRule selects the deliveries to hold. An event with a greater number, or without
-// one, was written after the switch, whatever the clock of its node said.
+// one, was written after the endpoint was enabled, even if its node's clock says otherwise.
 type holdRule struct {
 	before  int64 // microseconds; of the event
 	through int64 // number

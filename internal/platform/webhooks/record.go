@@ -95,7 +95,7 @@ func recordDeliveries(ctx context.Context, tx *store.Tx, group []result) error {
 }
 
 // updateWidths lists how many rows one statement updates on SQLite: few texts to
-// prepare. PostgreSQL takes arrays.
+// prepare. PostgreSQL accepts arrays.
 var updateWidths = []int{32, 8, 2, 1}
 
 // sentGroup identifies successes that one UPDATE records.

@@ -311,7 +311,7 @@ func (r Replay) addRange(ctx context.Context, tx *store.Tx, team uuid.UUID, from
 	return nil
 }
 
-// replayFailed takes deliveries that ended before the job began, so that one that
+// replayFailed replays deliveries that ended before the job began, so that one that
 // fails again meanwhile is not taken twice.
 func (r Replay) replayFailed(ctx context.Context, run *jobs.Run) error {
 	began, done := run.DB().Now(), run.Saved().Done
