@@ -18,7 +18,7 @@ import (
 // its own organization, such as a physician who looks at a result.
 const OnBehalfOfHeader = "X-Hale-On-Behalf-Of"
 
-// longestOnBehalfOf is the maximum length of that name.
+// longestOnBehalfOf is the maximum length of the header's value.
 const longestOnBehalfOf = 128
 
 // audited notes each request of a known caller in the audit log. Changes insert their

@@ -44,7 +44,7 @@ const (
 )
 
 // authenticate finds the Caller of a request's key and limits the context to its team.
-// Missing, wrong and expired keys take the same path through the database, so that the
+// Missing, wrong and expired keys follow the same path through the database, so that the
 // response time reveals nothing. Open operations have no Caller.
 func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

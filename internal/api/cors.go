@@ -58,8 +58,8 @@ func (a *API) crossOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// isPage reports whether the address is one of a page, which a route that is not an
-// operation serves, with any method. It reads the address as the router does.
+// isPage reports whether the address belongs to a page and not to an API operation, for any
+// method. It reads the address as the router does.
 func (a *API) isPage(method string, address *url.URL) bool {
 	path := strings.TrimRight(cmp.Or(address.RawPath, address.Path), "/")
 	for _, m := range []string{method, http.MethodGet} {

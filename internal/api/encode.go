@@ -109,7 +109,7 @@ func WriteAs(contentType string, body []byte) *Encoded {
 }
 
 // StreamFile returns a file as the answer, which is sent while it is written. An error
-// breaks the connection, so that the caller does not take a part for the whole.
+// breaks the connection, so that the caller does not mistake a part for the whole.
 func (a *API) StreamFile(contentType string, write func(ctx context.Context, w io.Writer) error) *Encoded {
 	return &Encoded{func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", contentType)

@@ -223,7 +223,7 @@ var humaSettings = sync.OnceFunc(func() {
 	}
 })
 
-// humaIsSetUp tells that SetUpHuma was called.
+// humaIsSetUp means that SetUpHuma was called.
 var humaIsSetUp atomic.Bool
 
 // metaWithheld marks operations whose input is personal.

@@ -79,8 +79,8 @@ func (a *API) finish(w middleware.WrapResponseWriter, r *http.Request, about *lo
 }
 
 // levelOf returns the level of a request's log line. Successful reads are counted but
-// not logged: they are most of the traffic, and a line costs a tenth of one. Probes are
-// not logged either, because ops logs changes of their answers.
+// not logged: they are most of the traffic, and logging one costs a tenth of answering it.
+// Probes are not logged either, because ops logs changes of their answers.
 func levelOf(route, method string, status int) slog.Level {
 	switch {
 	case route == "/livez" || route == "/readyz":

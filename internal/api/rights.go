@@ -15,7 +15,7 @@ type need struct {
 	personal bool // requests or answers may contain personal data
 }
 
-// Needs sets the scope of an operation whose path does not tell it.
+// Needs sets the scope of an operation whose path does not imply it.
 func (rt Route) Needs(s teams.Scope) Route { rt.scope = s; return rt }
 
 // need returns the right for the operation.

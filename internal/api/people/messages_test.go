@@ -14,8 +14,8 @@ import (
 	"hale/internal/platform/store"
 )
 
-// tell lets an order of the user come to a status.
-func tell(c *calltest.Caller, userID string, order uuid.UUID, method, status string) {
+// moveOrder moves an order of the user to a status.
+func moveOrder(c *calltest.Caller, userID string, order uuid.UUID, method, status string) {
 	c.T.Helper()
 	userstest.Write(c.T, c.DB, func(ctx context.Context, tx *store.Tx) error {
 		return messages.OrderMoved(ctx, tx, messages.OrderEvent{
@@ -29,8 +29,8 @@ func TestOutboxShapes(t *testing.T) {
 	c := newCaller(t)
 	id, order := c.User("a"), uuid.New()
 	c.Want(200, "GET", "/v2/team/outbox", "", `{"data":[],"next_cursor":null}`)
-	tell(c, id, order, "walk_in_test", "ordered")
-	tell(c, id, order, "walk_in_test", "requisition_created")
+	moveOrder(c, id, order, "walk_in_test", "ordered")
+	moveOrder(c, id, order, "walk_in_test", "requisition_created")
 	calltest.Golden(t, "outbox", c.Want(200, "GET", "/v2/team/outbox?order_id="+order.String(), ""))
 	c.Want(200, "GET", "/v2/team/outbox?user_id="+id+"&channel=email&state=queued", "", `"subject":"Your lab order is ready"`)
 	c.Want(200, "GET", "/v2/team/outbox?order_id="+uuid.NewString(), "", `"data":[]`)
@@ -67,6 +67,6 @@ func TestMessageSettings(t *testing.T) {
 	c.Want(200, "GET", path, "", `{"sms_enabled":false,"email_enabled":true,"reminders_enabled":true}`)
 	calltest.NewTeamCaller(t, c.DB, c.API, c.Now).Want(200, "GET", path, "", `"sms_enabled":true`)
 	c.Want(422, "PATCH", path, `{"sms_enabled":"yes"}`, "sms_enabled")
-	tell(c, c.User("a"), uuid.New(), "testkit", "ordered")
+	moveOrder(c, c.User("a"), uuid.New(), "testkit", "ordered")
 	c.Want(200, "GET", "/v2/team/outbox", "", `"data":[]`)
 }

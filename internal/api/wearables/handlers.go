@@ -18,7 +18,7 @@ import (
 // Handlers serve the operations.
 type Handlers struct {
 	*api.API
-	// Imports takes uploaded files.
+	// Imports stores uploaded files.
 	Imports *imports.Service
 	// Ingester stores what phones push.
 	Ingester *ingest.Ingester

@@ -80,7 +80,7 @@ func importOf(i imports.Import) importBody {
 	return body
 }
 
-// createImport takes a file as the raw body. It answers when the file is on disk and its
+// createImport stores a file from the raw body. It answers when the file is on disk and its
 // kind is known. A job does the import.
 func (h *Handlers) createImport(ctx context.Context, c api.Caller, w http.ResponseWriter, r *http.Request) error {
 	id, err := ids.Parse[users.User](chi.URLParam(r, "user_id"))

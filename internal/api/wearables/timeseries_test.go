@@ -422,7 +422,7 @@ func TestPlainSeriesReadOverPages(t *testing.T) {
 	})
 }
 
-// Every operation that takes samples accepts the extra fields whose values are words,
+// Every operation for samples accepts the extra fields whose values are words,
 // such as sensor_location. Every read of samples returns them. A word that a field does
 // not allow rejects only its own sample, and the answer names the field.
 func TestWordsOfSamplesAreReadBack(t *testing.T) {
