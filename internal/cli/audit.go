@@ -22,9 +22,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// withAuditRow runs fn and notes in the audit log that a user of this machine ran the command.
-// Without the root key of the database it notes nothing, because rows have codes. Such a
-// command decrypts nothing either.
+// withAuditRow runs fn and records in the audit log that a user of this machine ran the
+// command. Without the root key it records nothing, because the code of a row needs that
+// key. Such a command decrypts nothing either.
 func (s *shell) withAuditRow(ctx context.Context, c *cobra.Command, db *store.DB, fn func(ctx context.Context, db *store.DB) error) error {
 	if db.RootKeys() == "" || db.ProveRoot(ctx) != nil {
 		return fn(ctx, db)

@@ -83,10 +83,10 @@ command shows all problems with their lines.`,
 	return c
 }
 
-// errDryRun takes back a transaction that was only a trial.
+// errDryRun rolls back a transaction that was only a trial.
 var errDryRun = errors.New("cli: a dry run")
 
-// readCompendium reads a file of which its name tells the format.
+// readCompendium reads a file whose name implies the format.
 func readCompendium(name string) (*catalogue.Compendium, error) {
 	text, err := readBounded(name)
 	if err != nil {

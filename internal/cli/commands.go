@@ -66,7 +66,7 @@ func wantArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// wantArgsUpTo returns a check like takes, for a command whose arguments after the first are
+// wantArgsUpTo returns a check like wantArgs, for a command whose arguments after the first are
 // optional.
 func wantArgsUpTo(first string, more ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

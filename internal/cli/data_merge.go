@@ -67,8 +67,8 @@ func (s *shell) mergeData(ctx context.Context, names []string, dryRun bool) erro
 	return nil
 }
 
-// mergeUser merges the sessions of one user, and returns how many it deleted. A user
-// without any gets no deletion.
+// mergeUser deletes older versions of sessions that one user has twice, and returns their
+// number. It starts no deletion if there are none.
 func (s *shell) mergeUser(ctx context.Context, id string, dryRun bool) (int64, error) {
 	path, query := client.Path("v2", "user", id, "data"), url.Values{"duplicates": {"true"}, "dry_run": {"true"}}
 	var state deletionState

@@ -63,7 +63,7 @@ func mustExist(cfg *config.Config) error {
 }
 
 // openDatabase opens the configured database, and creates it if it is missing. It never
-// creates a root key, because hale serve does that and tells the operator. It waits for
+// creates a root key, because hale serve does that and informs the operator. It waits for
 // locks of other processes as long as hale serve does.
 func (s *shell) openDatabase(ctx context.Context, cfg *config.Config) (*store.DB, error) {
 	return s.openWaiting(ctx, cfg, 0)

@@ -139,7 +139,7 @@ func examineWriting(ctx context.Context, db *store.DB, readable finding) finding
 	return readable
 }
 
-// postgresHint is the hint for a PostgreSQL server that takes no writes.
+// postgresHint is the hint for a PostgreSQL server that accepts no writes.
 const postgresHint = "connect to the primary; an address with all servers and target_session_attrs=read-write finds it after a failover"
 
 const writeHint = "check whether the disk is full or read-only, and whether this user may write"

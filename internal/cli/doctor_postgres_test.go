@@ -7,7 +7,7 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// The doctor says why PostgreSQL takes no writes or no connections, without the password
+// The doctor says why PostgreSQL accepts no writes or no connections, without the password
 // of the address.
 func TestTheDoctorSaysWhyPostgresIsNotAvailable(t *testing.T) {
 	proxy, d := storetest.NewProxy(t, storetest.NewPostgres(t))

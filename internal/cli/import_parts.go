@@ -107,7 +107,7 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 	return state.Import, nil
 }
 
-// isTemporary tells whether a part that failed may succeed later: the line broke, or
+// isTemporary reports whether a part that failed may succeed later: the line broke, or
 // the server knows better than we where the upload is.
 func isTemporary(err error) bool {
 	return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict)

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// partsServer takes an upload in parts. It lets the line break after each of
+// partsServer receives an upload in parts. It lets the line break after each of
 // the given numbers of bytes, and once says 503.
 type partsServer struct {
 	t      *testing.T

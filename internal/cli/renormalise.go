@@ -125,7 +125,7 @@ func (s *shell) awaitRenormalise(ctx context.Context, id string) error {
 	return outcome("run", state.Status, state.Error)
 }
 
-// sayChanges tells people what changed, by resource; programs read the report.
+// sayChanges prints the changes for people, by resource; programs read the report.
 func (s *shell) sayChanges(state *renormaliseState) {
 	verb := "changed"
 	if state.DryRun {

@@ -236,7 +236,7 @@ func absolutePath(path string) string {
 	return path
 }
 
-// notify tells systemd about this service (Type=notify) through the socket that it
+// notify informs systemd about this service (Type=notify) through the socket that it
 // names. Without one nothing happens. It ignores failures: systemd then times out and
 // reports them.
 func (s *shell) notify(state string) {

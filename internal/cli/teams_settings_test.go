@@ -6,7 +6,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// A switch takes its words in any case. The error about another word names the words.
+// A switch accepts its words in any case. The error about another word names the words.
 func TestSwitchesOfATeam(t *testing.T) {
 	for value, want := range map[string]bool{"on": true, "ON": true, "true": true, "True": true, "off": false, "Off": false, "FALSE": false} {
 		changes, err := settingsIn([]string{"reference_compat=" + value})
