@@ -30,7 +30,7 @@ type Company struct {
 	Address person.Address `json:"address"` // only the country if it is not known
 }
 
-// Source tells whether a payor is of one team or of all.
+// Source states whether a payor is of one team or of all.
 //
 // Reference 1.18.
 type Source string

@@ -53,7 +53,7 @@ func OpenErasures(folder string, root *secrets.Root) *Erasures {
 	return &Erasures{path: filepath.Join(folder, ErasuresFile), root: root.Derive("erasures"), ids: root.IDs()}
 }
 
-// SetErasureList records further erasures of a database in a list.
+// SetErasureList sets the list that records further erasures of a database.
 func SetErasureList(db *store.DB, list *Erasures) { erasures.Set(db, list) }
 
 // add appends an erasure durably. The transaction that erases calls it before its

@@ -55,7 +55,7 @@ func mustCreateCode(tb testing.TB, db *store.DB, token secrets.Text) users.Proof
 	return users.Proof{Code: code.Digits}
 }
 
-// wrongCode returns a code other than the right one. n tells several apart.
+// wrongCode returns a code other than the right one. n distinguishes several.
 func wrongCode(right users.Proof, n int) users.Proof {
 	number, err := strconv.Atoi(right.Code.Reveal())
 	if err != nil {

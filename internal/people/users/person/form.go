@@ -17,7 +17,7 @@ const (
 	maxAge   = 130 // years
 )
 
-// Form checks the fields of one request. Its methods take a field's name and value,
+// Form checks the fields of one request. Its methods read a field's name and value,
 // and return the normalized value.
 type Form struct {
 	at     []string
