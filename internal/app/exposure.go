@@ -19,7 +19,7 @@ type Exposure struct {
 	Detail string
 	Risk   bool   // the way is not protected
 	Allow  string // the setting that allows the risk
-	// Allowed tells that the setting is on.
+	// Allowed means that the setting is on.
 	Allowed bool
 }
 

@@ -19,7 +19,7 @@ import (
 type FirstTeam struct {
 	Team teams.Team
 	Key  secrets.Text // to be shown once
-	// Given tells that the key came from the configuration, so that there is
+	// Given means that the key came from the configuration, so that there is
 	// no need to show it.
 	Given bool
 	// File has the key in production, where the first screen ends up in a journal

@@ -12,7 +12,7 @@ import (
 )
 
 // The address that the first screen prints answers without a key, to browsers and to
-// programs, and tells nothing about the team or its users.
+// programs, and contains nothing about the team or its users.
 func TestTheFirstPage(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	a.Expect(200, "POST", "/v2/user/", `{"client_user_id": "canary-user"}`, nil)

@@ -59,7 +59,7 @@ type operation struct {
 	Open             bool
 	Group            *operationGroup
 	Parameters       []field
-	BodyType         string   // JSON if the operation takes it
+	BodyType         string   // JSON if the operation reads it
 	BodyTypes        []string // the others
 	Body             []field
 	BodyRequired     bool

@@ -85,7 +85,7 @@ func TestUnreadableValuesAreRefused(t *testing.T) {
 	}
 }
 
-// answering listens for one connection, takes one request and sends answer.
+// answering listens for one connection, reads one request and sends answer.
 func answering(t *testing.T, answer string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

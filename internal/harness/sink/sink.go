@@ -136,7 +136,7 @@ func (s *Sink) receive(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// record notes a delivery and decides how it ends.
+// record records a delivery and returns the fault to simulate.
 func (s *Sink) record(header http.Header, body []byte) fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()

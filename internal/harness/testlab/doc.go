@@ -1,4 +1,4 @@
-// Package testlab is an independent test laboratory. It takes orders and sends
+// Package testlab is an independent test laboratory. It receives orders and sends
 // results as HL7 version 2.5.1, over MLLP or as files.
 //
 // It shares no code with the service. It writes and reads messages by its own

@@ -31,7 +31,7 @@ func (l *Lab) OpenFolder(root string) (*Folder, error) {
 	return f, nil
 }
 
-// Take takes the orders that are there, in the order of their names, and writes
+// Take receives the orders that are there, in the order of their names, and writes
 // the answers. It returns the number of orders.
 func (f *Folder) Take() (int, error) {
 	entries, err := os.ReadDir(f.orders) // sorted by name
@@ -74,7 +74,7 @@ func (f *Folder) write(message string) (string, error) {
 	return name, errors.Join(first, second, file.Close())
 }
 
-// Send writes a message and waits until the other side takes the file. It
+// Send writes a message and waits until the other side removes the file. It
 // returns AA when the file is gone, and AR when the file is among those that
 // cannot be read.
 func (f *Folder) Send(ctx context.Context, message string) (string, error) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Listener takes orders over MLLP.
+// Listener receives orders over MLLP.
 type Listener struct {
 	Address string
 	listen  net.Listener
@@ -19,7 +19,7 @@ type Listener struct {
 	open    map[net.Conn]bool
 }
 
-// Listen takes orders on a loopback address; an empty one means a free port.
+// Listen receives orders on a loopback address; an empty one means a free port.
 func (l *Lab) Listen(address string) (*Listener, error) {
 	if address == "" {
 		address = "127.0.0.1:0"
