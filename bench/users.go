@@ -16,8 +16,8 @@ import (
 	"hale/internal/harness/load"
 )
 
-// userConns counts the callers that wait for their answer at once. A group commit
-// shares one sync among them.
+// userConns is the number of concurrent callers. A group commit shares one sync among
+// them.
 const userConns = 64
 
 // measureUsers creates users and reads them back with one small request each. It compares

@@ -11,7 +11,7 @@ import (
 	"hale/internal/wearables/resources"
 )
 
-// replica is a team's data as events tell it. Events may come in any order and more than
+// replica is a team's data, built from events. Events may come in any order and more than
 // once. Each value has the number of the event that it is from. A smaller number never
 // replaces a greater one.
 type replica struct {

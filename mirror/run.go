@@ -181,7 +181,7 @@ func (t *trial) endpoints() []string {
 	return all
 }
 
-// readFeed takes the events that are there.
+// readFeed reads the events that are there.
 func (t *trial) readFeed(ctx context.Context) error {
 	for {
 		a, err := t.api.get(ctx, fmt.Sprintf("/v2/events?after=%d&limit=1000", t.after))
@@ -213,7 +213,7 @@ func (t *trial) readFeed(ctx context.Context) error {
 	}
 }
 
-// quietPeriods are times without an event after which all work is taken to be done. Copies
+// quietPeriods are the pauses without an event after which all work counts as done. Copies
 // that differ wait for jobs that run later: summaries follow samples after half a minute.
 var quietPeriods = []time.Duration{3 * time.Second, 40 * time.Second}
 

@@ -129,7 +129,7 @@ func (w *world) onOrder(ctx context.Context, r *rand.Rand, method, path string, 
 	return status, err
 }
 
-// book takes a free time, or asks for a visit.
+// book books a free time, or asks for a visit.
 func (w *world) book(ctx context.Context, r *rand.Rand) (int, error) {
 	o, ok := w.someOrder(r)
 	if !ok || o.method != "at_home_phlebotomy" && o.method != "walk_in_test" {
