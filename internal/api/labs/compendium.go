@@ -289,7 +289,7 @@ type labTestMatched struct {
 	LOINCComponents []string `json:"loinc_components"`
 	LOINCGroups     []string `json:"loinc_groups"`
 	CPTCodes        []string `json:"cpt_codes"`
-	Relation        string   `json:"relation" doc:"One of exact, subset, superset, overlap and suggested."`
+	Relation        string   `json:"relation" doc:"Relation of the test's results to the requested ones: exact, subset, superset, overlap or suggested."`
 	Confidence      float64  `json:"confidence" doc:"Confidence, a number from 0 to 1."`
 	ReasonCodes     []string `json:"reason_codes" doc:"EXACT_LOINC_SET, SUBSET, SUPERSET, OVERLAP, NAME_MATCH, SYNONYM_MATCH."`
 	Popularity      float64  `json:"marker_popularity_score" doc:"Popularity of the marker, a number from 0 to 1."`

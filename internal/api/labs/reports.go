@@ -594,7 +594,7 @@ func describeReportUpload(op *huma.Operation) {
 			Properties: map[string]*huma.Schema{
 				"file":               {Type: huma.TypeArray, Items: text("binary"), Description: "One PDF file, or up to 8 JPEG or PNG images. At most 10 MB in total by default."},
 				"user_id":            text("uuid"),
-				"needs_human_review": {Type: huma.TypeBoolean, Default: false, Description: "The results wait until a reviewer accepts them."},
+				"needs_human_review": {Type: huma.TypeBoolean, Default: false, Description: "Whether the results wait until a reviewer accepts them."},
 			},
 		}},
 	}}

@@ -187,12 +187,12 @@ func warningBodiesOf(all []results.Warning) []warningBody {
 // reviewBody is a decision that a report belongs to the order.
 type reviewBody struct {
 	ResultID   uuid.UUID                       `json:"unmatched_result_id" format:"uuid"`
-	Decision   string                          `json:"decision_code" doc:"The doubt that the person decided about."`
+	Decision   string                          `json:"decision_code" doc:"The reason for the review, a decision_code of unmatched results."`
 	ReviewedBy string                          `json:"reviewed_by"`
 	ReviewedAt api.Time                        `json:"reviewed_at"`
 	Note       *string                         `json:"note"`
 	Reported   api.OrNull[reportedPatientBody] `json:"reported_patient" doc:"The person on that report."`
-	Confirmed  []identity.Problem              `json:"confirmed_differences" nullable:"false" doc:"Facts of that person that differ from the order's or are missing; the reviewer confirmed the identity."`
+	Confirmed  []identity.Problem              `json:"confirmed_differences" nullable:"false" doc:"Facts that differ from the order or are missing, although the reviewer confirmed the identity."`
 }
 
 func reviewBodiesOf(all []results.Review) []reviewBody {

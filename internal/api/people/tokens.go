@@ -65,7 +65,7 @@ type linkCodeIn struct {
 //
 // Reference 6.9.
 type linkCodeBody struct {
-	Code        string   `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"Code for one exchange. Show it to the person. It is too short to send."`
+	Code        string   `json:"code" pattern:"^(sk|pk)(eu|us)[0-9a-f]{8}$" doc:"Code for one exchange. Show it to the person. Do not send it by e-mail or SMS: it is short enough to be guessed."`
 	ExchangeURL string   `json:"exchange_url" doc:"URL that opens the app with the code, for example from a QR code. The scheme is hale."`
 	ExpiresAt   api.Time `json:"expires_at"`
 

@@ -202,7 +202,7 @@ type replayIn struct {
 	Body struct {
 		MessageID string `json:"message_id" required:"false" doc:"Id of one message to send, such as msg_…."`
 		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"First number of the range to send. The range contains all events of the endpoint's types."`
-		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Last number. The default is the newest event."`
+		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Number of the last event. The default is the newest event."`
 		DryRun    bool   `json:"dry_run" required:"false" doc:"Count the messages and send nothing."`
 	}
 }
@@ -282,8 +282,8 @@ func (h *Handlers) startReplay(ctx context.Context, c api.Caller, r webhooks.Rep
 
 type reconcileIn struct {
 	WebhookPath
-	From int64 `query:"from" minimum:"1" default:"1" doc:"First number."`
-	To   int64 `query:"to" minimum:"1" doc:"Last number. The default is the newest event. At most 100,000 events are checked."`
+	From int64 `query:"from" minimum:"1" default:"1" doc:"Number of the first event to account for."`
+	To   int64 `query:"to" minimum:"1" doc:"Number of the last event. The default is the newest event. At most 100,000 events are checked."`
 }
 
 // reconcileBody is the report about a range of numbers.
