@@ -210,7 +210,7 @@ func (r *Reader) handle(tag *xmlscan.Tag) error {
 	case "ActivitySummary":
 		r.onRings(tag)
 	case "ClinicalRecord", "Audiogram", "VisionPrescription", "StateOfMind":
-		r.onHomeless(tag)
+		r.skipElement(tag)
 	case "Me":
 		r.onMe(tag)
 	case "HealthData":
@@ -219,10 +219,10 @@ func (r *Reader) handle(tag *xmlscan.Tag) error {
 	return nil
 }
 
-// onHomeless counts an element that is no Record and has no resource. It counts a
+// skipElement counts an element that is no Record and has no resource. It counts a
 // clinical record by its type, because the FHIR document of the record is a separate
 // file. It counts other elements by name.
-func (r *Reader) onHomeless(tag *xmlscan.Tag) {
+func (r *Reader) skipElement(tag *xmlscan.Tag) {
 	if tag.Kind == xmlscan.Closing {
 		return
 	}

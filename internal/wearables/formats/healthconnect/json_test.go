@@ -299,7 +299,7 @@ func TestFormsMapToTheTables(t *testing.T) {
 	}
 	for name, record := range distinctFields {
 		if formNamed(record) == nil {
-			t.Errorf("%s tells of %s, which is none", name, record)
+			t.Errorf("%s names %s, which is none", name, record)
 		}
 	}
 	for _, name := range []string{

@@ -34,7 +34,7 @@ func (r *reader) cycle(one row) verdict {
 		return badDate
 	}
 	slept := r.recovery(one)
-	r.homeless(one, cycleParts)
+	r.skipFields(one, cycleParts)
 	date, length, ok := one.dayOf(start, offset)
 	if !ok { // the current one, whose length is unknown
 		if slept {
@@ -199,7 +199,7 @@ func (r *reader) workout(one row) verdict {
 	if offset != wearables.NoOffset {
 		body.Offset = &offset
 	}
-	r.homeless(one, map[string]string{"Activity Strain": "workouts.activity_strain"})
+	r.skipFields(one, map[string]string{"Activity Strain": "workouts.activity_strain"})
 	r.summaries = append(r.summaries, wearables.Summary{
 		Resource: "workouts", Key: key, Source: strap, Date: replies.LocalDay(start, offset), Start: start, End: end, Body: replies.Encode(body),
 	})

@@ -127,8 +127,8 @@ func (r *reader) take(t *table, one row) {
 	r.report.Left(count)
 }
 
-// homeless counts columns of a stored row that have no resource.
-func (r *reader) homeless(one row, columns map[string]string) {
+// skipFields counts columns of a stored row that have no resource as skipped.
+func (r *reader) skipFields(one row, columns map[string]string) {
 	for column, name := range columns {
 		if one.text(column) != "" {
 			count := r.report.Type(name)
