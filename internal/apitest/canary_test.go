@@ -68,7 +68,7 @@ func TestHealthDataStaysPrivate(t *testing.T) {
 			}
 		}
 		if !strings.Contains(log.String(), "/v2/user/{user_id}/info") {
-			t.Error("the log does not tell of the requests, so nothing was looked for")
+			t.Error("the log does not mention the requests, so nothing was looked for")
 		}
 		if d.Engine == store.SQLite {
 			searchFiles(t, d.Dir, secrets)

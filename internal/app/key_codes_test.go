@@ -63,7 +63,7 @@ func TestAnUpdateKeepsKeysAndMakesNone(t *testing.T) {
 		answers(s, forged, 401)
 		answers(s, apptest.Key, 200)
 		if !strings.Contains(s.Log.String(), "API keys without a code open nothing") {
-			t.Error("the log does not tell of the key without a code")
+			t.Error("the log does not mention the key without a code")
 		}
 	})
 }

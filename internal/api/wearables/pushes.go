@@ -186,16 +186,16 @@ func pushedBy(slug, in string) error {
 // not only about its end.
 //
 // Reference 8.5, push_historical_data.
-func (h *Handlers) announcesHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (tells bool, err error) {
+func (h *Handlers) announcesHistory(ctx context.Context, c api.Caller, stage wearables.Stage) (announces bool, err error) {
 	if stage != wearables.Historical {
 		return false, nil
 	}
 	err = h.DB.Peek(ctx, func(tx *store.Tx) error {
 		team, err := teams.Get(ctx, tx, c.Team)
-		tells = team.Settings.PushHistoricalData
+		announces = team.Settings.PushHistoricalData
 		return err
 	})
-	return tells, err
+	return announces, err
 }
 
 // finishPush announces the end of a resource's history if the push is its last chunk. sent

@@ -21,7 +21,7 @@ type claimedJob struct {
 	attempts      int
 	maxAttempts   int
 	node          uuid.UUID
-	startedAt     int64    // microseconds, as in the row; tells the attempts of a node apart
+	startedAt     int64    // microseconds, as in the row; distinguishes the attempts of a node
 	priorProgress Progress // of the earlier attempt
 }
 
