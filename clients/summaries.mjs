@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { api, decodeEvent, eventsOf, withIsFinal } from './events.mjs'
 import { inCamel, memberOf } from './vitals.mjs'
 
-// watchOf tells of a watch of a user, and is how pushed values name it.
+// watchOf registers a watch of a user, and returns the source of its pushed values.
 export async function watchOf(userId, provider) {
   const { id } = await api('POST', `/v2/user/${userId}/device`, { provider, source_type: 'watch', device_model: 'One', device_manufacturer: 'Example' })
   return { source_type: 'watch', source_app_id: 'com.example.watch', source_device_id: id }

@@ -171,7 +171,7 @@ func (s *shell) auditList() *cobra.Command {
 				return badUsagef("--limit must be 1 or more")
 			}
 			return s.withAudit(c, &flags, func(ctx context.Context, db *store.DB, _ *audit.Log, filter audit.Filter, teams []uuid.UUID) error {
-				filter.Limit = limit + 1 // the last one tells that there are more
+				filter.Limit = limit + 1 // the last one means that there are more
 				lines := []auditLine{}
 				err := db.Read(ctx, func(tx *store.Tx) error {
 					for _, team := range teams {
