@@ -125,7 +125,7 @@ func extend(ctx context.Context, tx *store.Tx, user users.User, provider string,
 
 // LockConnections adds a lock to b. Until the transaction ends, no other transaction
 // removes or pauses a connection of the team, so later reads stay true. SQLite has one
-// writer and needs no lock. Triggers of the table take the conflicting lock.
+// writer and needs no lock. Triggers of the table acquire the conflicting lock.
 func LockConnections(tx *store.Tx, b *store.Batch, team teams.ID) {
 	if tx.Engine() == store.Postgres {
 		b.Exec(nil, `SELECT pg_advisory_xact_lock_shared(hashtextextended('partings:' || $1::text, 0))`, team.String())

@@ -75,7 +75,7 @@ var fixtures = []string{
 	"healthconnect/testdata/client.json",
 }
 
-// Any file is recognised as one kind, which takes it under its own name too, or
+// Any file is recognised as one kind, which accepts it under its own name too, or
 // is refused in words.
 func FuzzRecognise(f *testing.F) {
 	for _, name := range fixtures {

@@ -15,8 +15,8 @@ import (
 )
 
 // deletedPlan deletes the stored versions of a record that its provider reports as
-// deleted. The record is found by its id, its key, or the bounds of the session. A sleep
-// takes its cycle with it. No version of a record with an id is stored afterwards.
+// deleted. The record is found by its id, its key, or the bounds of the session. The
+// cycle of a sleep is deleted with it. No version of a record with an id is stored afterwards.
 type deletedPlan struct {
 	wearables.Summary
 	key, record uuid.UUID

@@ -60,7 +60,7 @@ func TestRemovalWaitsForAPushBatch(t *testing.T) {
 }
 
 // A push after the user was deleted is refused. After the connection was removed
-// it connects again, and a paused connection takes nothing.
+// it connects again, and a paused connection stores nothing.
 func TestPushAfterARemoval(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		t := f.t

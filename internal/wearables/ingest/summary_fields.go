@@ -240,7 +240,7 @@ func localDay(d *wearables.Document, fields map[string]any) civil.Date {
 	return civil.DateOf(at)
 }
 
-// setDay sets the day of a session if no version in the batch states it. It takes
+// setDay sets the day of a session if no version in the batch states it. It uses
 // the stored day if that was stated, or otherwise the local day of the whole
 // document. A fallback zone that was set since does not move stored data.
 func (w *summaryPlan) setDay(whole map[string]any, before civil.Date) {

@@ -312,7 +312,7 @@ func (s *scanner) identify(out *draft, d *wearables.Document, zone string) error
 	return nil
 }
 
-// place sets the place of a summary that does not state it. It takes the offset in the
+// place sets the place of a summary that does not state it. It uses the offset in the
 // text of the summary's start, or the device's zone. A session without a field for the
 // place gets its day.
 func (one *draft) place(d *wearables.Document, name string) {

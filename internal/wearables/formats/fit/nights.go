@@ -59,8 +59,8 @@ func (f *fileContent) variability() *wearables.Samples {
 }
 
 // joinNights adds the mean RMSSD to the stored sleeps of the same device. It
-// takes the mean of the values in the night, as for a sleep that is imported
-// after the values. Without values it takes the mean that the device states. A
+// stores the mean of the values in the night, as for a sleep that is imported
+// after the values. Without values it stores the mean that the device states. A
 // stated mean without a sleep is unpaired.
 func (f *fileContent) joinNights(ctx context.Context, s *files.Store, outcome *files.Outcome) error {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)

@@ -14,7 +14,7 @@ import (
 )
 
 // With a fallback zone, both rows of the hour that occurs twice stay. The hour
-// that the clock skips takes no value from the next hour. Both hold in either
+// that the clock skips gets no value of the next hour. Both hold in either
 // order of rows.
 func TestHoursOfTheClockChange(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

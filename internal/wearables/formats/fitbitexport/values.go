@@ -69,7 +69,7 @@ func (r *reader) day(row []string) error {
 }
 
 // hourly is the source of hourly steps. Its app id separates them from Fitbit's own
-// minutes. A merged series takes the app without a name first, and so counts an hour
+// minutes. A merged series uses the app without a name first, and so counts an hour
 // once.
 var hourly = sheet.Key{Resource: "steps", Source: wearables.Source{Provider: Provider, Type: "watch", AppID: "fitabase"}}
 

@@ -51,7 +51,7 @@ func (m *reader) activity(d replies.Document) replies.Verdict {
 	return became
 }
 
-// parts counts fields of an activity without a resource, and takes the streams inside
+// parts counts fields of an activity without a resource, and reads the streams inside
 // it.
 func (m *reader) parts(d replies.Document) {
 	m.SkipFields("activity", d, "kilojoules", "average_cadence", "average_temp", "suffer_score")
@@ -83,7 +83,7 @@ func startOf(d replies.Document) (at time.Time, offset int32, ok bool) {
 	return at, offsetOf(d, at), true
 }
 
-// offsetOf returns the offset at an instant. It takes the offset that Strava
+// offsetOf returns the offset at an instant. It uses the offset that Strava
 // states, or computes it from the local time, which Strava writes as if it were
 // UTC. Otherwise it uses the zone's name. The number before the name, as in
 // "(GMT-08:00) America/Los_Angeles", ignores daylight saving time.

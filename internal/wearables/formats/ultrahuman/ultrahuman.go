@@ -101,7 +101,7 @@ func (r *reader) offset(d replies.Document, at time.Time) int32 {
 
 // dayOf returns the day that a metric is about. It is the date under which the
 // reply lists the metric, or the date that the metric states. Otherwise it is
-// the day whose midnight the metric states. dayOf then takes the date of noon.
+// the day whose midnight the metric states. dayOf then uses the date of noon.
 // At noon the date in UTC is the local date in almost every zone, so the zone
 // need not be known.
 func (r *reader) dayOf(item, body replies.Document) (civil.Date, bool) {

@@ -140,7 +140,7 @@ func shapesOf(d *wearables.Document) func(name string) *wearables.Shape {
 }
 
 // chooseValues calls choose with each value of a document and the values of two others at
-// the same place. It takes the members of an object one by one. It keeps the results that
+// the same place. It compares the members of an object one by one. It keeps the results that
 // are not nil.
 func chooseValues(fields map[string]any, shapeOf func(name string) *wearables.Shape, choose func(v, stored, read any) any, stored, read map[string]any) map[string]any {
 	left := map[string]any{}
