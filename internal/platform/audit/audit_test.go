@@ -263,7 +263,7 @@ func TestRemovedChainsAreFound(t *testing.T) {
 	}
 }
 
-// A block after removed ones does not take their numbers.
+// A block after removed ones does not reuse their numbers.
 func TestRemovedBlocksLeaveAGap(t *testing.T) {
 	db := storetest.SQLite(t)
 	l := open(t, db)

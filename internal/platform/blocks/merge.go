@@ -17,7 +17,7 @@ func (ch *Changes) Reset() {
 
 // Merge appends the union of old and add to dst, which must be empty and distinct from
 // both. If both have a sample at one time, the added one replaces the old one. An added
-// sample without an offset takes the old offset. An equal one keeps the old Written.
+// sample without an offset gets the old offset. An equal one keeps the old Written.
 //
 // Spec: Events, timeseries ("a later sample with the same key replaces the earlier
 // value").

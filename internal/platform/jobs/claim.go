@@ -114,7 +114,7 @@ type outcome struct {
 // lost the job or has ended already. A job that was enqueued again while it ran is
 // queued, whatever the outcome. A canceled job is not retried.
 //
-// The casts are for PostgreSQL, which otherwise takes a parameter next to a literal
+// The casts are for PostgreSQL, which otherwise reads a parameter next to a literal
 // number as an integer of 32 bits.
 func record(ctx context.Context, tx *store.Tx, o outcome) (bool, error) {
 	var done, total, text any

@@ -89,7 +89,7 @@ func (n *Node) Peers() int {
 }
 
 // Lost returns a channel that is closed when the current id expires. Other nodes may
-// then take its claims. The node continues with a new id.
+// then claim its jobs. The node continues with a new id.
 func (n *Node) Lost() <-chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -79,7 +79,7 @@ func TestLostConnectionIsUnavailable(t *testing.T) {
 	}
 }
 
-// A server that became a standby, or is read-only while it fails over, takes writes
+// A server that became a standby, or is read-only while it fails over, accepts writes
 // later.
 func TestReadOnlyServerIsUnavailable(t *testing.T) {
 	d := storetest.NewPostgres(t)

@@ -24,7 +24,7 @@ func setIsolation(t *testing.T, d storetest.Database, isolation string) {
 	}
 }
 
-// After it takes a lock, a write sees the commits made under the lock, whatever the
+// After it acquires a lock, a write sees the commits made under the lock, whatever the
 // default isolation. The same goes for migrations.
 func TestWritesSetTheirIsolation(t *testing.T) {
 	for _, isolation := range []string{"repeatable read", "serializable"} {

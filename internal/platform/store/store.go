@@ -141,7 +141,7 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
 }
 
 // Scan runs fn on one snapshot like Read, for background work that reads much data. On
-// SQLite it uses a separate connection, which takes no reader from requests and maps no
+// SQLite it uses a separate connection, which occupies no reader of requests and maps no
 // pages. On SQLite one Scan runs at a time, and fn must not start another.
 func (db *DB) Scan(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	return db.read(ctx, db.scanner, fn)

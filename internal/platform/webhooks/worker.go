@@ -29,7 +29,7 @@ func (q *endpointQueue) work(c *claimedDelivery, t *target) {
 	}
 }
 
-// another takes a worker's next delivery, or ends the worker.
+// another returns a worker's next delivery, or ends the worker.
 func (q *endpointQueue) another() (c *claimedDelivery, t *target) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -15,7 +15,7 @@ var ErrMissing = errors.New("no PostgreSQL server binaries here " +
 	"(apt-get install postgresql, or name their folder in HALE_POSTGRES_BIN)")
 
 // Find returns the folder of initdb and postgres. If HALE_POSTGRES_BIN is set, Find
-// looks only there. Otherwise it takes the newest version in the folders of packages,
+// looks only there. Otherwise it uses the newest version in the folders of packages,
 // or the one on the PATH. It returns ErrMissing if there is none.
 func Find() (string, error) {
 	if dir := os.Getenv("HALE_POSTGRES_BIN"); dir != "" {
