@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// compareFirstNames compares given names. Of case, accents, hyphens,
-// apostrophes, dots, spaces and suffixes it takes no notice. An initial agrees
+// compareFirstNames compares given names. It ignores case, accents, hyphens,
+// apostrophes, dots, spaces and suffixes. An initial agrees
 // with a name that it begins. Middle names on one side only are ignored;
 // middle names on both sides must agree, because twins may share the first.
 func compareFirstNames(a, b string) Agreement {

@@ -130,8 +130,8 @@ func storeUnassigned(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inb
 	return critical.NotifyOperators(ctx, tx, a.ID)
 }
 
-// TakeUnmatchedStatus stores that a report without results waits for an operator. No order
-// takes it, and the patient may need a new sample.
+// TakeUnmatchedStatus stores that a report without results waits for an operator. It fits no
+// order, and the patient may need a new sample.
 func (q *Queue) TakeUnmatchedStatus(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason) error {
 	status := cmp.Or(a.Report.Status, RefusedTests)
 	q.Log.WarnContext(ctx, "a laboratory's report of a rejected or blocked test has no order; hale results inbox list shows it",

@@ -145,7 +145,7 @@ func drawSubject(t *rapid.T) subject {
 	return subject{rapid.SampledFrom([]string{"female", "male", "other", "unknown"}).Draw(t, "sex"), rapid.IntRange(0, 110).Draw(t, "age")}
 }
 
-// The test takes every marker of the built-in catalogue and any patient. Every
+// The test uses every marker of the built-in catalogue and any patient. Every
 // known relation holds, and healthy values are within their ranges. All values
 // have the type of the catalogue.
 func TestRelationsOfTheCatalogue(t *testing.T) {

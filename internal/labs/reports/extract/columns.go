@@ -199,7 +199,7 @@ func datedWords(words []Word) int {
 }
 
 // detectHeader reads a table's header at line i. It returns the columns, the number of
-// lines that the header takes, and whether the column of values is a guess.
+// lines that the header occupies, and whether the column of values is a guess.
 func detectHeader(lines []*line, i int, em float64) (columns []column, used int, guessed bool) {
 	cells := headerCells(lines[i])
 	if len(cells) < 2 {

@@ -220,7 +220,7 @@ func divideBackground(in *image.Gray) *image.Gray {
 		x0, y0, x1, y1 := max(0, x-radius), max(0, y-radius), min(w, x+radius+1), min(h, y+radius+1)
 		return (sums[y1*stride+x1] - sums[y0*stride+x1] - sums[y1*stride+x0] + sums[y0*stride+x0]) / uint64((x1-x0)*(y1-y0))
 	}
-	// Paper only: what is darker than its surroundings takes their brightness.
+	// Paper only: a pixel darker than its surroundings gets their brightness.
 	paper := image.NewGray(in.Rect)
 	for y := range h {
 		for x := range w {
