@@ -50,7 +50,7 @@ func put(name, path, body string) growthCall {
 }
 
 // keep keeps a field of each answer as a value for later calls. The field is a path such
-// as order.id or data.0.id. In a list, * takes all items, and lab=quest those with that
+// as order.id or data.0.id. In a list, * selects all items, and lab=quest those with that
 // field. A text after a space begins the value: the part after it is kept. In place of a
 // field it may be a name in braces, whose value in the request is kept. The nth request of
 // a later call gets the nth value, and writes end with the last one.

@@ -5,7 +5,7 @@
 //
 // Callers outside the server's process work concurrently. They create users, push
 // samples, make portal links, upload exports and order tests. They also book,
-// move and cancel appointments. A laboratory in the run's own process takes the
+// move and cancel appointments. A laboratory in the run's own process receives the
 // orders of a production team over HL7 and sends results. Appointments are booked
 // for a sandbox team with the network that is built in, as HL7 has none. An
 // oracle that the server never sees records every 2xx answer; requests without an

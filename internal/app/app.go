@@ -137,7 +137,7 @@ func CheckBootstrapKey(cfg *config.Config) error {
 	return nil
 }
 
-// bootstrapKeyError returns err as a SettingError about bootstrap-api-key. It takes only
+// bootstrapKeyError returns err as a SettingError about bootstrap-api-key. It uses only
 // the message of a fault, because a fault names a field of the API.
 func bootstrapKeyError(err error) error {
 	var wrong *fault.Error

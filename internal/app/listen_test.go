@@ -30,7 +30,7 @@ func (l *fullListener) Accept() (net.Conn, error) {
 	return nil, net.ErrClosed
 }
 
-// A server that takes no more connections says so, and nothing of what clients
+// A server that accepts no more connections says so, and nothing of what clients
 // send it.
 func TestFailuresToAcceptAreLogged(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

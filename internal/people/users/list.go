@@ -101,7 +101,7 @@ func ListIDs(ctx context.Context, tx *store.Tx, team teams.ID, after ID, limit i
 // database has counts that change with the users: one for the team, and one for each
 // block of users.
 //
-// A block takes new users until it has 4096 active ones; then the next block begins.
+// A block accepts new users until it has 4096 active ones; then the next block begins.
 // A user never changes blocks. A list skips whole blocks by their counts.
 
 // Blocks below zero have counts of the whole team.
