@@ -186,10 +186,10 @@ func Get(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error) 
 	return j, nil
 }
 
-// Ended reports how a job ended without its own function knowing: canceled, failed, or
+// OutcomeOf returns how a job ended without its own function knowing: canceled, failed, or
 // deleted. A domain that keeps a row for the job calls it while that row still shows the
 // job as active. An empty status means that the job is active.
-func Ended(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (how Status, at *time.Time, problem string, err error) {
+func OutcomeOf(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (how Status, at *time.Time, problem string, err error) {
 	job, err := Get(ctx, tx, team, id)
 	switch {
 	case fault.Is(err, fault.NotFound):

@@ -175,7 +175,7 @@ func reconcile(ctx context.Context, tx *store.Tx, i *Import) error {
 	if !i.live() {
 		return nil
 	}
-	how, at, problem, err := jobs.Ended(ctx, tx, i.Team.UUID(), ids.FromUUID[jobs.Job](i.ID.UUID()))
+	how, at, problem, err := jobs.OutcomeOf(ctx, tx, i.Team.UUID(), ids.FromUUID[jobs.Job](i.ID.UUID()))
 	if err != nil || how == "" {
 		return err
 	}

@@ -156,7 +156,7 @@ func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
 	if r.Status != Queued && r.Status != Running {
 		return nil
 	}
-	how, at, problem, err := jobs.Ended(ctx, tx, r.Team.UUID(), ids.FromUUID[jobs.Job](r.ID.UUID()))
+	how, at, problem, err := jobs.OutcomeOf(ctx, tx, r.Team.UUID(), ids.FromUUID[jobs.Job](r.ID.UUID()))
 	if err != nil || how == "" {
 		return err
 	}
