@@ -58,7 +58,7 @@ type Trail struct {
 
 	mu       sync.Mutex
 	users    []uuid.UUID
-	noted    map[uuid.UUID]bool // the same
+	hasUser  map[uuid.UUID]bool // the same
 	written  bool               // a transaction of the request has committed rows
 	covered  int                // the number of users whose rows are committed
 	finished bool
@@ -98,13 +98,13 @@ func (t *Trail) note(user uuid.UUID) {
 	if t.entry.User != nil && *t.entry.User == user {
 		return
 	}
-	if t.noted[user] {
+	if t.hasUser[user] {
 		return
 	}
-	if t.noted == nil {
-		t.noted = map[uuid.UUID]bool{}
+	if t.hasUser == nil {
+		t.hasUser = map[uuid.UUID]bool{}
 	}
-	t.noted[user] = true
+	t.hasUser[user] = true
 	t.users = append(t.users, user)
 }
 
