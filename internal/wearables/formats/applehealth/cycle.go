@@ -44,10 +44,10 @@ type entry struct {
 
 // note keeps an entry until the end of the file.
 func (r *Reader) note(p *pendingRecord) bool {
-	if r.noted >= maxNoted {
+	if r.diaryEntries >= maxNoted {
 		return false
 	}
-	r.noted++
+	r.diaryEntries++
 	d := r.diaryOf(p.source)
 	d.entries = append(d.entries, entry{
 		list: p.rule.resource, day: localDate(p.start, p.offset), word: p.kind, begins: p.begins, field: p.protected, count: p.count, record: p.count.Read,
@@ -57,10 +57,10 @@ func (r *Reader) note(p *pendingRecord) bool {
 
 // warmth notes a basal temperature for the cycle that its day falls into.
 func (r *Reader) warmth(p *pendingRecord) {
-	if p.rule.resource != "basal_body_temperature" || r.noted >= maxNoted {
+	if p.rule.resource != "basal_body_temperature" || r.diaryEntries >= maxNoted {
 		return
 	}
-	r.noted++
+	r.diaryEntries++
 	d := r.diaryOf(p.source)
 	d.warmth = append(d.warmth, entry{list: p.rule.resource, day: localDate(p.start, p.offset), value: p.value})
 }

@@ -80,7 +80,7 @@ type Reader struct {
 	sleepers      map[int]*derive.Sleeper // by number of the source
 	asleep        int
 	diaries       map[int]*diary // by number of the source
-	noted         int            // entries in them
+	diaryEntries  int            // entries in all diaries
 	course        course
 	workoutSource int // number of the workout's source
 	workout       *RoutedWorkout

@@ -107,7 +107,7 @@ func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
 	beat := files.MomentAt(start.UnixMicro())
 	beat.HeartRate = 120
-	told := func(kind string, device *uuid.UUID) files.Recording {
+	recordingOf := func(kind string, device *uuid.UUID) files.Recording {
 		return files.Recording{
 			Workout: derive.Workout{
 				Sport: sports.NamedSport("Running"), Source: wearables.Source{Type: kind, DeviceID: device},
@@ -135,7 +135,7 @@ func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 				device = &id
 			}
 			created := 0
-			for i, one := range []files.Recording{told(test.was, nil), told(test.is, device), told(test.is, nil), told(test.is, device)} {
+			for i, one := range []files.Recording{recordingOf(test.was, nil), recordingOf(test.is, device), recordingOf(test.is, nil), recordingOf(test.is, device)} {
 				outcome := files.NewOutcome()
 				s, err := sheettest.Input(db, user, "").Store(ctx, test.provider, outcome)
 				if err != nil {
@@ -159,7 +159,7 @@ func TestSameWorkoutOfAnEarlierReading(t *testing.T) {
 // workout of the day, so each workout costs the same in a file of thousands.
 func TestSameComparesWorkoutsOfOneStart(t *testing.T) {
 	start := time.Date(2025, 3, 2, 10, 0, 0, 0, time.UTC)
-	told := func(after time.Duration) files.Recording {
+	recordingOf := func(after time.Duration) files.Recording {
 		return files.Recording{Workout: derive.Workout{
 			Sport: sports.NamedSport("Running"), Source: wearables.Source{Provider: "garmin", Type: "watch"},
 			Start: start.Add(after).UnixMicro(), End: start.Add(after + time.Minute).UnixMicro(), Offset: wearables.NoOffset,
@@ -172,7 +172,7 @@ func TestSameComparesWorkoutsOfOneStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Recordings(ctx, []files.Recording{told(0)}); err != nil {
+		if err := s.Recordings(ctx, []files.Recording{recordingOf(0)}); err != nil {
 			t.Fatal(err)
 		}
 		if err := db.Write(ctx, func(tx *store.Tx) error {
@@ -181,10 +181,10 @@ func TestSameComparesWorkoutsOfOneStart(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Recordings(ctx, []files.Recording{told(2 * time.Minute)}); err != nil {
+		if err := s.Recordings(ctx, []files.Recording{recordingOf(2 * time.Minute)}); err != nil {
 			t.Error(err)
 		}
-		if err := s.Recordings(ctx, []files.Recording{told(0)}); err == nil {
+		if err := s.Recordings(ctx, []files.Recording{recordingOf(0)}); err == nil {
 			t.Error("the workout that began then was not looked at")
 		}
 	})

@@ -90,7 +90,7 @@ func (s *Store) recording(ctx context.Context, r *Recording) error {
 	d := s.deriver
 	with := &withCourse{Sink: s.in.Sink, recording: r}
 	if r.Cut && known != nil && known.Moving != nil && r.Moving == nil {
-		with.told = known
+		with.workout = known
 		r.Start, r.End = known.Start.UnixMicro(), max(r.End, known.End.UnixMicro())
 	}
 	d.Ingester = with
@@ -139,7 +139,7 @@ func (s *Store) touch(ctx context.Context, some []wearables.Samples) error {
 type withCourse struct {
 	Sink
 	recording *Recording
-	told      *storedWorkout // the stored workout whose values stay; nil replaces it
+	workout   *storedWorkout // the stored workout whose values stay; nil replaces it
 }
 
 // Ingest stores the derived values.
@@ -151,8 +151,8 @@ func (w *withCourse) Ingest(ctx context.Context, user users.User, b wearables.Ba
 		if one.Body, err = w.recording.complete(one.Body); err != nil {
 			return wearables.Result{}, err
 		}
-		if w.told != nil {
-			if one.Body, err = w.told.add(one.Body); err != nil {
+		if w.workout != nil {
+			if one.Body, err = w.workout.add(one.Body); err != nil {
 				return wearables.Result{}, fmt.Errorf("files: adding to a workout: %w", err)
 			}
 		}

@@ -14,14 +14,14 @@ import (
 // Store stores the data of one provider that a reader finds. Only one goroutine may use
 // it at a time.
 type Store struct {
-	in      Input
-	outcome *Outcome
-	stage   wearables.Stage
-	deriver derive.Deriver
-	days    map[civil.Date]bool
-	ranges  map[string]wearables.Range // of the accepted values, by resource
-	zone    *time.Location             // for values without an offset; nil means UTC
-	told    Progress
+	in       Input
+	outcome  *Outcome
+	stage    wearables.Stage
+	deriver  derive.Deriver
+	days     map[civil.Date]bool
+	ranges   map[string]wearables.Range // of the accepted values, by resource
+	zone     *time.Location             // for values without an offset; nil means UTC
+	progress Progress
 }
 
 // Store opens the store for the data of a provider. The store counts its changes in
@@ -36,7 +36,7 @@ func (in Input) Store(ctx context.Context, provider string, outcome *Outcome) (*
 	}
 	s := &Store{
 		in: in, outcome: outcome, stage: stage, days: map[civil.Date]bool{}, ranges: map[string]wearables.Range{},
-		zone: wearables.FallbackFor(in.User, provider), told: Progress{Step: Reading},
+		zone: wearables.FallbackFor(in.User, provider), progress: Progress{Step: Reading},
 	}
 	s.deriver = derive.Deriver{
 		DB: in.DB, Ingester: in.Sink, User: in.User, Provider: provider, Stage: stage, Push: !in.HistoryOnly,
@@ -122,8 +122,8 @@ func (s *Store) Person(p *derive.Person) { s.deriver.Person = p }
 // the history, it announces that the history is complete. Resources without accepted
 // values have no history.
 func (s *Store) Finish(ctx context.Context) error {
-	s.told.Step, s.told.Done = Summarising, s.outcome.Bytes
-	s.told.Records, s.told.Skipped = s.outcome.Records, s.outcome.Skipped()
+	s.progress.Step, s.progress.Done = Summarising, s.outcome.Bytes
+	s.progress.Records, s.progress.Skipped = s.outcome.Records, s.outcome.Skipped()
 	s.outcome.Days += len(s.days)
 	if err := s.deriver.Days(ctx, slices.Collect(maps.Keys(s.days))); err != nil {
 		return err
@@ -159,17 +159,17 @@ func (s *Store) past(ctx context.Context) (map[string]wearables.Range, error) {
 
 // ReportProgress reports the progress of reading: bytes of the document and records.
 func (s *Store) ReportProgress(done, total, records, skipped int64) {
-	s.told.Done, s.told.Total, s.told.Records, s.told.Skipped = done, total, records, skipped
+	s.progress.Done, s.progress.Total, s.progress.Records, s.progress.Skipped = done, total, records, skipped
 	s.reportProgress()
 }
 
 func (s *Store) summarised(done, total int) {
-	s.told.Days, s.told.TotalDays = int64(done), int64(total)
+	s.progress.Days, s.progress.TotalDays = int64(done), int64(total)
 	s.reportProgress()
 }
 
 func (s *Store) reportProgress() {
 	if s.in.Progress != nil {
-		s.in.Progress(s.told)
+		s.in.Progress(s.progress)
 	}
 }

@@ -153,9 +153,9 @@ func mainNight(ofDay []storedNight, source wearables.Source) (best storedNight, 
 type StoredNight struct {
 	Stop time.Time
 	Date civil.Date
-	// Told reports whether the provider summarized the sleep. Stages alone do not contain
+	// Summarized reports whether the provider summarized the sleep. Stages alone do not contain
 	// the time to fall asleep or a score.
-	Told bool
+	Summarized bool
 }
 
 // NightAt returns the stored sleep of a source that begins at an instant.

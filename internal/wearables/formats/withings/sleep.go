@@ -184,7 +184,7 @@ func (r *reader) staged(ctx context.Context, night []stretch) (bool, error) {
 		return false, err
 	}
 	known, ok := replies.NightAt(stored, start, source(night[0].kind))
-	if !ok || !known.Told && known.Stop.Before(end) {
+	if !ok || !known.Summarized && known.Stop.Before(end) {
 		return false, nil
 	}
 	r.Summary(wearables.Summary{
