@@ -349,14 +349,14 @@ func (s *scenario) imported(file string) string {
 // shift moves the data of a day, and returns its id.
 func (s *scenario) shift(provider, day string, seconds int) string {
 	s.t.Helper()
-	d := s.shifted(provider, day, seconds, false)
+	d := s.createShift(provider, day, seconds, false)
 	if d.Status != "succeeded" || d.ID == nil {
 		s.t.Fatalf("%+v", d)
 	}
 	return *d.ID
 }
 
-func (s *scenario) shifted(provider, day string, seconds int, dryRun bool) (d wireDeletion) {
+func (s *scenario) createShift(provider, day string, seconds int, dryRun bool) (d wireDeletion) {
 	s.t.Helper()
 	body := fmt.Sprintf(`{"provider":%q,"start":%q,"end":%q,"seconds":%d,"dry_run":%t}`, provider, day, day, seconds, dryRun)
 	s.Expect(200, "POST", "/v2/user/"+s.user+"/data/shifts", body, &d)
@@ -513,7 +513,7 @@ func replacedStory(s *scenario) {
 		if d = s.unshift(*d.ID); d.Resources["heartrate"].Restored != 1 || s.times("heartrate") != was {
 			s.t.Fatalf("reversed: %+v %s", d, s.times("heartrate"))
 		}
-		if d := s.shifted("health_connect", "2026-03-02", 3600, true); d.Resources["heartrate"].Moved != 2 || d.Resources["heartrate"].Replaced != 0 {
+		if d := s.createShift("health_connect", "2026-03-02", 3600, true); d.Resources["heartrate"].Moved != 2 || d.Resources["heartrate"].Replaced != 0 {
 			s.t.Fatalf("of both: %+v", d)
 		}
 		s.user = s.NewUser(fmt.Sprint("shift onto equal samples ", value))

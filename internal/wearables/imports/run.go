@@ -93,12 +93,12 @@ var errEnded = errors.New("imports: already ended")
 
 // attempt is one attempt at one import.
 type attempt struct {
-	s     *Service
-	run   *jobs.Run
-	kept  context.Context // not canceled, to store the outcome
-	user  users.User
-	row   Import
-	noted time.Time
+	s          *Service
+	run        *jobs.Run
+	kept       context.Context // not canceled, to store the outcome
+	user       users.User
+	row        Import
+	reportedAt time.Time
 }
 
 // begin finds the import, its user and its file, and marks it as running.
@@ -213,10 +213,10 @@ const progressInterval = time.Second
 // note stores the progress of the import and of its job.
 func (a *attempt) note(ctx context.Context, p files.Progress) error {
 	now := a.s.DB.Now()
-	if now.Sub(a.noted) < progressInterval {
+	if now.Sub(a.reportedAt) < progressInterval {
 		return nil
 	}
-	a.noted = now
+	a.reportedAt = now
 	a.row.Progress = Progress{Step: string(p.Step), Done: p.Done, Total: p.Total, Records: p.Records, Skipped: p.Skipped}
 	if err := a.run.Progress(ctx, p.Done, p.Total, progressText(p)); err != nil {
 		return err

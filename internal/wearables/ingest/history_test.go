@@ -156,20 +156,20 @@ func (f fixture) pulled() (p storage.Pull) {
 func TestTheRangeOfAHistory(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		now, first, last := clock(), day, day.AddDate(0, 0, 9)
-		ends := func(told wearables.Range, start, end time.Time, days int64) {
+		ends := func(stated wearables.Range, start, end time.Time, days int64) {
 			t.Helper()
-			if err := f.in.HistoricalDone(f.ctx, f.user, "apple_health_kit", map[string]wearables.Range{"heartrate": told}); err != nil {
+			if err := f.in.HistoricalDone(f.ctx, f.user, "apple_health_kit", map[string]wearables.Range{"heartrate": stated}); err != nil {
 				t.Fatal(err)
 			}
 			if p := f.pulled(); !p.RangeStart.Equal(start) || !p.RangeEnd.Equal(end) || p.Days != days {
-				t.Errorf("%v: from %v to %v with %d days, want %v to %v with %d", told, p.RangeStart, p.RangeEnd, p.Days, start, end, days)
+				t.Errorf("%v: from %v to %v with %d days, want %v to %v with %d", stated, p.RangeStart, p.RangeEnd, p.Days, start, end, days)
 			}
 		}
 		ends(wearables.Range{}, now, now, 0)
 		f = f.another()
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(first, 61)}})
 		ends(wearables.Range{}, now, now, 0) // an empty history beside what came by itself
-		for _, c := range []struct{ told, want wearables.Range }{
+		for _, c := range []struct{ stated, want wearables.Range }{
 			{wearables.Range{}, wearables.Range{Start: first, End: last}},
 			{wearables.Range{Start: first.AddDate(0, 0, 1)}, wearables.Range{Start: first.AddDate(0, 0, 1), End: last}},
 			{wearables.Range{Start: last.AddDate(0, 0, 1)}, wearables.Range{Start: last.AddDate(0, 0, 1), End: last.AddDate(0, 0, 1)}},
@@ -185,7 +185,7 @@ func TestTheRangeOfAHistory(t *testing.T) {
 					days++
 				}
 			}
-			ends(c.told, c.want.Start, c.want.End, days)
+			ends(c.stated, c.want.Start, c.want.End, days)
 		}
 	})
 }
