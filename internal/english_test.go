@@ -36,6 +36,7 @@ var avoided = []struct {
 	{regexp.MustCompile(`(?i)\bcomes? once more\b`), "is repeated"},
 	{regexp.MustCompile(`(?i)\b(goes|go|went|gone|going) on\b`), "continue, resume"},
 	{regexp.MustCompile(`(?i)\b(is|are|was|were|be|been) told\b`), "notified, or name the message"},
+	{regexp.MustCompile(`(?i)\b(homeless|tells? (that|whether|of))\b`), "reports, means, distinguishes"},
 	{regexp.MustCompile(`(?i)\bof no consequence\b|\bhas no home\b|\bno home\b`), "say what happens"},
 	{regexp.MustCompile(`(?i)\bsave (for|that)\b`), "except"},
 	{regexp.MustCompile(`(?i)\bmade of\b`), "name the relation: consists of, contains, from"},
@@ -402,7 +403,8 @@ var bare = strings.Fields(`
 	aligned bounded capped climbed computed dated declared decoded derived expired floated floating folded gathered
 	glanced grouped injected invented keyed lasts measured monitored overlaid overlapping oxygened recorded reduced
 	selected slept spelled stale stated stepped strapped swum telling touched truncated unclosed unexpected unlike
-	unmeasured varied widened wider zipped deepest farthest greatest highest newer elsewhere itself`)
+	unmeasured varied widened wider zipped deepest farthest greatest highest newer elsewhere itself
+	shifted noted ended escaped homeless quiets`)
 
 // bareAllowed lists the exceptions, each with its reason.
 var bareAllowed = map[string]string{
@@ -420,6 +422,48 @@ func TestPackageNamesSayWhatTheyAre(t *testing.T) {
 		for _, name := range packageNames(file.syntax) {
 			if slices.Contains(bare, strings.ToLower(name.Name)) && bareAllowed[file.dir+"."+name.Name] == "" {
 				t.Errorf("%s: %s.%s names nothing: add a noun or a verb", file.position(name.Pos()), file.dir, name.Name)
+			}
+		}
+	}
+}
+
+// notInMembers lists words that no method and no field may have as its whole name. There
+// are too many bare names of both to forbid all of them.
+var notInMembers = strings.Fields(`tell told homeless noted shifted escaped beat`)
+
+func TestMethodsAndFieldsAvoidPrivateWords(t *testing.T) {
+	for file := range goFiles(t) {
+		for name := range memberNames(file.syntax) {
+			if slices.Contains(notInMembers, strings.ToLower(name.Name)) {
+				t.Errorf("%s: %s names nothing: add a noun or a verb", file.position(name.Pos()), name.Name)
+			}
+		}
+	}
+}
+
+// memberNames yields the names of the methods of a file, and of the fields of its structs.
+func memberNames(file *ast.File) iter.Seq[*ast.Ident] {
+	return func(yield func(*ast.Ident) bool) {
+		for node := range ast.Preorder(file) {
+			var names []*ast.Ident
+			switch n := node.(type) {
+			case *ast.FuncDecl:
+				if n.Recv != nil {
+					names = append(names, n.Name)
+				}
+			case *ast.StructType:
+				for _, field := range n.Fields.List {
+					names = append(names, field.Names...)
+				}
+			case *ast.InterfaceType:
+				for _, method := range n.Methods.List {
+					names = append(names, method.Names...)
+				}
+			}
+			for _, name := range names {
+				if !yield(name) {
+					return
+				}
 			}
 		}
 	}
@@ -460,7 +504,7 @@ var notFileNames = strings.Fields(`
 	beats heldup parcel courier fresh staff bury plant drill drills beyond within without few many much
 	own other others people persons whole twice once ends end said
 	heard asked given taken lost gone rig trial believable contradict
-	postbox doubtful onenumber`)
+	postbox doubtful onenumber treat take madeup strays settle`)
 
 // bareFileNames lists words that need a noun beside them.
 var bareFileNames = strings.Fields(`same followed hidden early closed changed side coarse foreign wall hold two ahead first`)
@@ -485,7 +529,8 @@ func TestFileNamesUseTheTermsOfTheField(t *testing.T) {
 // notInTestNames lists words that describe a test in private language. The name of a
 // test states what is tested, in the terms of the field.
 var notInTestNames = strings.Fields(`Scene Telling Nobody Somebody Whoever Stands Door Begun Goes Heard Said Speak Speaks
-	Outlive Outlives Ration Rationed Stranded Anew Else Wins Letter Postbox Desk Crowd`)
+	Outlive Outlives Ration Rationed Stranded Anew Else Wins Letter Postbox Desk Crowd
+	Tells Tell Told Beyond`)
 
 func TestTestNamesArePlain(t *testing.T) {
 	for file := range goFiles(t) {
