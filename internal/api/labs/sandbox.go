@@ -40,7 +40,7 @@ type simulateOrderIn struct {
 // simulationIn has the fields of the contract's SimulationFlags.
 type simulationIn struct {
 	Interpretation interpretationWord                `json:"interpretation,omitempty" default:"normal"`
-	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in advance. By default each result has the type of the catalogue."`
+	ResultTypes    api.ListOrNull[sandboxResultWord] `json:"result_types" required:"false" maxItems:"100" doc:"The types of the results, used in turn. By default each result has the type of the catalogue."`
 	HasMissing     *bool                             `json:"has_missing_results" required:"false" doc:"Omit one result as not measurable."`
 }
 

@@ -16,11 +16,11 @@ func (h *Handlers) deviceRoutes() []api.Route {
 	return []api.Route{
 		api.Get("/v2/user/{user_id}/device", h.listDevices, "List the devices that recorded a user's data").OwnData(),
 		api.Get("/v2/user/{user_id}/device/{device_id}", h.getDevice, "Get a device").OwnData(),
-		api.Post("/v2/user/{user_id}/device", h.registerDevice, "Register a device of a user").Creates().OwnData(),
+		api.Post("/v2/user/{user_id}/device", h.tellDevice, "Register a device of a user").Creates().OwnData(),
 	}
 }
 
-type registerDeviceIn struct {
+type tellDeviceIn struct {
 	api.UserPath
 	Body struct {
 		Provider     string `json:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
@@ -33,7 +33,7 @@ type registerDeviceIn struct {
 	}
 }
 
-func (in *registerDeviceIn) device() (connections.Device, error) {
+func (in *tellDeviceIn) device() (connections.Device, error) {
 	b := in.Body
 	d := connections.Device{
 		Provider: b.Provider, SourceType: b.SourceType, AppID: b.AppID,
@@ -50,10 +50,10 @@ const pausedText = "The user's connection to this provider takes no data any mor
 // errPaused is the word of pushes for a user whose collection has ended.
 var errPaused = fault.New(fault.Refused, pausedText).WithType("connection_paused").WithDetail(map[string]any{"error_type": wearables.ReasonPaused, "error_message": pausedText})
 
-// registerDevice connects the user to the provider and stores a device under a new id,
+// tellDevice connects the user to the provider and stores a device under a new id,
 // which samples then name as source_device_id. The same device gets the same id again.
 // If pushes are rejected as connection_paused, no device is stored.
-func (h *Handlers) registerDevice(ctx context.Context, c api.Caller, in *registerDeviceIn) (*api.Out[connections.DeviceData], error) {
+func (h *Handlers) tellDevice(ctx context.Context, c api.Caller, in *tellDeviceIn) (*api.Out[connections.DeviceData], error) {
 	d, err := in.device()
 	if err != nil {
 		return nil, err

@@ -49,18 +49,18 @@ func (h *Handlers) rawActivity(ctx context.Context, c api.Caller, in *SummariesI
 
 func (h *Handlers) rawBody(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Out[rawBodies], error) {
 	all, err := h.rawSummaries(ctx, c, in, "body")
-	body := rawBodies{make([]rawBodyOrSleep, len(all))}
+	body := rawBodies{make([]rawMeasured, len(all))}
 	for i := range all {
-		body.Body[i] = rawBodyOrSleep{RawHead: all[i].RawHead}
+		body.Body[i] = rawMeasured{RawHead: all[i].RawHead}
 	}
 	return api.Answer(body), err
 }
 
 func (h *Handlers) rawSleep(ctx context.Context, c api.Caller, in *SummariesIn) (*api.Out[rawSleeps], error) {
 	all, err := h.rawSummaries(ctx, c, in, "sleep")
-	body := rawSleeps{make([]rawBodyOrSleep, len(all))}
+	body := rawSleeps{make([]rawMeasured, len(all))}
 	for i := range all {
-		body.Sleep[i] = rawBodyOrSleep{RawHead: all[i].RawHead}
+		body.Sleep[i] = rawMeasured{RawHead: all[i].RawHead}
 	}
 	return api.Answer(body), err
 }
@@ -322,8 +322,8 @@ type rawActivity struct {
 	PriorityID int `json:"priority_id" deprecated:"true"`
 }
 
-// rawBodyOrSleep is a body or a sleep.
-type rawBodyOrSleep struct {
+// rawMeasured is a body or a sleep.
+type rawMeasured struct {
 	RawHead
 	PriorityID *int `json:"priority_id" deprecated:"true"`
 	Priority   *int `json:"priority" deprecated:"true"`
@@ -348,10 +348,10 @@ type (
 		Activity []rawActivity `json:"activity"`
 	}
 	rawBodies struct {
-		Body []rawBodyOrSleep `json:"body"`
+		Body []rawMeasured `json:"body"`
 	}
 	rawSleeps struct {
-		Sleep []rawBodyOrSleep `json:"sleep"`
+		Sleep []rawMeasured `json:"sleep"`
 	}
 	rawWorkoutList struct {
 		Workouts []rawWorkout `json:"workouts"`
