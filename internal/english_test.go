@@ -328,7 +328,7 @@ func TestBlocksOf(t *testing.T) {
 		{headerBlock, "Header"},
 	}
 	if got := blocksOf(page); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 
