@@ -188,6 +188,8 @@ func reasonOf(err error) string {
 		return "the database refuses the connection"
 	case errors.As(err, &unreached):
 		return "the database is not reachable"
+	case errors.Is(err, errNoAnswer):
+		return "the database does not answer"
 	case IsLocked(err):
 		return "another process holds the lock of the database"
 	case IsIOError(err):

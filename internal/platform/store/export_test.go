@@ -3,7 +3,22 @@ package store
 import (
 	"context"
 	"errors"
+	"net"
+	"time"
 )
+
+// ErrNoAnswer is the error of a silent PostgreSQL server.
+var ErrNoAnswer = errNoAnswer
+
+// DialPostgres connects as Open does.
+func DialPostgres(ctx context.Context, address string) (net.Conn, error) {
+	return newPostgresDialer(time.Second, 0).DialContext(ctx, "tcp", address)
+}
+
+// LimitedConn returns a connection with a limit for answers.
+func LimitedConn(c net.Conn, limit time.Duration) net.Conn {
+	return &limitedConn{Conn: c, limit: limit}
+}
 
 // MigrateTo migrates to an older schema, as an older binary did.
 func (db *DB) MigrateTo(ctx context.Context, version int64) error {

@@ -42,7 +42,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 		return fmt.Errorf("store: migrating: %w", err)
 	}
 	if db.engine == Postgres {
-		return db.enforceRowSecurity(ctx)
+		return db.enforceRowSecurity(withoutAnswerLimit(ctx))
 	}
 	return nil
 }
@@ -152,8 +152,9 @@ func (db *DB) provider(ctx context.Context) (*goose.Provider, func(), error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("store: making the migration lock: %w", err)
 		}
-		provider, err := goose.NewProvider(goose.DialectPostgres, db.pool, steps, goose.WithSessionLocker(locker))
-		return provider, func() {}, err
+		pool := db.openMaintenance()
+		provider, err := goose.NewProvider(goose.DialectPostgres, pool, steps, goose.WithSessionLocker(locker))
+		return provider, func() { _ = pool.Close() }, err
 	}
 	pool, err := sql.Open("sqlite", sqliteDSN(db.path))
 	if err != nil {

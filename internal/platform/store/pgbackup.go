@@ -73,6 +73,7 @@ func (db *DB) postgresTransaction(ctx context.Context, begin string, fn func(con
 			return fmt.Errorf("store: copying on a %T", driver)
 		}
 		conn := std.Conn()
+		setAnswerLimit(conn, 0) // a copy takes long
 		_, err := conn.Exec(ctx, begin)
 		if err == nil {
 			_, err = conn.Exec(ctx, "SET LOCAL hale.team = '*'")

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/netip"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,13 +46,30 @@ func (db *DB) openPostgres(ctx context.Context, o Options) error {
 	if conns == 0 {
 		conns = max(16, 4*runtime.NumCPU())
 	}
-	db.pool = stdlib.OpenDB(*cfg)
+	limitLossOfServer(cfg)
+	db.answerLimit = o.AnswerLimit
+	db.pool = openPool(cfg, o.AnswerLimit)
+	db.openMaintenance = func() *sql.DB { return openPool(cfg, 0) }
 	db.pool.SetMaxOpenConns(conns)
 	db.pool.SetMaxIdleConns(conns)
 	if err := db.pool.PingContext(ctx); err != nil {
 		return fmt.Errorf("store: connecting to PostgreSQL: %w", err)
 	}
 	return nil
+}
+
+// limitLossOfServer lets PostgreSQL notice a node that vanished. Otherwise the transactions
+// of that node keep their locks for two hours.
+func limitLossOfServer(cfg *pgx.ConnConfig) {
+	probe := strconv.Itoa(int(probeInterval.Seconds()))
+	for name, value := range map[string]string{
+		"tcp_keepalives_idle": probe, "tcp_keepalives_interval": probe, "tcp_keepalives_count": strconv.Itoa(keepAliveProbes),
+		"tcp_user_timeout": strconv.FormatInt(lossLimit.Milliseconds(), 10),
+	} {
+		if _, given := cfg.RuntimeParams[name]; !given {
+			cfg.RuntimeParams[name] = value
+		}
+	}
 }
 
 // IsProtectedPostgres reports whether a PostgreSQL address is on this machine, or is
@@ -119,6 +137,10 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		return fmt.Errorf("store: taking a connection: %w", err)
 	}
 	defer raw.Close()
+	limited := isLimited(ctx)
+	if !limited {
+		limitAnswers(raw, 0)
+	}
 	tx := &Tx{db: db, pg: raw, now: db.Now(), readOnly: readOnly, begin: begin, scope: scope(ctx), drops: db.keys.drops.Load()}
 	open := true
 	defer func() {
@@ -136,6 +158,9 @@ func (db *DB) postgresTx(ctx context.Context, begin string, readOnly bool, fn fu
 		return errStatementFailed
 	}
 	if tx.begin == "" && !tx.ended {
+		if !limited {
+			limitAnswers(raw, db.answerLimit)
+		}
 		if err := commit(ctx, raw); err != nil {
 			if readOnly {
 				return markLost(ctx, raw, fmt.Errorf("store: ending a read: %w", err))

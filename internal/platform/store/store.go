@@ -45,6 +45,9 @@ type Options struct {
 	Readers int
 	// Conns is the size of the PostgreSQL pool; 0 means 4 per core, at least 16.
 	Conns int
+	// AnswerLimit limits the wait for each answer of PostgreSQL, in transactions whose
+	// context has no deadline; 0 means no limit. Migrations, Scan and backups have none.
+	AnswerLimit time.Duration
 	// Observe, when set, is called after every commit, with its duration and its
 	// number of transactions.
 	Observe func(took time.Duration, transactions int)
@@ -71,7 +74,11 @@ type DB struct {
 	notifier notifier
 	pool     *sql.DB // PostgreSQL
 	url      string
-	path     string // SQLite file
+
+	openMaintenance func() *sql.DB // PostgreSQL: a pool without AnswerLimit
+	answerLimit     time.Duration  // PostgreSQL
+
+	path string // SQLite file
 
 	lockHeld  func(time.Duration) // may be nil
 	statement func(string, []any) // may be nil
@@ -142,9 +149,10 @@ func (db *DB) Read(ctx context.Context, fn func(tx *Tx) error) (err error) {
 
 // Scan runs fn on one snapshot like Read, for background work that reads much data. On
 // SQLite it uses a separate connection, which occupies no reader of requests and maps no
-// pages. On SQLite one Scan runs at a time, and fn must not start another.
+// pages. On SQLite one Scan runs at a time, and fn must not start another. On
+// PostgreSQL, Options.AnswerLimit does not apply.
 func (db *DB) Scan(ctx context.Context, fn func(tx *Tx) error) (err error) {
-	return db.read(ctx, db.scanner, fn)
+	return db.read(withoutAnswerLimit(ctx), db.scanner, fn)
 }
 
 func (db *DB) read(ctx context.Context, from *readerPool, fn func(tx *Tx) error) (err error) {

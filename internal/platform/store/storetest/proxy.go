@@ -44,8 +44,10 @@ type Proxy struct {
 	mu       sync.Mutex
 	listener net.Listener
 	conns    map[net.Conn]struct{}
+	sessions map[*proxied]struct{}
 	mark     string
 	cut      Cut
+	freezes  bool   // cut freezes the connection in place of closing it
 	refusal  []byte // sent to new connections in place of a connection to PostgreSQL
 	stalled  bool   // new connections get no answer
 }
@@ -58,7 +60,7 @@ func NewProxy(tb testing.TB, d Database) (*Proxy, Database) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Proxy{tb: tb, network: "tcp", conns: map[net.Conn]struct{}{}, address: "127.0.0.1:0"}
+	p := &Proxy{tb: tb, network: "tcp", conns: map[net.Conn]struct{}{}, sessions: map[*proxied]struct{}{}, address: "127.0.0.1:0"}
 	port := strconv.Itoa(int(config.Port))
 	p.server = net.JoinHostPort(config.Host, port)
 	if strings.HasPrefix(config.Host, "/") {
@@ -73,7 +75,7 @@ func NewProxy(tb testing.TB, d Database) (*Proxy, Database) {
 	return p, Database{Engine: store.Postgres, URL: proxied.String(), Dir: d.Dir}
 }
 
-// Accept accepts connections, also after Refuse, RefuseWith and Stall.
+// Accept accepts connections, also after Refuse, RefuseWith, Stall and Freeze.
 func (p *Proxy) Accept() {
 	p.tb.Helper()
 	p.mu.Lock()
@@ -130,6 +132,18 @@ func (p *Proxy) Stall() {
 	p.Close()
 }
 
+// Freeze stops forwarding in both directions, and closes nothing. New connections get no
+// answer. The operating system of the client sees a living connection. Connections of this
+// time forward nothing after Accept.
+func (p *Proxy) Freeze() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stalled = true
+	for c := range p.sessions {
+		c.frozen = true
+	}
+}
+
 // Close closes all connections.
 func (p *Proxy) Close() {
 	p.mu.Lock()
@@ -145,10 +159,17 @@ func (p *Proxy) Close() {
 func (p *Proxy) CutWith(mark string, cut Cut) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mark, p.cut = mark, cut
+	p.mark, p.cut, p.freezes = mark, cut, false
 }
 
-// HasCut reports whether the connection of CutWith was closed.
+// FreezeWith freezes one connection, which CutWith would close.
+func (p *Proxy) FreezeWith(mark string, cut Cut) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mark, p.cut, p.freezes = mark, cut, true
+}
+
+// HasCut reports whether the connection of CutWith or FreezeWith was closed or frozen.
 func (p *Proxy) HasCut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -177,20 +198,32 @@ func (p *Proxy) serve(client net.Conn) {
 	p.conns[server] = struct{}{}
 	p.mu.Unlock()
 	one := &proxied{proxy: p}
+	p.mu.Lock()
+	p.sessions[one] = struct{}{}
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		delete(p.sessions, one)
+		p.mu.Unlock()
+	}()
 	go func() {
 		defer client.Close()
-		transfer(client, server, one.losesAnswer)
+		one.transfer(client, server, one.losesAnswer)
 	}()
-	transfer(server, client, one.losesRequest)
+	one.transfer(server, client, one.losesRequest)
 }
 
-// transfer copies until an error, or until loses returns true for bytes.
-func transfer(to, from net.Conn, loses func([]byte) bool) {
+// transfer copies until an error, or until loses returns true for bytes. It drops the bytes
+// of a frozen connection.
+func (c *proxied) transfer(to, from net.Conn, loses func([]byte) bool) {
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := from.Read(buffer)
-		if err != nil || loses(buffer[:n]) {
+		if err != nil || loses(buffer[:n]) && !c.isFrozen() {
 			return
+		}
+		if c.isFrozen() {
+			continue
 		}
 		if _, err := to.Write(buffer[:n]); err != nil {
 			return
@@ -202,6 +235,13 @@ func transfer(to, from net.Conn, loses func([]byte) bool) {
 type proxied struct {
 	proxy  *Proxy
 	marked bool // the mark was sent; guarded by proxy.mu
+	frozen bool // guarded by proxy.mu
+}
+
+func (c *proxied) isFrozen() bool {
+	c.proxy.mu.Lock()
+	defer c.proxy.mu.Unlock()
+	return c.frozen
 }
 
 func (c *proxied) losesRequest(text []byte) bool {
@@ -212,7 +252,7 @@ func (c *proxied) losesRequest(text []byte) bool {
 		c.marked = true
 	}
 	if c.marked && (p.cut == BeforeStatement || p.cut == BeforeCommit && bytes.Contains(text, []byte("COMMIT"))) {
-		p.cut, c.marked = 0, false
+		p.cut, c.marked, c.frozen = 0, false, p.freezes
 		return true
 	}
 	return false
@@ -223,7 +263,7 @@ func (c *proxied) losesAnswer(text []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if c.marked && p.cut == AfterCommit && bytes.Contains(text, []byte("COMMIT\x00")) {
-		p.cut, c.marked = 0, false
+		p.cut, c.marked, c.frozen = 0, false, p.freezes
 		return true
 	}
 	return false
