@@ -59,10 +59,16 @@ type Options struct {
 	Committed func()
 	// Statement, when set, is called with each SQL statement. Tests collect them.
 	Statement func(text string, args []any)
+	// AnswerLimit limits the wait of a request for each answer of PostgreSQL. 0 means 30
+	// seconds. Jobs have limits of their own.
+	AnswerLimit time.Duration
 	// AnyClock, if true, accepts any difference between Now and the database's clock,
 	// and any jump. Tests change the time.
 	AnyClock bool
 }
+
+// answerLimit is the default of Options.AnswerLimit.
+const answerLimit = 30 * time.Second
 
 // App is one running node.
 type App struct {
@@ -221,6 +227,7 @@ func (a *App) openStore(ctx context.Context) error {
 		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
 		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
 		Observe: a.committed, LockHeld: a.lockHeld, Statement: a.Statement,
+		AnswerLimit: cmp.Or(a.AnswerLimit, answerLimit),
 	})
 	if err != nil {
 		return err

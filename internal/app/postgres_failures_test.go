@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/app"
 	"hale/internal/app/apptest"
 	"hale/internal/platform/store/storetest"
 )
@@ -156,6 +157,37 @@ func TestPostgresFailuresAre503(t *testing.T) {
 	if log := s.Log.String(); !strings.Contains(log, "reason=") {
 		t.Error("the log does not say why")
 	}
+}
+
+// While PostgreSQL is silent and its connections are alive, each request gets 503 with
+// Retry-After in bounded time.
+func TestSilentPostgresIs503(t *testing.T) {
+	proxy, proxied := storetest.NewProxy(t, storetest.NewPostgres(t))
+	s := apptest.StartWith(t, proxied, func(o *app.Options) { o.AnswerLimit = 500 * time.Millisecond })
+	b := &brokenPostgres{Service: s, t: t, proxy: proxy, user: s.NewUser("ann")}
+	stranger := s.NewTeam("stranger")
+	for name, c := range map[string]struct {
+		code string
+		cut  storetest.Cut
+	}{
+		"frozen-before-statement": {"unavailable", storetest.BeforeStatement},
+		"frozen-before-commit":    {"outcome_unknown", storetest.BeforeCommit},
+		"frozen-after-commit":     {"outcome_unknown", storetest.AfterCommit},
+	} {
+		proxy.FreezeWith(name, c.cut)
+		began := time.Now()
+		if status, code := b.create(name); status != 503 || code != c.code || !proxy.HasCut() || time.Since(began) > 5*time.Second {
+			t.Errorf("%s: %d %s after %v", name, status, code, time.Since(began))
+		}
+	}
+	proxy.Freeze()
+	for _, code := range b.all(stranger) {
+		if code != "unavailable" && code != "outcome_unknown" {
+			t.Errorf("code %q", code)
+		}
+	}
+	b.notReady("the database is not reachable")
+	b.recovers()
 }
 
 // A read-only server answers reads. Connections that it accepted as a primary are not
