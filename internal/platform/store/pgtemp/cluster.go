@@ -88,14 +88,9 @@ func parentDir(durability Durability) string {
 }
 
 func (c *Cluster) start(ctx context.Context, bin string, durability Durability) error {
-	owner, err := serverUser()
+	owner, err := c.chown()
 	if err != nil {
 		return err
-	}
-	if owner != nil {
-		if err := os.Chown(c.dir, int(owner.Credential.Uid), int(owner.Credential.Gid)); err != nil {
-			return fmt.Errorf("pgtemp: handing the folder to the server's user: %w", err)
-		}
 	}
 	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", filepath.Join(c.dir, "data"),
 		"-U", superuser, "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")
@@ -115,12 +110,28 @@ func (c *Cluster) start(ctx context.Context, bin string, durability Durability) 
 	return c.createRole(ctx)
 }
 
+// chown gives the folder to the user of the server.
+func (c *Cluster) chown() (*syscall.SysProcAttr, error) {
+	owner, err := serverUser()
+	if err != nil || owner == nil {
+		return nil, err
+	}
+	if err := os.Chown(c.dir, int(owner.Credential.Uid), int(owner.Credential.Gid)); err != nil {
+		return nil, fmt.Errorf("pgtemp: handing the folder to the server's user: %w", err)
+	}
+	return owner, nil
+}
+
 // configure appends the settings that differ from the defaults. A later line wins.
 func (c *Cluster) configure(durability Durability) error {
 	settings := "max_connections = 400\nshared_buffers = 256MB\njit = off\nunix_socket_permissions = 0700\n"
 	if durability == Fast {
 		settings += "fsync = off\nsynchronous_commit = off\nfull_page_writes = off\nautovacuum = off\nwal_level = minimal\nmax_wal_senders = 0\nmax_wal_size = 256MB\n"
 	}
+	return c.appendSettings(settings)
+}
+
+func (c *Cluster) appendSettings(settings string) error {
 	path := filepath.Join(c.dir, "data", "postgresql.conf")
 	file, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
@@ -158,15 +169,17 @@ func (c *Cluster) serve(postgres string, owner *syscall.SysProcAttr) error {
 	return nil
 }
 
-// waitReady waits for the word "ready" in the eighth line of postmaster.pid, like
-// pg_ctl.
+// waitReady waits for the word "ready", or "standby", in the eighth line of
+// postmaster.pid, like pg_ctl.
 func (c *Cluster) waitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for {
 		text, err := os.ReadFile(filepath.Join(c.dir, "data", "postmaster.pid"))
-		if lines := strings.Split(string(text), "\n"); err == nil && len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
-			return nil
+		if lines := strings.Split(string(text), "\n"); err == nil && len(lines) > 7 {
+			if status := strings.TrimSpace(lines[7]); status == "ready" || status == "standby" {
+				return nil
+			}
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("pgtemp: %w", err)
