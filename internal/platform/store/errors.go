@@ -165,6 +165,7 @@ func isReadOnly(err error) bool {
 func reasonOf(err error) string {
 	var unreached *pgconn.ConnectError
 	var pg *pgconn.PgError
+	var newer *newerSchemaError
 	code := ""
 	if errors.As(err, &pg) {
 		code = pg.Code
@@ -172,6 +173,8 @@ func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, ErrClosed):
 		return "the database is closed"
+	case errors.As(err, &newer):
+		return "a newer version has migrated the database"
 	case IsFull(err):
 		return "the disk of the database is full"
 	case code == "25006":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -11,9 +12,12 @@ import (
 	"strings"
 	"testing/fstest"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 	_ "modernc.org/sqlite" // the driver named sqlite
+
+	"hale/internal/platform/fault"
 )
 
 //go:embed migrations/*.sql
@@ -111,7 +115,7 @@ func (db *DB) CheckSchema(ctx context.Context) error {
 		return fmt.Errorf("store: reading the schema version: %w", err)
 	}
 	if known := newestMigration(); current > known {
-		return newerError(current, known)
+		return &newerSchemaError{current, known}
 	}
 	return nil
 }
@@ -127,8 +131,24 @@ func newestMigration() (newest int64) {
 	return newest
 }
 
-func newerError(current, known int64) error {
-	return fmt.Errorf("store: the database has schema %d and this binary knows only %d: start a newer one", current, known)
+// newerSchemaError is the error of a binary that is older than the schema.
+type newerSchemaError struct{ current, known int64 }
+
+func (e *newerSchemaError) Error() string {
+	return fmt.Sprintf("store: the database has schema %d and this binary knows only %d: start a newer one", e.current, e.known)
+}
+
+// markOutdated wraps an error of PostgreSQL in Unavailable if a newer binary has migrated
+// the database, because the statements of this one may not fit the schema.
+func (db *DB) markOutdated(ctx context.Context, err *error) {
+	var pg *pgconn.PgError
+	if *err == nil || fault.KindOf(*err) != fault.Internal || !errors.As(*err, &pg) {
+		return
+	}
+	var newer *newerSchemaError
+	if errors.As(db.CheckSchema(ctx), &newer) {
+		*err = &Unavailable{errors.Join(newer, *err)}
+	}
 }
 
 func refuseNewer(ctx context.Context, provider *goose.Provider) error {
@@ -137,7 +157,7 @@ func refuseNewer(ctx context.Context, provider *goose.Provider) error {
 		return fmt.Errorf("store: reading the schema version: %w", err)
 	}
 	if current > target {
-		return newerError(current, target)
+		return &newerSchemaError{current, target}
 	}
 	return nil
 }

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 
+	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
 )
@@ -212,6 +214,95 @@ func TestCheckSchema(t *testing.T) {
 	})
 	if err := db.CheckSchema(ctx); err == nil || !strings.Contains(err.Error(), "start a newer one") {
 		t.Errorf("a newer schema: %v", err)
+	}
+}
+
+// During a rolling upgrade, a newer node migrates the database while this one serves. A
+// statement that does not fit the new schema is no error of the program, and changes nothing.
+// A new start of this version is refused.
+func TestRollingUpgrade(t *testing.T) {
+	d := storetest.NewPostgres(t)
+	db := d.Open(t, nil)
+	ctx := store.AsSystem(t.Context())
+	addWith := func(column string) error {
+		return db.Write(ctx, func(tx *store.Tx) error {
+			if err := addTeam(ctx, tx, uuid.New(), "old"); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `UPDATE teams SET `+column+` = 'x'`)
+			return err
+		})
+	}
+	if err := addWith("dropped_later"); err == nil || fault.KindOf(err) != fault.Internal {
+		t.Errorf("before the upgrade: %v", err)
+	}
+	exec(ctx, t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)`)
+	err := addWith("dropped_later")
+	unavailable(t, "a write", err)
+	var down *store.Unavailable
+	if errors.As(err, &down) && down.Reason() != "a newer version has migrated the database" {
+		t.Error(down.Reason())
+	}
+	unavailable(t, "a read", db.Read(ctx, func(tx *store.Tx) error { _, err := tx.Exec(ctx, `SELECT dropped_later FROM teams`); return err }))
+	if n := teamNames(t, db); n != 0 {
+		t.Errorf("%d rows", n)
+	}
+	if err := addWith("name"); err != nil { // a statement that fits
+		t.Error(err)
+	}
+	starting := d.Open(t, nil)
+	if err := starting.Migrate(ctx); err == nil || !strings.Contains(err.Error(), "start a newer one") {
+		t.Errorf("a start of the old version: %v", err)
+	}
+}
+
+// Two versions start at once on a database with an older schema: one migrates it and the
+// other waits, while a node of the older version writes.
+func TestMigrateBesideAnOldNode(t *testing.T) {
+	d := storetest.NewPostgres(t)
+	old := d.Open(t, nil)
+	ctx := store.AsSystem(t.Context())
+	exec(ctx, t, old, `DROP SCHEMA public CASCADE`)
+	exec(ctx, t, old, `CREATE SCHEMA public`)
+	all, err := old.Migrations(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := old.MigrateTo(ctx, all[len(all)-2].Version); err != nil {
+		t.Fatal(err)
+	}
+	stop, writes, running := make(chan struct{}), 0, sync.WaitGroup{}
+	running.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := old.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "old") }); err != nil {
+				t.Errorf("the old node: %v", err)
+			}
+			writes++
+		}
+	})
+	var starting sync.WaitGroup
+	for range 2 {
+		node := d.Open(t, nil)
+		starting.Go(func() {
+			if err := node.Migrate(ctx); err != nil {
+				t.Errorf("a new node: %v", err)
+			}
+		})
+	}
+	starting.Wait()
+	close(stop)
+	running.Wait()
+	if n := teamNames(t, old); n != writes || n == 0 {
+		t.Errorf("%d of %d rows", n, writes)
+	}
+	all, err = old.Migrations(ctx)
+	if err != nil || !all[len(all)-1].Applied {
+		t.Errorf("the last migration is missing: %v", err)
 	}
 }
 

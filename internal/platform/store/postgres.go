@@ -106,11 +106,13 @@ const (
 	beginWriting = "BEGIN ISOLATION LEVEL READ COMMITTED"
 )
 
-func (db *DB) postgresRead(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) postgresRead(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	defer db.markOutdated(ctx, &err)
 	return db.postgresTx(ctx, beginReading, true, fn)
 }
 
-func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) error {
+func (db *DB) postgresWrite(ctx context.Context, fn func(tx *Tx) error) (err error) {
+	defer db.markOutdated(ctx, &err)
 	for try := 1; ; try++ {
 		start := time.Now()
 		err := db.postgresTx(ctx, beginWriting, false, fn)
