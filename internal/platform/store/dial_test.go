@@ -16,8 +16,8 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-// within checks that fn takes at most limit.
-func within(t *testing.T, what string, limit time.Duration, fn func()) {
+// checkDuration checks that fn takes at most limit.
+func checkDuration(t *testing.T, what string, limit time.Duration, fn func()) {
 	t.Helper()
 	began := time.Now()
 	fn()
@@ -62,7 +62,7 @@ func (s silentPostgres) testSilence(t *testing.T, silence func(), limit time.Dur
 	t.Helper()
 	ctx := store.AsSystem(t.Context())
 	for range 2 { // the second round has new connections
-		within(t, "a read", limit, func() {
+		checkDuration(t, "a read", limit, func() {
 			unavailable(t, "a read", s.db.Read(ctx, func(tx *store.Tx) error {
 				if err := sleep(ctx, "0")(tx); err != nil {
 					t.Error(err)
@@ -71,9 +71,9 @@ func (s silentPostgres) testSilence(t *testing.T, silence func(), limit time.Dur
 				return sleep(ctx, "0")(tx)
 			}))
 		})
-		within(t, "a write after it", limit, func() { unavailable(t, "a write after it", s.db.Ping(ctx)) })
+		checkDuration(t, "a write after it", limit, func() { unavailable(t, "a write after it", s.db.Ping(ctx)) })
 		s.proxy.Accept()
-		within(t, "recovery", limit, func() {
+		checkDuration(t, "recovery", limit, func() {
 			for err := s.db.Ping(ctx); err != nil; err = s.db.Ping(ctx) {
 				unavailable(t, "recovery", err)
 			}
@@ -89,13 +89,13 @@ func TestSilentServerIsUnavailable(t *testing.T) {
 	ctx := store.AsSystem(t.Context())
 
 	s.proxy.FreezeWith("frozen-statement", storetest.BeforeStatement)
-	within(t, "a statement", 2*time.Second, func() {
+	checkDuration(t, "a statement", 2*time.Second, func() {
 		unavailable(t, "a statement", s.db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "frozen-statement") }))
 	})
 	for cut, stored := range map[storetest.Cut]int{storetest.BeforeCommit: 0, storetest.AfterCommit: 1} {
 		before := teamNames(t, s.db)
 		s.proxy.FreezeWith("frozen-commit", cut)
-		within(t, "a COMMIT", 2*time.Second, func() {
+		checkDuration(t, "a COMMIT", 2*time.Second, func() {
 			outcomeUnknown(t, "a COMMIT", s.db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "frozen-commit") }))
 		})
 		if n := teamNames(t, s.db) - before; n != stored {
@@ -149,10 +149,12 @@ func TestLostPacketsAreNoTimeout(t *testing.T) {
 
 // PostgreSQL notices a node that vanished. It then releases the locks of its transactions.
 func TestServerNoticesLostNode(t *testing.T) {
-	db := storetest.Postgres(t)
+	d := storetest.NewPostgres(t)
+	d.URL += "&tcp_keepalives_idle=30" // an address may have its own value
+	db := d.Open(t, nil)
 	ctx := store.AsSystem(t.Context())
 	for name, want := range map[string]string{
-		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3", "tcp_user_timeout": "20000",
+		"tcp_keepalives_idle": "30", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3", "tcp_user_timeout": "20000",
 	} {
 		var got string
 		err := db.Read(ctx, func(tx *store.Tx) error {

@@ -139,7 +139,7 @@ func (e *newerSchemaError) Error() string {
 }
 
 // markOutdated wraps an error of PostgreSQL in Unavailable if a newer binary has migrated
-// the database, because the statements of this one may not fit the schema.
+// the database. Statements of this binary may not fit the new schema.
 func (db *DB) markOutdated(ctx context.Context, err *error) {
 	var pg *pgconn.PgError
 	if *err == nil || fault.KindOf(*err) != fault.Internal || !errors.As(*err, &pg) {

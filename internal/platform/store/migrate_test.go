@@ -256,8 +256,8 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 }
 
-// Two versions start at once on a database with an older schema: one migrates it and the
-// other waits, while a node of the older version writes.
+// Two new nodes start at once on a database with an older schema. One migrates and the
+// other waits. Meanwhile a node of the older version writes.
 func TestMigrateBesideAnOldNode(t *testing.T) {
 	d := storetest.NewPostgres(t)
 	old := d.Open(t, nil)
