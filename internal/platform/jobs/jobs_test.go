@@ -183,6 +183,41 @@ func TestLaterCountsNoAttempt(t *testing.T) {
 	})
 }
 
+// During a rolling upgrade, a job that an old node cannot run waits for a new one. It loses
+// no attempt.
+func TestJobWaitsForANewerNode(t *testing.T) {
+	db := storetest.Postgres(t)
+	var runs atomic.Int32
+	k := kind("test.newer", func(ctx context.Context, _ *jobs.Run) error {
+		defer runs.Add(1)
+		return db.Write(ctx, func(tx *store.Tx) error {
+			_, err := tx.Exec(ctx, `UPDATE teams SET dropped_later = 1`)
+			return err
+		})
+	})
+	err := db.Write(system, func(tx *store.Tx) error {
+		_, err := tx.Exec(system, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, TRUE)`)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := enqueue(t, db, k, jobs.Options{MaxAttempts: 1})
+	start(t, db, k)
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(2 * time.Millisecond) {
+		j := get(t, db, uuid.Nil, id)
+		if runs.Load() > 0 && j.Status != jobs.Running {
+			if j.Status != jobs.Queued || j.Attempts != 0 {
+				t.Errorf("the job is %s after %d attempts: %s", j.Status, j.Attempts, j.Error)
+			}
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the job is %s", j.Status)
+		}
+	}
+}
+
 func TestLaterIsNotLogged(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32

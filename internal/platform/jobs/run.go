@@ -56,8 +56,16 @@ func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 			return Later(clockRetry)
 		}
 	}
-	return k.call(ctx, run, []byte(run.job.args))
+	err = k.call(ctx, run, []byte(run.job.args))
+	if store.IsOutdated(err) {
+		r.log.WarnContext(ctx, "a job waits for a node that knows the schema", "kind", k.Name(), "job", run.ID, "error", err)
+		return Later(outdatedRetry)
+	}
+	return err
 }
+
+// outdatedRetry is the time after which a job runs again that needs a newer node.
+const outdatedRetry = 10 * time.Second
 
 // clockRetry is the time after which a job asks again whether the clock can be trusted.
 const clockRetry = 10 * time.Minute

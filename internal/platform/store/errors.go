@@ -165,7 +165,6 @@ func isReadOnly(err error) bool {
 func reasonOf(err error) string {
 	var unreached *pgconn.ConnectError
 	var pg *pgconn.PgError
-	var newer *newerSchemaError
 	code := ""
 	if errors.As(err, &pg) {
 		code = pg.Code
@@ -173,7 +172,7 @@ func reasonOf(err error) string {
 	switch {
 	case errors.Is(err, ErrClosed):
 		return "the database is closed"
-	case errors.As(err, &newer):
+	case IsOutdated(err):
 		return "a newer version has migrated the database"
 	case IsFull(err):
 		return "the disk of the database is full"

@@ -138,6 +138,13 @@ func (e *newerSchemaError) Error() string {
 	return fmt.Sprintf("store: the database has schema %d and this binary knows only %d: start a newer one", e.current, e.known)
 }
 
+// IsOutdated reports whether a statement failed on a database that a newer binary has
+// migrated.
+func IsOutdated(err error) bool {
+	var newer *newerSchemaError
+	return errors.As(err, &newer)
+}
+
 // markOutdated wraps an error of PostgreSQL in Unavailable if a newer binary has migrated
 // the database. Statements of this binary may not fit the new schema.
 func (db *DB) markOutdated(ctx context.Context, err *error) {
@@ -145,8 +152,7 @@ func (db *DB) markOutdated(ctx context.Context, err *error) {
 	if *err == nil || fault.KindOf(*err) != fault.Internal || !errors.As(*err, &pg) {
 		return
 	}
-	var newer *newerSchemaError
-	if errors.As(db.CheckSchema(ctx), &newer) {
+	if newer := db.CheckSchema(ctx); IsOutdated(newer) {
 		*err = &Unavailable{errors.Join(newer, *err)}
 	}
 }
