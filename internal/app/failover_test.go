@@ -22,7 +22,7 @@ func TestServiceContinuesAfterFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer primary.Stop() //nolint:errcheck // it ended in the test
+	defer primary.Stop()
 	if _, err := primary.CreateDatabase(ctx, "hale"); err != nil {
 		t.Fatal(err)
 	}

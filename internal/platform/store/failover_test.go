@@ -112,7 +112,7 @@ func TestFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer primary.Stop() //nolint:errcheck // it may have ended in the test
+	defer primary.Stop()
 	url, err := primary.CreateDatabase(ctx, "hale")
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestFailover(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer standby.Stop() //nolint:errcheck // the test is over
+	defer standby.Stop()
 
 	db, err := store.Open(ctx, store.Options{URL: pgtemp.EitherURL("hale", primary, standby), Root: new(secrets.Root), Conns: 8, AnswerLimit: 10 * time.Second})
 	if err != nil {
