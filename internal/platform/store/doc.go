@@ -13,9 +13,9 @@
 // On SQLite one goroutine writes. It collects all waiting transactions, runs each under
 // a savepoint and commits them together with one fsync (group.go). On PostgreSQL each
 // transaction has its own connection and is retried when the database asks for it
-// (postgres.go); the wait for its answers is limited (dial.go). SQLite is called
-// directly (lite.go), PostgreSQL through database/sql and pgx. Both return the same
-// Rows (rows.go).
+// (postgres.go). Its connections limit the wait for an answer (dial.go). SQLite is
+// called directly (lite.go), PostgreSQL through database/sql and pgx. Both return the
+// same Rows (rows.go).
 //
 // Personal data and secrets are sealed before they are stored (seal.go). The rules
 // for one SQL text on both engines are in docs/decisions/0002.
