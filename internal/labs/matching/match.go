@@ -170,7 +170,7 @@ func (q *Queue) Jobs() []jobs.Handler {
 // TakeUnmatched stores a report for judging. A report whose team is unknown
 // waits for an operator.
 func (q *Queue) TakeUnmatched(ctx context.Context, tx *store.Tx, a inbox.Arrival, why inbox.Reason, candidates []orders.Order) error {
-	team, ok, err := teamOf(ctx, tx, a.Report, candidates)
+	team, ok, err := teamOf(ctx, tx, a, candidates)
 	if err != nil {
 		return err
 	}
@@ -209,38 +209,74 @@ func Put(ctx context.Context, tx *store.Tx, team teams.ID, a inbox.Arrival) (ID,
 }
 
 // teamOf finds the team of a report. It is the team of the orders that the
-// report names, or the only team with the account that it was reported for. An
-// account that several teams share decides nothing. An account without linked
-// teams belongs to its owner.
-func teamOf(ctx context.Context, tx *store.Tx, r networks.Report, named []orders.Order) (teams.ID, bool, error) {
+// report names, or the only team that the report can be for by its account.
+func teamOf(ctx context.Context, tx *store.Tx, a inbox.Arrival, named []orders.Order) (teams.ID, bool, error) {
 	found := map[teams.ID]bool{}
 	for _, o := range named {
 		found[o.Team] = true
 	}
-	if len(found) == 0 && r.Account != "" && r.Lab != "" {
-		accounts, err := catalogue.StoredAccounts(ctx, tx)
-		if err != nil {
+	if len(found) == 0 && a.Report.Lab != "" {
+		var err error
+		if found, err = teamsOfAccount(ctx, tx, a); err != nil {
 			return teams.ID{}, false, err
-		}
-		for _, a := range accounts {
-			if accountKey(a.Number) != accountKey(r.Account) || a.Lab.Slug != r.Lab {
-				continue
-			}
-			if a.IsPlatform() {
-				return teams.ID{}, false, nil
-			}
-			if len(a.Teams) == 0 {
-				found[*a.Owner] = true
-			}
-			for _, team := range a.Teams {
-				found[team] = true
-			}
 		}
 	}
 	for team := range found {
 		return team, len(found) == 1, nil
 	}
 	return teams.ID{}, false, nil
+}
+
+// teamsOfAccount returns the teams of the account that a report names. An account
+// without linked teams belongs to its owner. A report without an account number may
+// be for any account of its laboratory, and for the owner of any. The result is empty
+// if every team may be meant: the account is the platform's.
+func teamsOfAccount(ctx context.Context, tx *store.Tx, arrival inbox.Arrival) (map[teams.ID]bool, error) {
+	number := accountKey(arrival.Report.Account)
+	accounts, err := catalogue.StoredAccounts(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	found := map[teams.ID]bool{}
+	for _, a := range accounts {
+		if a.Lab.Slug != arrival.Report.Lab || number != "" && accountKey(a.Number) != number {
+			continue
+		}
+		if a.IsPlatform() {
+			return nil, nil
+		}
+		if len(a.Teams) == 0 || number == "" {
+			found[*a.Owner] = true
+		}
+		for _, team := range a.Teams {
+			found[team] = true
+		}
+	}
+	if number == "" {
+		return found, keepEnvironment(ctx, tx, found, arrival)
+	}
+	return found, nil
+}
+
+// keepEnvironment removes the teams that a report without an account number cannot be
+// for. Sandbox teams have no results of real patients. In the sandbox, every team has an
+// account with each built-in laboratory, so no team is certain.
+func keepEnvironment(ctx context.Context, tx *store.Tx, found map[teams.ID]bool, a inbox.Arrival) error {
+	environment := teams.Production
+	if a.Network == orders.SandboxNetwork || a.Network == orders.HL7TestNetwork {
+		environment = teams.Sandbox
+	}
+	_, builtIn := catalogue.KnownLab(a.Report.Lab)
+	for id := range found {
+		team, err := teams.Get(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		if team.Environment != environment || builtIn && environment == teams.Sandbox {
+			delete(found, id)
+		}
+	}
+	return nil
 }
 
 const (

@@ -163,6 +163,71 @@ func TestTeamOfAccount(t *testing.T) {
 	})
 }
 
+// A report without an account number belongs to a team only if no other team can be
+// meant.
+func TestTeamOfReportWithoutAccount(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newReviewFixture(t, db)
+		o := d.order(orders.RequisitionCreated)
+		newTeam := func(environment teams.Environment) (team teams.Team) {
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) (err error) {
+				team, err = teams.Create(ctx, tx, "Team", environment)
+				return err
+			})
+			return team
+		}
+		link := func(id catalogue.AccountID, team teams.Team, on bool) {
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				if on {
+					return catalogue.LinkAccount(ctx, tx, id, team.ID)
+				}
+				return catalogue.UnlinkAccount(ctx, tx, id, team.ID)
+			})
+		}
+		one, other := newTeam(teams.Production), newTeam(teams.Production)
+		queue := &matching.Queue{Log: discardLog(), Orders: orders.NewIndex()}
+		from := "quest"
+		want := func(name, network string, team *teams.Team) {
+			t.Helper()
+			report := d.report(o, otherPatient, func(r *networks.Report) { r.Lab = from })
+			a := inbox.Arrival{ID: uuid.New(), Network: network, Key: name, ReceivedAt: db.Now(), Report: report}
+			userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
+				return queue.TakeUnmatched(ctx, tx, a, inbox.NoOrder, nil)
+			})
+			query, args := `SELECT COUNT(*) FROM unassigned_results WHERE id = $1`, []any{a.ID}
+			if team != nil {
+				query, args = `SELECT COUNT(*) FROM unmatched_results WHERE id = $1 AND team_id = $2`, []any{a.ID, team.ID}
+			}
+			if count(t, db, query, args...) != 1 {
+				t.Errorf("%s: wrong team", name)
+			}
+		}
+		want("no account", orders.HL7Network, nil)
+		d.account(&other.ID, d.lab("labcorp").ID, "L-1")
+		want("an account with another lab", orders.HL7Network, nil)
+		first := d.account(&one.ID, o.Lab, "A-1")
+		want("one account", orders.HL7Network, &one)
+		want("a sandbox team may have the built-in account", orders.SandboxNetwork, nil)
+		link(first, d.team, true)
+		want("a sandbox team shares the account", orders.HL7Network, &one)
+		want("the lab's test system", orders.HL7TestNetwork, nil)
+		d.account(&one.ID, o.Lab, "A-2")
+		want("two accounts of one team", orders.HL7Network, &one)
+		link(first, other, true)
+		want("a shared account", orders.HL7Network, nil)
+		link(first, one, false)
+		want("the account of another owner", orders.HL7Network, nil)
+		link(first, other, false)
+		want("the link was removed", orders.HL7Network, &one)
+		d.account(&other.ID, o.Lab, "A-3")
+		want("accounts of two teams", orders.HL7Network, nil)
+		from = "labcorp"
+		want("one account with the other lab", orders.HL7Network, &other)
+		d.account(nil, d.lab("labcorp").ID, "P-1")
+		want("an account of the platform", orders.HL7Network, nil)
+	})
+}
+
 // An order keeps its account when the team may no longer order under it: a
 // report for another account is no safe match.
 func TestUnlinkedAccount(t *testing.T) {
