@@ -165,7 +165,11 @@ func waitingReviews(ctx context.Context, db *store.DB, team teams.Team, limit in
 	err = db.Read(ctx, func(tx *store.Tx) error {
 		lines = nil
 		var found []matching.Item
-		found, total, err = matching.List(ctx, tx, team.ID, matching.Filter{Status: matching.OperatorReview, Limit: limit, CriticalFirst: true})
+		filter := matching.Filter{Status: matching.OperatorReview, Limit: limit, CriticalFirst: true}
+		if matching.WaitsForOperator(team, matching.TeamReview) {
+			filter.Status = "" // also those that waited for the team
+		}
+		found, total, err = matching.List(ctx, tx, team.ID, filter)
 		if err != nil {
 			return err
 		}

@@ -52,11 +52,12 @@ func (i *Item) payload() payload {
 	return p
 }
 
-// announceToReviewers emits an event for a team with its own queue. Any other
-// team was shown nothing, and the events of the order suffice.
-func announceToReviewers(ctx context.Context, tx *store.Tx, i *Item, kind string) error {
+// announceToReviewers emits an event for a team with its own queue, or for a team that
+// got an event about this result before. Any other team was shown nothing, and the
+// events of the order suffice.
+func announceToReviewers(ctx context.Context, tx *store.Tx, i *Item, kind string, seen bool) error {
 	team, err := teams.Get(ctx, tx, i.Team)
-	if err != nil || !team.ReviewsResults() {
+	if err != nil || !seen && !team.ReviewsResults() {
 		return err
 	}
 	return announce(ctx, tx, i, kind)

@@ -55,19 +55,20 @@ func acceptResult(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Cho
 	if len(differences) > 0 && !c.ConfirmIdentity {
 		return orders.Order{}, identity.UnconfirmedError("patient of the order", differences)
 	}
+	from, seen := i.Status, i.seenByTeam()
 	i.setDecision(tx, Accept, c.Note, c.By)
 	i.Status = Resolved
 	review := results.Review{Result: i.ID.UUID(), Decision: string(i.Decision), By: i.ReviewedBy, At: tx.Now(), Patient: r.Patient, Confirmed: differences}
 	if c.Note != nil {
 		review.Note = *c.Note
 	}
-	if err := recordResult(ctx, tx, &i, by, &o, r, &review); err != nil {
+	if err := recordResult(ctx, tx, &i, from, &o, r, &review); err != nil {
 		return orders.Order{}, err
 	}
 	if err := critical.CloseReview(ctx, tx, team, id.UUID()); err != nil {
 		return orders.Order{}, err
 	}
-	return o, announceToReviewers(ctx, tx, &i, UpdatedEvent)
+	return o, announceToReviewers(ctx, tx, &i, UpdatedEvent, seen)
 }
 
 // choose finds or creates the order for the result.
@@ -160,10 +161,17 @@ const maxNote = 1000
 // RequireQueue returns an error if the team does not decide about its results itself.
 func RequireQueue(ctx context.Context, tx *store.Tx, team teams.ID) error {
 	t, err := teams.Get(ctx, tx, team)
-	if err == nil && !t.ReviewsResults() {
-		err = fault.New(fault.Refused, "Unmatched results are not enabled for this team")
+	if err != nil {
+		return err
 	}
-	return err
+	return requireQueue(t)
+}
+
+func requireQueue(team teams.Team) error {
+	if !team.ReviewsResults() {
+		return fault.New(fault.Refused, "Unmatched results are not enabled for this team")
+	}
+	return nil
 }
 
 // Resolve rejects a result, which then belongs to no user, or forwards it to
@@ -182,16 +190,16 @@ func Resolve(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Act
 }
 
 // resolveItem stores a decision about a result, which moves it to the status to.
-// by is the present status of the result: it says whether the team or an
-// operator decides. person made the decision.
+// by says whether the team or an operator decides. person made the decision.
 func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action Action, note *string, person string, by, to Status) (Item, error) {
 	i, err := readReviewable(ctx, tx, team, id, note, by)
 	if err != nil {
 		return Item{}, err
 	}
+	from, seen := i.Status, i.seenByTeam()
 	i.Status = to
 	i.setDecision(tx, action, note, person)
-	if err := save(ctx, tx, &i, by, true); err != nil {
+	if err := save(ctx, tx, &i, from, true); err != nil {
 		return Item{}, err
 	}
 	if to == Resolved {
@@ -199,14 +207,19 @@ func resolveItem(ctx context.Context, tx *store.Tx, team teams.ID, id ID, action
 			return Item{}, err
 		}
 	}
-	return i, announceToReviewers(ctx, tx, &i, UpdatedEvent)
+	return i, announceToReviewers(ctx, tx, &i, UpdatedEvent, seen)
 }
 
-// readReviewable reads a result that waits for a decision of the team, or of
-// an operator.
+// readReviewable reads a result that waits for a decision of the team (by is
+// TeamReview) or of an operator (OperatorReview). If a team turned its queue off,
+// operators also decide about the results that waited for the team.
 func readReviewable(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note *string, by Status) (Item, error) {
+	settings, err := teams.Get(ctx, tx, team)
+	if err != nil {
+		return Item{}, err
+	}
 	if by == TeamReview {
-		if err := RequireQueue(ctx, tx, team); err != nil {
+		if err := requireQueue(settings); err != nil {
 			return Item{}, err
 		}
 	}
@@ -214,11 +227,21 @@ func readReviewable(ctx context.Context, tx *store.Tx, team teams.ID, id ID, not
 		return Item{}, fault.Newf(fault.Invalid, "String should have at most %d characters", maxNote).At("body", "note").WithType("string_too_long")
 	}
 	i, err := Get(ctx, tx, team, id)
-	if err == nil && i.Status != by {
+	if err == nil && i.Status != by && (by != OperatorReview || !WaitsForOperator(settings, i.Status)) {
 		err = notFound()
 	}
 	return i, err
 }
+
+// WaitsForOperator reports whether an operator decides about results of a team with
+// a status.
+func WaitsForOperator(team teams.Team, status Status) bool {
+	return status == OperatorReview || status == TeamReview && !team.ReviewsResults()
+}
+
+// seenByTeam reports whether the team got an event about a result that waits. Call it
+// before setDecision.
+func (i *Item) seenByTeam() bool { return i.Status == TeamReview || i.Action == Unsure }
 
 func (i *Item) setDecision(tx *store.Tx, action Action, note *string, by string) {
 	now := tx.Now()
@@ -230,9 +253,10 @@ func (i *Item) setDecision(tx *store.Tx, action Action, note *string, by string)
 
 // Operators decide about the results of teams without a queue of their own, and
 // about results that a team was unsure of. Their decisions have the same effect
-// as a team's. A team with its own queue gets the events.
+// as a team's. A team with its own queue gets the events. Any team gets those about a
+// result that it got an event about before.
 
-// OperatorAccept accepts a result that is pending_ops_review, as AcceptResult does for a
+// OperatorAccept accepts a result that waits for an operator, as AcceptResult does for a
 // team.
 func OperatorAccept(ctx context.Context, tx *store.Tx, team teams.ID, id ID, c Choice) (orders.Order, error) {
 	return acceptResult(ctx, tx, team, id, c, OperatorReview)
@@ -254,16 +278,17 @@ func ReturnToTeam(ctx context.Context, tx *store.Tx, team teams.ID, id ID, note 
 	if err != nil {
 		return Item{}, err
 	}
-	known := i.Action == Unsure // the team has seen it before
+	from, seen := i.Status, i.seenByTeam()
 	i.setDecision(tx, "", note, person)
 	i.Status, i.ReviewedAt = TeamReview, nil
-	if err := save(ctx, tx, &i, OperatorReview, true); err != nil {
+	if err := save(ctx, tx, &i, from, true); err != nil {
 		return Item{}, err
 	}
-	if known {
-		return i, announceToReviewers(ctx, tx, &i, UpdatedEvent)
+	kind := CreatedEvent
+	if seen {
+		kind = UpdatedEvent
 	}
-	return i, announceToReviewers(ctx, tx, &i, CreatedEvent)
+	return i, announce(ctx, tx, &i, kind)
 }
 
 // TeamOf finds the team of a result, for an operator who has only its id.

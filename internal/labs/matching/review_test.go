@@ -748,7 +748,7 @@ func TestCountReviews(t *testing.T) {
 				return err
 			})
 		}
-		unsure := d.receive(d.report(o))
+		unsure, waiting := d.receive(d.report(o)), d.receive(d.report(o))
 		wants(0, 0)
 		if _, err := d.resolve(unsure, matching.Unsure); err != nil {
 			t.Fatal(err)
@@ -762,7 +762,12 @@ func TestCountReviews(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
+		wants(3, 1)
+		d.reviews(true) // waiting is the team's again
 		wants(2, 1)
+		if i := d.get(waiting); i.Status != matching.TeamReview {
+			t.Errorf("waits for %s", i.Status)
+		}
 		d.read(func(tx *store.Tx) error {
 			got, _, err := matching.List(d.ctx(), tx, d.team.ID, matching.Filter{Status: matching.OperatorReview, CriticalFirst: true, Limit: 2})
 			if err != nil || len(got) != 2 || got[0].Interpretation != orders.Critical || got[1].ID != unsure {
@@ -837,6 +842,42 @@ func TestOperatorDecides(t *testing.T) {
 		}
 		if told := d.announced(); len(told) != 0 {
 			t.Errorf("a team without a queue got the events %v", told)
+		}
+	})
+}
+
+// A team that turned its queue off still gets the event of each decision about a result
+// that it got an event about. Operators decide, also about results that waited for it.
+func TestQueueTurnedOff(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newReviewFixture(t, db)
+		o := d.order(orders.RequisitionCreated)
+		unsure, waiting, rejected := d.receive(d.report(o)), d.receive(d.report(o)), d.receive(d.report(o))
+		if _, err := d.resolve(unsure, matching.Unsure); err != nil {
+			t.Fatal(err)
+		}
+		d.reviews(false)
+		before := len(d.announced())
+		if _, err := d.operatorAccepts(unsure, matching.Choice{}); err != nil {
+			t.Fatalf("after the team was unsure: %v", err)
+		}
+		if _, err := d.operatorAccepts(waiting, matching.Choice{Order: &o.ID}); err != nil {
+			t.Fatalf("that waited for the team: %v", err)
+		}
+		if err := d.decide(func(ctx context.Context, tx *store.Tx) error {
+			_, err := matching.OperatorReject(ctx, tx, d.team.ID, rejected, nil, "an operator")
+			return err
+		}); err != nil {
+			t.Fatalf("rejected: %v", err)
+		}
+		if got := d.announced()[before:]; !slices.Equal(got, []string{resolvedReview, resolvedReview, resolvedReview}) {
+			t.Errorf("events %v", got)
+		}
+		if _, err := d.operatorAccepts(d.receive(d.report(o)), matching.Choice{Order: &o.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.announced()[before:]; len(got) != 3 {
+			t.Errorf("of a result that the team has not seen: %v", got[3:])
 		}
 	})
 }

@@ -268,17 +268,33 @@ type ReviewCounts struct {
 // are of teams without a queue, or a team was unsure of them.
 func CountReviews(ctx context.Context, tx *store.Tx) (ReviewCounts, error) {
 	var c ReviewCounts
-	var oldest *time.Time
-	err := tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN r.interpretation = 'critical' THEN 1 END), MIN(r.created_at) FROM unmatched_results r
-		JOIN teams t ON t.id = r.team_id WHERE r.status = 'pending_ops_review' AND t.environment = 'production'`).
-		Scan(&c.Waiting, &c.Critical, store.ScanNullTime(&oldest))
+	err := c.add(ctx, tx, `JOIN teams t ON t.id = r.team_id WHERE r.status = 'pending_ops_review' AND t.environment = 'production'`)
 	if err != nil {
-		return c, fmt.Errorf("matching: counting results in review: %w", err)
+		return c, err
 	}
-	if oldest != nil {
+	all, err := teams.List(ctx, tx)
+	for _, t := range all {
+		// A team that never had a queue has no results that wait for it.
+		if err == nil && t.Environment == teams.Production && t.Settings.ResultReviews != nil && WaitsForOperator(t, TeamReview) {
+			err = c.add(ctx, tx, `WHERE r.team_id = $1 AND r.status = 'pending_customer_review'`, t.ID)
+		}
+	}
+	return c, err
+}
+
+func (c *ReviewCounts) add(ctx context.Context, tx *store.Tx, condition string, args ...any) error {
+	var waiting, critical int
+	var oldest *time.Time
+	err := tx.QueryRow(ctx, `SELECT COUNT(*), COUNT(CASE WHEN r.interpretation = 'critical' THEN 1 END), MIN(r.created_at) FROM unmatched_results r `+condition, args...).
+		Scan(&waiting, &critical, store.ScanNullTime(&oldest))
+	if err != nil {
+		return fmt.Errorf("matching: counting results in review: %w", err)
+	}
+	c.Waiting, c.Critical = c.Waiting+waiting, c.Critical+critical
+	if oldest != nil && (c.Oldest.IsZero() || oldest.Before(c.Oldest)) {
 		c.Oldest = *oldest
 	}
-	return c, nil
+	return nil
 }
 
 // Filter narrows the queue; empty fields do not.
