@@ -156,6 +156,17 @@ func (d reviewFixture) results(o orders.Order) int {
 	return n
 }
 
+// version returns the latest results of an order.
+func (d reviewFixture) version(o orders.Order) (v results.Version) {
+	d.t.Helper()
+	d.read(func(tx *store.Tx) error {
+		r, err := results.Get(d.ctx(), tx, &o, 0)
+		v = r.Version
+		return err
+	})
+	return v
+}
+
 // announced lists the kind and status of the queue's events.
 func (d reviewFixture) announced() (all []string) {
 	d.t.Helper()
@@ -294,8 +305,12 @@ func TestCriticalWithoutValues(t *testing.T) {
 			if all := notices(critical.Open); len(all) != 1 || all[0].Result == nil || *all[0].Result != id.UUID() {
 				t.Fatalf("%s: in review: %+v", name, all)
 			}
-			if _, err := d.accept(id, matching.Choice{Order: &o.ID}); err != nil {
-				t.Fatal(err)
+			got, err := d.accept(id, matching.Choice{Order: &o.ID})
+			if err != nil || got.Interpretation != orders.Critical || !got.IsCritical || got.Status != orders.Completed {
+				t.Fatalf("%s: the order is %s, %s: %v", name, got.Status, got.Interpretation, err)
+			}
+			if v := d.version(got); v.Interpretation != orders.Critical {
+				t.Errorf("%s: the results are %s", name, v.Interpretation)
 			}
 			all := notices(critical.Open)
 			if len(all) != 1 || all[0].Order == nil || *all[0].Order != o.ID {

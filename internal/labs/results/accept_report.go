@@ -250,7 +250,7 @@ func applyRevision(ctx context.Context, tx *store.Tx, o *orders.Order, before, n
 		}
 	}
 	// The value may be replaced already. Notes without values have no value to compare.
-	isNew := now.hasNewCritical(before) || isCalledCriticalWithoutValue(&a.Set)
+	isNew := now.hasNewCritical(before) || isCalledCriticalWithoutValue(&a.Set) || now.CalledCritical && (before == nil || !before.CalledCritical)
 	if isNew || changed && now.Interpretation == orders.Critical {
 		if err := orders.AnnounceCritical(ctx, tx, o, string(now.Status)); err != nil {
 			return err

@@ -264,6 +264,35 @@ func TestCritical(t *testing.T) {
 	})
 }
 
+// Notes without values that a person accepted make the results critical, also beside normal
+// values. Later values do not end it.
+func TestCriticalNotesWithoutValues(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db, catalogue.OnSite)
+		b.report(1, networks.ResultSet{Results: b.all("F")})
+		note := b.arrival(2, networks.ResultSet{Comments: []string{"CRITICAL K 7.9 called"}})
+		note.Review = &results.Review{By: "A. Reviewer"}
+		b.take(note)
+		b.report(3, networks.ResultSet{Corrected: true, Results: []networks.Result{b.value(0, "120", "H", "C")}})
+		want := []string{
+			"ordered", "requisition_created", "completed normal", "critical final", "corrected critical", "critical final", "corrected critical",
+		}
+		if got := b.events(); !slices.Equal(got, want) {
+			t.Errorf("events: %v", got)
+		}
+		if r := b.revision(0); r.Interpretation != orders.Critical || !b.order.IsCritical {
+			t.Errorf("the results are %s, the order is %s", r.Interpretation, b.order.Interpretation)
+		}
+		b.read(func(tx *store.Tx) error {
+			whole, err := results.ForTransaction(store.AsSystem(t.Context()), tx, b.order.Team, b.order.Transaction)
+			if whole.Interpretation != orders.Critical {
+				t.Errorf("the transaction is %s", whole.Interpretation)
+			}
+			return err
+		})
+	})
+}
+
 // A value that is not final comes after a final one. It is the newest reading if
 // it was observed later, or if it is critical; an older one changes nothing.
 func TestPreliminaryAfterFinal(t *testing.T) {

@@ -176,6 +176,8 @@ type mergedReport struct {
 	refused    []pdfs.Problem
 	reportedAt time.Time // the time of the latest report
 	ahead      []Warning // of times after the arrival
+	// calledCritical is true if notes without values say that a value is critical.
+	calledCritical bool
 }
 
 // sampledResult is a result with the key of its sample.
@@ -228,6 +230,7 @@ func merge(reports []Report, own string) mergedReport {
 			m.status = Final
 		}
 		m.corrected = m.corrected || r.Set.Corrected
+		m.calledCritical = m.calledCritical || isCalledCriticalWithoutValue(&r.Set)
 		if at := r.reportedAt(); at.After(m.reportedAt) {
 			m.reportedAt = at
 		}

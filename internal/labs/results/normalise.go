@@ -38,11 +38,21 @@ func buildVersion(e *expectations, m mergedReport) Version {
 			v.Warnings = append(v.Warnings, Warning{SpecimenUnknown, r.Name, ""})
 		}
 	}
-	if len(v.Results) == 0 {
-		v.Interpretation = orders.Unknown
-	}
+	v.CalledCritical = m.calledCritical
+	v.interpretWithoutValue()
 	v.Missing = e.listMissing(&v, m)
 	return v
+}
+
+// interpretWithoutValue completes the interpretation of the results by the facts that
+// are no result.
+func (v *Version) interpretWithoutValue() {
+	switch {
+	case v.CalledCritical:
+		v.Interpretation = orders.Critical
+	case len(v.Results) == 0:
+		v.Interpretation = orders.Unknown
+	}
 }
 
 // normalise brings one value into the form that all labs share.

@@ -71,6 +71,7 @@ func joinVersions(all []Revision) Version {
 			v.Status = Partial
 		}
 		v.Corrected = v.Corrected || next.Corrected
+		v.CalledCritical = v.CalledCritical || next.CalledCritical
 		v.Laboratory, v.CLIA, v.Account, v.Patient = next.Laboratory, next.CLIA, next.Account, next.Patient
 		v.Comments = append(slices.Clone(v.Comments), next.Comments...)
 		v.Reviews = append(slices.Clone(v.Reviews), next.Reviews...)
@@ -80,9 +81,7 @@ func joinVersions(all []Revision) Version {
 	for _, r := range v.Results {
 		v.Interpretation = worseInterpretation(v.Interpretation, r.Interpretation)
 	}
-	if len(v.Results) == 0 {
-		v.Interpretation = orders.Unknown
-	}
+	v.interpretWithoutValue()
 	list, later := missingList{results: v.Results}, nameIndex{}
 	for i := len(all) - 1; i >= 0; i-- { // the latest reason counts
 		for _, m := range all[i].Missing {

@@ -56,12 +56,15 @@ type Version struct {
 	Corrected bool   `json:"corrected,omitempty"`
 	// Interpretation is the worst of the results' interpretations.
 	Interpretation orders.Interpretation `json:"interpretation"`
-	Results        []Result              `json:"results,omitempty"`
-	Missing        []Missing             `json:"missing,omitempty"`
-	Samples        []Sample              `json:"samples,omitempty"`
-	Laboratory     string                `json:"laboratory,omitempty"`
-	CLIA           string                `json:"clia,omitempty"`
-	Account        string                `json:"account,omitempty"` // number
+	// CalledCritical is true if notes without values say that a value is critical.
+	// The interpretation is then critical, whatever the results are.
+	CalledCritical bool      `json:"called_critical,omitempty"`
+	Results        []Result  `json:"results,omitempty"`
+	Missing        []Missing `json:"missing,omitempty"`
+	Samples        []Sample  `json:"samples,omitempty"`
+	Laboratory     string    `json:"laboratory,omitempty"`
+	CLIA           string    `json:"clia,omitempty"`
+	Account        string    `json:"account,omitempty"` // number
 	// Patient is the person on the last report that names one.
 	Patient networks.ReportedPatient `json:"patient,omitzero"`
 	// Reviews are the decisions of persons that a report belongs to the order.
