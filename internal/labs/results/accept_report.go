@@ -167,7 +167,8 @@ func isSameVersion(a, b Version) (bool, error) {
 }
 
 // changesResults reports whether a version has another value or another
-// missing result. A repeated report with a new date or document has neither.
+// missing result. A repeated report with a new date or document has neither. The
+// order of the values does not matter.
 // Finality, conflict and previous value follow from values and statuses.
 func changesResults(before, after Version) (bool, error) {
 	for _, v := range []*Version{&before, &after} {
@@ -185,8 +186,31 @@ func changesResults(before, after Version) (bool, error) {
 			v.Missing[i].Previous, v.Missing[i].WithdrawnAt = nil, time.Time{}
 		}
 	}
+	one, err := textsOf(before.Results)
+	if err != nil {
+		return false, err
+	}
+	other, err := textsOf(after.Results)
+	if err != nil || !slices.Equal(one, other) {
+		return true, err
+	}
+	before.Results, after.Results = nil, nil
 	same, err := isSameVersion(before, after)
 	return !same, err
+}
+
+// textsOf returns the sorted JSON texts of values.
+func textsOf(all []Result) ([]string, error) {
+	texts := make([]string, len(all))
+	for i := range all {
+		doc, err := json.Marshal(&all[i])
+		if err != nil {
+			return nil, fmt.Errorf("results: comparing values: %w", err)
+		}
+		texts[i] = string(doc)
+	}
+	slices.Sort(texts)
+	return texts, nil
 }
 
 // hasNewCritical reports whether a critical value or its unit is new. A

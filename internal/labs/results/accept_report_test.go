@@ -218,6 +218,40 @@ func TestFromPartialToCorrected(t *testing.T) {
 	})
 }
 
+// A corrected value keeps its place among the results. The rest of a panel comes behind
+// the values that it follows in its report, and another place alone is no change.
+func TestPlacesOfValues(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db, catalogue.OnSite)
+		var want []string
+		for _, r := range b.owed {
+			want = append(want, r.ProviderID)
+		}
+		codes := func() (all []string) {
+			for _, r := range b.revision(0).Results {
+				all = append(all, r.ProviderID)
+			}
+			return all
+		}
+		last := len(b.owed) - 1
+		b.report(1, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(1, "1", "N", "F"), b.value(last, "1", "N", "F")}})
+		b.report(2, networks.ResultSet{Results: b.all("F")})
+		if got := codes(); !slices.Equal(got, want) {
+			t.Errorf("the whole panel: %v, want %v", got, want)
+		}
+		b.report(3, networks.ResultSet{Corrected: true, Results: []networks.Result{b.value(last, "120", "H", "C")}})
+		b.report(4, networks.ResultSet{Results: []networks.Result{b.value(1, "130", "H", "F")}})
+		if got := codes(); !slices.Equal(got, want) {
+			t.Errorf("after corrections: %v, want %v", got, want)
+		}
+		path := b.path()
+		b.report(0, networks.ResultSet{Partial: true, Results: []networks.Result{b.value(last, "1", "N", "P"), b.value(0, "1", "N", "P")}})
+		if got := b.path(); len(got) != len(path) {
+			t.Errorf("an early report moved the order: %v", got[len(path):])
+		}
+	})
+}
+
 // A report that comes twice, late or without a change adds nothing.
 func TestRepeatedReports(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -28,9 +28,9 @@ func TestChangedCodes(t *testing.T) {
 		{"another code, without LOINC before", [][]networks.Result{{value("HGB", "", "", "6", "F")}, {value("HGB2", "718-7", "", "12", "C")}}, "12 before 6"},
 		{"the code alone", [][]networks.Result{{value("HGB2", "718-7", "", "6", "F")}, {value("HGB", "", "", "12", "C")}}, "12 before 6"},
 		{"another sub-id", [][]networks.Result{{first}, {value("HGB", "718-7", "1", "12", "C")}}, "12 before 6"},
-		{"two sub-ids", [][]networks.Result{{first}, {value("HGB", "718-7", "1", "12", "C"), value("HGB", "718-7", "2", "13", "C")}}, "12, 13, 6"},
-		{"both codes in one report", [][]networks.Result{{first, value("HGB2", "718-7", "", "7", "F")}, {value("HGB2", "718-7", "", "12", "C")}}, "12 before 7, 6"},
-		{"unknown codes", [][]networks.Result{{first}, {value("HGB2", "", "", "12", "C")}}, "12, 6; missing: none"},
+		{"two sub-ids", [][]networks.Result{{first}, {value("HGB", "718-7", "1", "12", "C"), value("HGB", "718-7", "2", "13", "C")}}, "6, 12, 13"},
+		{"both codes in one report", [][]networks.Result{{first, value("HGB2", "718-7", "", "7", "F")}, {value("HGB2", "718-7", "", "12", "C")}}, "6, 12 before 7"},
+		{"unknown codes", [][]networks.Result{{first}, {value("HGB2", "", "", "12", "C")}}, "6, 12; missing: none"},
 	} {
 		for range 2 {
 			var all []Report

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"cmp"
+	"container/list"
 	"crypto/sha256"
 	"maps"
 	"slices"
@@ -345,26 +346,53 @@ func sampleKey(r *Report, own string) string {
 	return cmp.Or(r.Set.Specimen.Number, own, r.SampleID)
 }
 
+// listObservations returns the observations of all reports. A later report changes no
+// place, so a correction stays where the corrected value was. A new observation comes
+// behind the one before it in its report, or before the first known one.
+func listObservations(reports []*Report) []observationKey {
+	sorted := slices.Clone(reports)
+	slices.SortFunc(sorted, compareTimes)
+	listed, places := list.New(), map[observationKey]*list.Element{}
+	for _, r := range sorted {
+		var last, firstKnown *list.Element
+		for i := 0; i < len(r.Set.Results) && firstKnown == nil; i++ {
+			firstKnown = places[r.keyOf(i)]
+		}
+		for i := range r.Set.Results {
+			key := r.keyOf(i)
+			at := places[key]
+			switch {
+			case at != nil:
+			case last != nil:
+				at = listed.InsertAfter(key, last)
+			case firstKnown != nil:
+				at = listed.InsertBefore(key, firstKnown)
+			default:
+				at = listed.PushBack(key)
+			}
+			places[key], last = at, at
+		}
+	}
+	order := make([]observationKey, 0, listed.Len())
+	for at := listed.Front(); at != nil; at = at.Next() {
+		order = append(order, at.Value.(observationKey))
+	}
+	return order
+}
+
 // addObservations chooses the claims that win, and lists their values in the
-// order of the most final report that has them. Newer values that are not final
-// win as well. A statement about the rest of a test is listed and removes no
-// value.
+// order of listObservations. Newer values that are not final win as well. A
+// statement about the rest of a test is listed and removes no value.
 func (m *mergedReport) addObservations(sorted []*Report, own string) {
 	best, all := map[observationKey]*claim{}, map[observationKey][]*claim{}
 	missing, denials := map[observationKey]*claim{}, map[observationKey]*claim{}
-	listed := map[observationKey]bool{}
-	var order, absent []observationKey
+	order := listObservations(sorted)
+	var absent []observationKey
 	var confirmations []*claim
 	for _, r := range slices.Backward(sorted) {
 		for by, c := range claims(r, own) {
 			keepBest(best, by.observationKey, c)
 			all[by.observationKey] = append(all[by.observationKey], c)
-		}
-		for i := range r.Set.Results {
-			if key := r.keyOf(i); !listed[key] {
-				listed[key] = true
-				order = append(order, key)
-			}
 		}
 		for i := range r.Set.Missing {
 			no := &r.Set.Missing[i]
