@@ -130,6 +130,7 @@ func revise(ctx context.Context, tx *store.Tx, o *orders.Order, all []Report, a 
 		e.separateValueWords(&all[i])
 	}
 	e.setKeys(all)
+	e.markReflex(all)
 	m := merge(all, o.SampleID)
 	now, err := labclock.TimeOf(ctx, tx, o.Team)
 	if err != nil {

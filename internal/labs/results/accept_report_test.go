@@ -252,6 +252,45 @@ func TestPlacesOfValues(t *testing.T) {
 	})
 }
 
+// A reflex test that the lab reports alone, before the test that led to it, does not
+// complete the order. After that test it does.
+func TestReflexAlone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db, catalogue.WalkIn)
+		var reflex *catalogue.Marker
+		b.read(func(tx *store.Tx) error {
+			facts, err := orders.ReadFacts(t.Context(), tx, b.team.ID, []orders.Order{b.order})
+			if err != nil {
+				return err
+			}
+			offered, err := catalogue.Load(t.Context(), tx, b.team.ID)
+			if err == nil {
+				reflex = offered.AddReflex(facts[0].Markers)[len(facts[0].Markers)]
+			}
+			return err
+		})
+		row := reflex.Results[0]
+		for name, test := range map[string]string{"its own test": reflex.ProviderID, "the parent's test": reflex.ReflexOf} {
+			value := networks.Result{ProviderID: row.ProviderID, TestProviderID: test, Name: row.Name, LOINC: row.LOINC, Value: "1", Flag: "N", Status: "F"}
+			b.orderAgain(catalogue.WalkIn)
+			b.report(1, networks.ResultSet{Results: []networks.Result{value}})
+			if r := b.revision(0); r.Status != results.Partial || r.HasMissing() || len(r.Results) != 1 {
+				t.Errorf("%s alone: %s with %d results, missing %v", name, r.Status, len(r.Results), r.Missing)
+			}
+			b.report(2, networks.ResultSet{Results: b.all("F")})
+			if got := b.path(); !slices.Equal(got, []string{"partial_results", "completed"}) {
+				t.Errorf("%s before the others: %v", name, got)
+			}
+			b.orderAgain(catalogue.WalkIn)
+			b.report(1, networks.ResultSet{Partial: true, Results: b.all("F")})
+			b.report(2, networks.ResultSet{Results: []networks.Result{value}})
+			if got := b.path(); !slices.Equal(got, []string{"partial_results", "completed"}) || len(b.revision(0).Missing) > 0 {
+				t.Errorf("%s after the others: %v", name, got)
+			}
+		}
+	})
+}
+
 // A report that comes twice, late or without a change adds nothing.
 func TestRepeatedReports(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -42,6 +42,40 @@ func readExpectations(ctx context.Context, tx *store.Tx, o *orders.Order) (expec
 	return expectations{o, f.Lab, f.Markers, offered.AddReflex(f.Markers), offered, account.Number}, nil
 }
 
+// markReflex marks the reports with reflex tests and without an ordered test. The lab
+// has not reported the tests that led to them yet, so such a report completes no order.
+func (e *expectations) markReflex(reports []Report) {
+	reflex := e.all[len(e.ordered):]
+	for i := range reports {
+		r := &reports[i]
+		hasReflex, hasOrdered := false, false
+		add := func(n catalogue.Naming) {
+			isTest := func(m *catalogue.Marker) bool { return n.Code != "" && m.ProviderID == n.Code }
+			has := func(markers []*catalogue.Marker) bool {
+				_, known := n.FindResult(markers)
+				return known || slices.ContainsFunc(markers, isTest)
+			}
+			switch {
+			case has(e.ordered):
+				hasOrdered = true
+			case has(reflex):
+				hasReflex = true
+			default:
+				hasOrdered = hasOrdered || e.markersOfTest(n.Test) != nil
+			}
+		}
+		for j := range r.Set.Results {
+			one := &r.Set.Results[j]
+			add(catalogue.NewNaming(one.TestProviderID, one.ProviderID, one.LOINC, one.Name))
+		}
+		for j := range r.Set.Missing {
+			no := &r.Set.Missing[j]
+			add(catalogue.NewNaming(no.TestProviderID, no.ProviderID, no.LOINC, no.Name))
+		}
+		r.reflexOnly = hasReflex && !hasOrdered
+	}
+}
+
 // expectedResult is a result of the catalogue with the ordered markers that
 // require it.
 type expectedResult struct {

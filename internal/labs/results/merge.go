@@ -47,6 +47,9 @@ type Report struct {
 	// severalSpecimens is true if the order was known to have several specimens when this
 	// report was made.
 	severalSpecimens bool
+	// reflexOnly is true if the report has reflex tests and no ordered one. markReflex
+	// sets it.
+	reflexOnly bool
 	// byReceipt is true if a report of the order has a time that cannot be right.
 	// setOrder sets it.
 	byReceipt bool
@@ -177,6 +180,8 @@ type mergedReport struct {
 	refused    []pdfs.Problem
 	reportedAt time.Time // the time of the latest report
 	ahead      []Warning // of times after the arrival
+	// reflexFinal is true if a report with reflex tests alone is final.
+	reflexFinal bool
 	// calledCritical is true if notes without values say that a value is critical.
 	calledCritical bool
 }
@@ -227,7 +232,10 @@ func merge(reports []Report, own string) mergedReport {
 	slices.SortFunc(sorted, compareReports)
 	m := mergedReport{status: Partial}
 	for _, r := range sorted {
-		if r.hasContent() && !r.Set.Partial {
+		switch isFinal := r.hasContent() && !r.Set.Partial; {
+		case isFinal && r.reflexOnly:
+			m.reflexFinal = true
+		case isFinal:
 			m.status = Final
 		}
 		m.corrected = m.corrected || r.Set.Corrected

@@ -29,6 +29,16 @@ func (e *expectations) listMissing(v *Version, m mergedReport) []Missing {
 	return list.all
 }
 
+// completeByReflex makes results final that a final report of reflex tests alone
+// completes: no ordered result is absent without a word of the lab.
+func (e *expectations) completeByReflex(v *Version, m mergedReport) {
+	m.status = Final
+	missing := e.listMissing(v, m)
+	if !slices.ContainsFunc(missing, func(no Missing) bool { return !no.Reported }) {
+		v.Status, v.Missing = Final, missing
+	}
+}
+
 // missingList collects missing results, each once.
 type missingList struct {
 	e       *expectations

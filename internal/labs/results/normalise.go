@@ -41,6 +41,9 @@ func buildVersion(e *expectations, m mergedReport) Version {
 	v.CalledCritical = m.calledCritical
 	v.interpretWithoutValue()
 	v.Missing = e.listMissing(&v, m)
+	if m.reflexFinal && m.status == Partial {
+		e.completeByReflex(&v, m)
+	}
 	return v
 }
 
