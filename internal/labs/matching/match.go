@@ -380,7 +380,11 @@ func readOrders(ctx context.Context, tx *store.Tx, team teams.ID, at []orders.ID
 			return nil, err
 		}
 		lab, _ := offered.Lab(o.Lab)
-		all = append(all, knownOrder{Order: o, FirstObservation: first, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account], Markers: offered.MarkersOf(test), Offered: offered})
+		markers := offered.MarkersOf(test)
+		all = append(all, knownOrder{
+			Order: o, FirstObservation: first, Person: patientOf(&o), Lab: lab.Slug, Account: numbers[o.Account],
+			Markers: markers, Reflex: offered.AddReflex(markers)[len(markers):], Offered: offered,
+		})
 	}
 	return all, nil
 }

@@ -229,6 +229,38 @@ func TestSafeMatch(t *testing.T) {
 	})
 }
 
+// A reflex test that is reported alone fits the order of the test that led to it. The
+// order then waits for that test.
+func TestReflexAlone(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		d := newReviewFixture(t, db)
+		o := d.order(orders.RequisitionCreated)
+		var reflex *catalogue.Marker
+		d.read(func(tx *store.Tx) error {
+			facts, err := orders.ReadFacts(d.ctx(), tx, o.Team, []orders.Order{o})
+			if err != nil {
+				return err
+			}
+			offered, err := catalogue.Load(d.ctx(), tx, o.Team)
+			if err == nil {
+				reflex = offered.AddReflex(facts[0].Markers)[len(facts[0].Markers)]
+			}
+			return err
+		})
+		id := d.receive(d.report(o, func(r *networks.Report) {
+			row := reflex.Results[0]
+			r.Results.Results = []networks.Result{{ProviderID: row.ProviderID, TestProviderID: reflex.ProviderID, Name: row.Name, LOINC: row.LOINC, Value: "1", Flag: "N", Status: "F"}}
+		}))
+		i := d.get(id)
+		if i.Decision != matching.PersonMatch || !slices.Contains(i.Candidates[0].Reasons, matching.MarkersPartial) {
+			t.Fatalf("%s, %v", i.Decision, i.Candidates[0].Reasons)
+		}
+		if got, err := d.accept(id, matching.Choice{}); err != nil || got.ID != o.ID || got.Status != orders.PartialResults {
+			t.Errorf("accepted for %s at %s: %v", got.ID, got.Status, err)
+		}
+	})
+}
+
 // A value from before the order is no safe match. Orders that the lab had before may have one.
 func TestOldValues(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -39,6 +39,7 @@ type knownOrder struct {
 	Lab     string // slug
 	Account string // number
 	Markers []*catalogue.Marker
+	Reflex  []*catalogue.Marker // that may follow from the results of Markers
 	// Offered is the catalogue of the team.
 	Offered          *catalogue.Catalogue
 	FirstObservation time.Time // no value of the order is older; zero if unknown
@@ -53,9 +54,11 @@ type finding struct {
 	lab     identity.Agreement
 	account identity.Agreement
 	overlap Overlap
-	codes   catalogue.CodeProblem
-	old     bool // a value is from before the order
-	state   orderState
+	// reflex is true if the report has a reflex test of an ordered marker.
+	reflex bool
+	codes  catalogue.CodeProblem
+	old    bool // a value is from before the order
+	state  orderState
 }
 
 // orderState says whether an order can have results now.
@@ -97,6 +100,7 @@ func examine(r reportFacts, o *knownOrder) finding {
 		overlap: overlapOf(r.Markers, o.Markers),
 		state:   orderStateOf(&o.Order),
 	}
+	f.reflex = overlapOf(r.Markers, o.Reflex).Shared > 0
 	f.old = r.Set != nil && r.Set.HasOld(o.Markers, o.FirstObservation)
 	if f.lab == identity.Agrees && o.Offered != nil {
 		f.codes = o.Offered.CheckCodes(o.Order.Lab, o.Offered.AddReflex(o.Markers), r.Values)
@@ -159,7 +163,7 @@ func (f finding) grounds() Grounds {
 	if f.account == identity.Differs {
 		against(maxClosed, OtherAccount)
 	}
-	switch why := f.overlap.reason(); why {
+	switch why := f.overlapReason(); why {
 	case MarkersExact:
 		count(0.2, why)
 	case MarkersPartial:
@@ -219,6 +223,15 @@ func (o Overlap) reason() Reason {
 		return MarkersNone
 	case o.Shared == o.Ordered && o.Reported <= o.Shared:
 		return MarkersExact
+	}
+	return MarkersPartial
+}
+
+// overlapReason returns the overlap as a reason. A reflex test that is reported alone
+// is a part of the order.
+func (f finding) overlapReason() Reason {
+	if why := f.overlap.reason(); why != MarkersNone || !f.reflex {
+		return why
 	}
 	return MarkersPartial
 }

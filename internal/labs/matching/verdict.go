@@ -42,7 +42,7 @@ func judge(r reportFacts, among []knownOrder) verdict {
 // isPlausible reports that it is an order of this person, with these tests.
 // Labs have their own codes, so the codes of another lab decide nothing.
 func (f finding) isPlausible() bool {
-	return f.person.IsSamePerson() && (f.lab != identity.Agrees || f.overlap.reason() != MarkersNone)
+	return f.person.IsSamePerson() && (f.lab != identity.Agrees || f.overlapReason() != MarkersNone)
 }
 
 func filterFindings(all []finding, want func(finding) bool) []finding {
@@ -121,7 +121,7 @@ func closedDecision(s orderState) (Decision, bool) {
 // may be named. A match by the person alone always waits for review.
 func isSafe(d Decision, best finding, all []finding) bool {
 	if d != SampleMatch || !best.person.IsSamePerson() || best.network == identity.Differs || best.lab != identity.Agrees ||
-		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlap.reason() == MarkersNone || best.codes != "" || best.old {
+		best.account == identity.Differs || best.state != stateOpen || best.overlap.Reported == 0 || best.overlapReason() == MarkersNone || best.codes != "" || best.old {
 		return false
 	}
 	return !slices.ContainsFunc(all, func(f finding) bool {
