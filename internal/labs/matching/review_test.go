@@ -924,7 +924,7 @@ func TestQueueTurnedOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := d.announced()[before:]; len(got) != 3 {
-			t.Errorf("of a result that the team has not seen: %v", got[3:])
+			t.Errorf("with a result that the team has not seen: %v", got)
 		}
 	})
 }
