@@ -1,6 +1,7 @@
 package extract
 
 import (
+	"cmp"
 	"math"
 	"regexp"
 	"slices"
@@ -61,7 +62,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.Unit, rngText = unitOf(d.unit, value.Rest, rngText, r.commas)
 	row.UCUM, _ = knownUnit(row.Unit)
 	row.Range = ParseRange(rngText, r.commas, who)
-	row.Flag = flagText(d.flag, value.Flag)
+	row.Flag = flagText(d.flag, cmp.Or(value.Flag, flagBehindUnit(value.Rest)))
 	r.annotate(&row, d, value, page.Source, review)
 	if page.LowResolution && hasLostPoint(&row, value) {
 		putPoint(&row, r.commas)
@@ -229,6 +230,16 @@ func unitOf(column, afterValue, rng string, commas bool) (unit, rest string) {
 		}
 	}
 	return strings.Trim(unit, "()[]"), rng
+}
+
+// flagBehindUnit returns the flag between unit and range: "165 mmol/L HH 135-145".
+func flagBehindUnit(rest string) string {
+	unit, after := takeUnit(rest)
+	if unit == "" {
+		return ""
+	}
+	_, flag := cutFlag(after)
+	return flag
 }
 
 var (
