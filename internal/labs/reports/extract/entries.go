@@ -2,6 +2,7 @@ package extract
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -46,6 +47,7 @@ func (r *reader) resolve(entries []*entry, page int) {
 		}
 	}
 	r.keepEmptyRows(entries, em)
+	r.keepUnknownRows(entries, em)
 	for i, e := range entries {
 		if e.anchor || e.used {
 			continue
@@ -200,7 +202,11 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 				continue
 			}
 			score := r.knows(joinWrapped(joinedName(above[len(above)-a:]), e.text(nameColumn), joinedName(below[:b])))
-			if len(own) > 0 && score < max(0.95, min(0.99, alone+0.02)) {
+			isTail := len(own) > 0 && a == 1 && b == 0 && r.isTailOfName(e)
+			if isTail {
+				score = max(score, 0.91)
+			}
+			if len(own) > 0 && !isTail && score < max(0.95, min(0.99, alone+0.02)) {
 				continue
 			}
 			distance := 0.0
@@ -236,6 +242,15 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 		o.used, o.line.used = true, true
 	}
 }
+
+// isTailOfName reports whether the name of a row is the second line of an unknown one: it
+// begins with a word in small letters.
+func (r *reader) isTailOfName(e *entry) bool {
+	name := e.text(nameColumn)
+	return smallWord.MatchString(name) && r.knows(name) < 0.9
+}
+
+var smallWord = regexp.MustCompile(`^[a-z]{2,}(?:\s|$)`)
 
 // sameStyle reports whether a line can be part of a row's name: it looks like it
 // and is no heading.

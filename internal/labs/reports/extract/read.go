@@ -77,6 +77,9 @@ func isReport(doc Document, result Result) bool {
 		return false
 	}
 	head := sample || m.ReportedText != "" || m.Lab != ""
+	if isPatients := m.CollectedText != "" && (m.LastName != "" || m.BirthText != ""); isPatients && complete > 0 && !looksForeign(doc) {
+		return true // all of its analytes may be unknown
+	}
 	return known >= 2 || known == 1 && (head || complete > 0) || complete >= 3 || cultures >= 2 || cultures == 1 && head
 }
 

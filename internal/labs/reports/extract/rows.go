@@ -116,7 +116,7 @@ func (r *reader) readPage(page int) {
 func (r *reader) split(l *line, em float64) *entry {
 	e := &entry{line: l, parts: map[columnKind][]cell{}}
 	text := l.text()
-	if notARow.MatchString(text) && r.knows(l.cells[0].text()) < 0.9 {
+	if notARow.MatchString(text) && r.knows(l.cells[0].text()) < 0.9 && !r.isCompleteLine(l, em) {
 		if r.columns != nil && methodLine.MatchString(text) { // beside the second line of a range
 			for _, c := range splitByColumns(l, r.columns, em) {
 				if kind := r.columns[place(r.columns, c, em)].kind; kind == rangeColumn || kind == unitColumn {
@@ -349,13 +349,17 @@ func (r *reader) positional(l *line) *entry {
 		if _, unit := knownUnit(firstWord(v.Rest)); unit {
 			hasUnit = true
 		}
-		if !known && !(hasRange && (hasUnit || v.Number != nil && len(e.parts[otherColumn]) == 0 && looksLikeName(name))) || known && !hasRange && !hasUnit && len(l.cells) > k+1 && v.Number == nil {
+		isUnknown := !known && !hasRange && r.isUnknownCell(name, v, hasUnit, e)
+		if !known && !isUnknown && !(hasRange && (hasUnit || v.Number != nil && len(e.parts[otherColumn]) == 0 && looksLikeName(name))) || known && !hasRange && !hasUnit && len(l.cells) > k+1 && v.Number == nil {
 			return r.insideCell(l)
 		}
 		e.parts[nameColumn] = []cell{l.cells[0]}
 		e.parts[flagColumn] = append(e.parts[flagColumn], l.cells[1:k]...)
 		e.parts[valueColumn] = []cell{l.cells[k]}
 		e.anchor = true
+		if isUnknown {
+			e.reasons = append(e.reasons, NameUncertain)
+		}
 		return e
 	}
 	return r.insideCell(l)
@@ -410,7 +414,7 @@ func (r *reader) insideCell(l *line) *entry {
 		e.parts[valueColumn] = []cell{newCell(words[k:])}
 		return e
 	}
-	return nil
+	return r.unknownInside(l, words)
 }
 
 // takeUnit cuts a known unit of up to three words from the start of a text.
@@ -539,7 +543,7 @@ func (r *reader) acceptable(d *draft) bool {
 	if aimName.MatchString(d.name) && r.knows(d.name) < 0.9 {
 		return false
 	}
-	if commentLine.MatchString(d.name) || sentenceInside.MatchString(d.name) || !looksNamed(d.name) || r.knows(d.name) < 0.9 && notARow.MatchString(d.name) {
+	if commentLine.MatchString(d.name) || sentenceInside.MatchString(d.name) || !looksNamed(d.name) || r.knows(d.name) < 0.9 && notARow.MatchString(d.name) && !r.isCompleteDraft(d) {
 		return false
 	}
 	if _, isDate := parseDate(d.value); isDate && r.knows(d.name) < 0.9 {
