@@ -15,10 +15,7 @@ var (
 	sensitiveName  = regexp.MustCompile(`(?i)high[- ]sensitiv|\bhs[- ]?(?:crp|tn|trop)|ultra.?sensitive|sensitive`)
 	bloodGroup     = regexp.MustCompile(`(?i)\b(?:abo|blood (?:group|type))\b`)
 	bloodType      = regexp.MustCompile(`(?i)^(?:a|b|ab|o)(?:\s*(?:rh)?\s*\(?d?\)?\s*(?:\+|-|pos(?:itive)?|neg(?:ative)?))?$`)
-	// groupOrDecimals finds 1,250 and 1.234, which a report with decimal commas may mean
-	// as thousands.
-	groupOrDecimals = regexp.MustCompile(`^[<>=\s]*[1-9]\d{0,2}[.,]\d{3}$`)
-	numberLike      = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
+	numberLike     = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
 )
 
 // judge turns a draft into a row: it reads value, unit and range, finds the code,
@@ -40,6 +37,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	}
 	if page.Source == FromOCR {
 		d.value, d.rng = cleanNumber(d.value, r.commas), salvageRange(d.rng, r.commas)
+		if m := groupOfOne.FindStringSubmatch(d.value); m != nil && !r.commas && threeDecimals.MatchString(d.rng) { // 1,015 in 1.005-1.030
+			d.value = m[1] + "." + m[2]
+		}
 	}
 	if page.LowResolution {
 		d.value = coarseNumber(d.value, d.name)
@@ -68,7 +68,11 @@ func (r *reader) judge(d draft, who Patient) Row {
 		putPoint(&row, r.commas)
 		review(PrecisionDiffers)
 	}
-	if row.Number != nil && r.commas && groupOrDecimals.MatchString(value.Text) && rangeDecimals(row.Range.Text) != 3 {
+	if row.Range.hasBounds() && !r.notation.rangeIsCertain(&row) {
+		row.Range.dropBounds()
+		review(NumberUncertain)
+	}
+	if row.Number != nil && !r.notation.numberIsCertain(value.Text, &row, page.Source) {
 		row.Number, row.Comparator = nil, ""
 		review(NumberUncertain)
 	}
@@ -260,7 +264,7 @@ func cleanNumber(text string, commas bool) string {
 	if junk := junkBefore.FindString(text); junk != "" && strings.IndexFunc(text[len(junk):], func(c rune) bool { return c >= '0' && c <= '9' }) == 0 && !strings.HasSuffix(junk, ".") {
 		text = text[len(junk):]
 	}
-	if m := commaPoint.FindStringSubmatch(text); m != nil && !commas && (len(m[2]) < 3 || m[1] == "0" || m[1] == "1") && !(strings.Contains(text, ":") && m[1] == "1") {
+	if m := commaPoint.FindStringSubmatch(text); m != nil && !commas && (len(m[2]) < 3 || m[1] == "0") && !(strings.Contains(text, ":") && m[1] == "1") {
 		return m[1] + "." + m[2]
 	}
 	if commas && pointForComma.MatchString(text) {

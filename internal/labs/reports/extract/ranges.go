@@ -11,13 +11,16 @@ type Patient struct {
 	Age    float64 // in years at collection; negative when unknown
 }
 
-const signedNumber = `[-+]?` + numberPattern
+const (
+	signedNumber = `[-+]?` + numberPattern
+	wideNumber   = `[-+]?(?:` + blankPattern + `|` + numberPattern + `)`
+)
 
 var (
-	intervalForm = regexp.MustCompile(`(?i)^(` + signedNumber + `)\s*(?:-|to|\.\.|~)\s*(` + signedNumber + `)$`)
-	upperForm    = regexp.MustCompile(`(?i)^(<=|<|up\s?to|less than or equal to|less than|below|under|not more than|max\.?)\s*(` + signedNumber + `)$`)
-	lowerForm    = regexp.MustCompile(`(?i)^(>=|>|at least|greater than or equal to|greater than|more than|above|over|min\.?)\s*(` + signedNumber + `)$`)
-	orLessForm   = regexp.MustCompile(`(?i)^(` + signedNumber + `)\s*(or less|or lower|or below|or more|or higher|or greater|or above)$`)
+	intervalForm = regexp.MustCompile(`(?i)^(` + wideNumber + `)\s*(?:-|to|\.\.|~)\s*(` + wideNumber + `)$`)
+	upperForm    = regexp.MustCompile(`(?i)^(<=|<|up\s?to|less than or equal to|less than|below|under|not more than|max\.?)\s*(` + wideNumber + `)$`)
+	lowerForm    = regexp.MustCompile(`(?i)^(>=|>|at least|greater than or equal to|greater than|more than|above|over|min\.?)\s*(` + wideNumber + `)$`)
+	orLessForm   = regexp.MustCompile(`(?i)^(` + wideNumber + `)\s*(or less|or lower|or below|or more|or higher|or greater|or above)$`)
 	titreForm    = regexp.MustCompile(`^(?:<=|>=|<|>)?\s*1\s*:\s*\d{1,6}$`)
 	rangeLabel   = regexp.MustCompile(`(?i)^(?:ref(?:erence)?\.?|normal|expected|biological ref\.?)?\s*(?:range|interval|values?|limits?|ref)\s*[:=]?\s*|^ref\.?\s*[:=]?\s+|^(?:rr|nr)\s*[:=]?\s+`)
 	noRange      = regexp.MustCompile(`(?i)^(?:not estab(?:lished|\.)?|see note|see comments?|see below|n/?a|none|none established|not applicable|not defined|-+|\.)$`)

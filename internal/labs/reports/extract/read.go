@@ -85,7 +85,8 @@ func isReport(doc Document, result Result) bool {
 
 func readOnce(doc Document) Result {
 	r := &reader{dict: theDictionary(), known: map[string]float64{}, doc: doc, specimenNotes: map[int][]string{}}
-	r.commas = decimalCommasIn(doc)
+	r.notation = notationOf(doc)
+	r.commas = r.notation.decimalCommas
 	for i, p := range doc.Pages {
 		r.pages = append(r.pages, arrange(p.Words, p.Source, i))
 	}
@@ -158,27 +159,6 @@ func compareSentences(rows []Row, sentences []int) []Row {
 		}
 	}
 	return kept
-}
-
-var (
-	commaNumber = regexp.MustCompile(`^[<>≤≥]?\d{1,3},(\d+)$`)
-	pointNumber = regexp.MustCompile(`^[<>≤≥]?\d{1,4}\.\d+$`)
-)
-
-// decimalCommasIn reports whether a document writes 5,4 for 5.4.
-func decimalCommasIn(doc Document) bool {
-	commas, points := 0, 0
-	for _, p := range doc.Pages {
-		for _, w := range p.Words {
-			text := strings.Trim(w.Text, "()[]*HL")
-			if m := commaNumber.FindStringSubmatch(text); m != nil && len(m[1]) != 3 {
-				commas++
-			} else if pointNumber.MatchString(text) {
-				points++
-			}
-		}
-	}
-	return commas > 2 && commas > 2*points
 }
 
 // englishWords and otherWords are words that reports of a language have. They

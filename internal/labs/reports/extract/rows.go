@@ -28,7 +28,8 @@ type reader struct {
 	dict     *dictionary
 	known    map[string]float64 // answers of knows
 	doc      Document
-	commas   bool
+	commas   bool // the comma is the decimal sign
+	notation notation
 	flags    bool // the report marks values outside of their range
 	columns  []column
 	guessed  bool // another column than that of the values may hold the current ones

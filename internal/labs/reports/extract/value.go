@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// exponentPattern matches a power of ten behind a number.
+const exponentPattern = `(?:\s*(?:[x×*]\s*10\s*\^?|[eE])\s*([-+]?\d{1,2})(?:\b|$))?`
+
 // Value is a printed value, read.
 type Value struct {
 	Text       string // without flag and unit
@@ -18,11 +21,9 @@ type Value struct {
 	Decimals int
 }
 
-const numberPattern = `(?:\d{1,3}(?:[,\x{202f}\x{2009}]\d{3})+(?:\.\d+)?|\d+[.,]\d+|\d+|[.,]\d+)`
-
 var (
-	thousands      = regexp.MustCompile(`^\d{1,3}(?:[,\x{202f}\x{2009}]\d{3})+(?:\.\d+)?$`)
-	valueStart     = regexp.MustCompile(`^(<=|>=|<|>)?\s*([-+]?` + numberPattern + `)(?:\s*(?:[x×*]\s*10\s*\^?|[eE])\s*([-+]?\d{1,2})(?:\b|$))?`)
+	valueStart     = regexp.MustCompile(`^(<=|>=|<|>)?\s*([-+]?` + numberPattern + `)` + exponentPattern)
+	blankValue     = regexp.MustCompile(`^(<=|>=|<|>)?\s*([-+]?` + blankPattern + `)` + exponentPattern)
 	intervalStart  = regexp.MustCompile(`^(` + numberPattern + `)\s*-\s*(` + numberPattern + `)(?:\s|$)`)
 	titreStart     = regexp.MustCompile(`^((?:<=|>=|<|>)?\s*1\s*:\s*\d{1,6})(?:\s|$|\))`)
 	plusStart      = regexp.MustCompile(`^([1-4]\s?\+|\+{1,4})(?:\s|$)`)
@@ -40,32 +41,6 @@ func plainSpaces(text string) string {
 	text = orEqual.ReplaceAllString(text, "$1=")
 	text = wrappedNon.ReplaceAllString(text, "$1-")
 	return strings.TrimSpace(blanks.ReplaceAllString(text, " "))
-}
-
-// parseNumber reads a number. With commas, the comma is the decimal sign.
-func parseNumber(text string, commas bool) (v float64, decimals int, ok bool) {
-	text = strings.NewReplacer("\u202f", "", "\u2009", "").Replace(text)
-	sign := 1.0
-	switch {
-	case strings.HasPrefix(text, "-"):
-		sign, text = -1, text[1:]
-	case strings.HasPrefix(text, "+"):
-		text = text[1:]
-	}
-	switch {
-	case strings.Contains(text, ",") && !commas && thousands.MatchString(text):
-		text = strings.ReplaceAll(text, ",", "")
-	case strings.Contains(text, ","):
-		text = strings.Replace(text, ",", ".", 1)
-	}
-	if text == "" || len(text) > 20 || strings.ContainsAny(text, ",eExXnNiI_pP") {
-		return 0, 0, false
-	}
-	if at := strings.IndexByte(text, '.'); at >= 0 {
-		decimals = len(text) - at - 1
-	}
-	v, err := strconv.ParseFloat(text, 64)
-	return sign * v, decimals, err == nil
 }
 
 // resultWords are answers in words, in lower case, and whether they are yes-or-no
@@ -215,6 +190,9 @@ func ParseValue(text string, commas bool) (v Value, ok bool) {
 		take(m[3])
 		v.Type = Ratio
 		return v.withFlag(), true
+	}
+	if m := blankValue.FindStringSubmatchIndex(text); m != nil && endsNumber(text[m[1]:]) && !boundBehind.MatchString(text[m[1]:]) {
+		return numberValue(v, text, m, commas)
 	}
 	if m := valueStart.FindStringSubmatchIndex(text); m != nil && endsNumber(text[m[1]:]) {
 		return numberValue(v, text, m, commas)
