@@ -11,7 +11,6 @@ import (
 
 var (
 	numberPattern   = regexp.MustCompile(`^(<=|>=|<|>)?\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(%)?$`)
-	thousands       = regexp.MustCompile(`^(?:<=|>=|<|>)?\s*\d{1,3}(?:,\d{3})+(?:\.\d+)?$`)
 	betweenPattern  = regexp.MustCompile(`^(?:\d+\.?\d*|\.\d+)\s*-\s*(?:\d+\.?\d*|\.\d+)$`)
 	ratioPattern    = regexp.MustCompile(`^\d+\s*[:/]\s*\d+$`)
 	durationPattern = regexp.MustCompile(`(?i)^\d+(\.\d+)?\s*(h|hr|hrs|hours?|min|mins|minutes?|s|sec|secs|seconds?|days?)$`)
@@ -25,9 +24,7 @@ var yesNo = map[string]bool{"yes": true, "no": true, "positive": true, "negative
 // Reference 4, type from value.
 func deriveType(r *extract.Row) {
 	text := strings.TrimSpace(signs.Replace(r.Value))
-	if thousands.MatchString(text) {
-		text = strings.ReplaceAll(text, ",", "")
-	}
+	text = extract.PlainNumber(text)
 	r.Number, r.Comparator = nil, ""
 	if m := numberPattern.FindStringSubmatch(text); m != nil {
 		if n, err := strconv.ParseFloat(m[2], 64); err == nil {

@@ -592,6 +592,42 @@ func TestReviewKeepsTheFirstReading(t *testing.T) {
 	})
 }
 
+// A typed number is read as the reader reads a printed one. If the report leaves the meaning
+// of commas open, 1,260 is refused.
+func TestCorrectedNumbers(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db)
+		b.reader.outcomes['b'] = func() (extract.Result, error) {
+			return glucose("", func(r *extract.Result) {
+				r.Rows[0].Value, r.Rows[0].Number, r.Rows[0].Reasons = "1,250", nil, []extract.Reason{extract.NumberUncertain}
+			}), nil
+		}
+		b.start()
+		zero, revision := 0, 1
+		j := b.wait(b.upload(b.team.ID, b.user, 'b', true))
+		for _, c := range []struct {
+			text   string
+			number float64 // 0: refused
+		}{
+			{"1,260", 0}, {"high", 0}, {"0,450", 0.45}, {"150'000", 150000}, {"1.234,5", 1234.5}, {"1,234", 1234},
+		} {
+			_, err := b.decide(j, reports.Review{Decision: reports.Accept, Reviewer: "Jo", Revision: revision, Corrections: []reports.Correction{{Row: &zero, Value: &c.text}}})
+			var f *fault.Error
+			if c.number == 0 {
+				if !errors.As(err, &f) || strings.Join(f.Loc(), ".") != "body.corrections.0.value" {
+					t.Errorf("%s: %v", c.text, err)
+				}
+				continue
+			}
+			all := b.revisions(j)
+			if err != nil || all[len(all)-1].Rows[0].Number == nil || *all[len(all)-1].Rows[0].Number != c.number {
+				t.Errorf("%s: %v, %+v", c.text, err, all[len(all)-1].Rows[0])
+			}
+			revision = len(all)
+		}
+	})
+}
+
 // A request that contradicts itself is refused. The error names the field, and nothing
 // changes. Of two decisions without a revision, the second one is refused.
 func TestContradictoryDecisions(t *testing.T) {

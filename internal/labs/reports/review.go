@@ -309,6 +309,10 @@ func (v *Version) correctRow(at int, c Correction) error {
 	wasNumber := isPrintedNumber(r)
 	revalued := v.setText(i, "value", &r.Value, c.Value)
 	compared := revalued
+	isUncertain := slices.Contains(r.Reasons, extract.NumberUncertain)
+	if revalued && isUncertain && extract.IsAmbiguousNumber(r.Value) {
+		return fault.New(fault.Invalid, "Value error, the comma can separate thousands or decimals; write the number with a point or without a separator").At(place("value")...)
+	}
 	if r.Value == "" {
 		return fault.New(fault.Invalid, "String should have at least 1 character").At(place("value")...).WithType("string_too_short")
 	}
@@ -353,7 +357,7 @@ func (v *Version) correctRow(at int, c Correction) error {
 
 // isPrintedNumber reports whether the value of a row is a number, perhaps an uncertain one.
 func isPrintedNumber(r *extract.Row) bool {
-	return r.Number != nil || (r.Range.Min != nil || r.Range.Max != nil) && strings.ContainsAny(r.Value, "0123456789")
+	return r.Number != nil || slices.Contains(r.Reasons, extract.NumberUncertain) || (r.Range.Min != nil || r.Range.Max != nil) && strings.ContainsAny(r.Value, "0123456789")
 }
 
 // note records a change of a row.
