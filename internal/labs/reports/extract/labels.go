@@ -40,7 +40,8 @@ var labels = []label{
 	{"reported", labelForm(`(?:date )?reported(?: (?:on|at|date|date/time))?|report(?:ing)? date(?:/time)?|date of report|report issued|issued(?: on)?|report(?:ed)? on|result date|final report date|date reported|released(?: on)?|approved on|report date and time|authori[sz]ed(?: on)?`)},
 	{"specimen", labelForm(`specimen (?:id|no\.?|number|#)|sample (?:id|no\.?|number|#)|accession(?: ?(?:no\.?|number|id|#))?|lab(?:oratory)? (?:no\.?|number|id|ref(?:erence)?|#)|request (?:no\.?|number|id)|requisition(?: ?(?:no\.?|number|#))?|order (?:id|no\.?|number)|episode(?: no\.?)?|lab reference|report (?:id|no\.?|number)|barcode(?: no\.?)?|control number|specimen|sample`)},
 	{"other", labelForm(otherPersonWords + `(?:['’]?s)?(?: (?:full )?name)?`)},
-	{"", labelForm(`age|physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
+	{"age", labelForm(`age`)},
+	{"", labelForm(`physician|ordering(?: physician| provider)?|date received|received(?: on| date)?|client(?: information)?|fasting|phone|ref(?:erred)?(?: by|erring)?|mrn|patient id|id|address|location|loc|status|room|doctor|provider|requested by|registered(?: on)?|report status|page|uhid|visit|account|npi|specimen type|sample type|specimen information|client information|clinician|ward|nhs(?: no\.?| number)?|hospital no\.?|consultant|test name|lab name|race|ethnicity|height|weight`)},
 }
 
 // labelsOf reads the labels of one line.
@@ -51,7 +52,7 @@ func (r *reader) labelsOf(page, i int, values map[string]string) {
 	}
 	isOther := false // the labels belong to another person, up to one of the patient
 	set := func(field, value string, isOther bool) {
-		if isOther && (field == "birth" || field == "sex" || field == "sex in text" || field == "name" || field == "first" || field == "last") {
+		if isOther && (field == "birth" || field == "age" || field == "sex" || field == "sex in text" || field == "name" || field == "first" || field == "last") {
 			cleaned := cleanField(field, value)
 			if field = "other " + field; values[field] == "" {
 				values[field] = cleaned

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -56,9 +57,15 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	}
 	if err1 == nil && err2 == nil && drawn.After(birth) {
 		who.Age = drawn.Sub(birth).Hours() / 24 / 365.25
+	} else if printed := ageForm.FindStringSubmatch(values["age"] + " " + values["sex"]); printed != nil {
+		years, _ := strconv.Atoi(printed[1])
+		who.Age = float64(years) + 0.5 // of the whole years that the report states
 	}
 	return m, who
 }
+
+// ageForm is an age in years: "44 Y / F".
+var ageForm = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3})\s*(?:years?|yrs?|y)\b`)
 
 // otherPersons returns the persons of pages, and of heads between tables, that differ from
 // the report's head. A name alone is not enough: words behind a label may be no name. There

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -13,6 +14,8 @@ type Patient struct {
 
 const (
 	signedNumber = `[-+]?` + numberPattern
+	choiceValue  = `((?:(?:<=|>=|<|>|up\s?to|less than|greater than|at least|above|below|over|under)\s*` + signedNumber + `)|(?:` + signedNumber + `\s*(?:-|to)\s*` + signedNumber + `)|(?:` + signedNumber + `\s*or (?:less|lower|more|higher|greater)))`
+	ageWords     = `(?:(?:<=|>=|<|>|over|above|under|below|up to|from)\s*)?\d+(?:\s*(?:-|to)\s*\d+)?\s*\+?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)`
 	wideNumber   = `[-+]?(?:` + blankPattern + `|` + numberPattern + `)`
 )
 
@@ -24,7 +27,12 @@ var (
 	titreForm    = regexp.MustCompile(`^(?:<=|>=|<|>)?\s*1\s*:\s*\d{1,6}$`)
 	rangeLabel   = regexp.MustCompile(`(?i)^(?:ref(?:erence)?\.?|normal|expected|biological ref\.?)?\s*(?:range|interval|values?|limits?|ref)\s*[:=]?\s*|^ref\.?\s*[:=]?\s+|^(?:rr|nr)\s*[:=]?\s+`)
 	noRange      = regexp.MustCompile(`(?i)^(?:not estab(?:lished|\.)?|see note|see comments?|see below|n/?a|none|none established|not applicable|not defined|-+|\.)$`)
-	choiceForm   = regexp.MustCompile(`(?i)^([a-z][a-z0-9 /().+&'-]*?|(?:[<>]=?\s*)?\d+(?:\s*-\s*\d+)?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)\b[a-z ]*?)\s*[:=]?\s*((?:(?:<=|>=|<|>|up\s?to|less than|greater than|at least|above|below|over|under)\s*` + signedNumber + `)|(?:` + signedNumber + `\s*(?:-|to)\s*` + signedNumber + `)|(?:` + signedNumber + `\s*or (?:less|lower|more|higher|greater)))`)
+	choiceForm   = regexp.MustCompile(`(?i)^([a-z][a-z0-9 /().+&'-]*?)\s*[:=]?\s*` + choiceValue)
+	// agedChoice has an age in its label: "Male 0-12 years: 11-13".
+	agedChoice = regexp.MustCompile(`(?i)^((?:[a-z][a-z /.,&'()-]*?)?\s*\(?` + ageWords + `(?:\s*old)?\b[a-z &/]*?\)?)\s*[:=]?\s*` + choiceValue)
+	// labelBehind has its label behind the range: "13.5-17.5 (M)".
+	labelBehind = regexp.MustCompile(`(?i)^` + choiceValue + `\s*\(([a-z<>][a-z0-9 /.,<>=+&'-]*)\)`)
+	ageBehind   = regexp.MustCompile(`(?i)^\s*\+?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)\b`)
 )
 
 // expectedWords maps a normal answer in lower case to its form.
@@ -127,26 +135,29 @@ func numericRange(s string, commas bool) (Range, bool) {
 func splitChoices(s string, commas bool) ([]Choice, bool) {
 	var choices []Choice
 	for s != "" {
-		m := choiceForm.FindStringSubmatchIndex(s)
-		if m == nil {
+		label, value, rest, ok := cutChoice(s)
+		if !ok {
 			// A unit or a closing mark may follow a range.
-			word, rest, _ := strings.Cut(s, " ")
+			word, after, _ := strings.Cut(s, " ")
 			_, unit := knownUnit(strings.Trim(word, ",;()"))
 			if len(choices) > 0 && (unit || strings.Trim(word, ",;()|/.") == "") {
-				s = strings.TrimSpace(rest)
+				s = strings.TrimSpace(after)
 				continue
 			}
 			return nil, false
 		}
-		one, ok := numericRange(strings.TrimSpace(s[m[4]:m[5]]), commas)
-		if !ok {
+		one, ok := numericRange(value, commas)
+		if !ok || ageBehind.MatchString(rest) { // the value is an age
 			return nil, false
 		}
 		choices = append(choices, Choice{
-			Label: strings.Trim(s[m[2]:m[3]], " :=-("), Text: strings.TrimSpace(s[m[4]:m[5]]),
+			Label: strings.Trim(label, " :=-("), Text: value,
 			Min: one.Min, Max: one.Max, MinExclusive: one.MinExclusive, MaxExclusive: one.MaxExclusive,
 		})
-		s = strings.TrimLeft(s[m[1]:], " ,;|/)")
+		s = strings.TrimLeft(rest, " ,;|/)")
+		if unit, after := takeUnit(s); strings.ContainsAny(unit, "/%") { // "<40 U/L Female: <32 U/L"
+			s = strings.TrimLeft(after, " ,;|/)")
+		}
 	}
 	if len(choices) == 1 { // "Ol2-122" is no label and a range
 		label := choices[0].Label
@@ -157,14 +168,32 @@ func splitChoices(s string, commas bool) ([]Choice, bool) {
 	return choices, len(choices) > 0
 }
 
+// cutChoice cuts a label and its range from the start of a text.
+func cutChoice(s string) (label, value, rest string, ok bool) {
+	for _, form := range []*regexp.Regexp{agedChoice, choiceForm} {
+		if m := form.FindStringSubmatchIndex(s); m != nil {
+			return s[m[2]:m[3]], strings.TrimSpace(s[m[4]:m[5]]), s[m[1]:], true
+		}
+	}
+	if m := labelBehind.FindStringSubmatchIndex(s); m != nil {
+		if label = s[m[4]:m[5]]; namesMale.MatchString(label) || namesFemale.MatchString(label) || ageLabel.MatchString(label) {
+			return label, strings.TrimSpace(s[m[2]:m[3]]), s[m[1]:], true
+		}
+	}
+	return "", "", "", false
+}
+
 var (
+	namesMale    = regexp.MustCompile(`(?i)\b(?:m|males?|men|man|boys?)\b`)
+	namesFemale  = regexp.MustCompile(`(?i)\b(?:f|females?|women|woman|girls?)\b`)
 	maleLabel    = regexp.MustCompile(`(?i)^(?:adult )?(?:m|male|males|men|man|boys?)\b`)
 	femaleLabel  = regexp.MustCompile(`(?i)^(?:adult )?(?:f|female|females|women|woman|girls?)\b`)
 	phaseLabel   = regexp.MustCompile(`(?i)follic|luteal|mid.?cycle|ovulat|menopaus|pregnan|trimester|phase`)
-	ageLabel     = regexp.MustCompile(`(?i)newborn|neonat|infant|child|adult|elderly|\d+\s*-?\s*\d*\s*(?:years?|yrs?|y\b|months?|mo\b|days?|weeks?)`)
+	ageLabel     = regexp.MustCompile(`(?i)newborn|neonat|infant|child|adult|elderly|senior|pa?ediatric|adolescen|\d+\s*-?\s*\d*\s*(?:years?|yrs?|y\b|months?|mo\b|days?|weeks?)`)
 	normalBand   = regexp.MustCompile(`(?i)^(?:normal|desirable|optimal|sufficien|negative|non-?\s?diabetic|acceptable|adequate|ideal|low risk|no diabetes|goal|recommended|target|healthy|optimum)`)
-	ageInterval  = regexp.MustCompile(`(?i)(\d+)\s*-\s*(\d+)\s*(years?|yrs?|y|months?|mo|days?|weeks?)\b`)
-	ageBound     = regexp.MustCompile(`(?i)(<=|>=|<|>)\s*(\d+)\s*(years?|yrs?|y|months?|mo|days?|weeks?)\b`)
+	ageInterval  = regexp.MustCompile(`(?i)(\d+)\s*(?:-|to)\s*(\d+)\s*(years?|yrs?|y|months?|mo|days?|weeks?)\b`)
+	agePlus      = regexp.MustCompile(`(?i)(\d+)\s*\+\s*(years?|yrs?|y|months?|mo|days?|weeks?)\b`)
+	ageBound     = regexp.MustCompile(`(?i)(<=|>=|<|>|over|above|under|below|up to|from)\s*(\d+)\s*(years?|yrs?|y|months?|mo|days?|weeks?)\b`)
 	yearsOfWords = []struct {
 		form     *regexp.Regexp
 		from, to float64
@@ -172,59 +201,71 @@ var (
 		{regexp.MustCompile(`(?i)newborn|neonat`), 0, 0.08},
 		{regexp.MustCompile(`(?i)infant`), 0.08, 1},
 		{regexp.MustCompile(`(?i)child`), 1, 18},
+		{regexp.MustCompile(`(?i)pa?ediatric|\b(?:boys?|girls?)\b`), 0, 18},
+		{regexp.MustCompile(`(?i)adolescen`), 10, 20},
+		{regexp.MustCompile(`(?i)elderly|senior`), 60, 200},
 		{regexp.MustCompile(`(?i)adult`), 18, 200},
 	}
 )
 
-// chooseRange sets the kind of labelled ranges and the bounds that apply.
+// chooseRange sets the kind of labelled ranges and the bounds that apply. It chooses only if
+// the facts about the patient leave one pair of bounds.
 func chooseRange(r *Range, who Patient) {
-	sexes, phases, ages := 0, 0, 0
+	r.Kind = RangeBands
 	for _, c := range r.Choices {
 		switch {
 		case phaseLabel.MatchString(c.Label):
-			phases++
-		case maleLabel.MatchString(c.Label) || femaleLabel.MatchString(c.Label):
-			sexes++
-		case ageLabel.MatchString(c.Label):
-			ages++
+			r.Kind = RangePhases
+		case r.Kind != RangePhases && namesSex(c.Label):
+			r.Kind = RangeSexed
+		case r.Kind == RangeBands && ageLabel.MatchString(c.Label):
+			r.Kind = RangeAges
 		}
 	}
-	apply := func(c Choice) {
+	var chosen []Choice
+	for _, c := range r.Choices {
+		fits := normalBand.MatchString(c.Label) && len(chosen) == 0
+		if r.Kind != RangeBands {
+			var known bool
+			if fits, known = c.appliesTo(who); !known {
+				return
+			}
+		}
+		if fits && !slices.ContainsFunc(chosen, c.hasBoundsOf) {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) == 1 {
+		c := chosen[0]
 		r.Min, r.Max, r.MinExclusive, r.MaxExclusive = c.Min, c.Max, c.MinExclusive, c.MaxExclusive
 	}
+}
+
+func namesSex(label string) bool {
+	return namesMale.MatchString(label) || namesFemale.MatchString(label)
+}
+
+// appliesTo reports whether a range is one of the patient. known is false if the facts do
+// not decide it: the sex, the age or the phase is not known.
+func (c Choice) appliesTo(who Patient) (fits, known bool) {
+	male, female := namesMale.MatchString(c.Label), namesFemale.MatchString(c.Label)
+	isPhase := phaseLabel.MatchString(c.Label)
+	from, to, aged := yearsOf(c.Label)
 	switch {
-	case phases > 0:
-		r.Kind = RangePhases // the report does not say the phase
-		for _, c := range r.Choices {
-			if who.Gender == "male" && maleLabel.MatchString(c.Label) {
-				apply(c)
-			}
-		}
-	case sexes > 0:
-		r.Kind = RangeSexed
-		for _, c := range r.Choices {
-			if who.Gender == "male" && maleLabel.MatchString(c.Label) || who.Gender == "female" && femaleLabel.MatchString(c.Label) {
-				apply(c)
-				break
-			}
-		}
-	case ages > 0:
-		r.Kind = RangeAges
-		for _, c := range r.Choices {
-			if from, to, ok := yearsOf(c.Label); ok && who.Age >= from && who.Age < to {
-				apply(c)
-				break
-			}
-		}
-	default:
-		r.Kind = RangeBands
-		for _, c := range r.Choices {
-			if normalBand.MatchString(c.Label) {
-				apply(c)
-				break
-			}
-		}
+	case isPhase && who.Gender == "male", male && !female && who.Gender == "female", female && !male && who.Gender == "male":
+		return false, true
+	case aged && who.Age >= 0 && (who.Age < from || who.Age >= to):
+		return false, true
+	case isPhase, male != female && who.Gender != "male" && who.Gender != "female", aged && who.Age < 0:
+		return false, false
 	}
+	return male || female || aged, true
+}
+
+// hasBoundsOf reports whether two ranges are equal.
+func (c Choice) hasBoundsOf(o Choice) bool {
+	same := func(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+	return same(c.Min, o.Min) && same(c.Max, o.Max) && c.MinExclusive == o.MinExclusive && c.MaxExclusive == o.MaxExclusive
 }
 
 // yearsOf reads the ages of a label.
@@ -245,13 +286,19 @@ func yearsOf(label string) (from, to float64, ok bool) {
 		high, _, _ := parseNumber(m[2], false)
 		return low * unit(m[3]), (high + 1) * unit(m[3]), true
 	}
+	if m := agePlus.FindStringSubmatch(label); m != nil {
+		at, _, _ := parseNumber(m[1], false)
+		return at * unit(m[2]), 200, true
+	}
 	if m := ageBound.FindStringSubmatch(label); m != nil {
 		at, _, _ := parseNumber(m[2], false)
-		at *= unit(m[3])
-		if m[1][0] == '<' {
-			return 0, at, true
+		switch strings.ToLower(m[1]) {
+		case "<", "under", "below":
+			return 0, at * unit(m[3]), true
+		case "<=", "up to":
+			return 0, (at + 1) * unit(m[3]), true
 		}
-		return at, 200, true
+		return at * unit(m[3]), 200, true
 	}
 	for _, w := range yearsOfWords {
 		if w.form.MatchString(label) {

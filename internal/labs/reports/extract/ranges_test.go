@@ -72,6 +72,33 @@ func TestRangesThatDependOnThePatient(t *testing.T) {
 		{"0-1 years: 4.0-8.0 2-17 years: 5.0-9.0 Adult: 6.0-10.0", false, Patient{Age: 1}, RangeAges, "4..8"},
 		{"0-1 years: 4.0-8.0 2-17 years: 5.0-9.0", false, Patient{Age: -1}, RangeAges, ".."},
 		{"Follicular: 3.5-12.5 Ovulation: 4.7-21.5 Luteal: 1.7-7.7", false, Patient{Gender: "female", Age: 30}, RangePhases, ".."},
+		{"Male 0-12 years: 11-13 Male >12 years: 13.5-17.5", false, Patient{Gender: "male", Age: 40}, RangeSexed, "13.5..17.5"},
+		{"Male 0-12 years: 11-13 Male >12 years: 13.5-17.5", false, Patient{Gender: "male", Age: 6}, RangeSexed, "11..13"},
+		{"Male 0-12 years: 11-13 Male >12 years: 13.5-17.5", false, Patient{Gender: "male", Age: -1}, RangeSexed, ".."},
+		{"Male 0-12 years: 11-13 Male >12 years: 13.5-17.5", false, Patient{Gender: "female", Age: 40}, RangeSexed, ".."},
+		{"Men >18 years: 13-17", false, Patient{Gender: "male", Age: 40}, RangeSexed, "13..17"},
+		{"Men >18 years: 13-17", false, Patient{Gender: "male", Age: 6}, RangeSexed, ".."},
+		{"Males 50+ years: 4-8 Females: 1-2", false, Patient{Gender: "male", Age: 70}, RangeSexed, "4..8"},
+		{"Adults 18-60 years: 70-99 Adults >60 years: 80-115", false, Patient{Age: 40}, RangeAges, "70..99"},
+		{"Adults 18-60 years: 70-99 Adults >60 years: 80-115", false, Patient{Age: 72}, RangeAges, "80..115"},
+		{"Adults 18-60: 70-99", false, Patient{Age: 40}, RangeOther, ".."}, // 18-60 may be the range
+		{"Adults: 70-99", false, Patient{Age: 40}, RangeAges, "70..99"},
+		{"Adults: 70-99", false, Patient{Age: 6}, RangeAges, ".."},
+		{"Adults: 70-99", false, Patient{Age: -1}, RangeAges, ".."},
+		{"Adult: 6-10 Elderly: 5-9", false, Patient{Age: 70}, RangeAges, ".."},
+		{"Boys: 11-14 Men: 13-17", false, Patient{Gender: "male", Age: 40}, RangeSexed, "13..17"},
+		{"Adult male: 13-17 Adult female: 12-15", false, Patient{Gender: "male", Age: 6}, RangeSexed, ".."},
+		{"Male: 13-17 Female: 12-15 Child: 11-14", false, Patient{Gender: "male", Age: 6}, RangeSexed, ".."},
+		{"Male: 13-17 Female: 12-15 Child: 11-14", false, Patient{Gender: "male", Age: -1}, RangeSexed, ".."},
+		{"Male: 13-17 Female: 12-15 Child: 11-14", false, Patient{Gender: "male", Age: 40}, RangeSexed, "13..17"},
+		{"M: 13.5-17.5 F: 12.0-15.5", false, Patient{Gender: "other", Age: 40}, RangeSexed, ".."},
+		{"M: 13.5-17.5 F: 12.0-15.5", false, Patient{Gender: "female", Age: -1}, RangeSexed, "12..15.5"},
+		{"13.5-17.5 (M), 12.0-15.5 (F)", false, Patient{Gender: "female", Age: 40}, RangeSexed, "12..15.5"},
+		{"70-99 (adults)", false, Patient{Age: -1}, RangeAges, ".."},
+		{"70-99 (fasting)", false, Patient{Age: 40}, RangeOther, ".."},
+		{"Male: <40 U/L Female: <32 U/L", false, Patient{Gender: "female", Age: 40}, RangeSexed, "..32"},
+		{"Male/Female: 10-20", false, Patient{Age: -1}, RangeSexed, "10..20"},
+		{"M: 13,5-17,5 F: 12,0-15,5", true, Patient{Gender: "female", Age: 40}, RangeSexed, "12..15.5"},
 		{"3,5 - 5,1", true, Patient{}, RangeInterval, "3.5..5.1"},
 		{"< 5,2", true, Patient{}, RangeUpper, "..5.2"},
 		{"1,500 - 7,800", false, Patient{}, RangeInterval, "1500..7800"},
@@ -82,6 +109,37 @@ func TestRangesThatDependOnThePatient(t *testing.T) {
 	} {
 		if r := ParseRange(c.text, c.commas, c.who); r.Kind != c.kind || span(r) != c.want {
 			t.Errorf("%q for %+v is %s %s, want %s %s", c.text, c.who, r.Kind, span(r), c.kind, c.want)
+		}
+	}
+}
+
+// The sex and the age of the report choose between ranges. Without them, the text of the
+// range is kept, and the value is not interpreted.
+func TestRangesOfARow(t *testing.T) {
+	for _, c := range []struct{ head, want, adults string }{
+		{"Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F", "12..15.5", "70..99"},
+		{"Patient: Mara Quillfeather      Age: 44 years       Sex: F", "12..15.5", "70..99"},
+		{"Patient: Mara Quillfeather      Age/Sex: 44 Y / F         ", "12..15.5", "70..99"},
+		{"Patient: Mara Quillfeather      Age: 6 years        Sex: F", "12..15.5", ".."},
+		{"Patient: Mara Quillfeather      Sex: F                    ", "12..15.5", ".."},
+		{"Patient: Mara Quillfeather      DOB: 1980-03-04           ", "..", "70..99"},
+	} {
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, head[0], c.head, head[2], "",
+			"Test                       Result      Flag   Reference range               Units     ",
+			"Hemoglobin                 13.1               M: 13.5-17.5 F: 12.0-15.5     g/dL      ",
+			"Glucose                    95                 Adults: 70-99                 mg/dL     ")}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"Hemoglobin": c.want, "Glucose": c.adults} {
+			row := find(t, result, name)
+			interpretation := "normal"
+			if want == ".." {
+				interpretation = "unknown"
+			}
+			if span(row.Range) != want || row.Interpretation != interpretation || row.Range.Text == "" {
+				t.Errorf("%s: %s is %s in %+v", c.head, name, row.Interpretation, row.Range)
+			}
 		}
 	}
 }
