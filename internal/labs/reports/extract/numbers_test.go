@@ -139,3 +139,23 @@ func TestCommaInAScan(t *testing.T) {
 		}
 	}
 }
+
+// Numbers with blanks stay whole in running text and in lists.
+func TestBlanksInLines(t *testing.T) {
+	result := readText(t,
+		"Sodium was 139, 141 mmol/L in the repeat sample.",
+		"",
+		"Potassium 4.1 mmol/L 3.5-5.1",
+		"Platelets 250 000 /uL 150 000-400 000",
+		"",
+		"Leukocytes were 6 500 /uL (4 000-11 000) today.",
+	)
+	for name, want := range map[string]float64{"Platelets": 250000, "Leukocytes": 6500} {
+		if row := find(t, result, name); row.Number == nil || *row.Number != want || row.Interpretation != "normal" {
+			t.Errorf("%+v", row)
+		}
+	}
+	if at := slices.IndexFunc(result.Rows, func(row Row) bool { return row.Value == "139 141" }); at >= 0 {
+		t.Errorf("two numbers became one: %+v", result.Rows[at])
+	}
+}

@@ -127,7 +127,11 @@ func (r *reader) resultAt(words []Word, i int) (d draft, end int, ok bool) {
 		d.value += words[end].Text
 		end++
 	}
-	trimmed := strings.HasSuffix(words[i].Text, ",")
+	for end < len(words) && !strings.ContainsAny(words[end-1].Text, ",;") && blankGroups.MatchString(strings.TrimLeft(d.value, "<>≤≥")+" "+strings.TrimRight(words[end].Text, ",;")) { // 150 000
+		d.value += " " + strings.TrimRight(words[end].Text, ",;")
+		end++
+	}
+	trimmed := strings.HasSuffix(words[end-1].Text, ",")
 	v, ok := ParseValue(d.value, r.commas)
 	if !ok || v.Number == nil || v.Rest != "" && v.Rest != "%" {
 		return d, end, false
