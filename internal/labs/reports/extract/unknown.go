@@ -185,6 +185,9 @@ func (r *reader) unknownEntry(l *line, words []Word, k int, found evidence) *ent
 	if !found.isComplete() || found.left > 0 {
 		e.reasons = append(e.reasons, NameUncertain)
 	}
+	if endsInNumber.MatchString(words[k-1].Text) && strings.Trim(words[k-1].Text, "0123456789.,") == "" { // it may be the value
+		e.reasons = append(e.reasons, ColumnUncertain)
+	}
 	return e
 }
 
