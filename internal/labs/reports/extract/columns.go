@@ -279,6 +279,9 @@ func mergeHeader(cells []cell, l *line, em float64) ([]cell, bool) {
 	merged := slices.Clone(cells)
 	for _, c := range l.cells {
 		for _, w := range c.words {
+			if yearOnly.MatchString(w.Text) && continuesDate(merged, c, em) { // "14 Mar" above "2023"
+				continue
+			}
 			if _, isDate := parseDate(strings.Trim(w.Text, "()[]")); !isDate && !headerWordsRe.MatchString(strings.Trim(w.Text, ".,:")) {
 				return nil, false
 			}
@@ -299,6 +302,16 @@ func mergeHeader(cells []cell, l *line, em float64) ([]cell, bool) {
 		merged[at] = newCell(append(slices.Clone(merged[at].words), c.words...))
 	}
 	return merged, true
+}
+
+var yearOnly = regexp.MustCompile(`^(?:19|20)\d\d$`)
+
+// continuesDate reports whether a cell below a header completes its date.
+func continuesDate(headers []cell, c cell, em float64) bool {
+	return slices.ContainsFunc(headers, func(h cell) bool {
+		_, _, isDate := cutDate(plainSpaces(h.text() + " " + c.text()))
+		return c.x0 < h.x1+0.3*em && c.x1 > h.x0-0.3*em && isDate
+	})
 }
 
 var strongHeader = regexp.MustCompile(`(?i)^(?:reference|range|ranges|interval|results?|value|units?|flag|previous|ref\.?)\b`)

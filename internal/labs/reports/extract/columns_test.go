@@ -214,3 +214,28 @@ func TestTwoCollections(t *testing.T) {
 		}
 	}
 }
+
+// Dates of headers may take two lines. Without a header that is read, a second number in the
+// row may be the current one.
+func TestDatesOnTwoLines(t *testing.T) {
+	for _, c := range []struct {
+		header    []string
+		value     string
+		uncertain bool
+	}{
+		{[]string{"Test             16 Jul      14 Dec      14 Mar      Units      Range     ", "                 2022        2022        2023                              "}, "153", false},
+		{[]string{"Test             visit A3    visit B7    visit C9    Units      Range     "}, "", true},
+	} {
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, slices.Concat(head[:2], []string{"Collected: 2023-03-14", ""}, c.header, []string{
+			"Sodium           142         139         153         mmol/L     135-146   ",
+			"Zonulin          -           48          44          ng/mL      <45       ",
+		})...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := find(t, result, "Sodium")
+		if c.value != "" && row.Value != c.value || slices.Contains(row.Reasons, ColumnUncertain) != c.uncertain {
+			t.Errorf("%s: %s %v", c.header[0], row.Value, row.Reasons)
+		}
+	}
+}

@@ -156,7 +156,7 @@ func (r *reader) split(l *line, em float64) *entry {
 				}
 			}
 		}
-		if r.columns != nil && r.guessed || slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) || r.doc.Pages[l.page].Source == FromOCR && otherNumber(p, r.commas) {
+		if r.columns != nil && r.guessed || slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) || (r.columns == nil || r.doc.Pages[l.page].Source == FromOCR) && otherNumber(p, r.commas) {
 			p.reasons = append(p.reasons, ColumnUncertain)
 		}
 		return p
