@@ -538,6 +538,9 @@ var sentenceInside = regexp.MustCompile(`[a-z]{4,}\. [A-Z]`)
 // zipForm matches state and ZIP code of an address in the United States.
 var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)
 
+// addressWords are words of an address, or of the line that names where a test was done.
+var addressWords = regexp.MustCompile(`(?i)\b(?:street|avenue|drive|road|boulevard|blvd|highway|suite|p\.?\s?o\.? box|performing (?:site|lab\w*)|laborator(?:y|ies),)`)
+
 // acceptable refuses lines that only look like results, such as addresses.
 func (r *reader) acceptable(d *draft) bool {
 	d.name = strings.Trim(d.name, " :*-.")
@@ -548,6 +551,9 @@ func (r *reader) acceptable(d *draft) bool {
 		return false
 	}
 	if _, isDate := parseDate(d.value); isDate && r.knows(d.name) < 0.9 {
+		return false
+	}
+	if r.knows(d.name) < 0.9 && !isUnit(d.unit) && addressWords.MatchString(strings.Join([]string{d.name, d.value, d.unit, d.rng}, " ")) && !r.isCompleteDraft(d) {
 		return false
 	}
 	return !zipForm.MatchString(d.name + " " + d.value)

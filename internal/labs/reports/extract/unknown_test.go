@@ -136,6 +136,8 @@ func TestUnknownAnalytesBelowHeader(t *testing.T) {
 		"Reviewed by                Dr. Smith                                        ",
 		"Laboratory director        Anna Smith, MD                                   ",
 		"Phone                      555-0134                                         ",
+		"PERFORMING SITE: AMD CEDAR 14225              DRIVE                         ",
+		"CEDAR VALLEY LABORATORY,   14225              NEWBROOK                      ",
 	)
 	if len(result.Rows) != 5 {
 		t.Errorf("%d rows: %+v", len(result.Rows), result.Rows)
