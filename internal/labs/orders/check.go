@@ -122,17 +122,17 @@ func (v *review) verdict() error {
 
 // Lengths in characters.
 const (
-	longestNotes       = 1000 // Spec: Limits, order clinical comments
-	longestPassthrough = 10_000
+	LongestNotes       = 1000 // Spec: Limits, order clinical comments
+	LongestPassthrough = 10_000
 	longestICDList     = 50
 	adultAge           = 18 // years
 )
 
 // checkTexts checks the fields of a request, except the people and addresses.
 func (v *review) checkTexts(r *Request) {
-	r.ClinicalNotes = v.form.Optional("clinical_notes", r.ClinicalNotes, longestNotes)
+	r.ClinicalNotes = v.form.Optional("clinical_notes", r.ClinicalNotes, LongestNotes)
 	if r.Passthrough != nil {
-		text := v.form.Optional("passthrough", *r.Passthrough, longestPassthrough)
+		text := v.form.Optional("passthrough", *r.Passthrough, LongestPassthrough)
 		r.Passthrough = &text
 	}
 	if r.Billing == "" {
@@ -390,13 +390,13 @@ func (v *review) checkAnswer(q catalogue.Question, text string) {
 	case catalogue.Numeric:
 		bad = !decimal.MatchString(text)
 	}
-	if bad || len([]rune(text)) > longestNotes {
+	if bad || len([]rune(text)) > LongestNotes {
 		v.refuse("aoe_answer", "This is no answer to the question: "+q.Value, "aoe_answers")
 	}
 }
 
-// genders are the words that labs accept. Reference 1.9.
-var genders = []string{"female", "male", "other", "unknown"}
+// Genders are the words that labs accept. Reference 1.9.
+var Genders = []string{"female", "male", "other", "unknown"}
 
 // checkPatient checks the patient and normalizes the fields.
 //
@@ -407,7 +407,7 @@ func (v *review) checkPatient(p *Patient) {
 	p.LastName = form.Name("last_name", p.LastName)
 	form.BirthDate("dob", p.BirthDate)
 	p.Gender = strings.ToLower(strings.TrimSpace(p.Gender))
-	form.Required("gender", p.Gender, genders)
+	form.Required("gender", p.Gender, Genders)
 	p.Email = form.Email("email", p.Email)
 	p.PhoneNumber = v.checkPhone(form, p.PhoneNumber, "patient_details")
 	if p.MedicalProxy != nil {
@@ -470,7 +470,7 @@ func (v *review) checkAddress(field string, a *Address) {
 	if a.Country != person.US {
 		form.Fail("country", "value_error", "Value error, orders are placed in the United States")
 	}
-	a.Receiver = form.Optional("receiver_name", a.Receiver, longestLine)
+	a.Receiver = form.Optional("receiver_name", a.Receiver, LongestLine)
 	if !places.IsInState(a.Zip, a.State) {
 		v.refuse("zip_state", "The zip code is in another state", field, "zip")
 	}
@@ -479,8 +479,8 @@ func (v *review) checkAddress(field string, a *Address) {
 	}
 }
 
-// longestLine limits the length of a one-line text of an order, in characters.
-const longestLine = 200
+// LongestLine limits the length of a one-line text of an order, in characters.
+const LongestLine = 200
 
 // checkImportedAddress checks only the required fields of an imported order's
 // address, because the lab already has it. A ZIP code of another state is a warning.
@@ -488,15 +488,15 @@ const longestLine = 200
 // Reference 1.13.
 func (v *review) checkImportedAddress(field string, a *Address) {
 	form := v.form.In(field)
-	a.Receiver = form.Text("receiver_name", a.Receiver, longestLine)
-	a.FirstLine = form.Text("first_line", a.FirstLine, longestLine)
-	a.SecondLine = form.Optional("second_line", a.SecondLine, longestLine)
-	a.City = form.Text("city", a.City, longestLine)
-	a.State = strings.ToUpper(form.Text("state", a.State, longestLine))
-	a.Zip = form.Text("zip", a.Zip, longestLine)
-	a.Country = strings.ToUpper(form.Text("country", a.Country, longestLine))
-	a.AccessNotes = form.Optional("access_notes", a.AccessNotes, longestNotes)
-	a.PhoneNumber = form.Optional("phone_number", a.PhoneNumber, longestLine)
+	a.Receiver = form.Text("receiver_name", a.Receiver, LongestLine)
+	a.FirstLine = form.Text("first_line", a.FirstLine, LongestLine)
+	a.SecondLine = form.Optional("second_line", a.SecondLine, LongestLine)
+	a.City = form.Text("city", a.City, LongestLine)
+	a.State = strings.ToUpper(form.Text("state", a.State, LongestLine))
+	a.Zip = form.Text("zip", a.Zip, LongestLine)
+	a.Country = strings.ToUpper(form.Text("country", a.Country, LongestLine))
+	a.AccessNotes = form.Optional("access_notes", a.AccessNotes, LongestNotes)
+	a.PhoneNumber = form.Optional("phone_number", a.PhoneNumber, LongestLine)
 	if !places.IsInState(a.Zip, a.State) {
 		v.warn("zip_state", "The zip code is in another state", field, "zip")
 	}
@@ -522,8 +522,8 @@ func (v *review) checkPhysician(p *catalogue.Physician) {
 		return
 	}
 	form := v.form.In("physician")
-	p.FirstName = form.Text("first_name", p.FirstName, longestLine)
-	p.LastName = form.Text("last_name", p.LastName, longestLine)
+	p.FirstName = form.Text("first_name", p.FirstName, LongestLine)
+	p.LastName = form.Text("last_name", p.LastName, LongestLine)
 	if strings.TrimSpace(p.Email) != "" {
 		p.Email = form.Email("email", p.Email)
 	}

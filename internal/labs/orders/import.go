@@ -48,7 +48,7 @@ func ImportWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Impo
 	v.checkPatient(&r.Patient)
 	v.checkImportedAddress("patient_address", &r.Address)
 	v.checkPhysician(r.Physician)
-	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
+	r.SampleID = v.form.Text("sample_id", r.SampleID, LongestLine)
 	v.checkUser(ctx, r.User)
 	v.warnOtherPerson(ctx, r.User, &r.Patient)
 	v.checkMinor(ctx, r.User, &r.Patient)

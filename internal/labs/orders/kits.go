@@ -36,7 +36,7 @@ func CreateKit(ctx context.Context, tx *store.Tx, team teams.ID, r KitRequest) (
 	v := newReview(ctx, tx, team)
 	v.checkShipping(&r.Shipping)
 	if r.Passthrough != nil {
-		text := v.form.Optional("passthrough", *r.Passthrough, longestPassthrough)
+		text := v.form.Optional("passthrough", *r.Passthrough, LongestPassthrough)
 		r.Passthrough = &text
 	}
 	v.checkUser(ctx, r.User)
@@ -108,7 +108,7 @@ func RegisterWithWarnings(ctx context.Context, tx *store.Tx, team teams.ID, r Re
 	v.checkConsentTypes(r.Consents)
 	v.checkDiagnosisCount(r.ICDCodes, "health_insurance", "diagnosis_codes")
 	v.check(diagnoses.CheckCodes(ctx, tx, r.ICDCodes, "health_insurance", "diagnosis_codes"))
-	r.SampleID = v.form.Text("sample_id", r.SampleID, longestLine)
+	r.SampleID = v.form.Text("sample_id", r.SampleID, LongestLine)
 	if len(v.problems()) > 0 {
 		return Order{}, nil, v.verdict()
 	}

@@ -72,22 +72,22 @@ func (Insured) LogValue() slog.Value { return slog.StringValue(secrets.Withheld)
 
 // Limits of texts, in characters.
 const (
-	maxNumber = 100 // of member and group numbers
-	maxCode   = 200 // of codes that name no payor
-	maxGender = 100
+	MaxNumber = 100 // of member and group numbers
+	MaxCode   = 200 // of codes that name no payor
+	MaxGender = 100
 )
 
 // normalize checks all fields and brings them into the stored form.
 func (r *Record) normalize(today civil.Date) error {
 	form := person.NewForm(today)
-	r.PayorCode = form.Text("payor_code", r.PayorCode, maxCode)
-	r.MemberID = form.Text("member_id", r.MemberID, maxNumber)
-	r.GroupID = form.Optional("group_id", r.GroupID, maxNumber)
+	r.PayorCode = form.Text("payor_code", r.PayorCode, MaxCode)
+	r.MemberID = form.Text("member_id", r.MemberID, MaxNumber)
+	r.GroupID = form.Optional("group_id", r.GroupID, MaxNumber)
 	form.Required("relationship", string(r.Relationship), relationships)
 	in := form.In("insured")
 	r.Insured.FirstName = in.Name("first_name", r.Insured.FirstName)
 	r.Insured.LastName = in.Name("last_name", r.Insured.LastName)
-	r.Insured.Gender = normalizeGender(in.Text("gender", r.Insured.Gender, maxGender))
+	r.Insured.Gender = normalizeGender(in.Text("gender", r.Insured.Gender, MaxGender))
 	in.BirthDate("dob", r.Insured.BirthDate)
 	r.Insured.Email = in.Email("email", r.Insured.Email)
 	r.Insured.PhoneNumber = in.Phone("phone_number", r.Insured.PhoneNumber)

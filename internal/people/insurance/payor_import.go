@@ -132,12 +132,12 @@ func (p *payorParser) addLine(line int, row []string) {
 	}
 	p.lines[e.Code] = line
 	form := person.NewForm(p.today)
-	e.Name = form.Text("name", e.Name, maxName)
+	e.Name = form.Text("name", e.Name, MaxName)
 	if len(e.Aliases) > maxAliases {
 		p.fail(line, "aliases", fmt.Sprintf("holds more than %d", maxAliases))
 	}
 	for _, alias := range e.Aliases {
-		form.Optional("aliases", alias, maxName)
+		form.Optional("aliases", alias, MaxName)
 	}
 	e.Address = p.address(form, cell)
 	if bad := form.First(); bad != nil {
@@ -168,7 +168,7 @@ func (p *payorParser) external(line int, text string) map[string]string {
 		provider, code, ok := strings.Cut(part, ":")
 		provider, code = strings.TrimSpace(provider), strings.TrimSpace(code)
 		switch {
-		case !ok || code == "" || len(code) > maxExternal:
+		case !ok || code == "" || len(code) > MaxExternal:
 			p.fail(line, "external", "should be provider:code, several with a bar between them")
 		case provider != AnyHouse && !slices.Contains(ClearingHouses(), provider):
 			p.fail(line, "external", "names a clearing house that is none of *, "+strings.Join(ClearingHouses(), ", "))

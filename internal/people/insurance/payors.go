@@ -79,8 +79,8 @@ func normalizeCode(code string) string { return strings.ToUpper(strings.TrimSpac
 
 // Limits of a payor's texts, in characters.
 const (
-	maxName     = 200
-	maxExternal = 64
+	MaxName     = 200
+	MaxExternal = 64
 	maxAliases  = 50
 )
 
@@ -306,10 +306,10 @@ func newCode(tx *store.Tx) string {
 
 func (n *NewPayor) normalize(today civil.Date) error {
 	form := person.NewForm(today)
-	n.Name = form.Text("name", n.Name, maxName)
+	n.Name = form.Text("name", n.Name, MaxName)
 	n.Address = form.Address("address", n.Address)
-	n.Provider = form.Optional("provider", n.Provider, maxExternal)
-	n.Code = form.Optional("provider_payor_id", n.Code, maxExternal)
+	n.Provider = form.Optional("provider", n.Provider, MaxExternal)
+	n.Code = form.Optional("provider_payor_id", n.Code, MaxExternal)
 	switch {
 	case n.Provider != "" && !slices.Contains(ClearingHouses(), n.Provider):
 		form.OneOf("provider", n.Provider, ClearingHouses())

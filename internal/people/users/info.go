@@ -44,8 +44,8 @@ var (
 	Identities   = []string{"male", "female", "female_to_male_ftm_transgender_male_trans_man", "male_to_female_mtf_transgender_female_trans_woman", "genderqueer", "other"}
 )
 
-// maxGender is in characters. The specification allows any word.
-const maxGender = 50
+// MaxGender is in characters. The specification allows any word.
+const MaxGender = 50
 
 // normalize checks all fields and brings them into the stored form.
 func (i *Info) normalize(today civil.Date) error {
@@ -54,7 +54,7 @@ func (i *Info) normalize(today civil.Date) error {
 	i.LastName = form.Name("last_name", i.LastName)
 	i.Email = form.Email("email", i.Email)
 	i.PhoneNumber = form.Phone("phone_number", i.PhoneNumber)
-	i.Gender = form.Text("gender", i.Gender, maxGender)
+	i.Gender = form.Text("gender", i.Gender, MaxGender)
 	form.BirthDate("dob", i.BirthDate)
 	i.Address = form.Address("address", i.Address)
 	if i.MedicalProxy != nil {

@@ -93,7 +93,7 @@ func afterPrefix(prefix string) string {
 		last--
 	}
 	if last < 0 {
-		return strings.Repeat(string(maxRune), maxClientID+1) // longer than any client_user_id
+		return strings.Repeat(string(maxRune), MaxClientID+1) // longer than any client_user_id
 	}
 	runes[last]++
 	if runes[last] == firstSurrogate {

@@ -279,8 +279,8 @@ func (u Update) apply(user *User, now time.Time) {
 	u.IngestionEnd.Apply(&user.IngestionEnd)
 }
 
-// maxClientID is in characters. The specification names no limit.
-const maxClientID = 256
+// MaxClientID is in characters. The specification names no limit.
+const MaxClientID = 256
 
 // maxZone is longer than any IANA name. Errors do not repeat longer texts.
 const maxZone = 64
@@ -314,8 +314,8 @@ func clientIDFault(id string) *fault.Error {
 	switch {
 	case id == "":
 		return bad("string_too_short", "String should have at least 1 character")
-	case utf8.RuneCountInString(id) > maxClientID:
-		return bad("string_too_long", fmt.Sprintf("String should have at most %d characters", maxClientID))
+	case utf8.RuneCountInString(id) > MaxClientID:
+		return bad("string_too_long", fmt.Sprintf("String should have at most %d characters", MaxClientID))
 	case !utf8.ValidString(id) || strings.ContainsRune(id, 0):
 		return bad("value_error", "Value error, client_user_id must be text without NUL characters")
 	}

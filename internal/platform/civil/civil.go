@@ -165,9 +165,11 @@ var zones sync.Map // name -> *time.Location
 // ErrBadZone is the error for a name that is not in the IANA database.
 var ErrBadZone = errors.New("civil: not an IANA time zone")
 
-// zoneName matches the form of IANA names. It excludes other files of a machine's zone
+// ZonePattern matches the form of IANA names. It excludes other files of a machine's zone
 // folder. They are not zones of a place, and other machines may not have them.
-var zoneName = regexp.MustCompile(`^[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*){0,2}$`)
+const ZonePattern = `^[A-Z][A-Za-z0-9_+-]*(/[A-Z][A-Za-z0-9_+-]*){0,2}$`
+
+var zoneName = regexp.MustCompile(ZonePattern)
 
 // Zone returns the location of an IANA name such as Europe/Helsinki.
 func Zone(name string) (*time.Location, error) {

@@ -12,7 +12,7 @@ import (
 	"hale/internal/platform/fault"
 )
 
-const maxURLLen = 2048
+const MaxURL = 2048
 
 // Rules decide which URLs an endpoint may have.
 type Rules struct {
@@ -23,11 +23,15 @@ type Rules struct {
 	AllowPrivate bool
 }
 
+// URLPattern matches all URLs that CheckURL accepts. It cannot state the rules about the
+// host and the port. It is for the OpenAPI document.
+const URLPattern = `^[Hh][Tt][Tt][Pp][Ss]?://[^\x00-\x20/?#@\x7f]+(?:[/?][^\x00-\x20#\x7f]*)?#?$`
+
 // CheckURL parses an endpoint's URL and returns the fault of one that is not
 // allowed. It does not resolve the host name: Guard checks the address of each
 // connection.
 func (r Rules) CheckURL(text string) (*url.URL, error) {
-	if len(text) > maxURLLen {
+	if len(text) > MaxURL {
 		return nil, fault.New(fault.Invalid, "must not be longer than 2048 characters")
 	}
 	if strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c == 0x7f }) {

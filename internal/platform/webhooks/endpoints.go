@@ -188,8 +188,8 @@ type NewEndpoint struct {
 
 // Bounds of an endpoint's settings.
 const (
-	maxDescription = 2000 // characters
-	maxRate        = 10_000
+	MaxDescription = 2000 // characters
+	MaxRate        = 10_000
 	maxEndpoints   = 50 // of one team
 )
 
@@ -258,15 +258,15 @@ func checkTypes(catalogue *events.Catalogue, names []string) ([]string, error) {
 }
 
 func checkDescription(text string) error {
-	if utf8.RuneCountInString(text) > maxDescription || !utf8.ValidString(text) || slices.Contains([]byte(text), 0) {
-		return fault.Newf(fault.Invalid, "must be text of at most %d characters", maxDescription).At("body", "description")
+	if utf8.RuneCountInString(text) > MaxDescription || !utf8.ValidString(text) || slices.Contains([]byte(text), 0) {
+		return fault.Newf(fault.Invalid, "must be text of at most %d characters", MaxDescription).At("body", "description")
 	}
 	return nil
 }
 
 func checkRate(rate *int) error {
-	if rate != nil && (*rate < 1 || *rate > maxRate) {
-		return fault.Newf(fault.Invalid, "must be between 1 and %d posts per second, or null for no limit", maxRate).At("body", "rate_limit")
+	if rate != nil && (*rate < 1 || *rate > MaxRate) {
+		return fault.Newf(fault.Invalid, "must be between 1 and %d posts per second, or null for no limit", MaxRate).At("body", "rate_limit")
 	}
 	return nil
 }

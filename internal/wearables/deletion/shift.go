@@ -43,8 +43,11 @@ type Shift struct {
 	Zone string `json:"zone,omitempty"`
 }
 
-// maxShift bounds a shift: a clock without a battery starts in 1970 or 2000.
-const maxShift = 60 * 366 * 24 * time.Hour
+// MaxShiftSeconds bounds a shift: a clock without a battery starts in 1970 or 2000.
+const (
+	MaxShiftSeconds = 60 * 366 * 24 * 3600
+	maxShift        = MaxShiftSeconds * time.Second
+)
 
 // checkShift refuses a shift of no or of several sources.
 func (f *Filter) checkShift() error {

@@ -9,7 +9,7 @@ import (
 // two labels. The domain is lower-cased. Email refuses quoted local parts and bare
 // IP addresses, which RFC 5321 allows but people do not use.
 func (f Form) Email(field, text string) string {
-	text = f.Text(field, text, 254)
+	text = f.Text(field, text, maxEmail)
 	at := strings.LastIndexByte(text, '@')
 	if text != "" && (at < 1 || !isLocalPart(text[:at]) || !isDomain(text[at+1:])) {
 		f.value(field, "not an e-mail address")
@@ -58,7 +58,7 @@ func isDomain(s string) bool {
 //
 // Reference 1.9, telephone rule.
 func (f Form) Phone(field, text string) string {
-	text = f.Text(field, text, 40)
+	text = f.Text(field, text, maxPhone)
 	if text == "" {
 		return text
 	}

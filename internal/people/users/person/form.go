@@ -12,8 +12,11 @@ import (
 // Lengths in characters.
 const (
 	maxName  = 50
-	maxLine  = 200
-	maxNotes = 1000
+	MaxLine  = 200
+	MaxNotes = 1000
+	maxEmail = 254
+	maxPhone = 40
+	MaxZip   = 20  // outside of the United States
 	maxAge   = 130 // years
 )
 

@@ -72,13 +72,13 @@ const US = "US"
 // Reference 1.9: zip and state rules apply in the United States.
 func (f Form) Address(field string, a Address) Address {
 	in := f.In(field)
-	a.FirstLine = in.Text("first_line", a.FirstLine, maxLine)
-	a.SecondLine = in.Optional("second_line", a.SecondLine, maxLine)
-	a.City = in.Text("city", a.City, maxLine)
-	a.AccessNotes = in.Optional("access_notes", a.AccessNotes, maxNotes)
+	a.FirstLine = in.Text("first_line", a.FirstLine, MaxLine)
+	a.SecondLine = in.Optional("second_line", a.SecondLine, MaxLine)
+	a.City = in.Text("city", a.City, MaxLine)
+	a.AccessNotes = in.Optional("access_notes", a.AccessNotes, MaxNotes)
 	a.Country = in.country(a.Country)
-	a.State = in.Text("state", a.State, maxLine)
-	a.Zip = in.Text("zip", a.Zip, 20)
+	a.State = in.Text("state", a.State, MaxLine)
+	a.Zip = in.Text("zip", a.Zip, MaxZip)
 	if a.Country != US {
 		return a
 	}
