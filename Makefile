@@ -93,9 +93,9 @@ cover: ## print the coverage of all tests by function
 	$(WITH_PG) $(GO) test -timeout $(TIMEOUT) -coverpkg=./internal/... -coverprofile=cover.out $(PACKAGES)
 	$(GO) tool cover -func=cover.out
 
-truth: ## send CHECKS random requests to each operation and check every answer against the OpenAPI document
+truth: ## send CHECKS random requests to each operation and check every answer and refusal against the OpenAPI document
 	@scripts/ensure.sh postgres
-	$(WITH_PG) $(GO) test -timeout 12h ./internal/apitest -run TestEveryAnswerIsInTheDocument -rapid.checks $(CHECKS)
+	$(WITH_PG) $(GO) test -timeout 12h ./internal/apitest -run 'TestEveryAnswerIsInTheDocument|TestTheDocumentStatesEveryRefusal' -rapid.checks $(CHECKS)
 
 fuzz: ## run every fuzz target for FUZZTIME
 	@FUZZTIME=$(FUZZTIME) scripts/fuzz.sh

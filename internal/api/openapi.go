@@ -15,6 +15,9 @@ import (
 
 const SchemaPrefix = "#/components/schemas/"
 
+// EventTypeSchema is the name of the schema that lists the event types.
+const EventTypeSchema = "EventType"
+
 // config uses huma only to decode, validate and describe. It does not add links from
 // answers to schemas, a docs page from another host, or huma's error model. It does not
 // refuse unknown fields.
@@ -144,6 +147,9 @@ func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
 	components.Schemas = usedSchemas{Registry: all}
 	copied.Components = &components
 	copied.Paths = withStatedDates(doc.Paths)
+	if all.Map()[EventTypeSchema] != nil {
+		stateEventTypes(copied.Paths)
+	}
 	text, err := json.Marshal(&copied)
 	used := map[string]*huma.Schema{}
 	for next := [][]byte{text}; len(next) > 0 && err == nil; next = next[1:] {
@@ -196,6 +202,23 @@ func withStatedDates(paths map[string]*huma.PathItem) map[string]*huma.PathItem 
 		stated[path] = &copied
 	}
 	return stated
+}
+
+// stateEventTypes states the words of the parameter types, which is a list of event types
+// in one text or several.
+func stateEventTypes(paths map[string]*huma.PathItem) {
+	item := paths["/v2/events"]
+	if item == nil || item.Get == nil {
+		return
+	}
+	for i, p := range item.Get.Parameters {
+		if p.Name == "types" {
+			q, list := *p, *p.Schema
+			list.Items = &huma.Schema{Ref: SchemaPrefix + EventTypeSchema}
+			q.Schema = &list
+			item.Get.Parameters[i] = &q
+		}
+	}
 }
 
 func (a *API) serveBytes(contentType string, text func() ([]byte, error)) http.HandlerFunc {

@@ -206,7 +206,7 @@ func (o *ObjectOrNull[T]) UnmarshalJSON(data []byte) error { return json.Unmarsh
 // Schema declares an object or null.
 func (ObjectOrNull[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")
-	s.Nullable = true
+	s.Nullable, s.Extensions = true, statedOrNull(s.Extensions)
 	return &s
 }
 

@@ -168,8 +168,10 @@ func (s *service) eachDate(of *schema, value any, depth int, try func(set func(s
 	if of == nil || depth > 8 {
 		return
 	}
-	for _, choice := range slices.Concat(of.AnyOf, of.OneOf, of.AllOf) {
-		s.eachDate(choice, value, depth+1, try)
+	if len(of.Type) == 0 { // otherwise the alternatives have the same dates
+		for _, choice := range slices.Concat(of.AnyOf, of.OneOf, of.AllOf) {
+			s.eachDate(choice, value, depth+1, try)
+		}
 	}
 	if list, ok := value.([]any); ok {
 		for _, item := range list {

@@ -124,7 +124,9 @@ func (d *document) enumsOf(s *schema, at string, depth int) (all []place) {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		all = append(all, d.enumsOf(s.Properties[name], strings.TrimPrefix(at+"."+name, "."), depth+1)...)
 	}
-	choices := slices.DeleteFunc(slices.Concat(s.AnyOf, s.OneOf), func(c *schema) bool { return slices.Equal(c.Type, stringOrList{"null"}) })
+	choices := slices.DeleteFunc(slices.Concat(s.AnyOf, s.OneOf), func(c *schema) bool {
+		return slices.Equal(c.Type, stringOrList{"null"}) || len(s.Type) > 0 && !isWords(c) // words with spaces around them
+	})
 	if len(choices) == 1 {
 		all = append(all, d.enumsOf(choices[0], at, depth+1)...)
 	}

@@ -2,14 +2,17 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -73,6 +76,9 @@ func parseDocument(t *testing.T, text []byte) *document {
 		t.Fatalf("the OpenAPI document does not read: %v", err)
 	}
 	d := &document{schemas: raw.Components.Schemas}
+	for _, s := range d.schemas {
+		d.inherit(s)
+	}
 	for path, methods := range raw.Paths {
 		for method, text := range methods {
 			method = strings.ToUpper(method)
@@ -80,6 +86,9 @@ func parseDocument(t *testing.T, text []byte) *document {
 				d.operations = append(d.operations, parseOperation(t, method, path, text))
 			}
 		}
+	}
+	for _, o := range d.operations {
+		d.inherit(o.Body)
 	}
 	slices.SortFunc(d.operations, func(a, b operation) int { return strings.Compare(a.Path+a.Method, b.Path+b.Method) })
 	if len(d.operations) == 0 {
@@ -174,6 +183,9 @@ type schema struct {
 	MinItems   *int               `json:"minItems"`
 	MaxItems   *int               `json:"maxItems"`
 	Pattern    string             `json:"pattern"`
+	Not        *schema            `json:"not"`
+
+	inherited bool // see document.inherit
 }
 
 // stringOrList is one string or a list of them.
@@ -238,6 +250,12 @@ func (d *document) validate(s *schema, value any, at string) error {
 			return err
 		}
 	}
+	if s.Not != nil && d.validate(s.Not, value, at) == nil {
+		return fmt.Errorf("%s: %v is excluded", at, value)
+	}
+	if err := d.validateOne(s.OneOf, value, at); err != nil {
+		return err
+	}
 	if len(s.Enum) > 0 && !slices.ContainsFunc(s.Enum, func(word any) bool { return fmt.Sprint(word) == fmt.Sprint(value) }) {
 		return fmt.Errorf("%s: %v is none of %v", at, value, s.Enum)
 	}
@@ -270,6 +288,88 @@ func (d *document) validateAny(choice []*schema, value any, at string) error {
 		errs = append(errs, err)
 	}
 	return fmt.Errorf("%s fits none of %d shapes: %w", at, len(choice), errors.Join(errs...))
+}
+
+// validateOne returns an error if value fits several alternatives.
+func (d *document) validateOne(alternatives []*schema, value any, at string) error {
+	fits := 0
+	for _, one := range alternatives {
+		if d.validate(one, value, at) == nil {
+			fits++
+		}
+	}
+	if fits > 1 {
+		return fmt.Errorf("%s fits %d alternatives, of which one must fit", at, fits)
+	}
+	return nil
+}
+
+// inherit adds the keywords of a schema to its own alternatives. So the tests can treat
+// them like alternatives that stand alone.
+func (d *document) inherit(s *schema) {
+	if s == nil || s.Ref != "" || s.inherited {
+		return
+	}
+	s.inherited = true
+	base := *s
+	base.AnyOf, base.OneOf = nil, nil
+	refine := func(list []*schema) (all []*schema) {
+		for _, one := range list {
+			if len(s.Type) > 0 && one.Ref == "" && !slices.Equal(one.Type, stringOrList{"null"}) {
+				one = d.both(&base, one)
+			}
+			all = append(all, one)
+		}
+		return all
+	}
+	s.AnyOf, s.OneOf = refine(s.AnyOf), refine(s.OneOf)
+	for _, p := range s.Properties {
+		d.inherit(p)
+	}
+	d.inherit(s.Items)
+	for _, one := range slices.Concat(s.AnyOf, s.OneOf) {
+		d.inherit(one)
+	}
+}
+
+// both returns a schema that requires two. The second one refines the first.
+func (d *document) both(a, b *schema) *schema {
+	if a == nil {
+		return b
+	}
+	if a = d.resolve(a); b == nil {
+		return a
+	}
+	c := *a
+	c.inherited = false
+	if len(b.Type) > 0 {
+		c.Type = b.Type
+	}
+	if len(b.Enum) > 0 {
+		c.Enum = b.Enum
+	}
+	c.Format = cmp.Or(b.Format, a.Format)
+	c.Minimum, c.Maximum, c.Items = cmp.Or(b.Minimum, a.Minimum), cmp.Or(b.Maximum, a.Maximum), cmp.Or(b.Items, a.Items)
+	c.MinLength, c.MaxLength = cmp.Or(b.MinLength, a.MinLength), cmp.Or(b.MaxLength, a.MaxLength)
+	c.MinItems, c.MaxItems = cmp.Or(b.MinItems, a.MinItems), cmp.Or(b.MaxItems, a.MaxItems)
+	c.Required = slices.Concat(a.Required, b.Required)
+	c.AllOf = slices.Concat(a.AllOf, b.AllOf)
+	if c.Pattern = cmp.Or(b.Pattern, a.Pattern); a.Pattern != "" && b.Pattern != "" {
+		c.AllOf = append(c.AllOf, &schema{Pattern: a.Pattern})
+	}
+	if c.Not = cmp.Or(b.Not, a.Not); a.Not != nil && b.Not != nil {
+		c.AllOf = append(c.AllOf, &schema{Not: a.Not})
+	}
+	if len(b.AnyOf)+len(b.OneOf) > 0 {
+		c.AllOf = append(c.AllOf, &schema{AnyOf: b.AnyOf, OneOf: b.OneOf})
+	}
+	if len(b.Properties) > 0 {
+		c.Properties = maps.Clone(a.Properties)
+		for name, p := range b.Properties {
+			c.Properties[name] = d.both(a.Properties[name], p)
+		}
+	}
+	return &c
 }
 
 func (d *document) validateObject(s *schema, object map[string]any, at string) error {
@@ -316,7 +416,7 @@ func validateString(s *schema, value, at string) error {
 	if s.MinLength != nil && length < *s.MinLength || s.MaxLength != nil && length > *s.MaxLength {
 		return fmt.Errorf("%s has %d characters", at, length)
 	}
-	if s.Pattern != "" && !regexp.MustCompile(s.Pattern).MatchString(value) {
+	if s.Pattern != "" && !compiled(s.Pattern).MatchString(value) {
 		return fmt.Errorf("%s does not match %s", at, s.Pattern)
 	}
 	var err error
@@ -332,6 +432,17 @@ func validateString(s *schema, value, at string) error {
 		return fmt.Errorf("%s is no %s", at, s.Format)
 	}
 	return nil
+}
+
+var compiledPatterns sync.Map
+
+func compiled(pattern string) *regexp.Regexp {
+	if known, ok := compiledPatterns.Load(pattern); ok {
+		return known.(*regexp.Regexp)
+	}
+	one := regexp.MustCompile(pattern)
+	compiledPatterns.Store(pattern, one)
+	return one
 }
 
 func validateNumber(s *schema, value json.Number, at string) error {
@@ -381,8 +492,12 @@ func TestValidatorRefuses(t *testing.T) {
 			"birth": {"type": ["string", "null"], "format": "date"},
 			"tags": {"type": "array", "maxItems": 2, "items": {"type": "string", "enum": ["a", "b"]}},
 			"n": {"type": "integer", "minimum": 1, "maximum": 9},
+			"either": {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+				"oneOf": [{"required": ["a"]}, {"required": ["b"], "properties": {"b": {"pattern": "^x"}}}]},
+			"odd": {"type": "integer", "not": {"enum": [2, 4]}},
 			"more": {"anyOf": [{"type": "null"}, {"type": "object", "additionalProperties": {"type": "boolean"}}]}
 		}}`)}}
+	d.inherit(d.schemas["User"])
 	user := parseSchema(t, `{"$ref": "#/components/schemas/User"}`)
 	const good = `"id": "3fa85f64-5717-4562-b3fc-2c963f66afa6", "created_on": "2026-01-02T03:04:05+00:00"`
 
@@ -390,6 +505,9 @@ func TestValidatorRefuses(t *testing.T) {
 		`{` + good + `}`,
 		`{` + good + `, "birth": null, "tags": ["a", "b"], "n": 9, "more": {"x": true}}`,
 		`{` + good + `, "birth": "2026-02-28", "more": null}`,
+		`{` + good + `, "either": {"a": "1"}, "odd": 3}`,
+		`{` + good + `, "either": {"b": "x"}}`,
+		`{` + good + `, "either": {"a": "1", "b": "2"}}`,
 	} {
 		if err := d.validate(user, mustDecode(t, text), "body"); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -409,6 +527,9 @@ func TestValidatorRefuses(t *testing.T) {
 		"null where it may not": `{` + good + `, "n": null}`,
 		"none of the choices":   `{` + good + `, "more": {"x": 1}}`,
 		"array for object":      `[]`,
+		"excluded value":        `{` + good + `, "odd": 2}`,
+		"no alternative":        `{` + good + `, "either": {"b": "y"}}`,
+		"two alternatives":      `{` + good + `, "either": {"a": "1", "b": "x"}}`,
 	} {
 		if err := d.validate(user, mustDecode(t, text), "body"); err == nil {
 			t.Errorf("%s was accepted: %s", name, text)

@@ -369,6 +369,9 @@ func (g generator) value(t *rapid.T, s *schema, name string, depth int) any {
 	case !g.strict && (s == nil || depth > 6 || rapid.IntRange(0, 11).Draw(t, "odd "+name) == 0):
 		return oddValue().Draw(t, name)
 	}
+	if g.strict && isCombined(s) {
+		return g.combined(t, s, name, depth)
+	}
 	if choice := append(slices.Clone(s.AnyOf), s.OneOf...); len(choice) > 0 {
 		return g.value(t, rapid.SampledFrom(choice).Draw(t, "choice of "+name), name, depth+1)
 	}

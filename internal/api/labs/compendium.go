@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
 	"hale/internal/platform/fault"
@@ -21,16 +23,42 @@ func (h *Handlers) compendiumRoutes() []api.Route {
 }
 
 type searchCompendiumIn struct {
-	Body struct {
-		Mode           compendiumMode                    `json:"mode" doc:"canonical finds sets of codes; crosswalk also finds each lab's tests for one set."`
-		Query          *string                           `json:"query" required:"false" maxLength:"500" doc:"A name, synonym or LOINC code."`
-		CPTCodes       api.ListOrNull[string]            `json:"cpt_codes" required:"false" maxItems:"100"`
-		LOINCSetHash   *string                           `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"Set of codes from an earlier answer. It replaces query in crosswalk mode."`
-		Labs           api.ListOrNull[compendiumLabSlug] `json:"labs" required:"false" maxItems:"100" doc:"Labs to search. The default is all four."`
-		IncludeRelated *bool                             `json:"include_related" required:"false" default:"true"`
-		Limit          *int                              `json:"limit" required:"false" default:"3" doc:"Largest length of each list: 1 to 10, or 1 to 20 in crosswalk mode."`
-	}
+	Body searchCompendiumInBody
 }
+
+type searchCompendiumInBody struct {
+	Mode           compendiumMode                    `json:"mode" doc:"canonical finds sets of codes; crosswalk also finds each lab's tests for one set."`
+	Query          *string                           `json:"query" required:"false" maxLength:"500" doc:"A name, synonym or LOINC code."`
+	CPTCodes       api.ListOrNull[string]            `json:"cpt_codes" required:"false" maxItems:"100"`
+	LOINCSetHash   *string                           `json:"loinc_set_hash" required:"false" maxLength:"100" doc:"Set of codes from an earlier answer. It replaces query in crosswalk mode."`
+	Labs           api.ListOrNull[compendiumLabSlug] `json:"labs" required:"false" maxItems:"100" doc:"Labs to search. The default is all four."`
+	IncludeRelated *bool                             `json:"include_related" required:"false" default:"true"`
+	Limit          *int                              `json:"limit" required:"false" default:"3" doc:"Largest length of each list: 1 to 10, or 1 to 20 in crosswalk mode."`
+}
+
+// TransformSchema states the rules of check.
+func (searchCompendiumInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	blank, text := &huma.Schema{Pattern: `^\s*$`}, &huma.Schema{Type: huma.TypeString, Pattern: `\S`}
+	none, one := 0, 1
+	noHash, hash := &huma.Schema{MaxLength: &none}, &huma.Schema{Type: huma.TypeString, MinLength: &one}
+	alternative := func(mode string, limit float64, query, set *huma.Schema, required string) *huma.Schema {
+		return api.Object([]string{required}, map[string]*huma.Schema{
+			"mode": {Enum: []any{mode}}, "limit": limits(limit), "query": query, "loinc_set_hash": set,
+		})
+	}
+	return api.State(s, map[string]api.Stated{"": api.StateAny(
+		alternative("canonical", 10, text, noHash, "query"), alternative("crosswalk", 20, text, noHash, "query"), alternative("crosswalk", 20, blank, hash, "loinc_set_hash"),
+	)})
+}
+
+// limits returns the bounds of a limit.
+func limits(most float64) *huma.Schema {
+	least := 1.0
+	return &huma.Schema{Minimum: &least, Maximum: &most}
+}
+
+// stateLimit states the bounds of a limit.
+func stateLimit(most int) api.Stated { return api.Stated{"minimum": 1, "maximum": most} }
 
 // searchCompendiumBody is the result of a search.
 //
@@ -127,12 +155,21 @@ func (in *searchCompendiumIn) crosswalk(found *catalogue.Catalogue, selected cat
 }
 
 type convertCompendiumIn struct {
-	Body struct {
-		LabTestID   *catalogue.TestID      `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Lab test to convert. Send either this or provider_ids."`
-		ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"100"`
-		TargetLab   compendiumLabSlug      `json:"target_lab"`
-		Limit       *int                   `json:"limit" required:"false" default:"3" doc:"Candidates for each code: 1 to 20."`
-	}
+	Body convertCompendiumInBody
+}
+
+type convertCompendiumInBody struct {
+	LabTestID   *catalogue.TestID      `json:"lab_test_id" required:"false" format:"uuid" nullable:"true" doc:"Lab test to convert. Send either this or provider_ids."`
+	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"100"`
+	TargetLab   compendiumLabSlug      `json:"target_lab"`
+	Limit       *int                   `json:"limit" required:"false" default:"3" doc:"Candidates for each code: 1 to 20."`
+}
+
+// TransformSchema states the rules of convertCompendium.
+func (convertCompendiumInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"limit": stateLimit(20), "": api.OneOf(api.Has("lab_test_id", huma.TypeString), api.HasList("provider_ids")),
+	})
 }
 
 // convertCompendiumBody contains the target lab's tests for each code.
@@ -228,11 +265,18 @@ func matchedAll(candidates []catalogue.Candidate) []labTestMatched {
 }
 
 type searchOrderableIn struct {
-	Body struct {
-		ProviderIDs      []string          `json:"provider_ids" maxItems:"100"`
-		TargetLab        compendiumLabSlug `json:"target_lab"`
-		PerProviderLimit *int              `json:"per_provider_limit" required:"false" default:"1" doc:"Tests for each lab: 1 to 20."`
-	}
+	Body searchOrderableInBody
+}
+
+type searchOrderableInBody struct {
+	ProviderIDs      []string          `json:"provider_ids" maxItems:"100"`
+	TargetLab        compendiumLabSlug `json:"target_lab"`
+	PerProviderLimit *int              `json:"per_provider_limit" required:"false" default:"1" doc:"Tests for each lab: 1 to 20."`
+}
+
+// TransformSchema states the rules of searchOrderable.
+func (searchOrderableInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"per_provider_limit": stateLimit(20)})
 }
 
 type searchOrderableBody struct {

@@ -34,6 +34,13 @@ type StepIn struct {
 	Visit    *visitIn      `json:"visit,omitempty"`
 }
 
+// TransformSchema states that a step is not empty.
+func (StepIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"": api.StateAny(
+		api.HasText("sample_id"), api.HasText("status"), api.Has("shipment", huma.TypeObject), api.Has("visit", huma.TypeObject),
+	)})
+}
+
 type shipmentIn struct {
 	Direction      string `json:"direction" enum:"outbound,inbound" doc:"outbound: to the patient; inbound: to the lab."`
 	Courier        string `json:"courier" minLength:"1" maxLength:"100"`

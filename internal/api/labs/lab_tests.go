@@ -3,6 +3,8 @@ package labs
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/labs/catalogue"
 	"hale/internal/platform/fault"
@@ -98,16 +100,25 @@ func (h *Handlers) getLabTest(ctx context.Context, c api.Caller, in *labTestIn) 
 }
 
 type createLabTestIn struct {
-	Body struct {
-		Name         string                             `json:"name" minLength:"1" maxLength:"500"`
-		Description  string                             `json:"description" maxLength:"500"`
-		Method       collectionMethod                   `json:"method"`
-		MarkerIDs    api.ListOrNull[catalogue.MarkerID] `json:"marker_ids" required:"false" doc:"Markers of the test. Send either this or provider_ids."`
-		ProviderIDs  api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's own codes, with lab_slug or lab_account_id."`
-		Fasting      *bool                              `json:"fasting" required:"false" doc:"Whether the patient must fast. It is also true if a marker requires it."`
-		LabSlug      *string                            `json:"lab_slug" required:"false" doc:"The lab of provider_ids."`
-		LabAccountID *catalogue.AccountID               `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Account that offers the test. Other accounts do not offer it."`
-	}
+	Body createLabTestInBody
+}
+
+type createLabTestInBody struct {
+	Name         string                             `json:"name" minLength:"1" maxLength:"500"`
+	Description  string                             `json:"description" maxLength:"500"`
+	Method       collectionMethod                   `json:"method"`
+	MarkerIDs    api.ListOrNull[catalogue.MarkerID] `json:"marker_ids" required:"false" doc:"Markers of the test. Send either this or provider_ids."`
+	ProviderIDs  api.ListOrNull[string]             `json:"provider_ids" required:"false" doc:"The lab's own codes, with lab_slug or lab_account_id."`
+	Fasting      *bool                              `json:"fasting" required:"false" doc:"Whether the patient must fast. It is also true if a marker requires it."`
+	LabSlug      *string                            `json:"lab_slug" required:"false" doc:"The lab of provider_ids."`
+	LabAccountID *catalogue.AccountID               `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Account that offers the test. Other accounts do not offer it."`
+}
+
+// TransformSchema states the rules of the domain.
+func (createLabTestInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids")),
+	})
 }
 
 func (h *Handlers) createLabTest(ctx context.Context, c api.Caller, in *createLabTestIn) (*api.Out[labTestBody], error) {

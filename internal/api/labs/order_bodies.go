@@ -2,14 +2,17 @@ package labs
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
 	"hale/internal/api/people"
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/diagnoses"
 	"hale/internal/labs/orders"
 	"hale/internal/people/users"
 	"hale/internal/people/users/person"
@@ -32,12 +35,37 @@ type createOrderBody struct {
 	Consents         api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
 	ActivateBy       *api.DateText                 `json:"activate_by" required:"false" nullable:"true" doc:"Day in New York on which the order starts."`
 	AOEAnswers       api.ListOrNull[aoeAnswerIn]   `json:"aoe_answers" required:"false" maxItems:"500" doc:"Answers to the questions of the markers."`
-	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Your data, returned unchanged."`
+	Passthrough      *string                       `json:"passthrough" required:"false" doc:"Your data, returned unchanged. At most 10,000 characters."`
 	ClinicalNotes    *string                       `json:"clinical_notes" required:"false" doc:"Notes for the lab's requisition, at most 1,000 characters."`
 	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"Account for the order. It is selected automatically if it is absent."`
 	CreatorMemberID  *uuid.UUID                    `json:"creator_member_id" required:"false" format:"uuid" nullable:"true"`
 	PatientDetails   patientIn                     `json:"patient_details"`
 	PatientAddress   patientAddressIn              `json:"patient_address"`
+}
+
+// TransformSchema states the rules of the domain.
+func (createOrderBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	plain, adding := api.Has("order_set", huma.TypeObject), api.Has("order_set", huma.TypeObject)
+	plain.Properties["order_set"].Properties = map[string]*huma.Schema{"add_on": {Type: "null"}}
+	adding.Properties["order_set"] = api.Has("add_on", huma.TypeObject)
+	adding.Required = append(adding.Required, "collection_method")
+	adding.Properties["collection_method"] = &huma.Schema{Type: huma.TypeString}
+	return api.State(s, map[string]api.Stated{
+		"collection_method": api.StateWords(catalogue.Methods, false), "billing_type": billingOrEmpty,
+		"passthrough": api.StateOptional(orders.LongestPassthrough), "clinical_notes": api.StateOptional(orders.LongestNotes),
+		"icd_codes[]": api.StatePatterns(diagnoses.Pattern),
+		"":            api.OneOf(api.Has("lab_test_id", huma.TypeString), plain, adding),
+	})
+}
+
+var billingOrEmpty = api.StateWordsOrEmpty(wordsOf(catalogue.Billings))
+
+func wordsOf[T ~string](all []T) []string {
+	words := make([]string, len(all))
+	for i, w := range all {
+		words[i] = string(w)
+	}
+	return words
 }
 
 type orderedIn struct {
@@ -49,6 +77,16 @@ type orderedIn struct {
 type orderedMarkersIn struct {
 	MarkerIDs   api.ListOrNull[int64]  `json:"marker_ids" required:"false" maxItems:"200"`
 	ProviderIDs api.ListOrNull[string] `json:"provider_ids" required:"false" maxItems:"200" doc:"Codes of the lab. They cannot be combined with marker_ids."`
+}
+
+// TransformSchema states that an order set is not empty.
+func (orderedIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"": api.StateAny(api.HasList("lab_test_ids"), api.Has("add_on", huma.TypeObject))})
+}
+
+// TransformSchema states that an add-on names its markers in one way.
+func (orderedMarkersIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids"))})
 }
 
 func (in orderedIn) set() *orders.OrderSet {
@@ -66,6 +104,15 @@ type physicianIn struct {
 	NPI            string                    `json:"npi" doc:"Ten digits."`
 	LicensedStates api.ListOrNull[string]    `json:"licensed_states" required:"false" maxItems:"60"`
 	SignatureImage api.ObjectOrNull[imageIn] `json:"signature_image" required:"false" doc:"Image that is printed on the requisition."`
+}
+
+// TransformSchema states the rules of the domain.
+func (physicianIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"first_name": api.StateText(orders.LongestLine), "last_name": api.StateText(orders.LongestLine),
+		"email": api.StateEmail().OrEmpty(), "npi": api.StatePatterns(`^\s*[0-9]{10}\s*$`),
+		"licensed_states[]": api.StateEnum(append(slices.Clip(catalogue.States), "DC")),
+	})
 }
 
 // imageIn is an image in JSON.
@@ -108,6 +155,11 @@ type coverageIn struct {
 	DiagnosisCodes api.ListOrNull[string] `json:"diagnosis_codes" required:"false" maxItems:"50"`
 }
 
+// TransformSchema states the form of a diagnosis.
+func (coverageIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"diagnosis_codes[]": api.StatePatterns(diagnoses.Pattern)})
+}
+
 func codesOf(in api.ObjectOrNull[coverageIn]) []string {
 	if in.Value == nil {
 		return nil
@@ -116,9 +168,14 @@ func codesOf(in api.ObjectOrNull[coverageIn]) []string {
 }
 
 type consentIn struct {
-	ConsentType   string     `json:"consentType"`
+	ConsentType   string     `json:"consentType" doc:"Type of the consent."`
 	Version       *string    `json:"version" required:"false" default:"1.0"`
 	TimeOfConsent *time.Time `json:"timeOfConsent" required:"false"`
+}
+
+// TransformSchema states the rules of the domain.
+func (consentIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"consentType": api.StateWords(orders.Consents, false)})
 }
 
 func consentsFrom(in []consentIn) []orders.Consent {
@@ -139,12 +196,12 @@ type aoeAnswerIn struct {
 //
 // Reference 1.9, PatientDetailsWithValidation.
 type patientIn struct {
-	FirstName         string                               `json:"first_name" doc:"1 to 50 characters, ASCII."`
-	LastName          string                               `json:"last_name" doc:"1 to 50 characters, ASCII."`
-	DOB               api.DateText                         `json:"dob"`
-	Gender            string                               `json:"gender" doc:"female, male, other or unknown."`
-	PhoneNumber       string                               `json:"phone_number"`
-	Email             string                               `json:"email"`
+	FirstName         string                               `json:"first_name" doc:"1 to 50 ASCII letters, digits, and - . , ' with single spaces between words."`
+	LastName          string                               `json:"last_name" doc:"1 to 50 characters, as in first_name."`
+	DOB               api.DateText                         `json:"dob" doc:"Date of birth, not in the future and at most 130 years ago."`
+	Gender            string                               `json:"gender" doc:"female, male, other or unknown, in any case."`
+	PhoneNumber       string                               `json:"phone_number" doc:"Telephone number. A number without a country code is North American. Area code 555 is refused."`
+	Email             string                               `json:"email" doc:"E-mail address of at most 254 characters."`
 	MedicalProxy      api.ObjectOrNull[people.GuarantorIn] `json:"medical_proxy" required:"false" doc:"The representative of a minor."`
 	Race              *string                              `json:"race" required:"false"`
 	Ethnicity         *string                              `json:"ethnicity" required:"false"`
@@ -152,6 +209,24 @@ type patientIn struct {
 	GenderIdentity    *string                              `json:"gender_identity" required:"false"`
 	HouseholdIncome   *int64                               `json:"household_income" required:"false" doc:"Income in US dollars per year."`
 	HouseholdSize     *int64                               `json:"household_size" required:"false"`
+}
+
+// TransformSchema states the rules of the domain.
+func (patientIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	natural := api.Stated{"minimum": 0}
+	return api.State(s, map[string]api.Stated{
+		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": orderPhone(),
+		"gender": api.StateWords(orders.Genders, true), "race": api.StateWordsOrEmpty(users.Races), "ethnicity": api.StateWordsOrEmpty(users.Ethnicities),
+		"sexual_orientation": api.StateWordsOrEmpty(users.Orientations), "gender_identity": api.StateWordsOrEmpty(users.Identities),
+		"household_income": natural, "household_size": natural,
+	})
+}
+
+// orderPhone states the form of a telephone number in an order.
+func orderPhone() api.Stated {
+	s := api.StatePhone()
+	s["not"] = &huma.Schema{Pattern: person.Phone555Pattern}
+	return s
 }
 
 func (in patientIn) patient() (orders.Patient, error) {
@@ -174,9 +249,41 @@ type patientAddressIn struct {
 	City         string  `json:"city"`
 	State        string  `json:"state" doc:"State of two letters."`
 	Zip          string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
-	Country      string  `json:"country"`
+	Country      string  `json:"country" doc:"US, or empty, which means the same."`
 	AccessNotes  *string `json:"access_notes" required:"false" doc:"Directions to the door for a phlebotomist. At most 1,000 characters."`
-	PhoneNumber  *string `json:"phone_number" required:"false"`
+	PhoneNumber  *string `json:"phone_number" required:"false" doc:"Telephone number, as in patient_details."`
+}
+
+// TransformSchema states the rules of the domain.
+func (patientAddressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	rules := orderAddress()
+	rules["receiver_name"], rules["phone_number"] = api.StateOptional(orders.LongestLine), orderPhone().OrEmpty()
+	rules["access_notes"] = api.StateOptional(orders.LongestNotes)
+	return api.State(s, rules)
+}
+
+// orderAddress states the form of an address to which an order sends somebody or something.
+func orderAddress() map[string]api.Stated {
+	line := api.StateText(orders.LongestLine)
+	return map[string]api.Stated{
+		"first_line": line, "second_line": api.StateOptional(orders.LongestLine), "city": line,
+		"state": api.StateWords(person.StateCodes(), true), "zip": api.StatePatterns(person.ZipPattern), "country": api.StatePatterns(person.USPattern),
+	}
+}
+
+// importedAddressIn is the address of an imported order.
+type importedAddressIn patientAddressIn
+
+// TransformSchema states the rules of the domain.
+func (importedAddressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	line, optional := api.StateText(orders.LongestLine), api.StateOptional(orders.LongestLine)
+	required := api.StateText(orders.LongestLine)
+	required["type"] = huma.TypeString
+	return api.State(s, map[string]api.Stated{
+		"receiver_name": required, "first_line": line, "second_line": optional, "city": line, "state": line, "zip": line, "country": line,
+		"access_notes": api.StateOptional(orders.LongestNotes), "phone_number": optional,
+		"": {"required": append(slices.Clip(s.Required), "receiver_name")},
+	})
 }
 
 func (in patientAddressIn) address() orders.Address {

@@ -260,11 +260,18 @@ func (h *Handlers) completeDraw(ctx context.Context, c api.Caller, in *OrderPath
 }
 
 type resendOrderEventsIn struct {
-	Body struct {
-		OrderIDs api.ListOrNull[orders.ID] `json:"order_ids" required:"false" maxItems:"1000"`
-		StartAt  *time.Time                `json:"start_at" required:"false" doc:"Orders that changed since this time; at most 60 days before end_at."`
-		EndAt    *time.Time                `json:"end_at" required:"false" doc:"The default is now."`
-	}
+	Body resendOrderEventsInBody
+}
+
+type resendOrderEventsInBody struct {
+	OrderIDs api.ListOrNull[orders.ID] `json:"order_ids" required:"false" maxItems:"1000"`
+	StartAt  *time.Time                `json:"start_at" required:"false" doc:"Orders that changed since this time; at most 60 days before end_at."`
+	EndAt    *time.Time                `json:"end_at" required:"false" doc:"The default is now."`
+}
+
+// TransformSchema states that a body names orders or a time.
+func (resendOrderEventsInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"": api.StateAny(api.HasList("order_ids"), api.Has("start_at", huma.TypeString))})
 }
 
 type resentBody struct {
@@ -351,13 +358,20 @@ func (b postOrderBody) Subject() uuid.UUID { return b.Order.UserID.UUID() }
 // around them, like the reference. So values from a fixed list are plain texts here.
 
 type createTestkitOrderIn struct {
-	Body struct {
-		UserID          users.ID             `json:"user_id" format:"uuid"`
-		LabTestID       catalogue.TestID     `json:"lab_test_id" format:"uuid"`
-		ShippingDetails shippingIn           `json:"shipping_details"`
-		Passthrough     *string              `json:"passthrough" required:"false" doc:"Your data, returned unchanged."`
-		LabAccountID    *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
-	}
+	Body createTestkitOrderInBody
+}
+
+type createTestkitOrderInBody struct {
+	UserID          users.ID             `json:"user_id" format:"uuid"`
+	LabTestID       catalogue.TestID     `json:"lab_test_id" format:"uuid"`
+	ShippingDetails shippingIn           `json:"shipping_details"`
+	Passthrough     *string              `json:"passthrough" required:"false" doc:"Your data, returned unchanged. At most 10,000 characters."`
+	LabAccountID    *catalogue.AccountID `json:"lab_account_id" required:"false" format:"uuid" nullable:"true"`
+}
+
+// TransformSchema states the rules of the domain.
+func (createTestkitOrderInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"passthrough": api.StateOptional(orders.LongestPassthrough)})
 }
 
 // shippingIn is the address for the delivery of a kit.
@@ -370,6 +384,13 @@ type shippingIn struct {
 	Zip          string  `json:"zip" doc:"ZIP code such as 12345 or 12345-6789."`
 	Country      string  `json:"country"`
 	PhoneNumber  string  `json:"phone_number"`
+}
+
+// TransformSchema states the rules of the domain.
+func (shippingIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	rules := orderAddress()
+	rules["receiver_name"], rules["phone_number"] = api.StateText(orders.LongestLine), orderPhone()
+	return api.State(s, rules)
 }
 
 func (in shippingIn) address() orders.Address {
@@ -390,15 +411,22 @@ func (h *Handlers) createTestkitOrder(ctx context.Context, c api.Caller, in *cre
 }
 
 type registerTestkitIn struct {
-	Body struct {
-		UserID          *users.ID                     `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, who becomes the patient of the order."`
-		SampleID        string                        `json:"sample_id" doc:"Sample id that is printed on the kit."`
-		PatientDetails  patientIn                     `json:"patient_details"`
-		PatientAddress  patientAddressIn              `json:"patient_address"`
-		Physician       api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
-		Consents        api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
-		HealthInsurance api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
-	}
+	Body registerTestkitInBody
+}
+
+type registerTestkitInBody struct {
+	UserID          *users.ID                     `json:"user_id" required:"false" format:"uuid" nullable:"true" doc:"Another user, who becomes the patient of the order."`
+	SampleID        string                        `json:"sample_id" doc:"Sample id that is printed on the kit."`
+	PatientDetails  patientIn                     `json:"patient_details"`
+	PatientAddress  patientAddressIn              `json:"patient_address"`
+	Physician       api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
+	Consents        api.ListOrNull[consentIn]     `json:"consents" required:"false" maxItems:"50"`
+	HealthInsurance api.ObjectOrNull[coverageIn]  `json:"health_insurance" required:"false" doc:"Deprecated: only diagnosis_codes are read; see the insurance endpoints."`
+}
+
+// TransformSchema states the rules of the domain.
+func (registerTestkitInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"sample_id": api.StateText(orders.LongestLine)})
 }
 
 func (h *Handlers) registerTestkit(ctx context.Context, c api.Caller, in *registerTestkitIn) (*api.Out[postOrderBody], error) {
@@ -417,17 +445,26 @@ func (h *Handlers) registerTestkit(ctx context.Context, c api.Caller, in *regist
 }
 
 type importOrderIn struct {
-	Body struct {
-		UserID           users.ID                      `json:"user_id" format:"uuid"`
-		BillingType      string                        `json:"billing_type"`
-		OrderSet         orderedIn                     `json:"order_set"`
-		CollectionMethod string                        `json:"collection_method"`
-		Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
-		PatientDetails   patientIn                     `json:"patient_details"`
-		PatientAddress   patientAddressIn              `json:"patient_address" doc:"Address of the patient. Only its required fields are checked, and receiver_name is required."`
-		SampleID         string                        `json:"sample_id" doc:"The lab's number of the order; it must be unique."`
-		LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account is allowed."`
-	}
+	Body importOrderInBody
+}
+
+type importOrderInBody struct {
+	UserID           users.ID                      `json:"user_id" format:"uuid"`
+	BillingType      string                        `json:"billing_type"`
+	OrderSet         orderedIn                     `json:"order_set"`
+	CollectionMethod string                        `json:"collection_method"`
+	Physician        api.ObjectOrNull[physicianIn] `json:"physician" required:"false"`
+	PatientDetails   patientIn                     `json:"patient_details"`
+	PatientAddress   importedAddressIn             `json:"patient_address" doc:"Address of the patient. Each field has at most 200 characters, and receiver_name is required."`
+	SampleID         string                        `json:"sample_id" doc:"The lab's number of the order; it must be unique."`
+	LabAccountID     *catalogue.AccountID          `json:"lab_account_id" required:"false" format:"uuid" nullable:"true" doc:"A pending account is allowed."`
+}
+
+// TransformSchema states the rules of the domain.
+func (importOrderInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"sample_id": api.StateText(orders.LongestLine), "billing_type": api.StateWords(catalogue.Billings, false), "collection_method": api.StateWords(catalogue.Methods, false),
+	})
 }
 
 func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrderIn) (*api.Out[postOrderBody], error) {
@@ -443,7 +480,7 @@ func (h *Handlers) importOrder(ctx context.Context, c api.Caller, in *importOrde
 		o, warnings, err := orders.ImportWithWarnings(ctx, tx, c.Team, orders.Import{
 			User: b.UserID, Billing: catalogue.Billing(strings.TrimSpace(b.BillingType)), Set: *b.OrderSet.set(),
 			Method: catalogue.Method(strings.TrimSpace(b.CollectionMethod)), Physician: physicianFrom(b.Physician),
-			Patient: patient, Address: b.PatientAddress.address(), SampleID: b.SampleID, Account: b.LabAccountID,
+			Patient: patient, Address: patientAddressIn(b.PatientAddress).address(), SampleID: b.SampleID, Account: b.LabAccountID,
 		})
 		return o, "Order imported successfully", warnings, err
 	})

@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,18 +25,26 @@ func (h *Handlers) demographicsRoutes() []api.Route {
 //
 // Reference 5.7, UserInfoCreateRequest.
 type infoIn struct {
-	FirstName         string                        `json:"first_name"`
-	LastName          string                        `json:"last_name"`
-	Email             string                        `json:"email"`
+	FirstName         string                        `json:"first_name" doc:"1 to 50 ASCII letters, digits, and - . , ' with single spaces between words."`
+	LastName          string                        `json:"last_name" doc:"1 to 50 characters, as in first_name."`
+	Email             string                        `json:"email" doc:"E-mail address of at most 254 characters."`
 	PhoneNumber       string                        `json:"phone_number" doc:"Telephone number, stored as E.164. A number without a country code is North American."`
-	Gender            string                        `json:"gender"`
-	DOB               api.DateText                  `json:"dob"`
+	Gender            string                        `json:"gender" doc:"Text of 1 to 50 characters."`
+	DOB               api.DateText                  `json:"dob" doc:"Date of birth, not in the future and at most 130 years ago."`
 	Address           addressIn                     `json:"address"`
 	MedicalProxy      api.ObjectOrNull[GuarantorIn] `json:"medical_proxy" required:"false" doc:"The representative of a minor."`
 	Race              *race                         `json:"race" required:"false"`
 	Ethnicity         *ethnicity                    `json:"ethnicity" required:"false"`
 	SexualOrientation *orientation                  `json:"sexual_orientation" required:"false"`
 	GenderIdentity    *identityWord                 `json:"gender_identity" required:"false"`
+}
+
+// TransformSchema states the rules of the domain.
+func (infoIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": api.StatePhone(),
+		"gender": api.StateText(users.MaxGender),
+	})
 }
 
 type putInfoIn struct {
@@ -125,10 +134,34 @@ type addressIn struct {
 	SecondLine  *string `json:"second_line" required:"false"`
 	City        string  `json:"city"`
 	State       string  `json:"state" doc:"State. In the United States, it has two letters."`
-	Zip         *string `json:"zip" required:"false" doc:"ZIP code such as 12345 or 12345-6789. Send either this or zip_code."`
+	Zip         *string `json:"zip" required:"false" doc:"ZIP code such as 12345 or 12345-6789. Either this or zip_code is required."`
 	ZipCode     *string `json:"zip_code" required:"false" doc:"Another name for zip."`
 	Country     *string `json:"country" required:"false" doc:"Country of two letters. The default is US."`
 	AccessNotes *string `json:"access_notes" required:"false" maxLength:"1000" doc:"Directions to the door."`
+}
+
+// TransformSchema states the rules of the domain. They depend on the country, and zip_code
+// counts only without a zip.
+func (addressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	text := func(pattern string) *huma.Schema { return &huma.Schema{Type: huma.TypeString, Pattern: pattern} }
+	none := 0
+	alternative := func(country *huma.Schema, state, zip string, required ...string) []*huma.Schema {
+		of := func(name string, more map[string]*huma.Schema) *huma.Schema {
+			more["country"], more["state"], more[name] = country, &huma.Schema{Pattern: state}, text(zip)
+			return api.Object(append(slices.Clip(required), name), more)
+		}
+		return []*huma.Schema{
+			of("zip", map[string]*huma.Schema{}),
+			of("zip_code", map[string]*huma.Schema{"zip": {MaxLength: &none}}),
+		}
+	}
+	return api.State(s, map[string]api.Stated{
+		"first_line": api.StateText(person.MaxLine), "second_line": api.StateOptional(person.MaxLine), "city": api.StateText(person.MaxLine),
+		"access_notes": api.StateOptional(person.MaxNotes),
+		"": api.StateAny(append(
+			alternative(&huma.Schema{Pattern: person.USPattern}, person.WordsPattern(person.StateCodes(), true), person.ZipPattern),
+			alternative(text(person.AbroadPattern), person.TextPattern(person.MaxLine), person.TextPattern(person.MaxZip), "country")...)...),
+	})
 }
 
 // address converts an address. at is its place in the request, for the fault.
@@ -172,6 +205,13 @@ type GuarantorIn struct {
 	Address         addressIn `json:"address"`
 	HouseholdIncome *int64    `json:"household_income" required:"false" minimum:"0" doc:"Income in US dollars per year."`
 	HouseholdSize   *int64    `json:"household_size" required:"false" minimum:"0" doc:"Number of people in the household."`
+}
+
+// TransformSchema states the rules of the domain.
+func (GuarantorIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"first_name": api.StateName(), "last_name": api.StateName(), "phone_number": api.StatePhone(), "email": api.StateEmail().OrEmpty(),
+	})
 }
 
 func (g GuarantorIn) guarantor(at ...string) (person.Guarantor, *fault.Error) {

@@ -3,6 +3,8 @@ package people
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/people/insurance"
 	"hale/internal/platform/civil"
@@ -19,15 +21,24 @@ func (h *Handlers) insuranceRoutes() []api.Route {
 
 type createInsuranceIn struct {
 	api.UserPath
-	Body struct {
-		PayorCode    string                        `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state. Any other text is stored with a warning."`
-		MemberID     string                        `json:"member_id"`
-		GroupID      *string                       `json:"group_id" required:"false"`
-		Relationship string                        `json:"relationship" enum:"Self,Spouse,Other"`
-		Insured      insuredIn                     `json:"insured"`
-		Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Guarantor of the record. Orders require it to bill the record, unless the relationship is Self."`
-		IsPrimary    *bool                         `json:"is_primary" required:"false" default:"true"`
-	}
+	Body createInsuranceInBody
+}
+
+type createInsuranceInBody struct {
+	PayorCode    string                        `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state. Any other text is stored with a warning."`
+	MemberID     string                        `json:"member_id"`
+	GroupID      *string                       `json:"group_id" required:"false"`
+	Relationship string                        `json:"relationship" enum:"Self,Spouse,Other"`
+	Insured      insuredIn                     `json:"insured"`
+	Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Guarantor of the record. Orders require it to bill the record, unless the relationship is Self."`
+	IsPrimary    *bool                         `json:"is_primary" required:"false" default:"true"`
+}
+
+// TransformSchema states the rules of the domain.
+func (createInsuranceInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"payor_code": api.StateText(insurance.MaxCode), "member_id": api.StateText(insurance.MaxNumber), "group_id": api.StateOptional(insurance.MaxNumber),
+	})
 }
 
 type insuredIn struct {
@@ -38,6 +49,14 @@ type insuredIn struct {
 	Email       string       `json:"email"`
 	PhoneNumber string       `json:"phone_number"`
 	Address     addressIn    `json:"address"`
+}
+
+// TransformSchema states the rules of the domain.
+func (insuredIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": api.StatePhone(),
+		"gender": api.StateText(insurance.MaxGender),
+	})
 }
 
 // insuranceBody is an insurance record in an answer.
@@ -200,11 +219,21 @@ func (h *Handlers) searchPayors(ctx context.Context, c api.Caller, in *searchPay
 }
 
 type searchPayorsByBodyIn struct {
-	Body struct {
-		Name     *string `json:"insurance_name" required:"false" maxLength:"200"`
-		Provider *string `json:"provider" required:"false" doc:"change_healthcare, availity, stedi, waystar, claim_md, apero or pverify."`
-		Code     *string `json:"provider_id" required:"false" maxLength:"64" doc:"The clearing house's code of the payor."`
-	}
+	Body searchPayorsByBodyInBody
+}
+
+type searchPayorsByBodyInBody struct {
+	Name     *string `json:"insurance_name" required:"false" maxLength:"200"`
+	Provider *string `json:"provider" required:"false" doc:"change_healthcare, availity, stedi, waystar, claim_md, apero or pverify."`
+	Code     *string `json:"provider_id" required:"false" maxLength:"64" doc:"The clearing house's code of the payor."`
+}
+
+// TransformSchema states the rules of the domain.
+func (searchPayorsByBodyInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	named := noCodeOfHouse("provider_id")
+	named.Required = []string{"insurance_name"}
+	named.Properties["insurance_name"] = &huma.Schema{Type: huma.TypeString, Pattern: `[a-zA-Z0-9]|[^\x00-\x7f]`}
+	return api.State(s, map[string]api.Stated{"": api.StateAny(codeOfHouse("provider_id"), named)})
 }
 
 func (h *Handlers) searchPayorsByBody(ctx context.Context, c api.Caller, in *searchPayorsByBodyIn) (*api.Out[[]oldPayorBody], error) {
@@ -230,12 +259,33 @@ func (h *Handlers) findPayors(ctx context.Context, c api.Caller, q insurance.Que
 }
 
 type createPayorIn struct {
-	Body struct {
-		Name     string    `json:"name" maxLength:"200"`
-		Address  addressIn `json:"address"`
-		Provider *string   `json:"provider" required:"false" doc:"Clearing house whose code provider_payor_id is: change_healthcare, availity, stedi, waystar, claim_md, apero or pverify."`
-		Code     *string   `json:"provider_payor_id" required:"false" maxLength:"64" doc:"The clearing house's code of the payor."`
-	}
+	Body createPayorInBody
+}
+
+type createPayorInBody struct {
+	Name     string    `json:"name" maxLength:"200"`
+	Address  addressIn `json:"address"`
+	Provider *string   `json:"provider" required:"false" doc:"Clearing house whose code provider_payor_id is: change_healthcare, availity, stedi, waystar, claim_md, apero or pverify."`
+	Code     *string   `json:"provider_payor_id" required:"false" maxLength:"64" doc:"The clearing house's code of the payor."`
+}
+
+// TransformSchema states the rules of the domain.
+func (createPayorInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"name": api.StateText(insurance.MaxName), "": api.StateAny(codeOfHouse("provider_payor_id"), noCodeOfHouse("provider_payor_id")),
+	})
+}
+
+// codeOfHouse states that a body has a clearing house and its code of a payor.
+func codeOfHouse(field string) *huma.Schema {
+	return api.Object([]string{"provider", field}, map[string]*huma.Schema{
+		"provider": api.StateWords(insurance.ClearingHouses(), false).Text(), field: api.StateText(insurance.MaxExternal).Text(),
+	})
+}
+
+// noCodeOfHouse states that a body has neither.
+func noCodeOfHouse(field string) *huma.Schema {
+	return api.Object(nil, map[string]*huma.Schema{"provider": {Pattern: `^\s*$`}, field: {Pattern: `^\s*$`}})
 }
 
 func (h *Handlers) createPayor(ctx context.Context, c api.Caller, in *createPayorIn) (*api.Out[payorBody], error) {

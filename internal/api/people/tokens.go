@@ -81,11 +81,20 @@ func (h *Handlers) createLinkCode(ctx context.Context, c api.Caller, in *linkCod
 }
 
 type exchangeIn struct {
-	Body struct {
-		SignInToken string `json:"sign_in_token,omitempty" maxLength:"256" doc:"Token to exchange. Send either this or code."`
-		Code        string `json:"code,omitempty" maxLength:"256" doc:"A link code, in upper or lower case."`
-	}
+	Body    exchangeInBody
 	address string
+}
+
+type exchangeInBody struct {
+	SignInToken string `json:"sign_in_token,omitempty" maxLength:"256" doc:"Token to exchange. Send either this or code."`
+	Code        string `json:"code,omitempty" maxLength:"256" doc:"A link code, in upper or lower case."`
+}
+
+// TransformSchema states the rules of the domain.
+func (exchangeInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"": api.OneOf(api.HasText("sign_in_token"), api.HasText("code")),
+	})
 }
 
 // Resolve stores the address of the caller, for the limit of guesses.

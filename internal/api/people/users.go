@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
 
@@ -35,13 +36,22 @@ func (h *Handlers) userRoutes() []api.Route {
 }
 
 type createUserIn struct {
-	Body struct {
-		ClientUserID      string        `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. It must not be personal, such as an e-mail address or a telephone number."`
-		FallbackTimeZone  *string       `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
-		FallbackBirthDate *api.DateText `json:"fallback_birth_date" required:"false" nullable:"true"`
-		IngestionStart    *api.DateText `json:"ingestion_start" required:"false" nullable:"true"`
-		IngestionEnd      *api.DateText `json:"ingestion_end" required:"false" nullable:"true"`
-	}
+	Body createUserInBody
+}
+
+type createUserInBody struct {
+	ClientUserID      string        `json:"client_user_id" minLength:"1" maxLength:"256" doc:"Your own unique reference. It must not be personal, such as an e-mail address or a telephone number."`
+	FallbackTimeZone  *string       `json:"fallback_time_zone" required:"false" doc:"IANA name, such as Europe/Helsinki."`
+	FallbackBirthDate *api.DateText `json:"fallback_birth_date" required:"false" nullable:"true"`
+	IngestionStart    *api.DateText `json:"ingestion_start" required:"false" nullable:"true"`
+	IngestionEnd      *api.DateText `json:"ingestion_end" required:"false" nullable:"true"`
+}
+
+// TransformSchema states the rules of the domain.
+func (createUserInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"client_user_id": api.StatePatterns(`^[^\x00]*$`), "fallback_time_zone": api.StatePatterns(civil.ZonePattern),
+	})
 }
 
 func (in *createUserIn) user() (users.NewUser, error) {
@@ -154,13 +164,22 @@ func (h *Handlers) readUser(ctx context.Context, find func(tx *store.Tx) (users.
 
 type patchUserIn struct {
 	api.UserPath
-	Body struct {
-		ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Your own reference for the user. Null keeps it."`
-		FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name of the zone. Null removes it."`
-		FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Date of birth for providers that give no age. Null removes it."`
-		IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"First day of data to store. Null removes it."`
-		IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Last day of data to store. Null removes it."`
-	}
+	Body patchUserInBody
+}
+
+type patchUserInBody struct {
+	ClientUserID      patch.Field[string]       `json:"client_user_id" required:"false" doc:"Your own reference for the user. Null keeps it."`
+	FallbackTimeZone  patch.Field[string]       `json:"fallback_time_zone" required:"false" doc:"IANA name of the zone. Null removes it."`
+	FallbackBirthDate patch.Field[api.DateText] `json:"fallback_birth_date" required:"false" doc:"Date of birth for providers that give no age. Null removes it."`
+	IngestionStart    patch.Field[api.DateText] `json:"ingestion_start" required:"false" doc:"First day of data to store. Null removes it."`
+	IngestionEnd      patch.Field[api.DateText] `json:"ingestion_end" required:"false" doc:"Last day of data to store. Null removes it."`
+}
+
+// TransformSchema states the rules of the domain.
+func (patchUserInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"client_user_id": {"pattern": `^[^\x00]*$`, "minLength": 1, "maxLength": users.MaxClientID}, "fallback_time_zone": api.StatePatterns(civil.ZonePattern),
+	})
 }
 
 func (in *patchUserIn) update() (users.Update, error) {

@@ -28,6 +28,11 @@ func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 	for name, values := range samples {
 		doc.Components.Schemas.Map()[name] = schemaOfSamples("", values)
 	}
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.Name
+	}
+	doc.Components.Schemas.Map()[api.EventTypeSchema] = api.Enum(names)
 	doc.Webhooks = map[string]*huma.PathItem{}
 	for _, t := range types {
 		doc.Webhooks[t.Name] = &huma.PathItem{Post: &huma.Operation{
@@ -38,6 +43,9 @@ func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 		}}
 	}
 }
+
+// eventTypeRef refers to the schema that lists the event types.
+var eventTypeRef = api.Stated{"$ref": api.SchemaPrefix + api.EventTypeSchema}
 
 // payloadName returns the name of the schema that payloads of an event type have.
 // Deletions and histories of all resources have one schema each.

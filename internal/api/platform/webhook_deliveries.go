@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/platform/events"
 	"hale/internal/platform/fault"
@@ -199,12 +201,23 @@ func (h *Handlers) listAttempts(ctx context.Context, c api.Caller, in *attemptsI
 
 type replayIn struct {
 	WebhookPath
-	Body struct {
-		MessageID string `json:"message_id" required:"false" doc:"Id of one message to send, such as msg_…."`
-		From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"First number of the range to send. The range contains all events of the endpoint's types."`
-		To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Number of the last event. The default is the newest event."`
-		DryRun    bool   `json:"dry_run" required:"false" doc:"Count the messages and send nothing."`
-	}
+	Body replayInBody
+}
+
+type replayInBody struct {
+	MessageID string `json:"message_id" required:"false" doc:"Id of one message to send, such as msg_…."`
+	From      int64  `json:"from_seq" required:"false" minimum:"1" doc:"First number of the range to send. The range contains all events of the endpoint's types."`
+	To        int64  `json:"to_seq" required:"false" minimum:"1" doc:"Number of the last event. The default is the newest event."`
+	DryRun    bool   `json:"dry_run" required:"false" doc:"Count the messages and send nothing."`
+}
+
+// TransformSchema states that a replay is of one message or of a range.
+func (replayInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	none, one, forbidden := 0, 1, &huma.Schema{Not: &huma.Schema{}}
+	return api.State(s, map[string]api.Stated{"": api.StateAny(
+		api.Object([]string{"from_seq"}, map[string]*huma.Schema{"message_id": {MaxLength: &none}, "from_seq": {Type: huma.TypeInteger}}),
+		api.Object([]string{"message_id"}, map[string]*huma.Schema{"message_id": {MinLength: &one}, "from_seq": forbidden, "to_seq": forbidden}),
+	)})
 }
 
 // replayBody is the extent of a replay.
@@ -368,9 +381,16 @@ func (h *Handlers) getExample(_ context.Context, c api.Caller, in *exampleIn) (*
 
 type sendExampleIn struct {
 	WebhookPath
-	Body struct {
-		EventType string `json:"event_type"`
-	}
+	Body sendExampleInBody
+}
+
+type sendExampleInBody struct {
+	EventType string `json:"event_type"`
+}
+
+// TransformSchema states the event types.
+func (sendExampleInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"event_type": eventTypeRef})
 }
 
 // trialBody is a posted example and its answer.

@@ -137,6 +137,27 @@ type createWebhookBody struct {
 	Secret      *string           `json:"secret" required:"false" doc:"Secret: whsec_ and the base64 of 24 to 64 bytes. It is generated if absent."`
 }
 
+// TransformSchema states the rules of the domain.
+func (createWebhookBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"url": stateURL(), "description": stateDescription(), "secret": api.StatePatterns(webhooks.SecretPattern), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
+	})
+}
+
+// stateURL states the form of a receiver's URL.
+func stateURL() api.Stated {
+	s := api.StatePatterns(webhooks.URLPattern)
+	s["format"], s["maxLength"] = "uri", webhooks.MaxURL
+	return s
+}
+
+// stateDescription states the form of a description.
+func stateDescription() api.Stated {
+	s := api.StatePatterns(`^[^\x00]*$`)
+	s["maxLength"] = webhooks.MaxDescription
+	return s
+}
+
 type createWebhookIn struct{ Body createWebhookBody }
 
 func (h *Handlers) createWebhook(ctx context.Context, c api.Caller, in *createWebhookIn) (*api.Out[webhookBody], error) {
@@ -195,6 +216,14 @@ type patchWebhookBody struct {
 	FilterTypes typeNames           `json:"filter_types" required:"false" doc:"Event types of the endpoint. Null means all types that are not optional. An empty list is refused."`
 	// SendHeldSince is an addition to the reference.
 	SendHeldSince *api.Time `json:"send_held_since" required:"false" doc:"Send the held events since this time. The webhook must be enabled, or be enabled by this request. When absent, held events stay held until they are recovered."`
+}
+
+// TransformSchema states the rules of the domain.
+func (patchWebhookBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"url": stateURL(), "description": stateDescription(), "rate_limit": {"minimum": 1, "maximum": webhooks.MaxRate},
+		"content": api.StateEnum([]webhooks.Content{webhooks.FullContent, webhooks.IDsOnly}).OrNull(), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
+	})
 }
 
 type patchWebhookIn struct {
@@ -421,6 +450,11 @@ func (h *Handlers) getWebhookSecret(ctx context.Context, c api.Caller, in *Webho
 type rotateWebhookSecretBody struct {
 	Key     *string `json:"key" required:"false" doc:"Secret: whsec_ and the base64 of 24 to 64 bytes. It is generated if absent."`
 	Overlap *int64  `json:"overlap_seconds" required:"false" minimum:"0" maximum:"604800" doc:"Seconds during which the old secret signs too. The default is 86400."`
+}
+
+// TransformSchema states the form of a secret.
+func (rotateWebhookSecretBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{"key": api.StatePatterns(webhooks.SecretPattern)})
 }
 
 type rotateWebhookSecretIn struct {

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
+	"hale/internal/wearables/providers"
 )
 
 func (h *Handlers) deviceRoutes() []api.Route {
@@ -22,16 +25,30 @@ func (h *Handlers) deviceRoutes() []api.Route {
 
 type tellDeviceIn struct {
 	api.UserPath
-	Body struct {
-		Provider     string `json:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
-		SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"Kind of device, with the words of source_type of samples, such as phone, watch or ring. The default is unknown."`
-		AppID        string `json:"app_id" required:"false" maxLength:"200" doc:"Bundle id or package name."`
-		Manufacturer string `json:"device_manufacturer" required:"false" maxLength:"200"`
-		Model        string `json:"device_model" required:"false" maxLength:"200"`
-		Version      string `json:"device_version" required:"false" maxLength:"200" doc:"Version of the software or hardware. A newer version replaces it."`
-		ExternalID   string `json:"device_id" required:"false" maxLength:"200" doc:"The provider's id of the device."`
-	}
+	Body tellDeviceInBody
 }
+
+type tellDeviceInBody struct {
+	Provider     string `json:"provider" doc:"Slug of a provider of the catalogue whose auth_type is sdk, or manual."`
+	SourceType   string `json:"source_type" required:"false" maxLength:"64" doc:"Kind of device, with the words of source_type of samples, such as phone, watch or ring. The default is unknown."`
+	AppID        string `json:"app_id" required:"false" maxLength:"200" doc:"Bundle id or package name."`
+	Manufacturer string `json:"device_manufacturer" required:"false" maxLength:"200"`
+	Model        string `json:"device_model" required:"false" maxLength:"200"`
+	Version      string `json:"device_version" required:"false" maxLength:"200" doc:"Version of the software or hardware. A newer version replaces it."`
+	ExternalID   string `json:"device_id" required:"false" maxLength:"200" doc:"The provider's id of the device."`
+}
+
+// TransformSchema states the rules of the domain.
+func (tellDeviceInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"provider": api.StateEnum(append(providers.SlugsOfPhones(), users.Manual)), "app_id": stateDeviceText(), "device_manufacturer": stateDeviceText(), "device_model": stateDeviceText(), "device_version": stateDeviceText(), "device_id": stateDeviceText(),
+		"source_type": api.StateWordsOrEmpty(wearables.SourceTypes()),
+		"":            api.StateAny(api.HasWord("device_manufacturer"), api.HasWord("device_model"), api.HasWord("device_id")),
+	})
+}
+
+// stateDeviceText states that a text has no control characters.
+func stateDeviceText() api.Stated { return api.StatePatterns(`^\s*[^\x00-\x1f\x7f-\x9f]*$`) }
 
 func (in *tellDeviceIn) device() (connections.Device, error) {
 	b := in.Body

@@ -253,12 +253,21 @@ func (h *Handlers) partialRoutes() []api.Route {
 
 type beginUploadIn struct {
 	api.UserPath
-	Body struct {
-		Size        int64  `json:"size" minimum:"1" doc:"Size of the whole file in bytes."`
-		Kind        string `json:"kind,omitempty" doc:"Kind of the file. By default Hale recognises it by the content."`
-		SHA256      string `json:"sha256,omitempty" pattern:"^([0-9A-Fa-f]{64})?$" doc:"SHA-256 of the whole file, in hexadecimal. Hale checks the file against it, and resumes an interrupted upload of the same file."`
-		HistoryOnly bool   `json:"history_only,omitempty" doc:"Announce the imported data only with events about the history."`
-	}
+	Body beginUploadInBody
+}
+
+type beginUploadInBody struct {
+	Size        int64  `json:"size" minimum:"1" doc:"Size of the whole file in bytes."`
+	Kind        string `json:"kind,omitempty" doc:"Kind of the file. By default Hale recognises it by the content."`
+	SHA256      string `json:"sha256,omitempty" pattern:"^([0-9A-Fa-f]{64})?$" doc:"SHA-256 of the whole file, in hexadecimal. Hale checks the file against it, and resumes an interrupted upload of the same file."`
+	HistoryOnly bool   `json:"history_only,omitempty" doc:"Announce the imported data only with events about the history."`
+}
+
+// TransformSchema states the rules of the domain.
+func (beginUploadInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"kind": api.StateEnum(append(imports.Kinds(), "")),
+	})
 }
 
 // uploadBody is an upload in parts on the wire.

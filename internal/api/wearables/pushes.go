@@ -6,8 +6,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
@@ -30,6 +33,20 @@ type PushHead struct {
 	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"Whether the history of this resource is complete."`
 
 	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Ids of records that the phone reports as deleted, as pushed with them. Records are deleted after data is stored."`
+}
+
+// stateSpan states the form of a date or an instant.
+func stateSpan() api.Stated {
+	return api.StateAny(&huma.Schema{Format: "date"}, &huma.Schema{Format: "date-time"})
+}
+
+// TransformSchema states the rules of every push. The types that embed PushHead have it,
+// too.
+func (PushHead) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"provider": api.StateEnum(append(providers.SlugsOfPhones(), users.Manual)), "start_date": stateSpan(), "end_date": stateSpan(),
+		"time_zone": {"pattern": `^$|` + civil.ZonePattern},
+	})
 }
 
 // deletedRecord is a record that a phone reports as deleted. It may also be the id alone.

@@ -3,10 +3,12 @@ package wearables
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables/deletion"
@@ -23,16 +25,26 @@ func (h *Handlers) shiftRoutes() []api.Route {
 
 type shiftIn struct {
 	api.UserPath
-	Body struct {
-		Provider string `json:"provider" minLength:"1" doc:"Shift only data of this provider."`
-		Source   string `json:"source,omitempty" doc:"Shift only data of this source: its type, app_id, device_id or source_id."`
-		Resource string `json:"resource,omitempty" doc:"Shift only this time series or summary."`
-		Start    string `json:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601) of the wrong times, inclusive."`
-		End      string `json:"end" doc:"Last day or instant of the range, inclusive."`
-		Seconds  int64  `json:"seconds" doc:"Seconds to add to the times. The number is negative if the clock was fast."`
-		TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person. Offsets follow this zone at the new times. The default is the user's fallback_time_zone."`
-		DryRun   bool   `json:"dry_run,omitempty" doc:"Count the records and move nothing."`
-	}
+	Body shiftInBody
+}
+
+type shiftInBody struct {
+	Provider string `json:"provider" minLength:"1" doc:"Shift only data of this provider."`
+	Source   string `json:"source,omitempty" doc:"Shift only data of this source: its type, app_id, device_id or source_id."`
+	Resource string `json:"resource,omitempty" doc:"Shift only this time series or summary."`
+	Start    string `json:"start" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601) of the wrong times, inclusive."`
+	End      string `json:"end" doc:"Last day or instant of the range, inclusive."`
+	Seconds  int64  `json:"seconds" doc:"Seconds to add to the times. The number is negative if the clock was fast."`
+	TimeZone string `json:"time_zone,omitempty" doc:"IANA zone of the person. Offsets follow this zone at the new times. The default is the user's fallback_time_zone."`
+	DryRun   bool   `json:"dry_run,omitempty" doc:"Count the records and move nothing."`
+}
+
+// TransformSchema states the rules of the domain.
+func (shiftInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Stated{
+		"start": stateSpan(), "end": stateSpan(), "time_zone": api.StatePatterns(civil.ZonePattern).OrEmpty(),
+		"seconds": {"minimum": -deletion.MaxShiftSeconds, "maximum": deletion.MaxShiftSeconds, "not": &huma.Schema{Enum: []any{0}}},
+	})
 }
 
 // shiftBody is a shift on the wire.
