@@ -10,7 +10,7 @@ import (
 	"hale/internal/people/users/person"
 )
 
-// Stated holds keywords of JSON Schema that stand in the OpenAPI document only. The
+// Stated holds keywords of JSON Schema that only the OpenAPI document has. The
 // domain applies the rule and has its own message for it.
 type Stated map[string]any
 

@@ -305,7 +305,7 @@ func (d *document) validateOne(alternatives []*schema, value any, at string) err
 }
 
 // inherit adds the keywords of a schema to its own alternatives. So the tests can treat
-// them like alternatives that stand alone.
+// them like separate schemas.
 func (d *document) inherit(s *schema) {
 	if s == nil || s.Ref != "" || s.inherited {
 		return

@@ -262,7 +262,7 @@ func (patientAddressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 	return api.State(s, rules)
 }
 
-// orderAddress states the form of an address to which an order sends somebody or something.
+// orderAddress states the form of an address for a visit or a delivery.
 func orderAddress() map[string]api.Stated {
 	line := api.StateText(orders.LongestLine)
 	return map[string]api.Stated{

@@ -140,7 +140,7 @@ type createWebhookBody struct {
 // TransformSchema states the rules of the domain.
 func (createWebhookBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return api.State(s, map[string]api.Stated{
-		"url": stateURL(), "description": stateDescription(), "secret": api.StatePatterns(webhooks.SecretPattern), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
+		"url": stateURL(), "description": stateDescription(), "secret": api.StatePatterns(`^$|` + webhooks.SecretPattern), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
 	})
 }
 
@@ -454,7 +454,7 @@ type rotateWebhookSecretBody struct {
 
 // TransformSchema states the form of a secret.
 func (rotateWebhookSecretBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"key": api.StatePatterns(webhooks.SecretPattern)})
+	return api.State(s, map[string]api.Stated{"key": api.StatePatterns(`^$|` + webhooks.SecretPattern)})
 }
 
 type rotateWebhookSecretIn struct {
