@@ -63,6 +63,13 @@ var lenientEnums = map[string]string{
 	"body data[].bolus_purpose": rejectedElements, "body data[].delivery_form": rejectedElements, "body data[].delivery_mode": rejectedElements,
 	"body data[].intensity": rejectedElements, "body data[].sensor_location": rejectedElements,
 
+	"body event_type":                  ownRefusal,
+	"body filter_types[]":              ownRefusal,
+	"body patient_address.state":       ownRefusal,
+	"body physician.licensed_states[]": ownRefusal,
+	"body shipping_details.state":      ownRefusal,
+	"query types":                      ownRefusal,
+
 	"body data[].energy.unit":              asObject,
 	"body data[].cervical_mucus[].quality": asObject, "body data[].contraceptive[].type": asObject,
 	"body data[].detected_deviations[].deviation": asObject, "body data[].home_pregnancy_test[].test_result": asObject,
@@ -72,6 +79,7 @@ var lenientEnums = map[string]string{
 
 const (
 	rejectedElements = "the answer counts the value among the rejected ones"
+	ownRefusal       = "the refusal has another message, or is of a field beside it"
 	asObject         = "the refusal is of the object that has the word"
 )
 
