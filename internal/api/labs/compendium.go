@@ -46,7 +46,7 @@ func (searchCompendiumInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *
 			"mode": {Enum: []any{mode}}, "limit": limits(limit), "query": query, "loinc_set_hash": set,
 		})
 	}
-	return api.State(s, map[string]api.Stated{"": api.StateAny(
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(
 		alternative("canonical", 10, text, noHash, "query"), alternative("crosswalk", 20, text, noHash, "query"), alternative("crosswalk", 20, blank, hash, "loinc_set_hash"),
 	)})
 }
@@ -58,7 +58,7 @@ func limits(most float64) *huma.Schema {
 }
 
 // stateLimit states the bounds of a limit.
-func stateLimit(most int) api.Stated { return api.Stated{"minimum": 1, "maximum": most} }
+func stateLimit(most int) api.Keywords { return api.Keywords{"minimum": 1, "maximum": most} }
 
 // searchCompendiumBody is the result of a search.
 //
@@ -167,7 +167,7 @@ type convertCompendiumInBody struct {
 
 // TransformSchema states the rules of convertCompendium.
 func (convertCompendiumInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"limit": stateLimit(20), "": api.OneOf(api.Has("lab_test_id", huma.TypeString), api.HasList("provider_ids")),
 	})
 }
@@ -276,7 +276,7 @@ type searchOrderableInBody struct {
 
 // TransformSchema states the rules of searchOrderable.
 func (searchOrderableInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"per_provider_limit": stateLimit(20)})
+	return api.State(s, map[string]api.Keywords{"per_provider_limit": stateLimit(20)})
 }
 
 type searchOrderableBody struct {

@@ -36,7 +36,7 @@ type StepIn struct {
 
 // TransformSchema states that a step is not empty.
 func (StepIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"": api.StateAny(
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(
 		api.HasText("sample_id"), api.HasText("status"), api.Has("shipment", huma.TypeObject), api.Has("visit", huma.TypeObject),
 	)})
 }

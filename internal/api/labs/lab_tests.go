@@ -116,7 +116,7 @@ type createLabTestInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createLabTestInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids")),
 	})
 }

@@ -50,7 +50,7 @@ func (createOrderBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sc
 	adding.Properties["order_set"] = api.Has("add_on", huma.TypeObject)
 	adding.Required = append(adding.Required, "collection_method")
 	adding.Properties["collection_method"] = &huma.Schema{Type: huma.TypeString}
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"collection_method": api.StateWords(catalogue.Methods, false), "billing_type": billingOrEmpty,
 		"passthrough": api.StateOptional(orders.LongestPassthrough), "clinical_notes": api.StateOptional(orders.LongestNotes),
 		"icd_codes[]": api.StatePatterns(diagnoses.Pattern),
@@ -81,12 +81,12 @@ type orderedMarkersIn struct {
 
 // TransformSchema states that an order set is not empty.
 func (orderedIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"": api.StateAny(api.HasList("lab_test_ids"), api.Has("add_on", huma.TypeObject))})
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(api.HasList("lab_test_ids"), api.Has("add_on", huma.TypeObject))})
 }
 
 // TransformSchema states that an add-on names its markers in one way.
 func (orderedMarkersIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids"))})
+	return api.State(s, map[string]api.Keywords{"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids"))})
 }
 
 func (in orderedIn) set() *orders.OrderSet {
@@ -108,7 +108,7 @@ type physicianIn struct {
 
 // TransformSchema states the rules of the domain.
 func (physicianIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"first_name": api.StateText(orders.LongestLine), "last_name": api.StateText(orders.LongestLine),
 		"email": api.StateEmail().OrEmpty(), "npi": api.StatePatterns(`^\s*[0-9]{10}\s*$`),
 		"licensed_states[]": api.StateEnum(append(slices.Clip(catalogue.States), "DC")),
@@ -157,7 +157,7 @@ type coverageIn struct {
 
 // TransformSchema states the form of a diagnosis.
 func (coverageIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"diagnosis_codes[]": api.StatePatterns(diagnoses.Pattern)})
+	return api.State(s, map[string]api.Keywords{"diagnosis_codes[]": api.StatePatterns(diagnoses.Pattern)})
 }
 
 func codesOf(in api.ObjectOrNull[coverageIn]) []string {
@@ -175,7 +175,7 @@ type consentIn struct {
 
 // TransformSchema states the rules of the domain.
 func (consentIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"consentType": api.StateWords(orders.Consents, false)})
+	return api.State(s, map[string]api.Keywords{"consentType": api.StateWords(orders.Consents, false)})
 }
 
 func consentsFrom(in []consentIn) []orders.Consent {
@@ -213,8 +213,8 @@ type patientIn struct {
 
 // TransformSchema states the rules of the domain.
 func (patientIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	natural := api.Stated{"minimum": 0}
-	return api.State(s, map[string]api.Stated{
+	natural := api.Keywords{"minimum": 0}
+	return api.State(s, map[string]api.Keywords{
 		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": orderPhone(),
 		"gender": api.StateWords(orders.Genders, true), "race": api.StateWordsOrEmpty(users.Races), "ethnicity": api.StateWordsOrEmpty(users.Ethnicities),
 		"sexual_orientation": api.StateWordsOrEmpty(users.Orientations), "gender_identity": api.StateWordsOrEmpty(users.Identities),
@@ -223,7 +223,7 @@ func (patientIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 }
 
 // orderPhone states the form of a telephone number in an order.
-func orderPhone() api.Stated {
+func orderPhone() api.Keywords {
 	s := api.StatePhone()
 	s["not"] = &huma.Schema{Pattern: person.Phone555Pattern}
 	return s
@@ -263,9 +263,9 @@ func (patientAddressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 }
 
 // orderAddress states the form of an address for a visit or a delivery.
-func orderAddress() map[string]api.Stated {
+func orderAddress() map[string]api.Keywords {
 	line := api.StateText(orders.LongestLine)
-	return map[string]api.Stated{
+	return map[string]api.Keywords{
 		"first_line": line, "second_line": api.StateOptional(orders.LongestLine), "city": line,
 		"state": api.StateWords(person.StateCodes(), true), "zip": api.StatePatterns(person.ZipPattern), "country": api.StatePatterns(person.USPattern),
 	}
@@ -279,7 +279,7 @@ func (importedAddressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.
 	line, optional := api.StateText(orders.LongestLine), api.StateOptional(orders.LongestLine)
 	required := api.StateText(orders.LongestLine)
 	required["type"] = huma.TypeString
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"receiver_name": required, "first_line": line, "second_line": optional, "city": line, "state": line, "zip": line, "country": line,
 		"access_notes": api.StateOptional(orders.LongestNotes), "phone_number": optional,
 		"": {"required": append(slices.Clip(s.Required), "receiver_name")},

@@ -271,7 +271,7 @@ type resendOrderEventsInBody struct {
 
 // TransformSchema states that a body names orders or a time.
 func (resendOrderEventsInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"": api.StateAny(api.HasList("order_ids"), api.Has("start_at", huma.TypeString))})
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(api.HasList("order_ids"), api.Has("start_at", huma.TypeString))})
 }
 
 type resentBody struct {
@@ -371,7 +371,7 @@ type createTestkitOrderInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createTestkitOrderInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"passthrough": api.StateOptional(orders.LongestPassthrough)})
+	return api.State(s, map[string]api.Keywords{"passthrough": api.StateOptional(orders.LongestPassthrough)})
 }
 
 // shippingIn is the address for the delivery of a kit.
@@ -426,7 +426,7 @@ type registerTestkitInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (registerTestkitInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"sample_id": api.StateText(orders.LongestLine)})
+	return api.State(s, map[string]api.Keywords{"sample_id": api.StateText(orders.LongestLine)})
 }
 
 func (h *Handlers) registerTestkit(ctx context.Context, c api.Caller, in *registerTestkitIn) (*api.Out[postOrderBody], error) {
@@ -462,7 +462,7 @@ type importOrderInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (importOrderInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"sample_id": api.StateText(orders.LongestLine), "billing_type": api.StateWords(catalogue.Billings, false), "collection_method": api.StateWords(catalogue.Methods, false),
 	})
 }

@@ -41,7 +41,7 @@ type infoIn struct {
 
 // TransformSchema states the rules of the domain.
 func (infoIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": api.StatePhone(),
 		"gender": api.StateText(users.MaxGender),
 	})
@@ -155,7 +155,7 @@ func (addressIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 			of("zip_code", map[string]*huma.Schema{"zip": {MaxLength: &none}}),
 		}
 	}
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"first_line": api.StateText(person.MaxLine), "second_line": api.StateOptional(person.MaxLine), "city": api.StateText(person.MaxLine),
 		"access_notes": api.StateOptional(person.MaxNotes),
 		"": api.StateAny(append(
@@ -209,7 +209,7 @@ type GuarantorIn struct {
 
 // TransformSchema states the rules of the domain.
 func (GuarantorIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"first_name": api.StateName(), "last_name": api.StateName(), "phone_number": api.StatePhone(), "email": api.StateEmail().OrEmpty(),
 	})
 }

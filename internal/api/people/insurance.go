@@ -36,7 +36,7 @@ type createInsuranceInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createInsuranceInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"payor_code": api.StateText(insurance.MaxCode), "member_id": api.StateText(insurance.MaxNumber), "group_id": api.StateOptional(insurance.MaxNumber),
 	})
 }
@@ -53,7 +53,7 @@ type insuredIn struct {
 
 // TransformSchema states the rules of the domain.
 func (insuredIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": api.StatePhone(),
 		"gender": api.StateText(insurance.MaxGender),
 	})
@@ -233,7 +233,7 @@ func (searchPayorsByBodyInBody) TransformSchema(_ huma.Registry, s *huma.Schema)
 	named := noCodeOfHouse("provider_id")
 	named.Required = []string{"insurance_name"}
 	named.Properties["insurance_name"] = &huma.Schema{Type: huma.TypeString, Pattern: `[a-zA-Z0-9]|[^\x00-\x7f]`}
-	return api.State(s, map[string]api.Stated{"": api.StateAny(codeOfHouse("provider_id"), named)})
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(codeOfHouse("provider_id"), named)})
 }
 
 func (h *Handlers) searchPayorsByBody(ctx context.Context, c api.Caller, in *searchPayorsByBodyIn) (*api.Out[[]oldPayorBody], error) {
@@ -271,7 +271,7 @@ type createPayorInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createPayorInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"name": api.StateText(insurance.MaxName), "": api.StateAny(codeOfHouse("provider_payor_id"), noCodeOfHouse("provider_payor_id")),
 	})
 }

@@ -92,7 +92,7 @@ type exchangeInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (exchangeInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"": api.OneOf(api.HasText("sign_in_token"), api.HasText("code")),
 	})
 }

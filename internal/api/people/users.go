@@ -49,7 +49,7 @@ type createUserInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createUserInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"client_user_id": api.StatePatterns(`^[^\x00]*$`), "fallback_time_zone": api.StatePatterns(civil.ZonePattern),
 	})
 }
@@ -177,7 +177,7 @@ type patchUserInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (patchUserInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"client_user_id": {"pattern": `^[^\x00]*$`, "minLength": 1, "maxLength": users.MaxClientID}, "fallback_time_zone": api.StatePatterns(civil.ZonePattern),
 	})
 }

@@ -45,7 +45,7 @@ func DescribeEvents(doc *huma.OpenAPI, types []events.Type) {
 }
 
 // eventTypeRef refers to the schema that lists the event types.
-var eventTypeRef = api.Stated{"$ref": api.SchemaPrefix + api.EventTypeSchema}
+var eventTypeRef = api.Keywords{"$ref": api.SchemaPrefix + api.EventTypeSchema}
 
 // payloadName returns the name of the schema that payloads of an event type have.
 // Deletions and histories of all resources have one schema each.

@@ -214,7 +214,7 @@ type replayInBody struct {
 // TransformSchema states that a replay is of one message or of a range.
 func (replayInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	none, one, forbidden := 0, 1, &huma.Schema{Not: &huma.Schema{}}
-	return api.State(s, map[string]api.Stated{"": api.StateAny(
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(
 		api.Object([]string{"from_seq"}, map[string]*huma.Schema{"message_id": {MaxLength: &none}, "from_seq": {Type: huma.TypeInteger}}),
 		api.Object([]string{"message_id"}, map[string]*huma.Schema{"message_id": {MinLength: &one}, "from_seq": forbidden, "to_seq": forbidden}),
 	)})
@@ -390,7 +390,7 @@ type sendExampleInBody struct {
 
 // TransformSchema states the event types.
 func (sendExampleInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"event_type": eventTypeRef})
+	return api.State(s, map[string]api.Keywords{"event_type": eventTypeRef})
 }
 
 // trialBody is a posted example and its answer.

@@ -139,20 +139,20 @@ type createWebhookBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createWebhookBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"url": stateURL(), "description": stateDescription(), "secret": api.StatePatterns(`^$|` + webhooks.SecretPattern), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
 	})
 }
 
 // stateURL states the form of a receiver's URL.
-func stateURL() api.Stated {
+func stateURL() api.Keywords {
 	s := api.StatePatterns(webhooks.URLPattern)
 	s["format"], s["maxLength"] = "uri", webhooks.MaxURL
 	return s
 }
 
 // stateDescription states the form of a description.
-func stateDescription() api.Stated {
+func stateDescription() api.Keywords {
 	s := api.StatePatterns(`^[^\x00]*$`)
 	s["maxLength"] = webhooks.MaxDescription
 	return s
@@ -220,7 +220,7 @@ type patchWebhookBody struct {
 
 // TransformSchema states the rules of the domain.
 func (patchWebhookBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"url": stateURL(), "description": stateDescription(), "rate_limit": {"minimum": 1, "maximum": webhooks.MaxRate},
 		"content": api.StateEnum([]webhooks.Content{webhooks.FullContent, webhooks.IDsOnly}).OrNull(), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
 	})
@@ -454,7 +454,7 @@ type rotateWebhookSecretBody struct {
 
 // TransformSchema states the form of a secret.
 func (rotateWebhookSecretBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{"key": api.StatePatterns(`^$|` + webhooks.SecretPattern)})
+	return api.State(s, map[string]api.Keywords{"key": api.StatePatterns(`^$|` + webhooks.SecretPattern)})
 }
 
 type rotateWebhookSecretIn struct {

@@ -40,7 +40,7 @@ type tellDeviceInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (tellDeviceInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"provider": api.StateEnum(append(providers.SlugsOfPhones(), users.Manual)), "app_id": stateDeviceText(), "device_manufacturer": stateDeviceText(), "device_model": stateDeviceText(), "device_version": stateDeviceText(), "device_id": stateDeviceText(),
 		"source_type": api.StateWordsOrEmpty(wearables.SourceTypes()),
 		"":            api.StateAny(api.HasWord("device_manufacturer"), api.HasWord("device_model"), api.HasWord("device_id")),
@@ -48,7 +48,7 @@ func (tellDeviceInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.S
 }
 
 // stateDeviceText states that a text has no control characters.
-func stateDeviceText() api.Stated { return api.StatePatterns(`^\s*[^\x00-\x1f\x7f-\x9f]*$`) }
+func stateDeviceText() api.Keywords { return api.StatePatterns(`^\s*[^\x00-\x1f\x7f-\x9f]*$`) }
 
 func (in *tellDeviceIn) device() (connections.Device, error) {
 	b := in.Body

@@ -265,7 +265,7 @@ type beginUploadInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (beginUploadInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"kind": api.StateEnum(append(imports.Kinds(), "")),
 	})
 }

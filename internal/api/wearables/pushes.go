@@ -36,14 +36,14 @@ type PushHead struct {
 }
 
 // stateSpan states the form of a date or an instant.
-func stateSpan() api.Stated {
+func stateSpan() api.Keywords {
 	return api.StateAny(&huma.Schema{Format: "date"}, &huma.Schema{Format: "date-time"})
 }
 
 // TransformSchema states the rules of every push. The types that embed PushHead have it,
 // too.
 func (PushHead) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"provider": api.StateEnum(append(providers.SlugsOfPhones(), users.Manual)), "start_date": stateSpan(), "end_date": stateSpan(),
 		"time_zone": {"pattern": `^$|` + civil.ZonePattern},
 	})

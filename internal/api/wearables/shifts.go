@@ -41,7 +41,7 @@ type shiftInBody struct {
 
 // TransformSchema states the rules of the domain.
 func (shiftInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Stated{
+	return api.State(s, map[string]api.Keywords{
 		"start": stateSpan(), "end": stateSpan(), "time_zone": api.StatePatterns(civil.ZonePattern).OrEmpty(),
 		"seconds": {"minimum": -deletion.MaxShiftSeconds, "maximum": deletion.MaxShiftSeconds, "not": &huma.Schema{Enum: []any{0}}},
 	})

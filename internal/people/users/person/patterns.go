@@ -20,10 +20,10 @@ const (
 	maxRepeat = 1000
 )
 
-// TextPattern is the pattern of Form.Text.
+// TextPattern returns the pattern of Form.Text.
 func TextPattern(limit int) string { return `^\s*` + trimmedText(limit) + `\s*$` }
 
-// OptionalPattern is the pattern of Form.Optional.
+// OptionalPattern returns the pattern of Form.Optional.
 func OptionalPattern(limit int) string { return `^\s*(?:` + trimmedText(limit) + `)?\s*$` }
 
 func trimmedText(limit int) string {

@@ -25,12 +25,12 @@ func TestPatternsAreTheRules(t *testing.T) {
 		near     string // pattern of values that are close to valid ones
 		samples  []string
 	}{
-		{"text", []string{TextPattern(200)}, text(200), `[ a\t\n\x00\x7fé]{0,6}`, long(200)},
+		{"text", []string{TextPattern(200)}, text(200), `[ a\t\n\x00\x7fé]{0,6}`, longTexts(200)},
 		{"text of one", []string{TextPattern(1)}, text(1), `[ aé]{0,3}`, nil},
 		{"text of two", []string{TextPattern(2)}, text(2), `[ aé]{0,4}`, nil},
-		{"long text", []string{TextPattern(10_000)}, text(10_000), `[ a]{0,3}`, long(10_000)},
-		{"optional", []string{OptionalPattern(50)}, func(f Form, s string) { f.Optional("x", s, 50) }, `[ a\n\x01]{0,4}`, long(50)},
-		{"name", NamePatterns, func(f Form, s string) { f.Name("x", s) }, `[ aA1.,'é_-]{0,6}|[ab ]{45,55}`, long(50)},
+		{"long text", []string{TextPattern(10_000)}, text(10_000), `[ a]{0,3}`, longTexts(10_000)},
+		{"optional", []string{OptionalPattern(50)}, func(f Form, s string) { f.Optional("x", s, 50) }, `[ a\n\x01]{0,4}`, longTexts(50)},
+		{"name", NamePatterns, func(f Form, s string) { f.Name("x", s) }, `[ aA1.,'é_-]{0,6}|[ab ]{45,55}`, longTexts(50)},
 		{"email", EmailPatterns, func(f Form, s string) { f.Email("x", s) }, `[ a1.+_é"-]{0,5}@?[a1é.-]{0,6}\.(a|ab|é|1b|xn--a|xn--|com| co)`, []string{
 			strings.Repeat("a", 64) + "@b.cd", strings.Repeat("a", 65) + "@b.cd", "a@" + strings.Repeat("b", 63) + ".cd", "a@" + strings.Repeat("b", 64) + ".cd",
 			strings.Repeat("a", 64) + "@" + strings.Repeat("bbbb.", 37) + "cd.ef", strings.Repeat("a", 64) + "@" + strings.Repeat("bbbb.", 37) + "cd.efg",
@@ -67,8 +67,8 @@ func TestPatternsAreTheRules(t *testing.T) {
 	}
 }
 
-// long returns texts at the limit, with and without spaces around them.
-func long(limit int) []string {
+// longTexts returns texts at the limit, with and without spaces around them.
+func longTexts(limit int) []string {
 	whole := strings.Repeat("a", limit)
 	return []string{whole, whole + "a", " " + whole + " ", "  " + whole[2:] + "a a"}
 }

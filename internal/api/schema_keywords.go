@@ -10,13 +10,13 @@ import (
 	"hale/internal/people/users/person"
 )
 
-// Stated holds keywords of JSON Schema that only the OpenAPI document has. The
+// Keywords holds keywords of JSON Schema that only the OpenAPI document has. The
 // domain applies the rule and has its own message for it.
-type Stated map[string]any
+type Keywords map[string]any
 
 // State adds keywords to the properties of an object's schema. The name "" adds them
 // to the object itself, and a name with [] to the items of a list.
-func State(object *huma.Schema, rules map[string]Stated) *huma.Schema {
+func State(object *huma.Schema, rules map[string]Keywords) *huma.Schema {
 	for name, stated := range rules {
 		switch list, isList := strings.CutSuffix(name, "[]"); {
 		case name == "":
@@ -33,7 +33,7 @@ func State(object *huma.Schema, rules map[string]Stated) *huma.Schema {
 }
 
 // addTo returns a copy of a schema with the keywords.
-func (s Stated) addTo(schema *huma.Schema) *huma.Schema {
+func (s Keywords) addTo(schema *huma.Schema) *huma.Schema {
 	copied := *schema
 	copied.Extensions = maps.Clone(schema.Extensions)
 	if copied.Extensions == nil {
@@ -44,8 +44,8 @@ func (s Stated) addTo(schema *huma.Schema) *huma.Schema {
 }
 
 // StatePatterns states that a text matches all patterns.
-func StatePatterns(patterns ...string) Stated {
-	s := Stated{"pattern": patterns[0]}
+func StatePatterns(patterns ...string) Keywords {
+	s := Keywords{"pattern": patterns[0]}
 	if len(patterns) > 1 {
 		var more []*huma.Schema
 		for _, p := range patterns[1:] {
@@ -57,43 +57,43 @@ func StatePatterns(patterns ...string) Stated {
 }
 
 // StateText states the length of a required text without the spaces around it.
-func StateText(limit int) Stated { return StatePatterns(person.TextPattern(limit)) }
+func StateText(limit int) Keywords { return StatePatterns(person.TextPattern(limit)) }
 
 // StateOptional states the length of a text that may be empty.
-func StateOptional(limit int) Stated { return StatePatterns(person.OptionalPattern(limit)) }
+func StateOptional(limit int) Keywords { return StatePatterns(person.OptionalPattern(limit)) }
 
 // StateName states the form of a person's name.
-func StateName() Stated { return StatePatterns(person.NamePatterns...) }
+func StateName() Keywords { return StatePatterns(person.NamePatterns...) }
 
 // StateEmail states the form of an e-mail address.
-func StateEmail() Stated {
+func StateEmail() Keywords {
 	s := StatePatterns(person.EmailPatterns...)
 	s["format"] = "email"
 	return s
 }
 
 // StatePhone states the form of a telephone number.
-func StatePhone() Stated { return StatePatterns(person.PhonePatterns...) }
+func StatePhone() Keywords { return StatePatterns(person.PhonePatterns...) }
 
 // OrEmpty states that a text may also be empty.
-func (s Stated) OrEmpty() Stated {
-	return Stated{"anyOf": []*huma.Schema{{Pattern: `^\s*$`}, {Extensions: s}}}
+func (s Keywords) OrEmpty() Keywords {
+	return Keywords{"anyOf": []*huma.Schema{{Pattern: `^\s*$`}, {Extensions: s}}}
 }
 
 // StateWords states that a text is one of the words. Spaces around it are allowed, and
 // foldCase allows any case.
-func StateWords[T ~string](words []T, foldCase bool) Stated {
+func StateWords[T ~string](words []T, foldCase bool) Keywords {
 	texts := make([]string, len(words))
 	for i, w := range words {
 		texts[i] = string(w)
 	}
-	return Stated{"anyOf": []*huma.Schema{{Enum: valuesOf(texts)}, {Pattern: person.WordsPattern(texts, foldCase)}}}
+	return Keywords{"anyOf": []*huma.Schema{{Enum: valuesOf(texts)}, {Pattern: person.WordsPattern(texts, foldCase)}}}
 }
 
 // StateWordsOrEmpty states that a text is one of the words or empty. Spaces around it are
 // allowed.
-func StateWordsOrEmpty(words []string) Stated {
-	return Stated{"anyOf": []*huma.Schema{{Enum: valuesOf(words)}, {Pattern: person.WordsPattern(append(slices.Clip(words), ""), false)}}}
+func StateWordsOrEmpty(words []string) Keywords {
+	return Keywords{"anyOf": []*huma.Schema{{Enum: valuesOf(words)}, {Pattern: person.WordsPattern(append(slices.Clip(words), ""), false)}}}
 }
 
 func valuesOf(words []string) []any {
@@ -105,22 +105,22 @@ func valuesOf(words []string) []any {
 }
 
 // StateEnum states that a text is one of the words, exactly as they are.
-func StateEnum[T ~string](words []T) Stated {
+func StateEnum[T ~string](words []T) Keywords {
 	var all []any
 	for _, w := range words {
 		all = append(all, string(w))
 	}
-	return Stated{"enum": all}
+	return Keywords{"enum": all}
 }
 
 // OrNull adds null to an enum.
-func (s Stated) OrNull() Stated {
+func (s Keywords) OrNull() Keywords {
 	all, _ := s["enum"].([]any)
-	return Stated{"enum": append(slices.Clip(all), nil)}
+	return Keywords{"enum": append(slices.Clip(all), nil)}
 }
 
 // Text returns a schema of a text with the keywords.
-func (s Stated) Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Extensions: s} }
+func (s Keywords) Text() *huma.Schema { return &huma.Schema{Type: huma.TypeString, Extensions: s} }
 
 // Object returns a schema of an object that states some of its properties. Required
 // properties are present and not null.
@@ -151,10 +151,10 @@ func HasWord(property string) *huma.Schema {
 }
 
 // OneOf states that exactly one of the alternatives applies.
-func OneOf(all ...*huma.Schema) Stated { return Stated{"oneOf": all} }
+func OneOf(all ...*huma.Schema) Keywords { return Keywords{"oneOf": all} }
 
 // StateAny states that at least one of the alternatives applies.
-func StateAny(all ...*huma.Schema) Stated { return Stated{"anyOf": all} }
+func StateAny(all ...*huma.Schema) Keywords { return Keywords{"anyOf": all} }
 
 // statedOrNull adds null to stated alternatives of an object.
 func statedOrNull(extensions map[string]any) map[string]any {
