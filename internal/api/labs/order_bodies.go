@@ -45,8 +45,10 @@ type createOrderBody struct {
 
 // TransformSchema states the rules of the domain.
 func (createOrderBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	plain, adding := api.Has("order_set", huma.TypeObject), api.Has("order_set", huma.TypeObject)
-	plain.Properties["order_set"].Properties = map[string]*huma.Schema{"add_on": {Type: "null"}}
+	null := &huma.Schema{Type: "null"}
+	single, plain, adding := api.Has("lab_test_id", huma.TypeString), api.Has("order_set", huma.TypeObject), api.Has("order_set", huma.TypeObject)
+	single.Properties["order_set"], plain.Properties["lab_test_id"], adding.Properties["lab_test_id"] = null, null, null
+	plain.Properties["order_set"].Properties = map[string]*huma.Schema{"add_on": null}
 	adding.Properties["order_set"] = api.Has("add_on", huma.TypeObject)
 	adding.Required = append(adding.Required, "collection_method")
 	adding.Properties["collection_method"] = &huma.Schema{Type: huma.TypeString}
@@ -54,7 +56,7 @@ func (createOrderBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sc
 		"collection_method": api.StateWords(catalogue.Methods, false), "billing_type": billingOrEmpty,
 		"passthrough": api.StateOptional(orders.LongestPassthrough), "clinical_notes": api.StateOptional(orders.LongestNotes),
 		"icd_codes[]": api.StatePatterns(diagnoses.Pattern),
-		"":            api.OneOf(api.Has("lab_test_id", huma.TypeString), plain, adding),
+		"":            api.StateAny(single, plain, adding),
 	})
 }
 
@@ -86,7 +88,10 @@ func (orderedIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 
 // TransformSchema states that an add-on names its markers in one way.
 func (orderedMarkersIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	return api.State(s, map[string]api.Keywords{"": api.OneOf(api.HasList("marker_ids"), api.HasList("provider_ids"))})
+	none := 0
+	byMarker, byProvider := api.HasList("marker_ids"), api.HasList("provider_ids")
+	byMarker.Properties["provider_ids"], byProvider.Properties["marker_ids"] = &huma.Schema{MaxItems: &none}, &huma.Schema{MaxItems: &none}
+	return api.State(s, map[string]api.Keywords{"": api.StateAny(byMarker, byProvider)})
 }
 
 func (in orderedIn) set() *orders.OrderSet {

@@ -460,7 +460,7 @@ func (h *Handlers) getReportPage(ctx context.Context, c api.Caller, in *getRepor
 type reviewReportIn struct {
 	ReportJobPath
 	Body struct {
-		Decision    string                   `json:"decision" enum:"accept,reject" doc:"accept means that the results, as corrected, are the user's. reject means that the report has no results of this user."`
+		Decision    string                   `json:"decision" enum:"accept,reject" doc:"accept means that the results, as corrected, are the user's. reject means that the report has no results of this user; it takes no corrections and no metadata."`
 		Reviewer    string                   `json:"reviewer" minLength:"1" maxLength:"200" doc:"Name or id of the person who decides."`
 		Revision    *int                     `json:"revision" required:"false" minimum:"1" doc:"The revision that the reviewer has seen. If the results have changed since, the answer is 409."`
 		Note        string                   `json:"note,omitempty" maxLength:"1000"`
