@@ -34,6 +34,9 @@ func looksLikeAnalyte(name string) bool {
 	if strings.IndexFunc(firstWord(name), unicode.IsLetter) < 0 { // "1 mg/dL equals"
 		return false
 	}
+	if header := headerPhrase.FindString(name); header == name { // of a table of another kind
+		return false
+	}
 	for _, c := range name {
 		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
 			letters++
