@@ -147,7 +147,7 @@ func HasText(property string) *huma.Schema {
 
 // HasWord returns a schema of an object with a text of more than spaces.
 func HasWord(property string) *huma.Schema {
-	return Object([]string{property}, map[string]*huma.Schema{property: {Type: huma.TypeString, Pattern: `[^\s\x0b]`}})
+	return Object([]string{property}, map[string]*huma.Schema{property: {Type: huma.TypeString, Pattern: `\S`}})
 }
 
 // OneOf states that exactly one of the alternatives applies.

@@ -148,7 +148,7 @@ func (g generator) strictText(t *rapid.T, s *schema, name string) string {
 // plainSpace replaces spaces outside of ASCII, which \s of RE2 does not match, and
 // characters that JSON or the service does not carry.
 func plainSpace(r rune) rune {
-	if r > unicode.MaxASCII && unicode.IsSpace(r) || r == 0 || r == unicode.ReplacementChar || r == '\ufeff' {
+	if r > unicode.MaxASCII && unicode.IsSpace(r) || r == '\v' || r == 0 || r == unicode.ReplacementChar || r == '\ufeff' {
 		return 'x'
 	}
 	return r
