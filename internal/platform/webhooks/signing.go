@@ -41,7 +41,7 @@ func NewSecret() Secret {
 }
 
 // SecretPattern matches the texts that ParseSecret accepts. It is for the OpenAPI document.
-const SecretPattern = `^whsec_(?:[A-Za-z0-9+/]{4}){8}(?:(?:[A-Za-z0-9+/]{4}){0,13}|(?:[A-Za-z0-9+/]{4}){0,13}[A-Za-z0-9+/][AQgw]==|(?:[A-Za-z0-9+/]{4}){0,12}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$`
+const SecretPattern = `^whsec_(?:[A-Za-z0-9+/]{4}){8}(?:(?:[A-Za-z0-9+/]{4}){0,13}|(?:[A-Za-z0-9+/]{4}){0,13}[A-Za-z0-9+/][AQgw]==|(?:[A-Za-z0-9+/]{4}){0,12}[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)$` //nolint:gosec // the form of a secret
 
 // ParseSecret reads the text form of a secret that a caller chose. The error
 // never repeats the text.
