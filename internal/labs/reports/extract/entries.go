@@ -220,6 +220,9 @@ func (r *reader) adoptNames(entries []*entry, i int, em float64) {
 			}
 			if a == b {
 				score += 0.06 // the value is in the middle
+				if a == 1 && len(own) == 0 && distance < 0.95*em && r.doc.Pages[e.line.page].Source == FromText && !chosen[1].parts[nameColumn][0].bold {
+					score += 1 // of two lines
+				}
 			}
 			if score > bestScore {
 				bestScore, bestAbove, bestBelow = score, above[len(above)-a:], below[:b]
@@ -313,7 +316,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	if down < up {
 		near = below
 	}
-	if len(e.line.cells) == 1 && near != nil && min(up, down) < 1.6*em { // "High" under a bar
+	if len(e.line.cells) == 1 && len(e.parts[nameColumn]) == 0 && near != nil && min(up, down) < 1.6*em { // "High" under a bar
 		if text := e.line.cells[0].text(); len(text) > 1 && isFlagMark(text) && len(near.parts[flagColumn]) == 0 {
 			near.parts[flagColumn] = e.line.cells
 			e.used, e.line.used = true, true
@@ -353,7 +356,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	size := e.parts[nameColumn][0].h
 	isHeading := panelWords.MatchString(name) && !startsLower(name)
 	fits := func(o *entry, gap float64) bool {
-		return o != nil && gap < 1.6*em && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
+		return o != nil && gap < max(1.6*em, 1.3*size) && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
 	}
 	if fits(above, up) {
 		before := above.text(nameColumn)
@@ -365,6 +368,11 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 			e.used, e.line.used = true, true
 			return
 		}
+		if r.isSecondLine(above, e, up, down) {
+			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
+			e.used, e.line.used = true, true
+			return
+		}
 	}
 	if fits(below, down) && !startsLower(name) {
 		joined := joinWrapped(name, below.text(nameColumn))
@@ -372,6 +380,54 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 			below.parts[nameColumn] = append(slices.Clone(e.parts[nameColumn]), below.parts[nameColumn]...)
 			e.used, e.line.used = true, true
 		}
+	}
+}
+
+// isSecondLine reports whether a line below a row with a known name belongs to the name:
+// "CSF" below "Glucose" makes it another analyte. The line does so if it is nearer to its
+// row than the next row is. If it is not, it may also be a remark or a heading, and the
+// row needs a review.
+func (r *reader) isSecondLine(above, e *entry, up, down float64) bool {
+	name := e.parts[nameColumn][0]
+	text := name.text()
+	switch {
+	case r.doc.Pages[e.line.page].Source != FromText, len(e.line.cells) != 1, up > 1.3*name.h, name.bold && !above.parts[nameColumn][0].bold:
+		return false
+	case strings.Contains(text, ":"), strings.HasSuffix(text, "."), isUnit(text), footLine.MatchString(text), methodName.MatchString(text):
+		return false
+	case hasValue(text), decimalsForm.MatchString(text), len(strings.Fields(text)) > 8, olderName.MatchString(text), repeatLine.MatchString(text):
+		return false
+	case castsDoubt(text), criticalIn(text) != "", plainNotes.MatchString(text) && specimenIn(text) == "" && !fastingLine.MatchString(text):
+		return false
+	}
+	isFluid := fluidLine.MatchString(text)
+	switch {
+	case up < down-0.05*name.h && (!math.IsInf(down, 1) || isFluid || !panelWords.MatchString(text)):
+		return true
+	case startsLower(text) || text[0] == '(' || text[0] >= '0' && text[0] <= '9':
+		above.doubt(NameUncertain)
+		return len(strings.Fields(text)) <= 4
+	case isFluid:
+		above.doubt(NameUncertain)
+	}
+	return false
+}
+
+var (
+	// methodName is a word of a line that only names the method of the row above it.
+	methodName = regexp.MustCompile(`(?i)\b(?:hexokinase|jaff[eé]|kinetic|enzymatic|ifcc|dgkc|ngsp|hplc|lc-?ms|e?clia|elisa|cmia|ise|icp-?ms|immunoassay|immunoturb\w*|(?:electro)?chemilumin\w*|turbidim\w*|nephelom\w*|photom\w*|colorim\w*|spectrophot\w*|` +
+		`potentiom\w*|bromocresol|biuret|westergren|friedewald|ckd-epi|god-?pod|flow cytometry|impedance)\b`)
+	// fluidLine is a line that only names a specimen other than blood.
+	fluidLine = regexp.MustCompile(`(?i)^\(?(?:(?:random|spot|24[ -]?h(?:ours?)?) )?(?:urine|csf|cerebrospinal fluid|sweat|stool|fa?eces|saliva|sputum|semen|dialysate|ascites|bile|(?:pleural|peritoneal|ascitic|synovial|joint|pericardial|amniotic|body|drain) fluid)\)?$`)
+	// repeatLine is a remark about a second measurement.
+	repeatLine = regexp.MustCompile(`(?i)^\(?(?:repeat|re-?check|re-?run|confirm|corrected|amended|duplicate)`)
+	// fastingLine is the second line of a name such as "Glucose, fasting 8 h".
+	fastingLine = regexp.MustCompile(`(?i)^\(?fasting\b[^:]*$`)
+)
+
+func (e *entry) doubt(reason Reason) {
+	if !slices.Contains(e.reasons, reason) {
+		e.reasons = append(slices.Clone(e.reasons), reason)
 	}
 }
 

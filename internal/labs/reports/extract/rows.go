@@ -125,6 +125,9 @@ func (r *reader) split(l *line, em float64) *entry {
 				}
 			}
 		}
+		if r.columns != nil && len(l.cells) == 1 && fastingLine.MatchString(text) && r.columns[place(r.columns, l.cells[0], em)].kind == nameColumn {
+			e.parts[nameColumn] = l.cells
+		}
 		return e
 	}
 	if isProse(l) || len(l.cells) == 1 && len(l.cells[0].words) > 2 && castsDoubt(text) && r.insideCell(l) == nil {
@@ -440,7 +443,7 @@ var (
 	bloodWords    = regexp.MustCompile(`(?i)\b(?:serum|plasma|blood|ha?ematology|cbc)\b`)
 	stoolWords    = regexp.MustCompile(`(?i)\b(?:stool|fa?eces|fa?ecal)\b`)
 	salivaWords   = regexp.MustCompile(`(?i)\bsaliva\b`)
-	swabWords     = regexp.MustCompile(`(?i)\b(?:swab|csf|sputum|synovial|semen|cerebrospinal|pleural|peritoneal|pericardial|ascit\w*|amniotic|drain(?:age)? fluid|body fluid)\b`)
+	swabWords     = regexp.MustCompile(`(?i)\b(?:swab|csf|sputum|synovial|semen|cerebrospinal|pleural|peritoneal|pericardial|ascit\w*|amniotic|drain(?:age)? fluid|body fluid|joint fluid|sweat|dialysate|bile|vitreous|aspirate)\b`)
 )
 
 // specimenIn returns the API's sample type that a text names, or nothing.
