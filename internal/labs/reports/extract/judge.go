@@ -60,7 +60,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 	row.Value, row.Type, row.Number, row.Comparator = value.Text, value.Type, value.Number, value.Comparator
 	rngText := strings.TrimSpace(d.rng)
 	row.Unit, rngText = unitOf(d.unit, value.Rest, rngText, r.commas)
-	row.UCUM, _ = knownUnit(row.Unit)
+	row.UCUM, _ = r.dict.cellUnit(d.name, row.Unit)
 	row.Range = ParseRange(rngText, r.commas, who)
 	row.Flag = flagText(d.flag, cmp.Or(value.Flag, flagBehindUnit(value.Rest)))
 	r.annotate(&row, d, value, page.Source, review)

@@ -16,6 +16,7 @@ var moreUnits = map[string]string{
 	"x10(9)/l": "10*3/uL", "x10(12)/l": "10*6/uL", "10(9)/l": "10*3/uL", "10(12)/l": "10*6/uL", "x10(3)/ul": "10*3/uL", "x10(6)/ul": "10*6/uL", "10e9/l": "10*3/uL", "10e12/l": "10*6/uL", "x10e12/l": "10*6/uL",
 	"x109/l": "10*3/uL", "x1012/l": "10*6/uL", "109/l": "10*3/uL", "1012/l": "10*6/uL", "g/100ml": "g/dL", "mg/100ml": "mg/dL",
 	"x10*9/l": "10*3/uL", "x10*12/l": "10*6/uL", "x10*3/ul": "10*3/uL", "x10*6/ul": "10*6/uL", "k/cumm": "10*3/uL", "lakhs/cumm": "10*5/uL", "lakh/cumm": "10*5/uL", "u/g": "U/g", "mmol/24h": "mmol/(24.h)", "%ofhemoglobin": "%", "%oftotalhgb": "%", "%hb": "%", "mg/mg": "mg/mg{creat}", "mg/mmol": "mg/mmol{creat}", "µkat/l": "ukat/L", "ukat/l": "ukat/L",
+	"gpt/l": "10*3/uL", "tpt/l": "10*6/uL", "t/l": "10*6/uL", "mio/ul": "10*6/uL", "mio./ul": "10*6/uL", "tsd/ul": "10*3/uL", "tsd./ul": "10*3/uL",
 	"thousand/mcl": "10*3/uL", "million/mcl": "10*6/uL", "thou/mcl": "10*3/uL", "mill/mcl": "10*6/uL", "k/mcl": "10*3/uL", "m/mcl": "10*6/uL", "x10e3/mcl": "10*3/uL", "10e3/mcl": "10*3/uL", "cells/μl": "/uL", "units/ml": "U/mL", "mg/gcreat.": "mg/g{creat}", "kua/l": "k[IU]/L", "inr": "{INR}", "ph": "[pH]", "mmol/kg": "mmol/kg", "g/l": "g/L", "mosm/l": "mosm/L", "nmol/ml": "umol/L", "pmol/ml": "nmol/L", "umol/l": "umol/L", "mu/ml": "m[IU]/mL", "uu/l": "u[IU]/L", "iu/ml": "[IU]/mL", "au/ml": "[arb'U]/mL", "eliau/ml": "U/mL", "gplu/ml": "[GPL'U]/mL", "mm/hour": "mm/h", "mm/1h": "mm/h", "mm": "mm", "mmol/l": "mmol/L", "mmol/molhb": "mmol/mol",
 }
 
@@ -42,6 +43,25 @@ func knownUnit(printed string) (string, bool) {
 		return "10*3/uL", true
 	}
 	return "", false
+}
+
+// cellName is the name of cells that are counted, in English, French or German.
+var cellName = regexp.MustCompile(`(?i)\b(?:wbcs?|rbcs?|plts?|platelets?|cells?)\b|thromboc?[yz]|plaquett|leu[ck]o[cz]yt|lym(?:ph|f)o[cz]yt|mono[cz]yt|granulo[cz]yt|erythro[cz]yt|r[ée]ti[ck]ulo[cz]yt|neutro|eosino|basophil|h[ée]maties|globules|blast`)
+
+// cellUnit returns the UCUM form of a unit of a row. "G/l" is giga per litre for counts
+// of cells. For other analytes it is grams per litre.
+func (d *dictionary) cellUnit(name, printed string) (string, bool) {
+	unit := strings.ReplaceAll(strings.Trim(printed, "()[],;"), " ", "")
+	if unit == "G/l" || unit == "G/L" {
+		isCount := cellName.MatchString(name)
+		for _, n := range d.find(name) {
+			isCount = isCount || unitClass(n.code.Unit) == "count"
+		}
+		if isCount {
+			return "10*3/uL", true
+		}
+	}
+	return knownUnit(printed)
 }
 
 // powerOfTen reads powers whose mark recognition spoils: 10%9/L, 1043/uL.
