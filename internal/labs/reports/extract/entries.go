@@ -16,6 +16,8 @@ type entry struct {
 	// reasons are doubts about the place of the value.
 	reasons []Reason
 	notes   []string // words beside the row
+	// specimen is the text of the column of specimens.
+	specimen string
 }
 
 func (e *entry) text(kind columnKind) string {

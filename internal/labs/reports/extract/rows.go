@@ -140,6 +140,9 @@ func (r *reader) split(l *line, em float64) *entry {
 				e.addNote(c.text())
 				continue
 			}
+			if specimenHeader.MatchString(column.text) {
+				e.specimen = c.text()
+			}
 			e.parts[column.kind] = append(e.parts[column.kind], c)
 		}
 		r.repair(e, em)
@@ -463,6 +466,32 @@ func specimenIn(text string) string {
 	return ""
 }
 
+// specimenHeader is the header of a column of specimens.
+var specimenHeader = regexp.MustCompile(`(?i)^(?:specimen|sample)(?: type| source| material)?$|^(?:source|matrix|material)$`)
+
+// specimenCodes are the printed abbreviations of specimens, in upper case.
+var specimenCodes = map[string]string{
+	"S": "serum_plasma_blood", "SER": "serum_plasma_blood", "SERUM": "serum_plasma_blood", "SST": "serum_plasma_blood", "P": "serum_plasma_blood", "PLAS": "serum_plasma_blood", "B": "serum_plasma_blood",
+	"BLD": "serum_plasma_blood", "WB": "serum_plasma_blood", "EDTA": "serum_plasma_blood", "CITRATE": "serum_plasma_blood", "HEPARIN": "serum_plasma_blood", "VENOUS": "serum_plasma_blood", "ARTERIAL": "serum_plasma_blood",
+	"CAPILLARY": "serum_plasma_blood", "U": "urine", "UR": "urine", "MSU": "urine", "ST": "stool", "L": "other", "FLUID": "other",
+}
+
+// takeSpecimen uses the text in the column of specimens. It decides the code. A row with
+// a text that is not known needs a review.
+func (d *draft) takeSpecimen(text string) {
+	specimen := specimenIn(text)
+	if specimen == "" {
+		specimen = specimenCodes[strings.ToUpper(strings.Trim(firstWord(text), " ,;()."))]
+	}
+	switch {
+	case specimen != "":
+		d.specimen = specimen
+	case strings.ContainsAny(text, "0123456789") || !startsWithLetter(text): // the number of a specimen
+	default:
+		d.reasons = append(slices.Clone(d.reasons), NameUncertain)
+	}
+}
+
 // emit turns an entry into a draft.
 func (r *reader) emit(e *entry, page int) {
 	var names []string
@@ -472,6 +501,9 @@ func (r *reader) emit(e *entry, page int) {
 	d := draft{
 		name: joinWrapped(names...), value: e.text(valueColumn), flag: e.text(flagColumn), rng: e.text(rangeColumn),
 		panel: r.panel, specimen: r.specimen, page: page, y: e.line.y, reasons: e.reasons, notes: e.notes,
+	}
+	if e.specimen != "" {
+		d.takeSpecimen(e.specimen)
 	}
 	if d.code = printedCode(lineWords(e.line)); d.code != "" {
 		d.name = codeInName.ReplaceAllString(d.name, "")
