@@ -66,7 +66,7 @@ func center(w Word) float64 { return w.Box.Y + w.Box.Height/2 }
 
 // arrange puts a page's words into lines and cells.
 func arrange(words []Word, source Source, page int) layout {
-	words = slices.DeleteFunc(slices.Clone(words), func(w Word) bool {
+	words = slices.DeleteFunc(splitLeaders(words), func(w Word) bool {
 		return strings.Trim(w.Text, " _=*.-") == "" && len(w.Text) > 3 || strings.TrimSpace(w.Text) == "" || !(w.Box.Width > 0) || !(w.Box.Height > 0) || !isFinite(w.Box)
 	})
 	if len(words) == 0 {
@@ -127,6 +127,42 @@ func arrange(words []Word, source Source, page int) layout {
 	}
 	slices.SortStableFunc(l.lines, func(a, b *line) int { return cmp.Compare(a.y, b.y) })
 	return l
+}
+
+// leader finds dots between a name and its value: "Glucose.........7.9".
+var leader = regexp.MustCompile(`^(.*?)(\.{4,}|\.{3})([^.].*|)$`)
+
+// splitLeaders removes dotted leaders from words. A name and a value that a leader joins
+// become two words. It returns a new slice.
+func splitLeaders(words []Word) []Word {
+	out := make([]Word, 0, len(words))
+	for _, w := range words {
+		m := leader.FindStringSubmatch(w.Text)
+		if m == nil || len(m[2]) == 3 && (m[1] == "" || !valueStart.MatchString(m[3])) || m[1] == "" && m[3] == "" {
+			out = append(out, w)
+			continue
+		}
+		const dot = 0.6 // the width of a dot in letters, between those of Arial and of Courier
+		before, after := float64(len([]rune(m[1]))), float64(len([]rune(m[3])))
+		whole := before + dot*float64(len(m[2])) + after
+		for _, part := range []struct {
+			text       string
+			from, size float64
+		}{{m[1], 0, before}, {m[3], whole - after, after}} {
+			if part.text == "" {
+				continue
+			}
+			piece := w
+			piece.Text = part.text
+			piece.Box.X, piece.Box.Width = w.Box.X+w.Box.Width*part.from/whole, w.Box.Width*part.size/whole
+			if w.Original != nil { // it may be turned: the whole word
+				original := *w.Original
+				piece.Original = &original
+			}
+			out = append(out, piece)
+		}
+	}
+	return out
 }
 
 // sizeFactor widens the gap between cells for letters larger than usual.
