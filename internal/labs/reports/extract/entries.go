@@ -18,6 +18,7 @@ type entry struct {
 	notes   []string // words beside the row
 	// specimen is the text of the column of specimens.
 	specimen string
+	isClosed bool // its line has the whole name
 }
 
 func (e *entry) text(kind columnKind) string {
@@ -39,7 +40,7 @@ func (r *reader) resolve(entries []*entry, page int) {
 	em := r.pages[page].em
 	joinHalves(entries, em)
 	for i, e := range entries {
-		if e.anchor {
+		if e.anchor && !e.isClosed {
 			r.adoptNames(entries, i, em)
 		}
 	}
@@ -358,7 +359,7 @@ func (r *reader) continuation(entries []*entry, i int, em float64) {
 	size := e.parts[nameColumn][0].h
 	isHeading := panelWords.MatchString(name) && !startsLower(name)
 	fits := func(o *entry, gap float64) bool {
-		return o != nil && gap < max(1.6*em, 1.3*size) && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
+		return o != nil && !o.isClosed && gap < max(1.6*em, 1.3*size) && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
 	}
 	if fits(above, up) {
 		before := above.text(nameColumn)

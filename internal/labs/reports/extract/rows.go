@@ -89,6 +89,12 @@ func (r *reader) readPage(page int) {
 				}
 				blocks = blocks[1:]
 			}
+			if text := l.lines[i].text(); cultureLabel.MatchString(text) { // the heading above it is of another sample
+				if s := specimenIn(text); s != "" && r.specimen != "" && s != r.specimen {
+					flush()
+					r.panel, r.specimen = "", ""
+				}
+			}
 			continue
 		}
 		if columns, used, guessed := detectHeader(l.lines, i, l.em); used > 0 {
@@ -115,6 +121,9 @@ func (r *reader) readPage(page int) {
 
 // split assigns a line's cells to the parts of a row.
 func (r *reader) split(l *line, em float64) *entry {
+	if e := r.labelledAnswer(l, em); e != nil {
+		return e
+	}
 	e := &entry{line: l, parts: map[columnKind][]cell{}}
 	text := l.text()
 	if notARow.MatchString(text) && r.knows(l.cells[0].text()) < 0.9 && !r.isCompleteLine(l, em) {
@@ -132,6 +141,9 @@ func (r *reader) split(l *line, em float64) *entry {
 	}
 	if isProse(l) || len(l.cells) == 1 && len(l.cells[0].words) > 2 && castsDoubt(text) && r.insideCell(l) == nil {
 		return e // columns would cut it
+	}
+	if answer := r.answerWithoutColon(l, em); answer != nil {
+		return answer
 	}
 	if r.columns != nil {
 		for _, c := range splitByColumns(l, r.columns, em) {
@@ -166,6 +178,9 @@ func (r *reader) split(l *line, em float64) *entry {
 			p.reasons = append(p.reasons, ColumnUncertain)
 		}
 		return p
+	}
+	if answer := r.answerInCells(l, em); answer != nil {
+		return answer
 	}
 	return e
 }
