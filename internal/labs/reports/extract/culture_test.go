@@ -90,3 +90,56 @@ func TestDrugLevelsAreNoCultures(t *testing.T) {
 		t.Errorf("%+v", result.Rows)
 	}
 }
+
+// Findings under the microscope are results, on pages with and without cultures. Words
+// without a colon are not.
+func TestMicroscopy(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"CSF Gram stain: Gram-negative diplococci", "|CSF Gram stain|Gram-negative diplococci|||unknown|"},
+		{"AFB smear: 3+ acid fast bacilli seen", "|AFB smear|acid fast bacilli seen|||unknown|3+"},
+		{"KOH prep: fungal elements seen", "|KOH prep|fungal elements seen|||unknown|"},
+		{"Blood smear: schistocytes 3+", "|Blood smear|schistocytes|||unknown|3+"},
+		{"Gram stain:  Gram positive cocci     None seen", "|Gram stain|Gram positive cocci|||abnormal|"},
+		{"CSF Gram stain        Gram-negative diplococci     A", "|CSF Gram stain|Gram-negative diplococci||A|abnormal|"},
+		{"Gram stain was performed on all samples", ""},
+	} {
+		for _, more := range [][]string{{"Sodium 139 mmol/L 135-145", "Chloride 101 mmol/L 98-107"}, {"Wound culture: No growth", "Urine culture: No growth"}} {
+			got := cultureRows(t, more[0], c.line, more[1])
+			if c.want != "" && !slices.Contains(strings.Split(got, "\n"), c.want) || c.want == "" && strings.Contains(got, "|Gram stain|") {
+				t.Errorf("%s: rows are\n%s", c.line, got)
+			}
+		}
+	}
+}
+
+// The flag and the expected result of a culture have cells of their own. An organism has
+// its own row.
+func TestCellsOfCultures(t *testing.T) {
+	got := cultureRows(t,
+		"Blood culture       Staphylococcus aureus in 2 of 2 bottles     No growth",
+		"Wound culture       Pseudomonas aeruginosa, heavy growth     A",
+		"CSF culture         Neisseria meningitidis     A",
+		"Stool: No Salmonella, Shigella or Campylobacter isolated",
+		"Culture result: 1) Klebsiella pneumoniae >10^5 CFU/mL  2) Proteus mirabilis 10^4 CFU/mL",
+	)
+	want := `|Blood culture|Staphylococcus aureus|||abnormal|in 2 of 2 bottles
+|Wound culture|Pseudomonas aeruginosa||A|abnormal|heavy growth
+|CSF culture|Neisseria meningitidis||A|abnormal|
+|Stool|No Salmonella, Shigella or Campylobacter isolated|||unknown|
+|Culture result|Klebsiella pneumoniae|||abnormal|>10^5 CFU/mL
+|Culture result|Proteus mirabilis|||abnormal|10^4 CFU/mL`
+	if got != want {
+		t.Errorf("rows are\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The heading of a culture is not valid for the results below a culture of another sample.
+func TestHeadingsOfCultures(t *testing.T) {
+	result := readText(t, "Urine Culture", "  >100,000 CFU/mL Escherichia coli", "", "Blood culture: No growth after 5 days.", "SARS-CoV-2 PCR: DETECTED")
+	if row := find(t, result, "SARS-CoV-2 PCR"); row.Panel != "" || row.SampleType == "urine" {
+		t.Errorf("%+v", row)
+	}
+	if row := find(t, result, "Organism"); row.SampleType != "urine" {
+		t.Errorf("%+v", row)
+	}
+}

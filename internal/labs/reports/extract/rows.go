@@ -90,8 +90,8 @@ func (r *reader) readPage(page int) {
 				blocks = blocks[1:]
 			}
 			if text := l.lines[i].text(); cultureLabel.MatchString(text) { // the heading above it is of another sample
+				flush()
 				if s := specimenIn(text); s != "" && r.specimen != "" && s != r.specimen {
-					flush()
 					r.panel, r.specimen = "", ""
 				}
 			}
