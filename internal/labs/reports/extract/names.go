@@ -105,6 +105,7 @@ var moreNames = map[string][]string{
 	"14749-6": {"Glucose Random mmol/L", "Blood Glucose mmol/L"},
 	"5794-3":  {"Blood, Occult"},
 	"788-0":   {"Red Cell Distribution Width (RDW)"},
+	"2132-9":  {"B-12", "Vitamin B-12"},
 	"56888-1": {"HIV Ag/Ab", "HIV 1/2 Antigen/Antibody"},
 }
 

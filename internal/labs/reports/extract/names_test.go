@@ -54,3 +54,37 @@ func TestPrintedCodes(t *testing.T) {
 		}
 	}
 }
+
+// Names of a letter, a hyphen and a number are read in lists without a header.
+func TestLetterAndNumber(t *testing.T) {
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
+		"Sodium 139 mmol/L 136-145",
+		"B-12 105 pg/mL 200-900",
+		"D-dimer 1250 ng/mL <500",
+		"K-1 12 ng/mL <5",
+		"IL-6 210 pg/mL <7",
+		"Chloride 101 mmol/L 98-107",
+		"A-1 12 rooms",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct{ name, value, rng, code string }{
+		{"B-12", "105", "200-900", "2132-9"},
+		{"D-dimer", "1250", "<500", "48065-7"},
+		{"K-1", "12", "<5", ""},
+		{"IL-6", "210", "<7", ""},
+	} {
+		row := find(t, result, want.name)
+		code := ""
+		if len(row.Matches) > 0 {
+			code = row.Matches[0].Code
+		}
+		if row.Value != want.value || row.Range.Text != want.rng || code != want.code {
+			t.Errorf("%+v", row)
+		}
+	}
+	if len(result.Rows) != 6 {
+		t.Errorf("%d rows", len(result.Rows))
+	}
+}

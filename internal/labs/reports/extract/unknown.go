@@ -28,6 +28,9 @@ var (
 		`form|sheet|item|invoice|receipt|serial|batch|ticket|customer|policy|member|qty|quantity|price|amount|total due|subtotal|discount|licen[cs]e|certificate|iso|cap|no|nr|number|issued|reviewed|approved|authori[sz]ed|signed|verified|validated|released|electronically|conclusion|remarks?|summary|diagnosis|medication|therapy)(?:\W|$)`)
 )
 
+// letterAndNumber is a name such as "K-1".
+var letterAndNumber = regexp.MustCompile(`^[A-Z]-\d{1,3}$`)
+
 // looksLikeAnalyte reports whether a text can be the name of an analyte.
 func looksLikeAnalyte(name string) bool {
 	letters := 0
@@ -42,7 +45,7 @@ func looksLikeAnalyte(name string) bool {
 			letters++
 		}
 	}
-	return letters >= 2 && len(name) <= 90 && len(strings.Fields(name)) <= 9 && unknownForm.MatchString(name) && !verbForm.MatchString(name) && !commentLine.MatchString(name) && !methodLine.MatchString(name) &&
+	return (letters >= 2 || letterAndNumber.MatchString(name)) && len(name) <= 90 && len(strings.Fields(name)) <= 9 && unknownForm.MatchString(name) && !verbForm.MatchString(name) && !commentLine.MatchString(name) && !methodLine.MatchString(name) &&
 		!aimName.MatchString(name) && !noAnalyte.MatchString(name) && !otherValueCue.MatchString(name) && !conditionCue.MatchString(name) && !boundInWords.MatchString(name) && !openParenthesis(name)
 }
 
