@@ -41,6 +41,55 @@ func isAnswer(c cell) bool {
 	return ok && n == len(c.words)
 }
 
+// splitAnswers makes a line of each answer of a line that has several: "HIV Ab: Negative,
+// HCV Ab: Positive".
+func splitAnswers(l *layout) {
+	var lines []*line
+	for _, old := range l.lines {
+		words := lineWords(old)
+		isEdge := map[int]bool{} // where a cell begins
+		at := 0
+		for _, c := range old.cells {
+			isEdge[at] = true
+			at += len(c.words)
+		}
+		var starts []int
+		end, answers := 0, 0 // of the last answer
+		for i := 1; i < len(words); i++ {
+			if !strings.HasSuffix(words[i-1].Text, ":") {
+				continue
+			}
+			n, ok := answerAt(words[i:])
+			if !ok {
+				continue
+			}
+			if answers++; answers > 1 {
+				start := end
+				for k := end; k < i; k++ { // a flag or words in brackets belong to the answer before
+					if isEdge[k] && !isFlagMark(words[k].Text) && words[k].Text[0] != '(' || strings.HasSuffix(words[k-1].Text, ")") {
+						start = k
+						break
+					}
+				}
+				starts = append(starts, start)
+			}
+			end = i + n
+		}
+		if len(starts) == 0 {
+			lines = append(lines, old)
+			continue
+		}
+		begin := 0
+		for _, next := range append(starts, len(words)) {
+			piece := *old
+			piece.cells = []cell{newCell(words[begin:next])}
+			lines = append(lines, &piece)
+			begin = next
+		}
+	}
+	l.lines = lines
+}
+
 // labelledAnswer reads a line with a name, a colon and an answer in one cell.
 func (r *reader) labelledAnswer(l *line, em float64) *entry {
 	if r.doc.Pages[l.page].Source != FromText || len(l.cells) == 0 {

@@ -63,3 +63,19 @@ func TestAnswersOfExplanations(t *testing.T) {
 		}
 	}
 }
+
+// Each answer of a line is a result.
+func TestSeveralAnswersOfALine(t *testing.T) {
+	for _, line := range []string{
+		"HIV Ab: Negative, HBsAg: Not detected, HCV Ab: Reactive",
+		"HIV Ab: Negative   HBsAg: Not detected   HCV Ab: Reactive",
+		"HIV Ab: Negative (0.12) HBsAg: Not detected; HCV Ab: Reactive A",
+	} {
+		result := read(t, FromText, "Sodium                     139                135-145             mmol/L    ", "Chloride                   101                98-107              mmol/L    ", "", line)
+		for name, value := range map[string]string{"HIV Ab": "Negative", "HBsAg": "Not detected", "HCV Ab": "Reactive"} {
+			if row := find(t, result, name); row.Value != value || row.Box.Width > 0.5 {
+				t.Errorf("%s: %+v", line, row)
+			}
+		}
+	}
+}

@@ -89,6 +89,9 @@ func readOnce(doc Document) Result {
 	r.commas = r.notation.decimalCommas
 	for i, p := range doc.Pages {
 		r.pages = append(r.pages, arrange(p.Words, p.Source, i))
+		if p.Source == FromText {
+			splitAnswers(&r.pages[i])
+		}
 	}
 	for i := range doc.Pages {
 		start := len(r.drafts)
