@@ -160,7 +160,7 @@ func (r *reader) answerEntry(l *line, words []Word, k, n int, em float64) *entry
 	known := r.knows(name) >= 0.9
 	behind := words[k+n:]
 	rest := newCell(behind).text()
-	if _, _, isWord := startsWithWord(name); isWord || !known && (!looksLikeAnalyte(name) || notARow.MatchString(name) || bandName.MatchString(name) && !clottingFactor.MatchString(name)) || negatedName.MatchString(name) || afterAnswer.MatchString(rest) {
+	if _, _, isWord := startsWithWord(name); isWord || !known && (!looksLikeAnalyte(name) || notARow.MatchString(name) || bandName.MatchString(name) && !clottingFactor.MatchString(name)) || negatedName.MatchString(name) || otherPerson.MatchString(name) || !known && otherCircumstance.MatchString(name) && !dateInHeader.MatchString(name) || afterAnswer.MatchString(rest) {
 		return nil
 	}
 	e := &entry{line: l, parts: map[columnKind][]cell{nameColumn: {newCell(words[:k])}, valueColumn: {newCell(words[k : k+n])}}, anchor: true, isClosed: true}
@@ -178,7 +178,7 @@ func (r *reader) answerEntry(l *line, words []Word, k, n int, em float64) *entry
 		}
 	}
 	isLabelled := strings.HasSuffix(words[k-1].Text, ":")
-	if !known && !(isLabelled && answerName.MatchString(name)) || verbForm.MatchString(rest) && !strings.HasPrefix(rest, "(") {
+	if !known && !(isLabelled && answerName.MatchString(name)) || dateInHeader.MatchString(name) || verbForm.MatchString(rest) && !strings.HasPrefix(rest, "(") {
 		e.doubt(NameUncertain)
 	}
 	return e

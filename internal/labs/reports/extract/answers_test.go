@@ -56,6 +56,9 @@ func TestAnswersOfExplanations(t *testing.T) {
 		"Negative: not detected",
 		"Positive: > 1.1",
 		"Patient: positive",
+		"Mother's HBsAg: Positive",
+		"HIV antibody of partner: Reactive",
+		"Previous HIV Ab: Negative",
 	} {
 		result := read(t, FromText, "Sodium                     139                135-145             mmol/L    ", "Chloride                   101                98-107              mmol/L    ", "", "", line)
 		if len(result.Rows) != 2 {
