@@ -13,7 +13,7 @@ import (
 // with a name that it begins. Middle names on one side only are ignored;
 // middle names on both sides must agree, because twins may share the first.
 func compareFirstNames(a, b string) Agreement {
-	x, y := withoutSuffix(words(a), givenSuffixes), withoutSuffix(words(b), givenSuffixes)
+	x, y := withoutSuffix(Words(a), givenSuffixes), withoutSuffix(Words(b), givenSuffixes)
 	if len(x) == 0 || len(y) == 0 {
 		return Unknown
 	}
@@ -41,7 +41,7 @@ func isInitial(word string) bool { return len(word) == 1 && word[0] >= 'a' && wo
 // from both: Garcia and Garcia-Lopez may be two persons. An initial is no last
 // name.
 func compareLastNames(a, b string) Agreement {
-	x, y := withoutSuffix(words(a), familySuffixes), withoutSuffix(words(b), familySuffixes)
+	x, y := withoutSuffix(Words(a), familySuffixes), withoutSuffix(Words(b), familySuffixes)
 	if len(x) == 0 || len(y) == 0 {
 		return Unknown
 	}
@@ -73,9 +73,9 @@ func withoutSuffix(name, suffixes []string) []string {
 // hl7Null is the text of an HL7 field that is deliberately empty.
 const hl7Null = `""`
 
-// words returns the words of a name in lower case, without accents,
+// Words returns the words of a name in lower case, without accents,
 // apostrophes and dots. A word may have hyphens in it.
-func words(name string) []string {
+func Words(name string) []string {
 	if strings.TrimSpace(name) == hl7Null {
 		return nil
 	}
