@@ -188,6 +188,10 @@ func agreeMetadata(a, b Metadata) Metadata {
 	pick(&a.CollectedText, b.CollectedText)
 	pick(&a.ReportedText, b.ReportedText)
 	pick(&a.Specimen, b.Specimen)
+	if !a.SeveralPatients {
+		a.Others = withoutMisread(b.Others, a)
+		a.SeveralPatients = len(a.Others) > 0
+	}
 	differ(&a.BirthDate, b.BirthDate)
 	differ(&a.CollectedDate, b.CollectedDate)
 	differ(&a.ReportedDate, b.ReportedDate)

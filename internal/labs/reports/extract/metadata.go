@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"hale/internal/labs/identity"
 )
 
 var (
@@ -28,6 +30,11 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 		}
 		if p == 0 {
 			m.Lab = r.labName()
+			if values["first"] == "" || values["last"] == "" { // the second page can be another person's
+				if first, last := splitName(values["name"]); first != "" && last != "" {
+					values["first"], values["last"] = first, last
+				}
+			}
 		}
 	}
 	m.FirstName, m.LastName = values["first"], values["last"]
@@ -47,6 +54,10 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 	m.BirthOfOther = m.BirthText == "" && values["other birth"] != ""
 	r.collected, r.order = r.collectionDays(order), order
 	m.SeveralCollections = len(r.collected) > 1
+	r.mentions = r.findMentions(m, order)
+	if at := slices.IndexFunc(r.mentions, func(one mention) bool { return one.isHeaded }); at >= 0 && m.FirstName == "" && m.LastName == "" {
+		m.FirstName, m.LastName = r.mentions[at].person.FirstName, r.mentions[at].person.LastName
+	}
 	m.Others = r.otherPersons(m, order)
 	m.SeveralPatients = len(m.Others) > 0
 	who = Patient{Gender: m.Gender, Age: -1}
@@ -67,45 +78,52 @@ func (r *reader) readMetadata() (m Metadata, who Patient) {
 // ageForm is an age in years: "44 Y / F".
 var ageForm = regexp.MustCompile(`(?i)(?:^|[^\d.,])(\d{1,3})\s*(?:years?|yrs?|y)\b`)
 
-// otherPersons returns the persons of pages, and of heads between tables, that differ from
-// the report's head. A name alone is not enough: words behind a label may be no name. There
-// must also be a birth date or a sex, as in a head.
+// otherPersons returns the persons of pages, of heads between tables and of mentions that
+// differ from the report's head. In pages and heads a name alone is not enough: words
+// behind a label may be no name. There must also be a birth date or a sex.
 func (r *reader) otherPersons(m Metadata, order dateOrder) (all []Person) {
 	add := func(one Person, isOther bool) {
 		if isOther && !slices.Contains(all, one) {
 			all = append(all, one)
 		}
 	}
-	relatives := ""
+	relatives, isCoarse := "", r.isRecognised()
 	for p := range r.pages {
 		values := map[string]string{}
 		for i := range r.pages[p].lines {
 			r.labelsOf(p, i, values)
 		}
-		add(personIn(values, m, order))
+		add(personIn(values, m, order, isCoarse))
 		if birth := values["other birth"]; p == 0 || values["name"] != "" || values["birth"] != "" {
 			relatives += "|" + birth
 		} else if birth != "" && !strings.Contains(relatives, birth) { // a page of its own
-			add(personIn(asPatient(values), m, order))
+			add(personIn(asPatient(values), m, order, isCoarse))
 		}
 	}
 	for _, values := range r.headsBetweenTables() {
-		one, isOther := personIn(asPatient(values), m, order)
-		hasSex := one.Gender != "" && m.Gender != "" && one.Gender != m.Gender
-		add(one, isOther || one.BirthDate != "" && m.BirthText == "" || one.LastName != "" && hasSex)
+		one, isOther := personIn(asPatient(values), m, order, isCoarse)
+		add(one, isOther || one.BirthDate != "" && m.BirthText == "" || one.LastName != "" && sexDiffers(one.Gender, m.Gender))
+	}
+	for i := range r.mentions {
+		one := &r.mentions[i]
+		isKnown := slices.ContainsFunc(all, func(other Person) bool {
+			name := identity.Words(other.FirstName + " " + other.LastName)
+			return len(name) > 0 && isSameName(name, one.name, false)
+		})
+		add(one.person, !isKnown && r.differs(one, m))
 	}
 	return all
 }
 
 // personIn returns the person of a head, and whether it is another one than the report's.
-func personIn(values map[string]string, m Metadata, order dateOrder) (one Person, isOther bool) {
+func personIn(values map[string]string, m Metadata, order dateOrder, isCoarse bool) (one Person, isOther bool) {
 	birth := dayOf(values["birth"], order)
 	first, last := values["first"], values["last"]
 	if first == "" || last == "" {
 		first, last = splitName(values["name"])
 	}
 	isHead := (birth != "" || genderOf(values["sex"]) != "") && first != "" && last != "" && m.LastName != ""
-	isOther = isHead && !sharesWord(first+" "+last, m.FirstName+" "+m.LastName) || birth != "" && m.BirthDate != "" && birth != m.BirthDate
+	isOther = isHead && !isSameName(identity.Words(first+" "+last), identity.Words(m.FirstName+" "+m.LastName), isCoarse) || birth != "" && m.BirthDate != "" && birth != m.BirthDate
 	return Person{FirstName: first, LastName: last, BirthDate: cmp.Or(birth, values["birth"]), Gender: genderOf(values["sex"])}, isOther
 }
 
@@ -163,20 +181,6 @@ func (r *reader) collectionDays(order dateOrder) (days []string) {
 	return days
 }
 
-// sharesWord reports whether two names have a word in common, case ignored.
-func sharesWord(a, b string) bool {
-	known := map[string]bool{}
-	for _, word := range strings.Fields(strings.ToLower(b)) {
-		known[strings.Trim(word, ".,")] = true
-	}
-	for _, word := range strings.Fields(strings.ToLower(a)) {
-		if known[strings.Trim(word, ".,")] {
-			return true
-		}
-	}
-	return false
-}
-
 func cleanField(field, value string) string {
 	value = strings.Trim(plainSpaces(value), " :,;|-’‘'\".")
 	switch field {
@@ -200,7 +204,7 @@ func cleanField(field, value string) string {
 		return value
 	case "name", "first", "last":
 		if strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
-			value = strings.TrimRight(value[:strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' })], " ,(")
+			value = withoutEndWords(value[:strings.IndexFunc(value, func(r rune) bool { return r >= '0' && r <= '9' })])
 		}
 		if cut, _, found := strings.Cut(value, ", date of birth"); found {
 			value = cut

@@ -118,6 +118,9 @@ func readOnce(doc Document) Result {
 	seen := map[string]bool{}
 	var sentences []int
 	for _, d := range r.drafts {
+		if r.isMentioned(d.name) { // "Anna Keller   88213" below "Patient   MRN"
+			continue
+		}
 		d.notes = append(slices.Clone(d.notes), r.specimenNotes[d.page]...)
 		if d.column.olderThan(r.collected, r.order) && !slices.Contains(d.reasons, OlderResult) {
 			d.reasons = append(slices.Clone(d.reasons), OlderResult)

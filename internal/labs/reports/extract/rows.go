@@ -45,6 +45,7 @@ type reader struct {
 	// specimenNotes are the doubts about the specimens of a page.
 	specimenNotes map[int][]string
 	pages         []layout
+	mentions      []mention // of persons
 }
 
 // knows returns how well the dictionary knows a name. Layouts ask often for the
