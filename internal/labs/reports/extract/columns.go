@@ -39,11 +39,37 @@ var (
 	flagHeader     = regexp.MustCompile(`(?i)^(?:flags?|abn\.?|abnormal|h/l|ind\.?|indicator|alert|l/h|hi/lo|a/n|remark|abn flag)$`)
 	unitHeader     = regexp.MustCompile(`(?i)\b(?:units?|uom)\b`)
 	otherHeader    = regexp.MustCompile(`(?i)^(?:lab|labs|site|status|method|methods?|methodology|code|loinc|specimen|specimen type|sample|comments?|notes?|remarks?|date|time|trend|graph|history|performed|verified|date/time|tech|accred|instrument)\b`)
-	valueHeader    = regexp.MustCompile(`(?i)\b(?:results?|values?|observed|findings?|concentration|current|now|today|measured|your level|outcome)\b`)
+	valueHeader    = regexp.MustCompile(`(?i)\b(?:results?|values?|observed|findings?|concentration|current|now|today|this (?:visit|time|week|month|year|sample|admission)|measured|your level|outcome)\b`)
 	nameHeader     = regexp.MustCompile(`(?i)\b(?:tests?|investigations?|analytes?|analysis|analyses|components?|parameters?|examinations?|descriptions?|determinations?|biomarkers?|markers?|assays?|procedures?|study|studies|measures?|items?|test name|tests? performed|tests? ordered)\b`)
 	headerPhrase   = regexp.MustCompile(`(?i)^(test name|test|tests|investigation|analyte|component|parameter|examination|results?|values?|flags?|units?|reference ranges?|reference intervals?|reference values?|ref\.? ranges?|ref\.? intervals?|ref\.? values?|normal ranges?|biological ref\.? intervals?|in range|out of range|lab|status|method)(?:\s|$)`)
 	headerWordsRe  = regexp.MustCompile(`(?i)^(?:and|or|flag|date|interval|intervals|range|ranges|units?|result|results|value|values|level|name|limits|reference|ref\.?|&|\(?cont\.?\)?|current|previous|prior|test|in|out|of|status)$`)
 )
+
+// agoHeader is the header of results of an earlier day, such as "3 months ago" or
+// "Admission".
+var agoHeader = regexp.MustCompile(`(?i)^(?:(?:about |ca\.? |> ?)?(?:\d{1,3}|an?|one|two|three|four|five|six|nine|ten|twelve)\s*(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|mo|mths?|months?|y|yrs?|years?)\.? (?:ago|earlier|before|prior|back)|` +
+	`(?:on |at )?admission(?: value| result)?|(?:day before )?yesterday|old(?:er)? (?:values?|results?))$`)
+
+// plainName is a header of names without other words.
+var plainName = regexp.MustCompile(`(?i)^(?:tests?|test names?|names?|analytes?|analysis|parameters?|components?|investigations?|examinations?|markers?|biomarkers?)$`)
+
+// hasYears reports whether years can be headers next to the other cells of a line. In a row
+// of results, "2020" is a value.
+func hasYears(cells []cell) bool {
+	isNamed := false
+	for _, c := range cells {
+		text := strings.Trim(plainSpaces(c.text()), " :.*")
+		kind, day, _ := headerKind(text)
+		switch {
+		case yearOnly.MatchString(text) || !day.IsZero() || kind == previousColumn:
+		case strings.ContainsAny(text, "0123456789") || isUnit(text):
+			return false
+		case plainName.MatchString(text):
+			isNamed = true
+		}
+	}
+	return isNamed
+}
 
 // headerKind classifies a header's text.
 func headerKind(text string) (columnKind, time.Time, bool) {
@@ -60,6 +86,11 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 	switch {
 	case onlyClock.MatchString(text):
 		return dateColumn, someDay.Add(clockIn(text)), true
+	case yearOnly.MatchString(text): // its last day: results of the year are not older than that
+		year, _ := strconv.Atoi(text)
+		return dateColumn, time.Date(year, time.December, 31, 0, 0, 0, 0, time.UTC), true
+	case agoHeader.MatchString(text):
+		return previousColumn, time.Time{}, true
 	case inOutHeader.MatchString(text):
 		return valueColumn, time.Time{}, true
 	case strings.ContainsAny(text, "0123456789:"):
@@ -164,7 +195,11 @@ func headerCells(l *line) []cell {
 			if m != nil {
 				n = min(n, len(strings.Fields(m[1])))
 			}
-			if k := datedWords(words); k > 0 && k < n { // "27 Nov 2022 25 Apr 2023"
+			k := datedWords(words)
+			for k > 0 && k < len(words) && onlyClock.MatchString(strings.Trim(words[k].Text, ",()")) { // "2026-11-20 08:15"
+				k++
+			}
+			if k > 0 && k < n { // "27 Nov 2022 25 Apr 2023"
 				out = append(out, newCell(words[:k]))
 				words = words[k:]
 				continue
@@ -184,6 +219,9 @@ func headerCells(l *line) []cell {
 
 // datedWords returns the number of words at the start that form a date.
 func datedWords(words []Word) int {
+	if len(words) > 1 && yearOnly.MatchString(words[0].Text) && yearOnly.MatchString(words[1].Text) { // "2025 2026"
+		return 1
+	}
 	for n := min(3, len(words)); n >= 1; n-- {
 		text := plainSpaces(newCell(words[:n]).text())
 		if d, ok := parseDate(text); ok && len(text) <= 13 && d.day.Year() > 1990 {
@@ -242,10 +280,11 @@ func countKinds(columns []column) int {
 
 func headerColumns(cells []cell) []column {
 	columns := make([]column, 0, len(cells))
+	years := hasYears(cells)
 	for _, c := range cells {
 		kind, date, ok := headerKind(c.text())
-		if !ok {
-			kind = otherColumn
+		if !ok || !years && yearOnly.MatchString(c.text()) {
+			kind, date = otherColumn, time.Time{}
 		}
 		columns = append(columns, column{kind: kind, x0: c.x0, x1: c.x1, date: date, text: plainSpaces(c.text())})
 	}
@@ -279,7 +318,8 @@ func mergeHeader(cells []cell, l *line, em float64) ([]cell, bool) {
 	merged := slices.Clone(cells)
 	for _, c := range l.cells {
 		for _, w := range c.words {
-			if yearOnly.MatchString(w.Text) && continuesDate(merged, c, em) { // "14 Mar" above "2023"
+			isPart := yearOnly.MatchString(w.Text) || clockForm.MatchString(w.Text) // "14 Mar" above "2023", or above "08:15"
+			if isPart && continuesDate(merged, c, em) {
 				continue
 			}
 			if _, isDate := parseDate(strings.Trim(w.Text, "()[]")); !isDate && !headerWordsRe.MatchString(strings.Trim(w.Text, ".,:")) {
@@ -396,6 +436,11 @@ func chooseDates(columns []column, order dateOrder) (out []column, uncertain boo
 	}
 	if isPair && second != newest && !(columns[newest].kind == valueColumn && columns[second].kind == previousColumn) {
 		uncertain = true // the order of day and month decides
+	}
+	if isPair && yearOnly.MatchString(out[newest].text) && slices.ContainsFunc(out, func(c column) bool {
+		return isDated(c) && c.date.Year() == out[newest].date.Year() && !yearOnly.MatchString(c.text)
+	}) {
+		uncertain = true // a year, and a day of this year
 	}
 	values := 0
 	for _, c := range out {

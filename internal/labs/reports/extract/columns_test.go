@@ -239,3 +239,70 @@ func TestDatesOnTwoLines(t *testing.T) {
 		}
 	}
 }
+
+// A header can name the earlier results by a span of time, a year or a time of the day. An
+// empty current column does not make them current.
+func TestColumnsOfEarlierTimes(t *testing.T) {
+	for _, c := range []struct {
+		older, newer []string // the lines of the headers
+		sameDay      bool
+	}{
+		{older: []string{"3 months ago"}, newer: []string{"Today"}},
+		{older: []string{"6 weeks ago"}, newer: []string{"Today"}},
+		{older: []string{"Admission"}, newer: []string{"Today"}},
+		{older: []string{"Yesterday"}, newer: []string{"Today"}},
+		{older: []string{"1 year ago"}, newer: []string{"Now"}},
+		{older: []string{"a year ago"}, newer: []string{"Result"}},
+		{older: []string{"Last visit"}, newer: []string{"This visit"}},
+		{older: []string{"2025"}, newer: []string{"2026"}},
+		{older: []string{"20.11.2026", "08:15"}, newer: []string{"20.11.2026", "14:30"}, sameDay: true},
+		{older: []string{"2026-11-20 08:15"}, newer: []string{"2026-11-20 14:30"}, sameDay: true},
+	} {
+		for _, onRight := range []bool{false, true} {
+			line := func(name, older, newer, unit, rng string) string {
+				if onRight {
+					older, newer = newer, older
+				}
+				return fmt.Sprintf("%-16s%-30s%-30s%-10s%s", name, older, newer, unit, rng)
+			}
+			lines := []string{head[0], "Patient: Mara Quillfeather      DOB: 1980-03-04     Sex: F", "", line("Test", c.older[0], c.newer[0], "Unit", "Reference")}
+			if len(c.older) > 1 {
+				lines = append(lines, line("", c.older[1], c.newer[1], "", ""))
+			}
+			lines = append(lines, line("Sodium", "131", "139", "mmol/L", "135-145"), line("Potassium", "6.3", "", "mmol/L", "3.5-5.1"))
+			result, err := Read(Document{Pages: []Page{printedPage(FromText, lines...)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sodium, potassium := find(t, result, "Sodium"), find(t, result, "Potassium")
+			if sodium.Value != "139" || slices.Contains(sodium.Reasons, ColumnUncertain) != c.sameDay || len(result.Rows) != 2 {
+				t.Errorf("%+v: %+v", c, result.Rows)
+			}
+			if potassium.Number != nil || potassium.Interpretation != "unknown" || !slices.Contains(potassium.Reasons, OlderResult) {
+				t.Errorf("%+v: without a current value: %+v", c, potassium)
+			}
+		}
+	}
+}
+
+// A value that is a year makes no header of its row. A value under words that are not known
+// needs review.
+func TestRowsThatLookLikeHeaders(t *testing.T) {
+	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
+		"Test                       Sqx         Result      Unit        Reference     ",
+		"BNP marker                 2020                    pg/mL       0-100         ",
+		"Sodium                                 139         mmol/L      135-145       ",
+		"Potassium                  6.3                     mmol/L      3.5-5.1       ",
+	)...)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := find(t, result, "Sodium"); row.Value != "139" || row.NeedsReview {
+		t.Errorf("%+v", row)
+	}
+	for _, name := range []string{"BNP marker", "Potassium"} {
+		if row := find(t, result, name); !slices.Contains(row.Reasons, ColumnUncertain) {
+			t.Errorf("%+v", row)
+		}
+	}
+}

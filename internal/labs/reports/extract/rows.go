@@ -170,12 +170,16 @@ func (r *reader) split(l *line, em float64) *entry {
 	if p := r.positional(l); p != nil {
 		if r.columns != nil && len(l.cells) > 1 { // what stands under another header is no value
 			for _, c := range p.parts[valueColumn] {
-				if kind := r.columns[place(r.columns, c, em)].kind; kind == rangeColumn || kind == unitColumn || kind == previousColumn {
+				column := r.columns[place(r.columns, c, em)]
+				if column.kind == rangeColumn || column.kind == unitColumn || column.kind == previousColumn {
 					return e
+				}
+				if column.kind == otherColumn && column.text != "" && hasKind(r.columns, valueColumn) {
+					p.reasons = append(p.reasons, ColumnUncertain) // under words that are not known
 				}
 			}
 		}
-		if r.columns != nil && r.guessed || slices.ContainsFunc(r.columns, func(c column) bool { return c.kind == previousColumn }) || (r.columns == nil || r.doc.Pages[l.page].Source == FromOCR) && otherNumber(p, r.commas) {
+		if r.columns != nil && r.guessed || hasKind(r.columns, previousColumn) || (r.columns == nil || r.doc.Pages[l.page].Source == FromOCR) && otherNumber(p, r.commas) {
 			p.reasons = append(p.reasons, ColumnUncertain)
 		}
 		return p
@@ -184,6 +188,10 @@ func (r *reader) split(l *line, em float64) *entry {
 		return answer
 	}
 	return e
+}
+
+func hasKind(columns []column, kind columnKind) bool {
+	return slices.ContainsFunc(columns, func(c column) bool { return c.kind == kind })
 }
 
 func isUnit(text string) bool {
