@@ -473,7 +473,7 @@ func expectation(value string, rng Range) string {
 }
 
 // negativeWords are the answers, without blanks and hyphens, that mean negative.
-var negativeWords = []string{"negative", "neg", "nonreactive", "notdetected", "nonedetected", "absent", "notpresent", "nogrowth", "noneseen", "notseen"}
+var negativeWords = []string{"negative", "neg", "nonreactive", "notreactive", "notdetected", "nonedetected", "undetected", "undetectable", "notisolated", "noneisolated", "notfound", "nonefound", "absent", "notpresent", "nogrowth", "noneseen", "notseen"}
 
 // positiveStart begins an answer that is not negative.
 var positiveStart = regexp.MustCompile(`^(?:weakly|weak)?(?:pos|reactive|detected|present)`)

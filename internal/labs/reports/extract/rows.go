@@ -600,8 +600,30 @@ var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)
 // addressWords are words of an address, or of the line that names where a test was done.
 var addressWords = regexp.MustCompile(`(?i)\b(?:street|avenue|drive|road|boulevard|blvd|highway|suite|p\.?\s?o\.? box|performing (?:site|lab\w*)|laborator(?:y|ies),)`)
 
+// negationEnd finds a negation at the end of a name. It belongs to the value behind it.
+var negationEnd = regexp.MustCompile(`(?i)(?:^|[\s:,;(])((?:not|none|non|no|never|un|without)(?:\s*-|\s+(?:yet|been|was|were|is))?)[\s:]*$`)
+
+// keepNegation moves a negation from the end of the name to the value: "Influenza A: Not"
+// and "detected".
+func (r *reader) keepNegation(d *draft) {
+	m := negationEnd.FindStringSubmatchIndex(d.name)
+	if m == nil || r.knows(d.name) >= 0.95 {
+		return
+	}
+	if v, ok := ParseValue(d.value, r.commas); !ok || v.Number != nil || v.Type != Boolean && v.Type != Comment {
+		return
+	}
+	d.value = joinWrapped(d.name[m[2]:m[3]], d.value)
+	if name := strings.Trim(d.name[:m[2]], " :*-.,;("); name != "" {
+		d.name = name
+	} else if !slices.Contains(d.reasons, NameUncertain) {
+		d.reasons = append(d.reasons, NameUncertain)
+	}
+}
+
 // acceptable refuses lines that only look like results, such as addresses.
 func (r *reader) acceptable(d *draft) bool {
+	r.keepNegation(d)
 	d.name = strings.Trim(d.name, " :*-.")
 	if aimName.MatchString(d.name) && r.knows(d.name) < 0.9 {
 		return false

@@ -148,7 +148,7 @@ func (r *reader) unknownRow(words []Word) (at int, best evidence, ok bool) {
 			continue
 		}
 		name := strings.TrimRight(newCell(words[:k]).text(), " :=.")
-		if !looksLikeAnalyte(name) {
+		if !looksLikeAnalyte(name) || negationEnd.MatchString(name) {
 			continue
 		}
 		isRefused := notARow.MatchString(name) && !e.isComplete() || bandName.MatchString(name) && (!e.isComplete() || e.unitBehind)

@@ -1,0 +1,52 @@
+package extract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A negation is part of the answer: it never stays behind in the name.
+func TestNegationsStayWithTheAnswer(t *testing.T) {
+	for _, c := range []struct{ name, value string }{
+		{"Influenza A RNA:", "Not detected"},
+		{"Influenza A RNA", "Not Detected"},
+		{"RSV RNA", "NOT DETECTED"},
+		{"Hepatitis B surface Ag:", "Not reactive"},
+		{"Hepatitis B surface Ag", "Non reactive"},
+		{"Chlamydia:", "none detected"},
+		{"Chlamydia", "None found"},
+		{"HIV 1/2 Ab:", "Non-reactive"},
+		{"Syphilis Ab", "not present"},
+		{"Quxin RNA:", "not detected"},
+		{"Quxin RNA", "undetectable"},
+	} {
+		bare := strings.TrimRight(c.name, ":")
+		for _, layout := range []string{c.name + " " + c.value, fmt.Sprintf("%-27s%s", c.name, c.value), fmt.Sprintf("%-27s%-25s%s", c.name, c.value, "Negative")} {
+			result := read(t, FromText, "Sodium                     139                135-145             mmol/L    ", layout,
+				"Potassium                  4.1                3.5-5.1             mmol/L    ")
+			at := slices.IndexFunc(result.Rows, func(row Row) bool { return strings.TrimRight(row.Name, ":") == bare })
+			if at < 0 || !sameText(result.Rows[at].Value, c.value) || result.Rows[at].Interpretation == "abnormal" {
+				t.Errorf("%q: %+v", layout, result.Rows)
+			}
+		}
+	}
+}
+
+// An answer whose negation is in the column of names keeps it.
+func TestNegationInTheColumnOfNames(t *testing.T) {
+	r := &reader{dict: theDictionary(), known: map[string]float64{}}
+	for _, c := range []struct{ name, value, wantName, wantValue string }{
+		{"Influenza A RNA: Not", "detected", "Influenza A RNA", "Not detected"},
+		{"Hepatitis B surface Ag Non-", "Reactive", "Hepatitis B surface Ag", "Non-Reactive"},
+		{"Chlamydia: not yet", "detected", "Chlamydia", "not yet detected"},
+		{"Sample no", "4.1", "Sample no", "4.1"},
+		{"Lactate", "detected", "Lactate", "detected"},
+	} {
+		d := draft{name: c.name, value: c.value}
+		if r.keepNegation(&d); d.name != c.wantName || d.value != c.wantValue {
+			t.Errorf("%+v: %q %q", c, d.name, d.value)
+		}
+	}
+}
