@@ -57,9 +57,17 @@ func (r *reader) judge(d draft, who Patient) Row {
 	case !ok:
 		value = r.oddValue(d.value, page.Source, review)
 	}
+	value.keepDenied()
 	row.Value, row.Type, row.Number, row.Comparator = value.Text, value.Type, value.Number, value.Comparator
 	rngText := strings.TrimSpace(d.rng)
-	row.Unit, rngText = unitOf(d.unit, value.Rest, rngText, r.commas)
+	behind := value.Rest
+	if value.Type == Boolean && ParseRange(behind, r.commas, who).Kind == RangeTitre { // it is the value's
+		behind = ""
+	}
+	row.Unit, rngText = unitOf(d.unit, behind, rngText, r.commas)
+	if value.Type == Boolean && d.unit == "" && rngText == strings.TrimSpace(d.rng) { // "Reactive (index 8.9)"
+		row.Unit = ""
+	}
 	row.UCUM, _ = r.dict.cellUnit(d.name, row.Unit)
 	row.Range = ParseRange(rngText, r.commas, who)
 	row.Flag = flagText(d.flag, cmp.Or(value.Flag, flagBehindUnit(value.Rest)))
@@ -485,7 +493,8 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	if row.Status == ReviewMatch {
 		review(NameUncertain)
 	}
-	if row.Range.Kind == RangeOther && number {
+	isOdd := row.Type == Boolean && strings.ContainsAny(row.Range.Text, "0123456789") // it may be a part of the answer
+	if row.Range.Kind == RangeOther && (number || isOdd) {
 		review(RangeUnreadable)
 	}
 	if number && hasSecondNumber(value.Rest) && strings.TrimSpace(d.rng) != "" {

@@ -50,3 +50,30 @@ func TestNegationInTheColumnOfNames(t *testing.T) {
 		}
 	}
 }
+
+// The text behind an answer is kept as its note. If it may be another column's, the row
+// needs review.
+func TestTextBehindAnswers(t *testing.T) {
+	for _, c := range []struct{ printed, value, note, interpretation string }{
+		{"Detected, 34 %", "Detected", "34 %", "abnormal"},
+		{"DETECTED Ct 24.3", "DETECTED", "Ct 24.3", "abnormal"},
+		{"POSITIVE 1:512", "POSITIVE", "1:512", "abnormal"},
+		{"POSITIVE S/CO 14.2", "POSITIVE", "S/CO 14.2", "abnormal"},
+		{"Reactive (index 8.9)", "Reactive", "index 8.9", "abnormal"},
+		{"Negative (0.12)", "Negative", "0.12", "normal"},
+		{"Positive, confirmed", "Positive", "confirmed", "abnormal"},
+		{"No antibodies detected", "No antibodies detected", "", "unknown"},
+		{"2+ 40 mg/dL", "2+", "40 mg/dL", "abnormal"},
+	} {
+		result := read(t, FromText, fmt.Sprintf("%-27s%-26s%s", "Syphilis Ab", c.printed, "Negative"), "Sodium                     139                135-145             mmol/L    ")
+		row := find(t, result, "Syphilis Ab")
+		if row.Value != c.value || row.Note != c.note || row.Interpretation != c.interpretation || row.Unit != "" || row.Range.Text != "Negative" {
+			t.Errorf("%q: %+v", c.printed, row)
+		}
+		result = read(t, FromText, "Sodium                     139                135-145             mmol/L    ", "Syphilis Ab: "+c.printed, "Potassium                  4.1                3.5-5.1             mmol/L    ")
+		at := slices.IndexFunc(result.Rows, func(row Row) bool { return strings.HasPrefix(row.Name, "Syphilis Ab") })
+		if c.note != "40 mg/dL" && c.value != "No antibodies detected" && (at < 0 || result.Rows[at].Value != c.value || result.Rows[at].Note != c.note && !result.Rows[at].NeedsReview) {
+			t.Errorf("%q in one cell: %+v", c.printed, result.Rows)
+		}
+	}
+}

@@ -163,6 +163,9 @@ func (r *reader) annotate(row *Row, d draft, value Value, source Source, review 
 			doubted = doubted || row.Number != nil && source == FromText && !plainNotes.MatchString(note)
 		}
 	}
+	if note := row.behindAnswer(value); note != "" && len(notes) == 0 {
+		notes = append(notes, note)
+	}
 	notes = append(notes, d.notes...)
 	row.Note = strings.Join(notes, "; ")
 	if at := slices.IndexFunc(notes, func(n string) bool { return criticalIn(n) != "" }); at >= 0 && !row.HasCriticalFlag() && !slices.Contains(d.reasons, OlderResult) {
@@ -171,6 +174,26 @@ func (r *reader) annotate(row *Row, d draft, value Value, source Source, review 
 	if doubted || slices.ContainsFunc(notes, castsDoubt) {
 		review(ValueDoubted)
 	}
+}
+
+// behindAnswer returns the text behind an answer in words that is neither its unit nor its
+// range: "34 %" of "Detected, 34 %".
+func (row *Row) behindAnswer(value Value) string {
+	rest := value.Rest
+	if row.Number != nil || value.Type != Boolean && value.Type != Comment || rest == "" || sameText(rest, row.Range.Text) {
+		return ""
+	}
+	if unit, after := takeUnit(rest); unit != "" && unit == row.Unit {
+		rest = after
+	}
+	rest = strings.Trim(rest, " ,;:.*-–|")
+	if strings.HasPrefix(rest, "(") && strings.HasSuffix(rest, ")") && strings.Count(rest, "(") == 1 {
+		rest = strings.Trim(rest, "() ")
+	}
+	if sameText(rest, row.Range.Text) || footnote.MatchString(rest) && !strings.ContainsAny(rest, "0123456789") {
+		return ""
+	}
+	return rest
 }
 
 // isUnitWithWords reports whether words stand behind a unit, in its column.

@@ -147,8 +147,14 @@ func (r *reader) split(l *line, em float64) *entry {
 		return answer
 	}
 	if r.columns != nil {
+		last := otherColumn
 		for _, c := range splitByColumns(l, r.columns, em) {
 			column := r.columns[place(r.columns, c, em)]
+			if last == valueColumn && column.kind != valueColumn && r.continuesAnswer(e.parts[valueColumn], c, em) {
+				e.parts[valueColumn] = append(e.parts[valueColumn], c)
+				continue
+			}
+			last = column.kind
 			if _, isFlag := flagOf(c.text()); !isFlag && commentHeader.MatchString(column.text) {
 				e.addNote(c.text())
 				continue
@@ -188,6 +194,17 @@ func (r *reader) split(l *line, em float64) *entry {
 		return answer
 	}
 	return e
+}
+
+// continuesAnswer reports whether a cell is the end of an answer in words, which the columns
+// cut: "DETECTED Ct" and "24.3".
+func (r *reader) continuesAnswer(value []cell, c cell, em float64) bool {
+	if len(value) == 0 || c.x0-value[len(value)-1].x1 > 0.75*em || isFlagMark(c.text()) || isUnit(c.text()) {
+		return false
+	}
+	kind := ParseRange(c.text(), r.commas, Patient{Age: -1}).Kind
+	v, ok := ParseValue(value[0].text(), r.commas)
+	return ok && v.Type == Boolean && (kind == RangeOther || kind == RangeTitre)
 }
 
 func hasKind(columns []column, kind columnKind) bool {
@@ -603,9 +620,16 @@ var addressWords = regexp.MustCompile(`(?i)\b(?:street|avenue|drive|road|bouleva
 // negationEnd finds a negation at the end of a name. It belongs to the value behind it.
 var negationEnd = regexp.MustCompile(`(?i)(?:^|[\s:,;(])((?:not|none|non|no|never|un|without)(?:\s*-|\s+(?:yet|been|was|were|is))?)[\s:]*$`)
 
+// answerBehindName finds an answer behind the colon of a name: "RNA: DETECTED Ct".
+var answerBehindName = regexp.MustCompile(`(?i)^([^:]+):\s*((?:not |none |no )?(?:` + answerWords + `)(?:\W.*)?)$`)
+
 // keepNegation moves a negation from the end of the name to the value: "Influenza A: Not"
-// and "detected".
+// and "detected". It does the same with the start of an answer.
 func (r *reader) keepNegation(d *draft) {
+	if m := answerBehindName.FindStringSubmatch(d.name); m != nil && r.knows(d.name) < 0.95 {
+		d.name, d.value = m[1], joinWrapped(m[2], d.value)
+		return
+	}
 	m := negationEnd.FindStringSubmatchIndex(d.name)
 	if m == nil || r.knows(d.name) >= 0.95 {
 		return

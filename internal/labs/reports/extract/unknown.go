@@ -121,8 +121,11 @@ func (r *reader) weigh(text string) (e evidence, ok bool) {
 		left := strings.Join(fields[n:], " ")
 		return e, e.left == 0 || e.isComplete() && !strings.ContainsAny(left, ".;:") && !verbForm.MatchString(left)
 	}
-	return e, false
+	return e, v.Type == Boolean && behindAnswer.MatchString(rest)
 }
+
+// behindAnswer is a short text behind an answer: "(index 8.9)", "Ct 24.3", ", see comment".
+var behindAnswer = regexp.MustCompile(`(?i)^(?:\([^()]{1,30}\)|,\s*[^.]{1,30}|(?:ct|cq|cp|s/co|coi|index|cut-?off index|ratio|titer|titre)\W{0,2}\s*[<>]?\d[\d.,]*|[<>]?\d[\d.,:]*\s*(?:%|copies/ml|iu/ml)?)$`)
 
 // cutTrailingUnit takes a known unit of up to three words from the end of a text.
 func cutTrailingUnit(text string) (rest, unit string, ok bool) {
@@ -148,7 +151,7 @@ func (r *reader) unknownRow(words []Word) (at int, best evidence, ok bool) {
 			continue
 		}
 		name := strings.TrimRight(newCell(words[:k]).text(), " :=.")
-		if !looksLikeAnalyte(name) || negationEnd.MatchString(name) {
+		if !looksLikeAnalyte(name) || negationEnd.MatchString(name) || answerInName.MatchString(name) {
 			continue
 		}
 		isRefused := notARow.MatchString(name) && !e.isComplete() || bandName.MatchString(name) && (!e.isComplete() || e.unitBehind)
@@ -158,6 +161,12 @@ func (r *reader) unknownRow(words []Word) (at int, best evidence, ok bool) {
 	}
 	return at, best, ok
 }
+
+// answerInName finds an answer in what may be a name, before a text that belongs to it:
+// "RNA: DETECTED Ct", "NAAT positive,".
+var answerInName = regexp.MustCompile(`(?i):\s*(?:` + answerWords + `)(?:\W|$)|\b(?:` + answerWords + `)(?:,$|\s+(?:ct|cq|cp|s/co|coi|index|titer|titre)$)`)
+
+const answerWords = `(?:weakly )?(?:detected|positive|negative|(?:non-?)?reactive|present|absent)`
 
 // score counts the parts of a row in a line.
 func (v evidence) score() int {

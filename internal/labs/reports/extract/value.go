@@ -216,6 +216,14 @@ func ParseValue(text string, commas bool) (v Value, ok bool) {
 	return v, false
 }
 
+// keepDenied makes the words behind "No" a part of the value: "No antibodies detected".
+func (v *Value) keepDenied() {
+	isDenial := strings.EqualFold(v.Text, "no") || strings.EqualFold(v.Text, "none") || strings.EqualFold(v.Text, "nil")
+	if _, isExpected := expectedWords[strings.ToLower(v.Rest)]; isDenial && !isExpected && wordOfNote.MatchString(v.Rest) {
+		v.Text, v.Rest, v.Type = v.Text+" "+v.Rest, "", Comment
+	}
+}
+
 func numberValue(v Value, text string, m []int, commas bool) (Value, bool) {
 	if m[2] >= 0 {
 		v.Comparator = text[m[2]:m[3]]
