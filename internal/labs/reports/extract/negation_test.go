@@ -77,3 +77,22 @@ func TestTextBehindAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Plus signs in front of a number are its flag.
+func TestFlagBeforeANumber(t *testing.T) {
+	for _, c := range []struct {
+		printed, value, flag, interpretation string
+		number                               float64
+	}{
+		{"+ 6.4", "6.4", "+", "abnormal", 6.4},
+		{"++ 6.4", "6.4", "++", "abnormal", 6.4},
+		{"6.4 H", "6.4", "H", "abnormal", 6.4},
+		{"+ 4.1", "4.1", "+", "abnormal", 4.1}, // flag and range contradict each other
+	} {
+		result := read(t, FromText, fmt.Sprintf("Potassium                  %-19s3.5-5.1             mmol/L    ", c.printed))
+		row := find(t, result, "Potassium")
+		if row.Value != c.value || row.Flag != c.flag || row.Number == nil || *row.Number != c.number || row.Interpretation != c.interpretation || row.NeedsReview != (c.number == 4.1) {
+			t.Errorf("%q: %+v", c.printed, row)
+		}
+	}
+}

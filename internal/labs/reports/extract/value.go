@@ -285,7 +285,7 @@ var flagWords = map[string]string{
 	"h": "H", "l": "L", "hh": "C", "ll": "C", "a": "A", "aa": "C", "n": "N", "c": "C", "*": "A", "**": "A", "***": "A", "!": "A", "!!": "C",
 	"high": "H", "low": "L", "abnormal": "A", "abn": "A", "critical": "C", "crit": "C", "panic": "C", "normal": "N",
 	"h*": "H", "l*": "L", "*h": "H", "*l": "L", "h!": "H", "l!": "L", "hi": "H", "lo": "L", "h**": "H", "l**": "L",
-	"↑": "H", "↓": "L", "▲": "H", "▼": "L", "↑↑": "C", "↓↓": "C", "⬆": "H", "⬇": "L", "+": "H", "-": "L", "++": "H", "--": "L",
+	"↑": "H", "↓": "L", "▲": "H", "▼": "L", "↑↑": "C", "↓↓": "C", "⬆": "H", "⬇": "L", "+": "H", "-": "L", "++": "H", "+++": "H", "--": "L",
 	"above": "H", "below": "L", "elevated": "H", "out": "A", "ch": "C", "cl": "C", "high*": "H", "low*": "L",
 	"critical high": "C", "critical low": "C", "very high": "C", "very low": "C", "in range": "N", "out of range": "A",
 }
@@ -303,8 +303,14 @@ var (
 	flagAfter  = regexp.MustCompile(`(?i)(?:^|\s|\d)(\((?:HH|LL|H|L|A|C|N|high|low|abnormal|critical)\)|\[(?:HH|LL|H|L|A|C|N)\]|(?:high|low|abnormal|critical|panic|HH|LL|H|L|A|N|\*{1,3}|[HL]\*|\*[HL]|[HL]!|!{1,2}|↑{1,2}|↓{1,2}|▲|▼))$`)
 )
 
+// plusBefore finds plus signs that are a flag: "+ 6.4". A minus sign may be the number's.
+var plusBefore = regexp.MustCompile(`^(\+{1,3})\s+[<>]?\s?\d`)
+
 // cutFlag cuts a flag from the start or the end of a value.
 func cutFlag(text string) (rest, flag string) {
+	if m := plusBefore.FindStringSubmatchIndex(text); m != nil {
+		return strings.TrimSpace(text[m[3]:]), text[m[2]:m[3]]
+	}
 	if m := flagBefore.FindStringSubmatchIndex(text); m != nil {
 		return strings.TrimSpace(text[m[3]:]), text[m[2]:m[3]]
 	}
