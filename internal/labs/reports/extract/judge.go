@@ -64,7 +64,14 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if value.Type == Boolean && ParseRange(behind, r.commas, who).Kind == RangeTitre { // it is the value's
 		behind = ""
 	}
-	row.Unit, rngText = unitOf(d.unit, behind, rngText, r.commas)
+	unit, second := d.unit, r.secondValue(d.unit, value)
+	if second != "" {
+		unit = ""
+		d.notes = append(slices.Clone(d.notes), second)
+		review(ColumnUncertain)
+	}
+	d.unit = unit
+	row.Unit, rngText = unitOf(unit, behind, rngText, r.commas)
 	if value.Type == Boolean && d.unit == "" && rngText == strings.TrimSpace(d.rng) { // "Reactive (index 8.9)"
 		row.Unit = ""
 	}
@@ -75,6 +82,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if page.LowResolution && hasLostPoint(&row, value) {
 		putPoint(&row, r.commas)
 		review(PrecisionDiffers)
+	}
+	if second != "" { // the range may be that of the second value
+		row.Range.dropBounds()
 	}
 	if row.Range.hasBounds() && !r.notation.rangeIsCertain(&row) {
 		row.Range.dropBounds()
@@ -183,6 +193,21 @@ func (r *reader) oddValue(text string, source Source, review func(Reason)) Value
 		review(ValueUnreadable)
 	}
 	return v
+}
+
+// secondValue returns the text in the column of units if it is another value: "0.4 10^9/L"
+// beside "12 %".
+func (r *reader) secondValue(unit string, first Value) string {
+	unit = strings.TrimSpace(unit)
+	v, ok := ParseValue(unit, r.commas)
+	if !ok || isUnit(unit) || first.Number == nil || v.Number == nil || v.Type != Numeric && v.Type != Percentage {
+		return ""
+	}
+	hasUnit := v.Rest != "" && isUnit(v.Rest) && strings.Contains(unit, " ")
+	if isAlone := v.Rest == "" && v.Flag == "" && first.Rest != ""; !hasUnit && !isAlone {
+		return ""
+	}
+	return unit
 }
 
 // unitOf finds the unit: in its own column, after the value, or after the range.
@@ -497,7 +522,7 @@ func (r *reader) check(row *Row, value Value, source Source, d draft, review fun
 	if row.Range.Kind == RangeOther && (number || isOdd) {
 		review(RangeUnreadable)
 	}
-	if number && hasSecondNumber(value.Rest) && strings.TrimSpace(d.rng) != "" {
+	if number && hasSecondNumber(value.Rest) && (strings.TrimSpace(d.rng) != "" || row.Range.Kind == RangeNone) {
 		review(ColumnUncertain) // one of two numbers in the cell may be struck out, or corrected
 	}
 	if code != nil && number {

@@ -96,3 +96,35 @@ func TestFlagBeforeANumber(t *testing.T) {
 		}
 	}
 }
+
+// A second value in the column of units is no unit. The row needs review, and its range may
+// be that of the second value.
+func TestTwoValuesInARow(t *testing.T) {
+	for _, c := range []struct {
+		name, value, second, unit string
+		two                       bool
+	}{
+		{"Neutrophils", "12 %", "0.4 10^9/L", "%", true},
+		{"Lymphocytes", "61 %", "2.4 10^9/L", "%", true},
+		{"Zonulin", "48 ng/mL", "61 %", "ng/mL", true},
+		{"Monocytes", "4 %", "0.2", "%", true},
+		{"Neutrophils", "0.4", "10^9/L", "10^9/L", false},
+		{"Neutrophils", "0.4", "x 10^9/L", "x 10^9/L", false},
+		{"Sodium", "139", "mmol/L", "mmol/L", false},
+	} {
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
+			"Test                       Result           Unit            Reference     ",
+			fmt.Sprintf("%-27s%-17s%-16s%s", c.name, c.value, c.second, "1.8-7.5"),
+			"Potassium                  4.1              mmol/L          3.5-5.1       ")...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		row := find(t, result, c.name)
+		if row.Unit != c.unit || row.Number == nil || slices.Contains(row.Reasons, ColumnUncertain) != c.two {
+			t.Errorf("%+v: %+v", c, row)
+		}
+		if c.two && (row.Note != c.second || row.Interpretation != "unknown" || row.Range.Text != "1.8-7.5" || row.Range.Min != nil) {
+			t.Errorf("%+v: %+v", c, row)
+		}
+	}
+}
