@@ -490,7 +490,11 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 	l := entries[i].line
 	text := strings.TrimSpace(l.text())
 	if m := sectionOfTime.FindStringSubmatch(text); m != nil {
-		r.older = previousHeader.MatchString(m[1])
+		r.older, r.history = previousHeader.MatchString(m[1]), false
+		return
+	}
+	if historyHeading.MatchString(text) {
+		r.history = true
 		return
 	}
 	specimen := specimenIn(text)
@@ -519,7 +523,11 @@ func (r *reader) heading(entries []*entry, i int, em float64) {
 	if !isPanel && strings.IndexFunc(text, func(r rune) bool { return r >= '0' && r <= '9' }) >= 0 {
 		return
 	}
+	if hasValue(text) {
+		return
+	}
 	// A heading is followed by a row or by another heading, not by text.
+	r.history = false
 	r.panel = strings.TrimSpace(continuedMark.ReplaceAllString(text, ""))
 	if specimenLabel.FindStringIndex(l.text()) == nil {
 		r.specimen = specimen

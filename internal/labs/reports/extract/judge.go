@@ -58,6 +58,10 @@ func (r *reader) judge(d draft, who Patient) Row {
 		value = r.oddValue(d.value, page.Source, review)
 	}
 	value.keepDenied()
+	if earlierAside.MatchString(noteIn(value.Rest, r.commas)) { // "6.9 (old)"
+		d.reasons = append(slices.Clone(d.reasons), OlderResult)
+		review(OlderResult)
+	}
 	row.Value, row.Type, row.Number, row.Comparator = value.Text, value.Type, value.Number, value.Comparator
 	rngText := strings.TrimSpace(d.rng)
 	behind := value.Rest

@@ -101,7 +101,7 @@ func (r *reader) isUnknownNote(last, e *entry, em float64) bool {
 	case strings.Contains(text, ":"):
 		return false
 	}
-	if commentLine.MatchString(text) || footLine.MatchString(text) || hasValue(text) || panelWords.MatchString(text) && !aboutSample.MatchString(text) || sectionOfTime.MatchString(text) || labWords.MatchString(text) || r.knows(strings.Trim(text, " .")) >= 0.9 {
+	if commentLine.MatchString(text) || footLine.MatchString(text) || hasValue(text) || panelWords.MatchString(text) && !aboutSample.MatchString(text) || sectionOfTime.MatchString(text) || historyHeading.MatchString(text) || labWords.MatchString(text) || r.knows(strings.Trim(text, " .")) >= 0.9 {
 		return false
 	}
 	if _, isFlag := flagOf(text); isFlag || looksLikeUnit(text) || specimenIn(text) != "" && len(words) <= 4 && !strings.HasSuffix(text, ".") {

@@ -37,6 +37,7 @@ type reader struct {
 	specimen string
 	analyte  string // the last line that is only the name of an analyte
 	older    bool   // under a heading such as "Previous results"
+	history  bool   // under a heading such as "Medical history"
 	drafts   []draft
 	// collected are the days of collection of the report, as YYYY-MM-DD where they are
 	// certain, and order is that of day and month.
@@ -107,6 +108,7 @@ func (r *reader) readPage(page int) {
 				}
 			}
 			flush()
+			r.history = false
 			r.columns, r.guessed = chooseDates(columns, r.dateOrder(Metadata{}))
 			r.guessed = r.guessed || guessed
 			for _, h := range l.lines[i : i+used] {
@@ -560,6 +562,9 @@ func (r *reader) emit(e *entry, page int) {
 	r.nameTime(&d)
 	if r.older || olderName.MatchString(d.name) {
 		d.reasons = append(d.reasons, OlderResult)
+	}
+	if r.history {
+		d.reasons = append(slices.Clone(d.reasons), SentenceUnclear)
 	}
 	var units []string
 	for _, c := range e.parts[unitColumn] {

@@ -4,7 +4,9 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 var (
@@ -19,14 +21,24 @@ func (r *reader) readSentences(page int) {
 	var paragraph []*line
 	last := math.Inf(-1)
 	panel := r.panel
+	inHistory := false
 	flush := func() {
+		before := len(r.drafts)
 		r.readParagraph(paragraph, page)
+		for i := before; i < len(r.drafts) && inHistory; i++ {
+			r.drafts[i].reasons = append(r.drafts[i].reasons, SentenceUnclear)
+		}
 		paragraph = nil
 	}
 	for _, line := range l.lines {
 		if line.used || len(line.cells) > 4 {
 			flush()
+			inHistory = false
 			continue
+		}
+		if historyHeading.MatchString(line.text()) {
+			flush()
+			inHistory = true
 		}
 		if line.y-last > 1.9*l.em {
 			flush()
@@ -89,6 +101,79 @@ func endsSentence(word, next string) bool {
 
 func startsLower(word string) bool { return word[0] >= 'a' && word[0] <= 'z' }
 
+// historyHeading is a heading of earlier findings, which are no results of the report.
+var historyHeading = regexp.MustCompile(`(?i)^[\s*#-]*(?:(?:past|previous|prior|medical|clinical|relevant|patient|personal|family|social|surgical|drug|treatment)\s+)*` +
+	`(?:history|problems?(?: list)?|anamnesis|background|medications?(?: list)?|current medications?|clinical (?:information|details|notes?|data|indications?)|(?:working |admission )?diagnos[ei]s|allergies)\s*:?$`)
+
+var (
+	// earlierAside is what stands in parentheses behind an earlier value.
+	earlierAside = regexp.MustCompile(`(?i)^(?:old(?:er)?(?: values?| results?)?|previous(?:ly)?|prior|earlier|former|historic\w*|last (?:visit|week|month|year|time|result|value)|(?:at |on )?(?:baseline|admission)|yesterday|pre-?\s?(?:op(?:erative)?|treatment|therapy|surgery|admission|transfusion)|before (?:the )?(?:treatment|therapy|surgery|operation|admission|transfusion)|.*\bago)$`)
+	// earlierBeside is an earlier value beside the current one: "(previously 6.1 mmol/L)".
+	earlierBeside = regexp.MustCompile(`(?i)^(?:previous(?:ly)?|prior|last|was|formerly|earlier|before)\b\W*(?:was |value |result )?[<>]?\s*\d`)
+	// monthAndYear is a month without a day: "03/2025", "Jan 2024".
+	monthAndYear = regexp.MustCompile(`(?i)(?:^|\s)(\d{1,2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[-/. ]+((?:19|20)\d\d)$`)
+	yearInText   = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
+)
+
+// asideAfter returns the text in parentheses directly behind a result.
+func asideAfter(words []Word, end int) (text string, after int) {
+	if end >= len(words) || strings.HasSuffix(words[end-1].Text, ",") || !strings.HasPrefix(words[end].Text, "(") && !strings.HasPrefix(words[end].Text, "[") {
+		return "", end
+	}
+	for n := end + 1; n <= len(words) && n <= end+8; n++ {
+		last := strings.TrimRight(words[n-1].Text, ".,;")
+		if strings.HasSuffix(last, ")") || strings.HasSuffix(last, "]") {
+			return strings.Trim(strings.TrimRight(newCell(words[end:n]).text(), ".,;"), "()[] "), n
+		}
+	}
+	return "", end
+}
+
+// dayOfAside returns the last day that a text can mean.
+func dayOfAside(text string) (time.Time, bool) {
+	if d, ok := parseDate(dateInHeader.FindString(text)); ok {
+		if d.ambiguous {
+			if other := exchangeDayAndMonth(d.day); other.After(d.day) {
+				return other, true
+			}
+		}
+		return d.day, true
+	}
+	if m := monthAndYear.FindStringSubmatch(text); m != nil {
+		year, _ := strconv.Atoi(m[2])
+		month, err := strconv.Atoi(m[1])
+		if err != nil {
+			month = int(monthsByName[strings.ToLower(m[1])])
+		}
+		if month >= 1 && month <= 12 {
+			return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC), true
+		}
+	}
+	if m := yearInText.FindString(text); m != "" {
+		year, _ := strconv.Atoi(m)
+		return time.Date(year, time.December, 31, 0, 0, 0, 0, time.UTC), true
+	}
+	return time.Time{}, false
+}
+
+// addAside gives a result the words in parentheses behind it. They can say that it is an
+// earlier one: "(2019)", "(old)", "(before treatment)".
+func (d *draft) addAside(text string) {
+	if text == "" || earlierBeside.MatchString(text) && !yearInText.MatchString(text) {
+		return
+	}
+	d.notes = append(d.notes, text)
+	if plainNotes.MatchString(text) {
+		return
+	}
+	d.reasons = append(d.reasons, SentenceUnclear)
+	if day, ok := dayOfAside(text); ok {
+		d.column = column{date: day} // compared with the day of collection
+	} else if earlierAside.MatchString(text) {
+		d.reasons = append(d.reasons, OlderResult)
+	}
+}
+
 // scan reads the results of one sentence.
 func (r *reader) scan(words []Word, label string, page int) {
 	from := 0 // the end of the last result
@@ -109,6 +194,13 @@ func (r *reader) scan(words []Word, label string, page int) {
 			continue
 		}
 		d.name, d.page, d.panel, d.specimen, d.sentence = n.text, page, r.panel, r.specimen, true
+		aside, after := asideAfter(words, end)
+		if kind := ParseRange(aside, r.commas, Patient{Age: -1}).Kind; d.rng == "" && (kind == RangeInterval || kind == RangeUpper || kind == RangeLower) {
+			d.rng = aside
+		} else {
+			d.addAside(aside)
+		}
+		end = after
 		d.words = words[n.start:end]
 		d.y = center(words[i])
 		if r.acceptable(&d) {

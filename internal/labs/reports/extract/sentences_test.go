@@ -100,3 +100,38 @@ func TestCommentsInTables(t *testing.T) {
 		t.Errorf("rows are %+v", result.Rows)
 	}
 }
+
+// Words in parentheses behind a value, and headings of the history, say that a value is no
+// current one.
+func TestEarlierValuesBelowATable(t *testing.T) {
+	for _, c := range []struct {
+		heading, line, name, note string
+		older, unclear            bool
+	}{
+		{"", "Potassium 6.9 mmol/L (old)", "Potassium", "old", true, true},
+		{"", "HbA1c 9.8 % (2019)", "HbA1c", "2019", true, true},
+		{"", "HbA1c 9.8 % (2024)", "HbA1c", "2024", false, true}, // the year of the report
+		{"", "Potassium 2.9 mmol/L (03/2023)", "Potassium", "03/2023", true, true},
+		{"", "Potassium 2.9 mmol/L [Jan 2023]", "Potassium", "Jan 2023", true, true},
+		{"", "Hemoglobin 7.1 g/dL (pre-op)", "Hemoglobin", "pre-op", true, true},
+		{"", "TSH 12 mIU/L (before treatment)", "TSH", "before treatment", true, true},
+		{"", "Ferritin 6 ng/mL (external lab)", "Ferritin", "external lab", false, true},
+		{"", "Potassium 6.9 mmol/L (before dialysis)", "Potassium", "before dialysis", false, true},
+		{"", "Glucose 251 mg/dL (fasting)", "Glucose", "fasting", false, false},
+		{"", "Potassium 6.9 mmol/L H (3.5-5.1)", "Potassium", "", false, false},
+		{"Problem list", "Type 2 diabetes, HbA1c 9.8 % (2019)", "HbA1c", "2019", true, true},
+		{"", "Potassium                  6.9 (old)          3.5-5.1             mmol/L    ", "Potassium", "old", true, false},
+		{"History", "Potassium 2.9 mmol/L.", "Potassium", "", false, true},
+		{"Medical history", "Severe anemia with hemoglobin 7.1 g/dL.", "hemoglobin", "", false, true},
+	} {
+		result := read(t, FromText, "Sodium                     139                135-145             mmol/L    ",
+			"Chloride                   101                98-107              mmol/L    ", c.heading, c.line)
+		row := find(t, result, c.name)
+		if row.Note != c.note || slices.Contains(row.Reasons, OlderResult) != c.older || (row.Number == nil) != c.older || slices.Contains(row.Reasons, SentenceUnclear) != c.unclear {
+			t.Errorf("%+v: %+v", c, row)
+		}
+		if row := find(t, result, "Chloride"); row.NeedsReview || row.Note != "" {
+			t.Errorf("%+v: %+v", c, row)
+		}
+	}
+}
