@@ -50,6 +50,18 @@ var (
 var agoHeader = regexp.MustCompile(`(?i)^(?:(?:about |ca\.? |> ?)?(?:\d{1,3}|an?|one|two|three|four|five|six|nine|ten|twelve)\s*(?:h|hrs?|hours?|d|days?|w|wks?|weeks?|mo|mths?|months?|y|yrs?|years?)\.? (?:ago|earlier|before|prior|back)|` +
 	`(?:on |at )?admission(?: value| result)?|(?:day before )?yesterday|old(?:er)? (?:values?|results?))$`)
 
+// translatedHeaders are headers of other languages in a report in English.
+var translatedHeaders = []struct {
+	words *regexp.Regexp
+	kind  columnKind
+}{
+	{regexp.MustCompile(`(?i)^(?:vorwerte?|vorbefunde?|ant[ée]riorit[ée]s?|(?:r[ée]sultats?|valeurs?) (?:ant[ée]rieur|pr[ée]c[ée]dent)\S*|letzter wert|valor anterior|valore precedente)$`), previousColumn},
+	{regexp.MustCompile(`(?i)^(?:valeurs? (?:de r[ée]f[ée]rence|usuelles?|normales?|d'usage)|(?:intervalles? de )?r[ée]f[ée]rences?|norm(?:es?|en)?|referenz\S*|norm(?:al)?(?:bereich|wert)\S*|valore?s? de referencia|valori di riferimento|referentie\S*)$`), rangeColumn},
+	{regexp.MustCompile(`(?i)^(?:unit[ée]s?|einheit(?:en)?|unidad(?:es)?|unit[àa]|eenheid)$`), unitColumn},
+	{regexp.MustCompile(`(?i)^(?:r[ée]sultats?|valeurs?|ergebnis(?:se)?|messwerte?|werte?|resultados?|risultat[oi]|resultaat|uitslag)$`), valueColumn},
+	{regexp.MustCompile(`(?i)^(?:analyses?|examens?|param[èe]tres?|untersuchung(?:en)?|ex[aá]menes|esam[ei]|bepaling)$`), nameColumn},
+}
+
 // plainName is a header of names without other words.
 var plainName = regexp.MustCompile(`(?i)^(?:tests?|test names?|names?|analytes?|analysis|parameters?|components?|investigations?|examinations?|markers?|biomarkers?)$`)
 
@@ -82,6 +94,11 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 	}
 	if words, day, ok := cutDate(text); ok {
 		return datedKind(words), day, true
+	}
+	for _, h := range translatedHeaders {
+		if h.words.MatchString(text) {
+			return h.kind, time.Time{}, true
+		}
 	}
 	switch {
 	case onlyClock.MatchString(text):

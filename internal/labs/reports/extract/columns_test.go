@@ -306,3 +306,28 @@ func TestRowsThatLookLikeHeaders(t *testing.T) {
 		}
 	}
 }
+
+// Headers of another language in a report in English do not exchange values and ranges.
+func TestTranslatedHeaders(t *testing.T) {
+	for _, header := range []string{
+		"Test                       Résultat       Unité          Valeurs de référence     ",
+		"Test                       Resultat       Einheit        Norm                     ",
+		"Untersuchung               Ergebnis       Einheit        Referenzbereich          ",
+		"Test                       Wert           Einheit        Normbereich              ",
+	} {
+		result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]), header,
+			"Potassium                  6,9            mmol/l         3,5 à 5,1                ",
+			"Sodium                     139            mmol/l         136 - 145                ",
+			"Creatinine                 4,2            mg/dl          0,5 - 1,1                ",
+			"CRP                        8 H            mg/l           inférieur à 5            ",
+		)...)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, want := range map[string]string{"Potassium": "6,9 abnormal", "Sodium": "139 normal", "Creatinine": "4,2 abnormal", "CRP": "8 abnormal"} {
+			if row := find(t, result, name); row.Value+" "+row.Interpretation != want || slices.Contains(row.Reasons, ColumnUncertain) {
+				t.Errorf("%s: %+v", header, row)
+			}
+		}
+	}
+}

@@ -20,9 +20,9 @@ const (
 )
 
 var (
-	intervalForm = regexp.MustCompile(`(?i)^(` + wideNumber + `)\s*(?:-|to|\.\.|~)\s*(` + wideNumber + `)$`)
-	upperForm    = regexp.MustCompile(`(?i)^(<=|<|up\s?to|less than or equal to|less than|below|under|not more than|max\.?)\s*(` + wideNumber + `)$`)
-	lowerForm    = regexp.MustCompile(`(?i)^(>=|>|at least|greater than or equal to|greater than|more than|above|over|min\.?)\s*(` + wideNumber + `)$`)
+	intervalForm = regexp.MustCompile(`(?i)^(` + wideNumber + `)\s*(?:-|to|\.\.|~|à|bis)\s*(` + wideNumber + `)$`)
+	upperForm    = regexp.MustCompile(`(?i)^(<=|<|up\s?to|less than or equal to|less than|below|under|not more than|max\.?|inf(?:[ée]rieure?|\.) ?à|kleiner als)\s*(` + wideNumber + `)$`)
+	lowerForm    = regexp.MustCompile(`(?i)^(>=|>|at least|greater than or equal to|greater than|more than|above|over|min\.?|sup(?:[ée]rieure?|\.) ?à|gr(?:ö|oe)(?:ß|ss)er als)\s*(` + wideNumber + `)$`)
 	orLessForm   = regexp.MustCompile(`(?i)^(` + wideNumber + `)\s*(or less|or lower|or below|or more|or higher|or greater|or above)$`)
 	titreForm    = regexp.MustCompile(`^(?:<=|>=|<|>)?\s*1\s*:\s*\d{1,6}$`)
 	rangeLabel   = regexp.MustCompile(`(?i)^(?:ref(?:erence)?\.?|normal|expected|biological ref\.?)?\s*(?:range|interval|values?|limits?|ref)\s*[:=]?\s*|^ref\.?\s*[:=]?\s+|^(?:rr|nr)\s*[:=]?\s+`)
@@ -97,6 +97,9 @@ func simpleRange(s string, commas bool) (r Range, ok bool) {
 	return Range{}, false
 }
 
+// exclusiveWord is a word of a bound that is itself outside of the range.
+var exclusiveWord = regexp.MustCompile(`(?i)^(?:[<>]|(?:less|more|greater) than|below|under|above|over|(?:inf|sup).*|.* als)$`)
+
 func numericRange(s string, commas bool) (Range, bool) {
 	if m := intervalForm.FindStringSubmatch(s); m != nil {
 		low, _, ok1 := parseNumber(m[1], commas)
@@ -108,14 +111,12 @@ func numericRange(s string, commas bool) (Range, bool) {
 	}
 	if m := upperForm.FindStringSubmatch(s); m != nil {
 		if high, _, ok := parseNumber(m[2], commas); ok {
-			word := strings.ToLower(m[1])
-			return Range{Kind: RangeUpper, Max: &high, MaxExclusive: word == "<" || word == "less than" || word == "below" || word == "under"}, true
+			return Range{Kind: RangeUpper, Max: &high, MaxExclusive: exclusiveWord.MatchString(m[1])}, true
 		}
 	}
 	if m := lowerForm.FindStringSubmatch(s); m != nil {
 		if low, _, ok := parseNumber(m[2], commas); ok {
-			word := strings.ToLower(m[1])
-			return Range{Kind: RangeLower, Min: &low, MinExclusive: word == ">" || word == "greater than" || word == "more than" || word == "above" || word == "over"}, true
+			return Range{Kind: RangeLower, Min: &low, MinExclusive: exclusiveWord.MatchString(m[1])}, true
 		}
 	}
 	if m := orLessForm.FindStringSubmatch(s); m != nil {
