@@ -18,6 +18,12 @@ var (
 	numberLike     = regexp.MustCompile(`^[<>]?[0-9OolI|SB.,]+$`)
 )
 
+// gravityForm is a specific gravity with a decimal comma: it can be no thousand.
+var (
+	gravityName = regexp.MustCompile(`(?i)\b(?:specific|sp\.?|relative)\s*(?:gravity|density)\b`)
+	gravityForm = regexp.MustCompile(`^\s*[<>]?=?\s*1,0\d\d(?:\s*[-–]\s*1,0\d\d)?\s*[HL*]?\s*$`)
+)
+
 // judge turns a draft into a row: it reads value, unit and range, finds the code,
 // and decides what a person must look at.
 func (r *reader) judge(d draft, who Patient) Row {
@@ -44,7 +50,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if page.LowResolution {
 		d.value = coarseNumber(d.value, d.name)
 	}
-	value, ok := ParseValue(d.value, r.commas)
+	isGravity := gravityName.MatchString(d.name) && gravityForm.MatchString(d.value) && (d.rng == "" || gravityForm.MatchString(d.rng))
+	commas := r.commas || isGravity
+	value, ok := ParseValue(d.value, commas)
 	if !ok && bloodGroup.MatchString(d.name) && bloodType.MatchString(strings.TrimSpace(d.value)) {
 		value, ok = Value{Text: plainSpaces(d.value), Type: Comment}, true
 	}
@@ -80,7 +88,7 @@ func (r *reader) judge(d draft, who Patient) Row {
 		row.Unit = ""
 	}
 	row.UCUM, _ = r.dict.cellUnit(d.name, row.Unit)
-	row.Range = ParseRange(rngText, r.commas, who)
+	row.Range = ParseRange(rngText, commas, who)
 	row.Flag = flagText(d.flag, cmp.Or(value.Flag, flagBehindUnit(value.Rest)))
 	r.annotate(&row, d, value, page.Source, review)
 	if page.LowResolution && hasLostPoint(&row, value) {
@@ -90,11 +98,11 @@ func (r *reader) judge(d draft, who Patient) Row {
 	if second != "" { // the range may be that of the second value
 		row.Range.dropBounds()
 	}
-	if row.Range.hasBounds() && !r.notation.rangeIsCertain(&row) {
+	if row.Range.hasBounds() && !isGravity && !r.notation.rangeIsCertain(&row) {
 		row.Range.dropBounds()
 		review(NumberUncertain)
 	}
-	if row.Number != nil && !r.notation.numberIsCertain(value.Text, &row, page.Source) {
+	if row.Number != nil && !isGravity && !r.notation.numberIsCertain(value.Text, &row, page.Source) {
 		row.Number, row.Comparator = nil, ""
 		review(NumberUncertain)
 	}

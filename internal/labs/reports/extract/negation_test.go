@@ -128,3 +128,23 @@ func TestTwoValuesInARow(t *testing.T) {
 		}
 	}
 }
+
+// The comma of a specific gravity is a decimal comma, whatever the other numbers have.
+func TestSpecificGravityWithAComma(t *testing.T) {
+	for _, c := range []struct {
+		name, value, rng string
+		number           float64
+		interpretation   string
+	}{
+		{"Specific gravity", "1,015", "1,005-1,030", 1.015, "normal"},
+		{"Specific gravity", "1,042 H", "1,005 - 1,030", 1.042, "abnormal"},
+		{"Specific gravity", "1.015", "1.005-1.030", 1.015, "normal"},
+		{"Cortisol", "1,015", "1,005-1,030", 0, "unknown"},
+	} {
+		result := read(t, FromText, fmt.Sprintf("%-27s%-19s%-20s", c.name, c.value, c.rng), "Sodium                     139                136-145             mmol/L    ")
+		row := find(t, result, c.name)
+		if row.Interpretation != c.interpretation || (row.Number == nil) != (c.number == 0) || row.Number != nil && *row.Number != c.number || row.NeedsReview != (c.number == 0) {
+			t.Errorf("%+v: %+v", c, row)
+		}
+	}
+}
