@@ -106,7 +106,7 @@ var historyHeading = regexp.MustCompile(`(?i)^[\s*#-]*(?:(?:past|previous|prior|
 	`(?:history|problems?(?: list)?|anamnesis|background|medications?(?: list)?|current medications?|clinical (?:information|details|notes?|data|indications?)|(?:working |admission )?diagnos[ei]s|allergies)\s*:?$`)
 
 var (
-	// earlierAside is what stands in parentheses behind an earlier value.
+	// earlierAside accepts the words in parentheses behind an earlier value.
 	earlierAside = regexp.MustCompile(`(?i)^(?:old(?:er)?(?: values?| results?)?|previous(?:ly)?|prior|earlier|former|historic\w*|last (?:visit|week|month|year|time|result|value)|(?:at |on )?(?:baseline|admission)|yesterday|pre-?\s?(?:op(?:erative)?|treatment|therapy|surgery|admission|transfusion)|before (?:the )?(?:treatment|therapy|surgery|operation|admission|transfusion)|.*\bago)$`)
 	// earlierBeside is an earlier value beside the current one: "(previously 6.1 mmol/L)".
 	earlierBeside = regexp.MustCompile(`(?i)^(?:previous(?:ly)?|prior|last|was|formerly|earlier|before)\b\W*(?:was |value |result )?[<>]?\s*\d`)
