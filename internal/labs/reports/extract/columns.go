@@ -62,6 +62,12 @@ var translatedHeaders = []struct {
 	{regexp.MustCompile(`(?i)^(?:analyses?|examens?|param[èe]tres?|untersuchung(?:en)?|ex[aá]menes|esam[ei]|bepaling)$`), nameColumn},
 }
 
+// monthHeader is a header of results of a month: "Nov 2025", "11/2025".
+var monthHeader = regexp.MustCompile(`(?i)^(?:\d{1,2}|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?)[-/ ](?:19|20)\d\d$`)
+
+// isPeriod reports whether a header is a year or a month.
+func isPeriod(text string) bool { return yearOnly.MatchString(text) || monthHeader.MatchString(text) }
+
 // plainName is a header of names without other words.
 var plainName = regexp.MustCompile(`(?i)^(?:tests?|test names?|names?|analytes?|analysis|parameters?|components?|investigations?|examinations?|markers?|biomarkers?)$`)
 
@@ -73,7 +79,7 @@ func hasYears(cells []cell) bool {
 		text := strings.Trim(plainSpaces(c.text()), " :.*")
 		kind, day, _ := headerKind(text)
 		switch {
-		case yearOnly.MatchString(text) || !day.IsZero() || kind == previousColumn:
+		case !day.IsZero() || kind == previousColumn:
 		case strings.ContainsAny(text, "0123456789") || isUnit(text):
 			return false
 		case plainName.MatchString(text):
@@ -106,6 +112,9 @@ func headerKind(text string) (columnKind, time.Time, bool) {
 	case yearOnly.MatchString(text): // its last day: results of the year are not older than that
 		year, _ := strconv.Atoi(text)
 		return dateColumn, time.Date(year, time.December, 31, 0, 0, 0, 0, time.UTC), true
+	case monthHeader.MatchString(text):
+		day, ok := dayOfAside(text)
+		return dateColumn, day, ok
 	case agoHeader.MatchString(text):
 		return previousColumn, time.Time{}, true
 	case inOutHeader.MatchString(text):
@@ -300,7 +309,7 @@ func headerColumns(cells []cell) []column {
 	years := hasYears(cells)
 	for _, c := range cells {
 		kind, date, ok := headerKind(c.text())
-		if !ok || !years && yearOnly.MatchString(c.text()) {
+		if !ok || !years && isPeriod(plainSpaces(c.text())) {
 			kind, date = otherColumn, time.Time{}
 		}
 		columns = append(columns, column{kind: kind, x0: c.x0, x1: c.x1, date: date, text: plainSpaces(c.text())})
@@ -454,8 +463,8 @@ func chooseDates(columns []column, order dateOrder) (out []column, uncertain boo
 	if isPair && second != newest && !(columns[newest].kind == valueColumn && columns[second].kind == previousColumn) {
 		uncertain = true // the order of day and month decides
 	}
-	if isPair && yearOnly.MatchString(out[newest].text) && slices.ContainsFunc(out, func(c column) bool {
-		return isDated(c) && c.date.Year() == out[newest].date.Year() && !yearOnly.MatchString(c.text)
+	if isPair && isPeriod(out[newest].text) && slices.ContainsFunc(out, func(c column) bool {
+		return isDated(c) && c.date.Year() == out[newest].date.Year() && isPeriod(c.text) != isPeriod(out[newest].text)
 	}) {
 		uncertain = true // a year, and a day of this year
 	}

@@ -255,6 +255,8 @@ func TestColumnsOfEarlierTimes(t *testing.T) {
 		{older: []string{"a year ago"}, newer: []string{"Result"}},
 		{older: []string{"Last visit"}, newer: []string{"This visit"}},
 		{older: []string{"2025"}, newer: []string{"2026"}},
+		{older: []string{"Nov 2025"}, newer: []string{"Nov 2026"}},
+		{older: []string{"11/2025"}, newer: []string{"02/2026"}},
 		{older: []string{"20.11.2026", "08:15"}, newer: []string{"20.11.2026", "14:30"}, sameDay: true},
 		{older: []string{"2026-11-20 08:15"}, newer: []string{"2026-11-20 14:30"}, sameDay: true},
 	} {
