@@ -66,14 +66,15 @@ func (r *reader) judge(d draft, who Patient) Row {
 		value = r.oddValue(d.value, page.Source, review)
 	}
 	value.keepDenied()
-	if earlierAside.MatchString(noteIn(value.Rest, r.commas)) { // "6.9 (old)"
+	if earlierAside.MatchString(noteIn(value.Rest, r.commas)) || r.isDatedBefore(value.Rest) { // "6.9 (old)"
 		d.reasons = append(slices.Clone(d.reasons), OlderResult)
 		review(OlderResult)
 	}
 	row.Value, row.Type, row.Number, row.Comparator = value.Text, value.Type, value.Number, value.Comparator
 	rngText := strings.TrimSpace(d.rng)
 	behind := value.Rest
-	if value.Type == Boolean && ParseRange(behind, r.commas, who).Kind == RangeTitre { // it is the value's
+	kind := ParseRange(behind, r.commas, who).Kind
+	if value.Type == Boolean && (kind == RangeTitre || kind != RangeWords && strings.HasPrefix(behind, "(")) { // it is the value's
 		behind = ""
 	}
 	unit, second := d.unit, r.secondValue(d.unit, value)
@@ -171,6 +172,22 @@ func (r *reader) judge(d draft, who Patient) Row {
 	}
 	return row
 }
+
+// isDatedBefore reports whether the text behind a value is a date in parentheses well before
+// the collection.
+func (r *reader) isDatedBefore(rest string) bool {
+	if _, after := takeUnit(rest); after != "" {
+		rest = after
+	}
+	m := inParentheses.FindStringSubmatch(rest)
+	if m == nil || ParseRange(m[1], r.commas, Patient{Age: -1}).Kind != RangeOther {
+		return false
+	}
+	day, ok := dayOfAside(m[1])
+	return ok && column{date: day}.olderThan(r.collected, r.order)
+}
+
+var inParentheses = regexp.MustCompile(`^[(\[]([^()\[\]]+)[)\]]$`)
 
 // isStruck reports whether a word is struck out in the lines of a row.
 func isStruck(struck []Box, words []Word) bool {

@@ -201,7 +201,14 @@ func (r *reader) split(l *line, em float64) *entry {
 // continuesAnswer reports whether a cell is the end of an answer in words, which the columns
 // cut: "DETECTED Ct" and "24.3".
 func (r *reader) continuesAnswer(value []cell, c cell, em float64) bool {
-	if len(value) == 0 || c.x0-value[len(value)-1].x1 > 0.75*em || isFlagMark(c.text()) || isUnit(c.text()) {
+	if len(value) == 0 || c.x0-value[len(value)-1].x1 > 0.75*em {
+		return false
+	}
+	if text := newCell(value[len(value)-1].words).text(); openParenthesis(text) && strings.Contains(c.text(), ")") {
+		v, ok := ParseValue(value[0].text(), r.commas)
+		return ok && v.Type == Boolean
+	}
+	if isFlagMark(c.text()) || isUnit(c.text()) {
 		return false
 	}
 	kind := ParseRange(c.text(), r.commas, Patient{Age: -1}).Kind
@@ -623,7 +630,7 @@ var zipForm = regexp.MustCompile(`, [A-Z]{2} \d{5}\b`)
 var addressWords = regexp.MustCompile(`(?i)\b(?:street|avenue|drive|road|boulevard|blvd|highway|suite|p\.?\s?o\.? box|performing (?:site|lab\w*)|laborator(?:y|ies),)`)
 
 // negationEnd finds a negation at the end of a name. It belongs to the value behind it.
-var negationEnd = regexp.MustCompile(`(?i)(?:^|[\s:,;(])((?:not|none|non|no|never|un|without)(?:\s*-|\s+(?:yet|been|was|were|is))?)[\s:]*$`)
+var negationEnd = regexp.MustCompile(`(?i)(?:^|[\s:,;(])((?:not|none|non|no|never|un|without)(?:\s*-|(?:\s+[a-z]+){0,3})?)[\s:]*$`)
 
 // answerBehindName finds an answer behind the colon of a name: "RNA: DETECTED Ct".
 var answerBehindName = regexp.MustCompile(`(?i)^([^:]+):\s*((?:not |none |no )?(?:` + answerWords + `)(?:\W.*)?)$`)

@@ -88,6 +88,9 @@ func (r *reader) weigh(text string) (e evidence, ok bool) {
 	}
 	e.number, e.comparator, e.answer, e.words = v.Number != nil, v.Comparator != "", v.Type == Boolean || v.Type == Ratio, v.Type == Comment
 	e.interval = v.Type == Ranged && v.Number == nil
+	if deniedAnswer.MatchString(text) {
+		return evidence{answer: true}, true
+	}
 	unit, rest := takeUnit(v.Rest)
 	switch {
 	case unit != "":
@@ -123,6 +126,9 @@ func (r *reader) weigh(text string) (e evidence, ok bool) {
 	}
 	return e, v.Type == Boolean && behindAnswer.MatchString(rest)
 }
+
+// deniedAnswer is an answer that begins with "No": "No antibodies detected".
+var deniedAnswer = regexp.MustCompile(`(?i)^(?:no|none)(?: [a-z]+){0,4} (?:detected|found|seen|isolated|present|observed|identified)\.?$`)
 
 // behindAnswer is a short text behind an answer: "(index 8.9)", "Ct 24.3", ", see comment".
 var behindAnswer = regexp.MustCompile(`(?i)^(?:\([^()]{1,30}\)|,\s*[^.]{1,30}|(?:ct|cq|cp|s/co|coi|index|cut-?off index|ratio|titer|titre)\W{0,2}\s*[<>]?\d[\d.,]*|[<>]?\d[\d.,:]*\s*(?:%|copies/ml|iu/ml)?)$`)
