@@ -271,14 +271,17 @@ func TestColumnsOfEarlierTimes(t *testing.T) {
 			if len(c.older) > 1 {
 				lines = append(lines, line("", c.older[1], c.newer[1], "", ""))
 			}
-			lines = append(lines, line("Sodium", "131", "139", "mmol/L", "135-145"), line("Potassium", "6.3", "", "mmol/L", "3.5-5.1"))
+			lines = append(lines, line("Sodium", "131", "139", "mmol/L", "135-145"), line("Potassium", "6.3 HH", "", "mmol/L", "3.5-5.1"), line("HIV 1/2 Ab", "Reactive", "", "", "Non-reactive"))
 			result, err := Read(Document{Pages: []Page{printedPage(FromText, lines...)}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			sodium, potassium := find(t, result, "Sodium"), find(t, result, "Potassium")
-			if sodium.Value != "139" || slices.Contains(sodium.Reasons, ColumnUncertain) != c.sameDay || len(result.Rows) != 2 {
+			if sodium.Value != "139" || slices.Contains(sodium.Reasons, ColumnUncertain) != c.sameDay || len(result.Rows) != 3 {
 				t.Errorf("%+v: %+v", c, result.Rows)
+			}
+			if row := find(t, result, "HIV 1/2 Ab"); row.Interpretation != "unknown" || !slices.Contains(row.Reasons, OlderResult) {
+				t.Errorf("%+v: an answer: %+v", c, row)
 			}
 			if potassium.Number != nil || potassium.Interpretation != "unknown" || !slices.Contains(potassium.Reasons, OlderResult) {
 				t.Errorf("%+v: without a current value: %+v", c, potassium)

@@ -164,6 +164,9 @@ func (r *reader) judge(d draft, who Patient) Row {
 		r.interpret(&row, review)
 		r.check(&row, value, page.Source, d, review)
 	}
+	if slices.Contains(d.reasons, OlderResult) { // an earlier flag says nothing about the present
+		row.Interpretation, row.AboveMax, row.BelowMin = "unknown", false, false
+	}
 	if isStruck(page.Struck, d.words) {
 		review(StruckOut)
 	}
