@@ -396,7 +396,7 @@ func (r *reader) isSecondLine(above, e *entry, up, down float64) bool {
 	switch {
 	case r.doc.Pages[e.line.page].Source != FromText, len(e.line.cells) != 1, up > 1.3*name.h, name.bold && !above.parts[nameColumn][0].bold:
 		return false
-	case strings.Contains(text, ":"), strings.HasSuffix(text, "."), isUnit(text), footLine.MatchString(text), methodName.MatchString(text):
+	case strings.Contains(text, ":"), strings.HasSuffix(text, "."), isUnit(text), footLine.MatchString(text), sectionOfTime.MatchString(text), historyHeading.MatchString(text), methodName.MatchString(text):
 		return false
 	case hasValue(text), decimalsForm.MatchString(text), len(strings.Fields(text)) > 8, olderName.MatchString(text), repeatLine.MatchString(text):
 		return false
