@@ -78,3 +78,26 @@ func TestRecordsOfSamples(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A list of values may be null, like the other optional fields of a body.
+func TestNullIsTheSameAsNoData(t *testing.T) {
+	for _, deleted := range []string{``, `,"deleted":["a"]`} {
+		head := `{"stage":"daily","provider":"health_connect"` + deleted
+		document, _ := wearables.DocumentNamed("body")
+		_, err1 := Parse([]byte(head+`,"data":null}`), insulin)
+		_, err2 := ParseSeries([]byte(head + `,"series":null}`))
+		_, _, err3 := ParseSummaryPart([]byte(head+`,"data":null}`), document)
+		for _, err := range []error{err1, err2, err3} {
+			var list fault.List
+			var one *fault.Error
+			if errors.As(err, &list) {
+				one = list[0]
+			} else {
+				errors.As(err, &one)
+			}
+			if (one == nil) != (deleted != "") || one != nil && one.Code() != "missing" {
+				t.Errorf("deleted %q: %v", deleted, err)
+			}
+		}
+	}
+}

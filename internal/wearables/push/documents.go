@@ -70,6 +70,10 @@ func ParseSummaryPart(data []byte, d *wearables.Document) (out *Documents, malfo
 			}
 			return err
 		}
+		s.field = "data"
+		if null, err := s.null(); null || err != nil {
+			return err
+		}
 		seen, s.within, s.field, drafts = true, dataPath, "", nil
 		body.Malformed = nil
 		err := s.list(func(i int) error {

@@ -113,6 +113,10 @@ func (p *parser) member(key []byte) error {
 		}
 		return err
 	}
+	p.field = "data"
+	if null, err := p.null(); null || err != nil {
+		return err
+	}
 	p.seen = true
 	return p.samples(MostSamples, dataPath)
 }

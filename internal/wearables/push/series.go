@@ -76,7 +76,11 @@ type listOf struct {
 func (p *seriesParser) member(key []byte) error {
 	switch string(key) {
 	case "series":
-		p.seen, p.lists, p.count = true, nil, 0
+		p.field = "series"
+		if null, err := p.null(); null || err != nil {
+			return err
+		}
+		p.seen, p.lists, p.count, p.field = true, nil, 0, ""
 		p.within = []string{"series"}
 		err := p.object(p.resource)
 		p.within = nil
