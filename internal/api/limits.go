@@ -137,13 +137,13 @@ func checkJSON(body []byte) error {
 			second, paired := parseEscapedUnit(body[at+6:])
 			switch pair := utf16.DecodeRune(first, second); {
 			case first == 0:
-				return errBadText
+				return withPlace(body, at, errBadText)
 			case !utf16.IsSurrogate(first):
 				next = at + 6
 			case paired && pair != utf8.RuneError:
 				next = at + 12
 			default:
-				return errBadText
+				return withPlace(body, at, errBadText)
 			}
 		}
 		more := bytes.IndexByte(body[next:], '\\')

@@ -42,17 +42,18 @@ func (a *API) config() huma.Config {
 	return cfg
 }
 
+// UnmarshalJSON parses a body: first for the schema, then into the type of a handler.
 func UnmarshalJSON(data []byte, v any) error {
 	if err := checkJSON(data); err != nil {
 		return err
 	}
+	if _, forSchema := v.(*any); !forSchema {
+		return decode(data, v)
+	}
 	if err := json.Unmarshal(data, v); err != nil {
 		return err
 	}
-	if _, form := v.(*any); form { // first of the two passes
-		return checkMembers(data)
-	}
-	return nil
+	return checkMembers(data)
 }
 
 // refusals are the error responses of every operation. All operations share the values,

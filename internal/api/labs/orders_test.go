@@ -97,6 +97,9 @@ func TestOrderForms(t *testing.T) {
 		"no e-mail address":          {`"email":`, `"mail":`, `["body","patient_details","email"]`, "missing"},
 		"no zip code":                {`"zip":`, `"zip_code":`, `["body","patient_address","zip"]`, "missing"},
 		"an account that is no UUID": {`"user_id":`, `"lab_account_id":"north","user_id":`, `["body","lab_account_id"]`, "uuid_parsing"},
+		"an account in another form": {`"user_id":`, `"lab_account_id":"3fa85f6457174562b3fc2c963f66afa6","user_id":`, `["body","lab_account_id"]`, "uuid_parsing"},
+		"a test in another form":     {`"user_id":`, `"order_set":{"lab_test_ids":["{3fa85f64-5717-4562-b3fc-2c963f66afa6}"]},"user_id":`, `["body","order_set","lab_test_ids"]`, "uuid_parsing"},
+		"a text with NUL":            {`"user_id":`, `"passthrough":"a\u0000","user_id":`, `["body","passthrough"]`, "value_error"},
 		"a day that is none":         {`"user_id":`, `"activate_by":"soon","user_id":`, `["body","activate_by"]`, "date_from_datetime_parsing"},
 	} {
 		bad := strings.Replace(body, x.from, x.to, 1)
@@ -106,5 +109,5 @@ func TestOrderForms(t *testing.T) {
 		c.Want(422, "POST", "/v3/order", bad, `"loc":`+x.loc, `"type":"`+x.code+`"`)
 	}
 	c.Want(200, "GET", "/v3/orders", "", `"total":0`)
-	c.Want(200, "POST", "/v3/order", strings.Replace(body, `"first_name":"Ada"`, `"first_name":" Ada "`, 1), `"first_name":"Ada"`)
+	c.Want(200, "POST", "/v3/order", strings.Replace(body, `"first_name":"Ada"`, `"household_size":3.0,"first_name":" Ada "`, 1), `"first_name":"Ada"`)
 }

@@ -6,8 +6,10 @@ package ids
 
 import (
 	"database/sql/driver"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 
 	"github.com/google/uuid"
 )
@@ -60,6 +62,19 @@ func (id *ID[T]) UnmarshalText(text []byte) error {
 		return err
 	}
 	*id = parsed
+	return nil
+}
+
+// UnmarshalJSON parses the canonical form, or null. encoding/json adds the field to this
+// type of error only.
+func (id *ID[T]) UnmarshalJSON(data []byte) error {
+	var text *string
+	if err := json.Unmarshal(data, &text); err != nil || text == nil {
+		return err
+	}
+	if id.UnmarshalText([]byte(*text)) != nil {
+		return &json.UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[ID[T]]()}
+	}
 	return nil
 }
 
