@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -147,7 +148,11 @@ func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
 	all := doc.Components.Schemas
 	components.Schemas = usedSchemas{Registry: all}
 	copied.Components = &components
-	copied.Paths = withStatedDates(doc.Paths)
+	paths, bodies, err := withOptionalNull(withStatedDates(doc.Paths), all.Map())
+	if err != nil {
+		return nil, err
+	}
+	copied.Paths = paths
 	if all.Map()[EventTypeSchema] != nil {
 		stateEventTypes(copied.Paths)
 	}
@@ -159,7 +164,7 @@ func withUsedSchemas(doc *huma.OpenAPI) (*huma.OpenAPI, error) {
 			if used[name] != nil || all.Map()[name] == nil {
 				continue
 			}
-			used[name] = all.Map()[name]
+			used[name] = cmp.Or(bodies[name], all.Map()[name])
 			if text, err = json.Marshal(used[name]); err != nil {
 				break
 			}

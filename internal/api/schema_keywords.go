@@ -57,10 +57,23 @@ func StatePatterns(patterns ...string) Keywords {
 }
 
 // StateText states the length of a required text without the spaces around it.
-func StateText(limit int) Keywords { return StatePatterns(person.TextPattern(limit)) }
+func StateText(limit int) Keywords {
+	return StatePatterns(person.TextPattern(limit)).withMaxLength(limit)
+}
 
 // StateOptional states the length of a text that may be empty.
-func StateOptional(limit int) Keywords { return StatePatterns(person.OptionalPattern(limit)) }
+func StateOptional(limit int) Keywords {
+	return StatePatterns(person.OptionalPattern(limit)).withMaxLength(limit)
+}
+
+// withMaxLength states a length that a pattern cannot state. It counts spaces around the
+// text, which the rule ignores.
+func (s Keywords) withMaxLength(limit int) Keywords {
+	if limit > person.MaxLengthInPattern {
+		s["maxLength"] = limit
+	}
+	return s
+}
 
 // StateName states the form of a person's name.
 func StateName() Keywords { return StatePatterns(person.NamePatterns...) }
@@ -128,15 +141,20 @@ func Object(required []string, properties map[string]*huma.Schema) *huma.Schema 
 	return &huma.Schema{Type: huma.TypeObject, Required: required, Properties: properties}
 }
 
-// Has returns a schema of an object with a property of a type, which is not null.
+// Has returns a schema of an object with a property of a type, which is not null. It
+// leaves out the type of objects and lists: generators make an empty type of it.
 func Has(property, kind string) *huma.Schema {
-	return Object([]string{property}, map[string]*huma.Schema{property: {Type: kind}})
+	value := &huma.Schema{Type: kind}
+	if kind == huma.TypeObject || kind == huma.TypeArray {
+		value = &huma.Schema{Not: &huma.Schema{Type: "null"}}
+	}
+	return Object([]string{property}, map[string]*huma.Schema{property: value})
 }
 
 // HasList returns a schema of an object with a list that is not empty.
 func HasList(property string) *huma.Schema {
 	least := 1
-	return Object([]string{property}, map[string]*huma.Schema{property: {Type: huma.TypeArray, MinItems: &least}})
+	return Object([]string{property}, map[string]*huma.Schema{property: {Type: huma.TypeArray, Items: &huma.Schema{}, MinItems: &least}})
 }
 
 // HasText returns a schema of an object with a text that is not empty.

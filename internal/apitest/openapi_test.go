@@ -349,7 +349,7 @@ func (d *document) both(a, b *schema) *schema {
 		c.Enum = b.Enum
 	}
 	c.Format = cmp.Or(b.Format, a.Format)
-	c.Minimum, c.Maximum, c.Items = cmp.Or(b.Minimum, a.Minimum), cmp.Or(b.Maximum, a.Maximum), cmp.Or(b.Items, a.Items)
+	c.Minimum, c.Maximum, c.Items = cmp.Or(b.Minimum, a.Minimum), cmp.Or(b.Maximum, a.Maximum), d.both(a.Items, b.Items)
 	c.MinLength, c.MaxLength = cmp.Or(b.MinLength, a.MinLength), cmp.Or(b.MaxLength, a.MaxLength)
 	c.MinItems, c.MaxItems = cmp.Or(b.MinItems, a.MinItems), cmp.Or(b.MaxItems, a.MaxItems)
 	c.Required = slices.Concat(a.Required, b.Required)

@@ -38,7 +38,7 @@ type searchCompendiumInBody struct {
 
 // TransformSchema states the rules of check.
 func (searchCompendiumInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	blank, text := &huma.Schema{Pattern: `^\s*$`}, &huma.Schema{Type: huma.TypeString, Pattern: `\S`}
+	blank, text := &huma.Schema{Pattern: `^\s*$`}, &huma.Schema{Type: huma.TypeString, Pattern: `[^\s\x0b]`}
 	none, one := 0, 1
 	noHash, hash := &huma.Schema{MaxLength: &none}, &huma.Schema{Type: huma.TypeString, MinLength: &one}
 	alternative := func(mode string, limit float64, query, set *huma.Schema, required string) *huma.Schema {

@@ -48,7 +48,7 @@ func (createOrderBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Sc
 	null := &huma.Schema{Type: "null"}
 	single, plain, adding := api.Has("lab_test_id", huma.TypeString), api.Has("order_set", huma.TypeObject), api.Has("order_set", huma.TypeObject)
 	single.Properties["order_set"], plain.Properties["lab_test_id"], adding.Properties["lab_test_id"] = null, null, null
-	plain.Properties["order_set"].Properties = map[string]*huma.Schema{"add_on": null}
+	plain.Properties["order_set"] = &huma.Schema{Type: huma.TypeObject, Properties: map[string]*huma.Schema{"add_on": null}}
 	adding.Properties["order_set"] = api.Has("add_on", huma.TypeObject)
 	adding.Required = append(adding.Required, "collection_method")
 	adding.Properties["collection_method"] = &huma.Schema{Type: huma.TypeString}

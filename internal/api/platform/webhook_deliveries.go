@@ -213,10 +213,10 @@ type replayInBody struct {
 
 // TransformSchema states that a replay is of one message or of a range.
 func (replayInBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
-	none, one, forbidden := 0, 1, &huma.Schema{Not: &huma.Schema{}}
+	none, one, null := 0, 1, &huma.Schema{Type: "null"}
 	return api.State(s, map[string]api.Keywords{"": api.StateAny(
 		api.Object([]string{"from_seq"}, map[string]*huma.Schema{"message_id": {MaxLength: &none}, "from_seq": {Type: huma.TypeInteger}}),
-		api.Object([]string{"message_id"}, map[string]*huma.Schema{"message_id": {MinLength: &one}, "from_seq": forbidden, "to_seq": forbidden}),
+		api.Object([]string{"message_id"}, map[string]*huma.Schema{"message_id": {Type: huma.TypeString, MinLength: &one}, "from_seq": null, "to_seq": null}),
 	)})
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/people/users"
+	"hale/internal/platform/civil"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
@@ -46,9 +47,31 @@ type pushedEntry struct {
 	End       *api.Time     `json:"end,omitempty" doc:"End of an interval."`
 	Type      *string       `json:"type,omitempty"`
 	Unit      *string       `json:"unit,omitempty" doc:"Unit of the value. The default is the unit of the resource. Common other units are converted."`
-	Value     *float64      `json:"value,omitempty" doc:"Value of a sample, except of blood_pressure."`
+	Value     *float64      `json:"value,omitempty" doc:"Value of a sample, except of blood_pressure. The value of a note is a text."`
 	Systolic  *float64      `json:"systolic,omitempty" doc:"Systolic pressure in mmHg."`
 	Diastolic *float64      `json:"diastolic,omitempty" doc:"Diastolic pressure in mmHg."`
+
+	ID             *string  `json:"id,omitempty" doc:"Your own id of the entry, which deleted can name."`
+	TimezoneOffset *int     `json:"timezone_offset,omitempty" doc:"Offset of the time in seconds east of UTC."`
+	SourceType     *string  `json:"source_type,omitempty" doc:"Kind of device, such as phone, watch or app."`
+	SourceAppID    *string  `json:"source_app_id,omitempty" doc:"Id of the app."`
+	SourceDeviceID *string  `json:"source_device_id,omitempty" format:"uuid"`
+	Tags           []string `json:"tags,omitempty" doc:"Topics of a note: food, exercise, insulin_injection, unspecified."`
+}
+
+// TransformSchema adds the fields whose values are words. The type of a value depends on
+// the resource.
+func (pushedEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["value"] = &huma.Schema{
+		Description: s.Properties["value"].Description,
+		AnyOf:       []*huma.Schema{{Type: huma.TypeNumber, Format: "double"}, {Type: huma.TypeString}},
+	}
+	return withWords(api.State(s, map[string]api.Keywords{"source_type": api.StateEnum(wearables.SourceTypes())}))
+}
+
+// TransformSchema states the rules of the body.
+func (pushedEntries) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{"": stateDataOrDeleted("data"), "time_zone": api.StatePatterns(civil.ZonePattern)})
 }
 
 // entryResource is the name of a resource that a person can type in.

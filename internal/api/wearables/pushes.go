@@ -44,9 +44,14 @@ func stateSpan() api.Keywords {
 // too.
 func (PushHead) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return api.State(s, map[string]api.Keywords{
-		"provider": api.StateEnum(append(providers.SlugsOfPhones(), users.Manual)), "start_date": stateSpan(), "end_date": stateSpan(),
-		"time_zone": {"pattern": `^$|` + civil.ZonePattern},
+		"provider": stateProviders(), "start_date": stateSpan(), "end_date": stateSpan(),
+		"time_zone": api.StatePatterns(civil.ZonePattern),
 	})
+}
+
+// stateDataOrDeleted states that a push has values, deleted records, or both.
+func stateDataOrDeleted(data string) api.Keywords {
+	return api.StateAny(api.Has(data, huma.TypeArray), api.HasList("deleted"))
 }
 
 // deletedRecord is a record that a phone reports as deleted. It may also be the id alone.
@@ -57,7 +62,12 @@ type deletedRecord struct {
 // pushedSamples is the body of a phone's push of samples.
 type pushedSamples struct {
 	PushHead
-	Data []pushedSample `json:"data" maxItems:"100000"`
+	Data []pushedSample `json:"data,omitempty" maxItems:"100000" doc:"Samples. They may be absent if records are deleted."`
+}
+
+// TransformSchema states the rules of the push.
+func (p pushedSamples) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(p.PushHead.TransformSchema(r, s), map[string]api.Keywords{"": stateDataOrDeleted("data")})
 }
 
 // pushedSample may also be written as SDKs do: startDate, endDate,
@@ -254,13 +264,32 @@ func pushAnswer(r wearables.Result, rejects []push.Reject) pushBody {
 type pushedSeries struct {
 	PushHead
 	Source *pushedSource             `json:"source,omitempty" doc:"Source of the samples that have none of their own."`
-	Series map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource, at most 100,000 in all."`
+	Series map[string][]pushedSample `json:"series,omitempty" doc:"Samples by the name of their resource, at most 100,000 in all. They may be absent if records are deleted."`
+}
+
+// TransformSchema states the rules of the push.
+func (p pushedSeries) TransformSchema(r huma.Registry, s *huma.Schema) *huma.Schema {
+	s = api.State(p.PushHead.TransformSchema(r, s), map[string]api.Keywords{"": stateDataOrDeleted("series")})
+	s.Properties["series"] = seriesByResource(s.Properties["series"])
+	return s
+}
+
+// seriesByResource states the names of the lists of samples.
+func seriesByResource(s *huma.Schema) *huma.Schema {
+	copied := *s
+	copied.Extensions = api.Keywords{"propertyNames": namesOf("", takesSamples)}
+	return &copied
 }
 
 type pushedSource struct {
 	Type     *string `json:"type,omitempty" doc:"Kind of device, such as phone, watch or app."`
 	AppID    *string `json:"app_id,omitempty"`
 	DeviceID *string `json:"device_id,omitempty" format:"uuid"`
+}
+
+// TransformSchema lists the kinds of devices.
+func (pushedSource) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{"type": api.StateEnum(wearables.SourceTypes())})
 }
 
 type seriesIn struct {
@@ -340,11 +369,27 @@ type pushedPeople struct {
 	Users    []pushedPerson `json:"users" maxItems:"1000" doc:"Users and their samples. Each user may occur once. At most 100,000 samples are accepted in all."`
 }
 
+// TransformSchema states the rules of the push.
+func (pushedPeople) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	return api.State(s, map[string]api.Keywords{"provider": stateProviders(), "time_zone": api.StatePatterns(civil.ZonePattern)})
+}
+
+// stateProviders lists the providers that push from phones, and manual.
+func stateProviders() api.Keywords {
+	return api.StateEnum(append(providers.SlugsOfPhones(), users.Manual))
+}
+
 type pushedPerson struct {
 	UserID   users.ID                  `json:"user_id" format:"uuid"`
 	TimeZone string                    `json:"time_zone,omitempty" doc:"IANA zone of this user's devices. It replaces time_zone of the body."`
 	Source   *pushedSource             `json:"source,omitempty" doc:"Source of this user's samples. It replaces source of the body."`
 	Series   map[string][]pushedSample `json:"series" doc:"Samples by the name of their resource."`
+}
+
+// TransformSchema states the rules of one user's part.
+func (pushedPerson) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s.Properties["series"] = seriesByResource(s.Properties["series"])
+	return api.State(s, map[string]api.Keywords{"time_zone": api.StatePatterns(civil.ZonePattern)})
 }
 
 type peopleIn struct{ RawBody []byte }

@@ -261,7 +261,7 @@ type pushedSummaries[D documentName] struct{}
 // Schema declares the fields of PushHead and a list of summaries.
 func (pushedSummaries[D]) Schema(r huma.Registry) *huma.Schema {
 	head := r.SchemaFromRef(r.Schema(reflect.TypeFor[PushHead](), true, "").Ref)
-	s := &huma.Schema{Type: huma.TypeObject, Required: append(slices.Clone(head.Required), "data"), Properties: maps.Clone(head.Properties)}
+	s := &huma.Schema{Type: huma.TypeObject, Required: slices.Clone(head.Required), Properties: maps.Clone(head.Properties), Extensions: stateDataOrDeleted("data")}
 	most := push.MostSummaries
 	s.Properties["data"] = &huma.Schema{
 		Type: huma.TypeArray, Items: pushedSummary[D](), MaxItems: &most,

@@ -353,8 +353,6 @@ func (PieceBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 // TransformSchema adds the fields whose values are words, and the table of the resources
 // that accept pushed samples.
 func (pushedSample) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
+	s = api.State(s, map[string]api.Keywords{"source_type": api.StateEnum(wearables.SourceTypes())})
 	return withTable(withWords(s), "A sample. A value outside the range of its resource is rejected, and the answer counts it:", takesSamples)
 }
-
-// TransformSchema adds the fields whose values are words.
-func (pushedEntry) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema { return withWords(s) }

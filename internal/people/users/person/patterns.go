@@ -16,11 +16,12 @@ const (
 	// textChar is a character of a text; wordChar is one at its beginning or end.
 	textChar = `[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]`
 	wordChar = `[^\s\x00-\x1f\x7f]`
-	// maxRepeat is the largest count of a repetition in RE2.
-	maxRepeat = 1000
+	// MaxLengthInPattern is the largest count of a repetition in RE2.
+	MaxLengthInPattern = 1000
 )
 
-// TextPattern returns the pattern of Form.Text.
+// TextPattern returns the pattern of Form.Text. It does not limit the length of a text
+// above MaxLengthInPattern: several repetitions in a row would backtrack without end.
 func TextPattern(limit int) string { return `^\s*` + trimmedText(limit) + `\s*$` }
 
 // OptionalPattern returns the pattern of Form.Optional.
@@ -30,11 +31,11 @@ func trimmedText(limit int) string {
 	if limit == 1 {
 		return wordChar
 	}
-	var inner strings.Builder
-	for left := limit - 2; left > 0; left -= maxRepeat {
-		fmt.Fprintf(&inner, `%s{0,%d}`, textChar, min(left, maxRepeat))
+	repeat := `*`
+	if limit <= MaxLengthInPattern {
+		repeat = fmt.Sprintf(`{0,%d}`, limit-2)
 	}
-	return wordChar + `(?:` + inner.String() + wordChar + `)?`
+	return wordChar + `(?:` + textChar + repeat + wordChar + `)?`
 }
 
 // lengthPattern limits the length of a value that other patterns describe.

@@ -28,7 +28,8 @@ func TestPatternsAreTheRules(t *testing.T) {
 		{"text", []string{TextPattern(200)}, text(200), `[ a\t\n\x00\x7fé]{0,6}`, longTexts(200)},
 		{"text of one", []string{TextPattern(1)}, text(1), `[ aé]{0,3}`, nil},
 		{"text of two", []string{TextPattern(2)}, text(2), `[ aé]{0,4}`, nil},
-		{"long text", []string{TextPattern(10_000)}, text(10_000), `[ a]{0,3}`, longTexts(10_000)},
+		{"long text", []string{TextPattern(1000)}, text(1000), `[ a]{0,3}`, longTexts(1000)},
+		{"text without a limit", []string{TextPattern(10_000)}, text(10_000), `[ a\n\x01]{0,4}`, []string{strings.Repeat("a", 10_000)}},
 		{"optional", []string{OptionalPattern(50)}, func(f Form, s string) { f.Optional("x", s, 50) }, `[ a\n\x01]{0,4}`, longTexts(50)},
 		{"name", NamePatterns, func(f Form, s string) { f.Name("x", s) }, `[ aA1.,'é_-]{0,6}|[ab ]{45,55}`, longTexts(50)},
 		{"email", EmailPatterns, func(f Form, s string) { f.Email("x", s) }, `[ a1.+_é"-]{0,5}@?[a1é.-]{0,6}\.(a|ab|é|1b|xn--a|xn--|com| co)`, []string{
