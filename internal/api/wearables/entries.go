@@ -55,7 +55,6 @@ type pushedEntry struct {
 	TimezoneOffset *int     `json:"timezone_offset,omitempty" doc:"Offset of the time in seconds east of UTC."`
 	SourceType     *string  `json:"source_type,omitempty" doc:"Kind of device, such as phone, watch or app."`
 	SourceAppID    *string  `json:"source_app_id,omitempty" doc:"Id of the app."`
-	SourceDeviceID *string  `json:"source_device_id,omitempty" format:"uuid"`
 	Tags           []string `json:"tags,omitempty" doc:"Topics of a note: food, exercise, insulin_injection, unspecified."`
 }
 
