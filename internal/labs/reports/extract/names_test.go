@@ -56,7 +56,7 @@ func TestPrintedCodes(t *testing.T) {
 }
 
 // Names of a letter, a hyphen and a number are read in lists without a header.
-func TestLetterAndNumber(t *testing.T) {
+func TestHyphenatedVitamins(t *testing.T) {
 	result, err := Read(Document{Pages: []Page{printedPage(FromText, append(slices.Clone(head[:4]),
 		"Sodium 139 mmol/L 136-145",
 		"B-12 105 pg/mL 200-900",
