@@ -60,6 +60,7 @@ func TestEnumMessagesHaveOneStyle(t *testing.T) {
 // lenientEnums are places that accept an unknown word, with the reason.
 var lenientEnums = map[string]string{
 	"body data[].source_type": rejectedElements, "body data[].source.type": rejectedElements,
+	"body source.type": rejectedElements, "body users[].source.type": rejectedElements,
 	"body data[].bolus_purpose": rejectedElements, "body data[].delivery_form": rejectedElements, "body data[].delivery_mode": rejectedElements,
 	"body data[].intensity": rejectedElements, "body data[].sensor_location": rejectedElements,
 
