@@ -314,11 +314,11 @@ func (b block) check(most int, report func(problem string)) {
 }
 
 func TestBlocksOf(t *testing.T) {
-	page := "# Title\nOne\ntwo.\n\n- An item\n  goes on\n2. Next\n   ```sh\n   code\n   ```\n\n   | Name | Stored as |\n   |---|:-:|\n   | `a\\|b` | | \n|c|d|\n\n| Header |\n"
+	page := "# Title\nOne\ntwo.\n\n- An item\n  continues\n2. Next\n   ```sh\n   code\n   ```\n\n   | Name | Stored as |\n   |---|:-:|\n   | `a\\|b` | | \n|c|d|\n\n| Header |\n"
 	want := []block{
 		{paragraphBlock, "# Title"},
 		{paragraphBlock, "One two."},
-		{paragraphBlock, "- An item goes on"},
+		{paragraphBlock, "- An item continues"},
 		{paragraphBlock, "2. Next"},
 		{headerBlock, "Name"},
 		{headerBlock, "Stored as"},
