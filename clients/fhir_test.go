@@ -93,7 +93,7 @@ func walkIn(t *testing.T, s *apptest.Service) (id string) {
 
 // waitForStatus waits until an order has a status.
 func waitForStatus(t *testing.T, s *apptest.Service, order, status string) {
-	for range 400 {
+	for range 1800 {
 		var o struct {
 			Last struct{ Status string } `json:"last_event"`
 		}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"hale/internal/harness/loopback"
 	"hale/internal/harness/proc"
 	"hale/internal/labs/networks/networktest"
 )
@@ -62,12 +62,8 @@ func openLab() (*lab, error) {
 // join gives a node its side of the connection: a file of networks, with a
 // port of its own for results.
 func (l *lab) join(o *proc.Options, dir string) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	listen, err := loopback.FreeAddress()
 	if err != nil {
-		return err
-	}
-	listen := listener.Addr().String()
-	if err := listener.Close(); err != nil {
 		return err
 	}
 	l.listens = append(l.listens, listen)

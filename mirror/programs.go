@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"hale/docs"
+	"hale/internal/harness/loopback"
 )
 
 // program is a copy that a program of docs/examples keeps. It is a process with an
@@ -152,18 +153,18 @@ func (p *program) listen() (err error) {
 	if p.log, err = os.Create(filepath.Join(p.dir, "program.log")); err != nil {
 		return err
 	}
-	var listeners []net.Listener
-	for range 3 {
-		l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // two are closed at once, one lives as long as the run
-		if err != nil {
-			return err
-		}
-		listeners = append(listeners, l)
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it lives as long as the run
+	if err != nil {
+		return err
 	}
-	p.address, p.receiver, p.reader = listeners[0].Addr().String(), listeners[1].Addr().String(), listeners[2].Addr().String()
+	p.address = listener.Addr().String()
 	p.network = &http.Server{Handler: http.HandlerFunc(p.pass), ReadHeaderTimeout: 10 * time.Second}
-	go func() { _ = p.network.Serve(listeners[0]) }() // ends with Close
-	return errors.Join(listeners[1].Close(), listeners[2].Close())
+	go func() { _ = p.network.Serve(listener) }() // ends with Close
+	if p.receiver, err = loopback.FreeAddress(); err != nil {
+		return err
+	}
+	p.reader, err = loopback.FreeAddress()
+	return err
 }
 
 // start starts the process.

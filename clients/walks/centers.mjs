@@ -64,10 +64,11 @@ async function free(client) {
   const codes = [...new Set(near.slots.map(({ location }) => location.code))].slice(0, 3)
   assert.equal(codes.length, 3)
   for (const siteCodes of [codes, codes[0]]) {
-    const { slots } = await client.labTests.getPscAppointmentAvailability({ lab: 'quest', siteCodes, startDate: day(3), allowStale: true })
+    const third = day(3)
+    const { slots } = await client.labTests.getPscAppointmentAvailability({ lab: 'quest', siteCodes, startDate: third, allowStale: true })
     assert.deepEqual([...new Set(slots.map(({ location }) => location.code))].sort(), [siteCodes].flat().sort())
     for (const one of slots) readable(one)
-    assert.equal(slots[0].date, day(3))
+    assert.equal(slots[0].date, third)
     if (siteCodes === codes[0]) return slots.filter((one) => one.slots.length > 0)
   }
 }

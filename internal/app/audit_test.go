@@ -33,7 +33,7 @@ type accessList struct {
 // waitForAccesses reads the log until it has a number of rows.
 func waitForAccesses(t *testing.T, a *apptest.Service, query string, n int) (got accessList) {
 	t.Helper()
-	for range 40 {
+	for range 600 {
 		got = accessList{}
 		a.Get("/v2/audit"+query, &got)
 		if len(got.Accesses) >= n {

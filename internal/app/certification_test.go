@@ -252,7 +252,7 @@ func TestCertificationOverMLLP(t *testing.T) {
 // overMLLP connects a laboratory over MLLP.
 func overMLLP(t *testing.T) connect {
 	return func(c *certification) (string, string) {
-		lab, err := c.lab.Listen("")
+		lab, err := c.lab.Listen(freePort(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -325,7 +325,7 @@ func (c *clinic) pushSummaries(user, provider string, version int, stage string)
 func (c *clinic) agreed(compare func(map[string]int) []string, compared map[string]int) {
 	c.t.Helper()
 	found := compare(maps.Clone(compared))
-	for try := 0; len(found) > 0 && try < 20; try++ {
+	for try := 0; len(found) > 0 && try < 100; try++ {
 		time.Sleep(300 * time.Millisecond)
 		found = compare(maps.Clone(compared))
 	}

@@ -237,7 +237,7 @@ func TestPayloadsEqualTheirReads(t *testing.T) {
 			t.Helper()
 			for i := range eventReads {
 				found := c.differences(&eventReads[i], compared)
-				for try := 0; len(found) > 0 && try < 3; try++ { // a read may contain a change whose event comes later
+				for try := 0; len(found) > 0 && try < 100; try++ { // a read may contain a change whose event comes later
 					time.Sleep(300 * time.Millisecond)
 					found = c.differences(&eventReads[i], compared)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
+	"hale/internal/harness/loopback"
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/networks/networktest"
 	"hale/internal/platform/store"
@@ -77,12 +77,11 @@ func startHL7LabIn(t *testing.T, d storetest.Database, environment teams.Environ
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }
 
 // setUpHL7Lab makes the settings of an operator for a lab: its compendium and an account.

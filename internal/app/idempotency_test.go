@@ -123,7 +123,7 @@ func TestARequestInProgressBelongsToItsNode(t *testing.T) {
 }
 
 func TestAKeyOverItsRateLimit(t *testing.T) {
-	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.RateLimit, c.RateBurst = 0.5, 3 })
+	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.RateLimit, c.RateBurst = 0.001, 3 })
 	for i := range 3 {
 		if status, _ := a.Call("GET", "/v2/providers", ""); status != 200 {
 			t.Fatalf("request %d: %d", i, status)
@@ -141,7 +141,7 @@ func TestAKeyOverItsRateLimit(t *testing.T) {
 
 // Every answer to a key with a limit says how many requests are left, also a refusal.
 func TestRefusalsHaveTheHeadersOfTheLimit(t *testing.T) {
-	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.RateLimit, c.RateBurst = 0.5, 5 })
+	a := apptest.Start(t, storetest.NewSQLite(t), func(c *config.Config) { c.RateLimit, c.RateBurst = 0.001, 5 })
 	other := a.NewTeam("other")
 	left := 5
 	check := func(path string, want int) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"hale/internal/app"
 	"hale/internal/app/apptest"
@@ -13,7 +14,9 @@ import (
 // Wrong keys from one client are answered with 429 after some. Its right key and other
 // clients behind the same proxy are not affected.
 func TestWrongKeysOfOneClientMustWait(t *testing.T) {
+	began := time.Now()
 	s := apptest.StartWith(t, storetest.NewSQLite(t), func(o *app.Options) {
+		o.Now = func() time.Time { return began } // no wait ends during the test
 		o.Config.WrongKeyLimit = 3
 		o.Config.TrustedProxies = []string{"127.0.0.1"}
 	})

@@ -58,7 +58,7 @@ func TestServerProcess(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for before := int64(-1); before != made.Load(); time.Sleep(200 * time.Millisecond) { // what starts with the process is not meant
+		for before := int64(-1); before != made.Load(); time.Sleep(time.Second) { // what starts with the process is not meant
 			before = made.Load()
 		}
 		left.Store(n)

@@ -174,6 +174,7 @@ func TestSlotsFollowTheClock(t *testing.T) {
 		var lab clockView
 		for _, days := range []int64{0, 10} {
 			c.Expect(200, "POST", "/v3/sandbox/advance", fmt.Sprintf(`{"seconds":%d}`, days*86400), &lab)
+			asked := time.Now()
 			var free struct {
 				Slots []struct {
 					Date  string
@@ -185,7 +186,8 @@ func TestSlotsFollowTheClock(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := free.Slots[0].Date; got != lab.Now.In(zone).Format(time.DateOnly) {
+			later := time.Now().Add(lab.Now.Sub(asked)).In(zone).Format(time.DateOnly) // midnight may have passed
+			if got := free.Slots[0].Date; got != lab.Now.In(zone).Format(time.DateOnly) && got != later {
 				t.Errorf("the first day is %s, and the clock %s", got, lab.Now)
 			}
 			for _, day := range free.Slots {

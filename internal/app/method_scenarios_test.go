@@ -206,7 +206,7 @@ func (c *clinic) runScenario(receiver *webhookReceiver, s scenario) {
 func (c *clinic) expectEvents(receiver *webhookReceiver, order, method string, want []string) {
 	c.t.Helper()
 	var got []string
-	for range 1000 {
+	for range 9000 {
 		if got = withoutMethod(method, receiver.eventsOf(order)); len(got) >= len(want) {
 			break
 		}

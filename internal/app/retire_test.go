@@ -11,7 +11,7 @@ import (
 
 // A node that is about to stop says so before it refuses requests.
 func TestRetiringNodeStillAnswers(t *testing.T) {
-	s := apptest.Start(t, storetest.NewSQLite(t), func(cfg *config.Config) { cfg.LameDuck = time.Second })
+	s := apptest.Start(t, storetest.NewSQLite(t), func(cfg *config.Config) { cfg.LameDuck = 5 * time.Second })
 	retired := make(chan struct{})
 	go func() {
 		defer close(retired)

@@ -31,7 +31,7 @@ func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
 	waitFor(t, a, `webhook_oldest_due_seconds 0`)
 	began := time.Now()
 	stop()
-	if took := time.Since(began); took > 5*time.Second {
+	if took := time.Since(began); took > 20*time.Second {
 		t.Errorf("the stop took %s", took)
 	}
 	if status := <-answered; status != http.StatusOK {
@@ -44,7 +44,7 @@ func TestAStopDoesNotWaitForReadersOfTheFeed(t *testing.T) {
 // after the next start. The stop itself succeeds.
 func TestALongRequestDoesNotTakeTheWholeDrain(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
-		a := apptest.Start(t, d, func(cfg *config.Config) { cfg.ShutdownDrain = time.Second })
+		a := apptest.Start(t, d, func(cfg *config.Config) { cfg.ShutdownDrain = 4 * time.Second })
 		box, slow := newEventCounter(t), atomic.Bool{}
 		slow.Store(true)
 		receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

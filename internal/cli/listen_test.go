@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/harness/loopback"
+
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
 
@@ -53,7 +55,7 @@ func feedServer(t *testing.T) *httptest.Server {
 func TestListenForwardsSignedEvents(t *testing.T) {
 	term := newTerminal("HALE_API_KEY="+testKey, "HALE_URL="+feedServer(t).URL)
 	term.now = time.Now // receivers compare the timestamp with their own clock
-	ctx, end := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, end := context.WithTimeout(t.Context(), 90*time.Second)
 	defer end()
 
 	printed := newTerminal("HALE_API_KEY=" + testKey)
@@ -115,14 +117,12 @@ func TestListenWaitsForAReceiver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := socket.Addr().String()
-	_ = socket.Close()
 	time.AfterFunc(300*time.Millisecond, func() {
-		if socket, err = net.Listen("tcp", address); err == nil {
+		if socket, err := net.Listen("tcp", address); err == nil {
 			_ = http.Serve(socket, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
 		}
 	})

@@ -94,7 +94,7 @@ func runEventually(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func awaitIn(ts *testscript.TestScript, what string, fn func() bool) {
-	for range 400 {
+	for range 3600 {
 		if fn() {
 			return
 		}

@@ -85,7 +85,7 @@ const openDetails = `for (const d of document.querySelectorAll('main details')) 
 
 func waitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
-	for range 200 {
+	for range 1200 {
 		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === 'complete' && !!(`+condition+`)`)); err == nil && ok {
 			return
 		}

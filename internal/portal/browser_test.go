@@ -83,7 +83,7 @@ func check(t *testing.T, ctx context.Context, page string) {
 func heading(t *testing.T, ctx context.Context, want string) {
 	t.Helper()
 	got := ""
-	for range 100 {
+	for range 1200 {
 		text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.readyState === 'complete' && document.querySelector('h1') ? document.querySelector('h1').textContent : ''`))
 		if err == nil && text == want {
 			return
@@ -127,7 +127,7 @@ func tabTo(t *testing.T, ctx context.Context, controls ...string) {
 // A person with a keyboard opens a link from an e-mail, asks for a code,
 // mistypes it, signs in, looks and signs out.
 func TestPortalInABrowser(t *testing.T) {
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	s := newSite(t)
 	link := s.link(t, users.Communications)
 
@@ -184,7 +184,7 @@ func TestPortalInABrowser(t *testing.T) {
 
 // A code that was tried too often leads to a new one.
 func TestUsedUpCodeInABrowser(t *testing.T) {
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	s := newSite(t)
 	link := s.link(t, users.Communications)
 	newBrowser(t).post(link, "method", "sms").want(t, 303)
@@ -214,7 +214,7 @@ func TestUsedUpCodeInABrowser(t *testing.T) {
 
 // A team that accepts it lets the person enter the date of birth.
 func TestBirthDateInABrowser(t *testing.T) {
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	s := newSite(t)
 	s.acceptBirthDate(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(s.link(t, users.Communications))); err != nil {
@@ -239,7 +239,7 @@ func TestBirthDateInABrowser(t *testing.T) {
 
 // The pages of a person with an order, whose appointment is not booked yet.
 func TestOrderPageInABrowser(t *testing.T) {
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	s := newSite(t)
 	o := s.order(t, catalogue.WalkIn, orders.RequisitionCreated)
 	link := s.link(t, users.Communications)
@@ -260,7 +260,7 @@ func TestOrderPageInABrowser(t *testing.T) {
 }
 
 func TestUserWithoutAnyCheckInABrowser(t *testing.T) {
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	s := newSite(t)
 	s.goToProduction(t)
 	if err := chromedp.Do(ctx, chromedp.Navigate(s.link(t, users.Communications))); err != nil {
@@ -285,7 +285,7 @@ func fillDate(t *testing.T, ctx context.Context, month, day, year string) {
 
 func waitFor(t *testing.T, ctx context.Context, condition string) {
 	t.Helper()
-	for range 100 {
+	for range 1200 {
 		if ok, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`document.readyState === 'complete' && (`+condition+`)`)); err == nil && ok {
 			return
 		}

@@ -57,7 +57,7 @@ func (b *inbox) set(broken bool, secret string) {
 // await waits until n different messages have arrived.
 func (b *inbox) await(t *testing.T, n int) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		b.mu.Lock()
 		got := len(b.bodies)
 		b.mu.Unlock()
@@ -137,7 +137,7 @@ func TestWebhooksEndToEnd(t *testing.T) {
 				Headers map[string]string `json:"request_headers"`
 			}
 		}
-		for end := time.Now().Add(30 * time.Second); len(attempts.Data) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		for end := time.Now().Add(90 * time.Second); len(attempts.Data) == 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 			a.Get("/v2/webhooks/"+hook.ID+"/attempts?state=failed", &attempts)
 		}
 		if len(attempts.Data) == 0 || *attempts.Data[0].Code != 503 || *attempts.Data[0].Problem != "status" || attempts.Data[0].Headers["webhook-signature"] == "" {
@@ -178,7 +178,7 @@ func TestWebhooksEndToEnd(t *testing.T) {
 func awaitCounts(t *testing.T, a *apptest.Service, hook string, ok func(map[string]int64) bool) {
 	t.Helper()
 	var account struct{ Counts map[string]int64 }
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		a.Get("/v2/webhooks/"+hook+"/reconcile", &account)
 		if ok(account.Counts) {
 			return

@@ -136,7 +136,7 @@ func TestUnknownAddressesForPages(t *testing.T) {
 
 // A page reads errors before and after authentication: 429, 404, 405 and 422.
 func TestErrorsForPages(t *testing.T) {
-	c := newCORSCaller(t, func(d *api.Deps) { d.RatePerSecond, d.RateBurst, d.RateSandbox, d.WrongKeys = 1, 3, true, 2 })
+	c := newCORSCaller(t, func(d *api.Deps) { d.RatePerSecond, d.RateBurst, d.RateSandbox, d.WrongKeys = 0.001, 3, true, 2 })
 	user := "/v2/user/019f0000-0000-7000-8000-000000000000"
 	for _, x := range []struct {
 		method, path, key string

@@ -112,7 +112,7 @@ func Config(t testing.TB, d storetest.Database) *config.Config {
 	cfg.BootstrapAPIKey = Key
 	cfg.SQLiteSynchronous = "NORMAL"
 	cfg.WebhookAllowPrivate = true
-	cfg.ShutdownDrain = 10 * time.Second
+	cfg.ShutdownDrain = time.Minute
 	return cfg
 }
 

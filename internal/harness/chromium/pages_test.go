@@ -38,7 +38,7 @@ func servePage(t *testing.T, page string) string {
 
 // The console of a page with mistakes reports them, also those of the policy.
 func TestWatchFindsMistakes(t *testing.T) {
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	console := chromium.Watch(t, ctx)
 	if err := chromedp.Do(ctx, chromedp.Navigate(servePage(t, badPage)), chromedp.Evaluate[chromedp.Void](`console.error('x')`)); err != nil {
 		t.Fatal(err)
@@ -57,7 +57,7 @@ func TestWatchFindsMistakes(t *testing.T) {
 // axe-core finds mistakes under a strict policy, and accepts a page without them.
 func TestAxeFindsMistakes(t *testing.T) {
 	axe := chromium.LoadAxe(t)
-	ctx := chromium.Open(t, time.Minute)
+	ctx := chromium.Open(t, 5*time.Minute)
 	console := chromium.Watch(t, ctx)
 	visit := func(page, scheme string, rules ...string) string {
 		t.Helper()

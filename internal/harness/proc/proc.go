@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -15,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"hale/internal/harness/loopback"
 )
 
 // Build compiles cmd/hale into dir and returns the binary's path. If HALE_BINARY is set,
@@ -59,12 +60,8 @@ func New(o Options) (*Server, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("proc: %w", err)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	address, err := loopback.FreeAddress()
 	if err != nil {
-		return nil, fmt.Errorf("proc: %w", err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
 		return nil, fmt.Errorf("proc: %w", err)
 	}
 	log, err := os.OpenFile(filepath.Join(o.Dir, "server.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

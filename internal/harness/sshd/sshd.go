@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"hale/internal/harness/loopback"
+
 	"golang.org/x/crypto/ssh"
 )
 
@@ -189,10 +191,9 @@ func write(t testing.TB, file, text string) {
 
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	address, err := loopback.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return address
 }

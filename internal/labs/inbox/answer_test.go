@@ -66,7 +66,7 @@ func (r *fixture) place(network networks.Network) {
 // await waits until a condition holds.
 func (r *fixture) await(what string, so func() bool) {
 	r.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if so() {
 			return
 		}

@@ -153,7 +153,7 @@ func (r *fixture) lab(report networks.Report) (slug string) {
 // settle waits until no report is queued.
 func (r *fixture) settle() {
 	r.t.Helper()
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if r.count(`SELECT COUNT(*) FROM inbox_reports WHERE state = 'queued'`) == 0 {
 			return
 		}

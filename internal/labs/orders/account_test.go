@@ -67,7 +67,7 @@ func runJobs(t *testing.T, db *store.DB, network networks.Network) {
 	done := make(chan error, 1)
 	go func() { done <- runner.Run(ctx) }()
 	waiting := 1
-	for end := time.Now().Add(30 * time.Second); waiting > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); waiting > 0 && time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {
 			return tx.QueryRow(ctx, `SELECT COUNT(*) FROM jobs WHERE kind LIKE 'orders.%' AND status IN ('queued', 'running')`).Scan(&waiting)
 		})

@@ -173,7 +173,7 @@ func (r *fixture) work(until func(all []messages.OutboxMessage) bool) {
 	}
 	loop := jobstest.NewLoop(jobs.NewRunner(r.db, jobs.Config{Node: node, Kinds: r.service.Jobs()}).Run)
 	loop.Start(system)
-	for deadline := time.Now().Add(30 * time.Second); !until(r.list(messages.Filter{})) || r.running(); time.Sleep(2 * time.Millisecond) {
+	for deadline := time.Now().Add(90 * time.Second); !until(r.list(messages.Filter{})) || r.running(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			r.t.Fatalf("the jobs did not end: %s", r.states())
 		}

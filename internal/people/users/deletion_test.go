@@ -139,7 +139,7 @@ func runJobs(t *testing.T, db *store.DB) {
 		if outcome != "succeeded" {
 			t.Errorf("the job %s", outcome)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(90 * time.Second):
 		t.Error("no job was due")
 	}
 	stop()

@@ -146,8 +146,8 @@ func TestAwaitReturnsWithTheEvent(t *testing.T) {
 				return err
 			})
 		}()
-		page, err := events.Await(system, db, team, 0, 10, nil, 10*time.Second, nil)
-		if err != nil || len(page.Events) != 1 || time.Since(began) > 8*time.Second {
+		page, err := events.Await(system, db, team, 0, 10, nil, time.Minute, nil)
+		if err != nil || len(page.Events) != 1 || time.Since(began) > 50*time.Second {
 			t.Errorf("%v, %d events after %v", err, len(page.Events), time.Since(began))
 		}
 	})
@@ -160,8 +160,8 @@ func TestAwaitEndsWithTheProcess(t *testing.T) {
 	stopping := make(chan struct{})
 	time.AfterFunc(20*time.Millisecond, func() { close(stopping) })
 	began := time.Now()
-	page, err := events.Await(system, db, team, 0, 10, nil, 10*time.Second, stopping)
-	if err != nil || len(page.Events) != 0 || time.Since(began) > 8*time.Second {
+	page, err := events.Await(system, db, team, 0, 10, nil, time.Minute, stopping)
+	if err != nil || len(page.Events) != 0 || time.Since(began) > 50*time.Second {
 		t.Errorf("%v, %d events after %v", err, len(page.Events), time.Since(began))
 	}
 }

@@ -84,18 +84,18 @@ func (s silentPostgres) testSilence(t *testing.T, silence func(), limit time.Dur
 // A server that is silent, although its connections are alive, fails each statement after
 // the limit.
 func TestSilentServerIsUnavailable(t *testing.T) {
-	s := openSilent(t, 500*time.Millisecond)
-	s.testSilence(t, s.proxy.Freeze, 12*time.Second)
+	s := openSilent(t, 2*time.Second)
+	s.testSilence(t, s.proxy.Freeze, 30*time.Second)
 	ctx := store.AsSystem(t.Context())
 
 	s.proxy.FreezeWith("frozen-statement", storetest.BeforeStatement)
-	checkDuration(t, "a statement", 2*time.Second, func() {
+	checkDuration(t, "a statement", 20*time.Second, func() {
 		unavailable(t, "a statement", s.db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "frozen-statement") }))
 	})
 	for cut, stored := range map[storetest.Cut]int{storetest.BeforeCommit: 0, storetest.AfterCommit: 1} {
 		before := teamNames(t, s.db)
 		s.proxy.FreezeWith("frozen-commit", cut)
-		checkDuration(t, "a COMMIT", 2*time.Second, func() {
+		checkDuration(t, "a COMMIT", 20*time.Second, func() {
 			outcomeUnknown(t, "a COMMIT", s.db.Write(ctx, func(tx *store.Tx) error { return addTeam(ctx, tx, uuid.New(), "frozen-commit") }))
 		})
 		if n := teamNames(t, s.db) - before; n != stored {
@@ -107,7 +107,7 @@ func TestSilentServerIsUnavailable(t *testing.T) {
 // The limit does not end long work whose context has a deadline, nor a Scan. It applies
 // again to the next transaction on the same connection.
 func TestAnswerLimitSparesLongWork(t *testing.T) {
-	db, err := store.Open(t.Context(), store.Options{URL: storetest.NewPostgres(t).URL, Root: new(secrets.Root), Conns: 1, AnswerLimit: 300 * time.Millisecond})
+	db, err := store.Open(t.Context(), store.Options{URL: storetest.NewPostgres(t).URL, Root: new(secrets.Root), Conns: 1, AnswerLimit: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,13 +116,13 @@ func TestAnswerLimitSparesLongWork(t *testing.T) {
 	long, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	for range 2 {
-		if err := db.Scan(ctx, sleep(ctx, "0.6")); err != nil {
+		if err := db.Scan(ctx, sleep(ctx, "2")); err != nil {
 			t.Errorf("a scan: %v", err)
 		}
-		if err := db.Write(long, sleep(long, "0.6")); err != nil {
+		if err := db.Write(long, sleep(long, "2")); err != nil {
 			t.Errorf("with a deadline: %v", err)
 		}
-		unavailable(t, "an ordinary read", db.Read(ctx, sleep(ctx, "0.6")))
+		unavailable(t, "an ordinary read", db.Read(ctx, sleep(ctx, "2")))
 	}
 	if err := db.Migrate(ctx); err != nil {
 		t.Errorf("migrating: %v", err)

@@ -59,7 +59,7 @@ func TestEventOfASlowTransaction(t *testing.T) {
 			}
 			return err
 		})
-		waitFor(t, 5*time.Second, "an older one is posted", func() bool { return rc.total() == n })
+		waitFor(t, 9*time.Second, "an older one is posted", func() bool { return rc.total() == n })
 	}
 }
 
@@ -73,7 +73,7 @@ func TestAbandonedClaims(t *testing.T) {
 	r.emit(3)
 	waitFor(t, time.Minute, "the endpoint is busy", func() bool { return rc.total() == 3 })
 	r.abandon()
-	waitFor(t, 10*time.Second, "the fourth is posted", func() bool { return rc.total() == 4 })
+	waitFor(t, 9*time.Second, "the fourth is posted", func() bool { return rc.total() == 4 })
 	free()
 	waitFor(t, time.Minute, "all are recorded", func() bool { return r.states(e.ID)["sent"] == 4 })
 	if rc.total() != 4 {
@@ -147,7 +147,7 @@ func TestHangingPostsDelayNoOtherEndpoint(t *testing.T) {
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		for n := range 4 {
 			r.emit(1)
-			waitFor(t, 5*time.Second, "posted beside those that hang", func() bool { return rc.total() == n+1 })
+			waitFor(t, 9*time.Second, "posted beside those that hang", func() bool { return rc.total() == n+1 })
 		}
 		free()
 		waitFor(t, time.Minute, "recorded", func() bool { return r.states(e.ID)["sent"] == 4 })
@@ -200,7 +200,7 @@ func TestDeliveriesOfADeadNode(t *testing.T) {
 				t.Errorf("%d posts before the lease was over", n)
 			}
 		}
-		waitFor(t, until.Add(time.Second).Sub(db.Now()), "posted", func() bool { return rc.distinct() == 2 })
+		waitFor(t, until.Add(8*time.Second).Sub(db.Now()), "posted", func() bool { return rc.distinct() == 2 })
 		waitFor(t, time.Minute, "recorded", func() bool { return r.states(e.ID)["sent"] == 2 })
 		if rc.total() != 2 {
 			t.Errorf("%d posts", rc.total())

@@ -242,7 +242,7 @@ func TestQueueFollowsAChange(t *testing.T) {
 		r.emit(30)
 		waitFor(t, time.Minute, "all claimed", func() bool { return before.total() > 0 && d.Claimed() >= 28 })
 		r.update(e.ID, webhooks.Changes{URL: patch.Set(after.server.URL), RateLimit: patch.Set(fast)})
-		waitFor(t, 10*time.Second, "all sent", func() bool { return r.states(e.ID)["sent"] == 30 })
+		waitFor(t, 25*time.Second, "all sent", func() bool { return r.states(e.ID)["sent"] == 30 })
 		if n := after.total(); n < 25 || before.total()+n != 30 {
 			t.Errorf("%d posts before and %d after", before.total(), n)
 		}

@@ -10,8 +10,11 @@ import (
 	"hale/internal/platform/store/storetest"
 )
 
-func testQueue(t *testing.T) *endpointQueue {
-	q := newEndpointQueue(NewDeliverer(storetest.SQLite(t), Config{}), uuid.New(), EndpointID(uuid.New()))
+func testQueue(t *testing.T) *endpointQueue { return testQueueAt(t, nil) }
+
+// testQueueAt returns a queue with a clock. nil is the clock of the machine.
+func testQueueAt(t *testing.T, now func() time.Time) *endpointQueue {
+	q := newEndpointQueue(NewDeliverer(storetest.NewSQLite(t).Open(t, now), Config{}), uuid.New(), EndpointID(uuid.New()))
 	q.target = &target{revision: 1}
 	return q
 }
@@ -72,7 +75,8 @@ func TestLanesTakeTurns(t *testing.T) {
 // Claims are large: none is made before few deliveries wait, and a queue that has
 // work pauses between two claims.
 func TestClaimsAreLarge(t *testing.T) {
-	q := testQueue(t)
+	clock := storetest.NewClock(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	q := testQueueAt(t, clock.Now)
 	q.refresh(0)
 	if most, pause := q.plan(); most != [lanes]int{claimSize, claimSize, claimSize} || pause != 0 {
 		t.Errorf("at first %v after %v", most, pause)
@@ -88,7 +92,7 @@ func TestClaimsAreLarge(t *testing.T) {
 	if _, pause := q.plan(); pause <= 0 || pause > claimPause {
 		t.Errorf("right after a claim: pause %v", pause)
 	}
-	time.Sleep(claimPause)
+	clock.Advance(claimPause)
 	if most, _ := q.plan(); most != [lanes]int{laneNew: claimSize - maxInFlight} {
 		t.Errorf("later: %v", most)
 	}

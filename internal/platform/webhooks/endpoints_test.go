@@ -106,14 +106,14 @@ func TestDisabledEndpointHoldsAndReleases(t *testing.T) {
 
 func TestDeletedEndpointGetsNothingMore(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
-		r := newFixture(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{300 * time.Millisecond}}})
+		r := newFixture(t, db, webhooks.Config{Schedule: webhooks.Schedule{Waits: []time.Duration{2 * time.Second}}})
 		rc := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusInternalServerError) })
 		e := r.endpoint(webhooks.NewEndpoint{URL: rc.server.URL})
 		r.emit(2)
 		waitFor(t, time.Minute, "first attempts", func() bool { return rc.total() == 2 })
 		r.write(func(tx *store.Tx) error { return webhooks.Delete(system, tx, r.team, e.ID) })
 		r.emit(2)
-		time.Sleep(600 * time.Millisecond)
+		time.Sleep(3 * time.Second)
 		if n := rc.total(); n != 2 {
 			t.Errorf("%d posts, want the 2 from before", n)
 		}

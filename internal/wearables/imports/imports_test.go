@@ -462,7 +462,7 @@ func TestEveryNodeSweeps(t *testing.T) {
 		elsewhere.Dir = t.TempDir()
 		defer b.work(&elsewhere)()
 		b.await(made.ID, imports.Succeeded)
-		for range 400 {
+		for range 12000 {
 			if len(b.files()) == 0 {
 				break
 			}

@@ -125,7 +125,7 @@ func TestRideScenario(t *testing.T) {
 func (s *scenario) events() map[string]int {
 	s.t.Helper()
 	counts := map[string]int{}
-	for range 100 { // events are numbered a moment after they are written
+	for range 1200 { // events are numbered a moment after they are written
 		clear(counts)
 		var feed struct {
 			Events []struct {

@@ -259,7 +259,7 @@ func TestZonesFollowAPush(t *testing.T) {
 				Zones []int `json:"hr_zones"`
 			}
 		}
-		for range 500 {
+		for range 4500 {
 			s.Get("/v2/summary/workouts/"+user.ID+"?start_date="+start.AddDate(0, 0, -1).Format(time.DateOnly), &found)
 			if len(found.Workouts) == 1 && found.Workouts[0].Zones != nil {
 				break

@@ -227,7 +227,7 @@ func TestConnectionsOverTheBoundWait(t *testing.T) {
 // closed, and a connection without a message ends soon.
 func TestIdleConnectionsOfAnAddress(t *testing.T) {
 	var crowded atomic.Int32
-	address, _ := start(t, &Server{Handle: echo, MaxPerAddress: 2, FirstMessageTimeout: 50 * time.Millisecond, OnCrowded: func(from string) {
+	address, _ := start(t, &Server{Handle: echo, MaxPerAddress: 2, FirstMessageTimeout: 2 * time.Second, OnCrowded: func(from string) {
 		if from == "127.0.0.1" {
 			crowded.Add(1)
 		}
@@ -242,7 +242,7 @@ func TestIdleConnectionsOfAnAddress(t *testing.T) {
 		open = append(open, conn)
 	}
 	for i, conn := range slices.Backward(open) {
-		conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 		if _, err := conn.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("connection %d stays open: %v", i, err)
 		}
@@ -256,7 +256,7 @@ func TestIdleConnectionsOfAnAddress(t *testing.T) {
 		if _, err := c.Exchange(t.Context(), []byte("x"), nil); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(60 * time.Millisecond)
+		time.Sleep(2100 * time.Millisecond)
 	}
 }
 

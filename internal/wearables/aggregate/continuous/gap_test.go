@@ -145,7 +145,7 @@ func TestAJobWithinTheGapWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		state, ahead := "", time.Duration(0)
-		for range 500 {
+		for range 9000 {
 			var at time.Time
 			if err := s.DB.Read(ctx, func(tx *store.Tx) error {
 				return tx.QueryRow(ctx, `SELECT status, run_at FROM jobs WHERE team_id = $1 AND kind = 'queries.fill'`, team).Scan(&state, store.ScanTime(&at))

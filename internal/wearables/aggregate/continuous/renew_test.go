@@ -148,7 +148,7 @@ func TestAnotherOrderOfProviders(t *testing.T) {
 			{"timestamp":"2026-03-01T10:00:00Z","end":"2026-03-01T10:59:00Z","value":70,"source_type":"watch"}]}`, nil)
 		settled := func(want string) {
 			t.Helper()
-			for range 500 {
+			for range 9000 {
 				if strings.Contains(s.result(id), want) {
 					return
 				}

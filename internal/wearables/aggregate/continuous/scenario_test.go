@@ -227,7 +227,7 @@ func TestRevisedSummariesScenario(t *testing.T) {
 		awaitQuiet := func(want string) { // which runs at any time, and sends no event
 			t.Helper()
 			got := ""
-			for range 500 {
+			for range 9000 {
 				if got = s.result(quiet); got == want {
 					return
 				}

@@ -486,7 +486,7 @@ func TestADemoOverHTTP(t *testing.T) {
 				Data []struct{ Value float64 }
 			}
 		}
-		for range 500 {
+		for range 4500 {
 			if s.Get(read, &found); len(found.Groups["freestyle_libre"]) == 2 {
 				break
 			}

@@ -1,0 +1,29 @@
+// Package loopback finds free addresses on the loopback interface.
+package loopback
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+)
+
+// The ports are below those that the system gives to listeners on port 0 and to
+// connections. So no other test takes the port before its user listens.
+const (
+	firstPort = 10_000
+	lastPort  = 30_000
+	attempts  = 1000
+)
+
+// FreeAddress returns a host:port on which nothing listens.
+func FreeAddress() (string, error) {
+	var err error
+	for range attempts {
+		address := fmt.Sprintf("127.0.0.1:%d", firstPort+rand.IntN(lastPort-firstPort)) //nolint:gosec // need not be secret
+		var l net.Listener
+		if l, err = net.Listen("tcp", address); err == nil { //nolint:noctx // closed at once
+			return address, l.Close()
+		}
+	}
+	return "", fmt.Errorf("loopback: no free port: %w", err)
+}
