@@ -38,7 +38,7 @@ func (h *Handlers) orderRoutes() []api.Route {
 		api.Post("/v3/order/{order_id}/cancel", h.cancelOrder, "Cancel an order").Conditional(orderVersion),
 		api.Post("/v3/order/{order_id}/recreate", h.recreateOrder, "Replace an order that went to the wrong lab").Creates().Sensitive().Conditional(orderVersion),
 		api.Patch("/v3/order/{order_id}/draw_completed", h.completeDraw, "Record that the sample of an on-site order was drawn").Conditional(orderVersion),
-		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Set whether the patient gets text messages about an order"),
+		api.Get("/v3/order/{order_id}/communication_settings", h.orderCommunication, "Get whether the patient gets text messages about an order"),
 		api.Patch("/v3/order/{order_id}/communication_settings", h.setOrderCommunication, "Turn text messages about an order on or off").Conditional(orderVersion),
 		api.Writes[ordersBody](api.Get("/v3/orders", h.listOrders, "List orders; by default newest first")),
 		api.Get("/v3/order_transaction/{transaction_id}", h.getOrderTransaction, "Get an order transaction").Tag("order"),

@@ -39,7 +39,7 @@ func summaryPair[D documentName](h *Handlers) []api.Route {
 		body, err := h.listSummaries(ctx, c, in, d)
 		return api.WriteJSON(body), err
 	}
-	path, title := "/v2/summary/"+d.Name+"/{user_id}", "Read a user's "+words(d.Name)+" summaries"
+	path, title := "/v2/summary/"+d.Name+"/{user_id}", "Read a user's "+singular(d.Name)+" summaries"
 	list := api.Get(path, read, title).OwnData()
 	if merged.MergesSessions(d.Name) {
 		list = api.Get(path, func(ctx context.Context, c api.Caller, in *sessionsIn) (*api.Encoded, error) {
@@ -56,11 +56,14 @@ func pushRoute[D documentName](h *Handlers) api.Route {
 	send := func(ctx context.Context, c api.Caller, in *pushSummariesIn) (*api.Out[pushBody], error) {
 		return h.pushSummaries(ctx, c, in, d)
 	}
-	rt := api.Post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+strings.TrimSuffix(words(d.Name), "s")+" summaries from a phone").Push().OwnData()
+	rt := api.Post("/v2/summary/"+d.Name+"/{user_id}", send, "Push "+singular(d.Name)+" summaries from a phone").Push().OwnData()
 	return api.Takes[pushedSummaries[D]](rt.Describe(func(op *huma.Operation) { op.OperationID = "push" + camelCase(d.Name) }))
 }
 
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+// singular returns the words of a resource before "summaries": workout for workouts.
+func singular(name string) string {
+	return strings.TrimSuffix(strings.ReplaceAll(name, "_", " "), "s")
+}
 
 // camelCase converts a name such as sleep_cycle to SleepCycle.
 func camelCase(name string) string {

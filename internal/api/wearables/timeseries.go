@@ -212,12 +212,14 @@ func (h *Handlers) plainSeriesRoutes() []api.Route {
 	all := []api.Route{
 		api.Writes[[]sampleBody](api.Get("/v2/timeseries/{user_id}/{resource}", h.readPlain, "Read a user's samples of one resource from all sources").Deprecated()),
 	}
-	for _, kind := range []string{"hdl", "ldl", "total", "triglycerides"} {
+	for _, one := range []struct{ kind, name string }{
+		{"hdl", "HDL cholesterol"}, {"ldl", "LDL cholesterol"}, {"total", "total cholesterol"}, {"triglycerides", "triglycerides"},
+	} {
 		read := func(ctx context.Context, c api.Caller, in *PlainRange) (*api.Encoded, error) {
-			return h.plain(ctx, c, in, "cholesterol", "cholesterol/"+kind)
+			return h.plain(ctx, c, in, "cholesterol", "cholesterol/"+one.kind)
 		}
-		all = append(all, api.Writes[[]typedBody](api.Get("/v2/timeseries/{user_id}/cholesterol/"+kind, read, "Read a user's "+kind+" cholesterol").
-			Deprecated().Describe(func(op *huma.Operation) { op.OperationID = "readPlainCholesterol" + camelCase(kind) })))
+		all = append(all, api.Writes[[]typedBody](api.Get("/v2/timeseries/{user_id}/cholesterol/"+one.kind, read, "Read a user's "+one.name).
+			Deprecated().Describe(func(op *huma.Operation) { op.OperationID = "readPlainCholesterol" + camelCase(one.kind) })))
 	}
 	return all
 }
