@@ -8,7 +8,8 @@
 //	internal/people/users   the domain: rules and SQL
 //
 // Each request passes auth.go, which finds the Caller of the key; limits.go, which
-// limits the body and the rate; and idempotency.go, which returns stored answers.
+// limits the rate; and idempotency.go, which returns stored answers. route.go gives huma
+// the limit of the body. middleware.go has the smaller steps.
 // errors.go maps an error to a status and a body. openapi.go serves the description of
 // the registered operations.
 //

@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // A body is parsed twice: for the schema and into the handler's type. If an object has
@@ -94,6 +96,48 @@ func withPlace(body []byte, at int, err error) error {
 		return &fieldError{"value_error", "Value error, must not contain U+0000 or half of a surrogate pair", place}
 	})
 	return cmp.Or(placed, err)
+}
+
+var errBadText = errors.New("api: text with NUL or broken UTF-8")
+
+// checkJSON refuses text that encoding/json accepts but the database does not. It also
+// refuses single halves of surrogate pairs, which encoding/json would all replace by
+// the same character.
+func checkJSON(body []byte) error {
+	if !utf8.Valid(body) {
+		return errBadText
+	}
+	for at := bytes.IndexByte(body, '\\'); at >= 0 && at+1 < len(body); {
+		next := at + 2
+		if first, ok := parseEscapedUnit(body[at:]); ok {
+			second, paired := parseEscapedUnit(body[at+6:])
+			switch pair := utf16.DecodeRune(first, second); {
+			case first == 0:
+				return withPlace(body, at, errBadText)
+			case !utf16.IsSurrogate(first):
+				next = at + 6
+			case paired && pair != utf8.RuneError:
+				next = at + 12
+			default:
+				return withPlace(body, at, errBadText)
+			}
+		}
+		more := bytes.IndexByte(body[next:], '\\')
+		if more < 0 {
+			break
+		}
+		at = next + more
+	}
+	return nil
+}
+
+// parseEscapedUnit returns the code unit of a \uXXXX escape at the start of a text.
+func parseEscapedUnit(text []byte) (unit rune, ok bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
 // decode parses a body into the type of a handler. The schema has accepted the body. It

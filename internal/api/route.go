@@ -21,8 +21,8 @@ type Handler[I, O any] func(ctx context.Context, c Caller, in *I) (*O, error)
 // writes the answer itself, or returns an error before it writes anything.
 type StreamHandler func(ctx context.Context, c Caller, w http.ResponseWriter, r *http.Request) error
 
-// Route is one row of a table of operations. Create it with Get, Post, Amend (PATCH),
-// Put, Delete or Stream, and refine it with the methods below.
+// Route is one row of a table of operations. Create it with Get, Post, Patch, Put, Delete
+// or Stream, and refine it with the methods below.
 type Route struct {
 	op       huma.Operation
 	create   bool                   // accepts Idempotency-Key

@@ -50,11 +50,6 @@ func Answer[T any](body T) *Out[T] { return &Out[T]{body} }
 // Empty is an answer without a body.
 type Empty struct{}
 
-// DetailBody is an answer with a message only.
-type DetailBody struct {
-	Detail string `json:"detail"`
-}
-
 // SuccessBody is the reference's body for success.
 type SuccessBody struct {
 	Success bool `json:"success"`
