@@ -115,9 +115,6 @@ type details struct {
 // LogValue names the job and nothing else.
 func (j Job) LogValue() slog.Value { return slog.StringValue(j.ID.String()) }
 
-// IsWaiting reports whether the report is not read yet.
-func (j *Job) IsWaiting() bool { return j.Status == Started }
-
 // HasResults reports whether results may be returned with the user's other results.
 func (j *Job) HasResults() bool { return j.Status == Completed }
 

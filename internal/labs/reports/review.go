@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -418,9 +417,6 @@ func (v *Version) setLOINC(row int, code *string, place []string) error {
 	r.Matches = []extract.Match{{Code: known.Code, Name: known.Name, Display: known.Display, Aliases: known.Aliases, Confidence: 1}}
 	return nil
 }
-
-// RemovedRows lists the removed rows of a version.
-func (v *Version) RemovedRows() []int { return slices.Sorted(maps.Keys(v.Removed)) }
 
 // Image returns a page of a job's files for a reviewer, as a JPEG.
 func (s *Service) Image(ctx context.Context, team teams.ID, id ID, page int) ([]byte, error) {
