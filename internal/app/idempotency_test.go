@@ -162,7 +162,7 @@ func TestRefusalsHaveTheHeadersOfTheLimit(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		_, key, err := teams.CreateKeyWith(ctx, tx, all[len(all)-1], teams.NewKey{Label: "limited", Rights: teams.Rights{Scopes: []teams.Scope{teams.Webhooks}}})
+		_, key, err := teams.CreateKey(ctx, tx, all[len(all)-1], teams.NewKey{Label: "limited", Rights: teams.Rights{Scopes: []teams.Scope{teams.Webhooks}}})
 		other.Key = key.Reveal()
 		return err
 	})

@@ -229,7 +229,7 @@ func production(t *testing.T, s *apptest.Service) *apptest.Service {
 		if err != nil {
 			return err
 		}
-		_, key, err := teams.CreateKey(ctx, tx, team, "test")
+		_, key, err := teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		other.Key = key.Reveal()
 		return err
 	})

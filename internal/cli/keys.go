@@ -20,8 +20,9 @@ func (s *shell) keysCommand() *cobra.Command {
 	c := noun(&cobra.Command{
 		Use: "keys", Short: "create, rotate and revoke API keys",
 		Long: `Create, rotate and revoke API keys. A key is shown once, when it is created; the
-database stores only its hash. Running servers notice a change within five seconds.
-The commands work on the database directly and need no API key.`,
+database stores only a code of it. Running servers notice a change within five seconds.
+The commands work on the database directly and need no API key. Commands that change
+keys need the root key of the database.`,
 		Example: examples("hale keys create --label laptop", "hale keys list", "hale keys rotate KEY_ID --overlap 24h"),
 
 		Annotations: map[string]string{absentHint: "hale keys list --all shows the ids"},
@@ -133,7 +134,7 @@ func (s *shell) keysCreate(name *string) *cobra.Command {
 			var key teams.Key
 			var text secrets.Text
 			err = s.withTeam(c, *name, func(ctx context.Context, tx *store.Tx, team teams.Team) (err error) {
-				key, text, err = teams.CreateKeyWith(ctx, tx, team, n)
+				key, text, err = teams.CreateKey(ctx, tx, team, n)
 				return err
 			})
 			if err != nil {

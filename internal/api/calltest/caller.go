@@ -48,7 +48,7 @@ func NewTeamCaller(t testing.TB, db *store.DB, handler http.Handler, now *time.T
 		if err != nil {
 			return err
 		}
-		_, key, err := teams.CreateKey(ctx, tx, team, "test")
+		_, key, err := teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		c.Team, c.Key = team.ID, key.Reveal()
 		return err
 	})

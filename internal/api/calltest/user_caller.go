@@ -34,7 +34,7 @@ var March = time.Date(2026, 3, 21, 12, 0, 0, 0, time.UTC)
 func (d UserCaller) NewKey(team teams.Team) (text string) {
 	ctx := store.AsSystem(context.Background())
 	err := d.DB.Write(ctx, func(tx *store.Tx) error {
-		_, secret, err := teams.CreateKey(ctx, tx, team, "test")
+		_, secret, err := teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		text = secret.Reveal()
 		return err
 	})

@@ -59,7 +59,7 @@ func actAs(c *calltest.Caller, t *testing.T, team teams.ID) {
 		if err != nil {
 			return err
 		}
-		_, key, err := teams.CreateKey(ctx, tx, of, "test")
+		_, key, err := teams.CreateKey(ctx, tx, of, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		c.Team, c.Key = team, key.Reveal()
 		return err
 	})

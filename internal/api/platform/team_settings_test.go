@@ -111,7 +111,7 @@ func TestTeamSettingsNeedAdmin(t *testing.T) {
 	eachCaller(t, func(d calltest.UserCaller) {
 		t := d.T
 		userstest.Write(t, d.DB, func(ctx context.Context, tx *store.Tx) error {
-			_, key, err := teams.CreateKeyWith(ctx, tx, d.Team, teams.NewKey{Label: "test", Rights: teams.Rights{Scopes: []teams.Scope{teams.Read, teams.Write}, PersonalData: true}})
+			_, key, err := teams.CreateKey(ctx, tx, d.Team, teams.NewKey{Label: "test", Rights: teams.Rights{Scopes: []teams.Scope{teams.Read, teams.Write}, PersonalData: true}})
 			d.Key = key.Reveal()
 			return err
 		})

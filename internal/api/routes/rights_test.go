@@ -25,7 +25,7 @@ func keyWith(c *calltest.Caller, rights teams.Rights) string {
 		if err != nil {
 			return err
 		}
-		_, key, err := teams.CreateKeyWith(ctx, tx, team, teams.NewKey{Label: "limited", Rights: rights})
+		_, key, err := teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "limited", Rights: rights})
 		text = key.Reveal()
 		return err
 	})

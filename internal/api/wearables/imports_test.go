@@ -41,7 +41,7 @@ func newImportServer(t *testing.T, db *store.DB) *importServer {
 	team := userstest.Team(t, db)
 	var key string
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-		_, text, err := teams.CreateKey(ctx, tx, team, "test")
+		_, text, err := teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		key = text.Reveal()
 		return err
 	})

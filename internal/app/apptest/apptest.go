@@ -126,7 +126,7 @@ func (s *Service) NewTeam(name string) *Service {
 		if err != nil {
 			return err
 		}
-		_, key, err = teams.CreateKey(ctx, tx, team, "test")
+		_, key, err = teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		return err
 	})
 	if err != nil {

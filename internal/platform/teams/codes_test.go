@@ -28,13 +28,13 @@ func TestAKeyInsertedIntoTheDatabaseIsRefused(t *testing.T) {
 				return err
 			}
 			n := teams.NewKey{Rights: teams.Rights{Scopes: []teams.Scope{teams.Read}}}
-			if limited, limitedText, err = teams.CreateKeyWith(ctx, tx, mine, n); err != nil {
+			if limited, limitedText, err = teams.CreateKey(ctx, tx, mine, n); err != nil {
 				return err
 			}
-			if ended, endedText, err = teams.CreateKey(ctx, tx, mine, "ended"); err != nil {
+			if ended, endedText, err = teams.CreateKey(ctx, tx, mine, teams.NewKey{Label: "ended", Rights: teams.FullRights}); err != nil {
 				return err
 			}
-			_, good, err = teams.CreateKey(ctx, tx, mine, "good")
+			_, good, err = teams.CreateKey(ctx, tx, mine, teams.NewKey{Label: "good", Rights: teams.FullRights})
 			return err
 		})
 		write(ctx, t, db, func(tx *store.Tx) error { return teams.EndKey(ctx, tx, mine.ID, ended.ID, tx.Now()) })
@@ -108,7 +108,7 @@ func TestKeysOfAnOlderVersionGetCodesOnce(t *testing.T) {
 					return err
 				}
 				var key teams.Key
-				if key, text, err = teams.CreateKey(ctx, tx, team, label); err != nil {
+				if key, text, err = teams.CreateKey(ctx, tx, team, teams.NewKey{Label: label, Rights: teams.FullRights}); err != nil {
 					return err
 				}
 				_, err = tx.Exec(ctx, `UPDATE api_keys SET hash = $1, code = NULL, proof = NULL WHERE id = $2`, secrets.Hash(text.Reveal()), key.ID)

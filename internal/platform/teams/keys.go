@@ -63,13 +63,8 @@ type NewKey struct {
 	ExpiresAt *time.Time // nil for no end
 }
 
-// CreateKey generates a key without limits for a team and returns its text.
-func CreateKey(ctx context.Context, tx *store.Tx, team Team, label string) (Key, secrets.Text, error) {
-	return CreateKeyWith(ctx, tx, team, NewKey{Label: label, Rights: FullRights})
-}
-
-// CreateKeyWith generates a key for a team and returns its text.
-func CreateKeyWith(ctx context.Context, tx *store.Tx, team Team, n NewKey) (Key, secrets.Text, error) {
+// CreateKey generates a key for a team and returns its text.
+func CreateKey(ctx context.Context, tx *store.Tx, team Team, n NewKey) (Key, secrets.Text, error) {
 	text := NewKeyText(team.Environment)
 	key, err := addKey(ctx, tx, team, n, text)
 	return key, text, err
@@ -206,7 +201,7 @@ func RotateKey(ctx context.Context, tx *store.Tx, team Team, id KeyID, overlap t
 	if err := EndKey(ctx, tx, team.ID, id, tx.Now().Add(overlap)); err != nil {
 		return Key{}, "", err
 	}
-	return CreateKeyWith(ctx, tx, team, NewKey{Label: old.Label, Rights: old.Rights})
+	return CreateKey(ctx, tx, team, NewKey{Label: old.Label, Rights: old.Rights})
 }
 
 // ErrNoKey is the error of Resolve for a wrong, an expired and a missing key. Callers

@@ -27,11 +27,11 @@ func TestRightsAreStored(t *testing.T) {
 				return err
 			}
 			past := tx.Now().Add(-time.Second)
-			if _, _, err := teams.CreateKeyWith(ctx, tx, team, teams.NewKey{ExpiresAt: &past}); !fault.Is(err, fault.Invalid) {
+			if _, _, err := teams.CreateKey(ctx, tx, team, teams.NewKey{ExpiresAt: &past}); !fault.Is(err, fault.Invalid) {
 				t.Errorf("a key that has ended: %v", err)
 			}
 			end := tx.Now().Add(time.Hour)
-			key, text, err := teams.CreateKeyWith(ctx, tx, team, teams.NewKey{Label: "limited", Rights: want, ExpiresAt: &end})
+			key, text, err := teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "limited", Rights: want, ExpiresAt: &end})
 			if err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func TestRightsAreStored(t *testing.T) {
 				return err
 			}
 			checkRights(ctx, t, tx, text.Reveal(), want, nil)
-			_, text, err = teams.CreateKey(ctx, tx, team, "full")
+			_, text, err = teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "full", Rights: teams.FullRights})
 			if err != nil {
 				return err
 			}

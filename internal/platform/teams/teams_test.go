@@ -43,7 +43,7 @@ func TestKeysOpenUntilTheyEnd(t *testing.T) {
 			if team, err = teams.Create(ctx, tx, " Clinic ", teams.Production); err != nil {
 				return err
 			}
-			key, text, err = teams.CreateKey(ctx, tx, team, "first")
+			key, text, err = teams.CreateKey(ctx, tx, team, teams.NewKey{Label: "first", Rights: teams.FullRights})
 			return err
 		})
 		if team.Name != "Clinic" || !strings.HasPrefix(text.Reveal(), "pk_") || !opens(text) || opens("pk_someone_elses_key") || opens("") {
@@ -86,7 +86,7 @@ func TestAKeyOfAnotherTeamIsUnknown(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			key, _, err := teams.CreateKey(ctx, tx, theirs, "")
+			key, _, err := teams.CreateKey(ctx, tx, theirs, teams.NewKey{Rights: teams.FullRights})
 			if err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ func newService(t *testing.T, db *store.DB) *service {
 	s.api.Add(h.Routes()...)
 	s.api.Add(people.New(s.api).Routes()...)
 	userstest.Write(t, db, func(ctx context.Context, tx *store.Tx) error {
-		_, key, err := teams.CreateKey(ctx, tx, s.team, "test")
+		_, key, err := teams.CreateKey(ctx, tx, s.team, teams.NewKey{Label: "test", Rights: teams.FullRights})
 		s.key = key.Reveal()
 		return err
 	})
