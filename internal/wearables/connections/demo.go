@@ -24,11 +24,6 @@ import (
 // Reference 6.4, DemoProviders.
 var DemoProviders = []string{"apple_health_kit", "fitbit", "freestyle_libre", "oura"}
 
-// DemoHistory is the default length of the history of a demo, in days.
-//
-// Reference 6.8.
-const DemoHistory = 30
-
 // DemoLife is the lifetime of a demo user.
 //
 // Reference 6.8.

@@ -28,6 +28,9 @@ import (
 	"hale/internal/wearables/storage"
 )
 
+// historyDays is the length of a demo's history in these tests.
+const historyDays = 30
+
 // checkingSink is a sink that reports refused values: no generated value may be
 // refused.
 type checkingSink struct {
@@ -73,7 +76,7 @@ func (r *fixture) ctx() context.Context {
 
 func (r *fixture) connect(provider string) error {
 	return r.db.Write(r.ctx(), func(tx *store.Tx) error {
-		return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, provider, connections.DemoHistory)
+		return r.s.Connect(r.ctx(), tx, r.user.Team, r.user.ID, provider, historyDays)
 	})
 }
 
@@ -174,7 +177,7 @@ func TestAHistoryLooksPlausible(t *testing.T) {
 			Lowest   int     `json:"hr_lowest"`
 		}
 		nights := summaries[night](r, "sleep")
-		if n := len(nights); n != connections.DemoHistory && n != connections.DemoHistory+1 { // the first may begin after midnight
+		if n := len(nights); n != historyDays && n != historyDays+1 { // the first may begin after midnight
 			r.t.Errorf("%d nights", len(nights))
 		}
 		for _, n := range nights {
@@ -191,10 +194,10 @@ func TestAHistoryLooksPlausible(t *testing.T) {
 			} `json:"heart_rate"`
 		}
 		days := summaries[activity](r, "activity")
-		if len(days) != connections.DemoHistory+1 {
+		if len(days) != historyDays+1 {
 			r.t.Errorf("%d days", len(days))
 		}
-		for _, d := range days[:connections.DemoHistory] {
+		for _, d := range days[:historyDays] {
 			if d.Steps < 500 || d.Steps > 40_000 || d.Calories < 10 || d.Heart.Avg < 50 || d.Heart.Avg > 110 || d.Heart.Max > 200 {
 				r.t.Errorf("a day %+v", d)
 			}
@@ -371,7 +374,7 @@ func TestProvidersThatConnect(t *testing.T) {
 			r.t.Fatal(err)
 		}
 		err := r.db.Write(r.ctx(), func(tx *store.Tx) error {
-			return r.s.Connect(r.ctx(), tx, real.Team, real.ID, "oura", connections.DemoHistory)
+			return r.s.Connect(r.ctx(), tx, real.Team, real.ID, "oura", historyDays)
 		})
 		if !fault.Is(err, fault.Refused) {
 			r.t.Errorf("a user with real data was connected: %v", err)
@@ -390,7 +393,7 @@ func TestProvidersThatConnect(t *testing.T) {
 		}
 		other := userstest.New(r.t, r.db, userstest.Team(r.t, r.db).ID, users.NewUser{})
 		err = r.db.Write(r.ctx(), func(tx *store.Tx) error {
-			return r.s.Connect(r.ctx(), tx, r.user.Team, other.ID, "oura", connections.DemoHistory)
+			return r.s.Connect(r.ctx(), tx, r.user.Team, other.ID, "oura", historyDays)
 		})
 		if !fault.Is(err, fault.NotFound) {
 			r.t.Errorf("another team's user: %v", err)
@@ -403,7 +406,7 @@ func TestProvidersThatConnect(t *testing.T) {
 		patient := userstest.New(r.t, r.db, production.ID, users.NewUser{})
 		ctx := store.WithTeam(context.Background(), production.ID.UUID())
 		err = r.db.Write(ctx, func(tx *store.Tx) error {
-			return r.s.Connect(ctx, tx, production.ID, patient.ID, "oura", connections.DemoHistory)
+			return r.s.Connect(ctx, tx, production.ID, patient.ID, "oura", historyDays)
 		})
 		if !fault.Is(err, fault.Refused) {
 			r.t.Errorf("production was connected: %v", err)
