@@ -168,6 +168,9 @@ func fold(text string) string {
 // up to four more.
 const longestCode = 7
 
+// Pattern matches the codes that [Tidy] accepts. It is for the OpenAPI document.
+const Pattern = `^\s*[A-Za-z][0-9](?:[A-Za-z0-9]{1,5}|[A-Za-z0-9]\.[A-Za-z0-9]{1,4})\s*$`
+
 // Tidy returns a code in the form for people, such as E11.65. It accepts any
 // case, with or without the dot. ok reports whether the text has the form of a
 // code; the code may not exist.
