@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -81,6 +82,10 @@ type Service struct {
 	Log                    *slog.Logger // nil logs nothing
 	// Records counts records by outcome; nil counts nothing.
 	Records func(outcome string, n int)
+
+	// receiving holds the uploads of this service without a row, by name. Sharing a large
+	// one takes longer than the age at which files without a row are swept.
+	receiving sync.Map
 }
 
 const defaultMaxUpload = 16 << 30
@@ -113,7 +118,7 @@ func (s *Service) Create(ctx context.Context, tx *store.Tx, user users.User, up 
 	if err := insert(ctx, tx, &i); err != nil {
 		return Import{}, fmt.Errorf("imports: creating: %w", err)
 	}
-	tx.AfterCommit(func() { receiving.Delete(up.name) })
+	tx.AfterCommit(func() { s.receiving.Delete(up.name) })
 	return i, nil
 }
 

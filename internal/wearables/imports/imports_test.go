@@ -57,6 +57,15 @@ func newFixture(t *testing.T, db *store.DB) *fixture {
 	}
 }
 
+// node returns the service of another node, with a spool folder of its own.
+func (b *fixture) node(dir string) *imports.Service {
+	s := b.service
+	return &imports.Service{
+		DB: s.DB, Sink: s.Sink, Ledger: s.Ledger, Dir: dir, Node: s.Node,
+		MaxUpload: s.MaxUpload, MaxDocument: s.MaxDocument, Log: s.Log, Records: s.Records,
+	}
+}
+
 // export returns a small zip of an Apple Health export with some days of data.
 func export(t *testing.T, days int) []byte {
 	t.Helper()
@@ -225,9 +234,8 @@ func TestImportWaitsForTheNodeWithTheFile(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
 		made := b.upload(data, false)
-		elsewhere := *b.service
-		elsewhere.Dir = t.TempDir()
-		stop := b.work(&elsewhere)
+		elsewhere := b.node(t.TempDir())
+		stop := b.work(elsewhere)
 		time.Sleep(300 * time.Millisecond)
 		stop()
 		if i := b.get(made.ID); i.Status != imports.Queued || i.Attempts != 0 {
@@ -388,6 +396,29 @@ func TestSweep(t *testing.T) {
 	})
 }
 
+// A service keeps the files that it is receiving, and no other service of the process
+// shares that knowledge.
+func TestReceivedFilesAreKept(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		b := newFixture(t, db)
+		if _, err := b.service.Receive(b.ctx, "", bytes.NewReader(export(t, 1))); err != nil {
+			t.Fatal(err)
+		}
+		b.age(time.Hour, b.files()...)
+		for _, one := range []struct {
+			service *imports.Service
+			files   int
+		}{{b.service, 1}, {b.node(b.service.Dir), 0}} {
+			if err := one.service.Sweep(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			if len(b.files()) != one.files {
+				t.Errorf("%d files are left, want %d", len(b.files()), one.files)
+			}
+		}
+	})
+}
+
 // An upload in parts stays while the client continues it, and for one day after the last
 // part. Its outcome can be read for a day.
 func TestSweepOfUploadsInParts(t *testing.T) {
@@ -458,9 +489,8 @@ func TestEveryNodeSweeps(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		swept := make(chan error)
 		go func() { swept <- b.service.KeepSwept(ctx, 5*time.Millisecond) }()
-		elsewhere := *b.service
-		elsewhere.Dir = t.TempDir()
-		defer b.work(&elsewhere)()
+		elsewhere := b.node(t.TempDir())
+		defer b.work(elsewhere)()
 		b.await(made.ID, imports.Succeeded)
 		for range 12000 {
 			if len(b.files()) == 0 {

@@ -151,7 +151,7 @@ func (s *Service) gather(ctx context.Context, p *PartialUpload) (_ *Upload, err 
 		return nil, fmt.Errorf("imports: creating the spool folder: %w", err)
 	}
 	up := &Upload{service: s, name: uuid.NewString(), Size: p.Size}
-	receiving.Store(up.name, true)
+	s.receiving.Store(up.name, true)
 	defer func() {
 		if err != nil {
 			s.remove(up.name + unfinishedSuffix)

@@ -94,8 +94,7 @@ func TestUploadsContinue(t *testing.T) {
 			t.Fatalf("at %d, %v", p.Offset, err)
 		}
 		late := p
-		other := *b.service
-		other.Dir = filepath.Join(t.TempDir(), "elsewhere")
+		other := b.node(filepath.Join(t.TempDir(), "elsewhere"))
 		order.SHA256 = strings.ToUpper(order.SHA256)
 		if p, err = b.begun(order); err != nil || p.ID != late.ID || p.Offset != int64(third) {
 			t.Fatalf("the same file again: at %d, %v", p.Offset, err)
@@ -128,7 +127,7 @@ func TestUploadsContinue(t *testing.T) {
 		if p, err = b.partial(b.user.ID, p.ID); err != nil || p.Import == nil || *p.Import != made.ID || p.Offset != p.Size {
 			t.Errorf("afterwards %+v, %v", p, err)
 		}
-		defer b.work(&other)()
+		defer b.work(other)()
 		if i := b.awaitEnd(made.ID); i.Status != imports.Succeeded || hex.EncodeToString(i.SHA256) != sumOf(data) || i.Size != int64(len(data)) {
 			t.Errorf("%+v", i)
 		}
@@ -222,8 +221,8 @@ func TestUploadsThatCannotBeCompleted(t *testing.T) {
 		}
 	}
 	p := whole(imports.NewPartial{}, data)
-	broken := *b.service
-	broken.Dir, broken.Node = filepath.Join(t.TempDir(), "file"), uuid.New
+	broken := b.node(filepath.Join(t.TempDir(), "file"))
+	broken.Node = uuid.New
 	if err := os.WriteFile(broken.Dir, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -272,9 +271,8 @@ func TestAnotherNodeResumesFromTheLedger(t *testing.T) {
 		if err := os.RemoveAll(b.service.Dir); err != nil {
 			t.Fatal(err)
 		}
-		elsewhere := *b.service
-		elsewhere.Dir = t.TempDir()
-		defer b.work(&elsewhere)()
+		elsewhere := b.node(t.TempDir())
+		defer b.work(elsewhere)()
 		if i := b.awaitEnd(made.ID); i.Status != imports.Succeeded || i.Report.Created == 0 {
 			t.Errorf("%+v", i)
 		}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -29,14 +28,10 @@ type Upload struct {
 	name    string // in the spool folder
 }
 
-// receiving holds the uploads of this process without a row. Sharing a large one takes
-// longer than the age at which files without a row are swept.
-var receiving sync.Map // by name
-
 // Discard removes the file of an upload without an import.
 func (u *Upload) Discard() {
 	u.service.remove(u.name)
-	receiving.Delete(u.name)
+	u.service.receiving.Delete(u.name)
 }
 
 // unfinishedSuffix marks files that are still being received.
@@ -53,9 +48,9 @@ func (s *Service) Receive(ctx context.Context, kind string, body io.Reader) (*Up
 		return nil, fmt.Errorf("imports: creating the spool folder: %w", err)
 	}
 	up := &Upload{service: s, name: uuid.NewString()}
-	receiving.Store(up.name, true)
+	s.receiving.Store(up.name, true)
 	if err := s.save(ctx, up, body); err != nil {
-		receiving.Delete(up.name)
+		s.receiving.Delete(up.name)
 		s.remove(up.name + unfinishedSuffix)
 		return nil, isDiskFull(err)
 	}
@@ -214,7 +209,7 @@ func (s *Service) Sweep(ctx context.Context) error {
 			}
 			continue
 		}
-		if _, here := receiving.Load(name); here {
+		if _, here := s.receiving.Load(name); here {
 			continue
 		}
 		live, err := s.isReferred(ctx, name)
