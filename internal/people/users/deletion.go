@@ -165,14 +165,14 @@ type Records struct {
 // Hook runs in the transaction that changes a user. Its error undoes the change.
 type Hook func(ctx context.Context, tx *store.Tx, team teams.ID, user ID) error
 
-// registeredHooks has the records of every domain, for each database.
-var registeredHooks = store.NewSlot(ownRecords)
+// registeredRecords has the records of all domains, for each database.
+var registeredRecords = store.NewSlot(ownRecords)
 
 // Register sets the records of all other domains. The app and the command line
 // call it before they use db. Without it a database has the records of this
 // package only.
 func Register(db *store.DB, others ...Records) {
-	registeredHooks.Set(db, append(ownRecords(), others...))
+	registeredRecords.Set(db, append(ownRecords(), others...))
 }
 
 // ownRecords returns the rows of users in this package.
@@ -216,7 +216,7 @@ func EraseRows(table string) func(context.Context, *store.Tx, teams.ID, ID) (boo
 
 // runHooks calls one hook of every domain. doing is for errors: "deleting".
 func runHooks(ctx context.Context, tx *store.Tx, team teams.ID, user ID, doing string, hookOf func(Records) Hook) error {
-	for _, r := range registeredHooks.Of(tx) {
+	for _, r := range registeredRecords.Of(tx) {
 		hook := hookOf(r)
 		if hook == nil {
 			continue
@@ -253,7 +253,7 @@ func erase(ctx context.Context, run *jobs.Run, args eraseArgs) error {
 
 // eraseAll erases the records of a user whose grace period is over, and then the key.
 func eraseAll(ctx context.Context, db *store.DB, args eraseArgs, progress func(done, of int, name string) error) error {
-	records := registeredHooks.Of(db)
+	records := registeredRecords.Of(db)
 	for i, r := range records {
 		if r.Erase == nil {
 			continue
