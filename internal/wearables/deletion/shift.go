@@ -74,7 +74,7 @@ func knownZone(name string) bool {
 	return err == nil
 }
 
-// zone returns where the person was; nil if that is not known.
+// zone returns the person's time zone; nil if it is unknown.
 func (s *Shift) zone(user users.User, provider string) *time.Location {
 	if s.Zone == "" || wearables.HasFloatingTimes(provider) {
 		return wearables.FallbackFor(user, provider)

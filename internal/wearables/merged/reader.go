@@ -253,7 +253,7 @@ type Range struct {
 	Span
 	Through bool   // with samples at End, and intervals cut at End
 	After   *int64 // Page.Next of the page before
-	Most    int    // pieces in a page; 0 means wearables.PageSamples
+	Most    int    // pieces in a page; 0 means storage.PageSamples
 	Explain bool   // also return the pieces that were set aside
 	// Zone is the user's zone, for samples that state no offset; nil means UTC.
 	Zone *time.Location
