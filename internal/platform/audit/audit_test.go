@@ -321,6 +321,45 @@ func TestWaitingRowsNeedTheirCode(t *testing.T) {
 	}
 }
 
+// A block takes many waiting rows with few statements. It removes the rows that it took,
+// and marks the others.
+func TestBlocksTakeManyWaitingRows(t *testing.T) {
+	if n := audit.CountParts(1000); n > 12 {
+		t.Errorf("1,000 rows need %d statements", n)
+	}
+	const good, bad = 256 + 64 + 16 + 4 + 1, 64 + 16 + 4 + 1
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		l := open(t, db)
+		var all []audit.Entry
+		for range good {
+			all = append(all, access(db, "getUser"))
+		}
+		for range bad {
+			all = append(all, access(db, "listUsers"))
+		}
+		ctx := store.AsSystem(t.Context())
+		if err := db.Write(ctx, func(tx *store.Tx) error { return audit.Insert(ctx, tx, all) }); err != nil {
+			t.Fatal(err)
+		}
+		change(t, db, `UPDATE audit_pending SET body = REPLACE(body, 'listUsers', 'getOrder')`)
+		if err := l.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r := verify(t, l, nil); r.Entries != good {
+			t.Errorf("the log has %d entries, want %d", r.Entries, good)
+		}
+		var left, refused int
+		if err := db.Read(ctx, func(tx *store.Tx) error {
+			return tx.QueryRow(ctx, `SELECT COUNT(*), SUM(refused) FROM audit_pending`).Scan(&left, &refused)
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if left != bad || refused != bad {
+			t.Errorf("%d rows wait, and %d are refused, want %d", left, refused, bad)
+		}
+	})
+}
+
 // The chains and the waiting rows of an older version are accepted once.
 func TestLogsOfOlderVersions(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {

@@ -4,8 +4,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"hale/internal/platform/store"
 )
+
+// CountParts returns the number of statements for n waiting rows.
+func CountParts(n int) (count int) {
+	eachPart(make([]uuid.UUID, n), func([]uuid.UUID) { count++ })
+	return count
+}
 
 // Backdate moves the beginning of the list of chains into the past.
 func Backdate(ctx context.Context, l *Log, by time.Duration) error {

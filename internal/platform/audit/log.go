@@ -174,9 +174,7 @@ func (l *Log) addBlock(ctx context.Context, tx *store.Tx, team uuid.UUID, queued
 		b.Insert(nil, `INSERT INTO audit_log (team_id, block, n, at, actor_kind, actor, on_behalf_of, action, user_id, object_id, address, status, request_id)`,
 			[]any{team, next.number, i, e.At, string(e.ActorKind), e.Actor, e.OnBehalfOf, e.Action, e.User, e.Object, e.Address, e.Status, e.RequestID}, "")
 	}
-	for _, id := range read.ids {
-		b.Exec(nil, `DELETE FROM audit_pending WHERE team_id = $1 AND id = $2`, team, id)
-	}
+	addForWaiting(&b, `DELETE FROM audit_pending`, team, read.ids)
 	if err := tx.Run(ctx, &b); err != nil {
 		return false, fmt.Errorf("audit: writing a block: %w", err)
 	}
@@ -251,15 +249,34 @@ func (l *Log) readWaiting(ctx context.Context, tx *store.Tx, team uuid.UUID) (w 
 	return w, nil
 }
 
+// addForWaiting adds statements that select waiting rows of a team. change is their text
+// before WHERE. They are few, because each selects many rows.
+func addForWaiting(b *store.Batch, change string, team uuid.UUID, ids []uuid.UUID) {
+	eachPart(ids, func(part []uuid.UUID) {
+		args := make([]any, 1, 1+len(part))
+		args[0] = team
+		for _, id := range part {
+			args = append(args, id)
+		}
+		b.Exec(nil, change+` WHERE team_id = $1 AND id IN `+store.Placeholders(2, len(part)), args...)
+	})
+}
+
+// eachPart calls fn with parts of a list whose lengths are a few different numbers.
+func eachPart(ids []uuid.UUID, fn func(part []uuid.UUID)) {
+	_ = store.Chunks(ids, []int{256, 64, 16, 4, 1}, func(part []uuid.UUID) error {
+		fn(part)
+		return nil
+	})
+}
+
 // refuse marks waiting rows without a valid code. They stay for Verify.
 func (l *Log) refuse(ctx context.Context, tx *store.Tx, team uuid.UUID, ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	var b store.Batch
-	for _, id := range ids {
-		b.Exec(nil, `UPDATE audit_pending SET refused = 1 WHERE team_id = $1 AND id = $2`, team, id)
-	}
+	addForWaiting(&b, `UPDATE audit_pending SET refused = 1`, team, ids)
 	if err := tx.Run(ctx, &b); err != nil {
 		return fmt.Errorf("audit: refusing rows: %w", err)
 	}
