@@ -16,7 +16,7 @@ import (
 )
 
 // otlpExporter posts spans to a collector as OTLP in JSON. The exporter of the
-// OpenTelemetry project links gRPC and protobuf, 70 packages, also for HTTP; see
+// OpenTelemetry project links 66 packages of gRPC, also for HTTP; see
 // docs/decisions/0016-compile-time.md.
 //
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp
