@@ -77,7 +77,7 @@ fmt: ## format the Go files
 vet:
 	$(GO) vet $(PACKAGES)
 
-generate: ## rewrite generated files: docs/openapi.json, docs/order-states.md
+generate: ## rewrite generated files: openapi.json, order-states.md and resources.md in docs/
 	$(GO) generate ./...
 
 generate-check: ## fail if a generated file or go.mod is out of date
