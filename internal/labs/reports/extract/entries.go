@@ -288,102 +288,146 @@ func joinWrapped(parts ...string) string {
 	return b.String()
 }
 
-// continuation adds a line without a value to the row above or below it.
-func (r *reader) continuation(entries []*entry, i int, em float64) {
+// neighbours are the rows above and below a line without a value.
+type neighbours struct {
+	above, below *entry
+	up, down     float64 // distances to them; infinite if there is none
+}
+
+// neighboursOf finds the next rows above and below an entry.
+func neighboursOf(entries []*entry, i int) neighbours {
 	e := entries[i]
-	var above, below *entry
-	for j := i - 1; j >= 0 && above == nil; j-- {
+	n := neighbours{up: math.Inf(1), down: math.Inf(1)}
+	for j := i - 1; j >= 0 && n.above == nil; j-- {
 		if entries[j].anchor {
-			above = entries[j]
+			n.above = entries[j]
 		}
 	}
-	for j := i + 1; j < len(entries) && below == nil; j++ {
+	for j := i + 1; j < len(entries) && n.below == nil; j++ {
 		if entries[j].anchor {
-			below = entries[j]
+			n.below = entries[j]
 		}
 	}
-	up, down := math.Inf(1), math.Inf(1)
-	if above != nil {
-		last := above.line.y
-		for j := i - 1; j >= 0 && entries[j] != above; j-- { // lines between that belong to it
+	if n.above != nil {
+		last := n.above.line.y
+		for j := i - 1; j >= 0 && entries[j] != n.above; j-- { // lines between that belong to it
 			if entries[j].used {
 				last = max(last, entries[j].line.y)
 			}
 		}
-		up = e.line.y - last
+		n.up = e.line.y - last
 	}
-	if below != nil {
-		down = below.line.y - e.line.y
+	if n.below != nil {
+		n.down = n.below.line.y - e.line.y
 	}
-	near := above
-	if down < up {
-		near = below
+	return n
+}
+
+// continuation adds a line without a value to the row above or below it.
+func (r *reader) continuation(entries []*entry, i int, em float64) {
+	e, n := entries[i], neighboursOf(entries, i)
+	if e.continueFlag(n, em) {
+		return
 	}
-	if len(e.line.cells) == 1 && len(e.parts[nameColumn]) == 0 && near != nil && min(up, down) < 1.6*em { // "High" under a bar
-		if text := e.line.cells[0].text(); len(text) > 1 && isFlagMark(text) && len(near.parts[flagColumn]) == 0 {
-			near.parts[flagColumn] = e.line.cells
-			e.used, e.line.used = true, true
-			return
-		}
-	}
-	name, rng, unit := e.text(nameColumn), e.text(rangeColumn), e.text(unitColumn)
-	if unit != "" && !looksLikeUnit(unit) {
-		if _, joins := knownUnit(joinWrapped(textOf(above, unitColumn), unit)); !joins {
-			unit = ""
-			e.parts[unitColumn] = nil
-		}
-	}
-	if rng != "" || unit != "" {
-		target := above
-		if down < up-0.2*em && !(rng != "" && above != nil && up < 1.9*em && r.continuesChoices(above.text(rangeColumn), rng)) {
-			target = below
-		}
-		if target == nil || min(up, down) > 1.9*em || e.text(valueColumn) != "" {
-			return
-		}
-		if rng != "" && !r.continuesRange(target, rng, target == above) && unit == "" {
-			return
-		}
-		for _, kind := range []columnKind{rangeColumn, unitColumn} {
-			if target == above {
-				target.parts[kind] = append(target.parts[kind], e.parts[kind]...)
-			} else {
-				target.parts[kind] = append(slices.Clone(e.parts[kind]), target.parts[kind]...)
-			}
-		}
-		e.used, e.line.used = true, true
+	name := e.text(nameColumn)
+	if !r.continueRange(e, n, em) {
+		return
 	}
 	if name == "" || len(e.parts[nameColumn]) > 1 || methodLine.MatchString(name) || commentLine.MatchString(name) || len(strings.Fields(name)) > 6 {
 		return
 	}
-	size := e.parts[nameColumn][0].h
-	isHeading := panelWords.MatchString(name) && !startsLower(name)
+	r.continueName(e, n, em)
+}
+
+// continueFlag adds a line that is only a flag to the nearer row: "High" under a bar.
+func (e *entry) continueFlag(n neighbours, em float64) bool {
+	near := n.above
+	if n.down < n.up {
+		near = n.below
+	}
+	if len(e.line.cells) != 1 || len(e.parts[nameColumn]) > 0 || near == nil || min(n.up, n.down) >= 1.6*em {
+		return false
+	}
+	if text := e.line.cells[0].text(); len(text) <= 1 || !isFlagMark(text) || len(near.parts[flagColumn]) > 0 {
+		return false
+	}
+	near.parts[flagColumn] = e.line.cells
+	e.used, e.line.used = true, true
+	return true
+}
+
+// continueRange adds the range and the unit of a line to one of its rows. It returns false
+// if the line has a range or a unit that belongs to no row.
+func (r *reader) continueRange(e *entry, n neighbours, em float64) bool {
+	rng, unit := e.text(rangeColumn), e.text(unitColumn)
+	if unit != "" && !looksLikeUnit(unit) {
+		if _, joins := knownUnit(joinWrapped(textOf(n.above, unitColumn), unit)); !joins {
+			unit = ""
+			e.parts[unitColumn] = nil
+		}
+	}
+	if rng == "" && unit == "" {
+		return true
+	}
+	target := n.above
+	if n.down < n.up-0.2*em && !(rng != "" && n.above != nil && n.up < 1.9*em && r.continuesChoices(n.above.text(rangeColumn), rng)) {
+		target = n.below
+	}
+	if target == nil || min(n.up, n.down) > 1.9*em || e.text(valueColumn) != "" {
+		return false
+	}
+	if rng != "" && !r.continuesRange(target, rng, target == n.above) && unit == "" {
+		return false
+	}
+	for _, kind := range []columnKind{rangeColumn, unitColumn} {
+		e.moveTo(target, kind, target == n.above)
+	}
+	return true
+}
+
+// moveTo adds the cells of a line to those of a row, behind them or before them.
+func (e *entry) moveTo(target *entry, kind columnKind, behind bool) {
+	if behind {
+		target.parts[kind] = append(target.parts[kind], e.parts[kind]...)
+	} else {
+		target.parts[kind] = append(slices.Clone(e.parts[kind]), target.parts[kind]...)
+	}
+	e.used, e.line.used = true, true
+}
+
+// continueName adds the name of a line to the name of one of its rows.
+func (r *reader) continueName(e *entry, n neighbours, em float64) {
+	name, size := e.text(nameColumn), e.parts[nameColumn][0].h
 	fits := func(o *entry, gap float64) bool {
 		return o != nil && !o.isClosed && gap < max(1.6*em, 1.3*size) && len(o.parts[nameColumn]) > 0 && math.Abs(o.parts[nameColumn][0].h-size) < r.heightTolerance(e)*size && math.Abs(o.parts[nameColumn][0].x0-e.parts[nameColumn][0].x0) < 1.5*em
 	}
-	if fits(above, up) {
-		before := above.text(nameColumn)
-		joined := joinWrapped(before, name)
-		if k, alone := r.knows(joined), r.knows(before); k > alone+0.02 && k >= 0.9 || k >= 0.97 && !isHeading && !e.parts[nameColumn][0].bold || openParenthesis(before) || strings.HasSuffix(before, ",") || strings.HasSuffix(before, "-") || strings.HasSuffix(before, "/") ||
-			startsLower(name) && (k >= 0.9 || alone < 0.9) ||
-			alone < 0.9 && r.knows(name) < 0.9 && !isHeading && !e.parts[nameColumn][0].bold && up < 1.35*em {
-			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
-			e.used, e.line.used = true, true
-			return
-		}
-		if r.isSecondLine(above, e, up, down) {
-			above.parts[nameColumn] = append(above.parts[nameColumn], e.parts[nameColumn]...)
-			e.used, e.line.used = true, true
-			return
+	if fits(n.above, n.up) && (r.endsName(n.above, e, n.up, em) || r.isSecondLine(n.above, e, n.up, n.down)) {
+		e.moveTo(n.above, nameColumn, true)
+		return
+	}
+	if fits(n.below, n.down) && !startsLower(name) {
+		joined := joinWrapped(name, n.below.text(nameColumn))
+		if k, alone := r.knows(joined), r.knows(n.below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
+			e.moveTo(n.below, nameColumn, false)
 		}
 	}
-	if fits(below, down) && !startsLower(name) {
-		joined := joinWrapped(name, below.text(nameColumn))
-		if k, alone := r.knows(joined), r.knows(below.text(nameColumn)); k > alone+0.02 && k >= 0.9 {
-			below.parts[nameColumn] = append(slices.Clone(e.parts[nameColumn]), below.parts[nameColumn]...)
-			e.used, e.line.used = true, true
-		}
+}
+
+// endsName reports whether the name of a line is the end of the name of the row above it.
+func (r *reader) endsName(above, e *entry, up, em float64) bool {
+	before, name := above.text(nameColumn), e.text(nameColumn)
+	isHeading := panelWords.MatchString(name) && !startsLower(name)
+	isBold := e.parts[nameColumn][0].bold
+	joined, alone := r.knows(joinWrapped(before, name)), r.knows(before)
+	switch {
+	case joined > alone+0.02 && joined >= 0.9, joined >= 0.97 && !isHeading && !isBold:
+		return true
+	case openParenthesis(before), strings.HasSuffix(before, ","), strings.HasSuffix(before, "-"), strings.HasSuffix(before, "/"):
+		return true
+	case startsLower(name) && (joined >= 0.9 || alone < 0.9):
+		return true
 	}
+	return alone < 0.9 && r.knows(name) < 0.9 && !isHeading && !isBold && up < 1.35*em
 }
 
 // isSecondLine reports whether a line below a row with a known name belongs to the name:

@@ -1,0 +1,59 @@
+package extract
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var (
+	specimenLabel = regexp.MustCompile(`(?i)\b(?:specimen|sample)(?: type)?\s*:\s*`)
+	urineWords    = regexp.MustCompile(`(?i)\b(?:urine|urinalysis|urinary)\b`)
+	bloodWords    = regexp.MustCompile(`(?i)\b(?:serum|plasma|blood|ha?ematology|cbc)\b`)
+	stoolWords    = regexp.MustCompile(`(?i)\b(?:stool|fa?eces|fa?ecal)\b`)
+	salivaWords   = regexp.MustCompile(`(?i)\bsaliva\b`)
+	swabWords     = regexp.MustCompile(`(?i)\b(?:swab|csf|sputum|synovial|semen|cerebrospinal|pleural|peritoneal|pericardial|ascit\w*|amniotic|drain(?:age)? fluid|body fluid|joint fluid|sweat|dialysate|bile|vitreous|aspirate)\b`)
+)
+
+// specimenIn returns the API's sample type that a text names, or nothing.
+func specimenIn(text string) string {
+	switch {
+	case urineWords.MatchString(text):
+		return "urine"
+	case stoolWords.MatchString(text):
+		return "stool"
+	case salivaWords.MatchString(text):
+		return "saliva"
+	case swabWords.MatchString(text):
+		return "other"
+	case bloodWords.MatchString(text):
+		return "serum_plasma_blood"
+	}
+	return ""
+}
+
+// specimenHeader is the header of a column of specimens.
+var specimenHeader = regexp.MustCompile(`(?i)^(?:specimen|sample)(?: type| source| material)?$|^(?:source|matrix|material)$`)
+
+// specimenCodes are the printed abbreviations of specimens, in upper case.
+var specimenCodes = map[string]string{
+	"S": "serum_plasma_blood", "SER": "serum_plasma_blood", "SERUM": "serum_plasma_blood", "SST": "serum_plasma_blood", "P": "serum_plasma_blood", "PLAS": "serum_plasma_blood", "B": "serum_plasma_blood",
+	"BLD": "serum_plasma_blood", "WB": "serum_plasma_blood", "EDTA": "serum_plasma_blood", "CITRATE": "serum_plasma_blood", "HEPARIN": "serum_plasma_blood", "VENOUS": "serum_plasma_blood", "ARTERIAL": "serum_plasma_blood",
+	"CAPILLARY": "serum_plasma_blood", "U": "urine", "UR": "urine", "MSU": "urine", "ST": "stool", "L": "other", "FLUID": "other",
+}
+
+// takeSpecimen uses the text in the column of specimens. It decides the code. A row with
+// a text that is not known needs a review.
+func (d *draft) takeSpecimen(text string) {
+	specimen := specimenIn(text)
+	if specimen == "" {
+		specimen = specimenCodes[strings.ToUpper(strings.Trim(firstWord(text), " ,;()."))]
+	}
+	switch {
+	case specimen != "":
+		d.specimen = specimen
+	case strings.ContainsAny(text, "0123456789") || !startsWithLetter(text): // the number of a specimen
+	default:
+		d.reasons = append(slices.Clone(d.reasons), NameUncertain)
+	}
+}
