@@ -10,8 +10,7 @@ import (
 
 var (
 	// plainAnswer is an answer of a test for something that is there or not.
-	plainAnswer = regexp.MustCompile(`(?i)^(?:(?:not|none|no|non|weakly?|strongly|repeatedly|presumptive(?:ly)?|low|faintly)[ -])?(?:detected|reactive|nonreactive|positive|negative|pos|neg|equivocal|indeterminate|inconclusive|invalid|borderline|` +
-		`present|absent|heterozygous|homozygous|wild[- ]type)$`)
+	plainAnswer = regexp.MustCompile(`(?i)^(?:(?:not|none|no|non|weakly?|strongly|repeatedly|presumptive(?:ly)?|low|faintly)[ -])?(?:` + answerPattern(plainForm) + `)$`)
 	// answerName has a word of tests that have such answers.
 	answerName = regexp.MustCompile(`(?i)\b(?:pcr|rna|dna|naa?t|tma|antigens?|antibod(?:y|ies)|abs?|ags?|ig[agme]|toxins?|screen|tests?|cultures?|smear|virus|viral|sars\S*|covid\S*|hiv\S*|hcv|hbv|hav|hepatitis|hbsag|mrsa|mssa|vre|esbl|` +
 		`influenza|flu|rsv|cmv|ebv|hsv|hpv|vzv|chlamydia|gonorrh\w*|syphilis|trichomonas|rpr|vdrl|tppa|malaria|strep\w*|legionella|pylori|quantiferon|mutation|gene|genotype|variant|leiden|jak2|hla\S*|ana|anca|pregnancy|hcg|` +

@@ -34,7 +34,7 @@ type column struct {
 
 var (
 	inOutHeader    = regexp.MustCompile(`(?i)^(?:in[ -]range|out[ -]of[ -]range|within range|outside range)$`)
-	previousHeader = regexp.MustCompile(`(?i)\b(?:previous|prior|last|historic\w*|earlier|past)\b`)
+	previousHeader = regexp.MustCompile(`(?i)\b(?:` + earlierWords(inHeader) + `)\b`)
 	rangeHeader    = regexp.MustCompile(`(?i)\b(?:ref|reference|range|ranges|interval|intervals|normal|normals|expected|limits?|optimal|desirable)\b`)
 	flagHeader     = regexp.MustCompile(`(?i)^(?:flags?|abn\.?|abnormal|h/l|ind\.?|indicator|alert|l/h|hi/lo|a/n|remark|abn flag)$`)
 	unitHeader     = regexp.MustCompile(`(?i)\b(?:units?|uom)\b`)
@@ -42,7 +42,7 @@ var (
 	valueHeader    = regexp.MustCompile(`(?i)\b(?:results?|values?|observed|findings?|concentration|current|now|today|this (?:visit|time|week|month|year|sample|admission)|measured|your level|outcome)\b`)
 	nameHeader     = regexp.MustCompile(`(?i)\b(?:tests?|investigations?|analytes?|analysis|analyses|components?|parameters?|examinations?|descriptions?|determinations?|biomarkers?|markers?|assays?|procedures?|study|studies|measures?|items?|test name|tests? performed|tests? ordered)\b`)
 	headerPhrase   = regexp.MustCompile(`(?i)^(test name|test|tests|investigation|analyte|component|parameter|examination|results?|values?|flags?|units?|reference ranges?|reference intervals?|reference values?|ref\.? ranges?|ref\.? intervals?|ref\.? values?|normal ranges?|biological ref\.? intervals?|in range|out of range|lab|status|method)(?:\s|$)`)
-	headerWordsRe  = regexp.MustCompile(`(?i)^(?:and|or|flag|date|interval|intervals|range|ranges|units?|result|results|value|values|level|name|limits|reference|ref\.?|&|\(?cont\.?\)?|current|previous|prior|test|in|out|of|status)$`)
+	headerWordsRe  = regexp.MustCompile(`(?i)^(?:and|or|flag|date|interval|intervals|range|ranges|units?|result|results|value|values|level|name|limits|reference|ref\.?|&|\(?cont\.?\)?|current|` + earlierWords(headerWord) + `|test|in|out|of|status)$`)
 )
 
 // agoHeader is the header of results of an earlier day, such as "3 months ago" or

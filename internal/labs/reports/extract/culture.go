@@ -368,7 +368,7 @@ func (row *Row) finishCulture(d draft) {
 	case class == "A" || class == "H" || class == "L":
 		row.Interpretation = "abnormal"
 	}
-	if row.Interpretation == "unknown" && row.Range.Kind == RangeWords && slices.Contains(negativeWords, strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(row.Range.Expected))) && !harmlessGrowth.MatchString(d.value) && !negatedName.MatchString(d.value) {
+	if row.Interpretation == "unknown" && row.Range.Kind == RangeWords && slices.Contains(negativeWords, foldAnswer(row.Range.Expected)) && !harmlessGrowth.MatchString(d.value) && !negatedName.MatchString(d.value) {
 		row.Interpretation = "abnormal" // a finding where none is expected
 	}
 	if !isDrug || d.value == d.flag {

@@ -78,7 +78,7 @@ func (r *reader) emit(e *entry, page int) {
 }
 
 // olderName begins the name of an earlier result.
-var olderName = regexp.MustCompile(`(?i)^(?:previous|prior|last|earlier)\s`)
+var olderName = regexp.MustCompile(`(?i)^(?:` + earlierWords(inName) + `)\s`)
 
 // aimName begins the name of a value that is no result.
 var aimName = regexp.MustCompile(`(?i)^(?:target|goal|aim|threshold|cut-?off|transfuse|reference range|normal range|critical (?:value|limit)s?|alert limit)\b|\b(?:target|goal|threshold|cut-?off)$`)

@@ -100,7 +100,7 @@ func expectation(value string, rng Range) string {
 		return "unknown"
 	}
 	fold := func(s string) string {
-		word := strings.NewReplacer("-", "", " ", "").Replace(strings.ToLower(s))
+		word := foldAnswer(s)
 		if slices.Contains(negativeWords, word) {
 			return "negative"
 		}
@@ -117,12 +117,6 @@ func expectation(value string, rng Range) string {
 	}
 	return "unknown"
 }
-
-// negativeWords are the answers, without blanks and hyphens, that mean negative.
-var negativeWords = []string{"negative", "neg", "nonreactive", "notreactive", "notdetected", "nonedetected", "undetected", "undetectable", "notisolated", "noneisolated", "notfound", "nonefound", "absent", "notpresent", "nogrowth", "noneseen", "notseen"}
-
-// positiveStart begins an answer that is not negative.
-var positiveStart = regexp.MustCompile(`^(?:weakly|weak)?(?:pos|reactive|detected|present)`)
 
 // check applies the rules of review.
 func (r *reader) check(row *Row, value Value, source Source, d draft, review func(Reason)) {

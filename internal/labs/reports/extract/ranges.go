@@ -35,15 +35,6 @@ var (
 	ageBehind   = regexp.MustCompile(`(?i)^\s*\+?\s*(?:years?|yrs?|y|months?|mo|days?|weeks?)\b`)
 )
 
-// expectedWords maps a normal answer in lower case to its form.
-var expectedWords = map[string]string{
-	"negative": "Negative", "neg": "Negative", "positive": "Positive", "non reactive": "Non Reactive", "nonreactive": "Non Reactive", "non-reactive": "Non Reactive",
-	"reactive": "Reactive", "not reactive": "Non Reactive", "undetectable": "Not Detected", "not detected": "Not Detected", "none detected": "Not Detected", "detected": "Detected", "none seen": "None seen", "not seen": "None seen",
-	"yellow": "Yellow", "clear": "Clear", "absent": "Absent", "nil": "Absent", "present": "Present", "negative/trace": "Negative/Trace", "none/few": "None/Few",
-	"immune": "Immune", "no growth": "No growth", "normal": "Normal", "pale yellow": "Pale yellow", "straw": "Straw", "yellow/straw": "Yellow/Straw",
-	"none": "None", "trace": "Trace", "few": "Few", "straw to yellow": "Straw to yellow", "straw-yellow": "Straw-yellow", "neg/trace": "Negative/Trace", "adequate": "Adequate", "susceptible": "Susceptible",
-}
-
 // ParseRange reads a reference range and, where several are printed, chooses the
 // patient's.
 func ParseRange(text string, commas bool, who Patient) Range {

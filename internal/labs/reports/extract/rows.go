@@ -472,6 +472,6 @@ func takeUnit(text string) (unit, rest string) {
 
 var (
 	// sectionOfTime is a heading that separates earlier results from current ones.
-	sectionOfTime = regexp.MustCompile(`(?i)^[\s*#-]*(previous|prior|historical|earlier|past|current|today's|latest|new)\s+(?:laboratory |lab |test )?(?:results?|values?|reports?|tests?)\b[^.]{0,40}$`)
+	sectionOfTime = regexp.MustCompile(`(?i)^[\s*#-]*(` + earlierWords(inHeading) + `|current|today's|latest|new)\s+(?:laboratory |lab |test )?(?:results?|values?|reports?|tests?)\b[^.]{0,40}$`)
 	continuedMark = regexp.MustCompile(`(?i)\s*[(\[]?(?:continued|cont\.?|cont'd)[)\]]?\s*$`)
 )

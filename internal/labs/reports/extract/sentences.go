@@ -102,14 +102,14 @@ func endsSentence(word, next string) bool {
 func startsLower(word string) bool { return word[0] >= 'a' && word[0] <= 'z' }
 
 // historyHeading is a heading of earlier findings, which are no results of the report.
-var historyHeading = regexp.MustCompile(`(?i)^[\s*#-]*(?:(?:past|previous|prior|medical|clinical|relevant|patient|personal|family|social|surgical|drug|treatment)\s+)*` +
+var historyHeading = regexp.MustCompile(`(?i)^[\s*#-]*(?:(?:` + earlierWords(inHistory) + `|medical|clinical|relevant|patient|personal|family|social|surgical|drug|treatment)\s+)*` +
 	`(?:history|problems?(?: list)?|anamnesis|background|medications?(?: list)?|current medications?|clinical (?:information|details|notes?|data|indications?)|(?:working |admission )?diagnos[ei]s|allergies)\s*:?$`)
 
 var (
 	// earlierAside accepts the words in parentheses behind an earlier value.
-	earlierAside = regexp.MustCompile(`(?i)^(?:old(?:er)?(?: values?| results?)?|previous(?:ly)?|prior|earlier|former|historic\w*|last (?:visit|week|month|year|time|result|value)|(?:at |on )?(?:baseline|admission)|yesterday|pre-?\s?(?:op(?:erative)?|treatment|therapy|surgery|admission|transfusion)|before (?:the )?(?:treatment|therapy|surgery|operation|admission|transfusion)|.*\bago)$`)
+	earlierAside = regexp.MustCompile(`(?i)^(?:` + earlierWords(inAside) + `)$`)
 	// earlierBeside is an earlier value beside the current one: "(previously 6.1 mmol/L)".
-	earlierBeside = regexp.MustCompile(`(?i)^(?:previous(?:ly)?|prior|last|was|formerly|earlier|before)\b\W*(?:was |value |result )?[<>]?\s*\d`)
+	earlierBeside = regexp.MustCompile(`(?i)^(?:` + earlierWords(inBeside) + `)\b\W*(?:was |value |result )?[<>]?\s*\d`)
 	// monthAndYear is a month without a day: "03/2025", "Jan 2024".
 	monthAndYear = regexp.MustCompile(`(?i)(?:^|\s)(\d{1,2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?[-/. ]+((?:19|20)\d\d)$`)
 	yearInText   = regexp.MustCompile(`\b(?:19|20)\d\d\b`)
@@ -355,8 +355,8 @@ func trimFiller(text string, filler *regexp.Regexp) string {
 // The words around a value decide whether it is the patient's current result.
 var (
 	// otherValueCue marks thresholds, aims, ranges, doses and earlier values.
-	otherValueCue = regexp.MustCompile(`(?i)\b(?:if|unless|should|until|target\w*|goals?|aim\w*|thresholds?|cut-?offs?|transfus\w*|previous\w*|prior|formerly|earlier|baseline|histor\w+|ago|` +
-		`last (?:week|month|year|visit|time|test|report|result)|(?:normal|reference|therapeutic|expected|desired|target) (?:range|value|interval|limit)s?|expected|recommended|desirable|ideal|optimal|keep|maintain|` +
+	otherValueCue = regexp.MustCompile(`(?i)\b(?:if|unless|should|until|target\w*|goals?|aim\w*|thresholds?|cut-?offs?|transfus\w*|` + earlierWords(inSentence) + `|` +
+		`(?:normal|reference|therapeutic|expected|desired|target) (?:range|value|interval|limit)s?|expected|recommended|desirable|ideal|optimal|keep|maintain|` +
 		`doses?|dosage|daily|tablets?|supplement\w*|give|given|start|started|prescri\w*|infus\w*|indicates?|indication|suggests?|suggestive|requires?|warrants?|defin\w+|diagnostic|considered|guidelines?|or (?:more|less|above|below|higher|lower|greater|over|under)|criteri\w+|ranges? from|detection|example|e\.g)\b`)
 	conditionCue = regexp.MustCompile(`(?i)\b(?:if|unless|when|whenever|once|should|in case)\b`)
 	currentCue   = regexp.MustCompile(`(?i)\b(?:today|now|current|currently|latest|most recent|presently|at present|this (?:visit|morning|week|sample))\b`)

@@ -172,8 +172,6 @@ func (r *reader) unknownRow(words []Word) (at int, best evidence, ok bool) {
 // "RNA: DETECTED Ct", "NAAT positive,".
 var answerInName = regexp.MustCompile(`(?i):\s*(?:` + answerWords + `)(?:\W|$)|\b(?:` + answerWords + `)(?:,$|\s+(?:ct|cq|cp|s/co|coi|index|titer|titre)$)`)
 
-const answerWords = `(?:weakly )?(?:detected|positive|negative|(?:non-?)?reactive|present|absent)`
-
 // score counts the parts of a row in a line.
 func (v evidence) score() int {
 	n := 0

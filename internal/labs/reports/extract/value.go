@@ -43,119 +43,14 @@ func plainSpaces(text string) string {
 	return strings.TrimSpace(blanks.ReplaceAllString(text, " "))
 }
 
-// resultWords are answers in words, in lower case, and whether they are yes-or-no
-// answers. Longer ones come first where one begins with another.
-var resultWords = []struct {
-	word    string
-	boolean bool
-}{
-	{"not detected", true},
-	{"none detected", true},
-	{"undetected", true},
-	{"undetectable", true},
-	{"not reactive", true},
-	{"not present", true},
-	{"not isolated", true},
-	{"not found", true},
-	{"none found", true},
-	{"none isolated", true},
-	{"non-reactive", true},
-	{"non reactive", true},
-	{"nonreactive", true},
-	{"weakly reactive", true},
-	{"weak positive", true},
-	{"weakly positive", true},
-	{"borderline", false},
-	{"equivocal", false},
-	{"indeterminate", false},
-	{"inconclusive", false},
-	{"negative", true},
-	{"positive", true},
-	{"reactive", true},
-	{"detected", true},
-	{"none seen", false},
-	{"not seen", false},
-	{"no growth", false},
-	{"mixed flora", false},
-	{"mixed growth", false},
-	{"absent", true},
-	{"present", true},
-	{"trace", false},
-	{"few", false},
-	{"many", false},
-	{"moderate", false},
-	{"occasional", false},
-	{"rare", false},
-	{"small", false},
-	{"large", false},
-	{"none", false},
-	{"nil", false},
-	{"dark yellow", false},
-	{"pale yellow", false},
-	{"light yellow", false},
-	{"yellow", false},
-	{"amber", false},
-	{"straw", false},
-	{"colorless", false},
-	{"colourless", false},
-	{"red", false},
-	{"brown", false},
-	{"orange", false},
-	{"slightly cloudy", false},
-	{"slightly hazy", false},
-	{"clear", false},
-	{"cloudy", false},
-	{"turbid", false},
-	{"hazy", false},
-	{"not immune", true},
-	{"non-immune", true},
-	{"immune", true},
-	{"normal", false},
-	{"abnormal", false},
-	{"susceptible", false},
-	{"resistant", false},
-	{"intermediate", false},
-	{"tntc", false},
-	{"innumerable", false},
-	{"numerous", false},
-	{"packed", false},
-	{"pending", false},
-	{"result pending", false},
-	{"to follow", false},
-	{"awaited", false},
-	{"in progress", false},
-	{"in process", false},
-	{"outstanding", false},
-	{"not done", false},
-	{"not performed", false},
-	{"see note", false},
-	{"see below", false},
-	{"see comment", false},
-	{"tnp", false},
-	{"qns", false},
-	{"quantity not sufficient", false},
-	{"hemolyzed", false},
-	{"haemolysed", false},
-	{"cancelled", false},
-	{"canceled", false},
-	{"insufficient", false},
-	{"yes", true},
-	{"no", true},
-	{"pos", true},
-	{"neg", true},
-	{"normocytic", false},
-	{"adequate", false},
-	{"rh positive", true},
-	{"rh negative", true},
-}
-
 // startsWithWord returns the result word that text begins with.
 func startsWithWord(text string) (word string, boolean, ok bool) {
 	lower := strings.ToLower(text)
 	best := ""
-	for _, w := range resultWords {
-		if len(w.word) > len(best) && strings.HasPrefix(lower, w.word) && (len(lower) == len(w.word) || strings.ContainsRune(" ,;(.*[/", rune(lower[len(w.word)]))) {
-			best, boolean = w.word, w.boolean
+	for i := range answerTable {
+		w := &answerTable[i]
+		if w.has(resultWord) && len(w.word) > len(best) && strings.HasPrefix(lower, w.word) && (len(lower) == len(w.word) || strings.ContainsRune(" ,;(.*[/", rune(lower[len(w.word)]))) {
+			best, boolean = w.word, w.has(yesNoWord)
 		}
 	}
 	return best, boolean, best != ""
