@@ -3,6 +3,8 @@ package platform
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
+
 	"hale/internal/api"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/paging"
@@ -48,11 +50,16 @@ func jobOf(j jobs.Job) jobBody {
 	}
 }
 
+// jobStatusWord is the state of a job.
+type jobStatusWord string
+
+func (jobStatusWord) Schema(huma.Registry) *huma.Schema { return api.Enum(jobs.Statuses) }
+
 type jobsIn struct {
-	Kind   string `query:"kind" maxLength:"100"`
-	Status string `query:"status" enum:"queued,running,succeeded,failed,canceled"`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
+	Kind   string        `query:"kind" maxLength:"100"`
+	Status jobStatusWord `query:"status"`
+	Limit  int           `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string        `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type jobsBody struct {

@@ -54,7 +54,7 @@ func (k Kind[Args]) enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 	err = tx.QueryRow(ctx, `INSERT INTO jobs (team_id, id, kind, key, args, status, run_at, attempts, max_attempts,
 			again, cancel, cancelable, progress_done, progress_total, progress_note, error, created_at)
 		VALUES ($1, $2, $3, $4, $5, 'queued', $6, 0, $7, FALSE, FALSE, $8, 0, 0, '', '', $9)
-		ON CONFLICT (team_id, kind, key) WHERE key <> '' AND status IN ('queued', 'running') DO UPDATE SET
+		ON CONFLICT (team_id, kind, key) WHERE key <> '' AND `+hasActiveStatus+` DO UPDATE SET
 			args = excluded.args,
 			again = (jobs.status = 'running'),
 			run_at = CASE WHEN jobs.status = 'running' OR excluded.run_at < jobs.run_at THEN excluded.run_at ELSE jobs.run_at END
@@ -69,7 +69,7 @@ func (k Kind[Args]) enqueue(ctx context.Context, tx *store.Tx, args Args, o Opti
 
 // IsActive reports whether a kind has a job of the team with a key that runs or is due.
 func IsActive(ctx context.Context, tx *store.Tx, team uuid.UUID, kind string) (active bool, err error) {
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE team_id = $1 AND kind = $2 AND key <> '' AND status IN ('queued', 'running')
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM jobs WHERE team_id = $1 AND kind = $2 AND key <> '' AND `+hasActiveStatus+`
 		AND (status = 'running' OR run_at <= $3))`, team, kind, store.Micros(tx.Now())).Scan(&active)
 	if err != nil {
 		return false, fmt.Errorf("jobs: looking for a job of %s: %w", kind, err)
@@ -96,7 +96,7 @@ func Cancel(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (bool, err
 	n, err := tx.Exec(ctx, `UPDATE jobs SET cancel = TRUE, again = FALSE,
 			finished_at = CASE WHEN status = 'queued' THEN $3 ELSE finished_at END,
 			status = CASE WHEN status = 'queued' THEN 'canceled' ELSE status END
-		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, team, id, store.Micros(tx.Now()))
+		WHERE team_id = $1 AND id = $2 AND `+hasActiveStatus, team, id, store.Micros(tx.Now()))
 	if err != nil {
 		return false, fmt.Errorf("jobs: canceling: %w", err)
 	}
@@ -127,6 +127,9 @@ func Stop(ctx context.Context, tx *store.Tx, team uuid.UUID, id ID) (Job, error)
 // topicChange wakes the runners of this process: a job was queued or canceled.
 const topicChange = store.Topic("jobs.changed")
 
+// hasActiveStatus selects the jobs that have not ended.
+const hasActiveStatus = `status IN ('queued', 'running')`
+
 // Status is the state of a job.
 type Status string
 
@@ -138,6 +141,9 @@ const (
 	Failed    Status = "failed"
 	Canceled  Status = "canceled"
 )
+
+// Statuses lists the states.
+var Statuses = []Status{Queued, Running, Succeeded, Failed, Canceled}
 
 // Job describes a job for callers of the API.
 type Job struct {

@@ -58,7 +58,7 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 		if run, err = Get(ctx, tx, team, ids.FromUUID[Run](job.ID.UUID())); err != nil {
 			return err
 		}
-		run.Status, run.Total = Running, 1
+		run.Status, run.Total = jobs.Running, 1
 		if run.User == nil {
 			if run.Total, err = ledger.CountUsers(ctx, tx, team); err != nil {
 				return err
@@ -88,11 +88,11 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 		ended := *w.run
 		switch took = now.Sub(began); {
 		case busy:
-			ended.Status = Queued
+			ended.Status = jobs.Queued
 		case canceled:
-			ended.Status, ended.FinishedAt = Canceled, &now
+			ended.Status, ended.FinishedAt = jobs.Canceled, &now
 		default:
-			ended.Status, ended.FinishedAt = Succeeded, &now
+			ended.Status, ended.FinishedAt = jobs.Succeeded, &now
 		}
 		return ended.save(kept, tx)
 	})

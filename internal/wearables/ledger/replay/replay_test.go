@@ -168,9 +168,9 @@ func (b *fixture) run(o Order) (r Run) {
 			r, err = Get(b.ctx, tx, b.user.Team, r.ID)
 			return err
 		})
-		return r.Status != Queued && r.Status != Running
+		return r.Status != jobs.Queued && r.Status != jobs.Running
 	})
-	if r.Status != Succeeded || r.Done != r.Total {
+	if r.Status != jobs.Succeeded || r.Done != r.Total {
 		b.t.Fatalf("%+v", r)
 	}
 	return r

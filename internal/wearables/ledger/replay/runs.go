@@ -20,18 +20,6 @@ import (
 // ID identifies a run, and its job.
 type ID = ids.ID[Run]
 
-// Status is the state of a run, in the words of jobs.
-type Status string
-
-// A run is queued before it starts, and between attempts.
-const (
-	Queued    Status = "queued"
-	Running   Status = "running"
-	Succeeded Status = "succeeded"
-	Failed    Status = "failed"
-	Canceled  Status = "canceled"
-)
-
 // Order holds the options of a run.
 type Order struct {
 	User   *users.ID // only this user; nil means all
@@ -45,8 +33,8 @@ type Run struct {
 	Order
 	ID          ID
 	Team        teams.ID
-	Status      Status
-	Done, Total int64 // users
+	Status      jobs.Status // queued before it starts, and between attempts
+	Done, Total int64       // users
 	Report      Changes
 	Error       string
 	CreatedAt   time.Time
@@ -88,7 +76,7 @@ func (r *Run) scan(row interface{ Scan(...any) error }) error {
 // Create stores a run and enqueues its job, in one transaction. The user, if set, must be
 // one of the team.
 func (s *Service) Create(ctx context.Context, tx *store.Tx, team teams.ID, o Order) (Run, error) {
-	r := Run{Order: o, Team: team, Status: Queued, Report: *newChanges(), CreatedAt: tx.Now()}
+	r := Run{Order: o, Team: team, Status: jobs.Queued, Report: *newChanges(), CreatedAt: tx.Now()}
 	var user any
 	if o.User != nil {
 		if err := users.Exists(ctx, tx, team, *o.User); err != nil {
@@ -153,14 +141,14 @@ func List(ctx context.Context, tx *store.Tx, team teams.ID) ([]Run, error) {
 // reconcile updates a queued or running run whose job was canceled. A canceled job does not
 // update its run.
 func reconcile(ctx context.Context, tx *store.Tx, r *Run) error {
-	if r.Status != Queued && r.Status != Running {
+	if r.Status != jobs.Queued && r.Status != jobs.Running {
 		return nil
 	}
 	how, at, problem, err := jobs.OutcomeOf(ctx, tx, r.Team.UUID(), ids.FromUUID[jobs.Job](r.ID.UUID()))
 	if err != nil || how == "" {
 		return err
 	}
-	r.Status, r.FinishedAt = Status(how), at
+	r.Status, r.FinishedAt = how, at
 	if problem != "" {
 		r.Error = problem
 	}
