@@ -59,9 +59,12 @@ func read(ctx context.Context, tx *store.Tx, team teams.ID, id ID) (Import, erro
 	return r.open(ctx, tx)
 }
 
+// hasActiveStatus selects the imports that have not ended.
+const hasActiveStatus = `status IN ('queued', 'running')`
+
 // bySpool finds the queued or running import of a file.
 func bySpool(ctx context.Context, tx *store.Tx, name string) (Import, error) {
-	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM imports WHERE spool = $1 AND status IN ('queued', 'running')`, name))
+	r, err := scan(tx.QueryRow(ctx, `SELECT `+columns+` FROM imports WHERE spool = $1 AND `+hasActiveStatus, name))
 	return r.Import, err
 }
 
@@ -76,7 +79,7 @@ func list(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) ([]Im
 // sameFile lists the queued and running imports of one file.
 func sameFile(ctx context.Context, tx *store.Tx, user users.User, sha256 []byte, historyOnly bool) ([]Import, error) {
 	return query(ctx, tx, `SELECT `+columns+` FROM imports
-		WHERE team_id = $1 AND user_id = $2 AND sha256 = $3 AND history_only = $4 AND status IN ('queued', 'running')
+		WHERE team_id = $1 AND user_id = $2 AND sha256 = $3 AND history_only = $4 AND `+hasActiveStatus+`
 		ORDER BY id`, user.Team, user.ID, sha256, historyOnly)
 }
 
@@ -110,7 +113,7 @@ func query(ctx context.Context, tx *store.Tx, sql string, args ...any) ([]Import
 func setStarted(ctx context.Context, tx *store.Tx, i *Import, zone string) error {
 	now := tx.Now()
 	n, err := tx.Exec(ctx, `UPDATE imports SET status = 'running', attempts = attempts + 1, error = '', started_at = $3, zone = $4
-		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, store.Micros(now), zone)
+		WHERE team_id = $1 AND id = $2 AND `+hasActiveStatus, i.Team, i.ID, store.Micros(now), zone)
 	if err == nil && n == 0 {
 		err = errEnded
 	}
@@ -134,7 +137,7 @@ func noteProgress(ctx context.Context, tx *store.Tx, i *Import) error {
 // setQueued queues an import between two attempts.
 func setQueued(ctx context.Context, tx *store.Tx, i *Import) error {
 	_, err := tx.Exec(ctx, `UPDATE imports SET status = 'queued', error = $3
-		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running')`, i.Team, i.ID, i.Error)
+		WHERE team_id = $1 AND id = $2 AND `+hasActiveStatus, i.Team, i.ID, i.Error)
 	return err
 }
 
@@ -153,7 +156,7 @@ func finish(ctx context.Context, tx *store.Tx, i *Import) error {
 	}
 	p := i.Progress
 	_, err := tx.Exec(ctx, `UPDATE imports SET
-			status = CASE WHEN status IN ('queued', 'running') THEN $3 ELSE status END,
+			status = CASE WHEN `+hasActiveStatus+` THEN $3 ELSE status END,
 			error = $4, report = $5, step = $6, done = $7, total = $8, records = $9, skipped = $10, finished_at = $11
 		WHERE team_id = $1 AND id = $2 AND status IN ('queued', 'running', 'canceled')`,
 		i.Team, i.ID, string(i.Status), i.Error, sealed, p.Step, p.Done, p.Total, p.Records, p.Skipped, store.MicrosOrNil(i.FinishedAt))
