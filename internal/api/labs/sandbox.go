@@ -11,6 +11,7 @@ import (
 	"hale/internal/labs/labclock"
 	"hale/internal/labs/networks/sandboxlab"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 )
@@ -127,10 +128,10 @@ type advanceSandboxBody struct {
 }
 
 type sandboxPlanBody struct {
-	OrderID orders.ID `json:"order_id" format:"uuid"`
-	Due     api.Time  `json:"due_at" doc:"Time of the next step by the clock of the lab."`
-	Act     string    `json:"act" enum:"accept,scan,visit,draw,reject,report"`
-	Status  *string   `json:"status" doc:"The status of the order after the step."`
+	OrderID orders.ID      `json:"order_id" format:"uuid"`
+	Due     api.Time       `json:"due_at" doc:"Time of the next step by the clock of the lab."`
+	Act     sandboxActWord `json:"act"`
+	Status  *string        `json:"status" doc:"The status of the order after the step."`
 }
 
 func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (sandboxBody, error) {
@@ -152,7 +153,7 @@ func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (san
 	}
 	plans, err := sandboxlab.PlannedSteps(ctx, tx, c.Team, nil, 100)
 	for _, p := range plans {
-		body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), string(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
+		body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), sandboxActWord(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
 	}
 	return body, err
 }
@@ -316,7 +317,7 @@ func (h *Handlers) runSandboxScript(ctx context.Context, c api.Caller, in *runSa
 		}
 		plans, err := sandboxlab.PlannedSteps(ctx, tx, c.Team, &in.OrderID, 100)
 		for _, p := range plans {
-			body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), string(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
+			body.Plans = append(body.Plans, sandboxPlanBody{p.Order, api.Time(p.Due), sandboxActWord(p.Step.Act), api.TextOrNull(string(p.Step.Status))})
 		}
 		return err
 	})
@@ -331,6 +332,7 @@ type (
 	orderEventWord    string
 	sandboxResultWord string
 	sandboxScriptWord string
+	sandboxActWord    string
 )
 
 // Schema lists the event strings of every method.
@@ -348,9 +350,8 @@ func (orderEventWord) Schema(huma.Registry) *huma.Schema {
 	return api.Enum(words)
 }
 
-func (sandboxResultWord) Schema(huma.Registry) *huma.Schema {
-	return api.Enum([]string{"numeric", "range", "comment", "coded_value"})
-}
+func (sandboxResultWord) Schema(huma.Registry) *huma.Schema { return api.Enum(results.Types) }
+func (sandboxActWord) Schema(huma.Registry) *huma.Schema    { return api.Enum(sandboxlab.Acts) }
 
 func (sandboxScriptWord) Schema(huma.Registry) *huma.Schema {
 	var words []string

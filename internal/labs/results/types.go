@@ -24,6 +24,9 @@ const (
 	Final   Status = "final"
 )
 
+// Statuses lists the statuses.
+var Statuses = []Status{Final, Partial}
+
 // Type is the form of a result's text.
 //
 // Reference 3.
@@ -36,6 +39,9 @@ const (
 	Comment Type = "comment"     // words
 	Coded   Type = "coded_value" // an upper-case constant
 )
+
+// Types lists the types of result.
+var Types = []Type{Numeric, Range, Comment, Coded}
 
 // Revision is one version of an order's results with its number and time.
 type Revision struct {

@@ -28,6 +28,9 @@ const (
 	Report Act = "report" // the lab sends results
 )
 
+// Acts lists the acts.
+var Acts = []Act{Accept, Scan, Visit, Draw, Reject, Report}
+
 // Step is one future step of an order. Zero fields are not set.
 type Step struct {
 	Act Act `json:"act"`
