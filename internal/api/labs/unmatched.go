@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -13,6 +14,7 @@ import (
 	"hale/internal/labs/matching"
 	"hale/internal/labs/matching/rehearsal"
 	"hale/internal/labs/orders"
+	"hale/internal/labs/results"
 	"hale/internal/people/users"
 	"hale/internal/platform/audit"
 	"hale/internal/platform/civil"
@@ -38,16 +40,44 @@ type UnmatchedPath struct {
 	ID matching.ID `path:"raw_result_id" format:"uuid"`
 }
 
+// Types for the words of unmatched results and their tests.
+type (
+	decisionWord        string
+	unmatchedStatusWord string
+	resultStatusWord    string
+	rehearsedWord       string
+	rehearsalStatusWord string
+	orderSourceWord     string
+)
+
+func (decisionWord) Schema(huma.Registry) *huma.Schema { return api.Enum(matching.Decisions) }
+
+func (unmatchedStatusWord) Schema(huma.Registry) *huma.Schema {
+	return api.Enum(matching.ListedStatuses)
+}
+func (resultStatusWord) Schema(huma.Registry) *huma.Schema    { return api.Enum(results.Statuses) }
+func (rehearsalStatusWord) Schema(huma.Registry) *huma.Schema { return api.Enum(rehearsal.Statuses) }
+func (orderSourceWord) Schema(huma.Registry) *huma.Schema     { return api.Enum(rehearsal.Sources) }
+
+// Schema lists the decisions that can be rehearsed.
+func (rehearsedWord) Schema(huma.Registry) *huma.Schema {
+	var decisions []matching.Decision
+	for _, c := range rehearsal.Cases {
+		decisions = append(decisions, c.Decision)
+	}
+	return api.Enum(decisions)
+}
+
 type listUnmatchedIn struct {
-	Limit    int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor   string `query:"next_cursor" doc:"next_cursor of the previous page."`
-	Decision string `query:"decision_code" enum:"match_sample_id,match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
-	LabSlug  string `query:"lab_slug"`
-	Worst    string `query:"interpretation" enum:"normal,abnormal,critical,unknown"`
-	Status   string `query:"status" enum:"pending_customer_review,pending_ops_review,resolved" doc:"Statuses to search. The default is all that are not resolved."`
-	From     string `query:"created_at_start" format:"date" doc:"A day in UTC, inclusive."`
-	To       string `query:"created_at_end" format:"date" doc:"A day in UTC, inclusive."`
-	Search   string `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
+	Limit    int                 `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor   string              `query:"next_cursor" doc:"next_cursor of the previous page."`
+	Decision decisionWord        `query:"decision_code"`
+	LabSlug  string              `query:"lab_slug"`
+	Worst    interpretationWord  `query:"interpretation"`
+	Status   unmatchedStatusWord `query:"status" doc:"Statuses to search. The default is all that are not resolved."`
+	From     string              `query:"created_at_start" format:"date" doc:"A day in UTC, inclusive."`
+	To       string              `query:"created_at_end" format:"date" doc:"A day in UTC, inclusive."`
+	Search   string              `query:"search_input" maxLength:"200" doc:"Part of the patient's name, or the birth date."`
 }
 
 func (in *listUnmatchedIn) filter() (matching.Filter, error) {
@@ -237,7 +267,7 @@ type unmatchedBody struct {
 	Lab            reviewLab                 `json:"lab"`
 	Markers        []reviewMarker            `json:"markers"`
 	Interpretation orders.Interpretation     `json:"interpretation" doc:"Interpretation by the lab's flags, its ranges and the critical limits: normal, abnormal, critical, unknown."`
-	ResultStatus   string                    `json:"result_status" enum:"final,partial"`
+	ResultStatus   resultStatusWord          `json:"result_status"`
 	Note           *string                   `json:"note"`
 	Action         *matching.Action          `json:"resolution_action" doc:"accept, reject, unsure; null before a decision."`
 	ResolvedUserID orders.NullID             `json:"resolved_user_id"`
@@ -299,11 +329,11 @@ type reviewStatus struct {
 func unmatchedOf(i *matching.Item, offered *catalogue.Catalogue) unmatchedBody {
 	body := unmatchedBody{
 		ID: i.ID, Status: i.Status, Decision: i.Decision, SubReasons: i.SubReasons(), Reason: i.Decision.Sentence(), Lab: reviewLab{ID: i.Lab},
-		Markers: []reviewMarker{}, Interpretation: i.Interpretation, ResultStatus: "final", AllowedActions: i.Actions(), Groups: groupsOf(i.Candidates),
+		Markers: []reviewMarker{}, Interpretation: i.Interpretation, ResultStatus: resultStatusWord(results.Final), AllowedActions: i.Actions(), Groups: groupsOf(i.Candidates),
 		CreatedAt: api.Time(i.CreatedAt), UpdatedAt: api.Time(i.UpdatedAt), ReviewedAt: api.TimeOrNull(i.ReviewedAt), ReviewedBy: api.TextOrNull(i.ReviewedBy), ResolvedOrder: orders.NullIDOf(i.Order),
 	}
 	if i.Partial {
-		body.ResultStatus = "partial"
+		body.ResultStatus = resultStatusWord(results.Partial)
 	}
 	if i.Action != "" {
 		body.Action = &i.Action
@@ -384,11 +414,11 @@ type createRehearsalIn struct {
 	Key  string `header:"X-Idempotency-Key" required:"true" minLength:"1" maxLength:"255" doc:"The same key and body get the same run; another body is refused."`
 	Body struct {
 		_              struct{}                    `additionalProperties:"false"`
-		Case           string                      `json:"case" enum:"match_completed,match_cancelled,wrong_collection,wrong_lab,multiple_demo_match,match_sample_id_mismatch_demo,match_demo,no_match"`
-		OrderSource    string                      `json:"order_source" enum:"managed,provided" doc:"managed means that the run creates the orders. wrong_collection requires provided."`
+		Case           rehearsedWord               `json:"case"`
+		OrderSource    orderSourceWord             `json:"order_source" doc:"managed means that the run creates the orders. wrong_collection requires provided."`
 		Orders         api.OrNull[rehearsalOrders] `json:"orders" required:"false" doc:"Orders by role, with order_source provided."`
-		ResultStatus   string                      `json:"result_status" required:"false" enum:"final,partial" default:"final"`
-		Interpretation string                      `json:"interpretation" required:"false" enum:"normal,abnormal,critical,unknown" default:"normal"`
+		ResultStatus   resultStatusWord            `json:"result_status" required:"false" default:"final"`
+		Interpretation interpretationWord          `json:"interpretation" required:"false" default:"normal"`
 		LabTestID      orders.NullID               `json:"lab_test_id" required:"false" doc:"Lab test of managed orders; selected automatically when absent."`
 		WrongLabTestID orders.NullID               `json:"wrong_lab_test_id" required:"false" doc:"Lab test that the other lab reports in case wrong_lab."`
 	}
@@ -400,7 +430,7 @@ type rehearsalOrders map[string]orders.NullID
 func (in *createRehearsalIn) request() rehearsal.Request {
 	b := &in.Body
 	r := rehearsal.Request{
-		Case: matching.Decision(b.Case), Source: rehearsal.Source(b.OrderSource), Partial: b.ResultStatus == "partial",
+		Case: matching.Decision(b.Case), Source: rehearsal.Source(b.OrderSource), Partial: results.Status(b.ResultStatus) == results.Partial,
 		Interpretation: orders.Interpretation(b.Interpretation), LabTest: testID(b.LabTestID), WrongLabTest: testID(b.WrongLabTestID),
 	}
 	if b.Orders.Value == nil {
@@ -424,8 +454,8 @@ func testID(id orders.NullID) *catalogue.TestID {
 }
 
 type createdRehearsalBody struct {
-	RunID  rehearsal.ID     `json:"run_id" format:"uuid"`
-	Status rehearsal.Status `json:"status" enum:"queued,running,succeeded,failed"`
+	RunID  rehearsal.ID        `json:"run_id" format:"uuid"`
+	Status rehearsalStatusWord `json:"status"`
 }
 
 func (h *Handlers) createUnmatchedTest(ctx context.Context, c api.Caller, in *createRehearsalIn) (*api.Out[createdRehearsalBody], error) {
@@ -437,7 +467,7 @@ func (h *Handlers) createUnmatchedTest(ctx context.Context, c api.Caller, in *cr
 	if err != nil {
 		return nil, err
 	}
-	return api.Answer(createdRehearsalBody{r.ID, r.Status}), nil
+	return api.Answer(createdRehearsalBody{r.ID, rehearsalStatusWord(r.Status)}), nil
 }
 
 // RehearsalPath is the part of an input with the id of a rehearsal.
@@ -450,11 +480,11 @@ type RehearsalPath struct {
 // Reference 1.17, GetUnmatchedResultTestResponse.
 type rehearsalBody struct {
 	RunID        rehearsal.ID                 `json:"run_id" format:"uuid"`
-	Status       rehearsal.Status             `json:"status" enum:"queued,running,succeeded,failed"`
+	Status       rehearsalStatusWord          `json:"status"`
 	Stage        rehearsal.Stage              `json:"stage" doc:"queued, validating, selecting_configuration, creating_orders, transitioning_orders, writing_result, matching_result, verifying_review, succeeded, failed."`
 	Case         matching.Decision            `json:"case"`
 	OrderSource  rehearsal.Source             `json:"order_source"`
-	ResultStatus string                       `json:"result_status" enum:"final,partial"`
+	ResultStatus resultStatusWord             `json:"result_status"`
 	Orders       map[string]rehearsalOrder    `json:"orders" doc:"Orders by role."`
 	RawResultID  orders.NullID                `json:"raw_result_id" doc:"Id of the unmatched result, once it is stored."`
 	Error        api.OrNull[rehearsalFailure] `json:"error"`
@@ -485,11 +515,11 @@ func (h *Handlers) getUnmatchedTest(ctx context.Context, c api.Caller, in *Rehea
 		return nil, err
 	}
 	body := rehearsalBody{
-		RunID: r.ID, Status: r.Status, Stage: r.Stage, Case: r.Case, OrderSource: r.Source, ResultStatus: "final", Orders: map[string]rehearsalOrder{},
+		RunID: r.ID, Status: rehearsalStatusWord(r.Status), Stage: r.Stage, Case: r.Case, OrderSource: r.Source, ResultStatus: resultStatusWord(results.Final), Orders: map[string]rehearsalOrder{},
 		CreatedAt: api.Time(r.CreatedAt), UpdatedAt: api.Time(r.UpdatedAt), StartedAt: api.TimeOrNull(r.StartedAt), CompletedAt: api.TimeOrNull(r.CompletedAt),
 	}
 	if r.Partial {
-		body.ResultStatus = "partial"
+		body.ResultStatus = resultStatusWord(results.Partial)
 	}
 	for role, o := range r.Artifacts {
 		body.Orders[role] = rehearsalOrder{o.Order, o.User, o.Transaction}

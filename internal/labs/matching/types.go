@@ -27,6 +27,9 @@ const (
 	Resolved       Status = "resolved"
 )
 
+// ListedStatuses are the statuses of results in the queue.
+var ListedStatuses = []Status{TeamReview, OperatorReview, Resolved}
+
 // Decision says how a result was matched.
 type Decision string
 
@@ -52,6 +55,11 @@ const (
 	// NoMatch found no order.
 	NoMatch Decision = "no_match"
 )
+
+// Decisions lists the decisions.
+var Decisions = []Decision{
+	SampleMatch, CompletedMatch, CancelledMatch, WrongCollection, WrongLab, SeveralPeople, OtherPerson, PersonMatch, NoMatch,
+}
 
 // sentences describe the decisions. They name no person.
 var sentences = map[Decision]string{

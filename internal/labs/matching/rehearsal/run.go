@@ -39,6 +39,9 @@ const (
 	Failed    Status = "failed"
 )
 
+// Statuses lists the statuses.
+var Statuses = []Status{Queued, Running, Succeeded, Failed}
+
 // Stage is the current stage of a run. A run that is queued or ended has its
 // status as stage.
 type Stage string
@@ -237,6 +240,9 @@ const (
 	Managed  Source = "managed"
 	Provided Source = "provided"
 )
+
+// Sources lists the sources.
+var Sources = []Source{Managed, Provided}
 
 // The lab constraints of cases.
 const (
