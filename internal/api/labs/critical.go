@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -28,6 +29,17 @@ type CriticalPath struct {
 	ID critical.ID `path:"critical_result_id" format:"uuid"`
 }
 
+// Types for the words of a notice and its e-mails.
+type (
+	noticeStateWord string
+	mailKindWord    string
+	mailStateWord   string
+)
+
+func (noticeStateWord) Schema(huma.Registry) *huma.Schema { return api.Enum(critical.States) }
+func (mailKindWord) Schema(huma.Registry) *huma.Schema    { return api.Enum(critical.MailKinds) }
+func (mailStateWord) Schema(huma.Registry) *huma.Schema   { return api.Enum(critical.MailStates) }
+
 // criticalBody is a notice about a critical result.
 type criticalBody struct {
 	ID              critical.ID                     `json:"id" format:"uuid"`
@@ -36,7 +48,7 @@ type criticalBody struct {
 	JobID           orders.NullID                   `json:"parsing_job_id" doc:"The parsing job of a report that was uploaded."`
 	UserID          orders.NullID                   `json:"user_id"`
 	Revision        *int                            `json:"revision" doc:"Revision of the order's results that raised it."`
-	State           critical.State                  `json:"state" enum:"open,acknowledged,closed" doc:"closed: the review of the result was decided."`
+	State           noticeStateWord                 `json:"state" doc:"closed: the review of the result was decided."`
 	RaisedAt        api.Time                        `json:"raised_at"`
 	DueAt           api.Time                        `json:"due_at" doc:"Time at which the notice escalates if it is not acknowledged."`
 	EscalatedAt     *api.Time                       `json:"escalated_at" nullable:"true"`
@@ -54,18 +66,18 @@ type acknowledgementBody struct {
 }
 
 type criticalMailBody struct {
-	Kind      critical.MailKind  `json:"kind" enum:"notification,escalation"`
-	Recipient string             `json:"recipient"`
-	State     critical.MailState `json:"state" enum:"queued,sent,outbox,failed,cleared" doc:"outbox: the e-mails of sandbox teams are not sent."`
-	Problem   *string            `json:"problem"`
-	Attempts  int                `json:"attempts"`
-	CreatedAt api.Time           `json:"created_at"`
-	EndedAt   *api.Time          `json:"ended_at" nullable:"true"`
+	Kind      mailKindWord  `json:"kind"`
+	Recipient string        `json:"recipient"`
+	State     mailStateWord `json:"state" doc:"outbox: the e-mails of sandbox teams are not sent."`
+	Problem   *string       `json:"problem"`
+	Attempts  int           `json:"attempts"`
+	CreatedAt api.Time      `json:"created_at"`
+	EndedAt   *api.Time     `json:"ended_at" nullable:"true"`
 }
 
 func criticalBodyOf(n *critical.Notice) criticalBody {
 	b := criticalBody{
-		ID: n.ID, OrderID: orders.NullIDOf(n.Order), ResultID: orders.NullID{Value: n.Result}, JobID: orders.NullID{Value: n.Report}, State: n.State,
+		ID: n.ID, OrderID: orders.NullIDOf(n.Order), ResultID: orders.NullID{Value: n.Result}, JobID: orders.NullID{Value: n.Report}, State: noticeStateWord(n.State),
 		RaisedAt: api.Time(n.RaisedAt), DueAt: api.Time(n.DueAt), EscalatedAt: api.TimeOrNull(n.EscalatedAt), EndedAt: api.TimeOrNull(n.EndedAt),
 		Mails: []criticalMailBody{},
 	}
@@ -81,7 +93,7 @@ func criticalBodyOf(n *critical.Notice) criticalBody {
 	}
 	for _, m := range n.Mails {
 		b.Mails = append(b.Mails, criticalMailBody{
-			m.Kind, m.Recipient, m.State, api.TextOrNull(m.Problem), m.Attempts, api.Time(m.CreatedAt), api.TimeOrNull(m.EndedAt),
+			mailKindWord(m.Kind), m.Recipient, mailStateWord(m.State), api.TextOrNull(m.Problem), m.Attempts, api.Time(m.CreatedAt), api.TimeOrNull(m.EndedAt),
 		})
 	}
 	return b
@@ -100,9 +112,9 @@ func (b criticalBody) Subject() uuid.UUID {
 }
 
 type listCriticalIn struct {
-	State  string `query:"state" enum:"open,acknowledged,closed" doc:"The default is all."`
-	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor string `query:"next_cursor" doc:"next_cursor of the previous page."`
+	State  noticeStateWord `query:"state" doc:"The default is all."`
+	Limit  int             `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string          `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 // criticalPosition is the place of a notice in the list.

@@ -26,6 +26,9 @@ const (
 	Escalation   MailKind = "escalation"
 )
 
+// MailKinds lists the kinds.
+var MailKinds = []MailKind{Notification, Escalation}
+
 // MailState is the state of an e-mail.
 type MailState string
 
@@ -37,6 +40,9 @@ const (
 	MailFailed  MailState = "failed"
 	MailCleared MailState = "cleared" // the notice ended before
 )
+
+// MailStates lists the states.
+var MailStates = []MailState{MailQueued, MailSent, MailOutbox, MailFailed, MailCleared}
 
 // Mail is an e-mail about a notice.
 type Mail struct {

@@ -31,6 +31,9 @@ const (
 	Closed       State = "closed"
 )
 
+// States lists the states.
+var States = []State{Open, Acknowledged, Closed}
+
 // ID identifies a notice.
 type ID = ids.ID[Notice]
 
