@@ -256,8 +256,17 @@ func (h *Handlers) getReportJob(ctx context.Context, c api.Caller, in *ReportJob
 	return api.Answer(body), nil
 }
 
+// Types for the words of a report.
+type (
+	reportStatusWord   string
+	reportDecisionWord string
+)
+
+func (reportStatusWord) Schema(huma.Registry) *huma.Schema   { return api.Enum(reports.Statuses) }
+func (reportDecisionWord) Schema(huma.Registry) *huma.Schema { return api.Enum(reports.Decisions) }
+
 type listReportJobsIn struct {
-	Status string              `query:"status" enum:"started,pending_review,completed,failed"`
+	Status reportStatusWord    `query:"status"`
 	UserID api.Maybe[users.ID] `query:"user_id" format:"uuid"`
 	Limit  int                 `query:"limit" minimum:"1" maximum:"500" default:"50"`
 	Cursor string              `query:"next_cursor" doc:"next_cursor of the previous page."`
@@ -460,7 +469,7 @@ func (h *Handlers) getReportPage(ctx context.Context, c api.Caller, in *getRepor
 type reviewReportIn struct {
 	ReportJobPath
 	Body struct {
-		Decision    string                   `json:"decision" enum:"accept,reject" doc:"accept means that the results, as corrected, are the user's. reject means that the report has no results of this user; it takes no corrections and no metadata."`
+		Decision    reportDecisionWord       `json:"decision" doc:"accept means that the results, as corrected, are the user's. reject means that the report has no results of this user; it takes no corrections and no metadata."`
 		Reviewer    string                   `json:"reviewer" minLength:"1" maxLength:"200" doc:"Name or id of the person who decides."`
 		Revision    *int                     `json:"revision" required:"false" minimum:"1" doc:"The revision that the reviewer has seen. If the results have changed since, the answer is 409."`
 		Note        string                   `json:"note,omitempty" maxLength:"1000"`

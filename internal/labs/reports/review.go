@@ -30,6 +30,9 @@ const (
 	Reject Decision = "reject" // the report has no results of the user
 )
 
+// Decisions lists the decisions.
+var Decisions = []Decision{Accept, Reject}
+
 // Review is a decision with the corrections of a reviewer.
 type Review struct {
 	Decision Decision
