@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -23,22 +24,31 @@ func (h *Handlers) messageRoutes() []api.Route {
 	}
 }
 
+// Types for the words of a message.
+type (
+	channelWord      string
+	messageStateWord string
+)
+
+func (channelWord) Schema(huma.Registry) *huma.Schema      { return api.Enum(messages.Channels) }
+func (messageStateWord) Schema(huma.Registry) *huma.Schema { return api.Enum(messages.States) }
+
 // messageBody is a message to a patient.
 type messageBody struct {
-	ID        messages.ID `json:"id" format:"uuid"`
-	UserID    users.ID    `json:"user_id" format:"uuid"`
-	OrderID   *uuid.UUID  `json:"order_id" format:"uuid" nullable:"true" doc:"Order of the message. It is null for a code that opens the portal."`
-	Channel   string      `json:"channel" enum:"sms,email"`
-	Template  string      `json:"template" doc:"Name of the text, such as requisition_created.walk_in_test.sms."`
-	State     string      `json:"state" enum:"scheduled,queued,sent,outbox,failed,cleared" doc:"State of the message. outbox means that the team is a sandbox team, whose messages are not sent. cleared means that the reminder is no longer needed."`
-	Problem   *string     `json:"problem" doc:"Reason why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. It is null if there is none."`
-	Attempts  int         `json:"attempts"`
-	Recipient string      `json:"recipient" doc:"Telephone number or e-mail address."`
-	Subject   *string     `json:"subject" doc:"Subject of an e-mail."`
-	Text      string      `json:"text" doc:"Text of the message. It contains the link into the portal once the message was sent. Only sandbox teams see codes."`
-	DueAt     api.Time    `json:"due_at"`
-	CreatedAt api.Time    `json:"created_at"`
-	EndedAt   *api.Time   `json:"ended_at" nullable:"true"`
+	ID        messages.ID      `json:"id" format:"uuid"`
+	UserID    users.ID         `json:"user_id" format:"uuid"`
+	OrderID   *uuid.UUID       `json:"order_id" format:"uuid" nullable:"true" doc:"Order of the message. It is null for a code that opens the portal."`
+	Channel   channelWord      `json:"channel"`
+	Template  string           `json:"template" doc:"Name of the text, such as requisition_created.walk_in_test.sms."`
+	State     messageStateWord `json:"state" doc:"State of the message. outbox means that the team is a sandbox team, whose messages are not sent. cleared means that the reminder is no longer needed."`
+	Problem   *string          `json:"problem" doc:"Reason why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. It is null if there is none."`
+	Attempts  int              `json:"attempts"`
+	Recipient string           `json:"recipient" doc:"Telephone number or e-mail address."`
+	Subject   *string          `json:"subject" doc:"Subject of an e-mail."`
+	Text      string           `json:"text" doc:"Text of the message. It contains the link into the portal once the message was sent. Only sandbox teams see codes."`
+	DueAt     api.Time         `json:"due_at"`
+	CreatedAt api.Time         `json:"created_at"`
+	EndedAt   *api.Time        `json:"ended_at" nullable:"true"`
 }
 
 func shownOf(m messages.OutboxMessage) messageBody {
@@ -47,19 +57,19 @@ func shownOf(m messages.OutboxMessage) messageBody {
 		order = &m.Order
 	}
 	return messageBody{
-		ID: m.ID, UserID: m.User, OrderID: order, Channel: string(m.Channel), Template: m.Template, State: string(m.State),
+		ID: m.ID, UserID: m.User, OrderID: order, Channel: channelWord(m.Channel), Template: m.Template, State: messageStateWord(m.State),
 		Problem: api.TextOrNull(m.Problem), Attempts: m.Attempts, Recipient: m.Recipient, Subject: api.TextOrNull(m.Subject), Text: m.Text,
 		DueAt: api.Time(m.Due), CreatedAt: api.Time(m.CreatedAt), EndedAt: api.TimeOrNull(m.EndedAt),
 	}
 }
 
 type listOutboxIn struct {
-	UserID  users.ID `query:"user_id" format:"uuid" doc:"Return only messages to this user."`
-	OrderID string   `query:"order_id" format:"uuid" doc:"Return only messages about this order."`
-	Channel string   `query:"channel" enum:"sms,email"`
-	State   string   `query:"state" enum:"scheduled,queued,sent,outbox,failed,cleared"`
-	Limit   int      `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor  string   `query:"next_cursor" doc:"next_cursor of the previous page."`
+	UserID  users.ID         `query:"user_id" format:"uuid" doc:"Return only messages to this user."`
+	OrderID string           `query:"order_id" format:"uuid" doc:"Return only messages about this order."`
+	Channel channelWord      `query:"channel"`
+	State   messageStateWord `query:"state"`
+	Limit   int              `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor  string           `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type outboxBody struct {

@@ -23,6 +23,9 @@ const (
 	Email Channel = "email"
 )
 
+// Channels lists the channels.
+var Channels = []Channel{SMS, Email}
+
 // Rule names the channels that carry a message.
 type Rule int
 

@@ -52,6 +52,9 @@ const (
 	Cleared   State = "cleared" // not needed any more, or switched off
 )
 
+// States lists the states.
+var States = []State{Scheduled, Queued, Sent, Outbox, Failed, Cleared}
+
 // content is the sealed part of a row.
 type content struct {
 	Recipient string `json:"recipient"`
