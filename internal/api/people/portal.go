@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -19,11 +20,16 @@ func (h *Handlers) portalLinkRoutes() []api.Route {
 	}
 }
 
+// linkContextWord is the purpose of a portal link.
+type linkContextWord string
+
+func (linkContextWord) Schema(huma.Registry) *huma.Schema { return api.Enum(users.LinkContexts) }
+
 type createPortalURLIn struct {
 	api.UserPath
 	Body struct {
-		Context string     `json:"context" enum:"launch,communications" doc:"launch is for your own signed-in page: 10 minutes, one use. communications is for e-mail and SMS: a short link for 14 days."`
-		OrderID *uuid.UUID `json:"order_id" required:"false" format:"uuid" nullable:"true" doc:"Order of the user that the link opens."`
+		Context linkContextWord `json:"context" doc:"launch is for your own signed-in page: 10 minutes, one use. communications is for e-mail and SMS: a short link for 14 days."`
+		OrderID *uuid.UUID      `json:"order_id" required:"false" format:"uuid" nullable:"true" doc:"Order of the user that the link opens."`
 	}
 }
 
@@ -72,11 +78,11 @@ type portalAccessBody struct {
 }
 
 type openLinkBody struct {
-	Context      string     `json:"context" enum:"launch,communications"`
-	OrderID      *uuid.UUID `json:"order_id" format:"uuid" nullable:"true" doc:"The order that it opens."`
-	CreatedAt    api.Time   `json:"created_at"`
-	ExpiresAt    api.Time   `json:"expires_at"`
-	WrongAnswers int64      `json:"wrong_answers" doc:"Number of wrong dates of birth and wrong codes. A person may enter five and fifty of them, over all links."`
+	Context      linkContextWord `json:"context"`
+	OrderID      *uuid.UUID      `json:"order_id" format:"uuid" nullable:"true" doc:"The order that it opens."`
+	CreatedAt    api.Time        `json:"created_at"`
+	ExpiresAt    api.Time        `json:"expires_at"`
+	WrongAnswers int64           `json:"wrong_answers" doc:"Number of wrong dates of birth and wrong codes. A person may enter five and fifty of them, over all links."`
 }
 
 type portalSessionBody struct {
@@ -88,7 +94,7 @@ type portalSessionBody struct {
 func newPortalAccessBody(all users.PortalAccess) portalAccessBody {
 	body := portalAccessBody{Links: []openLinkBody{}, Sessions: []portalSessionBody{}}
 	for _, l := range all.Links {
-		body.Links = append(body.Links, openLinkBody{string(l.Context), l.Order, api.Time(l.CreatedOn), api.Time(l.ExpiresOn), l.WrongAnswers})
+		body.Links = append(body.Links, openLinkBody{linkContextWord(l.Context), l.Order, api.Time(l.CreatedOn), api.Time(l.ExpiresOn), l.WrongAnswers})
 	}
 	for _, s := range all.Sessions {
 		body.Sessions = append(body.Sessions, portalSessionBody{api.Time(s.CreatedOn), api.Time(s.SeenAt), api.Time(s.EndsAt())})

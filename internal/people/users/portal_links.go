@@ -28,6 +28,9 @@ const (
 	Communications LinkContext = "communications"
 )
 
+// LinkContexts lists the purposes.
+var LinkContexts = []LinkContext{Launch, Communications}
+
 // Lifetime returns how long a link of the context can be used.
 func (c LinkContext) Lifetime() time.Duration {
 	if c == Communications {
