@@ -19,6 +19,19 @@ func (h *Handlers) insuranceRoutes() []api.Route {
 	}
 }
 
+// Types for the words of insurance records and payors.
+type (
+	relationshipWord  string
+	payorSourceWord   string
+	clearingHouseWord string
+)
+
+func (relationshipWord) Schema(huma.Registry) *huma.Schema { return api.Enum(insurance.Relationships) }
+func (payorSourceWord) Schema(huma.Registry) *huma.Schema  { return api.Enum(insurance.Sources) }
+func (clearingHouseWord) Schema(huma.Registry) *huma.Schema {
+	return api.Enum(insurance.ClearingHouses())
+}
+
 type createInsuranceIn struct {
 	api.UserPath
 	Body createInsuranceInBody
@@ -28,7 +41,7 @@ type createInsuranceInBody struct {
 	PayorCode    string                        `json:"payor_code" doc:"A code of the payor directory; MEDFED or MAIDFED for the plan of the insured person's state. Any other text is stored with a warning."`
 	MemberID     string                        `json:"member_id"`
 	GroupID      *string                       `json:"group_id" required:"false"`
-	Relationship string                        `json:"relationship" enum:"Self,Spouse,Other"`
+	Relationship relationshipWord              `json:"relationship"`
 	Insured      insuredIn                     `json:"insured"`
 	Guarantor    api.ObjectOrNull[GuarantorIn] `json:"guarantor" required:"false" doc:"Guarantor of the record. Orders require it to bill the record, unless the relationship is Self."`
 	IsPrimary    *bool                         `json:"is_primary" required:"false" default:"true"`
@@ -188,26 +201,26 @@ type oldPayorBody struct {
 
 // PayorDetails has the fields of a payor except its code.
 type PayorDetails struct {
-	Name    string      `json:"name"`
-	Aliases []string    `json:"aliases"`
-	Address addressBody `json:"org_address" doc:"Address of the payor. It has only the country if the address is not known."`
-	Source  string      `json:"source" enum:"platform,team" doc:"Source of the payor. team means that POST /v3/payor added it."`
+	Name    string          `json:"name"`
+	Aliases []string        `json:"aliases"`
+	Address addressBody     `json:"org_address" doc:"Address of the payor. It has only the country if the address is not known."`
+	Source  payorSourceWord `json:"source" doc:"Source of the payor. team means that POST /v3/payor added it."`
 }
 
 func detailsOfPayor(p insurance.Payor) PayorDetails {
-	return PayorDetails{Name: p.Name, Aliases: append([]string{}, p.Aliases...), Address: addressOf(p.Address), Source: string(p.Source)}
+	return PayorDetails{Name: p.Name, Aliases: append([]string{}, p.Aliases...), Address: addressOf(p.Address), Source: payorSourceWord(p.Source)}
 }
 
 func payorOf(p insurance.Payor) payorBody { return payorBody{p.Code, detailsOfPayor(p)} }
 
 type searchPayorsIn struct {
-	Name     string `query:"insurance_name" maxLength:"200" doc:"The name or an alias, its beginning, or a similar text."`
-	Provider string `query:"provider" enum:"change_healthcare,availity,stedi,waystar,claim_md,apero,pverify" doc:"Clearing house whose code provider_payor_id is."`
-	Code     string `query:"provider_payor_id" maxLength:"64" doc:"The clearing house's code of the payor."`
+	Name     string            `query:"insurance_name" maxLength:"200" doc:"The name or an alias, its beginning, or a similar text."`
+	Provider clearingHouseWord `query:"provider" doc:"Clearing house whose code provider_payor_id is."`
+	Code     string            `query:"provider_payor_id" maxLength:"64" doc:"The clearing house's code of the payor."`
 }
 
 func (h *Handlers) searchPayors(ctx context.Context, c api.Caller, in *searchPayorsIn) (*api.Out[[]payorBody], error) {
-	found, err := h.findPayors(ctx, c, insurance.Query{Name: in.Name, Provider: in.Provider, Code: in.Code})
+	found, err := h.findPayors(ctx, c, insurance.Query{Name: in.Name, Provider: string(in.Provider), Code: in.Code})
 	if err != nil {
 		return nil, err
 	}

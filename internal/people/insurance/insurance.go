@@ -30,10 +30,10 @@ const (
 	Other  Relationship = "Other"
 )
 
-var (
-	relationships = []string{string(Self), string(Spouse), string(Other)}
-	genders       = []string{"female", "male", "other", "unknown"} // Reference 5.8
-)
+// Relationships lists the relationships.
+var Relationships = []string{string(Self), string(Spouse), string(Other)}
+
+var genders = []string{"female", "male", "other", "unknown"} // Reference 5.8
 
 // Insured is the person named in a policy.
 //
@@ -83,7 +83,7 @@ func (r *Record) normalize(today civil.Date) error {
 	r.PayorCode = form.Text("payor_code", r.PayorCode, MaxCode)
 	r.MemberID = form.Text("member_id", r.MemberID, MaxNumber)
 	r.GroupID = form.Optional("group_id", r.GroupID, MaxNumber)
-	form.Required("relationship", string(r.Relationship), relationships)
+	form.Required("relationship", string(r.Relationship), Relationships)
 	in := form.In("insured")
 	r.Insured.FirstName = in.Name("first_name", r.Insured.FirstName)
 	r.Insured.LastName = in.Name("last_name", r.Insured.LastName)

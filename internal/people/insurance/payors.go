@@ -41,6 +41,9 @@ const (
 	Team     Source = "team"
 )
 
+// Sources lists the sources.
+var Sources = []Source{Platform, Team}
+
 // Payor is an insurer that laboratories can bill.
 type Payor struct {
 	Code string
