@@ -33,6 +33,15 @@ func (h *Handlers) webhookLogRoutes() []api.Route {
 	}
 }
 
+// Types for the words of deliveries and their attempts.
+type (
+	deliveryStateWord string
+	attemptPartWord   string
+)
+
+func (deliveryStateWord) Schema(huma.Registry) *huma.Schema { return api.Enum(webhooks.DeliveryStates) }
+func (attemptPartWord) Schema(huma.Registry) *huma.Schema   { return api.Enum(webhooks.Parts) }
+
 // DeliveryBody is a delivery in JSON. It is exported, because the document omits
 // embedded types that are not.
 type DeliveryBody struct {
@@ -40,7 +49,7 @@ type DeliveryBody struct {
 	Seq           int64                `json:"seq" doc:"Number of the event."`
 	EventType     string               `json:"event_type"`
 	CreatedAt     api.Time             `json:"created_at" doc:"Time of the event."`
-	State         string               `json:"state" enum:"pending,sent,failed,held" doc:"State of the delivery. held means that it waits until the endpoint is enabled, or was skipped when it was enabled. recover sends it."`
+	State         deliveryStateWord    `json:"state" doc:"State of the delivery. held means that it waits until the endpoint is enabled, or was skipped when it was enabled. recover sends it."`
 	Attempts      int                  `json:"attempts"`
 	ResponseCode  *int                 `json:"response_code" doc:"Status of the last answer."`
 	NextAttemptAt api.OrNull[api.Time] `json:"next_attempt_at"`
@@ -49,17 +58,17 @@ type DeliveryBody struct {
 
 func deliveryOf(d webhooks.Delivery) DeliveryBody {
 	return DeliveryBody{
-		MessageID: d.Event.String(), Seq: d.Seq, EventType: d.Type, CreatedAt: api.Time(d.CreatedAt), State: string(d.State),
+		MessageID: d.Event.String(), Seq: d.Seq, EventType: d.Type, CreatedAt: api.Time(d.CreatedAt), State: deliveryStateWord(d.State),
 		Attempts: d.Attempts, ResponseCode: d.Code, NextAttemptAt: api.Nullable(api.TimeOrNull(d.DueAt)), EndedAt: api.Nullable(api.TimeOrNull(d.EndedAt)),
 	}
 }
 
 type deliveriesIn struct {
 	WebhookPath
-	State     string `query:"state" enum:"pending,sent,failed,held"`
-	EventType string `query:"event_type" maxLength:"200"`
-	Limit     int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
-	Cursor    string `query:"next_cursor" doc:"next_cursor of the previous page."`
+	State     deliveryStateWord `query:"state"`
+	EventType string            `query:"event_type" maxLength:"200"`
+	Limit     int               `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor    string            `query:"next_cursor" doc:"next_cursor of the previous page."`
 }
 
 type deliveriesBody struct {
@@ -114,15 +123,19 @@ type attemptBody struct {
 	ResponseCode *int              `json:"response_code" doc:"Status of the answer. It is null if no answer arrived."`
 	Problem      *string           `json:"problem" doc:"Reason of the failure: status, redirect, timeout, address, name, lookup, refused, tls or connection. It is null for success."`
 	Response     string            `json:"response" doc:"The first KiB of the answer."`
-	Unreadable   []webhooks.Part   `json:"unreadable,omitempty" enum:"request,response" doc:"Parts of the attempt whose stored form is damaged, and which are empty here. request means url and your own request_headers. It is omitted for all other attempts."`
+	Unreadable   []attemptPartWord `json:"unreadable,omitempty" doc:"Parts of the attempt whose stored form is damaged, and which are empty here. request means url and your own request_headers. It is omitted for all other attempts."`
 }
 
 func attemptOf(at webhooks.Attempt) attemptBody {
-	return attemptBody{
+	body := attemptBody{
 		MessageID: at.Event.String(), EventType: at.Type, Number: at.N, AttemptedAt: api.Time(at.At),
 		TookMS: float64(at.Took.Microseconds()) / 1000, URL: at.URL, Headers: at.Headers,
-		ResponseCode: at.Code, Problem: api.TextOrNull(string(at.Problem)), Response: at.Answer, Unreadable: at.Unreadable,
+		ResponseCode: at.Code, Problem: api.TextOrNull(string(at.Problem)), Response: at.Answer,
 	}
+	for _, part := range at.Unreadable {
+		body.Unreadable = append(body.Unreadable, attemptPartWord(part))
+	}
+	return body
 }
 
 // MessagePath is the part of an input with the id of a delivery.

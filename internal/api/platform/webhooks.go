@@ -29,6 +29,15 @@ type WebhookPath struct {
 
 func (p WebhookPath) id() (webhooks.EndpointID, error) { return webhooks.ParseEndpointID(p.WebhookID) }
 
+// Types for the words of an endpoint.
+type (
+	contentWord       string
+	endpointStateWord string
+)
+
+func (contentWord) Schema(huma.Registry) *huma.Schema       { return api.Enum(webhooks.Contents) }
+func (endpointStateWord) Schema(huma.Registry) *huma.Schema { return api.Enum(webhooks.States) }
+
 // webhookBody is an endpoint in JSON: the reference's fields, then ours.
 type webhookBody struct {
 	ID            string               `json:"id"`
@@ -37,10 +46,10 @@ type webhookBody struct {
 	URL           string               `json:"url"`
 	Disabled      bool                 `json:"disabled"`
 	FilterTypes   typeNames            `json:"filter_types" doc:"Event types of the endpoint; null for all."`
-	Content       webhooks.Content     `json:"content" enum:"full,ids" doc:"Content of the posts: full events, or the type and the ids only. The receiver reads the rest, at /v2/events with X-Event-Seq for example."`
+	Content       contentWord          `json:"content" doc:"Content of the posts: full events, or the type and the ids only. The receiver reads the rest, at /v2/events with X-Event-Seq for example."`
 	CreatedAt     api.Time             `json:"created_at"`
 	UpdatedAt     api.Time             `json:"updated_at"`
-	State         string               `json:"state" enum:"on,off,auto_off" doc:"State of the endpoint. auto_off means that the service disabled it, see disabled_reason."`
+	State         endpointStateWord    `json:"state" doc:"State of the endpoint. auto_off means that the service disabled it, see disabled_reason."`
 	Reason        *string              `json:"disabled_reason"`
 	FailingSince  api.OrNull[api.Time] `json:"failing_since" doc:"Time since which all attempts have failed. After five days the endpoint is disabled."`
 	LastSuccessAt api.OrNull[api.Time] `json:"last_success_at" doc:"Time of the last success, exact to the minute."`
@@ -48,8 +57,8 @@ type webhookBody struct {
 
 func webhookOf(e webhooks.Endpoint) webhookBody {
 	body := webhookBody{
-		ID: e.ID.String(), Description: e.Description, RateLimit: e.RateLimit, Content: e.Content, URL: e.URL, Disabled: e.State != webhooks.On,
-		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), State: string(e.State),
+		ID: e.ID.String(), Description: e.Description, RateLimit: e.RateLimit, Content: contentWord(e.Content), URL: e.URL, Disabled: e.State != webhooks.On,
+		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), State: endpointStateWord(e.State),
 		FailingSince: api.Nullable(api.TimeOrNull(&e.Health.FailingSince)), LastSuccessAt: api.Nullable(api.TimeOrNull(&e.Health.LastSuccessAt)),
 	}
 	if e.Reason != "" {
@@ -128,13 +137,13 @@ func (h *Handlers) listWebhooks(ctx context.Context, c api.Caller, in *webhookLi
 }
 
 type createWebhookBody struct {
-	URL         string            `json:"url" doc:"URL of the receiver. In production it has https, and the port 443 or 8443."`
-	Description string            `json:"description" required:"false" default:"" maxLength:"2000"`
-	RateLimit   *int              `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Limit of posts per second."`
-	Disabled    *bool             `json:"disabled" required:"false" default:"false"`
-	FilterTypes typeNames         `json:"filter_types" required:"false" doc:"Event types of the endpoint; null for all that are not optional. An empty list is refused."`
-	Content     *webhooks.Content `json:"content" required:"false" enum:"full,ids" default:"full" doc:"Content of the posts. full means whole events, and ids means the type and the ids only."`
-	Secret      *string           `json:"secret" required:"false" doc:"Secret: whsec_ and the base64 of 24 to 64 bytes. It is generated if absent."`
+	URL         string       `json:"url" doc:"URL of the receiver. In production it has https, and the port 443 or 8443."`
+	Description string       `json:"description" required:"false" default:"" maxLength:"2000"`
+	RateLimit   *int         `json:"rate_limit" required:"false" minimum:"1" maximum:"10000" doc:"Limit of posts per second."`
+	Disabled    *bool        `json:"disabled" required:"false" default:"false"`
+	FilterTypes typeNames    `json:"filter_types" required:"false" doc:"Event types of the endpoint; null for all that are not optional. An empty list is refused."`
+	Content     *contentWord `json:"content" required:"false" default:"full" doc:"Content of the posts. full means whole events, and ids means the type and the ids only."`
+	Secret      *string      `json:"secret" required:"false" doc:"Secret: whsec_ and the base64 of 24 to 64 bytes. It is generated if absent."`
 }
 
 // TransformSchema states the rules of the domain.
@@ -167,7 +176,7 @@ func (h *Handlers) createWebhook(ctx context.Context, c api.Caller, in *createWe
 		Disabled: b.Disabled != nil && *b.Disabled,
 	}
 	if b.Content != nil {
-		n.Content = *b.Content
+		n.Content = webhooks.Content(*b.Content)
 	}
 	var err error
 	if n.Secret, err = secretOf(b.Secret, "secret"); err != nil {
@@ -222,7 +231,7 @@ type patchWebhookBody struct {
 func (patchWebhookBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	return api.State(s, map[string]api.Keywords{
 		"url": stateURL(), "description": stateDescription(), "rate_limit": {"minimum": 1, "maximum": webhooks.MaxRate},
-		"content": api.StateEnum([]webhooks.Content{webhooks.FullContent, webhooks.IDsOnly}).OrNull(), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
+		"content": api.StateEnum(webhooks.Contents).OrNull(), "filter_types": {"minItems": 1}, "filter_types[]": eventTypeRef,
 	})
 }
 

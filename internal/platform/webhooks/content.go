@@ -22,9 +22,12 @@ const (
 	IDsOnly Content = "ids"
 )
 
+// Contents lists the contents.
+var Contents = []Content{FullContent, IDsOnly}
+
 func checkContent(c Content) error {
-	if contents := []Content{FullContent, IDsOnly}; !slices.Contains(contents, c) {
-		return fault.NotInEnum(contents).At("body", "content").WithInput(string(c))
+	if !slices.Contains(Contents, c) {
+		return fault.NotInEnum(Contents).At("body", "content").WithInput(string(c))
 	}
 	return nil
 }

@@ -31,6 +31,9 @@ const (
 	Held    DeliveryState = "held"
 )
 
+// DeliveryStates lists the states.
+var DeliveryStates = []DeliveryState{Pending, Sent, Failed, Held}
+
 // Delivery describes the delivery of one event to one endpoint.
 type Delivery struct {
 	Event     events.ID
@@ -174,6 +177,9 @@ const (
 	Request  Part = "request"
 	Response Part = "response"
 )
+
+// Parts lists the parts.
+var Parts = []Part{Request, Response}
 
 // AttemptPosition locates an attempt in the list by its event's number and its own.
 type AttemptPosition struct {
@@ -329,7 +335,7 @@ func (a *Attempt) openAnswer(ctx context.Context, tx *store.Tx, team teams.ID, i
 }
 
 // Withheld replaces the value of a secret header in the log.
-const Withheld = "[withheld]"
+const Withheld = secrets.Withheld
 
 // sentHeaders returns the headers of an attempt as they were sent, without the values
 // of secret ones.

@@ -63,6 +63,9 @@ const (
 	AutoOff State = "auto_off"
 )
 
+// States lists the states.
+var States = []State{On, Off, AutoOff}
+
 // Endpoint describes an address to which a team's events are sent.
 //
 // Reference 9.4.
