@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/uuid"
 
 	"hale/internal/api"
@@ -19,9 +20,14 @@ func (h *Handlers) auditRoutes() []api.Route {
 	}
 }
 
+// actorKindWord is the kind of a caller.
+type actorKindWord string
+
+func (actorKindWord) Schema(huma.Registry) *huma.Schema { return api.Enum(audit.ActorKinds) }
+
 type listAuditIn struct {
 	User       api.Maybe[users.ID]  `query:"user_id" format:"uuid" doc:"Return only accesses to the data of this person, who may have been erased."`
-	ActorKind  string               `query:"actor_kind" enum:"key,phone,portal,operator"`
+	ActorKind  actorKindWord        `query:"actor_kind"`
 	Actor      string               `query:"actor" maxLength:"128" doc:"Id of a key or session, or the name of an operator."`
 	OnBehalfOf string               `query:"on_behalf_of" maxLength:"128" doc:"Return only accesses with this X-Hale-On-Behalf-Of."`
 	Action     string               `query:"action" maxLength:"128" doc:"Id of an operation of this document, such as getUser."`
@@ -39,7 +45,7 @@ type auditBody struct {
 // accessBody is a row of the audit log.
 type accessBody struct {
 	At         api.Time              `json:"at"`
-	ActorKind  string                `json:"actor_kind" enum:"key,phone,portal,operator"`
+	ActorKind  actorKindWord         `json:"actor_kind"`
 	Actor      string                `json:"actor" doc:"Id of the key or session, or the name of the user of the machine."`
 	OnBehalfOf *string               `json:"on_behalf_of" doc:"Person that the caller acted for, as sent in X-Hale-On-Behalf-Of."`
 	Action     string                `json:"action" doc:"The id of an operation of this document, a page of the portal, or a command."`
@@ -87,7 +93,7 @@ func (h *Handlers) listAudit(ctx context.Context, c api.Caller, in *listAuditIn)
 
 func accessOf(r audit.Row) accessBody {
 	return accessBody{
-		At: api.Time(r.At), ActorKind: string(r.ActorKind), Actor: r.Actor, OnBehalfOf: api.TextOrNull(r.OnBehalfOf), Action: r.Action,
+		At: api.Time(r.At), ActorKind: actorKindWord(r.ActorKind), Actor: r.Actor, OnBehalfOf: api.TextOrNull(r.OnBehalfOf), Action: r.Action,
 		User: api.Nullable(r.User), Object: api.TextOrNull(r.Object), Address: api.TextOrNull(r.Address), Status: r.Status, RequestID: api.TextOrNull(r.RequestID),
 	}
 }
