@@ -20,7 +20,7 @@ var rows = []struct{ name, packages, mayImport string }{
 	{"vocabulary", "platform/fault platform/ids platform/civil platform/patch platform/paging platform/secrets", ""},
 	{"columns", "platform/blocks platform/rows", ""},
 	{"store", "platform/store platform/lists", "vocabulary"},
-	{"config", "platform/config", "vocabulary"},
+	{"config", "platform/config", "vocabulary platform"},
 	{"outbox", "platform/jobs platform/events", "vocabulary store columns"},
 	{"platform", "platform", "vocabulary store outbox"},
 

@@ -213,18 +213,24 @@ type UserPath struct {
 	UserID users.ID `path:"user_id" format:"uuid"`
 }
 
+// EnvironmentWord is the environment of a team.
+type EnvironmentWord string
+
+// Schema lists the environments.
+func (EnvironmentWord) Schema(huma.Registry) *huma.Schema { return Enum(teams.Environments) }
+
 // OrgPath is the part of an input with the team in the path. The team's own id is also
 // the id of its organisation.
 type OrgPath struct {
-	OrgID       teams.ID          `path:"org_id" format:"uuid" doc:"The id of the team, which is also the id of its organisation."`
-	TeamID      teams.ID          `path:"team_id" format:"uuid"`
-	Environment teams.Environment `path:"environment" enum:"sandbox,production"`
+	OrgID       teams.ID        `path:"org_id" format:"uuid" doc:"The id of the team, which is also the id of its organisation."`
+	TeamID      teams.ID        `path:"team_id" format:"uuid"`
+	Environment EnvironmentWord `path:"environment"`
 }
 
 // Check returns the error for an unknown id, unless the path names the key's own team,
 // organisation and environment.
 func (p OrgPath) Check(c Caller) error {
-	if p.TeamID != c.Team || p.OrgID != c.Team || p.Environment != c.Environment {
+	if p.TeamID != c.Team || p.OrgID != c.Team || teams.Environment(p.Environment) != c.Environment {
 		return fault.New(fault.NotFound, "Team not found")
 	}
 	return nil

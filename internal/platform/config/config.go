@@ -21,12 +21,13 @@ import (
 	"time"
 
 	"hale/internal/platform/secrets"
+	"hale/internal/platform/teams"
 )
 
-// Environments of a team and of an installation.
+// Environments of an installation are those of teams.
 const (
-	Sandbox    = "sandbox"
-	Production = "production"
+	Sandbox    = string(teams.Sandbox)
+	Production = string(teams.Production)
 )
 
 // Config contains all settings. Create it with Load, which also checks it. The zero

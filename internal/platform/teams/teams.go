@@ -27,6 +27,9 @@ const (
 	Production Environment = "production"
 )
 
+// Environments lists the environments.
+var Environments = []Environment{Sandbox, Production}
+
 // Team is one customer.
 type Team struct {
 	ID          ID
