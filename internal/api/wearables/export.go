@@ -23,13 +23,18 @@ func (h *Handlers) exportRoutes() []api.Route {
 	}
 }
 
+// exportFormatWord is the format of a file.
+type exportFormatWord string
+
+func (exportFormatWord) Schema(huma.Registry) *huma.Schema { return api.Enum(export.Formats) }
+
 type exportIn struct {
 	api.UserPath
-	Format    string `query:"format" enum:"csv,parquet,fhir" default:"csv" doc:"Format of the file. csv and parquet are tables with a row for each sample, summary and stream. fhir has one Observation per line."`
-	Resource  string `query:"resource" doc:"Export only this time series, summary or workout_stream."`
-	Provider  string `query:"provider" doc:"Export only data of this provider."`
-	StartDate string `query:"start_date" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive. Summaries are selected by calendar date."`
-	EndDate   string `query:"end_date" doc:"Last day or instant of the range, inclusive."`
+	Format    exportFormatWord `query:"format" default:"csv" doc:"Format of the file. csv and parquet are tables with a row for each sample, summary and stream. fhir has one Observation per line."`
+	Resource  string           `query:"resource" doc:"Export only this time series, summary or workout_stream."`
+	Provider  string           `query:"provider" doc:"Export only data of this provider."`
+	StartDate string           `query:"start_date" doc:"First day (YYYY-MM-DD, UTC) or instant (ISO 8601), inclusive. Summaries are selected by calendar date."`
+	EndDate   string           `query:"end_date" doc:"Last day or instant of the range, inclusive."`
 }
 
 // firstDay is before all data.

@@ -218,8 +218,13 @@ type providerPullsBody struct {
 	NotPulled []string            `json:"not_pulled" doc:"Resources that the provider supports and whose history was neither requested nor sent."`
 }
 
+// pullStatusWord is the progress of a pull.
+type pullStatusWord string
+
+func (pullStatusWord) Schema(huma.Registry) *huma.Schema { return api.Enum(storage.PullStatuses) }
+
 type pullBody struct {
-	Status       storage.PullStatus   `json:"status" enum:"success,failure,in_progress,scheduled,retrying"`
+	Status       pullStatusWord       `json:"status"`
 	RangeStart   api.OrNull[api.Time] `json:"range_start"`
 	RangeEnd     api.OrNull[api.Time] `json:"range_end"`
 	Timeline     timelineBody         `json:"timeline"`
@@ -311,7 +316,7 @@ func (h *Handlers) pullOf(p storage.Pull) pullBody {
 		scheduled = api.TimeOrNull(&p.Scheduled)
 	}
 	return pullBody{
-		Status: p.Status, RangeStart: api.Nullable(api.TimeOrNull(p.RangeStart)), RangeEnd: api.Nullable(api.TimeOrNull(p.RangeEnd)),
+		Status: pullStatusWord(p.Status), RangeStart: api.Nullable(api.TimeOrNull(p.RangeStart)), RangeEnd: api.Nullable(api.TimeOrNull(p.RangeEnd)),
 		Timeline:     timelineBody{*scheduled, api.Nullable(started), api.Nullable(api.TimeOrNull(p.Ended))},
 		DaysWithData: p.Days, Release: h.Version, Attempts: p.Attempts, TraceID: api.TextOrNull(p.Trace), ErrorDetails: api.TextOrNull(p.Problem),
 	}

@@ -26,6 +26,9 @@ const (
 	FHIR    Format = "fhir"
 )
 
+// Formats lists the formats.
+var Formats = []Format{CSV, Parquet, FHIR}
+
 // ContentType returns the media type of a format.
 func (f Format) ContentType() string {
 	switch f {

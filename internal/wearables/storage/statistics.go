@@ -98,6 +98,9 @@ const (
 	PullFailure    PullStatus = "failure"
 )
 
+// PullStatuses lists the statuses.
+var PullStatuses = []PullStatus{PullSuccess, PullFailure, PullInProgress, PullScheduled, PullRetrying}
+
 // Pulls is by user, provider, and resource by its name in events.
 type Pulls map[uuid.UUID]map[string]map[string]Pull
 
