@@ -129,6 +129,9 @@ const (
 	Daily      Stage = "daily"
 )
 
+// Stages lists the stages.
+var Stages = []Stage{Historical, Daily}
+
 // KnownSourceType reports whether kind is one of SourceTypes.
 func KnownSourceType(kind string) bool { return slices.Contains(sourceTypes, kind) }
 

@@ -22,15 +22,20 @@ import (
 	"hale/internal/wearables/push"
 )
 
+// stageWord is the pipeline of a push.
+type stageWord string
+
+func (stageWord) Schema(huma.Registry) *huma.Schema { return api.Enum(wearables.Stages) }
+
 // PushHead holds the fields that every push has. It is exported because OpenAPI
 // generation skips unexported embedded types.
 type PushHead struct {
-	Stage        string `json:"stage" enum:"historical,daily" doc:"historical fills the past of a new connection and sends one event at the end. daily sends events about the values."`
-	Provider     string `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
-	StartDate    string `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
-	EndDate      string `json:"end_date,omitempty" doc:"End of the range, inclusive."`
-	TimeZone     string `json:"time_zone,omitempty" doc:"IANA zone of the device, for values without an offset."`
-	IsFinalChunk bool   `json:"is_final_chunk,omitempty" doc:"Whether the history of this resource is complete."`
+	Stage        stageWord `json:"stage" doc:"historical fills the past of a new connection and sends one event at the end. daily sends events about the values."`
+	Provider     string    `json:"provider" doc:"A provider of the catalogue whose auth_type is sdk, or manual."`
+	StartDate    string    `json:"start_date,omitempty" doc:"Start of the range that is covered: a date or an instant."`
+	EndDate      string    `json:"end_date,omitempty" doc:"End of the range, inclusive."`
+	TimeZone     string    `json:"time_zone,omitempty" doc:"IANA zone of the device, for values without an offset."`
+	IsFinalChunk bool      `json:"is_final_chunk,omitempty" doc:"Whether the history of this resource is complete."`
 
 	Deleted []deletedRecord `json:"deleted,omitempty" maxItems:"10000" doc:"Ids of records that the phone reports as deleted, as pushed with them. Records are deleted after data is stored."`
 }
