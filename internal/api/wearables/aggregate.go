@@ -199,12 +199,17 @@ type dataEventsBody struct {
 	Enabled bool `json:"enabled" required:"false" default:"true" doc:"Whether webhooks have continuous_query.result_table.changed. The feed always has it."`
 }
 
+// queryStatusWord is the status of a continuous query.
+type queryStatusWord string
+
+func (queryStatusWord) Schema(huma.Registry) *huma.Schema { return api.Enum(continuous.Statuses) }
+
 // continuousBody is a continuous query on the wire.
 //
 // Reference 9.6, ContinuousQuery.
 type continuousBody struct {
 	ID                   continuous.ID   `json:"id" format:"uuid"`
-	Status               string          `json:"status" enum:"active,archived"`
+	Status               queryStatusWord `json:"status"`
 	Slug                 string          `json:"slug"`
 	Title                string          `json:"title"`
 	TeamID               teams.ID        `json:"team_id" format:"uuid"`
@@ -218,12 +223,8 @@ type continuousBody struct {
 }
 
 func continuousOf(q *continuous.Query) continuousBody {
-	status := "active"
-	if q.Archived {
-		status = "archived"
-	}
 	b := continuousBody{
-		ID: q.ID, Status: status, Slug: q.Slug, Title: q.Title, TeamID: q.Team, Query: queryBody{q.Query},
+		ID: q.ID, Status: queryStatusWord(q.Status()), Slug: q.Slug, Title: q.Title, TeamID: q.Team, Query: queryBody{q.Query},
 		QueryConfig: queryConfigBody{q.Config.Overrides}, ResultTableSchema: resultSchema(q.Plan()),
 		ResourceDependencies: q.Plan().Resources(), Exports: exportsBody{DataEvents: dataEventsBody{q.DataEvents}}, FHIRMappers: []string{},
 	}

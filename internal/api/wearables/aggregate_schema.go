@@ -29,9 +29,14 @@ type timeframeBody struct {
 	Past   periodBody `json:"past" doc:"Length of the time that ends with that day."`
 }
 
+// timeUnitWord is a unit of calendar time.
+type timeUnitWord string
+
+func (timeUnitWord) Schema(huma.Registry) *huma.Schema { return api.Enum(query.Units()) }
+
 type periodBody struct {
-	Value int    `json:"value,omitempty" minimum:"1" maximum:"10000" default:"1"`
-	Unit  string `json:"unit" enum:"minute,hour,day,week,month,year"`
+	Value int          `json:"value,omitempty" minimum:"1" maximum:"10000" default:"1"`
+	Unit  timeUnitWord `json:"unit"`
 }
 
 // queryConfigBody changes how one query chooses among sources.

@@ -21,6 +21,18 @@ import (
 // ID identifies a continuous query.
 type ID = ids.ID[Query]
 
+// Status is the state of a query.
+type Status string
+
+// The states. An archived query does not run.
+const (
+	Active   Status = "active"
+	Archived Status = "archived"
+)
+
+// Statuses lists the states.
+var Statuses = []Status{Active, Archived}
+
 // Query is a stored query.
 //
 // Reference 9.6, ContinuousQuery.
@@ -37,6 +49,14 @@ type Query struct {
 	DataEvents bool // whether changes are sent to webhooks; the feed always has them
 
 	plan *query.Plan
+}
+
+// Status returns the state.
+func (q *Query) Status() Status {
+	if q.Archived {
+		return Archived
+	}
+	return Active
 }
 
 // Plan returns the compiled query.
@@ -205,12 +225,13 @@ func errNotFound() error { return fault.New(fault.NotFound, "Continuous query no
 const queryColumns = `id, team_id, slug, title, status, query, config, minimum_gap, data_events`
 
 func scan(row interface{ Scan(...any) error }) (q Query, err error) {
-	var status, text, config string
+	var status Status
+	var text, config string
 	var gap sql.NullInt64
 	if err := row.Scan(&q.ID, &q.Team, &q.Slug, &q.Title, &status, &text, &config, &gap, &q.DataEvents); err != nil {
 		return q, err
 	}
-	q.Archived = status == "archived"
+	q.Archived = status == Archived
 	if gap.Valid {
 		d := time.Duration(gap.Int64) * time.Second
 		q.MinimumGap = &d

@@ -59,14 +59,22 @@ const (
 
 // Funcs lists the aggregate functions.
 func Funcs() []string {
-	return []string{"mean", "min", "max", "sum", "count", "median", "stddev", "oldest", "newest"}
+	return textsOf(Mean, Min, Max, Sum, Count, Median, Stddev, Oldest, Newest)
+}
+
+func textsOf[T ~string](words ...T) []string {
+	texts := make([]string, len(words))
+	for i, word := range words {
+		texts[i] = string(word)
+	}
+	return texts
 }
 
 // Unit is a unit of calendar time.
 type Unit string
 
 // Units lists the units of calendar time, the smallest first.
-func Units() []string { return []string{"minute", "hour", "day", "week", "month", "year"} }
+func Units() []string { return textsOf(Minute, Hour, Day, Week, Month, Year) }
 
 // The units. Weeks begin on Monday.
 const (
