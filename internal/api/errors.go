@@ -51,42 +51,32 @@ func (r *refusal) GetHeaders() http.Header { return r.header }
 
 // MarshalJSON returns {"code": …, "detail": …} with the other top-level fields.
 func (r *refusal) MarshalJSON() ([]byte, error) {
-	body := map[string]any{"detail": r.detail, "code": cmp.Or(r.code, codeOfStatus[r.status], fault.CodeOfInternal)}
+	body := map[string]any{"detail": r.detail, "code": cmp.Or(r.code, codeOfStatus(r.status))}
 	for name, v := range r.fields {
 		body[name] = v
 	}
 	return json.Marshal(body)
 }
 
-var statusOf = map[fault.Kind]int{
-	fault.Invalid:         http.StatusUnprocessableEntity,
-	fault.Refused:         http.StatusBadRequest,
-	fault.Unauthenticated: http.StatusUnauthorized,
-	fault.Forbidden:       http.StatusForbidden,
-	fault.NotFound:        http.StatusNotFound,
-	fault.Conflict:        http.StatusConflict,
-	fault.Unprocessable:   http.StatusUnprocessableEntity,
-	fault.Changed:         http.StatusPreconditionFailed,
-	fault.TooLarge:        http.StatusRequestEntityTooLarge,
-	fault.TooMany:         http.StatusTooManyRequests,
-	fault.Unavailable:     http.StatusServiceUnavailable,
-}
-
-// codeOfStatus has the codes of responses that come from no fault.
-var codeOfStatus = func() map[int]string {
-	codes := map[int]string{http.StatusMethodNotAllowed: "method_not_allowed", http.StatusUnsupportedMediaType: "unsupported_media_type"}
-	for kind, status := range statusOf {
-		codes[status] = kind.Word()
+// codeOfStatus returns the code of a response that comes from no fault.
+func codeOfStatus(status int) string {
+	switch status {
+	case http.StatusMethodNotAllowed:
+		return "method_not_allowed"
+	case http.StatusUnsupportedMediaType:
+		return "unsupported_media_type"
+	case http.StatusUnprocessableEntity:
+		return fault.Invalid.Word()
+	default:
+		return fault.KindOfStatus(status).Word()
 	}
-	codes[http.StatusUnprocessableEntity] = fault.Invalid.Word()
-	return codes
-}()
+}
 
 // refusal returns the response to any error of a handler. Errors that are not faults
 // are internal: they are logged here, once, and their text is withheld.
 func (a *API) refusal(ctx context.Context, err error) *refusal {
-	status, ok := statusOf[fault.KindOf(err)]
-	if !ok {
+	status := fault.KindOf(err).Status()
+	if status == http.StatusInternalServerError {
 		if errors.Is(err, context.Canceled) {
 			return &refusal{status: 499, detail: "Client Closed Request"}
 		}
@@ -359,9 +349,6 @@ func (a *API) RefusalOf(ctx context.Context, err error) (status int, detail any)
 func (a *API) WriteError(ctx context.Context, w http.ResponseWriter, err error) {
 	writeError(w, a.refusal(ctx, err))
 }
-
-// StatusOf returns the HTTP status of a kind of fault.
-func StatusOf(kind fault.Kind) int { return statusOf[kind] }
 
 // CheckBody returns the violations of an operation's body schema in a text, without the
 // input. It returns nothing for text that is not JSON, because decoding refuses it.

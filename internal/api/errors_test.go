@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"testing"
@@ -64,8 +65,8 @@ func TestFaultsBecomeStatusAndBody(t *testing.T) {
 // Every kind of fault has a status, and every refused status a code.
 func TestEveryKindHasAStatusAndACode(t *testing.T) {
 	for kind := fault.Invalid; kind <= fault.Unavailable; kind++ {
-		status := StatusOf(kind)
-		if status == 0 {
+		status := kind.Status()
+		if status == http.StatusInternalServerError {
 			t.Errorf("kind %d has no status", kind)
 		}
 		for _, r := range []*refusal{{status: status}, {status: status, code: kind.Word()}} {

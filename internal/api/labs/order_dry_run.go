@@ -129,7 +129,7 @@ func (h *Handlers) tryOrder(ctx context.Context, c api.Caller, r orders.Request,
 	}
 	trial := &orderTrialBody{Problems: []orderProblem{}, Warnings: []orderWarning{}}
 	for _, p := range append(unread, problemsElsewhere(unread, found.Problems)...) {
-		trial.Problems = append(trial.Problems, orderProblem{api.StatusOf(p.Kind()), p.Code(), p.Loc(), p.Message()})
+		trial.Problems = append(trial.Problems, orderProblem{p.Kind().Status(), p.Code(), p.Loc(), p.Message()})
 	}
 	trial.Warnings = append(trial.Warnings, orderWarningsOf(found.Warnings)...)
 	trial.Valid = len(trial.Problems) == 0

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 )
@@ -8,20 +9,24 @@ import (
 // CodeOfInternal is the code of errors that are not faults.
 const CodeOfInternal = "internal_error"
 
-// kindCodes has the code of each kind, for faults without a code of their own.
-var kindCodes = map[Kind]string{
-	Internal:        CodeOfInternal,
-	Invalid:         "invalid_request",
-	Refused:         "refused",
-	Unauthenticated: "unauthenticated",
-	Forbidden:       "forbidden",
-	NotFound:        "not_found",
-	Conflict:        "conflict",
-	Changed:         "precondition_failed",
-	Unprocessable:   "state_not_allowed",
-	TooLarge:        "too_large",
-	TooMany:         "too_many_requests",
-	Unavailable:     "unavailable",
+// kinds has a row for each kind: its HTTP status, and the code of faults without a code
+// of their own.
+var kinds = map[Kind]struct {
+	status int
+	code   string
+}{
+	Internal:        {500, CodeOfInternal},
+	Invalid:         {422, "invalid_request"}, // with a list of problems
+	Refused:         {400, "refused"},
+	Unauthenticated: {401, "unauthenticated"},
+	Forbidden:       {403, "forbidden"},
+	NotFound:        {404, "not_found"},
+	Conflict:        {409, "conflict"},
+	Changed:         {412, "precondition_failed"},
+	Unprocessable:   {422, "state_not_allowed"}, // with a text
+	TooLarge:        {413, "too_large"},
+	TooMany:         {429, "too_many_requests"},
+	Unavailable:     {503, "unavailable"},
 }
 
 // httpCodes are the codes of requests that no operation reads.
@@ -113,15 +118,32 @@ var SpecificCodes = []string{
 // Codes returns the closed list of the codes of errors.
 func Codes() []string {
 	all := slices.Concat(httpCodes, SpecificCodes)
-	for _, code := range kindCodes {
-		all = append(all, code)
+	for _, row := range kinds {
+		all = append(all, row.code)
 	}
 	slices.Sort(all)
 	return all
 }
 
 // Word returns the code of the kind.
-func (k Kind) Word() string { return kindCodes[k] }
+func (k Kind) Word() string { return kinds[k].code }
+
+// Status returns the HTTP status of the kind.
+func (k Kind) Status() int { return cmp.Or(kinds[k].status, kinds[Internal].status) }
+
+// KindOfStatus returns the kind with an HTTP status, or Internal if there is none. 422 is
+// Unprocessable. Invalid has the same status, and its answer has a list of problems.
+func KindOfStatus(status int) Kind {
+	if status == Unprocessable.Status() {
+		return Unprocessable
+	}
+	for kind, row := range kinds {
+		if row.status == status {
+			return kind
+		}
+	}
+	return Internal
+}
 
 // CodeOf returns the code of an error for programs: that of the fault, or of its kind.
 // Bad input has a code for each field instead.

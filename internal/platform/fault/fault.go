@@ -11,33 +11,33 @@ import (
 	"strings"
 )
 
-// Kind is the kind of a fault. It decides the HTTP status.
+// Kind is the kind of a fault. It decides the HTTP status: see kinds.
 type Kind int
 
 const (
-	// Internal is the kind of all errors that are not faults: 500, text withheld.
+	// Internal is the kind of all errors that are not faults. Their text is withheld.
 	Internal Kind = iota
-	// Invalid: the input violates a rule of the schema. 422 with a list of problems.
+	// Invalid: the input violates a rule of the schema.
 	Invalid
-	// Refused: the input is well formed but not allowed now. 400.
+	// Refused: the input is well formed but not allowed now.
 	Refused
-	// Unauthenticated: the request has no valid key. 401.
+	// Unauthenticated: the request has no valid key.
 	Unauthenticated
-	// Forbidden: the key is valid but does not permit this request. 403.
+	// Forbidden: the key is valid but does not permit this request.
 	Forbidden
-	// NotFound: the id is unknown, or belongs to another team. 404 in both cases.
+	// NotFound: the id is unknown, or belongs to another team.
 	NotFound
-	// Conflict: another record or request occupies this name, slot or key. 409.
+	// Conflict: another record or request occupies this name, slot or key.
 	Conflict
-	// Changed: the record has another version than the request requires. 412.
+	// Changed: the record has another version than the request requires.
 	Changed
-	// Unprocessable: the current state does not allow the request. 422 with a text.
+	// Unprocessable: the current state does not allow the request.
 	Unprocessable
-	// TooLarge: a body or batch exceeds its limit. 413.
+	// TooLarge: a body or batch exceeds its limit.
 	TooLarge
-	// TooMany: the caller exceeds its rate limit. 429.
+	// TooMany: the caller exceeds its rate limit.
 	TooMany
-	// Unavailable: the caller should retry later. 503.
+	// Unavailable: the caller should retry later.
 	Unavailable
 )
 
