@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hale/internal/cli/client"
 	"hale/internal/platform/config"
 	"hale/internal/platform/fault"
 )
@@ -182,6 +184,8 @@ func TestExitCodes(t *testing.T) {
 		{fault.New(fault.Unauthenticated, ""), 4},
 		{fault.New(fault.Forbidden, ""), 4},
 		{fault.New(fault.Conflict, ""), 5},
+		{fault.New(fault.Changed, ""), 5},
+		{client.Refusal(&http.Response{StatusCode: http.StatusPreconditionFailed}, nil), 5},
 		{fault.New(fault.Unavailable, ""), 7},
 		{fault.New(fault.TooMany, ""), 7},
 		{fault.New(fault.Refused, ""), 1},

@@ -76,6 +76,7 @@ func TestErrors(t *testing.T) {
 			fault.Invalid, "a: Field required; n.0: bad",
 		},
 		{"state", 422, `{"detail":"no demographics"}`, fault.Unprocessable, "no demographics"},
+		{"version", 412, `{"detail":"the user has changed"}`, fault.Changed, "the user has changed"},
 		{"key", 401, `{"detail":"invalid token"}`, fault.Unauthenticated, "invalid token"},
 		{"no JSON", 502, `<html>`, fault.Unavailable, "bad gateway"},
 		{"empty", 500, ``, fault.Internal, "internal server error"},
@@ -100,6 +101,18 @@ func TestErrors(t *testing.T) {
 				t.Errorf("got kind %d, %q, id %q", e.Kind(), e.Error(), e.RequestID)
 			}
 		})
+	}
+}
+
+// The server derives the status from the kind, and the client the kind from the status.
+func TestEveryKindOfTheServerIsKnown(t *testing.T) {
+	for kind := fault.Internal; kind <= fault.Unavailable; kind++ {
+		if kind == fault.Invalid {
+			continue // its answer has a list of problems
+		}
+		if got := kindOf(kind.Status()); got != kind {
+			t.Errorf("status %d of kind %d is of kind %d", kind.Status(), kind, got)
+		}
 	}
 }
 

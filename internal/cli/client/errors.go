@@ -33,19 +33,16 @@ func (e *Error) Kind() fault.Kind { return e.kind }
 
 func (e *Error) Unwrap() error { return e.cause }
 
-var kindOf = map[int]fault.Kind{
-	http.StatusBadRequest:            fault.Refused,
-	http.StatusUnauthorized:          fault.Unauthenticated,
-	http.StatusForbidden:             fault.Forbidden,
-	http.StatusNotFound:              fault.NotFound,
-	http.StatusMethodNotAllowed:      fault.Invalid,
-	http.StatusConflict:              fault.Conflict,
-	http.StatusRequestEntityTooLarge: fault.TooLarge,
-	http.StatusUnprocessableEntity:   fault.Unprocessable,
-	http.StatusTooManyRequests:       fault.TooMany,
-	http.StatusBadGateway:            fault.Unavailable,
-	http.StatusServiceUnavailable:    fault.Unavailable,
-	http.StatusGatewayTimeout:        fault.Unavailable,
+// kindOf returns the kind of an answer. A proxy sends statuses that no fault has.
+func kindOf(status int) fault.Kind {
+	switch status {
+	case http.StatusMethodNotAllowed:
+		return fault.Invalid
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return fault.Unavailable
+	default:
+		return fault.KindOfStatus(status)
+	}
 }
 
 // Refusal returns the error that an answer means; nil for a 2xx.
@@ -61,7 +58,7 @@ func Refusal(answer *http.Response, body []byte) error {
 func refusal(answer *http.Response, body []byte) *Error {
 	e := &Error{
 		Status: answer.StatusCode, RequestID: answer.Header.Get("X-Request-Id"),
-		kind: kindOf[answer.StatusCode],
+		kind: kindOf(answer.StatusCode),
 	}
 	var shape struct {
 		Detail json.RawMessage `json:"detail"`
