@@ -143,7 +143,7 @@ func (h *Handlers) sandbox(ctx context.Context, tx *store.Tx, c api.Caller) (san
 	if err != nil {
 		return body, err
 	}
-	ahead, err := labclock.Ahead(ctx, tx, c.Team)
+	ahead, err := labclock.Offset(ctx, tx, c.Team)
 	if err != nil {
 		return body, err
 	}

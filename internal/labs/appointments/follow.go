@@ -104,7 +104,7 @@ func lapseLater(ctx context.Context, tx *store.Tx, a *Appointment, o *orders.Ord
 	if at.IsZero() {
 		return nil
 	}
-	ahead, err := labclock.Ahead(ctx, tx, a.Team)
+	ahead, err := labclock.Offset(ctx, tx, a.Team)
 	if err != nil {
 		return err
 	}

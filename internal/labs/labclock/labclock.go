@@ -49,8 +49,8 @@ func TimeOf(ctx context.Context, tx *store.Tx, team teams.ID) (time.Time, error)
 	return tx.Now().Add(c.Ahead), err
 }
 
-// Ahead returns by how much the clock of a team is ahead.
-func Ahead(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, error) {
+// Offset returns by how much the clock of a team is ahead.
+func Offset(ctx context.Context, tx *store.Tx, team teams.ID) (time.Duration, error) {
 	c, err := Read(ctx, tx, team)
 	return c.Ahead, err
 }
@@ -69,8 +69,8 @@ func SetStep(ctx context.Context, tx *store.Tx, team teams.ID, at time.Time) err
 	return nil
 }
 
-// SetAhead sets by how much the clock of a team is ahead.
-func SetAhead(ctx context.Context, tx *store.Tx, team teams.ID, ahead time.Duration) error {
+// SetOffset sets by how much the clock of a team is ahead.
+func SetOffset(ctx context.Context, tx *store.Tx, team teams.ID, ahead time.Duration) error {
 	_, err := tx.Exec(ctx, `INSERT INTO sandbox_clocks (team_id, ahead) VALUES ($1, $2) ON CONFLICT (team_id) DO UPDATE SET ahead = excluded.ahead`,
 		team, ahead.Microseconds())
 	if err != nil {

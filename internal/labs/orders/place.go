@@ -71,7 +71,7 @@ func dispatch(ctx context.Context, tx *store.Tx, o *Order) error {
 	if o.ActivateBy == nil {
 		return enqueueJob(ctx, tx, placeKind, o, time.Time{})
 	}
-	ahead, err := labclock.Ahead(ctx, tx, o.Team)
+	ahead, err := labclock.Offset(ctx, tx, o.Team)
 	if err != nil {
 		return err
 	}

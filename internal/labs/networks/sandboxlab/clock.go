@@ -36,14 +36,14 @@ func (l *Lab) Advance(ctx context.Context, tx *store.Tx, team teams.ID, by time.
 	if err := tx.Lock(ctx, "sandbox clock:"+team.String()); err != nil { // concurrent calls add up
 		return time.Time{}, fmt.Errorf("sandboxlab: waiting for a clock: %w", err)
 	}
-	ahead, err := labclock.Ahead(ctx, tx, team)
+	ahead, err := labclock.Offset(ctx, tx, team)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if ahead += by; by > maxAhead || ahead > maxAhead {
 		return time.Time{}, fault.New(fault.Refused, "The clock may be at most ten years ahead").At("body", "duration")
 	}
-	if err := labclock.SetAhead(ctx, tx, team, ahead); err != nil {
+	if err := labclock.SetOffset(ctx, tx, team, ahead); err != nil {
 		return time.Time{}, err
 	}
 	if err := l.acceptWaiting(ctx, tx, team); err != nil { // orders whose activate_by has come
@@ -247,7 +247,7 @@ type handledInbox interface {
 
 // nextDue returns the earliest due step of an order that need not wait.
 func nextDue(ctx context.Context, tx *store.Tx, team teams.ID, waiting []orders.ID) (PlannedStep, error) {
-	ahead, err := labclock.Ahead(ctx, tx, team)
+	ahead, err := labclock.Offset(ctx, tx, team)
 	if err != nil {
 		return PlannedStep{}, err
 	}
