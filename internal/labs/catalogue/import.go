@@ -85,7 +85,7 @@ func (m ListedMarker) toMarker(l Lab, problems *Problems) *Marker {
 		}
 	}
 	m.Specimen.check(wrong)
-	if m.LOINC != "" && !loinc.Valid(m.LOINC) {
+	if m.LOINC != "" && !loinc.IsCode(m.LOINC) {
 		wrong("loinc", "the LOINC code is mistyped: its check digit is wrong")
 	}
 	if slices.ContainsFunc(m.Covered, func(code string) bool { return !icdForm.MatchString(code) }) {
@@ -132,7 +132,7 @@ func (m ListedMarker) toResults(wrong func(field, text string)) []Result {
 	var results []Result
 	for i, r := range m.Results {
 		field := "results " + strconv.Itoa(i+1)
-		if r.LOINC != "" && !loinc.Valid(r.LOINC) {
+		if r.LOINC != "" && !loinc.IsCode(r.LOINC) {
 			wrong(field, "the LOINC code is mistyped: its check digit is wrong")
 		}
 		code, inTable := loinc.Find(r.LOINC)

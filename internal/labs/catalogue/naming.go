@@ -14,7 +14,7 @@ type Naming struct{ Test, Code, LOINC, Name string }
 // NewNaming returns the names of a reported value. A LOINC code with a wrong
 // check digit is a typing error and is dropped.
 func NewNaming(test, code, loincCode, name string) Naming {
-	if !loinc.Valid(loincCode) {
+	if !loinc.IsCode(loincCode) {
 		loincCode = ""
 	}
 	return Naming{test, code, loincCode, name}

@@ -62,9 +62,9 @@ func ID(code string) int64 {
 	return n
 }
 
-// Valid reports whether text has the form of a code and a correct check digit,
+// IsCode reports whether code has the form of a LOINC code and a correct check digit,
 // which catches most typing errors.
-func Valid(code string) bool {
+func IsCode(code string) bool {
 	digits, check, found := strings.Cut(code, "-")
 	if !found || len(check) != 1 || len(digits) == 0 || len(digits) > 7 {
 		return false

@@ -8,7 +8,7 @@ import (
 func TestTable(t *testing.T) {
 	ids := map[int64]bool{}
 	for _, c := range codeTable() {
-		if !Valid(c.Code) || c.Name == "" || c.Display == "" || c.Slug() == "" || c.ID != ID(c.Code) || ids[c.ID] {
+		if !IsCode(c.Code) || c.Name == "" || c.Display == "" || c.Slug() == "" || c.ID != ID(c.Code) || ids[c.ID] {
 			t.Errorf("%+v", c)
 		}
 		ids[c.ID] = true
@@ -30,7 +30,7 @@ func TestCheckDigit(t *testing.T) {
 		"38476-8": true, "38476-0": false, "2345-7": true, "2354-7": false, "98979-8": true, "": false, "-": false, "2345": false,
 		"2345-77": false, "23a5-7": false, "12345678-0": false,
 	} {
-		if Valid(code) != want {
+		if IsCode(code) != want {
 			t.Errorf("%q", code)
 		}
 	}

@@ -452,7 +452,7 @@ func printedCode(words []Word) string {
 		if !codeForm.MatchString(w.Text) {
 			continue
 		}
-		if code := strings.Trim(w.Text, "()[],"); loinc.Valid(code) {
+		if code := strings.Trim(w.Text, "()[],"); loinc.IsCode(code) {
 			return code
 		}
 	}
