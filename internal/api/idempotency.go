@@ -265,7 +265,7 @@ func (a *API) attempt(r *http.Request, success int) (*Attempt, error) {
 
 // contextWithClaim returns a context whose writes claim the key and store the answer with it.
 func (at *Attempt) contextWithClaim(ctx context.Context) context.Context {
-	return store.Alongside(context.WithValue(ctx, attemptKey{}, at), func(tx *store.Tx) error { return at.claimRow(ctx, tx) })
+	return store.WithExtraWrite(context.WithValue(ctx, attemptKey{}, at), func(tx *store.Tx) error { return at.claimRow(ctx, tx) })
 }
 
 // nodeID returns the id of this node for rows that other nodes read.

@@ -107,7 +107,7 @@ func RecordRenewal(ctx context.Context, tx *store.Tx, user users.ID, what string
 // storeSeparately stores an answer that was not committed with a change: a refusal, or
 // the end of a request with several transactions.
 func (a *API) storeSeparately(ctx context.Context, at *Attempt, rec *answerBuffer) error {
-	ctx = store.WithoutAlongside(context.WithoutCancel(ctx)) // a caller that disconnected may repeat the request
+	ctx = store.WithoutExtraWrites(context.WithoutCancel(ctx)) // a caller that disconnected may repeat the request
 	return a.DB.Write(ctx, func(tx *store.Tx) error {
 		if at.claimed {
 			return at.storeAnswer(ctx, tx, rec)

@@ -208,7 +208,7 @@ func (a *API) conditional(next http.Handler) http.Handler {
 // conditions before it changes anything.
 func (a *API) withCondition(r *http.Request, c conditions, current CurrentVersion) context.Context {
 	ctx, held := r.Context(), false
-	return store.Alongside(ctx, func(tx *store.Tx) error {
+	return store.WithExtraWrite(ctx, func(tx *store.Tx) error {
 		if held { // a later transaction of the request, which has changed the record itself
 			return nil
 		}

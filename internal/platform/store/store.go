@@ -198,7 +198,7 @@ func (db *DB) Write(ctx context.Context, fn func(tx *Tx) error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	fn = withBeforeCommit(ctx, withAlongside(ctx, fn))
+	fn = withBeforeCommit(ctx, addExtraWrites(ctx, fn))
 	if db.engine == SQLite {
 		return db.group.write(ctx, fn)
 	}
@@ -233,14 +233,14 @@ func (db *DB) Ping(ctx context.Context) error {
 	})
 }
 
-type alongsideKey struct{}
+type extraWritesKey struct{}
 
-// Alongside returns a context in which every Write first calls fn, in the same
-// transaction, and then the functions of earlier calls of Alongside. The rows that fn
+// WithExtraWrite returns a context in which every Write first calls fn, in the same
+// transaction, and then the functions of earlier calls of WithExtraWrite. The rows that fn
 // writes commit with the change or not at all. Like the function of Write, fn may run
 // more than once.
-func Alongside(ctx context.Context, fn func(tx *Tx) error) context.Context {
-	if earlier, ok := ctx.Value(alongsideKey{}).(func(tx *Tx) error); ok {
+func WithExtraWrite(ctx context.Context, fn func(tx *Tx) error) context.Context {
+	if earlier, ok := ctx.Value(extraWritesKey{}).(func(tx *Tx) error); ok {
 		latest := fn
 		fn = func(tx *Tx) error {
 			if err := latest(tx); err != nil {
@@ -249,21 +249,21 @@ func Alongside(ctx context.Context, fn func(tx *Tx) error) context.Context {
 			return earlier(tx)
 		}
 	}
-	return context.WithValue(ctx, alongsideKey{}, fn)
+	return context.WithValue(ctx, extraWritesKey{}, fn)
 }
 
-// WithoutAlongside returns a context in which no Write calls the functions of Alongside.
-func WithoutAlongside(ctx context.Context) context.Context {
-	return context.WithValue(ctx, alongsideKey{}, nil)
+// WithoutExtraWrites returns a context in which no Write calls the functions of WithExtraWrite.
+func WithoutExtraWrites(ctx context.Context) context.Context {
+	return context.WithValue(ctx, extraWritesKey{}, nil)
 }
 
-// HasAlongside reports whether ctx comes from Alongside. Its writes must not be
+// HasExtraWrites reports whether ctx comes from WithExtraWrite. Its writes must not be
 // merged with others into one transaction.
-func HasAlongside(ctx context.Context) bool { return ctx.Value(alongsideKey{}) != nil }
+func HasExtraWrites(ctx context.Context) bool { return ctx.Value(extraWritesKey{}) != nil }
 
-// withAlongside returns fn preceded by the function of Alongside, if any.
-func withAlongside(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
-	first, ok := ctx.Value(alongsideKey{}).(func(tx *Tx) error)
+// addExtraWrites returns fn preceded by the function of WithExtraWrite, if any.
+func addExtraWrites(ctx context.Context, fn func(tx *Tx) error) func(tx *Tx) error {
+	first, ok := ctx.Value(extraWritesKey{}).(func(tx *Tx) error)
 	if !ok {
 		return fn
 	}

@@ -100,10 +100,10 @@ func TestAfterCommitRunsOnlyThen(t *testing.T) {
 	})
 }
 
-func TestAlongside(t *testing.T) {
+func TestWithExtraWrite(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		base := store.AsSystem(t.Context())
-		ctx := store.Alongside(base, func(tx *store.Tx) error { return addTeam(base, tx, uuid.New(), "beside") })
+		ctx := store.WithExtraWrite(base, func(tx *store.Tx) error { return addTeam(base, tx, uuid.New(), "beside") })
 		if err := db.Write(ctx, func(*store.Tx) error { return errors.New("no") }); err == nil {
 			t.Fatal("no error")
 		}

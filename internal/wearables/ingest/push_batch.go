@@ -60,7 +60,7 @@ func (in *Ingester) PushAll(ctx context.Context, team teams.ID, all []Push) []us
 		if all[i].Err = in.checkDevices(ctx, team, all[i].User, b); all[i].Err != nil {
 			continue
 		}
-		if isSmall(b) && b.Stage != wearables.Historical && !in.reprocess && !store.HasAlongside(ctx) {
+		if isSmall(b) && b.Stage != wearables.Historical && !in.reprocess && !store.HasExtraWrites(ctx) {
 			waiting[i] = &pendingPush{id: all[i].User, batch: b, trail: audit.TrailOf(ctx), done: make(chan struct{})}
 		}
 	}
