@@ -409,7 +409,6 @@ var bare = strings.Fields(`
 // bareAllowed lists the exceptions, each with its reason.
 var bareAllowed = map[string]string{
 	"../internal/platform/store/storetest.Each": "500 tests call storetest.Each: the package says what each",
-	"../internal/platform/jobs.Later":           "20 packages return jobs.Later(wait): the package says what runs later",
 	"../internal/platform/blocks.second":        "a unit of time",
 	"../internal/platform/rows.second":          "a unit of time",
 	"../internal/wearables/formats/fit.second":  "a unit of time",

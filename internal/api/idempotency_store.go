@@ -171,7 +171,7 @@ func (a *API) findAnswer(ctx context.Context, at *Attempt) (rec *answerBuffer, e
 func (a *API) takeOver(ctx context.Context, at *Attempt, row *storedRow) error {
 	return a.DB.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET node_id = $1, locked_until = `+tx.Clock()+` + $2 WHERE team_id = $3 AND key_hash = $4 AND status = 0 AND locked_until = $5
-			AND (node_id = $1 OR locked_until <= `+tx.Clock()+` OR `+jobs.Free("node_id")+`)`,
+			AND (node_id = $1 OR locked_until <= `+tx.Clock()+` OR `+jobs.FreeCondition("node_id")+`)`,
 			at.node, maxRunTime.Microseconds(), at.claim.team, at.claim.key[:], row.locked)
 		switch {
 		case err != nil:

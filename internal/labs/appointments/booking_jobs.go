@@ -58,7 +58,7 @@ func settleLater(ctx context.Context, tx *store.Tx, a *Appointment, at time.Time
 }
 
 // settle sends the open requests of an appointment to the network, and stores
-// the answers. It returns nil when none is left, and jobs.Later while a caller
+// the answers. It returns nil when none is left, and jobs.RetryLater while a caller
 // waits or the network must be asked again.
 func (s *Service) settle(ctx context.Context, team teams.ID, id ID) error {
 	for {
@@ -80,7 +80,7 @@ func (s *Service) settle(ctx context.Context, team teams.ID, id ID) error {
 		case a.Body.Call == nil:
 			err = s.releaseSlot(ctx, &a)
 		case a.callerWaits(s.DB.Now()):
-			return jobs.Later(a.Body.Call.Until.Sub(s.DB.Now()))
+			return jobs.RetryLater(a.Body.Call.Until.Sub(s.DB.Now()))
 		default:
 			err = s.retryCall(ctx, &a, whole)
 		}
@@ -141,7 +141,7 @@ func (s *Service) retryCall(ctx context.Context, a *Appointment, whole networks.
 	case err != nil:
 		return err
 	case wait > 0:
-		return jobs.Later(wait)
+		return jobs.RetryLater(wait)
 	case asked != nil && !isFinal(asked) && call.Abandoned:
 		return fmt.Errorf("appointments: undoing the call of %s: %w", a.ID, asked)
 	}

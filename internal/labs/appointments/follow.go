@@ -146,7 +146,7 @@ func (s *Service) lapse(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		return err
 	})
 	if err == nil && wait > 0 {
-		return jobs.Later(wait)
+		return jobs.RetryLater(wait)
 	}
 	return err
 }

@@ -395,7 +395,7 @@ func (r *fixture) run(j dueJob) {
 	}
 	if err != nil {
 		status, again = `'queued'`, time.Minute
-		if err.Error() != jobs.Later(0).Error() && !errors.Is(err, errLine) {
+		if err.Error() != jobs.RetryLater(0).Error() && !errors.Is(err, errLine) {
 			r.t.Fatalf("%s: %v", j.kind, err)
 		}
 	}

@@ -118,7 +118,7 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 		return nil
 	}
 	if o.ActivateBy != nil && o.ActivateBy.After(Today(now)) {
-		return jobs.Later(o.ActivationTime().Sub(now))
+		return jobs.RetryLater(o.ActivationTime().Sub(now))
 	}
 	network, err := p.route(ctx, &o, whole)
 	if err != nil {

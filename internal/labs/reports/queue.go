@@ -125,7 +125,7 @@ func (s *Service) record(ctx context.Context, j *Job, result extract.Result, err
 	if err := s.DB.Write(kept, func(tx *store.Tx) error { return returnJob(kept, tx, j, false) }); err != nil {
 		return err
 	}
-	return jobs.Later(noReaderAfter)
+	return jobs.RetryLater(noReaderAfter)
 }
 
 // recordDeath returns a report whose reading crashed the child process to the queue, at
@@ -145,7 +145,7 @@ func (s *Service) recordDeath(ctx context.Context, j *Job, cause error) error {
 	if err := s.DB.Write(ctx, func(tx *store.Tx) error { return returnJob(ctx, tx, j, true) }); err != nil {
 		return err
 	}
-	return jobs.Later(retryAfter)
+	return jobs.RetryLater(retryAfter)
 }
 
 // finish changes a job in its current state, unless it has ended or its user is gone. It
@@ -164,7 +164,7 @@ func (s *Service) finish(ctx context.Context, read *Job, change func(tx *store.T
 	if err != nil {
 		return err
 	}
-	return jobs.Later(0)
+	return jobs.RetryLater(0)
 }
 
 // Backlog returns the reports of all teams that are not read yet.

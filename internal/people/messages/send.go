@@ -123,7 +123,7 @@ func (s *Service) send(ctx context.Context, run *jobs.Run, args sendArgs) error 
 	case err != nil:
 		return err
 	case early > 0:
-		return jobs.Later(early)
+		return jobs.RetryLater(early)
 	case out == nil:
 		return nil
 	}

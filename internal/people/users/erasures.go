@@ -274,7 +274,7 @@ func endGrace(ctx context.Context, tx *store.Tx, e Erasure) error {
 var ScrubJob = jobs.Define("users.scrub", func(ctx context.Context, run *jobs.Run, _ struct{}) error {
 	err := run.DB().Scrub(ctx)
 	if errors.Is(err, store.ErrScrubBusy) {
-		return jobs.Later(10 * time.Second)
+		return jobs.RetryLater(10 * time.Second)
 	}
 	return err
 }).With(jobs.Limits{Concurrency: 1, Attempts: 1000})

@@ -90,7 +90,7 @@ func requeueOrphans(ctx context.Context, tx *store.Tx) (int64, error) {
 			progress_total = CASE WHEN again THEN 0 ELSE progress_total END,
 			progress_note = CASE WHEN again THEN '' ELSE progress_note END,
 			again = FALSE, cancel = (cancel AND NOT again)
-		WHERE status = 'running' AND `+Free("jobs.node"), store.Micros(tx.Now()))
+		WHERE status = 'running' AND `+FreeCondition("jobs.node"), store.Micros(tx.Now()))
 	if err != nil {
 		return 0, fmt.Errorf("jobs: queueing jobs of dead nodes: %w", err)
 	}

@@ -171,7 +171,7 @@ func TestLaterCountsNoAttempt(t *testing.T) {
 		var runs atomic.Int32
 		k := kind("test.later", func(context.Context, *jobs.Run) error {
 			if runs.Add(1) < 4 {
-				return jobs.Later(time.Millisecond)
+				return jobs.RetryLater(time.Millisecond)
 			}
 			return nil
 		})
@@ -223,7 +223,7 @@ func TestLaterIsNotLogged(t *testing.T) {
 		var runs atomic.Int32
 		k := kind("test.waits", func(context.Context, *jobs.Run) error {
 			if runs.Add(1) < 3 {
-				return jobs.Later(time.Millisecond)
+				return jobs.RetryLater(time.Millisecond)
 			}
 			return nil
 		})

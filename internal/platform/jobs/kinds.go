@@ -153,9 +153,9 @@ type permanentError struct{ error }
 
 func (p permanentError) Unwrap() error { return p.error }
 
-// Later makes the job run again after a while, without counting the attempt. It is
+// RetryLater makes the job run again after a while, without counting the attempt. It is
 // for a job that waits for something else.
-func Later(after time.Duration) error { return retryLater{after} }
+func RetryLater(after time.Duration) error { return retryLater{after} }
 
 type retryLater struct{ after time.Duration }
 

@@ -283,9 +283,9 @@ func (n *Node) setPeers(alive peerLeases) {
 	n.peers = alive
 }
 
-// Free returns the SQL condition for a row that can be claimed. The node column
+// FreeCondition returns the SQL condition for a row that can be claimed. The node column
 // of such a row is empty, or names a node that does not exist any more.
-func Free(column string) string {
+func FreeCondition(column string) string {
 	return `(` + column + ` IS NULL OR NOT EXISTS (SELECT 1 FROM nodes WHERE nodes.id = ` + column + `))`
 }
 

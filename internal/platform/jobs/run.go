@@ -53,13 +53,13 @@ func (r *Runner) attempt(ctx context.Context, k Handler, run *Run) (err error) {
 	if k.isDeleting() {
 		if err := r.clock(ctx); err != nil {
 			r.log.WarnContext(ctx, "a job that deletes data by age waits", "kind", k.Name(), "job", run.ID, "error", err)
-			return Later(clockRetry)
+			return RetryLater(clockRetry)
 		}
 	}
 	err = k.call(ctx, run, []byte(run.job.args))
 	if store.IsOutdated(err) {
 		r.log.WarnContext(ctx, "a job waits for a node that knows the schema", "kind", k.Name(), "job", run.ID, "error", err)
-		return Later(outdatedRetry)
+		return RetryLater(outdatedRetry)
 	}
 	return err
 }

@@ -169,7 +169,7 @@ var claimRows = `WITH e AS MATERIALIZED (` + revision + `),
 		FROM webhook_deliveries d CROSS JOIN LATERAL (
 			SELECT v.seq, v.type, v.user_id, v.created_at, CASE WHEN v.size <= $9 THEN v.body END AS body FROM events v
 			WHERE v.id = d.event_id AND v.team_id = d.team_id AND COALESCE(v.seq, 0) > 0 OFFSET 0) AS v
-		WHERE ` + dueRows + ` AND (SELECT revision FROM e) IS NOT NULL AND d.due_at >= $10 AND (d.node = $6 OR ` + jobs.Free("d.node") + `)
+		WHERE ` + dueRows + ` AND (SELECT revision FROM e) IS NOT NULL AND d.due_at >= $10 AND (d.node = $6 OR ` + jobs.FreeCondition("d.node") + `)
 			AND (d.event_id, d.attempts) NOT IN (SELECT * FROM UNNEST($7::uuid[], $8::bigint[]))
 		ORDER BY d.due_at, d.event_id LIMIT $5 FOR UPDATE OF d SKIP LOCKED)
 	UPDATE webhook_deliveries d SET node = $6 FROM c

@@ -216,7 +216,7 @@ var ReplayJob = jobs.Define("webhooks.replay", func(ctx context.Context, run *jo
 		return err
 	}
 	if holding {
-		return jobs.Later(time.Second)
+		return jobs.RetryLater(time.Second)
 	}
 	if r.Since.IsZero() {
 		return r.replayRange(ctx, run)

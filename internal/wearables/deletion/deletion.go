@@ -205,7 +205,7 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, a args) error {
 		})
 		switch {
 		case fault.Is(err, fault.NotFound): // the user was deleted, and may return
-			return jobs.Later(time.Minute)
+			return jobs.RetryLater(time.Minute)
 		case errors.Is(err, storage.ErrStale):
 			more = true
 		case err != nil:

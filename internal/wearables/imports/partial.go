@@ -351,7 +351,7 @@ func (s *Service) readChunks(ctx context.Context, p *PartialUpload, to io.Writer
 func (s *Service) claim(ctx context.Context, p *PartialUpload) error {
 	return s.DB.Write(ctx, func(tx *store.Tx) error {
 		n, err := tx.Exec(ctx, `UPDATE uploads SET node_id = $4, touched_at = $5 WHERE `+thisPartial+`
-			AND state = 'arriving' AND arrived = size AND `+jobs.Free("node_id"), p.Team, p.User, p.ID, s.node(), store.Micros(tx.Now()))
+			AND state = 'arriving' AND arrived = size AND `+jobs.FreeCondition("node_id"), p.Team, p.User, p.ID, s.node(), store.Micros(tx.Now()))
 		if err != nil {
 			return fmt.Errorf("imports: completing an upload: %w", err)
 		}

@@ -85,7 +85,7 @@ func (a *attempt) endWithoutUser(outcome *files.Outcome, err error) error {
 	if err := a.s.DB.Write(a.kept, func(tx *store.Tx) error { return setQueued(a.kept, tx, &a.row) }); err != nil {
 		return err
 	}
-	return jobs.Later(userReturns)
+	return jobs.RetryLater(userReturns)
 }
 
 // errEnded is the error of an import that was canceled before the attempt.
@@ -134,7 +134,7 @@ func (a *attempt) begin(ctx context.Context) (ready bool, err error) {
 // file. After a week the file is lost.
 func (a *attempt) absent() error {
 	if a.s.DB.Now().Sub(a.row.CreatedAt) < longestAbsent {
-		return jobs.Later(waitForNode)
+		return jobs.RetryLater(waitForNode)
 	}
 	err := fault.New(fault.Unprocessable, "the uploaded file is on no node any more; upload it again")
 	return jobs.Permanent(a.end(nil, err))

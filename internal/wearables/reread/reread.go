@@ -86,14 +86,14 @@ func (s *Service) run(ctx context.Context, team teams.ID, id users.ID) error {
 			return err
 		}
 		if !ended {
-			return jobs.Later(pause)
+			return jobs.RetryLater(pause)
 		}
 	}
 	if err := s.readAgain(ctx, user); err != nil {
 		return err
 	}
 	if waiting {
-		return jobs.Later(pause)
+		return jobs.RetryLater(pause)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (s *Service) readAgain(ctx context.Context, user users.User) error {
 		return err
 	}
 	if running {
-		return jobs.Later(pause)
+		return jobs.RetryLater(pause)
 	}
 	for i := range all {
 		if err := s.Imports.Reread(ctx, &all[i].Import, user, s.Sink); err != nil {

@@ -86,7 +86,7 @@ func kind(s *Service) jobs.Kind[args] {
 			return err
 		}
 		age := run.DB().Now().Sub(store.FromMicros(a.Since))
-		return jobs.Later(min(max(age, minWait), maxWait))
+		return jobs.RetryLater(min(max(age, minWait), maxWait))
 	})
 }
 

@@ -153,7 +153,7 @@ func (l *Lab) runDue(ctx context.Context, run *jobs.Run, args advanceArgs) error
 		case err != nil:
 			return err
 		case !found && len(waiting) > 0:
-			return jobs.Later(drawWait)
+			return jobs.RetryLater(drawWait)
 		case !found:
 			return nil
 		}

@@ -53,7 +53,7 @@ func refresh(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	case err != nil:
 		return err
 	case wait > 0:
-		return jobs.Later(wait)
+		return jobs.RetryLater(wait)
 	case t == nil:
 		return nil
 	}

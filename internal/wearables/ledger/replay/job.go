@@ -97,7 +97,7 @@ func (s *Service) run(ctx context.Context, job *jobs.Run, _ args) error {
 		return ended.save(kept, tx)
 	})
 	if busy && written == nil {
-		return jobs.Later(min(max(took, leastPause), longestPause))
+		return jobs.RetryLater(min(max(took, leastPause), longestPause))
 	}
 	return errors.Join(err, written)
 }
