@@ -41,7 +41,7 @@ func TestFirstSpecimenOfAReport(t *testing.T) {
 	got := fhirReport(&results.Revision{Version: results.Version{
 		Samples: []results.Sample{{Key: "S1", Specimen: networks.Specimen{Type: "Serum"}}, {Key: "S2", Specimen: networks.Specimen{Type: "Plasma"}}},
 		Results: []results.Result{{Name: "Glucose", Sample: "S2"}},
-		Missing: []results.Missing{{Name: "Potassium", Sample: "S1", WithdrawnAt: at, Previous: &results.Previous{Text: "7.9", Unit: "mmol/L", Flag: "HH"}}},
+		Missing: []results.MissingResult{{Name: "Potassium", Sample: "S1", WithdrawnAt: at, Previous: &results.Previous{Text: "7.9", Unit: "mmol/L", Flag: "HH"}}},
 	}}, nil)
 	if got.Specimen.Number != "S2" || got.Specimen.Type != "Plasma" || got.Specimens[0].Type != "Serum" {
 		t.Errorf("%+v %+v", got.Specimen, got.Specimens)

@@ -452,7 +452,7 @@ func parentMarkers(all []results.Marker) []parentMarkerBody {
 	return bodies
 }
 
-func missingBodyOf(m results.Missing) missingResultBody {
+func missingBodyOf(m results.MissingResult) missingResultBody {
 	b := missingResultBody{
 		Name: m.Name, Slug: m.Slug, Failure: m.Failure, Note: nonEmpty(m.Note), LOINC: nonEmpty(m.LOINC), LOINCSlug: nonEmpty(m.LOINCSlug),
 		ProviderID: nonEmpty(m.ProviderID), Markers: parentMarkers(m.Markers), SampleID: nonEmpty(m.Sample), WithdrawnAt: api.TimeOrNull(&m.WithdrawnAt),

@@ -130,6 +130,6 @@ func revision(found int) *results.Revision {
 		}
 		r.Results = append(r.Results, one)
 	}
-	r.Missing = []results.Missing{{Name: "Insulin", Failure: results.QuantityNotSufficient, Note: "QNS"}}
+	r.Missing = []results.MissingResult{{Name: "Insulin", Failure: results.QuantityNotSufficient, Note: "QNS"}}
 	return r
 }

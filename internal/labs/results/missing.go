@@ -10,7 +10,7 @@ import (
 
 // listMissing lists the results that the lab will not report and, once results
 // are final, the required results that are absent.
-func (e *expectations) listMissing(v *Version, m mergedReport) []Missing {
+func (e *expectations) listMissing(v *Version, m mergedReport) []MissingResult {
 	list := missingList{e: e, results: v.Results}
 	list.sex, list.age = e.patient(m.samples)
 	for _, missing := range m.missing {
@@ -34,7 +34,7 @@ func (e *expectations) listMissing(v *Version, m mergedReport) []Missing {
 func (e *expectations) completeByReflex(v *Version, m mergedReport) {
 	m.status = Final
 	missing := e.listMissing(v, m)
-	if !slices.ContainsFunc(missing, func(no Missing) bool { return !no.Reported }) {
+	if !slices.ContainsFunc(missing, func(no MissingResult) bool { return !no.Reported }) {
 		v.Status, v.Missing = Final, missing
 	}
 }
@@ -45,7 +45,7 @@ type missingList struct {
 	results []Result
 	sex     string // of the patient, as the age in years
 	age     int
-	all     []Missing
+	all     []MissingResult
 	known   nameIndex // known holds the results that are present or listed.
 	scopes  map[missingScope]nameIndex
 }
@@ -82,7 +82,7 @@ func (a *missingList) addReported(missing sampledMissing, comments []string) {
 		return
 	}
 	id := a.e.identify(missing.ProviderID, missing.TestProviderID, missing.LOINC, missing.Name)
-	m := Missing{
+	m := MissingResult{
 		Name: id.name, Slug: id.slug, ProviderID: id.code, TestID: missing.TestProviderID, LOINC: id.loinc, LOINCSlug: id.loincSlug,
 		Note: strings.TrimSpace(missing.Note), Markers: id.markers, Reported: true, row: id.row,
 		Sample: missing.sample, scope: missing.scope,
@@ -92,14 +92,14 @@ func (a *missingList) addReported(missing sampledMissing, comments []string) {
 }
 
 // setWithdrawn sets the value that the lab withdrew, if there is one.
-func (a *missingList) setWithdrawn(m *Missing, from sampledMissing) {
+func (a *missingList) setWithdrawn(m *MissingResult, from sampledMissing) {
 	if from.withdrawn != nil {
 		m.Previous, m.WithdrawnAt = a.e.previous(from.withdrawn, a.sex, a.age), from.withdrawnAt
 	}
 }
 
 // add adds a result that is neither present nor listed.
-func (a *missingList) add(m Missing, why Failure) {
+func (a *missingList) add(m MissingResult, why Failure) {
 	m.Failure = why
 	if a.known == nil {
 		a.known = nameIndex{}
@@ -142,8 +142,8 @@ func (a *missingList) inScope(scope missingScope) nameIndex {
 }
 
 // newMissing describes a missing row of the catalogue.
-func (e *expectations) newMissing(r catalogue.Result, test string) Missing {
-	m := Missing{Name: r.Name, Slug: r.Slug, ProviderID: r.ProviderID, TestID: test, LOINC: r.LOINC, Markers: e.markersFor(r)}
+func (e *expectations) newMissing(r catalogue.Result, test string) MissingResult {
+	m := MissingResult{Name: r.Name, Slug: r.Slug, ProviderID: r.ProviderID, TestID: test, LOINC: r.LOINC, Markers: e.markersFor(r)}
 	if c := r.Code(); c != nil {
 		m.LOINCSlug = c.Slug()
 	}
@@ -262,8 +262,8 @@ func inferFailure(text string) Failure {
 // compared by LOINC, and all others by slug.
 type resultNames struct{ code, loinc, slug string }
 
-func (r *Result) naming() resultNames  { return resultNames{r.ProviderID, r.LOINC, r.Slug} }
-func (m *Missing) naming() resultNames { return resultNames{m.ProviderID, m.LOINC, m.Slug} }
+func (r *Result) naming() resultNames        { return resultNames{r.ProviderID, r.LOINC, r.Slug} }
+func (m *MissingResult) naming() resultNames { return resultNames{m.ProviderID, m.LOINC, m.Slug} }
 
 // nameIndex finds results by their names. An order may have very many.
 type nameIndex map[nameKey]bool
@@ -298,7 +298,7 @@ func (r nameIndex) addResult(one *Result) {
 }
 
 // has reports whether the index holds a missing result.
-func (r nameIndex) has(m *Missing) bool {
+func (r nameIndex) has(m *MissingResult) bool {
 	return r.contains(m.naming()) || m.row != resultNames{} && r.contains(m.row)
 }
 

@@ -91,7 +91,7 @@ func TestMissing(t *testing.T) {
 
 // Only results that the lab could not measure are redrawn.
 func TestRedrawMarkers(t *testing.T) {
-	v := Version{Missing: []Missing{
+	v := Version{Missing: []MissingResult{
 		{Failure: CollectionProcess, Reported: true, Markers: []Marker{{ID: 1}, {ID: 2}}},
 		{Failure: InternalLab, Reported: true, Markers: []Marker{{ID: 2}}},
 		{Failure: UnknownFailure, Reported: true, Markers: []Marker{{ID: 3}}},
@@ -138,7 +138,7 @@ func TestManyMissing(t *testing.T) {
 	var list missingList
 	for range 2 {
 		for i := range many {
-			list.add(Missing{Slug: strconv.Itoa(i)}, UnknownFailure)
+			list.add(MissingResult{Slug: strconv.Itoa(i)}, UnknownFailure)
 		}
 	}
 	if n := len(list.all); n != many {

@@ -64,13 +64,13 @@ type Version struct {
 	Interpretation orders.Interpretation `json:"interpretation"`
 	// CalledCritical is true if notes without values say that a value is critical.
 	// The interpretation is then critical, whatever the results are.
-	CalledCritical bool      `json:"called_critical,omitempty"`
-	Results        []Result  `json:"results,omitempty"`
-	Missing        []Missing `json:"missing,omitempty"`
-	Samples        []Sample  `json:"samples,omitempty"`
-	Laboratory     string    `json:"laboratory,omitempty"`
-	CLIA           string    `json:"clia,omitempty"`
-	Account        string    `json:"account,omitempty"` // number
+	CalledCritical bool            `json:"called_critical,omitempty"`
+	Results        []Result        `json:"results,omitempty"`
+	Missing        []MissingResult `json:"missing,omitempty"`
+	Samples        []Sample        `json:"samples,omitempty"`
+	Laboratory     string          `json:"laboratory,omitempty"`
+	CLIA           string          `json:"clia,omitempty"`
+	Account        string          `json:"account,omitempty"` // number
 	// Patient is the person on the last report that names one.
 	Patient networks.ReportedPatient `json:"patient,omitzero"`
 	// Reviews are the decisions of persons that a report belongs to the order.
@@ -238,10 +238,10 @@ type Marker struct {
 	ProviderID string             `json:"provider_id,omitempty"`
 }
 
-// Missing is an expected result that will not come.
+// MissingResult is an expected result that will not come.
 //
 // Reference 3, MissingBiomarkerResult.
-type Missing struct {
+type MissingResult struct {
 	Name       string   `json:"name"`
 	Slug       string   `json:"slug"`
 	ProviderID string   `json:"provider_id,omitempty"`
