@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/harness/lean"
+	"hale/internal/harness/rawhttp"
 )
 
 // The program starts itself for its baselines; here that is the test binary.
@@ -58,14 +58,14 @@ func TestGrowthRuns(t *testing.T) {
 }
 
 func TestReadingAnswers(t *testing.T) {
-	answer := lean.Response{Status: 200, Body: []byte(`{"user_id": "7", "next_cursor":null,"x":[{"timestamp":"a"},{"timestamp":"b"}]}`)}
+	answer := rawhttp.Response{Status: 200, Body: []byte(`{"user_id": "7", "next_cursor":null,"x":[{"timestamp":"a"},{"timestamp":"b"}]}`)}
 	if id, err := textField(answer, "user_id"); err != nil || id != "7" {
 		t.Errorf("user_id = %q, %v", id, err)
 	}
 	if cursor, err := textField(answer, "next_cursor"); err == nil {
 		t.Errorf("a null cursor reads as %q", cursor)
 	}
-	if _, err := textField(lean.Response{Status: 500}, "user_id"); err == nil {
+	if _, err := textField(rawhttp.Response{Status: 500}, "user_id"); err == nil {
 		t.Error("a 500 has a field")
 	}
 	if n := countSamples(answer.Body); n != 2 {

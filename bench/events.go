@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 )
 
 const (
@@ -85,7 +85,7 @@ type pusher struct {
 // firstSecond is the time of push number 0.
 var firstSecond = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func (p *pusher) push(w *lean.Conn, heads [][]byte, slot int64) error {
+func (p *pusher) push(w *rawhttp.Conn, heads [][]byte, slot int64) error {
 	at := firstSecond.Add(time.Duration(slot) * time.Second)
 	body := make([]byte, 0, 200)
 	body = append(body, `{"stage":"daily","provider":"apple_health_kit","data":[{"timestamp":"`...)
@@ -103,7 +103,7 @@ func (p *pusher) push(w *lean.Conn, heads [][]byte, slot int64) error {
 func (p *pusher) heads() [][]byte {
 	heads := make([][]byte, len(p.users))
 	for i, user := range p.users {
-		heads[i] = lean.Head("POST", pushPath(user), p.server.Address(), "x-service-api-key: "+p.key)
+		heads[i] = rawhttp.Head("POST", pushPath(user), p.server.Address(), "x-service-api-key: "+p.key)
 	}
 	return heads
 }
@@ -209,12 +209,12 @@ func (b *bench) barePostRate(ctx context.Context, url string, size int) (float64
 
 // makeUsers creates n users, one request after another on a few connections.
 func makeUsers(ctx context.Context, b *bench, n int) ([]string, error) {
-	conn, err := lean.Dial(ctx, b.server.Address(), 30*time.Second)
+	conn, err := rawhttp.Dial(ctx, b.server.Address(), 30*time.Second)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	head := lean.Head("POST", "/v2/user", b.server.Address(), "x-service-api-key: "+b.key)
+	head := rawhttp.Head("POST", "/v2/user", b.server.Address(), "x-service-api-key: "+b.key)
 	users := make([]string, n)
 	for i := range users {
 		answer, err := conn.Do(head, fmt.Appendf(nil, `{"client_user_id":"bench-user-%d"}`, i))
@@ -230,7 +230,7 @@ func makeUsers(ctx context.Context, b *bench, n int) ([]string, error) {
 
 // call sends one JSON request and decodes the answer into out, unless nil.
 func (b *bench) call(ctx context.Context, method, path string, body, out any) error {
-	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
+	conn, err := rawhttp.Dial(ctx, b.server.Address(), time.Minute)
 	if err != nil {
 		return err
 	}
@@ -241,7 +241,7 @@ func (b *bench) call(ctx context.Context, method, path string, body, out any) er
 			return err
 		}
 	}
-	answer, err := conn.Do(lean.Head(method, path, b.server.Address(), "x-service-api-key: "+b.key), text)
+	answer, err := conn.Do(rawhttp.Head(method, path, b.server.Address(), "x-service-api-key: "+b.key), text)
 	if err != nil {
 		return err
 	}

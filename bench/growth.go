@@ -14,9 +14,9 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
 	"hale/internal/harness/proc"
+	"hale/internal/harness/rawhttp"
 	"hale/internal/platform/store/pgtemp"
 )
 
@@ -42,7 +42,7 @@ type installation struct {
 	// values returns the values of the names of the nth request of a call.
 	values func(call growthCall, n int) map[string]string
 	kept   map[string][]string // values of answers by name
-	conn   *lean.Conn
+	conn   *rawhttp.Conn
 	took   map[string][]time.Duration
 }
 
@@ -135,7 +135,7 @@ func (c comparison) run(ctx context.Context, b bench, dir, binary string, cluste
 		}
 	}
 	for _, in := range all { // only now: a server closes an idle connection
-		if in.conn, err = lean.Dial(ctx, in.server.Address(), time.Minute); err != nil {
+		if in.conn, err = rawhttp.Dial(ctx, in.server.Address(), time.Minute); err != nil {
 			return nil, err
 		}
 		defer in.conn.Close()

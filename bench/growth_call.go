@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/harness/lean"
+	"hale/internal/harness/rawhttp"
 )
 
 // growthCall is a request of a comparison. Path, headers and body contain names in braces,
@@ -171,7 +171,7 @@ var errRefused = errors.New("refused")
 // send sends the nth request of a call and keeps values of its answer.
 func (in *installation) send(c growthCall, n int) (time.Duration, error) {
 	path := in.complete(c, c.path, n)
-	head := lean.Head(c.method, path, in.server.Address(), "x-service-api-key: "+in.key)
+	head := rawhttp.Head(c.method, path, in.server.Address(), "x-service-api-key: "+in.key)
 	for _, line := range c.headers {
 		head = append(head, in.complete(c, line, n)+"\r\n"...)
 	}
@@ -197,7 +197,7 @@ func (in *installation) send(c growthCall, n int) (time.Duration, error) {
 }
 
 // ended reports whether the answer has the text that the call waits for.
-func (c growthCall) ended(answer lean.Response) bool {
+func (c growthCall) ended(answer rawhttp.Response) bool {
 	if answer.Status/100 != 2 {
 		return false
 	}

@@ -15,8 +15,8 @@ import (
 
 	"github.com/google/uuid"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 	"hale/internal/platform/store"
 )
 
@@ -24,7 +24,7 @@ import (
 func seedPeople(ctx context.Context, in *installation, size int) error {
 	b := in.bench
 	ids := make([]string, size)
-	create := lean.Head("POST", "/v2/user", b.server.Address(), "x-service-api-key: "+b.key)
+	create := rawhttp.Head("POST", "/v2/user", b.server.Address(), "x-service-api-key: "+b.key)
 	err := b.seed(ctx, "people", size, func(w *load.Worker, n int) error {
 		answer, err := w.Do(create, fmt.Appendf(nil, `{"client_user_id":"person-%d"}`, n))
 		if err == nil {
@@ -40,7 +40,7 @@ func seedPeople(ctx context.Context, in *installation, size int) error {
 	pushes := (samples + perDay*daysPerPush - 1) / (perDay * daysPerPush)
 	err = b.seed(ctx, "pushes", size*pushes, func(w *load.Worker, n int) error {
 		push := n / size
-		head := lean.Head("POST", pushPath(ids[n%size]), b.server.Address(), "x-service-api-key: "+b.key)
+		head := rawhttp.Head("POST", pushPath(ids[n%size]), b.server.Address(), "x-service-api-key: "+b.key)
 		body := pushBody(push*daysPerPush, 0, min(perDay*daysPerPush, samples-push*perDay*daysPerPush), sparsePulse)
 		answer, err := w.Do(head, body)
 		if err == nil && answer.Status/100 != 2 {

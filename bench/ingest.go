@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
 	"hale/internal/harness/proc"
+	"hale/internal/harness/rawhttp"
 )
 
 const (
@@ -31,7 +31,7 @@ func measureIngest(ctx context.Context, b *bench) error {
 	}
 	in := &ingest{bench: b, days: makeDays(scaledCount(ingestDays))}
 	pushing, read := users[1:], users[0]
-	in.users, in.gateway = pushing, lean.Head(http.MethodPost, "/v2/timeseries", b.server.Address(), "x-service-api-key: "+b.key)
+	in.users, in.gateway = pushing, rawhttp.Head(http.MethodPost, "/v2/timeseries", b.server.Address(), "x-service-api-key: "+b.key)
 	for _, user := range pushing {
 		in.pulse = append(in.pulse, b.pushHead(user, "/heartrate"))
 		in.sugar = append(in.sugar, b.pushHead(user, "/glucose"))
@@ -67,11 +67,11 @@ type ingest struct {
 }
 
 func (b *bench) pushHead(user, resource string) []byte {
-	return lean.Head(http.MethodPost, "/v2/timeseries/"+user+resource, b.server.Address(), "x-service-api-key: "+b.key)
+	return rawhttp.Head(http.MethodPost, "/v2/timeseries/"+user+resource, b.server.Address(), "x-service-api-key: "+b.key)
 }
 
 // send pushes one body of n samples.
-func (in *ingest) send(w *lean.Conn, head, body []byte, n int) error {
+func (in *ingest) send(w *rawhttp.Conn, head, body []byte, n int) error {
 	answer, err := w.Do(head, body)
 	if err == nil && answer.Status/100 != 2 {
 		err = fmt.Errorf("a push was answered %d: %.300s", answer.Status, answer.Body)
@@ -93,7 +93,7 @@ func (in *ingest) introduce(ctx context.Context) error {
 }
 
 // pushDay pushes both series of the next day of the next user.
-func (in *ingest) pushDay(w *lean.Conn) error {
+func (in *ingest) pushDay(w *rawhttp.Conn) error {
 	k := int(in.next.Add(1) - 1)
 	user, d := k%len(in.pulse), &in.days[k/len(in.pulse)%len(in.days)]
 	if err := in.send(w, in.pulse[user], d.pulse, minutesOfDay); err != nil {
@@ -138,7 +138,7 @@ func (in *ingest) bareParseRate(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	defer bare.stop()
-	head := lean.Head(http.MethodPost, "/parse", bare.address)
+	head := rawhttp.Head(http.MethodPost, "/parse", bare.address)
 	plan := load.Plan{Address: bare.address, Conns: dayWriters, For: in.period}
 	result, err := load.Run(ctx, plan, func(w *load.Worker, n int) error {
 		d := &in.days[n%len(in.days)]

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 	"hale/internal/labs/catalogue"
 	"hale/internal/people/users"
 	"hale/internal/platform/store"
@@ -40,7 +40,7 @@ func (s *seeding) busy(ctx context.Context, b *bench) error {
 	})
 	group.Go(func() error { return completeOrders(within, b, created) })
 	group.Go(func() (err error) {
-		head := lean.Head("GET", "/v3/orders", b.server.Address(), "x-service-api-key: "+b.key)
+		head := rawhttp.Head("GET", "/v3/orders", b.server.Address(), "x-service-api-key: "+b.key)
 		listed, err = load.Run(within, load.Plan{Address: b.server.Address(), Conns: 1, For: b.period, Rate: 5}, func(w *load.Worker, _ int) error {
 			_, err := expect(w.Do(head, nil))
 			return err
@@ -62,7 +62,7 @@ func (s *seeding) busy(ctx context.Context, b *bench) error {
 
 // createOrders orders at the rate and passes the new orders' ids on.
 func createOrders(ctx context.Context, b *bench, body []byte, created chan<- string) (load.Result, error) {
-	head := lean.Head("POST", "/v3/order", b.server.Address(), "x-service-api-key: "+b.key)
+	head := rawhttp.Head("POST", "/v3/order", b.server.Address(), "x-service-api-key: "+b.key)
 	return load.Run(ctx, load.Plan{Address: b.server.Address(), Conns: 16, For: b.period, Rate: busyOrders}, func(w *load.Worker, _ int) error {
 		text, err := expect(w.Do(head, body))
 		if err != nil {
@@ -90,7 +90,7 @@ func completeOrders(ctx context.Context, b *bench, created <-chan string) error 
 	_, err := load.Run(ctx, load.Plan{Address: b.server.Address(), Conns: 16, For: b.period, Rate: busyReports}, func(w *load.Worker, _ int) error {
 		select {
 		case id := <-created:
-			_, err := expect(w.Do(lean.Head("POST", "/v3/order/"+id+"/test", b.server.Address(), "x-service-api-key: "+b.key), nil))
+			_, err := expect(w.Do(rawhttp.Head("POST", "/v3/order/"+id+"/test", b.server.Address(), "x-service-api-key: "+b.key), nil))
 			return err
 		case <-ctx.Done():
 			return ctx.Err()
@@ -100,7 +100,7 @@ func completeOrders(ctx context.Context, b *bench, created <-chan string) error 
 }
 
 // expect returns the body of an answer. It returns an error unless the status is 200.
-func expect(answer lean.Response, err error) ([]byte, error) {
+func expect(answer rawhttp.Response, err error) ([]byte, error) {
 	if err == nil && answer.Status != 200 {
 		err = fmt.Errorf("the answer was %d: %.300s", answer.Status, answer.Body)
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 )
 
 // listCase is one request for a list. It is repeated, so that its rows are in memory,
@@ -66,7 +66,7 @@ func (s *seeding) lists() []listCase {
 // measureList measures one list, with one caller.
 func measureList(ctx context.Context, b *bench, l listCase) error {
 	head := func() []byte {
-		return lean.Head("GET", "/v3/orders?"+l.query.Encode(), b.server.Address(), "x-service-api-key: "+b.key)
+		return rawhttp.Head("GET", "/v3/orders?"+l.query.Encode(), b.server.Address(), "x-service-api-key: "+b.key)
 	}
 	same := head()
 	result, err := load.Run(ctx, load.Plan{Address: b.server.Address(), Conns: 1, For: b.period / 5}, func(w *load.Worker, _ int) error {

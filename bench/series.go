@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 )
 
 // yearDays returns the length of the pushed year in days. A shortened year still has 32
@@ -50,12 +50,12 @@ func measureSeries(ctx context.Context, b *bench) error {
 // pushYear pushes a batch of 1,440 samples for each day. The values change in small
 // steps, as heart rates do.
 func (b *bench) pushYear(ctx context.Context, user string) (time.Duration, error) {
-	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
+	conn, err := rawhttp.Dial(ctx, b.server.Address(), time.Minute)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
-	head := lean.Head("POST", pushPath(user), b.server.Address(), "x-service-api-key: "+b.key)
+	head := rawhttp.Head("POST", pushPath(user), b.server.Address(), "x-service-api-key: "+b.key)
 	rng := rand.New(rand.NewPCG(1, 2))
 	beat := 70
 	start := time.Now()
@@ -92,7 +92,7 @@ func (b *bench) readMonths(ctx context.Context, user string) error {
 // readSpans reads a number of successive days of the pushed year many times, each time
 // from a random first day.
 func (b *bench) readSpans(ctx context.Context, user, name string, days int, target string) error {
-	conn, err := lean.Dial(ctx, b.server.Address(), time.Minute)
+	conn, err := rawhttp.Dial(ctx, b.server.Address(), time.Minute)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (b *bench) readSpans(ctx context.Context, user, name string, days int, targ
 // readSpan reads all pages of some days and checks that every sample is there. took is
 // the time from sending each request to the last byte of its answer. It excludes the
 // check of the answers.
-func (b *bench) readSpan(conn *lean.Conn, user string, first time.Time, days int) (size, pages int, took time.Duration, err error) {
+func (b *bench) readSpan(conn *rawhttp.Conn, user string, first time.Time, days int) (size, pages int, took time.Duration, err error) {
 	query := url.Values{
 		"start_date": {first.Format(time.RFC3339)},
 		"end_date":   {first.Add(time.Duration(days)*24*time.Hour - time.Second).Format(time.RFC3339)},
@@ -128,7 +128,7 @@ func (b *bench) readSpan(conn *lean.Conn, user string, first time.Time, days int
 	for {
 		path := "/v2/timeseries/" + user + "/heartrate/grouped?" + query.Encode()
 		start := time.Now()
-		answer, err := conn.Do(lean.Head(http.MethodGet, path, b.server.Address(), "x-service-api-key: "+b.key), nil)
+		answer, err := conn.Do(rawhttp.Head(http.MethodGet, path, b.server.Address(), "x-service-api-key: "+b.key), nil)
 		took += time.Since(start)
 		if err != nil {
 			return 0, 0, 0, err

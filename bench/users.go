@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 )
 
 // userConns is the number of concurrent callers. A group commit shares one sync among
@@ -74,7 +74,7 @@ func target(b *bench, sqlite, postgres string) string {
 
 // createUsers creates users over conns connections. It returns their ids in any order.
 func createUsers(ctx context.Context, b *bench, address string, conns int) (load.Result, []string, error) {
-	head := lean.Head("POST", "/v2/user", address, "x-service-api-key: "+b.key)
+	head := rawhttp.Head("POST", "/v2/user", address, "x-service-api-key: "+b.key)
 	run := rand.Uint32()
 	ids := make([][]string, conns)
 	result, err := load.Run(ctx, load.Plan{Address: address, Conns: conns, For: b.period}, func(w *load.Worker, n int) error {
@@ -97,7 +97,7 @@ func createUsers(ctx context.Context, b *bench, address string, conns int) (load
 func readUsers(ctx context.Context, b *bench, address string, ids []string) (load.Result, error) {
 	heads := make([][]byte, len(ids))
 	for i, id := range ids {
-		heads[i] = lean.Head("GET", "/v2/user/"+id, address, "x-service-api-key: "+b.key)
+		heads[i] = rawhttp.Head("GET", "/v2/user/"+id, address, "x-service-api-key: "+b.key)
 	}
 	return load.Run(ctx, load.Plan{Address: address, Conns: userConns, For: b.period}, func(w *load.Worker, _ int) error {
 		answer, err := w.Do(heads[rand.IntN(len(heads))], nil)
@@ -161,7 +161,7 @@ func (b *bareProcess) stop() {
 }
 
 // textField cuts a text out of a JSON answer without decoding the rest.
-func textField(answer lean.Response, name string) (string, error) {
+func textField(answer rawhttp.Response, name string) (string, error) {
 	if answer.Status/100 != 2 {
 		return "", fmt.Errorf("answered %d: %.300s", answer.Status, answer.Body)
 	}

@@ -1,4 +1,4 @@
-// Package load sends requests over many lean connections and measures the times to their
+// Package load sends requests over many raw connections and measures the times to their
 // answers.
 package load
 
@@ -12,12 +12,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"hale/internal/harness/lean"
+	"hale/internal/harness/rawhttp"
 )
 
 // Worker is one connection with its number.
 type Worker struct {
-	*lean.Conn
+	*rawhttp.Conn
 	Index int // 0 to Conns-1
 }
 
@@ -58,7 +58,7 @@ func Once(ctx context.Context, p Plan, n int, do func(w *Worker, n int) error) e
 	group, ctx := errgroup.WithContext(ctx)
 	for i := range p.Conns {
 		group.Go(func() error {
-			conn, err := lean.Dial(ctx, p.Address, 30*time.Second)
+			conn, err := rawhttp.Dial(ctx, p.Address, 30*time.Second)
 			if err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func Run(ctx context.Context, p Plan, do func(w *Worker, n int) error) (Result, 
 	var wg sync.WaitGroup
 	for i := range p.Conns {
 		wg.Go(func() {
-			conn, err := lean.Dial(ctx, p.Address, 30*time.Second)
+			conn, err := rawhttp.Dial(ctx, p.Address, 30*time.Second)
 			if err != nil {
 				cancel(err)
 				return

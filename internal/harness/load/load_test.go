@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/harness/lean"
 	"hale/internal/harness/load"
+	"hale/internal/harness/rawhttp"
 )
 
 func TestRun(t *testing.T) {
@@ -19,7 +19,7 @@ func TestRun(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served.Add(1) }))
 	defer server.Close()
 	address := strings.TrimPrefix(server.URL, "http://")
-	head := lean.Head("GET", "/", address)
+	head := rawhttp.Head("GET", "/", address)
 	get := func(w *load.Worker, _ int) error {
 		_, err := w.Do(head, nil)
 		return err
@@ -59,7 +59,7 @@ func TestRunWaitsForOneAnswer(t *testing.T) {
 	address := strings.TrimPrefix(server.URL, "http://")
 	plan := load.Plan{Address: address, Conns: 1, For: 10 * time.Millisecond}
 	got, err := load.Run(context.Background(), plan, func(w *load.Worker, _ int) error {
-		_, err := w.Do(lean.Head("GET", "/", address), nil)
+		_, err := w.Do(rawhttp.Head("GET", "/", address), nil)
 		return err
 	})
 	if err != nil || got.Requests != 1 || got.Took < 90*time.Millisecond || got.PerSecond() > 12 {

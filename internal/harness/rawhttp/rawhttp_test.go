@@ -1,4 +1,4 @@
-package lean_test
+package rawhttp_test
 
 import (
 	"io"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"hale/internal/harness/lean"
+	"hale/internal/harness/rawhttp"
 )
 
 // The standard library's server judges what the client sends. The client must
@@ -31,7 +31,7 @@ func TestAgainstTheStandardServer(t *testing.T) {
 	server := httptest.NewServer(mux)
 	defer server.Close()
 	host := strings.TrimPrefix(server.URL, "http://")
-	conn, err := lean.Dial(t.Context(), host, 5*time.Second)
+	conn, err := rawhttp.Dial(t.Context(), host, 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestAgainstTheStandardServer(t *testing.T) {
 		if tt.body != "" {
 			body = []byte(tt.body)
 		}
-		got, err := conn.Do(lean.Head(tt.method, tt.path, host, "x-key: k"), body)
+		got, err := conn.Do(rawhttp.Head(tt.method, tt.path, host, "x-key: k"), body)
 		if err != nil {
 			t.Fatalf("%s %s: %v", tt.method, tt.path, err)
 		}
@@ -73,12 +73,12 @@ func TestUnreadableValuesAreRefused(t *testing.T) {
 		"cut short":         "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive!",
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, err := lean.Dial(t.Context(), answering(t, answer), 5*time.Second)
+			conn, err := rawhttp.Dial(t.Context(), answering(t, answer), 5*time.Second)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			if r, err := conn.Do(lean.Head("GET", "/", "x"), nil); err == nil {
+			if r, err := conn.Do(rawhttp.Head("GET", "/", "x"), nil); err == nil {
 				t.Errorf("read %d %q, want an error", r.Status, r.Body)
 			}
 		})

@@ -1,4 +1,4 @@
-// Package lean is an HTTP/1.1 client that costs little. It is for programs that put load
+// Package rawhttp is an HTTP/1.1 client that costs little. It is for programs that put load
 // on a server and share its cores. CPU time that the client uses is not available to the
 // server, and lowers the throughput that they measure.
 //
@@ -6,7 +6,7 @@
 // written by hand or by Head. The answer is read in place, and its body is valid until
 // the next request. The client understands the answers of Hale and of net/http, and fails
 // on others.
-package lean
+package rawhttp
 
 import (
 	"bufio"
@@ -41,7 +41,7 @@ func Dial(ctx context.Context, address string, timeout time.Duration) (*Conn, er
 	dialer := net.Dialer{Timeout: timeout}
 	c, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("lean: %w", err)
+		return nil, fmt.Errorf("rawhttp: %w", err)
 	}
 	return &Conn{net: c, read: bufio.NewReaderSize(c, 64<<10), timeout: timeout}, nil
 }
@@ -69,7 +69,7 @@ func (c *Conn) Do(head, body []byte) (Response, error) {
 // DoAs sends a request like Do, and announces the body as another media type.
 func (c *Conn) DoAs(media string, head, body []byte) (Response, error) {
 	if err := c.net.SetDeadline(time.Now().Add(c.timeout)); err != nil {
-		return Response{}, fmt.Errorf("lean: %w", err)
+		return Response{}, fmt.Errorf("rawhttp: %w", err)
 	}
 	c.out = append(c.out[:0], head...)
 	if body != nil {
@@ -80,11 +80,11 @@ func (c *Conn) DoAs(media string, head, body []byte) (Response, error) {
 	}
 	c.out = append(append(c.out, "\r\n"...), body...)
 	if _, err := c.net.Write(c.out); err != nil {
-		return Response{}, fmt.Errorf("lean: sending: %w", err)
+		return Response{}, fmt.Errorf("rawhttp: sending: %w", err)
 	}
 	r, err := c.answer()
 	if err != nil {
-		return Response{}, fmt.Errorf("lean: reading the answer: %w", err)
+		return Response{}, fmt.Errorf("rawhttp: reading the answer: %w", err)
 	}
 	return r, nil
 }
