@@ -48,8 +48,8 @@ export function isFrom(summary, userId, provider, watch) {
   for (const date of [summary.createdAt, summary.updatedAt]) assert.ok(date instanceof Date && Math.abs(Date.now() - date) < 60_000)
 }
 
-// told decodes a user's events of a kind of summary: created and then updated.
-export async function told(types, userId, kind) {
+// summaryEvents returns a user's events of a kind of summary: created and then updated.
+export async function summaryEvents(types, userId, kind) {
   const events = await eventsOf(userId, `daily.data.${kind}.created`, `daily.data.${kind}.updated`)
   return events.map((event) => {
     const decoded = decodeEvent(types, event)

@@ -1,6 +1,6 @@
 // Meals, menstrual cycles and electrocardiograms.
 import assert from 'node:assert/strict'
-import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
+import { ended, has, isFrom, push, summaryEvents, watchOf } from '../summaries.mjs'
 
 const provider = 'apple_health_kit'
 const range = { startDate: '2026-03-01', endDate: '2026-03-31' }
@@ -75,7 +75,7 @@ async function meals({ client, types }, userId, watch) {
   }
   assert.deepEqual([second.name, second.energy ?? null, second.macros ?? null, second.micros ?? null, second.data], ['', null, null, null, {}])
   assert.deepEqual([await ask({ provider: 'manual' }), (await ask({ startDate: '2026-03-02', endDate: null })).length], [[], 1])
-  const events = await told(types, userId, 'meal')
+  const events = await summaryEvents(types, userId, 'meal')
   const [created, updated] = events.filter(({ data }) => data.id === first.id)
   has(created.data, rest)
   assert.equal(updated.eventType, 'daily.data.meal.updated')
@@ -93,7 +93,7 @@ async function both({ client, types }, userId, watch, kind, method, full, newer)
   isFrom(only, userId, provider, watch)
   assert.deepEqual([only.sourceProvider, only.sourceType, only.sourceAppId, only.sourceDeviceId], [provider, 'watch', watch.source_app_id, watch.source_device_id])
   assert.deepEqual([await ask({ provider: 'manual' }), await ask({ endDate: null })], [[], [only]])
-  const [created, updated] = await told(types, userId, kind)
+  const [created, updated] = await summaryEvents(types, userId, kind)
   has(created.data, full)
   assert.deepEqual([updated.eventType, updated.data.id], [`daily.data.${kind}.updated`, only.id])
 }

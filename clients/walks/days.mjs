@@ -1,6 +1,6 @@
 // Days, bodies and profiles: pushes, revisions, reads, raw reads and events.
 import assert from 'node:assert/strict'
-import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
+import { ended, has, isFrom, push, summaryEvents, watchOf } from '../summaries.mjs'
 import { refused } from '../steps.mjs'
 
 const provider = 'apple_health_kit'
@@ -47,7 +47,7 @@ async function dated({ client, types }, userId, watch, kind, full, newer) {
   assert.deepEqual(await ask({ startDate: '2026-03-02T00:00:00.000Z', endDate: null }), [second.id])
   assert.deepEqual(await ask({ endDate: '2026-03-01T00:00:00+00:00' }), [first.id])
   assert.deepEqual(await ask({ startDate: '2026-03-03', endDate: undefined }), [])
-  const events = await told(types, userId, kind)
+  const events = await summaryEvents(types, userId, kind)
   assert.deepEqual(events.map(({ eventType }) => eventType.split('.').at(-1)), ['created', 'updated', 'created'])
   has(events[0].data, full)
   assert.deepEqual([events[1].data.id, events[2].data.id], [first.id, second.id])
@@ -74,7 +74,7 @@ async function single({ client, types }, userId, watch) {
   isFrom(read, userId, provider, watch)
   assert.deepEqual(await client.profile.get({ userId, provider: null }), read)
   assert.deepEqual(await client.profile.get({ userId }), read)
-  const events = await told(types, userId, 'profile')
+  const events = await summaryEvents(types, userId, 'profile')
   assert.deepEqual(events.map(({ eventType, data }) => [eventType, data.height]), [['daily.data.profile.created', 172], ['daily.data.profile.updated', 173]])
   const { profile: kept } = await client.profile.getRaw({ userId, provider })
   assert.deepEqual([kept.id, kept.userId, kept.source.slug, kept.data.height], [read.id, userId, provider, 173])

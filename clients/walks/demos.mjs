@@ -13,7 +13,7 @@ export default async function demoConnections(library) {
   await alone(library, userId)
   await connect(library, userId)
   await refresh(library, userId)
-  await told(library, userId)
+  await checkEvents(library, userId)
   await often(library, userId)
   await end(library, userId)
 }
@@ -80,8 +80,8 @@ async function often({ client }, userId) {
   assert.deepEqual([all[0], all.at(-1)], [true, 429])
 }
 
-// told reads all events of connections, devices and histories.
-async function told({ types }, userId) {
+// checkEvents checks all events of connections, devices and histories.
+async function checkEvents({ types }, userId) {
   const created = await eventsOf(userId, 'provider.connection.created')
   assert.deepEqual(created.map(({ data }) => data.provider.slug).sort(), demos)
   for (const event of created) {

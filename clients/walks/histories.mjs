@@ -16,7 +16,7 @@ export default async function histories(library) {
   assert.deepEqual(Object.keys(pulled).sort(), ['activity', 'heartrate'])
   assert.equal(pulled.heartrate.daysWithData, 1)
   assert.ok(notPulled.includes('sleep'))
-  await told(library, userId)
+  await checkEvents(library, userId)
 }
 
 // onItsWay asserts that every resource of the file is listed. Sometimes the file has
@@ -30,7 +30,7 @@ async function onItsWay({ pulled }, id) {
   }
 }
 
-async function told({ types }, userId) {
+async function checkEvents({ types }, userId) {
   const [event] = await eventsOf(userId, 'historical.data.heartrate.created')
   const { data } = decodeEvent(types, withIsFinal(event))
   assert.deepEqual([data.userId, data.provider], [userId, 'apple_health_kit'])

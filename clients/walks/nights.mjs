@@ -1,7 +1,7 @@
 // Nights: sleeps, their stages and their streams.
 import assert from 'node:assert/strict'
 import { api } from '../events.mjs'
-import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
+import { ended, has, isFrom, push, summaryEvents, watchOf } from '../summaries.mjs'
 import { refused } from '../steps.mjs'
 import { inCamel, memberOf } from '../vitals.mjs'
 
@@ -39,7 +39,7 @@ async function sleeps({ client, types }, userId, watch) {
   assert.deepEqual(others, [])
   has(first, { ...sleep, score: 82, state: 'tentative' }, { duration: 28_800, date: new Date('2026-03-01') })
   isFrom(first, userId, provider, watch)
-  const [created, updated] = await told(types, userId, 'sleep')
+  const [created, updated] = await summaryEvents(types, userId, 'sleep')
   has(created.data, sleep)
   assert.deepEqual([created.eventType, updated.eventType, updated.data.id], ['daily.data.sleep.created', 'daily.data.sleep.updated', first.id])
   return first
@@ -68,7 +68,7 @@ async function cycles({ client, types }, userId, watch, { id }) {
   isFrom(only, userId, provider, watch)
   assert.deepEqual([only.sourceProvider, only.sourceType, only.sourceAppId, only.sourceDeviceId], [provider, 'watch', watch.source_app_id, watch.source_device_id])
   assert.deepEqual([await ask({ provider: 'oura' }), await ask({ endDate: null })], [[], [only]])
-  const [created, updated] = await told(types, userId, 'sleep_cycle')
+  const [created, updated] = await summaryEvents(types, userId, 'sleep_cycle')
   has(created.data, { ...cycle, sleep_id: id })
   assert.deepEqual([created.data.id, updated.data.stageType.at(-1)], [only.id, 4])
 }

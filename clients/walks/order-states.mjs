@@ -28,7 +28,7 @@ export default async function orderStates(library) {
     const test = await testBy(client, method)
     await Promise.all(all.map((state) => brought(client, userId, test, state)))
   }
-  await told(library, userId)
+  await checkEvents(library, userId)
 }
 
 // brought moves a new order to a state.
@@ -52,7 +52,7 @@ function shipped(shipment, events) {
   assert.equal(Boolean(shipment?.inboundTrackingNumber && shipment.inboundTrackingUrl && shipment.inboundCourier), went('lab'))
 }
 
-async function told({ types }, userId) {
+async function checkEvents({ types }, userId) {
   const ours = await labEventsOf(userId)
   for (const event of ours) assert.ok(decodeEvent(types, event), event.event_type)
 }

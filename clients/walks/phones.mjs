@@ -32,14 +32,14 @@ async function disagree({ client }, userId) {
   })
 }
 
-const told = {
+const watch = {
   provider: 'apple_health_kit', source_type: 'watch', app_id: 'com.example.health', device_manufacturer: 'Example', device_model: 'Watch7,1',
   device_version: '10.1', device_id: 'watch-1',
 }
 
 async function devices({ client, types }, userId) {
-  const { id } = await api('POST', `/v2/user/${userId}/device`, told)
-  await api('POST', `/v2/user/${userId}/device`, { ...told, device_version: '10.2' })
+  const { id } = await api('POST', `/v2/user/${userId}/device`, watch)
+  await api('POST', `/v2/user/${userId}/device`, { ...watch, device_version: '10.2' })
   const device = await client.user.getDevice({ userId, deviceId: id })
   assert.deepEqual({ ...device }, {
     id, userId, provider: 'apple_health_kit', sourceType: 'watch', appId: 'com.example.health', deviceManufacturer: 'Example',
@@ -71,7 +71,7 @@ async function raw({ client }, userId, device) {
 // glucose value.
 async function send(userId, device) {
   const data = ['2026-03-01T12:00:00Z', '2026-03-02T12:00:00Z'].map((timestamp, at) => ({
-    timestamp, value: 61 + at, source_type: 'watch', source_app_id: told.app_id, source_device_id: device,
+    timestamp, value: 61 + at, source_type: 'watch', source_app_id: watch.app_id, source_device_id: device,
   }))
   const whole = { start_date: '2026-02-01T00:00:00Z', end_date: '2026-03-03T00:00:00Z', is_final_chunk: true }
   await api('POST', `/v2/timeseries/${userId}/heartrate`, { stage: 'historical', provider: 'apple_health_kit', data, ...whole })

@@ -15,7 +15,7 @@ export default async function results(library) {
   await missing(client, userId)
   await corrected(client, critical.id)
   await unreported(client, order)
-  await told(library, userId)
+  await checkEvents(library, userId)
 }
 
 const physician = { firstName: 'Paula', lastName: 'Physician', npi: '1234567893', licensedStates: ['AZ'] }
@@ -143,8 +143,8 @@ async function unreported(client, { id: orderId }) {
   for (const read of ['getResultRaw', 'getResultMetadata', 'getResultPdf']) await assert.rejects(client.labTests[read]({ orderId }), none)
 }
 
-// told decodes the events of the user's orders and results.
-async function told({ types }, userId) {
+// checkEvents decodes and checks the events of the user's orders and results.
+async function checkEvents({ types }, userId) {
   const ours = await labEventsOf(userId)
   const seen = new Set(ours.map((event) => event.event_type))
   assert.deepEqual([...seen].sort(), ['labtest.order.created', 'labtest.order.updated', 'labtest.result.critical'])

@@ -16,7 +16,7 @@ export default async function tables(library) {
     await beat(data)
     await result(library, userId, [id, slug])
     await runs(library, userId, id, beat)
-    await told(library, userId, id, slug)
+    await checkEvents(library, userId, id, slug)
     await refused(client.aggregate.getTaskHistoryForContinuousQuery({ userId, queryIdOrSlug: id, limit: 0 }), 'UnprocessableEntityError', /limit/)
     await assert.rejects(client.aggregate.getResultTableForContinuousQuery({ userId, queryIdOrSlug: 'none' }), ({ statusCode }) => statusCode === 404)
   } finally {
@@ -54,7 +54,7 @@ async function runs({ client }, userId, id, beat) {
   assert.deepEqual((await ask({ limit: 1, nextCursor: first.nextCursor })).data, data.slice(1, 2))
 }
 
-async function told({ types }, userId, id, slug) {
+async function checkEvents({ types }, userId, id, slug) {
   const events = (await eventsOf(userId, 'continuous_query.result_table.changed')).map((event) => decodeEvent(types, event))
   for (const { data: [changes] } of events) assert.deepEqual([changes.queryId, changes.querySlug], [id, slug])
   assert.deepEqual(events.at(-1).data[0].data, { 'group_key.0': days.slice(1), 'max.value': [99] })

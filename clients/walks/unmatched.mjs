@@ -17,7 +17,7 @@ export default async function unmatched(library) {
   await decide(client, items, runs)
   await provided(client, name)
   await refusals(client, items)
-  await told(library, items)
+  await checkEvents(library, items)
 }
 
 const start = (client, idempotencyKey, request) => client.labTests.createUnmatchedResultTest({ idempotencyKey, ...request })
@@ -140,8 +140,8 @@ async function refusals(client, items) {
   await refused(client.labTests.listUnmatchedResults({ createdAtStart: 'soon' }), 'UnprocessableEntityError', /created_at_start/)
 }
 
-// told decodes the events of the results.
-async function told({ types }, items) {
+// checkEvents decodes and checks the events of the results.
+async function checkEvents({ types }, items) {
   const ids = Object.values(items).map(({ id }) => id)
   const ours = await eventsWhere(({ event_type: type, data }) => type.startsWith('labtest.match_review.') && ids.includes(data.id))
   assert.equal(ours.length, 8 + 4)

@@ -179,7 +179,7 @@ async function refusals({ client, name }, waiting, [, , , , later]) {
 }
 
 async function eventsOf(library, userId) {
-  const seen = await until(() => told(library, userId), (all) => all.some(({ data }) => data.eventStatus === 'cancelled' && data.eventData.origin === 'order'))
+  const seen = await until(() => appointmentEvents(library, userId), (all) => all.some(({ data }) => data.eventStatus === 'cancelled' && data.eventData.origin === 'order'))
   for (const { eventType, data } of seen) {
     assert.equal(eventType, data.events.length === 1 ? 'labtest.appointment.created' : 'labtest.appointment.updated')
     assert.equal(data.events.at(-1).status, data.eventStatus)
@@ -188,8 +188,8 @@ async function eventsOf(library, userId) {
   assert.deepEqual([...statuses].sort(), ['cancelled', 'completed', 'confirmed', 'in_progress', 'pending', 'reserved'])
 }
 
-// told reads the events of a user's appointments with the library.
-async function told({ types }, userId) {
+// appointmentEvents reads the events of a user's appointments with the library.
+async function appointmentEvents({ types }, userId) {
   const ours = await eventsWhere((event) => event.user_id === userId && event.event_type.startsWith('labtest.appointment.'))
   return ours.map((event) => decodeEvent(types, event))
 }

@@ -20,7 +20,7 @@ export default async function series(library) {
   }
   await cholesterol(library, userId)
   await revise(userId, watch)
-  await told(library, userId, watch)
+  await checkEvents(library, userId, watch)
   await refusals(library, userId)
 }
 
@@ -122,8 +122,8 @@ async function revise(userId, source) {
 // other returns a sample with another value. The value of an alert is always 1.
 const other = ({ value, systolic, ...rest }) => ({ ...rest, ...(systolic && { systolic: systolic - 1 }), ...(value !== undefined && { value: value * 0.9 }) })
 
-// told reads the events of every series.
-async function told({ types }, userId, watch) {
+// checkEvents compares the events of every series with the samples.
+async function checkEvents({ types }, userId, watch) {
   const all = await eventsOf(userId, ...vitals.flatMap(({ resource }) => ['daily', 'historical'].map((stage) => `${stage}.data.${eventName(resource)}.created`)),
     ...vitals.map(({ resource }) => `daily.data.${eventName(resource)}.updated`))
   for (const one of vitals) {

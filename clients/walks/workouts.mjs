@@ -1,6 +1,6 @@
 // Workouts, their maps and streams.
 import assert from 'node:assert/strict'
-import { ended, has, isFrom, push, told, watchOf } from '../summaries.mjs'
+import { ended, has, isFrom, push, summaryEvents, watchOf } from '../summaries.mjs'
 import { refused, until } from '../steps.mjs'
 import { memberOf } from '../vitals.mjs'
 
@@ -36,7 +36,7 @@ async function pushed({ client, types }, userId, watch) {
   has(only, { ...ride, title: 'Runde' })
   isFrom(only, userId, provider, watch)
   assert.deepEqual([await ask({ provider: 'oura' }), await ask({ endDate: null, provider: null })], [[], [only]])
-  const [created, updated] = await told(types, userId, 'workouts')
+  const [created, updated] = await summaryEvents(types, userId, 'workouts')
   has(created.data, ride)
   assert.deepEqual([updated.eventType, updated.data.id, updated.data.title], ['daily.data.workouts.updated', only.id, 'Runde'])
   const nothing = await client.workouts.getByWorkoutId({ workoutId: only.id })
@@ -71,7 +71,7 @@ async function recorded({ client, types }, userId) {
   assert.deepEqual([stream.heartrate, stream.distance, stream.altitude, stream.velocitySmooth], [[110, 131], [0, 200], [300, null], [3.5, null]])
   assert.deepEqual([stream.lat, stream.lng, stream.power, stream.cadence], [[46, null], [14, null], [250, null], [168, null]])
   assert.deepEqual([stream.resistance, stream.temperature], [[], []])
-  const [{ data, eventType }] = await told(types, userId, 'workout_stream')
+  const [{ data, eventType }] = await summaryEvents(types, userId, 'workout_stream')
   assert.deepEqual([eventType, data.workoutId, data.providerId, data.sport], ['daily.data.workout_stream.created', only.id, only.providerId, only.sport])
   assert.deepEqual([typeof data.message, data.source.provider], ['string', 'garmin'])
   const [kept] = (await client.workouts.getRaw({ userId, startDate: '2026-04-01' })).workouts
