@@ -84,7 +84,7 @@ func (c creation) id() string {
 }
 
 // post sends a request that takes effect once, and repeats it until there is an answer.
-// It returns errUnheard if a kill fell between the change and its answer.
+// It returns errUnheard if the kill happened between the change and its answer.
 func (c *clinic) post(ctx context.Context, p promise) (made creation, err error) {
 	err = c.call.askOnce(ctx, p.key, http.MethodPost, p.path, p.body, &made)
 	if _, claimed := isStatus(err, http.StatusConflict); claimed {

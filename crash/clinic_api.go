@@ -50,8 +50,8 @@ func (a appointment) agrees() error {
 	return nil
 }
 
-// standing holds the state of an appointment.
-func (a appointment) standing() orderState {
+// state returns the state of an appointment.
+func (a appointment) state() orderState {
 	s := orderState{visit: a.ID, status: visitBooked}
 	if a.EventStatus == visitCancelled || a.EventStatus == visitCompleted {
 		s.status = a.EventStatus

@@ -170,7 +170,7 @@ func TestLossesOfVisitsAreFound(t *testing.T) {
 		"it is cancelled":                   {made("a", visitCancelled, at), known, nil, map[string]history{"a": {"o", 2, visitCancelled}}, nil, 2}, // which the order is not
 		"it was not announced":              {made("a", "scheduled", at), known, nil, nil, []booking{row("a", visitBooked)}, 1},
 		"an event is missing":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 1, "pending"}}, []booking{row("a", visitBooked)}, 1},
-		"another one stands as well":        {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}, "z": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 1},
+		"another one is booked as well":     {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}, "z": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked)}, 1},
 		"the network has none":              {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitCancelled)}, 1},
 		"the network has another one":       {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("z", visitBooked)}, 1},
 		"the network has two":               {made("a", "scheduled", at), known, nil, map[string]history{"a": {"o", 2, "scheduled"}}, []booking{row("a", visitBooked), row("z", visitBooked)}, 2},

@@ -146,15 +146,15 @@ func (f *feed) visited(e feedEvent) error {
 // follow records one more event of an object. The event must contain the changes of the
 // event before it and at most one more. With fewer changes, the event came too late. With
 // more, an event between the two is missing.
-func follow(all map[string]*history, e feedEvent, id, of string, told []string) error {
+func follow(all map[string]*history, e feedEvent, id, of string, changes []string) error {
 	h := all[id]
 	if h == nil {
 		h = &history{of: of}
 		all[id] = h
 	}
-	if len(told) < h.announced || len(told) > h.announced+1 {
-		return fmt.Errorf("event %s (%s) of %s has %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(told), h.announced, told)
+	if len(changes) < h.announced || len(changes) > h.announced+1 {
+		return fmt.Errorf("event %s (%s) of %s has %d changes, the one before it of %d: %v", e.ID, e.Type, id, len(changes), h.announced, changes)
 	}
-	h.announced, h.last = len(told), told[len(told)-1]
+	h.announced, h.last = len(changes), changes[len(changes)-1]
 	return nil
 }

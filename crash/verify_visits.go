@@ -141,7 +141,7 @@ func (c *clinic) verifyKeys(all map[string]storedOrder, v *verdict) {
 // check compares an order and its appointment with their acknowledged states, and with
 // each other.
 func (w *visit) check(o storedOrder, a appointment, v *verdict) {
-	got := a.standing()
+	got := a.state()
 	if a.ID == "" {
 		got = orderState{}
 	}
@@ -184,8 +184,8 @@ func goesWith(a appointment, w *visit) []string {
 // checkOrder compares an order with its events.
 func (f *feed) checkOrder(o storedOrder, v *verdict) {
 	h := f.orders[o.ID]
-	if told := o.announced(); h == nil || h.announced != len(told) || h.last != o.LastEvent.Status {
-		v.lose("order %s went %v, and the feed has %+v", o.ID, told, h)
+	if changes := o.announced(); h == nil || h.announced != len(changes) || h.last != o.LastEvent.Status {
+		v.lose("order %s went %v, and the feed has %+v", o.ID, changes, h)
 	}
 }
 
@@ -293,5 +293,5 @@ func (c *clinic) print(out io.Writer, v *verdict) {
 		len(c.visits), len(c.feed.visits), c.moved, c.canceled)
 	fmt.Fprintf(out, "                   %d POSTs repeated under their keys, %d more whose answer was lost, %d changes recovered; %d slots taken by others\n",
 		len(c.promises)-asked, asked, v.recovered, c.taken)
-	fmt.Fprintf(out, "  network          %d bookings held, one for each appointment that stands\n", v.bookings)
+	fmt.Fprintf(out, "  network          %d bookings held, one for each appointment that is not canceled\n", v.bookings)
 }

@@ -139,10 +139,10 @@ func (c *clinic) book(ctx context.Context, t *trial, v *visit) error {
 		case err != nil:
 			return err
 		}
-		if got := made.standing(); got.status != visitBooked || got.start != want.start {
+		if got := made.state(); got.status != visitBooked || got.start != want.start {
 			return fmt.Errorf("booking %s for order %s was answered %+v", want.start, v.order, got)
 		}
-		return c.acknowledged(t, v, made.standing())
+		return c.acknowledged(t, v, made.state())
 	}
 }
 
@@ -168,11 +168,11 @@ func (c *clinic) move(ctx context.Context, t *trial, v *visit) error {
 	case err != nil:
 		return err
 	}
-	if got := a.standing(); got != (orderState{v.known.visit, visitBooked, free.Start}) {
+	if got := a.state(); got != (orderState{v.known.visit, visitBooked, free.Start}) {
 		return fmt.Errorf("moving appointment %s to %s was answered %+v", v.known.visit, free.Start, got)
 	}
 	c.count(&c.moved)
-	return c.acknowledged(t, v, a.standing())
+	return c.acknowledged(t, v, a.state())
 }
 
 // callOff cancels an appointment. A repeated request finds the appointment already
@@ -186,7 +186,7 @@ func (c *clinic) callOff(ctx context.Context, t *trial, v *visit) error {
 		return fmt.Errorf("cancelling appointment %s was answered %s, %s", v.known.visit, a.ID, a.EventStatus)
 	}
 	c.count(&c.canceled)
-	return c.acknowledged(t, v, a.standing())
+	return c.acknowledged(t, v, a.state())
 }
 
 // takePlace makes the sandbox carry out the appointment and report results. It does
