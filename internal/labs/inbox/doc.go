@@ -2,7 +2,7 @@
 // to orders.
 //
 // A message is stored whole before it is acknowledged. A message that arrives twice is
-// stored once. Each report of a message is handled in a lane. Reports about one order
+// stored once. Each report of a message is handled in a queue. Reports about one order
 // run in the order of their arrival. Reports about different orders run at the same
 // time.
 //

@@ -86,14 +86,14 @@ const (
 	WrongMoment  Reason = "wrong_moment"  // results of an order that cannot have results yet
 )
 
-type laneArgs struct {
-	Lane string `json:"lane"`
+type queueArgs struct {
+	Queue string `json:"lane"`
 }
 
-var laneKind = jobs.NewKind[laneArgs]("inbox.handle").With(jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100})
+var queueKind = jobs.NewKind[queueArgs]("inbox.handle").With(jobs.Limits{Concurrency: 8, Timeout: 5 * time.Minute, Attempts: 100})
 
 // Job returns the kind of job that a runner needs.
-func (s *Service) Job() jobs.Handler { return laneKind.Do(s.handle) }
+func (s *Service) Job() jobs.Handler { return queueKind.Do(s.handle) }
 
 // The places of sealed columns.
 const (
@@ -184,7 +184,7 @@ func (s *Service) storeReused(ctx context.Context, tx *store.Tx, id uuid.UUID, m
 }
 
 func storeReport(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, report networks.Report) error {
-	lane, err := laneOf(ctx, tx, report)
+	queue, err := queueOf(ctx, tx, report)
 	if err != nil {
 		return err
 	}
@@ -198,11 +198,11 @@ func storeReport(ctx context.Context, tx *store.Tx, message uuid.UUID, n int, re
 		return err
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO inbox_reports (team_id, id, message_id, n, lane, state, received_at, body)
-		VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7)`, uuid.Nil, id, message, n, lane, store.Micros(tx.Now()), body)
+		VALUES ($1, $2, $3, $4, $5, 'queued', $6, $7)`, uuid.Nil, id, message, n, queue, store.Micros(tx.Now()), body)
 	if err != nil {
 		return fmt.Errorf("inbox: storing a report: %w", err)
 	}
-	_, err = laneKind.Enqueue(ctx, tx, laneArgs{lane}, jobs.Options{Key: lane})
+	_, err = queueKind.Enqueue(ctx, tx, queueArgs{queue}, jobs.Options{Key: queue})
 	return err
 }
 

@@ -14,9 +14,9 @@ import (
 	"hale/internal/platform/store"
 )
 
-// laneOf returns the lane of a report: its order's, or its sample's while the
+// queueOf returns the queue of a report: its order's, or its sample's while the
 // order is not known.
-func laneOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error) {
+func queueOf(ctx context.Context, tx *store.Tx, r networks.Report) (string, error) {
 	if id, err := ids.Parse[orders.Order](r.Placer); err == nil {
 		return "order:" + id.String(), nil
 	}

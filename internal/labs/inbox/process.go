@@ -21,13 +21,13 @@ type queuedMessage struct {
 	body    []byte
 }
 
-// handle works through a lane, one transaction for each report.
-func (s *Service) handle(ctx context.Context, run *jobs.Run, args laneArgs) error {
+// handle works through a queue, one transaction for each report.
+func (s *Service) handle(ctx context.Context, run *jobs.Run, args queueArgs) error {
 	ctx = store.AsSystem(ctx)
 	for n := int64(0); ; n++ {
 		var more bool
 		err := s.DB.Write(ctx, func(tx *store.Tx) (err error) {
-			more, err = s.next(ctx, tx, args.Lane)
+			more, err = s.next(ctx, tx, args.Queue)
 			return err
 		})
 		if err != nil || !more {
@@ -39,9 +39,9 @@ func (s *Service) handle(ctx context.Context, run *jobs.Run, args laneArgs) erro
 	}
 }
 
-// next handles the oldest report of a lane and reports whether there was one.
-func (s *Service) next(ctx context.Context, tx *store.Tx, lane string) (bool, error) {
-	q, err := oldestReport(ctx, tx, lane)
+// next handles the oldest report of a queue and reports whether there was one.
+func (s *Service) next(ctx context.Context, tx *store.Tx, queue string) (bool, error) {
+	q, err := oldestReport(ctx, tx, queue)
 	if errors.Is(err, store.ErrNoRows) {
 		return false, nil
 	}
@@ -58,12 +58,12 @@ func (s *Service) next(ctx context.Context, tx *store.Tx, lane string) (bool, er
 	return true, s.process(ctx, tx, q, doc)
 }
 
-func oldestReport(ctx context.Context, tx *store.Tx, lane string) (queuedMessage, error) {
+func oldestReport(ctx context.Context, tx *store.Tx, queue string) (queuedMessage, error) {
 	var q queuedMessage
 	var n int64
 	var messageKey string
 	err := tx.QueryRow(ctx, `SELECT r.id, r.message_id, r.n, r.received_at, r.body, m.network, m.key FROM inbox_reports r
-		JOIN inbox_messages m ON m.id = r.message_id WHERE r.lane = $1 AND r.state = 'queued' ORDER BY r.id LIMIT 1`, lane).
+		JOIN inbox_messages m ON m.id = r.message_id WHERE r.lane = $1 AND r.state = 'queued' ORDER BY r.id LIMIT 1`, queue).
 		Scan(&q.ID, &q.message, &n, store.ScanTime(&q.ReceivedAt), &q.body, &q.Network, &messageKey)
 	q.Key = reportKey(q.Network, messageKey, n)
 	return q, err
