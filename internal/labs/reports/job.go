@@ -91,9 +91,9 @@ type Job struct {
 	FinishedAt *time.Time
 	details
 
-	digest         []byte
-	slot           int
-	starts, deaths int
+	digest        []byte
+	slot          int
+	starts, exits int
 }
 
 // details is the sealed part of a job.
@@ -112,7 +112,7 @@ type details struct {
 	ReviewedAt *time.Time `json:"reviewed_at,omitempty"`
 }
 
-// LogValue names the job and nothing else.
+// LogValue names only the job.
 func (j Job) LogValue() slog.Value { return slog.StringValue(j.ID.String()) }
 
 // HasResults reports whether results may be returned with the user's other results.

@@ -261,14 +261,14 @@ func TestDrugsOfTwoOrganisms(t *testing.T) {
 	})
 }
 
-// A file that ends the reader's process three times fails. After fewer deaths it is read.
+// A file that ends the reader's process three times fails. After fewer exits it is read.
 // A Failure that the reader reports fails a file at once.
 func TestReaderThatDies(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)
-		deaths := 0
+		exits := 0
 		b.reader.outcomes['k'] = func() (extract.Result, error) {
-			deaths++
+			exits++
 			return extract.Result{}, fmt.Errorf("%w: killed", reports.ErrReaderGone)
 		}
 		twice := 0
@@ -283,11 +283,11 @@ func TestReaderThatDies(t *testing.T) {
 		}
 		killer, lucky, foreign := b.upload(b.team.ID, b.user, 'k', false), b.upload(b.team.ID, b.user, 'l', false), b.upload(b.team.ID, b.user, 'n', false)
 		b.start()
-		if now := b.wait(killer); now.Status != reports.Failed || now.Failure != extract.ProcessingError || now.Message == "" || deaths != 3 {
-			t.Errorf("after %d deaths the job is %s %s %q", deaths, now.Status, now.Failure, now.Message)
+		if now := b.wait(killer); now.Status != reports.Failed || now.Failure != extract.ProcessingError || now.Message == "" || exits != 3 {
+			t.Errorf("after %d exits the job is %s %s %q", exits, now.Status, now.Failure, now.Message)
 		}
 		if now := b.wait(lucky); now.Status != reports.Completed {
-			t.Errorf("after two deaths the job is %s", now.Status)
+			t.Errorf("after two exits the job is %s", now.Status)
 		}
 		if now := b.wait(foreign); now.Status != reports.Failed || now.Failure != extract.NotEnglish {
 			t.Errorf("the job is %s %s", now.Status, now.Failure)

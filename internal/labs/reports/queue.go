@@ -37,8 +37,8 @@ func (s *Service) Job() jobs.Handler {
 }
 
 const (
-	// maxDeaths is the number of readings that may end the reader's process.
-	maxDeaths = 3
+	// maxExits is the number of readings that may end the reader's process.
+	maxExits = 3
 	// maxStarts is the number of readings that may begin. A reading that does not end
 	// because this process was killed says little about the file.
 	maxStarts = 50
@@ -117,7 +117,7 @@ func (s *Service) record(ctx context.Context, j *Job, result extract.Result, err
 	case ctx.Err() != nil: // the node stops, or lost the job
 		return errors.Join(err, s.DB.Write(kept, func(tx *store.Tx) error { return returnJob(kept, tx, j, false) }))
 	case errors.Is(err, ErrReaderGone) || j.starts >= maxStarts:
-		return s.recordDeath(kept, j, err)
+		return s.recordExit(kept, j, err)
 	}
 	if s.Log != nil {
 		s.Log.ErrorContext(ctx, "a report could not be read; it will be tried again", "report", j.ID, "error", err)
@@ -128,16 +128,16 @@ func (s *Service) record(ctx context.Context, j *Job, result extract.Result, err
 	return jobs.RetryLater(noReaderAfter)
 }
 
-// recordDeath returns a report whose reading crashed the child process to the queue, at
-// most maxDeaths times.
-func (s *Service) recordDeath(ctx context.Context, j *Job, cause error) error {
-	j.deaths++
+// recordExit returns a report whose reading crashed the child process to the queue, at
+// most maxExits times.
+func (s *Service) recordExit(ctx context.Context, j *Job, cause error) error {
+	j.exits++
 	if s.Log != nil {
-		s.Log.WarnContext(ctx, "the report reader process exited while reading a file", "report", j.ID, "times", j.deaths, "error", cause)
+		s.Log.WarnContext(ctx, "the report reader process exited while reading a file", "report", j.ID, "times", j.exits, "error", cause)
 	}
-	if j.deaths >= maxDeaths || j.starts >= maxStarts {
+	if j.exits >= maxExits || j.starts >= maxStarts {
 		return s.finish(ctx, j, func(tx *store.Tx, now *Job) error {
-			now.deaths = j.deaths
+			now.exits = j.exits
 			return fail(ctx, tx, now, extract.ProcessingError,
 				"The file could not be read: each attempt ended without a result, because it needed too much time or memory or the file is damaged.")
 		})

@@ -100,7 +100,7 @@ func saveJob(ctx context.Context, tx *store.Tx, j *Job, from Status) error {
 			deaths = $10, revision = $11, updated_at = $12, finished_at = $13, body = $14
 		WHERE team_id = $1 AND id = $2 AND status = $3`,
 		j.Team, j.ID, string(from), string(j.Status), j.Requested, j.Reviewed, string(j.Failure), j.Pages, j.slot,
-		j.deaths, j.Revision, store.Micros(j.UpdatedAt), store.MicrosOrNil(j.FinishedAt), body)
+		j.exits, j.Revision, store.Micros(j.UpdatedAt), store.MicrosOrNil(j.FinishedAt), body)
 	switch {
 	case err != nil:
 		return fmt.Errorf("reports: changing %s: %w", j.ID, err)
@@ -119,7 +119,7 @@ type sealedJob struct {
 func scanJob(from interface{ Scan(dest ...any) error }) (s sealedJob, err error) {
 	j := &s.Job
 	err = from.Scan(&j.Team, &j.ID, &j.User, &j.Status, &j.Requested, &j.Reviewed, &j.Failure, &j.digest, &j.Files, &j.Size, &j.Pages, &j.slot,
-		&j.starts, &j.deaths, &j.Revision, store.ScanTime(&j.CreatedAt), store.ScanTime(&j.UpdatedAt), store.ScanNullTime(&j.FinishedAt), &s.body)
+		&j.starts, &j.exits, &j.Revision, store.ScanTime(&j.CreatedAt), store.ScanTime(&j.UpdatedAt), store.ScanNullTime(&j.FinishedAt), &s.body)
 	return s, err
 }
 
@@ -318,7 +318,7 @@ func returnJob(ctx context.Context, tx *store.Tx, j *Job, counted bool) error {
 		back = 0
 	}
 	_, err := tx.Exec(ctx, `UPDATE parsed_reports SET slot = $3, starts = starts - $4, deaths = $5
-		WHERE team_id = $1 AND id = $2 AND status = 'started' AND slot = $6`, j.Team, j.ID, slotWaiting, back, j.deaths, j.slot)
+		WHERE team_id = $1 AND id = $2 AND status = 'started' AND slot = $6`, j.Team, j.ID, slotWaiting, back, j.exits, j.slot)
 	if err != nil {
 		return fmt.Errorf("reports: returning a job: %w", err)
 	}

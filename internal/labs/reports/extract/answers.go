@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Results in words stand outside of tables too, with words behind them: "SARS-CoV-2 PCR:
+// Results in words are outside of tables too, and words follow them: "SARS-CoV-2 PCR:
 // DETECTED Ct 24.3". The name, the colon and the answer show that the line is a result.
 
 var (

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Dotted leaders without blanks stand between names and values.
+// Dotted leaders without blanks are between names and values.
 func TestDottedLeaders(t *testing.T) {
 	check := func(result Result) {
 		t.Helper()

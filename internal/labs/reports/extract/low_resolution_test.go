@@ -25,7 +25,7 @@ func TestCoarseNumbers(t *testing.T) {
 	}
 }
 
-func TestALostPoint(t *testing.T) {
+func TestAMissingDecimalPoint(t *testing.T) {
 	for _, c := range []struct {
 		value, rng, want string
 		commas           bool

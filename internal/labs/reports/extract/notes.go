@@ -196,7 +196,7 @@ func (row *Row) behindAnswer(value Value) string {
 	return rest
 }
 
-// isUnitWithWords reports whether words stand behind a unit, in its column.
+// isUnitWithWords reports whether words follow a unit, in its column.
 func isUnitWithWords(text string) bool {
 	unit, after := takeUnit(text)
 	return unit != "" && after != "" && !isUnit(text) && !strings.HasPrefix(after, "of ")

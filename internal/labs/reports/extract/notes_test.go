@@ -118,7 +118,7 @@ func TestWordsBelowARow(t *testing.T) {
 	}
 }
 
-// A flag may stand between unit and range.
+// A flag may be between unit and range.
 func TestFlagBehindUnit(t *testing.T) {
 	result := read(t, FromText, "Sodium 165 mmol/L HH 135-145", "Potassium 4.1 mmol/L 3.5-5.1", "Glucose 120 mg/dL (H) 70-99")
 	for name, want := range map[string]string{"Sodium": "critical", "Potassium": "normal", "Glucose": "abnormal"} {

@@ -88,10 +88,8 @@ func IsAmbiguousNumber(text string) bool {
 // other numbers of the report decide.
 type notation struct {
 	decimalCommas bool
-	// commasGroup reports that commas are known to separate thousands, and pointsDivide
-	// that points are known to be decimal signs.
-	commasGroup  bool
-	pointsDivide bool
+	commasGroup   bool // commas are known to separate thousands
+	pointsDivide  bool // points are known to be decimal signs
 }
 
 // notationOf counts the numbers of a document that can be read in one way only.

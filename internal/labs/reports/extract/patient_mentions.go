@@ -42,7 +42,7 @@ var (
 	birthName  = regexp.MustCompile(`(?i)[ ,](?:n[ée]e|n[ée]|born|geb\.?|geborene?) .*$`)
 )
 
-// endWords may stand behind a name without a colon, such as the word before a number.
+// endWords may follow a name without a colon, such as the word before a number.
 var endWords = wordSet("page name pg seite mrn pid uhid id no nr number num nhs ssn dob date born birth geb geboren of sex gender age male female collected reported received printed " +
 	"ref tel phone fax room ward bed specimen sample accession acc lab report order ordering physician doctor provider hospital patient account visit")
 

@@ -168,7 +168,7 @@ func TestNewestOfSeveralDates(t *testing.T) {
 	}
 	for _, row := range result.Rows {
 		if row.Name == "Potassium" && !row.NeedsReview {
-			t.Errorf("an older result stands for the newest: %+v", row)
+			t.Errorf("an older result replaces the newest: %+v", row)
 		}
 	}
 }

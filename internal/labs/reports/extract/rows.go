@@ -160,7 +160,7 @@ func (r *reader) split(l *line, em float64) *entry {
 		}
 	}
 	if p := r.positional(l); p != nil {
-		if r.columns != nil && len(l.cells) > 1 { // what stands under another header is no value
+		if r.columns != nil && len(l.cells) > 1 { // a cell under another header is no value
 			for _, c := range p.parts[valueColumn] {
 				column := r.columns[place(r.columns, c, em)]
 				if column.kind == rangeColumn || column.kind == unitColumn || column.kind == previousColumn {
@@ -325,7 +325,7 @@ func otherNumber(e *entry, commas bool) bool {
 	return false
 }
 
-// doubtColumn marks a value that is not under its header when older results stand
+// doubtColumn marks a value that is not under its header when older results are
 // next to it.
 func (r *reader) doubtColumn(e *entry, em float64) {
 	older := false

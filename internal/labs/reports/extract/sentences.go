@@ -286,7 +286,7 @@ func (r *reader) resultAt(words []Word, i int) (d draft, end int, ok bool) {
 // namedBefore is the name of a value in a sentence.
 type namedBefore struct {
 	text       string
-	start, end int // its words; those from end to value stand between the name and the value
+	start, end int // its words; those from end to value are between the name and the value
 	value      int
 	known      bool
 }
@@ -371,10 +371,10 @@ var (
 )
 
 var (
-	// linkWords may stand between a name and its current value.
+	// linkWords may be between a name and its current value.
 	linkWords = wordSet("is was are were of at = : measured level levels result results value came back remains remained equals today now currently current found to be elevated high low critical critically " +
 		"raised reduced normal very markedly severely slightly mildly only a an the and fell dropped rose increased decreased has risen fallen dangerously")
-	// introWords may stand before the name of a current value.
+	// introWords may precede the name of a current value.
 	introWords = wordSet("and the with a an her his their your patient's while whereas but then also including serum plasma blood venous fasting random showed show shows result results of there was which " +
 		"critical critically high low elevated raised reduced normal abnormal current today today's now latest total is are were measured reported as follows on")
 )

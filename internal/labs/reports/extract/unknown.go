@@ -57,7 +57,7 @@ type evidence struct {
 	words      bool // another answer in words
 	interval   bool // an interval in the place of the value
 	unit       bool // a known unit
-	unitBehind bool // the known unit stands behind the range
+	unitBehind bool // the known unit follows the range
 	perUnit    bool // a known unit of a concentration or a rate
 	oddUnit    bool // a text that looks like a unit
 	hasRange   bool

@@ -6,8 +6,8 @@
 //   - an almost empty environment, and a folder of its own;
 //   - limits of memory, time and file size.
 //
-// It starts on demand and ends when it is idle. Killing it fails the reading of one
-// file and nothing else.
+// It starts on demand and ends when it is idle. Killing it fails only the reading of one
+// file.
 //
 //	pool.go      the parent: processes, requests, time limits
 //	serve.go     the child, and the limits that it sets for itself

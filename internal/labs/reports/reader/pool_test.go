@@ -151,7 +151,7 @@ func TestChildHasNoSecrets(t *testing.T) {
 	}
 }
 
-// A canceled request ends its child and is no death of the file.
+// A canceled request ends its child and does not count as an exit.
 func TestCanceledReading(t *testing.T) {
 	p := newPool(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// splitTables puts the right one of two tables that stand side by side below the left one.
+// splitTables puts the right one of two tables side by side below the left one.
 func (r *reader) splitTables(page int) {
 	l := &r.pages[page]
 	for i := 0; i < len(l.lines); i++ {
