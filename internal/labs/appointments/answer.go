@@ -110,7 +110,7 @@ func (s *Service) unbookErased(ctx context.Context, a *Appointment, late network
 		return
 	}
 	if err := s.booker(a.Network).Unbook(ctx, late); err != nil {
-		s.Log.WarnContext(ctx, "releasing the slot of an appointment that was erased", "appointment", a.ID, "network", a.Network, "error", err)
+		s.Log.WarnContext(ctx, "the slot of an erased appointment cannot be released", "appointment", a.ID, "network", a.Network, "error", err)
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *Service) callNetwork(ctx context.Context, who places.Viewer, began OnSt
 	err := try()
 	if unsettled := (unsettledError{}); errors.As(err, &unsettled) {
 		if err := s.settle(context.WithoutCancel(ctx), who.Team, unsettled.id); err != nil {
-			s.Log.WarnContext(ctx, "settling an appointment that blocks a new one", "appointment", unsettled.id, "error", err)
+			s.Log.WarnContext(ctx, "an appointment that blocks a new one cannot be settled", "appointment", unsettled.id, "error", err)
 			return Document{}, errNoAnswer
 		}
 		err = try()

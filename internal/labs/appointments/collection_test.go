@@ -99,7 +99,7 @@ func TestCollectionTimeOfVisitsBookedElsewhere(t *testing.T) {
 			r.reportVisit(o, c.visit)
 			now := r.now(o)
 			if moved := now.Status == orders.DrawCompleted; moved != c.moved || !moved && now.Status != before {
-				r.t.Errorf("%s: the order stands at %s", name, now.Full())
+				r.t.Errorf("%s: the order has the status %s", name, now.Full())
 			}
 			if c.want.IsZero() {
 				c.want = now.UpdatedAt

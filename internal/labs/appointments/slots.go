@@ -166,7 +166,7 @@ func (s *Service) askSlots(ctx context.Context, q networks.SlotQuery) (network s
 			continue
 		}
 		if err != nil {
-			s.Log.WarnContext(ctx, "asking for free times", "network", slug, "provider", q.Provider, "error", err)
+			s.Log.WarnContext(ctx, "free times cannot be read", "network", slug, "provider", q.Provider, "error", err)
 			return "", nil, errNoAnswer
 		}
 		return slug, slots, nil

@@ -47,7 +47,7 @@ type Appointment struct {
 	rev int64 // counts changes
 }
 
-// LogValue names the appointment and nothing else.
+// LogValue names only the appointment.
 func (a Appointment) LogValue() slog.Value { return slog.StringValue(a.ID.String()) }
 
 // CanReschedule reports whether the appointment can be moved to another slot.

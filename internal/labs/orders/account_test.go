@@ -143,7 +143,7 @@ func TestOrdersOfAnUnlinkedAccount(t *testing.T) {
 			return err
 		})
 		if err != nil || placed.Status != orders.RequisitionCreated || kit.Status != orders.Registered {
-			t.Errorf("the order stands at %s, the kit at %s: %v", placed.Full(), kit.Full(), err)
+			t.Errorf("the order has the status %s, the kit %s: %v", placed.Full(), kit.Full(), err)
 		}
 	})
 }

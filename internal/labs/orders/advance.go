@@ -32,7 +32,7 @@ const maxAttempts = 5
 
 // Advance makes a move if the table allows it, and reports whether it did. A move
 // that the table does not allow is no error. It may be late, duplicate or out of
-// order. If the report has a key, Advance records it. It does nothing more.
+// order. It records a report with a key even then.
 //
 // o is the order as read, in this transaction or before. Advance updates it to
 // the current state.

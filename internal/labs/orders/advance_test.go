@@ -178,7 +178,7 @@ func checkOrder(t *testing.T, db *store.DB, o orders.Order) {
 			return err
 		}
 		if last := rows[len(rows)-1]; last.Status != now.Status || !last.CreatedAt.Equal(now.StatusAt) {
-			t.Errorf("the order stands at %s, its history at %s", now.Status, last.Status)
+			t.Errorf("the order has the status %s, its history ends with %s", now.Status, last.Status)
 		}
 		whole, err := orders.GetTransaction(ctx, tx, o.Team, now.Transaction)
 		if err != nil {

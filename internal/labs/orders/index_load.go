@@ -67,7 +67,7 @@ func (x *Index) Warm(ctx context.Context, db *store.DB, log *slog.Logger) {
 		}
 	}
 	if err != nil && ctx.Err() == nil {
-		log.WarnContext(ctx, "loading orders failed; first lists are slow", "error", err)
+		log.WarnContext(ctx, "orders cannot be loaded; first lists are slow", "error", err)
 	}
 }
 

@@ -49,7 +49,7 @@ func TestRedraw(t *testing.T) {
 		}
 		next, done := redraw(t, db, &drawn)
 		if !done || drawn.Status != orders.RedrawAvailable {
-			t.Fatalf("done %v, the order stands at %s", done, drawn.Full())
+			t.Fatalf("done %v, the order has the status %s", done, drawn.Full())
 		}
 		if next.Origin != orders.RedrawOf || next.Parent == nil || *next.Parent != drawn.ID || next.Transaction != drawn.Transaction ||
 			next.User != drawn.User || next.Status != orders.Ordered || next.LabTest == drawn.LabTest || next.Body.Patient.Name() != drawn.Body.Patient.Name() {
@@ -98,7 +98,7 @@ func TestRecreateAtTheRightLab(t *testing.T) {
 				want = right
 			}
 			if next.Account != want || next.Transaction != old.Transaction || next.Origin != orders.Recreation || old.Status != orders.Cancelled {
-				t.Errorf("incorrect %v: account %s, want %s; the old order stands at %s", incorrect, next.Account, want, old.Full())
+				t.Errorf("incorrect %v: account %s, want %s; the old order has the status %s", incorrect, next.Account, want, old.Full())
 			}
 			checkOrder(t, db, next)
 			userstest.Read(t, db, func(ctx context.Context, tx *store.Tx) error {

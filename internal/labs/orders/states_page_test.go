@@ -60,7 +60,7 @@ func printCourse(b *strings.Builder, c orders.Course) {
 			fmt.Fprintf(b, "    %s --> %s\n", a.From, a.To)
 		}
 	}
-	b.WriteString("```\n\n| From | To | Source | Remark |\n|---|---|---|---|\n")
+	b.WriteString("```\n\n| Old status | New status | Source | Remark |\n|---|---|---|---|\n")
 	for _, a := range orders.Arrows(c) {
 		remark := ""
 		if a.Skips {
@@ -95,13 +95,13 @@ func TestTables(t *testing.T) {
 		pairs := map[[2]orders.Status]bool{}
 		for _, a := range orders.Arrows(c) {
 			if a.From.Terminal() && (a.To != orders.Corrected || a.By != orders.Lab) {
-				t.Errorf("%s: %s goes on to %s", c, a.From, a.To)
+				t.Errorf("%s: %s continues to %s", c, a.From, a.To)
 			}
 			if !seen[a.From] {
 				t.Errorf("%s: nothing leads to %s", c, a.From)
 			}
 			if pairs[[2]orders.Status{a.From, a.To}] {
-				t.Logf("%s: %s to %s stands twice", c, a.From, a.To)
+				t.Logf("%s: %s to %s is there twice", c, a.From, a.To)
 			}
 			pairs[[2]orders.Status{a.From, a.To}] = true
 			if a.By == 0 || !slices.Contains(orders.Statuses, a.To) {

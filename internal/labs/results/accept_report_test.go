@@ -512,7 +512,7 @@ func TestACriticalCorrectionSentAgain(t *testing.T) {
 
 // A test that was not ordered has the critical limits of the lab's catalogue,
 // with an order and without.
-func TestCriticalWithoutBeingOrdered(t *testing.T) {
+func TestCriticalLimitsOfAnUnorderedTest(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db, catalogue.WalkIn)
 		extra := networks.Result{ProviderID: "OTHER-1", Name: "Dig", LOINC: "10535-3", Value: "7.9", Unit: "nmol/L", Flag: "N", At: networks.Moment{Time: morning}}

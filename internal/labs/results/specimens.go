@@ -27,8 +27,8 @@ type specimenFacts struct {
 	beside map[string]bool
 }
 
-// groupSpecimens groups the specimens of reports. Two specimens are apart if one
-// report has both, or if they have two numbers and another material or another time of
+// groupSpecimens groups the specimens of reports. Two specimens are different if
+// one report has both, or if they have two numbers and another material or another time of
 // collection. Other numbers may be new names of a known specimen, such as another
 // number in a correction. A specimen without a number may be any of several. It is the
 // one that was collected at its time, otherwise none of them. The outcome is the same
