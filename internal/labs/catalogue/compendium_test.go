@@ -131,7 +131,7 @@ func TestCrosswalk(t *testing.T) {
 		t.Errorf("the same panel there is %+v", best)
 	}
 	if _, ok := FindCovering(sources[1].CandidatesAt(c, q, 3)); ok {
-		t.Error("half a lipid panel stands for the whole")
+		t.Error("half a lipid panel replaces the whole one")
 	}
 	if got := sources[2].CandidatesAt(c, q, 3); got != nil {
 		t.Errorf("an unknown code is %+v", got)

@@ -38,7 +38,7 @@ func (c *Compendium) checkMarkers(l Lab) ([]*Marker, Problems) {
 	codes := map[string]bool{}
 	for _, m := range c.Markers {
 		if codes[m.ProviderID] {
-			problems.add(m.Line, "provider_id", "stands twice in the file")
+			problems.add(m.Line, "provider_id", "is twice in the file")
 		}
 		codes[m.ProviderID] = true
 	}
@@ -146,7 +146,7 @@ func (m ListedMarker) toResults(wrong func(field, text string)) []Result {
 			wrong(field, "needs a name, since the LOINC table has none for it")
 		}
 		if slices.ContainsFunc(results, func(other Result) bool { return other.Name == r.Name && other.LOINC == r.LOINC }) {
-			wrong(field, "stands twice in the entry")
+			wrong(field, "is twice in the entry")
 		}
 		ranges, err := ParseRanges(r.Ranges)
 		if err != nil {
@@ -206,9 +206,9 @@ func (m ListedMarker) toQuestions(wrong func(field, text string)) []Question {
 		case !containsWord(q.Type, QuestionTypes):
 			wrong(field, "type must be choice, text, numeric or multi_choice")
 		case choices != (len(q.Answers) > 0):
-			wrong(field, "a choice has answers, anything else has none")
+			wrong(field, "a choice has answers, and other types have none")
 		case slices.ContainsFunc(questions, func(other Question) bool { return other.Code == q.Code }):
-			wrong(field, "stands twice in the entry")
+			wrong(field, "is twice in the entry")
 		}
 		q.ID, q.Sequence = 0, i+1
 		q.Answers = slices.Clone(q.Answers)

@@ -159,7 +159,7 @@ func ReadCSV(text []byte) (*Compendium, error) {
 		case csvColumns[name] == nil:
 			problems.add(1, name, "no such column")
 		case slices.Contains(names[:i], name):
-			problems.add(1, name, "stands twice")
+			problems.add(1, name, "is there twice")
 		}
 	}
 	for _, name := range []string{"provider_id", "name", "results"} {

@@ -58,7 +58,7 @@ type Notice struct {
 	Mails           []Mail
 }
 
-// LogValue names the notice and nothing else.
+// LogValue names only the notice.
 func (n Notice) LogValue() slog.Value { return slog.StringValue(n.ID.String()) }
 
 // Acknowledgement says who was notified of a critical result, and when. Personal.

@@ -62,12 +62,12 @@ func TestShippedTitlesAreOfficial(t *testing.T) {
 			t.Errorf("%s is %q, officially %q", r[0], r[1], titles[r[0]])
 		}
 		if i > 0 && shipped[i-1][0] >= r[0] {
-			t.Errorf("%s stands in the wrong place", r[0])
+			t.Errorf("%s is in the wrong place", r[0])
 		}
 	}
 }
 
-func TestOfficialListIsTakenWhole(t *testing.T) {
+func TestImportOfTheOfficialList(t *testing.T) {
 	db := storetest.SQLite(t)
 	text := officialList(t)
 	file, err := diagnoses.ParseCodes(strings.NewReader(text))

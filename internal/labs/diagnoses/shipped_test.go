@@ -19,7 +19,7 @@ func TestShippedSynonyms(t *testing.T) {
 		}
 		for code := range strings.FieldsSeq(r[1]) {
 			if plain, ok := compactCode(code); !ok || titles[plain] == "" {
-				t.Errorf("%q stands for %s, which does not ship", r[0], code)
+				t.Errorf("%q means %s, which does not ship", r[0], code)
 			}
 		}
 	}

@@ -122,7 +122,7 @@ func TestLongOrders(t *testing.T) {
 	s := subject(60)
 	s.Full.Patient.FirstName = strings.Repeat("Wolfeschlegel", 4)[:50]
 	s.Full.Patient.LastName = strings.Repeat("Steinhausenberg", 4)[:50]
-	s.Full.Notes = strings.Repeat("A note that goes on and on. ", 35)
+	s.Full.Notes = strings.Repeat("A note that continues a lot. ", 35)
 	s.Full.Account.Name = strings.Repeat("Unbroken", 30)
 	s.Full.Practice.Name = strings.Repeat("Clinic of internal medicine ", 4)[:100]
 	s.Facts.Lab.Name = strings.Repeat("Reference Laboratory of the Valley ", 6)[:200]

@@ -139,7 +139,7 @@ func TestInvalidTokens(t *testing.T) {
 	token := tokenOf(t, l.URL(o, placedAt))
 	o.LinkGeneration = 7
 	revoked := tokenOf(t, l.URL(o, placedAt))
-	other, err := l.sealing.Seal("something else", make([]byte, linkSize))
+	other, err := l.sealing.Seal("another purpose", make([]byte, linkSize))
 	if err != nil {
 		t.Fatal(err)
 	}

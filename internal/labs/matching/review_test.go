@@ -887,8 +887,8 @@ func TestOperatorDecides(t *testing.T) {
 		if err := d.returnToTeam(bad); !fault.Is(err, fault.Refused) {
 			t.Errorf("returned to a team without a queue: %v", err)
 		}
-		if told := d.announced(); len(told) != 0 {
-			t.Errorf("a team without a queue got the events %v", told)
+		if announced := d.announced(); len(announced) != 0 {
+			t.Errorf("a team without a queue got the events %v", announced)
 		}
 	})
 }
@@ -956,8 +956,8 @@ func TestOperatorReturnsToTeam(t *testing.T) {
 				t.Errorf("the team cannot accept it: %v", err)
 			}
 		}
-		if told := d.announced(); len(told) != 6 { // fresh: came, unsure, back, accepted; old: came, accepted
-			t.Errorf("events %v", told)
+		if announced := d.announced(); len(announced) != 6 { // fresh: came, unsure, back, accepted; old: came, accepted
+			t.Errorf("events %v", announced)
 		}
 	})
 }

@@ -174,7 +174,7 @@ type Item struct {
 	body []byte // sealed
 }
 
-// LogValue names the result and nothing else.
+// LogValue names only the result.
 func (i Item) LogValue() slog.Value { return slog.StringValue(i.ID.String()) }
 
 // Reviewable reports whether the team may decide.

@@ -160,7 +160,7 @@ func fieldsOf(line int, object map[string]json.RawMessage) (record, error) {
 	for name, raw := range object {
 		name = fieldName(name)
 		if _, twice := r.fields[name]; twice {
-			return record{}, errLine{Problem{line, name, "stands twice, under two names"}}
+			return record{}, errLine{Problem{line, name, "is there twice, under two names"}}
 		}
 		var value any
 		if err := json.Unmarshal(raw, &value); err != nil {

@@ -147,7 +147,7 @@ func TestNear(t *testing.T) {
 }
 
 // A search returns at most thirty sites and counts all of them.
-func TestNearMany(t *testing.T) {
+func TestNearReturnsAtMostThirtySites(t *testing.T) {
 	forEachEngine(t, func(r *fixture) {
 		var many []places.Site
 		for i := range 100 {

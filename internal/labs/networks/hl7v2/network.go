@@ -146,7 +146,7 @@ func (n *Network) Run(ctx context.Context, in networks.Inbox) error {
 
 // Serve receives messages on an open listener until ctx ends. It closes the listener.
 func (n *Network) Serve(ctx context.Context, l net.Listener, in networks.Inbox) error {
-	n.log.Info("taking HL7 messages", "listen", l.Addr().String(), "tls", n.server != nil)
+	n.log.Info("HL7 messages are accepted", "listen", l.Addr().String(), "tls", n.server != nil)
 	if key := n.unboundLab(); key != "" {
 		n.log.Warn("several labs share the listener, and any peer may speak for one of them; set its peer", "lab", key)
 	}

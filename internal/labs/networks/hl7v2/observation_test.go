@@ -105,7 +105,7 @@ order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:
 TSH: TSH = 9 numeric status F
 FT4: FT4 = 1.1 numeric status F`,
 		},
-		"numbers stand in ORC": {
+		"the numbers are in ORC": {
 			"ORC|RE|" + orderA + "|F1|||||||||||||||||||\rNTE|1||about the order\rOBR|1|||TSH\rOBX|1|NM|TSH||9||||||F\rOBR|2|||FT4\rOBX|1|NM|FT4||1||||||F\r", `
 order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:00Z account 44120
 TSH: TSH = 9 numeric status F
@@ -141,7 +141,7 @@ order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:
 IMG: K = 4 numeric status F
 0 more documents, refused [not_pdf], 0 more specimens`,
 		},
-		"text goes on over OBX": {
+		"a text continues in the next OBX": {
 			"OBR|1|" + orderA + "|F1|PATH\rOBX|1|TX|DX^Diagnosis||Benign||||||F\rOBX|2|TX|DX^Diagnosis||nevus.||||||F\rOBX|3|TX|GR^Gross||Brown.||||||F\r", `
 order ` + orderA + ` sample F1 of Otto Fern 1971-12-01 male at 2026-03-04T09:30:00Z account 44120
 PATH: DX Diagnosis = Benign⏎nevus. comment status F

@@ -230,7 +230,7 @@ func TestCancel(t *testing.T) {
 				t.Errorf("%v", err)
 			}
 			if !strings.Contains(lab.got[0], "\rORC|CA|01890000-0000-7000-8000-000000000002^HALE") {
-				t.Error("the lab was not told CA")
+				t.Error("the lab did not get CA")
 			}
 		})
 	}

@@ -3,7 +3,7 @@
 // other; docs/fulfilment.md is the protocol.
 //
 // Visits and kits without a partner are arranged by staff: see package
-// fulfilment. The network then accepts requests for visits, and nothing else.
+// fulfilment. The network then accepts only requests for visits.
 //
 //	settings.go   the partners
 //	client.go     posts to a partner

@@ -223,7 +223,7 @@ func (l *Lab) awaitEffects(ctx context.Context, team teams.ID, p PlannedStep) {
 			return nil
 		})
 		if err != nil {
-			l.Log.WarnContext(ctx, "sandbox laboratory: waiting for the effects of a step", "error", err)
+			l.Log.WarnContext(ctx, "sandbox laboratory: the effects of a step cannot be read", "error", err)
 			return
 		}
 		if done {

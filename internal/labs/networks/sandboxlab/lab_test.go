@@ -250,7 +250,7 @@ func TestResultsFollowTheCatalogue(t *testing.T) {
 				}
 			}
 			if want := len(flags); odd != min(1, want-1) {
-				t.Errorf("%s: %d results stand out", script, odd)
+				t.Errorf("%s: %d results are abnormal", script, odd)
 			}
 			if len(final.Results) < 10 {
 				t.Errorf("%s: %d results", script, len(final.Results))

@@ -91,7 +91,7 @@ func TestUnregisteredKit(t *testing.T) {
 	}
 	o.Status = orders.WithCustomer
 	if got := statuses(shortestPath(o, orders.Completed, nil)); got != "" {
-		t.Errorf("it goes on by %s", got)
+		t.Errorf("it continues by %s", got)
 	}
 	o.Status, o.Body.Patient = orders.Registered, &orders.Patient{}
 	if got := statuses(shortestPath(o, orders.Completed, nil)); got != "requisition_created transit_lab delivered_to_lab completed" {
