@@ -49,12 +49,12 @@ type Payor struct {
 	Code string
 	Company
 	Aliases  []string
-	External []External
+	External []ExternalCode
 	Source   Source
 }
 
-// External is a clearing house's code of a payor.
-type External struct{ Provider, Code string }
+// ExternalCode is a clearing house's code of a payor.
+type ExternalCode struct{ Provider, Code string }
 
 // AnyHouse is the provider of a code that all clearing houses use. The largest payors
 // have such codes.
@@ -69,7 +69,7 @@ func ClearingHouses() []string {
 
 // hasExternal reports whether the code is the clearing house's code of the payor.
 func (p Payor) hasExternal(provider, code string) bool {
-	return slices.ContainsFunc(p.External, func(e External) bool {
+	return slices.ContainsFunc(p.External, func(e ExternalCode) bool {
 		return (e.Provider == provider || e.Provider == AnyHouse) && strings.EqualFold(e.Code, code)
 	})
 }
@@ -192,9 +192,9 @@ func (e entry) payor() Payor {
 		p.Address = *e.Address
 	}
 	for provider, code := range e.External {
-		p.External = append(p.External, External{provider, code})
+		p.External = append(p.External, ExternalCode{provider, code})
 	}
-	slices.SortFunc(p.External, func(a, b External) int { return cmp.Compare(a.Provider, b.Provider) })
+	slices.SortFunc(p.External, func(a, b ExternalCode) int { return cmp.Compare(a.Provider, b.Provider) })
 	return p
 }
 
@@ -288,7 +288,7 @@ func CreatePayor(ctx context.Context, tx *store.Tx, team teams.ID, n NewPayor) (
 	}
 	p := Payor{Code: newCode(tx), Company: n.Company, Aliases: []string{}, Source: Team}
 	if n.Provider != "" {
-		p.External = []External{{n.Provider, n.Code}}
+		p.External = []ExternalCode{{n.Provider, n.Code}}
 	}
 	_, err = tx.Exec(ctx, `INSERT INTO payors (team_id, payor_code, name, address, provider, provider_payor_id, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7)`, team, p.Code, p.Name, string(address), n.Provider, n.Code, tx.Now())
@@ -336,7 +336,7 @@ func scanPayor(row interface{ Scan(...any) error }) (Payor, error) {
 		return Payor{}, fmt.Errorf("insurance: the address of payor %s: %w", p.Code, err)
 	}
 	if provider != "" {
-		p.External = []External{{provider, code}}
+		p.External = []ExternalCode{{provider, code}}
 	}
 	return p, nil
 }

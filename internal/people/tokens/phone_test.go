@@ -137,7 +137,7 @@ func TestPhoneSendsAndReads(t *testing.T) {
 		if got := p.push(all, "Idempotency-Key", "batch-1"); got.Created != many || len(got.Rejected) != 0 {
 			t.Fatalf("the first time %+v", got)
 		}
-		told := heartRateEvents(s)
+		before := heartRateEvents(s)
 		if got := p.push(all, "Idempotency-Key", "batch-1"); got.Created != many {
 			t.Errorf("under the same key %+v", got)
 		}
@@ -151,8 +151,8 @@ func TestPhoneSendsAndReads(t *testing.T) {
 		if n, total := p.read(); n != many || total != sum {
 			t.Errorf("read %d samples, in all %g, not %d and %g", n, total, many, sum)
 		}
-		if n := heartRateEvents(s); n != told || n == 0 {
-			t.Errorf("%d events, then %d", told, n)
+		if n := heartRateEvents(s); n != before || n == 0 {
+			t.Errorf("%d events, then %d", before, n)
 		}
 		if status, _ := p.send("GET", "/v2/user/"+user.ID, nil); status != http.StatusForbidden {
 			t.Errorf("the phone read the user's record: %d", status)

@@ -295,8 +295,8 @@ type nameChange struct {
 	deleted bool
 }
 
-// changesQuery repeats that versions are above zero. Without it, the engines do not
-// use the partial index.
+// changesQuery reads the changes after a version. The condition info_version > 0 lets the
+// engines use the partial index.
 const changesQuery = `SELECT u.user_id, u.info_version, u.info_rev, i.body, u.gone FROM (
 		SELECT team_id, user_id, info_rev, info_version, CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END AS gone FROM users
 		WHERE team_id = $1 AND info_version > 0 AND info_version > $2 ORDER BY info_version LIMIT $3) u

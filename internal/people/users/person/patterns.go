@@ -62,7 +62,7 @@ var EmailPatterns = []string{
 	lengthPattern(maxEmail),
 }
 
-// phoneGap stands between the digits of a telephone number.
+// phoneGap separates the digits of a telephone number.
 const phoneGap = `[ ./()-]*`
 
 // phoneDigits returns a pattern for n to m digits with gaps before them.
