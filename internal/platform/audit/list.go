@@ -68,7 +68,7 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 		add("(block, n) < (?, ?)", f.Before.Block, f.Before.N)
 	}
 	limit := f.Limit + 1
-	if f.choosy() {
+	if f.hasFilter() {
 		limit = max(limit, scanLimit)
 	}
 	args = append(args, limit)
@@ -90,8 +90,8 @@ func List(ctx context.Context, tx *store.Tx, team uuid.UUID, f Filter) (page []R
 	return page, next, nil
 }
 
-// choosy reports whether the filter has conditions without an index.
-func (f *Filter) choosy() bool {
+// hasFilter reports whether there are conditions without an index.
+func (f *Filter) hasFilter() bool {
 	return f.ActorKind != "" || f.Actor != "" || f.OnBehalfOf != "" || f.Action != ""
 }
 

@@ -92,8 +92,8 @@ func (l *Log) Verify(ctx context.Context, team uuid.UUID, known *KnownBlock, pro
 	if refused > 0 {
 		report.Problems = append(report.Problems, fmt.Sprintf("%d waiting rows have no valid code and were refused", refused))
 	}
-	strays, err := l.hasStrays(ctx, team)
-	if strays {
+	outside, err := l.hasRowsOutsideBlocks(ctx, team)
+	if outside {
 		report.Problems = append(report.Problems, "rows before the first or after the last block belong to no block")
 	}
 	return report, err
@@ -211,8 +211,8 @@ func readBlocks(ctx context.Context, tx *store.Tx, team uuid.UUID, after int64) 
 	return blocks, nil
 }
 
-// hasStrays reports whether there are rows before the first or after the last block.
-func (l *Log) hasStrays(ctx context.Context, team uuid.UUID) (found bool, err error) {
+// hasRowsOutsideBlocks reports whether there are rows before the first or after the last block.
+func (l *Log) hasRowsOutsideBlocks(ctx context.Context, team uuid.UUID) (found bool, err error) {
 	err = l.db.Read(ctx, func(tx *store.Tx) error {
 		var numbers [4]int64 // 0 without rows
 		var b store.Batch

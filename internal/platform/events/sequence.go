@@ -48,7 +48,7 @@ func (s *Sequencer) Run(ctx context.Context) error {
 	defer sweep.Stop()
 	for {
 		if err := s.Settle(ctx); err != nil && ctx.Err() == nil {
-			log.ErrorContext(ctx, "numbering events", "error", err)
+			log.ErrorContext(ctx, "events cannot be numbered", "error", err)
 		}
 		for woken := false; !woken; {
 			select {

@@ -100,7 +100,7 @@ func requeueOrphans(ctx context.Context, tx *store.Tx) (int64, error) {
 // outcome is the result of one attempt.
 type outcome struct {
 	claimedJob
-	run      *Run // nil for a stray, which never started
+	run      *Run // nil for an unstarted job
 	status   Status
 	failed   bool      // no attempt is left; a periodic job is queued for its next run
 	runAt    time.Time // of a job that is queued again

@@ -154,7 +154,7 @@ type permanentError struct{ error }
 func (p permanentError) Unwrap() error { return p.error }
 
 // RetryLater makes the job run again after a while, without counting the attempt. It is
-// for a job that waits for something else.
+// for a job that waits for another job or another system.
 func RetryLater(after time.Duration) error { return retryLater{after} }
 
 type retryLater struct{ after time.Duration }

@@ -192,7 +192,7 @@ func (n *Node) renewLoop(ctx context.Context) {
 		if wait = n.untilRenewal(); err == nil || ctx.Err() != nil {
 			continue
 		}
-		n.log.ErrorContext(ctx, "renewing the node's lease", "error", err)
+		n.log.ErrorContext(ctx, "the node's lease cannot be renewed", "error", err)
 		wait = n.lease / renewalsPerLease
 	}
 }
@@ -305,7 +305,7 @@ func (n *Node) Skew() time.Duration { return time.Duration(n.skew.Load()) }
 func (n *Node) compareClocks(ctx context.Context) {
 	skew, err := n.db.Skew(ctx)
 	if err != nil {
-		n.log.WarnContext(ctx, "comparing clocks", "error", err)
+		n.log.WarnContext(ctx, "the clocks of this machine and the database cannot be compared", "error", err)
 		return
 	}
 	n.skew.Store(int64(skew))

@@ -166,7 +166,7 @@ func (r *Run) Progress(ctx context.Context, done, total int64, text string) erro
 		return ErrLost
 	}
 	if err != nil && ctx.Err() == nil {
-		r.runner.log.WarnContext(ctx, "writing a job's progress", "job", r.ID, "error", err)
+		r.runner.log.WarnContext(ctx, "the progress of a job cannot be written", "job", r.ID, "error", err)
 	}
 	if stop {
 		r.cancel(ErrCanceled)

@@ -158,7 +158,7 @@ func (r *Runner) startDue(ctx, base context.Context) time.Duration {
 		}
 		due, err := r.nextDueTime(ctx, k.Name())
 		if err != nil {
-			r.log.ErrorContext(ctx, "reading due jobs", "kind", k.Name(), "error", err)
+			r.log.ErrorContext(ctx, "due jobs cannot be read", "kind", k.Name(), "error", err)
 			continue
 		}
 		switch until := due.Sub(r.db.Now()); {
@@ -200,8 +200,8 @@ func (r *Runner) start(ctx, base context.Context, k Handler, limit int) int {
 		return err
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "claiming jobs", "kind", k.Name(), "error", err)
-		r.requeueStrays(ctx)
+		r.log.ErrorContext(ctx, "jobs cannot be claimed", "kind", k.Name(), "error", err)
+		r.requeueUnstarted(ctx)
 		return 0
 	}
 	for _, c := range all {
@@ -265,7 +265,7 @@ func (r *Runner) recordSeparately(ctx context.Context, group []outcome) (left []
 	for _, o := range group {
 		err := r.write(ctx, o)
 		if err != nil {
-			r.log.ErrorContext(ctx, "recording a job", "kind", o.kind, "job", o.id, "error", err)
+			r.log.ErrorContext(ctx, "the outcome of a job cannot be recorded", "kind", o.kind, "job", o.id, "error", err)
 			bare := o
 			bare.err, bare.progress = "its result could not be recorded; see the log", nil
 			err = r.write(ctx, bare)
@@ -317,7 +317,7 @@ func jobContext(ctx context.Context, team uuid.UUID) context.Context {
 	return store.WithTeam(ctx, team)
 }
 
-// sweep queues the jobs of dead nodes again, and the strays of this node, and counts
+// sweep queues the jobs of dead nodes again, and the unstarted jobs of this node, and counts
 // the waiting jobs.
 func (r *Runner) sweep(ctx context.Context) {
 	var n int64
@@ -326,12 +326,12 @@ func (r *Runner) sweep(ctx context.Context) {
 		return err
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "sweeping jobs", "error", err)
+		r.log.ErrorContext(ctx, "jobs of dead nodes cannot be queued again", "error", err)
 	}
 	for range n {
 		r.observe("", "stranded", 0)
 	}
-	r.requeueStrays(ctx)
+	r.requeueUnstarted(ctx)
 	r.countWaiting(ctx)
 }
 
@@ -341,22 +341,22 @@ func (r *Runner) stopCanceled(ctx context.Context) {
 	idle := len(r.running) == 0
 	r.mu.Unlock()
 	if !idle {
-		r.findStrays(ctx)
+		r.findUnstarted(ctx)
 	}
 }
 
-// requeueStrays queues strays again: jobs that this node claimed in a transaction whose
+// requeueUnstarted queues unstarted jobs again: jobs that this node claimed in a transaction whose
 // commit was not answered. The attempt does not count. Only the goroutine that claims
 // jobs may call it, because all its other claims are running then.
-func (r *Runner) requeueStrays(ctx context.Context) {
-	strays := r.findStrays(ctx)
-	if len(strays) == 0 {
+func (r *Runner) requeueUnstarted(ctx context.Context) {
+	unstarted := r.findUnstarted(ctx)
+	if len(unstarted) == 0 {
 		return
 	}
 	var back []outcome
 	err := r.db.Write(ctx, func(tx *store.Tx) error {
 		back = back[:0]
-		for _, o := range strays {
+		for _, o := range unstarted {
 			recorded, err := record(ctx, tx, o) // false if it has ended since
 			if err != nil {
 				return err
@@ -368,7 +368,7 @@ func (r *Runner) requeueStrays(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "queueing stray jobs again", "error", err)
+		r.log.ErrorContext(ctx, "unstarted jobs cannot be queued again", "error", err)
 		return
 	}
 	for _, o := range back {
@@ -380,17 +380,17 @@ func (r *Runner) requeueStrays(ctx context.Context) {
 	}
 }
 
-// findStrays compares the jobs that are running here according to their rows with those
+// findUnstarted compares the jobs that are running here according to their rows with those
 // that do run. It interrupts the canceled ones. It returns those that do not run, as
 // attempts that never happened. Jobs that have just ended may be among them.
-func (r *Runner) findStrays(ctx context.Context) (strays []outcome) {
+func (r *Runner) findUnstarted(ctx context.Context) (unstarted []outcome) {
 	var all []runningJob
 	err := r.db.Read(ctx, func(tx *store.Tx) (err error) {
 		all, err = runningOn(ctx, tx, r.node.ID())
 		return err
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "reading running jobs", "error", err)
+		r.log.ErrorContext(ctx, "running jobs cannot be read", "error", err)
 		return nil
 	}
 	now := r.db.Now()
@@ -400,12 +400,12 @@ func (r *Runner) findStrays(ctx context.Context) (strays []outcome) {
 		run := r.running[h.id]
 		switch {
 		case run == nil || run.job.node != h.node || run.job.startedAt != h.startedAt:
-			strays = append(strays, outcome{claimedJob: h.claimedJob, status: Queued, runAt: now, attempts: h.attempts - 1, ended: now})
+			unstarted = append(unstarted, outcome{claimedJob: h.claimedJob, status: Queued, runAt: now, attempts: h.attempts - 1, ended: now})
 		case h.cancel:
 			run.cancel(ErrCanceled)
 		}
 	}
-	return strays
+	return unstarted
 }
 
 // WaitingJobs counts the due jobs of a kind that have not started.
@@ -457,7 +457,7 @@ func (r *Runner) countWaiting(ctx context.Context) {
 		return nil
 	})
 	if err != nil {
-		r.log.ErrorContext(ctx, "counting due jobs", "error", err)
+		r.log.ErrorContext(ctx, "due jobs cannot be counted", "error", err)
 		return
 	}
 	r.noticed.mu.Lock()

@@ -38,7 +38,7 @@ func TestClaimWithUnansweredCommit(t *testing.T) {
 
 // The sweep finds a job that is marked as running on this node but does not run, even
 // if the claim became visible late. Jobs that do run are unaffected.
-func TestSweepFindsStrays(t *testing.T) {
+func TestSweepFindsUnstartedJobs(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		var runs atomic.Int32
 		stay := make(chan struct{})
@@ -47,7 +47,7 @@ func TestSweepFindsStrays(t *testing.T) {
 			<-stay
 			return nil
 		})
-		k := kind("test.stray", func(context.Context, *jobs.Run) error { return nil })
+		k := kind("test.unstarted", func(context.Context, *jobs.Run) error { return nil })
 		n := start(t, db, k, stays)
 		running := enqueue(t, db, stays, jobs.Options{})
 		waitForStatus(t, db, uuid.Nil, running, jobs.Running)
