@@ -99,7 +99,7 @@ func (d *Deliverer) hastenLater(team teams.ID, id EndpointID) {
 				return err
 			})
 			if err != nil { // the retries stay due as before
-				d.cfg.Log.ErrorContext(ctx, "making retries due", "endpoint", id, "error", err)
+				d.cfg.Log.ErrorContext(ctx, "retries cannot be made due", "endpoint", id, "error", err)
 				return
 			}
 		}

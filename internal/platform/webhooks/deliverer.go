@@ -193,7 +193,7 @@ func (d *Deliverer) refresh(ctx context.Context) {
 	d.mu.Unlock()
 	for team := range changed {
 		if err := d.refreshTeam(ctx, team); err != nil {
-			d.cfg.Log.ErrorContext(ctx, "reading endpoints", "error", err)
+			d.cfg.Log.ErrorContext(ctx, "webhook endpoints cannot be read", "error", err)
 		}
 	}
 }
@@ -236,7 +236,7 @@ func (d *Deliverer) sweep(ctx context.Context, starting bool) {
 		return err
 	})
 	if err != nil {
-		d.cfg.Log.ErrorContext(ctx, "looking for due deliveries", "error", err)
+		d.cfg.Log.ErrorContext(ctx, "due deliveries cannot be found", "error", err)
 		return
 	}
 	d.noteOldest(all)

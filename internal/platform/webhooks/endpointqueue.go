@@ -106,7 +106,7 @@ func (q *endpointQueue) step(ctx context.Context) (wait time.Duration, ok bool) 
 	if most != ([lanes]int{}) {
 		got, err := q.claimAtMost(ctx, most)
 		if err != nil {
-			q.d.cfg.Log.ErrorContext(ctx, "claiming deliveries", "endpoint", q.id, "error", err)
+			q.d.cfg.Log.ErrorContext(ctx, "deliveries cannot be claimed", "endpoint", q.id, "error", err)
 			q.addDue(most)
 			pause = claimRetry
 		} else {
@@ -115,7 +115,7 @@ func (q *endpointQueue) step(ctx context.Context) (wait time.Duration, ok bool) 
 	}
 	if q.needsTarget() {
 		if err := q.loadTarget(ctx); err != nil {
-			q.d.cfg.Log.ErrorContext(ctx, "reading an endpoint", "endpoint", q.id, "error", err)
+			q.d.cfg.Log.ErrorContext(ctx, "a webhook endpoint cannot be read", "endpoint", q.id, "error", err)
 			pause = claimRetry
 		}
 	}

@@ -32,10 +32,10 @@ func TestExcessWorkersStop(t *testing.T) {
 	q.limit.setRate(1)
 	q.add(laneNew)
 	q.window, q.workers = leastWindow, leastWindow+1
-	if c, _ := q.another(); c != nil || q.workers != leastWindow || q.limit.tokens != 1 {
+	if c, _ := q.nextDelivery(); c != nil || q.workers != leastWindow || q.limit.tokens != 1 {
 		t.Errorf("%d workers, %v tokens", q.workers, q.limit.tokens)
 	}
-	if c, _ := q.another(); c == nil || q.workers != leastWindow || q.limit.tokens != 0 {
+	if c, _ := q.nextDelivery(); c == nil || q.workers != leastWindow || q.limit.tokens != 0 {
 		t.Errorf("within the window: %d workers, %v tokens", q.workers, q.limit.tokens)
 	}
 }
@@ -104,7 +104,7 @@ func TestQueueClosesWhenIdle(t *testing.T) {
 	q := testQueue(t)
 	q.add(laneNew)
 	if q.close() {
-		t.Error("closed with a delivery in hand")
+		t.Error("closed with a claimed delivery")
 	}
 	q.target = &target{}
 	c, _, _ := q.next()

@@ -155,11 +155,11 @@ func TestExhaustedMessageIsAnnounced(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newFixture(t, db, webhooks.Config{Schedule: quickSchedule})
 		bad := newReceiver(t, func(w http.ResponseWriter, _ *http.Request, _ int) { w.WriteHeader(http.StatusTeapot) })
-		told := newReceiver(t, nil)
+		watcher := newReceiver(t, nil)
 		e := r.endpoint(webhooks.NewEndpoint{URL: bad.server.URL, Types: []string{"daily.data.steps.created", webhooks.AttemptExhausted}})
-		r.endpoint(webhooks.NewEndpoint{URL: told.server.URL, Types: []string{webhooks.AttemptExhausted}})
+		r.endpoint(webhooks.NewEndpoint{URL: watcher.server.URL, Types: []string{webhooks.AttemptExhausted}})
 		ids := r.emit(1)
-		waitFor(t, time.Minute, "the announcement", func() bool { return told.distinct() == 1 })
+		waitFor(t, time.Minute, "the announcement", func() bool { return watcher.distinct() == 1 })
 		var body struct {
 			Type         string `json:"event_type"`
 			ClientUserID string `json:"client_user_id"`
@@ -172,7 +172,7 @@ func TestExhaustedMessageIsAnnounced(t *testing.T) {
 				} `json:"last_attempt"`
 			} `json:"data"`
 		}
-		for _, text := range told.bodies {
+		for _, text := range watcher.bodies {
 			if err := json.Unmarshal(text, &body); err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestExhaustedMessageIsAnnounced(t *testing.T) {
 		// The announcement fails at the bad endpoint as well, and is not announced.
 		waitFor(t, time.Minute, "both failed", func() bool { return r.shown(e.ID)[webhooks.Failed] == 2 })
 		time.Sleep(100 * time.Millisecond)
-		if n := told.distinct(); n != 1 {
+		if n := watcher.distinct(); n != 1 {
 			t.Errorf("%d announcements", n)
 		}
 	})

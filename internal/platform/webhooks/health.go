@@ -50,8 +50,8 @@ func (h Health) Failed(at time.Time) Health {
 	return h
 }
 
-// Dead reports whether the endpoint is to be switched off.
-func (h Health) Dead(at time.Time) bool {
+// HasFailedTooLong reports whether the endpoint is to be switched off.
+func (h Health) HasFailedTooLong(at time.Time) bool {
 	return !h.FailingSince.IsZero() && at.Sub(h.FailingSince) >= failureLimit
 }
 
@@ -111,7 +111,7 @@ func writeHealth(ctx context.Context, tx *store.Tx, q *endpointQueue, results []
 		switch {
 		case r.outcome.gone():
 			reason = "it answered 410 Gone"
-		case e.Health.Dead(r.ended):
+		case e.Health.HasFailedTooLong(r.ended):
 			reason = "everything sent to it failed for 5 days"
 		}
 	}

@@ -106,7 +106,7 @@ func (d *Deliverer) holdAll(team teams.ID, id EndpointID) {
 	d.mu.Unlock()
 	switch {
 	case err != nil: // the next sweep tries again
-		d.cfg.Log.ErrorContext(ctx, "holding deliveries", "endpoint", id, "error", err)
+		d.cfg.Log.ErrorContext(ctx, "deliveries cannot be held", "endpoint", id, "error", err)
 	case done:
 		d.refreshLater(team.UUID())
 	}

@@ -100,7 +100,7 @@ func TestRecoveringWaitsForTheHold(t *testing.T) {
 
 // A replay does not wait for an endpoint that is deleted, or switched off because of its
 // answers, while older deliveries are being held.
-func TestNoReplayWaitsForAnEndpointThatIsOver(t *testing.T) {
+func TestNoReplayWaitsForADeletedOrDisabledEndpoint(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		r := newTeamFixture(t, db)
 		deleted := r.endpoint(webhooks.NewEndpoint{URL: newReceiver(t, nil).server.URL, Disabled: true})

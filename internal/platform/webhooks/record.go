@@ -32,7 +32,7 @@ func (d *Deliverer) record(ctx context.Context, group []result) {
 			d.release(left)
 			return
 		}
-		d.cfg.Log.ErrorContext(ctx, "recording deliveries", "error", err)
+		d.cfg.Log.ErrorContext(ctx, "deliveries cannot be recorded", "error", err)
 		if errors.Is(err, store.ErrClosed) {
 			return
 		}
@@ -303,7 +303,7 @@ func (d *Deliverer) recordEach(ctx context.Context, group []result) (left []resu
 		one := group[i : i+1 : i+1]
 		err := d.write(ctx, one, recordAll)
 		if err != nil {
-			d.cfg.Log.ErrorContext(ctx, "recording a delivery", "endpoint", one[0].queue.id, "event", one[0].delivery.event, "error", err)
+			d.cfg.Log.ErrorContext(ctx, "a delivery cannot be recorded", "endpoint", one[0].queue.id, "event", one[0].delivery.event, "error", err)
 			err = d.write(ctx, one, recordStates)
 		}
 		if err == nil {

@@ -29,7 +29,7 @@ func TestRefusedResults(t *testing.T) {
 		waitFor(t, time.Minute, "all are posted", func() bool { return rc.total() == 10 })
 		time.Sleep(700 * time.Millisecond)
 		if s := r.states(e.ID); s["pending"] != 5 || d.Claimed() != 5 {
-			t.Errorf("%v, %d in hand", s, d.Claimed())
+			t.Errorf("%v, %d claimed", s, d.Claimed())
 		}
 		allow()
 		waitFor(t, time.Minute, "it is recorded", func() bool { return r.states(e.ID)["sent"] == 5 })

@@ -209,14 +209,14 @@ func TestHealth(t *testing.T) {
 	if !h.FailingSince.Equal(at(12)) {
 		t.Errorf("the clock started at %v", h.FailingSince)
 	}
-	if h.Dead(at(12 + 119)) {
+	if h.HasFailedTooLong(at(12 + 119)) {
 		t.Error("dead before five days")
 	}
-	if h = h.Failed(at(12 + 121)); !h.Dead(at(12 + 121)) {
+	if h = h.Failed(at(12 + 121)); !h.HasFailedTooLong(at(12 + 121)) {
 		t.Error("alive after five days")
 	}
 	h = h.Succeeded(at(140))
-	if h.Dead(at(400)) || !h.FirstFailureAt.IsZero() || !h.LastSuccessAt.Equal(at(140)) {
+	if h.HasFailedTooLong(at(400)) || !h.FirstFailureAt.IsZero() || !h.LastSuccessAt.Equal(at(140)) {
 		t.Errorf("an answer left %+v", h)
 	}
 }
@@ -235,7 +235,7 @@ func TestEndpointStaysEnabledAfterSuccess(t *testing.T) {
 			} else {
 				h = h.Failed(now)
 			}
-			if h.Dead(now) && now.Sub(lastGood) < 5*24*time.Hour {
+			if h.HasFailedTooLong(now) && now.Sub(lastGood) < 5*24*time.Hour {
 				t.Fatalf("dead %v after a success", now.Sub(lastGood))
 			}
 		}

@@ -21,7 +21,7 @@ func (q *endpointQueue) work(c *claimedDelivery, t *target) {
 	signer := NewSigner(t.secrets)
 	for c != nil {
 		q.d.results.Add(q.send(ctx, c, t, signer))
-		next, at := q.another()
+		next, at := q.nextDelivery()
 		if at != nil && at != t {
 			signer = NewSigner(at.secrets)
 		}
@@ -29,8 +29,8 @@ func (q *endpointQueue) work(c *claimedDelivery, t *target) {
 	}
 }
 
-// another returns a worker's next delivery, or ends the worker.
-func (q *endpointQueue) another() (c *claimedDelivery, t *target) {
+// nextDelivery returns a worker's next delivery, or ends the worker.
+func (q *endpointQueue) nextDelivery() (c *claimedDelivery, t *target) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.workers <= q.window {
@@ -64,7 +64,7 @@ func (q *endpointQueue) adapt(o Outcome) {
 func (q *endpointQueue) send(ctx context.Context, c *claimedDelivery, t *target, signer *Signer) result {
 	if c.body == nil {
 		if err := q.readBody(ctx, c); err != nil {
-			q.d.cfg.Log.ErrorContext(ctx, "reading an event", "event", c.event, "error", err)
+			q.d.cfg.Log.ErrorContext(ctx, "an event cannot be read", "event", c.event, "error", err)
 			return q.postpone(c, err)
 		}
 		if c.body == nil {
@@ -73,7 +73,7 @@ func (q *endpointQueue) send(ctx context.Context, c *claimedDelivery, t *target,
 	}
 	body, err := t.content.of(c.body)
 	if err != nil {
-		q.d.cfg.Log.ErrorContext(ctx, "reading an event", "event", c.event, "error", err)
+		q.d.cfg.Log.ErrorContext(ctx, "an event cannot be read", "event", c.event, "error", err)
 		return q.postpone(c, err)
 	}
 	r := result{queue: q, delivery: c, target: t.number, at: q.d.db.Now()}
