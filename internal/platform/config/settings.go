@@ -93,7 +93,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "acme-authority", Env: "HALE_ACME_AUTHORITY",
-		Usage: "file with the certificates that the ACME directory is trusted by, PEM; the system's when empty",
+		Usage: "file with the certificates that verify the ACME directory, PEM; the system's when empty",
 		field: func(c *Config) any { return &c.ACMEAuthority },
 	},
 	{
@@ -222,7 +222,7 @@ var settings = []Setting{
 	},
 	{
 		Key: "hold-outgoing", Env: "HALE_HOLD_OUTGOING", Default: "false",
-		Usage: "send nothing to other systems until hale resume-outgoing, for drills",
+		Usage: "send nothing to other systems until hale resume-outgoing, for rehearsals",
 		field: func(c *Config) any { return &c.HoldOutgoing },
 	},
 	{

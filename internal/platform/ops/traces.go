@@ -48,7 +48,7 @@ type loggedExporter struct {
 
 func (e *loggedExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := e.SpanExporter.ExportSpans(ctx, spans); err != nil {
-		e.log.Warn("traces", "error", err)
+		e.log.Warn("traces cannot be sent", "error", err)
 	}
 	return nil
 }

@@ -113,12 +113,12 @@ func (t *Table) Pack(dst []byte) ([]byte, error) {
 }
 
 // The first and the last second whose year has four digits: 0 to 9999.
-const earliest, latestTime = -62_167_219_200 * second, 253_402_300_799 * second
+const earliestTime, latestTime = -62_167_219_200 * second, 253_402_300_799 * second
 
 // fourDigits reports whether the years of all instants, as written, have four digits.
 func (t *Table) fourDigits(all []int64) bool {
 	for _, us := range all {
-		if us += t.Shift; us < earliest || us > latestTime {
+		if us += t.Shift; us < earliestTime || us > latestTime {
 			return false
 		}
 	}

@@ -65,7 +65,7 @@ func (k *Key) Open(where string, sealed []byte) ([]byte, error) {
 type Root struct {
 	keys    []rootKey
 	retired map[string][]rootKey // keys for one purpose of root keys that were retired
-	checked []rootKey            // of a derived Root: they check codes and nothing else
+	checked []rootKey            // of a derived Root: they only check codes
 }
 
 type rootKey struct {

@@ -34,7 +34,7 @@ func TestTextIsWithheld(t *testing.T) {
 		}
 	}
 	if holder.Key.Reveal() != plain {
-		t.Error("revealed something else")
+		t.Error("revealed another text")
 	}
 }
 

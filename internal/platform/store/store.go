@@ -339,7 +339,7 @@ type Slot[T any] struct{ initial func() T }
 // called; nil means the zero value.
 func NewSlot[T any](initial func() T) *Slot[T] { return &Slot[T]{initial} }
 
-// Set replaces the value for db. The app calls it before anything else uses db.
+// Set replaces the value for db. The app calls it before any other part uses db.
 func (s *Slot[T]) Set(db *DB, value T) { db.slots.Store(s, &value) }
 
 // Owner is a DB or a Tx.

@@ -8,7 +8,7 @@ import (
 	"hale/internal/platform/teams"
 )
 
-// Every setting of a team has its switch, which turns it and nothing else.
+// Every setting of a team has its switch, which turns only that setting.
 func TestSwitches(t *testing.T) {
 	if fields := reflect.TypeFor[teams.Settings]().NumField(); fields != len(teams.Switches)+len(teams.Values) {
 		t.Errorf("%d settings, and %d switches and values", fields, len(teams.Switches)+len(teams.Values))
