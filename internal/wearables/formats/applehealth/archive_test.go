@@ -85,7 +85,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"empty", nil, fault.Unprocessable, 0},
 		{"cut zip", whole[:len(whole)-30], fault.Unprocessable, 0},
-		{"zip of something else", zipMembers(t, "a.xml", "<a/>", "export_cda.xml", "<ClinicalDocument/>"), fault.Unprocessable, 0},
+		{"zip of other files", zipMembers(t, "a.xml", "<a/>", "export_cda.xml", "<ClinicalDocument/>"), fault.Unprocessable, 0},
 		{"locked", locked, fault.Unprocessable, 0},
 		{"too large", []byte(smallExport), fault.TooLarge, 10},
 		{"too large in a zip", whole, fault.TooLarge, 10},

@@ -92,6 +92,6 @@ func TestMealsOfThePublicExport(t *testing.T) {
 		}
 	}
 	if named == 0 {
-		t.Error("no meal has the names of its foods, which stand in correlations")
+		t.Error("no meal has the names of its foods, which are in correlations")
 	}
 }

@@ -174,7 +174,7 @@ func TestReaderCountsOfRealExport(t *testing.T) {
 		t.Errorf("%v steps in %d samples, want the naive sum 349765 in 3980", steps, n)
 	}
 	if got := g.report.Types["NikeFuel"]; got.Read != 2 || got.Skipped != 2 {
-		t.Errorf("NikeFuel has no home: %+v", got)
+		t.Errorf("NikeFuel has no resource: %+v", got)
 	}
 	kinds := map[string]int{}
 	for _, s := range g.samples {

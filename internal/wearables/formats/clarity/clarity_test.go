@@ -174,8 +174,8 @@ func TestImportManyRows(t *testing.T) {
 	db := storetest.SQLite(t)
 	user := sheettest.User(t, db, "America/New_York")
 	in := sheettest.Input(db, user, filestest.Save(t, []byte(b.String())))
-	var told []files.Progress
-	in.Progress = func(p files.Progress) { told = append(told, p) }
+	var seen []files.Progress
+	in.Progress = func(p files.Progress) { seen = append(seen, p) }
 	o, err := Kind.Run(filestest.Context(user), in)
 	if err != nil || o.Mapped != rows {
 		t.Fatalf("%v %+v", err, o.Report)
@@ -184,8 +184,8 @@ func TestImportManyRows(t *testing.T) {
 	if twice := 12; o.Created != rows-twice || o.Unchanged != twice {
 		t.Errorf("%+v", o.Counts)
 	}
-	if last := told[len(told)-1]; len(told) < 3 || last.Done != last.Total || last.Records != rows {
-		t.Errorf("%d times, at last %+v", len(told), last)
+	if last := seen[len(seen)-1]; len(seen) < 3 || last.Done != last.Total || last.Records != rows {
+		t.Errorf("%d times, at last %+v", len(seen), last)
 	}
 }
 

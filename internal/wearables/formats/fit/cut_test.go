@@ -72,12 +72,12 @@ func TestTruncatedCopies(t *testing.T) {
 		raw      []byte
 		nameless bool
 	}{
-		"ride":                            {raw: trackFile(77, 0, true, 2)},
-		"swim and ride":                   {raw: trackFile(77, 0, true, 5, 2)},
-		"no number of the device":         {raw: trackFile(0, 0, true, 2)},
-		"its first record is late":        {raw: trackFile(77, 3, true, 2)},
-		"late, and not stated when":       {trackFile(77, 3, false, 2), true},
-		"late, without number or anybody": {trackFile(0, 3, false, 2), true},
+		"ride":                           {raw: trackFile(77, 0, true, 2)},
+		"swim and ride":                  {raw: trackFile(77, 0, true, 5, 2)},
+		"no number of the device":        {raw: trackFile(0, 0, true, 2)},
+		"its first record is late":       {raw: trackFile(77, 3, true, 2)},
+		"late, and not stated when":      {trackFile(77, 3, false, 2), true},
+		"late, without number or device": {trackFile(0, 3, false, 2), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			storetest.Each(t, func(t *testing.T, db *store.DB) {

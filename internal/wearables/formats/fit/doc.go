@@ -11,7 +11,7 @@
 //   - fit.go: the kind, one run over one file, and chains of files
 //   - messages.go: which message goes where, and what is counted
 //   - activity.go: records, sessions and intervals to workouts
-//   - strap.go: beats of the heart beside records
+//   - heart_rate_strap.go: heart rates beside records
 //   - wellness.go, nights.go: all other measurements
 //   - maker.go: provider, source and device
 //

@@ -8,15 +8,15 @@ import (
 // This file has another reader and a writer of FIT, written from the text of the protocol
 // and without the library. The tests compare with them.
 
-// plain is a message: the raw integer of each field.
-type plain struct {
+// rawMessage is a message: the raw integer of each field.
+type rawMessage struct {
 	num    uint16
 	fields map[byte]uint64
 	arrays map[byte][]byte // as in the file
 }
 
 // readByHand lists the messages of a file. It stops at the first unknown construct.
-func readByHand(raw []byte) []plain {
+func readByHand(raw []byte) []rawMessage {
 	type field struct{ num, size byte }
 	type definition struct {
 		num    uint16
@@ -26,7 +26,7 @@ func readByHand(raw []byte) []plain {
 	}
 	var (
 		defs     [16]*definition
-		all      []plain
+		all      []rawMessage
 		lastTime uint32
 	)
 	at, end := int(raw[0]), int(raw[0])+int(binary.LittleEndian.Uint32(raw[4:]))
@@ -60,7 +60,7 @@ func readByHand(raw []byte) []plain {
 			defs[local] = d
 			continue
 		}
-		m := plain{fields: map[byte]uint64{}, arrays: map[byte][]byte{}}
+		m := rawMessage{fields: map[byte]uint64{}, arrays: map[byte][]byte{}}
 		if head&0x80 != 0 { // a short header that holds the last bits of the time
 			local = head >> 5 & 3
 			lastTime += (uint32(head) - lastTime) & 0x1F

@@ -47,7 +47,7 @@ func TestPublicFilesAgainstHandReader(t *testing.T) {
 			}
 			got := readOverview(t, name)
 			counts := map[string]int64{}
-			var sessions []plain
+			var sessions []rawMessage
 			for _, m := range readByHand(raw) {
 				switch m.num {
 				case numRecord:

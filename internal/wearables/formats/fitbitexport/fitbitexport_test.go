@@ -185,10 +185,10 @@ func TestHours(t *testing.T) {
 		if o.Mapped != int64(len(rows)) || o.Created+o.Updated+o.Rejected != 0 || o.Unchanged != len(rows) {
 			t.Errorf("again: %+v %+v", o.Report, o.Counts)
 		}
-		got, told := 0.0, 0
+		got, minutes := 0.0, 0
 		for _, s := range sheettest.Series(t, db, user) {
 			if s.Source.AppID == "" {
-				told += s.Len()
+				minutes += s.Len()
 				continue
 			}
 			for i, v := range s.Value {
@@ -198,8 +198,8 @@ func TestHours(t *testing.T) {
 				}
 			}
 		}
-		if got != sum || told != 2 {
-			t.Errorf("%v steps in hours, want %v; %d minutes", got, sum, told)
+		if got != sum || minutes != 2 {
+			t.Errorf("%v steps in hours, want %v; %d minutes", got, sum, minutes)
 		}
 		for _, doc := range filestest.Summaries(t, db, user, "activity") {
 			if doc["calendar_date"] == "2016-04-12" && doc["steps"] != float(t, days[0][2]) {

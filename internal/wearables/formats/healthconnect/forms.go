@@ -37,20 +37,20 @@ type endlessRows struct {
 }
 
 // location is the field with the place of a thermometer, a number.
-var location = []field{{column: "measurement_location", name: "measurementLocation", in: plain, may: true}}
+var location = []field{{column: "measurement_location", name: "measurementLocation", in: plainMeasure, may: true}}
 
 // forms lists the records with a resource. The table of rules says which, for both the
 // export and JSON.
 var forms = []form{
-	{record: "Steps", table: "steps_record_table", span: true, fields: []field{{column: "count", name: "count", in: plain, flat: "count", times: 1}}},
+	{record: "Steps", table: "steps_record_table", span: true, fields: []field{{column: "count", name: "count", in: plainMeasure, flat: "count", times: 1}}},
 	{record: "Distance", table: "distance_record_table", span: true, fields: []field{{column: "distance", name: "distance", in: metre, flat: "meters", times: 1}}},
 	{
 		record: "ActiveCaloriesBurned", table: "active_calories_burned_record_table", span: true, also: []string{"activecalories"},
 		fields: []field{{column: "energy", name: "energy", in: calorie, flat: "calories", times: 1000}},
 	},
 	{record: "ElevationGained", table: "elevation_gained_record_table", span: true, fields: []field{{column: "elevation", name: "elevation", in: metre}}},
-	{record: "FloorsClimbed", table: "floors_climbed_record_table", span: true, fields: []field{{column: "floors", name: "floors", in: plain}}},
-	{record: "WheelchairPushes", table: "wheelchair_pushes_record_table", span: true, fields: []field{{column: "count", name: "count", in: plain}}},
+	{record: "FloorsClimbed", table: "floors_climbed_record_table", span: true, fields: []field{{column: "floors", name: "floors", in: plainMeasure}}},
+	{record: "WheelchairPushes", table: "wheelchair_pushes_record_table", span: true, fields: []field{{column: "count", name: "count", in: plainMeasure}}},
 	{record: "Hydration", table: "hydration_record_table", span: true, fields: []field{{column: "volume", name: "volume", in: litre, flat: "liters", times: 1}}},
 	{record: "Nutrition", table: "nutrition_record_table", span: true, fields: []field{
 		{column: "total_carbohydrate", name: "totalCarbohydrate", in: gram, flat: "carbs_grams", times: 1, may: true},
@@ -60,7 +60,7 @@ var forms = []form{
 
 	{record: "HeartRate", table: "heart_rate_record_table", span: true, many: &endlessRows{
 		table: "heart_rate_record_series_table", list: "samples",
-		field: field{column: "beats_per_minute", name: "beatsPerMinute", in: plain, flat: "bpm", times: 1},
+		field: field{column: "beats_per_minute", name: "beatsPerMinute", in: plainMeasure, flat: "bpm", times: 1},
 	}},
 	{record: "SkinTemperature", table: "skin_temperature_record_table", span: true, fields: location, many: &endlessRows{
 		table: "skin_temperature_delta_table", list: "deltas",
@@ -69,10 +69,10 @@ var forms = []form{
 
 	{
 		record: "HeartRateVariabilityRmssd", table: "heart_rate_variability_rmssd_record_table", also: []string{"heartratevariability"},
-		fields: []field{{column: "heart_rate_variability_millis", name: "heartRateVariabilityMillis", in: plain, flat: "rmssd_millis", times: 1}},
+		fields: []field{{column: "heart_rate_variability_millis", name: "heartRateVariabilityMillis", in: plainMeasure, flat: "rmssd_millis", times: 1}},
 	},
-	{record: "OxygenSaturation", table: "oxygen_saturation_record_table", fields: []field{{column: "percentage", name: "percentage", in: plain, flat: "percentage", times: 1}}},
-	{record: "RespiratoryRate", table: "respiratory_rate_record_table", fields: []field{{column: "rate", name: "rate", in: plain, flat: "rate", times: 1}}},
+	{record: "OxygenSaturation", table: "oxygen_saturation_record_table", fields: []field{{column: "percentage", name: "percentage", in: plainMeasure, flat: "percentage", times: 1}}},
+	{record: "RespiratoryRate", table: "respiratory_rate_record_table", fields: []field{{column: "rate", name: "rate", in: plainMeasure, flat: "rate", times: 1}}},
 	{record: "BodyTemperature", table: "body_temperature_record_table", fields: append([]field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}, location...)},
 	{record: "BasalBodyTemperature", table: "basal_body_temperature_record_table", fields: []field{{column: "temperature", name: "temperature", in: celsius, flat: "celsius", times: 1}}},
 	{record: "BloodGlucose", table: "blood_glucose_record_table", fields: []field{
@@ -84,12 +84,12 @@ var forms = []form{
 		{column: "diastolic", name: "diastolic", in: mercury, flat: "diastolic", times: 1},
 	}},
 	{record: "Vo2Max", table: "vo2_max_record_table", fields: []field{{
-		column: "vo2_milliliters_per_minute_kilogram", name: "vo2MillilitersPerMinuteKilogram", in: plain, flat: "ml_per_kg_per_min", times: 1,
+		column: "vo2_milliliters_per_minute_kilogram", name: "vo2MillilitersPerMinuteKilogram", in: plainMeasure, flat: "ml_per_kg_per_min", times: 1,
 	}}},
 	{record: "Weight", table: "weight_record_table", fields: []field{{column: "weight", name: "weight", in: gram, flat: "kilograms", times: 1000}}},
-	{record: "BodyFat", table: "body_fat_record_table", fields: []field{{column: "percentage", name: "percentage", in: plain, flat: "percentage", times: 1}}},
+	{record: "BodyFat", table: "body_fat_record_table", fields: []field{{column: "percentage", name: "percentage", in: plainMeasure, flat: "percentage", times: 1}}},
 	{record: "LeanBodyMass", table: "lean_body_mass_record_table", fields: []field{{column: "mass", name: "mass", in: gram, flat: "kilograms", times: 1000}}},
-	{record: "RestingHeartRate", table: "resting_heart_rate_record_table", fields: []field{{column: "beats_per_minute", name: "beatsPerMinute", in: plain, flat: "bpm", times: 1}}},
+	{record: "RestingHeartRate", table: "resting_heart_rate_record_table", fields: []field{{column: "beats_per_minute", name: "beatsPerMinute", in: plainMeasure, flat: "bpm", times: 1}}},
 	{record: "Height", table: "height_record_table", fields: []field{{column: "height", name: "height", in: metre, flat: "meters", times: 1}}},
 
 	{record: "SleepSession", table: sleepTable, span: true, also: []string{"sleep"}},
@@ -183,15 +183,15 @@ type unit struct {
 //
 // Source: androidx.health.connect.client.units.
 var (
-	plain      = measure{{"", 1, 1}}
-	metre      = measure{{"meter", 1, 1}, {"kilometer", 1000, 1}, {"mile", 1609.344, 1}, {"inch", 0.0254, 1}, {"feet", 0.3048, 1}}
-	calorie    = measure{{"calorie", 1, 1}, {"kilocalorie", 1000, 1}, {"joule", 1000, 4184}, {"kilojoule", 1e6, 4184}}
-	gram       = measure{{"gram", 1, 1}, {"kilogram", 1000, 1}, {"milligram", 1, 1000}, {"microgram", 1, 1e6}, {"ounce", 28.34952, 1}, {"pound", 453.59237, 1}}
-	litre      = measure{{"liter", 1, 1}, {"milliliter", 1, 1000}, {"fluidOunceUs", 0.02957353, 1}}
-	celsius    = measure{{"celsius", 1, 1}}
-	millimolar = measure{{"millimolesPerLiter", 1, 1}, {"milligramsPerDeciliter", 1, 18}}
-	mercury    = measure{{"millimetersOfMercury", 1, 1}}
-	specimens  = measure{} // a number or a word
+	plainMeasure = measure{{"", 1, 1}}
+	metre        = measure{{"meter", 1, 1}, {"kilometer", 1000, 1}, {"mile", 1609.344, 1}, {"inch", 0.0254, 1}, {"feet", 0.3048, 1}}
+	calorie      = measure{{"calorie", 1, 1}, {"kilocalorie", 1000, 1}, {"joule", 1000, 4184}, {"kilojoule", 1e6, 4184}}
+	gram         = measure{{"gram", 1, 1}, {"kilogram", 1000, 1}, {"milligram", 1, 1000}, {"microgram", 1, 1e6}, {"ounce", 28.34952, 1}, {"pound", 453.59237, 1}}
+	litre        = measure{{"liter", 1, 1}, {"milliliter", 1, 1000}, {"fluidOunceUs", 0.02957353, 1}}
+	celsius      = measure{{"celsius", 1, 1}}
+	millimolar   = measure{{"millimolesPerLiter", 1, 1}, {"milligramsPerDeciliter", 1, 18}}
+	mercury      = measure{{"millimetersOfMercury", 1, 1}}
+	specimens    = measure{} // a number or a word
 )
 
 // read returns a value in the platform's unit. react-native-health-connect

@@ -353,12 +353,12 @@ func TestMeasures(t *testing.T) {
 		{metre, `{"inFeet":10}`, 3.048},
 		{litre, `{"inMilliliters":250}`, 0.25},
 		{millimolar, `{"unit":"milligramsPerDeciliter","value":97.2}`, 5.4},
-		{plain, `14.5`, 14.5},
-		{plain, `{"value":18.4}`, 18.4},
-		{plain, `"14"`, math.NaN()},
-		{plain, `null`, math.NaN()},
-		{plain, `1e999`, math.NaN()},
-		{plain, ``, math.NaN()},
+		{plainMeasure, `14.5`, 14.5},
+		{plainMeasure, `{"value":18.4}`, 18.4},
+		{plainMeasure, `"14"`, math.NaN()},
+		{plainMeasure, `null`, math.NaN()},
+		{plainMeasure, `1e999`, math.NaN()},
+		{plainMeasure, ``, math.NaN()},
 	} {
 		got, ok := test.in.read([]byte(test.raw))
 		if ok == math.IsNaN(test.want) || ok && math.Abs(got-test.want) > 1e-9 {

@@ -81,13 +81,13 @@ func read(t *testing.T, name, list string) []record {
 func TestRealTimesAreLocalClockTimes(t *testing.T) {
 	for _, file := range []struct{ name, list string }{{"bp.json", "BPDataList"}, {"glucose.json", "BGDataList"}, {"weight.json", "WeightDataList"}} {
 		one := read(t, file.name, file.list)[0]
-		if told := one.LastChangeTime - (one.MDate - one.seconds(t)); one.DataSource != "FromDevice" || told < 0 || told > 60 {
-			t.Errorf("%s: told %d s later", file.name, told)
+		if delay := one.LastChangeTime - (one.MDate - one.seconds(t)); one.DataSource != "FromDevice" || delay < 0 || delay > 60 {
+			t.Errorf("%s: reported %d s later", file.name, delay)
 		}
 	}
 	one := read(t, "sport.json", "SPORTDataList")[0]
-	if told := one.LastChangeTime - one.SportStartTime; told < 0 || told > 60 {
-		t.Errorf("a sport is told %d s after its start", told)
+	if delay := one.LastChangeTime - one.SportStartTime; delay < 0 || delay > 60 {
+		t.Errorf("a sport is reported %d s after its start", delay)
 	}
 }
 

@@ -213,7 +213,7 @@ func checkStages(t *testing.T, cycle map[string]any, sleep any, digits string, l
 			}
 		}
 		if i > 0 && kind[i] == kind[i-1] {
-			t.Errorf("stage %d goes on", i)
+			t.Errorf("stage %d continues", i)
 		}
 	}
 	if at != length {

@@ -153,7 +153,7 @@ func TestTruncatedFiles(t *testing.T) {
 		"in the first document":       {`{"id":1,"at":1740897000,"x":[1,2`, "", "ends in the middle of its first record"},
 		"in its last field":           {`{"id":1,"x":2,"at":1740897000`, "", "is no invented JSON"},
 		"before its last brace":       {`{"id":1,"at":1740897000,"x":"y"`, "", "ends in the middle of its first record"},
-		"before it is told":           {`{"id":1,"a`, "", "is no invented JSON"},
+		"before it is read":           {`{"id":1,"a`, "", "is no invented JSON"},
 		"in the first of a list":      {`[{"id":1,"at":1740897000,"x"`, "", "ends in the middle of its first record"},
 		"in the second":               {`[` + one + `,{"id":2,"at":1740897060,"x"`, "1  ", ""},
 		"behind the first":            {`[` + one, "1  ", ""},

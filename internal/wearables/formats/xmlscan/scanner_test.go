@@ -62,7 +62,7 @@ func decodeAll(in io.Reader) ([]string, error) {
 		switch t := token.(type) {
 		case xml.StartElement:
 			for i := range t.Attr {
-				t.Attr[i].Value = plain([]byte(t.Attr[i].Value))
+				t.Attr[i].Value = plainText([]byte(t.Attr[i].Value))
 			}
 			tags = append(tags, tagText(t.Name.Local, t.Attr, "<"))
 		case xml.EndElement:

@@ -17,16 +17,16 @@ var entities = map[string]string{"lt": "<", "gt": ">", "amp": "&", "quot": `"`, 
 // long pass through here.
 func Unescape(raw []byte) string {
 	if bytes.IndexByte(raw, '&') < 0 {
-		return plain(raw)
+		return plainText(raw)
 	}
 	var out strings.Builder
 	for {
 		i := bytes.IndexByte(raw, '&')
 		if i < 0 {
-			out.WriteString(plain(raw))
+			out.WriteString(plainText(raw))
 			return out.String()
 		}
-		out.WriteString(plain(raw[:i]))
+		out.WriteString(plainText(raw[:i]))
 		text, n := reference(raw[i:])
 		out.WriteString(text)
 		raw = raw[i+n:]
@@ -57,7 +57,7 @@ func reference(raw []byte) (string, int) {
 	return string(rune(r)), end + 1
 }
 
-func plain(raw []byte) string {
+func plainText(raw []byte) string {
 	text := strings.ToValidUTF8(string(raw), "\uFFFD")
 	if !strings.ContainsAny(text, "\t\n\r") {
 		return text

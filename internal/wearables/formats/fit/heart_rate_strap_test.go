@@ -78,7 +78,7 @@ func TestStrap(t *testing.T) {
 
 // If records have a heart rate, they have precedence, and the strap's values count as
 // copies.
-func TestStrapBesideRecords(t *testing.T) {
+func TestRecordsHavePrecedenceOverTheStrap(t *testing.T) {
 	bed := filestest.New(t, storetest.SQLite(t))
 	one := writeByHand(message{numHr, []value{{253, 4, stamp("2024-05-01T06:00:20Z")}, {0, 2, 0}, {9, 4, 5}, {6, 1, 70}}})
 	o, err := bed.Import(Kind, filestest.Save(t, append(swimFile(120), one...)))
@@ -108,7 +108,7 @@ func bySeconds(times []int64, values []float64, start int64) map[int64]float64 {
 }
 
 // chainByHand reads the files of a chain.
-func chainByHand(raw []byte) (all [][]plain) {
+func chainByHand(raw []byte) (all [][]rawMessage) {
 	for at := 0; at < len(raw); {
 		all = append(all, readByHand(raw[at:]))
 		at += int(raw[at]) + int(binary.LittleEndian.Uint32(raw[at+4:])) + 2
@@ -120,7 +120,7 @@ const fitEpoch = 631065600
 
 // strapByHand computes the mean heart rate of each second with beats in a chain, without
 // the package. Keys are Unix seconds.
-func strapByHand(chain [][]plain) map[int64]float64 {
+func strapByHand(chain [][]rawMessage) map[int64]float64 {
 	sums, counts := map[int64]float64{}, map[int64]float64{}
 	for _, part := range chain {
 		var anchor, began, event float64 // seconds; ticks
@@ -173,7 +173,7 @@ func TestPublicStraps(t *testing.T) {
 			chain := chainByHand(raw)
 			want := strapByHand(chain)
 			own := map[int64]bool{}
-			var swim plain
+			var swim rawMessage
 			for _, m := range chain[0] {
 				if m.num == numRecord && m.fields[3] != 0 && m.fields[3] != 255 {
 					own[int64(m.fields[fieldTime])+fitEpoch] = true
