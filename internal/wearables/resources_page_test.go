@@ -35,7 +35,7 @@ func TestResourcesPage(t *testing.T) {
 
 func printResources() string {
 	var b strings.Builder
-	b.WriteString("# Resources\n\n" +
+	b.WriteString("# Look up resources\n\n" +
 		"This page is generated from the tables that check all data: `internal/wearables/resources/table.go` for time series, " +
 		"`internal/wearables/documents.go` and `shapes.go` for summaries. To change it, change the tables and run `go generate ./internal/wearables`.\n\n" +
 		"## Time series\n\n" +

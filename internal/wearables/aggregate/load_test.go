@@ -101,7 +101,7 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := work(ended); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s went on: %v", name, err)
+			t.Errorf("%s continued: %v", name, err)
 		}
 	}
 }

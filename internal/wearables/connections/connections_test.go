@@ -153,7 +153,7 @@ func TestDeregister(t *testing.T) {
 			t.Fatal(err)
 		}
 		if again := mustList(t, db, user); len(again) != 1 || again[0].ID == first.ID {
-			t.Errorf("connected anew as %+v", again)
+			t.Errorf("connected again as %+v", again)
 		}
 	})
 }

@@ -77,7 +77,7 @@ func TestCheckOfADevice(t *testing.T) {
 	}{
 		"whole":           {connections.Device{SourceType: " watch ", Model: " One "}, nil},
 		"no source type":  {connections.Device{ExternalID: "7"}, nil},
-		"nothing told":    {connections.Device{}, []string{"device_model"}},
+		"no properties":   {connections.Device{}, []string{"device_model"}},
 		"white space":     {connections.Device{Model: " \t ", Manufacturer: "\u3000"}, []string{"device_model"}},
 		"a new type":      {connections.Device{Model: "One", SourceType: "toaster"}, []string{"source_type"}},
 		"a bell":          {connections.Device{Model: "One\a", AppID: "a\x7fb"}, []string{"app_id", "device_model"}},

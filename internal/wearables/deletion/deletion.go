@@ -236,15 +236,15 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 		if c.Deleted == 0 { // sessions that moved have events of their own
 			continue
 		}
-		told, err := d.withHidden(ctx, tx, name, c)
+		announced, err := d.withHidden(ctx, tx, name, c)
 		if err != nil {
 			return err
 		}
 		e := events.New{
 			Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
-			Type: "daily.data." + name + ".deleted", Data: d.payload(tx, name, told),
+			Type: "daily.data." + name + ".deleted", Data: d.payload(tx, name, announced),
 		}
-		for provider := range told.Providers {
+		for provider := range announced.Providers {
 			if err := countSent(ctx, tx, provider, &e); err != nil {
 				return err
 			}

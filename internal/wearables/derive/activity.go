@@ -139,12 +139,12 @@ func (d *Deriver) activities(found tracks, days []civil.Date, known map[civil.Da
 		if first, ok := offsets[n]; ok {
 			a.body.Offset = offsetOrNil(first.offset)
 		}
-		source, told := known[day]
-		if told {
+		source, stated := known[day]
+		if stated {
 			a.body.Offset = nil
 		}
 		if s, ok := a.summary(d, day); ok {
-			if told {
+			if stated {
 				s.Source = source
 			}
 			all = append(all, s)

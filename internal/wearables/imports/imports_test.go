@@ -292,7 +292,7 @@ func TestCanceledJob(t *testing.T) {
 			t.Errorf("%s", i.Status)
 		}
 		if second := b.upload(data, false); second.ID == made.ID {
-			t.Error("a canceled import stood in for a new one")
+			t.Error("a canceled import took the place of a new one")
 		}
 	})
 }

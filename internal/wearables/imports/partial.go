@@ -216,7 +216,7 @@ func (s *Service) Abandon(ctx context.Context, p *PartialUpload) error {
 // removeChunks removes the chunks of an upload. If it fails, they are swept later.
 func (s *Service) removeChunks(ctx context.Context, p *PartialUpload) {
 	if err := s.clear(ctx, p); err != nil {
-		s.log().WarnContext(ctx, "removing what arrived of an upload", "error", err)
+		s.log().WarnContext(ctx, "a partial upload cannot be removed", "error", err)
 	}
 }
 

@@ -137,7 +137,7 @@ func isDiskFull(err error) error {
 // remove deletes a file of the spool folder. If that fails, it is swept later.
 func (s *Service) remove(name string) {
 	if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		s.log().Warn("removing an uploaded file", "error", err)
+		s.log().Warn("an uploaded file cannot be removed", "error", err)
 	}
 }
 
@@ -146,7 +146,7 @@ const ReplayPrefix = "replay-"
 
 func (s *Service) removeAll(name string) {
 	if err := os.RemoveAll(s.path(name)); err != nil {
-		s.log().Warn("removing a folder of the spool", "error", err)
+		s.log().Warn("a folder of the spool cannot be removed", "error", err)
 	}
 }
 
@@ -164,7 +164,7 @@ func (s *Service) KeepSwept(ctx context.Context, every time.Duration) error {
 	defer again.Stop()
 	for {
 		if err := s.Sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log().ErrorContext(ctx, "sweeping uploads", "error", err)
+			s.log().ErrorContext(ctx, "old uploads cannot be removed", "error", err)
 		}
 		select {
 		case <-ctx.Done():

@@ -79,7 +79,7 @@ func TestKindsThatCompleteTheHistory(t *testing.T) {
 		fills  bool
 	}{
 		{"nothing came before", func(*fixture) {}, true},
-		{"a device was told of", (*fixture).addDevice, true},
+		{"a device was registered", (*fixture).addDevice, true},
 		{"a phone sends what is new", func(b *fixture) { b.push(wearables.Daily) }, true},
 		{"a phone is sending the past", func(b *fixture) { b.push(wearables.Historical) }, false},
 		{"a phone has sent the past", func(b *fixture) { b.push(wearables.Historical); b.finishHistory() }, false},
@@ -103,9 +103,9 @@ func TestKindsThatCompleteTheHistory(t *testing.T) {
 				b := newFixture(t, db)
 				defer b.work(b.service)()
 				c.before(b)
-				told := b.historyEvents()
+				announced := b.historyEvents()
 				b.await(b.upload(data, false).ID, imports.Succeeded)
-				if fills := b.historyEvents() > told; fills != c.fills {
+				if fills := b.historyEvents() > announced; fills != c.fills {
 					t.Errorf("fills the past: %t, want %t", fills, c.fills)
 				}
 			})
@@ -151,15 +151,15 @@ func TestHistoryArrivesFileByFile(t *testing.T) {
 			}
 			before := filestest.Events(t, b.db, b.user)
 			b.await(b.upload([]byte(c.data), false).ID, imports.Succeeded)
-			var told []string
+			var announced []string
 			for kind, n := range filestest.Events(t, b.db, b.user) {
 				if name, ok := strings.CutPrefix(kind, "historical.data."); ok && n > before[kind] {
-					told = append(told, strings.TrimSuffix(name, ".created"))
+					announced = append(announced, strings.TrimSuffix(name, ".created"))
 				}
 			}
-			slices.Sort(told)
-			if got := strings.Join(told, " "); got != c.past {
-				t.Errorf("%.40s: told %q, want %q", c.data, got, c.past)
+			slices.Sort(announced)
+			if got := strings.Join(announced, " "); got != c.past {
+				t.Errorf("%.40s: announced %q, want %q", c.data, got, c.past)
 			}
 		}
 	})

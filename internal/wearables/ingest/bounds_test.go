@@ -141,7 +141,7 @@ func TestAPausedConnectionStoresNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := counts(f.ingest(b)); got != "1 created, 0 updated, 1 unchanged, 0 rejected" {
-			t.Errorf("connected anew %s", got)
+			t.Errorf("connected again %s", got)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func (f fixture) withHeight(want int) {
 	}
 }
 
-func (f fixture) another() fixture {
+func (f fixture) newUser() fixture {
 	f.user = userstest.New(f.t, f.db, f.user.Team, users.NewUser{})
 	return f
 }
@@ -42,7 +42,7 @@ func TestTheLastHeightCounts(t *testing.T) {
 	heights := []wearables.Summary{profile(170, 2020), profile(168, 2022), profile(170, 2024)}
 	forEachEngine(t, func(f fixture) {
 		for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
-			f = f.another()
+			f = f.newUser()
 			for _, i := range order {
 				f.ingest(wearables.Batch{Summaries: heights[i : i+1]})
 			}

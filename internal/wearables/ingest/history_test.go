@@ -68,7 +68,7 @@ func TestAnEmptyHistoryIsAnnouncedOnce(t *testing.T) {
 		done("glucose", "heartrate")
 		want := []string{"provider.connection.created", "historical.data.glucose.created", "provider.connection.updated", "historical.data.heartrate.created"}
 		if got := f.allTypes(); !slices.Equal(got, want) {
-			t.Errorf("told %v, want %v", got, want)
+			t.Errorf("announced %v, want %v", got, want)
 		}
 	})
 }
@@ -166,7 +166,7 @@ func TestTheRangeOfAHistory(t *testing.T) {
 			}
 		}
 		ends(wearables.Range{}, now, now, 0)
-		f = f.another()
+		f = f.newUser()
 		f.ingest(wearables.Batch{Samples: []wearables.Samples{heartRates(first, 61)}})
 		ends(wearables.Range{}, now, now, 0) // an empty history beside what came by itself
 		for _, c := range []struct{ stated, want wearables.Range }{
@@ -176,7 +176,7 @@ func TestTheRangeOfAHistory(t *testing.T) {
 			{wearables.Range{End: last.Add(time.Hour)}, wearables.Range{Start: first, End: last.Add(time.Hour)}},
 			{wearables.Range{End: first.Add(-time.Hour)}, wearables.Range{Start: first.Add(-time.Hour), End: first.Add(-time.Hour)}},
 		} {
-			f = f.another()
+			f = f.newUser()
 			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(last, 61)}})
 			f.ingest(wearables.Batch{Stage: wearables.Historical, Samples: []wearables.Samples{heartRates(first, 61)}})
 			days := int64(0)
@@ -222,7 +222,7 @@ func TestDaysOfAHistoryThatGrows(t *testing.T) {
 		}
 		come(wearables.Historical, 2)
 		if n, p := kept(), f.pulled(); n != nil || p.Days != 3 || p.Status != storage.PullSuccess {
-			t.Errorf("a third chunk: %v kept, told %+v", n, p)
+			t.Errorf("a third chunk: %v kept, announced %+v", n, p)
 		}
 		done()
 		if n := kept(); n == nil || *n != 3 || len(f.types()) != 2 {

@@ -278,8 +278,8 @@ func (w *summaryPlan) sameSecond(start int64) bool {
 
 func floorSecond(us int64) int64 { return time.UnixMicro(us).Unix() }
 
-// sameBounds reports whether a stored summary has the bounds of w, in seconds. Those of a
-// day are the day.
+// sameBounds reports whether a stored summary has the bounds of w, in seconds. The
+// bounds of a day summary are the day.
 func (w *summaryPlan) sameBounds(was *storage.StoredSummary) bool {
 	if w.document.Start == "" {
 		return w.Date.IsZero() || w.Date.String() == was.Day
@@ -588,8 +588,8 @@ func (w *summaryPlan) allReplaced(ctx context.Context, tx *store.Tx, j *job) (al
 	return all, nil
 }
 
-// left lists the times that the earlier versions of a summary had.
-func (w *summaryPlan) left(one wearables.TouchedData) (all []wearables.TouchedData) {
+// formerTimes lists the times that the earlier versions of a summary had.
+func (w *summaryPlan) formerTimes(one wearables.TouchedData) (all []wearables.TouchedData) {
 	before := w.replaced
 	if w.was != nil && !w.sameBounds(w.was) {
 		before = append(slices.Clone(before), *w.was)

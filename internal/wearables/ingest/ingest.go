@@ -318,7 +318,7 @@ func (j *job) touched() (all []wearables.TouchedData) {
 		if w.verb != "" {
 			oldest, newest := w.bounds()
 			one := wearables.TouchedData{Resource: w.Resource, Provider: w.Source.Provider, Pushed: j.pushed, Historical: !j.announces, Oldest: oldest, Newest: newest}
-			all = append(append(all, one), w.left(one)...)
+			all = append(append(all, one), w.formerTimes(one)...)
 		}
 	}
 	for _, d := range j.deleted {

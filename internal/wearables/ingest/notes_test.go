@@ -67,7 +67,7 @@ func TestNotesAreSamplesOfText(t *testing.T) {
 		if got, want := string(storage.AppendPlainNotes(nil, all)), `[`+c+`,`+a+`,`+b+`]`; got != want {
 			t.Errorf("plain %s\nwant  %s", got, want)
 		}
-		var told []string
+		var announced []string
 		for _, e := range f.events() {
 			var payload struct {
 				SourceID int64             `json:"source_id"`
@@ -76,15 +76,15 @@ func TestNotesAreSamplesOfText(t *testing.T) {
 			if err := json.Unmarshal(e.Data, &payload); err != nil || len(payload.Data) != 1 {
 				t.Fatalf("%s, %v", e.Data, err)
 			}
-			told = append(told, fmt.Sprint(e.Type, " of ", payload.SourceID))
+			announced = append(announced, fmt.Sprint(e.Type, " of ", payload.SourceID))
 			if e.Type == "daily.data.note.updated" && string(payload.Data[0]) != a {
 				t.Errorf("announced as %s", payload.Data[0])
 			}
 		}
-		slices.Sort(told)
-		told = slices.Compact(told)
-		if len(told) != 3 || len(f.events()) != 4 {
-			t.Errorf("announced %q", told)
+		slices.Sort(announced)
+		announced = slices.Compact(announced)
+		if len(announced) != 3 || len(f.events()) != 4 {
+			t.Errorf("announced %q", announced)
 		}
 		for _, r := range []struct {
 			from, to time.Time

@@ -522,7 +522,7 @@ func TestInstantsAreInUTC(t *testing.T) {
 			}
 			for _, text := range []string{f.summaries("sleep")[0], string(all[0].Data)} {
 				if !strings.Contains(text, `"bedtime_start":"2026-02-28T22:00:00+00:00","bedtime_stop":"2026-03-01T06:00:00+00:00"`) {
-					t.Errorf("%s is told as %s", spelled, text)
+					t.Errorf("%s is announced as %s", spelled, text)
 				}
 			}
 		}
@@ -572,9 +572,9 @@ func TestSessionsInTheOrderOfTime(t *testing.T) {
 		}
 		slices.Reverse(batch.Summaries)
 		f.ingest(batch)
-		var told []string
+		var announced []string
 		for _, e := range f.events() {
-			told = append(told, string(e.Data))
+			announced = append(announced, string(e.Data))
 		}
 		var read []string
 		q := storage.SummaryQuery{Resource: "workouts", From: "2026-03-02", Limit: 5}
@@ -591,7 +591,7 @@ func TestSessionsInTheOrderOfTime(t *testing.T) {
 			}
 			q.After = &page[len(page)-1]
 		}
-		for name, got := range map[string][]string{"read": read, "told": told} {
+		for name, got := range map[string][]string{"read": read, "announced": announced} {
 			for i, start := range want {
 				if len(got) != len(want) || !strings.Contains(got[i], start) {
 					t.Fatalf("%s: %d of %d; number %d does not hold %s: %s", name, len(got), len(want), i, start, got[min(i, len(got)-1)])

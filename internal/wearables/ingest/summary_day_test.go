@@ -86,14 +86,14 @@ var daysOfVersions = []struct {
 func TestTheDayOfLaterVersions(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for _, c := range daysOfVersions {
-			f := f.another()
+			f := f.newUser()
 			var all []wearables.Summary
 			for i, v := range c.versions {
 				f.ingest(wearables.Batch{Summaries: []wearables.Summary{v.summary(c.resource)}})
 				f.expectDay(fmt.Sprintf("%s, version %d", c.says, i), c.resource, v.want)
 
 				all = append(all, v.summary(c.resource))
-				once := f.another()
+				once := f.newUser()
 				once.ingest(wearables.Batch{Summaries: all})
 				once.expectDay(fmt.Sprintf("%s, %d versions at once", c.says, i+1), c.resource, v.want)
 			}
@@ -141,7 +141,7 @@ func TestTheDayOfOlderRows(t *testing.T) {
 			{{"2026-03-02", 8, `{}`, "2026-03-02"}, {"", 8, `{"hr_average":55}`, "2026-03-02"}},
 			{{"2026-03-01", 8, `{}`, "2026-03-01"}, {"", 10, `{}`, "2026-03-02"}},
 		} {
-			f := f.another()
+			f := f.newUser()
 			for _, v := range versions {
 				f.ingest(wearables.Batch{Summaries: []wearables.Summary{v.summary("sleep")}})
 				f.expectDay(fmt.Sprintf("%+v", v), "sleep", v.want)
@@ -155,7 +155,7 @@ func TestTheDayOfOlderRows(t *testing.T) {
 func TestStatedDaysAreCopied(t *testing.T) {
 	forEachEngine(t, func(f fixture) {
 		for _, v := range []version{{day: "2026-03-02", hours: 8, body: `{}`}, {hours: 8, body: `{}`}} {
-			f := f.another()
+			f := f.newUser()
 			s := v.summary("sleep")
 			f.ingest(wearables.Batch{Summaries: []wearables.Summary{s}})
 			to := storetest.SQLite(t)

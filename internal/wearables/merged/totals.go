@@ -19,7 +19,7 @@ import (
 // whatever its source. A watch that was worn for an hour knows less of the day.
 //
 // Entries of an app do not count if they are more than slipFactor times the count of any
-// device on that day. They are slips of the finger, or goals.
+// device on that day. They are typing errors, or goals.
 
 // countedAllDay has the resources that devices count all day. Of others, such as water,
 // people type several amounts a day.

@@ -50,7 +50,7 @@ func TestEveryResourceHasAStore(t *testing.T) {
 			t.Errorf("%s is not in our table", name)
 		}
 		if _, other := otherStores[name]; wearables.KeepsData(name) == other {
-			t.Errorf("%s has no home, or two", name)
+			t.Errorf("%s has no table, or two", name)
 		}
 	}
 	for _, name := range providers.Resources {

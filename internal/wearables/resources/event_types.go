@@ -46,20 +46,20 @@ func dataTypes(resource, what, verb string, example func(uuid.UUID) json.RawMess
 	}
 }
 
-// flat repeats the source beside its object, as some summaries do.
-const flat = `"source_provider":"apple_health_kit","source_type":"watch"`
+// flatSource repeats the source beside its object, as some summaries do.
+const flatSource = `"source_provider":"apple_health_kit","source_type":"watch"`
 
 // summaryExamples has the fields of an example for each resource whose events
 // carry one document.
 var summaryExamples = map[string]string{
 	"activity":          `"date":"2026-03-01T00:00:00+00:00","calendar_date":"2026-03-01","steps":8214,"distance":6120.5,"calories_active":412.0,"calories_total":2230.0,"floors_climbed":9,"time_zone":"Europe/Berlin","timezone_offset":3600`,
 	"body":              `"date":"2026-03-01T00:00:00+00:00","calendar_date":"2026-03-01","weight":71.4,"fat":18.2`,
-	"electrocardiogram": `"session_start":"2026-03-01T07:00:00+00:00","session_end":"2026-03-01T07:00:30+00:00","voltage_sample_count":15360,"heart_rate_mean":64,"sampling_frequency_hz":512.0,"classification":"sinus_rhythm",` + flat,
+	"electrocardiogram": `"session_start":"2026-03-01T07:00:00+00:00","session_end":"2026-03-01T07:00:30+00:00","voltage_sample_count":15360,"heart_rate_mean":64,"sampling_frequency_hz":512.0,"classification":"sinus_rhythm",` + flatSource,
 	"meal":              `"calendar_date":"2026-03-01","timestamp":"2026-03-01T12:10:00+00:00","name":"lunch","energy":{"unit":"kcal","value":640.0},"macros":{"carbs":71.0,"protein":32.0},"micros":null,"priority_id":0,"source_id":0,"provider_id":"00000000-0000-4000-8000-000000000002"`,
-	"menstrual_cycle":   `"period_start":"2026-03-01","period_end":"2026-03-05","is_predicted":false,` + flat,
+	"menstrual_cycle":   `"period_start":"2026-03-01","period_end":"2026-03-05","is_predicted":false,` + flatSource,
 	"profile":           `"height":178`,
 	"sleep":             `"date":"2026-03-01T00:00:00+00:00","calendar_date":"2026-03-01","bedtime_start":"2026-02-28T22:10:00+00:00","bedtime_stop":"2026-03-01T06:02:00+00:00","type":"long_sleep","duration":28320,"total":26100,"awake":2220,"light":14400,"rem":6300,"deep":5400`,
-	"sleep_cycle":       `"session_start":"2026-02-28T22:10:00+00:00","session_end":"2026-03-01T06:02:00+00:00","stage_start_offset_second":[0,1800],"stage_end_offset_second":[1800,5400],"stage_type":[2,1],"sleep_id":"00000000-0000-4000-8000-000000000003",` + flat,
+	"sleep_cycle":       `"session_start":"2026-02-28T22:10:00+00:00","session_end":"2026-03-01T06:02:00+00:00","stage_start_offset_second":[0,1800],"stage_end_offset_second":[1800,5400],"stage_type":[2,1],"sleep_id":"00000000-0000-4000-8000-000000000003",` + flatSource,
 	"workout_stream":    `"message":"The stream is too large for an event; read it at /v2/timeseries/workouts/{workout_id}/stream","provider_id":"run-1","sport":{"id":1,"name":"Running","slug":"running"},"workout_id":"00000000-0000-4000-8000-000000000003"`,
 	"workouts":          `"calendar_date":"2026-03-01","title":"Morning run","sport":{"id":1,"name":"Running","slug":"running"},"time_start":"2026-03-01T06:30:00+00:00","time_end":"2026-03-01T07:05:00+00:00","average_hr":148,"distance":6050.0,"calories":410.0,"provider_id":"run-1"`,
 }

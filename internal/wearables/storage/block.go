@@ -58,9 +58,8 @@ func (b *Block) Open(ctx context.Context, tx *store.Tx, s *Series, dst *blocks.C
 }
 
 // MarkWritten sets the times of storage of the samples of a merged block. A time of 0
-// marks a new sample. A negative one marks a new sample of whose key the batch has later
-// ones, as many as it says; these have a later time. It returns the lag of the block. See
-// Open.
+// marks a new sample. A time of −n marks a new sample that n later samples of the same
+// key in the batch replace. The result is the lag; see Open.
 func MarkWritten(merged *blocks.Columns) (lag int64) {
 	last, first, best, marked := int64(0), int64(0), int64(math.MinInt64), false
 	for _, at := range merged.Written {

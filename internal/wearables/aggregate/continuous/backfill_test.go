@@ -49,7 +49,7 @@ func TestANewQueryCoversStoredData(t *testing.T) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.got) != 1 {
-			t.Errorf("told %d times", len(s.got))
+			t.Errorf("announced %d times", len(s.got))
 		}
 	})
 }

@@ -58,7 +58,7 @@ func TestTablesEqualAFreshQuery(t *testing.T) {
 		r.settle(q)
 		got, want := r.result(q), r.fresh(q)
 		if got != want {
-			rt.Fatalf("%s\nthe table  %s\nasked anew %s", text, got, want)
+			rt.Fatalf("%s\nthe table  %s\nasked again %s", text, got, want)
 		}
 		if copied := r.copied(q); copied != want {
 			rt.Fatalf("%s\nthe copy  %s\nthe table %s", text, copied, want)
@@ -69,7 +69,7 @@ func TestTablesEqualAFreshQuery(t *testing.T) {
 		}
 		r.settle(q)
 		if again := r.result(q); r.announced() != before || again != want {
-			rt.Fatalf("a run that found nothing new told of it, or made of\n%s\nthis\n%s", want, again)
+			rt.Fatalf("a run without news announced a change, or replaced\n%s\nby\n%s", want, again)
 		}
 	})
 }

@@ -135,7 +135,7 @@ func TestContinuousQueryScenario(t *testing.T) {
 			t.Errorf("a new query begins with everything: %s", got)
 		}
 		if got := s.result(id); strings.Contains(got, "2026-03-05") {
-			t.Errorf("an archived query went on: %s", got)
+			t.Errorf("an archived query continued: %s", got)
 		}
 	})
 }

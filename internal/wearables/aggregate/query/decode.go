@@ -73,7 +73,7 @@ func decodeTimeframe(n node) (t Timeframe, err error) {
 		return t, err
 	}
 	if o.has("placeholder") {
-		return t, valueError(n.at, "a placeholder stands for something that you fill in")
+		return t, valueError(n.at, "replace the placeholder with a value")
 	}
 	kind, err := o.need("type")
 	if err != nil {
@@ -141,7 +141,7 @@ func decodeConfig(o object, name string) (c Config, err error) {
 			return c, err
 		}
 		if slices.Contains(c.Overrides, slug) {
-			return c, valueError(item.at, "this provider stands twice in the list")
+			return c, valueError(item.at, "this provider is listed twice")
 		}
 		c.Overrides = append(c.Overrides, slug)
 	}
@@ -284,7 +284,7 @@ func decodeExpr(n node, allowed []string) (e Expr, err error) {
 		return e, err
 	}
 	if o.has("placeholder") {
-		return e, valueError(n.at, "a placeholder stands for something that you fill in")
+		return e, valueError(n.at, "replace the placeholder with a value")
 	}
 	form := ""
 	for _, name := range allowed {
@@ -391,7 +391,7 @@ func decodeList(o object) (e Expr, err error) {
 		return e, err
 	}
 	if inner.has("placeholder") {
-		return e, valueError(of.at, "a placeholder stands for something that you fill in")
+		return e, valueError(of.at, "replace the placeholder with a value")
 	}
 	if e.Func, err = decodeFunc(inner); err != nil {
 		return e, err

@@ -119,8 +119,8 @@ func (s *series) at(at time.Time, value float64) {
 	s.Offset = append(s.Offset, s.p.offset(at))
 }
 
-// during adds a value that adds up over an interval, once the interval has ended.
-func (s *series) during(start, end time.Time, value float64) {
+// addDuring adds a value that adds up over an interval, once the interval has ended.
+func (s *series) addDuring(start, end time.Time, value float64) {
 	if value <= 0 || start.Before(s.from) || end.After(s.to) {
 		return
 	}
@@ -265,9 +265,9 @@ func (d *day) moves(watch *movement, phone *series) {
 		if d.sporting(start) || d.sporting(end.Add(-time.Second)) {
 			continue // its own intervals
 		}
-		watch.during(start, end, n, n*d.stride, n*0.042)
+		watch.addDuring(start, end, n, n*d.stride, n*0.042)
 		if carried && phone != nil {
-			phone.during(start, end, seen)
+			phone.addDuring(start, end, seen)
 		}
 	}
 	if d.sport == nil {
@@ -284,7 +284,7 @@ func (d *day) moves(watch *movement, phone *series) {
 		if d.sport.kind == "Cycling" {
 			steps = 0
 		}
-		watch.during(at, end, steps, metres, d.sport.kcal*minutes)
+		watch.addDuring(at, end, steps, metres, d.sport.kcal*minutes)
 	}
 }
 
@@ -295,8 +295,8 @@ func (f *fillRun) movement(source wearables.Source) *movement {
 	return &movement{f.begin("steps", "", source), f.begin("distance", "", source), f.begin("calories_active", "", source)}
 }
 
-func (m *movement) during(start, end time.Time, steps, metres, kcal float64) {
-	m.steps.during(start, end, steps)
-	m.distance.during(start, end, math.Round(10*metres)/10)
-	m.active.during(start, end, math.Round(100*kcal)/100)
+func (m *movement) addDuring(start, end time.Time, steps, metres, kcal float64) {
+	m.steps.addDuring(start, end, steps)
+	m.distance.addDuring(start, end, math.Round(10*metres)/10)
+	m.active.addDuring(start, end, math.Round(100*kcal)/100)
 }

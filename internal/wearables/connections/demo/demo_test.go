@@ -143,7 +143,7 @@ func TestEveryProviderBringsItsResources(t *testing.T) {
 						t.Errorf("%s is not one of the provider's resources", resource)
 					}
 					if n := counts["historical.data."+resource+".created"]; n != 1 && resource != "profile" {
-						t.Errorf("%s: the end of its history was told %d times", resource, n)
+						t.Errorf("%s: the end of its history was announced %d times", resource, n)
 					}
 				}
 				if counts["provider.connection.created"] != 1 || counts["provider.device.created"] != 1 {
@@ -151,7 +151,7 @@ func TestEveryProviderBringsItsResources(t *testing.T) {
 				}
 				for name := range counts {
 					if strings.HasPrefix(name, "daily.") {
-						t.Errorf("%s was told of history", name)
+						t.Errorf("%s got an event of history", name)
 					}
 				}
 			})

@@ -68,7 +68,7 @@ const (
 // random returns the random numbers of a person for a day and a topic. They are the same
 // each time.
 func (p *person) random(day civil.Date, about uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(p.seed, uint64(day.In(time.UTC).Unix())<<8|about)) //nolint:gosec // numbers that anybody may guess
+	return rand.New(rand.NewPCG(p.seed, uint64(day.In(time.UTC).Unix())<<8|about)) //nolint:gosec // the numbers need not be secret
 }
 
 // profile returns the profile of the person at a provider.

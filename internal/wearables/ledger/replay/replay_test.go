@@ -272,8 +272,8 @@ func exportOf(t *testing.T, o applehealthtest.Options) []byte {
 	return b.Bytes()
 }
 
-// An import and some pushes, then a mapping that was wrong and is mended: what
-// it had wrong is updated and announced, and nothing else.
+// An import and some pushes, then a mapping that was wrong and is corrected: only the
+// wrong values are updated and announced.
 func TestCorrectedMappingScenario(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		b := newFixture(t, db)

@@ -15,12 +15,12 @@ import (
 type rule int
 
 const (
-	// useMapped: all data of the current mapping.
+	// useMapped stores all data of the current mapping.
 	useMapped rule = iota
-	// preferStored: the data of the current mapping, except values that are stored as the
-	// scratch database has them. The stored ones are later.
+	// preferStored stores the data of the current mapping, except values that are stored as
+	// the scratch database has them. The stored ones are later.
 	preferStored
-	// useStored: the stored values of the keys of the payload.
+	// useStored stores the stored values of the keys of the payload.
 	useStored
 )
 
@@ -68,11 +68,11 @@ func (r *recorder) leaveSamples(provider string, s *wearables.Samples, there, he
 	for i, t := range s.Time {
 		at.time = t
 		was, stored := there[at]
-		now, stands := here[at]
+		now, mapped := here[at]
 		switch {
 		case r.rule == useStored && stored:
 			was.appendTo(&left, t)
-		case r.rule == preferStored && !(stored && stands && now.equals(was)):
+		case r.rule == preferStored && !(stored && mapped && now.equals(was)):
 			sampleOf(s, i).appendTo(&left, t)
 		}
 	}
