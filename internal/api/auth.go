@@ -131,7 +131,7 @@ func (a *API) touch(ctx context.Context, hash [32]byte, c Caller, now time.Time)
 	a.background.Go(func() {
 		err := a.DB.Write(ctx, func(tx *store.Tx) error { return teams.Touch(ctx, tx, c.Team, c.Key) })
 		if err != nil && !errors.Is(err, store.ErrClosed) {
-			a.Log.WarnContext(ctx, "last use of a key not recorded", "error", err)
+			a.Log.WarnContext(ctx, "the last use of a key cannot be recorded", "error", err)
 		}
 	})
 }

@@ -80,7 +80,7 @@ func (a *API) refusal(ctx context.Context, err error) *refusal {
 		if errors.Is(err, context.Canceled) {
 			return &refusal{status: 499, detail: "Client Closed Request"}
 		}
-		a.Log.ErrorContext(ctx, "request failed", "request_id", requestID(ctx), "error", err)
+		a.Log.ErrorContext(ctx, "a request failed", "request_id", requestID(ctx), "error", err)
 		return &refusal{status: http.StatusInternalServerError, detail: "Internal Server Error"}
 	}
 	var down interface{ Reason() string }

@@ -333,7 +333,7 @@ func (a *API) storeUncommitted(ctx huma.Context, r *http.Request, at *Attempt, r
 		return
 	}
 	if err := a.storeSeparately(r.Context(), at, rec); err != nil {
-		a.Log.ErrorContext(r.Context(), "answer of an idempotent request not stored", "request_id", requestID(r.Context()), "error", err)
+		a.Log.ErrorContext(r.Context(), "the answer of an idempotent request cannot be stored", "request_id", requestID(r.Context()), "error", err)
 	}
 }
 

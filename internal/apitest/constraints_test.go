@@ -192,7 +192,7 @@ var unstatedParameters = []string{
 var unstatedBodies = []string{
 	"must not be before", "must not be less than", "is in the future", "is too long ago", "must be in the future", "at most 60 days apart", "lie before 2000", "before the result", "lie in the future", "lie after", // relations
 	"IANA time zone", "unknown time zone", "in the list of ICD-10-CM", "is a category", "is not complete: it has codes below it", "must be a PNG or JPEG", "give a name, or a provider", // data outside of the document
-	"needs a webhook that is on", "an order with this sample_id exists", "this provider stands twice", "this case", "for each role of the case", "a query reads one table", // the state, or several fields
+	"needs a webhook that is on", "an order with this sample_id exists", "this provider is listed twice", "this case", "for each role of the case", "a query reads one table", // the state, or several fields
 	"must not lead to this machine", "must name a host", // the network
 }
 

@@ -307,8 +307,7 @@ func (g generator) request(t *rapid.T, o operation) request {
 	return r
 }
 
-// jsonBody returns a body that follows the schema, or something else in one of eight
-// cases.
+// jsonBody returns a body that follows the schema. In one of eight cases the body breaks it.
 func (g generator) jsonBody(t *rapid.T, s *schema) []byte {
 	if !g.strict && rapid.IntRange(0, 7).Draw(t, "odd body") == 0 {
 		return rapid.SampledFrom([][]byte{
@@ -358,7 +357,7 @@ func (g generator) parameter(t *rapid.T, p parameter) string {
 }
 
 // value draws a value that follows the schema. In one of twelve cases it draws
-// something else: another type, a huge text, a null.
+// another one: of another type, a huge text, a null.
 func (g generator) value(t *rapid.T, s *schema, name string, depth int) any {
 	s = g.resolve(s)
 	switch {

@@ -36,7 +36,7 @@ func TestAPhoneConnectsItsUser(t *testing.T) {
 		}
 		d.Status(http.StatusOK, d.Do(http.MethodPost, path, body))
 		if got := d.EventTypes(); !slices.Equal(got, []string{"provider.connection.created"}) {
-			t.Errorf("told %v", got)
+			t.Errorf("announced %v", got)
 		}
 		d.Status(http.StatusOK, d.Do(http.MethodPost, "/v2/link/provider/manual/manual", `{"user_id":"`+d.User.ID.String()+`","provider_id":null}`))
 		var all connectionsBody
@@ -111,7 +111,7 @@ func TestRefusalsOfConnecting(t *testing.T) {
 			d.Status(c.byATeam, d.Do(http.MethodPost, "/v2/link/provider/manual/"+c.provider, c.body))
 		}
 		if got := d.EventTypes(); len(got) != 0 {
-			t.Errorf("told %v", got)
+			t.Errorf("announced %v", got)
 		}
 	})
 }

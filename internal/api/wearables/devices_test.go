@@ -33,13 +33,13 @@ func TestAPhoneAddsItsDevice(t *testing.T) {
 			d.Status(want, d.Do("POST", path, body))
 		}
 		phone := d.SignedIn()
-		tell := func(version string) (told connections.DeviceData) {
+		register := func(version string) (registered connections.DeviceData) {
 			t.Helper()
 			d.Decode(d.SendWithToken(phone.AccessToken, "POST", path,
-				`{"provider":"health_connect","source_type":"watch","device_manufacturer":"Example","device_model":"One","device_version":"`+version+`"}`), &told)
-			return told
+				`{"provider":"health_connect","source_type":"watch","device_manufacturer":"Example","device_model":"One","device_version":"`+version+`"}`), &registered)
+			return registered
 		}
-		first, again, newer := tell("1.2"), tell("1.2"), tell("1.10")
+		first, again, newer := register("1.2"), register("1.2"), register("1.10")
 		if first.ID != again.ID || again.ID != newer.ID || *newer.Version != "1.10" || first.SourceType != "watch" || *first.Model != "One" {
 			t.Errorf("%+v, %+v, %+v", first, again, newer)
 		}
@@ -102,7 +102,7 @@ func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 		path, body := d.Path("/v2/user/{user_id}/device"), `{"provider":"apple_health_kit","device_model":"Watch6,2"}`
 		refused := func(when string) {
 			t.Helper()
-			told := d.EventCount()
+			events := d.EventCount()
 			for _, w := range []*httptest.ResponseRecorder{
 				d.Do("POST", path, body), d.Do("POST", "/v2/link/provider/manual/apple_health_kit", `{"user_id":"`+d.User.ID.String()+`"}`),
 			} {
@@ -111,8 +111,8 @@ func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 				}
 			}
 			var all []connections.DeviceData
-			if d.Get(path, &all); len(all) != 0 || d.EventCount() != told {
-				t.Errorf("%s: %d devices, %d events", when, len(all), d.EventCount()-told)
+			if d.Get(path, &all); len(all) != 0 || d.EventCount() != events {
+				t.Errorf("%s: %d devices, %d events", when, len(all), d.EventCount()-events)
 			}
 		}
 		d.Status(http.StatusOK, d.Do("PATCH", d.Path("/v2/user/{user_id}"), `{"ingestion_end":"2026-03-01"}`))
@@ -139,14 +139,14 @@ func TestDevicesAfterTheEndOfCollection(t *testing.T) {
 // other values are stored.
 func TestValuesOfUnknownDevices(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
-		tell := func() string {
-			var told connections.DeviceData
-			d.Post(d.Path("/v2/user/{user_id}/device"), `{"provider":"apple_health_kit","device_model":"Watch6,2"}`, &told)
-			return told.ID.String()
+		register := func() string {
+			var registered connections.DeviceData
+			d.Post(d.Path("/v2/user/{user_id}/device"), `{"provider":"apple_health_kit","device_model":"Watch6,2"}`, &registered)
+			return registered.ID.String()
 		}
-		strangers := tell()
+		strangers := register()
 		d.User = userstest.New(t, d.DB, d.Team.ID, users.NewUser{})
-		own := tell()
+		own := register()
 		for path, c := range map[string]struct{ head, first, second string }{
 			"/v2/timeseries/{user_id}/heartrate": {`"stage":"daily","provider":"apple_health_kit","data":[`, `{"timestamp":"2026-03-01T10:00:00Z","value":61,DEVICE}`, `{"timestamp":"2026-03-01T11:00:00Z","value":62,DEVICE}]`},
 			"/v2/timeseries/{user_id}": {

@@ -132,7 +132,7 @@ func TestIntrospectHistoryOfANewConnection(t *testing.T) {
 		pulls = pullsBody{}
 		d.Get("/v2/introspect/historical_pull", &pulls)
 		if p := pulls.Data[0].Provider["apple_health_kit"].Pulled["heartrate"]; p.Status != "in_progress" || p.Timeline.ScheduledAt.String() != api.Time(clock.Now()).String() {
-			t.Errorf("anew: %+v", p)
+			t.Errorf("again: %+v", p)
 		}
 	})
 }
@@ -209,9 +209,9 @@ func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 		}
 		beat("2026-02-05")
 		beat("2026-01-05", `,"is_final_chunk":true`)
-		told := d.EventTypes()
-		if n := len(told); told[n-1] != "historical.data.heartrate.created" {
-			t.Errorf("told %v", told)
+		announced := d.EventTypes()
+		if n := len(announced); announced[n-1] != "historical.data.heartrate.created" {
+			t.Errorf("announced %v", announced)
 		}
 		beat("2026-01-20")
 		var pulls pullsBody
@@ -220,8 +220,8 @@ func TestIntrospectHistoryOfUnknownRange(t *testing.T) {
 		if from, to := p.RangeStart.Value, p.RangeEnd.Value; from == nil || from.String() != "2026-01-05T08:00:00+00:00" || to.String() != "2026-02-05T08:00:00+00:00" || p.DaysWithData != 3 {
 			t.Errorf("%v to %v, %d days", from, to, p.DaysWithData)
 		}
-		if n := len(d.EventTypes()); n != len(told) {
-			t.Errorf("%d events more", n-len(told))
+		if n := len(d.EventTypes()); n != len(announced) {
+			t.Errorf("%d events more", n-len(announced))
 		}
 		const wrong = `,"start_date":"2026-02-01","end_date":"2026-01-01","is_final_chunk":true`
 		for path, body := range map[string]string{
@@ -304,7 +304,7 @@ func TestIntrospectHistoryListsAllKinds(t *testing.T) {
 	})
 }
 
-func TestIntrospectHistoryLeavesWhatIsThere(t *testing.T) {
+func TestIntrospectHistoryKeepsStoredResources(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		var pushed pushBody
 		final := `,"start_date":"2026-01-01","end_date":"2026-02-28","is_final_chunk":true`

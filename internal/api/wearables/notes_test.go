@@ -45,11 +45,11 @@ func TestNotesComeInAndAreRead(t *testing.T) {
 		want := []string{"daily.data.note.created", "daily.data.note.created"}
 		types := slices.DeleteFunc(d.EventTypes(), func(name string) bool { return strings.HasPrefix(name, "provider.") })
 		if !slices.Equal(types, want) {
-			t.Errorf("told %v", types)
+			t.Errorf("announced %v", types)
 		}
 		d.Post(path, historicalPush(`[]`, `,"is_final_chunk":true`), &pushed)
 		if types := d.EventTypes(); !slices.Contains(types, "historical.data.note.created") {
-			t.Errorf("told %v", types)
+			t.Errorf("announced %v", types)
 		}
 	})
 }

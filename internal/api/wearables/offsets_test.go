@@ -34,11 +34,11 @@ func TestOriginsOfOffsets(t *testing.T) {
 				Data   []offsetCount `json:"data"`
 			} `json:"groups"`
 		}
-		var told answer
-		d.Get(path+"/offsets?start_date=2026-03-01", &told)
+		var body answer
+		d.Get(path+"/offsets?start_date=2026-03-01", &body)
 		var got []string
 		for _, provider := range []string{"apple_health_kit", "oura", users.Manual} {
-			for _, group := range told.Groups[provider] {
+			for _, group := range body.Groups[provider] {
 				for _, o := range group.Data {
 					got = append(got, provider, group.Source.Type, marshalText(o))
 				}
@@ -56,9 +56,9 @@ func TestOriginsOfOffsets(t *testing.T) {
 		}
 
 		for query, want := range map[string]int{"?start_date=2026-03-01&provider=oura": 1, "?start_date=2026-03-02&end_date=2026-03-02": 1, "?start_date=2026-02-01&end_date=2026-02-02": 0} {
-			told = answer{}
-			if d.Get(path+"/offsets"+query, &told); len(told.Groups) != want {
-				t.Errorf("%s: %+v", query, told)
+			body = answer{}
+			if d.Get(path+"/offsets"+query, &body); len(body.Groups) != want {
+				t.Errorf("%s: %+v", query, body)
 			}
 		}
 		for path, want := range map[string]int{

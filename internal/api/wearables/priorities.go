@@ -128,7 +128,7 @@ func checkPriorities(rows []priorityChange) error {
 		if _, known := providers.Find(p.Provider); !known {
 			problem = fault.NotInEnum(providers.Slugs())
 		} else if seen[place{p.DataType, p.Provider}] {
-			problem = fault.New(fault.Invalid, "Value error, this provider stands twice for one data_type")
+			problem = fault.New(fault.Invalid, "Value error, this provider is listed twice for one data_type")
 		}
 		if problem != nil {
 			faults = append(faults, problem.At("body", strconv.Itoa(i), "provider").WithInput(p.Provider))

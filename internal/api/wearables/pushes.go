@@ -440,13 +440,13 @@ func (h *Handlers) pushPeople(ctx context.Context, c api.Caller, in *peopleIn) (
 		}
 	}
 	h.Ingester.PushAll(ctx, c.Team, all)
-	told := pushedPeopleBody{make([]personBody, len(all))}
+	answer := pushedPeopleBody{make([]personBody, len(all))}
 	for i := range all {
-		if told.Users[i], err = h.outcomeOf(ctx, &body.Each[i], &all[i]); err != nil {
+		if answer.Users[i], err = h.outcomeOf(ctx, &body.Each[i], &all[i]); err != nil {
 			return nil, err
 		}
 	}
-	return api.Answer(told), nil
+	return api.Answer(answer), nil
 }
 
 // outcomeOf builds the answer for one user. An error fails the whole request.

@@ -31,13 +31,13 @@ func TestABatchSentAgainUnderItsKeyIsAnsweredAsBefore(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, body := d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(20_000)) // beyond a plain body's limit
 		first := d.SendWithIdempotencyKey("batch-1", path, body)
-		told := d.EventCount()
+		announced := d.EventCount()
 		again := d.SendWithIdempotencyKey("batch-1", path, body)
 		if first.Code != http.StatusOK || !bytes.Equal(first.Body.Bytes(), again.Body.Bytes()) || again.Header().Get("Idempotent-Replayed") != "true" {
 			t.Errorf("%d %s\n%d %s", first.Code, first.Body, again.Code, again.Body)
 		}
-		if n := d.EventCount(); n != told {
-			t.Errorf("%d events more", n-told)
+		if n := d.EventCount(); n != announced {
+			t.Errorf("%d events more", n-announced)
 		}
 		d.Status(http.StatusConflict, d.SendWithIdempotencyKey("batch-1", path, calltest.PushText(calltest.Heartbeats(3))))
 	})
@@ -45,11 +45,11 @@ func TestABatchSentAgainUnderItsKeyIsAnsweredAsBefore(t *testing.T) {
 
 // The node dies after the samples are stored and before the answer is sent. The phone
 // sends again and learns that they are stored.
-func TestABatchWhoseAnswerWasLostIsTakenAgain(t *testing.T) {
+func TestARepeatedBatchAfterALostAnswer(t *testing.T) {
 	eachCaller(t, func(d userCaller) {
 		path, body := d.Path("/v2/timeseries/{user_id}/heartrate"), calltest.PushText(calltest.Heartbeats(3))
 		d.SendWithIdempotencyKey("batch-1", path, body)
-		told := d.EventCount()
+		announced := d.EventCount()
 		userstest.Write(t, d.DB, func(ctx context.Context, tx *store.Tx) error {
 			n, err := tx.Exec(ctx, `UPDATE idempotency_keys SET status = 0, body = $1 WHERE team_id = $2 AND key_hash = $3`,
 				[]byte{}, d.Team.ID, secrets.Hash("batch-1"))
@@ -65,8 +65,8 @@ func TestABatchWhoseAnswerWasLostIsTakenAgain(t *testing.T) {
 		if again := d.SendWithIdempotencyKey("batch-1", path, body); again.Header().Get("Idempotent-Replayed") != "true" {
 			t.Errorf("the answer was not kept: %d %s", again.Code, again.Body)
 		}
-		if n := d.EventCount(); n != told {
-			t.Errorf("%d events more", n-told)
+		if n := d.EventCount(); n != announced {
+			t.Errorf("%d events more", n-announced)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 		if d.Post(path, calltest.PushText(calltest.Heartbeats(3)), &pushed); pushed.Created != 1 {
 			t.Errorf("within the catch-up %+v", pushed)
 		}
-		told := d.EventCount()
+		announced := d.EventCount()
 		clock.Set(clock.Now().AddDate(0, 0, 1)) // 22 March: the catch-up is over
 		refused := `{"success":false,"created":0,"updated":0,"unchanged":0,"rejected":[{"reason":"connection_paused","count":4,"first":0}]}`
 		for _, body := range []string{calltest.PushText(calltest.Heartbeats(4)), historicalPush(calltest.Heartbeats(4), `,"is_final_chunk":true`)} {
@@ -188,12 +188,12 @@ func TestPushesAfterTheEndOfCollection(t *testing.T) {
 		if got := strings.TrimSpace(d.Post(path, calltest.PushText(calltest.Heartbeats(4)), &pushed)); got != refused {
 			t.Errorf("with the end moved %s", got)
 		}
-		if n := d.EventCount(); n != told+1 {
-			t.Errorf("%d events, want the one about the pause", n-told)
+		if n := d.EventCount(); n != announced+1 {
+			t.Errorf("%d events, want the one about the pause", n-announced)
 		}
 		d.Status(http.StatusOK, d.Do("DELETE", d.Path("/v2/user/{user_id}/apple_health_kit"), ""))
 		if d.Post(path, calltest.PushText(calltest.Heartbeats(4)), &pushed); pushed.Created != 1 || pushed.Unchanged != 3 {
-			t.Errorf("connected anew %+v", pushed)
+			t.Errorf("connected again %+v", pushed)
 		}
 	})
 }
@@ -242,13 +242,13 @@ func TestHistoryValueByValue(t *testing.T) {
 					t.Errorf("%s: %+v", path, pushed)
 				}
 			}
-			told := strings.Join(d.EventTypes()[before:], " ")
+			announced := strings.Join(d.EventTypes()[before:], " ")
 			for _, resource := range []string{"heartrate", "glucose", "activity"} {
-				if n := strings.Count(told, "daily.data."+resource+".created"); n != map[bool]int{true: 1}[on] {
-					t.Errorf("%t: %d of %s in %s", on, n, resource, told)
+				if n := strings.Count(announced, "daily.data."+resource+".created"); n != map[bool]int{true: 1}[on] {
+					t.Errorf("%t: %d of %s in %s", on, n, resource, announced)
 				}
-				if strings.Count(told, "historical.data."+resource+".created") != 1 {
-					t.Errorf("%t: the end of %s in %s", on, resource, told)
+				if strings.Count(announced, "historical.data."+resource+".created") != 1 {
+					t.Errorf("%t: the end of %s in %s", on, resource, announced)
 				}
 			}
 		}
@@ -306,13 +306,13 @@ func TestSeriesArePushedTogether(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := strings.Join(d.EventTypes(), " "); strings.Count(got, "daily.data.") != 3 {
-			t.Errorf("told %s", got)
+			t.Errorf("announced %s", got)
 		}
 		if got, want := strings.TrimSpace(d.Post(path, wakeUp, &pushed)), `{"success":true,"created":0,"updated":0,"unchanged":4,`+rejected; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		if got := strings.Join(d.EventTypes(), " "); strings.Count(got, "daily.data.") != 3 {
-			t.Errorf("told again: %s", got)
+			t.Errorf("announced again: %s", got)
 		}
 		kept := d.payloads(d.User)
 		if len(kept) != 1 || kept[0].Kind != ledger.Series || kept[0].Times != 2 || kept[0].Provider != "apple_health_kit" {
@@ -368,8 +368,8 @@ func TestSeriesAreRefusedTogether(t *testing.T) {
 				t.Errorf("%s: %d %s", c.loc, w.Code, w.Body)
 			}
 		}
-		if kept, told := d.payloads(d.User), strings.Join(d.EventTypes(), " "); len(kept) > 0 || strings.Contains(told, "daily.") {
-			t.Errorf("stored %+v, told %s", kept, told)
+		if kept, announced := d.payloads(d.User), strings.Join(d.EventTypes(), " "); len(kept) > 0 || strings.Contains(announced, "daily.") {
+			t.Errorf("stored %+v, announced %s", kept, announced)
 		}
 		d.Status(http.StatusNotFound, d.Do(http.MethodPost, "/v2/timeseries/3fa85f64-5717-4562-b3fc-2c963f66afa6", wakeUp))
 	})
@@ -384,10 +384,10 @@ func TestTheEndOfTheHistoryOfSeveralSeries(t *testing.T) {
 		for range 2 {
 			d.Post(d.Path("/v2/timeseries/{user_id}"), body, &pushed)
 		}
-		told := strings.Join(d.EventTypes(), " ")
+		announced := strings.Join(d.EventTypes(), " ")
 		for _, event := range []string{"historical.data.heartrate.created", "historical.data.glucose.created"} {
-			if strings.Count(told, event) != 1 {
-				t.Errorf("%s in %s", event, told)
+			if strings.Count(announced, event) != 1 {
+				t.Errorf("%s in %s", event, announced)
 			}
 		}
 	})
@@ -422,9 +422,9 @@ func TestSeriesOfManyPhones(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		told := strings.Join(d.EventTypes(), " ")
+		announced := strings.Join(d.EventTypes(), " ")
 		for _, event := range []string{"daily.data.heartrate.created", "daily.data.glucose.created"} {
-			if n := strings.Count(told, event); n != phones*rounds {
+			if n := strings.Count(announced, event); n != phones*rounds {
 				t.Errorf("%d of %s", n, event)
 			}
 		}
@@ -487,9 +487,9 @@ func TestPeopleArePushedTogether(t *testing.T) {
 				t.Errorf("kept apart %s, together %s", a, b)
 			}
 		}
-		told := strings.Join(d.EventTypes(), " ")
-		if n := strings.Count(told, "daily.data.heartrate.created"); n != 8 { // one of each list that brings something new
-			t.Errorf("told of %d: %s", n, told)
+		announced := strings.Join(d.EventTypes(), " ")
+		if n := strings.Count(announced, "daily.data.heartrate.created"); n != 8 { // one of each list that brings something new
+			t.Errorf("announced %d: %s", n, announced)
 		}
 	})
 }
@@ -519,8 +519,8 @@ func TestARefusedUserAmongPeople(t *testing.T) {
 				t.Errorf("round %d: %s", round, text)
 			}
 		}
-		if told := strings.Join(d.EventTypes(), " "); strings.Count(told, "daily.data.heartrate.created") != 2 {
-			t.Errorf("told %s", told)
+		if announced := strings.Join(d.EventTypes(), " "); strings.Count(announced, "daily.data.heartrate.created") != 2 {
+			t.Errorf("announced %s", announced)
 		}
 	})
 }
@@ -579,16 +579,16 @@ func TestGatewaysAndPhonesAtOnce(t *testing.T) {
 		}
 		all.Wait()
 		if n := strings.Count(strings.Join(d.EventTypes(), " "), "daily.data.heartrate.created"); n != len(who)*minutes {
-			t.Errorf("told of %d", n)
+			t.Errorf("announced %d", n)
 		}
 	})
 }
 
 // A pushed sleep and cycle start the job that gives the sleep the totals of its stages.
 func TestPushedNightsAreAnnounced(t *testing.T) {
-	var told []wearables.TouchedData
+	var announced []wearables.TouchedData
 	listen := func(_ context.Context, _ *store.Tx, _ users.User, changes []wearables.TouchedData) error {
-		told = append(told, changes...)
+		announced = append(announced, changes...)
 		return nil
 	}
 	listening := func(db *store.DB) *api.API {
@@ -599,10 +599,10 @@ func TestPushedNightsAreAnnounced(t *testing.T) {
 			"sleep":       `{"bedtime_start":"2026-02-27T22:00:00Z","bedtime_stop":"2026-02-28T06:00:00Z"}`,
 			"sleep_cycle": `{"session_start":"2026-02-27T22:00:00Z","session_end":"2026-02-28T06:00:00Z","stage_start_offset_second":[0],"stage_end_offset_second":[3600],"stage_type":[1]}`,
 		} {
-			told = nil
+			announced = nil
 			d.Post(d.Path("/v2/summary/"+resource+"/{user_id}"), `{"stage":"daily","provider":"health_connect","data":[`+night+`]}`, &struct{}{})
-			if len(told) != 1 || !told[0].Pushed || told[0].Resource != resource {
-				t.Errorf("%s: %+v", resource, told)
+			if len(announced) != 1 || !announced[0].Pushed || announced[0].Resource != resource {
+				t.Errorf("%s: %+v", resource, announced)
 			}
 		}
 	})
