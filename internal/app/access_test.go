@@ -227,8 +227,7 @@ func TestStartOnAPortInUse(t *testing.T) {
 	}
 }
 
-// The key of the first team is shown once: it is made when nothing else can keep
-// the node from starting.
+// The key of the first team is shown once, so that it is created last.
 func TestAFailedStartCreatesNoKey(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

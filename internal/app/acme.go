@@ -108,7 +108,7 @@ func (c *acmeCertificate) Run(ctx context.Context) error {
 				SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256}, SupportedCurves: []tls.CurveID{tls.CurveP256},
 			})
 			if err != nil {
-				c.log.Error("no certificate of the API", "domain", domain, "error", err, "next_try", wait.String())
+				c.log.Error("the API has no certificate", "domain", domain, "error", err, "next_try", wait.String())
 				return false
 			}
 			c.log.Info("the API has a certificate", "domain", domain, "expires", certificate.Leaf.NotAfter)

@@ -400,6 +400,6 @@ func (a *App) close() {
 		errs = append(errs, a.lock.Close())
 	}
 	if err := errors.Join(errs...); err != nil {
-		a.Log.Error("closing", "error", err)
+		a.Log.Error("a part of the server cannot be closed", "error", err)
 	}
 }

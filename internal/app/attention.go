@@ -34,7 +34,7 @@ func (a *App) watchAttention() {
 	a.workers.add("counting results that wait for a person", func(ctx context.Context) error {
 		for {
 			if err := a.attention.count(store.AsSystem(ctx), a.DB); err != nil && ctx.Err() == nil {
-				a.Log.WarnContext(ctx, "counting results that wait for a person", "error", err)
+				a.Log.WarnContext(ctx, "results that wait for a person cannot be counted", "error", err)
 			}
 			select {
 			case <-ctx.Done():

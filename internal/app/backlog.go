@@ -36,7 +36,7 @@ func (a *App) watchBacklog() {
 				latest = b
 				mu.Unlock()
 			case ctx.Err() == nil:
-				a.Log.WarnContext(ctx, "counting waiting deliveries", "error", err)
+				a.Log.WarnContext(ctx, "waiting deliveries cannot be counted", "error", err)
 			}
 			select {
 			case <-ctx.Done():

@@ -88,7 +88,7 @@ func (c *certificate) get(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 		return c.pair, nil
 	}
 	if c.pair != nil {
-		c.log.Info("read a new certificate of the API")
+		c.log.Info("the API has a new certificate")
 	}
 	c.pair, c.version = &pair, version
 	return c.pair, nil

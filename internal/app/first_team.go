@@ -31,8 +31,8 @@ type FirstTeam struct {
 const FirstKeyFile = "first-api-key"
 
 // bootstrap makes what every database has: something sealed, which only the right
-// root key opens, and a team. It comes when nothing else can keep the node from
-// starting, since the key of the team is shown once.
+// root key opens, and a team. It runs last. If startup fails, no key has been created
+// or printed.
 func (a *App) bootstrap(ctx context.Context) (err error) {
 	a.First, err = a.firstTeam(ctx)
 	if err == nil || errors.Is(err, secrets.ErrSealed) {

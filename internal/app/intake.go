@@ -31,7 +31,7 @@ type intake struct {
 	demos    *demo.Service
 }
 
-// intake makes them, and the loop that sweeps uploads.
+// intake creates the parts, and the loop that removes old uploads.
 func (a *App) intake() intake {
 	in := intake{ledger: &ledger.Ledger{}, days: &days.Service{}}
 	in.ingester = ingest.New(a.DB, continuous.MarkStale, zones.EnqueueZones, in.days.Changed)

@@ -14,7 +14,7 @@ import (
 // A start after an update keeps the keys of the older version working. A person who later
 // writes a digest into the database, and resets what the database says about the update,
 // gets no key.
-func TestAnUpdateKeepsKeysAndMakesNone(t *testing.T) {
+func TestAnUpdateKeepsKeysAndCreatesNone(t *testing.T) {
 	storetest.EachDatabase(t, func(t *testing.T, d storetest.Database) {
 		change := func(s *apptest.Service, statements map[string][]any) {
 			t.Helper()

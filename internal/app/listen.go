@@ -175,9 +175,9 @@ func (h acceptErrors) Handle(ctx context.Context, r slog.Record) error {
 	if !ok {
 		return nil
 	}
-	told := slog.NewRecord(r.Time, r.Level, "a connection could not be accepted", r.PC)
-	told.AddAttrs(slog.String("error", what))
-	return h.Handler.Handle(ctx, told)
+	record := slog.NewRecord(r.Time, r.Level, "a connection could not be accepted", r.PC)
+	record.AddAttrs(slog.String("error", what))
+	return h.Handler.Handle(ctx, record)
 }
 
 // listenMachines opens the address of the metrics. If the default address cannot be
@@ -189,7 +189,7 @@ func (a *App) listenMachines(ctx context.Context) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", a.Config.MetricsListen)
 	if err != nil {
 		if a.Config.IsDefault("metrics-listen") {
-			a.Log.Warn("no metrics listener at the default address", "listen", a.Config.MetricsListen, "error", err)
+			a.Log.Warn("the metrics cannot be served at the default address", "listen", a.Config.MetricsListen, "error", err)
 			return nil, nil
 		}
 		return nil, &ListenError{"metrics-listen", a.Config.MetricsListen, err}

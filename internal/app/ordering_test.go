@@ -168,7 +168,7 @@ func (c *clinic) until(id, status string) orderView {
 			return o
 		}
 		if time.Now().After(deadline) {
-			c.t.Fatalf("the order stands at %s, want %s", o.LastEvent.Status, status)
+			c.t.Fatalf("the order has the status %s, want %s", o.LastEvent.Status, status)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

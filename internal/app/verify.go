@@ -57,7 +57,7 @@ func (a *App) verifyOnce(ctx context.Context, logged map[string]time.Time) {
 	check := func(part string, err error) {
 		if !errors.Is(err, store.ErrDamaged) {
 			if err != nil && ctx.Err() == nil {
-				a.Log.WarnContext(ctx, "verifying the database", "part", part, "error", err)
+				a.Log.WarnContext(ctx, "the database cannot be verified", "part", part, "error", err)
 			}
 			return
 		}

@@ -63,7 +63,7 @@ func (p *Portal) renderMessage(w http.ResponseWriter, r *http.Request, status in
 func (p *Portal) render(w http.ResponseWriter, status int, page *template.Template, view any) {
 	var buf bytes.Buffer
 	if err := page.ExecuteTemplate(&buf, "layout", view); err != nil {
-		p.log.Error("portal template failed", "error", err)
+		p.log.Error("a template of the portal failed", "error", err)
 		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
 		return
 	}

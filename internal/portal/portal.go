@@ -154,7 +154,7 @@ func (p *Portal) fail(w http.ResponseWriter, r *http.Request, err error) {
 		if errors.As(err, &after) {
 			w.Header().Set("Retry-After", strconv.Itoa(after.RetryAfter()))
 		}
-		p.log.ErrorContext(r.Context(), "portal page failed", "error", err)
+		p.log.ErrorContext(r.Context(), "a page of the portal failed", "error", err)
 	}
 	_ = p.renderMessage(w, r, status, message)
 }
