@@ -20,7 +20,7 @@ import (
 
 func (s *shell) catalogCommand() *cobra.Command {
 	c := noun(&cobra.Command{
-		Use: "catalog", Short: "lab tests, labs, lab accounts, physicians and clinics",
+		Use: "catalog", Short: "manage lab tests, labs, lab accounts, physicians and clinics",
 		Long: `Manage labs, lab tests, lab accounts, physicians and clinics. Sandbox teams have an
 invented catalogue. Every team sees the labs that you import. hale catalog tests calls
 the server. The other commands work on the database directly, also while hale serve

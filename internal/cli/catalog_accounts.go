@@ -13,7 +13,7 @@ import (
 
 func (s *shell) catalogAccounts() *cobra.Command {
 	return noun(&cobra.Command{
-		Use: "accounts", Short: "accounts with labs, used to place orders",
+		Use: "accounts", Short: "manage accounts with labs, used to place orders",
 		Long: `Accounts with labs. An account that belongs to a team can be linked to other teams.
 A platform account (--platform) has no owner; every team without its own account
 with the lab can use it.`,

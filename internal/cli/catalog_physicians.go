@@ -13,7 +13,7 @@ import (
 func (s *shell) catalogPhysicians() *cobra.Command {
 	var team string
 	c := noun(&cobra.Command{
-		Use: "physicians", Short: "a team's ordering physicians",
+		Use: "physicians", Short: "manage a team's ordering physicians",
 		Example: examples("hale catalog physicians list --team Acme",
 			"hale catalog physicians add Jane Example 1234567893 --states AZ,CA --team Acme"),
 	}, s.physiciansList(&team), s.physiciansAdd(&team), s.physiciansRemove(&team))

@@ -14,7 +14,7 @@ import (
 func (s *shell) catalogPractice() *cobra.Command {
 	var team, account string
 	c := noun(&cobra.Command{
-		Use: "practice", Short: "the clinic that a team orders for",
+		Use: "practice", Short: "manage the clinic that a team orders for",
 		Long: `The clinic that a team orders for: name, address and telephone numbers. They are on
 requisitions, reports and notices, and in messages to laboratories. A lab account
 can have its own clinic (--account); others have that of the team.`,

@@ -18,13 +18,13 @@ import (
 type shell struct {
 	in        io.Reader
 	out       io.Writer // results
-	err       io.Writer // talk
+	err       io.Writer // messages and progress
 	lookupEnv func(string) (string, bool)
 	isRoot    bool // the process runs as root
 	environ   []string
 	now       func() time.Time
-	terminal  bool // talk goes to a terminal: bars are welcome
-	colour    bool // results do
+	terminal  bool // stderr is a terminal: show progress bars
+	colour    bool // stdout is a terminal: use colours
 
 	format  string // -o
 	server  serverFlags
@@ -120,7 +120,7 @@ server. Commands that call a server read HALE_URL and HALE_API_KEY.`,
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
-		c.Short = plainWords(c.Short) // the library's own two speak in another voice
+		c.Short = plainWords(c.Short) // the library's own two have another style
 		switch c.Name() {
 		case "help":
 			c.Args = knownCommand

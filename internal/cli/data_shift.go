@@ -62,7 +62,7 @@ reverses a shift.`,
 	flags.StringVar(&body.Start, "start", "", "first day (UTC) or instant of the wrong times")
 	flags.StringVar(&body.End, "end", "", "last day or instant, inclusive")
 	flags.DurationVar(&by, "by", 0, "added to the times, such as 1h30m; negative if the clock was fast")
-	flags.StringVar(&body.TimeZone, "time-zone", "", "where the person was, such as Europe/Berlin; empty is the user's fallback zone")
+	flags.StringVar(&body.TimeZone, "time-zone", "", "time zone of the person, such as Europe/Berlin; empty is the user's fallback zone")
 	flags.BoolVar(&body.DryRun, "dry-run", false, "count, and move nothing")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if who == "" || body.Provider == "" || body.Start == "" || body.End == "" {

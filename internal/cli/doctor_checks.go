@@ -53,9 +53,9 @@ func examineExposures(cfg *config.Config) (all []finding) {
 	for _, e := range app.Exposures(cfg) {
 		f := finding{Check: e.Check, Verdict: verdictOK, Detail: e.Detail}
 		if e.Risk && cfg.Production() {
-			f.Verdict, f.Hint = verdictBroken, "protect it, or set --"+e.Allow+" if something else does; hale docs security"
+			f.Verdict, f.Hint = verdictBroken, "protect it, or set --"+e.Allow+" if another layer does; hale docs security"
 			if e.Allowed {
-				f.Verdict, f.Detail, f.Hint = verdictWarning, e.Detail+", allowed by "+e.Allow, "make sure that something else protects it"
+				f.Verdict, f.Detail, f.Hint = verdictWarning, e.Detail+", allowed by "+e.Allow, "make sure that another layer protects it"
 			}
 		}
 		all = append(all, f)

@@ -107,8 +107,8 @@ func (p *parts) run(ctx context.Context, state uploadState) (json.RawMessage, er
 	return state.Import, nil
 }
 
-// isTemporary reports whether a part that failed may succeed later: the line broke, or
-// the server knows better than we where the upload is.
+// isTemporary reports whether a part that failed may succeed later: the connection
+// failed, or the server has another offset.
 func isTemporary(err error) bool {
 	return fault.Is(err, fault.Unavailable) || fault.Is(err, fault.Conflict)
 }

@@ -105,7 +105,7 @@ func TestListenForwardsSignedEvents(t *testing.T) {
 	}
 	for _, want := range []string{"service unavailable; trying again", "continue with --after 6"} {
 		if !strings.Contains(term.err.String(), want) {
-			t.Errorf("talk lacks %q: %s", want, &term.err)
+			t.Errorf("stderr lacks %q: %s", want, &term.err)
 		}
 	}
 }

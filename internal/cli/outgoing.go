@@ -17,8 +17,8 @@ var waitingView = view{
 func (s *shell) resumeOutgoingCommand() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
-		Use: "resume-outgoing", Short: "allow a restored copy or a drill to send to other systems",
-		Long: `Allow a restored copy or a drill to send to other systems: webhooks, orders and
+		Use: "resume-outgoing", Short: "allow a restored copy or a rehearsal to send to other systems",
+		Long: `Allow a restored copy or a rehearsal to send to other systems: webhooks, orders and
 files to laboratories, requests to partners, SMS and e-mails. hale restore and hale
 serve --hold-outgoing mark the database, and hale serve then sends nothing. Running
 servers notice within a second.

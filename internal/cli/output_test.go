@@ -62,9 +62,9 @@ func TestEmptyListPrintsANoteOnATerminalOnly(t *testing.T) {
 			if err := term.show(things, []byte(body)); err != nil {
 				t.Fatal(err)
 			}
-			talk := strings.Contains(term.err.String(), "nothing there")
-			if term.out.String() != want || talk != (format == formatTable) {
-				t.Errorf("%s of %s: %q, talk %q", format, body, &term.out, &term.err)
+			message := strings.Contains(term.err.String(), "nothing there")
+			if term.out.String() != want || message != (format == formatTable) {
+				t.Errorf("%s of %s: %q, stderr %q", format, body, &term.out, &term.err)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func (s *shell) runApp(ctx context.Context, cfg *config.Config) error {
 		a.Retire(running)
 		log.Info("stopping", "drain", cfg.ShutdownDrain)
 	case failure = <-a.Failed():
-		log.Error("failed", "error", failure)
+		log.Error("the server failed", "error", failure)
 		s.notify("STOPPING=1")
 	}
 	err = errors.Join(failure, a.Stop(running))
