@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	growth       = flag.Bool("growth", false, "compare each call at two sizes of a team, and nothing else")
+	growth       = flag.Bool("growth", false, "only compare each call at two sizes of a team")
 	growthPeople = flag.String("people", "1000,64000", "growth: the two numbers of people; empty skips them")
 	growthOrders = flag.String("orders-at", "10000,1000000", "growth: the two numbers of orders; empty skips them")
 	growthDays   = flag.Float64("days", 30, "growth: days of heart rate of each person, a sample every five minutes")
