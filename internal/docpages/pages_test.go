@@ -52,7 +52,7 @@ var (
 
 // Every link of every page leads to a page and a place on it. All pages have the strict
 // policy, and no script or style within.
-func TestDocsPagesAreWhole(t *testing.T) {
+func TestLinksOfTheDocsPages(t *testing.T) {
 	a := apptest.Start(t, storetest.NewSQLite(t))
 	var doc struct {
 		Paths map[string]map[string]struct{ OperationID string }
