@@ -184,8 +184,8 @@ func (q *endpointQueue) claimPostgres(ctx context.Context, tx *store.Tx, most [l
 	claimed, attempts := q.claimedKeys()
 	now := store.Micros(tx.Now())
 	var since [lanes]int64
-	if !q.since.IsZero() {
-		since[laneNew] = store.Micros(q.since)
+	if !q.claims.since.IsZero() {
+		since[laneNew] = store.Micros(q.claims.since)
 	}
 	var b store.Batch
 	events.AddKeepPlans(tx, &b)

@@ -51,13 +51,9 @@ type endpointQueue struct {
 	revision int64                 // newest known of the endpoint; an older target is read again
 	health   Health                // as last read or written
 	healthAt time.Time             // when health was last written
-	due      [lanes]bool           // the database may have due rows
+	claims   claimPlan             // when to claim, and how many rows
 	retryAt  time.Time             // when the next retry is due; zero if none is known
 	late     bool                  // a sweep found rows that the queue should have claimed
-	claimAt  time.Time             // when the last claim began
-	drained  bool                  // the last claim of new events took all that it could see
-	since    time.Time             // the present claim of new events begins there; zero for the beginning
-	fullAt   time.Time             // when the last claim of new events began that read from the beginning
 	claimed  map[claimKey]struct{} // claimed and not yet recorded
 	waiting  [lanes]fifo           // claimed and not yet with a worker
 	workers  int                   // each has one delivery
@@ -134,7 +130,7 @@ func (q *endpointQueue) notify() {
 func (q *endpointQueue) addEvents() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.due[laneNew] = true
+	q.claims.due[laneNew] = true
 	q.notify()
 }
 
@@ -142,9 +138,10 @@ func (q *endpointQueue) addEvents() {
 func (q *endpointQueue) addDue(most [lanes]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.drained = false
 	for lane, n := range most {
-		q.due[lane] = q.due[lane] || n > 0
+		if n > 0 {
+			q.claims.find(lane)
+		}
 	}
 }
 
@@ -153,7 +150,9 @@ func (q *endpointQueue) addDue(most [lanes]int) {
 func (q *endpointQueue) refresh(revision int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.due, q.drained = [lanes]bool{true, true, true}, false
+	for lane := range lanes {
+		q.claims.find(lane)
+	}
 	q.revision = max(q.revision, revision)
 	q.notify()
 }
@@ -169,8 +168,8 @@ func (q *endpointQueue) discover(b *backlog, starting bool) {
 		case at.After(now):
 			q.retryBy(at)
 		default:
-			q.due[lane], q.drained = true, false
-			q.late = q.late || !starting && now.Sub(at) > overdueAge && q.claimAt.Before(at)
+			q.claims.find(lane)
+			q.late = q.late || !starting && now.Sub(at) > overdueAge && q.claims.at.Before(at)
 		}
 	}
 	q.revision = max(q.revision, b.revision)
@@ -185,47 +184,20 @@ func (q *endpointQueue) retryBy(at time.Time) {
 	}
 }
 
-// plan returns how many rows of each lane to claim. That is 0 for a lane until few
-// of its claimed rows wait, so that claims are large while there is much to do.
-// pause is the time until the next claim, or 0 without a pause.
+// plan returns how many rows of each lane to claim, see claimPlan. pause is the time until
+// the next claim, or 0 without a pause.
 func (q *endpointQueue) plan() (most [lanes]int, pause time.Duration) {
 	now := q.d.db.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.retryAt.IsZero() && !now.Before(q.retryAt) {
-		q.due[laneRetry], q.retryAt = true, time.Time{}
+		q.claims.due[laneRetry], q.retryAt = true, time.Time{}
 	}
-	if !q.since.IsZero() && now.Sub(q.fullAt) >= recentEvents {
-		q.due[laneNew] = true
+	var waiting [lanes]int
+	for lane := range waiting {
+		waiting[lane] = q.waiting[lane].len()
 	}
-	for lane := range q.due {
-		if n := q.waiting[lane].len(); q.due[lane] && n <= maxInFlight {
-			most[lane] = claimSize - n
-		}
-	}
-	if most == ([lanes]int{}) {
-		return most, 0
-	}
-	if since := now.Sub(q.claimAt).Abs(); since < claimPause && len(q.claimed) > 0 {
-		return [lanes]int{}, claimPause - since
-	}
-	for lane, n := range most {
-		q.due[lane] = q.due[lane] && n == 0
-	}
-	q.claimAt = now
-	if most[laneNew] > 0 {
-		q.planSince(now)
-	}
-	return most, 0
-}
-
-// planSince decides where the claim of new events begins. q.mu is held.
-func (q *endpointQueue) planSince(now time.Time) {
-	if q.drained && q.d.db.Engine() == store.Postgres && now.Sub(q.fullAt).Abs() < recentEvents {
-		q.since = now.Add(-recentEvents)
-		return
-	}
-	q.since, q.fullAt = time.Time{}, now
+	return q.claims.next(now, waiting, len(q.claimed) > 0, q.d.db.Engine() == store.Postgres)
 }
 
 // claimAtMost claims when few other queues are claiming.
@@ -247,19 +219,14 @@ func (q *endpointQueue) accept(got [lanes]claim, most [lanes]int) {
 	if q.closed {
 		return
 	}
+	var took [lanes]int
 	for lane, c := range got {
+		took[lane] = len(c.deliveries)
 		for _, d := range c.deliveries {
 			q.claimed[d.key()] = struct{}{}
 			q.waiting[lane].push(d)
 		}
 		q.revision = max(q.revision, c.revision)
-		n := len(c.deliveries)
-		if n > 0 && n == most[lane] {
-			q.due[lane] = true
-		}
-		if lane == laneNew && most[lane] > 0 {
-			q.drained = n < most[lane]
-		}
 		if !c.nextRetry.IsZero() {
 			q.retryBy(c.nextRetry)
 		}
@@ -268,6 +235,7 @@ func (q *endpointQueue) accept(got [lanes]claim, most [lanes]int) {
 		}
 	}
 	q.late = false
+	q.claims.finish(took, most)
 }
 
 // hasClaimed reports whether a delivery is claimed and not yet recorded.
@@ -366,8 +334,8 @@ func (q *endpointQueue) startWorkers(pause time.Duration) (wait time.Duration, o
 	if !q.retryAt.IsZero() {
 		wait = min(wait, max(0, q.retryAt.Sub(now)))
 	}
-	if !q.since.IsZero() {
-		wait = min(wait, max(0, q.fullAt.Add(recentEvents).Sub(now)))
+	if full, ok := q.claims.untilFull(now); ok {
+		wait = min(wait, full)
 	}
 	if q.target != nil {
 		q.limit.setRate(float64(q.target.rate) / float64(q.d.peers()))
@@ -414,7 +382,7 @@ func (q *endpointQueue) next() (c *claimedDelivery, t *target, wait time.Duratio
 	}
 	q.taken++
 	c = q.waiting[lane].pop()
-	if q.due[lane] && q.waiting[lane].len() <= maxInFlight {
+	if q.claims.due[lane] && q.waiting[lane].len() <= maxInFlight {
 		q.notify()
 	}
 	return c, t, 0
