@@ -1,4 +1,4 @@
-package merged
+package merged_test
 
 import (
 	"math"
@@ -12,6 +12,7 @@ import (
 	"hale/internal/platform/store/storetest"
 	"hale/internal/wearables"
 	"hale/internal/wearables/ingest"
+	"hale/internal/wearables/merged"
 )
 
 // A person types a heart rate once a day for years. Then a device has one
@@ -37,30 +38,25 @@ func TestReadIsLimitedBeforeItStarts(t *testing.T) {
 			t.Fatal(err)
 		}
 		resource, _ := wearables.ResourceNamed("heartrate")
-		q := Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
+		q := merged.Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
 		err := db.Read(ctx, func(tx *store.Tx) error {
-			r, err := q.open(ctx, tx, false)
-			if err != nil {
-				return err
-			}
 			from := device.AddDate(0, 0, -100).UnixMicro()
-			end, n, err := r.fit(ctx, tx, from, from+widestStretch)
-			if err != nil || n > maxStretchSamples || end <= from {
+			end, n, err := merged.Fit(ctx, tx, q, from, from+merged.WidestStretch)
+			if err != nil || n > merged.MaxStretchSamples || end <= from {
 				t.Errorf("%d samples at once, to %v, %v", n, time.UnixMicro(end).UTC(), err)
 			}
 			kept, most := 0, 0
-			err = r.walk(ctx, tx, 0, device.AddDate(0, 1, 0).UnixMicro(), func(l line) bool {
-				kept, most = kept+len(l.kept), max(most, len(l.kept))
-				return true
+			err = merged.Walk(ctx, tx, q, 0, 0, device.AddDate(0, 1, 0).UnixMicro(), func(pieces []merged.Piece) {
+				kept, most = kept+len(pieces), max(most, len(pieces))
 			})
-			if kept != len(s.Time) || most > maxStretchSamples {
+			if kept != len(s.Time) || most > merged.MaxStretchSamples {
 				t.Errorf("%d pieces of %d samples, %d at once", kept, len(s.Time), most)
 			}
 			if err != nil {
 				return err
 			}
-			r.most = 100_000 // what cannot be cut to that is not read
-			err = r.walk(ctx, tx, 0, device.AddDate(0, 1, 0).UnixMicro(), func(line) bool { return true })
+			// A stretch that cannot be cut to so few is not read.
+			err = merged.Walk(ctx, tx, q, 100_000, 0, device.AddDate(0, 1, 0).UnixMicro(), func([]merged.Piece) {})
 			if !fault.Is(err, fault.Unprocessable) {
 				t.Errorf("crowded days: %v", err)
 			}
@@ -94,7 +90,7 @@ func TestTooManyPartsDoesNotDependOnTheRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		resource, _ := wearables.ResourceNamed("steps")
-		q := Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
+		q := merged.Query{Team: user.Team.UUID(), User: user.ID.UUID(), Resource: resource}
 		// Three days have 3 × 24 × 60 samples of the watch, and twice as many parts of
 		// the phone's.
 		for most, crowded := range map[int]bool{3*1440*3 + 200: false, 3*1440*3 - 200: true, 3*1440 - 200: true} {
@@ -102,18 +98,12 @@ func TestTooManyPartsDoesNotDependOnTheRange(t *testing.T) {
 				{0, 192}, {72, 96}, {72, 168}, {24, 120}, {75, 76}, {90, 100}, {-4000, 4000},
 			} {
 				err := db.Read(ctx, func(tx *store.Tx) error {
-					r, err := q.open(ctx, tx, false)
-					if err != nil {
-						return err
-					}
-					r.most = most
 					sum := 0.0
 					from, to := first.Add(of.from*time.Hour), first.Add(of.to*time.Hour)
-					err = r.walk(ctx, tx, from.UnixMicro(), to.UnixMicro(), func(l line) bool {
-						for _, p := range l.kept {
+					err := merged.Walk(ctx, tx, q, most, from.UnixMicro(), to.UnixMicro(), func(pieces []merged.Piece) {
+						for _, p := range pieces {
 							sum += p.Value
 						}
-						return true
 					})
 					if want := min(of.to, 192) - max(of.from, 0); err == nil && math.Abs(sum-60.5*float64(want)) > 1 {
 						t.Errorf("%d parts, hours %d to %d: %v steps, not %v", most, of.from, of.to, sum, 60.5*float64(want))
