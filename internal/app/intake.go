@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"hale/internal/platform/jobs"
-	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections/demo"
 	"hale/internal/wearables/days"
 	"hale/internal/wearables/deletion"
@@ -34,7 +33,7 @@ type intake struct {
 // intake creates the parts, and the loop that removes old uploads.
 func (a *App) intake() intake {
 	in := intake{ledger: &ledger.Ledger{}, days: &days.Service{}}
-	in.ingester = ingest.New(a.DB, continuous.MarkStale, zones.EnqueueZones, in.days.Changed)
+	in.ingester = ingest.New(a.DB, in.days.Changed)
 	in.days.Ingester = in.ingester
 	in.zones = &zones.Service{Ingester: in.ingester}
 	in.uploads = &imports.Service{
@@ -43,12 +42,10 @@ func (a *App) intake() intake {
 	}
 	a.workers.add("upload sweeping", func(ctx context.Context) error { return in.uploads.KeepSwept(ctx, 10*time.Minute) })
 	in.replay = &replay.Service{
-		DB: a.DB, Sink: ingest.NewReprocessor(a.DB, continuous.MarkStale),
+		DB: a.DB, Sink: ingest.NewReprocessor(a.DB),
 		Imports: in.uploads, Dir: in.uploads.Dir, Log: a.Log,
 	}
-	in.deleting = &deletion.Service{
-		DB: a.DB, Ingester: in.replay.Sink, Listeners: []ingest.Listener{continuous.MarkStale}, Ledger: in.ledger,
-	}
+	in.deleting = &deletion.Service{DB: a.DB, Ingester: in.replay.Sink, Ledger: in.ledger}
 	in.rereads = &reread.Service{DB: a.DB, Imports: in.uploads, Deleting: in.deleting, Sink: in.replay.Sink}
 	in.demos = &demo.Service{DB: a.DB, Sink: in.ingester}
 	return in

@@ -19,6 +19,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
@@ -113,8 +114,6 @@ type Service struct {
 	DB *store.DB
 	// Ingester stores the summaries that are derived again.
 	Ingester *ingest.Ingester
-	// Listeners are called with the deleted data, in the transaction that deletes it.
-	Listeners []ingest.Listener
 	// Ledger contains the files of imports; nil means that there are none.
 	Ledger *ledger.Ledger
 }
@@ -215,8 +214,8 @@ func (s *Service) run(ctx context.Context, run *jobs.Run, a args) error {
 	return errors.Join(s.removeFile(ctx, &d), s.follow(ctx, user, &d))
 }
 
-// finish emits the events and notifies the listeners, in the transaction of the last
-// step.
+// finish emits the events and marks continuous queries stale, in the transaction of the
+// last step.
 func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *Deletion) error {
 	now := tx.Now()
 	d.Status, d.FinishedAt = Succeeded, &now
@@ -254,12 +253,8 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 	if err := d.unlink(ctx, tx); err != nil {
 		return err
 	}
-	if len(changes) > 0 {
-		for _, listener := range s.Listeners {
-			if err := listener(ctx, tx, user, changes); err != nil {
-				return err
-			}
-		}
+	if err := continuous.MarkStale(ctx, tx, user, changes); err != nil {
+		return err
 	}
 	_, err := events.EmitMany(ctx, tx, all)
 	return err

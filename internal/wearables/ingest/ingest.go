@@ -13,8 +13,10 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 	"hale/internal/wearables"
+	"hale/internal/wearables/aggregate/continuous"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/storage"
+	"hale/internal/wearables/zones"
 )
 
 // Ingester stores batches of wearable data and emits events about the changes. A process
@@ -30,7 +32,8 @@ type Ingester struct {
 }
 
 // Listener is called with the changes of a batch, in the transaction that stores
-// it. Its error undoes the transaction.
+// it. Its error undoes the transaction. Package days needs one: it imports
+// package deletion, which imports ingest.
 type Listener func(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.TouchedData) error
 
 // New returns an ingester of new data. It connects users to the providers whose
@@ -293,12 +296,18 @@ func (j *job) runAlso(ctx context.Context, tx *store.Tx) error {
 	return tx.Run(ctx, &b)
 }
 
-// notify calls the listeners with the changes of the plan.
+// notify enqueues the work that follows from the changes of the plan. Reprocessed
+// workouts keep the zones that they have.
 func (j *job) notify(ctx context.Context, tx *store.Tx) error {
-	if len(j.in.listeners) == 0 {
-		return nil
-	}
 	changes := j.touched()
+	if err := continuous.MarkStale(ctx, tx, j.whole, changes); err != nil {
+		return err
+	}
+	if !j.in.reprocess {
+		if err := zones.EnqueueZones(ctx, tx, j.whole, changes); err != nil {
+			return err
+		}
+	}
 	for _, listener := range j.in.listeners {
 		if err := listener(ctx, tx, j.whole, changes); err != nil {
 			return err

@@ -425,7 +425,7 @@ func newBatchPlan(ctx context.Context, tx *store.Tx, batch []*pendingPush) (*bat
 	return plan, drafts.Add(ctx, tx, &plan.statements)
 }
 
-// write runs the statements and notifies the listeners. It returns ErrStale if a
+// write enqueues the work that follows, and runs the statements. It returns ErrStale if a
 // block was written since it was read.
 func (plan *batchPlan) write(ctx context.Context, tx *store.Tx) error {
 	for _, j := range plan.jobs {

@@ -12,6 +12,7 @@ import (
 	"hale/internal/platform/civil"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/storage"
 )
 
@@ -71,6 +72,37 @@ func TestSummaryVersions(t *testing.T) {
 		}
 		if got := string(f.events()[1].Data); got != want {
 			t.Errorf("event carries %s", got)
+		}
+	})
+}
+
+// A stored workout enqueues the job that adds its zones. A reprocessed one does not.
+func TestWorkoutsEnqueueZones(t *testing.T) {
+	forEachEngine(t, func(f fixture) {
+		zoneJobs := func() (n int) {
+			f.t.Helper()
+			err := f.db.Read(f.ctx, func(tx *store.Tx) error {
+				return tx.QueryRow(f.ctx, `SELECT COUNT(*) FROM jobs WHERE team_id = $1 AND kind = 'wearables.zones'`, f.user.Team).Scan(&n)
+			})
+			if err != nil {
+				f.t.Fatal(err)
+			}
+			return n
+		}
+		workout := wearables.Batch{Provider: "apple_health_kit", Stage: wearables.Daily, Summaries: []wearables.Summary{
+			{Resource: "workouts", Key: "k", Source: watch(), Body: json.RawMessage(`{}`), Start: day, End: day.Add(time.Hour)},
+		}}
+		if _, err := ingest.NewReprocessor(f.db).Ingest(f.ctx, f.user, workout); err != nil {
+			f.t.Fatal(err)
+		}
+		if n := zoneJobs(); n != 0 {
+			f.t.Errorf("%d jobs after reprocessing", n)
+		}
+		workout.Summaries[0].Key = "another"
+		workout.Summaries[0].Start, workout.Summaries[0].End = day.Add(5*time.Hour), day.Add(6*time.Hour)
+		r := f.ingest(workout)
+		if n := zoneJobs(); n != 1 || r.Created != 1 {
+			f.t.Errorf("%d jobs after a new workout, %+v", n, r)
 		}
 	})
 }

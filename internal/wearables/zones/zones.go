@@ -56,7 +56,8 @@ const (
 // startDelay delays the job, because the workouts of one file are in many batches.
 const startDelay = 2 * time.Second
 
-// EnqueueZones enqueues a job if workouts were stored. It is an ingest.Listener.
+// EnqueueZones enqueues a job if workouts were stored, in the transaction that stores
+// them.
 func EnqueueZones(ctx context.Context, tx *store.Tx, user users.User, changes []wearables.TouchedData) error {
 	for _, c := range changes {
 		if c.Resource != "workouts" {

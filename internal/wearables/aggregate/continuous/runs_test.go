@@ -35,7 +35,7 @@ func newFixture(t *testing.T, db *store.DB) *fixture {
 	users.Register(db, continuous.UserRecords()...)
 	team := userstest.Team(t, db)
 	return &fixture{
-		t: t, db: db, in: ingest.New(db, continuous.MarkStale),
+		t: t, db: db, in: ingest.New(db),
 		user: userstest.New(t, db, team.ID, users.NewUser{}), ctx: store.WithTeam(t.Context(), team.ID.UUID()),
 	}
 }
