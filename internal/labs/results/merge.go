@@ -388,105 +388,150 @@ func listObservations(reports []*Report) []observationKey {
 	return order
 }
 
+// observationClaims has the claims of all reports about observations.
+type observationClaims struct {
+	best map[observationKey]*claim
+	all  map[observationKey][]*claim
+	// missing has the best statement that results are missing, and denials the best one
+	// that is not only about the rest of a test. absent lists the keys of missing.
+	missing, denials map[observationKey]*claim
+	absent           []observationKey
+	confirmations    []*claim
+
+	values    map[string][]observationKey         // by code
+	meant     map[observationKey][]observationKey // the observations that a key of absent means
+	denied    map[observationKey]*claim           // the best denial of an observation
+	present   map[observationKey]bool             // observations whose values are listed
+	withdrawn map[observationKey]*claim           // observations that a later report denies
+}
+
 // addObservations chooses the claims that win, and lists their values in the
 // order of listObservations. Newer values that are not final win as well. A
 // statement about the rest of a test is listed and removes no value.
 func (m *mergedReport) addObservations(sorted []*Report, own string) {
-	best, all := map[observationKey]*claim{}, map[observationKey][]*claim{}
-	missing, denials := map[observationKey]*claim{}, map[observationKey]*claim{}
 	order := listObservations(sorted)
-	var absent []observationKey
-	var confirmations []*claim
+	all := collectClaims(sorted, own)
+	m.addConfirmations(all, own)
+	all.applyDenials(order)
+	for _, key := range order {
+		m.addValues(all, key)
+	}
+	for _, key := range all.absent {
+		m.addAbsent(all, key, own)
+	}
+}
+
+// collectClaims collects the claims of reports, which are sorted.
+func collectClaims(sorted []*Report, own string) *observationClaims {
+	o := &observationClaims{
+		best: map[observationKey]*claim{}, all: map[observationKey][]*claim{},
+		missing: map[observationKey]*claim{}, denials: map[observationKey]*claim{},
+		values: map[string][]observationKey{}, meant: map[observationKey][]observationKey{}, denied: map[observationKey]*claim{},
+		present: map[observationKey]bool{}, withdrawn: map[observationKey]*claim{},
+	}
 	for _, r := range slices.Backward(sorted) {
 		for by, c := range claims(r, own) {
-			keepBest(best, by.observationKey, c)
-			all[by.observationKey] = append(all[by.observationKey], c)
+			keepBest(o.best, by.observationKey, c)
+			o.all[by.observationKey] = append(o.all[by.observationKey], c)
 		}
 		for i := range r.Set.Missing {
 			no := &r.Set.Missing[i]
 			c := &claim{rank: max(rankFinal, rank("", r)), report: r, missing: no, key: r.keyOfMissing(i)}
 			if no.Confirms {
-				confirmations = append(confirmations, c)
+				o.confirmations = append(o.confirmations, c)
 				continue
 			}
-			if missing[c.key] == nil {
-				absent = append(absent, c.key)
+			if o.missing[c.key] == nil {
+				o.absent = append(o.absent, c.key)
 			}
-			keepBest(missing, c.key, c)
+			keepBest(o.missing, c.key, c)
 			if !no.Rest {
-				keepBest(denials, c.key, c)
+				keepBest(o.denials, c.key, c)
 			}
 		}
 	}
-	for _, c := range confirmations {
+	return o
+}
+
+// addConfirmations uses the statements that confirm earlier values. A statement without
+// such a value is a missing result.
+func (m *mergedReport) addConfirmations(o *observationClaims, own string) {
+	for _, c := range o.confirmations {
 		switch {
-		case c.confirm(best, all):
+		case c.confirm(o.best, o.all):
 		case c.missing.Flag != "": // a critical flag must reach a person
 			m.results = append(m.results, c.flagAsValue(own))
-		case missing[c.key] == nil:
-			absent = append(absent, c.key)
-			missing[c.key] = c
+		case o.missing[c.key] == nil:
+			o.absent = append(o.absent, c.key)
+			o.missing[c.key] = c
 		}
 	}
-	values := map[string][]observationKey{} // by code
+}
+
+// applyDenials finds the observations that each missing result means, and the best denial
+// of each observation.
+func (o *observationClaims) applyDenials(order []observationKey) {
 	for _, key := range order {
-		values[key.code] = append(values[key.code], key)
+		o.values[key.code] = append(o.values[key.code], key)
 	}
-	denied, meant := map[observationKey]*claim{}, map[observationKey][]observationKey{}
-	for _, k := range absent {
-		meant[k] = meantBy(k, values[k.code])
-		for _, key := range meant[k] {
-			if denials[k] != nil {
-				keepBest(denied, key, denials[k])
+	for _, k := range o.absent {
+		o.meant[k] = meantBy(k, o.values[k.code])
+		for _, key := range o.meant[k] {
+			if o.denials[k] != nil {
+				keepBest(o.denied, key, o.denials[k])
 			}
 		}
 	}
-	present, withdrawn := map[observationKey]bool{}, map[observationKey]*claim{}
-	for _, key := range order {
-		shown, no := best[key], denied[key]
-		newer := newestReading(all[key], no)
-		if newer == nil && no != nil && no.outranks(shown) {
-			if newer = sentAgain(all[key], no); newer == nil {
-				if compareTimes(no.report, shown.report) > 0 {
-					withdrawn[key] = shown
-				}
-				continue
+}
+
+// addValues lists the values of an observation that win, unless a denial wins.
+func (m *mergedReport) addValues(o *observationClaims, key observationKey) {
+	shown, no := o.best[key], o.denied[key]
+	newer := newestReading(o.all[key], no)
+	if newer == nil && no != nil && no.outranks(shown) {
+		if newer = sentAgain(o.all[key], no); newer == nil {
+			if compareTimes(no.report, shown.report) > 0 {
+				o.withdrawn[key] = shown
 			}
+			return
 		}
-		present[key] = true
-		if newer != nil && shown.rank == rankCorrected && shown.critical && compareTimes(newer.report, shown.report) < 0 {
-			// A critical correction of an earlier observation, which may be another
-			// one: each is shown.
-			without := func(c *claim) []*claim {
-				return slices.DeleteFunc(slices.Clone(all[key]), func(other *claim) bool { return other == c })
-			}
-			m.results = append(m.results, shown.withPrevious(without(newer))...)
-			shown, all[key] = newer, without(shown)
-			newer = nil
-		}
-		if newer != nil {
-			shown = newer
-		}
-		values := shown.withPrevious(all[key])
-		for i := range values {
-			values[i].alone = len(all[key]) == 1
-		}
-		m.results = append(m.results, values...)
 	}
-	for _, k := range absent {
-		no := m.addMissing(missing[k], own, meant[k], values[k.code], present)
-		if no == nil {
-			continue
+	o.present[key] = true
+	if newer != nil && shown.rank == rankCorrected && shown.critical && compareTimes(newer.report, shown.report) < 0 {
+		// A critical correction of an earlier observation, which may be another
+		// one: each is shown.
+		without := func(c *claim) []*claim {
+			return slices.DeleteFunc(slices.Clone(o.all[key]), func(other *claim) bool { return other == c })
 		}
-		var last *claim // of several values, a critical one counts before others
-		for _, key := range meant[k] {
-			if c := withdrawn[key]; c != nil && (last == nil || c.critical && !last.critical || c.critical == last.critical && c.outranks(last)) {
-				last, no.withdrawnAt = c, denied[key].report.reportedAt()
-			}
+		m.results = append(m.results, shown.withPrevious(without(newer))...)
+		shown, o.all[key] = newer, without(shown)
+		newer = nil
+	}
+	if newer != nil {
+		shown = newer
+	}
+	values := shown.withPrevious(o.all[key])
+	for i := range values {
+		values[i].alone = len(o.all[key]) == 1
+	}
+	m.results = append(m.results, values...)
+}
+
+// addAbsent lists a missing result, with the value that it withdraws. Of several values, a
+// critical one counts before others.
+func (m *mergedReport) addAbsent(o *observationClaims, key observationKey, own string) {
+	no := m.addMissing(o.missing[key], own, o.meant[key], o.values[key.code], o.present)
+	if no == nil {
+		return
+	}
+	var last *claim
+	for _, meant := range o.meant[key] {
+		if c := o.withdrawn[meant]; c != nil && (last == nil || c.critical && !last.critical || c.critical == last.critical && c.outranks(last)) {
+			last, no.withdrawnAt = c, o.denied[meant].report.reportedAt()
 		}
-		if last != nil {
-			no.withdrawn = &last.values[0]
-		}
+	}
+	if last != nil {
+		no.withdrawn = &last.values[0]
 	}
 }
 
