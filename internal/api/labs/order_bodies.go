@@ -221,7 +221,7 @@ func (patientIn) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	natural := api.Keywords{"minimum": 0}
 	return api.State(s, map[string]api.Keywords{
 		"first_name": api.StateName(), "last_name": api.StateName(), "email": api.StateEmail(), "phone_number": orderPhone(),
-		"gender": api.StateWords(orders.Genders, true), "race": api.StateWordsOrEmpty(users.Races), "ethnicity": api.StateWordsOrEmpty(users.Ethnicities),
+		"gender": api.StateWords(person.Genders, true), "race": api.StateWordsOrEmpty(users.Races), "ethnicity": api.StateWordsOrEmpty(users.Ethnicities),
 		"sexual_orientation": api.StateWordsOrEmpty(users.Orientations), "gender_identity": api.StateWordsOrEmpty(users.Identities),
 		"household_income": natural, "household_size": natural,
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/people/users/person"
 	"hale/internal/platform/civil"
 )
 
@@ -223,45 +224,25 @@ const (
 	cdcRace         = "urn:oid:2.16.840.1.113883.6.238"
 )
 
-// category is a word of the service as the extension has it; the code is empty
-// when no category has the same meaning.
-type category struct{ code, words string }
-
-var races = map[string]category{
-	"african_american_or_black": {"2054-5", "Black or African American"},
-	"asian":                     {"2028-9", "Asian"},
-	"indigenous_native_american_alaska_native": {"1002-5", "American Indian or Alaska Native"},
-	"pacific_islander_or_hawaiian":             {"2076-8", "Native Hawaiian or Other Pacific Islander"},
-	"white_caucasian":                          {"2106-3", "White"},
-	"other":                                    {"", "Other"},
-}
-
-var ethnicities = map[string]category{
-	"hispanic":         {"2135-2", "Hispanic or Latino"},
-	"non_hispanic":     {"2186-5", "Not Hispanic or Latino"},
-	"ashkenazi_jewish": {"", "Ashkenazi Jewish"},
-	"other":            {"", "Other"},
-}
-
 // raceAndEthnicity returns the extensions of a patient, as far as they are
 // known.
 func raceAndEthnicity(p Patient) []Extension {
 	var all []Extension
-	if race, known := races[p.Race]; known {
-		all = append(all, race.extension(usCoreRace))
+	if race, known := person.FindCategory(person.Races, p.Race); known {
+		all = append(all, categoryExtension(race, usCoreRace))
 	}
-	if ethnicity, known := ethnicities[p.Ethnicity]; known {
-		all = append(all, ethnicity.extension(usCoreEthnicity))
+	if ethnicity, known := person.FindCategory(person.Ethnicities, p.Ethnicity); known {
+		all = append(all, categoryExtension(ethnicity, usCoreEthnicity))
 	}
 	return all
 }
 
-// extension returns the category, if there is one, and always the text.
-func (c category) extension(url string) Extension {
+// categoryExtension returns the category, if there is one, and always the text.
+func categoryExtension(c person.Category, url string) Extension {
 	e := Extension{URL: url}
-	if c.code != "" {
-		e.Extension = append(e.Extension, Extension{URL: "ombCategory", ValueCoding: &Coding{cdcRace, c.code, c.words}})
+	if c.OMB != "" {
+		e.Extension = append(e.Extension, Extension{URL: "ombCategory", ValueCoding: &Coding{cdcRace, c.OMB, c.Text}})
 	}
-	e.Extension = append(e.Extension, Extension{URL: "text", ValueString: c.words})
+	e.Extension = append(e.Extension, Extension{URL: "text", ValueString: c.Text})
 	return e
 }

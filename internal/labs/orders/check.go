@@ -395,9 +395,6 @@ func (v *review) checkAnswer(q catalogue.Question, text string) {
 	}
 }
 
-// Genders are the words that labs accept. Reference 1.9.
-var Genders = []string{"female", "male", "other", "unknown"}
-
 // checkPatient checks the patient and normalizes the fields.
 //
 // Reference 1.9, PatientDetailsWithValidation.
@@ -407,7 +404,7 @@ func (v *review) checkPatient(p *Patient) {
 	p.LastName = form.Name("last_name", p.LastName)
 	form.BirthDate("dob", p.BirthDate)
 	p.Gender = strings.ToLower(strings.TrimSpace(p.Gender))
-	form.Required("gender", p.Gender, Genders)
+	form.Required("gender", p.Gender, person.Genders)
 	p.Email = form.Email("email", p.Email)
 	p.PhoneNumber = v.checkPhone(form, p.PhoneNumber, "patient_details")
 	if p.MedicalProxy != nil {

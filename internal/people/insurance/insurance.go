@@ -33,8 +33,6 @@ const (
 // Relationships lists the relationships.
 var Relationships = []string{string(Self), string(Spouse), string(Other)}
 
-var genders = []string{"female", "male", "other", "unknown"} // Reference 5.8
-
 // Insured is the person named in a policy.
 //
 // Spec: Insurance record, PersonDetails.
@@ -102,7 +100,7 @@ func (r *Record) normalize(today civil.Date) error {
 // normalizeGender lower-cases the words of the reference. It keeps other texts, because
 // the specification names no values.
 func normalizeGender(text string) string {
-	if word := strings.ToLower(text); slices.Contains(genders, word) {
+	if word := strings.ToLower(text); slices.Contains(person.Genders, word) {
 		return word
 	}
 	return text

@@ -38,8 +38,8 @@ type Info struct {
 //
 // Spec: Latest user info, table of nullable enums.
 var (
-	Races        = []string{"african_american_or_black", "asian", "indigenous_native_american_alaska_native", "other", "pacific_islander_or_hawaiian", "white_caucasian"}
-	Ethnicities  = []string{"hispanic", "non_hispanic", "ashkenazi_jewish", "other"}
+	Races        = person.Words(person.Races)
+	Ethnicities  = person.Words(person.Ethnicities)
 	Orientations = []string{"lesbian_gay_or_homosexual", "heterosexual_or_straight", "bisexual", "dont_know", "other"}
 	Identities   = []string{"male", "female", "female_to_male_ftm_transgender_male_trans_man", "male_to_female_mtf_transgender_female_trans_woman", "genderqueer", "other"}
 )

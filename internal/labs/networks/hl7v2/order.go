@@ -8,6 +8,7 @@ import (
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
+	"hale/internal/people/users/person"
 	"hale/internal/platform/civil"
 )
 
@@ -163,8 +164,8 @@ func addPatient(m *hl7.Message, lab Lab, order networks.Order) {
 	p := order.Patient
 	m.Add("PID", hl7.Fields{
 		1: hl7.Text("1"), 3: hl7.Text(p.ID.String(), "", "", lab.Application, "PI"),
-		5: nameField(p), 7: hl7.Text(formatDate(p.DOB)), 8: hl7.Text(sexCode(p.Gender)), 10: codeField(races[p.Race], "HL70005"),
-		11: addressField(p.Address, "H"), 13: contactField(lab, p), 22: codeField(ethnicities[p.Ethnicity], "HL70189"),
+		5: nameField(p), 7: hl7.Text(formatDate(p.DOB)), 8: hl7.Text(sexCode(p.Gender)), 10: categoryField(person.Races, p.Race, "HL70005"),
+		11: addressField(p.Address, "H"), 13: contactField(lab, p), 22: categoryField(person.Ethnicities, p.Ethnicity, "HL70189"),
 	})
 }
 
@@ -210,20 +211,10 @@ func parseSex(sex string) string {
 // code is a code with its official text.
 type code struct{ id, words string }
 
-// races are the codes of HL7 table 0005, which are the CDC's.
-var races = map[string]code{
-	"african_american_or_black": {"2054-5", "Black or African American"},
-	"asian":                     {"2028-9", "Asian"},
-	"indigenous_native_american_alaska_native": {"1002-5", "American Indian or Alaska Native"},
-	"other":                        {"2131-1", "Other Race"},
-	"pacific_islander_or_hawaiian": {"2076-8", "Native Hawaiian or Other Pacific Islander"},
-	"white_caucasian":              {"2106-3", "White"},
-}
-
-// ethnicities are the words that HL7 table 0189 has.
-var ethnicities = map[string]code{
-	"hispanic":     {"H", "Hispanic or Latino"},
-	"non_hispanic": {"N", "Not Hispanic or Latino"},
+// categoryField returns the HL7 code of a race or an ethnicity.
+func categoryField(table []person.Category, word, system string) hl7.Content {
+	c, _ := person.FindCategory(table, word)
+	return codeField(code{c.HL7.ID, c.HL7.Text}, system)
 }
 
 func codeField(c code, system string) hl7.Content {

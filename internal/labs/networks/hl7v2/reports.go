@@ -40,7 +40,7 @@ type reader struct {
 // orderKey identifies an order in a message: by the placer number or, without
 // it, by the lab's number.
 type orderKey struct {
-	patient        *person
+	patient        *patientGroup
 	placer, filler string
 }
 
@@ -48,7 +48,7 @@ type orderKey struct {
 type draft struct {
 	*reader
 	report  networks.Report
-	patient *person
+	patient *patientGroup
 	results results
 	orderStatuses
 }
@@ -251,7 +251,7 @@ func joinLines(texts ...string) string {
 // request is one test of a message: its OBR with the segments before and below
 // it. Absent segments are empty.
 type request struct {
-	patient *person
+	patient *patientGroup
 	orc     hl7.Segment
 	obr     hl7.Segment
 	// notes are the NTE of ORC, OBR and SPM.
@@ -262,8 +262,8 @@ type request struct {
 	sharesORC bool
 }
 
-// person is the PID of a patient's part of a message, with its NTE.
-type person struct {
+// patientGroup is the PID of a patient's part of a message, with its NTE.
+type patientGroup struct {
 	pid   hl7.Segment
 	notes []string
 }
@@ -304,12 +304,12 @@ func (q *request) specimenIndexes() []int {
 // of a version. An OBX belongs to the OBR before it, or, before the first OBR,
 // to the next one. An NTE belongs to the segment before it.
 func requests(m *hl7.Message) []*request {
-	g := grouper{patient: &person{}}
+	g := grouper{patient: &patientGroup{}}
 	for _, s := range m.Segments {
 		switch s.Name() {
 		case "PID":
 			g.end()
-			g.patient = &person{pid: s}
+			g.patient = &patientGroup{pid: s}
 			g.notes = &g.patient.notes
 		case "ORC":
 			if g.next.orc.Name() != "" {
@@ -349,7 +349,7 @@ func requests(m *hl7.Message) []*request {
 // grouper is the state of requests.
 type grouper struct {
 	found   []*request
-	patient *person
+	patient *patientGroup
 	// current is the request of the last OBR. next collects the segments
 	// before the next OBR, and pending reports that there are some.
 	current *request
