@@ -13,7 +13,7 @@ import (
 // with a name that it begins. Middle names on one side only are ignored;
 // middle names on both sides must agree, because twins may share the first.
 func compareFirstNames(a, b string) Agreement {
-	x, y := withoutSuffix(Words(a), givenSuffixes), withoutSuffix(Words(b), givenSuffixes)
+	x, y := withoutSuffix(Words(a), GivenSuffixes), withoutSuffix(Words(b), GivenSuffixes)
 	if len(x) == 0 || len(y) == 0 {
 		return Unknown
 	}
@@ -55,12 +55,12 @@ func compareLastNames(a, b string) Agreement {
 	return Differs
 }
 
-// The suffixes that are ignored at the end of a name. A V at the end of given
-// names is a middle initial.
-var (
-	givenSuffixes  = []string{"jr", "sr", "ii", "iii", "iv"}
-	familySuffixes = []string{"jr", "sr", "ii", "iii", "iv", "v"}
-)
+// GivenSuffixes are ignored at the end of given names. They do not include "v": a V at the
+// end of given names is a middle initial.
+var GivenSuffixes = []string{"jr", "sr", "ii", "iii", "iv"}
+
+// familySuffixes are ignored at the end of a family name.
+var familySuffixes = append(slices.Clone(GivenSuffixes), "v")
 
 // withoutSuffix removes suffixes behind the first word.
 func withoutSuffix(name, suffixes []string) []string {

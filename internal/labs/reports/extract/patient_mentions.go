@@ -140,7 +140,7 @@ func isSameName(a, b []string, isCoarse bool) bool {
 	split := func(words []string) (all []string) {
 		for _, word := range words {
 			for part := range strings.SplitSeq(word, "-") {
-				if part = umlauts.Replace(part); part != "" && !slices.Contains([]string{"jr", "sr", "ii", "iii", "iv"}, part) {
+				if part = umlauts.Replace(part); part != "" && !slices.Contains(identity.GivenSuffixes, part) {
 					all = append(all, part)
 				}
 			}
