@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -19,7 +20,14 @@ import (
 const columns = `team_id, id, order_id, user_id, kind, provider, network, status, start_at, end_at, time_zone, reason_id, rev,
 	created_at, updated_at, body`
 
-const liveCondition = `status NOT IN ('completed', 'cancelled')`
+// liveCondition selects live appointments, in the same way as Live.
+var liveCondition = func() string {
+	var quoted []string
+	for _, status := range endStatuses {
+		quoted = append(quoted, "'"+string(status)+"'")
+	}
+	return `status NOT IN (` + strings.Join(quoted, ", ") + `)`
+}()
 
 type scanner interface{ Scan(dest ...any) error }
 
@@ -101,7 +109,7 @@ func conflictingAppointment(ctx context.Context, tx *store.Tx, o *orders.Order, 
 	if k != Phlebotomy || !fault.Is(err, fault.NotFound) {
 		return a, err
 	}
-	return readOne(ctx, tx, `team_id = $1 AND user_id = $2 AND provider = $3 AND kind = 'phlebotomy' AND `+liveCondition, o.Team, o.User, provider)
+	return readOne(ctx, tx, `team_id = $1 AND user_id = $2 AND provider = $3 AND kind = '`+string(Phlebotomy)+`' AND `+liveCondition, o.Team, o.User, provider)
 }
 
 // insert stores a new appointment. It fails with ErrLostRace when another one

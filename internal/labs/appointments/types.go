@@ -185,6 +185,9 @@ const (
 	Cancelled  Status = "cancelled"
 )
 
+// endStatuses lists the statuses of appointments that have ended.
+var endStatuses = []Status{Completed, Cancelled}
+
 // Statuses lists the statuses that are shown.
 var Statuses = []Status{Pending, Reserved, Scheduled, InProgress, Completed, Cancelled}
 
@@ -198,7 +201,7 @@ func (s Status) Word() string {
 }
 
 // Live reports that the appointment has not ended, or is being booked.
-func (s Status) Live() bool { return s != Completed && s != Cancelled }
+func (s Status) Live() bool { return !slices.Contains(endStatuses, s) }
 
 // Transition is a move that an appointment may make.
 type Transition struct {
