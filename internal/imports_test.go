@@ -24,10 +24,11 @@ var rows = []struct{ name, packages, mayImport string }{
 	{"outbox", "platform/jobs platform/events", "vocabulary store columns"},
 	{"platform", "platform", "vocabulary store outbox"},
 
-	{"people", "people", "vocabulary store outbox platform"},
+	{"people", "people", "vocabulary store outbox platform order-words"},
 	{"wearables", "wearables", "vocabulary store outbox platform people columns"},
-	{"labs", "labs", "vocabulary store outbox platform people hl7"},
+	{"labs", "labs", "vocabulary store outbox platform people hl7 order-words"},
 	{"hl7", "labs/hl7", ""},
+	{"order-words", "labs/orderwords", ""},
 
 	{"api", "api", "vocabulary store outbox platform people wearables"},
 	{"api-people", "api/people", "vocabulary store platform people wearables labs api"},
@@ -38,7 +39,7 @@ var rows = []struct{ name, packages, mayImport string }{
 	{"docs", "docpages", ""},
 	{"app", "app", "vocabulary store config outbox platform people wearables labs api api-wearables routes portal docs"},
 	{"client", "cli/client cli/progress", "vocabulary"},
-	{"cli", "cli", "vocabulary store config outbox platform people wearables labs client docs app"},
+	{"cli", "cli", "vocabulary store config outbox platform people wearables labs order-words client docs app"},
 
 	// For tests and measurements only. No product code may import them.
 	{"testing", "testdata harness apitest platform/store/storetest platform/store/pgtemp", "store"},

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"hale/internal/cli/client"
+	"hale/internal/labs/orderwords"
 )
 
 // shownOrder has the fields of an order that its page in the terminal shows.
@@ -38,17 +39,21 @@ type shownOrder struct {
 
 // ended reports whether the order has ended.
 func (o *shownOrder) ended() bool {
-	return o.Status == "completed" || o.Status == "cancelled" || o.Status == "failed"
+	switch o.Status {
+	case orderwords.StageCompleted, orderwords.StageCancelled, orderwords.StageFailed:
+		return true
+	}
+	return false
 }
 
 // needsVisit reports whether the order waits for the booking of a visit, which neither the
 // laboratory nor the sandbox's clock brings.
 func (o *shownOrder) needsVisit() bool {
-	if o.LabTest.Method != "at_home_phlebotomy" || len(o.Events) == 0 {
+	if o.LabTest.Method != orderwords.AtHome || len(o.Events) == 0 {
 		return false
 	}
 	switch lastPart(o.Events[len(o.Events)-1].Status) {
-	case "requisition_created", "requisition_bypassed", "appointment_cancelled":
+	case orderwords.StatusRequisitionCreated, orderwords.StatusRequisitionBypassed, orderwords.StatusAppointmentCancelled:
 		return true
 	}
 	return false

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"hale/internal/labs/loinc"
+	"hale/internal/labs/orderwords"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/teams"
 )
@@ -202,10 +203,10 @@ type Method string
 
 // The collection methods.
 const (
-	TestKit Method = "testkit"
-	WalkIn  Method = "walk_in_test"
-	AtHome  Method = "at_home_phlebotomy"
-	OnSite  Method = "on_site_collection"
+	TestKit Method = orderwords.TestKit
+	WalkIn  Method = orderwords.WalkIn
+	AtHome  Method = orderwords.AtHome
+	OnSite  Method = orderwords.OnSite
 )
 
 // Methods lists all methods.

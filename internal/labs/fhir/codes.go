@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hale/internal/labs/hl7"
+	"hale/internal/labs/orderwords"
 )
 
 // The code systems.
@@ -22,8 +23,8 @@ const (
 // requestStatuses maps the stages of an order to statuses of a request. A
 // failed order is revoked like a cancelled one.
 var requestStatuses = map[string]string{
-	"received": "active", "collecting_sample": "active", "sample_with_lab": "active",
-	"completed": "completed", "cancelled": "revoked", "failed": "revoked",
+	orderwords.StageReceived: "active", orderwords.StageCollecting: "active", orderwords.StageWithLab: "active",
+	orderwords.StageCompleted: "completed", orderwords.StageCancelled: "revoked", orderwords.StageFailed: "revoked",
 }
 
 // reportStatuses maps the statuses of results.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -315,8 +316,19 @@ func (p *Placer) network(slug string) (networks.Network, error) {
 }
 
 // unplacedQuery lists the statuses in the same way as the index orders_unplaced.
-const unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN ('ordered', 'awaiting_registration', 'registered')
+var unplacedQuery = `SELECT id FROM orders WHERE team_id = $1 AND status IN (` + unplacedStatuses() + `)
 	AND (activate_by IS NULL OR activate_by <= $2) ORDER BY created_at DESC, id DESC LIMIT $3`
+
+// unplacedStatuses returns the statuses of orders that no lab has yet, as SQL texts.
+func unplacedStatuses() string {
+	var quoted []string
+	for _, row := range statusTable {
+		if row.unplaced {
+			quoted = append(quoted, "'"+string(row.status)+"'")
+		}
+	}
+	return strings.Join(quoted, ", ")
+}
 
 // ListUnplaced returns the newest orders that no lab has yet and whose activate_by
 // has come.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"hale/internal/labs/catalogue"
+	"hale/internal/labs/orderwords"
 	"hale/internal/people/messages"
 )
 
@@ -19,37 +20,37 @@ type Status string
 
 // The statuses. The rows of statusTable describe them.
 const (
-	Ordered              Status = "ordered"
-	AwaitingRegistration Status = "awaiting_registration"
-	Registered           Status = "registered"
-	RequisitionCreated   Status = "requisition_created"
-	RequisitionBypassed  Status = "requisition_bypassed"
+	Ordered              Status = orderwords.StatusOrdered
+	AwaitingRegistration Status = orderwords.StatusAwaitingRegistration
+	Registered           Status = orderwords.StatusRegistered
+	RequisitionCreated   Status = orderwords.StatusRequisitionCreated
+	RequisitionBypassed  Status = orderwords.StatusRequisitionBypassed
 
-	TransitCustomer          Status = "transit_customer"
-	OutForDelivery           Status = "out_for_delivery"
-	WithCustomer             Status = "with_customer"
-	ProblemInTransitCustomer Status = "problem_in_transit_customer"
-	TransitLab               Status = "transit_lab"
-	ProblemInTransitLab      Status = "problem_in_transit_lab"
+	TransitCustomer          Status = orderwords.StatusTransitCustomer
+	OutForDelivery           Status = orderwords.StatusOutForDelivery
+	WithCustomer             Status = orderwords.StatusWithCustomer
+	ProblemInTransitCustomer Status = orderwords.StatusProblemInTransitCustomer
+	TransitLab               Status = orderwords.StatusTransitLab
+	ProblemInTransitLab      Status = orderwords.StatusProblemInTransitLab
 
-	AppointmentPending   Status = "appointment_pending"
-	AppointmentScheduled Status = "appointment_scheduled"
-	AppointmentCancelled Status = "appointment_cancelled"
-	DrawCompleted        Status = "draw_completed"
-	RedrawAvailable      Status = "redraw_available"
+	AppointmentPending   Status = orderwords.StatusAppointmentPending
+	AppointmentScheduled Status = orderwords.StatusAppointmentScheduled
+	AppointmentCancelled Status = orderwords.StatusAppointmentCancelled
+	DrawCompleted        Status = orderwords.StatusDrawCompleted
+	RedrawAvailable      Status = orderwords.StatusRedrawAvailable
 
-	DeliveredToLab       Status = "delivered_to_lab"
-	LabProcessingBlocked Status = "lab_processing_blocked"
-	PartialResults       Status = "partial_results"
-	Completed            Status = "completed"
-	Corrected            Status = "corrected"
+	DeliveredToLab       Status = orderwords.StatusDeliveredToLab
+	LabProcessingBlocked Status = orderwords.StatusLabProcessingBlocked
+	PartialResults       Status = orderwords.StatusPartialResults
+	Completed            Status = orderwords.StatusCompleted
+	Corrected            Status = orderwords.StatusCorrected
 
-	FailureToDeliverToCustomer Status = "failure_to_deliver_to_customer"
-	FailureToDeliverToLab      Status = "failure_to_deliver_to_lab"
-	Lost                       Status = "lost"
-	SampleError                Status = "sample_error"
-	Cancelled                  Status = "cancelled"
-	DoNotProcess               Status = "do_not_process"
+	FailureToDeliverToCustomer Status = orderwords.StatusFailureToDeliverToCustomer
+	FailureToDeliverToLab      Status = orderwords.StatusFailureToDeliverToLab
+	Lost                       Status = orderwords.StatusLost
+	SampleError                Status = orderwords.StatusSampleError
+	Cancelled                  Status = orderwords.StatusCancelled
+	DoNotProcess               Status = orderwords.StatusDoNotProcess
 )
 
 // Stage is the top-level status: the first part of the event strings.
@@ -59,12 +60,12 @@ type Stage string
 
 // The stages.
 const (
-	StageReceived   Stage = "received"
-	StageCollecting Stage = "collecting_sample"
-	StageWithLab    Stage = "sample_with_lab"
-	StageCompleted  Stage = "completed"
-	StageCancelled  Stage = "cancelled"
-	StageFailed     Stage = "failed"
+	StageReceived   Stage = orderwords.StageReceived
+	StageCollecting Stage = orderwords.StageCollecting
+	StageWithLab    Stage = orderwords.StageWithLab
+	StageCompleted  Stage = orderwords.StageCompleted
+	StageCancelled  Stage = orderwords.StageCancelled
+	StageFailed     Stage = orderwords.StageFailed
 )
 
 // Stages lists all stages.
@@ -201,15 +202,15 @@ type Detail string
 // The details.
 const (
 	NoDetail                 Detail = ""
-	CollectionDateMissing    Detail = "date_of_collection_unspecified"
-	DemographicsMissing      Detail = "demographic_information_unspecified"
-	DemographicsMismatch     Detail = "demographic_information_mismatch"
-	QuantityNotSufficient    Detail = "sample_quantity_not_sufficient"
-	SampleContaminated       Detail = "sample_contaminated"
-	StabilityExceeded        Detail = "sample_stability_exceeded"
-	SampleHemolyzed          Detail = "sample_hemolyzed"
-	SampleImproperCollection Detail = "sample_improper_collection"
-	FulfillmentError         Detail = "fulfillment_error"
+	CollectionDateMissing    Detail = orderwords.CollectionDateMissing
+	DemographicsMissing      Detail = orderwords.DemographicsMissing
+	DemographicsMismatch     Detail = orderwords.DemographicsMismatch
+	QuantityNotSufficient    Detail = orderwords.QuantityNotSufficient
+	SampleContaminated       Detail = orderwords.SampleContaminated
+	StabilityExceeded        Detail = orderwords.StabilityExceeded
+	SampleHemolyzed          Detail = orderwords.SampleHemolyzed
+	SampleImproperCollection Detail = orderwords.SampleImproperCollection
+	FulfillmentError         Detail = orderwords.FulfillmentError
 )
 
 // Details lists all details except the empty one.
@@ -224,11 +225,11 @@ type Course string
 
 // The courses.
 const (
-	KitCourse         Course = "testkit"
+	KitCourse         Course = orderwords.TestKit
 	RegistrableCourse Course = "testkit, registered later"
-	WalkInCourse      Course = "walk_in_test"
-	AtHomeCourse      Course = "at_home_phlebotomy"
-	OnSiteCourse      Course = "on_site_collection"
+	WalkInCourse      Course = orderwords.WalkIn
+	AtHomeCourse      Course = orderwords.AtHome
+	OnSiteCourse      Course = orderwords.OnSite
 )
 
 // Courses lists all courses.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/orderwords"
 	"hale/internal/people/users"
 	"hale/internal/platform/fault"
 	"hale/internal/platform/secrets"
@@ -37,19 +38,6 @@ const (
 	ByEmailOrSMS // SMS only if no e-mail can be sent
 )
 
-// Collection methods and statuses of orders that this package names.
-const (
-	testkit             = "testkit"
-	phlebotomy          = "at_home_phlebotomy"
-	walkIn              = "walk_in_test"
-	visitPending        = "appointment_pending"
-	visitConfirmed      = "appointment_scheduled"
-	visitCancelled      = "appointment_cancelled"
-	requisition         = "requisition_created"
-	requisitionBypassed = "requisition_bypassed"
-	withPatient         = "with_customer"
-)
-
 // String describes the rule.
 func (r Rule) String() string {
 	return [...]string{"", "SMS", "SMS and e-mail", "e-mail (SMS if that is impossible)"}[r]
@@ -60,13 +48,13 @@ func (r Rule) String() string {
 //
 // Reference 1.19.
 var visitRules = map[string]map[string]Rule{
-	visitPending:         {phlebotomy: ByEmailOrSMS},
-	visitConfirmed:       {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
-	visitCancelled:       {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
-	"reminder_kit":       {testkit: BySMS},
-	"reminder_booking":   {walkIn: BySMS},
-	"reminder_visit_24h": {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
-	"reminder_visit_2h":  {phlebotomy: ByEmailOrSMS, walkIn: BySMS},
+	orderwords.StatusAppointmentPending:   {orderwords.AtHome: ByEmailOrSMS},
+	orderwords.StatusAppointmentScheduled: {orderwords.AtHome: ByEmailOrSMS, orderwords.WalkIn: BySMS},
+	orderwords.StatusAppointmentCancelled: {orderwords.AtHome: ByEmailOrSMS, orderwords.WalkIn: BySMS},
+	"reminder_kit":                        {orderwords.TestKit: BySMS},
+	"reminder_booking":                    {orderwords.WalkIn: BySMS},
+	"reminder_visit_24h":                  {orderwords.AtHome: ByEmailOrSMS, orderwords.WalkIn: BySMS},
+	"reminder_visit_2h":                   {orderwords.AtHome: ByEmailOrSMS, orderwords.WalkIn: BySMS},
 }
 
 // channels returns the channels that the rule names and that allows accepts.
@@ -154,7 +142,7 @@ func AppointmentMoved(ctx context.Context, tx *store.Tx, e AppointmentEvent) err
 	if err != nil {
 		return err
 	}
-	events := map[string]string{"pending": visitPending, "confirmed": visitConfirmed, "cancelled": visitCancelled}
+	events := map[string]string{"pending": orderwords.StatusAppointmentPending, "confirmed": orderwords.StatusAppointmentScheduled, "cancelled": orderwords.StatusAppointmentCancelled}
 	if event, ok := events[e.Status]; ok {
 		if err := p.queueEvent(ctx, tx, event, p.visitRule(event), Message{}); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"hale/internal/labs/orderwords"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
@@ -36,15 +37,15 @@ var (
 // updateOrderReminders plans and clears reminders for an order's new status.
 func (p *patient) updateOrderReminders(ctx context.Context, tx *store.Tx, status string) error {
 	switch status {
-	case "ordered": // a new order has no reminders
+	case orderwords.StatusOrdered: // a new order has no reminders
 		return nil
-	case withPatient:
+	case orderwords.StatusWithCustomer:
 		return p.planReminders(ctx, tx, kitTopic, "reminder_kit", kitReminderDelays)
-	case requisition, requisitionBypassed:
+	case orderwords.StatusRequisitionCreated, orderwords.StatusRequisitionBypassed:
 		return p.planReminders(ctx, tx, bookingTopic, "reminder_booking", requisitionReminderDelays)
-	case visitPending, visitCancelled: // the visit has no time yet
+	case orderwords.StatusAppointmentPending, orderwords.StatusAppointmentCancelled: // the visit has no time yet
 		return p.clearTopics(ctx, tx, kitTopic)
-	case visitConfirmed:
+	case orderwords.StatusAppointmentScheduled:
 		return p.clearTopics(ctx, tx, kitTopic, bookingTopic)
 	}
 	return p.clearTopics(ctx, tx, kitTopic, bookingTopic, visitTopic)

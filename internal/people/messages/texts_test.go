@@ -3,6 +3,8 @@ package messages
 import (
 	"strings"
 	"testing"
+
+	"hale/internal/labs/orderwords"
 )
 
 var ruleChannels = map[Rule][]Channel{BySMS: {SMS}, BySMSAndEmail: {SMS, Email}, ByEmailOrSMS: {SMS, Email}}
@@ -40,7 +42,7 @@ func TestTexts(t *testing.T) {
 // has the link.
 func TestRedrawMessageHasNoLink(t *testing.T) {
 	for _, channel := range ruleChannels[BySMSAndEmail] {
-		if name := templateFor("redraw_available", walkIn, channel); needsLink(name) {
+		if name := templateFor("redraw_available", orderwords.WalkIn, channel); needsLink(name) {
 			t.Errorf("%s has a link to the ended order", name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"hale/internal/labs/hl7"
 	"hale/internal/labs/networks"
+	"hale/internal/labs/orderwords"
 )
 
 // results collects the result set of one order from its tests.
@@ -406,7 +407,7 @@ func (r *results) addRejectedTests() {
 		if len(t.rejects) == 0 || t.entries > 0 || t.status == "X" {
 			continue
 		}
-		waits := func(code string) bool { return rejections[code].status == statusBlocked }
+		waits := func(code string) bool { return rejections[code].status == orderwords.StatusLabProcessingBlocked }
 		r.set.Partial = r.set.Partial || !slices.ContainsFunc(t.rejects, func(code string) bool { return !waits(code) })
 		r.set.Missing = append(r.set.Missing, t.withTest(networks.MissingResult{
 			ProviderID: t.code, Name: t.name, LOINC: t.loinc, Note: joinLines(t.notes...), Rest: true, Specimen: t.specimen, Parent: t.parent,
@@ -533,25 +534,20 @@ func (t *test) addRejects(q *request) {
 // reason of its missing results.
 type rejection struct{ status, detail, reason string }
 
-const (
-	statusSampleError = "sample_error"
-	statusBlocked     = "lab_processing_blocked"
-)
-
 // rejections are the codes of HL7 table 0490.
 var rejections = map[string]rejection{
-	"QS": {statusSampleError, "sample_quantity_not_sufficient", "quantity_not_sufficient_failure"},
-	"RH": {statusSampleError, "sample_hemolyzed", "collection_process_failure"},           // hemolysis
-	"RN": {statusSampleError, "sample_contaminated", "collection_process_failure"},        // contamination
-	"RC": {statusSampleError, "sample_improper_collection", "collection_process_failure"}, // clotting
-	"EX": {statusSampleError, "sample_stability_exceeded", "drop_off_failure"},            // expired
-	"RR": {statusSampleError, "sample_stability_exceeded", "drop_off_failure"},            // improper storage
-	"RB": {statusSampleError, "", "drop_off_failure"},                                     // broken container
-	"RM": {statusSampleError, "", "collection_process_failure"},                           // labelling
-	"RD": {statusBlocked, "date_of_collection_unspecified", "order_entry_failure"},        // missing collection date
-	"RE": {statusBlocked, "demographic_information_unspecified", "order_entry_failure"},   // missing patient name
-	"RA": {statusBlocked, "demographic_information_unspecified", "order_entry_failure"},   // missing patient id
-	"RI": {statusBlocked, "demographic_information_mismatch", "order_entry_failure"},      // identification problem
-	"RS": {statusBlocked, "demographic_information_mismatch", "order_entry_failure"},      // name misspelling
-	"RP": {statusBlocked, "", "order_entry_failure"},                                      // missing phlebotomist
+	"QS": {orderwords.StatusSampleError, orderwords.QuantityNotSufficient, "quantity_not_sufficient_failure"},
+	"RH": {orderwords.StatusSampleError, orderwords.SampleHemolyzed, "collection_process_failure"},          // hemolysis
+	"RN": {orderwords.StatusSampleError, orderwords.SampleContaminated, "collection_process_failure"},       // contamination
+	"RC": {orderwords.StatusSampleError, orderwords.SampleImproperCollection, "collection_process_failure"}, // clotting
+	"EX": {orderwords.StatusSampleError, orderwords.StabilityExceeded, "drop_off_failure"},                  // expired
+	"RR": {orderwords.StatusSampleError, orderwords.StabilityExceeded, "drop_off_failure"},                  // improper storage
+	"RB": {orderwords.StatusSampleError, "", "drop_off_failure"},                                            // broken container
+	"RM": {orderwords.StatusSampleError, "", "collection_process_failure"},                                  // labelling
+	"RD": {orderwords.StatusLabProcessingBlocked, orderwords.CollectionDateMissing, "order_entry_failure"},  // missing collection date
+	"RE": {orderwords.StatusLabProcessingBlocked, orderwords.DemographicsMissing, "order_entry_failure"},    // missing patient name
+	"RA": {orderwords.StatusLabProcessingBlocked, orderwords.DemographicsMissing, "order_entry_failure"},    // missing patient id
+	"RI": {orderwords.StatusLabProcessingBlocked, orderwords.DemographicsMismatch, "order_entry_failure"},   // identification problem
+	"RS": {orderwords.StatusLabProcessingBlocked, orderwords.DemographicsMismatch, "order_entry_failure"},   // name misspelling
+	"RP": {orderwords.StatusLabProcessingBlocked, "", "order_entry_failure"},                                // missing phlebotomist
 }

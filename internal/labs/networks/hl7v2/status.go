@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"hale/internal/labs/networks"
+	"hale/internal/labs/orderwords"
 )
 
 // orderStatuses collects the lab's statuses of an order: the tests that it
@@ -29,7 +30,7 @@ func (s *orderStatuses) add(message string, q *request) {
 		return
 	}
 	of := &s.refused
-	if word == statusReceived {
+	if word == orderwords.StatusRequisitionCreated {
 		of = &s.accepted
 	}
 	of.word = cmp.Or(of.word, word)
@@ -68,9 +69,6 @@ func (v *testStatus) addName(test string) {
 	v.tests = append(v.tests, test)
 }
 
-// statusReceived is the status of an order that the lab has.
-const statusReceived = "requisition_created"
-
 // maxReasons bounds the sentences of a reason.
 const maxReasons = 20
 
@@ -81,21 +79,21 @@ func statusOf(code, status, message string) string {
 	switch code {
 	case "OK", "AF", "NA":
 		if answer {
-			return statusReceived
+			return orderwords.StatusRequisitionCreated
 		}
 	case "UA", "DE":
 		if answer {
-			return "do_not_process"
+			return orderwords.StatusDoNotProcess
 		}
 	case "CR", "OC", "DC", "DR", "OD", "OE":
-		return "cancelled"
+		return orderwords.StatusCancelled
 	case "CA": // from a lab it is a cancellation; in an answer it repeats our request
 		if !answer {
-			return "cancelled"
+			return orderwords.StatusCancelled
 		}
 	case "SC", "SN": // the status changed
 		if status == "CA" || status == "DC" {
-			return "cancelled"
+			return orderwords.StatusCancelled
 		}
 	}
 	return ""
@@ -119,7 +117,7 @@ func (s *orderStatuses) setStatus(r *results, to *networks.Report) {
 	case s.refused.word != "":
 		to.Status, to.Tests, to.Refused = s.refused.word, s.refused.tests, nil
 	case r.hasArrived():
-		to.Status = "delivered_to_lab"
+		to.Status = orderwords.StatusDeliveredToLab
 	}
 }
 
@@ -130,7 +128,7 @@ func (r *results) rejectedStatus() (of testStatus, detail string) {
 		for _, code := range t.rejects {
 			why, known := rejections[code]
 			if !known {
-				why = rejection{status: statusSampleError}
+				why = rejection{status: orderwords.StatusSampleError}
 			}
 			if of.word == "" || detail == "" && why.detail != "" {
 				of.word, detail = why.status, why.detail
