@@ -196,19 +196,9 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := probeAddresses(ctx, cfg); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
-		return fmt.Errorf("app: making the data folder: %w", err)
-	}
-	url := cfg.Database.Reveal()
-	engine := store.SQLite
-	if store.IsPostgresURL(url) {
-		engine = store.Postgres
-	} else {
-		lock, err := HoldFolder(cfg.Data)
-		if err != nil {
-			return err
-		}
-		a.lock = lock
+	engine, err := a.lockData()
+	if err != nil {
+		return err
 	}
 	if err := RequireDatabase(cfg); err != nil {
 		return err
@@ -223,8 +213,50 @@ func (a *App) openStore(ctx context.Context) error {
 	a.RootKeyMade = made
 	a.links = documents.NewLinks(root, a.URL)
 	a.Metrics = ops.NewMetrics(a.Version, string(engine))
+	if err := a.openDatabase(ctx, root); err != nil {
+		return err
+	}
+	if err := a.checkInstallation(ctx); err != nil {
+		return err
+	}
+	if err := a.openAudit(ctx); err != nil {
+		return err
+	}
+	if err := a.openErasures(ctx, root); err != nil {
+		return err
+	}
+	if err := a.examineOutgoing(ctx); err != nil {
+		return err
+	}
+	if made { // a start that fails later shows no first screen
+		a.Log.Warn("created a root key; keep a copy in another place: without it, personal data cannot be decrypted",
+			"file", filepath.Join(cfg.Data, secrets.RootFileName))
+	}
+	return nil
+}
+
+// lockData makes the data folder, and locks it for SQLite. It returns the engine.
+func (a *App) lockData() (store.Engine, error) {
+	cfg := a.Config
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return "", fmt.Errorf("app: making the data folder: %w", err)
+	}
+	if store.IsPostgresURL(cfg.Database.Reveal()) {
+		return store.Postgres, nil
+	}
+	lock, err := HoldFolder(cfg.Data)
+	if err != nil {
+		return "", err
+	}
+	a.lock = lock
+	return store.SQLite, nil
+}
+
+// openDatabase opens and migrates the database.
+func (a *App) openDatabase(ctx context.Context, root *secrets.Root) (err error) {
+	cfg := a.Config
 	a.DB, err = store.Open(ctx, store.Options{
-		URL: url, Dir: cfg.Data, Root: root, Now: a.Now,
+		URL: cfg.Database.Reveal(), Dir: cfg.Data, Root: root, Now: a.Now,
 		Synchronous: cfg.SQLiteSynchronous, NoMmap: !cfg.SQLiteMmap, Conns: cfg.DatabaseConnections,
 		Observe: a.committed, LockHeld: a.lockHeld, Statement: a.Statement,
 		AnswerLimit: cmp.Or(a.AnswerLimit, answerLimit),
@@ -247,6 +279,12 @@ func (a *App) openStore(ctx context.Context) error {
 	if above {
 		a.Log.Warn("the database role bypasses row-level security, which also separates teams; use a role that owns its tables and is no superuser")
 	}
+	return nil
+}
+
+// checkInstallation compares the root key and the database with the data folder, and loads
+// the other keys.
+func (a *App) checkInstallation(ctx context.Context) error {
 	if err := a.proveRootKey(ctx); err != nil {
 		return err
 	}
@@ -256,13 +294,13 @@ func (a *App) openStore(ctx context.Context) error {
 	if err := a.recognize(ctx); err != nil {
 		return err
 	}
-	if err := a.codeKeys(ctx); err != nil {
-		return err
-	}
-	if err := a.openAudit(ctx); err != nil {
-		return err
-	}
-	list := users.OpenErasures(cfg.Data, root)
+	return a.codeKeys(ctx)
+}
+
+// openErasures opens the list of erased people, and erases those that a restored database
+// has again.
+func (a *App) openErasures(ctx context.Context, root *secrets.Root) error {
+	list := users.OpenErasures(a.Config.Data, root)
 	if foreign, err := list.IsForeign(); foreign || err != nil {
 		return cmp.Or(err, ErrErasures)
 	}
@@ -270,17 +308,7 @@ func (a *App) openStore(ctx context.Context) error {
 		return err
 	}
 	users.SetErasureList(a.DB, list)
-	if err := a.eraseAgain(ctx, list); err != nil {
-		return err
-	}
-	if err := a.examineOutgoing(ctx); err != nil {
-		return err
-	}
-	if made { // a start that fails later shows no first screen
-		a.Log.Warn("created a root key; keep a copy in another place: without it, personal data cannot be decrypted",
-			"file", filepath.Join(cfg.Data, secrets.RootFileName))
-	}
-	return nil
+	return a.eraseAgain(ctx, list)
 }
 
 // scrubOnce rewrites a SQLite file of an older version, whose free pages may contain
