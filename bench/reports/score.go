@@ -59,132 +59,166 @@ func squeeze(s string) string {
 	return strings.NewReplacer(" ", "", "–", "-", "≤", "<=", "μ", "µ").Replace(strings.ToLower(s))
 }
 
+// scorer compares a reading with the truth and counts.
+type scorer struct {
+	tally
+	want     truth
+	got      extract.Result
+	isImage  bool
+	problems io.Writer // gets a line for each mistake; nil for none
+}
+
 // score compares a reading with the truth. Rows are paired by name in the order
 // of the report. problems, if not nil, gets a line for each mistake.
 //
 // In images a comma and a point are the same mark: the numbers must be equal.
 func score(want truth, got extract.Result, problems io.Writer) tally {
-	image := len(got.Pages) > 0 && got.Pages[0].Source == extract.FromOCR
-	sameValue := func(a, b string) bool {
-		a, b = squeeze(a), squeeze(b)
-		return a == b || image && strings.ReplaceAll(a, ",", ".") == strings.ReplaceAll(b, ",", ".")
-	}
-	t := tally{reports: 1, rows: len(want.Rows)}
-	report := func(format string, args ...any) {
-		if problems != nil {
-			fmt.Fprintf(problems, want.ID+": "+format+"\n", args...)
-		}
+	s := scorer{
+		tally: tally{reports: 1, rows: len(want.Rows)}, want: want, got: got, problems: problems,
+		isImage: len(got.Pages) > 0 && got.Pages[0].Source == extract.FromOCR,
 	}
 	taken := make([]bool, len(got.Rows))
-	pair := func(w truthRow) int {
-		best, bestScore := -1, 0
-		for j, g := range got.Rows {
-			if taken[j] {
-				continue
-			}
-			s := 0
-			switch {
-			case fold(g.Name) == fold(w.Name):
-				s = 4
-			case isSimilar(fold(g.Name), fold(w.Name)):
-				s = 3
-			case w.LOINC != "" && len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC:
-				s = 2
-			}
-			if s == 0 {
-				continue
-			}
-			s *= 4
-			if sameValue(g.Value, w.Value) {
-				s += 2
-			}
-			if g.Panel != "" && fold(g.Panel) == fold(w.Panel) {
-				s++
-			}
-			if s > bestScore {
-				best, bestScore = j, s
-			}
-		}
-		return best
-	}
 	for _, w := range want.Rows {
-		j := pair(w)
 		if w.LOINC != "" {
-			t.codes++
+			s.codes++
 		}
-		if j < 0 {
-			report("missed %q %q %s", w.Name, w.Value, w.Unit)
+		at := s.pair(w, taken)
+		if at < 0 {
+			s.report("missed %q %q %s", w.Name, w.Value, w.Unit)
 			continue
 		}
-		taken[j] = true
-		g := got.Rows[j]
-		t.found++
-		if g.NeedsReview {
-			t.review++
-		}
-		value := sameValue(g.Value, w.Value)
-		unit := sameUnit(g.Unit, w.Unit)
-		ranges := sameBound(g.Range.Min, w.Min) && sameBound(g.Range.Max, w.Max) && (w.Expected == "" || fold(g.Range.Expected) == fold(w.Expected))
-		flag := flagClass(g.Flag) == w.Flag
-		code := w.LOINC == "" || len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC
-		count := func(ok bool, n *int) {
-			if ok {
-				*n++
-			}
-		}
-		count(value, &t.value)
-		count(unit, &t.unit)
-		count(ranges, &t.ranges)
-		count(flag, &t.flag)
-		count(value && unit && ranges && flag, &t.all)
-		if w.LOINC != "" {
-			count(code, &t.codesRight)
-			if !code {
-				best := "none"
-				if len(g.Matches) > 0 {
-					best = g.Matches[0].Code + " " + g.Matches[0].Display
-				}
-				report("code of %q %s is %s, want %s", w.Name, g.Unit, best, w.LOINC)
-			}
-		}
-		if !value {
-			t.wrong++
-			if !g.NeedsReview {
-				t.wrongUnflagged++
-				report("WRONG AND NOT FLAGGED")
-			}
-		}
-		if !value || !unit || !ranges || !flag {
-			report("%q: value %q want %q; unit %q want %q; range %q %s want %s %q; flag %q want %q; review %v %v", w.Name, g.Value, w.Value, g.Unit, w.Unit, g.Range.Text, bounds(g.Range.Min, g.Range.Max), bounds(w.Min, w.Max), w.Expected, g.Flag, w.Flag, g.NeedsReview, g.Reasons)
+		taken[at] = true
+		s.scoreRow(w, got.Rows[at])
+	}
+	for at, g := range got.Rows {
+		if !taken[at] {
+			s.scoreExtra(g)
 		}
 	}
-	for j, g := range got.Rows {
-		if !taken[j] {
-			t.extra++
-			if !g.NeedsReview && g.Status != extract.NoMatch {
-				t.extraUnflagged++
-			}
-			report("extra row %q %q %q %q", g.Name, g.Value, g.Unit, g.Range.Text)
+	s.scoreMetadata()
+	return s.tally
+}
+
+func (s *scorer) report(format string, args ...any) {
+	if s.problems != nil {
+		fmt.Fprintf(s.problems, s.want.ID+": "+format+"\n", args...)
+	}
+}
+
+func (s *scorer) isSameValue(a, b string) bool {
+	a, b = squeeze(a), squeeze(b)
+	return a == b || s.isImage && strings.ReplaceAll(a, ",", ".") == strings.ReplaceAll(b, ",", ".")
+}
+
+// pair returns the position of the row that was read for a row of the truth, or -1.
+func (s *scorer) pair(w truthRow, taken []bool) int {
+	best, bestPoints := -1, 0
+	for at, g := range s.got.Rows {
+		if taken[at] {
+			continue
+		}
+		points := 0
+		switch {
+		case fold(g.Name) == fold(w.Name):
+			points = 4
+		case isSimilar(fold(g.Name), fold(w.Name)):
+			points = 3
+		case w.LOINC != "" && len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC:
+			points = 2
+		}
+		if points == 0 {
+			continue
+		}
+		points *= 4
+		if s.isSameValue(g.Value, w.Value) {
+			points += 2
+		}
+		if g.Panel != "" && fold(g.Panel) == fold(w.Panel) {
+			points++
+		}
+		if points > bestPoints {
+			best, bestPoints = at, points
 		}
 	}
-	m, w := got.Metadata, want.Metadata
-	yes := func(ok bool, n *int, name, got, want string) {
+	return best
+}
+
+// scoreRow compares a row with the truth.
+func (s *scorer) scoreRow(w truthRow, g extract.Row) {
+	s.found++
+	if g.NeedsReview {
+		s.review++
+	}
+	value := s.isSameValue(g.Value, w.Value)
+	unit := sameUnit(g.Unit, w.Unit)
+	ranges := sameBound(g.Range.Min, w.Min) && sameBound(g.Range.Max, w.Max) && (w.Expected == "" || fold(g.Range.Expected) == fold(w.Expected))
+	flag := flagClass(g.Flag) == w.Flag
+	count := func(ok bool, n *int) {
+		if ok {
+			*n++
+		}
+	}
+	count(value, &s.value)
+	count(unit, &s.unit)
+	count(ranges, &s.ranges)
+	count(flag, &s.flag)
+	count(value && unit && ranges && flag, &s.all)
+	if w.LOINC != "" {
+		s.scoreCode(w, g)
+	}
+	if !value {
+		s.wrong++
+		if !g.NeedsReview {
+			s.wrongUnflagged++
+			s.report("WRONG AND NOT FLAGGED")
+		}
+	}
+	if !value || !unit || !ranges || !flag {
+		s.report("%q: value %q want %q; unit %q want %q; range %q %s want %s %q; flag %q want %q; review %v %v", w.Name, g.Value, w.Value, g.Unit, w.Unit, g.Range.Text, bounds(g.Range.Min, g.Range.Max), bounds(w.Min, w.Max), w.Expected, g.Flag, w.Flag, g.NeedsReview, g.Reasons)
+	}
+}
+
+// scoreCode compares the LOINC code of a row with the truth.
+func (s *scorer) scoreCode(w truthRow, g extract.Row) {
+	if len(g.Matches) > 0 && g.Matches[0].Code == w.LOINC {
+		s.codesRight++
+		return
+	}
+	best := "none"
+	if len(g.Matches) > 0 {
+		best = g.Matches[0].Code + " " + g.Matches[0].Display
+	}
+	s.report("code of %q %s is %s, want %s", w.Name, g.Unit, best, w.LOINC)
+}
+
+// scoreExtra counts a row that the report does not have.
+func (s *scorer) scoreExtra(g extract.Row) {
+	s.extra++
+	if !g.NeedsReview && g.Status != extract.NoMatch {
+		s.extraUnflagged++
+	}
+	s.report("extra row %q %q %q %q", g.Name, g.Value, g.Unit, g.Range.Text)
+}
+
+// scoreMetadata compares what the report says about the patient and the sample.
+func (s *scorer) scoreMetadata() {
+	m, w := s.got.Metadata, s.want.Metadata
+	count := func(ok bool, n *int, name, got, want string) {
 		if ok {
 			*n++
 		} else {
-			report("metadata %s %q want %q", name, got, want)
+			s.report("metadata %s %q want %q", name, got, want)
 		}
 	}
-	yes(strings.EqualFold(m.FirstName, w.FirstName) && strings.EqualFold(m.LastName, w.LastName), &t.name, "name", m.FirstName+"|"+m.LastName, w.FirstName+"|"+w.LastName)
-	yes(m.BirthDate == w.BirthDate, &t.birth, "birth date", m.BirthDate+" of "+m.BirthText, w.BirthDate)
+	count(strings.EqualFold(m.FirstName, w.FirstName) && strings.EqualFold(m.LastName, w.LastName), &s.name, "name", m.FirstName+"|"+m.LastName, w.FirstName+"|"+w.LastName)
+	count(m.BirthDate == w.BirthDate, &s.birth, "birth date", m.BirthDate+" of "+m.BirthText, w.BirthDate)
 	if m.BirthDate != "" && m.BirthDate != w.BirthDate {
-		t.birthWrong++
+		s.birthWrong++
 	}
-	yes(m.Gender == w.Gender, &t.sex, "sex", m.Gender, w.Gender)
-	yes(fold(m.Lab) == fold(w.Lab), &t.lab, "lab", m.Lab, w.Lab)
-	yes(m.CollectedDate == w.Collected && (m.ReportedDate == w.Reported), &t.collected, "dates", m.CollectedText+"="+m.CollectedDate+" "+m.ReportedText+"="+m.ReportedDate, w.Collected+" "+w.Reported)
-	yes(strings.EqualFold(m.Specimen, w.Specimen), &t.accession, "specimen", m.Specimen, w.Specimen)
-	return t
+	count(m.Gender == w.Gender, &s.sex, "sex", m.Gender, w.Gender)
+	count(fold(m.Lab) == fold(w.Lab), &s.lab, "lab", m.Lab, w.Lab)
+	count(m.CollectedDate == w.Collected && (m.ReportedDate == w.Reported), &s.collected, "dates", m.CollectedText+"="+m.CollectedDate+" "+m.ReportedText+"="+m.ReportedDate, w.Collected+" "+w.Reported)
+	count(strings.EqualFold(m.Specimen, w.Specimen), &s.accession, "specimen", m.Specimen, w.Specimen)
 }
 
 func isSimilar(a, b string) bool {
