@@ -31,7 +31,7 @@ type mergedName string
 func (mergedName) Schema(huma.Registry) *huma.Schema {
 	s := &huma.Schema{Type: huma.TypeString, Description: "Kind of time series whose values are quantities."}
 	for _, r := range wearables.Resources() {
-		if merged.CanMerge(&r) {
+		if r.CanMerge() {
 			s.Enum = append(s.Enum, r.Name)
 		}
 	}

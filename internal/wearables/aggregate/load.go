@@ -120,7 +120,7 @@ func (r *Request) loadSeries(ctx context.Context, tx *store.Tx) (*frame, error) 
 			if err := storage.ReadSeries(ctx, tx, *s, from, end, &found); err != nil {
 				return nil, err
 			}
-			if r.Plan.Aggregated && merged.IsAdditive(resource) {
+			if r.Plan.Aggregated && resource.Additive {
 				found = splitDays(found, r.wall.forProvider(s.Source.Provider))
 			}
 			if len(f.index)+found.Len() > r.mostRows() {
@@ -174,7 +174,7 @@ func (r *Request) refuseMixtures(all []storage.Series) error {
 	}
 	counts := !slices.ContainsFunc(r.Plan.Outputs, func(out query.Output) bool { return out.Func != "" && out.Func != query.Count })
 	resource, _ := wearables.ResourceNamed(r.Plan.Table.Series)
-	if counts || !r.Plan.Aggregated || merged.IsAdditive(resource) || !has(query.FromValue) || has(query.FromWord) {
+	if counts || !r.Plan.Aggregated || resource.Additive || !has(query.FromValue) || has(query.FromWord) {
 		return nil
 	}
 	first := ""

@@ -77,18 +77,9 @@ const (
 	ownCodes   = "urn:hale:resource" // names of resources and of fields of summaries
 )
 
-// loincOf has the codes of resources. A resource that is not in LOINC, or that has several
-// codes there, has our code only.
-var loincOf = map[string]string{
-	"heartrate": "8867-4", "respiratory_rate": "9279-1", "body_temperature": "8310-5", "blood_oxygen": "59408-5",
-	"blood_pressure": "85354-9", "body_weight": "29463-7", "body_mass_index": "39156-5", "body_fat": "41982-0",
-	"glucose": "15074-8", "steps": "55423-8", "hrv/sdnn": "80404-7",
-}
-
-// vitalSigns are the resources of that category; all others are activities.
-var vitalSigns = []string{
-	"heartrate", "respiratory_rate", "body_temperature", "blood_oxygen", "blood_pressure", "body_weight", "body_mass_index", "body", "profile",
-}
+// vitalSummaries are the summaries of the category of vital signs. For time series, the table
+// of resources has the category. All others are activities.
+var vitalSummaries = []string{"body", wearables.ProfileResource}
 
 // ucumOf has the codes of units that are no codes themselves.
 var ucumOf = map[string]string{
@@ -150,22 +141,21 @@ func (f *fhirFile) idOf(r *row) string {
 	return wearables.SummaryID(f.user, s.Provider, "sample", key).String()
 }
 
+// codeOf returns the code of a resource. A resource without a LOINC code has our code only.
 func codeOf(resource, kind string) concept {
 	c := concept{Text: resource}
-	code, ok := loincOf[resource]
 	if kind != "" {
 		c.Text += " " + kind
-		code, ok = loincOf[resource+"/"+kind]
 	}
-	if ok {
-		c.Coding = append(c.Coding, coding{loinc, code})
+	if r, ok := wearables.ResourceNamed(resource); ok && r.LOINC[kind] != "" {
+		c.Coding = append(c.Coding, coding{loinc, r.LOINC[kind]})
 	}
 	c.Coding = append(c.Coding, coding{ownCodes, resource})
 	return c
 }
 
 func categoryOf(resource string) string {
-	if slices.Contains(vitalSigns, resource) {
+	if r, ok := wearables.ResourceNamed(resource); ok && r.VitalSign || slices.Contains(vitalSummaries, resource) {
 		return "vital-signs"
 	}
 	return "activity"

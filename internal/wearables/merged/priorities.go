@@ -13,29 +13,6 @@ import (
 	"hale/internal/wearables/storage"
 )
 
-// additiveResources contains the resources whose values add up over time. A value may cover an
-// interval. The form of a sample is no criterion: a body temperature has a start and an
-// end, and calories_basal may have neither.
-//
-// Reference 7.1, 7.7.
-var additiveResources = map[string]bool{
-	"caffeine": true, "calories_active": true, "calories_basal": true, "carbohydrates": true, "daylight_exposure": true,
-	"distance": true, "fall": true, "floors_climbed": true, "handwashing": true, "heart_rate_alert": true,
-	"inhaler_usage": true, "insulin_injection": true, "mindfulness_minutes": true, "sleep_apnea_alert": true,
-	"sleep_breathing_disturbance": true, "stand_duration": true, "stand_hour": true, "steps": true, "water": true,
-	"wheelchair_push": true, "workout_distance": true, "workout_duration": true, "workout_swimming_stroke": true,
-}
-
-// notMergeable contains the resources whose values are not quantities: notes, and stages
-// of sleep.
-var notMergeable = map[string]bool{"note": true, "hypnogram": true}
-
-// IsAdditive reports whether a resource's values add up over time. All others are levels.
-func IsAdditive(r *wearables.Resource) bool { return additiveResources[r.Name] }
-
-// CanMerge reports whether a resource can be merged.
-func CanMerge(r *wearables.Resource) bool { return !notMergeable[r.Name] }
-
 // IsDistanceSource reports whether a series belongs to its resource's merged line. The distance
 // of a workout on a bicycle or in water is not part of the walked distance. The
 // distance in a wheelchair is; two words name that sport.

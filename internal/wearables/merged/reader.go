@@ -63,7 +63,7 @@ func (q *Query) open(ctx context.Context, tx *store.Tx, explain bool) (*reader, 
 
 // newReader returns a reader of sorted series.
 func newReader(resource *wearables.Resource, all []storage.Series, priorities map[string]int64) *reader {
-	r := &reader{sums: IsAdditive(resource), allDay: countedAllDay[resource.Name], most: mostParts, series: all, ranks: make([]int, len(all))}
+	r := &reader{sums: resource.Additive, allDay: resource.AllDay, most: mostParts, series: all, ranks: make([]int, len(all))}
 	lines := map[string]int{}
 	for i := range all {
 		if i > 0 {

@@ -21,13 +21,6 @@ import (
 // Entries of an app do not count if they are more than slipFactor times the count of any
 // device on that day. They are typing errors, or goals.
 
-// countedAllDay has the resources that devices count all day. Of others, such as water,
-// people type several amounts a day.
-var countedAllDay = map[string]bool{
-	"steps": true, "distance": true, "calories_active": true, "calories_basal": true, "floors_climbed": true,
-	"wheelchair_push": true, "stand_duration": true, "daylight_exposure": true,
-}
-
 // shortestTotal is the length from which an interval is a total of a day.
 const shortestTotal = 20 * hourUS
 

@@ -79,7 +79,7 @@ func AppendDays(dst []byte, r *wearables.Resource, page *Days, logos providers.L
 		dst = append(append(dst, `{"date":"`...), d.Date.String()...)
 		dst = wearables.AppendTextOrNull(append(dst, `","type":`...), d.Type)
 		switch {
-		case IsAdditive(r):
+		case r.Additive:
 			dst = wearables.AppendNumber(append(dst, `,"total":`...), d.Total)
 		case r.Pair:
 			dst = appendLevel(append(dst, `,"systolic":{`...), d.Level, d.Mean())
@@ -88,7 +88,7 @@ func AppendDays(dst []byte, r *wearables.Resource, page *Days, logos providers.L
 		default:
 			dst = appendLevel(append(dst, ','), d.Level, d.Mean())
 		}
-		if !IsAdditive(r) {
+		if !r.Additive {
 			dst = strconv.AppendInt(append(dst, `,"count":`...), int64(d.Count), 10)
 		}
 		dst = append(dst, `,"sources":[`...)

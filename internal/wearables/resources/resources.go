@@ -45,6 +45,19 @@ type Resource struct {
 	PerMinute float64
 	// LeastLow and MostLow bound the lower number of a pair.
 	LeastLow, MostLow float64
+	// Additive says that values add up over time: a value may cover an interval. All others
+	// are levels. The form of a sample is no criterion: a body temperature has a start and
+	// an end, and calories_basal may have neither. Reference 7.1, 7.7.
+	Additive bool
+	// AllDay says that devices count the resource all day. Of others, such as water, people
+	// type several amounts a day.
+	AllDay bool
+	// LOINC has the codes by the type of samples; the empty type is that of samples without
+	// a type. A resource that is not in LOINC, or that has several codes there, has none.
+	LOINC map[string]string
+	// VitalSign says that FHIR has the resource in the category of vital signs. All others
+	// are activities.
+	VitalSign bool
 	// Width is the time that one block covers. A dense first batch narrows it.
 	Width time.Duration
 	// Push reports whether samples of it can be pushed. The few others have values that
@@ -93,6 +106,10 @@ func Find(name string) (*Resource, bool) {
 	r, ok := byName[name]
 	return r, ok
 }
+
+// CanMerge reports whether sources of the resource can be merged. Texts and stages of sleep
+// are no quantities.
+func (r *Resource) CanMerge() bool { return !r.Text && r.Name != Hypnogram }
 
 // Replaces reports whether a sample of one type replaces one of the other, if they have the
 // same source and time.
