@@ -11,6 +11,8 @@ import (
 
 	"hale/internal/api"
 	"hale/internal/platform/events"
+	"hale/internal/wearables/connections"
+	"hale/internal/wearables/resources"
 )
 
 // DescribeEvents adds the webhooks of the event types to the OpenAPI document. The
@@ -50,17 +52,17 @@ var eventTypeRef = api.Keywords{"$ref": api.SchemaPrefix + api.EventTypeSchema}
 // payloadName returns the name of the schema that payloads of an event type have.
 // Deletions and histories of all resources have one schema each.
 func payloadName(event string) string {
-	switch {
-	case strings.HasPrefix(event, "historical.data."):
+	if _, ok := resources.NameInHistoricalEvent(event); ok {
 		return "HistoricalDataEvent"
-	case strings.HasPrefix(event, "daily.data.") && strings.HasSuffix(event, ".deleted"):
+	}
+	if name, ok := resources.NameInDailyEvent(event); ok && event == resources.DailyEvent(name, resources.Deleted) {
 		return "DataDeletedEvent"
 	}
 	for _, suffix := range []string{".created", ".updated", ".restored"} {
 		event = strings.TrimSuffix(event, suffix)
 	}
-	if event == "provider.connection.deleted" {
-		event = "provider.connection"
+	if event == connections.DeletedEvent {
+		event = strings.TrimSuffix(event, ".deleted")
 	}
 	return pascalCase(event) + "Event"
 }

@@ -23,6 +23,7 @@ import (
 	"hale/internal/wearables/ingest"
 	"hale/internal/wearables/ledger"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -241,7 +242,7 @@ func (s *Service) finish(ctx context.Context, tx *store.Tx, user users.User, d *
 		}
 		e := events.New{
 			Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
-			Type: "daily.data." + name + ".deleted", Data: d.payload(tx, name, announced),
+			Type: resources.DailyEvent(name, resources.Deleted), Data: d.payload(tx, name, announced),
 		}
 		for provider := range announced.Providers {
 			if err := countSent(ctx, tx, provider, &e); err != nil {

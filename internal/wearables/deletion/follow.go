@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -15,6 +14,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/derive"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -211,7 +211,7 @@ func dropFields(ctx context.Context, tx *store.Tx, user users.User, s *storage.S
 		d := Deletion{Team: user.Team, User: user.ID, Report: Report{Resources: map[string]*Count{}}}
 		c := d.Report.count(s.Resource, s.Source.Provider, 1, s.BeginsOrDay(), s.BeginsOrDay())
 		c.add(s.ID)
-		e.Type, e.Data = "daily.data."+s.Resource+".deleted", d.payload(tx, s.Resource, c)
+		e.Type, e.Data = resources.DailyEvent(s.Resource, resources.Deleted), d.payload(tx, s.Resource, c)
 		return e, s.Delete(ctx, tx, false)
 	}
 	return rewrite(ctx, tx, user, s, body)
@@ -236,7 +236,7 @@ func rewrite(ctx context.Context, tx *store.Tx, user users.User, s *storage.Stor
 
 // updated returns the event of a summary that has another value.
 func updated(tx *store.Tx, user users.User, s *storage.StoredSummary) (e events.New, err error) {
-	e = events.New{Team: s.Team, User: s.User, ClientUserID: user.ClientUserID, Type: "daily.data." + wearables.EventName(s.Resource) + ".updated"}
+	e = events.New{Team: s.Team, User: s.User, ClientUserID: user.ClientUserID, Type: resources.DailyEvent(wearables.EventName(s.Resource), resources.Updated)}
 	e.Data, err = storage.AppendSummary(nil, s, providers.LogosOf(tx))
 	return e, err
 }
@@ -251,6 +251,6 @@ func emit(ctx context.Context, tx *store.Tx, provider string, e events.New) erro
 
 // countSent counts an event about the data of a provider.
 func countSent(ctx context.Context, tx *store.Tx, provider string, e *events.New) error {
-	resource, _, _ := strings.Cut(strings.TrimPrefix(e.Type, "daily.data."), ".")
+	resource, _ := resources.NameInDailyEvent(e.Type)
 	return storage.CountSent(ctx, tx, e.Team, e.User, provider, resource)
 }

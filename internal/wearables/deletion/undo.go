@@ -17,6 +17,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/imports"
 	"hale/internal/wearables/ledger"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -247,7 +248,7 @@ func (u *undo) restoreRemoved(ctx context.Context, tx *store.Tx, c *storage.Summ
 		if err != nil {
 			return err
 		}
-		event.Type = "daily.data." + wearables.EventName(s.Resource) + ".created"
+		event.Type = resources.DailyEvent(wearables.EventName(s.Resource), resources.Created)
 		if err := emit(ctx, tx, s.Source.Provider, event); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"hale/internal/wearables"
 	"hale/internal/wearables/connections"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -23,8 +24,8 @@ import (
 //
 // Spec: Events, historical pull completed (is_final only for teams with
 // reference_compat; with the source that every data event carries). Reference 7.10, 8.3.
-func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provider string, resources map[string]wearables.Range) error {
-	if len(resources) == 0 {
+func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provider string, ranges map[string]wearables.Range) error {
+	if len(ranges) == 0 {
 		return nil
 	}
 	var run string
@@ -33,8 +34,8 @@ func (in *Ingester) HistoricalDone(ctx context.Context, user users.User, provide
 			return err
 		}
 		var all []events.New
-		for _, resource := range slices.Sorted(maps.Keys(resources)) {
-			event, err := announceHistory(ctx, tx, user, provider, run, wearables.EventName(resource), resources[resource])
+		for _, resource := range slices.Sorted(maps.Keys(ranges)) {
+			event, err := announceHistory(ctx, tx, user, provider, run, wearables.EventName(resource), ranges[resource])
 			if err != nil {
 				return err
 			}
@@ -119,7 +120,7 @@ func announceHistory(ctx context.Context, tx *store.Tx, user users.User, provide
 	data = append(wearables.AppendSource(append(data, `,"source":`...), wearables.Source{Provider: provider}, providers.LogosOf(tx)), '}')
 	return []events.New{{
 		Team: user.Team.UUID(), User: user.ID.UUID(), ClientUserID: user.ClientUserID,
-		Type: "historical.data." + resource + ".created", Data: data,
+		Type: resources.HistoricalEvent(resource), Data: data,
 	}}, nil
 }
 

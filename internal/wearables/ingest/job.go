@@ -331,8 +331,8 @@ func countOf(verb string) wearables.Counts {
 
 // The last word of an event type.
 const (
-	created = "created"
-	updated = "updated"
+	created = resources.Created
+	updated = resources.Updated
 )
 
 // rejections counts values that are not stored, by resource and reason.

@@ -15,6 +15,7 @@ import (
 	"hale/internal/platform/rows"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -367,7 +368,7 @@ func (j *job) draft(drafts []draft, w *seriesPlan, verb string, c *blocks.Column
 	if c.Len() == 0 {
 		return drafts
 	}
-	event := "daily.data." + w.resource.Event + "." + verb
+	event := resources.DailyEvent(w.resource.Event, verb)
 	room := 0 // for the data; computed when needed
 	writer := wearables.NewSampleWriter(w.samples(c))
 	data := make([]byte, 0, min(events.MaxBody, 2+c.Len()*160))
@@ -423,7 +424,7 @@ func (w *seriesPlan) draftEvents(j *job, verb string, c *blocks.Columns) error {
 	if c.Len() == 0 {
 		return nil
 	}
-	event := j.event("daily.data."+w.resource.Event+"."+verb, nil)
+	event := j.event(resources.DailyEvent(w.resource.Event, verb), nil)
 	if c.Len() < fewRows {
 		err := event.ReadyWith(512+160*c.Len(), func(dst []byte) []byte {
 			dst = wearables.AppendAll(j.samplesHead(dst, &w.series, w.series.ID), []wearables.Samples{*w.samples(c)})

@@ -14,6 +14,7 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -132,8 +133,7 @@ func (j *job) writeStatistics(ctx context.Context, tx *store.Tx, sent []events.N
 		}
 	}
 	for i := range sent { // such as the cycles of a sleep that was replaced
-		name, found := strings.CutPrefix(sent[i].Type, "daily.data.")
-		resource, _, _ := strings.Cut(name, ".")
+		resource, found := resources.NameInDailyEvent(sent[i].Type)
 		if !found || slices.ContainsFunc(j.received, func(h receipt) bool { return h.resource == resource }) {
 			continue
 		}
@@ -167,8 +167,7 @@ const (
 // countEvents counts the events about data of a resource: daily.data.<resource>.….
 func countEvents(sent []events.New, resource string) (n int64) {
 	for i := range sent {
-		name, found := strings.CutPrefix(sent[i].Type, "daily.data.")
-		if found && len(name) > len(resource) && name[len(resource)] == '.' && name[:len(resource)] == resource {
+		if name, found := resources.NameInDailyEvent(sent[i].Type); found && name == resource {
 			n++
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -108,7 +109,7 @@ func (w *streamPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events.
 	if !j.announces {
 		return nil, nil
 	}
-	return []events.New{j.event("daily.data."+wearables.WorkoutStream+"."+w.verb, j.streamPayload(&workout))}, nil
+	return []events.New{j.event(resources.DailyEvent(wearables.WorkoutStream, w.verb), j.streamPayload(&workout))}, nil
 }
 
 const streamMessage = "The stream is too large for an event. Read it at /v2/timeseries/workouts/{workout_id}/stream."

@@ -15,6 +15,7 @@ import (
 	"hale/internal/platform/events"
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
+	"hale/internal/wearables/resources"
 	"hale/internal/wearables/storage"
 )
 
@@ -368,7 +369,7 @@ func (w *summaryPlan) write(ctx context.Context, tx *store.Tx, j *job) ([]events
 	if err != nil {
 		return nil, err
 	}
-	return []events.New{j.event("daily.data."+d.Resource+"."+w.verb, payload)}, nil
+	return []events.New{j.event(resources.DailyEvent(d.Resource, w.verb), payload)}, nil
 }
 
 // payload returns the payload of the event about a stored version.

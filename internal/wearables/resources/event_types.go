@@ -33,14 +33,14 @@ func EventTypes() []events.Type {
 
 func dataTypes(resource, what, verb string, example func(uuid.UUID) json.RawMessage) []events.Type {
 	return []events.Type{
-		{Name: "daily.data." + resource + ".created", Sentence: what + " of " + resource + " " + verb + " stored.", Example: example},
-		{Name: "daily.data." + resource + ".updated", Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
+		{Name: DailyEvent(resource, Created), Sentence: what + " of " + resource + " " + verb + " stored.", Example: example},
+		{Name: DailyEvent(resource, Updated), Sentence: what + " of " + resource + " replaced an earlier version.", Example: example},
 		{
-			Name: "daily.data." + resource + ".deleted", Sentence: "Data of " + resource + " was deleted.",
+			Name: DailyEvent(resource, Deleted), Sentence: "Data of " + resource + " was deleted.",
 			Example: events.ExampleOf(`"resource":"` + resource + `",` + deletedExample),
 		},
 		{
-			Name: "historical.data." + resource + ".created", Sentence: "The history of " + resource + " is complete.",
+			Name: HistoricalEvent(resource), Sentence: "The history of " + resource + " is complete.",
 			Example: events.ExampleOf(historicalExample),
 		},
 	}

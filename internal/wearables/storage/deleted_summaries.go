@@ -14,6 +14,7 @@ import (
 	"hale/internal/platform/store"
 	"hale/internal/wearables"
 	"hale/internal/wearables/providers"
+	"hale/internal/wearables/resources"
 )
 
 // deletedSummary contains the fingerprints of a deleted summary, or of a version that
@@ -291,7 +292,7 @@ func DeletedSummary(s *StoredSummary) DeletedData {
 }
 
 // EventType returns the type of the event.
-func (d *DeletedData) EventType() string { return "daily.data." + d.Resource + ".deleted" }
+func (d *DeletedData) EventType() string { return resources.DailyEvent(d.Resource, resources.Deleted) }
 
 // AppendTo appends the payload of the event.
 func (d *DeletedData) AppendTo(dst []byte, logos providers.Logos) []byte {
