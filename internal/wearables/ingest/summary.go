@@ -80,80 +80,111 @@ func (j *job) addSummaries(all []wearables.Summary, bounds *limits) {
 			j.addDeleted(s)
 			continue
 		}
-		fields, reason := readDocument(document, &s)
-		if reason == "" {
-			reason = refuseSource(&s.Source)
-		}
-		key := wearables.SummaryID(j.user, s.Source.Provider, s.Resource, s.Key)
-		record := wearables.RecordID(j.user, s.Source.Provider, s.Resource, s.Record)
-		var w *summaryPlan
-		for _, other := range byKey[key] {
-			if s.Resource != mealResource || sameMeal(record, other.record, fields, other.fields) {
-				w = other
-			}
-		}
-		if w != nil && w.isSession() && !j.merges(w, &summaryPlan{Summary: s, key: key, record: record}) {
-			w = nil
-		}
-		if document.Dated && s.Date.IsZero() && w != nil && !w.undated {
-			s.Date = w.Date
-			if reason == "" {
-				setDayFields(document, fields, s.Date)
-			}
-		}
-		undated := document.Dated && s.Date.IsZero()
-		if reason == "" && undated {
-			whole := maps.Clone(fields)
-			overlay(whole, fallbackFields(document, j.whole, &s, fields))
-			s.Date = localDay(document, whole)
-		}
-		if reason == "" {
-			reason = bounds.refuseSummary(&s, document)
-		}
-		if reason == "" {
-			reason = refuseFields(document, fields)
-		}
-		lost := 0
-		if reason == "" {
-			lost, reason = removeImplausible(document, fields)
-		}
-		if reason == "" {
-			var more int
-			more, reason = bounds.removeImplausible(fields)
-			lost += more
-		}
-		if reason != "" {
-			j.refused.add(s.Resource, reason, 1, part, 0)
-			continue
-		}
-		if lost > 0 {
-			j.refused.add(s.Resource, wearables.ImplausibleValue, lost, part, 0)
-		}
-		if w != nil {
-			if s.Whole {
-				w.fields = fields
-			} else {
-				overlay(w.fields, fields)
-			}
-			whole := w.Whole
-			w.Summary, w.given, w.part, w.undated = s, s.Date, part, undated
-			w.Whole = w.Whole || whole
-			if record != uuid.Nil {
-				w.record = record
-			}
-			continue
-		}
-		w = &summaryPlan{
-			Summary: s, document: document, part: part, key: key, record: record, fields: fields, undated: undated, given: s.Date,
-		}
-		byKey[key] = append(byKey[key], w)
-		j.summaries = append(j.summaries, w)
-		j.resources = append(j.resources, s.Resource)
+		j.addSummary(byKey, document, s, part, bounds)
 	}
 	j.rankNotes()
 	slices.SortFunc(j.summaries, func(a, b *summaryPlan) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), bytes.Compare(a.key[:], b.key[:]))
 	})
+}
+
+// addSummary checks a summary and adds it to the plans of the batch. part is its index in
+// the batch.
+func (j *job) addSummary(byKey map[uuid.UUID][]*summaryPlan, document *wearables.Document, s wearables.Summary, part int, bounds *limits) {
+	fields, reason := readDocument(document, &s)
+	if reason == "" {
+		reason = refuseSource(&s.Source)
+	}
+	w := &summaryPlan{
+		document: document, part: part, fields: fields,
+		key:    wearables.SummaryID(j.user, s.Source.Provider, s.Resource, s.Key),
+		record: wearables.RecordID(j.user, s.Source.Provider, s.Resource, s.Record),
+	}
+	earlier := j.earlierVersion(byKey[w.key], &s, w)
+	w.undated = j.setDay(document, &s, fields, earlier, reason == "")
+	lost := 0
+	if reason == "" {
+		lost, reason = bounds.checkSummary(document, &s, fields)
+	}
+	if reason != "" {
+		j.refused.add(s.Resource, reason, 1, part, 0)
+		return
+	}
+	if lost > 0 {
+		j.refused.add(s.Resource, wearables.ImplausibleValue, lost, part, 0)
+	}
+	w.Summary, w.given = s, s.Date
+	if earlier != nil {
+		earlier.replaceWith(w)
+		return
+	}
+	byKey[w.key] = append(byKey[w.key], w)
+	j.summaries = append(j.summaries, w)
+	j.resources = append(j.resources, s.Resource)
+}
+
+// earlierVersion returns the earlier version of a summary in the batch, which has the same
+// key, or nil.
+func (j *job) earlierVersion(sameKey []*summaryPlan, s *wearables.Summary, w *summaryPlan) (earlier *summaryPlan) {
+	for _, other := range sameKey {
+		if s.Resource != mealResource || sameMeal(w.record, other.record, w.fields, other.fields) {
+			earlier = other
+		}
+	}
+	if earlier != nil && earlier.isSession() && !j.merges(earlier, &summaryPlan{Summary: *s, key: w.key, record: w.record}) {
+		return nil
+	}
+	return earlier
+}
+
+// setDay sets the day of a summary that states none: to that of its earlier version, or to
+// the local day of its fields. It reports whether no version states the day. isValid is
+// false for a summary that is refused.
+func (j *job) setDay(document *wearables.Document, s *wearables.Summary, fields map[string]any, earlier *summaryPlan, isValid bool) (undated bool) {
+	if document.Dated && s.Date.IsZero() && earlier != nil && !earlier.undated {
+		s.Date = earlier.Date
+		if isValid {
+			setDayFields(document, fields, s.Date)
+		}
+	}
+	undated = document.Dated && s.Date.IsZero()
+	if isValid && undated {
+		whole := maps.Clone(fields)
+		overlay(whole, fallbackFields(document, j.whole, s, fields))
+		s.Date = localDay(document, whole)
+	}
+	return undated
+}
+
+// checkSummary returns the reason to refuse a summary. Otherwise it removes implausible
+// fields and counts them.
+func (l *limits) checkSummary(document *wearables.Document, s *wearables.Summary, fields map[string]any) (lost int, reason string) {
+	if reason = l.refuseSummary(s, document); reason != "" {
+		return 0, reason
+	}
+	if reason = refuseFields(document, fields); reason != "" {
+		return 0, reason
+	}
+	if lost, reason = removeImplausible(document, fields); reason != "" {
+		return lost, reason
+	}
+	more, reason := l.removeImplausible(fields)
+	return lost + more, reason
+}
+
+// replaceWith merges a later version of the batch into w.
+func (w *summaryPlan) replaceWith(later *summaryPlan) {
+	if later.Whole {
+		w.fields = later.fields
+	} else {
+		overlay(w.fields, later.fields)
+	}
+	whole := w.Whole
+	w.Summary, w.given, w.part, w.undated = later.Summary, later.given, later.part, later.undated
+	w.Whole = w.Whole || whole
+	if later.record != uuid.Nil {
+		w.record = later.record
+	}
 }
 
 // merges reports whether a later version of a session replaces w before anything is
