@@ -311,11 +311,10 @@ func (p *Portal) useBirthDate(w http.ResponseWriter, r *http.Request) error {
 	case entry.Refusal == "":
 		p.admit(w, r, entry)
 		return nil
-	case entry.Refusal != users.WrongBirthDate: // the team has just turned it off
+	case entry.Refusal != users.WrongBirthDate, // the team has just turned it off, or the tries are used up
+		entry.TriesLeft == 0:
 		http.Redirect(w, r, linkPath(r, ""), http.StatusSeeOther)
 		return nil
-	case entry.TriesLeft == 0:
-		return users.ErrLinkGone
 	}
 	return p.renderBirthDate(w, r, v, http.StatusUnprocessableEntity, triesLeft(t.WrongDateOne, t.WrongDate, entry.TriesLeft))
 }

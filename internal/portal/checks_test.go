@@ -284,8 +284,49 @@ func TestBirthDate(t *testing.T) {
 		for range 3 {
 			guesser.post(form, "month", "1", "day", "1", "year", "1990").want(t, 422, "There is a problem")
 		}
-		guesser.post(form, "month", "1", "day", "1", "year", "1990").want(t, 404, "This link does not work")
-		newBrowser(t).post(form, "month", "12", "day", "10", "year", "1984").want(t, 404, "This link does not work")
+		guesser.post(form, "month", "1", "day", "1", "year", "1990").want(t, 303)
+		person.post(link).want(t, 303) // on a device that is known
+	})
+}
+
+// After five wrong dates no link of the person asks for the date of birth. The code works.
+func TestBirthDateUsedUp(t *testing.T) {
+	eachSite(t, func(t *testing.T, s *site) {
+		s.acceptBirthDate(t)
+		first, second := s.link(t, users.Communications), s.link(t, users.Communications)
+		wrong := []string{"month", "1", "day", "1", "year", "1990"}
+		person := newBrowser(t)
+		for range 3 {
+			person.post(first+"/birth-date", wrong...).want(t, 422, "There is a problem")
+		}
+		person.post(second+"/birth-date", wrong...).want(t, 422, "You can try one more time. After that we no longer ask for it.")
+		last := person.post(second+"/birth-date", wrong...)
+		last.want(t, 303)
+		person.get(s.url+last.header.Get("Location")).want(t, 200, "A wrong date of birth was entered five times", "A code still works")
+		for _, link := range []string{first, second, s.link(t, users.Communications)} {
+			page := person.get(link)
+			page.want(t, 200, "A code still works", "by text message", "by e-mail")
+			if strings.Contains(page.body, "Enter my date of birth") {
+				t.Error("the page offers the date of birth")
+			}
+			person.get(link+"/birth-date").want(t, 303)
+			person.post(link+"/birth-date", "month", "12", "day", "10", "year", "1984").want(t, 303)
+			person.get(s.url+"/portal").want(t, 401)
+			person.post(link, "method", "birth_date").want(t, 422, "A code still works")
+		}
+		person.post(first, "method", "sms").want(t, 303)
+		person.post(first+"/code", "code", s.code(t)).want(t, 303)
+		person.get(s.url+"/portal").want(t, 200, "Hello Ada")
+		userstest.Read(t, s.db, func(ctx context.Context, tx *store.Tx) error {
+			access, err := users.ListPortalAccess(ctx, tx, s.user.Team, s.user.ID)
+			if len(access.Links) != 3 {
+				t.Errorf("open links: %+v", access.Links)
+			}
+			return err
+		})
+
+		s.goToProduction(t) // with no channel set up
+		newBrowser(t).get(second).want(t, 403, "A wrong date of birth was entered five times", "Please contact Test team")
 	})
 }
 

@@ -21,6 +21,8 @@ type visitor struct {
 	info    users.Info // empty for a known device
 	methods []users.CheckMethod
 	usable  bool // the last code can still be entered
+	// birthDateOver reports that the person's tries of the date of birth are used up.
+	birthDateOver bool
 }
 
 // linkView is the page that a link opens.
@@ -30,6 +32,7 @@ type linkView struct {
 	Once    bool   // the link works once
 	Page    string // secret of this page, for users.EnterAgain
 	Problem string
+	Notice  string
 
 	Check   bool         // a new device
 	Methods []methodView // to choose from, if there are several
@@ -68,6 +71,11 @@ func (p *Portal) visitor(r *http.Request) (v visitor, err error) {
 			return err
 		}
 		v.usable = v.link.Code.Usable(tx.Now())
+		if v.team.Settings.PortalBirthDate {
+			if v.birthDateOver, err = users.BirthDateUsedUp(ctx, tx, v.link); err != nil {
+				return err
+			}
+		}
 		v.info, err = users.LatestInfo(ctx, tx, v.link.Team, v.link.User)
 		if fault.Is(err, fault.NotFound) {
 			return users.ErrLinkGone
@@ -89,7 +97,7 @@ func (p *Portal) methods(v visitor) (all []users.CheckMethod) {
 	if v.info.Email != "" && p.messages.Carries(v.team.Environment, messages.Email) {
 		all = append(all, users.CodeByEmail)
 	}
-	if v.team.Settings.PortalBirthDate {
+	if v.team.Settings.PortalBirthDate && !v.birthDateOver {
 		all = append(all, users.ByDateOfBirth)
 	}
 	return all
@@ -99,11 +107,18 @@ func (p *Portal) methods(v visitor) (all []users.CheckMethod) {
 func (p *Portal) renderLink(w http.ResponseWriter, r *http.Request, v visitor, status int, problem string) error {
 	t := textFor(r)
 	if !v.known && len(v.methods) == 0 {
-		return p.renderMessage(w, r, http.StatusForbidden, t.NoCheck.with(v.team.Name))
+		message := t.NoCheck
+		if v.birthDateOver {
+			message = t.NoCheckLeft
+		}
+		return p.renderMessage(w, r, http.StatusForbidden, message.with(v.team.Name))
 	}
 	view := linkView{
 		frame: frameFor(r, t.LinkTitle), Intro: fmt.Sprintf(t.LinkIntro, v.team.Name), Problem: problem, Check: !v.known,
 		Once: v.link.Context == users.Launch, Page: users.NewPage().Reveal(), Help: fmt.Sprintf(t.CheckHelp, v.team.Name),
+	}
+	if v.birthDateOver {
+		view.Notice = t.BirthDateOver
 	}
 	switch len(v.methods) {
 	case 0:

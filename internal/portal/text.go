@@ -34,7 +34,7 @@ type text struct {
 	BirthDateTitle, BirthDateHint          string
 	Month, Day, Year                       string
 	ErrorPrefix, ErrorTitle, NotADate      string
-	WrongDate, WrongDateOne                string
+	WrongDate, WrongDateOne, BirthDateOver string
 	HomeTitle, HomeGreeting, HomeIntro     string
 	OrdersTitle, OrderTitle, StepSince     string
 	OrderHelpTitle, OrderHelp, ToHome      string
@@ -48,7 +48,8 @@ type text struct {
 	SignOut                                string
 	LinkGone, SignedOff, SignedOut, NoPage message
 	ForeignForm, Trouble                   message
-	NoCheck, CodeWait, NoMoreCodes         message
+	NoCheck, NoCheckLeft                   message
+	CodeWait, NoMoreCodes                  message
 	second, secondsMany                    string
 	dateLayout, timeLayout                 string
 	resources                              map[string]string
@@ -144,11 +145,12 @@ var english = text{
 	Day:            "Day",
 	Year:           "Year",
 
-	ErrorPrefix:  "Error: ",
-	ErrorTitle:   "There is a problem",
-	NotADate:     "Enter a month, a day and a year of four digits that make a real date.",
-	WrongDate:    "This is not the date of birth that we have. You can try %d more times. After that you need a new link.",
-	WrongDateOne: "This is not the date of birth that we have. You can try one more time. After that you need a new link.",
+	ErrorPrefix:   "Error: ",
+	ErrorTitle:    "There is a problem",
+	NotADate:      "Enter a month, a day and a year of four digits that make a real date.",
+	WrongDate:     "This is not the date of birth that we have. You can try %d more times. After that we no longer ask for it.",
+	WrongDateOne:  "This is not the date of birth that we have. You can try one more time. After that we no longer ask for it.",
+	BirthDateOver: "A wrong date of birth was entered five times, so we no longer ask for it. A code still works.",
 
 	HomeTitle:    "Your health portal",
 	HomeGreeting: "Hello %s",
@@ -192,6 +194,7 @@ var english = text{
 	Trouble:     message{"Something went wrong", "It is not your fault, and nothing was changed. Try again in a few minutes."},
 
 	NoCheck:     message{"We cannot check that it is you", "This device is new to us, and your health data is private. We have no way to send you a code, so we cannot open your page here. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
+	NoCheckLeft: message{"We cannot check that it is you", "A wrong date of birth was entered five times, so we no longer ask for it. We have no way to send you a code. Please contact %s the way you usually do. They can bring your phone number and e-mail address up to date, or let you in from their own app or website."},
 	CodeWait:    message{"Please wait a moment", "We have just sent you a code for another link. You can ask for one for this link in %s. Then go back and try again."},
 	NoMoreCodes: message{"This link gets no more codes", "We have sent ten codes for it. Please ask %s for a new link."},
 	second:      "one second",

@@ -44,7 +44,7 @@ const (
 	codeTries         = 5                    // of one code
 	maxCodes          = 10                   // of one link
 	maxWrongCodes     = codeTries * maxCodes // of one person
-	maxBirthDateTries = 5                    // of one person; the link ends then
+	maxBirthDateTries = 5                    // of one person; then only a code works
 )
 
 // SentCode is the code that was sent last for a link.
@@ -184,6 +184,7 @@ const (
 	WrongCode      Refusal = "wrong_code"
 	CodeOver       Refusal = "code_over" // expired, used, tried too often, or none was sent
 	WrongBirthDate Refusal = "wrong_birth_date"
+	BirthDateOver  Refusal = "birth_date_over" // the person's tries are used up
 )
 
 // KnowsDevice reports whether the device needs no check: the link is a Launch
@@ -268,7 +269,13 @@ func checkCode(ctx context.Context, tx *store.Tx, link PortalLink, digits secret
 	return "", 0, nil
 }
 
-// checkBirthDate counts like checkCode, for the link's whole life. A right date
+// BirthDateUsedUp reports whether the person's tries of the date of birth are used up.
+func BirthDateUsedUp(ctx context.Context, tx *store.Tx, link PortalLink) (bool, error) {
+	tries, err := wrongAnswers(ctx, tx, link, "tries")
+	return tries >= maxBirthDateTries, err
+}
+
+// checkBirthDate counts like checkCode, over all links of the person. A right date
 // takes its own try back.
 func checkBirthDate(ctx context.Context, tx *store.Tx, link PortalLink, date civil.Date) (refusal Refusal, left int64, err error) {
 	info, err := LatestInfo(ctx, tx, link.Team, link.User)
@@ -286,7 +293,7 @@ func checkBirthDate(ctx context.Context, tx *store.Tx, link PortalLink, date civ
 		return "", 0, err
 	}
 	if tries++; tries > maxBirthDateTries {
-		return "", 0, ErrLinkGone
+		return BirthDateOver, 0, nil
 	}
 	key := secrets.Hash(link.Token.Reveal())
 	n, err := tx.Exec(ctx, `UPDATE portal_links SET tries = tries + 1 WHERE token_hash = $1`, key)

@@ -414,19 +414,20 @@ func TestBirthDateCheckNeedsItsSwitch(t *testing.T) {
 	})
 }
 
-func TestFiveWrongDatesEndALink(t *testing.T) {
+// The link survives: a code opens it.
+func TestFiveWrongDatesEndTheBirthDate(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, db *store.DB) {
 		user := patient(t, db)
 		acceptBirthDate(t, db, user.Team)
 		made := link(t, db, user, users.Communications)
-		var wrong, gone atomic.Int64
+		var wrong, over atomic.Int64
 		var wg sync.WaitGroup
 		for i := range 20 { // at once, as a guesser would
 			wg.Go(func() {
 				entry, err := enter(db, made.Token, "", bornOn(birthDate.AddDays(i+1)))
 				switch {
-				case errors.Is(err, users.ErrLinkGone):
-					gone.Add(1)
+				case err == nil && entry.Refusal == users.BirthDateOver:
+					over.Add(1)
 				case err == nil && entry.Refusal == users.WrongBirthDate:
 					wrong.Add(1)
 				default:
@@ -435,11 +436,14 @@ func TestFiveWrongDatesEndALink(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if wrong.Load() != 5 || gone.Load() != 15 {
-			t.Errorf("%d guesses judged, %d refused", wrong.Load(), gone.Load())
+		if wrong.Load() != 5 || over.Load() != 15 {
+			t.Errorf("%d guesses judged, %d refused", wrong.Load(), over.Load())
 		}
-		_, err := enter(db, made.Token, "", bornOn(birthDate))
-		wantFault(t, err, fault.NotFound, "This link cannot be used")
+		entry, err := enter(db, made.Token, "", bornOn(birthDate))
+		wantRefusal(t, entry, err, users.BirthDateOver, 0)
+		if entry, err = enter(db, made.Token, "", mustCreateCode(t, db, made.Token)); err != nil || entry.Session == "" {
+			t.Errorf("a right code: %+v, %v", entry, err)
+		}
 	})
 }
 
@@ -459,8 +463,8 @@ func TestWrongAnswersCountForThePerson(t *testing.T) {
 			wantRefusal(t, entry, err, users.WrongBirthDate, left)
 		}
 		for _, made := range []users.PortalLink{first, second, link(t, db, user, users.Communications)} {
-			_, err := enter(db, made.Token, "", bornOn(birthDate))
-			wantFault(t, err, fault.NotFound, "This link cannot be used")
+			entry, err := enter(db, made.Token, "", bornOn(birthDate))
+			wantRefusal(t, entry, err, users.BirthDateOver, 0)
 		}
 		// The other way of the same person still works.
 		right := mustCreateCode(t, db, second.Token)

@@ -48,8 +48,6 @@ type PortalLink struct {
 	Order     *uuid.UUID // the order it opens; nil for the person's first page
 	ExpiresOn time.Time
 	Code      *SentCode // nil until a code was sent
-
-	tries int64 // wrong dates of birth
 }
 
 // Paths of links, short where people see them.
@@ -97,7 +95,7 @@ func CreatePortalLink(ctx context.Context, tx *store.Tx, team teams.ID, id ID, p
 }
 
 // ErrLinkGone is the only answer about a link that does not work. The link is unknown,
-// expired or used, or had too many wrong dates of birth.
+// expired or used.
 var ErrLinkGone = fault.New(fault.NotFound, "This link cannot be used")
 
 // FindPortalLink reads a link without using it. The token is the only scope:
@@ -107,16 +105,16 @@ func FindPortalLink(ctx context.Context, tx *store.Tx, token secrets.Text) (Port
 	var code SentCode
 	var method *string
 	var sentOn *time.Time
-	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, tries, order_id, code_hash IS NOT NULL, code_method, code_sent_on, code_tries
+	err := tx.QueryRow(ctx, `SELECT team_id, user_id, context, expires_on, order_id, code_hash IS NOT NULL, code_method, code_sent_on, code_tries
 		FROM portal_links WHERE token_hash = $1 AND `+notDeleted("portal_links"),
-		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.tries, &link.Order,
+		secrets.Hash(token.Reveal())).Scan(&link.Team, &link.User, &link.Context, store.ScanTime(&link.ExpiresOn), &link.Order,
 		&code.unused, &method, store.ScanNullTime(&sentOn), &code.tries)
 	switch {
 	case errors.Is(err, store.ErrNoRows):
 		return PortalLink{}, ErrLinkGone
 	case err != nil:
 		return PortalLink{}, fmt.Errorf("users: reading a portal link: %w", err)
-	case !tx.Now().Before(link.ExpiresOn), link.tries >= maxBirthDateTries:
+	case !tx.Now().Before(link.ExpiresOn):
 		return PortalLink{}, ErrLinkGone
 	}
 	if method != nil && sentOn != nil {
