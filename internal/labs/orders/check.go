@@ -187,11 +187,15 @@ func Today(now time.Time) civil.Date { return civil.DateOf(now.In(newYork)) }
 
 // checkUser checks that the user exists.
 func (v *review) checkUser(ctx context.Context, id users.ID) {
-	_, err := users.Get(ctx, v.tx, v.team, id)
+	err := users.Exists(ctx, v.tx, v.team, id)
 	if fault.Is(err, fault.NotFound) {
-		err = fault.New(fault.NotFound, "User does not exist on this team").At("body", "user_id").WithType("unknown_user")
+		err = unknownUser().At("body", "user_id")
 	}
 	v.check(err)
+}
+
+func unknownUser() *fault.Error {
+	return fault.New(fault.NotFound, "User does not exist on this team").WithType("unknown_user")
 }
 
 // placement holds the panel and the account of an order.

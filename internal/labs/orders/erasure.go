@@ -3,15 +3,52 @@ package orders
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"hale/internal/people/users"
+	"hale/internal/platform/fault"
 	"hale/internal/platform/store"
 	"hale/internal/platform/teams"
 )
 
 // UserRecords returns the rows of users in this package.
 func UserRecords() []users.Records {
-	return []users.Records{{Name: "orders", Erase: erase}}
+	return []users.Records{{Name: "orders", Erase: erase, OnReturn: resume}}
+}
+
+// isHeld reports whether the user of an order is deleted. Nothing is then sent for the
+// order until resume.
+func isHeld(ctx context.Context, tx *store.Tx, o *Order) (bool, error) {
+	err := users.Exists(ctx, tx, o.Team, o.User)
+	if fault.Is(err, fault.NotFound) {
+		return true, nil
+	}
+	return false, err
+}
+
+// resume enqueues what a restored user's orders still have to send. Networks ignore
+// duplicates.
+func resume(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+	held, err := idsOf(ctx, tx, `SELECT id FROM orders WHERE team_id = $1 AND user_id = $2
+		AND status IN ('ordered', 'registered', 'awaiting_registration', 'requisition_created', 'requisition_bypassed')`, team, user)
+	if err != nil {
+		return err
+	}
+	for _, id := range held {
+		o, err := Get(ctx, tx, team, id)
+		if err != nil {
+			return err
+		}
+		if o.awaitsPlacing() {
+			err = dispatch(ctx, tx, &o)
+		} else if awaitsShipping(&o) && o.Network != SandboxNetwork {
+			err = enqueueJob(ctx, tx, shipKind, &o, time.Time{})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // eraseAtOnce is the number of orders that one transaction erases.

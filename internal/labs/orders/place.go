@@ -99,8 +99,12 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	var o Order
 	var whole networks.Order
 	var now time.Time
+	var held bool
 	err := p.DB.Read(ctx, func(tx *store.Tx) (err error) {
 		if o, err = Get(ctx, tx, args.Team, args.Order); err != nil {
+			return err
+		}
+		if held, err = isHeld(ctx, tx, &o); err != nil || held {
 			return err
 		}
 		if now, err = labclock.TimeOf(ctx, tx, args.Team); err != nil {
@@ -115,7 +119,7 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 	if err != nil {
 		return err
 	}
-	if o.Status != Ordered && o.Status != Registered || o.Registrable && o.Status == Ordered {
+	if held || !o.awaitsPlacing() {
 		return nil
 	}
 	if o.ActivateBy != nil && o.ActivateBy.After(Today(now)) {
@@ -134,6 +138,11 @@ func (p *Placer) place(ctx context.Context, run *jobs.Run, args jobArgs) error {
 		return fmt.Errorf("orders: placing %s: %w", o.ID, err)
 	}
 	return p.DB.Write(ctx, func(tx *store.Tx) error { return p.recordReceipt(ctx, tx, args, receipt) })
+}
+
+// awaitsPlacing reports whether the lab is still to get the order.
+func (o *Order) awaitsPlacing() bool {
+	return o.Status == Registered || o.Status == Ordered && !o.Registrable
 }
 
 // recordReceipt records a lab's receipt.
@@ -255,6 +264,14 @@ func (p *Placer) ship(ctx context.Context, _ *jobs.Run, args jobArgs) error {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	var held bool
+	err = p.DB.Read(ctx, func(tx *store.Tx) (err error) {
+		held, err = isHeld(ctx, tx, &o)
+		return err
+	})
+	if err != nil || held {
 		return err
 	}
 	network, err := p.route(ctx, &o, whole)
