@@ -50,6 +50,8 @@ func TestSportOfWord(t *testing.T) {
 	for word, slug := range map[string]string{
 		"running": "running", "Biking": "cycling", "RIDE": "cycling", "cross_country_skiing": "cross_country_skiing", "alpine_skiing": "downhill_skiing",
 		"e-biking": "e_biking", "trail running": "trail_running", "Other": "other", "generic": "other", "": "other", "1": "other", "🏃": "other",
+		"RUNNING": "running", "TRAIL_RUNNING": "trail_running", "CYCLING": "cycling", "MTB": "cycling", "ROAD_BIKE": "cycling", "HIIT": "hiit", "E_BIKING": "e_biking",
+		"CrossCountrySkiing": "cross_country_skiing",
 	} {
 		if got := OfWord(word); got.Slug != slug {
 			t.Errorf("%q: %s, want %s", word, got.Slug, slug)

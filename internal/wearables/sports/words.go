@@ -37,10 +37,13 @@ func isName(name string) bool {
 }
 
 // OfWord returns the sport of a word as devices write it, such as "cross_country_skiing",
-// "E-Biking" or "trail running".
+// "E-Biking", "trail running" or "TRAIL_RUNNING".
 func OfWord(word string) derive.Sport {
 	var name strings.Builder
 	for _, part := range strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if part == strings.ToUpper(part) { // all in capitals
+			part = strings.ToLower(part)
+		}
 		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	if better, ok := synonyms[strings.ToLower(name.String())]; ok {
@@ -51,7 +54,7 @@ func OfWord(word string) derive.Sport {
 
 // synonyms maps words of devices, in lower case, to sports of the list.
 var synonyms = map[string]string{
-	"biking": "Cycling", "ride": "Cycling", "bike": "Cycling", "run": "Running", "walk": "Walking", "hike": "Hiking",
+	"biking": "Cycling", "ride": "Cycling", "bike": "Cycling", "mtb": "Cycling", "mountainbike": "Cycling", "roadbike": "Cycling", "run": "Running", "walk": "Walking", "hike": "Hiking",
 	"swim": "Swimming", "generic": "Other", "sport": "Other", "default": "Other", "all": "Other",
 	"alpineskiing": "DownhillSkiing", "boating": "WaterSports", "discgolf": "DiscSports", "diving": "UnderwaterDiving",
 	"snorkeling": "UnderwaterDiving", "floorclimbing": "StairClimbing", "rockclimbing": "Climbing", "mountaineering": "Hiking",
