@@ -41,7 +41,7 @@ type messageBody struct {
 	Channel   channelWord      `json:"channel"`
 	Template  string           `json:"template" doc:"Name of the text, such as requisition_created.walk_in_test.sms."`
 	State     messageStateWord `json:"state" doc:"State of the message. outbox means that the team is a sandbox team, whose messages are not sent. cleared means that the reminder is no longer needed."`
-	Problem   *string          `json:"problem" doc:"Reason why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, late and others. It is null if there is none."`
+	Problem   *string          `json:"problem" doc:"Reason why the message was not sent: off, refused, deferred, unreachable, timeout, no_portal, switched_off, user_deleted, late and others. It is null if there is none."`
 	Attempts  int              `json:"attempts"`
 	Recipient string           `json:"recipient" doc:"Telephone number or e-mail address."`
 	Subject   *string          `json:"subject" doc:"Subject of an e-mail."`

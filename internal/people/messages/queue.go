@@ -138,8 +138,14 @@ func UserRecords() []users.Records {
 		Name:  "messages",
 		Erase: users.EraseRows("messages"),
 		OnDelete: func(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
-			return clearWhere(ctx, tx, team, `user_id = $2`, user)
+			if err := clearWhere(ctx, tx, team, `user_id = $2`, user); err != nil {
+				return err
+			}
+			_, err := tx.Exec(ctx, `UPDATE messages SET problem = $3 WHERE team_id = $1 AND user_id = $2 AND state = 'cleared' AND topic <> '' AND ended_at = $4`,
+				team, user, userDeleted, tx.Now())
+			return err
 		},
+		OnReturn: restoreReminders,
 	}}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"hale/internal/labs/orderwords"
+	"hale/internal/people/users"
 	"hale/internal/platform/ids"
 	"hale/internal/platform/jobs"
 	"hale/internal/platform/store"
@@ -102,9 +103,57 @@ func SilenceSMS(ctx context.Context, tx *store.Tx, team teams.ID, order uuid.UUI
 	return clearWhere(ctx, tx, team, `order_id = $2 AND channel = $3`, order, string(SMS))
 }
 
+// userDeleted is the problem of reminders that were cleared because the user was deleted.
+const userDeleted = "user_deleted"
+
+// restoreReminders plans the reminders again that the deletion of the user cleared, if
+// their time is still to come.
+func restoreReminders(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) error {
+	waiting, err := clearedReminders(ctx, tx, team, user)
+	if err != nil {
+		return err
+	}
+	for id, due := range waiting {
+		job, err := sendKind.Enqueue(ctx, tx, sendArgs{id}, jobs.Options{Team: team.UUID(), At: due})
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, `UPDATE messages SET state = 'scheduled', problem = '', ended_at = NULL, job_id = $3 WHERE team_id = $1 AND id = $2`, team, id, job)
+		if err != nil {
+			return fmt.Errorf("messages: restoring a reminder: %w", err)
+		}
+	}
+	return nil
+}
+
+func clearedReminders(ctx context.Context, tx *store.Tx, team teams.ID, user users.ID) (map[ID]time.Time, error) {
+	rows, err := tx.Query(ctx, `SELECT id, due_at FROM messages WHERE team_id = $1 AND user_id = $2 AND state = 'cleared' AND problem = $3 AND due_at > $4`,
+		team, user, userDeleted, tx.Now())
+	if err != nil {
+		return nil, fmt.Errorf("messages: reading cleared reminders: %w", err)
+	}
+	defer rows.Close()
+	all := map[ID]time.Time{}
+	for rows.Next() {
+		var id ID
+		var due time.Time
+		if err := rows.Scan(&id, store.ScanTime(&due)); err != nil {
+			return nil, err
+		}
+		all[id] = due
+	}
+	return all, rows.Err()
+}
+
 // clearWhere clears messages that are planned or wait for a retry, and cancels
-// their jobs. The parameters of condition begin with $2.
+// their jobs. restoreReminders will not restore messages that the condition selects. The
+// parameters of condition begin with $2.
 func clearWhere(ctx context.Context, tx *store.Tx, team teams.ID, condition string, args ...any) error {
+	_, err := tx.Exec(ctx, `UPDATE messages SET problem = '' WHERE team_id = $1 AND state = 'cleared' AND problem = '`+userDeleted+`' AND `+condition,
+		append([]any{team}, args...)...)
+	if err != nil {
+		return fmt.Errorf("messages: clearing: %w", err)
+	}
 	planned, err := plannedJobs(ctx, tx, team, condition, args)
 	if err != nil {
 		return err

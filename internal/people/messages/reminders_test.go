@@ -225,3 +225,43 @@ func TestReminderWithoutPortal(t *testing.T) {
 		}
 	})
 }
+
+// undo_delete restores the reminders that are still to come and not obsolete, once.
+func TestUndoDeleteRestoresReminders(t *testing.T) {
+	for name, c := range map[string]struct {
+		deleted  time.Duration // how long
+		meantime string        // status of the order while the user is deleted
+		want     string
+	}{
+		"at once":            {0, "", "reminder_kit.sms@48h reminder_kit.sms@168h"},
+		"after the first":    {50 * time.Hour, "", "reminder_kit.sms@118h"},
+		"kit sent meanwhile": {time.Hour, "transit_lab", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachFixture(t, teams.Production, func(t *testing.T, r *fixture) {
+				r.settings(allMessages)
+				r.moved(r.event("testkit", "with_customer"))
+				for range 2 {
+					r.write(func(ctx context.Context, tx *store.Tx) error { return users.Delete(ctx, tx, r.team, r.user.ID) })
+					if got := r.stored(); got != "cleared cleared" {
+						t.Errorf("after the deletion: %s", got)
+					}
+					r.clock.Advance(c.deleted / 2)
+					if c.meantime != "" {
+						r.moved(r.event("testkit", c.meantime))
+					}
+					r.clock.Advance(c.deleted - c.deleted/2)
+					r.write(func(ctx context.Context, tx *store.Tx) error {
+						return users.UndoDelete(ctx, tx, r.team, users.Ref{ID: &r.user.ID})
+					})
+					if c.deleted > 0 {
+						break
+					}
+				}
+				if got := r.remindersSent(24 * 8); got != c.want {
+					t.Error(got)
+				}
+			})
+		})
+	}
+}
