@@ -353,6 +353,7 @@ var rules = []struct {
 		name: "insurance without demographics", own: true, given: func(c *requestBuilder) {
 			c.user = bareUser(c)
 			c.r.User = c.user.ID
+			insure(c, c.db, c.user, "UHC")
 			c.insured("I10")
 		},
 		kind: fault.Refused, code: "demographics_missing", at: "user_id",
@@ -369,7 +370,10 @@ var rules = []struct {
 		says: "The user's primary insurance cannot be billed: payor_code names no payor: GET /v3/insurance/search/payor finds codes, POST /v3/payor adds a payor",
 	},
 	{
-		name: "insurance by the plan of no state", own: true, given: func(c *requestBuilder) { insure(c, c.db, c.user, "MEDFED_ZZ"); c.insured("I10") },
+		name: "insurance by the plan of no state", own: true, given: func(c *requestBuilder) {
+			insure(c, c.db, c.user, "MEDFED", func(r *insurance.Record) { r.Insured.Address.State, r.Insured.Address.Zip = "AE", "09012" })
+			c.insured("I10")
+		},
 		kind: fault.Refused, code: "state_plan_unknown", at: "user_id",
 		says: "The user's primary insurance cannot be billed: payor_code means the plan of a state: the insured person's address must be in a US state, the District of Columbia or a territory",
 	},

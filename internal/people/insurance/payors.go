@@ -367,7 +367,7 @@ func findPayor(ctx context.Context, tx *store.Tx, team teams.ID, code, state str
 	switch plan, isPlan, ok := planOfCode(code, state); {
 	case ok:
 		return plan, "", nil
-	case isPlan:
+	case isPlan && !strings.Contains(code, "_"): // the address names no state
 		return Payor{}, StatePlanUnknown, nil
 	case !codePattern.MatchString(code):
 		return Payor{}, PayorUnknown, nil
