@@ -276,14 +276,13 @@ func (v *review) findInsurance(ctx context.Context, user users.ID, billing catal
 	if len(codes) == 0 {
 		v.refuse("icd_codes_missing", "icd_codes must name at least one diagnosis when billing_type is commercial_insurance", "icd_codes")
 	}
-	if _, err := users.LatestInfo(ctx, v.tx, v.team, user); err != nil {
-		if users.IsNoInfo(err) {
-			v.refuse("demographics_missing", "The user needs demographics before insurance can be billed", "user_id")
-			return nil
-		}
-		if !fault.Is(err, fault.NotFound) { // an unknown user was reported before
-			v.check(err)
-		}
+	switch _, err := users.LatestInfo(ctx, v.tx, v.team, user); {
+	case users.IsNoInfo(err):
+		v.refuse("demographics_missing", "The user needs demographics before insurance can be billed", "user_id")
+	case fault.Is(err, fault.NotFound): // an unknown user was reported before
+		return nil
+	case err != nil:
+		v.check(err)
 		return nil
 	}
 	id, ok, err := insurance.PrimaryID(ctx, v.tx, v.team, user)

@@ -10,6 +10,7 @@ import (
 	"hale/internal/labs/catalogue"
 	"hale/internal/labs/orders"
 	"hale/internal/labs/orders/orderstest"
+	"hale/internal/people/insurance"
 	"hale/internal/people/users"
 	"hale/internal/people/users/userstest"
 	"hale/internal/platform/civil"
@@ -357,6 +358,39 @@ func seededTest(c *requestBuilder, method catalogue.Method) catalogue.TestID {
 }
 
 // bareUser creates a user without any data.
+// A dry run lists all problems of the insurance, also those of a user without demographics.
+func TestDryRunListsInsuranceProblems(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, db *store.DB) {
+		c := newRequestBuilder(t, db)
+		c.insured("I10")
+		for name, x := range map[string]struct {
+			given func()
+			want  []string
+		}{
+			"no record": {func() {}, []string{"demographics_missing", "insurance_missing"}},
+			"a record that cannot be billed": {func() {
+				insure(c, c.db, c.user, "ACME", func(r *insurance.Record) { r.Relationship = insurance.Spouse })
+			}, []string{"demographics_missing", "payor_unknown", "guarantor_missing"}},
+		} {
+			c.user = bareUser(c)
+			c.r.User = c.user.ID
+			x.given()
+			var trial orders.DryRunResult
+			c.write(func(ctx context.Context, tx *store.Tx) (err error) {
+				trial, err = orders.DryRun(ctx, tx, c.team.ID, c.r)
+				return err
+			})
+			var codes []string
+			for _, e := range trial.Problems {
+				codes = append(codes, e.Code())
+			}
+			if !slices.Equal(codes, x.want) {
+				t.Errorf("%s: %q, want %q", name, codes, x.want)
+			}
+		}
+	})
+}
+
 func bareUser(c *requestBuilder) users.User {
 	return userstest.New(c, c.db, c.team.ID, users.NewUser{})
 }
