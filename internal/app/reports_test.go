@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"hale/internal/app/apptest"
+	"hale/internal/platform/store"
 	"hale/internal/platform/store/storetest"
+	"hale/internal/platform/teams"
 )
 
 // reportForm returns a multipart body and its content type.
@@ -92,6 +94,35 @@ func TestReportFromUploadToResults(t *testing.T) {
 		}
 		var list struct{ Data []struct{ ID string } }
 		s.Get(parserJobs+"?status=pending_review", &list)
+		setCompat := func(on bool) {
+			t.Helper()
+			ctx := store.AsSystem(t.Context())
+			err := s.DB.Write(ctx, func(tx *store.Tx) error {
+				all, err := teams.List(ctx, tx)
+				if err != nil {
+					return err
+				}
+				all[0].Settings.ReferenceCompat = on
+				return teams.Update(ctx, tx, all[0])
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, query := range []string{"?status=started", "?status=started&user_id=" + user.UserID, "?status=pending_review"} {
+			var shown struct{ Data []struct{ ID, Status string } }
+			setCompat(true)
+			s.Get(parserJobs+query, &shown)
+			if len(shown.Data) != 1 || shown.Data[0].Status != "started" {
+				t.Errorf("%s with reference_compat lists %+v", query, shown.Data)
+			}
+			setCompat(false)
+			shown.Data = nil
+			s.Get(parserJobs+query, &shown)
+			if wanted := strings.Contains(query, "pending_review"); wanted != (len(shown.Data) == 1) {
+				t.Errorf("%s lists %+v", query, shown.Data)
+			}
+		}
 		var review struct {
 			Revision int
 			Patient  struct {

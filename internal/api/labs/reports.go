@@ -303,6 +303,7 @@ func (h *Handlers) listReportJobs(ctx context.Context, c api.Caller, in *listRep
 		if err != nil {
 			return err
 		}
+		f.Compat = compat
 		all, err := reports.List(ctx, tx, c.Team, f)
 		if len(all) > in.Limit {
 			all = all[:in.Limit]

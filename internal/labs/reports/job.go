@@ -192,6 +192,7 @@ func Revisions(ctx context.Context, tx *store.Tx, j *Job) ([]Revision, error) {
 // Filter restricts a list of jobs. Empty fields have no effect.
 type Filter struct {
 	Status Status
+	Compat bool // Started includes PendingReview, as in DocumentOf
 	User   *users.ID
 	Before ID // only older jobs
 	Limit  int

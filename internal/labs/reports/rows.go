@@ -158,21 +158,25 @@ const ofLiveUser = ` AND EXISTS (SELECT 1 FROM users u WHERE u.team_id = parsed_
 // queries of listJobs. Each has its index.
 const (
 	listAll = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR status = $3)` + ofLiveUser + ` ORDER BY id DESC LIMIT $4`
+		WHERE team_id = $1 AND id < $2 AND ($3 = '' OR status IN ($3, $4))` + ofLiveUser + ` ORDER BY id DESC LIMIT $5`
 	listInReview = `SELECT ` + jobColumns + ` FROM parsed_reports
 		WHERE team_id = $1 AND id < $2 AND status = 'pending_review'` + ofLiveUser + ` ORDER BY id DESC LIMIT $3`
 	listOfUser = `SELECT ` + jobColumns + ` FROM parsed_reports
-		WHERE team_id = $1 AND user_id = $2 AND id < $3 AND ($4 = '' OR status = $4)` + ofLiveUser + ` ORDER BY id DESC LIMIT $5`
+		WHERE team_id = $1 AND user_id = $2 AND id < $3 AND ($4 = '' OR status IN ($4, $5))` + ofLiveUser + ` ORDER BY id DESC LIMIT $6`
 )
 
 func listJobs(ctx context.Context, tx *store.Tx, team teams.ID, f Filter) ([]Job, error) {
+	alsoStatus := f.Status
+	if f.Compat && f.Status == Started {
+		alsoStatus = PendingReview
+	}
 	switch {
 	case f.User != nil:
-		return someJobs(ctx, tx, listOfUser, team, *f.User, f.Before, string(f.Status), f.Limit)
+		return someJobs(ctx, tx, listOfUser, team, *f.User, f.Before, string(f.Status), string(alsoStatus), f.Limit)
 	case f.Status == PendingReview:
 		return someJobs(ctx, tx, listInReview, team, f.Before, f.Limit)
 	}
-	return someJobs(ctx, tx, listAll, team, f.Before, string(f.Status), f.Limit)
+	return someJobs(ctx, tx, listAll, team, f.Before, string(f.Status), string(alsoStatus), f.Limit)
 }
 
 func someJobs(ctx context.Context, tx *store.Tx, query string, args ...any) ([]Job, error) {
